@@ -1,0 +1,69 @@
+# Everything a user or a developer runs. `make help` lists it.
+
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+SOURCES := $(wildcard csrc/*.c csrc/*.h smartharvest/*.pyx smartharvest/*.pxd smartharvest/_c/*.pxd)
+C_FILES := $(wildcard csrc/*.c csrc/*.h csrc/bpf/*.c csrc/bpf/kernel_types.h csrc/bpf/sensor_state.h bench/*.c tests/native/*.c tests/native/*.h)
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(VENV)/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
+	$(PYTHON) -m venv $(VENV)
+
+$(STAMP): pyproject.toml setup.py $(SOURCES) | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --editable '.[test,lint]'
+	@touch $@
+
+.PHONY: build
+build: $(STAMP) ## Make .venv, build the extension and install the package into it
+
+.PHONY: bpf
+bpf: ## Rebuild the checked-in in-kernel sensor (clang, bpftool, libbpf-dev)
+	$(PYTHON) csrc/bpf/build.py
+
+.PHONY: demo
+demo: build ## Harvest on this machine for about a minute (root)
+	$(BIN)/smartharvest demo
+
+.PHONY: test
+test: build ## Run the tests; those marked root run too when you are root
+	$(BIN)/python -m pytest -m "not slow"
+
+.PHONY: test-root
+test-root: build ## Only the tests on this machine's real cgroups (root)
+	$(BIN)/python -m pytest -m root
+
+.PHONY: test-slow
+test-slow: build ## Only the slow tests
+	$(BIN)/python -m pytest -m slow
+
+.PHONY: lint
+lint: build ## ruff, mypy --strict, clang-format, cython-lint
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python csrc/bpf/build.py --check
+	$(BIN)/clang-format --dry-run --Werror $(C_FILES)
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/cython-lint smartharvest
+
+.PHONY: format
+format: build ## Let the formatters have their way
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/clang-format -i $(C_FILES)
+
+.PHONY: bench
+bench: build ## Measure on this machine; prints JSON
+	@$(BIN)/python -m bench
+
+.PHONY: clean
+clean: ## Remove everything that was built
+	rm -rf build dist *.egg-info $(VENV) smartharvest/*.so .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,44 @@
+"""Builds the C core. Everything else about the package is in pyproject.toml."""
+
+import glob
+import os
+
+from Cython.Build import cythonize
+from setuptools import Extension, setup
+
+CORE = [
+    "affinity",
+    "bpf_loader",
+    "bpf_sensor",
+    "clock",
+    "cpuset",
+    "fake_actuator",
+    "fake_events",
+    "fake_sensor",
+    "histogram",
+    "loop",
+    "proc_sensor",
+    "stat_sensor",
+    "task_list",
+    "window",
+]
+STRICT = ["-Wall", "-Wextra", "-Werror"] if os.environ.get("SMARTHARVEST_STRICT") else []
+# Cython's generated code is not ours to warn about.
+LENIENT = ["-Wno-unused-parameter", "-Wno-missing-field-initializers"]
+FLAGS = ["-std=c11", "-O2", "-g", *STRICT, *LENIENT]
+
+
+def extension(name: str, sources: list[str]) -> Extension:
+    return Extension(
+        f"smartharvest.{name}",
+        [f"smartharvest/{name}.pyx", *(f"csrc/{source}.c" for source in sources)],
+        include_dirs=["csrc"],
+        depends=glob.glob("csrc/**/*.h", recursive=True),
+        extra_compile_args=FLAGS,
+        extra_link_args=["-lpthread", "-lm"],
+    )
+
+
+EXTENSIONS = [extension("_core", CORE), extension("_demo", ["demo_server", "demo_bully"])]
+
+setup(ext_modules=cythonize(EXTENSIONS, build_dir="build"))
