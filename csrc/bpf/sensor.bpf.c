@@ -1,0 +1,588 @@
+// SPDX-License-Identifier: GPL-2.0 OR Apache-2.0
+/* Who runs on every CPU, how long primary tasks wait for one, and how many cores they use and want.
+ *
+ * All state is in mapped memory (sensor_state.h); reading it takes no system call. What user space
+ * sets before loading is constant to the verifier, which cuts away the parts not asked for.
+ *
+ * At sched_switch the current task is still the one that leaves, so everything is read from the
+ * arguments. The run queue's clock has just been updated there, so no clock is read.
+ */
+#include "kernel_types.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#include "sensor_state.h"
+
+/* Programs that call GPL-only helpers must say so to the kernel. */
+char program_license[] SEC("license") = "GPL";
+
+const volatile struct sh_bpf_settings settings;
+struct sh_bpf_shared shared;
+
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(map_flags, BPF_F_MMAPABLE);
+    __uint(max_entries, SH_BPF_MAX_CPUS); /* as many as there are, when it is loaded */
+    __type(key, uint32_t);
+    __type(value, struct sh_bpf_cpu);
+} cpus SEC(".maps");
+
+struct {
+    __uint(type, BPF_MAP_TYPE_RINGBUF);
+    __uint(max_entries, 4096); /* one page, when it is loaded */
+} wakes SEC(".maps");
+
+#define likely(x) __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+/* --- whose task ------------------------------------------------------------------------------- */
+
+/* A global function, so that the verifier looks at its loop once. */
+__attribute__((noinline)) int runner_of_target(uint64_t id, uint32_t hierarchy) {
+    for (uint32_t i = 0; i < SH_BPF_MAX_TARGETS; i++) {
+        if (i >= shared.control.target_count)
+            break;
+        const struct sh_bpf_target *target = &shared.control.targets[i];
+        if (target->id == id && target->hierarchy == hierarchy)
+            return (int)target->runner;
+    }
+    return 0;
+}
+
+enum { MAX_DEPTH = 40 };
+
+static __always_inline uint64_t *slot_of(uint64_t serial) {
+    return &shared.known_groups[serial & (SH_BPF_KNOWN_GROUPS - 1)];
+}
+
+static __always_inline uint64_t tag_of(uint64_t serial) {
+    return serial << 8 | (shared.control.generation & 0xff);
+}
+
+static __attribute__((noinline)) uint32_t climb(struct cgroup_subsys_state *css,
+                                                uint32_t hierarchy) {
+    const uint64_t serial = css->serial_nr, tag = tag_of(serial);
+    uint32_t runner = 0;
+    for (int depth = 0; depth < MAX_DEPTH && css && !runner; depth++) {
+        runner = (uint32_t)runner_of_target(css->cgroup->kn->id, hierarchy);
+        css = css->parent;
+    }
+    if (!runner)
+        runner = SH_BPF_OTHER;
+    *slot_of(serial) = tag << 8 | runner;
+    return runner;
+}
+
+/* The same for a pointer that had to be probed. */
+static __attribute__((noinline)) uint32_t climb_probing(struct cgroup_subsys_state *css,
+                                                        uint64_t serial, uint32_t hierarchy) {
+    const uint64_t tag = tag_of(serial);
+    uint32_t runner = 0;
+    for (int depth = 0; depth < MAX_DEPTH && css && !runner; depth++) {
+        runner = (uint32_t)runner_of_target(BPF_CORE_READ(css, cgroup, kn, id), hierarchy);
+        css = BPF_CORE_READ(css, parent);
+    }
+    if (!runner)
+        runner = SH_BPF_OTHER;
+    *slot_of(serial) = tag << 8 | runner;
+    return runner;
+}
+
+static __always_inline uint32_t remembered(uint64_t serial) {
+    const uint64_t word = *slot_of(serial);
+    return likely(word >> 8 == tag_of(serial)) ? (uint32_t)(word & 0xff) : SH_BPF_UNKNOWN;
+}
+
+/* Where in css_set.subsys a controller stands depends on how the kernel was configured. */
+static __always_inline uint64_t subsystem_offset(uint32_t hierarchy) {
+    uint64_t index = 0;
+    if (hierarchy == SH_BPF_V1_CPUSET)
+        index = bpf_core_enum_value(enum cgroup_subsys_id, cpuset_cgrp_id);
+    else if (hierarchy == SH_BPF_V1_CPU)
+        index = bpf_core_enum_value(enum cgroup_subsys_id, cpu_cgrp_id);
+    else if (hierarchy == SH_BPF_V1_CPUACCT)
+        index = bpf_core_enum_value(enum cgroup_subsys_id, cpuacct_cgrp_id);
+    else if (hierarchy == SH_BPF_V1_FREEZER)
+        index = bpf_core_enum_value(enum cgroup_subsys_id, freezer_cgrp_id);
+    else if (hierarchy == SH_BPF_V1_MEMORY)
+        index = bpf_core_enum_value(enum cgroup_subsys_id, memory_cgrp_id);
+    else
+        index = bpf_core_enum_value(enum cgroup_subsys_id, pids_cgrp_id);
+    return bpf_core_field_offset(struct css_set, subsys) + index * sizeof(void *);
+}
+
+static __always_inline uint32_t runner_in(struct css_set *set, uint32_t hierarchy) {
+    struct cgroup_subsys_state *css;
+    if (hierarchy == SH_BPF_V2)
+        css = &set->dfl_cgrp->self;
+    else
+        css = *(struct cgroup_subsys_state **)((void *)set + subsystem_offset(hierarchy));
+    const uint32_t runner = remembered(css->serial_nr);
+    return likely(runner) ? runner : climb(css, hierarchy);
+}
+
+static __always_inline uint32_t runner_in_probing(struct css_set *set, uint32_t hierarchy) {
+    struct cgroup_subsys_state *css = NULL;
+    if (hierarchy == SH_BPF_V2)
+        css = (void *)BPF_CORE_READ(set, dfl_cgrp) + bpf_core_field_offset(struct cgroup, self);
+    else
+        bpf_probe_read_kernel(&css, sizeof(css), (void *)set + subsystem_offset(hierarchy));
+    const uint64_t serial = BPF_CORE_READ(css, serial_nr);
+    const uint32_t runner = remembered(serial);
+    return likely(runner) ? runner : climb_probing(css, serial, hierarchy);
+}
+
+static __always_inline uint32_t runner_of(struct task_struct *task) {
+    uint32_t runner = SH_BPF_OTHER;
+    if (task->pid == 0)
+        return SH_BPF_IDLE;
+    if (settings.processes) {
+        const int found = runner_of_target((uint32_t)task->tgid, SH_BPF_PROCESS);
+        if (found)
+            return (uint32_t)found;
+    }
+    if (settings.hierarchies[0])
+        runner = runner_in(task->cgroups, settings.hierarchies[0]);
+    if (settings.hierarchies[1] && runner == SH_BPF_OTHER)
+        runner = runner_in(task->cgroups, settings.hierarchies[1]);
+    return runner;
+}
+
+/* For a task some other CPU runs: it may be gone at any moment. */
+static __always_inline uint32_t runner_of_probing(struct task_struct *task) {
+    uint32_t runner = SH_BPF_OTHER;
+    if (BPF_CORE_READ(task, pid) == 0)
+        return SH_BPF_IDLE;
+    if (settings.processes) {
+        const int found = runner_of_target((uint32_t)BPF_CORE_READ(task, tgid), SH_BPF_PROCESS);
+        if (found)
+            return (uint32_t)found;
+    }
+    if (settings.hierarchies[0])
+        runner = runner_in_probing(BPF_CORE_READ(task, cgroups), settings.hierarchies[0]);
+    if (settings.hierarchies[1] && runner == SH_BPF_OTHER)
+        runner = runner_in_probing(BPF_CORE_READ(task, cgroups), settings.hierarchies[1]);
+    return runner;
+}
+
+/* --- how many --------------------------------------------------------------------------------- */
+
+enum {
+    BUSY_MASK = (1 << SH_BPF_BUSY_BITS) - 1,
+    WANTING_MASK = (1 << SH_BPF_WANTING_BITS) - 1,
+    TIME_POSITION = SH_BPF_BUSY_BITS + SH_BPF_WANTING_BITS,
+    CLAIM_TRIES = 16,
+};
+#define TIME_MASK ((1ULL << SH_BPF_TIME_BITS) - 1)
+
+static __always_inline uint32_t at_most(uint32_t value, uint32_t most) {
+    return value < most ? value : most;
+}
+
+/* Moves the counts at the time clock_ns and books the time since the last move to where they were.
+ * Clocks of two CPUs may disagree by a moment; time never runs back in the word. */
+static __always_inline void move(uint64_t clock_ns, int32_t busy_by, int32_t wanting_by) {
+    uint64_t now = clock_ns >> SH_BPF_TIME_SHIFT & TIME_MASK;
+    now += !now; /* 0 is before the first move */
+    for (int i = 0; i < CLAIM_TRIES; i++) {
+        const uint64_t old = *(volatile uint64_t *)&shared.levels.word;
+        const uint32_t old_busy = old & BUSY_MASK;
+        const uint32_t old_wanting = old >> SH_BPF_BUSY_BITS & WANTING_MASK;
+        const uint64_t then = old >> TIME_POSITION;
+        int32_t busy = (int32_t)old_busy + busy_by, wanting = (int32_t)old_wanting + wanting_by;
+        uint64_t passed = (now - then) & TIME_MASK, until = now;
+        if (unlikely(!then)) {
+            passed = 0;
+        } else if (unlikely(passed > TIME_MASK / 2)) {
+            passed = 0;
+            until = then;
+        }
+        /* Below zero only by a drift, which the next look repairs. */
+        if (unlikely(busy < 0))
+            busy = 0;
+        if (unlikely(wanting < 0))
+            wanting = 0;
+        const uint64_t new = until << TIME_POSITION |
+                             (uint64_t)(wanting & WANTING_MASK) << SH_BPF_BUSY_BITS |
+                             (busy & BUSY_MASK);
+        if (unlikely(__sync_val_compare_and_swap(&shared.levels.word, old, new) != old))
+            continue;
+        __sync_fetch_and_add(&shared.levels.busy_time[at_most(old_busy, SH_BPF_MAX_LEVEL)], passed);
+        if (settings.parts & SH_BPF_DEMAND)
+            __sync_fetch_and_add(
+                &shared.levels.wanting_time[at_most(old_wanting, SH_BPF_MAX_LEVEL)], passed);
+        const int32_t wake_at = shared.control.wake_at;
+        if (unlikely(busy_by > 0 && wake_at >= 0 && busy >= wake_at) &&
+            __sync_val_compare_and_swap(&shared.control.wake_at, wake_at, SH_BPF_NO_WAKE) ==
+                wake_at) {
+            const uint64_t word = new;
+            bpf_ringbuf_output(&wakes, (void *)&word, sizeof(word), BPF_RB_FORCE_WAKEUP);
+        }
+        return;
+    }
+    /* Sixteen others were faster: book the change without its time. */
+    __sync_fetch_and_add(&shared.levels.word,
+                         (uint64_t)busy_by + ((uint64_t)wanting_by << SH_BPF_BUSY_BITS));
+}
+
+static __always_inline uint32_t index_of(uint32_t runner) {
+    return (runner - SH_BPF_PRIMARY) & (SH_BPF_MAX_PRIMARIES - 1);
+}
+
+/* By how much the sum of the primaries' capped counts changes when one of them changes. */
+static __always_inline int32_t capped(int32_t *counts, uint32_t runner, int32_t by) {
+    const uint32_t primary = index_of(runner);
+    if (settings.primary_count == 1)
+        return by; /* user space caps it */
+    const int32_t old = __sync_fetch_and_add(&counts[primary], by);
+    const int32_t most = (int32_t)settings.allocations[primary];
+    return by > 0 ? old < most : -(old <= most);
+}
+
+/* The task starts or stops to want a CPU. */
+static __always_inline int32_t change_wanting(struct task_struct *task, uint32_t runner,
+                                              int32_t by) {
+    if (unlikely(shared.control.walking) && task->pid <= shared.walk.position)
+        __sync_fetch_and_add(&shared.walk.wanting[index_of(runner)], by);
+    return capped(shared.levels.wanting, runner, by);
+}
+
+static __always_inline struct rq *queue_of(struct task_struct *task) {
+    return task->se.cfs_rq->rq; /* set for tasks of every class */
+}
+
+/* Has the task that leaves the CPU gone to sleep (or died), rather than been preempted? */
+static __always_inline bool gone(struct task_struct *task) {
+    if (task->on_rq == 0)
+        return true;
+    return bpf_core_field_exists(task->se.sched_delayed) && task->se.sched_delayed;
+}
+
+/* --- waits ------------------------------------------------------------------------------------ */
+
+static __always_inline bool began_while_lent(int64_t begin_ns) {
+    for (int i = 0; i < SH_BPF_LENDINGS; i++)
+        if (begin_ns >= shared.control.lendings[i].from_ns &&
+            begin_ns < shared.control.lendings[i].until_ns)
+            return true;
+    return false;
+}
+
+/* A queue's throttled time grows when its throttling ends; whoever was queued before was in it. */
+static __always_inline bool was_throttled(struct sh_bpf_cpu *own, struct cfs_rq *queue,
+                                          uint64_t queued, uint64_t clock) {
+    uint64_t throttled = 0;
+    if (bpf_core_field_exists(queue->throttled_clock_self_time))
+        throttled = queue->throttled_clock_self_time;
+    else if (bpf_core_field_exists(queue->throttled_clock_pelt_time))
+        throttled = queue->throttled_clock_pelt_time;
+    if (own->throttled_queue != (uint64_t)queue) {
+        own->throttled_queue = (uint64_t)queue;
+        own->throttled_until = 0;
+    } else if (throttled != own->throttled_ns) {
+        own->throttled_until = clock;
+    }
+    own->throttled_ns = throttled;
+    return queued < own->throttled_until;
+}
+
+static __always_inline uint32_t octave_bucket(uint64_t wait) {
+    uint64_t rest = wait >> SH_BPF_WAIT_LOG2;
+    uint32_t octave = 0;
+    if (rest >> 16) {
+        rest >>= 16;
+        octave += 16;
+    }
+    if (rest >> 8) {
+        rest >>= 8;
+        octave += 8;
+    }
+    if (rest >> 4) {
+        rest >>= 4;
+        octave += 4;
+    }
+    if (rest >> 2) {
+        rest >>= 2;
+        octave += 2;
+    }
+    if (rest >> 1)
+        octave++;
+    if (octave >= SH_BPF_WAIT_OCTAVES)
+        return SH_BPF_WAIT_BUCKETS - 1;
+    return SH_BPF_WAIT_LINEAR + octave * 16 + (wait >> (SH_BPF_WAIT_LOG2 - 4 + octave) & 15);
+}
+
+static __always_inline void note_wait(struct sh_bpf_cpu *own, struct task_struct *next,
+                                      uint32_t left) {
+    const uint64_t queued = next->sched_info.last_queued;
+    if (!queued)
+        return;
+    struct cfs_rq *queue = next->se.cfs_rq;
+    const uint64_t clock = queue->rq->clock;
+    uint64_t wait = clock - queued;
+    if (unlikely((int64_t)wait < 0))
+        wait = 0;
+    uint32_t bucket = (uint32_t)(wait >> SH_BPF_WAIT_SHIFT);
+    if (unlikely(wait >> SH_BPF_WAIT_LOG2))
+        bucket = octave_bucket(wait);
+    if (bucket < SH_BPF_WAIT_BUCKETS)
+        own->histogram[bucket]++;
+    own->waits.waits++;
+    own->waits.total_ns += wait;
+    if (likely(wait <= shared.control.wait_threshold_ns))
+        return;
+    const bool lent = began_while_lent((int64_t)queued + shared.control.clock_offset_ns);
+    const bool throttled = was_throttled(own, queue, queued, clock);
+    own->waits.longer++;
+    own->waits.longer_while_lent += lent;
+    own->waits.longer_after_elastic += left == SH_BPF_ELASTIC;
+    own->waits.longer_throttled += throttled;
+    own->waits.longer_blamed += lent && !throttled && left < SH_BPF_PRIMARY;
+}
+
+/* --- the programs ----------------------------------------------------------------------------- */
+
+enum { CLOCK_CHECKS = 31 }; /* the clocks' difference is taken at every 32nd switch */
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next) {
+    const uint32_t cpu = bpf_get_smp_processor_id();
+    struct sh_bpf_cpu *own = bpf_map_lookup_elem(&cpus, &cpu);
+    if (!own)
+        return 0;
+    const uint32_t was = own->runner, is = runner_of(next);
+    const uint64_t switches = own->switches + 1;
+    uint32_t left = was;
+    own->switches = switches;
+    if (unlikely(own->task != prev->pid)) {
+        /* Some kernels let a switch pass untraced now and then. */
+        own->missed += switches > 1;
+        left = runner_of(prev);
+    }
+    own->task = next->pid;
+    if (is != was) {
+        own->runner = is;
+        *(volatile uint8_t *)&shared.runners[cpu & (SH_BPF_MAX_CPUS - 1)] = (uint8_t)is;
+    }
+    if ((settings.parts & (SH_BPF_WAITS | SH_BPF_LEVELS)) &&
+        unlikely((switches & CLOCK_CHECKS) == 1))
+        shared.control.clock_offset_ns = (int64_t)(bpf_ktime_get_ns() - queue_of(next)->clock);
+    if (settings.parts & SH_BPF_LEVELS) {
+        int32_t busy_by = 0, wanting_by = 0;
+        if (is != was) {
+            if (was >= SH_BPF_PRIMARY)
+                busy_by += capped(shared.levels.running, was, -1);
+            if (is >= SH_BPF_PRIMARY)
+                busy_by += capped(shared.levels.running, is, 1);
+        }
+        if ((settings.parts & SH_BPF_DEMAND) && left >= SH_BPF_PRIMARY && gone(prev))
+            wanting_by = change_wanting(prev, left, -1);
+        if (busy_by | wanting_by)
+            move(queue_of(next)->clock, busy_by, wanting_by);
+    }
+    if ((settings.parts & SH_BPF_WAITS) && is >= SH_BPF_PRIMARY)
+        note_wait(own, next, left);
+    return 0;
+}
+
+static __always_inline int woken(struct task_struct *task) {
+    const uint64_t clock = queue_of(task)->clock;
+    /* A wake-up of a task that had not left the queue yet is none: only one queued just now is. */
+    if (task->sched_info.last_queued != clock)
+        return 0;
+    const uint32_t runner = runner_of(task);
+    if (runner < SH_BPF_PRIMARY)
+        return 0;
+    const int32_t by = change_wanting(task, runner, 1);
+    if (by)
+        move(clock, 0, by);
+    return 0;
+}
+
+SEC("tp_btf/sched_wakeup")
+int BPF_PROG(on_wakeup, struct task_struct *task) {
+    return woken(task);
+}
+
+SEC("tp_btf/sched_wakeup_new")
+int BPF_PROG(on_wakeup_new, struct task_struct *task) {
+    return woken(task);
+}
+
+struct look_context {
+    struct cfs_rq **queues; /* of some task group: they lead to every run queue */
+};
+
+static int look_at_cpu(uint32_t cpu, void *data) {
+    const struct look_context *context = data;
+    struct cfs_rq *queue = NULL;
+    struct rq *rq;
+    if (cpu >= settings.cpu_count)
+        return 1;
+    bpf_probe_read_kernel(&queue, sizeof(queue), context->queues + cpu);
+    if (!queue)
+        return 0;
+    rq = BPF_CORE_READ(queue, rq);
+    struct task_struct *task = BPF_CORE_READ(rq, curr);
+    const uint32_t is = runner_of_probing(task);
+    shared.look.cpus++;
+    if (shared.look.mode == SH_BPF_LOOK_PULL) {
+        shared.runners[cpu & (SH_BPF_MAX_CPUS - 1)] = (uint8_t)is;
+        return 0;
+    }
+    struct sh_bpf_cpu *own = bpf_map_lookup_elem(&cpus, &cpu);
+    if (!own)
+        return 0;
+    volatile uint8_t *shown = &shared.runners[cpu & (SH_BPF_MAX_CPUS - 1)];
+    const uint64_t switches = *(volatile uint64_t *)&own->switches;
+    const uint32_t was = *(volatile uint32_t *)&own->runner;
+    if (*shown != was)
+        *shown = (uint8_t)was;
+    /* The record may be a switch ahead of what was read above, or behind. */
+    if (was == is || BPF_CORE_READ(rq, curr) != task || runner_of_probing(task) != is ||
+        *(volatile uint64_t *)&own->switches != switches)
+        return 0;
+    if (__sync_val_compare_and_swap(&own->runner, was, is) != was)
+        return 0;
+    *shown = (uint8_t)is;
+    shared.look.differing++;
+    if (settings.parts & SH_BPF_LEVELS) {
+        int32_t busy_by = 0;
+        if (was >= SH_BPF_PRIMARY)
+            busy_by += capped(shared.levels.running, was, -1);
+        if (is >= SH_BPF_PRIMARY)
+            busy_by += capped(shared.levels.running, is, 1);
+        if (busy_by)
+            move(bpf_ktime_get_ns() - shared.control.clock_offset_ns, busy_by, 0);
+    }
+    return 0;
+}
+
+/* How many tasks of the target's task group want a CPU, over all its queues. */
+struct count_context {
+    struct cfs_rq **queues;
+    uint32_t wanting;
+};
+
+static int count_on_cpu(uint32_t cpu, void *data) {
+    struct count_context *context = data;
+    struct cfs_rq *queue = NULL;
+    if (cpu >= settings.cpu_count)
+        return 1;
+    bpf_probe_read_kernel(&queue, sizeof(queue), context->queues + cpu);
+    if (!queue)
+        return 0;
+    if (bpf_core_field_exists(queue->h_nr_runnable)) {
+        context->wanting += BPF_CORE_READ(queue, h_nr_runnable);
+    } else {
+        struct cfs_rq___before_6_14 *older = (void *)queue;
+        context->wanting += BPF_CORE_READ(older, h_nr_running);
+        if (bpf_core_field_exists(older->h_nr_delayed))
+            context->wanting -= BPF_CORE_READ(older, h_nr_delayed);
+    }
+    return 0;
+}
+
+/* The current task of every run queue: all there is to the pull variant, and what the other one is
+ * seeded and checked with. */
+SEC("syscall")
+int on_demand(void *unused) {
+    struct task_struct *current = bpf_get_current_task_btf();
+    struct look_context context = {
+        .queues = BPF_CORE_READ(current, se.cfs_rq, tg, cfs_rq),
+    };
+    shared.look.cpus = shared.look.differing = 0;
+    bpf_loop(SH_BPF_MAX_CPUS, look_at_cpu, &context, 0);
+    if (shared.look.mode == SH_BPF_LOOK_REPAIR) {
+        if (settings.parts & SH_BPF_LEVELS)
+            move(bpf_ktime_get_ns() - shared.control.clock_offset_ns, 0, 0);
+        return 0;
+    }
+    if (!(settings.parts & SH_BPF_DEMAND))
+        return 0;
+    for (uint32_t i = 0; i < SH_BPF_MAX_PRIMARIES; i++)
+        shared.look.wanting[i] = 0;
+    for (uint32_t i = 0; i < SH_BPF_MAX_TARGETS; i++) {
+        struct task_group *group = (void *)shared.walk.task_groups[i];
+        const uint32_t runner = shared.control.targets[i].runner;
+        if (i >= shared.control.target_count)
+            break;
+        /* The group may have gone, and its memory with it: the serial number tells. */
+        if (!group || runner < SH_BPF_PRIMARY ||
+            BPF_CORE_READ(group, css.serial_nr) != shared.walk.serials[i])
+            continue;
+        struct count_context count = {.queues = BPF_CORE_READ(group, cfs_rq)};
+        bpf_loop(SH_BPF_MAX_CPUS, count_on_cpu, &count, 0);
+        shared.look.wanting[index_of(runner)] += count.wanting;
+    }
+    return 0;
+}
+
+/* Remembers the task group behind a target, if the target is a group of the cpu controller. */
+__attribute__((noinline)) int note_task_group(uint64_t id) {
+    for (uint32_t i = 0; i < SH_BPF_MAX_TARGETS; i++) {
+        if (i >= shared.control.target_count)
+            break;
+        const struct sh_bpf_target *target = &shared.control.targets[i];
+        if (target->id != id ||
+            (target->hierarchy != SH_BPF_V2 && target->hierarchy != SH_BPF_V1_CPU))
+            continue;
+        shared.walk.task_groups[i] = shared.walk.task_group;
+        shared.walk.serials[i] = shared.walk.serial;
+    }
+    return 0;
+}
+
+static __always_inline void note_task_groups(struct task_struct *task) {
+    struct cgroup_subsys_state *css = &task->sched_task_group->css;
+    for (int depth = 0; depth < MAX_DEPTH && css; depth++) {
+        /* Through memory: the verifier lets no pointer pass for the number it is. */
+        shared.walk.task_group = (uint64_t)css - bpf_core_field_offset(struct task_group, css);
+        shared.walk.serial = css->serial_nr;
+        note_task_group(css->cgroup->kn->id);
+        css = css->parent;
+    }
+}
+
+/* Every task once: who waits right now and has not been dispatched yet. */
+SEC("iter/task")
+int on_walk(struct bpf_iter__task *ctx) {
+    struct task_struct *task = ctx->task;
+    if (!task)
+        return 0;
+    shared.walk.tasks++;
+    *(volatile int32_t *)&shared.walk.position = task->pid;
+    const uint32_t runner = runner_of(task);
+    if (runner < SH_BPF_PRIMARY)
+        return 0;
+    shared.walk.primary_tasks++;
+    if (settings.pull)
+        note_task_groups(task);
+    struct rq *queue = queue_of(task);
+    /* As the switch program sees it: a task wants its CPU until the moment it is switched from. */
+    const bool runs = queue->curr == task;
+    if (!runs && (task->on_rq != 1 || gone(task)))
+        return 0;
+    __sync_fetch_and_add(&shared.walk.wanting[index_of(runner)], 1);
+    const uint64_t queued = task->sched_info.last_queued;
+    if (runs || !queued)
+        return 0;
+    shared.walk.pending++;
+    const int64_t begin_ns = (int64_t)queued + shared.control.clock_offset_ns;
+    const int64_t wait_ns = (int64_t)bpf_ktime_get_ns() - begin_ns;
+    if (wait_ns <= (int64_t)shared.control.wait_threshold_ns)
+        return 0;
+    if ((uint64_t)wait_ns > shared.walk.pending_longest_ns)
+        shared.walk.pending_longest_ns = (uint64_t)wait_ns;
+    struct cfs_rq *group_queue = task->se.cfs_rq;
+    const bool throttled =
+        bpf_core_field_exists(group_queue->throttle_count) && group_queue->throttle_count > 0;
+    shared.walk.pending_longer++;
+    shared.walk.pending_throttled += throttled;
+    shared.walk.pending_blamed +=
+        began_while_lent(begin_ns) && !throttled &&
+        shared.runners[(uint32_t)queue->cpu & (SH_BPF_MAX_CPUS - 1)] < SH_BPF_PRIMARY;
+    return 0;
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
+/* What the in-kernel sensor and user space share: the layout of the mapped memory. */
+#ifndef SH_SENSOR_STATE_H
+#define SH_SENSOR_STATE_H
+
+#include <stdint.h>
+
+enum {
+    SH_BPF_MAX_CPUS = 4096,
+    SH_BPF_MAX_PRIMARIES = 64,
+    SH_BPF_MAX_TARGETS = 80,
+    SH_BPF_MAX_LEVEL = 1024, /* busy cores and tasks wanting one are told apart up to here */
+    SH_BPF_KNOWN_GROUPS = 1024,
+    SH_BPF_LENDINGS = 4,
+    SH_BPF_NO_WAKE = -1,
+};
+
+/* Who runs on a CPU; primary i is SH_BPF_PRIMARY + i. */
+enum { SH_BPF_UNKNOWN, SH_BPF_IDLE, SH_BPF_OTHER, SH_BPF_ELASTIC, SH_BPF_PRIMARY };
+
+/* Where a target is looked up. */
+enum sh_bpf_hierarchy {
+    SH_BPF_PROCESS, /* no group: by process id */
+    SH_BPF_V2,
+    SH_BPF_V1_CPUSET,
+    SH_BPF_V1_CPU,
+    SH_BPF_V1_CPUACCT,
+    SH_BPF_V1_FREEZER,
+    SH_BPF_V1_MEMORY,
+    SH_BPF_V1_PIDS,
+};
+
+/* Parts of the program; those left out are cut away when it is loaded. */
+enum {
+    SH_BPF_WAITS = 1,  /* dispatch waits */
+    SH_BPF_LEVELS = 2, /* time at each number of busy cores, and the wake-up */
+    SH_BPF_DEMAND = 4, /* waiting tasks counted as they wake; needs SH_BPF_LEVELS */
+};
+
+/* Waits: steps of 512 ns up to 131 us, from there 16 steps an octave up to 2^37 ns. */
+enum {
+    SH_BPF_WAIT_SHIFT = 9,
+    SH_BPF_WAIT_LINEAR = 256,
+    SH_BPF_WAIT_LOG2 = 17, /* of the first octave */
+    SH_BPF_WAIT_OCTAVES = 20,
+    SH_BPF_WAIT_BUCKETS = SH_BPF_WAIT_LINEAR + SH_BPF_WAIT_OCTAVES * 16,
+};
+
+/* Counts only grow; what happened in a period is the difference of two copies. */
+struct sh_bpf_wait_counts {
+    uint64_t waits;
+    uint64_t total_ns;
+    uint64_t longer;               /* than the threshold. These are told apart further: */
+    uint64_t longer_while_lent;    /* began while something was lent */
+    uint64_t longer_after_elastic; /* ended when an elastic task left the CPU */
+    uint64_t longer_throttled;     /* the task's group was throttled meanwhile */
+    uint64_t longer_blamed;        /* while lent, neither throttled nor behind a primary's task */
+};
+
+/* One CPU's own; only that CPU writes. */
+struct sh_bpf_cpu {
+    uint64_t switches;
+    uint32_t runner; /* who runs, by this CPU's own record, */
+    int32_t task;    /* and which task */
+    struct sh_bpf_wait_counts waits;
+    uint64_t throttled_queue; /* the run queue whose throttled time was seen last, */
+    uint64_t throttled_ns;    /* what it was */
+    uint64_t throttled_until; /* and when it was seen to have grown */
+    uint64_t missed;          /* switches that left a task nobody had seen come */
+    uint32_t histogram[SH_BPF_WAIT_BUCKETS];
+} __attribute__((aligned(64)));
+
+struct sh_bpf_target {
+    uint64_t id; /* of the cgroup, or the process */
+    uint32_t hierarchy;
+    uint32_t runner; /* what its tasks count as */
+};
+
+struct sh_bpf_lending {
+    int64_t from_ns, until_ns; /* CLOCK_MONOTONIC */
+};
+
+/* User space writes and every switch reads, but for wake_at: the program takes it down. */
+struct sh_bpf_control {
+    int32_t wake_at;     /* busy cores that wake the reader, once; SH_BPF_NO_WAKE: never */
+    uint32_t generation; /* of the targets, 0..255: another one forgets the known groups */
+    uint32_t target_count;
+    uint32_t walking; /* a walk is under way */
+    uint64_t wait_threshold_ns;
+    int64_t clock_offset_ns; /* CLOCK_MONOTONIC - the scheduler's clock; the program writes it */
+    struct sh_bpf_lending lendings[SH_BPF_LENDINGS];
+    struct sh_bpf_target targets[SH_BPF_MAX_TARGETS];
+} __attribute__((aligned(64)));
+
+/* The word: busy | wanting | time from the low end. Time is the scheduler's clock in units of 16
+ * ns; it wraps after 18 minutes, so resynchronising touches the word. */
+enum {
+    SH_BPF_BUSY_BITS = 12,
+    SH_BPF_WANTING_BITS = 16,
+    SH_BPF_TIME_BITS = 36,
+    SH_BPF_TIME_SHIFT = 4,
+};
+
+/* Every CPU writes these when the primary's use changes. */
+struct sh_bpf_levels {
+    uint64_t word;
+    uint64_t padding[7];
+    int32_t running[SH_BPF_MAX_PRIMARIES]; /* of several primaries each, before its cap */
+    int32_t wanting[SH_BPF_MAX_PRIMARIES];
+    uint64_t busy_time[SH_BPF_MAX_LEVEL + 1]; /* units of 16 ns with so many busy cores */
+    uint64_t wanting_time[SH_BPF_MAX_LEVEL + 1];
+} __attribute__((aligned(64)));
+
+/* What one walk over all tasks, in the order of their numbers, found. */
+struct sh_bpf_walk {
+    int32_t position; /* the number it has come to */
+    int32_t padding[15];
+    /* Tasks that wanted a CPU when it came by, and the changes since then among those it had
+     * already met: the sum is the truth at its end. */
+    int32_t wanting[SH_BPF_MAX_PRIMARIES];
+    uint64_t tasks, primary_tasks;
+    uint64_t pending, pending_longer, pending_throttled, pending_blamed, pending_longest_ns;
+    uint64_t task_group, serial;
+    uint64_t task_groups[SH_BPF_MAX_TARGETS]; /* kernel addresses, with the serial number of each */
+    uint64_t serials[SH_BPF_MAX_TARGETS];
+} __attribute__((aligned(64)));
+
+/* What one look at every run queue found. */
+struct sh_bpf_look {
+    uint32_t mode; /* set by the caller */
+    uint32_t cpus;
+    uint32_t differing; /* CPUs whose record was wrong */
+    uint32_t wanting[SH_BPF_MAX_PRIMARIES];
+};
+
+enum { SH_BPF_LOOK_PULL, SH_BPF_LOOK_REPAIR };
+
+/* Everything that is not one CPU's own. */
+struct sh_bpf_shared {
+    struct sh_bpf_control control;
+    struct sh_bpf_levels levels;
+    uint8_t runners[SH_BPF_MAX_CPUS] __attribute__((aligned(64))); /* who runs on each CPU */
+    /* Groups met before: serial number:48 | generation:8 | runner:8. Serial numbers are never
+     * reused and a group never gets another parent, so an entry stays true while its targets do. */
+    uint64_t known_groups[SH_BPF_KNOWN_GROUPS];
+    struct sh_bpf_walk walk;
+    struct sh_bpf_look look;
+};
+
+/* Set before loading and constant from then on. */
+struct sh_bpf_settings {
+    uint32_t parts;
+    uint32_t hierarchies[2]; /* where groups are looked up, in this order; 0: nowhere */
+    uint32_t processes;      /* are some targets processes? */
+    uint32_t pull;
+    uint32_t primary_count;
+    uint32_t cpu_count;
+    uint32_t allocations[SH_BPF_MAX_PRIMARIES];
+};
+
+#endif

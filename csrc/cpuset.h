@@ -1,0 +1,70 @@
+/* The `merge` mechanism: one write of the elastic group's cpuset moves any number of cores.
+ *
+ * The primary's set is never touched, so no order between two writes can go wrong. A v1 group whose
+ * children have masks of their own is written leaves first when it shrinks and root first when it
+ * grows (the kernel answers EBUSY and EACCES otherwise: validate_change(), kernel/cgroup/cpuset.c).
+ */
+#ifndef SH_CPUSET_H
+#define SH_CPUSET_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "actuator.h"
+
+enum {
+    SH_CPUSET_MAX_FILES = 256,
+    /* Returned as -errno when a write was taken but the effective set is not what was written. */
+    SH_ERR_EFFECTIVE = 131, /* ENOTRECOVERABLE */
+};
+
+/* How the files are reached: the kernel's, or a made tree that answers as the kernel does. */
+struct sh_file_ops {
+    /* Writes the whole value at the start of the file. 0 or -errno. */
+    int (*write)(void *ctx, int handle, const char *value, size_t length);
+    /* Reads from the start; the length or -errno. */
+    ssize_t (*read)(void *ctx, int handle, char *value, size_t size);
+    void *ctx;
+};
+
+struct sh_cpuset_file {
+    int cpus;      /* handle of cpuset.cpus */
+    int effective; /* handle of cpuset.effective_cpus / cpuset.cpus.effective; -1: not read back */
+    /* levels strings: the mask for each number of harvested cores, in the kernel's own spelling. */
+    const char *const *masks;
+};
+
+struct sh_cpuset {
+    struct sh_file_ops ops;
+    struct sh_cpuset_file files[SH_CPUSET_MAX_FILES]; /* a group stands before its children */
+    uint32_t file_count;
+    uint32_t levels; /* 0..levels-1 cores can be harvested */
+
+    /* The nudge: after a grow an idle CPU would wait for the load balancer (4-17 ms), so one
+     * elastic thread is pinned to it and released. -1: no nudge. */
+    int tasks_fd;
+    const int32_t *added_cpu;    /* [level]: the CPU level has and level - 1 lacks, or -1 */
+    _Atomic int32_t *nudged_tid; /* where a crash can still find the pinned thread; may be NULL */
+
+    /* Freezing at level 0 instead of parking; -1: park. */
+    int freezer;
+    const char *freeze, *thaw;
+
+    int64_t current; /* level in force; -1 before the first assign */
+    bool frozen;
+    uint32_t nudge_turn;
+    /* Why the last assign failed. */
+    _Atomic uint32_t failed_file; /* file_count: the freezer */
+    _Atomic uint32_t failed_level;
+    _Atomic uint64_t writes, skipped, nudges;
+};
+
+/* Plain kernel files by descriptor. */
+void sh_file_ops_posix(struct sh_file_ops *ops);
+
+void sh_cpuset_init(struct sh_cpuset *cpuset, struct sh_actuator *actuator);
+
+#endif

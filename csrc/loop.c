@@ -1,0 +1,500 @@
+#define _GNU_SOURCE
+#include "loop.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A plan in one word: 24 bits of sequence, 13 + 13 of cores, 14 of buffer. Zero is "none yet". */
+enum { SEQ_BITS = 24, CORES_BITS = 13, SEQ_MASK = (1 << SEQ_BITS) - 1, CORES_MASK = 0x1fff };
+
+static uint64_t pack(const struct sh_plan *plan) {
+    return (uint64_t)(plan->seq & SEQ_MASK) |
+           (uint64_t)(plan->primary_cores & CORES_MASK) << SEQ_BITS |
+           (uint64_t)(plan->safe_cores & CORES_MASK) << (SEQ_BITS + CORES_BITS) |
+           (uint64_t)plan->buffer << (SEQ_BITS + 2 * CORES_BITS);
+}
+
+static struct sh_plan unpack(uint64_t word) {
+    return (struct sh_plan){
+        .seq = (uint32_t)word & SEQ_MASK,
+        .primary_cores = (uint32_t)(word >> SEQ_BITS) & CORES_MASK,
+        .safe_cores = (uint32_t)(word >> (SEQ_BITS + CORES_BITS)) & CORES_MASK,
+        .buffer = (uint32_t)(word >> (SEQ_BITS + 2 * CORES_BITS)),
+    };
+}
+
+/* Does a answer an older window than b? Sequence numbers wrap at 24 bits. */
+static bool older(uint32_t a, uint32_t b) {
+    return ((a - b) & SEQ_MASK) > SEQ_MASK / 2;
+}
+
+static void count(_Atomic uint64_t *counter, uint64_t by) {
+    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + by,
+                          memory_order_relaxed);
+}
+
+static uint32_t min_u32(uint32_t a, uint32_t b) {
+    return a < b ? a : b;
+}
+
+static uint32_t max_u32(uint32_t a, uint32_t b) {
+    return a > b ? a : b;
+}
+
+int sh_loop_init(struct sh_loop *loop, const struct sh_loop_config *config) {
+    if (config->poll_ns <= 0 || config->window_ns < config->poll_ns || config->total < 1 ||
+        config->total > SH_MAX_CORES || config->keep_idle < 1 || config->plan_ttl_ns <= 0 ||
+        config->stale_ns <= 0)
+        return -EINVAL;
+    memset(loop, 0, sizeof(*loop));
+    loop->config = *config;
+    loop->primary_cores = config->total;
+    loop->armed = SH_SENSOR_DISARM;
+    loop->sensor.wake_fd = -1;
+    atomic_store(&loop->scheduling, -1);
+    loop->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    loop->plan_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    return loop->event_fd < 0 || loop->plan_fd < 0 ? -errno : 0;
+}
+
+void sh_loop_destroy(struct sh_loop *loop) {
+    sh_loop_stop(loop);
+    if (loop->event_fd >= 0)
+        close(loop->event_fd);
+    if (loop->plan_fd >= 0)
+        close(loop->plan_fd);
+    loop->event_fd = loop->plan_fd = -1;
+}
+
+static void hand_over(struct sh_loop *loop, int64_t now_ns, uint32_t primary_cores,
+                      uint32_t flags) {
+    uint32_t head = atomic_load_explicit(&loop->ring_head, memory_order_relaxed);
+    uint32_t tail = atomic_load_explicit(&loop->ring_tail, memory_order_acquire);
+    struct sh_summary *out = &loop->ring[head % SH_RING_WINDOWS];
+    const struct sh_window *window = &loop->window;
+    /* A halt may interrupt a control plane that sleeps: its slot is kept free. */
+    if (head - tail >= SH_RING_WINDOWS - ((flags & SH_WINDOW_HALTED) ? 0 : 1)) {
+        count(&loop->counters.dropped_windows, 1);
+        return;
+    }
+    *out = (struct sh_summary){
+        .start_ns = window->start_ns,
+        .end_ns = now_ns,
+        .seq = loop->seq,
+        .polls = window->polls,
+        .busy_max = window->busy_max,
+        .busy_last = window->busy_last,
+        .demand_max = window->demand_max,
+        .primary_cores = primary_cores,
+        .flags = flags,
+    };
+    sh_window_features(window, &out->features);
+    atomic_store_explicit(&loop->ring_head, head + 1, memory_order_release);
+    if (loop->event_fd >= 0) {
+        const uint64_t one = 1;
+        ssize_t written = write(loop->event_fd, &one, sizeof(one));
+        (void)written; /* EAGAIN: the counter is full, so the reader is awake */
+    }
+}
+
+/* Time-weighted statistics for the window that ends. */
+static void weigh_window(struct sh_loop *loop, int64_t now_ns) {
+    struct sh_window *window = &loop->window;
+    uint64_t core_ns = 0;
+    /* A sensor that fails here fails at the next reading too, which halts. */
+    if (!loop->config.exact || loop->sensor.collect(loop->sensor.ctx, now_ns, window) != 0)
+        return;
+    for (uint32_t busy = 1; busy <= window->busy_max; busy++)
+        core_ns += busy * window->weight[busy];
+    count(&loop->counters.busy_core_ns, core_ns);
+    count(&loop->counters.demand_core_ns, window->demand_core_ns);
+    if (window->total == 0) /* broken before any time had passed */
+        sh_window_weigh(window, window->busy_last, 1);
+}
+
+static void close_window(struct sh_loop *loop, int64_t now_ns, uint32_t primary_cores,
+                         uint32_t flags) {
+    count(&loop->counters.windows, 1);
+    weigh_window(loop, now_ns);
+    hand_over(loop, now_ns, primary_cores, flags);
+    sh_window_reset(&loop->window, now_ns);
+    if (++loop->seq == 0)
+        loop->seq = 1; /* 0 is before the first poll */
+}
+
+/* Ends the window at once; what the loop has just assigned stands until its answer arrives. */
+static void break_window(struct sh_loop *loop, int64_t now_ns, uint32_t before, uint32_t flags) {
+    loop->broken_seq = loop->seq;
+    loop->broken_cores = loop->primary_cores;
+    loop->plan.primary_cores = loop->primary_cores;
+    close_window(loop, now_ns, before, flags);
+}
+
+static int halt(struct sh_loop *loop, int64_t now_ns, enum sh_halt why, int err) {
+    /* The last thing tried: whatever is lent comes back. If even that is refused, the control
+     * plane still holds the journal. */
+    if (loop->primary_cores != loop->config.total || why == SH_HALT_ACTUATOR)
+        loop->actuator.assign(loop->actuator.ctx, 0);
+    uint32_t held = loop->primary_cores;
+    loop->primary_cores = loop->config.total;
+    atomic_store_explicit(&loop->harvested, 0, memory_order_relaxed);
+    atomic_store(&loop->error, -err);
+    atomic_store(&loop->halt, why);
+    close_window(loop, now_ns, held, SH_WINDOW_HALTED);
+    return err;
+}
+
+/* Gives the primary `cores`, never fewer than the limits allow. */
+static int assign(struct sh_loop *loop, uint32_t cores) {
+    const struct sh_loop_config *c = &loop->config;
+    uint32_t least = c->max_harvest < c->total ? c->total - c->max_harvest : 0;
+    cores = min_u32(max_u32(cores, least), c->total);
+    if (cores == loop->primary_cores)
+        return 0;
+    int err = loop->actuator.assign(loop->actuator.ctx, c->total - cores);
+    if (err)
+        return err;
+    loop->primary_cores = cores;
+    atomic_store_explicit(&loop->harvested, c->total - cores, memory_order_relaxed);
+    count(&loop->counters.assignments, 1);
+    return 0;
+}
+
+static void adopt_plan(struct sh_loop *loop, int64_t now_ns) {
+    uint64_t word = atomic_load_explicit(&loop->plan_word, memory_order_acquire);
+    if (word == loop->plan_word_seen)
+        return;
+    loop->plan_word_seen = word;
+    struct sh_plan plan = unpack(word);
+    if (loop->broken_seq && older(plan.seq, loop->broken_seq))
+        return;
+    /* The answer to a broken window may rest on a slower view than the reaction had. */
+    if (loop->broken_seq && plan.seq == (loop->broken_seq & SEQ_MASK))
+        plan.primary_cores = max_u32(plan.primary_cores, loop->broken_cores);
+    loop->broken_seq = 0; /* later plans are newer; a mark kept for days would look newer again */
+    loop->plan = plan;
+    loop->plan_adopted_ns = now_ns;
+}
+
+/* What the primary should hold now that `busy` of its cores are busy (line 20). */
+static uint32_t wanted(struct sh_loop *loop, uint32_t busy, int64_t now_ns) {
+    const struct sh_loop_config *c = &loop->config;
+    if (loop->plan_adopted_ns == 0)
+        return c->total;
+    if (now_ns - loop->plan_adopted_ns > c->plan_ttl_ns) {
+        if (loop->primary_cores != c->total)
+            count(&loop->counters.plans_expired, 1);
+        return c->total;
+    }
+    uint32_t floor = busy + c->keep_idle;
+    if (loop->plan.buffer)
+        return max_u32(busy + loop->plan.buffer, floor);
+    /* Raised, it stays so until the next plan: a window's cores do not follow every poll. */
+    loop->plan.primary_cores = max_u32(loop->plan.primary_cores, floor);
+    return loop->plan.primary_cores;
+}
+
+/* Cores the primary needs at this moment. A sensor that sees every switch sees the primary's task
+ * off its CPU when this very thread has displaced it: what wants to run counts as running, or an
+ * alarm would ring, find nobody, and ring again as soon as this thread sleeps. */
+static uint32_t pressing(const struct sh_loop *loop, const struct sh_reading *reading) {
+    const bool sees_changes = loop->sensor.collect != NULL;
+    const uint32_t cores = sees_changes ? max_u32(reading->busy, reading->demand) : reading->busy;
+    return min_u32(cores, SH_MAX_CORES);
+}
+
+/* Event-driven, and with a plan that needs no poll. */
+static bool polls_no_more(const struct sh_loop *loop) {
+    return loop->config.event_driven && loop->plan.buffer == 0;
+}
+
+int sh_loop_step(struct sh_loop *loop, int64_t deadline_ns, int64_t now_ns) {
+    const struct sh_loop_config *c = &loop->config;
+    struct sh_counters *n = &loop->counters;
+    struct sh_reading reading = {0, 0};
+    const int64_t late_ns = now_ns - deadline_ns;
+    int err;
+
+    if (atomic_load_explicit(&loop->halt, memory_order_relaxed) != SH_HALT_NONE)
+        return -atomic_load(&loop->error);
+    if (late_ns >= 0) /* an event comes before the deadline and cannot be late for it */
+        sh_histogram_add(&loop->lateness, late_ns);
+    if (late_ns >= c->poll_ns) {
+        count(&n->late_polls, 1);
+        if (!polls_no_more(loop))
+            count(&n->missed_polls, (uint64_t)(late_ns / c->poll_ns));
+    }
+    if (loop->seq == 0) {
+        loop->seq = 1;
+        loop->last_poll_ns = now_ns;
+        sh_window_reset(&loop->window, now_ns);
+        err = loop->actuator.assign(loop->actuator.ctx, 0);
+        if (err)
+            return halt(loop, now_ns, SH_HALT_ACTUATOR, err);
+    }
+
+    const uint32_t before = loop->primary_cores;
+    err = loop->sensor.read(loop->sensor.ctx, now_ns, c->total - before, &reading);
+    if (err)
+        return halt(loop, now_ns, SH_HALT_SENSOR, err);
+    const uint32_t busy = min_u32(reading.busy, SH_MAX_CORES);
+    const uint32_t needed = pressing(loop, &reading);
+
+    const int64_t elapsed_ns = now_ns - loop->last_poll_ns;
+    loop->last_poll_ns = now_ns;
+    count(&n->polls, 1);
+    count(&n->polled_ns, (uint64_t)elapsed_ns);
+    count(&n->harvested_core_ns, (uint64_t)elapsed_ns * (c->total - before));
+    if (c->exact) {
+        sh_window_note(&loop->window, busy, max_u32(reading.demand, busy));
+    } else {
+        sh_window_add(&loop->window, busy, max_u32(reading.demand, busy));
+        count(&n->busy_core_ns, (uint64_t)elapsed_ns * busy);
+        count(&n->demand_core_ns, (uint64_t)elapsed_ns * max_u32(reading.demand, busy));
+    }
+
+    if (elapsed_ns > c->stale_ns) {
+        err = assign(loop, c->total);
+        if (err)
+            return halt(loop, now_ns, SH_HALT_ACTUATOR, err);
+        count(&n->stale_windows, 1);
+        break_window(loop, now_ns, before, SH_WINDOW_STALE);
+        return 0;
+    }
+
+    if (needed >= before && before < c->total) {
+        uint32_t safe = max_u32(loop->plan.safe_cores, loop->window.busy_max + 1);
+        if (loop->plan.buffer)
+            safe = needed + loop->plan.buffer;
+        err = assign(loop, max_u32(max_u32(safe, needed + c->keep_idle), before + 1));
+        if (err)
+            return halt(loop, now_ns, SH_HALT_ACTUATOR, err);
+        count(&n->short_safeguards, 1);
+        if (!loop->plan.buffer) {
+            break_window(loop, now_ns, before, SH_WINDOW_EXHAUSTED);
+            return 0;
+        }
+    } else {
+        adopt_plan(loop, now_ns);
+        err = assign(loop, wanted(loop, needed, now_ns));
+        if (err)
+            return halt(loop, now_ns, SH_HALT_ACTUATOR, err);
+    }
+
+    if (now_ns - loop->window.start_ns >= c->window_ns)
+        close_window(loop, now_ns, before, 0);
+    return 0;
+}
+
+/* --- the thread ------------------------------------------------------------------------------- */
+
+struct sched_attributes { /* struct sched_attr of the kernel's uapi; glibc has none before 2.41 */
+    uint32_t size, policy;
+    uint64_t flags;
+    int32_t nice;
+    uint32_t priority;
+    uint64_t runtime, deadline, period;
+};
+
+static enum sh_scheduling schedule_self(const struct sh_loop *loop) {
+    const struct sched_param fifo = {.sched_priority = loop->fifo_priority};
+    if (loop->fifo_priority > 0 && sched_setscheduler(0, SCHED_FIFO, &fifo) == 0)
+        return SH_SCHEDULING_FIFO;
+    /* EEVDF takes the slice from sched_attr.runtime (6.12 on); older kernels only the nice value.
+     * A short slice lets the woken writer pass the batch thread it has just displaced. */
+    struct sched_attributes attributes = {
+        .size = sizeof(attributes), .policy = SCHED_OTHER, .nice = -20, .runtime = 100000};
+    if (syscall(SYS_sched_setattr, 0, &attributes, 0) == 0)
+        return SH_SCHEDULING_SHORT_SLICE;
+    return SH_SCHEDULING_OTHER;
+}
+
+static void place_self(const uint64_t *cpus) {
+    cpu_set_t set;
+    int any = 0;
+    CPU_ZERO(&set);
+    for (int cpu = 0; cpu < SH_MAX_CPU_WORDS * 64 && cpu < CPU_SETSIZE; cpu++)
+        if (cpus[cpu / 64] >> (cpu % 64) & 1) {
+            CPU_SET(cpu, &set);
+            any = 1;
+        }
+    if (any)
+        sched_setaffinity(0, sizeof(set), &set); /* refused: it runs where it may */
+}
+
+static void note_cpu_time(struct sh_loop *loop) {
+    struct timespec t;
+    if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) == 0)
+        atomic_store_explicit(&loop->cpu_ns, (int64_t)t.tv_sec * 1000000000 + t.tv_nsec,
+                              memory_order_relaxed);
+}
+
+/* The grid is absolute: a late poll never shifts the ones after it. A poll that took long, for a
+ * primary with many threads, is followed by as long a rest: a real-time thread must not take a
+ * whole CPU. What was due meanwhile is missed. */
+static int64_t next_poll(struct sh_loop *loop, int64_t deadline_ns, int64_t began_ns) {
+    const int64_t poll_ns = loop->config.poll_ns;
+    const int64_t ended_ns = loop->clock.now_ns(loop->clock.ctx);
+    const int64_t earliest_ns = ended_ns + (ended_ns - began_ns);
+    int64_t next_ns = deadline_ns + poll_ns;
+    if (next_ns <= began_ns) /* late: the poll itself has counted what it missed */
+        next_ns += ((began_ns - next_ns) / poll_ns + 1) * poll_ns;
+    if (next_ns < earliest_ns) {
+        const int64_t missed = (earliest_ns - next_ns + poll_ns - 1) / poll_ns;
+        count(&loop->counters.missed_polls, (uint64_t)missed);
+        next_ns += missed * poll_ns;
+    }
+    return next_ns;
+}
+
+/* Busy cores at which the loop has to act; SH_SENSOR_DISARM while nothing is lent. */
+static uint32_t alarm_level(const struct sh_loop *loop) {
+    const uint32_t spare = loop->config.keep_idle - 1, cores = loop->primary_cores;
+    if (cores >= loop->config.total)
+        return SH_SENSOR_DISARM;
+    return cores > spare ? cores - spare : 0;
+}
+
+/* Waits for the buffer to run out, a plan, a stop, or the end of the window. 0 or -errno. */
+static int wait_for_event(struct sh_loop *loop, int64_t deadline_ns) {
+    struct sh_sensor *sensor = &loop->sensor;
+    const struct sh_clock *clock = &loop->clock;
+    const int fds[] = {loop->plan_fd, sensor->wake_fd};
+    const uint32_t level = alarm_level(loop);
+    const uint32_t harvested = loop->config.total - loop->primary_cores;
+    struct sh_reading reading;
+    uint64_t drained;
+
+    if (level != loop->armed) {
+        sensor->arm(sensor->ctx, level);
+        loop->armed = level;
+        /* What was so before the arming does not wake. */
+        if (level != SH_SENSOR_DISARM &&
+            (sensor->read(sensor->ctx, clock->now_ns(clock->ctx), harvested, &reading) != 0 ||
+             pressing(loop, &reading) >= level))
+            return 0;
+    }
+    int err = clock->wait_until(clock->ctx, deadline_ns, fds, 2);
+    const bool has_plan = read(loop->plan_fd, &drained, sizeof(drained)) > 0;
+    if (err == 0 && !has_plan && clock->now_ns(clock->ctx) < deadline_ns) {
+        sensor->drain(sensor->ctx);
+        loop->armed = SH_SENSOR_DISARM; /* an alarm rings once */
+        count(&loop->counters.wake_ups, 1);
+    }
+    return err;
+}
+
+static void *run(void *arg) {
+    struct sh_loop *loop = arg;
+    const struct sh_clock *clock = &loop->clock;
+    uint32_t noted_seq = 0;
+    int err = 0;
+
+    prctl(PR_SET_NAME, "sh-loop");
+    prctl(PR_SET_TIMERSLACK, 1UL); /* the default slack of 50 us is a whole poll */
+    atomic_store(&loop->tid, (int32_t)syscall(SYS_gettid));
+    const enum sh_scheduling scheduling = schedule_self(loop);
+    place_self(scheduling == SH_SCHEDULING_FIFO ? loop->realtime_cpus : loop->cpus);
+    atomic_store(&loop->scheduling, scheduling);
+
+    int64_t deadline_ns = clock->now_ns(clock->ctx);
+    while (!atomic_load_explicit(&loop->stop, memory_order_relaxed)) {
+        const int64_t now_ns = clock->now_ns(clock->ctx);
+        if ((err = sh_loop_step(loop, deadline_ns, now_ns)))
+            break;
+        if (loop->seq != noted_seq) {
+            noted_seq = loop->seq;
+            note_cpu_time(loop);
+        }
+        if (polls_no_more(loop)) {
+            deadline_ns = loop->window.start_ns + loop->config.window_ns;
+            err = wait_for_event(loop, deadline_ns);
+        } else {
+            deadline_ns = next_poll(loop, deadline_ns, now_ns);
+            err = clock->sleep_until(clock->ctx, deadline_ns);
+        }
+        if (err && err != -EINTR) {
+            halt(loop, now_ns, SH_HALT_CLOCK, err);
+            break;
+        }
+    }
+    if (!err || err == -EINTR) {
+        /* Stopped, not halted: the last plan must not outlive the loop. */
+        err = assign(loop, loop->config.total);
+        if (err)
+            halt(loop, clock->now_ns(clock->ctx), SH_HALT_ACTUATOR, err);
+    }
+    note_cpu_time(loop);
+    return NULL;
+}
+
+/* A polling loop sees plans and stops by itself. */
+static void wake_for_plan(struct sh_loop *loop) {
+    const uint64_t one = 1;
+    if (loop->config.event_driven) {
+        ssize_t written = write(loop->plan_fd, &one, sizeof(one));
+        (void)written;
+    }
+}
+
+int sh_loop_start(struct sh_loop *loop) {
+    sigset_t all, old;
+    int err;
+    if (loop->started)
+        return -EALREADY;
+    atomic_store(&loop->stop, false);
+    /* Signals are the control plane's: the loop's sleep must not be cut short by them. */
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    err = pthread_create(&loop->thread, NULL, run, loop);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    loop->started = err == 0;
+    return -err;
+}
+
+void sh_loop_stop(struct sh_loop *loop) {
+    if (!loop->started)
+        return;
+    atomic_store(&loop->stop, true);
+    wake_for_plan(loop);
+    pthread_join(loop->thread, NULL);
+    loop->started = false;
+}
+
+/* --- the control plane's side ----------------------------------------------------------------- */
+
+void sh_loop_post(struct sh_loop *loop, const struct sh_plan *plan) {
+    atomic_store_explicit(&loop->plan_word, pack(plan), memory_order_release);
+    wake_for_plan(loop);
+}
+
+bool sh_loop_take(struct sh_loop *loop, struct sh_summary *summary) {
+    uint32_t tail = atomic_load_explicit(&loop->ring_tail, memory_order_relaxed);
+    if (tail == atomic_load_explicit(&loop->ring_head, memory_order_acquire))
+        return false;
+    *summary = loop->ring[tail % SH_RING_WINDOWS];
+    atomic_store_explicit(&loop->ring_tail, tail + 1, memory_order_release);
+    return true;
+}
+
+int sh_loop_wait(struct sh_loop *loop, int timeout_ms) {
+    struct pollfd fd = {.fd = loop->event_fd, .events = POLLIN};
+    uint64_t drained;
+    int ready = poll(&fd, 1, timeout_ms);
+    if (ready < 0)
+        return -errno;
+    if (ready > 0) {
+        ssize_t got = read(loop->event_fd, &drained, sizeof(drained));
+        (void)got;
+    }
+    return ready;
+}

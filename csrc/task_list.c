@@ -1,0 +1,69 @@
+#define _GNU_SOURCE
+#include "task_list.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+enum { LIST_BYTES = 16384 };
+
+int sh_list_task_file(int fd, sh_task_visitor visit, void *ctx) {
+    char buffer[LIST_BYTES];
+    int32_t tid = 0;
+    off_t offset = 0;
+    for (;;) {
+        ssize_t got = pread(fd, buffer, sizeof(buffer), offset);
+        if (got < 0)
+            return -errno;
+        if (got == 0)
+            break;
+        offset += got;
+        for (ssize_t i = 0; i < got; i++) {
+            if (buffer[i] >= '0' && buffer[i] <= '9') {
+                tid = tid * 10 + (buffer[i] - '0');
+            } else if (tid) {
+                visit(ctx, tid);
+                tid = 0;
+            }
+        }
+    }
+    if (tid)
+        visit(ctx, tid);
+    return 0;
+}
+
+struct directory_entry { /* struct linux_dirent64 of getdents64(2) */
+    uint64_t inode;
+    int64_t offset;
+    uint16_t length;
+    uint8_t type;
+    char name[];
+};
+
+int sh_list_task_directory(int fd, sh_task_visitor visit, void *ctx) {
+    _Alignas(8) char buffer[LIST_BYTES];
+    bool any = false;
+    if (lseek(fd, 0, SEEK_SET) < 0)
+        return -errno;
+    for (;;) {
+        /* getdents64 itself: readdir(3) needs a DIR, which opendir(3) allocates. */
+        long got = syscall(SYS_getdents64, fd, buffer, sizeof(buffer));
+        if (got < 0)
+            return errno == ENOENT ? -ESRCH : -errno;
+        if (got == 0)
+            break;
+        for (long at = 0; at < got;) {
+            const struct directory_entry *entry = (const void *)(buffer + at);
+            int32_t tid = atoi(entry->name);
+            if (tid > 0) {
+                visit(ctx, tid);
+                any = true;
+            }
+            at += entry->length;
+        }
+    }
+    return any ? 0 : -ESRCH;
+}
