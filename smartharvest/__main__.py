@@ -1,0 +1,5 @@
+"""``python -m smartharvest``."""
+
+from smartharvest.cli import main
+
+main()

@@ -1,0 +1,37 @@
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+
+from smartharvest._c.actuator cimport sh_actuator
+
+cdef extern from *:
+    ctypedef int32_t atomic_int32_t "_Atomic int32_t"
+
+cdef extern from "cpuset.h" nogil:
+    enum:
+        SH_CPUSET_MAX_FILES
+        SH_ERR_EFFECTIVE
+
+    struct sh_file_ops:
+        int (*write)(void *ctx, int handle, const char *value, size_t length) noexcept nogil
+        ssize_t (*read)(void *ctx, int handle, char *value, size_t size) noexcept nogil
+        void *ctx
+
+    struct sh_cpuset_file:
+        int cpus, effective
+        const char *const *masks
+
+    struct sh_cpuset:
+        sh_file_ops ops
+        sh_cpuset_file files[256]
+        uint32_t file_count, levels
+        int tasks_fd
+        const int32_t *added_cpu
+        atomic_int32_t *nudged_tid
+        int freezer
+        const char *freeze
+        const char *thaw
+        int64_t current
+        uint32_t failed_file, failed_level
+        uint64_t writes, skipped, nudges
+
+    void sh_file_ops_posix(sh_file_ops *ops)
+    void sh_cpuset_init(sh_cpuset *cpuset, sh_actuator *actuator)

@@ -1,0 +1,16 @@
+from libc.stdint cimport int32_t, uint8_t
+
+from smartharvest._c.sensor cimport sh_sensor
+
+cdef extern from *:
+    ctypedef uint8_t atomic_uint8_t "_Atomic uint8_t"
+
+cdef extern from "fake_sensor.h" nogil:
+    struct sh_fake_sensor:
+        const int32_t *script
+        size_t script_length
+        size_t position
+        const atomic_uint8_t *cores
+        size_t core_count
+
+    void sh_fake_sensor_init(sh_fake_sensor *fake, sh_sensor *sensor)

@@ -1,0 +1,66 @@
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+
+from smartharvest._c.actuator cimport sh_actuator
+from smartharvest._c.clock cimport sh_clock
+from smartharvest._c.histogram cimport sh_histogram
+from smartharvest._c.sensor cimport sh_sensor
+from smartharvest._c.window cimport sh_features
+
+cdef extern from "loop.h" nogil:
+    enum:
+        SH_MAX_CPU_WORDS
+
+    enum sh_window_flags:
+        SH_WINDOW_EXHAUSTED
+        SH_WINDOW_STALE
+        SH_WINDOW_HALTED
+
+    enum sh_halt:
+        SH_HALT_NONE
+        SH_HALT_SENSOR
+        SH_HALT_ACTUATOR
+        SH_HALT_CLOCK
+
+    struct sh_loop_config:
+        int64_t window_ns, poll_ns, plan_ttl_ns, stale_ns
+        uint32_t total, max_harvest, keep_idle
+        bint exact, event_driven
+
+    struct sh_plan:
+        uint32_t seq, primary_cores, safe_cores, buffer
+
+    struct sh_summary:
+        int64_t start_ns, end_ns
+        sh_features features
+        uint32_t seq, polls, busy_max, busy_last, demand_max, primary_cores, flags
+
+    struct sh_counters:
+        uint64_t polls, late_polls, missed_polls, windows, dropped_windows
+        uint64_t short_safeguards, assignments, plans_expired, stale_windows
+        uint64_t polled_ns, harvested_core_ns, busy_core_ns, demand_core_ns, wake_ups
+
+    struct sh_loop:
+        sh_clock clock
+        sh_sensor sensor
+        sh_actuator actuator
+        uint32_t primary_cores
+        int event_fd, plan_fd
+        sh_counters counters
+        sh_histogram lateness
+        int halt, error
+        uint32_t harvested
+        uint64_t cpus[64]
+        uint64_t realtime_cpus[64]
+        int fifo_priority
+        int scheduling
+        int32_t tid
+        int64_t cpu_ns
+
+    int sh_loop_init(sh_loop *loop, const sh_loop_config *config)
+    void sh_loop_destroy(sh_loop *loop)
+    int sh_loop_step(sh_loop *loop, int64_t deadline_ns, int64_t now_ns)
+    int sh_loop_start(sh_loop *loop)
+    void sh_loop_stop(sh_loop *loop)
+    void sh_loop_post(sh_loop *loop, const sh_plan *plan)
+    bint sh_loop_take(sh_loop *loop, sh_summary *summary)
+    int sh_loop_wait(sh_loop *loop, int timeout_ms)

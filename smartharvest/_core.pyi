@@ -1,0 +1,257 @@
+from typing import Protocol
+
+from smartharvest.window import Window
+
+EFFECTIVE_MISMATCH: int
+"""The error of a cpuset write that was taken but has another effect than what was written."""
+MAX_CORES: int
+
+class _KernelFiles(Protocol):
+    def read(self, path: str, /) -> str: ...
+    def write(self, path: str, value: str, /) -> None: ...
+
+class _WritableBuffer(Protocol):
+    def __buffer__(self, flags: int, /) -> memoryview: ...
+
+def monotonic_ns() -> int:
+    """CLOCK_MONOTONIC as the loop reads it."""
+
+class Sensor:
+    """Base: what tells the loop who runs (csrc/sensor.h)."""
+
+    def close(self) -> None:
+        """Lets go of descriptors; the sensor must not be read afterwards."""
+
+    @property
+    def sees_changes(self) -> bool:
+        """It can weigh windows by time and wake the loop."""
+
+    def read(self, now_ns: int, harvested: int = 0) -> tuple[int, int]:
+        """(busy cores, demand in cores) now. Raises OSError with the sensor's errno."""
+
+    def time_reads(self, repeat: int) -> list[int]:
+        """Nanoseconds each of ``repeat`` readings took, reading the clock included."""
+
+class FakeSensor(Sensor):
+    """Plays a script of busy counts, or counts the cores marked busy (csrc/fake_sensor.h)."""
+
+    def __init__(self, script: list[int] | None = None, core_count: int = 0) -> None: ...
+    def set_busy(self, busy: int) -> None:
+        """Marks the first ``busy`` cores busy, the others idle."""
+
+    @property
+    def exhausted_script(self) -> bool:
+        """The last entry of the script is being repeated."""
+
+class FakeEvents(Sensor):
+    """Sees every change because it is told of it (csrc/fake_events.h)."""
+
+    def __init__(self, now_ns: int = 0) -> None: ...
+    def set_busy(self, now_ns: int, busy: int, demand: int = 0) -> None:
+        """From ``now_ns`` on ``busy`` cores are busy and ``demand``, or as many, are wanted."""
+
+class ProcSensor(Sensor):
+    """Task states from /proc (csrc/proc_sensor.h).
+
+    ``sources`` are (path, primary index): a `tasks` / `cgroup.threads` file or a /proc/PID/task
+    directory; ``allocations`` the cores each primary may count for.
+    """
+
+    def __init__(
+        self, sources: list[tuple[str, int]], allocations: list[int], rescan_ns: int = 5_000_000
+    ) -> None: ...
+    @property
+    def tasks_seen(self) -> int:
+        """Primary tasks at the last listing."""
+
+class StatSensor(Sensor):
+    """Idle counters of /proc/stat, for comparison (csrc/stat_sensor.h).
+
+    ``lend_order`` is the pool in the order its cores are lent; ``allocation`` caps the answer.
+    """
+
+    def __init__(self, lend_order: list[int], elastic_min: int, allocation: int) -> None: ...
+
+class BpfSensor(Sensor):
+    """The scheduler's own view, by a program at every context switch (csrc/bpf_sensor.h).
+
+    ``targets`` are (hierarchy, id, index of the primary, or -1 for the elastic side): hierarchy is
+    ``v2``, ``cpuset`` or ``cpu`` (the id being the inode of the group's directory) or ``pid``.
+    ``pull`` hooks nothing and looks at the run queues at each reading instead. Raises OSError, with
+    what failed as its text, where the kernel or the rights do not allow it.
+    """
+
+    def __init__(
+        self,
+        targets: list[tuple[str, int, int]],
+        allocations: list[int],
+        pull: bool = False,
+        wait_threshold_ns: int = 50_000,
+    ) -> None: ...
+    def waits(self) -> BpfWaits:
+        """A copy of all dispatch waits since the start."""
+
+    def levels(self) -> tuple[list[int], list[int]]:
+        """Nanoseconds since the start with exactly i busy cores, and with i tasks wanting one."""
+
+    def pending(self) -> dict[str, int]:
+        """The waits that still go on; walks all tasks. Raises OSError."""
+
+    def resync(self) -> dict[str, int]:
+        """Puts the state right by the run queues and says by how much it was wrong."""
+
+class BpfWaits:
+    """Dispatch waits of the primaries: counts and a histogram."""
+
+    def since(self, earlier: BpfWaits) -> BpfWaits:
+        """What happened after ``earlier``."""
+
+    def quantile_ns(self, q: float) -> int:
+        """The middle of the bucket with quantile ``q``; 0 if nobody was dispatched."""
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """waits, total_ns, and of those longer than the threshold: longer, longer_while_lent,
+        longer_after_elastic, longer_throttled and longer_blamed (on the harvest)."""
+
+class Actuator:
+    """Base: what gives the elastic group its cores (csrc/actuator.h)."""
+
+    def assign(self, harvested: int) -> None:
+        """Leaves the elastic group its minimum + ``harvested`` cores. Raises OSError if refused."""
+
+    def failure(self) -> tuple[str, str]:
+        """(file, value) of the last write that was refused."""
+
+class FakeActuator(Actuator):
+    """Remembers the last 4096 assignments (csrc/fake_actuator.h)."""
+
+    def fail(self, number: int, error: int) -> None:
+        """Makes the assignment with this number, counted from 0, fail with ``error``."""
+
+    @property
+    def assigned(self) -> list[int]:
+        """The harvests assigned so far, oldest first."""
+
+class CpusetActuator(Actuator):
+    """One in-place cpuset write moves the cores (csrc/cpuset.h).
+
+    ``files`` lists (cpus path, effective path or None, masks), a group before its children; the
+    masks have one entry per number of harvested cores. ``added_cpu[level]`` is the CPU a level has
+    and the one below lacks, -1 if there is none. ``kernel_files`` answers instead of the kernel.
+    """
+
+    def __init__(
+        self,
+        files: list[tuple[str, str | None, list[str]]],
+        added_cpu: list[int],
+        tasks_path: str | None = None,
+        freezer: tuple[str, str, str] | None = None,
+        kernel_files: _KernelFiles | None = None,
+        nudge_slot: _WritableBuffer | None = None,
+    ) -> None: ...
+    @property
+    def writes(self) -> int: ...
+    @property
+    def skipped(self) -> int:
+        """Writes that were not needed: the mask was in force already."""
+
+    @property
+    def nudges(self) -> int: ...
+
+class AffinityActuator(Actuator):
+    """Affinity of the threads of ``pids`` (csrc/affinity.h); ``cpus[level]`` per level."""
+
+    def __init__(self, pids: list[int], cpus: list[list[int]]) -> None: ...
+    @property
+    def writes(self) -> int: ...
+
+class WindowStatistics:
+    """The loop's window by itself (csrc/window.h), for tests and benchmarks."""
+
+    def add(self, busy: int, demand: int = 0, count: int = 1) -> None: ...
+    def features(self) -> tuple[float, float, float, float, float]:
+        """(min, max, mean, std, median) in cores."""
+
+    def time_features(self, repeat: int) -> float:
+        """Mean nanoseconds of computing the features ``repeat`` times, without Python's share."""
+
+class Loop:
+    """The polling loop (csrc/loop.h): one thread without the GIL, or ``step`` by ``step``.
+
+    Times in nanoseconds, cores in 0..total. ``cpus`` is where the thread may run (None: anywhere),
+    ``realtime_cpus`` where once it runs as SCHED_FIFO (None: there too);
+    ``fifo_priority`` 0 asks for no real-time scheduling. With a sensor that sees changes, ``exact``
+    weighs windows by time and ``event_driven`` does without polling. Raises ValueError for settings
+    out of range.
+    """
+
+    def __init__(
+        self,
+        *,
+        sensor: Sensor,
+        actuator: Actuator,
+        total: int,
+        window_ns: int = 25_000_000,
+        poll_ns: int = 50_000,
+        plan_ttl_ns: int = 0,
+        stale_ns: int = 0,
+        max_harvest: int | None = None,
+        keep_idle: int = 1,
+        pacing: str = "sleep",
+        cpus: list[int] | None = None,
+        realtime_cpus: list[int] | None = None,
+        fifo_priority: int = 0,
+        exact: bool = False,
+        event_driven: bool = False,
+    ) -> None: ...
+    @property
+    def sensor(self) -> Sensor: ...
+    @property
+    def actuator(self) -> Actuator: ...
+    @property
+    def total(self) -> int: ...
+    def start(self) -> None:
+        """Starts the thread. Raises OSError if it cannot be made."""
+
+    def stop(self) -> None:
+        """Gives everything back and ends the thread; harmless when it does not run."""
+
+    def step(self, deadline_ns: int, now_ns: int) -> int:
+        """One poll without a thread: 0, or the negative errno the loop halted on."""
+
+    def post(self, seq: int, primary_cores: int, safe_cores: int, buffer: int = 0) -> None:
+        """Hands the loop the plan that answers window ``seq``."""
+
+    def wait(self, timeout_ms: int) -> bool:
+        """Waits for a window without the GIL; False after the timeout. Signal handlers run."""
+
+    def take(self) -> Window | None:
+        """The oldest window not yet taken, or None."""
+
+    @property
+    def halt(self) -> tuple[str, int] | None:
+        """(what failed, errno) once the loop has given up: sensor, actuator or clock."""
+
+    @property
+    def primary_cores(self) -> int: ...
+    @property
+    def harvested(self) -> int: ...
+    @property
+    def scheduling(self) -> str | None:
+        """What the thread runs as: fifo, short-slice or other; None before it runs."""
+
+    @property
+    def tid(self) -> int: ...
+    @property
+    def cpu_ns(self) -> int:
+        """CPU time the thread has used."""
+
+    def counters(self) -> dict[str, int]:
+        """Everything counted since the start (csrc/loop.h, struct sh_counters)."""
+
+    def lateness_ns(self, q: float) -> int:
+        """Quantile ``q`` of how late polls were, within 12.5 %; q = 1 is the exact maximum."""
+
+    def time_steps(self, repeat: int) -> float:
+        """Mean nanoseconds of a poll over ``repeat`` polls driven back to back in virtual time."""

@@ -1,0 +1,833 @@
+# cython: language_level=3, boundscheck=True, wraparound=False, embedsignature=True
+# cython: freethreading_compatible=False
+"""Binding of the C core (csrc/). It converts and owns memory; it decides nothing.
+
+The numbered rules of the loop are in csrc/loop.h.
+"""
+
+import os
+
+cimport cython
+from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.exc cimport PyErr_CheckSignals
+from cpython.mem cimport PyMem_Calloc, PyMem_Free
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memset
+
+from smartharvest._c cimport (
+    actuator,
+    affinity,
+    bpf_sensor,
+    clock,
+    cpuset,
+    fake_actuator,
+    fake_events,
+    fake_sensor,
+    histogram,
+    loop,
+    proc_sensor,
+    sensor,
+    stat_sensor,
+    window,
+)
+
+from smartharvest.window import Window
+
+EFFECTIVE_MISMATCH = cpuset.SH_ERR_EFFECTIVE
+"""The error of a cpuset write that was taken but has another effect than what was written."""
+MAX_CORES = window.SH_MAX_CORES
+
+_PACING = {
+    "sleep": clock.SH_PACING_SLEEP,
+    "spin": clock.SH_PACING_SPIN,
+    "hybrid": clock.SH_PACING_HYBRID,
+}
+_HALTS = {
+    loop.SH_HALT_NONE: None,
+    loop.SH_HALT_SENSOR: "sensor",
+    loop.SH_HALT_ACTUATOR: "actuator",
+    loop.SH_HALT_CLOCK: "clock",
+}
+_SCHEDULING = {-1: None, 0: "fifo", 1: "short-slice", 2: "other"}
+
+
+def monotonic_ns() -> int:
+    """CLOCK_MONOTONIC as the loop reads it."""
+    return clock.sh_monotonic_ns()
+
+
+cdef void *allocate(size_t count, size_t size) except NULL:
+    cdef void *memory = PyMem_Calloc(count, size)
+    if memory is NULL:
+        raise MemoryError
+    return memory
+
+
+cdef class Sensor:
+    """Base: what tells the loop who runs (csrc/sensor.h)."""
+
+    cdef sensor.sh_sensor seam
+
+    def __cinit__(self, *_: object, **__: object) -> None:
+        self.seam.wake_fd = -1
+
+    @property
+    def sees_changes(self) -> bool:
+        """It can weigh windows by time and wake the loop."""
+        return self.seam.wake_fd >= 0
+
+    def close(self) -> None:
+        """Lets go of descriptors; the sensor must not be read afterwards."""
+
+    def read(self, now_ns: int, harvested: int = 0) -> tuple[int, int]:
+        """(busy cores, demand in cores) now. Raises OSError with the sensor's errno."""
+        cdef sensor.sh_reading reading
+        cdef int err
+        cdef int64_t now = now_ns
+        cdef uint32_t lent = harvested
+        with nogil:
+            err = self.seam.read(self.seam.ctx, now, lent, &reading)
+        if err:
+            raise OSError(-err, os.strerror(-err))
+        return reading.busy, reading.demand
+
+    def time_reads(self, repeat: int) -> list[int]:
+        """Nanoseconds each of ``repeat`` readings took, reading the clock included."""
+        cdef sensor.sh_reading reading
+        cdef int64_t start, end, i, count = repeat
+        cdef int err = 0
+        cdef int64_t *took = <int64_t *> allocate(max(1, count), sizeof(int64_t))
+        try:
+            with nogil:
+                start = clock.sh_monotonic_ns()
+                for i in range(count):
+                    err = self.seam.read(self.seam.ctx, start, 0, &reading)
+                    if err:
+                        break
+                    end = clock.sh_monotonic_ns()
+                    took[i] = end - start
+                    start = end
+            if err:
+                raise OSError(-err, os.strerror(-err))
+            return [took[i] for i in range(count)]
+        finally:
+            PyMem_Free(took)
+
+
+cdef class FakeSensor(Sensor):
+    """Plays a script of busy counts, or counts the cores marked busy (csrc/fake_sensor.h)."""
+
+    cdef fake_sensor.sh_fake_sensor fake
+    cdef int32_t *script
+    cdef uint8_t *cores
+
+    def __cinit__(self, script: list[int] | None = None, core_count: int = 0) -> None:
+        cdef Py_ssize_t i
+        if script is not None:
+            self.script = <int32_t *> allocate(max(1, len(script)), sizeof(int32_t))
+            for i in range(len(script)):
+                self.script[i] = script[i]
+            self.fake.script = self.script
+            self.fake.script_length = len(script)
+        self.cores = <uint8_t *> allocate(max(1, core_count), 1)
+        self.fake.cores = <const fake_sensor.atomic_uint8_t *> self.cores
+        self.fake.core_count = core_count
+        fake_sensor.sh_fake_sensor_init(&self.fake, &self.seam)
+
+    def __dealloc__(self) -> None:
+        PyMem_Free(self.script)
+        PyMem_Free(self.cores)
+
+    def set_busy(self, busy: int) -> None:
+        """Marks the first ``busy`` cores busy, the others idle."""
+        cdef size_t i
+        for i in range(self.fake.core_count):
+            self.cores[i] = i < <size_t> busy
+
+    @property
+    def exhausted_script(self) -> bool:
+        """The last entry of the script is being repeated."""
+        return self.fake.position + 1 >= self.fake.script_length
+
+
+# C code, in the loop's thread even, uses what these classes hold until __dealloc__. Hence
+# no_gc_clear and tuples: the collector empties lists that are in a garbage cycle or behind one.
+@cython.no_gc_clear
+cdef class FakeEvents(Sensor):
+    """Sees every change because it is told of it (csrc/fake_events.h)."""
+
+    cdef fake_events.sh_fake_events fake
+
+    def __cinit__(self, now_ns: int = 0) -> None:
+        cdef int err = fake_events.sh_fake_events_init(&self.fake, now_ns, &self.seam)
+        if err:
+            raise OSError(-err, os.strerror(-err))
+
+    def __dealloc__(self) -> None:
+        if self.seam.wake_fd >= 0:
+            fake_events.sh_fake_events_destroy(&self.fake)
+
+    def set_busy(self, now_ns: int, busy: int, demand: int = 0) -> None:
+        """From ``now_ns`` on ``busy`` cores are busy and ``demand``, or as many, are wanted."""
+        fake_events.sh_fake_events_set(&self.fake, now_ns, busy, demand)
+
+
+cdef class ProcSensor(Sensor):
+    """Task states from /proc (csrc/proc_sensor.h).
+
+    ``sources`` are (path, primary index): a `tasks` / `cgroup.threads` file or a /proc/PID/task
+    directory; ``allocations`` the cores each primary may count for.
+    """
+
+    cdef proc_sensor.sh_proc_sensor *proc
+    cdef object fds
+
+    def __cinit__(
+        self, sources: list[tuple[str, int]], allocations: list[int], rescan_ns: int = 5_000_000
+    ) -> None:
+        cdef proc_sensor.sh_proc_source *source
+        if len(sources) > proc_sensor.SH_PROC_MAX_SOURCES:
+            raise ValueError(f"more than {proc_sensor.SH_PROC_MAX_SOURCES} primary groups")
+        if len(allocations) > proc_sensor.SH_PROC_MAX_SOURCES:
+            raise ValueError(f"more than {proc_sensor.SH_PROC_MAX_SOURCES} primaries")
+        for path, primary in sources:
+            if not 0 <= primary < len(allocations):
+                raise ValueError(f"{path}: primary {primary} has no allocation")
+        self.fds = []
+        self.proc = <proc_sensor.sh_proc_sensor *> allocate(1, sizeof(proc_sensor.sh_proc_sensor))
+        for path, primary in sources:
+            fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+            self.fds.append(fd)
+            source = &self.proc.sources[self.proc.source_count]
+            source.fd = fd
+            source.directory = os.path.isdir(path)
+            source.primary = primary
+            self.proc.source_count += 1
+        for i, allocation in enumerate(allocations):
+            self.proc.allocations[i] = allocation
+        self.proc.primary_count = len(allocations)
+        self.fds = tuple(self.fds)
+        self.proc.rescan_ns = rescan_ns
+        proc_sensor.sh_proc_sensor_init(self.proc, &self.seam)
+
+    def __dealloc__(self) -> None:
+        self.close()
+        PyMem_Free(self.proc)
+
+    def close(self) -> None:
+        if self.proc is not NULL:
+            proc_sensor.sh_proc_sensor_close(self.proc)
+            self.proc.source_count = 0
+        fds, self.fds = self.fds, ()
+        for fd in fds or ():
+            os.close(fd)
+
+    @property
+    def tasks_seen(self) -> int:
+        """Primary tasks at the last listing."""
+        return self.proc.tasks_seen
+
+
+cdef class StatSensor(Sensor):
+    """Idle counters of /proc/stat, for comparison (csrc/stat_sensor.h).
+
+    ``lend_order`` is the pool in the order its cores are lent; ``allocation`` caps the answer.
+    """
+
+    cdef stat_sensor.sh_stat_sensor *stat
+    cdef int fd
+
+    def __cinit__(self, lend_order: list[int], elastic_min: int, allocation: int) -> None:
+        self.fd = -1
+        if len(lend_order) > stat_sensor.SH_STAT_MAX_CPUS:
+            raise ValueError(f"more than {stat_sensor.SH_STAT_MAX_CPUS} CPUs")
+        self.stat = <stat_sensor.sh_stat_sensor *> allocate(1, sizeof(stat_sensor.sh_stat_sensor))
+        for i, cpu in enumerate(lend_order):
+            if not 0 <= cpu < stat_sensor.SH_STAT_MAX_CPUS:
+                raise ValueError(f"CPU {cpu} is beyond what is read of /proc/stat")
+            self.stat.lend_order[i] = cpu
+        self.stat.core_count = len(lend_order)
+        self.stat.elastic_min = elastic_min
+        self.stat.allocation = allocation
+        self.fd = os.open("/proc/stat", os.O_RDONLY | os.O_CLOEXEC)
+        self.stat.fd = self.fd
+        stat_sensor.sh_stat_sensor_init(self.stat, &self.seam)
+
+    def __dealloc__(self) -> None:
+        if self.fd >= 0:
+            os.close(self.fd)
+        PyMem_Free(self.stat)
+
+
+_HIERARCHIES = {
+    "pid": bpf_sensor.SH_BPF_PROCESS,
+    "v2": bpf_sensor.SH_BPF_V2,
+    "cpuset": bpf_sensor.SH_BPF_V1_CPUSET,
+    "cpu": bpf_sensor.SH_BPF_V1_CPU,
+}
+
+
+cdef class BpfSensor(Sensor):
+    """The scheduler's own view, by a program at every context switch (csrc/bpf_sensor.h).
+
+    ``targets`` are (hierarchy, id, index of the primary, or -1 for the elastic side): hierarchy is
+    ``v2``, ``cpuset`` or ``cpu`` (the id being the inode of the group's directory) or ``pid``.
+    ``pull`` hooks nothing and looks at the run queues at each reading instead. Raises OSError, with
+    what failed as its text, where the kernel or the rights do not allow it.
+    """
+
+    cdef bpf_sensor.sh_bpf_sensor *bpf
+    cdef bint opened
+
+    def __cinit__(
+        self,
+        targets: list[tuple[str, int, int]],
+        allocations: list[int],
+        pull: bool = False,
+        wait_threshold_ns: int = 50_000,
+    ) -> None:
+        cdef bpf_sensor.sh_bpf_config config
+        cdef const char *reason = NULL
+        cdef int err
+        if len(targets) > bpf_sensor.SH_BPF_MAX_TARGETS:
+            raise ValueError(f"more than {bpf_sensor.SH_BPF_MAX_TARGETS} groups and processes")
+        if not 0 < len(allocations) <= bpf_sensor.SH_BPF_MAX_PRIMARIES:
+            raise ValueError(f"1 to {bpf_sensor.SH_BPF_MAX_PRIMARIES} primaries can be told apart")
+        memset(&config, 0, sizeof(config))
+        for i, (hierarchy, number, primary) in enumerate(targets):
+            if not -1 <= primary < len(allocations):
+                raise ValueError(f"there is no primary {primary}")
+            config.targets[i].hierarchy = _HIERARCHIES[hierarchy]
+            config.targets[i].id = number
+            config.targets[i].runner = (
+                bpf_sensor.SH_BPF_ELASTIC if primary < 0 else bpf_sensor.SH_BPF_PRIMARY + primary
+            )
+        config.target_count = len(targets)
+        for i, allocation in enumerate(allocations):
+            config.allocations[i] = allocation
+        config.primary_count = len(allocations)
+        config.pull = pull
+        config.parts = bpf_sensor.SH_BPF_DEMAND
+        if not pull:
+            config.parts |= bpf_sensor.SH_BPF_WAITS | bpf_sensor.SH_BPF_LEVELS
+        config.wait_threshold_ns = wait_threshold_ns
+        self.bpf = <bpf_sensor.sh_bpf_sensor *> allocate(1, sizeof(bpf_sensor.sh_bpf_sensor))
+        with nogil:
+            err = bpf_sensor.sh_bpf_sensor_open(self.bpf, &config, &self.seam, &reason)
+        if err:
+            what = (<bytes> reason).decode() if reason is not NULL else "the BPF sensor"
+            raise OSError(-err, f"{what}: {os.strerror(-err)}")
+        self.opened = True
+
+    def __dealloc__(self) -> None:
+        if self.opened:
+            bpf_sensor.sh_bpf_sensor_close(self.bpf)
+        PyMem_Free(self.bpf)
+
+    def waits(self) -> BpfWaits:
+        """A copy of all dispatch waits since the start."""
+        waits = BpfWaits()
+        bpf_sensor.sh_bpf_sensor_waits(self.bpf, &waits.c)
+        return waits
+
+    def levels(self) -> tuple[list[int], list[int]]:
+        """Nanoseconds since the start with exactly i busy cores, and with i tasks wanting one."""
+        cdef uint64_t busy[bpf_sensor.SH_BPF_MAX_LEVEL + 1]
+        cdef uint64_t wanting[bpf_sensor.SH_BPF_MAX_LEVEL + 1]
+        cdef uint32_t i, count = bpf_sensor.SH_BPF_MAX_LEVEL + 1
+        cdef int err = bpf_sensor.sh_bpf_sensor_levels(self.bpf, count, busy, wanting)
+        if err:
+            raise OSError(-err, os.strerror(-err))
+        return [busy[i] for i in range(count)], [wanting[i] for i in range(count)]
+
+    def pending(self) -> dict[str, int]:
+        """The waits that still go on; walks all tasks. Raises OSError."""
+        cdef bpf_sensor.sh_bpf_pending pending
+        cdef int err
+        with nogil:
+            err = bpf_sensor.sh_bpf_sensor_pending(self.bpf, &pending)
+        if err:
+            raise OSError(-err, os.strerror(-err))
+        return dict(pending)
+
+    def resync(self) -> dict[str, int]:
+        """Puts the state right by the run queues and says by how much it was wrong."""
+        cdef bpf_sensor.sh_bpf_drift drift
+        cdef int err
+        with nogil:
+            err = bpf_sensor.sh_bpf_sensor_resync(self.bpf, &drift)
+        if err:
+            raise OSError(-err, os.strerror(-err))
+        return dict(drift)
+
+
+cdef class BpfWaits:
+    """Dispatch waits of the primaries: counts and a histogram."""
+
+    cdef bpf_sensor.sh_bpf_waits c
+
+    def since(self, earlier: BpfWaits) -> BpfWaits:
+        """What happened after ``earlier``."""
+        waits = BpfWaits()
+        waits.c = self.c
+        bpf_sensor.sh_bpf_waits_since(&waits.c, &earlier.c)
+        return waits
+
+    def quantile_ns(self, q: float) -> int:
+        """The middle of the bucket with quantile ``q``; 0 if nobody was dispatched."""
+        return bpf_sensor.sh_bpf_waits_quantile(&self.c, q)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """waits, total_ns, and of those longer than the threshold: longer, longer_while_lent,
+        longer_after_elastic, longer_throttled and longer_blamed (on the harvest)."""
+        return dict(self.c.counts)
+
+
+cdef class Actuator:
+    """Base: what gives the elastic group its cores (csrc/actuator.h)."""
+
+    cdef actuator.sh_actuator seam
+
+    def assign(self, harvested: int) -> None:
+        """Leaves the elastic group its minimum + ``harvested`` cores. Raises OSError if refused."""
+        cdef uint32_t level = harvested
+        cdef int err
+        with nogil:
+            err = self.seam.assign(self.seam.ctx, level)
+        if err:
+            raise OSError(-err, os.strerror(-err))
+
+    def failure(self) -> tuple[str, str]:
+        """(file, value) of the last write that was refused."""
+        return "", ""
+
+
+cdef class FakeActuator(Actuator):
+    """Remembers the last 4096 assignments (csrc/fake_actuator.h)."""
+
+    cdef fake_actuator.sh_fake_actuator *fake
+
+    def __cinit__(self) -> None:
+        self.fake = <fake_actuator.sh_fake_actuator *> allocate(
+            1, sizeof(fake_actuator.sh_fake_actuator)
+        )
+        fake_actuator.sh_fake_actuator_init(self.fake, &self.seam)
+
+    def __dealloc__(self) -> None:
+        PyMem_Free(self.fake)
+
+    def fail(self, number: int, error: int) -> None:
+        """Makes the assignment with this number, counted from 0, fail with ``error``."""
+        self.fake.fail_with = error
+        self.fake.fail_at = number
+
+    @property
+    def assigned(self) -> list[int]:
+        """The harvests assigned so far, oldest first."""
+        count = self.fake.count
+        first = max(0, count - fake_actuator.SH_FAKE_ACTUATOR_KEPT)
+        return [
+            self.fake.levels[i % fake_actuator.SH_FAKE_ACTUATOR_KEPT] for i in range(first, count)
+        ]
+
+
+cdef int files_write(void *ctx, int handle, const char *value, size_t length) noexcept with gil:
+    cdef CpusetActuator self = <CpusetActuator> ctx
+    try:
+        self.kernel_files.write(self.paths[handle], value[:length].decode())
+    except OSError as error:
+        return -(error.errno or 5)
+    except BaseException:
+        return -5
+    return 0
+
+
+cdef ssize_t files_read(void *ctx, int handle, char *value, size_t size) noexcept with gil:
+    cdef CpusetActuator self = <CpusetActuator> ctx
+    try:
+        text = self.kernel_files.read(self.paths[handle]).encode()
+    except OSError as error:
+        return -(error.errno or 5)
+    except BaseException:
+        return -5
+    cdef size_t length = min(<size_t> len(text), size)
+    memcpy(value, <const char *> text, length)
+    return <ssize_t> length
+
+
+@cython.no_gc_clear
+cdef class CpusetActuator(Actuator):
+    """One in-place cpuset write moves the cores (csrc/cpuset.h).
+
+    ``files`` lists (cpus path, effective path or None, masks), a group before its children; the
+    masks have one entry per number of harvested cores. ``added_cpu[level]`` is the CPU a level has
+    and the one below lacks, -1 if there is none. ``kernel_files`` answers instead of the kernel.
+    """
+
+    cdef cpuset.sh_cpuset *c
+    cdef object paths, fds, masks, kernel_files
+    cdef Py_buffer slot
+    cdef int32_t *added
+    cdef const char **mask_table
+
+    def __cinit__(
+        self,
+        files: list[tuple[str, str | None, list[str]]],
+        added_cpu: list[int],
+        tasks_path: str | None = None,
+        freezer: tuple[str, str, str] | None = None,
+        kernel_files: object = None,
+        nudge_slot: object = None,
+    ) -> None:
+        cdef Py_ssize_t i, level
+        cdef Py_ssize_t levels = len(added_cpu)
+        if len(files) > cpuset.SH_CPUSET_MAX_FILES:
+            raise ValueError(f"more than {cpuset.SH_CPUSET_MAX_FILES} groups below the elastic one")
+        self.kernel_files = kernel_files
+        self.paths, self.fds, self.masks = [], [], []
+        self.c = <cpuset.sh_cpuset *> allocate(1, sizeof(cpuset.sh_cpuset))
+        self.added = <int32_t *> allocate(levels, sizeof(int32_t))
+        self.mask_table = <const char **> allocate(levels * len(files), sizeof(char *))
+        if kernel_files is None:
+            cpuset.sh_file_ops_posix(&self.c.ops)
+        else:
+            self.c.ops.write = files_write
+            self.c.ops.read = files_read
+            self.c.ops.ctx = <void *> self
+        for level in range(levels):
+            self.added[level] = added_cpu[level]
+        for i in range(len(files)):
+            cpus_path, effective_path, masks = files[i]
+            for level in range(levels):
+                mask = masks[level].encode()
+                self.masks.append(mask)
+                self.mask_table[i * levels + level] = <const char *> mask
+            self.c.files[i].cpus = self.handle(cpus_path, os.O_RDWR)
+            self.c.files[i].effective = (
+                self.handle(effective_path, os.O_RDONLY) if effective_path else -1
+            )
+            self.c.files[i].masks = &self.mask_table[i * levels]
+        self.c.file_count = len(files)
+        self.c.levels = levels
+        self.c.added_cpu = self.added
+        self.c.tasks_fd = self.open(tasks_path, os.O_RDONLY) if tasks_path else -1
+        self.c.freezer = -1
+        if freezer is not None:
+            path, freeze, thaw = (freezer[0], freezer[1].encode(), freezer[2].encode())
+            self.masks += [freeze, thaw]
+            self.c.freezer = self.handle(path, os.O_RDWR)
+            self.c.freeze = <const char *> freeze
+            self.c.thaw = <const char *> thaw
+        if nudge_slot is not None:
+            PyObject_GetBuffer(nudge_slot, &self.slot, PyBUF_WRITABLE)
+            if self.slot.len < <Py_ssize_t> sizeof(int32_t):
+                raise ValueError("no room for a thread id in the nudge slot")
+            self.c.nudged_tid = <cpuset.atomic_int32_t *> self.slot.buf
+        self.paths, self.fds, self.masks = tuple(self.paths), tuple(self.fds), tuple(self.masks)
+        cpuset.sh_cpuset_init(self.c, &self.seam)
+
+    def __dealloc__(self) -> None:
+        for fd in self.fds or ():
+            os.close(fd)
+        PyBuffer_Release(&self.slot)
+        PyMem_Free(self.c)
+        PyMem_Free(self.added)
+        PyMem_Free(self.mask_table)
+
+    cdef int open(self, path: str, flags: int) except -1:
+        fd = os.open(path, flags | os.O_CLOEXEC)
+        self.fds.append(fd)
+        return fd
+
+    cdef int handle(self, path: str, flags: int) except -1:
+        """A descriptor for the kernel's files, an index into ``paths`` for a made tree's."""
+        if self.kernel_files is not None:
+            self.paths.append(path)
+            return len(self.paths) - 1
+        fd = self.open(path, flags)
+        while len(self.paths) <= fd:
+            self.paths.append("")
+        self.paths[fd] = path
+        return fd
+
+    def failure(self) -> tuple[str, str]:
+        cdef uint32_t index = self.c.failed_file
+        cdef uint32_t level = self.c.failed_level
+        if index < self.c.file_count:
+            mask = (<bytes> self.c.files[index].masks[level]).decode()
+            return self.paths[self.c.files[index].cpus], mask
+        if self.c.freezer < 0:
+            return "", ""
+        value = self.c.thaw if level else self.c.freeze
+        return self.paths[self.c.freezer], (<bytes> value).decode()
+
+    @property
+    def writes(self) -> int:
+        return self.c.writes
+
+    @property
+    def skipped(self) -> int:
+        """Writes that were not needed: the mask was in force already."""
+        return self.c.skipped
+
+    @property
+    def nudges(self) -> int:
+        return self.c.nudges
+
+
+@cython.no_gc_clear
+cdef class AffinityActuator(Actuator):
+    """Affinity of the threads of ``pids`` (csrc/affinity.h); ``cpus[level]`` per level."""
+
+    cdef affinity.sh_affinity c
+    cdef affinity.sh_affinity_mask *masks
+    cdef object fds
+
+    def __cinit__(self, pids: list[int], cpus: list[list[int]]) -> None:
+        if len(pids) > affinity.SH_AFFINITY_MAX_PROCESSES:
+            raise ValueError(f"more than {affinity.SH_AFFINITY_MAX_PROCESSES} elastic processes")
+        self.fds = []
+        self.masks = <affinity.sh_affinity_mask *> allocate(
+            len(cpus), sizeof(affinity.sh_affinity_mask)
+        )
+        for level, level_cpus in enumerate(cpus):
+            for cpu in level_cpus:
+                if not 0 <= cpu < affinity.SH_AFFINITY_BYTES * 8:
+                    raise ValueError(f"CPU {cpu} is beyond the affinity mask")
+                self.masks[level].bits[cpu // 64] |= (<unsigned long> 1) << (cpu % 64)
+        for i, pid in enumerate(pids):
+            fd = os.open(f"/proc/{pid}/task", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            self.fds.append(fd)
+            self.c.task_dirs[i] = fd
+        self.fds = tuple(self.fds)
+        self.c.process_count = len(pids)
+        self.c.masks = self.masks
+        self.c.levels = len(cpus)
+        affinity.sh_affinity_init(&self.c, &self.seam)
+
+    def __dealloc__(self) -> None:
+        for fd in self.fds or ():
+            os.close(fd)
+        PyMem_Free(self.masks)
+
+    def failure(self) -> tuple[str, str]:
+        return "sched_setaffinity", "the elastic processes' threads"
+
+    @property
+    def writes(self) -> int:
+        return self.c.writes
+
+
+cdef class WindowStatistics:
+    """The loop's window by itself (csrc/window.h), for tests and benchmarks."""
+
+    cdef window.sh_window c
+
+    def __cinit__(self) -> None:
+        window.sh_window_reset(&self.c, 0)
+
+    def add(self, busy: int, demand: int = 0, count: int = 1) -> None:
+        cdef uint32_t b = busy, d = max(busy, demand)
+        cdef Py_ssize_t _
+        for _ in range(count):
+            window.sh_window_add(&self.c, b, d)
+
+    def features(self) -> tuple[float, float, float, float, float]:
+        """(min, max, mean, std, median) in cores."""
+        cdef window.sh_features f
+        window.sh_window_features(&self.c, &f)
+        return f.min, f.max, f.mean, f.std, f.median
+
+    def time_features(self, repeat: int) -> float:
+        """Mean nanoseconds of computing the features ``repeat`` times, without Python's share."""
+        cdef window.sh_features f
+        cdef int64_t start, _, count = repeat
+        with nogil:
+            start = clock.sh_monotonic_ns()
+            for _ in range(count):
+                window.sh_window_features(&self.c, &f)
+            start = clock.sh_monotonic_ns() - start
+        return start / repeat
+
+
+@cython.no_gc_clear
+cdef class Loop:
+    """The polling loop (csrc/loop.h): one thread without the GIL, or ``step`` by ``step``.
+
+    Times in nanoseconds, cores in 0..total. ``cpus`` is where the thread may run (None: anywhere),
+    ``realtime_cpus`` where once it runs as SCHED_FIFO (None: there too);
+    ``fifo_priority`` 0 asks for no real-time scheduling. With a sensor that sees changes, ``exact``
+    weighs windows by time and ``event_driven`` does without polling. Raises ValueError for settings
+    out of range.
+    """
+
+    cdef loop.sh_loop *c
+    cdef readonly Sensor sensor
+    cdef readonly Actuator actuator
+    cdef readonly int total
+
+    def __cinit__(
+        self,
+        *,
+        sensor: Sensor,  # no-cython-lint
+        actuator: Actuator,  # no-cython-lint
+        total: int,
+        window_ns: int = 25_000_000,
+        poll_ns: int = 50_000,
+        plan_ttl_ns: int = 0,
+        stale_ns: int = 0,
+        max_harvest: int | None = None,
+        keep_idle: int = 1,
+        pacing: str = "sleep",
+        cpus: list[int] | None = None,
+        realtime_cpus: list[int] | None = None,
+        fifo_priority: int = 0,
+        exact: bool = False,
+        event_driven: bool = False,
+    ) -> None:
+        cdef loop.sh_loop_config config
+        if (exact or event_driven) and not sensor.sees_changes:
+            raise ValueError("this sensor does not see every change")
+        config.window_ns = window_ns
+        config.poll_ns = poll_ns
+        config.plan_ttl_ns = plan_ttl_ns or max(4 * window_ns, 100_000_000)
+        # Event-driven, a quiet primary is looked at once a window.
+        config.stale_ns = stale_ns or max(window_ns * (1 + event_driven), 20 * poll_ns)
+        config.exact = exact
+        config.event_driven = event_driven
+        config.total = total
+        config.max_harvest = total if max_harvest is None else max_harvest
+        config.keep_idle = max(1, keep_idle)
+        self.sensor = sensor
+        self.actuator = actuator
+        self.total = total
+        self.c = <loop.sh_loop *> allocate(1, sizeof(loop.sh_loop))
+        self.c.event_fd = self.c.plan_fd = -1
+        cdef int err = loop.sh_loop_init(self.c, &config)
+        if err:
+            raise ValueError(f"loop settings out of range: {os.strerror(-err)}")
+        self.c.sensor = sensor.seam
+        self.c.actuator = actuator.seam
+        clock.sh_clock_monotonic(&self.c.clock, _PACING[pacing])
+        for cpu in cpus or ():
+            if cpu < loop.SH_MAX_CPU_WORDS * 64:
+                self.c.cpus[cpu // 64] |= (<unsigned long long> 1) << (cpu % 64)
+        for cpu in realtime_cpus or cpus or ():
+            if cpu < loop.SH_MAX_CPU_WORDS * 64:
+                self.c.realtime_cpus[cpu // 64] |= (<unsigned long long> 1) << (cpu % 64)
+        self.c.fifo_priority = fifo_priority
+
+    def __dealloc__(self) -> None:
+        if self.c is not NULL:
+            with nogil:
+                loop.sh_loop_destroy(self.c)
+            PyMem_Free(self.c)
+
+    def start(self) -> None:
+        """Starts the thread. Raises OSError if it cannot be made."""
+        cdef int err
+        with nogil:
+            err = loop.sh_loop_start(self.c)
+        if err:
+            raise OSError(-err, os.strerror(-err))
+
+    def stop(self) -> None:
+        """Gives everything back and ends the thread; harmless when it does not run."""
+        with nogil:
+            loop.sh_loop_stop(self.c)
+
+    def step(self, deadline_ns: int, now_ns: int) -> int:
+        """One poll without a thread: 0, or the negative errno the loop halted on."""
+        cdef int64_t deadline = deadline_ns, now = now_ns
+        cdef int err
+        with nogil:
+            err = loop.sh_loop_step(self.c, deadline, now)
+        return err
+
+    def post(self, seq: int, primary_cores: int, safe_cores: int, buffer: int = 0) -> None:
+        """Hands the loop the plan that answers window ``seq``."""
+        cdef loop.sh_plan plan
+        plan.seq = seq & 0xffffff
+        plan.primary_cores = primary_cores
+        plan.safe_cores = safe_cores
+        plan.buffer = buffer
+        loop.sh_loop_post(self.c, &plan)
+
+    def wait(self, timeout_ms: int) -> bool:
+        """Waits for a window without the GIL; False after the timeout. Signal handlers run."""
+        cdef int ready, timeout = timeout_ms
+        with nogil:
+            ready = loop.sh_loop_wait(self.c, timeout)
+        PyErr_CheckSignals()
+        return ready > 0
+
+    def take(self) -> Window | None:
+        """The oldest window not yet taken, or None."""
+        cdef loop.sh_summary s
+        if not loop.sh_loop_take(self.c, &s):
+            return None
+        return Window(
+            seq=s.seq,
+            start_ns=s.start_ns,
+            end_ns=s.end_ns,
+            polls=s.polls,
+            busy_min=int(s.features.min),
+            busy_max=s.busy_max,
+            busy_mean=s.features.mean,
+            busy_std=s.features.std,
+            busy_median=s.features.median,
+            busy_last=s.busy_last,
+            demand_max=s.demand_max,
+            primary_cores=s.primary_cores,
+            exhausted=bool(s.flags & loop.SH_WINDOW_EXHAUSTED),
+            stale=bool(s.flags & (loop.SH_WINDOW_STALE | loop.SH_WINDOW_HALTED)),
+        )
+
+    @property
+    def halt(self) -> tuple[str, int] | None:
+        """(what failed, errno) once the loop has given up: sensor, actuator or clock."""
+        why = _HALTS[self.c.halt]
+        return None if why is None else (why, self.c.error)
+
+    @property
+    def primary_cores(self) -> int:
+        return self.total - <int> self.c.harvested
+
+    @property
+    def harvested(self) -> int:
+        return self.c.harvested
+
+    @property
+    def scheduling(self) -> str | None:
+        """What the thread runs as: fifo, short-slice or other; None before it runs."""
+        return _SCHEDULING[self.c.scheduling]
+
+    @property
+    def tid(self) -> int:
+        return self.c.tid
+
+    @property
+    def cpu_ns(self) -> int:
+        """CPU time the thread has used."""
+        return self.c.cpu_ns
+
+    def counters(self) -> dict[str, int]:
+        """Everything counted since the start (csrc/loop.h, struct sh_counters)."""
+        return dict(self.c.counters)
+
+    def lateness_ns(self, q: float) -> int:
+        """Quantile ``q`` of how late polls were, within 12.5 %; q = 1 is the exact maximum."""
+        if q >= 1.0:
+            return self.c.lateness.max_ns
+        return histogram.sh_histogram_quantile(&self.c.lateness, q)
+
+    def time_steps(self, repeat: int) -> float:
+        """Mean nanoseconds of a poll over ``repeat`` polls driven back to back in virtual time."""
+        cdef int64_t start, i, count = repeat
+        with nogil:
+            start = clock.sh_monotonic_ns()
+            for i in range(count):
+                loop.sh_loop_step(self.c, i * 50000, i * 50000)
+            start = clock.sh_monotonic_ns() - start
+        return start / repeat

@@ -1,0 +1,219 @@
+"""The arithmetic of cores: which CPUs the agent plays with and who gets how many.
+
+pool
+    The CPUs that change hands: ``--cores``, or else the union of the primaries' effective CPUs. If
+    the primaries' CPU quotas add up to less than that union (rounded up to whole cores), the pool
+    is that many of its lowest-numbered CPUs: what the primaries may not use is not theirs to lend.
+elastic_min
+    Cores that the elastic side always has (the minimum of section 3.1 of the paper). By default 1
+    where the pool has more than two cores and 0 elsewhere. With 0 and nothing harvested the
+    elastic group is *parked* on one core: a cpuset with tasks cannot be empty, so ``cpu.idle`` or
+    the freezer keep it out of the primary's way.
+total
+    ``|pool| - elastic_min``, the cores that are the primary's when nothing is harvested. The
+    learner has the classes ``0..total``.
+harvested
+    ``total - primary_cores``. The elastic group runs on ``elastic_min + harvested`` CPUs.
+allocation
+    What one primary may use: ``min(|effective CPUs|, ceil(quota))``. Of several primaries, which
+    are one logical entity to the agent (section 5.4), none counts for more busy cores than that.
+exhausted
+    ``busy >= primary_cores`` while something is lent. Placement is shared, so the primary may run
+    on lent cores too and ``busy`` may exceed ``primary_cores``.
+lendable
+    The CPUs of the pool that can be lent, in the order they are: highest number first, because
+    interrupts and housekeeping gather at the low ones; the elastic minimum is the first of them.
+    Never lent are CPUs that some primary thread is pinned to, CPUs that tasks of others are
+    confined to, and CPUs that the elastic side's parent group does not have.
+max_harvest
+    The most that is ever harvested: ``--max-harvest``, the lendable cores beyond the minimum, and
+    what ``--keep-idle`` leaves, whichever is least.
+keep_idle
+    Idle cores that the primary always keeps while there are cores: it holds at least
+    ``busy + keep_idle``. At least 1, the ``busy + 1`` of Algorithm 1 (line 20).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from smartharvest.errors import ConfigError, TargetError
+from smartharvest.host.cpulist import format_cpulist
+
+
+class PrimaryCpus(NamedTuple):
+    """What one primary may use."""
+
+    cpus: Collection[int]
+    """Effective CPUs."""
+    quota_cores: float | None = None
+    """CPU bandwidth in cores; None if unlimited."""
+    pinned: Collection[int] = ()
+    """CPUs that some of its threads are pinned to."""
+
+
+@dataclass(frozen=True)
+class Capacity:
+    """The outcome of the arithmetic above; all counts are cores."""
+
+    pool: tuple[int, ...]
+    """CPU numbers, ascending."""
+    elastic_min: int
+    lendable: tuple[int, ...]
+    """CPU numbers in the order they are lent; never empty."""
+    allocations: tuple[int, ...]
+    """One per primary, in the order the primaries were given."""
+    max_harvest: int
+    """0..total"""
+    keep_idle: int
+    """At least 1."""
+
+    @property
+    def total(self) -> int:
+        return len(self.pool) - self.elastic_min
+
+    @property
+    def least_primary_cores(self) -> int:
+        """The fewest cores the primary is ever left with by the hard limits."""
+        return self.total - self.max_harvest
+
+    def primary_cores(self, wanted: int, busy: int) -> int:
+        """``wanted`` within the hard limits: at least ``busy + keep_idle`` and at most total."""
+        return min(self.total, max(wanted, busy + self.keep_idle, self.least_primary_cores))
+
+    def elastic_cpus(self, harvested: int) -> tuple[int, ...]:
+        """The CPUs of the elastic group, ascending; the parking core if it is to have none.
+
+        ``harvested`` is in ``0..max_harvest``; ValueError otherwise.
+        """
+        if not 0 <= harvested <= self.max_harvest:
+            raise ValueError(f"{harvested} harvested cores are not in 0..{self.max_harvest}")
+        return tuple(sorted(self.lendable[: max(1, self.elastic_min + harvested)]))
+
+    def is_parked(self, harvested: int) -> bool:
+        """Whether the elastic group then has no core of its own."""
+        return self.elastic_min + harvested == 0
+
+
+def plan_capacity(
+    *,
+    online: Collection[int],
+    primaries: Sequence[PrimaryCpus],
+    cores: Collection[int] | None = None,
+    elastic_min: int | None = None,
+    foreign: Mapping[int, str] | None = None,
+    grantable: Collection[int] | None = None,
+    max_harvest: int | None = None,
+    keep_idle: int = 1,
+) -> Capacity:
+    """Who may get which CPUs; see the module's text for the rules.
+
+    ``online`` are the host's CPUs, ``cores`` those the user chose (None: not chosen), ``foreign``
+    those that others are confined to, with an example of who, and ``grantable`` those that the
+    elastic side's parent has (None: all). Raises ConfigError for settings that cannot be and
+    TargetError if the primaries' CPUs leave nothing to lend.
+    """
+    pool = _pool(frozenset(online), primaries, cores)
+    pinned = frozenset().union(*(primary.pinned for primary in primaries))
+    reserved = pinned | frozenset(foreign or ())
+    lendable = tuple(
+        cpu
+        for cpu in reversed(pool)
+        if cpu not in reserved and (grantable is None or cpu in grantable)
+    )
+    if not lendable:
+        raise TargetError(_why_nothing_is_lendable(pool, pinned, foreign or {}))
+    if elastic_min is None:
+        elastic_min = 1 if len(pool) > 2 else 0
+    _check_limits(pool, lendable, elastic_min, max_harvest, keep_idle)
+    total = len(pool) - elastic_min
+    keep_idle = max(1, keep_idle)
+    harvest_limits = [len(lendable) - elastic_min, total - keep_idle]
+    if max_harvest is not None:
+        harvest_limits.append(max_harvest)
+    return Capacity(
+        pool=pool,
+        elastic_min=elastic_min,
+        lendable=lendable,
+        allocations=tuple(_allocation(primary) for primary in primaries),
+        max_harvest=min(harvest_limits),
+        keep_idle=keep_idle,
+    )
+
+
+def _pool(
+    online: frozenset[int], primaries: Sequence[PrimaryCpus], cores: Collection[int] | None
+) -> tuple[int, ...]:
+    union = frozenset().union(*(primary.cpus for primary in primaries)) & online
+    if cores is None:
+        if not union:
+            raise TargetError("the primaries have no online CPU; check their cpusets")
+        bandwidth = sum(
+            min(float(len(primary.cpus)), primary.quota_cores or math.inf) for primary in primaries
+        )
+        return tuple(sorted(union)[: math.ceil(bandwidth)])
+    chosen = frozenset(cores)
+    if not chosen:
+        raise ConfigError("cores: the list is empty; name at least one CPU")
+    if not chosen <= online:
+        raise ConfigError(
+            f"cores: {format_cpulist(chosen - online)} is not online here; "
+            f"choose among {format_cpulist(online)}"
+        )
+    if chosen.isdisjoint(union):
+        raise ConfigError(
+            f"cores: no primary may run on {format_cpulist(chosen)}; "
+            f"the primaries have {format_cpulist(union) or 'no CPUs'}"
+        )
+    return tuple(sorted(chosen))
+
+
+def _allocation(primary: PrimaryCpus) -> int:
+    if primary.quota_cores is None:
+        return len(primary.cpus)
+    return min(len(primary.cpus), math.ceil(primary.quota_cores))
+
+
+def _check_limits(
+    pool: Sequence[int],
+    lendable: Sequence[int],
+    elastic_min: int,
+    max_harvest: int | None,
+    keep_idle: int,
+) -> None:
+    if not 0 <= elastic_min < len(pool):
+        raise ConfigError(
+            f"elastic_min: {elastic_min} leaves the primary none of the pool's "
+            f"{len(pool)} cores; choose 0..{len(pool) - 1}"
+        )
+    if elastic_min > len(lendable):
+        raise ConfigError(
+            f"elastic_min: {elastic_min} is more than the {len(lendable)} cores that can be lent "
+            f"({format_cpulist(lendable)}); the others are pinned to, or used by others"
+        )
+    if max_harvest is not None and max_harvest < 0:
+        raise ConfigError(f"max_harvest: {max_harvest} is negative; choose 0 or more")
+    if not 0 <= keep_idle <= len(pool) - elastic_min:
+        raise ConfigError(
+            f"keep_idle: {keep_idle} is not possible with {len(pool) - elastic_min} primary cores; "
+            f"choose 0..{len(pool) - elastic_min}"
+        )
+
+
+def _why_nothing_is_lendable(
+    pool: Sequence[int], pinned: Collection[int], foreign: Mapping[int, str]
+) -> str:
+    mine = sorted(set(pool) & set(pinned))
+    theirs = sorted(set(pool) & set(foreign))
+    reasons = []
+    if mine:
+        reasons.append(f"primary threads are pinned to {format_cpulist(mine)}")
+    if theirs:
+        who = ", ".join(sorted({foreign[cpu] for cpu in theirs})[:3])
+        reasons.append(f"others are confined to {format_cpulist(theirs)}, such as {who}")
+    why = "; ".join(reasons) or "the elastic target's parent has none of them"
+    hint = "widen the pool or unpin them" + (", or use --lend-shared" if theirs else "")
+    return f"pool {format_cpulist(pool)}: no core can be lent: {why}; {hint}"

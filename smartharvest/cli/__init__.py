@@ -1,0 +1,84 @@
+"""The command line: one command per file."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import traceback
+
+import click
+
+from smartharvest import __version__
+from smartharvest.cli.agent import agent
+from smartharvest.cli.demo import demo
+from smartharvest.cli.observe import observe
+from smartharvest.cli.restore import restore
+from smartharvest.cli.run import run
+from smartharvest.errors import SmartHarvestError
+
+
+@click.group(
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(__version__, prog_name="smartharvest")
+@click.option("--debug", is_flag=True, help="Log everything, and show tracebacks.")
+@click.pass_context
+def cli(context: click.Context, debug: bool) -> None:
+    """Lend a latency-sensitive service's idle cores to a batch group, and take them back in time.
+
+    Exit codes: 0 done, 1 unexpected, 2 wrong settings, 3 missing rights, 4 a target that cannot
+    be, 5 a write the kernel refused, 6 a target that vanished, 7 the sensor failed, 8 another agent
+    has the groups, 9 a damaged journal.
+    """
+    context.obj = {"debug": debug}
+    logging.basicConfig(
+        level=logging.DEBUG if debug else logging.INFO,
+        format="smartharvest: %(message)s",
+        stream=sys.stderr,
+        force=True,
+    )
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help(), err=True)
+        context.exit(2)
+
+
+for command in (agent, run, observe, restore, demo):
+    cli.add_command(command)
+
+
+def main(args: list[str] | None = None) -> None:
+    """The entry point: turns every failure into one line and an exit code."""
+    arguments = sys.argv[1:] if args is None else args
+    debug = "--debug" in arguments
+    try:
+        sys.exit(cli.main(args=arguments, prog_name="smartharvest", standalone_mode=False))
+    except click.ClickException as error:
+        fail(f"{error.format_message()}{_help_hint(error)}", error.exit_code)
+    except click.Abort:
+        fail("stopped", 130)
+    except SmartHarvestError as error:
+        _show_traceback(debug)
+        fail(str(error), error.exit_code)
+    except BrokenPipeError:
+        # Whoever read our output has gone; there is nobody to tell.
+        sys.stderr.close()
+        sys.exit(1)
+    except Exception as error:
+        _show_traceback(debug)
+        fail(f"unexpected {type(error).__name__}: {error} (--debug shows where)", 1)
+
+
+def fail(message: str, code: int) -> None:
+    click.echo(f"smartharvest: {' '.join(message.split())}", err=True)
+    sys.exit(code)
+
+
+def _help_hint(error: click.ClickException) -> str:
+    context = getattr(error, "ctx", None)
+    return f" (see {context.command_path} --help)" if context is not None else ""
+
+
+def _show_traceback(debug: bool) -> None:
+    if debug:
+        traceback.print_exc()

@@ -1,0 +1,59 @@
+"""``smartharvest demo``: a real server and a real batch on this machine, six ways to share it."""
+
+from __future__ import annotations
+
+import json
+import logging
+import signal
+import sys
+from types import FrameType
+
+import click
+
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+@click.command()
+@click.option(
+    "--seconds",
+    type=click.IntRange(min=1),
+    default=60,
+    show_default=True,
+    metavar="N",
+    help="Total time of the run.",
+)
+@click.option("--seed", type=int, default=1, show_default=True, help="Of traffic and order.")
+@click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
+@click.pass_obj
+def demo(obj: dict[str, bool], seconds: int, seed: int, as_json: bool) -> None:
+    """Harvest on this machine for about a minute and show what it cost and brought.
+
+    Makes its own groups, starts a latency-sensitive server (with its load generator) in the primary
+    and a CPUBully in the elastic one, compares six ways to share the cores in interleaved rounds,
+    and removes everything again. Needs root and writable cgroups.
+    """
+    from smartharvest.demo.groups import demo_groups
+    from smartharvest.demo.phases import plan_rounds
+    from smartharvest.demo.run import run_demo
+    from smartharvest.demo.table import format_table
+
+    plan_rounds(seconds)  # too few of them is known before anything is made
+    if not obj["debug"]:
+        logging.getLogger().setLevel(logging.WARNING)  # its many short runs would say the same
+    for number in ENDING:
+        signal.signal(number, _end)
+    with demo_groups() as bench:
+        document = run_demo(
+            bench,
+            seconds=seconds,
+            seed=seed,
+            progress=lambda line: print(f"demo: {line}", file=sys.stderr, flush=True),
+        )
+    click.echo(json.dumps(document) if as_json else format_table(document))
+
+
+def _end(_number: int, _frame: FrameType | None) -> None:
+    """Once only: what follows is the giving back."""
+    for number in ENDING:
+        signal.signal(number, signal.SIG_IGN)
+    raise click.Abort

@@ -1,0 +1,37 @@
+"""``smartharvest restore``: give everything back, however the last run ended."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from smartharvest.cli.settings_options import settings_from, settings_options
+from smartharvest.errors import RightsError
+from smartharvest.host.cgroup import CgroupTree
+from smartharvest.host.recovery import recover
+
+
+@click.command()
+@settings_options("cgroup_root", "state_dir")
+def restore(**options: Any) -> None:
+    """Put back what an agent that was killed has left behind.
+
+    Works from the journals alone, leaves running agents alone, and does nothing when there is
+    nothing to do.
+    """
+    settings = settings_from(options)
+    tree = CgroupTree.discover(settings.cgroup_root)
+    report = recover(tree.files, settings.state_dir)
+    for line in report.restored:
+        click.echo(f"put back: {line}")
+    for path in report.discarded:
+        click.echo(f"discarded: {path} (from before the last boot)")
+    for pid in report.live:
+        click.echo(f"left alone: the agent with pid {pid} is running; end it with kill {pid}")
+    if report.damaged:
+        raise report.damaged[0]
+    if report.failed:
+        raise RightsError(f"not everything could be put back: {'; '.join(report.failed)}")
+    if not (report.restored or report.discarded or report.live):
+        click.echo("nothing to restore")

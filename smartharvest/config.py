@@ -1,0 +1,309 @@
+"""The agent's settings: typed, validated, from flags and a TOML file, flags winning.
+
+Each setting is one field of Settings; its metadata says how it is parsed and described, and the
+command line's options are made from it, so that the two can never differ.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import os
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from smartharvest.durations import parse_duration_ns
+from smartharvest.errors import ConfigError
+from smartharvest.host.cpulist import parse_cpulist
+from smartharvest.host.targets import TargetSpec, parse_target
+from smartharvest.learning.costs import COSTS
+from smartharvest.policy import POLICY_NAMES, check_policy
+from smartharvest.safeguard import SHORT_TERM_SAFEGUARDS
+
+STATE_DIRECTORY = "/run/smartharvest"
+
+SHORTEST_POLL_NS = 10_000
+
+SENSORS = ("auto", "bpf", "bpf-pull", "proc", "stat")
+ACCOUNTINGS = ("exact", "sampled")
+LABELS = ("demand", "busy")
+LONG_TERMS = ("attributed", "paper", "off")
+PACINGS = ("sleep", "hybrid", "spin")
+PARKINGS = ("idle", "freeze")
+
+_WHOLE_NUMBER = re.compile(r"-?[0-9]{1,9}")
+
+Parser = Callable[[Any, str], Any]
+T = TypeVar("T")
+
+
+def _setting(
+    parse: Parser, help_text: str, default: Any = None, metavar: str | None = None, **more: Any
+) -> Any:
+    return field(
+        default=default,
+        metadata={"parse": parse, "help": help_text, "metavar": metavar, **more},
+    )
+
+
+def _targets(value: Any, key: str) -> tuple[TargetSpec, ...]:
+    texts = [value] if isinstance(value, str) else value
+    if not isinstance(texts, list | tuple) or not all(isinstance(text, str) for text in texts):
+        raise ConfigError(f"{key}: {value!r} is no target; write cgroup:PATH or pid:N")
+    return tuple(parse_target(text, key) for text in texts)
+
+
+def _target(value: Any, key: str) -> TargetSpec:
+    if not isinstance(value, str):
+        raise ConfigError(f"{key}: {value!r} is no target; write cgroup:PATH or pid:N")
+    return parse_target(value, key)
+
+
+def _cpus(value: Any, key: str) -> frozenset[int]:
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        raise ConfigError(f"{key}: {value!r} is no list of CPUs; write it such as '0-3,8'")
+    try:
+        cpus = parse_cpulist(str(value))
+    except ValueError as error:
+        raise ConfigError(f"{key}: {value!r} is no list of CPUs such as 0-3,8: {error}") from None
+    if not cpus:
+        raise ConfigError(f"{key}: the list is empty; name at least one CPU, such as 0-3,8")
+    return cpus
+
+
+def _count(value: Any, key: str) -> int:
+    is_number = isinstance(value, int | str) and not isinstance(value, bool)
+    if not is_number or not _WHOLE_NUMBER.fullmatch(str(value)):
+        raise ConfigError(f"{key}: {value!r} is not a whole number of cores")
+    if int(value) < 0:
+        raise ConfigError(f"{key}: {value} is negative; use 0 or more")
+    return int(value)
+
+
+def _switch(value: Any, key: str) -> bool:
+    if not isinstance(value, bool):
+        raise ConfigError(f"{key}: {value!r} is not true or false")
+    return value
+
+
+def _one_of(choices: tuple[str, ...]) -> Parser:
+    def parse(value: Any, key: str) -> str:
+        if value not in choices:
+            raise ConfigError(f"{key}: {value!r} is unknown; use one of {', '.join(choices)}")
+        return str(value)
+
+    return parse
+
+
+def _policy(value: Any, key: str) -> str:
+    if not isinstance(value, str):
+        raise ConfigError(f"{key}: {value!r} is unknown; use one of {', '.join(POLICY_NAMES)}")
+    check_policy(value)
+    return value
+
+
+def _directory(value: Any, key: str) -> str:
+    if not isinstance(value, str) or not value:
+        raise ConfigError(f"{key}: {value!r} is no path")
+    return os.path.abspath(value)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """Everything an agent can be told. Construct with ``load_settings``."""
+
+    primary: tuple[TargetSpec, ...] = _setting(
+        _targets,
+        "Whose idle cores are lent: cgroup:PATH (absolute, or relative to the cgroup root) or "
+        "pid:N. May be repeated: several primaries count as one.",
+        (),
+        "TARGET",
+        multiple=True,
+    )
+    elastic: TargetSpec | None = _setting(
+        _target, "Who borrows them: cgroup:PATH, or pid:N by affinity only.", None, "TARGET"
+    )
+    cores: frozenset[int] | None = _setting(
+        _cpus,
+        "The CPUs to share, such as 0-15. Default: those the primaries may use.",
+        None,
+        "CPUS",
+    )
+    elastic_min: int | None = _setting(
+        _count,
+        "Cores the elastic group always has; 0 parks it on the last core. "
+        "Default: 1 where there are more than two cores, otherwise 0.",
+        None,
+        "N",
+    )
+    max_harvest: int | None = _setting(
+        _count, "Never lend more than N cores beyond the minimum.", None, "N"
+    )
+    keep_idle: int = _setting(
+        _count, "Always leave the primary N idle cores while there are cores.", 1, "N"
+    )
+    lend_shared: bool = _setting(
+        _switch, "Lend cores even if tasks of others are confined to them.", False
+    )
+    window_ns: int = _setting(
+        parse_duration_ns, "Learning window.", 25_000_000, "DURATION", name="window"
+    )
+    poll_ns: int = _setting(
+        parse_duration_ns, "Time between two looks at the primary.", 50_000, "DURATION", name="poll"
+    )
+    policy: str = _setting(
+        _policy, f"How many cores to lend: {', '.join(POLICY_NAMES)}.", "smartharvest", "POLICY"
+    )
+    cost: str = _setting(
+        _one_of(tuple(COSTS)),
+        f"Cost function of the learner: {', '.join(COSTS)}.",
+        "skewed",
+        "COST",
+    )
+    safeguard: str = _setting(
+        _one_of(tuple(SHORT_TERM_SAFEGUARDS)),
+        "What an exhausted buffer gives back: conservative (1 + the last second's peak) or "
+        "aggressive (everything).",
+        "conservative",
+        "KIND",
+    )
+    long_term: str = _setting(
+        _one_of(LONG_TERMS),
+        "Stop lending for 10 s when the primary's tasks wait too long for a CPU: attributed counts "
+        "waits the harvest may have caused, paper counts all, off none.",
+        "attributed",
+        "WAITS",
+    )
+    features_after_exhaustion: str = _setting(
+        _one_of(("kept", "broken")),
+        "Features the window after a broken one is trained with: kept from before it, or the "
+        "broken window's own.",
+        "kept",
+        "WHICH",
+    )
+    exhausted_windows: str = _setting(
+        _one_of(("skipped", "trained")),
+        "Whether an exhausted window's peak is learned as a label: skipped or trained.",
+        "skipped",
+        "WHETHER",
+    )
+    sensor: str = _setting(
+        _one_of(SENSORS),
+        "How to see the primary: bpf (in the kernel, at every switch), bpf-pull (in the kernel, "
+        "when asked), proc (task states), stat (per-CPU idle counters, for comparison); auto takes "
+        "the best that works.",
+        "auto",
+        "SENSOR",
+    )
+    accounting: str = _setting(
+        _one_of(ACCOUNTINGS),
+        "What a window is made of: exact (time at each number of busy cores, where the sensor sees "
+        "every change) or sampled (one sample a poll, as in the paper).",
+        "exact",
+        "HOW",
+    )
+    events: bool = _setting(
+        _switch,
+        "Sleep until something happens instead of polling, where the sensor sees every change.",
+        True,
+    )
+    label: str = _setting(
+        _one_of(LABELS),
+        "The peak that is learned: of demand (running + waiting tasks) or of busy cores, as in the "
+        "paper.",
+        "demand",
+        "WHICH",
+    )
+    pacing: str = _setting(
+        _one_of(PACINGS), "How the loop waits between polls: sleep, hybrid or spin.", "sleep", "HOW"
+    )
+    park: str = _setting(
+        _one_of(PARKINGS),
+        "With no core left for the elastic group: idle (it shares the last core under cpu.idle) "
+        "or freeze.",
+        "idle",
+        "HOW",
+    )
+    cpu_idle: bool = _setting(
+        _switch, "Run the elastic group under cpu.idle, below everything else.", True
+    )
+    realtime: bool = _setting(_switch, "Run the loop as SCHED_FIFO where that is allowed.", True)
+    duration_ns: int | None = _setting(
+        parse_duration_ns, "Stop after this long.", None, "DURATION", name="duration"
+    )
+    cgroup_root: str | None = _setting(
+        _directory,
+        "The cgroup tree to work on; a plain directory is answered for as a kernel would. "
+        "Default: where this host mounts it.",
+        None,
+        "DIR",
+    )
+    state_dir: str = _setting(
+        _directory, "Where the journal of original values is kept.", STATE_DIRECTORY, "DIR"
+    )
+
+    def require_targets(self) -> TargetSpec:
+        """The elastic target, once both sides are known to be named. Raises ConfigError."""
+        if not self.primary:
+            raise ConfigError("primary: no target given; use --primary cgroup:PATH or pid:N")
+        if self.elastic is None:
+            raise ConfigError("elastic: no target given; use --elastic cgroup:PATH or pid:N")
+        return self.elastic
+
+
+def setting_name(item: dataclasses.Field[Any]) -> str:
+    """The name in the file; the flag is the same with dashes."""
+    return str(item.metadata.get("name", item.name))
+
+
+FIELDS = {setting_name(item): item for item in dataclasses.fields(Settings)}
+
+
+def load_settings(flags: Mapping[str, Any], config_file: str | None = None) -> Settings:
+    """Settings from a TOML file and from flags, which win.
+
+    ``flags`` maps setting names to raw values; None means not given. Raises ConfigError, which
+    names the file and the key, for what cannot be read, is unknown or cannot be.
+    """
+    values: dict[str, Any] = {}
+    if config_file is not None:
+        for key, raw in _read_toml(config_file).items():
+            name = key.replace("-", "_")
+            if name not in FIELDS:
+                raise ConfigError(f"{config_file}: unknown key {key!r}{_suggestion(name)}")
+            if FIELDS[name].name in values:
+                raise ConfigError(f"{config_file}: {name}: given twice, with - and with _")
+            try:
+                values[FIELDS[name].name] = FIELDS[name].metadata["parse"](raw, name)
+            except ConfigError as error:
+                raise ConfigError(f"{config_file}: {error}") from None
+    for name, raw in flags.items():
+        if raw is not None:
+            flag = "--" + name.replace("_", "-")
+            values[FIELDS[name].name] = FIELDS[name].metadata["parse"](raw, flag)
+    settings = Settings(**values)
+    if settings.poll_ns < SHORTEST_POLL_NS:
+        raise ConfigError("poll: a loop that polls so often has no time left; use 10us or more")
+    if settings.window_ns < settings.poll_ns:
+        raise ConfigError("window: shorter than a poll; make --window at least as long as --poll")
+    return settings
+
+
+def _read_toml(path: str) -> dict[str, Any]:
+    try:
+        with open(path, "rb") as file:
+            return tomllib.load(file)
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise ConfigError(f"{path}: is not UTF-8 text") from None
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path}: is not valid TOML: {error}") from None
+
+
+def _suggestion(name: str) -> str:
+    close = difflib.get_close_matches(name, FIELDS, n=1)
+    return f"; did you mean {close[0]!r}?" if close else f"; known are {', '.join(FIELDS)}"

@@ -1,0 +1,298 @@
+"""The control plane's side of the loop: from the windows it takes to the plans it posts."""
+
+from __future__ import annotations
+
+import errno
+import logging
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NoReturn
+
+from smartharvest import _core
+from smartharvest.agent import Agent, Decision
+from smartharvest.errors import (
+    AlreadyManaged,
+    ConfigError,
+    SensorError,
+    TargetError,
+    TargetVanished,
+    WriteRefused,
+)
+from smartharvest.host.targets import PidTarget
+from smartharvest.survey import Survey
+from smartharvest.wait_watch import WaitWatch
+from smartharvest.window import Window
+
+if TYPE_CHECKING:
+    from smartharvest.session import Session
+
+_log = logging.getLogger(__name__)
+
+WAIT_MS = 100
+"""Longest sleep of the control plane: how soon it sees a stop or the end of the duration."""
+HOUSEKEEPING_NS = 1_000_000_000
+HOUSEKEEPING_SHARE = 100
+"""Looking after the targets may take one part in so many of the time."""
+_GONE = (errno.ENOENT, errno.ENODEV, errno.ESRCH)
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a run did. Cores are means over its time."""
+
+    policy: str
+    sensor: str
+    sensor_drift: int
+    """How often a resynchronisation found the in-kernel sensor off, in CPUs and tasks."""
+    scheduling: str
+    seconds: float
+    total: int
+    windows: int
+    harvested_cores: float
+    busy_cores: float
+    short_safeguards: int
+    long_safeguards: int
+    assignments: int
+    polls: int
+    late_polls: int
+    missed_polls: int
+    lateness_us: dict[str, float]
+    plans_expired: int
+    stale_windows: int
+    dropped_windows: int
+    wake_ups: int
+    """Of an event-driven loop, by its sensor."""
+    lessons: int
+    agent_cpu_seconds: float
+
+
+class Run:
+    """One run of a session: the control plane's side of the loop."""
+
+    def __init__(
+        self, session: Session, agent: Agent, observe: Callable[[Window, Decision], None]
+    ) -> None:
+        self._session = session
+        self._agent = agent
+        self._observe = observe
+        self._lessons = 0
+        self._past: dict[str, int] = {}
+        self._waits: WaitWatch | None = None
+        if agent.long_term is not None:
+            self._waits = WaitWatch(
+                agent.long_term,
+                agent.total,
+                attributed=session.settings.long_term == "attributed",
+            )
+        self._resting: str | None = None
+        self._drift = 0
+        self._next_look_ns = _core.monotonic_ns() + HOUSEKEEPING_NS
+
+    def run(
+        self, seconds: float | None, started: Callable[[], None], finished: Callable[[], None]
+    ) -> Report:
+        session = self._session
+        self._loop = session.make_loop()
+        cpu_s, began = time.process_time(), time.monotonic()
+        try:
+            self._loop.start()
+            self._say_scheduling()
+            started()
+            while not session.stopped and (seconds is None or time.monotonic() - began < seconds):
+                left_ms = WAIT_MS if seconds is None else (began + seconds - time.monotonic()) * 1e3
+                self._loop.wait(max(0, min(WAIT_MS, int(left_ms))))
+                self._answer()
+                if self._loop.halt is not None:
+                    self._go_on_or_explain()
+                self._look_after_targets()
+            finished()
+        finally:
+            # Stopped and closed before anything is restored: a loop that still ran would write on,
+            # and one that still held its descriptors might leave none to restore with.
+            self._loop.stop()
+            self._loop.sensor.close()
+        elapsed_s = time.monotonic() - began
+        if self._loop.halt is not None and self._outdated_by() is None:
+            self._explain_halt()
+        return self._report(elapsed_s, time.process_time() - cpu_s)
+
+    def _say_scheduling(self) -> None:
+        """Tells of a loop that did not get the scheduling it was to have."""
+        settings = self._session.settings
+        if not settings.realtime or settings.pacing == "spin":
+            return
+        while self._loop.scheduling is None:  # its thread is about to find out
+            time.sleep(0.0001)
+        if self._loop.scheduling != "fifo":
+            _log.warning(
+                "SCHED_FIFO was refused (no CAP_SYS_NICE, or a cpu group without real-time "
+                "budget): the loop runs as %s and may be late by milliseconds under load",
+                self._loop.scheduling,
+            )
+
+    def _answer(self) -> None:
+        """Decides on every window that has come in; the loop takes up the newest answer."""
+        while (window := self._loop.take()) is not None:
+            if self._waits is not None:
+                self._waits.observe(window, self._session.primary_threads, self._loop.sensor)
+            decision = self._agent.decide(window)
+            if self._resting is None:
+                self._loop.post(
+                    decision.seq, decision.primary_cores, decision.safe_cores, decision.buffer
+                )
+            else:
+                total = self._agent.total
+                self._loop.post(decision.seq, total, total)
+            self._lessons += decision.label is not None
+            self._observe(window, decision)
+
+    def _look_after_targets(self) -> None:
+        """Once a second: are the targets there, and is the host as the loop was built for?"""
+        began_ns = _core.monotonic_ns()
+        if began_ns < self._next_look_ns:
+            return
+        session = self._session
+        for target in [*session.primaries, session.elastic]:
+            if not target.alive():
+                raise TargetVanished(f"{target.spec}: is gone; everything was given back")
+        session.elastic_side.adopt_newcomers()
+        self._resync()
+        try:
+            seen = session.look()
+        except (TargetError, ConfigError) as error:
+            self._rest(str(error))
+        else:
+            self._rest(None)
+            if seen != session.survey:
+                self._rebuild(seen)
+        took_ns = _core.monotonic_ns() - began_ns
+        self._next_look_ns = began_ns + max(HOUSEKEEPING_NS, took_ns * HOUSEKEEPING_SHARE)
+
+    def _resync(self) -> None:
+        """Has an in-kernel sensor compare itself with the run queues, and reports the drift."""
+        sensor = self._loop.sensor
+        if not isinstance(sensor, _core.BpfSensor):
+            return
+        try:
+            drift = sensor.resync()
+        except OSError as error:
+            _log.warning("sensor: cannot be resynchronised: %s", error.strerror)
+            return
+        self._drift += drift["cpus"] + abs(drift["busy"]) + abs(drift["wanting"])
+
+    def _rest(self, reason: str | None) -> None:
+        """Lends nothing for ``reason`` until it is gone (None)."""
+        if reason is not None and self._resting is None:
+            _log.warning("%s; nothing is lent until that changes", reason)
+        elif reason is None and self._resting is not None:
+            _log.info("cores can be lent again")
+        self._resting = reason
+
+    def _rebuild(self, seen: Survey) -> None:
+        session = self._session
+        if seen.capacity.total != session.capacity.total:
+            raise TargetError(
+                f"the cores between primary and elastic went from {session.capacity.total} to "
+                f"{seen.capacity.total}; start the agent again"
+            )
+        _log.info("the targets' groups or CPUs have changed: the loop starts anew")
+        self._loop.stop()
+        self._loop.sensor.close()
+        self._count(self._loop)
+        session.survey = seen
+        session.elastic_side.make_room(seen)
+        self._loop = session.make_loop()
+        self._loop.start()
+
+    def _go_on_or_explain(self) -> None:
+        session, halt = self._session, self._loop.halt
+        seen = self._outdated_by()
+        if seen is None and halt == ("sensor", errno.ENOLINK) and session.sensing is not None:
+            _log.warning("sensor: %s has been detached; stepping down", session.sensing.name)
+            session.failed_sensors.add(session.sensing.name)
+            if session.settings.sensor == "auto":
+                seen = session.survey
+        if seen is None:
+            self._explain_halt()
+        self._rebuild(seen)
+
+    def _outdated_by(self) -> Survey | None:
+        """The host as it is now, if that differs and may be why the loop halted; else None.
+
+        Groups below a target come and go, and CPUs go offline. A lost target is no such case.
+        """
+        session, halt = self._session, self._loop.halt
+        targets = [*session.primaries, session.elastic]
+        if halt is None or halt[1] not in (errno.EBUSY, _core.EFFECTIVE_MISMATCH, *_GONE):
+            return None
+        if not all(target.alive() for target in targets):
+            return None
+        try:
+            seen = session.look()
+        except (TargetError, ConfigError):
+            return None
+        return None if seen == session.survey else seen
+
+    def _count(self, loop: _core.Loop) -> None:
+        for name, value in loop.counters().items():
+            self._past[name] = self._past.get(name, 0) + value
+
+    def _explain_halt(self) -> NoReturn:
+        """Turns the loop's halt into the error the user gets."""
+        halt = self._loop.halt
+        assert halt is not None
+        what, error = halt
+        if what == "actuator":
+            path, value = self._loop.actuator.failure()
+            elastic = self._session.elastic
+            if isinstance(elastic, PidTarget):
+                path, value = str(elastic.spec), "the affinity of its threads"
+            if error in _GONE or not elastic.alive():
+                raise TargetVanished(f"{path or elastic.spec}: is gone; all was given back")
+            if error == _core.EFFECTIVE_MISMATCH:
+                raise AlreadyManaged(
+                    f"{path}: {value!r} was written but another set is in force; does somebody "
+                    "else manage this group?"
+                )
+            raise WriteRefused(path, value, error)
+        if what == "sensor" and error in _GONE:
+            gone = [str(t.spec) for t in self._session.primaries if not t.alive()]
+            raise TargetVanished(f"{', '.join(gone) or 'a primary'}: is gone; all was given back")
+        if what == "sensor" and error == errno.EOVERFLOW:
+            raise SensorError("the primaries have more threads than can be watched through /proc")
+        raise SensorError(f"the {what} of the polling loop failed: {os.strerror(error)}")
+
+    def _report(self, elapsed_s: float, cpu_s: float) -> Report:
+        loop, agent = self._loop, self._agent
+        self._count(loop)
+        n = self._past
+        polled_ns = max(1, n["polled_ns"])
+        return Report(
+            policy=agent.policy.name,
+            sensor=self._session.sensing.name if self._session.sensing else "none",
+            sensor_drift=self._drift,
+            scheduling=loop.scheduling or "none",
+            seconds=elapsed_s,
+            total=agent.total,
+            windows=n["windows"],
+            harvested_cores=n["harvested_core_ns"] / polled_ns,
+            busy_cores=n["busy_core_ns"] / polled_ns,
+            short_safeguards=n["short_safeguards"],
+            long_safeguards=agent.long_term.trips if agent.long_term else 0,
+            assignments=n["assignments"],
+            polls=n["polls"],
+            late_polls=n["late_polls"],
+            missed_polls=n["missed_polls"],
+            lateness_us={
+                name: loop.lateness_ns(q) / 1e3
+                for name, q in (("p50", 0.5), ("p99", 0.99), ("max", 1.0))
+            },
+            plans_expired=n["plans_expired"],
+            stale_windows=n["stale_windows"],
+            dropped_windows=n["dropped_windows"],
+            wake_ups=n["wake_ups"],
+            lessons=self._lessons,
+            agent_cpu_seconds=cpu_s,
+        )

@@ -1,0 +1,180 @@
+"""The elastic side on a host: how it is arranged, and what gives it its cores."""
+
+from __future__ import annotations
+
+import logging
+import mmap
+import os
+from collections.abc import Mapping, Sequence
+
+from smartharvest import _core
+from smartharvest.config import Settings
+from smartharvest.errors import ConfigError, RightsError, TargetError
+from smartharvest.host import tasks
+from smartharvest.host.cgroup import CgroupTree, Group
+from smartharvest.host.counterparts import adopt_tasks, make_counterpart
+from smartharvest.host.cpulist import format_cpulist, parse_cpulist
+from smartharvest.host.fake_kernel import FakeKernel
+from smartharvest.host.targets import CgroupTarget, PidTarget
+from smartharvest.host.writer import HostWriter
+from smartharvest.survey import Survey
+
+_log = logging.getLogger(__name__)
+
+
+class ElasticSide:
+    """The elastic target of one session. Everything it changes goes through ``writer``."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        tree: CgroupTree,
+        target: CgroupTarget | PidTarget,
+        writer: HostWriter,
+    ) -> None:
+        self._settings = settings
+        self._tree = tree
+        self._writer = writer
+        self.target = target
+        self._freezes = False
+        self._may_nudge = False
+
+    def arrange(self, survey: Survey) -> None:
+        """Journals what the loop is going to write, and puts the group under cpu.idle.
+
+        Raises ConfigError, TargetError or WriteRefused if that cannot be.
+        """
+        if isinstance(self.target, PidTarget):
+            if self._settings.park == "freeze":
+                raise ConfigError("park: freeze needs an elastic group, not a process")
+            self._writer.adopt_affinity(self.target.pid)
+            if self._settings.cpu_idle:
+                _log.info("%s is no group: running without cpu.idle", self.target.spec)
+            return
+        group = self.target.group
+        if self._settings.cpu_idle:
+            self._set_idle(group)
+        if self._settings.park == "freeze":
+            if survey.capacity.elastic_min == 0:
+                self._freezer(group)
+                self._freezes = True
+            else:
+                _log.info("park: with an elastic minimum above 0 nothing is ever frozen")
+        # The nudge frees a thread to run everywhere, and what it was confined to before cannot be
+        # seen once the group is narrow: where anybody has an affinity of his own nobody is nudged.
+        if not isinstance(self._tree.files, FakeKernel):
+            self._may_nudge = not tasks.pinned_cpus(group.tasks(), group.effective_cpus())
+        self._writer.adopt(group.cpus_file)
+        self.make_room(survey)
+
+    def adopt_newcomers(self) -> None:
+        """Takes tasks that joined the group's cpuset only along, under cpu.idle and the freezer."""
+        if isinstance(self.target, CgroupTarget) and self._settings.cpu_idle:
+            adopt_tasks(self.target.group, "cpu", self._writer)
+        if isinstance(self.target, CgroupTarget) and self._freezes:
+            adopt_tasks(self.target.group, "freezer", self._writer)
+
+    def _set_idle(self, group: Group) -> None:
+        try:
+            everything_inside = make_counterpart(group, "cpu", self._writer)
+        except RightsError as error:
+            _log.warning("%s; running without cpu.idle", error)
+            return
+        idle = group.idle_file
+        if idle is None:
+            _log.warning("%s has no cpu.idle (cpu controller, Linux 5.15): running without", group)
+        elif not everything_inside:
+            _log.warning(
+                "not all tasks of %s are in its cpu group: running without cpu.idle", group
+            )
+        elif strangers := self._strangers(group):
+            _log.warning(
+                "%s also holds task %d, which is not elastic: running without cpu.idle",
+                group.cpu_path,
+                min(strangers),
+            )
+        else:
+            self._writer.set(idle, "1")
+
+    def _strangers(self, group: Group) -> set[int]:
+        """Tasks of the group's cpu directory that its cpuset does not hold."""
+        if self._tree.version == 2:
+            return set()
+        inside: set[int] = set()
+        directories = [group.cpu_path or ""]
+        for directory in directories:
+            inside.update(map(int, self._tree.files.read(f"{directory}/tasks").split()))
+            directories += [f"{directory}/{d}" for d in self._tree.files.subdirectories(directory)]
+        return {tid for tid in inside - set(group.tasks()) if tasks.alive(tid)}
+
+    def _freezer(self, group: Group) -> tuple[str, str, str]:
+        """(file, value that freezes, value that thaws), journaled."""
+        if not make_counterpart(group, "freezer", self._writer):
+            _log.warning("not all tasks of %s are in its freezer group and will be frozen", group)
+        if group.freeze_file is None:
+            raise TargetError(f"{group}: has no freezer; use --park idle or mount one")
+        self._writer.adopt(group.freeze_file)
+        if self._tree.version == 1:
+            return group.freeze_file, "FROZEN", "THAWED"
+        return group.freeze_file, "1", "0"
+
+    def make_room(self, survey: Survey) -> None:
+        """Widens the groups below the elastic one, so that the loop can narrow them (v1)."""
+        if survey.elastic_groups:
+            self._widen(self._family_cpus(survey))
+
+    def _widen(self, family: Mapping[str, Sequence[frozenset[int]]]) -> None:
+        """Adds what the groups will have to what they have, parents first.
+
+        They can then be narrowed leaves first, wherever their CPUs lay before (v1).
+        """
+        for path, levels in family.items():
+            cpus_file = f"{path}/cpuset.cpus"
+            self._writer.adopt(cpus_file)
+            wide = parse_cpulist(self._tree.files.read(cpus_file)) | levels[0]
+            self._writer.set(cpus_file, format_cpulist(wide))
+
+    def _family_cpus(self, survey: Survey) -> dict[str, list[frozenset[int]]]:
+        """The CPUs of the elastic group and those below it, per number of harvested cores.
+
+        A child keeps its own CPUs as far as the group has them. One with none of the group's
+        smallest set always has what its parent has then: sets that only grow with the harvest can
+        be widened parents first and narrowed leaves first, and Linux refuses neither.
+        """
+        assert isinstance(self.target, CgroupTarget)
+        capacity = survey.capacity
+        lent = [frozenset(capacity.elastic_cpus(n)) for n in range(capacity.max_harvest + 1)]
+        family = {self.target.group.path: lent}
+        for path in survey.elastic_groups:
+            own = self._writer.original_cpus(f"{path}/cpuset.cpus")
+            parent = family.get(os.path.dirname(path), lent)
+            always = frozenset[int]() if own & lent[0] else parent[0]
+            family[path] = [(own & cpus) | always for cpus in lent]
+        return family
+
+    def make_actuator(self, survey: Survey, nudge_slot: mmap.mmap) -> _core.Actuator:
+        """What moves the cores, for the host as surveyed."""
+        capacity = survey.capacity
+        levels = range(capacity.max_harvest + 1)
+        if isinstance(self.target, PidTarget):
+            return _core.AffinityActuator(
+                [self.target.pid], [list(capacity.elastic_cpus(level)) for level in levels]
+            )
+        group = self.target.group
+        files: list[tuple[str, str | None, list[str]]] = []
+        for path, cpus in self._family_cpus(survey).items():
+            effective = group.effective_cpus_file if path == group.path else None
+            files.append((f"{path}/cpuset.cpus", effective, list(map(format_cpulist, cpus))))
+        masks = files[0][2]
+        new = [-1, *capacity.lendable[capacity.elastic_min :]]
+        added = [-1] + [new[n] if masks[n] != masks[n - 1] else -1 for n in levels[1:]]
+        frozen = self._settings.park == "freeze" and capacity.elastic_min == 0
+        made_tree = isinstance(self._tree.files, FakeKernel)
+        return _core.CpusetActuator(
+            files,
+            added,
+            tasks_path=group.tasks_file if self._may_nudge else None,
+            freezer=self._freezer(group) if frozen else None,
+            kernel_files=self._tree.files if made_tree else None,
+            nudge_slot=nudge_slot,
+        )

@@ -1,0 +1,80 @@
+"""Every failure a user can meet, with its exit code.
+
+The message is one line: what, where (file, key, value), what to do. The command line prints it
+after ``smartharvest: `` and exits with ``exit_code``; tracebacks appear only with ``--debug``.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+
+
+class SmartHarvestError(Exception):
+    """Base of all expected failures; exit code 1 is kept for what nobody foresaw."""
+
+    exit_code = 1
+
+
+class ConfigError(SmartHarvestError):
+    """A flag, a key or a value that cannot be: wrong syntax, unknown key, impossible CPUs."""
+
+    exit_code = 2
+
+
+class RightsError(SmartHarvestError):
+    """The caller lacks a permission or a kernel facility; the message names it."""
+
+    exit_code = 3
+
+
+class TargetError(SmartHarvestError):
+    """A primary or elastic target is missing, is no cpuset, or overlaps the other side."""
+
+    exit_code = 4
+
+
+class WriteRefused(SmartHarvestError):
+    """The kernel refused a write; the host has been put back as it was."""
+
+    exit_code = 5
+
+    def __init__(self, path: str, value: str, error: int) -> None:
+        self.path = path
+        self.value = value
+        self.errno = error
+        hints = _CPUSET_HINTS if os.path.basename(path).startswith("cpuset.") else {}
+        super().__init__(
+            f"{path}: writing {value!r} was refused: {errno.errorcode.get(error, error)} "
+            f"({os.strerror(error)}){hints.get(error, _HINTS.get(error, ''))}"
+        )
+
+
+class TargetVanished(SmartHarvestError):
+    """A group or process went away while the agent was running."""
+
+    exit_code = 6
+
+
+class SensorError(SmartHarvestError):
+    """The sensor can no longer say who runs."""
+
+    exit_code = 7
+
+
+class AlreadyManaged(SmartHarvestError):
+    """Another agent holds these groups."""
+
+    exit_code = 8
+
+
+_HINTS = {
+    errno.EACCES: "; run as root",
+    errno.EPERM: "; run as root or grant CAP_SYS_ADMIN",
+}
+_CPUSET_HINTS = {
+    errno.EACCES: "; the parent group may not grant these CPUs, or the caller lacks the right",
+    errno.EBUSY: "; a child group still needs what would be taken away",
+    errno.EINVAL: "; the CPUs may be offline or the mask malformed",
+    errno.ENOSPC: "; a populated cpuset cannot be left without CPUs",
+}

@@ -1,0 +1,385 @@
+"""What the host was like before the agent changed it, on disk before each change.
+
+One JSON file per agent, ``agent-<pid>.journal``, replaced as a whole by rename(2) for each entry,
+so a reader sees all of it or the version before. The agent holds a lock (flock(2)) on
+``agent-<pid>.lock`` as long as it lives: the kernel drops it however the agent ends, so a journal
+whose lock is free belongs to a dead one. ``agent-<pid>.nudge`` holds the id of the thread that the
+polling loop has pinned for a moment (0: none); the loop writes it itself, as memory.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import json
+import mmap
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+
+from smartharvest.errors import AlreadyManaged, RightsError, SmartHarvestError
+from smartharvest.host import tasks
+
+DEFAULT_DIRECTORY = "/run/smartharvest"
+_VERSION = 1
+
+
+class JournalError(SmartHarvestError):
+    """A journal is damaged, or stands in the way of a new one."""
+
+    exit_code = 9
+
+
+@dataclass(frozen=True)
+class FileEntry:
+    """A file's contents, without the newline."""
+
+    path: str
+    original: str
+
+
+@dataclass(frozen=True)
+class CreatedEntry:
+    """A group that was not there."""
+
+    directory: str
+
+
+@dataclass(frozen=True)
+class MovedEntry:
+    """A thread that was in group ``origin`` and is to go to ``destination``."""
+
+    tid: int
+    start_time: int
+    origin: str
+    destination: str
+
+
+@dataclass(frozen=True)
+class AffinityEntry:
+    """The CPUs a thread could run on."""
+
+    tid: int
+    start_time: int
+    cpus: tuple[int, ...]
+    newcomers_since: int | None = None
+    """In clock ticks since boot: the process's threads and descendants that have no entry and
+    started since then get these CPUs as well. None: nobody else does."""
+
+
+Entry = FileEntry | CreatedEntry | MovedEntry | AffinityEntry
+
+_KINDS: dict[str, type[Entry]] = {
+    "file": FileEntry,
+    "created": CreatedEntry,
+    "moved": MovedEntry,
+    "affinity": AffinityEntry,
+}
+
+
+@dataclass(frozen=True)
+class JournalContents:
+    """A journal as read back."""
+
+    boot_id: str
+    pid: int
+    start_time: int
+    claims: tuple[str, ...]
+    entries: tuple[Entry, ...]
+
+
+class Journal:
+    """The journal of this process's agent, held locked until it is closed or released.
+
+    ``claims`` are the groups and processes that the agent manages (``CgroupTarget.group.path``, or
+    the target's text for a process). ``name`` tells several journals of one process apart. Claimed
+    groups that exist are locked (flock(2)) against agents with another ``directory``. Raises
+    AlreadyManaged if another living process has one of the claims or a group above or below one,
+    JournalError if a dead agent's journal has this one's name (recover first), and RightsError if
+    ``directory`` cannot be written.
+    """
+
+    nudge_slot: mmap.mmap
+    """Four shared bytes for the id of the thread that the loop has pinned, 0 for none."""
+
+    def __init__(
+        self, directory: str = DEFAULT_DIRECTORY, *, name: str = "agent", claims: Sequence[str] = ()
+    ) -> None:
+        pid = os.getpid()
+        self.path = os.path.join(directory, f"{name}-{pid}.journal")
+        self._directory = directory
+        self._entries: dict[tuple[object, ...], Entry] = {}
+        self._lock: int | None = None
+        self._group_locks: list[int] = []
+        self._header = {
+            "version": _VERSION,
+            "boot_id": boot_id(),
+            "pid": pid,
+            "start_time": tasks.start_time(pid),
+            "claims": list(claims),
+        }
+        try:
+            os.makedirs(directory, mode=0o700, exist_ok=True)
+            with _directory_locked(directory):
+                _check_claims(directory, claims)
+                if os.path.exists(self.path):
+                    raise JournalError(
+                        f"{self.path}: left by an earlier agent; run smartharvest restore"
+                    )
+                self._lock = try_lock(lock_path(self.path), create=True)
+                if self._lock is None:
+                    raise JournalError(f"{lock_path(self.path)}: somebody else holds this lock")
+                self._lock_groups(claims)
+                self.nudge_slot = _make_nudge_slot(self.path)
+                self._save()
+        except BaseException as error:
+            if self._lock is not None:
+                with contextlib.suppress(OSError):
+                    remove(self.path)
+                self.release()
+            if not isinstance(error, OSError):
+                raise
+            as_root = "run as root or " if error.errno in (errno.EACCES, errno.EPERM) else ""
+            raise RightsError(
+                f"{directory}: the journal cannot be written: {error.strerror}; "
+                f"{as_root}choose another state directory"
+            ) from error
+
+    def _lock_groups(self, claims: Sequence[str]) -> None:
+        for claim in filter(os.path.isabs, dict.fromkeys(claims)):
+            try:
+                fd = os.open(claim, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            except OSError:  # it is still to be made, or will be reported where it is used
+                continue
+            self._group_locks.append(fd)
+            try:
+                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise AlreadyManaged(
+                    f"{claim}: an agent with another state directory already manages it; "
+                    "stop it first"
+                ) from None
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        return tuple(self._entries.values())
+
+    def record_file(self, path: str, original: str) -> None:
+        self.record(FileEntry(path, original))
+
+    def record_created(self, directory: str) -> None:
+        self.record(CreatedEntry(directory))
+
+    def withdraw_created(self, directory: str) -> None:
+        """Takes an entry back: somebody else made that group first, so it is not ours to remove."""
+        del self._entries[_subject(CreatedEntry(directory))]
+        self._save()
+
+    def record_moved(self, tid: int, start_time: int, origin: str, destination: str) -> None:
+        self.record(MovedEntry(tid, start_time, origin, destination))
+
+    def record_affinity(self, tid: int, start_time: int, cpus: Sequence[int]) -> None:
+        self.record(AffinityEntry(tid, start_time, tuple(cpus)))
+
+    def record(self, *entries: Entry) -> None:
+        """Makes ``entries`` durable in one go, but none for what has one: the first is true."""
+        if self._lock is None:
+            raise JournalError(f"{self.path}: is closed; nothing may be changed any more")
+        before = self._entries.copy()
+        for entry in entries:
+            self._entries.setdefault(_subject(entry), entry)
+        if len(self._entries) == len(before):
+            return
+        try:
+            self._save()
+        except OSError as error:
+            self._entries = before
+            raise RightsError(
+                f"{self.path}: the journal cannot be written: {error.strerror}; nothing was changed"
+            ) from error
+
+    def _save(self) -> None:
+        names = {kind: name for name, kind in _KINDS.items()}
+        entries = [{"kind": names[type(entry)], **asdict(entry)} for entry in self.entries]
+        temporary = self.path + ".new"
+        with open(temporary, "w") as file:
+            json.dump({**self._header, "entries": entries}, file, indent=1)
+            file.flush()
+            os.fsync(file.fileno())
+        os.rename(temporary, self.path)
+        _sync_directory(self._directory)
+
+    def close(self) -> None:
+        """Removes the journal: everything in it has been put back."""
+        self._entries.clear()
+        remove(self.path)
+        self.release()
+
+    def release(self) -> None:
+        """Lets go of the journal but leaves it, for a recovery to finish."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+        while self._group_locks:
+            os.close(self._group_locks.pop())
+
+
+def _subject(entry: Entry) -> tuple[object, ...]:
+    """What an entry is about."""
+    match entry:
+        case FileEntry():
+            return FileEntry, entry.path
+        case CreatedEntry():
+            return CreatedEntry, entry.directory
+        case MovedEntry():
+            return MovedEntry, entry.tid, entry.start_time, entry.destination
+        case AffinityEntry():
+            return AffinityEntry, entry.tid, entry.start_time
+
+
+def read_journal(path: str) -> JournalContents:
+    """The journal at ``path``; JournalError if it is damaged or of an unknown version."""
+    try:
+        with open(path) as file:
+            raw = json.load(file)
+        if raw["version"] != _VERSION:
+            raise JournalError(
+                f"{path}: version {raw['version']} is unknown; "
+                "restore with the release that wrote it"
+            )
+        entries = []
+        for fields in raw["entries"]:
+            kind = _KINDS[fields.pop("kind")]
+            if kind is AffinityEntry:
+                fields["cpus"] = tuple(map(int, fields["cpus"]))
+            entries.append(kind(**fields))
+        return JournalContents(
+            str(raw["boot_id"]),
+            int(raw["pid"]),
+            int(raw["start_time"]),
+            tuple(map(str, raw["claims"])),
+            tuple(entries),
+        )
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise JournalError(
+            f"{path}: the journal is damaged ({type(error).__name__}: {error}); "
+            "look at it, put its values back by hand and remove it"
+        ) from error
+
+
+def journal_paths(directory: str) -> list[str]:
+    """All journals in ``directory``; empty if there is no such directory."""
+    try:
+        names = sorted(os.listdir(directory))
+    except FileNotFoundError:
+        return []
+    return [os.path.join(directory, name) for name in names if name.endswith(".journal")]
+
+
+def lock_path(journal_path: str) -> str:
+    return journal_path.removesuffix(".journal") + ".lock"
+
+
+def _nudge_path(journal_path: str) -> str:
+    return journal_path.removesuffix(".journal") + ".nudge"
+
+
+def read_nudge(journal_path: str) -> int:
+    """The thread that a loop had pinned when it ended, 0 for none."""
+    try:
+        with open(_nudge_path(journal_path), "rb") as file:
+            return int.from_bytes(file.read(4), sys.byteorder)
+    except FileNotFoundError:
+        return 0
+
+
+def _make_nudge_slot(journal_path: str) -> mmap.mmap:
+    with open(_nudge_path(journal_path), "w+b") as file:
+        file.write(bytes(4))
+        file.flush()
+        return mmap.mmap(file.fileno(), 4)
+
+
+def try_lock(path: str, *, create: bool = False) -> int | None:
+    """Locks the file at ``path``; its descriptor, or None if somebody holds the lock.
+
+    The lock is gone when the descriptor is closed. Raises FileNotFoundError without ``create``.
+    """
+    while True:
+        flags = os.O_RDWR | os.O_CLOEXEC | (os.O_CREAT if create else 0)
+        fd = os.open(path, flags, 0o600)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(fd)
+            return None
+        with contextlib.suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(fd), os.stat(path)):
+                return fd
+        os.close(fd)  # a recovery removed the file between open and flock
+
+
+def is_live(journal_path: str) -> bool:
+    """Whether the agent that writes this journal is still there."""
+    try:
+        fd = try_lock(lock_path(journal_path))
+    except FileNotFoundError:
+        return False
+    if fd is None:
+        return True
+    os.close(fd)
+    return False
+
+
+def remove(journal_path: str) -> None:
+    """Removes a journal with its lock; the caller holds the lock."""
+    files = (journal_path, journal_path + ".new", _nudge_path(journal_path))
+    for path in (*files, lock_path(journal_path)):
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)
+    _sync_directory(os.path.dirname(journal_path))
+
+
+def boot_id() -> str:
+    with open("/proc/sys/kernel/random/boot_id") as file:
+        return file.read().strip()
+
+
+def _check_claims(directory: str, claims: Sequence[str]) -> None:
+    for path in journal_paths(directory):
+        if not is_live(path):
+            continue
+        try:
+            theirs = read_journal(path)
+        except FileNotFoundError:  # its agent was just closing it
+            continue
+        if theirs.pid == os.getpid():  # one process keeps its own parts apart itself
+            continue
+        for claim in claims:
+            for other in theirs.claims:
+                if f"{claim}/".startswith(f"{other}/") or f"{other}/".startswith(f"{claim}/"):
+                    raise AlreadyManaged(
+                        f"{claim}: the agent with pid {theirs.pid} already manages {other}; "
+                        "stop it first"
+                    )
+
+
+@contextlib.contextmanager
+def _directory_locked(directory: str) -> Iterator[None]:
+    """Lets agents that start at the same time see each other's claims."""
+    fd = os.open(directory, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(fd)
+
+
+def _sync_directory(directory: str) -> None:
+    fd = os.open(directory, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)

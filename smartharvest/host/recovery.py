@@ -1,0 +1,116 @@
+"""Putting back what agents left behind that ended without doing so themselves."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from smartharvest.errors import RightsError
+from smartharvest.host import tasks
+from smartharvest.host.cgroup import KernelFiles
+from smartharvest.host.journal import (
+    DEFAULT_DIRECTORY,
+    JournalError,
+    boot_id,
+    journal_paths,
+    lock_path,
+    read_journal,
+    read_nudge,
+    remove,
+    try_lock,
+)
+from smartharvest.host.restoration import put_back
+
+_EVERY_CPU = 8192  # the largest NR_CPUS on x86; the kernel takes those there are
+
+
+@dataclass
+class RecoveryReport:
+    """What a recovery found. All empty if there was nothing to do."""
+
+    restored: list[str] = field(default_factory=list)
+    """One line for each thing put back."""
+    failed: list[str] = field(default_factory=list)
+    """What could not be put back; its journal is kept."""
+    live: list[int] = field(default_factory=list)
+    """Pids of running agents, whose journals were left alone."""
+    discarded: list[str] = field(default_factory=list)
+    """Journals from before the last boot, which took everything they describe with it."""
+    damaged: list[JournalError] = field(default_factory=list)
+    """Journals that cannot be read; kept."""
+
+
+def recover(files: KernelFiles, directory: str = DEFAULT_DIRECTORY) -> RecoveryReport:
+    """Restores and removes every journal in ``directory`` whose agent is dead.
+
+    Raises RightsError if the directory is none or cannot be read or written.
+    """
+    report = RecoveryReport()
+    try:
+        for path in journal_paths(directory):
+            lock = try_lock(lock_path(path), create=True)
+            if lock is None:
+                report.live.append(_pid_of(path))
+                continue
+            try:
+                _recover_one(path, files, report)
+            finally:
+                os.close(lock)
+    except PermissionError as error:
+        raise RightsError(f"{error.filename}: {error.strerror}; run as root") from error
+    except OSError as error:
+        raise RightsError(f"{error.filename or directory}: {error.strerror}") from error
+    return report
+
+
+def _recover_one(path: str, files: KernelFiles, report: RecoveryReport) -> None:
+    try:
+        journal = read_journal(path)
+    except FileNotFoundError:  # its agent was just closing it
+        remove(path)
+        return
+    except JournalError as error:
+        report.damaged.append(error)
+        return
+    if journal.boot_id != boot_id():
+        report.discarded.append(path)
+        remove(path)
+        return
+    if tasks.start_time(journal.pid) == journal.start_time and tasks.alive(journal.pid):
+        report.live.append(journal.pid)  # somebody removed the lock of a running agent
+        return
+    _unpin(read_nudge(path), journal.claims[-1:], files, report)
+    result = put_back(journal.entries, files)
+    report.restored += result.restored
+    report.failed += result.failed
+    if not result.failed:
+        remove(path)
+
+
+def _unpin(tid: int, elastic: Sequence[str], files: KernelFiles, report: RecoveryReport) -> None:
+    """Frees a thread that the loop pinned to one CPU; it only does so to threads that are free.
+
+    The id may be another thread's by now, and nothing says when it was written (a mapped file's
+    modification time does not); whoever is not in the elastic group is somebody else.
+    """
+    if not tid or len(tasks.affinity(tid)) != 1 or not _holds(elastic, tid, files):
+        return
+    with contextlib.suppress(OSError):
+        os.sched_setaffinity(tid, range(_EVERY_CPU))
+        report.restored.append(f"affinity of thread {tid}: unpinned")
+
+
+def _holds(groups: Sequence[str], tid: int, files: KernelFiles) -> bool:
+    for path in (f"{group}/{name}" for group in groups for name in ("tasks", "cgroup.threads")):
+        with contextlib.suppress(OSError):
+            if str(tid) in files.read(path).split():
+                return True
+    return False
+
+
+def _pid_of(path: str) -> int:
+    """The pid in a journal's name, for one that may not be read; 0 if somebody renamed it."""
+    number = path.removesuffix(".journal").rpartition("-")[2]
+    return int(number) if number.isdigit() else 0

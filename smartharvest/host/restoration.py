@@ -1,0 +1,255 @@
+"""Undoing what a journal says, on a host that may have moved on.
+
+Some entries can only be undone after others (a v1 parent cpuset before its child, or the child
+before its parent), so the whole list is gone through, last entry first, as long as that helps.
+Where parent and child each wait for the other, the parent gets both masks for a moment.
+What no longer exists needs no undoing.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from smartharvest.host import tasks
+from smartharvest.host.cgroup import KernelFiles
+from smartharvest.host.cpulist import format_cpulist, parse_cpulist
+from smartharvest.host.journal import AffinityEntry, CreatedEntry, Entry, FileEntry, MovedEntry
+
+_GONE = (errno.ENOENT, errno.ENODEV, errno.ENOTDIR, errno.ESRCH)
+_MASKS = ("cpuset.cpus", "cpuset.mems")
+_DRAIN_ROUNDS = 100  # tasks may fork while they are moved out
+
+
+WriteLog = Callable[[str, str, str], None]
+"""Called as ``(path, old, new)`` after each change, for the audit log."""
+
+
+def no_log(_path: str, _old: str, _new: str) -> None:
+    """The WriteLog of those who keep none."""
+
+
+@dataclass(frozen=True)
+class Restoration:
+    """One line for each thing put back, and for each that could not be."""
+
+    restored: list[str]
+    failed: list[str]
+
+
+def put_back(
+    entries: Iterable[Entry],
+    files: KernelFiles,
+    write_log: WriteLog = no_log,
+) -> Restoration:
+    """Undoes ``entries`` (in the order they were journaled); never raises OSError.
+
+    A thread is touched only if its start time is still the journaled one, and moved back only if
+    it still is where it was moved to.
+    """
+    undo = _Undo(files, list(entries), write_log)
+    # An idle group refuses a weight, and leaving idle resets it: idle first.
+    last_first = undo.entries[::-1]
+    pending = [entry for entry in last_first if _is_idle_switch(entry)]
+    pending += [entry for entry in last_first if not _is_idle_switch(entry)]
+    refused: list[tuple[Entry, OSError]] = []
+    while pending:
+        refused, undo.eased = [], False
+        for entry in pending:
+            try:
+                undo.entry(entry)
+            except OSError as error:
+                if error.errno not in _GONE:
+                    refused.append((entry, error))
+        if len(refused) == len(pending) and not undo.eased:
+            if undo.last_resort:
+                break
+            undo.last_resort = True
+        pending = [entry for entry, _ in refused]
+    return Restoration(
+        undo.restored, [f"{_where(entry)}: {error.strerror}" for entry, error in refused]
+    )
+
+
+def move(files: KernelFiles, tid: int, directory: str) -> None:
+    """Puts thread ``tid`` (v1) or its process (v2) into the group at ``directory``."""
+    # In v2 threads cannot leave their process's domain; in v1 they can.
+    by_thread = os.path.join(directory, "tasks")
+    whole = os.path.join(directory, "cgroup.procs")
+    files.write(by_thread if files.exists(by_thread) else whole, str(tid))
+
+
+def is_same(path: str, current: str, wanted: str) -> bool:
+    """Whether two values of a file mean the same."""
+    if os.path.basename(path) in _MASKS:
+        try:
+            return parse_cpulist(current) == parse_cpulist(wanted)
+        except ValueError:
+            return False
+    return current.split() == wanted.split()
+
+
+class _Undo:
+    def __init__(
+        self,
+        files: KernelFiles,
+        entries: list[Entry],
+        write_log: WriteLog,
+    ) -> None:
+        self.entries = entries
+        self.restored: list[str] = []
+        self.eased = False
+        self.last_resort = False
+        self._files = files
+        self._write_log = write_log
+
+    def entry(self, entry: Entry) -> None:
+        match entry:
+            case FileEntry():
+                self._file(entry.path, entry.original)
+            case CreatedEntry():
+                self._created(entry.directory)
+            case MovedEntry():
+                self._moved(entry)
+            case AffinityEntry():
+                self._affinity(entry)
+
+    def _file(self, path: str, original: str) -> None:
+        current = self._files.read(path).strip()
+        if is_same(path, current, original):
+            return
+        if os.path.basename(path) == "cgroup.subtree_control":
+            before, now = set(original.split()), set(current.split())
+            changes = [f"-{name}" for name in now - before] + [f"+{name}" for name in before - now]
+            self._files.write(path, " ".join(changes))
+        else:
+            try:
+                self._files.write(path, original + "\n")
+            except OSError as error:
+                if error.errno == errno.EBUSY and os.path.basename(path) in _MASKS:
+                    self._ease(path, current, original)
+                if error.errno != errno.ENOSPC or original or not self.last_resort:
+                    raise
+                original = self._write_inherited(path, error)
+        self._log(path, current, original)
+
+    def _ease(self, path: str, current: str, original: str) -> None:
+        """Widens a v1 mask to both values, so that the children can go from one to the other."""
+        union = format_cpulist(parse_cpulist(current) | parse_cpulist(original))
+        if not is_same(path, current, union):
+            self._files.write(path, union + "\n")
+            self.eased = True
+
+    def _write_inherited(self, path: str, refusal: OSError) -> str:
+        """Writes out what an empty v2 mask means, the parent's, and returns it.
+
+        Linux refuses to empty the mask of a group with tasks.
+        """
+        directory, name = os.path.split(path)
+        inherited = f"{os.path.dirname(directory)}/{name}.effective"
+        if not self._files.exists(inherited):  # v1, where an empty mask means none
+            raise refusal
+        mask = self._files.read(inherited).strip()
+        self._files.write(path, mask + "\n")
+        return mask
+
+    def _created(self, directory: str) -> None:
+        if not self._files.exists(directory):
+            return
+        for _ in range(_DRAIN_ROUNDS):
+            left = self._members(directory)
+            if not left:
+                break
+            for tid in left:
+                self._move_out(tid, directory)
+        self._files.rmdir(directory)
+        self._log(directory, "mkdir", "removed")
+
+    def _move_out(self, tid: int, directory: str) -> None:
+        """Moves a task that came to live in our group to where others came from, or up."""
+        origins = [
+            entry.origin
+            for entry in self.entries
+            if isinstance(entry, MovedEntry) and entry.destination == directory
+        ]
+        home = next(filter(self._files.exists, origins), os.path.dirname(directory))
+        try:
+            move(self._files, tid, home)
+        except ProcessLookupError:
+            return
+        self._log(home, directory, f"task {tid}")
+
+    def _moved(self, entry: MovedEntry) -> None:
+        if tasks.start_time(entry.tid) != entry.start_time:
+            return
+        if entry.tid not in self._members(entry.destination):
+            return
+        move(self._files, entry.tid, entry.origin)
+        self._log(entry.origin, entry.destination, f"task {entry.tid}")
+
+    def _members(self, directory: str) -> list[int]:
+        # v2's cgroup.procs lists processes, which is what can be moved there.
+        by_thread = os.path.join(directory, "tasks")
+        whole = os.path.join(directory, "cgroup.procs")
+        path = by_thread if self._files.exists(by_thread) else whole
+        return [int(tid) for tid in self._files.read(path).split()]
+
+    def _affinity(self, entry: AffinityEntry) -> None:
+        if tasks.start_time(entry.tid) != entry.start_time:
+            return
+        self._set_affinity(entry.tid, entry.cpus)
+        if entry.newcomers_since is None:
+            return
+        done = {other.tid for other in self.entries if isinstance(other, AffinityEntry)}
+        refusal: OSError | None = None
+        # One that is not free yet may start another after we looked: until all are.
+        while confined := self._confined_newcomers(entry, entry.newcomers_since) - done:
+            for tid in confined:
+                try:
+                    self._set_affinity(tid, entry.cpus)
+                except OSError as error:
+                    # EINVAL: it went to a cpuset that has none of these CPUs, and got that one's.
+                    if error.errno not in (*_GONE, errno.EINVAL):
+                        refusal = error
+            done |= confined
+        if refusal is not None:
+            raise refusal
+
+    def _confined_newcomers(self, entry: AffinityEntry, since: int) -> set[int]:
+        """The threads that started ``since`` then, from ``entry``'s process on down."""
+        family = [entry.tid, *tasks.descendants(entry.tid)]
+        return {
+            tid
+            for process in family
+            for tid in tasks.process_threads(process)
+            if (tasks.start_time(tid) or 0) >= since and tasks.affinity(tid) != set(entry.cpus)
+        }
+
+    def _set_affinity(self, tid: int, cpus: tuple[int, ...]) -> None:
+        current = tasks.affinity(tid)
+        if current == set(cpus):
+            return
+        os.sched_setaffinity(tid, cpus)
+        self._log(f"affinity of thread {tid}", format_cpulist(current), format_cpulist(cpus))
+
+    def _log(self, path: str, old: str, new: str) -> None:
+        self.restored.append(f"{path}: {old or '(empty)'} -> {new or '(empty)'}")
+        self._write_log(path, old, new)
+
+
+def _is_idle_switch(entry: Entry) -> bool:
+    return isinstance(entry, FileEntry) and entry.path.endswith("/cpu.idle")
+
+
+def _where(entry: Entry) -> str:
+    match entry:
+        case FileEntry():
+            return f"{entry.path} (was {entry.original or 'empty'})"
+        case CreatedEntry():
+            return f"{entry.directory} (was not there)"
+        case MovedEntry():
+            return f"task {entry.tid} (was in {entry.origin})"
+        case AffinityEntry():
+            return f"affinity of thread {entry.tid} (was {format_cpulist(entry.cpus)})"

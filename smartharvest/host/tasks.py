@@ -1,0 +1,129 @@
+"""Threads of the host as /proc and the scheduler's system calls show them.
+
+A thread may end between any two lines here, so every function has a value for "gone".
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Collection, Iterable
+
+from smartharvest.host.cpulist import parse_cpulist
+
+_PF_KTHREAD = 0x0020_0000  # include/linux/sched.h
+# Fields 3, 4, 9 and 22 of proc(5), counted after the name.
+_STATE, _PARENT, _FLAGS, _START_TIME = 0, 1, 6, 19
+
+
+def process_threads(pid: int) -> list[int]:
+    """Thread ids of process ``pid``, ascending; empty if it is gone."""
+    try:
+        return sorted(int(tid) for tid in os.listdir(f"/proc/{pid}/task"))
+    except OSError:
+        return []
+
+
+def descendants(pid: int) -> list[int]:
+    """The processes that ``pid`` started, and those that they did, as far as their parents live."""
+    children: dict[int, list[int]] = {}
+    for other in (int(entry) for entry in os.listdir("/proc") if entry.isdigit()):
+        fields = _stat_fields(other)
+        if fields:
+            children.setdefault(int(fields[_PARENT]), []).append(other)
+    found = children.get(pid, []).copy()
+    for process in found:  # which grows meanwhile
+        found += children.get(process, [])
+    return found
+
+
+def start_time(tid: int) -> int | None:
+    """When thread ``tid`` started, in clock ticks since boot; None if it is gone.
+
+    Together with the id it names a thread for good, which the id alone does not.
+    """
+    fields = _stat_fields(tid)
+    return int(fields[_START_TIME]) if fields else None
+
+
+def start_time_of_newcomers() -> int:
+    """The ``start_time`` of a thread that would start now."""
+    return int(time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK"))
+
+
+def alive(tid: int) -> bool:
+    """Whether ``tid`` is still scheduled: neither gone nor a zombie."""
+    fields = _stat_fields(tid)
+    return bool(fields) and fields[_STATE] not in ("Z", "X")
+
+
+def affinity(tid: int) -> frozenset[int]:
+    """The CPUs ``tid`` may run on: its own affinity within its cpuset; empty if it is gone."""
+    try:
+        return frozenset(os.sched_getaffinity(tid))
+    except OSError:
+        return frozenset()
+
+
+def name(tid: int) -> str:
+    """The thread's command name (``comm``), or ``?`` if it is gone."""
+    try:
+        with open(f"/proc/{tid}/comm", errors="replace") as file:
+            return file.read().strip()
+    except OSError:
+        return "?"
+
+
+def online_cpus() -> frozenset[int]:
+    """The CPUs that are online now."""
+    with open("/sys/devices/system/cpu/online") as file:
+        return parse_cpulist(file.read())
+
+
+def pinned_cpus(threads: Iterable[int], allowed: Collection[int]) -> frozenset[int]:
+    """The CPUs of ``allowed`` that some of ``threads`` is pinned to.
+
+    Pinned means confined to a part of ``allowed``, the effective CPUs of the threads' group:
+    such a thread cannot step aside when one of its CPUs is lent.
+    """
+    group = frozenset(allowed)
+    pinned: set[int] = set()
+    for tid in threads:
+        own = affinity(tid) & group
+        if own != group:
+            pinned |= own
+    return frozenset(pinned)
+
+
+def foreign_cpus(pool: Collection[int], ours: Collection[int]) -> dict[int, str]:
+    """The CPUs of ``pool`` that a task of somebody else is confined to, with that task's name.
+
+    Counts every user-space thread that is not in ``ours`` (thread ids) and may not run on all
+    online CPUs. Kernel threads are left out: they are per-CPU by design and run briefly.
+    Returns ``{cpu: "comm (tid)"}``, one example per CPU; use the keys as the set of CPUs.
+    """
+    online, pool_cpus, known = online_cpus(), frozenset(pool), frozenset(ours)
+    foreign: dict[int, str] = {}
+    for pid in (int(entry) for entry in os.listdir("/proc") if entry.isdigit()):
+        for tid in process_threads(pid):
+            if tid in known:
+                continue
+            confined = affinity(tid)
+            if confined >= online or confined.isdisjoint(pool_cpus):
+                continue
+            fields = _stat_fields(tid)
+            if not fields or int(fields[_FLAGS]) & _PF_KTHREAD or fields[_STATE] in ("Z", "X"):
+                continue
+            for cpu in confined & pool_cpus:
+                foreign.setdefault(cpu, f"{name(tid)} ({tid})")
+    return foreign
+
+
+def _stat_fields(tid: int) -> list[str]:
+    """The fields of /proc/tid/stat after the name, from the state on; empty if it is gone."""
+    try:
+        with open(f"/proc/{tid}/stat", errors="replace") as file:
+            # The name stands in parentheses and may hold blanks and parentheses itself.
+            return file.read().rpartition(")")[2].split()
+    except OSError:
+        return []

@@ -1,0 +1,211 @@
+"""The only place that changes the host: everything is journaled before it is written."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Collection, Iterable
+
+from smartharvest.errors import (
+    RightsError,
+    SmartHarvestError,
+    TargetError,
+    TargetVanished,
+    WriteRefused,
+)
+from smartharvest.host import tasks
+from smartharvest.host.cgroup import KernelFiles
+from smartharvest.host.cpulist import format_cpulist, parse_cpulist
+from smartharvest.host.journal import AffinityEntry, FileEntry, Journal, MovedEntry
+from smartharvest.host.restoration import WriteLog, is_same, move, no_log, put_back
+
+_GONE = (errno.ENOENT, errno.ENODEV, errno.ENOTDIR)
+
+
+class HostWriter:
+    """Changes files, groups, places and affinities, and puts all of it back.
+
+    Methods raise WriteRefused if the kernel refuses (``errno`` says how), TargetVanished if the
+    group is gone and RightsError if the journal cannot be written, reading is not allowed, or
+    writing is not allowed to this user.
+    """
+
+    def __init__(self, files: KernelFiles, journal: Journal, write_log: WriteLog = no_log) -> None:
+        self.files = files
+        self._journal = journal
+        self._write_log = write_log
+
+    def set(self, path: str, value: str) -> None:
+        """Writes ``value`` (no newline) unless the file holds it already."""
+        current = self._read(path)
+        if is_same(path, current, value):
+            return
+        self.adopt(path)
+        self._write(path, value + "\n")  # a bare newline empties a mask, an empty write does not
+        self._write_log(path, current, value)
+
+    def adopt(self, path: str) -> None:
+        """Journals a file that somebody else, such as the polling loop, is going to write.
+
+        For cpu.idle the weight is journaled with it: it is lost when idle is switched on.
+        """
+        original = self._read(path)
+        directory, name = os.path.split(path)
+        self._journal.record_file(path, original)
+        if name == "cpu.idle" and original == "0":
+            for weight in ("cpu.shares", "cpu.weight"):
+                if self.files.exists(os.path.join(directory, weight)):
+                    self.adopt(os.path.join(directory, weight))
+
+    def make_group(self, path: str) -> None:
+        """Makes the group at ``path`` and those missing above it; nothing if it is there.
+
+        A v1 cpuset starts with no CPUs and no memory nodes and takes no tasks: it is given its
+        parent's.
+        """
+        if self.files.exists(path):
+            return
+        parent = os.path.dirname(path)
+        self.make_group(parent)
+        self._journal.record_created(path)
+        try:
+            self.files.mkdir(path)
+            for name in ("cpuset.cpus", "cpuset.mems"):
+                own, above = os.path.join(path, name), os.path.join(parent, name)
+                is_v1 = self.files.exists(os.path.join(path, "tasks"))
+                if is_v1 and self.files.exists(own):
+                    self.files.write(own, self.files.read(above))
+        except FileExistsError:
+            self._journal.withdraw_created(path)
+            return
+        except PermissionError as error:
+            raise RightsError(
+                f"{path}: the group cannot be made: {error.strerror}; run as root"
+            ) from error
+        except OSError as error:
+            raise TargetError(f"{path}: the group cannot be made: {error.strerror}") from error
+        self._write_log(path, "", "mkdir")
+
+    def enable_controllers(self, directory: str, controllers: Collection[str]) -> None:
+        """Gives the children of a v2 group ``controllers``, as far as they lack them."""
+        path = os.path.join(directory, "cgroup.subtree_control")
+        current = self._read(path)
+        missing = [name for name in controllers if name not in current.split()]
+        if not missing:
+            return
+        self.adopt(path)
+        value = " ".join(f"+{name}" for name in missing)
+        self._write(path, value)
+        self._write_log(path, current, value)
+
+    def move_task(self, tid: int, origin: str, destination: str) -> None:
+        """Moves a thread (v1) or its whole process (v2) between two group directories.
+
+        Nothing happens if the thread has ended.
+        """
+        for refusal in self.move_tasks([(tid, origin, destination)]):
+            raise refusal
+
+    def move_tasks(self, moves: Iterable[tuple[int, str, str]]) -> list[SmartHarvestError]:
+        """The same for many, as (tid, origin, destination): all are journaled, then moved.
+
+        Returns the WriteRefused and RightsErrors of those that stay where they are.
+        """
+        entries = [
+            MovedEntry(tid, start_time, origin, destination)
+            for tid, origin, destination in moves
+            if origin != destination and (start_time := tasks.start_time(tid)) is not None
+        ]
+        self._journal.record(*entries)
+        refusals: list[SmartHarvestError] = []
+        for entry in entries:
+            try:
+                move(self.files, entry.tid, entry.destination)
+            except ProcessLookupError:
+                continue
+            except OSError as error:
+                refusal = self._refusal(entry.destination, str(entry.tid), error)
+                if isinstance(refusal, TargetVanished):
+                    raise refusal from error
+                refusals.append(refusal)
+                continue
+            self._write_log(entry.destination, entry.origin, str(entry.tid))
+        return refusals
+
+    def set_affinity(self, tid: int, cpus: Collection[int]) -> None:
+        """Confines a thread to ``cpus``; nothing happens if it has ended."""
+        start_time, current = tasks.start_time(tid), tasks.affinity(tid)
+        if start_time is None or not current or current == set(cpus):
+            return
+        self._journal.record_affinity(tid, start_time, sorted(current))
+        where = f"affinity of thread {tid}"
+        try:
+            os.sched_setaffinity(tid, cpus)
+        except ProcessLookupError:
+            return
+        except OSError as error:
+            raise self._refusal(where, format_cpulist(cpus), error) from error
+        self._write_log(where, format_cpulist(current), format_cpulist(cpus))
+
+    def adopt_affinity(self, pid: int) -> None:
+        """Journals the affinities of a process that somebody else is going to confine.
+
+        Threads and processes that it starts meanwhile inherit the confinement; they get the CPUs
+        of its first thread.
+        """
+        now = tasks.start_time_of_newcomers()
+        entries = []
+        for tid in tasks.process_threads(pid):
+            start_time, cpus = tasks.start_time(tid), tasks.affinity(tid)
+            if start_time is not None and cpus:
+                since = now if tid == pid else None
+                entries.append(AffinityEntry(tid, start_time, tuple(sorted(cpus)), since))
+        self._journal.record(*entries)
+
+    def original_cpus(self, path: str) -> frozenset[int]:
+        """The mask in the file at ``path`` before this writer's time."""
+        for entry in self._journal.entries:
+            if isinstance(entry, FileEntry) and entry.path == path:
+                return parse_cpulist(entry.original)
+        return parse_cpulist(self._read(path))
+
+    def restore(self) -> list[str]:
+        """Puts everything back and removes the journal; says what was put back, one line each.
+
+        If something cannot be put back the rest still is, the journal stays for ``smartharvest
+        restore``, and RightsError names what is left.
+        """
+        result = put_back(self._journal.entries, self.files, self._write_log)
+        if result.failed:
+            self._journal.release()
+            raise RightsError(
+                f"{self._journal.path}: not everything could be put back: "
+                f"{'; '.join(result.failed)}; run smartharvest restore"
+            )
+        self._journal.close()
+        return result.restored
+
+    def _read(self, path: str) -> str:
+        try:
+            return self.files.read(path).strip()
+        except PermissionError as error:
+            raise RightsError(f"{path}: reading is not allowed; run as root") from error
+        except OSError as error:
+            if error.errno in _GONE:
+                raise TargetVanished(f"{path}: the group is gone or lacks this file") from error
+            raise RightsError(f"{path}: {error.strerror}") from error
+
+    def _write(self, path: str, value: str) -> None:
+        try:
+            self.files.write(path, value)
+        except OSError as error:
+            raise self._refusal(path, value.strip(), error) from error
+
+    @staticmethod
+    def _refusal(path: str, value: str, error: OSError) -> SmartHarvestError:
+        if error.errno in _GONE:
+            return TargetVanished(f"{path}: the group is gone")
+        refusal = WriteRefused(path, value, error.errno or errno.EIO)
+        if isinstance(error, PermissionError) and os.geteuid() != 0:
+            return RightsError(str(refusal))
+        return refusal

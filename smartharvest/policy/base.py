@@ -1,0 +1,54 @@
+"""What the agent asks of a policy. Policies are pure: windows in, core counts out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from smartharvest.errors import ConfigError
+from smartharvest.learning.costs import COSTS
+from smartharvest.learning.options import LearningOptions
+from smartharvest.safeguard import SHORT_TERM_SAFEGUARDS, ShortTermSafeguard
+from smartharvest.window import Window
+
+
+class Policy(Protocol):
+    """Decides once a window how many cores the primary keeps.
+
+    For every window, in order, the agent calls ``short_term.observe`` and ``learn``; then, if the
+    window was exhausted, ``short_term.safe_cores``, otherwise ``predict`` (lines 12-19 of
+    Algorithm 1).
+    """
+
+    name: str
+    """As spelled on the command line."""
+    buffer: int
+    """0: one decision a window. Above: the polling loop keeps so many cores idle at every poll."""
+    short_term: ShortTermSafeguard
+
+    def learn(self, window: Window, /) -> int | None:
+        """Take the window in; the label trained on (0..total), None if nothing was learned."""
+
+    def predict(self, window: Window, /) -> int:
+        """The primary's cores for the next window, 0..total, before the floor of busy + 1.
+
+        A stale window says nothing about the next one: the primary gets the total.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class PolicySettings:
+    """What a policy may be made from. Raises ConfigError, naming the key, for an unknown name."""
+
+    total: int
+    cost: str = "skewed"
+    safeguard: str = "conservative"
+    options: LearningOptions = field(default_factory=LearningOptions)
+
+    def __post_init__(self) -> None:
+        for key, value, known in (
+            ("cost", self.cost, COSTS),
+            ("safeguard", self.safeguard, SHORT_TERM_SAFEGUARDS),
+        ):
+            if value not in known:
+                raise ConfigError(f"{key}: {value!r} is unknown; use one of {', '.join(known)}")

@@ -1,0 +1,68 @@
+"""Which sensor watches the primaries: the best that works here, or the one that was asked for."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from smartharvest import _core
+from smartharvest.config import Settings
+from smartharvest.errors import SensorError
+from smartharvest.survey import Survey
+
+_log = logging.getLogger(__name__)
+
+RANKING = ("bpf", "proc")
+"""What ``auto`` tries, best first."""
+
+
+@dataclass(frozen=True)
+class Sensing:
+    """A sensor, which one it is, and why it and none better."""
+
+    sensor: _core.Sensor
+    name: str
+    reason: str
+
+
+def make_sensor(
+    settings: Settings, survey: Survey, *, failed: Collection[str] = (), made_tree: bool = False
+) -> Sensing:
+    """The sensor of the settings for the host as surveyed.
+
+    ``auto`` leaves out those that have ``failed`` and, on a made tree, those that ask the kernel
+    about groups. Raises SensorError if the one that was asked for does not work here, and OSError
+    as the host does.
+    """
+    if settings.sensor != "auto":
+        try:
+            return Sensing(_make(settings.sensor, survey), settings.sensor, "asked for")
+        except OSError as error:
+            if settings.sensor not in ("bpf", "bpf-pull"):
+                raise
+            raise SensorError(f"sensor {settings.sensor}: {error.strerror}") from error
+    why_not = [f"{name} has failed" for name in RANKING if name in failed]
+    for name in RANKING:
+        if name in failed or (made_tree and name != "proc"):
+            continue
+        try:
+            sensor = _make(name, survey)
+        except OSError as error:
+            if name == RANKING[-1]:
+                raise
+            why_not.append(f"{name}: {error.strerror}")
+        else:
+            return Sensing(sensor, name, "; ".join(why_not) or "the best there is")
+    raise SensorError(f"no sensor is left: {'; '.join(why_not)}")
+
+
+def _make(name: str, survey: Survey) -> _core.Sensor:
+    capacity = survey.capacity
+    allocations = list(capacity.allocations)
+    if name == "stat":
+        lend_order = [*capacity.lendable, *sorted(set(capacity.pool) - set(capacity.lendable))]
+        return _core.StatSensor(lend_order, capacity.elastic_min, sum(allocations))
+    if name in ("bpf", "bpf-pull"):
+        return _core.BpfSensor(list(survey.kernel_ids), allocations, pull=name == "bpf-pull")
+    return _core.ProcSensor(list(survey.sources), allocations)

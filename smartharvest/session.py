@@ -1,0 +1,263 @@
+"""One agent on one host: from the targets to the running loop, and back to how it was.
+
+Everything written goes through the HostWriter, which has journaled the original first. Leaving the
+session - by its end, a signal or any error - stops the loop and restores the originals.
+"""
+
+from __future__ import annotations
+
+import logging
+import resource
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Self
+
+from smartharvest import _core
+from smartharvest.agent import Agent, Decision
+from smartharvest.capacity import Capacity
+from smartharvest.config import Settings
+from smartharvest.control import Report, Run
+from smartharvest.elastic_side import ElasticSide
+from smartharvest.errors import ConfigError, RightsError, TargetVanished
+from smartharvest.host.cgroup import CgroupTree
+from smartharvest.host.counterparts import exists_somewhere, make_counterpart
+from smartharvest.host.cpulist import format_cpulist
+from smartharvest.host.fake_kernel import FakeKernel
+from smartharvest.host.journal import Journal
+from smartharvest.host.recovery import RecoveryReport, recover
+from smartharvest.host.targets import (
+    CgroupTarget,
+    PidTarget,
+    TargetSpec,
+    check_apart,
+    resolve_target,
+)
+from smartharvest.host.writer import HostWriter
+from smartharvest.learning.options import LearningOptions
+from smartharvest.policy import Policy, make_policy
+from smartharvest.safeguard import LongTermSafeguard
+from smartharvest.sensing import Sensing, make_sensor
+from smartharvest.survey import Survey, survey
+from smartharvest.window import Window
+
+__all__ = ["FIFO_PRIORITY", "Report", "Session"]
+
+_log = logging.getLogger(__name__)
+
+FIFO_PRIORITY = 10
+
+
+def _nothing(*_: object) -> None:
+    """For those who do not want to be called."""
+
+
+class Session:
+    """A context manager: inside it the host is arranged for harvesting, outside it is as before.
+
+    Entering raises ConfigError, RightsError, TargetError, WriteRefused or AlreadyManaged, with the
+    host untouched or put back.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.stopped = False
+        self.sensing: Sensing | None = None
+        self.failed_sensors: set[str] = set()
+
+    # --- arranging the host ----------------------------------------------------------------------
+
+    def __enter__(self) -> Self:
+        settings = self.settings
+        # The /proc sensor keeps one descriptor for each thread of the primary.
+        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+        elastic_spec = settings.require_targets()
+        self.tree = CgroupTree.discover(settings.cgroup_root)
+        _report_recovery(recover(self.tree.files, settings.state_dir))
+        self.journal = Journal(
+            settings.state_dir,
+            claims=[self._claim(spec) for spec in (*settings.primary, elastic_spec)],
+        )
+        self.writer = HostWriter(self.tree.files, self.journal)
+        try:
+            self.primaries = [self._resolve(spec) for spec in settings.primary]
+            self.elastic = self._resolve(elastic_spec)
+            check_apart(self.primaries, self.elastic)
+            self.elastic_side = ElasticSide(settings, self.tree, self.elastic, self.writer)
+            self.survey = self.look()
+            self.elastic_side.arrange(self.survey)
+        except BaseException:
+            self._restore()
+            raise
+        capacity = self.capacity
+        if isinstance(self.tree.files, FakeKernel):
+            _log.info(
+                "%s is no cgroup filesystem: plain files are all that changes", self.tree.root
+            )
+        _log.info(
+            "pool %s: %d cores between primary and elastic, elastic minimum %d, at most %d lent",
+            format_cpulist(capacity.pool),
+            capacity.total,
+            capacity.elastic_min,
+            capacity.max_harvest,
+        )
+        if capacity.max_harvest == 0:
+            _log.warning("the limits leave no core to lend; the agent will only watch")
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._restore()
+
+    def _restore(self) -> None:
+        with _signals_held():
+            restored = self.writer.restore()
+        for line in restored:
+            _log.debug("put back: %s", line)
+
+    def _claim(self, spec: TargetSpec) -> str:
+        return self.tree.group(spec.value).path if spec.kind == "cgroup" else str(spec)
+
+    @property
+    def capacity(self) -> Capacity:
+        return self.survey.capacity
+
+    def _resolve(self, spec: TargetSpec) -> CgroupTarget | PidTarget:
+        if spec.kind == "cgroup":
+            group = self.tree.group(spec.value)
+            if group.relative and group.cpuset_path is None and exists_somewhere(group):
+                make_counterpart(group, "cpuset", self.writer)
+        return resolve_target(spec, self.tree)
+
+    def look(self) -> Survey:
+        """The host as it is now, as far as the loop depends on it."""
+        return survey(self.settings, self.tree, self.primaries, self.elastic)
+
+    def primary_threads(self) -> list[int]:
+        """Thread ids of all primaries. Raises TargetVanished."""
+        return [tid for primary in self.primaries for tid in primary.threads()]
+
+    # --- building the loop -----------------------------------------------------------------------
+
+    def make_loop(self) -> _core.Loop:
+        """A loop for the host as last surveyed."""
+        try:
+            return self._build_loop()
+        except FileNotFoundError as error:  # what was just looked at is gone
+            raise TargetVanished(f"{error.filename}: {error.strerror}") from error
+        except PermissionError as error:
+            raise RightsError(f"{error.filename}: {error.strerror}; run as root") from error
+        except ValueError as error:
+            raise ConfigError(str(error)) from error
+
+    def _build_loop(self) -> _core.Loop:
+        """Where the loop's thread runs depends on how it may.
+
+        A real-time thread preempts the batch at once, so it runs where the batch always is: the
+        batch pays for our polling, and where the batch is merely parked each poll makes the kernel
+        choose anew, so that a primary task queued behind the batch waits for a poll instead of a
+        tick. Any other thread would queue behind the batch it displaces: off the lent cores.
+        """
+        settings, capacity = self.settings, self.capacity
+        sensor = self._sense().sensor
+        exact = sensor.sees_changes and settings.accounting == "exact"
+        # A spinning real-time thread runs into the kernel's real-time throttling every second.
+        realtime = settings.realtime and settings.pacing != "spin"
+        return _core.Loop(
+            sensor=sensor,
+            actuator=self.elastic_side.make_actuator(self.survey, self.journal.nudge_slot),
+            total=capacity.total,
+            window_ns=settings.window_ns,
+            poll_ns=settings.poll_ns,
+            max_harvest=capacity.max_harvest,
+            keep_idle=capacity.keep_idle,
+            pacing=settings.pacing,
+            realtime_cpus=[capacity.lendable[0]],
+            cpus=sorted(self.tree.online_cpus() - set(capacity.elastic_cpus(capacity.max_harvest))),
+            fifo_priority=FIFO_PRIORITY if realtime else 0,
+            exact=exact,
+            event_driven=exact and settings.events,
+        )
+
+    def _sense(self) -> Sensing:
+        """Makes the sensor; says which it is when that has changed."""
+        before = self.sensing.name if self.sensing else None
+        sensing = make_sensor(
+            self.settings,
+            self.survey,
+            failed=self.failed_sensors,
+            made_tree=isinstance(self.tree.files, FakeKernel),
+        )
+        if sensing.name != before:
+            _log.info("sensor: %s (%s)", sensing.name, sensing.reason)
+        self.sensing = sensing
+        return sensing
+
+    # --- running ---------------------------------------------------------------------------------
+
+    def make_policy(self, spec: str | None = None) -> Policy:
+        """The policy of the settings, or the one spelled ``spec``, for this host's cores."""
+        settings = self.settings
+        return make_policy(
+            spec or settings.policy,
+            total=self.capacity.total,
+            cost=settings.cost,
+            safeguard=settings.safeguard,
+            options=LearningOptions(
+                features_after_exhaustion=settings.features_after_exhaustion,  # type: ignore[arg-type]
+                exhausted_windows=settings.exhausted_windows,  # type: ignore[arg-type]
+                label=settings.label,  # type: ignore[arg-type]
+            ),
+        )
+
+    def stop(self) -> None:
+        """Ends the run soon; may be called from a signal handler."""
+        self.stopped = True
+
+    def run(
+        self,
+        policy: Policy,
+        *,
+        seconds: float | None = None,
+        started: Callable[[], None] = _nothing,
+        finished: Callable[[], None] = _nothing,
+        observe: Callable[[Window, Decision], None] = _nothing,
+    ) -> Report:
+        """Harvests until ``stop`` or for ``seconds``; everything is taken back when it returns.
+
+        ``started`` and ``finished`` are called right after the first and before the last poll;
+        ``observe`` gets every window with its decision. Raises TargetVanished, SensorError or
+        WriteRefused if the host no longer allows it.
+        """
+        long_term = LongTermSafeguard() if self.settings.long_term != "off" else None
+        agent = Agent(
+            policy,
+            total=self.capacity.total,
+            keep_idle=self.capacity.keep_idle,
+            long_term=long_term,
+        )
+        return Run(self, agent, observe).run(seconds, started, finished)
+
+
+def _report_recovery(report: RecoveryReport) -> None:
+    for line in report.restored:
+        _log.warning("an earlier agent did not end well; put back: %s", line)
+    for failure in [*report.failed, *report.damaged]:
+        _log.warning("an earlier agent's journal: %s", failure)
+
+
+@contextmanager
+def _signals_held() -> Iterator[None]:
+    """A second ctrl-C must not interrupt the giving back."""
+    held = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, held)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

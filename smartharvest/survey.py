@@ -1,0 +1,128 @@
+"""What the host looks like, as far as the loop depends on it. Reads only."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from smartharvest.capacity import Capacity, PrimaryCpus, plan_capacity
+from smartharvest.config import Settings
+from smartharvest.errors import TargetVanished
+from smartharvest.host import tasks
+from smartharvest.host.cgroup import CgroupTree, Group
+from smartharvest.host.fake_kernel import FakeKernel
+from smartharvest.host.targets import CgroupTarget, PidTarget
+
+_log = logging.getLogger(__name__)
+
+LOOP_NAME = "sh-loop"
+"""The name of the loop's thread (csrc/loop.c)."""
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What a loop is built for; a host that looks different needs another one."""
+
+    capacity: Capacity
+    sources: tuple[tuple[str, int], ...]
+    """(list of tasks, index of the primary): where the primaries' tasks are found."""
+    kernel_ids: tuple[tuple[str, int, int], ...]
+    """(hierarchy, id, index of the primary or -1): how the kernel knows the targets."""
+    elastic_groups: tuple[str, ...]
+    """Those below the elastic group (v1) whose masks have to follow its own."""
+
+
+def survey(
+    settings: Settings,
+    tree: CgroupTree,
+    primaries: Sequence[CgroupTarget | PidTarget],
+    elastic: CgroupTarget | PidTarget | None,
+) -> Survey:
+    """Looks at the targets now. Raises ConfigError or TargetError if nothing can be shared so.
+
+    Without an ``elastic`` side, as for watching only, every core counts as one to lend.
+    """
+    primary_cpus, sources = [], []
+    # Affinities are about this host's CPUs, which are not those of a made tree.
+    made_tree = isinstance(tree.files, FakeKernel)
+    for index, primary in enumerate(primaries):
+        cpus = primary.cpus()
+        pinned = frozenset[int]()
+        if elastic is not None and not made_tree:
+            pinned = tasks.pinned_cpus(primary.threads(), cpus)
+        primary_cpus.append(PrimaryCpus(cpus, primary.quota_cores(), pinned))
+        sources += [(path, index) for path in _task_lists(primary)]
+    union = frozenset[int]().union(*(primary.cpus for primary in primary_cpus))
+    foreign: dict[int, str] = {}
+    if elastic is not None and not made_tree and not settings.lend_shared:
+        foreign = _foreign_cpus(settings.cores or union, [*primaries, elastic])
+    for cpu, who in foreign.items():
+        _log.debug("CPU %d is not lent: %s is confined to it", cpu, who)
+    capacity = plan_capacity(
+        online=tree.online_cpus(),
+        primaries=primary_cpus,
+        cores=settings.cores,
+        elastic_min=settings.elastic_min,
+        foreign=foreign,
+        grantable=None if elastic is None else elastic.grantable_cpus(),
+        max_harvest=settings.max_harvest,
+        keep_idle=settings.keep_idle,
+    )
+    numbered = [*enumerate(primaries), *([(-1, elastic)] if elastic is not None else [])]
+    kernel_ids = tuple((*_kernel_id(target), index) for index, target in numbered)
+    groups: tuple[str, ...] = ()
+    if isinstance(elastic, CgroupTarget) and tree.version == 1:
+        groups = tuple(g.path for g in elastic.group.descendants() if _has_cpus(g))
+    return Survey(capacity, tuple(sources), kernel_ids, groups)
+
+
+def _foreign_cpus(
+    pool: Collection[int], targets: Sequence[CgroupTarget | PidTarget]
+) -> dict[int, str]:
+    """CPUs that strangers are confined to, with one of them.
+
+    A task born between the listing of ours and that of all looks like one of them, so whoever is
+    found is looked for again. The loops of other agents are no reason to leave a core alone.
+    """
+
+    def look() -> dict[int, str]:
+        ours = set(tasks.process_threads(os.getpid()))
+        for target in targets:
+            ours.update(target.threads())
+        return tasks.foreign_cpus(pool, ours)
+
+    found = {cpu: who for cpu, who in look().items() if not who.startswith(f"{LOOP_NAME} (")}
+    if not found:
+        return found
+    again = look()
+    return {cpu: who for cpu, who in found.items() if again.get(cpu) == who}
+
+
+def _kernel_id(target: CgroupTarget | PidTarget) -> tuple[str, int]:
+    """Where and by which number the scheduler's data lead to the target."""
+    if isinstance(target, PidTarget):
+        return "pid", target.pid
+    group = target.group
+    try:
+        # A cgroup's id is the inode of its directory (cgroup_ino() in include/linux/cgroup.h).
+        inode = os.stat(group.path).st_ino
+    except OSError as error:
+        raise TargetVanished(f"{target.spec}: is gone") from error
+    return ("cpuset" if group.tree.version == 1 else "v2"), inode
+
+
+def _has_cpus(group: Group) -> bool:
+    """Whether a v1 group has a mask; a new one has none and holds nothing back."""
+    try:
+        return bool(group.cpus())
+    except TargetVanished:
+        return False
+
+
+def _task_lists(primary: CgroupTarget | PidTarget) -> list[str]:
+    if isinstance(primary, PidTarget):
+        return [f"/proc/{primary.pid}/task"]
+    groups = [primary.group, *primary.group.descendants()]
+    return [group.tasks_file for group in groups]
