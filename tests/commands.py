@@ -1,0 +1,79 @@
+"""The command line as a user meets it: as a process of its own, or quicker, in this one."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import logging
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from smartharvest.cli import main
+
+LONGEST_S = 20.0
+"""How long something may take that takes a moment on a machine with nothing else to do."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a command ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def failure(self) -> str:
+        """The one line that a failed command says."""
+        assert self.code != 0
+        assert self.err.endswith("\n"), self.err
+        lines = self.err.splitlines()
+        assert len(lines) == 1, self.err
+        assert lines[0].startswith("smartharvest: "), self.err
+        return lines[0].removeprefix("smartharvest: ")
+
+
+def as_command(arguments: Sequence[str]) -> list[str]:
+    return [sys.executable, "-m", "smartharvest", *arguments]
+
+
+def smartharvest(*arguments: str, largest_file: int | None = None) -> Outcome:
+    """Runs one command to its end; ``largest_file`` limits the bytes of any file it writes."""
+    limit = ["prlimit", f"--fsize={largest_file}"] if largest_file is not None else []
+    command = [*limit, *as_command(arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST_S, check=False)
+    return Outcome(done.returncode, done.stdout, done.stderr)
+
+
+def smartharvest_here(*arguments: str) -> Outcome:
+    """The same within this process, for commands that end by themselves."""
+    out, err = io.StringIO(), io.StringIO()
+    code = 0
+    with (
+        _signals_and_logging_kept(),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
+        try:
+            main(list(arguments))
+        except SystemExit as end:
+            code = end.code if isinstance(end.code, int) else int(end.code is not None)
+    return Outcome(code, out.getvalue(), err.getvalue())
+
+
+@contextlib.contextmanager
+def _signals_and_logging_kept() -> Iterator[None]:
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    kept = {n: signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    root.handlers.clear()  # basicConfig would close them
+    try:
+        yield
+    finally:
+        root.handlers[:] = handlers
+        root.setLevel(level)
+        for number, handler in kept.items():
+            signal.signal(number, handler)

@@ -1,0 +1,28 @@
+"""Shared by all tests: who may run those that need root and real cgroups."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    reason = _why_not_root()
+    if reason is None:
+        return
+    skip = pytest.mark.skip(reason=reason)
+    for item in items:
+        if "root" in item.keywords:
+            item.add_marker(skip)
+
+
+def _why_not_root() -> str | None:
+    if os.geteuid() != 0:
+        return "needs root"
+    if not any(os.access(path, os.W_OK) for path in _CPUSET_MOUNTS):
+        return "needs a writable cgroup tree with cpusets"
+    return None
+
+
+_CPUSET_MOUNTS = ("/sys/fs/cgroup/cpuset", "/sys/fs/cgroup/cgroup.controllers")

@@ -1,0 +1,80 @@
+"""Agents and those they manage as real processes, each of which a test ends by its pid."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+
+from tests.commands import LONGEST_S, Outcome, as_command
+
+ASLEEP = ("sleep", "600")
+SPINNING = ("nice", "-n", "19", "sh", "-c", "while :; do :; done")
+
+
+def wait_until(what: Callable[[], bool], because: Callable[[], object] = str) -> None:
+    """Returns once ``what`` holds; fails the test, saying ``because()``, if it never does."""
+    deadline = time.monotonic() + LONGEST_S
+    while not what():
+        assert time.monotonic() < deadline, because()
+        time.sleep(0.005)
+
+
+class Processes:
+    """Starts processes and ends them all, by pid, when a test is over."""
+
+    def __init__(self) -> None:
+        self._started: list[subprocess.Popen[str]] = []
+
+    def start(self, command: Sequence[str]) -> subprocess.Popen[str]:
+        pipe = subprocess.PIPE
+        process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
+        self._started.append(process)
+        return process
+
+    def python(self, program: str) -> subprocess.Popen[str]:
+        return self.start([sys.executable, "-c", program])
+
+    def asleep(self) -> int:
+        return self.start(ASLEEP).pid
+
+    def spinning(self) -> int:
+        return self.start(SPINNING).pid
+
+    def agent(self, *arguments: str) -> RunningAgent:
+        return RunningAgent(self.start(as_command(["agent", *arguments])))
+
+    def end(self) -> None:
+        for process in self._started:
+            process.kill()
+        while self._started:
+            self._started.pop().communicate()
+
+
+class RunningAgent:
+    """``smartharvest agent`` as a user has it in a terminal."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self._process = process
+        self.pid = process.pid
+
+    def wait_until(self, what: Callable[[], bool]) -> None:
+        """Returns once ``what`` holds, which it must before the agent ends."""
+
+        def holds() -> bool:
+            assert self._process.poll() is None, self._process.communicate()
+            return what()
+
+        wait_until(holds, lambda: "the agent runs but does not do it")
+
+    def send(self, number: signal.Signals) -> Outcome:
+        os.kill(self.pid, number)
+        return self.outcome()
+
+    def outcome(self) -> Outcome:
+        """How it ended, once it has."""
+        out, err = self._process.communicate(timeout=LONGEST_S)
+        return Outcome(self._process.returncode, out, err)

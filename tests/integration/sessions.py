@@ -1,0 +1,131 @@
+"""Sessions inside the test's own process, on a kernel that the test can watch and disturb."""
+
+from __future__ import annotations
+
+import errno
+import os
+import threading
+from collections.abc import Callable
+
+import pytest
+
+from smartharvest.agent import Decision
+from smartharvest.config import Settings
+from smartharvest.host import cgroup
+from smartharvest.host.fake_kernel import FakeKernel
+from smartharvest.host.targets import TargetSpec
+from smartharvest.safeguard import AggressiveSafeguard, ShortTermSafeguard
+from smartharvest.session import Report, Session
+from smartharvest.window import Window
+from tests.integration.worlds import World
+
+Change = tuple[str, str, str]
+"""(operation, path, value) of a write, mkdir or rmdir."""
+
+
+class WatchedKernel(FakeKernel):
+    """Tells of each change before it is made, and refuses the one with number ``refused``."""
+
+    def __init__(self, root: str) -> None:
+        super().__init__(root)
+        self.changes: list[Change] = []
+        self.refused: int | None = None
+        self.error = errno.EINVAL
+        self.before_change: Callable[[Change], None] = lambda _change: None
+        self._lock = threading.Lock()  # the loop's thread writes as well
+
+    def write(self, path: str, value: str) -> None:
+        self._note("write", path, value)
+        super().write(path, value)
+
+    def mkdir(self, path: str) -> None:
+        self._note("mkdir", path, "")
+        super().mkdir(path)
+
+    def rmdir(self, path: str) -> None:
+        self._note("rmdir", path, "")
+        super().rmdir(path)
+
+    def written(self, path: str) -> list[str]:
+        return [value.strip() for what, at, value in self.changes if (what, at) == ("write", path)]
+
+    def _note(self, operation: str, path: str, value: str) -> None:
+        change = (operation, path, value)
+        self.before_change(change)
+        with self._lock:
+            self.changes.append(change)
+            refuse = len(self.changes) - 1 == self.refused
+        if refuse:
+            raise OSError(self.error, os.strerror(self.error), path)
+
+
+def watch(world: World, monkeypatch: pytest.MonkeyPatch) -> WatchedKernel:
+    """The kernel of every session on this world from now on."""
+    kernel = WatchedKernel(world.tree.root)
+    monkeypatch.setattr(cgroup, "files_for", lambda _root: kernel)
+    return kernel
+
+
+def settings_for(world: World, **more: object) -> Settings:
+    """Short windows, so that a few decisions take a moment."""
+    values: dict[str, object] = {
+        "primary": (TargetSpec("cgroup", "web"),),
+        "elastic": TargetSpec("cgroup", "batch"),
+        "cgroup_root": world.tree.root,
+        "state_dir": str(world.state_dir),
+        "window_ns": 5_000_000,
+        "poll_ns": 500_000,
+        "long_term": False,
+        **more,
+    }
+    return Settings(**values)  # type: ignore[arg-type]
+
+
+class Script:
+    """A policy that keeps to a list of primary cores, over and over."""
+
+    name = "script"
+    buffer = 0
+
+    def __init__(self, *primary_cores: int, total: int = 7) -> None:
+        self.short_term: ShortTermSafeguard = AggressiveSafeguard(total)
+        self._primary_cores = primary_cores
+        self._turn = 0
+
+    def learn(self, _window: Window) -> int | None:
+        return None
+
+    def predict(self, _window: Window) -> int:
+        self._turn += 1
+        return self._primary_cores[self._turn % len(self._primary_cores)]
+
+
+def run_until(
+    session: Session,
+    policy: Script,
+    done: Callable[[Window, Decision], bool],
+    longest_s: float = 10.0,
+) -> Report:
+    """Runs the session until ``done`` says so of a window and its decision."""
+    finished = False
+
+    def observe(window: Window, decision: Decision) -> None:
+        nonlocal finished
+        if not finished and done(window, decision):
+            finished = True
+            session.stop()
+
+    report = session.run(policy, seconds=longest_s, observe=observe)
+    assert finished, "the run ended before what was waited for"
+    return report
+
+
+def after(windows: int) -> Callable[[Window, Decision], bool]:
+    """Done after so many windows."""
+    left = [windows]
+
+    def count(_window: Window, _decision: Decision) -> bool:
+        left[0] -= 1
+        return left[0] <= 0
+
+    return count

@@ -1,0 +1,101 @@
+"""The long-term safeguard in a running session: what counts as a wait, and what a rest does."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Iterable
+
+import pytest
+
+from smartharvest import session as session_module
+from smartharvest import wait_watch
+from smartharvest.agent import Decision
+from smartharvest.host.waits import SchedstatWaits
+from smartharvest.safeguard import LongTermSafeguard
+from smartharvest.session import Session
+from smartharvest.window import Window
+from tests.integration.processes import Processes, wait_until
+from tests.integration.sessions import Script, after, run_until, settings_for, watch
+from tests.integration.worlds import World
+
+PERIOD_NS = 20_000_000
+REST_NS = 100_000_000
+
+
+class EverybodyWaits:
+    """Every dispatch of the primary waited too long."""
+
+    def __init__(self, _wait_threshold_ns: int) -> None:
+        pass
+
+    def read(self, _threads: Iterable[int]) -> tuple[int, int]:
+        return 1000, 1000
+
+
+@pytest.fixture(autouse=True)
+def _waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    quick = functools.partial(LongTermSafeguard, period_ns=PERIOD_NS, rest_ns=REST_NS)
+    monkeypatch.setattr(session_module, "LongTermSafeguard", quick)
+    monkeypatch.setattr(wait_watch, "SchedstatWaits", EverybodyWaits)
+
+
+def test_long_waits_stop_the_harvest_for_the_rest_and_then_it_goes_on(
+    quiet_world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    watch(quiet_world, monkeypatch)
+    reasons: list[str] = []
+
+    def rested(_window: Window, decision: Decision) -> bool:
+        if not reasons or reasons[-1] != decision.reason:
+            reasons.append(decision.reason)
+        assert decision.reason != "long-term safeguard" or decision.harvest_cores == 0
+        told = [reason for reason in reasons if reason != "stale window"]
+        return told[-3:] == ["predicted", "long-term safeguard", "predicted"]
+
+    with Session(settings_for(quiet_world, long_term="attributed")) as session:
+        report = run_until(session, Script(3), rested)
+    assert report.long_safeguards >= 1
+
+
+@pytest.mark.parametrize(("primary_cores", "long_term"), [(7, "attributed"), (3, "off")])
+def test_waits_are_not_held_against_an_agent_that_lends_nothing_or_does_not_judge(
+    quiet_world: World, monkeypatch: pytest.MonkeyPatch, primary_cores: int, long_term: str
+) -> None:
+    watch(quiet_world, monkeypatch)
+    with Session(settings_for(quiet_world, long_term=long_term)) as session:
+        report = run_until(session, Script(primary_cores), after(20))
+    assert report.long_safeguards == 0
+
+
+def test_threads_that_share_a_cpu_wait_for_each_other(processes: Processes) -> None:
+    cpu = {max(os.sched_getaffinity(0))}
+    pids = [processes.spinning(), processes.spinning()]
+    for pid in pids:
+        os.sched_setaffinity(pid, cpu)
+    waits = SchedstatWaits(50_000)
+    assert waits.read(pids) == (0, 0)  # the base
+    seen: list[tuple[int, int]] = []
+
+    def have_waited() -> bool:
+        seen.append(waits.read(pids))
+        return seen[-1][1] > 0
+
+    wait_until(have_waited, lambda: seen)
+    assert all(0 <= long_waits <= dispatches for dispatches, long_waits in seen)
+
+
+def test_a_thread_that_sleeps_or_has_ended_does_not_wait(processes: Processes) -> None:
+    asleep = processes.start(("sleep", "600"))
+    wait_until(lambda: _state(asleep.pid) == "S")
+    waits = SchedstatWaits(0)
+    waits.read([asleep.pid])
+    assert waits.read([asleep.pid]) == (0, 0)
+    asleep.kill()
+    asleep.wait()
+    assert waits.read([asleep.pid]) == (0, 0)
+
+
+def _state(pid: int) -> str:
+    with open(f"/proc/{pid}/stat") as file:
+        return file.read().rpartition(")")[2].split()[0]

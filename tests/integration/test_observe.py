@@ -1,0 +1,91 @@
+"""``smartharvest observe``: by every sensor on this host, and on a made tree."""
+
+from __future__ import annotations
+
+import json
+import os
+
+import pytest
+
+from smartharvest import _core
+from smartharvest.host.cgroup import CgroupTree
+from tests.commands import smartharvest_here
+from tests.integration.processes import Processes, wait_until
+from tests.integration.worlds import World
+
+KEYS = {
+    "mean_busy",
+    "mean_demand",
+    "peak_busy",
+    "window_peaks",
+    "wait_us",
+    "sensor",
+    "sensor_cpu",
+}
+"""What others may rely on, among more."""
+
+
+def observe(*arguments: str) -> dict[str, object]:
+    outcome = smartharvest_here("observe", "--seconds", "0.3", "--json", *arguments)
+    assert outcome.code == 0, outcome.err
+    document = json.loads(outcome.out)
+    assert isinstance(document, dict)
+    assert document.keys() >= KEYS
+    assert document["wait_us"].keys() == {"p50", "p99", "max"}
+    return document
+
+
+def sleeps(pid: int) -> bool:
+    with open(f"/proc/{pid}/stat") as file:
+        return file.read().startswith(f"{pid} (sleep) S ")
+
+
+def need_bpf() -> None:
+    try:
+        _core.BpfSensor([("pid", os.getpid(), 0)], [1])
+    except OSError as error:
+        pytest.skip(f"no BPF here: {error.strerror}")
+
+
+@pytest.mark.root
+@pytest.mark.parametrize("sensor", ["bpf", "bpf-pull", "proc"])
+def test_a_busy_process_is_seen_and_a_sleeping_one_is_not(
+    sensor: str, processes: Processes
+) -> None:
+    if sensor != "proc":
+        need_bpf()
+    busy = observe("--primary", f"pid:{processes.spinning()}", "--sensor", sensor)
+    sleeper = processes.asleep()
+    wait_until(lambda: sleeps(sleeper))
+    idle = observe("--primary", f"pid:{sleeper}", "--sensor", sensor)
+    assert busy["sensor"] == idle["sensor"] == sensor
+    assert busy["peak_busy"] == 1
+    assert float(str(busy["mean_demand"])) >= float(str(busy["mean_busy"])) > 0.01
+    assert idle["peak_busy"] == 0
+    assert idle["mean_demand"] == 0
+
+
+@pytest.mark.root
+def test_auto_takes_the_sensor_in_the_kernel_where_it_may(processes: Processes) -> None:
+    need_bpf()
+    assert observe("--primary", f"pid:{processes.asleep()}")["sensor"] == "bpf"
+
+
+def test_watching_a_made_tree_changes_nothing(quiet_world: World) -> None:
+    before = quiet_world.files()
+    seen = observe("--primary", "cgroup:web", "--cgroup-root", quiet_world.tree.root)
+    assert seen["sensor"] == "proc"
+    assert quiet_world.files() == before
+
+
+def test_without_a_primary_there_is_nothing_to_watch() -> None:
+    outcome = smartharvest_here("observe", "--seconds", "1")
+    assert outcome.code == 2
+    assert outcome.failure.startswith("primary: no target given")
+
+
+@pytest.mark.root
+def test_watching_this_host_needs_no_journal(processes: Processes) -> None:
+    online = CgroupTree.discover().online_cpus()
+    seen = observe("--primary", f"pid:{processes.asleep()}", "--sensor", "proc")
+    assert seen["total"] == len(online)

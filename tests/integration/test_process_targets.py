@@ -1,0 +1,142 @@
+"""``pid:N`` targets: by affinity only, and every thread gets back what it had."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from smartharvest.host.cpulist import format_cpulist
+from tests.commands import smartharvest
+from tests.integration.processes import Processes, wait_until
+from tests.integration.worlds import World, make_world
+
+ALLOWED = sorted(os.sched_getaffinity(0))
+LAST = {ALLOWED[-1]}
+
+pytestmark = pytest.mark.skipif(len(ALLOWED) < 2, reason="needs two CPUs")
+
+THREADED = """
+import sys, threading
+def wait():
+    print(threading.get_native_id(), flush=True)
+    threading.Event().wait()
+for line in sys.stdin:  # a thread for each line
+    threading.Thread(target=wait, daemon=True).start()
+"""
+
+
+@pytest.fixture
+def host_world(tmp_path: Path, version: int) -> World:
+    """A tree with two of the CPUs that this process may use."""
+    return make_world(tmp_path, version, cpus=format_cpulist([ALLOWED[0], ALLOWED[-1]]))
+
+
+@pytest.fixture
+def victim(processes: Processes) -> subprocess.Popen[str]:
+    """A process of two threads, confined to two CPUs; it starts another one when asked."""
+    process = processes.python(THREADED)
+    thread = _one_more_thread(process)
+    for tid in (process.pid, thread):
+        os.sched_setaffinity(tid, {ALLOWED[0], ALLOWED[-1]})
+    return process
+
+
+def _one_more_thread(process: subprocess.Popen[str]) -> int:
+    assert process.stdin
+    assert process.stdout
+    process.stdin.write("\n")
+    process.stdin.flush()
+    return int(process.stdout.readline())
+
+
+def _affinities(process: subprocess.Popen[str]) -> list[set[int]]:
+    return [os.sched_getaffinity(int(tid)) for tid in os.listdir(f"/proc/{process.pid}/task")]
+
+
+def test_threads_are_confined_and_freed_those_born_meanwhile_too(
+    host_world: World, victim: subprocess.Popen[str], processes: Processes
+) -> None:
+    before = host_world.files()
+    agent = processes.agent(
+        *host_world.arguments,
+        *("--primary", "cgroup:web", "--elastic", f"pid:{victim.pid}"),
+        *("--policy", "no-harvest"),
+    )
+    agent.wait_until(lambda: _affinities(victim) == [LAST] * 2)
+    _one_more_thread(victim)
+    assert _affinities(victim) == [LAST] * 3
+    outcome = agent.send(signal.SIGTERM)
+    assert outcome.code == 0
+    assert f"pid:{victim.pid} is no group: running without cpu.idle" in outcome.err
+    assert _affinities(victim) == [{ALLOWED[0], ALLOWED[-1]}] * 3
+    assert host_world.files() == before
+    assert host_world.journals() == []
+
+
+def test_threads_are_freed_after_a_kill(
+    host_world: World, victim: subprocess.Popen[str], processes: Processes
+) -> None:
+    agent = processes.agent(
+        *host_world.arguments,
+        *("--primary", "cgroup:web", "--elastic", f"pid:{victim.pid}"),
+        *("--policy", "no-harvest"),
+    )
+    agent.wait_until(lambda: _affinities(victim) == [LAST] * 2)
+    _one_more_thread(victim)
+    agent.send(signal.SIGKILL)
+    assert _affinities(victim) == [LAST] * 3
+    outcome = smartharvest("restore", *host_world.arguments)
+    assert outcome.code == 0
+    assert outcome.out.count("put back: affinity of thread") == 3
+    assert _affinities(victim) == [{ALLOWED[0], ALLOWED[-1]}] * 3
+    assert smartharvest("restore", *host_world.arguments).out == "nothing to restore\n"
+
+
+def test_a_process_is_never_moved_between_groups(
+    tmp_path: Path, victim: subprocess.Popen[str], processes: Processes
+) -> None:
+    world = make_world(tmp_path, 1, cpus=format_cpulist([ALLOWED[0], ALLOWED[-1]]))
+    for mount in world.tree.hierarchies.values():
+        world.kernel.write(f"{mount}/tasks", str(victim.pid))
+    before = world.files()
+    agent = processes.agent(
+        *world.arguments, "--primary", "cgroup:web", "--elastic", f"pid:{victim.pid}"
+    )
+    agent.wait_until(lambda: len(world.journals()) > 0 and LAST in _affinities(victim))
+    assert world.files() == before
+    assert agent.send(signal.SIGTERM).code == 0
+
+
+def test_an_elastic_process_that_ends_ends_the_agent(
+    host_world: World, victim: subprocess.Popen[str], processes: Processes
+) -> None:
+    agent = processes.agent(
+        *host_world.arguments,
+        *("--primary", "cgroup:web", "--elastic", f"pid:{victim.pid}"),
+    )
+    wait_until(lambda: LAST in _affinities(victim))
+    victim.kill()
+    victim.wait()
+    outcome = agent.outcome()
+    assert outcome.code == 6
+    assert f"pid:{victim.pid}: is gone" in outcome.err.splitlines()[-1]
+    assert host_world.journals() == []
+
+
+def test_a_primary_process_is_sensed(host_world: World, processes: Processes) -> None:
+    spinning = processes.spinning()
+    before = host_world.files()
+    agent = processes.agent(
+        *host_world.arguments,
+        *("--primary", f"pid:{spinning}", "--elastic", "cgroup:batch"),
+        *("--cores", format_cpulist([ALLOWED[0], ALLOWED[-1]]), "--json"),
+    )
+    agent.wait_until(lambda: host_world.mask() == format_cpulist(LAST))
+    outcome = agent.send(signal.SIGTERM)
+    assert outcome.code == 0, outcome.err
+    assert os.sched_getaffinity(spinning) == set(ALLOWED)
+    assert host_world.files() == before

@@ -1,0 +1,183 @@
+/* Affinity of another process's threads: a child that sleeps in several of them. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+
+#include "affinity.h"
+#include "threads.h"
+
+enum { THREADS = 3, LEVELS = 2 };
+
+static struct sh_affinity affinity;
+static struct sh_actuator actuator;
+static struct sh_affinity_mask masks[LEVELS]; /* one CPU; all this process may use */
+
+struct child {
+    pid_t pid;
+    int32_t tids[THREADS]; /* the first is the process itself */
+    int more; /* a byte written to it starts another thread, whose number is in `extra` */
+    int extra;
+};
+
+static void *sleep_for_ever(void *argument) {
+    const int out = *(const int *)argument;
+    const int32_t tid = (int32_t)syscall(SYS_gettid);
+    CHECK_EQ(write(out, &tid, sizeof(tid)), sizeof(tid));
+    for (;;)
+        pause();
+}
+
+static void child_main(int in, int out) {
+    pthread_t thread;
+    char byte;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    for (int i = 1; i < THREADS; i++)
+        CHECK_EQ(pthread_create(&thread, NULL, sleep_for_ever, &out), 0);
+    while (read(in, &byte, 1) == 1)
+        CHECK_EQ(pthread_create(&thread, NULL, sleep_for_ever, &out), 0);
+    _exit(0);
+}
+
+static struct child start_child(void) {
+    struct child child;
+    int in[2], out[2];
+    CHECK_EQ(pipe2(in, O_CLOEXEC), 0);
+    CHECK_EQ(pipe2(out, O_CLOEXEC), 0);
+    child.pid = fork();
+    CHECK(child.pid >= 0);
+    if (child.pid == 0) {
+        close(in[1]);
+        child_main(in[0], out[1]);
+    }
+    close(in[0]);
+    close(out[1]);
+    child.more = in[1];
+    child.extra = out[0];
+    child.tids[0] = child.pid;
+    for (int i = 1; i < THREADS; i++)
+        CHECK_EQ(read(child.extra, &child.tids[i], sizeof(child.tids[i])), sizeof(int32_t));
+    return child;
+}
+
+static void stop_child(struct child *child) {
+    end_child(child->pid);
+    close(child->more);
+    close(child->extra);
+}
+
+static int open_tasks(pid_t pid) {
+    char path[64];
+    snprintf(path, sizeof(path), "/proc/%d/task", pid);
+    const int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    CHECK(fd >= 0);
+    return fd;
+}
+
+static void make(const struct child *children, uint32_t count) {
+    const int cpu = some_cpu();
+    memset(&affinity, 0, sizeof(affinity));
+    memset(masks, 0, sizeof(masks));
+    masks[0].bits[cpu / 64] = 1UL << (cpu % 64);
+    CHECK_EQ(sched_getaffinity(0, sizeof(masks[1]), (cpu_set_t *)&masks[1]), 0);
+    for (uint32_t i = 0; i < count; i++)
+        affinity.task_dirs[i] = open_tasks(children[i].pid);
+    affinity.process_count = count;
+    affinity.masks = masks;
+    affinity.levels = LEVELS;
+    sh_affinity_init(&affinity, &actuator);
+}
+
+static void drop(void) {
+    for (uint32_t i = 0; i < affinity.process_count; i++)
+        close(affinity.task_dirs[i]);
+}
+
+static bool runs_at(int32_t tid, int level) {
+    struct sh_affinity_mask now;
+    memset(&now, 0, sizeof(now));
+    CHECK_EQ(sched_getaffinity(tid, sizeof(now), (cpu_set_t *)&now), 0);
+    return memcmp(&now, &masks[level], sizeof(now)) == 0;
+}
+
+static int assign(uint32_t level) {
+    return actuator.assign(actuator.ctx, level);
+}
+
+static void test_every_thread_of_every_process_gets_the_mask(void) {
+    struct child children[2] = {start_child(), start_child()};
+    make(children, 2);
+    for (int round = 0; round < 2; round++)
+        for (int level = 0; level < LEVELS; level++) {
+            CHECK_EQ(assign((uint32_t)level), 0);
+            for (int i = 0; i < 2 * THREADS; i++)
+                CHECK(runs_at(children[i / THREADS].tids[i % THREADS], level));
+        }
+    CHECK_EQ(assign(LEVELS + 5), 0); /* beyond the last: the last */
+    CHECK(runs_at(children[0].pid, LEVELS - 1));
+    drop();
+    stop_child(&children[0]);
+    stop_child(&children[1]);
+}
+
+static void test_a_level_in_force_is_not_written_again(void) {
+    struct child child = start_child();
+    make(&child, 1);
+    CHECK_EQ(assign(0), 0);
+    const uint64_t writes = affinity.writes;
+    CHECK_EQ(assign(0), 0);
+    CHECK_EQ(affinity.writes, writes);
+    affinity.current = -1; /* unknown: looked at again, and found in order */
+    CHECK_EQ(assign(0), 0);
+    CHECK_EQ(affinity.writes, writes);
+    drop();
+    stop_child(&child);
+}
+
+static void test_a_thread_born_later_is_moved_with_the_others(void) {
+    struct child child = start_child();
+    int32_t born;
+    make(&child, 1);
+    CHECK_EQ(assign(0), 0);
+    CHECK_EQ(write(child.more, "+", 1), 1);
+    CHECK_EQ(read(child.extra, &born, sizeof(born)), sizeof(born));
+    CHECK(runs_at(born, 0)); /* it inherits */
+    CHECK_EQ(assign(1), 0);
+    CHECK(runs_at(born, 1));
+    drop();
+    stop_child(&child);
+}
+
+static void test_the_living_are_moved_when_one_process_has_gone(void) {
+    struct child children[2] = {start_child(), start_child()};
+    make(children, 2);
+    CHECK_EQ(assign(1), 0);
+    stop_child(&children[0]);
+    CHECK_EQ(assign(0), 0);
+    CHECK(runs_at(children[1].pid, 0));
+    stop_child(&children[1]);
+    CHECK_EQ(assign(1), -ESRCH);
+    CHECK_EQ(affinity.current, -1);
+    drop();
+}
+
+static void test_a_mask_without_a_cpu_is_refused(void) {
+    struct child child = start_child();
+    make(&child, 1);
+    CHECK_EQ(assign(1), 0);
+    memset(&masks[0], 0, sizeof(masks[0]));
+    CHECK_EQ(assign(0), -EINVAL);
+    CHECK_EQ(affinity.current, -1);
+    CHECK(runs_at(child.pid, 1));
+    CHECK_EQ(assign(1), 0);
+    drop();
+    stop_child(&child);
+}
+
+int main(void) {
+    RUN(test_every_thread_of_every_process_gets_the_mask);
+    RUN(test_a_level_in_force_is_not_written_again);
+    RUN(test_a_thread_born_later_is_moved_with_the_others);
+    RUN(test_the_living_are_moved_when_one_process_has_gone);
+    RUN(test_a_mask_without_a_cpu_is_refused);
+    return 0;
+}

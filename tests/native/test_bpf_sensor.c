@@ -1,0 +1,610 @@
+/* The in-kernel sensor on real processes: who is counted, who waits, and what happens when the
+ * program, a group or the counts go astray. Without the right to load BPF programs it tests nothing
+ * and says so. */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "bpf_sensor.h"
+#include "clock.h"
+#include "threads.h"
+
+enum { MOST_THREADS = 8, ATTEMPTS = 8 };
+
+/* --- a process whose threads do as they are told ---------------------------------------------- */
+
+enum doing { SLEEP, SPIN, WAVE, BREED };
+
+struct crowd {
+    pid_t pid;
+    struct orders {
+        _Atomic int doing, ready;
+        int threads, cpu;
+    } *orders;
+};
+
+static int64_t thread_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static void *nothing(void *unused) {
+    return unused;
+}
+
+static void *crowd_thread(void *argument) {
+    struct orders *orders = argument;
+    const struct timespec pause = {.tv_nsec = 300000};
+    pthread_t child;
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(orders->cpu, &set);
+    if (orders->cpu >= 0)
+        CHECK_EQ(sched_setaffinity(0, sizeof(set), &set), 0);
+    orders->ready++;
+    for (;;) {
+        switch (orders->doing) {
+        case WAVE:
+            for (const int64_t end = thread_ns() + 200000; thread_ns() < end;)
+                ;
+            /* fall through */
+        case SLEEP:
+            nanosleep(&pause, NULL);
+            break;
+        case BREED:
+            CHECK_EQ(pthread_create(&child, NULL, nothing, NULL), 0);
+            pthread_join(child, NULL);
+        }
+    }
+    return NULL;
+}
+
+static struct crowd crowd_start(int threads, int cpu, enum doing doing, const char *group) {
+    struct crowd crowd;
+    pthread_t thread;
+    crowd.orders = mmap(NULL, sizeof(*crowd.orders), PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    CHECK(crowd.orders != MAP_FAILED);
+    *crowd.orders = (struct orders){.doing = doing, .threads = threads, .cpu = cpu};
+    crowd.pid = fork();
+    CHECK(crowd.pid >= 0);
+    if (crowd.pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        prctl(PR_SET_TIMERSLACK, 1UL);
+        if (group) {
+            char path[256];
+            snprintf(path, sizeof(path), "%s/cgroup.procs", group);
+            const int fd = open(path, O_WRONLY);
+            CHECK_EQ(write(fd, "0", 1), 1);
+            close(fd);
+        }
+        for (int i = 1; i < threads; i++)
+            CHECK_EQ(pthread_create(&thread, NULL, crowd_thread, crowd.orders), 0);
+        crowd_thread(crowd.orders);
+    }
+    AWAIT(crowd.orders->ready == threads);
+    return crowd;
+}
+
+static void crowd_end(struct crowd *crowd) {
+    end_child(crowd->pid);
+    munmap(crowd->orders, sizeof(*crowd->orders));
+}
+
+/* Time on the CPU, time waiting for it and times dispatched, by the scheduler's own account. */
+struct account {
+    int64_t ran_ns, waited_ns, dispatches;
+};
+
+static struct account account_of(const struct crowd *crowd) {
+    struct account sum = {0};
+    char path[300];
+    snprintf(path, sizeof(path), "/proc/%d/task", crowd->pid);
+    DIR *directory = opendir(path);
+    CHECK(directory != NULL);
+    for (struct dirent *entry; (entry = readdir(directory));) {
+        long long ran, waited, dispatches;
+        if (entry->d_name[0] == '.')
+            continue;
+        snprintf(path, sizeof(path), "/proc/%d/task/%.20s/schedstat", crowd->pid, entry->d_name);
+        FILE *file = fopen(path, "r");
+        if (!file)
+            continue; /* it has died since it was listed */
+        const int fields = fscanf(file, "%lld %lld %lld", &ran, &waited, &dispatches);
+        fclose(file);
+        if (fields != 3)
+            continue;
+        sum.ran_ns += ran;
+        sum.waited_ns += waited;
+        sum.dispatches += dispatches;
+    }
+    closedir(directory);
+    return sum;
+}
+
+/* --- a sensor for crowds ---------------------------------------------------------------------- */
+
+enum { ALL = SH_BPF_WAITS | SH_BPF_LEVELS | SH_BPF_DEMAND };
+
+static struct sh_bpf_sensor bpf;
+static struct sh_sensor sensor;
+static struct sh_bpf_config config;
+
+static int try_open(void) {
+    const char *reason;
+    const int err = sh_bpf_sensor_open(&bpf, &config, &sensor, &reason);
+    if (err)
+        fprintf(stderr, "  %s: %s\n", reason, strerror(-err));
+    return err;
+}
+
+/* One primary, counted for at most `allocation` cores. */
+static void configure(pid_t pid, uint32_t allocation, uint32_t parts) {
+    config = (struct sh_bpf_config){.primary_count = 1, .parts = parts, .target_count = 1};
+    config.allocations[0] = allocation;
+    config.targets[0] = (struct sh_bpf_target){(uint64_t)pid, SH_BPF_PROCESS, SH_BPF_PRIMARY};
+}
+
+static void watch(const struct crowd *crowd, uint32_t allocation, uint32_t parts) {
+    configure(crowd->pid, allocation, parts);
+    CHECK_EQ(try_open(), 0);
+}
+
+static void add_target(pid_t pid, uint32_t runner) {
+    config.targets[config.target_count++] =
+        (struct sh_bpf_target){(uint64_t)pid, SH_BPF_PROCESS, runner};
+}
+
+static struct sh_reading look(void) {
+    struct sh_reading reading = {99, 99};
+    CHECK_EQ(sensor.read(sensor.ctx, sh_monotonic_ns(), 0, &reading), 0);
+    return reading;
+}
+
+static struct sh_bpf_drift resync(void) {
+    struct sh_bpf_drift drift;
+    CHECK_EQ(sh_bpf_sensor_resync(&bpf, &drift), 0);
+    return drift;
+}
+
+/* A CPU that this thread then leaves alone, if there is another one. */
+static int spare_cpu(void) {
+    static int spare = -1;
+    const int mine = some_cpu();
+    cpu_set_t set, only;
+    if (spare >= 0)
+        return spare;
+    CPU_ZERO(&only);
+    CPU_SET(mine, &only);
+    CHECK_EQ(sched_getaffinity(0, sizeof(set), &set), 0);
+    for (int cpu = mine + 1; cpu < CPU_SETSIZE; cpu++)
+        if (CPU_ISSET(cpu, &set)) {
+            CHECK_EQ(sched_setaffinity(0, sizeof(only), &only), 0);
+            return spare = cpu;
+        }
+    return spare = mine;
+}
+
+/* --- counting --------------------------------------------------------------------------------- */
+
+static const uint32_t counting_parts[] = {ALL, SH_BPF_WAITS, SH_BPF_LEVELS | SH_BPF_DEMAND, 0};
+
+static void test_what_ran_before_the_start_is_counted(void) {
+    struct crowd crowd = crowd_start(2, spare_cpu(), SPIN, NULL);
+    for (int i = 0; i < 4; i++) {
+        watch(&crowd, 8, counting_parts[i]);
+        for (int again = 0; again < 100; again++) {
+            struct sh_reading reading;
+            AWAIT((reading = look()).busy == 1); /* somebody else may have the CPU for a while */
+            CHECK_EQ(reading.demand, counting_parts[i] & SH_BPF_DEMAND ? 2 : 1);
+        }
+        sh_bpf_sensor_close(&bpf);
+    }
+    crowd_end(&crowd);
+}
+
+static void test_what_starts_and_stops_later_is_counted(void) {
+    struct crowd crowd = crowd_start(3, spare_cpu(), SLEEP, NULL);
+    watch(&crowd, 8, ALL);
+    for (int i = 0; i < 5; i++) {
+        crowd.orders->doing = SPIN;
+        AWAIT(look().demand == 3 && look().busy == 1);
+        crowd.orders->doing = SLEEP;
+        AWAIT(look().demand == 0 && look().busy == 0);
+    }
+    sh_bpf_sensor_close(&bpf);
+    crowd_end(&crowd);
+}
+
+static void test_no_primary_counts_for_more_than_its_allocation(void) {
+    const int cpu = spare_cpu();
+    struct crowd one = crowd_start(4, cpu, SPIN, NULL), other = crowd_start(3, cpu, SPIN, NULL);
+    configure(one.pid, 2, ALL);
+    config.primary_count = 2;
+    config.allocations[1] = 8;
+    add_target(other.pid, SH_BPF_PRIMARY + 1);
+    CHECK_EQ(try_open(), 0);
+    AWAIT(look().demand == 2 + 3);
+    crowd_end(&one);
+    AWAIT(look().demand == 3);
+    config.allocations[1] = 0;
+    sh_bpf_sensor_close(&bpf);
+    CHECK_EQ(try_open(), 0);
+    CHECK_EQ(look().demand, 0);
+    sh_bpf_sensor_close(&bpf);
+    crowd_end(&other);
+}
+
+static void test_a_thousand_short_lived_tasks_leave_nothing_behind(void) {
+    struct crowd crowd = crowd_start(2, -1, SLEEP, NULL);
+    watch(&crowd, 8, ALL);
+    const int64_t before = account_of(&crowd).dispatches;
+    crowd.orders->doing = BREED;
+    AWAIT(account_of(&crowd).dispatches - before > 2000);
+    crowd.orders->doing = SLEEP;
+    resync();
+    AWAIT(look().demand == 0 && look().busy == 0);
+    sh_bpf_sensor_close(&bpf);
+    crowd_end(&crowd);
+}
+
+/* --- levels ----------------------------------------------------------------------------------- */
+
+enum { LEVELS = 6 };
+
+struct times {
+    uint64_t busy[LEVELS], wanting[LEVELS];
+};
+
+static struct times times(void) {
+    struct times times;
+    CHECK_EQ(sh_bpf_sensor_levels(&bpf, LEVELS, times.busy, times.wanting), 0);
+    return times;
+}
+
+static int64_t weighted(const uint64_t *before, const uint64_t *after, bool weigh) {
+    int64_t sum = 0;
+    for (int i = 0; i < LEVELS; i++)
+        sum += (int64_t)(after[i] - before[i]) * (weigh ? i : 1);
+    return sum;
+}
+
+/* Two readings of the scheduler's account stand around each of the sensor's. */
+static bool within(int64_t value, int64_t least, int64_t most, double share) {
+    return (double)value >= (double)least * (1 - share) &&
+           (double)value <= (double)most * (1 + share);
+}
+
+/* Whoever has stolen the processor from this machine meanwhile spoils an attempt. */
+static void test_times_are_those_of_the_scheduler(void) {
+    struct crowd crowd = crowd_start(3, spare_cpu(), WAVE, NULL);
+    const struct timespec span = {.tv_nsec = 250000000};
+    bool busy = false, wanting = false, whole = false;
+    watch(&crowd, 8, ALL);
+    for (int i = 0; i < ATTEMPTS && !(busy && wanting && whole); i++) {
+        const struct account a = account_of(&crowd);
+        const int64_t a_ns = sh_monotonic_ns();
+        const struct times before = times();
+        const int64_t b_ns = sh_monotonic_ns();
+        const struct account b = account_of(&crowd);
+        nanosleep(&span, NULL);
+        const struct account c = account_of(&crowd);
+        const int64_t c_ns = sh_monotonic_ns();
+        const struct times after = times();
+        const int64_t d_ns = sh_monotonic_ns();
+        const struct account d = account_of(&crowd);
+        whole |= within(weighted(before.busy, after.busy, false), c_ns - b_ns, d_ns - a_ns, 0.001);
+        busy |= within(weighted(before.busy, after.busy, true), c.ran_ns - b.ran_ns,
+                       d.ran_ns - a.ran_ns, 0.01);
+        wanting |= within(weighted(before.wanting, after.wanting, true),
+                          c.ran_ns - b.ran_ns + c.waited_ns - b.waited_ns,
+                          d.ran_ns - a.ran_ns + d.waited_ns - a.waited_ns, 0.02);
+    }
+    CHECK(whole);
+    CHECK(busy);
+    CHECK(wanting);
+    sh_bpf_sensor_close(&bpf);
+    crowd_end(&crowd);
+}
+
+static void test_a_window_is_weighed_by_time(void) {
+    struct crowd crowd = crowd_start(3, spare_cpu(), SPIN, NULL);
+    static struct sh_window window;
+    const struct timespec span = {.tv_nsec = 30000000};
+    watch(&crowd, 2, ALL);
+    sh_window_reset(&window, sh_monotonic_ns());
+    CHECK_EQ(sensor.collect(sensor.ctx, sh_monotonic_ns(), &window), 0);
+    CHECK_EQ(window.total, 0);
+    for (int i = 0; i < 2; i++) {
+        const int64_t start_ns = sh_monotonic_ns();
+        sh_window_reset(&window, start_ns);
+        nanosleep(&span, NULL);
+        CHECK_EQ(sensor.collect(sensor.ctx, sh_monotonic_ns(), &window), 0);
+        CHECK(window.total >= 29000000);
+        CHECK_EQ(window.total, window.weight[0] + window.weight[1]);
+        CHECK(window.weight[1] > 0);
+        CHECK_EQ(window.busy_max, 1);
+        CHECK_EQ(window.demand_max, 2); /* of the three no more than its allocation */
+    }
+    sh_bpf_sensor_close(&bpf);
+    watch(&crowd, 2, SH_BPF_WAITS);
+    CHECK(sensor.collect == NULL && sensor.arm == NULL && sensor.wake_fd == -1);
+    sh_bpf_sensor_close(&bpf);
+    crowd_end(&crowd);
+}
+
+/* --- waits ------------------------------------------------------------------------------------ */
+
+static struct sh_bpf_waits waits_so_far(void) {
+    struct sh_bpf_waits waits;
+    sh_bpf_sensor_waits(&bpf, &waits);
+    return waits;
+}
+
+static void test_waits_are_those_of_the_scheduler(void) {
+    struct crowd crowd = crowd_start(3, spare_cpu(), WAVE, NULL);
+    const struct timespec span = {.tv_nsec = 250000000};
+    bool total = false, count = false;
+    watch(&crowd, 8, SH_BPF_WAITS);
+    for (int i = 0; i < ATTEMPTS && !(total && count); i++) {
+        const struct account a = account_of(&crowd);
+        const struct sh_bpf_waits before = waits_so_far();
+        const struct account b = account_of(&crowd);
+        nanosleep(&span, NULL);
+        const struct account c = account_of(&crowd);
+        struct sh_bpf_waits waits = waits_so_far();
+        const struct account d = account_of(&crowd);
+        sh_bpf_waits_since(&waits, &before);
+        uint64_t in_histogram = 0;
+        for (int bucket = 0; bucket < SH_BPF_WAIT_BUCKETS; bucket++)
+            in_histogram += waits.histogram[bucket];
+        CHECK(in_histogram + 4 >= waits.counts.waits && in_histogram <= waits.counts.waits + 4);
+        CHECK(sh_bpf_waits_quantile(&waits, 0.5) <= sh_bpf_waits_quantile(&waits, 0.99));
+        total |= within((int64_t)waits.counts.total_ns, c.waited_ns - b.waited_ns,
+                        d.waited_ns - a.waited_ns, 0.05);
+        count |= within((int64_t)waits.counts.waits, c.dispatches - b.dispatches,
+                        d.dispatches - a.dispatches, 0.05);
+    }
+    CHECK(total);
+    CHECK(count);
+    sh_bpf_sensor_close(&bpf);
+    crowd_end(&crowd);
+}
+
+static void test_only_waits_that_began_while_something_was_lent_are_blamed(void) {
+    const int cpu = spare_cpu();
+    struct crowd primary = crowd_start(2, cpu, WAVE, NULL), batch = crowd_start(1, cpu, SPIN, NULL);
+    configure(primary.pid, 8, SH_BPF_WAITS);
+    add_target(batch.pid, SH_BPF_ELASTIC);
+    config.wait_threshold_ns = 0; /* every wait is a long one */
+    CHECK_EQ(try_open(), 0);
+    AWAIT(waits_so_far().counts.longer_after_elastic >= 20);
+    CHECK_EQ(waits_so_far().counts.longer_while_lent, 0);
+    CHECK_EQ(waits_so_far().counts.longer_blamed, 0);
+    sh_bpf_sensor_lend(&bpf, sh_monotonic_ns(), true);
+    AWAIT(waits_so_far().counts.longer_blamed >= 20);
+    sh_bpf_sensor_lend(&bpf, sh_monotonic_ns(), false);
+    batch.orders->doing = SLEEP;
+    const uint64_t longer = waits_so_far().counts.longer;
+    AWAIT(waits_so_far().counts.longer >= longer + 100); /* whoever waited then has been served */
+    const struct sh_bpf_wait_counts before = waits_so_far().counts;
+    AWAIT(waits_so_far().counts.longer >= before.longer + 100);
+    CHECK_EQ(waits_so_far().counts.longer_while_lent, before.longer_while_lent);
+    CHECK(before.longer_blamed <= before.longer_while_lent);
+    CHECK(before.longer_while_lent < before.longer);
+    sh_bpf_sensor_close(&bpf);
+    crowd_end(&primary);
+    crowd_end(&batch);
+}
+
+static void test_waits_still_going_on_are_seen(void) {
+    struct crowd crowd = crowd_start(3, spare_cpu(), SPIN, NULL);
+    struct sh_bpf_pending pending;
+    watch(&crowd, 8, SH_BPF_WAITS);
+    /* Of three on one CPU two wait, but for the moment in which they are changed. */
+    do
+        CHECK_EQ(sh_bpf_sensor_pending(&bpf, &pending), 0);
+    while (pending.waits != 2 || pending.longer != 2);
+    CHECK_EQ(pending.primary_tasks, 3);
+    CHECK(pending.tasks > 3);
+    CHECK(pending.longest_ns > 0);
+    sh_bpf_sensor_close(&bpf);
+    crowd_end(&crowd);
+}
+
+/* --- the wake-up ------------------------------------------------------------------------------ */
+
+static bool woken(int timeout_ms) {
+    struct pollfd fd = {.fd = sensor.wake_fd, .events = POLLIN};
+    return poll(&fd, 1, timeout_ms) == 1;
+}
+
+static void test_the_reader_is_woken_once_when_enough_cores_are_busy(void) {
+    struct crowd crowd = crowd_start(1, spare_cpu(), SLEEP, NULL);
+    watch(&crowd, 8, SH_BPF_LEVELS);
+    CHECK(!woken(5));
+    sensor.arm(sensor.ctx, 2);
+    crowd.orders->doing = SPIN;
+    CHECK(!woken(5));
+    crowd.orders->doing = SLEEP;
+    for (int i = 0; i < 3; i++) {
+        AWAIT(look().busy == 0);
+        sensor.arm(sensor.ctx, 1);
+        crowd.orders->doing = SPIN;
+        CHECK(woken(10000));
+        sensor.drain(sensor.ctx);
+        crowd.orders->doing = WAVE;
+        CHECK(!woken(5)); /* until it is armed again */
+        crowd.orders->doing = SLEEP;
+    }
+    sensor.arm(sensor.ctx, SH_SENSOR_DISARM);
+    crowd.orders->doing = WAVE;
+    CHECK(!woken(5));
+    sh_bpf_sensor_close(&bpf);
+    crowd_end(&crowd);
+}
+
+/* --- faults ----------------------------------------------------------------------------------- */
+
+static void test_a_detached_program_is_noticed(void) {
+    struct crowd crowd = crowd_start(1, spare_cpu(), SPIN, NULL);
+    struct sh_reading reading;
+    watch(&crowd, 8, ALL);
+    CHECK_EQ(sh_bpf_sensor_alive(&bpf), 0);
+    close(bpf.links[0]);
+    bpf.links[0] = -1;
+    AWAIT(sensor.read(sensor.ctx, sh_monotonic_ns(), 0, &reading) == -ENOLINK);
+    CHECK_EQ(sh_bpf_sensor_alive(&bpf), -ENOLINK);
+    sh_bpf_sensor_close(&bpf);
+    crowd_end(&crowd);
+}
+
+static void test_counts_gone_astray_are_put_right(void) {
+    struct crowd crowd = crowd_start(2, spare_cpu(), SPIN, NULL);
+    struct sh_bpf_drift drift;
+    watch(&crowd, 8, ALL);
+    __atomic_fetch_add(&bpf.shared->levels.word, 3 + (5 << SH_BPF_BUSY_BITS), __ATOMIC_SEQ_CST);
+    AWAIT((drift = resync(), drift.busy == -3 || look().busy == 1));
+    AWAIT((resync(), look().demand == 2));
+    sh_bpf_sensor_close(&bpf);
+    crowd_end(&crowd);
+}
+
+static void test_another_target_takes_the_place_of_one(void) {
+    struct crowd crowd = crowd_start(1, spare_cpu(), SPIN, NULL);
+    configure(1 << 30, 8, ALL);
+    CHECK_EQ(try_open(), 0);
+    CHECK_EQ(look().busy, 0);
+    sh_bpf_sensor_retarget(&bpf, 0, (uint64_t)crowd.pid);
+    AWAIT((resync(), look().busy == 1 && look().demand == 1));
+    sh_bpf_sensor_close(&bpf);
+    crowd_end(&crowd);
+}
+
+/* --- groups ----------------------------------------------------------------------------------- */
+
+struct place {
+    const char *mount;
+    uint32_t hierarchy;
+};
+
+static uint64_t make_group(const char *path) {
+    struct stat status;
+    rmdir(path);
+    if (mkdir(path, 0755) || stat(path, &status))
+        return 0;
+    return status.st_ino;
+}
+
+static void remove_group(const char *path) {
+    AWAIT(rmdir(path) == 0 || errno == ENOENT);
+}
+
+static void configure_group(uint64_t id, const struct place *place, bool pull) {
+    config = (struct sh_bpf_config){.primary_count = 1, .parts = ALL, .target_count = 1};
+    config.allocations[0] = 8;
+    config.pull = pull;
+    config.targets[0] = (struct sh_bpf_target){id, place->hierarchy, SH_BPF_PRIMARY};
+    CHECK_EQ(try_open(), 0);
+}
+
+static void check_groups_of(const struct place *place) {
+    char group[128], inner[160];
+    const int cpu = spare_cpu();
+    snprintf(group, sizeof(group), "%s/smartharvest-test-bpf-%d", place->mount, getpid());
+    snprintf(inner, sizeof(inner), "%s/inner", group);
+    uint64_t id = make_group(group);
+    if (!id)
+        return;
+    CHECK(make_group(inner) != 0);
+    struct crowd outside = crowd_start(1, cpu, SPIN, NULL);
+    struct crowd inside = crowd_start(2, cpu, SPIN, inner);
+    configure_group(id, place, false);
+    AWAIT(look().busy == 1 && look().demand == 2);
+    crowd_end(&inside);
+    AWAIT(look().busy == 0 && look().demand == 0);
+    remove_group(inner);
+    remove_group(group);
+
+    /* Made again it is another group, in spite of its name. */
+    const uint64_t again = make_group(group);
+    CHECK(again != 0 && again != id);
+    inside = crowd_start(2, cpu, SPIN, group);
+    CHECK_EQ(look().demand, 0);
+    sh_bpf_sensor_retarget(&bpf, 0, again);
+    AWAIT((resync(), look().busy == 1 && look().demand == 2));
+    sh_bpf_sensor_close(&bpf);
+
+    configure_group(again, place, true);
+    AWAIT(look().busy == 1);
+    if (place->hierarchy == SH_BPF_V1_CPU)
+        CHECK_EQ(look().demand, 2);
+    sh_bpf_sensor_close(&bpf);
+    crowd_end(&inside);
+    crowd_end(&outside);
+    remove_group(group);
+}
+
+static void test_tasks_are_matched_by_group_in_every_hierarchy(void) {
+    static const struct place places[] = {
+        {"/sys/fs/cgroup", SH_BPF_V2},           {"/sys/fs/cgroup/unified", SH_BPF_V2},
+        {"/sys/fs/cgroup/cpu", SH_BPF_V1_CPU},   {"/sys/fs/cgroup/freezer", SH_BPF_V1_FREEZER},
+        {"/sys/fs/cgroup/pids", SH_BPF_V1_PIDS},
+    };
+    for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+        char marker[64];
+        snprintf(marker, sizeof(marker), "%s/cgroup.procs", places[i].mount);
+        if (access(marker, W_OK) == 0)
+            check_groups_of(&places[i]);
+    }
+}
+
+/* --- refusals --------------------------------------------------------------------------------- */
+
+static void test_what_makes_no_sense_is_refused(void) {
+    configure(1, 1, ALL);
+    config.targets[0].runner = SH_BPF_PRIMARY + 1;
+    CHECK_EQ(try_open(), -EINVAL);
+    configure(1, 1, ALL);
+    config.primary_count = 0;
+    CHECK_EQ(try_open(), -EINVAL);
+    configure(1, 1, SH_BPF_DEMAND);
+    CHECK_EQ(try_open(), -EINVAL);
+    configure(1, 1, ALL);
+    for (uint32_t i = 0; i < 3; i++) {
+        add_target(1, SH_BPF_PRIMARY);
+        config.targets[i].hierarchy = SH_BPF_V2 + i;
+    }
+    CHECK_EQ(try_open(), -EINVAL);
+}
+
+int main(void) {
+    configure(getpid(), 1, ALL);
+    const int err = try_open();
+    if (err == -EPERM || err == -EACCES || err == -ENOTSUP || err == -ENOSYS)
+        return 0;
+    CHECK_EQ(err, 0);
+    sh_bpf_sensor_close(&bpf);
+    RUN(test_what_makes_no_sense_is_refused);
+    RUN(test_what_ran_before_the_start_is_counted);
+    RUN(test_what_starts_and_stops_later_is_counted);
+    RUN(test_no_primary_counts_for_more_than_its_allocation);
+    RUN(test_a_thousand_short_lived_tasks_leave_nothing_behind);
+    RUN(test_times_are_those_of_the_scheduler);
+    RUN(test_a_window_is_weighed_by_time);
+    RUN(test_waits_are_those_of_the_scheduler);
+    RUN(test_only_waits_that_began_while_something_was_lent_are_blamed);
+    RUN(test_waits_still_going_on_are_seen);
+    RUN(test_the_reader_is_woken_once_when_enough_cores_are_busy);
+    RUN(test_a_detached_program_is_noticed);
+    RUN(test_counts_gone_astray_are_put_right);
+    RUN(test_another_target_takes_the_place_of_one);
+    RUN(test_tasks_are_matched_by_group_in_every_hierarchy);
+    return 0;
+}

@@ -1,0 +1,361 @@
+/* The cpuset actuator on files that answer as a v1 kernel's do and remember every write. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+
+#include "cpuset.h"
+#include "threads.h"
+
+enum { GROUP, CHILD, GRANDCHILD, FREEZER, FILES, EFFECTIVE = 10 /* of file f: EFFECTIVE + f */ };
+
+struct host {
+    char value[FILES][64]; /* each group's parent is the one before it */
+    char log[1024];
+    int fail_file, fail_with; /* the next write of this file fails */
+    const char *effective;    /* what every effective set reads as; NULL: the mask */
+    const char *ending;
+};
+
+static struct host host;
+static struct sh_cpuset cpuset;
+static struct sh_actuator actuator;
+
+static uint64_t cpus_of(const char *list) {
+    uint64_t cpus = 0;
+    for (char *p = (char *)list; *p; p += *p == ',') {
+        const unsigned long first = strtoul(p, &p, 10);
+        const unsigned long last = *p == '-' ? strtoul(p + 1, &p, 10) : first;
+        for (unsigned long cpu = first; cpu <= last; cpu++)
+            cpus |= UINT64_C(1) << cpu;
+    }
+    return cpus;
+}
+
+static int host_write(void *ctx, int handle, const char *value, size_t length) {
+    struct host *h = ctx;
+    char text[64];
+    CHECK(handle >= 0 && handle < FILES && length < sizeof(text));
+    memcpy(text, value, length);
+    text[length] = '\0';
+    sprintf(h->log + strlen(h->log), "%d=%s ", handle, text);
+    if (h->fail_file == handle) {
+        h->fail_file = -1;
+        return -h->fail_with;
+    }
+    if (handle != FREEZER) {
+        const uint64_t cpus = cpus_of(text);
+        if (handle > GROUP && cpus & ~cpus_of(h->value[handle - 1]))
+            return -EACCES;
+        if (handle < GRANDCHILD && cpus_of(h->value[handle + 1]) & ~cpus)
+            return -EBUSY;
+    }
+    strcpy(h->value[handle], text);
+    return 0;
+}
+
+static ssize_t host_read(void *ctx, int handle, char *value, size_t size) {
+    struct host *h = ctx;
+    const char *mask = h->effective ? h->effective : h->value[handle - EFFECTIVE];
+    CHECK(handle >= EFFECTIVE && handle < EFFECTIVE + FILES);
+    return snprintf(value, size, "%s%s", mask, h->ending);
+}
+
+static const char *const GROUP_MASKS[] = {"3", "2-3", "1-3"};
+static const char *const CHILD_MASKS[] = {"3", "2-3", "2-3"}; /* its own CPUs are 2-3 */
+static const char *const GRANDCHILD_MASKS[] = {"3", "3", "3"};
+static const int32_t ADDED[] = {-1, 2, 1};
+
+static void make(uint32_t files) {
+    const char *const *const masks[] = {GROUP_MASKS, CHILD_MASKS, GRANDCHILD_MASKS};
+    host = (struct host){.fail_file = -1, .ending = "\n"};
+    strcpy(host.value[GROUP], "0-3");
+    if (files > 1)
+        strcpy(host.value[CHILD], "2-3");
+    if (files > 2)
+        strcpy(host.value[GRANDCHILD], "3");
+    memset(&cpuset, 0, sizeof(cpuset));
+    cpuset.ops = (struct sh_file_ops){.write = host_write, .read = host_read, .ctx = &host};
+    for (uint32_t i = 0; i < files; i++)
+        cpuset.files[i] = (struct sh_cpuset_file){
+            .cpus = (int)i, .effective = EFFECTIVE + (int)i, .masks = masks[i]};
+    cpuset.file_count = files;
+    cpuset.levels = 3;
+    cpuset.tasks_fd = cpuset.freezer = -1;
+    cpuset.added_cpu = ADDED;
+    sh_cpuset_init(&cpuset, &actuator);
+}
+
+static int assign(uint32_t level) {
+    host.log[0] = '\0';
+    return actuator.assign(actuator.ctx, level);
+}
+
+static void test_one_write_moves_any_number_of_cores(void) {
+    make(1);
+    CHECK_EQ(assign(0), 0);
+    CHECK_TEXT(host.log, "0=3 ");
+    CHECK_EQ(assign(2), 0);
+    CHECK_TEXT(host.log, "0=1-3 ");
+    CHECK_EQ(assign(0), 0);
+    CHECK_TEXT(host.log, "0=3 ");
+    CHECK_EQ(assign(9), 0); /* beyond the last level: the last */
+    CHECK_TEXT(host.log, "0=1-3 ");
+    CHECK_EQ(cpuset.writes, 4);
+}
+
+static void test_the_first_assign_succeeds_whatever_the_children_hold(void) {
+    for (uint32_t level = 0; level < 3; level++) {
+        make(3);
+        strcpy(host.value[CHILD], "0-3");
+        strcpy(host.value[GRANDCHILD], "1-2");
+        CHECK_EQ(assign(level), 0);
+        CHECK_TEXT(host.value[GROUP], GROUP_MASKS[level]);
+        CHECK_TEXT(host.value[CHILD], CHILD_MASKS[level]);
+        CHECK_TEXT(host.value[GRANDCHILD], GRANDCHILD_MASKS[level]);
+    }
+}
+
+static void test_the_first_assign_widens_a_group_that_is_too_narrow(void) {
+    make(2);
+    strcpy(host.value[GROUP], "3");
+    strcpy(host.value[CHILD], "3");
+    CHECK_EQ(assign(1), 0);
+    CHECK_TEXT(host.value[GROUP], "2-3");
+    CHECK_TEXT(host.value[CHILD], "2-3");
+}
+
+static void test_children_shrink_before_their_group(void) {
+    make(3);
+    CHECK_EQ(assign(1), 0);
+    CHECK_EQ(assign(0), 0);
+    CHECK_TEXT(host.log, "1=3 0=3 ");
+}
+
+static void test_a_group_grows_before_its_children(void) {
+    make(3);
+    CHECK_EQ(assign(0), 0);
+    CHECK_EQ(assign(1), 0);
+    CHECK_TEXT(host.log, "0=2-3 1=2-3 ");
+}
+
+static void test_a_mask_in_force_is_not_written(void) {
+    make(3);
+    CHECK_EQ(assign(1), 0);
+    const uint64_t writes = cpuset.writes;
+    CHECK_EQ(assign(1), 0);
+    CHECK_TEXT(host.log, "");
+    CHECK_EQ(assign(2), 0);
+    CHECK_TEXT(host.log, "0=1-3 "); /* the children stay at 2-3 and 3 */
+    CHECK_EQ(cpuset.skipped, 2);
+    CHECK_EQ(cpuset.writes, writes + 1);
+}
+
+static void test_a_refusal_names_file_and_level(void) {
+    make(3);
+    CHECK_EQ(assign(0), 0);
+    host.fail_file = CHILD;
+    host.fail_with = ENOSPC;
+    CHECK_EQ(assign(1), -ENOSPC);
+    CHECK_EQ(cpuset.failed_file, CHILD);
+    CHECK_EQ(cpuset.failed_level, 1);
+    CHECK_EQ(cpuset.current, -1);
+}
+
+static void test_after_a_refusal_everything_is_written_anew(void) {
+    make(3);
+    CHECK_EQ(assign(0), 0);
+    host.fail_file = CHILD;
+    host.fail_with = EACCES;
+    CHECK_EQ(assign(2), -EACCES); /* the group holds 1-3 by now */
+    CHECK_EQ(assign(0), 0);
+    for (int file = GROUP; file <= GRANDCHILD; file++)
+        CHECK_TEXT(host.value[file], "3");
+    CHECK_EQ(cpuset.current, 0);
+}
+
+static void test_a_refusal_at_the_first_assign_is_reported(void) {
+    make(1);
+    host.fail_file = GROUP;
+    host.fail_with = EACCES;
+    CHECK_EQ(assign(0), -EACCES);
+    CHECK_EQ(cpuset.failed_file, GROUP);
+    CHECK_EQ(cpuset.failed_level, 0);
+}
+
+static void test_another_effective_set_than_written_is_an_error(void) {
+    static const char *const others[] = {"2", "", "2-31", "2-3,5", "1-3"};
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        make(1);
+        CHECK_EQ(assign(0), 0);
+        host.effective = others[i];
+        CHECK_EQ(assign(1), -SH_ERR_EFFECTIVE);
+        CHECK_EQ(cpuset.failed_file, GROUP);
+        CHECK_EQ(cpuset.failed_level, 1);
+    }
+}
+
+static void test_an_effective_set_needs_no_newline(void) {
+    make(1);
+    host.ending = "";
+    CHECK_EQ(assign(1), 0);
+}
+
+static void test_a_file_without_effective_set_is_not_read_back(void) {
+    make(1);
+    cpuset.files[0].effective = -1;
+    host.effective = "7";
+    CHECK_EQ(assign(1), 0);
+}
+
+static void with_freezer(void) {
+    make(1);
+    cpuset.freezer = FREEZER;
+    cpuset.freeze = "FROZEN";
+    cpuset.thaw = "THAWED";
+}
+
+static void test_freezing_follows_the_shrink_and_thawing_precedes_the_grow(void) {
+    with_freezer();
+    CHECK_EQ(assign(0), 0);
+    CHECK_TEXT(host.log, "0=3 3=FROZEN ");
+    CHECK_EQ(assign(1), 0);
+    CHECK_TEXT(host.log, "3=THAWED 0=2-3 ");
+    CHECK_EQ(assign(2), 0);
+    CHECK_TEXT(host.log, "0=1-3 ");
+    CHECK_EQ(assign(0), 0);
+    CHECK_TEXT(host.log, "0=3 3=FROZEN ");
+}
+
+static void test_a_freezer_that_refuses_is_named(void) {
+    with_freezer();
+    host.fail_file = FREEZER;
+    host.fail_with = EPERM;
+    CHECK_EQ(assign(0), -EPERM);
+    CHECK_EQ(cpuset.failed_file, cpuset.file_count);
+    CHECK_EQ(cpuset.failed_level, 0);
+    CHECK_EQ(assign(0), 0);
+    CHECK_TEXT(host.value[FREEZER], "FROZEN");
+    host.fail_file = FREEZER;
+    CHECK_EQ(assign(2), -EPERM);
+    CHECK_EQ(cpuset.failed_file, cpuset.file_count);
+    CHECK_EQ(cpuset.failed_level, 2);
+    CHECK_TEXT(host.value[GROUP], "3"); /* nothing was lent to a frozen group */
+}
+
+static void test_plain_files_are_written_in_place_and_read_from_the_start(void) {
+    struct sh_file_ops ops;
+    char text[16] = "";
+    const int fd = scratch_file();
+    sh_file_ops_posix(&ops);
+    fill(fd, "0-3\n");
+    CHECK_EQ(lseek(fd, 2, SEEK_SET), 2);
+    CHECK_EQ(ops.write(ops.ctx, fd, "1-2", 3), 0);
+    CHECK_EQ(ops.read(ops.ctx, fd, text, sizeof(text) - 1), 4);
+    CHECK_TEXT(text, "1-2\n");
+    CHECK_EQ(ops.read(ops.ctx, fd, text, 2), 2);
+    CHECK_EQ(ops.write(ops.ctx, -1, "1", 1), -EBADF);
+    CHECK_EQ(ops.read(ops.ctx, -1, text, 1), -EBADF);
+    close(fd);
+}
+
+/* --- the nudge -------------------------------------------------------------------------------- */
+
+static char own_cpus[4096]; /* as the kernel spells them */
+
+static void read_own_cpus(void) {
+    cpu_set_t set;
+    CHECK_EQ(sched_getaffinity(0, sizeof(set), &set), 0);
+    own_cpus[0] = '\0';
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+        int last = cpu;
+        if (!CPU_ISSET(cpu, &set))
+            continue;
+        while (last + 1 < CPU_SETSIZE && CPU_ISSET(last + 1, &set))
+            last++;
+        char *end = own_cpus + strlen(own_cpus);
+        end += sprintf(end, "%s%d", *own_cpus ? "," : "", cpu);
+        if (last > cpu)
+            sprintf(end, "-%d", last);
+        cpu = last;
+    }
+}
+
+static int take_any_write(void *ctx, int handle, const char *value, size_t length) {
+    (void)ctx, (void)handle, (void)value, (void)length;
+    return 0;
+}
+
+static const char *const NUDGE_MASKS[] = {"as before", own_cpus};
+static _Atomic int32_t nudged_tid;
+
+/* Grows by some CPU a group that lists this one thread; the number of nudges that were made. */
+static uint64_t nudges_of(int32_t tid) {
+    const int32_t added[] = {-1, some_cpu()};
+    char line[16];
+    make(1);
+    cpuset.ops.write = take_any_write;
+    cpuset.files[0] = (struct sh_cpuset_file){.effective = -1, .masks = NUDGE_MASKS};
+    cpuset.levels = 2;
+    cpuset.added_cpu = added;
+    cpuset.nudged_tid = &nudged_tid;
+    cpuset.tasks_fd = scratch_file();
+    sprintf(line, "%d\n", tid);
+    fill(cpuset.tasks_fd, line);
+    CHECK_EQ(assign(0), 0);
+    CHECK_EQ(cpuset.nudges, 0);
+    CHECK_EQ(assign(1), 0);
+    close(cpuset.tasks_fd);
+    CHECK_EQ(nudged_tid, 0); /* nobody is left pinned */
+    return cpuset.nudges;
+}
+
+static void test_a_runnable_thread_is_nudged_to_the_added_cpu_and_released(void) {
+    static struct worker spinner;
+    cpu_set_t now, own;
+    worker_start(&spinner, true, -1);
+    CHECK_EQ(nudges_of(spinner.tid), 1);
+    CHECK_EQ(sched_getaffinity(spinner.tid, sizeof(now), &now), 0);
+    CHECK_EQ(sched_getaffinity(0, sizeof(own), &own), 0);
+    CPU_AND(&now, &now, &own);
+    CHECK(CPU_EQUAL(&now, &own));
+    worker_stop(&spinner);
+}
+
+static void test_sleeping_pinned_and_dead_threads_are_left_alone(void) {
+    static struct worker sleeper, pinned;
+    cpu_set_t now;
+    worker_start(&sleeper, false, -1);
+    CHECK_EQ(nudges_of(sleeper.tid), 0);
+    worker_stop(&sleeper);
+    CHECK_EQ(nudges_of(sleeper.tid), 0);
+    CHECK_EQ(sched_getaffinity(0, sizeof(now), &now), 0);
+    if (CPU_COUNT(&now) == 1)
+        return; /* pinned is what everything is */
+    worker_start(&pinned, true, some_cpu());
+    CHECK_EQ(nudges_of(pinned.tid), 0);
+    CHECK_EQ(sched_getaffinity(pinned.tid, sizeof(now), &now), 0);
+    CHECK_EQ(CPU_COUNT(&now), 1);
+    worker_stop(&pinned);
+}
+
+int main(void) {
+    read_own_cpus();
+    RUN(test_one_write_moves_any_number_of_cores);
+    RUN(test_the_first_assign_succeeds_whatever_the_children_hold);
+    RUN(test_the_first_assign_widens_a_group_that_is_too_narrow);
+    RUN(test_children_shrink_before_their_group);
+    RUN(test_a_group_grows_before_its_children);
+    RUN(test_a_mask_in_force_is_not_written);
+    RUN(test_a_refusal_names_file_and_level);
+    RUN(test_after_a_refusal_everything_is_written_anew);
+    RUN(test_a_refusal_at_the_first_assign_is_reported);
+    RUN(test_another_effective_set_than_written_is_an_error);
+    RUN(test_an_effective_set_needs_no_newline);
+    RUN(test_a_file_without_effective_set_is_not_read_back);
+    RUN(test_freezing_follows_the_shrink_and_thawing_precedes_the_grow);
+    RUN(test_a_freezer_that_refuses_is_named);
+    RUN(test_plain_files_are_written_in_place_and_read_from_the_start);
+    RUN(test_a_runnable_thread_is_nudged_to_the_added_cpu_and_released);
+    RUN(test_sleeping_pinned_and_dead_threads_are_left_alone);
+    return 0;
+}

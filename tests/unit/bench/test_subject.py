@@ -1,0 +1,32 @@
+from bench.subject import Effort, goal, interleave
+
+
+def test_every_case_runs_once_a_round() -> None:
+    order: list[str] = []
+    cases = {name: lambda name=name: order.append(name) for name in "abc"}
+    results = interleave(cases, Effort(rounds=6, share=1.0, seed=3))
+    assert {name: len(rounds) for name, rounds in results.items()} == {"a": 6, "b": 6, "c": 6}
+    assert all(sorted(order[i : i + 3]) == ["a", "b", "c"] for i in range(0, 18, 3))
+    assert any(order[i : i + 3] != ["a", "b", "c"] for i in range(0, 18, 3))
+
+
+def test_the_seed_decides_the_order() -> None:
+    def order(seed: int) -> list[str]:
+        names: list[str] = []
+        cases = {name: lambda name=name: names.append(name) for name in "abcd"}
+        interleave(cases, Effort(rounds=5, share=1.0, seed=seed))
+        return names
+
+    assert order(1) == order(1)
+    assert order(1) != order(2)
+
+
+def test_a_small_share_still_takes_a_sample() -> None:
+    effort = Effort(rounds=5, share=0.2, seed=1)
+    assert effort.samples(50) == 10
+    assert effort.samples(1) == 1
+
+
+def test_a_goal_is_met_up_to_and_including_its_limit() -> None:
+    assert goal(1.0, 1.0) == {"goal": 1.0, "value": 1.0, "met": True}
+    assert goal(1.0, 1.01)["met"] is False

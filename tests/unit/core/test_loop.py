@@ -1,0 +1,339 @@
+"""The binding of the loop, poll by poll and as a thread. The rules themselves: tests/native."""
+
+from __future__ import annotations
+
+import errno
+import gc
+import itertools
+import os
+import signal
+import weakref
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from smartharvest._core import (
+    MAX_CORES,
+    Actuator,
+    CpusetActuator,
+    FakeActuator,
+    FakeSensor,
+    Loop,
+    monotonic_ns,
+)
+from smartharvest.window import Window
+from tests.unit.core.made_files import MadeFiles
+
+POLL_NS = 50_000
+WINDOW_NS = 10 * POLL_NS
+LONG_NS = 3_600_000_000_000
+TOTAL = 8
+
+
+def make_loop(
+    script: list[int], actuator: FakeActuator | None = None, *, max_harvest: int | None = None
+) -> Loop:
+    return Loop(
+        sensor=FakeSensor(script),
+        actuator=actuator or FakeActuator(),
+        total=TOTAL,
+        window_ns=WINDOW_NS,
+        poll_ns=POLL_NS,
+        max_harvest=max_harvest,
+    )
+
+
+def poll(loop: Loop, times: int = 1) -> None:
+    for now_ns in range(1, times + 1):
+        deadline_ns = loop.counters()["polls"] * POLL_NS + POLL_NS
+        assert loop.step(deadline_ns, deadline_ns) == 0, now_ns
+
+
+def test_a_window_carries_what_was_polled() -> None:
+    loop = make_loop([1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3])
+    poll(loop, 10)
+    assert loop.take() is None
+    poll(loop)
+    window = loop.take()
+    assert window is not None
+    assert loop.take() is None
+    assert (window.seq, window.polls) == (1, 11)
+    assert (window.start_ns, window.end_ns) == (POLL_NS, 11 * POLL_NS)
+    assert (window.busy_min, window.busy_max, window.busy_last) == (0, 3, 3)
+    assert window.busy_mean == pytest.approx(18 / 11)
+    assert window.busy_median == 2
+    assert window.demand_max == 3
+    assert window.primary_cores == TOTAL
+    assert not window.exhausted
+    assert not window.stale
+
+
+def test_a_posted_plan_is_assigned_once_at_the_next_poll() -> None:
+    actuator = FakeActuator()
+    loop = make_loop([1], actuator)
+    poll(loop)
+    loop.post(0, primary_cores=3, safe_cores=8)
+    assert loop.harvested == 0
+    poll(loop, 5)
+    assert (loop.primary_cores, loop.harvested) == (3, 5)
+    assert actuator.assigned == [0, 5]
+
+
+def test_exhaustion_is_answered_in_the_same_poll_and_told_in_the_window() -> None:
+    loop = make_loop([0, 0, 3])
+    poll(loop)
+    loop.post(0, primary_cores=3, safe_cores=6)
+    poll(loop, 2)
+    assert loop.primary_cores == 6
+    window = loop.take()
+    assert window is not None
+    assert (window.exhausted, window.primary_cores, window.busy_max) == (True, 3, 3)
+    assert loop.counters()["short_safeguards"] == 1
+
+
+def test_a_sequence_number_beyond_24_bits_is_posted_by_its_low_ones() -> None:
+    loop = make_loop([0])
+    poll(loop)
+    loop.post((1 << 40) + 7, primary_cores=2, safe_cores=2)
+    poll(loop)
+    assert loop.primary_cores == 2
+
+
+def test_a_buffer_follows_every_poll() -> None:
+    loop = make_loop([0, 0, 1, 2, 0])
+    poll(loop)
+    loop.post(0, primary_cores=8, safe_cores=8, buffer=2)
+    held = []
+    for _ in range(4):
+        poll(loop)
+        held.append(loop.primary_cores)
+    assert held == [2, 3, 4, 2]
+
+
+def test_a_gap_makes_a_stale_window() -> None:
+    loop = make_loop([0])
+    poll(loop)
+    loop.step(LONG_NS, LONG_NS)
+    window = loop.take()
+    assert window is not None
+    assert window.stale
+    assert not window.exhausted
+
+
+def test_max_harvest_is_a_limit() -> None:
+    loop = make_loop([0], max_harvest=2)
+    poll(loop)
+    loop.post(0, primary_cores=0, safe_cores=8)
+    poll(loop)
+    assert loop.harvested == 2
+
+
+def test_a_halt_says_what_failed() -> None:
+    loop = make_loop([0, 0, -errno.EIO])
+    poll(loop)
+    loop.post(0, primary_cores=2, safe_cores=2)
+    poll(loop)
+    assert loop.halt is None
+    assert loop.step(3 * POLL_NS, 3 * POLL_NS) == -errno.EIO
+    assert loop.halt == ("sensor", errno.EIO)
+    assert loop.harvested == 0
+    window = loop.take()
+    assert window is not None
+    assert window.stale
+
+
+def test_a_refused_assignment_halts() -> None:
+    actuator = FakeActuator()
+    actuator.fail(1, errno.EBUSY)
+    loop = make_loop([0], actuator)
+    poll(loop)
+    loop.post(0, primary_cores=2, safe_cores=2)
+    assert loop.step(2 * POLL_NS, 2 * POLL_NS) == -errno.EBUSY
+    assert loop.halt == ("actuator", errno.EBUSY)
+    assert actuator.assigned == [0, 6, 0]
+
+
+def test_lateness_is_kept_exactly_at_the_maximum() -> None:
+    loop = make_loop([0])
+    loop.step(1000, 1000)
+    loop.step(2000, 2000 + 123_457)
+    assert loop.lateness_ns(1.0) == 123_457
+    assert loop.lateness_ns(0.5) == 0
+    assert loop.counters()["missed_polls"] == 2
+
+
+@pytest.mark.parametrize(
+    ("total", "window_ns", "poll_ns"),
+    [(0, WINDOW_NS, POLL_NS), (MAX_CORES + 1, WINDOW_NS, POLL_NS), (4, 10, 20), (4, 10, 0)],
+)
+def test_settings_out_of_range_are_refused(total: int, window_ns: int, poll_ns: int) -> None:
+    with pytest.raises(ValueError, match="loop settings"):
+        Loop(
+            sensor=FakeSensor([0]),
+            actuator=FakeActuator(),
+            total=total,
+            window_ns=window_ns,
+            poll_ns=poll_ns,
+        )
+
+
+# --- as a thread ----------------------------------------------------------------------------------
+
+MASKS = ["3", "2-3", "1-3"]
+
+
+def writing_into(files: MadeFiles) -> CpusetActuator:
+    return CpusetActuator(
+        [("cpuset.cpus", "cpuset.cpus.effective", MASKS)], [-1, 2, 1], kernel_files=files
+    )
+
+
+def running_loop(actuator: Actuator, sensor: FakeSensor | None = None) -> Loop:
+    """A loop with a thread that never doubts a busy machine."""
+    loop = Loop(
+        sensor=sensor or FakeSensor([0]),
+        actuator=actuator,
+        total=2,
+        window_ns=1_000_000,
+        poll_ns=100_000,
+        plan_ttl_ns=LONG_NS,
+        stale_ns=LONG_NS,
+    )
+    loop.start()
+    return loop
+
+
+def lend(loop: Loop, primary_cores: int) -> None:
+    loop.post(0, primary_cores=primary_cores, safe_cores=2)
+    while loop.primary_cores != primary_cores:
+        assert loop.halt is None
+        loop.wait(1)
+
+
+def test_a_thread_lends_through_python_files_and_gives_back_when_stopped() -> None:
+    files = MadeFiles()
+    loop = running_loop(writing_into(files))
+    lend(loop, 1)
+    assert files.contents["cpuset.cpus"] == "2-3\n"
+    loop.stop()
+    assert files.contents["cpuset.cpus"] == "3\n"
+    assert loop.halt is None
+    assert loop.harvested == 0
+    assert loop.scheduling in ("fifo", "short-slice", "other")
+    assert loop.tid > 0
+    assert loop.cpu_ns > 0
+    loop.stop()
+
+
+def test_a_loop_that_is_forgotten_gives_back() -> None:
+    files = MadeFiles()
+    loop = running_loop(writing_into(files))
+    lend(loop, 1)
+    del loop
+    assert files.contents["cpuset.cpus"] == "3\n"
+
+
+class Owner:
+    def __init__(self, loop: Loop) -> None:
+        self.loop = loop
+        self.itself = self
+
+
+def test_a_running_loop_that_a_garbage_cycle_holds_gives_back(tmp_path: Path) -> None:
+    gc.collect()
+    cpus = tmp_path / "cpuset.cpus"
+    cpus.write_text("0-3\n")
+    loop = running_loop(CpusetActuator([(str(cpus), None, ["0-3", "2-3", "1-3"])], [-1, 2, 1]))
+    lend(loop, 1)
+    assert cpus.read_text() == "2-3\n"
+    owner = Owner(loop)
+    gone = weakref.ref(owner)
+    descriptors = len(os.listdir("/proc/self/fd"))
+    del owner, loop
+    gc.collect()
+    assert gone() is None
+    assert cpus.read_text() == "0-3\n"
+    assert (
+        len(os.listdir("/proc/self/fd")) == descriptors - 3
+    )  # the cpuset and the loop's two events
+
+
+def test_a_thread_starts_only_once() -> None:
+    loop = running_loop(FakeActuator())
+    with pytest.raises(OSError, match=r".") as caught:
+        loop.start()
+    assert caught.value.errno == errno.EALREADY
+    loop.stop()
+
+
+def test_a_refusal_in_the_thread_wakes_the_listener() -> None:
+    files = MadeFiles()
+    loop = running_loop(writing_into(files))
+    lend(loop, 1)
+    files.refuse("cpuset.cpus", errno.ENODEV)
+    loop.post(1, primary_cores=2, safe_cores=2)
+    while loop.halt is None:
+        loop.wait(1000)
+    assert loop.halt == ("actuator", errno.ENODEV)
+    loop.stop()
+    assert loop.actuator.failure() == ("cpuset.cpus", "3")
+
+
+def test_cores_marked_busy_come_back_to_the_primary() -> None:
+    sensor = FakeSensor(core_count=2)
+    loop = running_loop(FakeActuator(), sensor)
+    lend(loop, 1)
+    sensor.set_busy(1)
+    while loop.harvested:
+        loop.wait(1)
+    assert loop.counters()["short_safeguards"] >= 1
+    loop.stop()
+
+
+def test_waiting_times_out_without_windows() -> None:
+    assert make_loop([0]).wait(1) is False
+
+
+class Interrupted(Exception):
+    pass
+
+
+@pytest.fixture
+def alarms() -> Iterator[None]:
+    """SIGALRM until one was noticed."""
+    noticed = itertools.count()
+
+    def notice(_number: int, _frame: object) -> None:
+        if next(noticed) == 0:
+            raise Interrupted
+
+    before = signal.signal(signal.SIGALRM, notice)
+    yield
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.usefixtures("alarms")
+def test_signals_are_handled_while_waiting() -> None:
+    loop = make_loop([0])
+
+    def wait_while_alarms_come() -> None:
+        signal.setitimer(signal.ITIMER_REAL, 0.02, 0.02)
+        loop.wait(3_600_000)
+
+    with pytest.raises(Interrupted):
+        wait_while_alarms_come()
+
+
+def test_the_clock_is_the_one_of_the_windows() -> None:
+    loop = running_loop(FakeActuator())
+    began_ns = monotonic_ns()
+    windows: list[Window] = []
+    while len(windows) < 3:
+        loop.wait(1000)
+        while (window := loop.take()) is not None:
+            windows.append(window)
+    loop.stop()
+    assert windows[-1].end_ns <= monotonic_ns()
+    assert windows[-1].end_ns > began_ns

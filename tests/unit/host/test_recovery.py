@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from smartharvest.host import recovery
+from smartharvest.host.cgroup import CgroupTree
+from smartharvest.host.journal import Journal
+from smartharvest.host.recovery import recover
+from smartharvest.host.writer import HostWriter
+from tests.unit.host.made_trees import make_group, make_v1_tree
+
+AGENT = """
+import os, signal, sys
+from smartharvest.host.cgroup import CgroupTree
+from smartharvest.host.journal import Journal
+from smartharvest.host.writer import HostWriter
+root, state, nudged = sys.argv[1:]
+tree = CgroupTree.discover(root)
+journal = Journal(state, claims=["/web", tree.group("g").path])
+writer = HostWriter(tree.files, journal)
+writer.set(tree.group("g").cpus_file, "1")
+writer.set(tree.group("g").idle_file, "1")
+if nudged := int(nudged):
+    os.sched_setaffinity(nudged, {max(os.sched_getaffinity(nudged))})
+    memoryview(journal.nudge_slot).cast("i")[0] = nudged
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> CgroupTree:
+    tree = make_v1_tree(tmp_path / "tree")
+    make_group(tree, "g", "0-3")
+    tree.files.write(f"{tree.group('g').cpu_path}/cpu.shares", "4096")
+    return tree
+
+
+def kill_an_agent_in(tree: CgroupTree, state: Path, nudged: int = 0) -> Path:
+    """Runs an agent that is killed amid its work; the journal it leaves."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    command = [sys.executable, "-c", AGENT, tree.root, str(state), str(nudged)]
+    assert subprocess.run(command, env=environment, check=False).returncode == -signal.SIGKILL
+    (journal,) = state.glob("*.journal")
+    return journal
+
+
+def test_nothing_to_do_is_fine(tree: CgroupTree, tmp_path: Path) -> None:
+    report = recover(tree.files, str(tmp_path / "state"))
+    assert report == recovery.RecoveryReport()
+
+
+def test_a_killed_agents_changes_are_put_back_once(tree: CgroupTree, tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    kill_an_agent_in(tree, state)
+    assert tree.group("g").cpus() == {1}
+    report = recover(tree.files, str(state))
+    assert len(report.restored) == 3  # the mask, cpu.idle and the weight that it took
+    assert tree.group("g").cpus() == {0, 1, 2, 3}
+    assert tree.files.read(f"{tree.group('g').cpu_path}/cpu.shares") == "4096\n"
+    assert os.listdir(state) == []
+    assert recover(tree.files, str(state)) == recovery.RecoveryReport()
+
+
+def test_a_living_agent_is_left_alone(tree: CgroupTree, tmp_path: Path) -> None:
+    journal = Journal(str(tmp_path / "state"))
+    HostWriter(tree.files, journal).set(tree.group("g").cpus_file, "1")
+    report = recover(tree.files, str(tmp_path / "state"))
+    assert report.live == [os.getpid()]
+    assert tree.group("g").cpus() == {1}
+    journal.close()
+
+
+def test_a_living_agent_whose_lock_was_deleted_is_left_alone(
+    tree: CgroupTree, tmp_path: Path
+) -> None:
+    journal = Journal(str(tmp_path))
+    HostWriter(tree.files, journal).set(tree.group("g").cpus_file, "1")
+    (lock,) = tmp_path.glob("*.lock")
+    lock.unlink()
+    assert recover(tree.files, str(tmp_path)).live == [os.getpid()]
+    assert tree.group("g").cpus() == {1}
+    journal.close()
+
+
+def test_a_journal_from_before_the_last_boot_is_discarded(
+    tree: CgroupTree, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = kill_an_agent_in(tree, tmp_path / "state")
+    monkeypatch.setattr(recovery, "boot_id", lambda: "the next one")
+    report = recover(tree.files, str(tmp_path / "state"))
+    assert (report.discarded, report.restored) == ([str(path)], [])
+    assert not path.exists()
+    assert tree.group("g").cpus() == {1}
+
+
+def test_a_thread_that_the_loop_had_pinned_is_free_again(tree: CgroupTree, tmp_path: Path) -> None:
+    with subprocess.Popen(["sleep", "100"]) as sleeper:
+        tree.files.write(tree.group("g").tasks_file, str(sleeper.pid))
+        allowed = os.sched_getaffinity(sleeper.pid)
+        kill_an_agent_in(tree, tmp_path / "state", nudged=sleeper.pid)
+        assert len(os.sched_getaffinity(sleeper.pid)) == 1
+        recover(tree.files, str(tmp_path / "state"))
+        assert os.sched_getaffinity(sleeper.pid) == allowed
+        sleeper.kill()
+
+
+def test_another_thread_under_the_id_of_a_pinned_one_is_not_touched(
+    tree: CgroupTree, tmp_path: Path
+) -> None:
+    if len(os.sched_getaffinity(0)) < 2:
+        pytest.skip("needs two CPUs")
+    with subprocess.Popen(["sleep", "100"]) as stranger:
+        tree.files.write(tree.group("").tasks_file, str(stranger.pid))
+        kill_an_agent_in(tree, tmp_path / "state", nudged=stranger.pid)
+        own = os.sched_getaffinity(stranger.pid)
+        assert len(own) == 1
+        recover(tree.files, str(tmp_path / "state"))
+        assert os.sched_getaffinity(stranger.pid) == own
+        stranger.kill()
+
+
+def test_a_damaged_journal_is_reported_kept_and_does_not_hide_another(
+    tree: CgroupTree, tmp_path: Path
+) -> None:
+    state = tmp_path / "state"
+    kill_an_agent_in(tree, state)
+    damaged = state / "agent-1.journal"
+    damaged.write_text("{")
+    report = recover(tree.files, str(state))
+    assert [str(damaged) in str(error) for error in report.damaged] == [True]
+    assert damaged.exists()
+    assert tree.group("g").cpus() == {0, 1, 2, 3}
+
+
+def test_what_cannot_be_put_back_yet_is_at_the_next_recovery(
+    tree: CgroupTree, tmp_path: Path
+) -> None:
+    state = tmp_path / "state"
+    kill_an_agent_in(tree, state)
+    tree.files.write(tree.group("g").cpus_file, "1,7")
+    make_group(tree, "g/theirs", "7")
+    assert len(recover(tree.files, str(state)).failed) == 1
+    tree.files.write(tree.group("g/theirs").cpus_file, "\n")
+    assert recover(tree.files, str(state)).failed == []
+    assert tree.group("g").cpus() == {0, 1, 2, 3}
+    assert os.listdir(state) == []

@@ -1,0 +1,239 @@
+"""Settings from flags and from TOML files: what is taken, what wins, what is refused and how."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from smartharvest.config import FIELDS, Settings, load_settings, setting_name
+from smartharvest.errors import ConfigError
+from smartharvest.host.targets import TargetSpec
+
+WriteToml = Callable[[str], str]
+
+
+@pytest.fixture
+def toml(tmp_path: Path) -> WriteToml:
+    """Writes a configuration file and returns its path."""
+
+    def write(text: str) -> str:
+        path = tmp_path / "agent.toml"
+        path.write_text(text)
+        return str(path)
+
+    return write
+
+
+def refusal(flags: dict[str, Any], config_file: str | None = None) -> str:
+    with pytest.raises(ConfigError) as refused:
+        load_settings(flags, config_file)
+    return str(refused.value)
+
+
+VALUES: dict[str, tuple[str, object]] = {
+    "primary": ("cgroup:web", (TargetSpec("cgroup", "web"),)),
+    "elastic": ("pid:7", TargetSpec("pid", "7")),
+    "cores": ("0-2,5", frozenset({0, 1, 2, 5})),
+    "elastic_min": ("2", 2),
+    "max_harvest": ("0", 0),
+    "keep_idle": ("3", 3),
+    "window": ("30ms", 30_000_000),
+    "poll": ("100us", 100_000),
+    "policy": ("prev-peak:4", "prev-peak:4"),
+    "cost": ("hinged", "hinged"),
+    "safeguard": ("aggressive", "aggressive"),
+    "features_after_exhaustion": ("broken", "broken"),
+    "exhausted_windows": ("trained", "trained"),
+    "sensor": ("stat", "stat"),
+    "pacing": ("hybrid", "hybrid"),
+    "long_term": ("paper", "paper"),
+    "accounting": ("sampled", "sampled"),
+    "label": ("busy", "busy"),
+    "park": ("freeze", "freeze"),
+    "duration": ("2min", 120_000_000_000),
+    "cgroup_root": ("/a/../b", "/b"),
+    "state_dir": ("/c/", "/c"),
+}
+"""Every setting but the switches: a spelling that is not the default, and its value."""
+SWITCHES = ("lend_shared", "events", "cpu_idle", "realtime")
+
+
+def test_every_setting_is_tried_here() -> None:
+    assert {*VALUES, *SWITCHES} == FIELDS.keys()
+
+
+def test_without_anything_the_defaults_are_the_papers() -> None:
+    settings = load_settings({})
+    assert (settings.window_ns, settings.poll_ns) == (25_000_000, 50_000)
+    assert (settings.policy, settings.cost, settings.safeguard) == (
+        *("smartharvest", "skewed", "conservative"),
+    )
+    assert (settings.keep_idle, settings.elastic_min, settings.cores) == (1, None, None)
+    assert settings == Settings()
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_a_setting_is_the_same_as_a_flag_and_in_a_file(name: str, toml: WriteToml) -> None:
+    text, value = VALUES[name]
+    by_flag = load_settings({name: text})
+    assert getattr(by_flag, FIELDS[name].name) == value
+    assert by_flag == load_settings({}, toml(f'{name} = "{text}"\n'))
+    assert by_flag == load_settings({}, toml(f'{name.replace("_", "-")} = "{text}"\n'))
+    assert by_flag != Settings()
+
+
+@pytest.mark.parametrize("name", SWITCHES)
+def test_a_switch_can_be_set_both_ways(name: str, toml: WriteToml) -> None:
+    assert getattr(load_settings({name: False}), name) is False
+    off = toml(f"{name} = false\n")
+    assert getattr(load_settings({}, off), name) is False
+    assert getattr(load_settings({name: True}, off), name) is True
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_a_flag_wins_over_the_file(name: str, toml: WriteToml) -> None:
+    text, value = VALUES[name]
+    others = {
+        **dict.fromkeys(FIELDS, "1"),
+        "primary": "pid:1",
+        "elastic": "pid:1",
+        "window": "1s",
+        "poll": "20us",
+        "policy": "no-harvest",
+        "cost": "symmetric",
+        "safeguard": "conservative",
+        "features_after_exhaustion": "kept",
+        "exhausted_windows": "skipped",
+        "sensor": "proc",
+        "pacing": "spin",
+        "long_term": "off",
+        "accounting": "exact",
+        "label": "demand",
+        "park": "idle",
+        "duration": "1s",
+    }
+    file = toml(f'{name} = "{others[name]}"\n')
+    assert getattr(load_settings({}, file), FIELDS[name].name) != value
+    assert getattr(load_settings({name: text}, file), FIELDS[name].name) == value
+
+
+def test_numbers_in_a_file_may_be_numbers(toml: WriteToml) -> None:
+    settings = load_settings({}, toml("elastic_min = 2\ncores = 5\n"))
+    assert (settings.elastic_min, settings.cores) == (2, frozenset({5}))
+
+
+def test_primaries_may_be_one_or_several(toml: WriteToml) -> None:
+    several = (TargetSpec("cgroup", "web"), TargetSpec("pid", "5"))
+    assert load_settings({"primary": ("cgroup:web", "pid:5")}).primary == several
+    assert load_settings({}, toml('primary = ["cgroup:web", "pid:5"]')).primary == several
+    assert load_settings({}, toml('primary = "cgroup:web"')).primary == several[:1]
+
+
+def test_primaries_of_the_command_line_replace_those_of_the_file(toml: WriteToml) -> None:
+    file = toml('primary = ["cgroup:a", "cgroup:b"]')
+    assert load_settings({"primary": ("pid:5",)}, file).primary == (TargetSpec("pid", "5"),)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('windw = "25ms"', "unknown key 'windw'; did you mean 'window'?"),
+        ('window-ns = "25ms"', "unknown key 'window-ns'; did you mean 'window'?"),
+        ("[agent]\nkeep_idle = 1", "unknown key 'agent'; known are primary, elastic, cores"),
+        ("keep-idle = 1\nkeep_idle = 2", "keep_idle: given twice, with - and with _"),
+        ("keep_idle = 1\nkeep_idle = 2", "is not valid TOML"),
+        ("window = ", "is not valid TOML"),
+        ("primary = [", "is not valid TOML"),
+        ("window = 25", 'window: 25 has no unit; write it as a string such as "25ms"'),
+        ('window = "25"', "window: '25' has no unit"),
+        ("poll = 0.05", "poll: 0.05 has no unit"),
+        ("[window]\nms = 25", "window: {'ms': 25} has no unit"),
+        ("primary = 3", "primary: 3 is no target"),
+        ("primary = [3]", "primary: [3] is no target"),
+        ('primary = "web"', "primary: 'web' is no target; write cgroup:PATH or pid:N"),
+        ('primary = "pid:web"', "primary: 'pid:web' lacks a process id after pid:"),
+        ('elastic = ["cgroup:a"]', "elastic: ['cgroup:a'] is no target"),
+        ('elastic = "cgroup:"', "elastic: 'cgroup:' lacks a path after cgroup:"),
+        ("cores = true", "cores: True is no list of CPUs"),
+        ("cores = 1.5", "cores: 1.5 is no list of CPUs"),
+        ("cores = [1, 2]", "cores: [1, 2] is no list of CPUs; write it such as '0-3,8'"),
+        ("cores = -1", "cores: -1 is no list of CPUs"),
+        ('cores = "3-1"', "the range '3-1' runs backwards"),
+        ('cores = ""', "cores: the list is empty"),
+        ('cores = "0-99999999"', "beyond the highest possible CPU"),
+        ("elastic_min = 1.0", "elastic_min: 1.0 is not a whole number of cores"),
+        ("elastic_min = true", "elastic_min: True is not a whole number of cores"),
+        ("elastic_min = {}", "elastic_min: {} is not a whole number of cores"),
+        ('elastic_min = "two"', "elastic_min: 'two' is not a whole number of cores"),
+        ('elastic_min = "1_0"', "elastic_min: '1_0' is not a whole number of cores"),
+        ('elastic_min = "٣"', "elastic_min: '٣' is not a whole number of cores"),
+        ("max_harvest = -1", "max_harvest: -1 is negative; use 0 or more"),
+        ('policy = "magic"', "policy: 'magic' is unknown; use one of smartharvest, no-harvest"),
+        ('policy = "prev-peak:0"', "policy: 'prev-peak:0' is unknown"),
+        ("policy = 3", "policy: 3 is unknown"),
+        ('cost = "free"', "cost: 'free' is unknown; use one of skewed, symmetric, hinged"),
+        ('cost = ["skewed"]', "cost: ['skewed'] is unknown"),
+        ('safeguard = "none"', "safeguard: 'none' is unknown; use one of conservative, aggressive"),
+        ('events = "no"', "events: 'no' is not true or false"),
+        ("realtime = 1", "realtime: 1 is not true or false"),
+        ("state_dir = 1", "state_dir: 1 is no path"),
+        ('state_dir = ""', "state_dir: '' is no path"),
+    ],
+)
+def test_a_file_that_cannot_be_is_named_with_its_key(
+    text: str, words: str, toml: WriteToml
+) -> None:
+    file = toml(text + "\n")
+    message = refusal({}, file)
+    assert message.startswith(f"{file}: ")
+    assert words in message
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    missing = str(tmp_path / "missing.toml")
+    assert refusal({}, missing) == f"{missing}: cannot be read: No such file or directory"
+    assert refusal({}, str(tmp_path)) == f"{tmp_path}: cannot be read: Is a directory"
+    binary = tmp_path / "binary.toml"
+    binary.write_bytes(b"\xff\xfe\x00")
+    assert refusal({}, str(binary)) == f"{binary}: is not UTF-8 text"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("window", "25"), ("cores", "x"), ("elastic_min", "-1"), ("cost", "free")]
+)
+def test_a_flag_that_cannot_be_is_named_as_it_was_written(name: str, value: str) -> None:
+    assert refusal({name: value}).startswith(f"--{name.replace('_', '-')}: ")
+
+
+def test_a_wrong_flag_is_not_saved_by_a_good_file(toml: WriteToml) -> None:
+    assert refusal({"window": "25"}, toml('window = "25ms"\n')).startswith("--window: ")
+
+
+def test_a_poll_that_leaves_no_time_is_refused() -> None:
+    assert refusal({"poll": "9us"}).startswith("poll: ")
+    assert load_settings({"poll": "10us"}).poll_ns == 10_000
+
+
+def test_a_window_is_no_shorter_than_a_poll(toml: WriteToml) -> None:
+    assert refusal({"window": "1ms", "poll": "2ms"}).startswith("window: shorter than a poll")
+    assert "shorter than a poll" in refusal({"poll": "2ms"}, toml('window = "1ms"\n'))
+    assert load_settings({"window": "1ms", "poll": "1ms"}).window_ns == 1_000_000
+
+
+def test_both_targets_are_required() -> None:
+    with pytest.raises(ConfigError, match="primary: no target given; use --primary"):
+        load_settings({"elastic": "pid:5"}).require_targets()
+    with pytest.raises(ConfigError, match="elastic: no target given; use --elastic"):
+        load_settings({"primary": "pid:5"}).require_targets()
+    both = load_settings({"primary": "pid:5", "elastic": "pid:6"})
+    assert both.require_targets() == TargetSpec("pid", "6")
+
+
+def test_names_in_files_carry_no_units() -> None:
+    names = {setting_name(item) for item in dataclasses.fields(Settings)}
+    assert {"window", "poll", "duration"} <= names
+    assert not any(name.endswith("_ns") for name in names)
