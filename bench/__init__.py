@@ -1,0 +1,1 @@
+"""Measurements of speed, ``python -m bench``: each returns its figures, none is a test."""

@@ -1,0 +1,113 @@
+"""The bare loops and calls of probe.c, compiled when first needed; all run without the GIL."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import functools
+import os
+import shlex
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smartharvest.session import FIFO_PRIORITY
+
+SCHEDULINGS = ("other", "short-slice", "fifo")
+"""The first is every thread's, the others are the polling loop's choices."""
+
+_SOURCE = Path(__file__).with_name("probe.c")
+_BUILT = _SOURCE.parent.parent / "build" / "bench" / "probe.so"
+
+
+@functools.cache
+def _library() -> ctypes.CDLL:
+    if not _BUILT.exists() or _BUILT.stat().st_mtime < _SOURCE.stat().st_mtime:
+        _BUILT.parent.mkdir(parents=True, exist_ok=True)
+        fresh = _BUILT.with_suffix(f".{os.getpid()}")  # another run may be using the old one
+        compiler = shlex.split(os.environ.get("CC", "cc"))
+        flags = ["-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC"]
+        subprocess.run([*compiler, *flags, "-o", str(fresh), str(_SOURCE)], check=True)
+        fresh.rename(_BUILT)
+    library = ctypes.CDLL(str(_BUILT))
+    int64, pointer = ctypes.c_int64, ctypes.c_void_p
+    for name, result, arguments in (
+        ("probe_schedule", ctypes.c_int, [ctypes.c_int, ctypes.c_int]),
+        ("probe_empty_loop", int64, [int64]),
+        ("probe_nanosleep_loop", int64, [int64, int64, pointer]),
+        ("probe_preads", ctypes.c_int, [pointer, ctypes.c_int, int64, pointer]),
+        ("probe_setaffinity", int64, [ctypes.c_int, ctypes.c_int]),
+        ("probe_wave", None, [int64, int64, pointer]),
+    ):
+        function = getattr(library, name)
+        function.restype, function.argtypes = result, arguments
+    return library
+
+
+def empty_loop_ns(repeat: int) -> float:
+    """Mean nanoseconds of a turn of a loop that does nothing."""
+    return float(_library().probe_empty_loop(repeat)) / repeat
+
+
+def nanosleep_loop(period_ns: int, count: int) -> tuple[NDArray[np.int64], int]:
+    """How late, in nanoseconds, each turn of a bare clock_nanosleep(2) loop was; turns missed."""
+    late_ns = np.zeros(count, dtype=np.int64)
+    missed = _library().probe_nanosleep_loop(period_ns, count, late_ns.ctypes.data)
+    return late_ns, int(missed)
+
+
+def preads_ns(paths: Sequence[str], repeat: int) -> NDArray[np.int64]:
+    """Nanoseconds of each of ``repeat`` passes that read every file once. Raises OSError."""
+    took_ns = np.zeros(repeat, dtype=np.int64)
+    fds = [os.open(path, os.O_RDONLY | os.O_CLOEXEC) for path in paths]
+    try:
+        table = np.array(fds, dtype=np.intc)
+        _check(_library().probe_preads(table.ctypes.data, len(fds), repeat, took_ns.ctypes.data))
+    finally:
+        for fd in fds:
+            os.close(fd)
+    return took_ns
+
+
+def setaffinity_ns(tid: int, cpu: int) -> int:
+    """Nanoseconds of the sched_setaffinity(2) that confines ``tid``. Raises OSError."""
+    return _check(_library().probe_setaffinity(tid, cpu))
+
+
+def wave(on_ns: int, off_ns: int, running: int) -> None:
+    """Never returns; ``running`` is the address of the byte that says whether it runs."""
+    _library().probe_wave(on_ns, off_ns, running)
+
+
+def fifo_allowed() -> bool:
+    """Whether this thread may be SCHED_FIFO: that needs the right and a real-time budget."""
+    try:
+        with scheduled("fifo"):
+            return True
+    except PermissionError:
+        return False
+
+
+@contextmanager
+def scheduled(scheduling: str) -> Iterator[None]:
+    """Schedules the calling thread so, one of SCHEDULINGS, and as usual afterwards."""
+    set_scheduling(scheduling)
+    try:
+        yield
+    finally:
+        set_scheduling("other")
+
+
+def set_scheduling(scheduling: str) -> None:
+    """Schedules the calling thread so from now on. Raises PermissionError."""
+    _check(_library().probe_schedule(SCHEDULINGS.index(scheduling), FIFO_PRIORITY))
+
+
+def _check(result: int) -> int:
+    if result < 0:
+        raise OSError(-result, f"{os.strerror(-result)} ({errno.errorcode.get(-result)})")
+    return result

@@ -1,0 +1,76 @@
+"""From samples to the figures of the document."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bench.subject import Figures
+
+
+def rounded(value: float) -> float:
+    """Four significant digits: more would be noise."""
+    return float(f"{value:.4g}")
+
+
+def summarize(rounds_ns: Sequence[ArrayLike]) -> Figures:
+    """Microseconds from each round's samples in nanoseconds.
+
+    Median, 99th percentile and maximum are over all samples, ``spread_us`` is the smallest and the
+    largest median of a round.
+    """
+    arrays = [_microseconds(samples) for samples in rounds_ns]
+    pooled = np.concatenate(arrays)
+    medians = [float(np.median(samples)) for samples in arrays]
+    return {
+        "median_us": rounded(float(np.median(pooled))),
+        "p99_us": rounded(float(np.percentile(pooled, 99))),
+        "max_us": rounded(float(pooled.max())),
+        "spread_us": [rounded(min(medians)), rounded(max(medians))],
+        "samples": pooled.size,
+    }
+
+
+def compare(cases: Mapping[str, Sequence[ArrayLike]], floors: Mapping[str, str]) -> Figures:
+    """Summaries of all cases; those named in ``floors`` with the ratios to that floor.
+
+    A ratio is null where the floor is too small for the clock.
+    """
+    figures: dict[str, Figures] = {name: summarize(rounds) for name, rounds in cases.items()}
+    for name, floor in floors.items():
+        figures[name]["floor"] = floor
+        for key in ("median_us", "p99_us"):
+            ratio_key = key.replace("_us", "_ratio")
+            figures[name][ratio_key] = ratio(
+                _number(figures[name], key), _number(figures[floor], key)
+            )
+    return dict(figures)
+
+
+def across_rounds(values: Sequence[float]) -> Figures:
+    """For a figure each round has one of: the median round, and the extremes."""
+    return {
+        "median": rounded(float(np.median(values))),
+        "spread": [rounded(min(values)), rounded(max(values))],
+    }
+
+
+def median_us(figure: object) -> float:
+    return _number(figure, "median_us")
+
+
+def _number(figure: object, key: str) -> float:
+    assert isinstance(figure, dict)
+    value = figure[key]
+    assert isinstance(value, float)
+    return value
+
+
+def ratio(value: float, floor: float) -> float | None:
+    return rounded(value / floor) if floor > 0 else None
+
+
+def _microseconds(samples_ns: ArrayLike) -> NDArray[np.float64]:
+    return np.asarray(samples_ns, dtype=np.float64) / 1000
