@@ -45,13 +45,20 @@ class Decision:
     """``predicted``, ``short-term safeguard``, ``long-term safeguard`` or ``stale window``."""
     label: int | None
     """The peak that was learned from this window; None if nothing was."""
+    label_kind: str
+    """What a label is the peak of: ``demand`` or ``busy`` cores."""
+    busy_peak: int
+    """Of the window it answers, as far as the sensor saw: cores in use, ..."""
+    demand_peak: int
+    """... and running + waiting tasks; equals ``busy_peak`` if the sensor cannot tell."""
 
 
 class Agent:
     """EVMAgent's logic for one set of primaries.
 
     ``total`` is the number of cores between the two sides, ``keep_idle`` (at least 1) what the
-    primary keeps beyond its busy cores. Errors of the policy propagate.
+    primary keeps beyond its busy cores, ``label_kind`` what the policy learns the peak of. Errors
+    of the policy propagate.
     """
 
     def __init__(
@@ -61,11 +68,13 @@ class Agent:
         total: int,
         keep_idle: int = 1,
         long_term: LongTermSafeguard | None = None,
+        label_kind: str = "busy",
     ) -> None:
         self.policy = policy
         self.total = total
         self.keep_idle = max(1, keep_idle)
         self.long_term = long_term
+        self.label_kind = label_kind
 
     def decide(self, window: Window) -> Decision:
         """One pass through lines 12-22, for a window that has just ended."""
@@ -96,4 +105,7 @@ class Agent:
             buffer=0 if window.stale else buffer,
             reason=reason,
             label=label,
+            label_kind=self.label_kind,
+            busy_peak=window.busy_max,
+            demand_peak=window.demand_max,
         )

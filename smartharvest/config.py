@@ -19,6 +19,7 @@ from smartharvest.durations import parse_duration_ns
 from smartharvest.errors import ConfigError
 from smartharvest.host.cpulist import parse_cpulist
 from smartharvest.host.targets import TargetSpec, parse_target
+from smartharvest.host.waits import SOURCES as WAIT_SOURCES
 from smartharvest.learning.costs import COSTS
 from smartharvest.policy import POLICY_NAMES, check_policy
 from smartharvest.safeguard import SHORT_TERM_SAFEGUARDS
@@ -26,6 +27,8 @@ from smartharvest.safeguard import SHORT_TERM_SAFEGUARDS
 STATE_DIRECTORY = "/run/smartharvest"
 
 SHORTEST_POLL_NS = 10_000
+SHORTEST_PERIOD_NS = 10_000_000
+"""Reading the waits that still go on takes about 0.15 us for each task of the host."""
 
 SENSORS = ("auto", "bpf", "bpf-pull", "proc", "stat")
 ACCOUNTINGS = ("exact", "sampled")
@@ -35,6 +38,7 @@ PACINGS = ("sleep", "hybrid", "spin")
 PARKINGS = ("idle", "freeze")
 
 _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,9}")
+_PERCENTAGE = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*%")
 
 Parser = Callable[[Any, str], Any]
 T = TypeVar("T")
@@ -81,6 +85,34 @@ def _count(value: Any, key: str) -> int:
     if int(value) < 0:
         raise ConfigError(f"{key}: {value} is negative; use 0 or more")
     return int(value)
+
+
+def _number_of(what: str) -> Parser:
+    def parse(value: Any, key: str) -> int:
+        is_number = isinstance(value, int | str) and not isinstance(value, bool)
+        if not is_number or not _WHOLE_NUMBER.fullmatch(str(value)) or int(value) < 1:
+            raise ConfigError(f"{key}: {value!r} is no number of {what}; use 1 or more")
+        return int(value)
+
+    return parse
+
+
+def _share(value: Any, key: str) -> float:
+    """A share of 0..1 from a percentage: a bare 1 could mean 1 % or all."""
+    match = _PERCENTAGE.fullmatch(value.strip()) if isinstance(value, str) else None
+    if match is None:
+        raise ConfigError(f'{key}: {value!r} is no percentage; write it such as "1%"')
+    percent = float(match[1])
+    if not 0 < percent <= 100:
+        raise ConfigError(f"{key}: {value!r} must be above 0% and at most 100%")
+    return percent / 100
+
+
+def _period_ns(value: Any, key: str) -> int:
+    period_ns = parse_duration_ns(value, key)
+    if period_ns < SHORTEST_PERIOD_NS:
+        raise ConfigError(f"{key}: {value!r} is too short to read all waits in; use 10ms or more")
+    return period_ns
 
 
 def _switch(value: Any, key: str) -> bool:
@@ -172,10 +204,57 @@ class Settings:
     )
     long_term: str = _setting(
         _one_of(LONG_TERMS),
-        "Stop lending for 10 s when the primary's tasks wait too long for a CPU: attributed counts "
-        "waits the harvest may have caused, paper counts all, off none.",
+        "Stop lending for a while when the primary's tasks wait too long for a CPU: attributed "
+        "counts waits the harvest may have caused, paper counts all, off none.",
         "attributed",
         "WAITS",
+    )
+    long_term_share: float = _setting(
+        _share,
+        "Long-term safeguard: the share of a period's dispatches that may not wait too long.",
+        0.01,
+        "PERCENT",
+        shown="1%",
+    )
+    long_term_threshold_ns: int = _setting(
+        parse_duration_ns,
+        "Long-term safeguard: a wait for a CPU above this is too long.",
+        50_000,
+        "DURATION",
+        name="long_term_threshold",
+    )
+    long_term_periods: int = _setting(
+        _number_of("periods"),
+        "Long-term safeguard: bad periods in a row that stop the lending.",
+        2,
+        "N",
+    )
+    long_term_period_ns: int = _setting(
+        _period_ns,
+        "Long-term safeguard: length of a period.",
+        500_000_000,
+        "DURATION",
+        name="long_term_period",
+    )
+    long_term_rest_ns: int = _setting(
+        parse_duration_ns,
+        "Long-term safeguard: how long nothing is lent then.",
+        10_000_000_000,
+        "DURATION",
+        name="long_term_rest",
+    )
+    long_term_min_dispatches: int = _setting(
+        _number_of("dispatches"),
+        "Long-term safeguard: a period with fewer dispatches shows too little to be a bad one.",
+        200,
+        "N",
+    )
+    waits: str = _setting(
+        _one_of(("auto", *WAIT_SOURCES)),
+        "Where the waits are read if the sensor sees none: schedstat (/proc/TID/schedstat), "
+        "taskstats (netlink, CAP_NET_ADMIN); auto takes the first that works.",
+        "auto",
+        "SOURCE",
     )
     features_after_exhaustion: str = _setting(
         _one_of(("kept", "broken")),

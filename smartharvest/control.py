@@ -85,7 +85,9 @@ class Run:
                 agent.long_term,
                 agent.total,
                 attributed=session.settings.long_term == "attributed",
+                wait_source=session.settings.waits,
             )
+        self._answered_seq = 0
         self._resting: str | None = None
         self._drift = 0
         self._next_look_ns = _core.monotonic_ns() + HOUSEKEEPING_NS
@@ -102,8 +104,9 @@ class Run:
             started()
             while not session.stopped and (seconds is None or time.monotonic() - began < seconds):
                 left_ms = WAIT_MS if seconds is None else (began + seconds - time.monotonic()) * 1e3
-                self._loop.wait(max(0, min(WAIT_MS, int(left_ms))))
+                self._loop.wait(max(0, min(WAIT_MS, int(left_ms), self._judgement_ms())))
                 self._answer()
+                self._judge_waits()
                 if self._loop.halt is not None:
                     self._go_on_or_explain()
                 self._look_after_targets()
@@ -113,6 +116,8 @@ class Run:
             # and one that still held its descriptors might leave none to restore with.
             self._loop.stop()
             self._loop.sensor.close()
+            if self._waits is not None:
+                self._waits.close()
         elapsed_s = time.monotonic() - began
         if self._loop.halt is not None and self._outdated_by() is None:
             self._explain_halt()
@@ -136,7 +141,7 @@ class Run:
         """Decides on every window that has come in; the loop takes up the newest answer."""
         while (window := self._loop.take()) is not None:
             if self._waits is not None:
-                self._waits.observe(window, self._session.primary_threads, self._loop.sensor)
+                self._waits.note(window)
             decision = self._agent.decide(window)
             if self._resting is None:
                 self._loop.post(
@@ -145,8 +150,24 @@ class Run:
             else:
                 total = self._agent.total
                 self._loop.post(decision.seq, total, total)
+            self._answered_seq = decision.seq
             self._lessons += decision.label is not None
             self._observe(window, decision)
+
+    def _judgement_ms(self) -> int:
+        """Until the long-term safeguard's period ends, rounded up."""
+        if self._waits is None:
+            return WAIT_MS
+        return -(-self._waits.left_ns(_core.monotonic_ns()) // 1_000_000)
+
+    def _judge_waits(self) -> None:
+        """The long-term safeguard, after the windows are answered and without waiting for one."""
+        now_ns = _core.monotonic_ns()
+        if self._waits is None or self._waits.left_ns(now_ns) > 0:
+            return
+        loop, total = self._loop, self._agent.total
+        if self._waits.judge(now_ns, self._session.primary_threads, loop.sensor, loop.harvested):
+            loop.post(self._answered_seq, total, total)
 
     def _look_after_targets(self) -> None:
         """Once a second: are the targets there, and is the host as the loop was built for?"""

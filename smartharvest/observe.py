@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from smartharvest import _core
 from smartharvest.config import Settings
-from smartharvest.errors import ConfigError, SensorError, TargetVanished
+from smartharvest.errors import ConfigError, RightsError, SensorError, TargetVanished
 from smartharvest.host.cgroup import CgroupTree
 from smartharvest.host.fake_kernel import FakeKernel
 from smartharvest.host.targets import CgroupTarget, PidTarget, check_apart, resolve_target
-from smartharvest.host.waits import SchedstatWaits
+from smartharvest.host.waits import ThreadWaits, open_wait_source
 from smartharvest.sensing import make_sensor
 from smartharvest.survey import survey
+from smartharvest.wait_watch import tells_waits
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,10 @@ class Observation:
     """Peak of a window -> number of windows with it."""
     wait_us: dict[str, float | None]
     """p50, p99 and max of the dispatch waits; None where the sensor does not tell."""
+    wait_mean_us: float | None
+    """Mean wait of the dispatches; None if there was none."""
+    wait_source: str
+    """``sensor``, or where the totals of the threads were read; ``none`` if nowhere."""
     dispatches: int
 
 
@@ -64,7 +72,7 @@ def observe(settings: Settings, seconds: float) -> Observation:
         exact=exact,
         event_driven=exact and settings.events,
     )
-    waits = _Waits(sensing.sensor, primaries)
+    waits = _Waits(settings, sensing.sensor, primaries)
     peaks: Counter[int] = Counter()
     peak_demand = 0
     cpu_s, began = time.process_time(), time.monotonic()
@@ -87,7 +95,8 @@ def observe(settings: Settings, seconds: float) -> Observation:
         raise SensorError(f"sensor {sensing.name}: no longer works")
     counters = loop.counters()
     polled_ns = max(1, counters["polled_ns"])
-    wait_us, dispatches = waits.read()
+    told = waits.read()
+    waits.close()
     return Observation(
         seconds=elapsed_s,
         sensor=sensing.name,
@@ -99,35 +108,66 @@ def observe(settings: Settings, seconds: float) -> Observation:
         peak_busy=max(peaks, default=0),
         peak_demand=peak_demand,
         window_peaks=dict(sorted(peaks.items())),
-        wait_us=wait_us,
-        dispatches=dispatches,
+        wait_us=told.quantiles_us,
+        wait_mean_us=told.waited_ns / told.dispatches / 1e3 if told.dispatches else None,
+        wait_source=waits.source,
+        dispatches=told.dispatches,
     )
 
 
+@dataclass(frozen=True)
+class _Told:
+    quantiles_us: dict[str, float | None]
+    waited_ns: int
+    dispatches: int
+
+
 class _Waits:
-    """Dispatch waits from now on."""
+    """Dispatch waits from now on, by the best means there is."""
 
-    def __init__(self, sensor: _core.Sensor, primaries: Sequence[CgroupTarget | PidTarget]) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        sensor: _core.Sensor,
+        primaries: Sequence[CgroupTarget | PidTarget],
+    ) -> None:
         self._primaries = primaries
-        self._bpf = sensor if isinstance(sensor, _core.BpfSensor) and sensor.sees_changes else None
-        self._earlier = self._bpf.waits() if self._bpf else None
-        self._schedstat = SchedstatWaits(0)
-        if self._bpf is None:
-            self._schedstat.read(self._threads())
+        self._bpf: _core.BpfSensor | None = None
+        self._threads: ThreadWaits | None = None
+        self._close: Callable[[], None] = lambda: None
+        self.source = "none"
+        if isinstance(sensor, _core.BpfSensor) and tells_waits(sensor):
+            self._bpf, self.source = sensor, "sensor"
+            self._earlier = sensor.waits()
+            return
+        try:
+            source = open_wait_source(settings.waits)
+        except RightsError as error:
+            _log.warning("%s", error)
+            return
+        self.source, self._close = source.name, source.close
+        self._threads = ThreadWaits(0, source.read)
+        self._threads.read(self._tids())
 
-    def read(self) -> tuple[dict[str, float | None], int]:
-        """(p50, p99 and max in us, number of dispatches) since the start."""
-        if self._bpf is not None and self._earlier is not None:
+    def read(self) -> _Told:
+        """What happened since the start."""
+        nothing: dict[str, float | None] = {"p50": None, "p99": None, "max": None}
+        if self._bpf is not None:
             waits, pending = self._bpf.waits().since(self._earlier), self._bpf.pending()
             longest = max(waits.quantile_ns(1.0), pending["longest_ns"])
-            found: dict[str, float | None] = {
+            told: dict[str, float | None] = {
                 "p50": waits.quantile_ns(0.5) / 1e3,
                 "p99": waits.quantile_ns(0.99) / 1e3,
                 "max": longest / 1e3,
             }
-            return found, waits.counts["waits"]
-        dispatches, _ = self._schedstat.read(self._threads())
-        return {"p50": None, "p99": None, "max": None}, dispatches
+            return _Told(told, waits.counts["total_ns"], waits.counts["waits"])
+        if self._threads is None:
+            return _Told(nothing, 0, 0)
+        dispatches, _ = self._threads.read(self._tids())
+        return _Told(nothing, self._threads.waited_ns, dispatches)
 
-    def _threads(self) -> list[int]:
+    def close(self) -> None:
+        self._close()
+
+    def _tids(self) -> list[int]:
         return [tid for primary in self._primaries for tid in primary.threads()]

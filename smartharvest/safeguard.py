@@ -105,7 +105,8 @@ class LongTermSafeguard:
 
     Trips when at least ``share`` of the dispatches waited longer than ``wait_threshold_ns`` in
     ``periods`` consecutive periods of ``period_ns``; harvesting then rests for ``rest_ns``. Periods
-    during the rest are not judged: with all cores given back, waits are not the harvest's doing.
+    that began during the rest are not judged: with all cores given back, waits are not the
+    harvest's doing.
     A period with fewer than ``min_dispatches`` (not in the paper) shows too little to be judged and
     counts as a good one, since a single slow dispatch could be its 1 %.
     """
@@ -136,7 +137,7 @@ class LongTermSafeguard:
         ``dispatches`` counts the primary's dispatches in the period, ``long_waits`` those of them
         that waited longer than ``wait_threshold_ns``.
         """
-        if not self.harvesting(now_ns):
+        if not self.harvesting(now_ns - self.period_ns):
             return False
         # Divided, not multiplied: 14 of 200 are 0.07 to the bit, but 0.07 * 200 is above 14.
         bad = dispatches >= self.min_dispatches and long_waits / dispatches >= self.share

@@ -37,7 +37,7 @@ def make_sensor(
     """
     if settings.sensor != "auto":
         try:
-            return Sensing(_make(settings.sensor, survey), settings.sensor, "asked for")
+            return Sensing(_make(settings.sensor, settings, survey), settings.sensor, "asked for")
         except OSError as error:
             if settings.sensor not in ("bpf", "bpf-pull"):
                 raise
@@ -47,7 +47,7 @@ def make_sensor(
         if name in failed or (made_tree and name != "proc"):
             continue
         try:
-            sensor = _make(name, survey)
+            sensor = _make(name, settings, survey)
         except OSError as error:
             if name == RANKING[-1]:
                 raise
@@ -57,12 +57,17 @@ def make_sensor(
     raise SensorError(f"no sensor is left: {'; '.join(why_not)}")
 
 
-def _make(name: str, survey: Survey) -> _core.Sensor:
+def _make(name: str, settings: Settings, survey: Survey) -> _core.Sensor:
     capacity = survey.capacity
     allocations = list(capacity.allocations)
     if name == "stat":
         lend_order = [*capacity.lendable, *sorted(set(capacity.pool) - set(capacity.lendable))]
         return _core.StatSensor(lend_order, capacity.elastic_min, sum(allocations))
     if name in ("bpf", "bpf-pull"):
-        return _core.BpfSensor(list(survey.kernel_ids), allocations, pull=name == "bpf-pull")
+        return _core.BpfSensor(
+            list(survey.kernel_ids),
+            allocations,
+            pull=name == "bpf-pull",
+            wait_threshold_ns=settings.long_term_threshold_ns,
+        )
     return _core.ProcSensor(list(survey.sources), allocations)

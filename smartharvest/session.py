@@ -235,14 +235,27 @@ class Session:
         ``observe`` gets every window with its decision. Raises TargetVanished, SensorError or
         WriteRefused if the host no longer allows it.
         """
-        long_term = LongTermSafeguard() if self.settings.long_term != "off" else None
         agent = Agent(
             policy,
             total=self.capacity.total,
             keep_idle=self.capacity.keep_idle,
-            long_term=long_term,
+            long_term=self._long_term(),
+            label_kind=self.settings.label,
         )
         return Run(self, agent, observe).run(seconds, started, finished)
+
+    def _long_term(self) -> LongTermSafeguard | None:
+        settings = self.settings
+        if settings.long_term == "off":
+            return None
+        return LongTermSafeguard(
+            wait_threshold_ns=settings.long_term_threshold_ns,
+            share=settings.long_term_share,
+            periods=settings.long_term_periods,
+            period_ns=settings.long_term_period_ns,
+            rest_ns=settings.long_term_rest_ns,
+            min_dispatches=settings.long_term_min_dispatches,
+        )
 
 
 def _report_recovery(report: RecoveryReport) -> None:

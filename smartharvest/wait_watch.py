@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from smartharvest import _core
-from smartharvest.errors import TargetVanished
-from smartharvest.host.waits import SchedstatWaits
+from smartharvest.errors import RightsError, TargetVanished
+from smartharvest.host.waits import ThreadWaits, WaitSource, open_wait_source
 from smartharvest.safeguard import LongTermSafeguard
 from smartharvest.window import Window
 
@@ -17,55 +17,114 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class PeriodWaits:
-    """The primary's dispatches in one period."""
+    """The primary's dispatches in one period.
 
+    Long ones waited more than the threshold, those still going on included. What the source cannot
+    tell is None.
+    """
+
+    source: str
     dispatches: int
     long_waits: int
-    """Longer than the threshold, those still going on included."""
     blamed: int
-    """Those of them that the harvest may have caused."""
+    """Long ones that the harvest may have caused: what ``--long-term attributed`` counts."""
+    while_lent: int | None = None
+    """Long ones that began while something was lent, of those that have ended."""
+    after_elastic: int | None = None
+    """Long ones that ended when an elastic task left the CPU."""
+    throttled: int | None = None
+    """Long ones during which the primary's own quota held it back."""
+    pending: int | None = None
+    """Long ones that still go on."""
+    p50_us: float | None = None
+    p99_us: float | None = None
+    max_us: float | None = None
+
+
+def tells_waits(sensor: _core.Sensor) -> bool:
+    """Whether the sensor itself sees each wait."""
+    return isinstance(sensor, _core.BpfSensor) and sensor.sees_changes
 
 
 class WaitWatch:
     """Reads the primary's dispatch waits and has ``long_term`` judge them.
 
     ``attributed``: only waits that the harvest may have caused count. The in-kernel sensor knows
-    which began while something was lent, behind nobody of the primary's own and unthrottled. /proc
-    knows nothing of the kind, so all or none of a period's waits count there: all if cores were
-    lent and the primary never wanted all of its ``total``, since it would then also wait for
-    itself.
+    which began while something was lent, behind nobody of the primary's own and unthrottled. The
+    threads' totals know nothing of the kind, so all or none of a period's waits count there: all if
+    cores were lent and the primary never wanted all of its ``total``, since it would then also wait
+    for itself.
     """
 
-    def __init__(self, long_term: LongTermSafeguard, total: int, *, attributed: bool) -> None:
+    def __init__(
+        self,
+        long_term: LongTermSafeguard,
+        total: int,
+        *,
+        attributed: bool,
+        wait_source: str = "auto",
+    ) -> None:
         self._long_term = long_term
         self._total = total
         self._attributed = attributed
-        self._schedstat = SchedstatWaits(long_term.wait_threshold_ns)
+        self._wanted_source = wait_source
+        self._source: WaitSource | None = None
+        self._threads: ThreadWaits | None = None
         self._sensor: _core.BpfSensor | None = None
         self._earlier: _core.BpfWaits | None = None
-        self._period_end_ns = 0
+        self._period_end_ns: int | None = None
         self._demand = 0
         self._lent = False
+        self.last: PeriodWaits | None = None
+        """The period judged last."""
+        self.unreadable: str | None = None
+        """Why no waits can be read."""
 
-    def observe(
-        self, window: Window, primary_threads: Callable[[], list[int]], sensor: _core.Sensor
-    ) -> None:
-        """Takes in a window; at the end of a period, reads the waits by the best means there is."""
+    def note(self, window: Window) -> None:
+        """Takes in what the primary wanted and whether anything was lent."""
         self._demand = max(self._demand, window.demand_max)
         self._lent |= window.primary_cores < self._total
-        if window.end_ns < self._period_end_ns:
-            return
-        self._period_end_ns = window.end_ns + self._long_term.period_ns
+
+    def left_ns(self, now_ns: int) -> int:
+        """Until the period ends; 0 once it has."""
+        if self._period_end_ns is None:
+            return 0
+        return max(0, self._period_end_ns - now_ns)
+
+    def judge(
+        self,
+        now_ns: int,
+        primary_threads: Callable[[], list[int]],
+        sensor: _core.Sensor,
+        harvested: int,
+    ) -> bool:
+        """Ends the period: reads the waits by the best means there is and judges them.
+
+        ``harvested`` is what is lent now. True if all cores must go back at once.
+        """
+        self._lent |= harvested > 0
+        self._period_end_ns = now_ns + self._long_term.period_ns
         try:
-            if isinstance(sensor, _core.BpfSensor) and sensor.sees_changes:
-                waits = self._read_bpf(sensor)
-            else:
-                waits = self._read_schedstat(primary_threads)
+            waits = self._read(primary_threads, sensor)
         except (TargetVanished, OSError):
-            return  # the loop's sensor meets it too, and halts
-        if waits is not None:
-            self._judge(window.end_ns, waits)
+            return False  # the loop's sensor meets it too, and halts
+        except RightsError as error:
+            if self.unreadable is None:
+                _log.warning("%s; the long-term safeguard cannot judge", error)
+            self.unreadable = str(error)
+            return False
         self._demand, self._lent = 0, False
+        if waits is None:
+            return False
+        self.last = waits
+        return self._judge(now_ns, waits)
+
+    def _read(
+        self, primary_threads: Callable[[], list[int]], sensor: _core.Sensor
+    ) -> PeriodWaits | None:
+        if isinstance(sensor, _core.BpfSensor) and tells_waits(sensor):
+            return self._read_bpf(sensor)
+        return self._read_threads(primary_threads)
 
     def _read_bpf(self, sensor: _core.BpfSensor) -> PeriodWaits | None:
         now, earlier = sensor.waits(), self._earlier
@@ -73,26 +132,52 @@ class WaitWatch:
         self._sensor, self._earlier = sensor, now
         if first or earlier is None:
             return None
-        counts, pending = now.since(earlier).counts, sensor.pending()
+        ended, pending = now.since(earlier), sensor.pending()
+        counts = ended.counts
         return PeriodWaits(
-            counts["waits"] + pending["longer"],
-            counts["longer"] + pending["longer"],
-            counts["longer_blamed"] + pending["longer_blamed"],
+            source="sensor",
+            dispatches=counts["waits"] + pending["longer"],
+            long_waits=counts["longer"] + pending["longer"],
+            blamed=counts["longer_blamed"] + pending["longer_blamed"],
+            while_lent=counts["longer_while_lent"],
+            after_elastic=counts["longer_after_elastic"],
+            throttled=counts["longer_throttled"] + pending["longer_throttled"],
+            pending=pending["longer"],
+            p50_us=ended.quantile_ns(0.5) / 1e3,
+            p99_us=ended.quantile_ns(0.99) / 1e3,
+            max_us=max(ended.quantile_ns(1.0), pending["longest_ns"]) / 1e3,
         )
 
-    def _read_schedstat(self, primary_threads: Callable[[], list[int]]) -> PeriodWaits:
-        dispatches, long_waits = self._schedstat.read(primary_threads())
+    def _read_threads(self, primary_threads: Callable[[], list[int]]) -> PeriodWaits | None:
+        self._sensor = self._earlier = None
+        first = self._threads is None
+        if self._source is None or self._threads is None:
+            self._source = open_wait_source(self._wanted_source)
+            self._threads = ThreadWaits(self._long_term.wait_threshold_ns, self._source.read)
+            _log.info(
+                "waits: per-thread means from %s (%s)", self._source.name, self._source.reason
+            )
+        dispatches, long_waits = self._threads.read(primary_threads())
+        if first:
+            return None
         blamed = long_waits if self._lent and self._demand < self._total else 0
-        return PeriodWaits(dispatches, long_waits, blamed)
+        return PeriodWaits(self._source.name, dispatches, long_waits, blamed)
 
-    def _judge(self, now_ns: int, waits: PeriodWaits) -> None:
+    def _judge(self, now_ns: int, waits: PeriodWaits) -> bool:
         counted = waits.blamed if self._attributed else waits.long_waits
-        if self._long_term.observe(now_ns, waits.dispatches, counted):
+        tripped = self._long_term.observe(now_ns, waits.dispatches, counted)
+        if tripped:
             _log.warning(
                 "long-term safeguard: %d of %d dispatches waited longer than %d us; "
-                "harvesting rests for %d s",
+                "harvesting rests for %g s",
                 counted,
                 waits.dispatches,
                 self._long_term.wait_threshold_ns // 1000,
-                self._long_term.rest_ns // 1_000_000_000,
+                self._long_term.rest_ns / 1e9,
             )
+        return tripped
+
+    def close(self) -> None:
+        if self._source is not None:
+            self._source.close()
+            self._source = None

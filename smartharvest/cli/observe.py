@@ -17,7 +17,7 @@ from smartharvest.observe import observe as watch
 @click.option("--seconds", type=click.FloatRange(min=0.1), default=10, show_default=True,
               metavar="N", help="How long to watch.")  # fmt: skip
 @settings_options(
-    "primary", "cores", "sensor", "accounting", "events", "window", "poll", "cgroup_root"
+    "primary", "cores", "sensor", "waits", "accounting", "events", "window", "poll", "cgroup_root"
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 def observe(seconds: float, as_json: bool, **options: Any) -> None:
@@ -40,7 +40,11 @@ def format_observation(seen: Observation) -> str:
             f"{seen.wait_us['p99']:.1f} us (p99), {seen.wait_us['max']:.1f} us (max)"
         )
     else:
-        lines.append(f"{seen.dispatches} dispatches; how long each waited only bpf can tell")
+        mean = "" if seen.wait_mean_us is None else f" waited {seen.wait_mean_us:.1f} us on average"
+        lines.append(
+            f"{seen.dispatches} dispatches{mean} ({seen.wait_source}); "
+            "how long each waited only bpf can tell"
+        )
     windows = sum(seen.window_peaks.values())
     lines.append("peaks of the windows:")
     for peak, count in seen.window_peaks.items():

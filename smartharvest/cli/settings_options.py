@@ -44,7 +44,7 @@ def _option(name: str, item: Field[Any]) -> Callable[[Command], Command]:
     if item.default not in (None, ()):
         is_duration = item.name.endswith("_ns")
         default = format_duration(int(str(item.default))) if is_duration else item.default
-        help_text += f"  [default: {default}]"
+        help_text += f"  [default: {item.metadata.get('shown', default)}]"
     return click.option(
         flag,
         name,

@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-import functools
 import os
 from collections.abc import Iterable
 
 import pytest
 
-from smartharvest import session as session_module
 from smartharvest import wait_watch
 from smartharvest.agent import Decision
-from smartharvest.host.waits import SchedstatWaits
-from smartharvest.safeguard import LongTermSafeguard
+from smartharvest.host.waits import ReadWaits, ThreadWaits
 from smartharvest.session import Session
 from smartharvest.window import Window
 from tests.integration.processes import Processes, wait_until
 from tests.integration.sessions import Script, after, run_until, settings_for, watch
 from tests.integration.worlds import World
 
-PERIOD_NS = 20_000_000
-REST_NS = 100_000_000
+QUICK = {"long_term_period_ns": 20_000_000, "long_term_rest_ns": 100_000_000}
 
 
 class EverybodyWaits:
     """Every dispatch of the primary waited too long."""
 
-    def __init__(self, _wait_threshold_ns: int) -> None:
+    def __init__(self, _wait_threshold_ns: int, _read: ReadWaits) -> None:
         pass
 
     def read(self, _threads: Iterable[int]) -> tuple[int, int]:
@@ -35,9 +31,7 @@ class EverybodyWaits:
 
 @pytest.fixture(autouse=True)
 def _waiting(monkeypatch: pytest.MonkeyPatch) -> None:
-    quick = functools.partial(LongTermSafeguard, period_ns=PERIOD_NS, rest_ns=REST_NS)
-    monkeypatch.setattr(session_module, "LongTermSafeguard", quick)
-    monkeypatch.setattr(wait_watch, "SchedstatWaits", EverybodyWaits)
+    monkeypatch.setattr(wait_watch, "ThreadWaits", EverybodyWaits)
 
 
 def test_long_waits_stop_the_harvest_for_the_rest_and_then_it_goes_on(
@@ -53,9 +47,46 @@ def test_long_waits_stop_the_harvest_for_the_rest_and_then_it_goes_on(
         told = [reason for reason in reasons if reason != "stale window"]
         return told[-3:] == ["predicted", "long-term safeguard", "predicted"]
 
-    with Session(settings_for(quiet_world, long_term="attributed")) as session:
+    with Session(settings_for(quiet_world, long_term="attributed", **QUICK)) as session:
         report = run_until(session, Script(3), rested)
     assert report.long_safeguards >= 1
+
+
+def test_a_trip_gives_the_cores_back_before_the_window_ends(
+    quiet_world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    watch(quiet_world, monkeypatch)
+    seen: list[tuple[int, int]] = []
+
+    def twice(window: Window, decision: Decision) -> bool:
+        if not window.stale:
+            seen.append((window.primary_cores, decision.primary_cores))
+        return len(seen) == 2
+
+    settings = settings_for(quiet_world, long_term="attributed", window_ns=400_000_000, **QUICK)
+    with Session(settings) as session:
+        run_until(session, Script(3), twice)
+    assert seen[0] == (7, 3)
+    assert seen[1][0] == 7  # the primary had all again when the next window ended
+
+
+def test_the_learner_sees_every_window_of_a_rest(
+    quiet_world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    watch(quiet_world, monkeypatch)
+    policy = Script(3)
+    learned: list[int] = []
+    monkeypatch.setattr(policy, "learn", lambda window: learned.append(window.seq))
+    resting: list[int] = []
+
+    def enough(_window: Window, decision: Decision) -> bool:
+        if decision.reason == "long-term safeguard":
+            resting.append(decision.seq)
+        return len(resting) == 5
+
+    with Session(settings_for(quiet_world, long_term="attributed", **QUICK)) as session:
+        run_until(session, policy, enough)
+    assert set(resting) <= set(learned)
 
 
 @pytest.mark.parametrize(("primary_cores", "long_term"), [(7, "attributed"), (3, "off")])
@@ -63,8 +94,38 @@ def test_waits_are_not_held_against_an_agent_that_lends_nothing_or_does_not_judg
     quiet_world: World, monkeypatch: pytest.MonkeyPatch, primary_cores: int, long_term: str
 ) -> None:
     watch(quiet_world, monkeypatch)
-    with Session(settings_for(quiet_world, long_term=long_term)) as session:
+    with Session(settings_for(quiet_world, long_term=long_term, **QUICK)) as session:
         report = run_until(session, Script(primary_cores), after(20))
+    assert report.long_safeguards == 0
+
+
+def test_the_papers_safeguard_counts_all_waits(
+    quiet_world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    watch(quiet_world, monkeypatch)
+
+    def tripped(_window: Window, decision: Decision) -> bool:
+        return decision.reason == "long-term safeguard"
+
+    with Session(settings_for(quiet_world, long_term="paper", **QUICK)) as session:
+        report = run_until(session, Script(7), tripped)
+    assert report.long_safeguards == 1
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"long_term_min_dispatches": 1001},
+        {"long_term_periods": 1_000_000},
+        {"long_term_rest_ns": 1, "long_term_period_ns": 3_600_000_000_000},
+    ],
+)
+def test_its_numbers_are_those_of_the_settings(
+    quiet_world: World, monkeypatch: pytest.MonkeyPatch, more: dict[str, object]
+) -> None:
+    watch(quiet_world, monkeypatch)
+    with Session(settings_for(quiet_world, long_term="paper", **{**QUICK, **more})) as session:
+        report = run_until(session, Script(3), after(20))
     assert report.long_safeguards == 0
 
 
@@ -73,7 +134,7 @@ def test_threads_that_share_a_cpu_wait_for_each_other(processes: Processes) -> N
     pids = [processes.spinning(), processes.spinning()]
     for pid in pids:
         os.sched_setaffinity(pid, cpu)
-    waits = SchedstatWaits(50_000)
+    waits = ThreadWaits(50_000)
     assert waits.read(pids) == (0, 0)  # the base
     seen: list[tuple[int, int]] = []
 
@@ -88,7 +149,7 @@ def test_threads_that_share_a_cpu_wait_for_each_other(processes: Processes) -> N
 def test_a_thread_that_sleeps_or_has_ended_does_not_wait(processes: Processes) -> None:
     asleep = processes.start(("sleep", "600"))
     wait_until(lambda: _state(asleep.pid) == "S")
-    waits = SchedstatWaits(0)
+    waits = ThreadWaits(0)
     waits.read([asleep.pid])
     assert waits.read([asleep.pid]) == (0, 0)
     asleep.kill()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 
 import pytest
 from hypothesis import given
@@ -67,7 +68,17 @@ def test_a_full_window_is_learned_and_the_prediction_assigned() -> None:
         buffer=0,
         reason="predicted",
         label=5,
+        label_kind="busy",
+        busy_peak=5,
+        demand_peak=5,
     )
+
+
+def test_a_decision_tells_the_windows_peaks_and_what_a_label_is() -> None:
+    seen = dataclasses.replace(window([2, 5, 3], primary_cores=8), demand_max=9)
+    decision = Agent(Foretold(6), total=TOTAL, label_kind="demand").decide(seen)
+    assert (decision.busy_peak, decision.demand_peak, decision.label_kind) == (5, 9, "demand")
+    assert json.loads(json.dumps(dataclasses.asdict(decision)))["demand_peak"] == 9
 
 
 # Line 20: never fewer than busy + 1, busy being the last sample.

@@ -145,6 +145,7 @@ def test_periods_during_the_rest_are_not_judged() -> None:
     assert safeguard.observe(0, 1000, 1000)
     assert not safeguard.observe(PERIOD, 1000, 1000)
     assert safeguard.harvesting(SECOND)
+    assert not safeguard.observe(SECOND + PERIOD - 1, 1000, 1000)  # it began during the rest
     assert safeguard.observe(SECOND + PERIOD, 1000, 1000)
     assert safeguard.trips == 2
 
@@ -152,4 +153,4 @@ def test_periods_during_the_rest_are_not_judged() -> None:
 def test_after_the_rest_it_takes_two_bad_periods_again() -> None:
     safeguard = LongTermSafeguard()
     trips = [safeguard.observe(i * PERIOD, 1000, 1000) for i in range(26)]
-    assert [i for i, tripped in enumerate(trips) if tripped] == [1, 22]
+    assert [i for i, tripped in enumerate(trips) if tripped] == [1, 23]
