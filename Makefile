@@ -5,7 +5,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 SOURCES := $(wildcard csrc/*.c csrc/*.h smartharvest/*.pyx smartharvest/*.pxd smartharvest/_c/*.pxd)
-C_FILES := $(wildcard csrc/*.c csrc/*.h csrc/bpf/*.c csrc/bpf/kernel_types.h csrc/bpf/sensor_state.h bench/*.c tests/native/*.c tests/native/*.h)
+C_FILES := $(wildcard csrc/*.c csrc/*.h csrc/bpf/*.c csrc/bpf/kernel_types.h csrc/bpf/sensor_state.h bench/*.c bench/real/*.c tests/native/*.c tests/native/*.h)
 
 .DEFAULT_GOAL := help
 
@@ -62,6 +62,12 @@ format: build ## Let the formatters have their way
 .PHONY: bench
 bench: build ## Measure on this machine; prints JSON
 	@$(BIN)/python -m bench
+
+.PHONY: bench-real
+bench-real: build ## Real servers and batches under every condition, about 20 minutes (root, apt)
+	@command -v memcached >/dev/null && test -e /usr/include/xapian.h || { apt-get update -qq && apt-get install -y -qq memcached libxapian-dev g++; }
+	@$(BIN)/python -m pip install --quiet --editable '.[real]'
+	@$(BIN)/python -m bench.real
 
 .PHONY: clean
 clean: ## Remove everything that was built

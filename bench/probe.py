@@ -6,8 +6,6 @@ import ctypes
 import errno
 import functools
 import os
-import shlex
-import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,25 +13,16 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from bench.compiling import build_library
 from smartharvest.session import FIFO_PRIORITY
 
 SCHEDULINGS = ("other", "short-slice", "fifo")
 """The first is every thread's, the others are the polling loop's choices."""
 
-_SOURCE = Path(__file__).with_name("probe.c")
-_BUILT = _SOURCE.parent.parent / "build" / "bench" / "probe.so"
-
 
 @functools.cache
 def _library() -> ctypes.CDLL:
-    if not _BUILT.exists() or _BUILT.stat().st_mtime < _SOURCE.stat().st_mtime:
-        _BUILT.parent.mkdir(parents=True, exist_ok=True)
-        fresh = _BUILT.with_suffix(f".{os.getpid()}")  # another run may be using the old one
-        compiler = shlex.split(os.environ.get("CC", "cc"))
-        flags = ["-std=c11", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC"]
-        subprocess.run([*compiler, *flags, "-o", str(fresh), str(_SOURCE)], check=True)
-        fresh.rename(_BUILT)
-    library = ctypes.CDLL(str(_BUILT))
+    library = ctypes.CDLL(str(build_library(Path(__file__).with_name("probe.c"))))
     int64, pointer = ctypes.c_int64, ctypes.c_void_p
     for name, result, arguments in (
         ("probe_schedule", ctypes.c_int, [ctypes.c_int, ctypes.c_int]),

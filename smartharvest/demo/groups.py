@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import logging
 import os
 from collections.abc import Callable, Iterator
@@ -157,13 +158,15 @@ class DemoGroups:
         seconds: float,
         started: Callable[[], None],
         finished: Callable[[], None],
+        **settings: object,
     ) -> AgentFigures:
-        with Session(self._settings()) as session:
+        with Session(dataclasses.replace(self._settings(), **settings)) as session:  # type: ignore[arg-type]
             # The learner goes on where its last slice ended.
-            if policy not in self._policies:
-                self._policies[policy] = session.make_policy(policy)
+            name = f"{policy} {sorted(settings.items())}"
+            if name not in self._policies:
+                self._policies[name] = session.make_policy(policy)
             report = session.run(
-                self._policies[policy], seconds=seconds, started=started, finished=finished
+                self._policies[name], seconds=seconds, started=started, finished=finished
             )
         return AgentFigures(
             harvested_cores=report.harvested_cores,

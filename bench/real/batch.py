@@ -1,0 +1,119 @@
+"""Real batch work that counts its units: ``python -m bench.real.batch NAME PROGRESS_FD WORKERS``.
+
+It waits for a line on standard input, still one process with one thread, so that its parent can
+move it into a group first; then forks WORKERS, which append one byte to PROGRESS_FD a unit, for
+ever. All of them end with its standard input, and with its parent.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from smartharvest.demo.parent import die_with
+
+RECORD_BYTES, KEY_BYTES = 100, 10
+"""Of TeraSort."""
+SORTED_RECORDS = 50_000
+BUILT_SOURCE = """
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+static int compare(const void *a, const void *b) { return strcmp(a, b); }
+int main(int argc, char **argv) {
+    qsort(argv, (size_t)argc, sizeof(*argv), compare);
+    for (int i = 0; i < argc; i++) printf("%s\\n", argv[i]);
+    return 0;
+}
+"""
+
+
+def bully(unit_done: Callable[[], None], _directory: Path) -> None:
+    """CPUBully: sums of integers that stay in the first-level cache."""
+    import numpy as np
+
+    numbers = np.arange(2048)
+    while True:
+        for _ in range(2000):
+            numbers.sum()
+        unit_done()
+
+
+def regression(unit_done: Callable[[], None], _directory: Path) -> None:
+    """Trains a logistic regression, over and over."""
+    from sklearn.datasets import make_classification
+    from sklearn.linear_model import LogisticRegression
+
+    features, labels = make_classification(4000, 40, random_state=1)
+    while True:
+        LogisticRegression(max_iter=50).fit(features, labels)
+        unit_done()
+
+
+def sort(unit_done: Callable[[], None], directory: Path) -> None:
+    """TeraSort in small: records through real files, sorted by their keys."""
+    source, result = directory / "records", directory / "sorted"
+    while True:
+        source.write_bytes(os.urandom(RECORD_BYTES * SORTED_RECORDS))
+        data = source.read_bytes()
+        records = [data[at : at + RECORD_BYTES] for at in range(0, len(data), RECORD_BYTES)]
+        records.sort(key=lambda record: record[:KEY_BYTES])
+        result.write_bytes(b"".join(records))
+        unit_done()
+
+
+def build(unit_done: Callable[[], None], directory: Path) -> None:
+    """Compiles a small program again and again: forks, page faults, files."""
+    source = directory / "program.c"
+    source.write_text(BUILT_SOURCE)
+    compiler = shutil.which(os.environ.get("CC", "cc")) or "cc"
+    while True:
+        subprocess.run(
+            [compiler, "-O1", "-o", directory / "program", source],
+            stderr=subprocess.DEVNULL,  # at the end its directory is gone before it is
+            check=True,
+        )
+        unit_done()
+
+
+BATCHES: dict[str, Callable[[Callable[[], None], Path], None]] = {
+    "bully": bully,
+    "regression": regression,
+    "sort": sort,
+    "build": build,
+}
+
+
+def main(name: str, progress_fd: int, workers: int) -> None:
+    """Fork the workers once told to, and wait for the end."""
+    die_with(os.getppid())
+    for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        os.environ[variable] = "1"
+    if not sys.stdin.readline():
+        return
+    with tempfile.TemporaryDirectory(prefix="smartharvest-batch-") as made:
+        for number in range(workers):
+            parent = os.getpid()
+            if os.fork() == 0:
+                die_with(parent)
+                directory = Path(made, str(number))
+                directory.mkdir()
+                BATCHES[name](lambda: (os.write(progress_fd, b"."), None)[1], directory)
+        sys.stdin.read()
+        for child in _children():
+            os.kill(child, 9)
+            os.waitpid(child, 0)
+
+
+def _children() -> list[int]:
+    with open(f"/proc/self/task/{os.getpid()}/children") as file:
+        return [int(word) for word in file.read().split()]
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
