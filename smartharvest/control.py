@@ -22,6 +22,9 @@ from smartharvest.errors import (
 )
 from smartharvest.host.targets import PidTarget
 from smartharvest.survey import Survey
+from smartharvest.telemetry.client import socket_path
+from smartharvest.telemetry.server import ControlSocket
+from smartharvest.telemetry.status import AgentState, describe
 from smartharvest.wait_watch import WaitWatch
 from smartharvest.window import Window
 
@@ -87,7 +90,7 @@ class Run:
                 attributed=session.settings.long_term == "attributed",
                 wait_source=session.settings.waits,
             )
-        self._answered_seq = 0
+        self._answered: tuple[Window, Decision] | None = None
         self._resting: str | None = None
         self._drift = 0
         self._next_look_ns = _core.monotonic_ns() + HOUSEKEEPING_NS
@@ -98,6 +101,8 @@ class Run:
         session = self._session
         self._loop = session.make_loop()
         cpu_s, began = time.process_time(), time.monotonic()
+        self._began = cpu_s, began
+        control = self._listen()
         try:
             self._loop.start()
             self._say_scheduling()
@@ -110,18 +115,53 @@ class Run:
                 if self._loop.halt is not None:
                     self._go_on_or_explain()
                 self._look_after_targets()
+                if control is not None:
+                    control.serve()
             finished()
         finally:
             # Stopped and closed before anything is restored: a loop that still ran would write on,
             # and one that still held its descriptors might leave none to restore with.
             self._loop.stop()
             self._loop.sensor.close()
+            if control is not None:
+                control.close()
             if self._waits is not None:
                 self._waits.close()
         elapsed_s = time.monotonic() - began
         if self._loop.halt is not None and self._outdated_by() is None:
             self._explain_halt()
         return self._report(elapsed_s, time.process_time() - cpu_s)
+
+    def _listen(self) -> ControlSocket | None:
+        path = socket_path(self._session.settings.state_dir, os.getpid())
+        try:
+            return ControlSocket(path, {"status": lambda _arguments: describe(self._state())})
+        except OSError as error:
+            _log.warning("%s: %s; this agent has no status", path, error.strerror)
+            return None
+
+    def _state(self) -> AgentState:
+        session = self._session
+        cpu_s, began = self._began
+        return AgentState(
+            settings=session.settings,
+            survey=session.survey,
+            agent=self._agent,
+            loop=self._loop,
+            counters=self._counters(),
+            sensing=session.sensing,
+            failed_sensors=frozenset(session.failed_sensors),
+            drift=self._drift,
+            answered=self._answered,
+            waits=self._waits.last if self._waits else None,
+            waits_unreadable=self._waits.unreadable if self._waits else "long_term is off",
+            resting=self._resting,
+            seconds=time.monotonic() - began,
+            cpu_seconds=time.process_time() - cpu_s,
+            lessons=self._lessons,
+            births=None,
+            warnings=session.warnings,
+        )
 
     def _say_scheduling(self) -> None:
         """Tells of a loop that did not get the scheduling it was to have."""
@@ -150,7 +190,7 @@ class Run:
             else:
                 total = self._agent.total
                 self._loop.post(decision.seq, total, total)
-            self._answered_seq = decision.seq
+            self._answered = window, decision
             self._lessons += decision.label is not None
             self._observe(window, decision)
 
@@ -166,8 +206,11 @@ class Run:
         if self._waits is None or self._waits.left_ns(now_ns) > 0:
             return
         loop, total = self._loop, self._agent.total
-        if self._waits.judge(now_ns, self._session.primary_threads, loop.sensor, loop.harvested):
-            loop.post(self._answered_seq, total, total)
+        tripped = self._waits.judge(
+            now_ns, self._session.primary_threads, loop.sensor, loop.harvested
+        )
+        if tripped and self._answered is not None:
+            loop.post(self._answered[1].seq, total, total)
 
     def _look_after_targets(self) -> None:
         """Once a second: are the targets there, and is the host as the loop was built for?"""
@@ -221,7 +264,7 @@ class Run:
         _log.info("the targets' groups or CPUs have changed: the loop starts anew")
         self._loop.stop()
         self._loop.sensor.close()
-        self._count(self._loop)
+        self._past = self._counters()
         session.survey = seen
         session.elastic_side.make_room(seen)
         self._loop = session.make_loop()
@@ -256,9 +299,11 @@ class Run:
             return None
         return None if seen == session.survey else seen
 
-    def _count(self, loop: _core.Loop) -> None:
-        for name, value in loop.counters().items():
-            self._past[name] = self._past.get(name, 0) + value
+    def _counters(self) -> dict[str, int]:
+        """Of this loop and those before it."""
+        return {
+            name: self._past.get(name, 0) + value for name, value in self._loop.counters().items()
+        }
 
     def _explain_halt(self) -> NoReturn:
         """Turns the loop's halt into the error the user gets."""
@@ -287,8 +332,7 @@ class Run:
 
     def _report(self, elapsed_s: float, cpu_s: float) -> Report:
         loop, agent = self._loop, self._agent
-        self._count(loop)
-        n = self._past
+        n = self._counters()
         polled_ns = max(1, n["polled_ns"])
         return Report(
             policy=agent.policy.name,

@@ -151,4 +151,8 @@ class LongTermSafeguard:
 
     def harvesting(self, now_ns: int) -> bool:
         """Whether cores may be lent; False while resting."""
-        return self._rest_until_ns is None or now_ns >= self._rest_until_ns
+        return self.rest_left_ns(now_ns) == 0
+
+    def rest_left_ns(self, now_ns: int) -> int:
+        """How long it still rests; 0 while it does not."""
+        return 0 if self._rest_until_ns is None else max(0, self._rest_until_ns - now_ns)

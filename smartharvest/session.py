@@ -40,11 +40,13 @@ from smartharvest.policy import Policy, make_policy
 from smartharvest.safeguard import LongTermSafeguard
 from smartharvest.sensing import Sensing, make_sensor
 from smartharvest.survey import Survey, survey
+from smartharvest.telemetry.status import Warnings
 from smartharvest.window import Window
 
 __all__ = ["FIFO_PRIORITY", "Report", "Session"]
 
 _log = logging.getLogger(__name__)
+_package_log = logging.getLogger("smartharvest")
 
 FIFO_PRIORITY = 10
 
@@ -65,10 +67,19 @@ class Session:
         self.stopped = False
         self.sensing: Sensing | None = None
         self.failed_sensors: set[str] = set()
+        self.warnings = Warnings()
 
     # --- arranging the host ----------------------------------------------------------------------
 
     def __enter__(self) -> Self:
+        _package_log.addHandler(self.warnings)
+        try:
+            return self._arrange()
+        except BaseException:
+            _package_log.removeHandler(self.warnings)
+            raise
+
+    def _arrange(self) -> Self:
         settings = self.settings
         # The /proc sensor keeps one descriptor for each thread of the primary.
         _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -113,7 +124,10 @@ class Session:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self._restore()
+        try:
+            self._restore()
+        finally:
+            _package_log.removeHandler(self.warnings)
 
     def _restore(self) -> None:
         with _signals_held():

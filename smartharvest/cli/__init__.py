@@ -14,6 +14,7 @@ from smartharvest.cli.demo import demo
 from smartharvest.cli.observe import observe
 from smartharvest.cli.restore import restore
 from smartharvest.cli.run import run
+from smartharvest.cli.status import status
 from smartharvest.errors import SmartHarvestError
 
 
@@ -43,7 +44,7 @@ def cli(context: click.Context, debug: bool) -> None:
         context.exit(2)
 
 
-for command in (agent, run, observe, restore, demo):
+for command in (agent, run, observe, status, restore, demo):
     cli.add_command(command)
 
 

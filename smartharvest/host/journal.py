@@ -335,7 +335,8 @@ def is_live(journal_path: str) -> bool:
 
 def remove(journal_path: str) -> None:
     """Removes a journal with its lock; the caller holds the lock."""
-    files = (journal_path, journal_path + ".new", _nudge_path(journal_path))
+    control_socket = journal_path.removesuffix(".journal") + ".sock"
+    files = (journal_path, journal_path + ".new", _nudge_path(journal_path), control_socket)
     for path in (*files, lock_path(journal_path)):
         with contextlib.suppress(FileNotFoundError):
             os.unlink(path)

@@ -1,0 +1,84 @@
+"""``smartharvest status``: what do the agents on this host do?"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from smartharvest.cli.settings_options import settings_from, settings_options
+from smartharvest.errors import SmartHarvestError
+from smartharvest.telemetry.client import NoAgent, ask, sockets
+from smartharvest.telemetry.protocol import ProtocolError
+
+
+@click.command()
+@settings_options("state_dir")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object with all agents.")
+def status(as_json: bool, **options: Any) -> None:
+    """Tell what every running agent senses, decides and lends."""
+    state_dir = settings_from(options).state_dir
+    agents = []
+    for path in sockets(state_dir):
+        try:
+            agents.append(ask(path, "status", {}))
+        except NoAgent:  # a killed one's; restore removes it
+            continue
+        except (TimeoutError, ProtocolError) as error:
+            raise SmartHarvestError(f"{path}: {error}") from None
+    if as_json:
+        click.echo(json.dumps({"agents": agents}))
+    else:
+        click.echo("\n\n".join(map(format_status, agents)) or f"no agent runs in {state_dir}")
+
+
+def format_status(seen: dict[str, Any]) -> str:
+    """One agent in words, a line per subject."""
+    cores, sensor, loop = seen["cores"], seen["sensor"], seen["loop"]
+    guards, late = seen["safeguards"], seen["loop"]["lateness_us"]
+    lines = [
+        f"agent {seen['pid']}, {seen['seconds']:.0f} s: {', '.join(seen['primary'])} lends to "
+        f"{seen['elastic']} on CPUs {cores['pool']}",
+        f"  sensor      {sensor['name']} ({sensor['reason']})",
+        f"  policy      {seen['policy']['name']}, learns {seen['policy']['label']}, "
+        f"{seen['policy']['lessons']} lessons",
+        f"  harvested   {seen['harvested']['now']} of {cores['total']} cores now, "
+        f"{seen['harvested']['mean']:.2f} on average",
+        f"  busy        {seen['busy']['now']} now, {seen['busy']['mean']:.2f} on average; "
+        f"demand {seen['demand']['mean']:.2f}",
+        f"  prediction  {format_decision(seen['decision'])}",
+        f"  safeguards  {guards['short_term']} short-term, {guards['long_term']} long-term"
+        + (f", resting for {guards['resting_s']:.1f} s" if guards["resting_s"] else ""),
+        f"  waits       {format_waits(seen['waits'])}",
+        f"  loop        {loop['scheduling']}, {loop['windows']} windows, {loop['missed_polls']} "
+        f"polls missed, late by {late['p50']:.0f} us (p50), {late['p99']:.0f} us (p99)",
+        f"  agent       {seen['agent']['cpu']:.1%} of one core, "
+        f"{seen['agent']['rss_bytes'] / 2**20:.0f} MiB",
+    ]
+    if guards["lends_nothing_because"]:
+        lines.append(f"  lends nothing: {guards['lends_nothing_because']}")
+    lines += [f"  warned {one['age_s']:.0f} s ago: {one['text']}" for one in seen["warnings"]]
+    return "\n".join(lines)
+
+
+def format_decision(decision: dict[str, Any] | None) -> str:
+    if decision is None:
+        return "none yet"
+    return (
+        f"{decision['primary_cores']} cores for the primary ({decision['reason']}); the window "
+        f"before had {decision['busy_peak']} busy and {decision['demand_peak']} wanted"
+    )
+
+
+def format_waits(waits: dict[str, Any]) -> str:
+    if waits["unreadable"]:
+        return str(waits["unreadable"])
+    period = waits["period"]
+    if period is None:
+        return "not judged yet"
+    text = (
+        f"{period['long_waits']} of {period['dispatches']} too long in the last period, "
+        f"{period['blamed']} of them perhaps by the harvest ({period['source']})"
+    )
+    return text if period["p99_us"] is None else f"{text}; p99 {period['p99_us']:.1f} us"

@@ -1,0 +1,91 @@
+"""The asking end of an agent's socket."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from smartharvest.errors import RightsError
+from smartharvest.telemetry.protocol import (
+    LONGEST_ANSWER,
+    ProtocolError,
+    format_request,
+    parse_answer,
+)
+
+SUFFIX = ".sock"
+
+
+class NoAgent(Exception):
+    """Nobody listens at the socket: its agent is gone."""
+
+
+def socket_path(state_dir: str, pid: int) -> str:
+    return os.path.join(state_dir, f"agent-{pid}{SUFFIX}")
+
+
+def sockets(state_dir: str) -> list[str]:
+    """The sockets in ``state_dir``, of agents that run and of some that have been killed.
+
+    Raises RightsError if the directory may not be read.
+    """
+    try:
+        names = sorted(os.listdir(state_dir))
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise RightsError(f"{state_dir}: {error.strerror}; run as root") from error
+    return [os.path.join(state_dir, name) for name in names if name.endswith(SUFFIX)]
+
+
+def ask(path: str, command: str, arguments: Mapping[str, Any], timeout_s: float = 3.0) -> Any:
+    """The result of one request to the agent at ``path``.
+
+    Raises NoAgent, RightsError, ProtocolError with what the agent refused, or TimeoutError after
+    ``timeout_s`` in all.
+    """
+    until_s = time.monotonic() + timeout_s
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        connection.settimeout(timeout_s)
+        _connect(connection, path)
+        # A refusal may be there before the request is, on a connection that is closed already.
+        with contextlib.suppress(BrokenPipeError):
+            connection.sendall(format_request(command, arguments))
+        received = bytearray()
+        while not received.endswith(b"\n"):
+            left_s = until_s - time.monotonic()
+            if left_s <= 0:
+                raise TimeoutError(f"{path}: no answer within {timeout_s:g} s")
+            connection.settimeout(left_s)
+            try:
+                data = connection.recv(64 * 1024)
+            except ConnectionResetError:
+                data = b""
+            if not data:
+                raise NoAgent(path)
+            received += data
+            if len(received) > LONGEST_ANSWER:
+                raise ProtocolError(f"{path}: the answer never ends")
+    return parse_answer(bytes(received))
+
+
+def _connect(connection: socket.socket, path: str) -> None:
+    """By the directory's descriptor, for the length of paths."""
+    try:
+        directory = os.open(os.path.dirname(path), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except FileNotFoundError as error:
+        raise NoAgent(path) from error
+    except OSError as error:
+        raise RightsError(f"{path}: {error.strerror}; run as root") from error
+    try:
+        connection.connect(f"/proc/self/fd/{directory}/{os.path.basename(path)}")
+    except (ConnectionRefusedError, FileNotFoundError) as error:
+        raise NoAgent(path) from error
+    except PermissionError as error:
+        raise RightsError(f"{path}: {error.strerror}; run as root") from error
+    finally:
+        os.close(directory)

@@ -1,0 +1,208 @@
+"""The agent's end of the socket, served in between by the thread that decides.
+
+Nothing here waits: ``serve`` does what is there to do and returns. The polling loop has its own
+thread and knows nothing of this. What a client can cost is bounded: so many clients, so many bytes
+each, one request of each in a turn, and a while without progress ends a connection.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import selectors
+import socket
+import struct
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from smartharvest.errors import SmartHarvestError
+from smartharvest.telemetry.protocol import (
+    LONGEST_REQUEST,
+    ProtocolError,
+    format_error,
+    format_result,
+    parse_request,
+)
+
+_log = logging.getLogger(__name__)
+
+MOST_CLIENTS = 16
+SILENCE_S = 10.0
+"""A connection on which nothing moves for so long is closed."""
+_CHUNK = 16 * 1024
+_CREDENTIALS = struct.Struct("3i")  # struct ucred of unix(7): pid, uid, gid
+
+Command = Callable[[Mapping[str, Any]], Any]
+"""Answers one request with something JSON can hold. A SmartHarvestError is told to the client."""
+
+
+class ControlSocket:
+    """Listens at ``path``, which it replaces, for root and the agent's own user.
+
+    ``commands`` maps names to what answers them; more may be added to it at any time. Raises
+    OSError if the socket cannot be made.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        commands: dict[str, Command],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.path = path
+        self.commands = commands
+        self._clock = clock
+        self._clients: dict[int, _Client] = {}
+        self._selector = selectors.DefaultSelector()
+        self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
+        try:
+            _bind(self._listener, path)
+            self._listener.listen(MOST_CLIENTS)
+            self._selector.register(self._listener, selectors.EVENT_READ)
+        except BaseException:
+            self.close()
+            raise
+
+    def serve(self) -> None:
+        """Does what can be done without waiting."""
+        for key, _ in self._selector.select(0):
+            if key.fileobj is self._listener:
+                self._accept()
+            else:
+                self._turn(self._clients[key.fd])
+        now_s = self._clock()
+        for client in [c for c in self._clients.values() if now_s - c.moved_s > SILENCE_S]:
+            self._drop(client)
+
+    def close(self) -> None:
+        """Removes the socket and lets everybody go."""
+        for client in list(self._clients.values()):
+            self._drop(client)
+        self._selector.close()
+        self._listener.close()
+        with contextlib.suppress(OSError):
+            os.unlink(self.path)
+
+    @property
+    def clients(self) -> int:
+        return len(self._clients)
+
+    def _accept(self) -> None:
+        try:
+            connection, _ = self._listener.accept()
+        except OSError:  # it has gone already, or there are no descriptors left
+            return
+        connection.setblocking(False)
+        refusal = self._refusal(connection)
+        if refusal is not None:
+            with contextlib.suppress(OSError):
+                connection.send(format_error(refusal))
+            connection.close()
+            return
+        client = _Client(connection, self._clock())
+        self._clients[connection.fileno()] = client
+        self._selector.register(connection, selectors.EVENT_READ)
+
+    def _refusal(self, connection: socket.socket) -> str | None:
+        raw = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+        _, uid, _ = _CREDENTIALS.unpack(raw)
+        if uid not in (0, os.geteuid()):
+            return "only root and the agent's own user may ask"
+        if len(self._clients) >= MOST_CLIENTS:
+            return "too many connections; try again"
+        return None
+
+    def _turn(self, client: _Client) -> None:
+        try:
+            if client.unsent:
+                client.send()
+            else:
+                client.receive()
+            if not client.unsent and (line := client.next_line()) is not None:
+                client.unsent = self._answer(line)
+                client.send()
+        except (OSError, ProtocolError) as error:
+            if isinstance(error, ProtocolError):
+                with contextlib.suppress(OSError):
+                    client.connection.send(format_error(str(error)))
+            self._drop(client)
+            return
+        client.moved_s = self._clock()
+        # A request that has come already makes no socket readable: its turn comes by writing.
+        waits_to_write = client.unsent or client.has_line
+        self._selector.modify(
+            client.connection, selectors.EVENT_WRITE if waits_to_write else selectors.EVENT_READ
+        )
+
+    def _answer(self, line: bytes) -> bytes:
+        try:
+            request = parse_request(line)
+            command = self.commands.get(request.command)
+            if command is None:
+                known = ", ".join(sorted(self.commands))
+                return format_error(f"unknown command {request.command!r}; known are {known}")
+            return format_result(command(request.arguments))
+        except (SmartHarvestError, ProtocolError) as error:
+            return format_error(str(error))
+        except Exception as error:  # a question must not end the agent
+            _log.exception("a request could not be answered")
+            return format_error(f"unexpected {type(error).__name__}: {error}")
+
+    def _drop(self, client: _Client) -> None:
+        del self._clients[client.connection.fileno()]
+        self._selector.unregister(client.connection)
+        client.connection.close()
+
+
+class _Client:
+    """One connection: what has come and is no whole line yet, and what is still to be sent."""
+
+    def __init__(self, connection: socket.socket, now_s: float) -> None:
+        self.connection = connection
+        self.moved_s = now_s
+        self.unsent = b""
+        self._received = bytearray()
+
+    def receive(self) -> None:
+        """Raises OSError once the other side is gone, ProtocolError for an endless line."""
+        if self.has_line:
+            return
+        data = self.connection.recv(_CHUNK)
+        if not data:
+            raise ConnectionError("closed")
+        self._received += data
+        if not self.has_line and len(self._received) > LONGEST_REQUEST:
+            raise ProtocolError(f"a request may have {LONGEST_REQUEST} bytes")
+
+    @property
+    def has_line(self) -> bool:
+        return b"\n" in self._received
+
+    def next_line(self) -> bytes | None:
+        line, newline, rest = bytes(self._received).partition(b"\n")
+        if not newline:
+            return None
+        self._received[:] = rest
+        return line
+
+    def send(self) -> None:
+        with contextlib.suppress(BlockingIOError):
+            self.unsent = self.unsent[self.connection.send(self.unsent) :]
+
+
+def _bind(listener: socket.socket, path: str) -> None:
+    """Binds by the directory's descriptor: a socket's path may only have 107 bytes.
+
+    Nobody can connect before the mode is set, since nobody listens yet.
+    """
+    directory = os.open(os.path.dirname(path), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        short = f"/proc/self/fd/{directory}/{os.path.basename(path)}"
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(short)
+        listener.bind(short)
+        os.chmod(short, 0o600)
+    finally:
+        os.close(directory)

@@ -1,0 +1,148 @@
+"""The state of a running agent, as ``smartharvest status`` tells it."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from smartharvest import __version__, _core
+from smartharvest.agent import Agent, Decision
+from smartharvest.config import Settings
+from smartharvest.host.cpulist import format_cpulist
+from smartharvest.sensing import Sensing
+from smartharvest.survey import Survey
+from smartharvest.wait_watch import PeriodWaits
+from smartharvest.window import Window
+
+REMEMBERED_WARNINGS = 20
+
+
+@dataclass(frozen=True)
+class AgentState:
+    """What there is to tell; gathered when somebody asks."""
+
+    settings: Settings
+    survey: Survey
+    agent: Agent
+    loop: _core.Loop
+    counters: Mapping[str, int]
+    """Of all loops of this run (csrc/loop.h, struct sh_counters)."""
+    sensing: Sensing | None
+    failed_sensors: frozenset[str]
+    drift: int
+    answered: tuple[Window, Decision] | None
+    """The last window and what was decided on it."""
+    waits: PeriodWaits | None
+    waits_unreadable: str | None
+    resting: str | None
+    """Why nothing is lent, if the host is the reason."""
+    seconds: float
+    cpu_seconds: float
+    lessons: int
+    births: Mapping[str, Any] | None
+    warnings: Warnings
+
+
+def describe(state: AgentState) -> dict[str, Any]:
+    """A JSON document. Keys are added, never renamed; cores are cores of the pool beyond the
+    elastic minimum unless said otherwise, means are over the time since the start."""
+    loop, agent, n = state.loop, state.agent, state.counters
+    capacity = state.survey.capacity
+    polled_ns = max(1, n["polled_ns"])
+    window, decision = state.answered or (None, None)
+    now_ns = _core.monotonic_ns()
+    return {
+        "version": __version__,
+        "pid": os.getpid(),
+        "seconds": state.seconds,
+        "primary": [str(spec) for spec in state.settings.primary],
+        "elastic": str(state.settings.elastic),
+        "cores": {
+            "pool": format_cpulist(capacity.pool),
+            "total": capacity.total,
+            "elastic_min": capacity.elastic_min,
+            "max_harvest": capacity.max_harvest,
+        },
+        "sensor": {
+            "name": state.sensing.name if state.sensing else "none",
+            "reason": state.sensing.reason if state.sensing else "",
+            "failed": sorted(state.failed_sensors),
+            "drift": state.drift,
+        },
+        "policy": {
+            "name": agent.policy.name,
+            "label": agent.label_kind,
+            "lessons": state.lessons,
+        },
+        "harvested": {"now": loop.harvested, "mean": n["harvested_core_ns"] / polled_ns},
+        "busy": {
+            "now": window.busy_last if window else 0,
+            "peak": window.busy_max if window else 0,
+            "mean": n["busy_core_ns"] / polled_ns,
+        },
+        "demand": {
+            "peak": window.demand_max if window else 0,
+            "mean": n["demand_core_ns"] / polled_ns,
+        },
+        "decision": asdict(decision) if decision else None,
+        "safeguards": {
+            "short_term": n["short_safeguards"],
+            "long_term": agent.long_term.trips if agent.long_term else 0,
+            "resting_s": agent.long_term.rest_left_ns(now_ns) / 1e9 if agent.long_term else 0.0,
+            "plans_expired": n["plans_expired"],
+            "stale_windows": n["stale_windows"],
+            "lends_nothing_because": state.resting,
+        },
+        "waits": {
+            "period": asdict(state.waits) if state.waits else None,
+            "unreadable": state.waits_unreadable,
+        },
+        "births": state.births,
+        "loop": {
+            "scheduling": loop.scheduling,
+            "windows": n["windows"],
+            "dropped_windows": n["dropped_windows"],
+            "assignments": n["assignments"],
+            "polls": n["polls"],
+            "late_polls": n["late_polls"],
+            "missed_polls": n["missed_polls"],
+            "wake_ups": n["wake_ups"],
+            "lateness_us": {
+                name: loop.lateness_ns(q) / 1e3
+                for name, q in (("p50", 0.5), ("p99", 0.99), ("max", 1.0))
+            },
+        },
+        "agent": {
+            "cpu_seconds": state.cpu_seconds,
+            "cpu": state.cpu_seconds / max(state.seconds, 1e-9),
+            "rss_bytes": resident_bytes(),
+        },
+        "warnings": state.warnings.told(),
+    }
+
+
+def resident_bytes() -> int:
+    """Memory of this process that is resident."""
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+class Warnings(logging.Handler):
+    """The last warnings of this package: what it fell back to, and why."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self._last: deque[tuple[float, str]] = deque(maxlen=REMEMBERED_WARNINGS)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._last.append((time.monotonic(), record.getMessage()))
+
+    def told(self) -> list[dict[str, Any]]:
+        """Oldest first, each with how long ago it was."""
+        now_s = time.monotonic()
+        return [{"age_s": now_s - at_s, "text": text} for at_s, text in self._last]

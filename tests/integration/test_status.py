@@ -1,0 +1,117 @@
+"""``smartharvest status`` beside agents on made trees."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from smartharvest.telemetry.client import ask, sockets
+from tests.commands import smartharvest
+from tests.integration.processes import Processes, RunningAgent
+from tests.integration.worlds import World
+
+SECTIONS = {
+    *("version", "pid", "seconds", "primary", "elastic", "cores", "sensor", "policy"),
+    *("harvested", "busy", "demand", "decision", "safeguards", "waits", "births", "loop"),
+    *("agent", "warnings"),
+}
+"""What others may rely on."""
+
+
+@pytest.fixture
+def version() -> int:
+    return 2  # the socket knows nothing of groups
+
+
+def started(world: World, processes: Processes, *more: str) -> RunningAgent:
+    agent = processes.agent(*world.arguments, *world.targets, *more)
+    agent.wait_until(lambda: any(f"agent-{agent.pid}." in path for path in _sockets(world)))
+    return agent
+
+
+def _sockets(world: World) -> list[str]:
+    return sockets(str(world.state_dir))
+
+
+def _status(world: World) -> list[dict[str, Any]]:
+    outcome = smartharvest("status", "--json", "--state-dir", str(world.state_dir))
+    assert outcome.code == 0, outcome.err
+    agents = json.loads(outcome.out)["agents"]
+    assert isinstance(agents, list)
+    return agents
+
+
+def test_a_running_agent_tells_its_state(world: World, processes: Processes) -> None:
+    agent = started(world, processes, "--policy", "fixed-buffer:2", "--long-term-period", "20ms")
+    (path,) = _sockets(world)
+    assert stat.S_IMODE(Path(path).stat().st_mode) == 0o600
+
+    def has_judged() -> bool:
+        seen = ask(path, "status", {})
+        return seen["decision"] is not None and seen["waits"]["period"] is not None
+
+    agent.wait_until(has_judged)
+    (seen,) = _status(world)
+    assert seen.keys() >= SECTIONS
+    assert seen["pid"] == agent.pid
+    assert (seen["primary"], seen["elastic"]) == (["cgroup:web"], "cgroup:batch")
+    assert seen["sensor"]["name"] == "proc"
+    assert seen["policy"]["name"] == "fixed-buffer:2"
+    assert 0 <= seen["harvested"]["now"] <= seen["cores"]["total"]
+    assert seen["loop"]["windows"] >= seen["decision"]["seq"] > 0
+    assert seen["waits"]["period"]["source"] == "schedstat"
+    assert seen["agent"]["rss_bytes"] > 1_000_000
+    outcome = smartharvest("status", "--state-dir", str(world.state_dir))
+    assert f"agent {agent.pid}, " in outcome.out
+    assert "sensor      proc (" in outcome.out
+    assert agent.send(signal.SIGTERM).code == 0
+    assert world.journals() == []
+
+
+def test_all_agents_are_listed_and_those_that_ended_are_not(
+    world: World, processes: Processes
+) -> None:
+    world.add_group("web2")
+    world.add_group("batch2")
+    first = started(world, processes)
+    second = processes.agent(
+        *world.arguments, "--primary", "cgroup:web2", "--elastic", "cgroup:batch2"
+    )
+    second.wait_until(lambda: len(_sockets(world)) == 2)
+    assert {seen["pid"] for seen in _status(world)} == {first.pid, second.pid}
+    first.send(signal.SIGTERM)
+    assert [seen["pid"] for seen in _status(world)] == [second.pid]
+    second.send(signal.SIGKILL)
+    assert len(_sockets(world)) == 1
+    assert _status(world) == []
+    assert smartharvest("restore", *world.arguments).code == 0
+    assert world.journals() == []
+
+
+def test_an_agent_works_on_while_somebody_holds_its_socket(
+    world: World, processes: Processes
+) -> None:
+    agent = started(world, processes)
+    (path,) = _sockets(world)
+    held = [socket.socket(socket.AF_UNIX) for _ in range(8)]
+    for connection in held:
+        connection.connect(path)
+        connection.send(b"\xff{[")
+    before = ask(path, "status", {})["loop"]["windows"]
+    agent.wait_until(lambda: ask(path, "status", {})["loop"]["windows"] > before + 3)
+    assert agent.send(signal.SIGTERM).code == 0
+    for connection in held:
+        connection.close()
+
+
+def test_without_agents_there_is_nothing_to_tell(tmp_path: Path) -> None:
+    for directory in (tmp_path, tmp_path / "missing"):
+        outcome = smartharvest("status", "--state-dir", str(directory))
+        assert outcome.code == 0
+        assert outcome.out == f"no agent runs in {directory}\n"
