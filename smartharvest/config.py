@@ -10,11 +10,11 @@ import dataclasses
 import difflib
 import os
 import re
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from smartharvest.config_file import Entry, Problem, read_config
 from smartharvest.durations import parse_duration_ns
 from smartharvest.errors import ConfigError
 from smartharvest.host.cpulist import parse_cpulist
@@ -124,7 +124,9 @@ def _switch(value: Any, key: str) -> bool:
 def _one_of(choices: tuple[str, ...]) -> Parser:
     def parse(value: Any, key: str) -> str:
         if value not in choices:
-            raise ConfigError(f"{key}: {value!r} is unknown; use one of {', '.join(choices)}")
+            close = difflib.get_close_matches(str(value), choices, n=1)
+            hint = f"; did you mean {close[0]!r}?" if close else ""
+            raise ConfigError(f"{key}: {value!r} is unknown; use one of {', '.join(choices)}{hint}")
         return str(value)
 
     return parse
@@ -340,47 +342,101 @@ def setting_name(item: dataclasses.Field[Any]) -> str:
 
 FIELDS = {setting_name(item): item for item in dataclasses.fields(Settings)}
 
+RESTARTING = frozenset(
+    {
+        *("primary", "elastic", "cores", "elastic_min", "lend_shared", "park", "cpu_idle"),
+        *("duration", "cgroup_root", "state_dir"),
+    }
+)
+"""Settings that change only with the host given back and arranged anew."""
+LIVE = FIELDS.keys() - RESTARTING
+"""Settings that a running agent takes up while it goes on lending."""
+
+
+@dataclass(frozen=True)
+class Effective:
+    """Settings, and where each came from."""
+
+    settings: Settings
+    origins: Mapping[str, str]
+    """Name of a setting -> ``FILE:LINE`` or ``--flag``; what is missing has its default."""
+
 
 def load_settings(flags: Mapping[str, Any], config_file: str | None = None) -> Settings:
-    """Settings from a TOML file and from flags, which win.
+    """Settings from a TOML file (with drop-ins, see config_file.py) and from flags, which win.
 
     ``flags`` maps setting names to raw values; None means not given. Raises ConfigError, which
-    names the file and the key, for what cannot be read, is unknown or cannot be.
+    names the file, the line and the key, for what cannot be read, is unknown or cannot be.
     """
+    return load_effective(flags, config_file).settings
+
+
+def load_effective(flags: Mapping[str, Any], config_file: str | None = None) -> Effective:
+    """As ``load_settings``, with where each value came from."""
+    effective, problems = collect_settings(flags, config_file)
+    if effective is None:
+        more = ""
+        if len(problems) > 1 and config_file is not None:
+            others = f"{len(problems) - 1} more problem{'s'[: len(problems) > 2]}"
+            more = f" (and {others}: smartharvest check-config {config_file})"
+        raise ConfigError(f"{problems[0]}{more}")
+    return effective
+
+
+def collect_settings(
+    flags: Mapping[str, Any], config_file: str | None = None
+) -> tuple[Effective | None, list[Problem]]:
+    """The settings, or all that is wrong with them."""
+    entries, problems = read_config(config_file) if config_file is not None else ([], [])
     values: dict[str, Any] = {}
-    if config_file is not None:
-        for key, raw in _read_toml(config_file).items():
-            name = key.replace("-", "_")
-            if name not in FIELDS:
-                raise ConfigError(f"{config_file}: unknown key {key!r}{_suggestion(name)}")
-            if FIELDS[name].name in values:
-                raise ConfigError(f"{config_file}: {name}: given twice, with - and with _")
-            try:
-                values[FIELDS[name].name] = FIELDS[name].metadata["parse"](raw, name)
-            except ConfigError as error:
-                raise ConfigError(f"{config_file}: {error}") from None
+    origins: dict[str, Entry | str] = {}
+    for entry in entries:
+        name = entry.key.replace("-", "_")
+        if name not in FIELDS:
+            text = f"unknown key {entry.key!r}{_suggestion(name)}"
+            problems.append(Problem(text, entry.file, entry.line))
+            continue
+        before = origins.get(name)
+        if isinstance(before, Entry) and before.file == entry.file:
+            text = f"{name}: given twice, with - and with _"
+            problems.append(Problem(text, entry.file, entry.line))
+        origins[name] = entry
+        try:
+            values[FIELDS[name].name] = FIELDS[name].metadata["parse"](entry.value, name)
+        except ConfigError as error:
+            problems.append(Problem(str(error), entry.file, entry.line))
     for name, raw in flags.items():
         if raw is not None:
             flag = "--" + name.replace("_", "-")
-            values[FIELDS[name].name] = FIELDS[name].metadata["parse"](raw, flag)
+            origins[name] = flag
+            try:
+                values[FIELDS[name].name] = FIELDS[name].metadata["parse"](raw, flag)
+            except ConfigError as error:
+                problems.append(Problem(str(error)))
     settings = Settings(**values)
+    for name, text in _contradictions(settings):
+        origin = origins.get(name)
+        where = (origin.file, origin.line) if isinstance(origin, Entry) else (None, None)
+        problems.append(Problem(f"{name}: {text}", *where))
+    if problems:
+        # Files in the order they were read, each from its top.
+        files = list(dict.fromkeys(problem.file for problem in problems))
+        return None, sorted(problems, key=lambda one: (files.index(one.file), one.line or 0))
+    spelled = {
+        name: origin.origin if isinstance(origin, Entry) else origin
+        for name, origin in origins.items()
+    }
+    return Effective(settings, spelled), []
+
+
+def _contradictions(settings: Settings) -> list[tuple[str, str]]:
+    """(name, what is wrong) of settings that are sound by themselves only."""
+    found = []
     if settings.poll_ns < SHORTEST_POLL_NS:
-        raise ConfigError("poll: a loop that polls so often has no time left; use 10us or more")
+        found.append(("poll", "a loop that polls so often has no time left; use 10us or more"))
     if settings.window_ns < settings.poll_ns:
-        raise ConfigError("window: shorter than a poll; make --window at least as long as --poll")
-    return settings
-
-
-def _read_toml(path: str) -> dict[str, Any]:
-    try:
-        with open(path, "rb") as file:
-            return tomllib.load(file)
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise ConfigError(f"{path}: is not UTF-8 text") from None
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{path}: is not valid TOML: {error}") from None
+        found.append(("window", "shorter than a poll; make --window at least as long as --poll"))
+    return found
 
 
 def _suggestion(name: str) -> str:

@@ -10,6 +10,7 @@ import click
 
 from smartharvest import __version__
 from smartharvest.cli.agent import agent
+from smartharvest.cli.config import check_config, config
 from smartharvest.cli.demo import demo
 from smartharvest.cli.observe import observe
 from smartharvest.cli.restore import restore
@@ -44,7 +45,17 @@ def cli(context: click.Context, debug: bool) -> None:
         context.exit(2)
 
 
-for command in (agent, run, observe, status, restore, demo):
+COMMANDS = (
+    agent,
+    run,
+    observe,
+    status,
+    restore,
+    demo,
+    config,
+    check_config,
+)
+for command in COMMANDS:
     cli.add_command(command)
 
 

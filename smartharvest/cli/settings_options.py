@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import Field
 from typing import Any, TypeVar
 
 import click
 
-from smartharvest.config import FIELDS, Settings, load_settings
+from smartharvest.config import FIELDS, Effective, Settings, load_effective
 from smartharvest.durations import format_duration
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -21,17 +21,26 @@ def settings_options(*names: str) -> Callable[[Command], Command]:
         for name in reversed(names or tuple(FIELDS)):
             command = _option(name, FIELDS[name])(command)
         return click.option(
-            "--config", "config_file", metavar="FILE", help="TOML file with the same settings."
+            "--config",
+            "config_file",
+            metavar="FILE",
+            help="TOML file with the same settings, with its drop-ins FILE.d/*.toml; or a "
+            "directory of such files.",
         )(command)
 
     return decorate
 
 
-def settings_from(options: dict[str, Any]) -> Settings:
+def settings_from(options: Mapping[str, Any]) -> Settings:
     """Settings from the values click collected; an option that was not given is None."""
-    config_file = options.pop("config_file", None)
+    return effective_from(options).settings
+
+
+def effective_from(options: Mapping[str, Any]) -> Effective:
+    """The same, with where each value came from."""
     flags = {name: (value if value != () else None) for name, value in options.items()}
-    return load_settings(flags, config_file)
+    config_file = flags.pop("config_file", None)
+    return load_effective(flags, config_file)
 
 
 def _option(name: str, item: Field[Any]) -> Callable[[Command], Command]:

@@ -157,7 +157,7 @@ def test_primaries_of_the_command_line_replace_those_of_the_file(toml: WriteToml
         ('window-ns = "25ms"', "unknown key 'window-ns'; did you mean 'window'?"),
         ("[agent]\nkeep_idle = 1", "unknown key 'agent'; known are primary, elastic, cores"),
         ("keep-idle = 1\nkeep_idle = 2", "keep_idle: given twice, with - and with _"),
-        ("keep_idle = 1\nkeep_idle = 2", "is not valid TOML"),
+        ("keep_idle = 1\nkeep_idle = 2", "keep_idle: given on line 1 already"),
         ("window = ", "is not valid TOML"),
         ("primary = [", "is not valid TOML"),
         ("window = 25", 'window: 25 has no unit; write it as a string such as "25ms"'),
@@ -213,14 +213,14 @@ def test_a_file_that_cannot_be_is_named_with_its_key(
 ) -> None:
     file = toml(text + "\n")
     message = refusal({}, file)
-    assert message.startswith(f"{file}: ")
+    assert message.startswith(f"{file}:")
     assert words in message
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     missing = str(tmp_path / "missing.toml")
     assert refusal({}, missing) == f"{missing}: cannot be read: No such file or directory"
-    assert refusal({}, str(tmp_path)) == f"{tmp_path}: cannot be read: Is a directory"
+    assert refusal({}, str(tmp_path)) == f"{tmp_path}: holds no *.toml file"
     binary = tmp_path / "binary.toml"
     binary.write_bytes(b"\xff\xfe\x00")
     assert refusal({}, str(binary)) == f"{binary}: is not UTF-8 text"

@@ -1,0 +1,212 @@
+"""Configuration files as text: which files, which keys on which lines, and what is no TOML.
+
+Knows nothing of the settings; what a key means is config.py's. Everything wrong is collected, so
+that the user hears of all of it at once.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+LARGEST_FILE_BYTES = 1 << 18
+"""A configuration is a page or two; what is larger is something else."""
+
+_ASSIGNMENT = re.compile(r"""\s*(?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*')\s*=""")
+_TABLE = re.compile(r"\s*\[")
+_AT_LINE = re.compile(r"\s*\(at (?:line (\d+), column \d+|end of document)\)$")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something wrong with a configuration, said so that it can be mended."""
+
+    text: str
+    """``key: what is wrong; what to do``"""
+    file: str | None = None
+    line: int | None = None
+    """From 1."""
+
+    def __str__(self) -> str:
+        where = f"{self.file}:{self.line}" if self.line is not None else self.file
+        return f"{where}: {self.text}" if where else self.text
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One key as a file has it."""
+
+    key: str
+    value: Any
+    file: str
+    line: int | None
+
+    @property
+    def origin(self) -> str:
+        return f"{self.file}:{self.line}" if self.line is not None else self.file
+
+
+def read_config(path: str) -> tuple[list[Entry], list[Problem]]:
+    """The entries of ``path`` and its drop-ins, in the order they apply, and what is wrong.
+
+    ``path`` is a file, followed by ``path.d/*.toml``, or a directory of ``*.toml``; names are taken
+    in alphabetical order and a later file wins key by key.
+    """
+    entries: list[Entry] = []
+    problems: list[Problem] = []
+    files, drop_ins = ([], path) if os.path.isdir(path) else ([path], f"{path}.d")
+    try:
+        names = sorted(os.listdir(drop_ins))
+    except FileNotFoundError:
+        names = []
+    except OSError as error:
+        names = []
+        problems.append(Problem(f"cannot be read: {error.strerror}", drop_ins))
+    files += [os.path.join(drop_ins, name) for name in names if name.endswith(".toml")]
+    if not files and not problems:
+        problems.append(Problem("holds no *.toml file", path))
+    for file in files:
+        try:
+            found, wrong = _parse(file, _read_text(file))
+        except _UnreadableError as error:
+            found, wrong = [], [Problem(str(error), file)]
+        entries += found
+        problems += wrong
+    return entries, problems
+
+
+class _UnreadableError(Exception):
+    """Why a file is not read."""
+
+
+def _read_text(path: str) -> str:
+    try:
+        with open(path, "rb") as file:
+            _check_writers(path, os.fstat(file.fileno()))
+            contents = file.read(LARGEST_FILE_BYTES + 1)
+    except OSError as error:
+        raise _UnreadableError(f"cannot be read: {error.strerror}") from None
+    except ValueError:
+        raise _UnreadableError("cannot be read: there is a null byte in its name") from None
+    if len(contents) > LARGEST_FILE_BYTES:
+        raise _UnreadableError(f"is larger than {LARGEST_FILE_BYTES // 1024} KiB")
+    try:
+        return contents.decode()
+    except UnicodeDecodeError:
+        raise _UnreadableError("is not UTF-8 text") from None
+
+
+def _check_writers(path: str, status: os.stat_result) -> None:
+    """Refuses what anybody could have written: it says whose cores go to whom."""
+    if status.st_mode & stat.S_IWOTH and stat.S_ISREG(status.st_mode):
+        raise _UnreadableError(f"anybody may write it; chmod o-w {path}")
+    directory = os.path.dirname(os.path.realpath(path))
+    mode = os.stat(directory).st_mode
+    if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
+        raise _UnreadableError(f"anybody may replace it; chmod o-w {directory}")
+
+
+def _parse(file: str, text: str) -> tuple[list[Entry], list[Problem]]:
+    try:
+        table = _loads(text)
+    except tomllib.TOMLDecodeError as error:
+        return _salvage(file, text, error)
+    lines = {key: line for line, part in _statements(text) for key in part}
+    return [Entry(key, value, file, lines.get(key)) for key, value in table.items()], []
+
+
+def _loads(text: str) -> dict[str, Any]:
+    """tomllib.loads, with TOMLDecodeError for the numbers and depths Python cannot take."""
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        raise
+    except ValueError:
+        raise tomllib.TOMLDecodeError("A number is too large") from None
+    except RecursionError:
+        raise tomllib.TOMLDecodeError("Nested too deeply") from None
+    if any(map(_is_too_large, table.values())):
+        raise tomllib.TOMLDecodeError("A number is too large")
+    return table
+
+
+def _is_too_large(value: Any) -> bool:
+    """Whether it holds a number of more than the 64 bits TOML asks for."""
+    if isinstance(value, dict | list):
+        return any(map(_is_too_large, value.values() if isinstance(value, dict) else value))
+    return isinstance(value, int) and value.bit_length() > 64
+
+
+def _statements(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """(line it starts on, what it says) of each statement of a valid TOML text.
+
+    Keys within a table are not told apart: no setting is one.
+    """
+    pending: list[str] = []
+    start = 1
+    for number, line in enumerate(_lines(text), 1):
+        if not pending:
+            start = number
+        pending.append(line)
+        try:
+            said = _loads("".join(pending))
+        except tomllib.TOMLDecodeError:
+            continue  # goes on on the next line
+        pending = []
+        yield start, said
+        if _TABLE.match(line):
+            return
+
+
+def _salvage(
+    file: str, text: str, error: tomllib.TOMLDecodeError
+) -> tuple[list[Entry], list[Problem]]:
+    """The statements of an invalid TOML text that are sound, and each that is not."""
+    entries: dict[str, Entry] = {}
+    problems: list[Problem] = []
+    for start, part in _pieces(text):
+        try:
+            said = _loads(part)
+        except tomllib.TOMLDecodeError as wrong:
+            problems.append(_toml_problem(file, start, wrong))
+            continue
+        for key, value in said.items():
+            if key in entries:
+                before = entries[key].line
+                problems.append(Problem(f"{key}: given on line {before} already", file, start))
+            entries[key] = Entry(key, value, file, start)
+    return list(entries.values()), problems or [_toml_problem(file, 1, error)]
+
+
+def _toml_problem(file: str, start: int, error: tomllib.TOMLDecodeError) -> Problem:
+    said = str(error)
+    place = _AT_LINE.search(said)
+    what = said[: place.start()] if place else said
+    hint = '; strings stand in quotes, such as window = "25ms"' if "value" in what else ""
+    line = start + int(place[1]) - 1 if place and place[1] else start
+    return Problem(f"is not valid TOML: {what}{hint}", file, line)
+
+
+def _pieces(text: str) -> Iterator[tuple[int, str]]:
+    """(first line, text) of the parts that begin with a key or a table."""
+    piece: list[str] = []
+    start = 1
+    for number, line in enumerate(_lines(text), 1):
+        if piece and (_ASSIGNMENT.match(line) or _TABLE.match(line)):
+            yield start, "".join(piece)
+            piece = []
+        if not piece:
+            start = number
+        piece.append(line)
+    if piece:
+        yield start, "".join(piece)
+
+
+def _lines(text: str) -> list[str]:
+    """Lines as TOML has them: other characters that end a line elsewhere do not here."""
+    return [line + "\n" for line in text.split("\n")]
