@@ -68,6 +68,12 @@ class AlreadyManaged(SmartHarvestError):
     exit_code = 8
 
 
+class UnfitHost(SmartHarvestError):
+    """The doctor found what has to be mended first."""
+
+    exit_code = 10
+
+
 _HINTS = {
     errno.EACCES: "; run as root",
     errno.EPERM: "; run as root or grant CAP_SYS_ADMIN",

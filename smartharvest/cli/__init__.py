@@ -12,6 +12,7 @@ from smartharvest import __version__
 from smartharvest.cli.agent import agent
 from smartharvest.cli.config import check_config, config
 from smartharvest.cli.demo import demo
+from smartharvest.cli.doctor import doctor
 from smartharvest.cli.observe import observe
 from smartharvest.cli.restore import restore
 from smartharvest.cli.run import run
@@ -31,7 +32,7 @@ def cli(context: click.Context, debug: bool) -> None:
 
     Exit codes: 0 done, 1 unexpected, 2 wrong settings, 3 missing rights, 4 a target that cannot
     be, 5 a write the kernel refused, 6 a target that vanished, 7 the sensor failed, 8 another agent
-    has the groups, 9 a damaged journal.
+    has the groups, 9 a damaged journal, 10 a host that is not fit (doctor).
     """
     context.obj = {"debug": debug}
     logging.basicConfig(
@@ -49,6 +50,7 @@ COMMANDS = (
     agent,
     run,
     observe,
+    doctor,
     status,
     restore,
     demo,
