@@ -411,6 +411,8 @@ static void *run(void *arg) {
         const int64_t now_ns = clock->now_ns(clock->ctx);
         if ((err = sh_loop_step(loop, deadline_ns, now_ns)))
             break;
+        if (loop->beat)
+            atomic_store_explicit(loop->beat, now_ns, memory_order_relaxed);
         if (loop->seq != noted_seq) {
             noted_seq = loop->seq;
             note_cpu_time(loop);

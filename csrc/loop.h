@@ -120,6 +120,7 @@ struct sh_loop {
     bool started;
     /* Where it may run, and where once it is SCHED_FIFO; all zero: anywhere. */
     uint64_t cpus[SH_MAX_CPU_WORDS], realtime_cpus[SH_MAX_CPU_WORDS];
+    _Atomic int64_t *beat;  /* the time of the last poll, for who watches over it; may be NULL */
     int fifo_priority;      /* 0: do not ask for SCHED_FIFO */
     _Atomic int scheduling; /* enum sh_scheduling it got; -1 until it runs */
     _Atomic int32_t tid;

@@ -181,7 +181,8 @@ class Loop:
 
     Times in nanoseconds, cores in 0..total. ``cpus`` is where the thread may run (None: anywhere),
     ``realtime_cpus`` where once it runs as SCHED_FIFO (None: there too);
-    ``fifo_priority`` 0 asks for no real-time scheduling. With a sensor that sees changes, ``exact``
+    ``fifo_priority`` 0 asks for no real-time scheduling; ``beat_slot`` is eight bytes for the time
+    of the last poll. With a sensor that sees changes, ``exact``
     weighs windows by time and ``event_driven`` does without polling. Raises ValueError for settings
     out of range.
     """
@@ -202,6 +203,7 @@ class Loop:
         cpus: list[int] | None = None,
         realtime_cpus: list[int] | None = None,
         fifo_priority: int = 0,
+        beat_slot: _WritableBuffer | None = None,
         exact: bool = False,
         event_driven: bool = False,
     ) -> None: ...

@@ -657,12 +657,14 @@ cdef class Loop:
 
     Times in nanoseconds, cores in 0..total. ``cpus`` is where the thread may run (None: anywhere),
     ``realtime_cpus`` where once it runs as SCHED_FIFO (None: there too);
-    ``fifo_priority`` 0 asks for no real-time scheduling. With a sensor that sees changes, ``exact``
+    ``fifo_priority`` 0 asks for no real-time scheduling; ``beat_slot`` is eight bytes for the time
+    of the last poll. With a sensor that sees changes, ``exact``
     weighs windows by time and ``event_driven`` does without polling. Raises ValueError for settings
     out of range.
     """
 
     cdef loop.sh_loop *c
+    cdef Py_buffer beat
     cdef readonly Sensor sensor
     cdef readonly Actuator actuator
     cdef readonly int total
@@ -683,6 +685,7 @@ cdef class Loop:
         cpus: list[int] | None = None,
         realtime_cpus: list[int] | None = None,
         fifo_priority: int = 0,
+        beat_slot: object = None,
         exact: bool = False,
         event_driven: bool = False,
     ) -> None:
@@ -717,12 +720,18 @@ cdef class Loop:
             if cpu < loop.SH_MAX_CPU_WORDS * 64:
                 self.c.realtime_cpus[cpu // 64] |= (<unsigned long long> 1) << (cpu % 64)
         self.c.fifo_priority = fifo_priority
+        if beat_slot is not None:
+            PyObject_GetBuffer(beat_slot, &self.beat, PyBUF_WRITABLE)
+            if self.beat.len < <Py_ssize_t> sizeof(int64_t):
+                raise ValueError("no room for a time in the beat slot")
+            self.c.beat = <loop.atomic_int64_t *> self.beat.buf
 
     def __dealloc__(self) -> None:
         if self.c is not NULL:
             with nogil:
                 loop.sh_loop_destroy(self.c)
             PyMem_Free(self.c)
+        PyBuffer_Release(&self.beat)
 
     def start(self) -> None:
         """Starts the thread. Raises OSError if it cannot be made."""

@@ -36,6 +36,7 @@ LABELS = ("demand", "busy")
 LONG_TERMS = ("attributed", "paper", "off")
 PACINGS = ("sleep", "hybrid", "spin")
 PARKINGS = ("idle", "freeze")
+DEATHS = ("restore", "minimum")
 
 _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,9}")
 _PERCENTAGE = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*%")
@@ -312,6 +313,16 @@ class Settings:
         _switch, "Run the elastic group under cpu.idle, below everything else.", True
     )
     realtime: bool = _setting(_switch, "Run the loop as SCHED_FIFO where that is allowed.", True)
+    guardian: bool = _setting(
+        _switch, "Have a small process give everything back if the agent dies or hangs.", True
+    )
+    on_death: str = _setting(
+        _one_of(DEATHS),
+        "What the guardian leaves behind a dead agent: restore (the host as it was) or minimum "
+        "(the elastic side keeps its minimum until smartharvest restore or the next agent).",
+        "restore",
+        "WHAT",
+    )
     duration_ns: int | None = _setting(
         parse_duration_ns, "Stop after this long.", None, "DURATION", name="duration"
     )

@@ -20,6 +20,7 @@ from smartharvest.errors import (
     TargetVanished,
     WriteRefused,
 )
+from smartharvest.host.shared_page import Phase
 from smartharvest.host.targets import PidTarget
 from smartharvest.survey import Survey
 from smartharvest.telemetry.client import socket_path
@@ -105,11 +106,13 @@ class Run:
         control = self._listen()
         try:
             self._loop.start()
+            session.enter_phase(Phase.RUNNING)
             self._say_scheduling()
             started()
             while not session.stopped and (seconds is None or time.monotonic() - began < seconds):
                 left_ms = WAIT_MS if seconds is None else (began + seconds - time.monotonic()) * 1e3
                 self._loop.wait(max(0, min(WAIT_MS, int(left_ms), self._judgement_ms())))
+                session.journal.page.beat_as_agent()
                 self._answer()
                 self._judge_waits()
                 if self._loop.halt is not None:
@@ -119,6 +122,7 @@ class Run:
                     control.serve()
             finished()
         finally:
+            session.enter_phase(Phase.ENDING)
             # Stopped and closed before anything is restored: a loop that still ran would write on,
             # and one that still held its descriptors might leave none to restore with.
             self._loop.stop()
@@ -262,6 +266,7 @@ class Run:
                 f"{seen.capacity.total}; start the agent again"
             )
         _log.info("the targets' groups or CPUs have changed: the loop starts anew")
+        session.enter_phase(Phase.ARRANGING)
         self._loop.stop()
         self._loop.sensor.close()
         self._past = self._counters()
@@ -269,6 +274,7 @@ class Run:
         session.elastic_side.make_room(seen)
         self._loop = session.make_loop()
         self._loop.start()
+        session.enter_phase(Phase.RUNNING)
 
     def _go_on_or_explain(self) -> None:
         session, halt = self._session, self._loop.halt

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import mmap
 import os
 from collections.abc import Mapping, Sequence
 
@@ -15,6 +14,7 @@ from smartharvest.host.cgroup import CgroupTree, Group
 from smartharvest.host.counterparts import adopt_tasks, make_counterpart
 from smartharvest.host.cpulist import format_cpulist, parse_cpulist
 from smartharvest.host.fake_kernel import FakeKernel
+from smartharvest.host.journal import Minimum
 from smartharvest.host.targets import CgroupTarget, PidTarget
 from smartharvest.host.writer import HostWriter
 from smartharvest.survey import Survey
@@ -152,7 +152,19 @@ class ElasticSide:
             family[path] = [(own & cpus) | always for cpus in lent]
         return family
 
-    def make_actuator(self, survey: Survey, nudge_slot: mmap.mmap) -> _core.Actuator:
+    def minimum(self, survey: Survey) -> Minimum:
+        """What the guardian has to write to leave the group with its minimum: leaves first."""
+        if isinstance(self.target, PidTarget):
+            return ()
+        family = self._family_cpus(survey)
+        masks = [(f"{path}/cpuset.cpus", format_cpulist(cpus[0])) for path, cpus in family.items()]
+        frozen = []
+        if self._freezes:
+            freeze_file, freeze, _ = self._freezer(self.target.group)
+            frozen = [(freeze_file, freeze)]
+        return (*reversed(masks), *frozen)
+
+    def make_actuator(self, survey: Survey, nudge_slot: memoryview) -> _core.Actuator:
         """What moves the cores, for the host as surveyed."""
         capacity = survey.capacity
         levels = range(capacity.max_harvest + 1)

@@ -21,12 +21,16 @@ from smartharvest.config import Settings
 from smartharvest.control import Report, Run
 from smartharvest.elastic_side import ElasticSide
 from smartharvest.errors import ConfigError, RightsError, TargetVanished
+from smartharvest.guardian.guard import Guard
+from smartharvest.guardian.process import Charge
+from smartharvest.guardian.verdict import limits_for
 from smartharvest.host.cgroup import CgroupTree
 from smartharvest.host.counterparts import exists_somewhere, make_counterpart
 from smartharvest.host.cpulist import format_cpulist
 from smartharvest.host.fake_kernel import FakeKernel
 from smartharvest.host.journal import Journal
 from smartharvest.host.recovery import RecoveryReport, recover
+from smartharvest.host.shared_page import Phase
 from smartharvest.host.targets import (
     CgroupTarget,
     PidTarget,
@@ -49,6 +53,8 @@ _log = logging.getLogger(__name__)
 _package_log = logging.getLogger("smartharvest")
 
 FIFO_PRIORITY = 10
+GUARDIAN_PATIENCE_S = 1.0
+"""How long the guardian may be amid writing the minimum."""
 
 
 def _nothing(*_: object) -> None:
@@ -65,6 +71,7 @@ class Session:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.stopped = False
+        self.guard: Guard | None = None
         self.sensing: Sensing | None = None
         self.failed_sensors: set[str] = set()
         self.warnings = Warnings()
@@ -93,6 +100,7 @@ class Session:
         )
         self.writer = HostWriter(self.tree.files, self.journal)
         try:
+            self._start_guard()
             self.primaries = [self._resolve(spec) for spec in settings.primary]
             self.elastic = self._resolve(elastic_spec)
             check_apart(self.primaries, self.elastic)
@@ -131,9 +139,40 @@ class Session:
 
     def _restore(self) -> None:
         with _signals_held():
-            restored = self.writer.restore()
+            try:
+                self.enter_phase(Phase.ENDING)
+                restored = self.writer.restore()
+            finally:
+                if self.guard is not None:
+                    self.guard.end()
         for line in restored:
             _log.debug("put back: %s", line)
+
+    # --- the guardian ----------------------------------------------------------------------------
+
+    def _start_guard(self) -> None:
+        """Starts the guardian; nothing is journaled, and so nothing changed, before it is ready."""
+        if not self.settings.guardian:
+            return
+        made_tree = self.tree.root if isinstance(self.tree.files, FakeKernel) else ""
+        self.guard = Guard(
+            Charge(
+                self.journal.path,
+                made_tree,
+                restores=self.settings.on_death == "restore",
+                limits=limits_for(self.settings.window_ns),
+            )
+        )
+        self.journal.before_first_entry = self.guard.wait_ready
+
+    def enter_phase(self, phase: Phase) -> None:
+        """Tells the guardian what comes next; returns when it is not amid a write of its own."""
+        page = self.journal.page
+        with page.locked(GUARDIAN_PATIENCE_S) as held:
+            if not held and self.guard is not None:
+                self.guard.end()  # stopped amid a write, which it must not go on with
+            page.beat_as_agent()
+            page.phase = phase
 
     def _claim(self, spec: TargetSpec) -> str:
         return self.tree.group(spec.value).path if spec.kind == "cgroup" else str(spec)
@@ -179,13 +218,14 @@ class Session:
         tick. Any other thread would queue behind the batch it displaces: off the lent cores.
         """
         settings, capacity = self.settings, self.capacity
+        self.journal.set_minimum(self.elastic_side.minimum(self.survey))
         sensor = self._sense().sensor
         exact = sensor.sees_changes and settings.accounting == "exact"
         # A spinning real-time thread runs into the kernel's real-time throttling every second.
         realtime = settings.realtime and settings.pacing != "spin"
         return _core.Loop(
             sensor=sensor,
-            actuator=self.elastic_side.make_actuator(self.survey, self.journal.nudge_slot),
+            actuator=self.elastic_side.make_actuator(self.survey, self.journal.page.nudge_slot),
             total=capacity.total,
             window_ns=settings.window_ns,
             poll_ns=settings.poll_ns,
@@ -197,6 +237,7 @@ class Session:
             fifo_priority=FIFO_PRIORITY if realtime else 0,
             exact=exact,
             event_driven=exact and settings.events,
+            beat_slot=self.journal.page.beat_slot,
         )
 
     def _sense(self) -> Sensing:

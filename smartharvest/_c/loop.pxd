@@ -39,7 +39,10 @@ cdef extern from "loop.h" nogil:
         uint64_t short_safeguards, assignments, plans_expired, stale_windows
         uint64_t polled_ns, harvested_core_ns, busy_core_ns, demand_core_ns, wake_ups
 
+    ctypedef int64_t atomic_int64_t "_Atomic int64_t"
+
     struct sh_loop:
+        atomic_int64_t *beat
         sh_clock clock
         sh_sensor sensor
         sh_actuator actuator

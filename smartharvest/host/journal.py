@@ -3,8 +3,8 @@
 One JSON file per agent, ``agent-<pid>.journal``, replaced as a whole by rename(2) for each entry,
 so a reader sees all of it or the version before. The agent holds a lock (flock(2)) on
 ``agent-<pid>.lock`` as long as it lives: the kernel drops it however the agent ends, so a journal
-whose lock is free belongs to a dead one. ``agent-<pid>.nudge`` holds the id of the thread that the
-polling loop has pinned for a moment (0: none); the loop writes it itself, as memory.
+whose lock is free belongs to a dead one. ``agent-<pid>.shared`` is the memory that agent, loop and
+guardian share (``shared_page``).
 """
 
 from __future__ import annotations
@@ -13,17 +13,16 @@ import contextlib
 import errno
 import fcntl
 import json
-import mmap
 import os
-import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 
 from smartharvest.errors import AlreadyManaged, RightsError, SmartHarvestError
-from smartharvest.host import tasks
+from smartharvest.host import shared_page, tasks
+from smartharvest.host.shared_page import SharedPage
 
 DEFAULT_DIRECTORY = "/run/smartharvest"
-_VERSION = 1
+_VERSION = 2
 
 
 class JournalError(SmartHarvestError):
@@ -79,6 +78,10 @@ _KINDS: dict[str, type[Entry]] = {
 }
 
 
+Minimum = tuple[tuple[str, str], ...]
+"""(file, value) in the order to write them: the elastic side has its minimum then, and no more."""
+
+
 @dataclass(frozen=True)
 class JournalContents:
     """A journal as read back."""
@@ -88,6 +91,7 @@ class JournalContents:
     start_time: int
     claims: tuple[str, ...]
     entries: tuple[Entry, ...]
+    minimum: Minimum
 
 
 class Journal:
@@ -101,8 +105,10 @@ class Journal:
     ``directory`` cannot be written.
     """
 
-    nudge_slot: mmap.mmap
-    """Four shared bytes for the id of the thread that the loop has pinned, 0 for none."""
+    page: SharedPage
+    """The memory shared with the loop and the guardian."""
+    before_first_entry: Callable[[], None] | None = None
+    """Called once, before anything is journaled and so before anything is changed."""
 
     def __init__(
         self, directory: str = DEFAULT_DIRECTORY, *, name: str = "agent", claims: Sequence[str] = ()
@@ -111,6 +117,7 @@ class Journal:
         self.path = os.path.join(directory, f"{name}-{pid}.journal")
         self._directory = directory
         self._entries: dict[tuple[object, ...], Entry] = {}
+        self._minimum: Minimum = ()
         self._lock: int | None = None
         self._group_locks: list[int] = []
         self._header = {
@@ -132,7 +139,7 @@ class Journal:
                 if self._lock is None:
                     raise JournalError(f"{lock_path(self.path)}: somebody else holds this lock")
                 self._lock_groups(claims)
-                self.nudge_slot = _make_nudge_slot(self.path)
+                self.page = SharedPage(page_path(self.path), create=True)
                 self._save()
         except BaseException as error:
             if self._lock is not None:
@@ -187,6 +194,9 @@ class Journal:
         """Makes ``entries`` durable in one go, but none for what has one: the first is true."""
         if self._lock is None:
             raise JournalError(f"{self.path}: is closed; nothing may be changed any more")
+        if self.before_first_entry is not None:
+            self.before_first_entry()
+            self.before_first_entry = None
         before = self._entries.copy()
         for entry in entries:
             self._entries.setdefault(_subject(entry), entry)
@@ -196,16 +206,31 @@ class Journal:
             self._save()
         except OSError as error:
             self._entries = before
-            raise RightsError(
-                f"{self.path}: the journal cannot be written: {error.strerror}; nothing was changed"
-            ) from error
+            raise self._unwritten(error) from error
+
+    def set_minimum(self, minimum: Minimum) -> None:
+        """Journals what leaves the elastic side its minimum, for the guardian to do."""
+        if minimum == self._minimum:
+            return
+        self._minimum = minimum
+        try:
+            self._save()
+        except OSError as error:
+            raise self._unwritten(error) from error
+
+    def _unwritten(self, error: OSError) -> RightsError:
+        return RightsError(
+            f"{self.path}: the journal cannot be written: {error.strerror}; nothing was changed"
+        )
 
     def _save(self) -> None:
         names = {kind: name for name, kind in _KINDS.items()}
         entries = [{"kind": names[type(entry)], **asdict(entry)} for entry in self.entries]
         temporary = self.path + ".new"
         with open(temporary, "w") as file:
-            json.dump({**self._header, "entries": entries}, file, indent=1)
+            json.dump(
+                {**self._header, "minimum": self._minimum, "entries": entries}, file, indent=1
+            )
             file.flush()
             os.fsync(file.fileno())
         os.rename(temporary, self.path)
@@ -222,6 +247,8 @@ class Journal:
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
+            if hasattr(self, "page"):
+                self.page.close()
         while self._group_locks:
             os.close(self._group_locks.pop())
 
@@ -261,6 +288,7 @@ def read_journal(path: str) -> JournalContents:
             int(raw["start_time"]),
             tuple(map(str, raw["claims"])),
             tuple(entries),
+            tuple((str(path), str(value)) for path, value in raw["minimum"]),
         )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise JournalError(
@@ -282,24 +310,13 @@ def lock_path(journal_path: str) -> str:
     return journal_path.removesuffix(".journal") + ".lock"
 
 
-def _nudge_path(journal_path: str) -> str:
-    return journal_path.removesuffix(".journal") + ".nudge"
+def page_path(journal_path: str) -> str:
+    return journal_path.removesuffix(".journal") + ".shared"
 
 
 def read_nudge(journal_path: str) -> int:
     """The thread that a loop had pinned when it ended, 0 for none."""
-    try:
-        with open(_nudge_path(journal_path), "rb") as file:
-            return int.from_bytes(file.read(4), sys.byteorder)
-    except FileNotFoundError:
-        return 0
-
-
-def _make_nudge_slot(journal_path: str) -> mmap.mmap:
-    with open(_nudge_path(journal_path), "w+b") as file:
-        file.write(bytes(4))
-        file.flush()
-        return mmap.mmap(file.fileno(), 4)
+    return shared_page.read_nudge(page_path(journal_path))
 
 
 def try_lock(path: str, *, create: bool = False) -> int | None:
@@ -336,7 +353,7 @@ def is_live(journal_path: str) -> bool:
 def remove(journal_path: str) -> None:
     """Removes a journal with its lock; the caller holds the lock."""
     control_socket = journal_path.removesuffix(".journal") + ".sock"
-    files = (journal_path, journal_path + ".new", _nudge_path(journal_path), control_socket)
+    files = (journal_path, journal_path + ".new", page_path(journal_path), control_socket)
     for path in (*files, lock_path(journal_path)):
         with contextlib.suppress(FileNotFoundError):
             os.unlink(path)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from smartharvest.errors import RightsError
 from smartharvest.host import tasks
-from smartharvest.host.cgroup import KernelFiles
 from smartharvest.host.journal import (
     DEFAULT_DIRECTORY,
     JournalError,
@@ -21,8 +21,12 @@ from smartharvest.host.journal import (
     remove,
     try_lock,
 )
+from smartharvest.host.kernel_files import KernelFiles
 from smartharvest.host.restoration import put_back
 
+OTHERS_MAY_TAKE_S = 5.0
+"""How long somebody else, such as its guardian, may take to restore a dead agent's journal."""
+_LOOK_AGAIN_S = 0.01
 _EVERY_CPU = 8192  # the largest NR_CPUS on x86; the kernel takes those there are
 
 
@@ -50,14 +54,8 @@ def recover(files: KernelFiles, directory: str = DEFAULT_DIRECTORY) -> RecoveryR
     report = RecoveryReport()
     try:
         for path in journal_paths(directory):
-            lock = try_lock(lock_path(path), create=True)
-            if lock is None:
+            if not recover_one(path, files, report):
                 report.live.append(_pid_of(path))
-                continue
-            try:
-                _recover_one(path, files, report)
-            finally:
-                os.close(lock)
     except PermissionError as error:
         raise RightsError(f"{error.filename}: {error.strerror}; run as root") from error
     except OSError as error:
@@ -65,7 +63,42 @@ def recover(files: KernelFiles, directory: str = DEFAULT_DIRECTORY) -> RecoveryR
     return report
 
 
-def _recover_one(path: str, files: KernelFiles, report: RecoveryReport) -> None:
+def recover_one(path: str, files: KernelFiles, report: RecoveryReport) -> bool:
+    """Restores and removes the journal at ``path`` unless its agent lives.
+
+    False if its lock is held, and not just by somebody who is restoring it. Raises OSError.
+    """
+    lock = _lock_of_the_dead(path)
+    if lock is None:
+        return False
+    try:
+        _put_back(path, files, report)
+    finally:
+        os.close(lock)
+    return True
+
+
+def _lock_of_the_dead(path: str) -> int | None:
+    deadline = time.monotonic() + OTHERS_MAY_TAKE_S
+    while True:
+        lock = try_lock(lock_path(path), create=True)
+        if lock is not None or _is_agents(path) or time.monotonic() > deadline:
+            return lock
+        time.sleep(_LOOK_AGAIN_S)
+
+
+def _is_agents(path: str) -> bool:
+    """Whether the agent that wrote the journal at ``path`` lives, as far as it can be read."""
+    try:
+        journal = read_journal(path)
+    except FileNotFoundError:
+        return False
+    except JournalError:
+        return True
+    return tasks.start_time(journal.pid) == journal.start_time and tasks.alive(journal.pid)
+
+
+def _put_back(path: str, files: KernelFiles, report: RecoveryReport) -> None:
     try:
         journal = read_journal(path)
     except FileNotFoundError:  # its agent was just closing it

@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from smartharvest.host import tasks
-from smartharvest.host.cgroup import KernelFiles
 from smartharvest.host.cpulist import format_cpulist, parse_cpulist
 from smartharvest.host.journal import AffinityEntry, CreatedEntry, Entry, FileEntry, MovedEntry
+from smartharvest.host.kernel_files import KernelFiles
 
 _GONE = (errno.ENOENT, errno.ENODEV, errno.ENOTDIR, errno.ESRCH)
 _MASKS = ("cpuset.cpus", "cpuset.mems")

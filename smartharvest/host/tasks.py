@@ -57,6 +57,12 @@ def alive(tid: int) -> bool:
     return bool(fields) and fields[_STATE] not in ("Z", "X")
 
 
+def state(tid: int) -> str:
+    """The letter of proc_pid_stat(5), such as R, S or T; empty if ``tid`` is gone."""
+    fields = _stat_fields(tid)
+    return fields[_STATE] if fields else ""
+
+
 def affinity(tid: int) -> frozenset[int]:
     """The CPUs ``tid`` may run on: its own affinity within its cpuset; empty if it is gone."""
     try:

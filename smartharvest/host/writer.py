@@ -14,9 +14,9 @@ from smartharvest.errors import (
     WriteRefused,
 )
 from smartharvest.host import tasks
-from smartharvest.host.cgroup import KernelFiles
 from smartharvest.host.cpulist import format_cpulist, parse_cpulist
 from smartharvest.host.journal import AffinityEntry, FileEntry, Journal, MovedEntry
+from smartharvest.host.kernel_files import KernelFiles
 from smartharvest.host.restoration import WriteLog, is_same, move, no_log, put_back
 
 _GONE = (errno.ENOENT, errno.ENODEV, errno.ENOTDIR)

@@ -76,6 +76,7 @@ def settings_for(world: World, **more: object) -> Settings:
         "window_ns": 5_000_000,
         "poll_ns": 500_000,
         "long_term": False,
+        "guardian": False,
         **more,
     }
     return Settings(**values)  # type: ignore[arg-type]

@@ -15,6 +15,7 @@ from tests.integration.worlds import World, make_world
 ONE_SPINS = "2-7"
 """What eight CPUs and a buffer of one leave the batch while one primary thread spins."""
 BUFFER = ("--policy", "fixed-buffer:1")
+ALONE = "--no-guardian"
 
 
 def test_the_batch_gets_what_the_plan_says_and_everything_back_at_the_end(
@@ -64,7 +65,7 @@ def test_a_signal_ends_it_with_everything_put_back(
 
 def test_after_a_kill_restore_puts_everything_back_once(world: World, processes: Processes) -> None:
     before = world.files()
-    agent = processes.agent(*world.arguments, *world.targets, *BUFFER)
+    agent = processes.agent(*world.arguments, *world.targets, *BUFFER, ALONE)
     agent.wait_until(lambda: world.mask() == ONE_SPINS)
     assert agent.send(signal.SIGKILL).code == -signal.SIGKILL
     assert world.files() != before
@@ -82,7 +83,7 @@ def test_the_next_agent_puts_back_what_a_killed_one_left(
     world: World, processes: Processes
 ) -> None:
     before = world.files()
-    killed = processes.agent(*world.arguments, *world.targets, *BUFFER)
+    killed = processes.agent(*world.arguments, *world.targets, *BUFFER, ALONE)
     killed.wait_until(lambda: world.mask() == ONE_SPINS)
     killed.send(signal.SIGKILL)
     outcome = smartharvest("agent", *world.arguments, *world.targets, "--duration", "100ms")
@@ -184,7 +185,7 @@ def test_without_a_minimum_the_batch_is_frozen_while_nothing_is_lent(
 def test_a_frozen_batch_is_thawed_after_a_kill(quiet_world: World, processes: Processes) -> None:
     before = quiet_world.files()
     freezer = ("--elastic-min", "0", "--park", "freeze", "--policy", "no-harvest")
-    agent = processes.agent(*quiet_world.arguments, *quiet_world.targets, *freezer)
+    agent = processes.agent(*quiet_world.arguments, *quiet_world.targets, *freezer, ALONE)
     freeze_file = quiet_world.elastic.freeze_file
     assert freeze_file is not None
     agent.wait_until(lambda: quiet_world.kernel.read(freeze_file) in ("FROZEN\n", "1\n"))

@@ -166,7 +166,7 @@ def test_a_signal_frees_the_batch(host: Host, processes: Processes, number: sign
 
 def test_restore_frees_the_batch_after_a_kill(host: Host, processes: Processes) -> None:
     before = host.files()
-    agent = processes.agent(*host.state, *host.targets)
+    agent = processes.agent(*host.state, *host.targets, "--no-guardian")
     agent.wait_until(lambda: is_confined(host))
     agent.send(signal.SIGKILL)
     assert host.files() != before
@@ -204,7 +204,9 @@ def test_children_of_the_batch_are_confined_and_freed_with_it(
     leaf = f"{host.batch.path}/low/leaf"
     host.tree.files.write(f"{leaf}/tasks", str(host.worker))
     before = host.files()
-    agent = processes.agent(*host.state, *host.targets, "--elastic-min=0", "--policy=no-harvest")
+    agent = processes.agent(
+        *host.state, *host.targets, "--elastic-min=0", "--policy=no-harvest", "--no-guardian"
+    )
     agent.wait_until(
         lambda: (
             is_confined(host)
@@ -270,7 +272,9 @@ def test_without_rights_it_says_which_file_needs_them(host: Host) -> None:
         os.chmod(state_dir, 0o777)
         if _as_nobody(["--version"]).returncode != 0:
             pytest.skip("setpriv is missing, or nobody may not read this installation")
-        done = _as_nobody(["agent", *host.targets, "--no-cpu-idle", "--state-dir", state_dir])
+        done = _as_nobody(
+            ["agent", *host.targets, "--no-guardian", "--no-cpu-idle", "--state-dir", state_dir]
+        )
     assert done.returncode == 3, done.stderr
     last_line = done.stderr.splitlines()[-1]
     assert last_line == f"smartharvest: {host.batch.cpus_file}: Permission denied; run as root"

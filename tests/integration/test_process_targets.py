@@ -83,7 +83,7 @@ def test_threads_are_freed_after_a_kill(
     agent = processes.agent(
         *host_world.arguments,
         *("--primary", "cgroup:web", "--elastic", f"pid:{victim.pid}"),
-        *("--policy", "no-harvest"),
+        *("--policy", "no-harvest", "--no-guardian"),
     )
     agent.wait_until(lambda: _affinities(victim) == [LAST] * 2)
     _one_more_thread(victim)

@@ -81,7 +81,8 @@ def test_all_agents_are_listed_and_those_that_ended_are_not(
     world.add_group("batch2")
     first = started(world, processes)
     second = processes.agent(
-        *world.arguments, "--primary", "cgroup:web2", "--elastic", "cgroup:batch2"
+        *world.arguments,
+        *("--primary", "cgroup:web2", "--elastic", "cgroup:batch2", "--no-guardian"),
     )
     second.wait_until(lambda: len(_sockets(world)) == 2)
     assert {seen["pid"] for seen in _status(world)} == {first.pid, second.pid}

@@ -61,12 +61,13 @@ VALUES: dict[str, tuple[str, object]] = {
     "accounting": ("sampled", "sampled"),
     "label": ("busy", "busy"),
     "park": ("freeze", "freeze"),
+    "on_death": ("minimum", "minimum"),
     "duration": ("2min", 120_000_000_000),
     "cgroup_root": ("/a/../b", "/b"),
     "state_dir": ("/c/", "/c"),
 }
 """Every setting but the switches: a spelling that is not the default, and its value."""
-SWITCHES = ("lend_shared", "events", "cpu_idle", "realtime")
+SWITCHES = ("lend_shared", "events", "cpu_idle", "realtime", "guardian")
 
 
 def test_every_setting_is_tried_here() -> None:
@@ -126,6 +127,7 @@ def test_a_flag_wins_over_the_file(name: str, toml: WriteToml) -> None:
         "accounting": "exact",
         "label": "demand",
         "park": "idle",
+        "on_death": "restore",
         "duration": "1s",
     }
     file = toml(f'{name} = "{others[name]}"\n')

@@ -10,7 +10,8 @@ from bench.document import build_document
 from bench.machine import steal_share
 from bench.subject import Effort, Figures, NotMeasurableError, goal
 from smartharvest.errors import RightsError
-from smartharvest.host.cgroup import CgroupTree, PosixFiles
+from smartharvest.host.cgroup import CgroupTree
+from smartharvest.host.kernel_files import PosixFiles
 
 EFFORT = Effort(rounds=5, share=0.2, seed=7)
 

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from smartharvest.errors import ConfigError, RightsError, TargetError, TargetVanished
-from smartharvest.host.cgroup import CgroupTree, PosixFiles
+from smartharvest.host.cgroup import CgroupTree
+from smartharvest.host.kernel_files import PosixFiles
 from tests.unit.host.made_trees import kernel_of, make_group, make_v1_tree, make_v2_tree
 
 

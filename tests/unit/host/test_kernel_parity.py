@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 from smartharvest.host import tasks
-from smartharvest.host.cgroup import CgroupTree, KernelFiles, PosixFiles
+from smartharvest.host.cgroup import CgroupTree
 from smartharvest.host.cpulist import format_cpulist
 from smartharvest.host.fake_kernel import FakeKernel
+from smartharvest.host.kernel_files import KernelFiles, PosixFiles
 from tests.unit.host.made_trees import make_v1_tree
 
 pytestmark = pytest.mark.root

@@ -28,7 +28,7 @@ writer.set(tree.group("g").cpus_file, "1")
 writer.set(tree.group("g").idle_file, "1")
 if nudged := int(nudged):
     os.sched_setaffinity(nudged, {max(os.sched_getaffinity(nudged))})
-    memoryview(journal.nudge_slot).cast("i")[0] = nudged
+    journal.page.nudge_slot.cast("i")[0] = nudged
 os.kill(os.getpid(), signal.SIGKILL)
 """
 

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from smartharvest.errors import AlreadyManaged
-from smartharvest.host.cgroup import CgroupTree, Group, PosixFiles
+from smartharvest.host.cgroup import CgroupTree, Group
 from smartharvest.host.journal import Journal
+from smartharvest.host.kernel_files import PosixFiles
 from smartharvest.host.recovery import recover
 from smartharvest.host.writer import HostWriter
 

@@ -1,0 +1,81 @@
+"""The agent's side of its guardian."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import sys
+
+from smartharvest.errors import RightsError
+from smartharvest.guardian.process import READY, Charge
+
+_START_S = 10.0
+"""How long the guardian may take to be ready."""
+
+
+class Guard:
+    """A guardian process, started in a session of its own and a child of this process."""
+
+    def __init__(self, charge: Charge) -> None:
+        """Starts it; ``wait_ready`` before anything is changed. Raises RightsError."""
+        package = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
+        self._ready, theirs = os.pipe()
+        try:
+            self.pid = os.posix_spawn(
+                sys.executable,
+                [sys.executable, "-S", "-m", "smartharvest.guardian", *charge.arguments()],
+                {"PYTHONPATH": package},
+                file_actions=[
+                    (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+                    (os.POSIX_SPAWN_DUP2, theirs, 1),
+                ],
+                setsid=True,
+            )
+        except OSError as error:
+            os.close(self._ready)
+            raise RightsError(
+                f"{sys.executable}: the guardian cannot be started: {error.strerror}; "
+                "go without it: --no-guardian"
+            ) from error
+        finally:
+            os.close(theirs)
+        self._pidfd = os.pidfd_open(self.pid)
+
+    def wait_ready(self) -> None:
+        """Returns once it watches. Raises RightsError if it does not in time."""
+        if not self.is_ready(_START_S):
+            raise RightsError(
+                "the guardian did not start; look for its message, or go without: --no-guardian"
+            )
+
+    def is_ready(self, within_s: float = 0.0) -> bool:
+        """Whether it watches, or does ``within_s`` from now."""
+        if self._ready < 0:
+            return True
+        poller = select.poll()
+        poller.register(self._ready, select.POLLIN)
+        if not poller.poll(within_s * 1000) or os.read(self._ready, 1) != READY:
+            return False
+        os.close(self._ready)
+        self._ready = -1
+        return True
+
+    @property
+    def alive(self) -> bool:
+        poller = select.poll()
+        poller.register(self._pidfd, select.POLLIN)
+        return not poller.poll(0)
+
+    def end(self) -> None:
+        """Ends it, whatever state it is in: there is nothing left to guard."""
+        if self._pidfd < 0:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
+        os.waitpid(self.pid, 0)
+        for fd in (self._pidfd, self._ready):
+            if fd >= 0:
+                os.close(fd)
+        self._pidfd = self._ready = -1

@@ -1,0 +1,253 @@
+"""The guardian: a small process that gives a host back when its agent cannot.
+
+It waits for the agent's death (a pidfd) and listens to its heartbeats (shared memory). Death by
+whatever signal: the elastic side shrinks to its minimum and, unless the operator wants it to stay
+there, every original comes back from the journal. Silence: see ``verdict``; the agent is killed and
+gone before anything is restored, so that one that is continued cannot write over it.
+
+It lives in a session of its own, so that what kills the agent's process group or closes its
+terminal leaves it alone, and imports no more than the journal needs. Its parent ends it once all is
+restored; without a parent it ends by itself.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import gc
+import os
+import select
+import signal
+import sys
+import time
+from dataclasses import dataclass
+
+from smartharvest.guardian.verdict import Health, Limits, Look, Verdict, Watch
+from smartharvest.host import tasks
+from smartharvest.host.journal import (
+    JournalError,
+    lock_path,
+    page_path,
+    read_journal,
+    try_lock,
+)
+from smartharvest.host.kernel_files import KernelFiles, PosixFiles
+from smartharvest.host.recovery import OTHERS_MAY_TAKE_S, RecoveryReport, recover_one
+from smartharvest.host.shared_page import SharedPage
+
+NAME = "sh-guardian"
+LOOP_NAME = "sh-loop"
+"""The name of the loop's thread (csrc/loop.c)."""
+READY = b"r"
+
+_FIFO_PRIORITY = 11
+"""Above the loop's."""
+_MCL_CURRENT, _MCL_FUTURE, _MCL_ONFAULT = 1, 2, 4  # bits/mman-linux.h
+_PAGE_PATIENCE_S = 0.05
+
+
+@dataclass(frozen=True)
+class Charge:
+    """Whom to guard and how; travels as the process's arguments."""
+
+    journal: str
+    made_tree: str
+    """The root of a made tree; empty on a host."""
+    restores: bool
+    """Whether the originals come back after a death, or the elastic side keeps its minimum."""
+    limits: Limits
+
+    def arguments(self) -> list[str]:
+        limits = self.limits
+        numbers = (self.restores, limits.shrink_after, limits.kill_after, limits.arrange_within)
+        return [self.journal, self.made_tree, *(str(int(number)) for number in numbers)]
+
+    @classmethod
+    def parse(cls, arguments: list[str]) -> Charge:
+        journal, made_tree, *numbers = arguments
+        restores, shrink_after, kill_after, arrange_within = map(int, numbers)
+        return cls(
+            journal, made_tree, bool(restores), Limits(shrink_after, kill_after, arrange_within)
+        )
+
+
+class GuardianProcess:
+    """Watches the agent of one journal until it is gone, and what it left is in order."""
+
+    def __init__(self, charge: Charge) -> None:
+        self._charge = charge
+        self._files = _files(charge.made_tree)
+        journal = read_journal(charge.journal)
+        self._pid = journal.pid
+        self._pidfd = os.pidfd_open(journal.pid)
+        if tasks.start_time(journal.pid) != journal.start_time:
+            raise ProcessLookupError("the agent has ended")
+        self._page = SharedPage(page_path(charge.journal))
+        self._watch = Watch(charge.limits)
+        self._ran_ns: dict[int, int] = {}
+        self._starving = False
+
+    def run(self) -> int:
+        """Returns when nothing is left to guard: 0, or 1 if something could not be put back."""
+        poller = select.poll()
+        poller.register(self._pidfd, select.POLLIN)
+        look_ms = self._charge.limits.look_every // 1_000_000
+        while not poller.poll(look_ms):
+            self._page.beat_as_guardian()
+            self._look()
+        return self._after_death()
+
+    # --- while it lives --------------------------------------------------------------------------
+
+    def _look(self) -> None:
+        page = self._page
+        look = Look(time.monotonic_ns(), page.phase, page.loop_beat, page.agent_beat)
+        verdict = self._watch.observe(look)
+        if self._watch.silent_ns == 0:
+            self._ran_ns.clear()
+            self._starving = False
+        elif not self._ran_ns:
+            self._ran_ns = {tid: _cpu_time_ns(self._pid, tid) for tid in self._silent_threads()}
+        if verdict is Verdict.SHRINK:
+            self._shrink_if_running(look)
+        elif verdict is Verdict.KILL:
+            self._confirm(look)
+
+    def _shrink_if_running(self, look: Look) -> None:
+        """The agent changes its phase under the same lock: what it has put back stays so."""
+        with self._page.locked(_PAGE_PATIENCE_S) as held:
+            if held and self._page.phase is look.phase and self._shrink():
+                self._page.count_shrink()
+                _say(
+                    f"the loop has been silent for {self._watch.loop_silent_ns // 1_000_000} ms: "
+                    "the elastic side is at its minimum"
+                )
+
+    def _confirm(self, look: Look) -> None:
+        verdict = self._watch.judge(look.phase, self._health())
+        silent_ms = self._watch.silent_ns // 1_000_000
+        if verdict is Verdict.STARVED and not self._starving:
+            self._starving = True
+            self._page.count_starved()
+            _say(f"the agent (pid {self._pid}) got no CPU for {silent_ms} ms: left alone")
+        elif verdict is Verdict.KILL:
+            _say(f"the agent (pid {self._pid}) has hung for {silent_ms} ms: killed")
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
+
+    def _silent_threads(self) -> list[int]:
+        silent = [self._pid] if self._watch.agent_silent_ns else []
+        if self._watch.loop_silent_ns:
+            threads = tasks.process_threads(self._pid)
+            silent += [tid for tid in threads if tasks.name(tid) == LOOP_NAME]
+        return silent or [self._pid]
+
+    def _health(self) -> Health:
+        threads = self._silent_threads()
+        states = [tasks.state(tid) for tid in threads]
+        ran = [_cpu_time_ns(self._pid, tid) - self._ran_ns.get(tid, 0) for tid in threads]
+        return Health(
+            stopped=any(state in ("T", "t") for state in states),
+            runnable=all(state == "R" for state in states),
+            ran_ns=max(ran),
+        )
+
+    # --- writing ---------------------------------------------------------------------------------
+
+    def _shrink(self) -> bool:
+        """Leaves the elastic side its minimum, as far as the journal says how."""
+        try:
+            minimum = read_journal(self._charge.journal).minimum
+        except (OSError, JournalError):
+            return False
+        for path, value in minimum:
+            try:
+                self._files.write(path, value)
+            except OSError as error:
+                _say(f"{path}: {value!r} was refused: {error.strerror}")
+        return bool(minimum)
+
+    def _after_death(self) -> int:
+        path = self._charge.journal
+        if not os.path.exists(path):
+            return 0
+        lock = _wait_for_lock(lock_path(path))
+        if lock is not None:
+            self._shrink()
+            os.close(lock)
+        if not self._charge.restores:
+            _say(
+                f"the agent (pid {self._pid}) has died: the elastic side keeps its minimum until "
+                "smartharvest restore, or the next agent"
+            )
+            return 0
+        report = RecoveryReport()
+        recover_one(path, self._files, report)
+        if report.restored:
+            _say(f"the agent (pid {self._pid}) has died: put back {'; '.join(report.restored)}")
+        for failure in [*report.failed, *report.damaged]:
+            _say(f"not put back: {failure}")
+        return int(bool(report.failed or report.damaged))
+
+
+def _files(made_tree: str) -> KernelFiles:
+    if not made_tree:
+        return PosixFiles()
+    from smartharvest.host.fake_kernel import FakeKernel  # a host's guardian does without
+
+    return FakeKernel(made_tree)
+
+
+def _cpu_time_ns(pid: int, tid: int) -> int:
+    try:
+        with open(f"/proc/{pid}/task/{tid}/schedstat") as file:
+            return int(file.read().split()[0])
+    except (OSError, IndexError):
+        return 0
+
+
+def _wait_for_lock(path: str) -> int | None:
+    """The dead agent's lock; None if it is gone, or somebody else is at it for too long."""
+    deadline = time.monotonic() + OTHERS_MAY_TAKE_S
+    try:
+        while (lock := try_lock(path)) is None and time.monotonic() < deadline:
+            time.sleep(0.001)
+    except FileNotFoundError:
+        return None
+    return lock
+
+
+def _say(line: str) -> None:
+    with contextlib.suppress(OSError):  # whoever read our messages may be gone as well
+        os.write(sys.stderr.fileno(), f"smartharvest: guardian: {line}\n".encode())
+
+
+def _make_punctual() -> None:
+    """In time on a loaded machine: real-time, in memory, and the last to be killed for memory."""
+    try:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(_FIFO_PRIORITY))
+    except OSError:
+        with contextlib.suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, 0, -20)
+    with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
+        file.write("-1000")
+    with contextlib.suppress(OSError), open("/proc/self/comm", "w") as file:
+        file.write(NAME)
+    # What is used stays; what never is does not come.
+    ctypes.CDLL(None).mlockall(_MCL_CURRENT | _MCL_FUTURE | _MCL_ONFAULT)
+    gc.freeze()
+    gc.disable()
+
+
+def main(arguments: list[str]) -> int:
+    """Says READY on its standard output once it watches."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
+        signal.signal(number, signal.SIG_IGN)  # it ends with its agent, not before
+    _make_punctual()
+    try:
+        guardian = GuardianProcess(Charge.parse(arguments))
+    except ProcessLookupError:  # the agent has changed nothing yet
+        return 0
+    os.write(sys.stdout.fileno(), READY)
+    os.close(sys.stdout.fileno())
+    return guardian.run()

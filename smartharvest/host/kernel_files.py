@@ -1,0 +1,51 @@
+"""The seam to the files of the kernel's cgroup filesystems."""
+
+from __future__ import annotations
+
+import os
+from typing import Protocol
+
+
+class KernelFiles(Protocol):
+    """What the project does with cgroup files. Every method raises OSError as the kernel does."""
+
+    def read(self, path: str) -> str: ...
+
+    def write(self, path: str, value: str) -> None:
+        """Writes ``value`` with one write(2), in place; the kernel ignores an empty one."""
+
+    def mkdir(self, path: str) -> None: ...
+
+    def rmdir(self, path: str) -> None: ...
+
+    def subdirectories(self, path: str) -> list[str]:
+        """Names of the groups right below ``path``, sorted."""
+
+    def exists(self, path: str) -> bool: ...
+
+
+class PosixFiles:
+    """The files of a mounted cgroup hierarchy."""
+
+    def read(self, path: str) -> str:
+        with open(path) as file:
+            return file.read()
+
+    def write(self, path: str, value: str) -> None:
+        fd = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+        try:
+            os.write(fd, value.encode())
+        finally:
+            os.close(fd)
+
+    def mkdir(self, path: str) -> None:
+        os.mkdir(path, 0o755)
+
+    def rmdir(self, path: str) -> None:
+        os.rmdir(path)
+
+    def subdirectories(self, path: str) -> list[str]:
+        return sorted(entry.name for entry in os.scandir(path) if entry.is_dir())
+
+    def exists(self, path: str) -> bool:
+        return os.path.exists(path)

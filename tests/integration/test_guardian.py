@@ -1,0 +1,113 @@
+"""An agent that dies or hangs: its guardian gives everything back."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from smartharvest.host import tasks
+from tests.commands import LONGEST_S, as_command, smartharvest
+from tests.integration.processes import Processes, RunningAgent, wait_until
+from tests.integration.worlds import World
+
+BUFFER = ("--policy", "fixed-buffer:1")
+ONE_SPINS = "2-7"
+MINIMUM = "7"
+
+
+@pytest.fixture
+def agent(world: World, processes: Processes) -> RunningAgent:
+    started = processes.agent(*world.arguments, *world.targets, *BUFFER)
+    started.wait_until(lambda: world.mask() == ONE_SPINS)
+    return started
+
+
+def guardian_of(agent: RunningAgent) -> int:
+    """Its process id: the agent's only child."""
+    children = Path(f"/proc/{agent.pid}/task/{agent.pid}/children").read_text().split()
+    (guardian,) = map(int, children)
+    assert tasks.name(guardian) == "sh-guardian"
+    return guardian
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT])
+def test_whatever_kills_the_agent_everything_comes_back(
+    world: World, processes: Processes, number: signal.Signals
+) -> None:
+    before = world.files()
+    agent = processes.agent(*world.arguments, *world.targets, *BUFFER)
+    agent.wait_until(lambda: world.mask() == ONE_SPINS)
+    outcome = agent.send(number)  # its messages end when the guardian has ended, too
+    assert outcome.code == -number
+    assert f"guardian: the agent (pid {agent.pid}) has died: put back" in outcome.err
+    assert world.files() == before
+    assert world.journals() == []
+
+
+def test_a_stopped_agent_loses_its_cores_is_killed_and_everything_comes_back(
+    world: World, processes: Processes
+) -> None:
+    before = world.files()
+    agent = processes.agent(*world.arguments, *world.targets, *BUFFER)
+    agent.wait_until(lambda: world.mask() == ONE_SPINS)
+    os.kill(agent.pid, signal.SIGSTOP)
+    wait_until(lambda: world.mask() == MINIMUM)
+    outcome = agent.outcome()
+    assert outcome.code == -signal.SIGKILL
+    assert "the elastic side is at its minimum" in outcome.err
+    assert f"the agent (pid {agent.pid}) has hung for 1" in outcome.err
+    assert world.files() == before
+    assert world.journals() == []
+
+
+def test_an_agent_that_comes_to_in_time_goes_on(world: World, agent: RunningAgent) -> None:
+    os.kill(agent.pid, signal.SIGSTOP)
+    wait_until(lambda: world.mask() == MINIMUM)
+    os.kill(agent.pid, signal.SIGCONT)
+    agent.wait_until(lambda: world.mask() == ONE_SPINS)
+    outcome = agent.send(signal.SIGTERM)
+    assert outcome.code == 0, outcome.err
+
+
+def test_the_elastic_side_can_be_left_its_minimum(world: World, processes: Processes) -> None:
+    before = world.files()
+    agent = processes.agent(*world.arguments, *world.targets, *BUFFER, "--on-death", "minimum")
+    agent.wait_until(lambda: world.mask() == ONE_SPINS)
+    outcome = agent.send(signal.SIGKILL)
+    assert "keeps its minimum until smartharvest restore" in outcome.err
+    assert (world.mask(), world.idle()) == (MINIMUM, "1")
+    assert smartharvest("restore", *world.arguments).code == 0
+    assert world.files() == before
+
+
+def test_the_guardian_outlives_the_agents_process_group(world: World, processes: Processes) -> None:
+    before = world.files()
+    leader = processes.start(
+        ["setsid", *as_command(["agent", *world.arguments, *world.targets, *BUFFER])]
+    )
+    wait_until(lambda: world.mask() == ONE_SPINS)
+    os.killpg(leader.pid, signal.SIGKILL)
+    leader.communicate(timeout=LONGEST_S)
+    assert world.files() == before
+    assert world.journals() == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_the_guardian_does_not_end_before_its_agent(
+    world: World, agent: RunningAgent, number: signal.Signals
+) -> None:
+    os.kill(guardian_of(agent), number)
+    time.sleep(0.05)
+    agent.send(signal.SIGKILL)
+    assert world.journals() == []
+
+
+def test_the_guardian_goes_with_an_agent_that_ends_well(world: World, agent: RunningAgent) -> None:
+    guardian = guardian_of(agent)
+    assert agent.send(signal.SIGTERM).code == 0
+    assert not tasks.alive(guardian)
+    assert world.journals() == []
