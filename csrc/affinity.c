@@ -2,18 +2,21 @@
 #include "affinity.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "task_list.h"
 
-enum { MAX_PASSES = 16 };
+enum { MAX_PASSES = 16, MAX_WAITS = 1000 };
 
 struct pass {
     const struct sh_affinity_mask *mask;
+    bool follower; /* not the target itself */
     uint32_t changed, seen;
     int error;
 };
@@ -28,7 +31,8 @@ static void set_one(void *ctx, int32_t tid) {
         return;
     if (sched_setaffinity(tid, sizeof(*pass->mask), (const cpu_set_t *)pass->mask) == 0)
         pass->changed++;
-    else if (errno != ESRCH)
+    /* EINVAL: it was moved to a cpuset that has none of these CPUs, and is none of ours there. */
+    else if (errno != ESRCH && !(pass->follower && errno == EINVAL))
         pass->error = -errno;
 }
 
@@ -36,12 +40,14 @@ static int affinity_assign(void *ctx, uint32_t harvested) {
     struct sh_affinity *affinity = ctx;
     const uint32_t level = harvested < affinity->levels ? harvested : affinity->levels - 1;
     struct pass pass = {.mask = &affinity->masks[level]};
-    if (affinity->current == (int64_t)level)
+    if (atomic_load(&affinity->current) == (int64_t)level)
         return 0;
-    affinity->current = -1;
+    atomic_store(&affinity->current, -1);
     for (int passes = 0; passes < MAX_PASSES; passes++) {
+        const uint32_t count = atomic_load(&affinity->process_count);
         pass.changed = pass.seen = 0;
-        for (uint32_t i = 0; i < affinity->process_count; i++) {
+        for (uint32_t i = 0; i < count; i++) {
+            pass.follower = i > 0;
             int err = sh_list_task_directory(affinity->task_dirs[i], set_one, &pass);
             if (err && err != -ESRCH)
                 return err;
@@ -54,12 +60,63 @@ static int affinity_assign(void *ctx, uint32_t harvested) {
         if (pass.changed == 0)
             break;
     }
-    affinity->current = level;
+    atomic_store(&affinity->current, level);
     return 0;
 }
 
+/* The level the loop has come to; -1 if it has never assigned one, or failed to. */
+static int64_t settled_level(struct sh_affinity *affinity) {
+    const struct timespec while_it_assigns = {.tv_nsec = 100000};
+    int64_t level = atomic_load(&affinity->current);
+    for (int i = 0; level < 0 && i < MAX_WAITS; i++) {
+        nanosleep(&while_it_assigns, NULL);
+        level = atomic_load(&affinity->current);
+    }
+    return level;
+}
+
+int sh_affinity_follow(struct sh_affinity *affinity, uint32_t slot, int task_dir) {
+    const uint32_t count = atomic_load(&affinity->process_count);
+    int own, err = 0;
+    if (slot < 1 || slot > count || slot >= SH_AFFINITY_MAX_PROCESSES) {
+        close(task_dir);
+        return -EINVAL;
+    }
+    /* Another descriptor: a position in a directory belongs to the one who lists it. */
+    own = openat(task_dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (own < 0)
+        err = -errno;
+    if (slot == count) {
+        affinity->task_dirs[slot] = task_dir;
+        atomic_store(&affinity->process_count, count + 1);
+    } else {
+        if (dup3(task_dir, affinity->task_dirs[slot], O_CLOEXEC) < 0 && !err)
+            err = -errno;
+        close(task_dir);
+    }
+    /* An assignment that began before the slot was filled passes it by: until the level is the same
+     * before and after. One that has not come yet finds the slot. */
+    for (int64_t level; !err && (level = settled_level(affinity)) >= 0;) {
+        struct pass pass = {.mask = &affinity->masks[level], .follower = true};
+        for (int passes = 0; passes < MAX_PASSES && !err; passes++) {
+            pass.changed = 0;
+            err = sh_list_task_directory(own, set_one, &pass);
+            atomic_fetch_add_explicit(&affinity->writes, pass.changed, memory_order_relaxed);
+            if (pass.changed == 0)
+                break;
+        }
+        if (!err)
+            err = pass.error;
+        if (atomic_load(&affinity->current) == level)
+            break;
+    }
+    if (own >= 0)
+        close(own);
+    return err;
+}
+
 void sh_affinity_init(struct sh_affinity *affinity, struct sh_actuator *actuator) {
-    affinity->current = -1;
+    atomic_store(&affinity->current, -1);
     actuator->assign = affinity_assign;
     actuator->ctx = affinity;
 }

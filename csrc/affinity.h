@@ -1,7 +1,10 @@
 /* The `affinity` mechanism: sched_setaffinity on every thread of the elastic processes.
  *
  * For elastic targets that are processes and no group. Threads are listed again until a pass finds
- * none that is new, since one born during a pass may carry its parent's old mask. */
+ * none that is new, since one born during a pass may carry its parent's old mask.
+ *
+ * The first process is the target, the others are those it has started. They are added while the
+ * loop runs, by one other thread. */
 #ifndef SH_AFFINITY_H
 #define SH_AFFINITY_H
 
@@ -10,7 +13,7 @@
 
 #include "actuator.h"
 
-enum { SH_AFFINITY_BYTES = 1024, SH_AFFINITY_MAX_PROCESSES = 64 };
+enum { SH_AFFINITY_BYTES = 1024, SH_AFFINITY_MAX_PROCESSES = 256 };
 
 struct sh_affinity_mask {
     unsigned long bits[SH_AFFINITY_BYTES / sizeof(unsigned long)];
@@ -18,13 +21,19 @@ struct sh_affinity_mask {
 
 struct sh_affinity {
     int task_dirs[SH_AFFINITY_MAX_PROCESSES]; /* descriptors of /proc/PID/task */
-    uint32_t process_count;
+    _Atomic uint32_t process_count;
     const struct sh_affinity_mask *masks; /* [levels] */
     uint32_t levels;
-    int64_t current;
+    _Atomic int64_t current; /* level; -1 before the first assignment and during one */
     _Atomic uint64_t writes;
 };
 
 void sh_affinity_init(struct sh_affinity *affinity, struct sh_actuator *actuator);
+
+/* Puts another process into a slot, 1..process_count and below the limit, and confines it as the
+ * others are. A slot of a process that has ended is used again; its descriptor stays the same
+ * number, for the loop may be about to read it. Takes task_dir. 0 or -errno (-ESRCH: it has ended,
+ * and the slot is taken). */
+int sh_affinity_follow(struct sh_affinity *affinity, uint32_t slot, int task_dir);
 
 #endif

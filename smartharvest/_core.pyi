@@ -5,6 +5,7 @@ from smartharvest.window import Window
 EFFECTIVE_MISMATCH: int
 """The error of a cpuset write that was taken but has another effect than what was written."""
 MAX_CORES: int
+MAX_ELASTIC_PROCESSES: int
 
 class _KernelFiles(Protocol):
     def read(self, path: str, /) -> str: ...
@@ -163,6 +164,14 @@ class AffinityActuator(Actuator):
     """Affinity of the threads of ``pids`` (csrc/affinity.h); ``cpus[level]`` per level."""
 
     def __init__(self, pids: list[int], cpus: list[list[int]]) -> None: ...
+    def follow(self, slot: int, pid: int) -> None:
+        """Confines another process like the others, from now on.
+
+        ``slot`` is the next free one, from 1 (MAX_ELASTIC_PROCESSES in all), or that of a process
+        that has ended. Only one thread may call this. Raises OSError; ESRCH: it has ended, and the
+        slot is taken all the same.
+        """
+
     @property
     def writes(self) -> int: ...
 

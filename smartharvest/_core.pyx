@@ -36,6 +36,7 @@ from smartharvest.window import Window
 EFFECTIVE_MISMATCH = cpuset.SH_ERR_EFFECTIVE
 """The error of a cpuset write that was taken but has another effect than what was written."""
 MAX_CORES = window.SH_MAX_CORES
+MAX_ELASTIC_PROCESSES = affinity.SH_AFFINITY_MAX_PROCESSES
 
 _PACING = {
     "sleep": clock.SH_PACING_SLEEP,
@@ -600,7 +601,6 @@ cdef class AffinityActuator(Actuator):
             fd = os.open(f"/proc/{pid}/task", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
             self.fds.append(fd)
             self.c.task_dirs[i] = fd
-        self.fds = tuple(self.fds)
         self.c.process_count = len(pids)
         self.c.masks = self.masks
         self.c.levels = len(cpus)
@@ -610,6 +610,24 @@ cdef class AffinityActuator(Actuator):
         for fd in self.fds or ():
             os.close(fd)
         PyMem_Free(self.masks)
+
+    def follow(self, slot: int, pid: int) -> None:
+        """Confines another process like the others, from now on.
+
+        ``slot`` is the next free one, from 1 (MAX_ELASTIC_PROCESSES in all), or that of a process
+        that has ended. Only one thread may call this. Raises OSError; ESRCH: it has ended, and the
+        slot is taken all the same.
+        """
+        cdef int err
+        cdef uint32_t at = slot
+        cdef bint new = at == self.c.process_count
+        cdef int fd = os.open(f"/proc/{pid}/task", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        with nogil:
+            err = affinity.sh_affinity_follow(&self.c, at, fd)
+        if new and self.c.process_count > at:
+            self.fds.append(fd)
+        if err:
+            raise OSError(-err, os.strerror(-err))
 
     def failure(self) -> tuple[str, str]:
         return "sched_setaffinity", "the elastic processes' threads"

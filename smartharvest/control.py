@@ -93,6 +93,7 @@ class Run:
             )
         self._answered: tuple[Window, Decision] | None = None
         self._resting: str | None = None
+        self._crowded: str | None = None
         self._drift = 0
         self._next_look_ns = _core.monotonic_ns() + HOUSEKEEPING_NS
 
@@ -117,6 +118,7 @@ class Run:
                 self._judge_waits()
                 if self._loop.halt is not None:
                     self._go_on_or_explain()
+                self._follow_births()
                 self._look_after_targets()
                 if control is not None:
                     control.serve()
@@ -163,7 +165,7 @@ class Run:
             seconds=time.monotonic() - began,
             cpu_seconds=time.process_time() - cpu_s,
             lessons=self._lessons,
-            births=None,
+            births=births.told() if (births := session.elastic_side.births) else None,
             warnings=session.warnings,
         )
 
@@ -232,11 +234,19 @@ class Run:
         except (TargetError, ConfigError) as error:
             self._rest(str(error))
         else:
-            self._rest(None)
+            self._rest(self._crowded)
             if seen != session.survey:
                 self._rebuild(seen)
         took_ns = _core.monotonic_ns() - began_ns
         self._next_look_ns = began_ns + max(HOUSEKEEPING_NS, took_ns * HOUSEKEEPING_SHARE)
+
+    def _follow_births(self) -> None:
+        """Takes along what an elastic process has started."""
+        session = self._session
+        smallest = session.capacity.elastic_cpus(0)
+        self._crowded = session.elastic_side.follow(self._loop.actuator, smallest)
+        if self._crowded is not None:
+            self._rest(self._crowded)
 
     def _resync(self) -> None:
         """Has an in-kernel sensor compare itself with the run queues, and reports the drift."""
@@ -254,6 +264,8 @@ class Run:
         """Lends nothing for ``reason`` until it is gone (None)."""
         if reason is not None and self._resting is None:
             _log.warning("%s; nothing is lent until that changes", reason)
+            if self._answered is not None:
+                self._loop.post(self._answered[1].seq, self._agent.total, self._agent.total)
         elif reason is None and self._resting is not None:
             _log.info("cores can be lent again")
         self._resting = reason

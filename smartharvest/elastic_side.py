@@ -14,6 +14,7 @@ from smartharvest.host.cgroup import CgroupTree, Group
 from smartharvest.host.counterparts import adopt_tasks, make_counterpart
 from smartharvest.host.cpulist import format_cpulist, parse_cpulist
 from smartharvest.host.fake_kernel import FakeKernel
+from smartharvest.host.family import Births, Family
 from smartharvest.host.journal import Minimum
 from smartharvest.host.targets import CgroupTarget, PidTarget
 from smartharvest.host.writer import HostWriter
@@ -36,6 +37,9 @@ class ElasticSide:
         self._tree = tree
         self._writer = writer
         self.target = target
+        self._family: Family | None = None
+        self._followed: list[int] = []
+        """The processes the actuator knows, by slot."""
         self._freezes = False
         self._may_nudge = False
 
@@ -47,7 +51,9 @@ class ElasticSide:
         if isinstance(self.target, PidTarget):
             if self._settings.park == "freeze":
                 raise ConfigError("park: freeze needs an elastic group, not a process")
-            self._writer.adopt_affinity(self.target.pid)
+            self._family = Family(self.target.pid)
+            for pid in (self.target.pid, *self._family.members):
+                self._writer.adopt_affinity(pid)
             if self._settings.cpu_idle:
                 _log.info("%s is no group: running without cpu.idle", self.target.spec)
             return
@@ -73,6 +79,71 @@ class ElasticSide:
             adopt_tasks(self.target.group, "cpu", self._writer)
         if isinstance(self.target, CgroupTarget) and self._freezes:
             adopt_tasks(self.target.group, "freezer", self._writer)
+
+    # --- what an elastic process starts ----------------------------------------------------------
+
+    def members(self) -> list[int]:
+        """The processes that the elastic process has started, as far as they are known."""
+        return [] if self._family is None else list(self._family.members)
+
+    @property
+    def births(self) -> Births | None:
+        """How births are noticed; None where that is not needed."""
+        return None if self._family is None else self._family.births
+
+    def follow(self, actuator: _core.Actuator, smallest: Sequence[int]) -> str | None:
+        """Confines what the elastic process has started since, and journals it.
+
+        Why nothing may be lent if there are more processes than can be followed: those get the
+        CPUs of ``smallest``.
+        """
+        if self._family is None or not isinstance(actuator, _core.AffinityActuator):
+            return None
+        new = self._adopt_newborns(self._family)
+        known = set(self._followed)
+        left_out = [
+            pid
+            for pid in (new if len(known) < _core.MAX_ELASTIC_PROCESSES else self.members())
+            if pid not in known and not self._take_up(actuator, pid)
+        ]
+        for tid in [tid for pid in left_out for tid in tasks.process_threads(pid)]:
+            self._writer.set_affinity(tid, smallest)
+        if not left_out:
+            return None
+        return (
+            f"{self.target.spec}: more than {_core.MAX_ELASTIC_PROCESSES} processes cannot be "
+            "followed; put them into a group"
+        )
+
+    def _take_up(self, actuator: _core.AffinityActuator, pid: int) -> bool:
+        """Whether ``pid`` is the actuator's now; so is one that has ended meanwhile."""
+        members = set(self.members())
+        ended = (i for i, old in enumerate(self._followed) if i and old not in members)
+        slot = next(ended, len(self._followed))
+        if slot >= _core.MAX_ELASTIC_PROCESSES:
+            return False
+        try:
+            actuator.follow(slot, pid)
+        except FileNotFoundError:  # it has ended before it took the slot,
+            return True
+        except ProcessLookupError:  # or just afterwards
+            pass
+        self._followed[slot : slot + 1] = [pid]
+        return True
+
+    def _adopt_newborns(self, family: Family) -> list[int]:
+        new = family.turn()
+        if new:
+            parents = family.members
+            self._writer.adopt_newborns(family.root, [(pid, parents[pid]) for pid in new])
+        return new
+
+    def close(self) -> None:
+        """Journals those born last, so that they are given back with the others."""
+        if self._family is not None:
+            self._adopt_newborns(self._family)
+            self._family.close()
+            self._family = None
 
     def _set_idle(self, group: Group) -> None:
         try:
@@ -169,8 +240,10 @@ class ElasticSide:
         capacity = survey.capacity
         levels = range(capacity.max_harvest + 1)
         if isinstance(self.target, PidTarget):
+            members = [pid for pid in self.members() if tasks.alive(pid)]
+            self._followed = [self.target.pid, *members][: _core.MAX_ELASTIC_PROCESSES]
             return _core.AffinityActuator(
-                [self.target.pid], [list(capacity.elastic_cpus(level)) for level in levels]
+                self._followed, [list(capacity.elastic_cpus(level)) for level in levels]
             )
         group = self.target.group
         files: list[tuple[str, str | None, list[str]]] = []

@@ -140,6 +140,8 @@ class Session:
     def _restore(self) -> None:
         with _signals_held():
             try:
+                if hasattr(self, "elastic_side"):
+                    self.elastic_side.close()
                 self.enter_phase(Phase.ENDING)
                 restored = self.writer.restore()
             finally:
@@ -190,7 +192,8 @@ class Session:
 
     def look(self) -> Survey:
         """The host as it is now, as far as the loop depends on it."""
-        return survey(self.settings, self.tree, self.primaries, self.elastic)
+        followed = self.elastic_side.members()
+        return survey(self.settings, self.tree, self.primaries, self.elastic, followed)
 
     def primary_threads(self) -> list[int]:
         """Thread ids of all primaries. Raises TargetVanished."""

@@ -39,10 +39,12 @@ def survey(
     tree: CgroupTree,
     primaries: Sequence[CgroupTarget | PidTarget],
     elastic: CgroupTarget | PidTarget | None,
+    followed: Collection[int] = (),
 ) -> Survey:
     """Looks at the targets now. Raises ConfigError or TargetError if nothing can be shared so.
 
     Without an ``elastic`` side, as for watching only, every core counts as one to lend.
+    ``followed`` are the processes that an elastic process has started.
     """
     primary_cpus, sources = [], []
     # Affinities are about this host's CPUs, which are not those of a made tree.
@@ -57,7 +59,7 @@ def survey(
     union = frozenset[int]().union(*(primary.cpus for primary in primary_cpus))
     foreign: dict[int, str] = {}
     if elastic is not None and not made_tree and not settings.lend_shared:
-        foreign = _foreign_cpus(settings.cores or union, [*primaries, elastic])
+        foreign = _foreign_cpus(settings.cores or union, [*primaries, elastic], followed)
     for cpu, who in foreign.items():
         _log.debug("CPU %d is not lent: %s is confined to it", cpu, who)
     capacity = plan_capacity(
@@ -79,7 +81,9 @@ def survey(
 
 
 def _foreign_cpus(
-    pool: Collection[int], targets: Sequence[CgroupTarget | PidTarget]
+    pool: Collection[int],
+    targets: Sequence[CgroupTarget | PidTarget],
+    followed: Collection[int],
 ) -> dict[int, str]:
     """CPUs that strangers are confined to, with one of them.
 
@@ -91,6 +95,9 @@ def _foreign_cpus(
         ours = set(tasks.process_threads(os.getpid()))
         for target in targets:
             ours.update(target.threads())
+        if isinstance(targets[-1], PidTarget):
+            processes = (*followed, *tasks.descendants(targets[-1].pid, *followed))
+            ours.update(tid for pid in processes for tid in tasks.process_threads(pid))
         return tasks.foreign_cpus(pool, ours)
 
     found = {cpu: who for cpu, who in look().items() if not who.startswith(f"{LOOP_NAME} (")}

@@ -118,6 +118,7 @@ class Journal:
         self._directory = directory
         self._entries: dict[tuple[object, ...], Entry] = {}
         self._minimum: Minimum = ()
+        self._forget_at = 64
         self._lock: int | None = None
         self._group_locks: list[int] = []
         self._header = {
@@ -222,6 +223,21 @@ class Journal:
         return RightsError(
             f"{self.path}: the journal cannot be written: {error.strerror}; nothing was changed"
         )
+
+    def forget_dead_threads(self) -> None:
+        """Drops the affinities of threads that have ended, with the next entry that is recorded.
+
+        Looks at all of them only once they have doubled.
+        """
+        if len(self._entries) < self._forget_at:
+            return
+        for subject, entry in list(self._entries.items()):
+            is_dead = isinstance(entry, AffinityEntry) and (
+                tasks.start_time(entry.tid) != entry.start_time
+            )
+            if is_dead:
+                del self._entries[subject]
+        self._forget_at = 2 * len(self._entries) + 64
 
     def _save(self) -> None:
         names = {kind: name for name, kind in _KINDS.items()}

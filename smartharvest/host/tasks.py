@@ -24,17 +24,23 @@ def process_threads(pid: int) -> list[int]:
         return []
 
 
-def descendants(pid: int) -> list[int]:
-    """The processes that ``pid`` started, and those that they did, as far as their parents live."""
+def descendants(*pids: int) -> list[int]:
+    """The processes that ``pids`` started, and those that they did, as far as their parents live.
+
+    Parents first; none of ``pids`` itself.
+    """
     children: dict[int, list[int]] = {}
     for other in (int(entry) for entry in os.listdir("/proc") if entry.isdigit()):
         fields = _stat_fields(other)
         if fields:
             children.setdefault(int(fields[_PARENT]), []).append(other)
-    found = children.get(pid, []).copy()
+    found = list(pids)
+    met = set(pids)
     for process in found:  # which grows meanwhile
-        found += children.get(process, [])
-    return found
+        new = [child for child in children.get(process, []) if child not in met]
+        met.update(new)
+        found += new
+    return found[len(pids) :]
 
 
 def start_time(tid: int) -> int | None:

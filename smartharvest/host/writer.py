@@ -162,6 +162,28 @@ class HostWriter:
                 entries.append(AffinityEntry(tid, start_time, tuple(sorted(cpus)), since))
         self._journal.record(*entries)
 
+    def adopt_newborns(self, root: int, newborns: Iterable[tuple[int, int | None]]) -> None:
+        """Journals processes that inherited their confinement, each with the one that started it.
+
+        They get what that one had before, or if it is not known what ``root`` had. What is
+        journaled of threads that have ended is dropped.
+        """
+        originals = {
+            entry.tid: entry.cpus
+            for entry in self._journal.entries
+            if isinstance(entry, AffinityEntry)
+        }
+        entries = []
+        for pid, parent in newborns:
+            cpus = originals[pid] = originals.get(parent or root, originals[root])
+            for tid in tasks.process_threads(pid):
+                start_time = tasks.start_time(tid)
+                if start_time is not None:
+                    since = start_time if tid == pid else None
+                    entries.append(AffinityEntry(tid, start_time, cpus, since))
+        self._journal.forget_dead_threads()
+        self._journal.record(*entries)
+
     def original_cpus(self, path: str) -> frozenset[int]:
         """The mask in the file at ``path`` before this writer's time."""
         for entry in self._journal.entries:

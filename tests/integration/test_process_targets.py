@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from smartharvest.host.cpulist import format_cpulist
+from smartharvest.telemetry.client import ask, sockets
 from tests.commands import smartharvest
-from tests.integration.processes import Processes, wait_until
+from tests.integration.processes import Processes, RunningAgent, wait_until
 from tests.integration.worlds import World, make_world
 
 ALLOWED = sorted(os.sched_getaffinity(0))
@@ -75,6 +77,95 @@ def test_threads_are_confined_and_freed_those_born_meanwhile_too(
     assert _affinities(victim) == [{ALLOWED[0], ALLOWED[-1]}] * 3
     assert host_world.files() == before
     assert host_world.journals() == []
+
+
+FORKING = """
+import os, sys, time
+def lasting():
+    while True:
+        time.sleep(60)
+for line in sys.stdin:  # a child, or one whose parent ends at once, for each line
+    out, tell = os.pipe()
+    child = os.fork()
+    if child == 0:
+        orphan = os.fork() if line == "orphan\\n" else 0
+        if orphan:
+            os._exit(0)
+        os.write(tell, b"%d" % os.getpid())
+        lasting()
+    if line == "orphan\\n":
+        os.waitpid(child, 0)
+    print(os.read(out, 20).decode(), flush=True)
+"""
+
+
+@pytest.fixture
+def parent(processes: Processes) -> Iterator[Parent]:
+    made = Parent(processes.python(FORKING))
+    yield made
+    made.end()
+
+
+class Parent:
+    """An elastic process, confined to two CPUs, that starts others when asked."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self.process = process
+        self.pid = process.pid
+        self.children: list[int] = []
+        os.sched_setaffinity(self.pid, {ALLOWED[0], ALLOWED[-1]})
+
+    def bear(self, kind: str) -> int:
+        assert self.process.stdin
+        assert self.process.stdout
+        self.process.stdin.write(f"{kind}\n")
+        self.process.stdin.flush()
+        self.children.append(int(self.process.stdout.readline()))
+        return self.children[-1]
+
+    def end(self) -> None:
+        for child in self.children:
+            os.kill(child, signal.SIGKILL)
+
+    def affinities(self) -> list[set[int]]:
+        return [os.sched_getaffinity(pid) for pid in (self.pid, *self.children)]
+
+
+@pytest.mark.root
+@pytest.mark.parametrize("how_it_ends", [signal.SIGTERM, signal.SIGKILL])
+def test_what_an_elastic_process_starts_is_moved_along_and_given_back(
+    host_world: World, parent: Parent, processes: Processes, how_it_ends: signal.Signals
+) -> None:
+    parent.bear("child")
+    os.sched_setaffinity(parent.children[0], LAST)  # of its own accord, before the agent
+    agent = processes.agent(
+        *host_world.arguments,
+        *("--primary", "cgroup:web", "--elastic", f"pid:{parent.pid}"),
+        *("--policy", "fixed-buffer:1"),  # an idle primary: everything but one core is lent
+    )
+    (path,) = _wait_for_sockets(agent, host_world)
+
+    def all_are_followed() -> bool:
+        births = ask(path, "status", {})["births"]
+        assert births["source"] == "connector"
+        return bool(births["followed"] == len(parent.children))
+
+    agent.wait_until(all_are_followed)
+    for kind in ("child", "orphan", "orphan"):
+        parent.bear(kind)
+        agent.wait_until(all_are_followed)
+    assert parent.affinities() == [LAST] * 5
+    agent.send(how_it_ends)
+    if how_it_ends == signal.SIGKILL:
+        assert smartharvest("restore", *host_world.arguments).code == 0
+    both = {ALLOWED[0], ALLOWED[-1]}
+    assert parent.affinities() == [both, LAST, both, both, both]
+    assert host_world.journals() == []
+
+
+def _wait_for_sockets(agent: RunningAgent, world: World) -> list[str]:
+    agent.wait_until(lambda: bool(sockets(str(world.state_dir))))
+    return sockets(str(world.state_dir))
 
 
 def test_threads_are_freed_after_a_kill(

@@ -173,7 +173,78 @@ static void test_a_mask_without_a_cpu_is_refused(void) {
     stop_child(&child);
 }
 
+static void test_a_process_that_is_followed_gets_the_mask_in_force_and_those_after_it(void) {
+    struct child children[2] = {start_child(), start_child()};
+    make(children, 1);
+    CHECK_EQ(assign(0), 0);
+    CHECK(!runs_at(children[1].tids[1], 0));
+    CHECK_EQ(sh_affinity_follow(&affinity, 1, open_tasks(children[1].pid)), 0);
+    for (int level = 0; level < LEVELS; level++) {
+        CHECK_EQ(assign((uint32_t)level), 0);
+        for (int i = 0; i < THREADS; i++)
+            CHECK(runs_at(children[1].tids[i], level));
+    }
+    drop();
+    stop_child(&children[0]);
+    stop_child(&children[1]);
+}
+
+static void test_the_slot_of_a_process_that_has_ended_is_used_again(void) {
+    struct child children[3] = {start_child(), start_child(), start_child()};
+    make(children, 1);
+    CHECK_EQ(assign(0), 0);
+    CHECK_EQ(sh_affinity_follow(&affinity, 1, open_tasks(children[1].pid)), 0);
+    const int descriptor = affinity.task_dirs[1];
+    const int ended = open_tasks(children[1].pid);
+    stop_child(&children[1]);
+    CHECK_EQ(sh_affinity_follow(&affinity, 1, open_tasks(children[2].pid)), 0);
+    CHECK_EQ(affinity.task_dirs[1], descriptor);
+    CHECK_EQ(affinity.process_count, 2);
+    CHECK(runs_at(children[2].pid, 0));
+    CHECK_EQ(assign(1), 0);
+    CHECK(runs_at(children[2].pid, 1));
+    CHECK_EQ(sh_affinity_follow(&affinity, 2, ended), -ESRCH);
+    CHECK_EQ(sh_affinity_follow(&affinity, 5, open_tasks(children[0].pid)), -EINVAL);
+    CHECK_EQ(sh_affinity_follow(&affinity, 0, open_tasks(children[0].pid)), -EINVAL);
+    CHECK_EQ(assign(0), 0);
+    drop();
+    stop_child(&children[0]);
+    stop_child(&children[2]);
+}
+
+enum { FOLLOWERS = 12 };
+static atomic_bool enough;
+
+static void *assign_on_and_on(void *argument) {
+    (void)argument;
+    for (uint32_t level = 0; !atomic_load(&enough); level = !level)
+        CHECK_EQ(assign(level), 0);
+    return NULL;
+}
+
+static void test_nobody_is_passed_by_when_an_assignment_is_under_way(void) {
+    struct child children[FOLLOWERS + 1];
+    pthread_t loop;
+    for (int i = 0; i <= FOLLOWERS; i++)
+        children[i] = start_child();
+    make(children, 1);
+    atomic_store(&enough, false);
+    CHECK_EQ(pthread_create(&loop, NULL, assign_on_and_on, NULL), 0);
+    for (uint32_t i = 1; i <= FOLLOWERS; i++)
+        CHECK_EQ(sh_affinity_follow(&affinity, i, open_tasks(children[i].pid)), 0);
+    atomic_store(&enough, true);
+    CHECK_EQ(pthread_join(loop, NULL), 0);
+    for (int i = 0; i <= FOLLOWERS; i++)
+        CHECK(runs_at(children[i].pid, (int)affinity.current));
+    drop();
+    for (int i = 0; i <= FOLLOWERS; i++)
+        stop_child(&children[i]);
+}
+
 int main(void) {
+    RUN(test_a_process_that_is_followed_gets_the_mask_in_force_and_those_after_it);
+    RUN(test_the_slot_of_a_process_that_has_ended_is_used_again);
+    RUN(test_nobody_is_passed_by_when_an_assignment_is_under_way);
     RUN(test_every_thread_of_every_process_gets_the_mask);
     RUN(test_a_level_in_force_is_not_written_again);
     RUN(test_a_thread_born_later_is_moved_with_the_others);

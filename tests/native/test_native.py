@@ -23,6 +23,7 @@ PROGRAMS = sorted(
     os.path.splitext(os.path.basename(path))[0] for path in glob.glob(f"{HERE}/test_*.c")
 )
 THREADED = [
+    "test_affinity",
     "test_cpuset",
     "test_demo",
     "test_events",
