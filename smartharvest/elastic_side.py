@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 from collections.abc import Mapping, Sequence
@@ -140,10 +141,13 @@ class ElasticSide:
 
     def close(self) -> None:
         """Journals those born last, so that they are given back with the others."""
-        if self._family is not None:
+        if self._family is None:
+            return
+        # Unjournaled, most are still found by their parents.
+        with contextlib.suppress(RightsError):
             self._adopt_newborns(self._family)
-            self._family.close()
-            self._family = None
+        self._family.close()
+        self._family = None
 
     def _set_idle(self, group: Group) -> None:
         try:
