@@ -158,14 +158,52 @@ static void nudge(struct sh_cpuset *cpuset, int32_t cpu, const char *mask) {
 
 /* --- assigning -------------------------------------------------------------------------------- */
 
+static bool gains(const struct sh_cpuset *cpuset, const struct sh_cpuset_file *file,
+                  uint32_t level) {
+    return (level > (uint32_t)cpuset->current) != file->primary;
+}
+
+/* Groups that gain first, parents before children; then those that lose, children first. */
 static int write_all(struct sh_cpuset *cpuset, uint32_t level) {
-    const bool grows = cpuset->current < 0 || level > (uint32_t)cpuset->current;
-    for (uint32_t i = 0; i < cpuset->file_count; i++) {
-        const uint32_t index = grows ? i : cpuset->file_count - 1 - i;
-        int err = write_file(cpuset, index, level);
-        if (err)
-            return fail(cpuset, index, level, err);
+    int err;
+    for (uint32_t i = 0; i < cpuset->file_count; i++)
+        if (gains(cpuset, &cpuset->files[i], level) && (err = write_file(cpuset, i, level)))
+            return fail(cpuset, i, level, err);
+    for (uint32_t i = cpuset->file_count; i-- > 0;)
+        if (!gains(cpuset, &cpuset->files[i], level) && (err = write_file(cpuset, i, level)))
+            return fail(cpuset, i, level, err);
+    return 0;
+}
+
+/* Gives one side its masks, whatever they are on the host: children first what they will have,
+ * where that is narrower, then everybody from the root on. */
+static int write_side(struct sh_cpuset *cpuset, bool primary, uint32_t level) {
+    for (uint32_t i = cpuset->file_count; i-- > 1;) {
+        const char *mask = cpuset->files[i].masks[level];
+        if (cpuset->files[i].primary == primary)
+            (void)cpuset->ops.write(cpuset->ops.ctx, cpuset->files[i].cpus, mask, strlen(mask));
     }
+    for (uint32_t i = 0; i < cpuset->file_count; i++) {
+        int err = cpuset->files[i].primary == primary ? write_file(cpuset, i, level) : 0;
+        if (err)
+            return fail(cpuset, i, level, err);
+    }
+    return 0;
+}
+
+/* Nothing is known of the masks on the host: the primaries have everything that can be theirs
+ * before the elastic side gets its set, and give up theirs last. */
+static int write_first(struct sh_cpuset *cpuset, uint32_t level) {
+    int err;
+    if ((err = write_side(cpuset, true, 0)) || (err = write_side(cpuset, false, level)))
+        return err;
+    for (uint32_t i = cpuset->file_count; level > 0 && i-- > 0;)
+        if (cpuset->files[i].primary && (err = write_file(cpuset, i, level)))
+            return fail(cpuset, i, level, err);
+    return 0;
+}
+
+static int read_all_back(struct sh_cpuset *cpuset, uint32_t level) {
     for (uint32_t i = 0; i < cpuset->file_count; i++) {
         const struct sh_cpuset_file *file = &cpuset->files[i];
         int err = file->effective < 0 ? 0 : reads_back(cpuset, file->effective, file->masks[level]);
@@ -173,16 +211,6 @@ static int write_all(struct sh_cpuset *cpuset, uint32_t level) {
             return fail(cpuset, i, level, err);
     }
     return 0;
-}
-
-/* Before the first assign the masks on the host may be anything: first the children are given what
- * they will have where that is narrower, then the group, then the children once more. */
-static int write_first(struct sh_cpuset *cpuset, uint32_t level) {
-    for (uint32_t i = cpuset->file_count; i-- > 1;) {
-        const char *mask = cpuset->files[i].masks[level];
-        (void)cpuset->ops.write(cpuset->ops.ctx, cpuset->files[i].cpus, mask, strlen(mask));
-    }
-    return write_all(cpuset, level);
 }
 
 static int cpuset_assign(void *ctx, uint32_t harvested) {
@@ -195,7 +223,7 @@ static int cpuset_assign(void *ctx, uint32_t harvested) {
     if (level > 0 && (err = set_frozen(cpuset, false)))
         return fail(cpuset, cpuset->file_count, level, err);
     err = before < 0 ? write_first(cpuset, level) : write_all(cpuset, level);
-    if (err)
+    if (err || (err = read_all_back(cpuset, level)))
         return err;
     cpuset->current = level;
     if (level == 0 && (err = set_frozen(cpuset, true)))

@@ -1,9 +1,13 @@
 /* The `merge` mechanism: one write of the elastic group's cpuset moves any number of cores.
  *
- * The primary's set is never touched, so no order between two writes can go wrong. A v1 group whose
- * children have masks of their own is written leaves first when it shrinks and root first when it
- * grows (the kernel answers EBUSY and EACCES otherwise: validate_change(), kernel/cgroup/cpuset.c).
- */
+ * With shared placement the primary's set is never touched, so no order between two writes can go
+ * wrong. With exclusive placement the primaries' sets are files here as well: what gains CPUs is
+ * written before what loses them, so that in between a core is in both sets and never in none, and
+ * a primary has its share at every instant, even if this process is killed there.
+ *
+ * A v1 group whose children have masks of their own is written leaves first when it shrinks and
+ * root first when it grows (the kernel answers EBUSY and EACCES otherwise: validate_change(),
+ * kernel/cgroup/cpuset.c). */
 #ifndef SH_CPUSET_H
 #define SH_CPUSET_H
 
@@ -35,11 +39,13 @@ struct sh_cpuset_file {
     int effective; /* handle of cpuset.effective_cpus / cpuset.cpus.effective; -1: not read back */
     /* levels strings: the mask for each number of harvested cores, in the kernel's own spelling. */
     const char *const *masks;
+    bool primary; /* its set shrinks as the harvest grows; widest at level 0 */
 };
 
 struct sh_cpuset {
     struct sh_file_ops ops;
-    struct sh_cpuset_file files[SH_CPUSET_MAX_FILES]; /* a group stands before its children */
+    /* A group stands before its children; the elastic group is the first. */
+    struct sh_cpuset_file files[SH_CPUSET_MAX_FILES];
     uint32_t file_count;
     uint32_t levels; /* 0..levels-1 cores can be harvested */
 

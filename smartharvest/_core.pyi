@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from typing import Protocol
 
 from smartharvest.window import Window
@@ -139,7 +140,8 @@ class CpusetActuator(Actuator):
 
     ``files`` lists (cpus path, effective path or None, masks), a group before its children; the
     masks have one entry per number of harvested cores. ``added_cpu[level]`` is the CPU a level has
-    and the one below lacks, -1 if there is none. ``kernel_files`` answers instead of the kernel.
+    and the one below lacks, -1 if there is none. ``primary_files`` are the same of the primaries,
+    whose sets shrink as the harvest grows. ``kernel_files`` answers instead of the kernel.
     """
 
     def __init__(
@@ -150,6 +152,7 @@ class CpusetActuator(Actuator):
         freezer: tuple[str, str, str] | None = None,
         kernel_files: _KernelFiles | None = None,
         nudge_slot: _WritableBuffer | None = None,
+        primary_files: Sequence[tuple[str, str | None, list[str]]] = (),
     ) -> None: ...
     @property
     def writes(self) -> int: ...

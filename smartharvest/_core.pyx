@@ -6,6 +6,7 @@ The numbered rules of the loop are in csrc/loop.h.
 """
 
 import os
+from collections.abc import Sequence
 
 cimport cython
 from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
@@ -463,7 +464,8 @@ cdef class CpusetActuator(Actuator):
 
     ``files`` lists (cpus path, effective path or None, masks), a group before its children; the
     masks have one entry per number of harvested cores. ``added_cpu[level]`` is the CPU a level has
-    and the one below lacks, -1 if there is none. ``kernel_files`` answers instead of the kernel.
+    and the one below lacks, -1 if there is none. ``primary_files`` are the same of the primaries,
+    whose sets shrink as the harvest grows. ``kernel_files`` answers instead of the kernel.
     """
 
     cdef cpuset.sh_cpuset *c
@@ -480,11 +482,14 @@ cdef class CpusetActuator(Actuator):
         freezer: tuple[str, str, str] | None = None,
         kernel_files: object = None,
         nudge_slot: object = None,
+        primary_files: Sequence[tuple[str, str | None, list[str]]] = (),
     ) -> None:
         cdef Py_ssize_t i, level
         cdef Py_ssize_t levels = len(added_cpu)
+        cdef Py_ssize_t elastic_count = len(files)
+        files = [*files, *primary_files]
         if len(files) > cpuset.SH_CPUSET_MAX_FILES:
-            raise ValueError(f"more than {cpuset.SH_CPUSET_MAX_FILES} groups below the elastic one")
+            raise ValueError(f"more than {cpuset.SH_CPUSET_MAX_FILES} groups to write")
         self.kernel_files = kernel_files
         self.paths, self.fds, self.masks = [], [], []
         self.c = <cpuset.sh_cpuset *> allocate(1, sizeof(cpuset.sh_cpuset))
@@ -509,6 +514,7 @@ cdef class CpusetActuator(Actuator):
                 self.handle(effective_path, os.O_RDONLY) if effective_path else -1
             )
             self.c.files[i].masks = &self.mask_table[i * levels]
+            self.c.files[i].primary = i >= elastic_count
         self.c.file_count = len(files)
         self.c.levels = levels
         self.c.added_cpu = self.added

@@ -37,6 +37,7 @@ LONG_TERMS = ("attributed", "paper", "off")
 PACINGS = ("sleep", "hybrid", "spin")
 PARKINGS = ("idle", "freeze")
 DEATHS = ("restore", "minimum")
+PLACEMENTS = ("shared", "exclusive")
 
 _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,9}")
 _PERCENTAGE = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*%")
@@ -307,6 +308,13 @@ class Settings:
         "With no core left for the elastic group: idle (it shares the last core under cpu.idle) "
         "or freeze.",
         "idle",
+        "HOW",
+    )
+    placement: str = _setting(
+        _one_of(PLACEMENTS),
+        "shared: the primary's cpuset is never written, it may use lent cores too; exclusive: a "
+        "lent core is taken out of the primary's cpuset.",
+        "shared",
         "HOW",
     )
     cpu_idle: bool = _setting(

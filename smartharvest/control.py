@@ -283,6 +283,7 @@ class Run:
         self._loop.sensor.close()
         self._past = self._counters()
         session.survey = seen
+        session.arrange_primaries(seen)
         session.elastic_side.make_room(seen)
         self._loop = session.make_loop()
         self._loop.start()

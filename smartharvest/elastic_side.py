@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from smartharvest import _core
 from smartharvest.config import Settings
@@ -13,12 +12,13 @@ from smartharvest.errors import ConfigError, RightsError, TargetError
 from smartharvest.host import tasks
 from smartharvest.host.cgroup import CgroupTree, Group
 from smartharvest.host.counterparts import adopt_tasks, make_counterpart
-from smartharvest.host.cpulist import format_cpulist, parse_cpulist
+from smartharvest.host.cpulist import format_cpulist
 from smartharvest.host.fake_kernel import FakeKernel
 from smartharvest.host.family import Births, Family
 from smartharvest.host.journal import Minimum
 from smartharvest.host.targets import CgroupTarget, PidTarget
 from smartharvest.host.writer import HostWriter
+from smartharvest.levels import Levels, group_levels, make_room, mask_files
 from smartharvest.survey import Survey
 
 _log = logging.getLogger(__name__)
@@ -196,42 +196,23 @@ class ElasticSide:
     def make_room(self, survey: Survey) -> None:
         """Widens the groups below the elastic one, so that the loop can narrow them (v1)."""
         if survey.elastic_groups:
-            self._widen(self._family_cpus(survey))
+            make_room(self._levels(survey), self._writer)
 
-    def _widen(self, family: Mapping[str, Sequence[frozenset[int]]]) -> None:
-        """Adds what the groups will have to what they have, parents first.
-
-        They can then be narrowed leaves first, wherever their CPUs lay before (v1).
-        """
-        for path, levels in family.items():
-            cpus_file = f"{path}/cpuset.cpus"
-            self._writer.adopt(cpus_file)
-            wide = parse_cpulist(self._tree.files.read(cpus_file)) | levels[0]
-            self._writer.set(cpus_file, format_cpulist(wide))
-
-    def _family_cpus(self, survey: Survey) -> dict[str, list[frozenset[int]]]:
-        """The CPUs of the elastic group and those below it, per number of harvested cores.
-
-        A child keeps its own CPUs as far as the group has them. One with none of the group's
-        smallest set always has what its parent has then: sets that only grow with the harvest can
-        be widened parents first and narrowed leaves first, and Linux refuses neither.
-        """
+    def _levels(self, survey: Survey) -> Levels:
         assert isinstance(self.target, CgroupTarget)
         capacity = survey.capacity
-        lent = [frozenset(capacity.elastic_cpus(n)) for n in range(capacity.max_harvest + 1)]
-        family = {self.target.group.path: lent}
-        for path in survey.elastic_groups:
-            own = self._writer.original_cpus(f"{path}/cpuset.cpus")
-            parent = family.get(os.path.dirname(path), lent)
-            always = frozenset[int]() if own & lent[0] else parent[0]
-            family[path] = [(own & cpus) | always for cpus in lent]
-        return family
+        return group_levels(
+            self.target.group.path,
+            [frozenset(capacity.elastic_cpus(n)) for n in range(capacity.max_harvest + 1)],
+            survey.elastic_groups,
+            lambda path: self._writer.original_cpus(f"{path}/cpuset.cpus"),
+        )
 
     def minimum(self, survey: Survey) -> Minimum:
         """What the guardian has to write to leave the group with its minimum: leaves first."""
         if isinstance(self.target, PidTarget):
             return ()
-        family = self._family_cpus(survey)
+        family = self._levels(survey)
         masks = [(f"{path}/cpuset.cpus", format_cpulist(cpus[0])) for path, cpus in family.items()]
         frozen = []
         if self._freezes:
@@ -239,8 +220,13 @@ class ElasticSide:
             frozen = [(freeze_file, freeze)]
         return (*reversed(masks), *frozen)
 
-    def make_actuator(self, survey: Survey, nudge_slot: memoryview) -> _core.Actuator:
-        """What moves the cores, for the host as surveyed."""
+    def make_actuator(
+        self,
+        survey: Survey,
+        nudge_slot: memoryview,
+        primary_files: Sequence[tuple[str, str | None, list[str]]] = (),
+    ) -> _core.Actuator:
+        """What moves the cores, for the host as surveyed; ``primary_files`` of the primaries."""
         capacity = survey.capacity
         levels = range(capacity.max_harvest + 1)
         if isinstance(self.target, PidTarget):
@@ -250,10 +236,7 @@ class ElasticSide:
                 self._followed, [list(capacity.elastic_cpus(level)) for level in levels]
             )
         group = self.target.group
-        files: list[tuple[str, str | None, list[str]]] = []
-        for path, cpus in self._family_cpus(survey).items():
-            effective = group.effective_cpus_file if path == group.path else None
-            files.append((f"{path}/cpuset.cpus", effective, list(map(format_cpulist, cpus))))
+        files = mask_files(self._levels(survey), group.path, group.effective_cpus_file)
         masks = files[0][2]
         new = [-1, *capacity.lendable[capacity.elastic_min :]]
         added = [-1] + [new[n] if masks[n] != masks[n - 1] else -1 for n in levels[1:]]
@@ -266,4 +249,5 @@ class ElasticSide:
             freezer=self._freezer(group) if frozen else None,
             kernel_files=self._tree.files if made_tree else None,
             nudge_slot=nudge_slot,
+            primary_files=primary_files,
         )

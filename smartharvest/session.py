@@ -41,9 +41,10 @@ from smartharvest.host.targets import (
 from smartharvest.host.writer import HostWriter
 from smartharvest.learning.options import LearningOptions
 from smartharvest.policy import Policy, make_policy
+from smartharvest.primary_side import PrimarySide
 from smartharvest.safeguard import LongTermSafeguard
 from smartharvest.sensing import Sensing, make_sensor
-from smartharvest.survey import Survey, survey
+from smartharvest.survey import Survey, look_at_primaries, survey
 from smartharvest.telemetry.status import Warnings
 from smartharvest.window import Window
 
@@ -105,7 +106,9 @@ class Session:
             self.elastic = self._resolve(elastic_spec)
             check_apart(self.primaries, self.elastic)
             self.elastic_side = ElasticSide(settings, self.tree, self.elastic, self.writer)
+            self.primary_side = self._take_hold_of_primaries()
             self.survey = self.look()
+            self.arrange_primaries(self.survey)
             self.elastic_side.arrange(self.survey)
         except BaseException:
             self._restore()
@@ -193,7 +196,26 @@ class Session:
     def look(self) -> Survey:
         """The host as it is now, as far as the loop depends on it."""
         followed = self.elastic_side.members()
-        return survey(self.settings, self.tree, self.primaries, self.elastic, followed)
+        held = self.primary_side.held if self.primary_side is not None else ()
+        return survey(self.settings, self.tree, self.primaries, self.elastic, followed, held)
+
+    def _take_hold_of_primaries(self) -> PrimarySide | None:
+        """With exclusive placement: what the primaries have, before any of it is taken."""
+        if self.settings.placement != "exclusive":
+            return None
+        if isinstance(self.elastic, PidTarget):
+            raise ConfigError(
+                f"placement: exclusive needs an elastic group, and {self.elastic.spec} is a "
+                "process; use --placement shared"
+            )
+        pins = not isinstance(self.tree.files, FakeKernel)
+        held = look_at_primaries(self.primaries, pins=pins)
+        return PrimarySide(self.primaries, held, self.writer)
+
+    def arrange_primaries(self, seen: Survey) -> None:
+        """Journals the primaries' masks, if they are to be written."""
+        if self.primary_side is not None:
+            self.primary_side.arrange(seen)
 
     def primary_threads(self) -> list[int]:
         """Thread ids of all primaries. Raises TargetVanished."""
@@ -221,14 +243,21 @@ class Session:
         tick. Any other thread would queue behind the batch it displaces: off the lent cores.
         """
         settings, capacity = self.settings, self.capacity
-        self.journal.set_minimum(self.elastic_side.minimum(self.survey))
+        minimum = self.elastic_side.minimum(self.survey)
+        if self.primary_side is not None:
+            minimum = (*self.primary_side.maximum(self.survey), *minimum)
+        self.journal.set_minimum(minimum)
         sensor = self._sense().sensor
         exact = sensor.sees_changes and settings.accounting == "exact"
         # A spinning real-time thread runs into the kernel's real-time throttling every second.
         realtime = settings.realtime and settings.pacing != "spin"
         return _core.Loop(
             sensor=sensor,
-            actuator=self.elastic_side.make_actuator(self.survey, self.journal.page.nudge_slot),
+            actuator=self.elastic_side.make_actuator(
+                self.survey,
+                self.journal.page.nudge_slot,
+                self.primary_side.files(self.survey) if self.primary_side is not None else (),
+            ),
             total=capacity.total,
             window_ns=settings.window_ns,
             poll_ns=settings.poll_ns,

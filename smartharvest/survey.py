@@ -32,6 +32,8 @@ class Survey:
     """(hierarchy, id, index of the primary or -1): how the kernel knows the targets."""
     elastic_groups: tuple[str, ...]
     """Those below the elastic group (v1) whose masks have to follow its own."""
+    primary_groups: tuple[str, ...] = ()
+    """The same of the primaries, with exclusive placement."""
 
 
 def survey(
@@ -40,22 +42,19 @@ def survey(
     primaries: Sequence[CgroupTarget | PidTarget],
     elastic: CgroupTarget | PidTarget | None,
     followed: Collection[int] = (),
+    held: Sequence[PrimaryCpus] = (),
 ) -> Survey:
     """Looks at the targets now. Raises ConfigError or TargetError if nothing can be shared so.
 
     Without an ``elastic`` side, as for watching only, every core counts as one to lend.
-    ``followed`` are the processes that an elastic process has started.
+    ``followed`` are the processes that an elastic process has started; ``held`` is what primaries
+    had before CPUs were taken from their groups, which no longer show it.
     """
-    primary_cpus, sources = [], []
-    # Affinities are about this host's CPUs, which are not those of a made tree.
     made_tree = isinstance(tree.files, FakeKernel)
-    for index, primary in enumerate(primaries):
-        cpus = primary.cpus()
-        pinned = frozenset[int]()
-        if elastic is not None and not made_tree:
-            pinned = tasks.pinned_cpus(primary.threads(), cpus)
-        primary_cpus.append(PrimaryCpus(cpus, primary.quota_cores(), pinned))
-        sources += [(path, index) for path in _task_lists(primary)]
+    primary_cpus = held or look_at_primaries(primaries, pins=elastic is not None and not made_tree)
+    sources = [
+        (path, index) for index, primary in enumerate(primaries) for path in _task_lists(primary)
+    ]
     union = frozenset[int]().union(*(primary.cpus for primary in primary_cpus))
     foreign: dict[int, str] = {}
     if elastic is not None and not made_tree and not settings.lend_shared:
@@ -74,10 +73,39 @@ def survey(
     )
     numbered = [*enumerate(primaries), *([(-1, elastic)] if elastic is not None else [])]
     kernel_ids = tuple((*_kernel_id(target), index) for index, target in numbered)
-    groups: tuple[str, ...] = ()
-    if isinstance(elastic, CgroupTarget) and tree.version == 1:
-        groups = tuple(g.path for g in elastic.group.descendants() if _has_cpus(g))
-    return Survey(capacity, tuple(sources), kernel_ids, groups)
+    return Survey(
+        capacity,
+        tuple(sources),
+        kernel_ids,
+        _groups_below([elastic]),
+        _groups_below(primaries) if held else (),
+    )
+
+
+def look_at_primaries(
+    primaries: Sequence[CgroupTarget | PidTarget], *, pins: bool
+) -> list[PrimaryCpus]:
+    """What each primary may use now; with ``pins`` also the CPUs that its threads are pinned to.
+
+    Affinities are about this host's CPUs, which are not those of a made tree.
+    """
+    found = []
+    for primary in primaries:
+        cpus = primary.cpus()
+        pinned = tasks.pinned_cpus(primary.threads(), cpus) if pins else frozenset[int]()
+        found.append(PrimaryCpus(cpus, primary.quota_cores(), pinned))
+    return found
+
+
+def _groups_below(targets: Sequence[CgroupTarget | PidTarget | None]) -> tuple[str, ...]:
+    """The groups below these (v1) that have masks, a parent before its children."""
+    return tuple(
+        group.path
+        for target in targets
+        if isinstance(target, CgroupTarget) and target.group.tree.version == 1
+        for group in target.group.descendants()
+        if _has_cpus(group)
+    )
 
 
 def _foreign_cpus(

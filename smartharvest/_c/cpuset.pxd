@@ -18,6 +18,7 @@ cdef extern from "cpuset.h" nogil:
     struct sh_cpuset_file:
         int cpus, effective
         const char *const *masks
+        bint primary
 
     struct sh_cpuset:
         sh_file_ops ops

@@ -178,6 +178,30 @@ def test_restore_frees_the_batch_after_a_kill(host: Host, processes: Processes) 
     assert os.sched_getaffinity(host.worker) == host.tree.online_cpus()
 
 
+def test_exclusive_sets_are_apart_and_come_back_after_a_kill(
+    host: Host, processes: Processes
+) -> None:
+    os.kill(host.spinner, signal.SIGSTOP)  # an idle primary has cores to lend
+    before = host.files()
+    agent = processes.agent(
+        *host.state,
+        *host.targets,
+        *("--placement", "exclusive", "--lend-shared", "--elastic-min", "1"),
+    )
+
+    def are_apart() -> bool:
+        primary, elastic = (
+            parse_cpulist(host.tree.files.read(group.cpus_file)) for group in (host.web, host.batch)
+        )
+        return not primary & elastic and primary | elastic == host.tree.online_cpus()
+
+    agent.wait_until(are_apart)
+    agent.send(signal.SIGKILL)
+    assert host.files() != before
+    assert smartharvest("restore", *host.state).code == 0
+    assert host.files() == before
+
+
 def test_a_parked_batch_can_be_frozen(host: Host, processes: Processes) -> None:
     freeze_file = host.batch.freeze_file
     assert freeze_file is not None

@@ -258,6 +258,129 @@ static void test_plain_files_are_written_in_place_and_read_from_the_start(void) 
     close(fd);
 }
 
+/* --- exclusive placement ---------------------------------------------------------------------- */
+
+enum {
+    ELASTIC = 0,
+    WEB = 4,
+    WEB_CHILD = 6,
+    DB = 8
+}; /* handles; no two of one family but the web's */
+
+static const char *const ELASTIC_MASKS[] = {"7", "6-7", "4-7"};
+static const char *const WEB_MASKS[] = {"0-6", "0-5", "0-3"};
+static const char *const WEB_CHILD_MASKS[] = {"2-6", "2-5", "2-3"};
+static const char *const DB_MASKS[] = {"0-6,9", "0-5,9", "0-3,9"};
+
+static char held[10][64];
+static char order[512];
+static int die_after; /* writes that still happen; then the process is gone */
+
+/* As the kernel does: a child never has what its parent lacks. */
+static int exclusive_write(void *ctx, int handle, const char *value, size_t length) {
+    char text[64];
+    (void)ctx;
+    if (die_after == 0)
+        return -EINTR;
+    die_after--;
+    memcpy(text, value, length);
+    text[length] = '\0';
+    if (handle == WEB && cpus_of(held[WEB_CHILD]) & ~cpus_of(text))
+        return -EBUSY;
+    if (handle == WEB_CHILD && cpus_of(text) & ~cpus_of(held[WEB]))
+        return -EACCES;
+    sprintf(order + strlen(order), "%d=%s ", handle, text);
+    strcpy(held[handle], text);
+    return 0;
+}
+
+static void make_exclusive(void) {
+    memset(&cpuset, 0, sizeof(cpuset));
+    order[0] = '\0';
+    die_after = 1000;
+    strcpy(held[ELASTIC], "0-7");
+    strcpy(held[WEB], "0-7");
+    strcpy(held[WEB_CHILD], "2-7");
+    strcpy(held[DB], "0-7,9");
+    cpuset.ops = (struct sh_file_ops){.write = exclusive_write};
+    cpuset.files[0] =
+        (struct sh_cpuset_file){.cpus = ELASTIC, .effective = -1, .masks = ELASTIC_MASKS};
+    cpuset.files[1] =
+        (struct sh_cpuset_file){.cpus = WEB, .effective = -1, .masks = WEB_MASKS, .primary = true};
+    cpuset.files[2] = (struct sh_cpuset_file){
+        .cpus = WEB_CHILD, .effective = -1, .masks = WEB_CHILD_MASKS, .primary = true};
+    cpuset.files[3] =
+        (struct sh_cpuset_file){.cpus = DB, .effective = -1, .masks = DB_MASKS, .primary = true};
+    cpuset.file_count = 4;
+    cpuset.levels = 3;
+    cpuset.tasks_fd = cpuset.freezer = -1;
+    cpuset.added_cpu = ADDED;
+    sh_cpuset_init(&cpuset, &actuator);
+}
+
+static int assign_exclusive(uint32_t level) {
+    order[0] = '\0';
+    return actuator.assign(actuator.ctx, level);
+}
+
+static void test_lending_widens_the_elastic_set_before_it_narrows_the_primaries(void) {
+    make_exclusive();
+    CHECK_EQ(assign_exclusive(0), 0);
+    CHECK_EQ(assign_exclusive(1), 0);
+    CHECK_TEXT(order, "0=6-7 8=0-5,9 6=2-5 4=0-5 ");
+}
+
+static void test_taking_back_widens_the_primaries_before_it_narrows_the_elastic_set(void) {
+    make_exclusive();
+    CHECK_EQ(assign_exclusive(2), 0);
+    CHECK_EQ(assign_exclusive(0), 0);
+    CHECK_TEXT(order, "4=0-6 6=2-6 8=0-6,9 0=7 ");
+}
+
+static void test_the_first_exclusive_assign_starts_from_whatever_is_there(void) {
+    for (uint32_t level = 0; level < 3; level++) {
+        make_exclusive();
+        CHECK_EQ(assign_exclusive(level), 0);
+        CHECK_TEXT(held[ELASTIC], ELASTIC_MASKS[level]);
+        CHECK_TEXT(held[WEB], WEB_MASKS[level]);
+        CHECK_TEXT(held[WEB_CHILD], WEB_CHILD_MASKS[level]);
+        CHECK_TEXT(held[DB], DB_MASKS[level]);
+    }
+}
+
+static void test_killed_between_any_two_writes_a_primary_has_its_share(void) {
+    const char *const *const masks[] = {WEB_MASKS, WEB_CHILD_MASKS, DB_MASKS};
+    const int handles[] = {WEB, WEB_CHILD, DB};
+    const uint64_t pool = cpus_of("0-7");
+    for (uint32_t from = 0; from < 3; from++)
+        for (uint32_t to = 0; to < 3; to++)
+            for (int writes = 0; writes < 8; writes++) {
+                make_exclusive();
+                CHECK_EQ(assign_exclusive(from), 0);
+                die_after = writes;
+                (void)assign_exclusive(to);
+                const uint32_t least = from > to ? from : to; /* the smaller share of the two */
+                for (int i = 0; i < 3; i++) {
+                    const uint64_t share = cpus_of(masks[i][least]);
+                    CHECK_EQ(cpus_of(held[handles[i]]) & share, share);
+                }
+                /* No core is nobody's. */
+                CHECK_EQ((cpus_of(held[ELASTIC]) | cpus_of(held[DB])) & pool, pool);
+            }
+}
+
+static void test_after_an_exclusive_refusal_the_primaries_get_everything_first(void) {
+    make_exclusive();
+    CHECK_EQ(assign_exclusive(2), 0);
+    die_after = 1;
+    CHECK_EQ(assign_exclusive(1), -EINTR);
+    die_after = 1000;
+    CHECK_EQ(assign_exclusive(0), 0);
+    CHECK(strncmp(order, "4=", 2) == 0 || strncmp(order, "8=", 2) == 0);
+    CHECK_TEXT(held[WEB], "0-6");
+    CHECK_TEXT(held[ELASTIC], "7");
+}
+
 /* --- the nudge -------------------------------------------------------------------------------- */
 
 static char own_cpus[4096]; /* as the kernel spells them */
@@ -355,6 +478,11 @@ int main(void) {
     RUN(test_freezing_follows_the_shrink_and_thawing_precedes_the_grow);
     RUN(test_a_freezer_that_refuses_is_named);
     RUN(test_plain_files_are_written_in_place_and_read_from_the_start);
+    RUN(test_lending_widens_the_elastic_set_before_it_narrows_the_primaries);
+    RUN(test_taking_back_widens_the_primaries_before_it_narrows_the_elastic_set);
+    RUN(test_the_first_exclusive_assign_starts_from_whatever_is_there);
+    RUN(test_killed_between_any_two_writes_a_primary_has_its_share);
+    RUN(test_after_an_exclusive_refusal_the_primaries_get_everything_first);
     RUN(test_a_runnable_thread_is_nudged_to_the_added_cpu_and_released);
     RUN(test_sleeping_pinned_and_dead_threads_are_left_alone);
     return 0;

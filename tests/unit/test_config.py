@@ -62,6 +62,7 @@ VALUES: dict[str, tuple[str, object]] = {
     "label": ("busy", "busy"),
     "park": ("freeze", "freeze"),
     "on_death": ("minimum", "minimum"),
+    "placement": ("exclusive", "exclusive"),
     "duration": ("2min", 120_000_000_000),
     "cgroup_root": ("/a/../b", "/b"),
     "state_dir": ("/c/", "/c"),
@@ -128,6 +129,7 @@ def test_a_flag_wins_over_the_file(name: str, toml: WriteToml) -> None:
         "label": "demand",
         "park": "idle",
         "on_death": "restore",
+        "placement": "shared",
         "duration": "1s",
     }
     file = toml(f'{name} = "{others[name]}"\n')

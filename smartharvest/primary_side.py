@@ -1,0 +1,90 @@
+"""The primaries under exclusive placement: their sets are what the elastic side has not.
+
+With shared placement the primary's cpuset is never written, and nothing of this is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from smartharvest.capacity import Capacity, PrimaryCpus
+from smartharvest.errors import ConfigError, TargetError
+from smartharvest.host.journal import Minimum
+from smartharvest.host.targets import CgroupTarget, PidTarget
+from smartharvest.host.writer import HostWriter
+from smartharvest.levels import Levels, group_levels, make_room, mask_files
+from smartharvest.survey import Survey
+
+
+class PrimarySide:
+    """The primaries of one session. Everything it changes goes through ``writer``.
+
+    ``held`` is what each primary could use before anything was taken from it. Raises ConfigError
+    for a primary that is no group.
+    """
+
+    def __init__(
+        self,
+        targets: Sequence[CgroupTarget | PidTarget],
+        held: Sequence[PrimaryCpus],
+        writer: HostWriter,
+    ) -> None:
+        for target in targets:
+            if isinstance(target, PidTarget):
+                raise ConfigError(
+                    f"placement: exclusive needs groups, and {target.spec} is a process; "
+                    "use --placement shared"
+                )
+        self._targets = [target for target in targets if isinstance(target, CgroupTarget)]
+        self._writer = writer
+        self.held = tuple(held)
+
+    def arrange(self, survey: Survey) -> None:
+        """Journals the masks that the loop is going to write, and widens those below (v1).
+
+        Raises TargetError if some primary would be left without a CPU.
+        """
+        for family in self._levels(survey):
+            path, levels = next(iter(family.items()))
+            if not levels[-1]:
+                raise TargetError(
+                    f"{path}: lending {survey.capacity.max_harvest} cores would leave it no CPU; "
+                    "lower --max-harvest or --elastic-min, or use --placement shared"
+                )
+            self._writer.adopt(f"{path}/cpuset.cpus")
+            if len(family) > 1:
+                make_room(family, self._writer)
+
+    def files(self, survey: Survey) -> list[tuple[str, str | None, list[str]]]:
+        """``CpusetActuator``'s primary files."""
+        files: list[tuple[str, str | None, list[str]]] = []
+        for target, family in zip(self._targets, self._levels(survey), strict=True):
+            files += mask_files(family, target.group.path, target.group.effective_cpus_file)
+        return files
+
+    def maximum(self, survey: Survey) -> Minimum:
+        """What the guardian has to write, before the elastic minimum: parents first."""
+        return tuple((file, masks[0]) for file, _, masks in self.files(survey))
+
+    def _levels(self, survey: Survey) -> list[Levels]:
+        taken = [_taken(survey.capacity, level) for level in range(survey.capacity.max_harvest + 1)]
+        return [
+            group_levels(
+                target.group.path,
+                [frozenset(held.cpus) - cpus for cpus in taken],
+                [path for path in survey.primary_groups if _is_below(path, target.group.path)],
+                lambda path: self._writer.original_cpus(f"{path}/cpuset.cpus"),
+            )
+            for target, held in zip(self._targets, self.held, strict=True)
+        ]
+
+
+def _taken(capacity: Capacity, harvested: int) -> frozenset[int]:
+    """The CPUs that are not the primaries' then; a parked elastic group has none of its own."""
+    if capacity.is_parked(harvested):
+        return frozenset()
+    return frozenset(capacity.elastic_cpus(harvested))
+
+
+def _is_below(path: str, group: str) -> bool:
+    return path.startswith(f"{group}/")

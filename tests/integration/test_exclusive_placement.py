@@ -1,0 +1,111 @@
+"""Exclusive placement on a made tree: two disjoint sets, changed in the order that is safe."""
+
+from __future__ import annotations
+
+import errno
+from pathlib import Path
+
+import pytest
+
+from smartharvest.errors import ConfigError, TargetError, WriteRefused
+from smartharvest.host.cpulist import parse_cpulist
+from smartharvest.host.targets import TargetSpec
+from smartharvest.session import Session
+from tests.integration.processes import Processes
+from tests.integration.sessions import Change, Script, after, run_until, settings_for, watch
+from tests.integration.worlds import World, make_world
+
+
+def cpus(world: World, group: str) -> frozenset[int]:
+    return parse_cpulist(world.mask(group))
+
+
+def test_the_sets_are_disjoint_and_together_the_pool(
+    tmp_path: Path, version: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = make_world(tmp_path, version)
+    before = world.files()
+    watch(world, monkeypatch)
+    with Session(settings_for(world, placement="exclusive")) as session:
+
+        def apart(_window: object, _decision: object) -> bool:
+            return (world.mask("web"), world.mask("batch")) == ("0-2", "3-7")
+
+        run_until(session, Script(7, 3), apart)
+    assert world.files() == before
+
+
+def test_at_every_write_the_primary_has_its_share_and_no_core_is_nobodys(
+    tmp_path: Path, version: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = make_world(tmp_path, version)
+    kernel = watch(world, monkeypatch)
+    states: list[tuple[frozenset[int], frozenset[int]]] = []
+    kernel.before_change = lambda _change: states.append((cpus(world, "web"), cpus(world, "batch")))
+    with Session(settings_for(world, placement="exclusive")) as session:
+        states.clear()
+        run_until(session, Script(7, 2, 4, 6, 3), after(25))
+    assert len(states) > 10
+    for primary, elastic in states:
+        assert primary >= {0, 1}  # the smallest share ever decided
+        assert primary | elastic == frozenset(range(8))
+
+
+@pytest.mark.parametrize("refused", range(12))
+def test_a_refusal_anywhere_leaves_the_host_as_it_was(
+    tmp_path: Path, version: int, monkeypatch: pytest.MonkeyPatch, refused: int
+) -> None:
+    world = make_world(tmp_path, version)
+    before = world.files()
+    kernel = watch(world, monkeypatch)
+    kernel.refused, kernel.error = refused, errno.EINVAL
+    try:
+        with Session(settings_for(world, placement="exclusive")) as session:
+            run_until(session, Script(7, 3), after(10))
+    except WriteRefused:
+        pass
+    assert world.files() == before
+
+
+def test_groups_below_the_primary_follow_it_and_come_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = make_world(tmp_path, 1)
+    world.add_group("web/high", "4-7")
+    world.add_group("web/one", "7")  # has none of the smallest set
+    before = world.files()
+    kernel = watch(world, monkeypatch)
+    checked = False
+
+    def check(change: Change) -> None:
+        nonlocal checked
+        checked = checked or change[2] == "0-2"
+        for child in ("web/high", "web/one"):
+            assert cpus(world, child) <= cpus(world, "web")
+
+    kernel.before_change = check
+    with Session(settings_for(world, placement="exclusive")) as session:
+        run_until(session, Script(7, 3), after(12))
+    assert checked
+    assert world.files() == before
+
+
+def test_a_primary_that_would_be_left_without_a_cpu_is_refused(
+    tmp_path: Path, version: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = make_world(tmp_path, version)
+    world.add_group("db", "6-7")
+    before = world.files()
+    watch(world, monkeypatch)
+    both = (TargetSpec("cgroup", "web"), TargetSpec("cgroup", "db"))
+    settings = settings_for(world, placement="exclusive", primary=both)
+    with pytest.raises(TargetError, match=r"db: lending 6 cores would leave it no CPU"):
+        Session(settings).__enter__()
+    assert world.files() == before
+
+
+def test_processes_cannot_be_placed_exclusively(quiet_world: World, processes: Processes) -> None:
+    process = TargetSpec("pid", str(processes.asleep()))
+    for side in ({"primary": (process,)}, {"elastic": process}):
+        with pytest.raises(ConfigError, match=r"placement: exclusive needs"):
+            Session(settings_for(quiet_world, placement="exclusive", **side)).__enter__()
