@@ -28,17 +28,25 @@ LENIENT = ["-Wno-unused-parameter", "-Wno-missing-field-initializers"]
 FLAGS = ["-std=c11", "-O2", "-g", *STRICT, *LENIENT]
 
 
-def extension(name: str, sources: list[str]) -> Extension:
+# The learner's scores are bit for bit Vowpal Wabbit's: IEEE arithmetic as written.
+EXACT = ["-ffp-contract=off", "-O3"]
+
+
+def extension(name: str, sources: list[str], flags: list[str] | None = None) -> Extension:
     return Extension(
         f"smartharvest.{name}",
         [f"smartharvest/{name}.pyx", *(f"csrc/{source}.c" for source in sources)],
         include_dirs=["csrc"],
         depends=glob.glob("csrc/**/*.h", recursive=True),
-        extra_compile_args=FLAGS,
+        extra_compile_args=[*FLAGS, *(flags or [])],
         extra_link_args=["-lpthread", "-lm"],
     )
 
 
-EXTENSIONS = [extension("_core", CORE), extension("_demo", ["demo_server", "demo_bully"])]
+EXTENSIONS = [
+    extension("_core", CORE),
+    extension("_demo", ["demo_server", "demo_bully"]),
+    extension("_learner", ["csoaa"], EXACT),
+]
 
 setup(ext_modules=cythonize(EXTENSIONS, build_dir="build"))
