@@ -30,6 +30,7 @@ class TextCsoaa:
     """The same learner by VW's documented way, parsing every example; costs as ``VwCsoaa``'s."""
 
     def __init__(self, costs: Costs) -> None:
+        self.lessons = 0
         self._vw = Workspace(
             f"--csoaa {len(costs)} --indexing 0 --noconstant -l 0.1 --power_t 0 --quiet"
         )
@@ -38,6 +39,7 @@ class TextCsoaa:
         ]
 
     def learn(self, features: Features, label: int) -> None:
+        self.lessons += 1
         self._vw.learn(f"{self._labels[label]} {_text(features)}")
 
     def predict(self, features: Features) -> int:

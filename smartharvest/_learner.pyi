@@ -9,7 +9,7 @@ class Csoaa:
     """
 
     def __init__(
-        self, costs: NDArray[np.float32], learning_rate: float, features: int = 5
+        self, costs: NDArray[np.float32], learning_rate: float = 0.1, features: int = 5
     ) -> None: ...
     @property
     def lessons(self) -> int:
@@ -45,5 +45,5 @@ class Csoaa:
     def adopt(self, least_cost: float, highest_cost: float, lessons: int, state: bytes) -> None:
         """Go on from a ``state`` of the same shape.
 
-        Raises ValueError for anything else; the model then knows nothing.
+        Raises ValueError for anything else; a model that knew nothing then still knows nothing.
         """

@@ -23,7 +23,7 @@ cdef class Csoaa:
     cdef const float[:, ::1] costs
     cdef double values[SH_CSOAA_MAX_FEATURES]
 
-    def __cinit__(self, const float[:, ::1] costs, float learning_rate, uint32_t features=5):
+    def __cinit__(self, const float[:, ::1] costs, float learning_rate=0.1, uint32_t features=5):
         cdef uint32_t classes = <uint32_t>costs.shape[0]
         cdef size_t size = sh_csoaa_size(classes, features + 1)
         self.block = NULL

@@ -21,6 +21,7 @@ from smartharvest.host.cpulist import parse_cpulist
 from smartharvest.host.targets import TargetSpec, parse_target
 from smartharvest.host.waits import SOURCES as WAIT_SOURCES
 from smartharvest.learning.costs import COSTS
+from smartharvest.learning.learners import LEARNERS
 from smartharvest.policy import POLICY_NAMES, check_policy
 from smartharvest.safeguard import SHORT_TERM_SAFEGUARDS
 
@@ -147,6 +148,10 @@ def _directory(value: Any, key: str) -> str:
     return os.path.abspath(value)
 
 
+def _model(value: Any, key: str) -> str:
+    return value if value in ("auto", "off") else _directory(value, key)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Settings:
     """Everything an agent can be told. Construct with ``load_settings``."""
@@ -259,6 +264,20 @@ class Settings:
         "taskstats (netlink, CAP_NET_ADMIN); auto takes the first that works.",
         "auto",
         "SOURCE",
+    )
+    learner: str = _setting(
+        _one_of(LEARNERS),
+        "Who learns: vw (Vowpal Wabbit) or native (the same decisions from C, in a tenth of the "
+        "time and without its memory).",
+        "vw",
+        "LEARNER",
+    )
+    model: str = _setting(
+        _model,
+        "Where the learned model is kept over restarts: a file, off, or auto (a file for each set "
+        "of primaries in /var/lib/smartharvest).",
+        "auto",
+        "FILE",
     )
     features_after_exhaustion: str = _setting(
         _one_of(("kept", "broken")),

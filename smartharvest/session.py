@@ -296,6 +296,7 @@ class Session:
             total=self.capacity.total,
             cost=settings.cost,
             safeguard=settings.safeguard,
+            learner=settings.learner,
             options=LearningOptions(
                 features_after_exhaustion=settings.features_after_exhaustion,  # type: ignore[arg-type]
                 exhausted_windows=settings.exhausted_windows,  # type: ignore[arg-type]

@@ -13,6 +13,7 @@ from smartharvest.cli.agent import agent
 from smartharvest.cli.config import check_config, config
 from smartharvest.cli.demo import demo
 from smartharvest.cli.doctor import doctor
+from smartharvest.cli.model import model
 from smartharvest.cli.observe import observe
 from smartharvest.cli.restore import restore
 from smartharvest.cli.run import run
@@ -50,6 +51,7 @@ COMMANDS = (
     agent,
     run,
     observe,
+    model,
     doctor,
     status,
     restore,

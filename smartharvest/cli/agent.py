@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from smartharvest.cli.settings_options import settings_from, settings_options
+from smartharvest.learning.model_keeper import ModelKeeper, keep_model
 from smartharvest.session import Report, Session
 
 _log = logging.getLogger(__name__)
@@ -29,13 +30,21 @@ def agent(as_json: bool, **options: Any) -> None:
     session = Session(settings)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda *_: session.stop())
-    with session:
-        seconds = None if settings.duration_ns is None else settings.duration_ns / 1e9
-        report = session.run(
-            session.make_policy(),
-            seconds=seconds,
-            started=lambda: _log.info("harvesting with %s; ctrl-C ends it", settings.policy),
-        )
+    keeper: ModelKeeper | None = None
+    try:
+        with session:
+            policy = session.make_policy()
+            keeper = keep_model(settings, session.capacity.total, policy)
+            seconds = None if settings.duration_ns is None else settings.duration_ns / 1e9
+            report = session.run(
+                policy,
+                seconds=seconds,
+                started=lambda: _log.info("harvesting with %s; ctrl-C ends it", settings.policy),
+                observe=lambda window, _: keeper.save_if_due(window.end_ns) if keeper else None,
+            )
+    finally:
+        if keeper is not None:  # only now: the host comes first
+            keeper.save()
     click.echo(json.dumps(asdict(report)) if as_json else format_report(report))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,11 +23,16 @@ class Learner(Protocol):
     def learn(self, features: Features, label: int) -> None:
         """ModelTrain: regress each class's cost if the true peak is ``label`` (0..total)."""
 
-    def learn_costs(self, features: Features, costs: NDArray[np.float32]) -> None:
-        """Regress these costs instead of a label's: one finite cost for each class."""
-
     def predict(self, features: Features) -> int:
         """ModelPredict: the class of lowest predicted cost, the lowest class on ties."""
+
+
+@runtime_checkable
+class Model(Learner, Protocol):
+    """A learner that can be looked into and kept."""
+
+    def learn_costs(self, features: Features, costs: NDArray[np.float32]) -> None:
+        """Regress these costs instead of a label's: one finite cost for each class."""
 
     def scores(self, features: Features) -> list[float]:
         """The predicted cost of every class, as it is compared."""
@@ -41,5 +46,5 @@ class Learner(Protocol):
     def load(self, dumped: bytes) -> None:
         """Go on from what a learner of the same kind and shape dumped.
 
-        Raises ValueError if it cannot, and then knows nothing.
+        Raises ValueError if it cannot; a learner that knew nothing then still knows nothing.
         """

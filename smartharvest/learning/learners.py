@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from smartharvest.learning.base import Learner
+from smartharvest.learning.base import Model
 from smartharvest.learning.costs import COSTS, cost_table
 
 LEARNERS = ("vw", "native")
 
 
-def make_learner(kind: str, *, cost: str, total: int, learning_rate: float = 0.1) -> Learner:
+def make_learner(kind: str, *, cost: str, total: int, learning_rate: float = 0.1) -> Model:
     """A learner that knows nothing, for the classes 0..total and the cost function ``cost``."""
     costs = cost_table(COSTS[cost], total)
     # Each is imported only where it is used: VW takes 13 MiB.

@@ -37,15 +37,16 @@ def make_policy(
     total: int,
     cost: str = "skewed",
     safeguard: str = "conservative",
+    learner: str = "vw",
     options: LearningOptions | None = None,
 ) -> Policy:
     """The policy spelled ``spec`` for a primary that can have ``total`` cores at most.
 
-    ``cost``, ``safeguard`` and ``options`` concern ``smartharvest`` alone; the others react to
-    exhaustion as the paper has it. Raises ConfigError for what is unknown or malformed.
+    ``cost``, ``safeguard``, ``learner`` and ``options`` concern ``smartharvest`` alone; the others
+    react to exhaustion as the paper has it. Raises ConfigError for what is unknown or malformed.
     """
     check_policy(spec)
-    settings = PolicySettings(total, cost, safeguard, options or LearningOptions())
+    settings = PolicySettings(total, cost, safeguard, learner, options or LearningOptions())
     name, colon, number = spec.partition(":")
     if colon:
         return _NUMBERED[name](settings, int(number))

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from smartharvest.errors import ConfigError
 from smartharvest.learning.costs import COSTS
+from smartharvest.learning.learners import LEARNERS
 from smartharvest.learning.options import LearningOptions
 from smartharvest.safeguard import SHORT_TERM_SAFEGUARDS, ShortTermSafeguard
 from smartharvest.window import Window
@@ -17,7 +18,7 @@ class Policy(Protocol):
 
     For every window, in order, the agent calls ``short_term.observe`` and ``learn``; then, if the
     window was exhausted, ``short_term.safe_cores``, otherwise ``predict`` (lines 12-19 of
-    Algorithm 1).
+    Algorithm 1). One that learns has its ``learner``, whose model is kept over restarts.
     """
 
     name: str
@@ -43,12 +44,14 @@ class PolicySettings:
     total: int
     cost: str = "skewed"
     safeguard: str = "conservative"
+    learner: str = "vw"
     options: LearningOptions = field(default_factory=LearningOptions)
 
     def __post_init__(self) -> None:
         for key, value, known in (
             ("cost", self.cost, COSTS),
             ("safeguard", self.safeguard, SHORT_TERM_SAFEGUARDS),
+            ("learner", self.learner, LEARNERS),
         ):
             if value not in known:
                 raise ConfigError(f"{key}: {value!r} is unknown; use one of {', '.join(known)}")

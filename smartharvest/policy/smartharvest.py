@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from smartharvest.learning.base import Features, Learner
-from smartharvest.learning.costs import COSTS, cost_table
+from smartharvest.learning.learners import make_learner
 from smartharvest.learning.options import LearningOptions
 from smartharvest.policy.base import PolicySettings
 from smartharvest.safeguard import SHORT_TERM_SAFEGUARDS, ShortTermSafeguard
@@ -19,7 +19,7 @@ class SmartHarvest:
       lent no window is exhausted, and the peak is exact however high.
     - After a broken window the features from before it stay (line 17 did not run); see
       ``LearningOptions.features_after_exhaustion`` and ``exhausted_windows`` for the other ways.
-    - An untrained model has no opinion, so until the first lesson the primary keeps the total;
+    - A model without lessons has no opinion, so until the first the primary keeps the total;
       taken literally, all classes tie and everything would be lent.
     - A stale window is no lesson, and neither is the one after it, having no window before it.
     """
@@ -35,10 +35,9 @@ class SmartHarvest:
         self.buffer = 0
         self.short_term = short_term
         self._total = total
-        self._learner = learner
+        self.learner: Learner = learner
         self._options = options
         self._features: Features | None = None
-        self._trained = False
 
     def learn(self, window: Window) -> int | None:
         if window.stale:
@@ -58,27 +57,28 @@ class SmartHarvest:
         if self._options.label == "demand":
             peak = max(peak, window.demand_max)
         label = min(peak, self._total)
-        self._learner.learn(self._features, label)
-        self._trained = True
+        self.learner.learn(self._features, label)
         return label
 
     def predict(self, window: Window) -> int:
         if window.stale:
             return self._total
         self._features = window.features
-        if not self._trained:
+        if self.learner.lessons == 0:
             return self._total
-        return self._learner.predict(self._features)
+        return self.learner.predict(self._features)
 
 
 def make_smartharvest(settings: PolicySettings) -> SmartHarvest:
-    """With csoaa through VW and the chosen cost function and safeguard."""
-    # Only here: the other policies do without VW's 13 MiB.
-    from smartharvest.learning.csoaa_vw import VwCsoaa
-
+    """With csoaa and the chosen learner, cost function and safeguard."""
     return SmartHarvest(
         settings.total,
-        VwCsoaa(cost_table(COSTS[settings.cost], settings.total), settings.options.learning_rate),
+        make_learner(
+            settings.learner,
+            cost=settings.cost,
+            total=settings.total,
+            learning_rate=settings.options.learning_rate,
+        ),
         SHORT_TERM_SAFEGUARDS[settings.safeguard](settings.total),
         settings.options,
     )

@@ -30,11 +30,15 @@ class Notebook:
     """Predicts 5 whatever it is asked."""
 
     def __init__(self) -> None:
-        self.lessons: list[tuple[Features, int]] = []
+        self.taught: list[tuple[Features, int]] = []
         self.questions: list[Features] = []
 
+    @property
+    def lessons(self) -> int:
+        return len(self.taught)
+
     def learn(self, features: Features, label: int) -> None:
-        self.lessons.append((features, label))
+        self.taught.append((features, label))
 
     def predict(self, features: Features) -> int:
         self.questions.append(features)
@@ -59,7 +63,7 @@ def test_a_windows_peak_is_learned_from_the_features_before_it() -> None:
     assert policy.learn(FIRST) is None
     policy.predict(FIRST)
     assert policy.learn(SECOND) == 4
-    assert notebook.lessons == [(FIRST_FEATURES, 4)]
+    assert notebook.taught == [(FIRST_FEATURES, 4)]
 
 
 def test_the_prediction_is_asked_for_with_the_windows_own_features() -> None:
@@ -82,7 +86,7 @@ def after_a_broken_window(**options: Any) -> tuple[list[int | None], list[tuple[
     policy, notebook = smartharvest(**options)
     policy.predict(FIRST)
     labels = [policy.learn(BROKEN), policy.learn(THIRD)]
-    return labels, notebook.lessons
+    return labels, notebook.taught
 
 
 def test_a_broken_window_is_no_lesson_and_the_features_before_it_stay() -> None:
@@ -122,14 +126,14 @@ def test_both_other_choices_together() -> None:
 def test_a_broken_first_window_teaches_nothing() -> None:
     policy, notebook = smartharvest(exhausted_windows="trained")
     assert policy.learn(BROKEN) is None
-    assert notebook.lessons == []
+    assert notebook.taught == []
 
 
 def test_with_nothing_lent_even_a_full_peak_is_a_label() -> None:
     policy, notebook = smartharvest()
     policy.predict(FIRST)
     assert policy.learn(window([9, 10], primary_cores=TOTAL)) == TOTAL
-    assert notebook.lessons == [(FIRST_FEATURES, TOTAL)]
+    assert notebook.taught == [(FIRST_FEATURES, TOTAL)]
 
 
 def test_a_peak_above_the_total_is_learned_as_the_total() -> None:
@@ -147,7 +151,7 @@ def test_a_stale_window_is_no_lesson_and_neither_is_the_next() -> None:
     assert policy.learn(SECOND) is None
     policy.predict(SECOND)
     assert policy.learn(THIRD) == 7
-    assert notebook.lessons == [(SECOND_FEATURES, 7)]
+    assert notebook.taught == [(SECOND_FEATURES, 7)]
 
 
 def test_a_regular_load_is_learned_and_its_idle_cores_are_lent() -> None:
