@@ -2,7 +2,9 @@
 #include "task_list.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
@@ -10,17 +12,15 @@
 
 enum { LIST_BYTES = 16384 };
 
-int sh_list_task_file(int fd, sh_task_visitor visit, void *ctx) {
+static int read_task_file(int fd, sh_task_visitor visit, void *ctx) {
     char buffer[LIST_BYTES];
     int32_t tid = 0;
-    off_t offset = 0;
     for (;;) {
-        ssize_t got = pread(fd, buffer, sizeof(buffer), offset);
+        ssize_t got = read(fd, buffer, sizeof(buffer));
         if (got < 0)
             return -errno;
         if (got == 0)
             break;
-        offset += got;
         for (ssize_t i = 0; i < got; i++) {
             if (buffer[i] >= '0' && buffer[i] <= '9') {
                 tid = tid * 10 + (buffer[i] - '0');
@@ -33,6 +33,19 @@ int sh_list_task_file(int fd, sh_task_visitor visit, void *ctx) {
     if (tid)
         visit(ctx, tid);
     return 0;
+}
+
+int sh_list_task_file(int fd, sh_task_visitor visit, void *ctx) {
+    char path[32];
+    /* A v1 `tasks` that stays open shows the list of its first reading for as long as it is read
+     * more than once a second (cgroup_pidlist_start() in kernel/cgroup/cgroup-v1.c). */
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    const int fresh = open(path, O_RDONLY | O_CLOEXEC);
+    if (fresh < 0)
+        return errno == ENOENT ? -EBADF : -errno;
+    const int err = read_task_file(fresh, visit, ctx);
+    close(fresh);
+    return err;
 }
 
 struct directory_entry { /* struct linux_dirent64 of getdents64(2) */
