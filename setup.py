@@ -17,9 +17,12 @@ CORE = [
     "fake_sensor",
     "histogram",
     "loop",
+    "perf_ring",
+    "perf_sensor",
     "proc_sensor",
     "stat_sensor",
     "task_list",
+    "task_table",
     "window",
 ]
 STRICT = ["-Wall", "-Wextra", "-Werror"] if os.environ.get("SMARTHARVEST_STRICT") else []

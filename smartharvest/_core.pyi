@@ -26,7 +26,14 @@ class Sensor:
 
     @property
     def sees_changes(self) -> bool:
-        """It can weigh windows by time and wake the loop."""
+        """It can weigh windows by time."""
+
+    @property
+    def wakes(self) -> bool:
+        """It can wake the loop when the idle buffer runs out."""
+
+    def attend(self) -> None:
+        """Does what the sensor needs to have done outside the loop; to be called often."""
 
     def read(self, now_ns: int, harvested: int = 0) -> tuple[int, int]:
         """(busy cores, demand in cores) now. Raises OSError with the sensor's errno."""
@@ -73,6 +80,22 @@ class StatSensor(Sensor):
     """
 
     def __init__(self, lend_order: list[int], elastic_min: int, allocation: int) -> None: ...
+
+class PerfSensor(Sensor):
+    """Records of every context switch, without BPF (csrc/perf_sensor.h).
+
+    ``sources`` and ``allocations`` as of ProcSensor. Tasks that are moved into a group are seen
+    after ``attend``, born ones at once. Raises OSError, with what failed as its text, where the
+    kernel or the rights do not allow it.
+    """
+
+    def __init__(
+        self, sources: list[tuple[str, int]], allocations: list[int], list_ns: int = 100_000_000
+    ) -> None: ...
+    @property
+    def counts(self) -> dict[str, int]:
+        """Since the start: records, overruns of a ring and corrections of who runs on a CPU; and
+        the tasks known now."""
 
 class BpfSensor(Sensor):
     """The scheduler's own view, by a program at every context switch (csrc/bpf_sensor.h).
@@ -194,9 +217,8 @@ class Loop:
     Times in nanoseconds, cores in 0..total. ``cpus`` is where the thread may run (None: anywhere),
     ``realtime_cpus`` where once it runs as SCHED_FIFO (None: there too);
     ``fifo_priority`` 0 asks for no real-time scheduling; ``beat_slot`` is eight bytes for the time
-    of the last poll. With a sensor that sees changes, ``exact``
-    weighs windows by time and ``event_driven`` does without polling. Raises ValueError for settings
-    out of range.
+    of the last poll. With a sensor that sees changes, ``exact`` weighs windows by time; with one
+    that wakes, ``event_driven`` does without polling. Raises ValueError for settings out of range.
     """
 
     def __init__(

@@ -26,6 +26,7 @@ from smartharvest._c cimport (
     fake_sensor,
     histogram,
     loop,
+    perf_sensor,
     proc_sensor,
     sensor,
     stat_sensor,
@@ -75,8 +76,16 @@ cdef class Sensor:
 
     @property
     def sees_changes(self) -> bool:
-        """It can weigh windows by time and wake the loop."""
+        """It can weigh windows by time."""
+        return self.seam.collect is not NULL
+
+    @property
+    def wakes(self) -> bool:
+        """It can wake the loop when the idle buffer runs out."""
         return self.seam.wake_fd >= 0
+
+    def attend(self) -> None:
+        """Does what the sensor needs to have done outside the loop; to be called often."""
 
     def close(self) -> None:
         """Lets go of descriptors; the sensor must not be read afterwards."""
@@ -259,6 +268,78 @@ cdef class StatSensor(Sensor):
         if self.fd >= 0:
             os.close(self.fd)
         PyMem_Free(self.stat)
+
+
+cdef class PerfSensor(Sensor):
+    """Records of every context switch, without BPF (csrc/perf_sensor.h).
+
+    ``sources`` and ``allocations`` as of ProcSensor. Tasks that are moved into a group are seen
+    after ``attend``, born ones at once. Raises OSError, with what failed as its text, where the
+    kernel or the rights do not allow it.
+    """
+
+    cdef perf_sensor.sh_perf_sensor *perf
+    cdef object fds
+    cdef bint opened
+
+    def __cinit__(
+        self, sources: list[tuple[str, int]], allocations: list[int], list_ns: int = 100_000_000
+    ) -> None:
+        cdef perf_sensor.sh_perf_source *source
+        cdef const char *reason = NULL
+        cdef int err
+        if len(sources) > perf_sensor.SH_PERF_MAX_SOURCES:
+            raise ValueError(f"more than {perf_sensor.SH_PERF_MAX_SOURCES} primary groups")
+        if len(allocations) > perf_sensor.SH_PERF_MAX_SOURCES:
+            raise ValueError(f"more than {perf_sensor.SH_PERF_MAX_SOURCES} primaries")
+        for path, primary in sources:
+            if not 0 <= primary < len(allocations):
+                raise ValueError(f"{path}: primary {primary} has no allocation")
+        self.fds = []
+        self.perf = <perf_sensor.sh_perf_sensor *> allocate(1, sizeof(perf_sensor.sh_perf_sensor))
+        for path, primary in sources:
+            fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+            self.fds.append(fd)
+            source = &self.perf.sources[self.perf.source_count]
+            source.fd = fd
+            source.directory = os.path.isdir(path)
+            source.primary = primary
+            self.perf.source_count += 1
+        for i, allocation in enumerate(allocations):
+            self.perf.allocations[i] = allocation
+        self.perf.primary_count = len(allocations)
+        self.perf.list_ns = list_ns
+        self.fds = tuple(self.fds)
+        with nogil:
+            err = perf_sensor.sh_perf_sensor_open(self.perf, &self.seam, &reason)
+        if err:
+            what = (<bytes> reason).decode()
+            raise OSError(-err, f"{what}: {os.strerror(-err)}")
+        self.opened = True
+
+    def __dealloc__(self) -> None:
+        self.close()
+        PyMem_Free(self.perf)
+
+    def close(self) -> None:
+        if self.opened:
+            perf_sensor.sh_perf_sensor_close(self.perf)
+            self.opened = False
+        fds, self.fds = self.fds, ()
+        for fd in fds or ():
+            os.close(fd)
+
+    def attend(self) -> None:
+        """Lists the tasks if it is time to; what fails fails the next reading."""
+        if self.opened:
+            with nogil:
+                perf_sensor.sh_perf_sensor_list(self.perf, clock.sh_monotonic_ns())
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Since the start: records, overruns of a ring and corrections of who runs on a CPU; and
+        the tasks known now."""
+        return dict(self.perf.counts)
 
 
 _HIERARCHIES = {
@@ -682,9 +763,8 @@ cdef class Loop:
     Times in nanoseconds, cores in 0..total. ``cpus`` is where the thread may run (None: anywhere),
     ``realtime_cpus`` where once it runs as SCHED_FIFO (None: there too);
     ``fifo_priority`` 0 asks for no real-time scheduling; ``beat_slot`` is eight bytes for the time
-    of the last poll. With a sensor that sees changes, ``exact``
-    weighs windows by time and ``event_driven`` does without polling. Raises ValueError for settings
-    out of range.
+    of the last poll. With a sensor that sees changes, ``exact`` weighs windows by time; with one
+    that wakes, ``event_driven`` does without polling. Raises ValueError for settings out of range.
     """
 
     cdef loop.sh_loop *c
@@ -714,8 +794,10 @@ cdef class Loop:
         event_driven: bool = False,
     ) -> None:
         cdef loop.sh_loop_config config
-        if (exact or event_driven) and not sensor.sees_changes:
+        if exact and not sensor.sees_changes:
             raise ValueError("this sensor does not see every change")
+        if event_driven and not sensor.wakes:
+            raise ValueError("this sensor does not wake anybody")
         config.window_ns = window_ns
         config.poll_ns = poll_ns
         config.plan_ttl_ns = plan_ttl_ns or max(4 * window_ns, 100_000_000)

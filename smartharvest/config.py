@@ -31,7 +31,7 @@ SHORTEST_POLL_NS = 10_000
 SHORTEST_PERIOD_NS = 10_000_000
 """Reading the waits that still go on takes about 0.15 us for each task of the host."""
 
-SENSORS = ("auto", "bpf", "bpf-pull", "proc", "stat")
+SENSORS = ("auto", "bpf", "bpf-pull", "perf", "proc", "stat")
 ACCOUNTINGS = ("exact", "sampled")
 LABELS = ("demand", "busy")
 LONG_TERMS = ("attributed", "paper", "off")
@@ -295,8 +295,8 @@ class Settings:
     sensor: str = _setting(
         _one_of(SENSORS),
         "How to see the primary: bpf (in the kernel, at every switch), bpf-pull (in the kernel, "
-        "when asked), proc (task states), stat (per-CPU idle counters, for comparison); auto takes "
-        "the best that works.",
+        "when asked), perf (the kernel's records of every switch), proc (task states), stat "
+        "(per-CPU idle counters, for comparison); auto takes the best that works.",
         "auto",
         "SENSOR",
     )

@@ -116,6 +116,7 @@ class Run:
                 session.journal.page.beat_as_agent()
                 self._answer()
                 self._judge_waits()
+                self._loop.sensor.attend()
                 if self._loop.halt is not None:
                     self._go_on_or_explain()
                 self._follow_births()
@@ -292,6 +293,9 @@ class Run:
     def _go_on_or_explain(self) -> None:
         session, halt = self._session, self._loop.halt
         seen = self._outdated_by()
+        if seen is None and halt == ("sensor", errno.ESTALE):
+            _log.warning("other CPUs are online: the sensor starts anew")
+            seen = session.look()
         if seen is None and halt == ("sensor", errno.ENOLINK) and session.sensing is not None:
             _log.warning("sensor: %s has been detached; stepping down", session.sensing.name)
             session.failed_sensors.add(session.sensing.name)

@@ -70,7 +70,7 @@ def observe(settings: Settings, seconds: float) -> Observation:
         poll_ns=settings.poll_ns,
         max_harvest=0,
         exact=exact,
-        event_driven=exact and settings.events,
+        event_driven=exact and sensing.sensor.wakes and settings.events,
     )
     waits = _Waits(settings, sensing.sensor, primaries)
     peaks: Counter[int] = Counter()
@@ -79,7 +79,8 @@ def observe(settings: Settings, seconds: float) -> Observation:
     loop.start()
     try:
         while (left_s := began + seconds - time.monotonic()) > 0 and loop.halt is None:
-            loop.wait(max(1, min(1000, int(left_s * 1000))))
+            loop.wait(max(1, min(100, int(left_s * 1000))))
+            sensing.sensor.attend()
             while (window := loop.take()) is not None:
                 if not window.stale:
                     peaks[window.busy_max] += 1

@@ -13,7 +13,7 @@ from smartharvest.survey import Survey
 
 _log = logging.getLogger(__name__)
 
-RANKING = ("bpf", "proc")
+RANKING = ("bpf", "perf", "proc")
 """What ``auto`` tries, best first."""
 
 
@@ -39,7 +39,7 @@ def make_sensor(
         try:
             return Sensing(_make(settings.sensor, settings, survey), settings.sensor, "asked for")
         except OSError as error:
-            if settings.sensor not in ("bpf", "bpf-pull"):
+            if settings.sensor not in ("bpf", "bpf-pull", "perf"):
                 raise
             raise SensorError(f"sensor {settings.sensor}: {error.strerror}") from error
     why_not = [f"{name} has failed" for name in RANKING if name in failed]
@@ -70,4 +70,6 @@ def _make(name: str, settings: Settings, survey: Survey) -> _core.Sensor:
             pull=name == "bpf-pull",
             wait_threshold_ns=settings.long_term_threshold_ns,
         )
+    if name == "perf":
+        return _core.PerfSensor(list(survey.sources), allocations)
     return _core.ProcSensor(list(survey.sources), allocations)

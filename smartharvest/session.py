@@ -268,7 +268,7 @@ class Session:
             cpus=sorted(self.tree.online_cpus() - set(capacity.elastic_cpus(capacity.max_harvest))),
             fifo_priority=FIFO_PRIORITY if realtime else 0,
             exact=exact,
-            event_driven=exact and settings.events,
+            event_driven=exact and sensor.wakes and settings.events,
             beat_slot=self.journal.page.beat_slot,
         )
 

@@ -1,5 +1,7 @@
 from libc.stdint cimport int64_t, uint32_t
 
+from smartharvest._c.window cimport sh_window
+
 cdef extern from "sensor.h" nogil:
     struct sh_reading:
         uint32_t busy, demand
@@ -9,4 +11,5 @@ cdef extern from "sensor.h" nogil:
             void *ctx, int64_t now_ns, uint32_t harvested, sh_reading *reading
         ) noexcept nogil
         void *ctx
+        int (*collect)(void *ctx, int64_t now_ns, sh_window *window) noexcept nogil
         int wake_fd

@@ -48,11 +48,11 @@ def need_bpf() -> None:
 
 
 @pytest.mark.root
-@pytest.mark.parametrize("sensor", ["bpf", "bpf-pull", "proc"])
+@pytest.mark.parametrize("sensor", ["bpf", "bpf-pull", "perf", "proc"])
 def test_a_busy_process_is_seen_and_a_sleeping_one_is_not(
     sensor: str, processes: Processes
 ) -> None:
-    if sensor != "proc":
+    if sensor.startswith("bpf"):
         need_bpf()
     busy = observe("--primary", f"pid:{processes.spinning()}", "--sensor", sensor)
     sleeper = processes.asleep()
