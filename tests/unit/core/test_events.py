@@ -153,5 +153,7 @@ def test_a_plan_with_a_buffer_is_polled_for() -> None:
 
 
 def test_a_sensor_that_sees_no_changes_cannot_drive_the_loop() -> None:
-    with pytest.raises(ValueError, match="does not see every change"):
+    with pytest.raises(ValueError, match="does not wake anybody"):
         Loop(sensor=FakeSensor(core_count=2), actuator=FakeActuator(), total=2, event_driven=True)
+    with pytest.raises(ValueError, match="does not see every change"):
+        Loop(sensor=FakeSensor(core_count=2), actuator=FakeActuator(), total=2, exact=True)
