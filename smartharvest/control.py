@@ -22,6 +22,8 @@ from smartharvest.errors import (
 )
 from smartharvest.host.shared_page import Phase
 from smartharvest.host.targets import PidTarget
+from smartharvest.policy.fallback import fallback_steps
+from smartharvest.rest import Rest
 from smartharvest.survey import Survey
 from smartharvest.telemetry.client import socket_path
 from smartharvest.telemetry.server import ControlSocket
@@ -70,6 +72,10 @@ class Report:
     """Of an event-driven loop, by its sensor."""
     lessons: int
     agent_cpu_seconds: float
+    fallbacks: list[str]
+    """Policies that failed and what took their place."""
+    give_backs: dict[str, int]
+    """Why doubt took the cores back, and how often."""
 
 
 class Run:
@@ -92,8 +98,7 @@ class Run:
                 wait_source=session.settings.waits,
             )
         self._answered: tuple[Window, Decision] | None = None
-        self._resting: str | None = None
-        self._crowded: str | None = None
+        self._rest = Rest()
         self._drift = 0
         self._next_look_ns = _core.monotonic_ns() + HOUSEKEEPING_NS
 
@@ -117,6 +122,7 @@ class Run:
                 self._answer()
                 self._judge_waits()
                 self._loop.sensor.attend()
+                self._look_after_guardian()
                 if self._loop.halt is not None:
                     self._go_on_or_explain()
                 self._follow_births()
@@ -162,7 +168,8 @@ class Run:
             answered=self._answered,
             waits=self._waits.last if self._waits else None,
             waits_unreadable=self._waits.unreadable if self._waits else "long_term is off",
-            resting=self._resting,
+            resting=self._rest.reason,
+            give_backs=self._give_backs(),
             seconds=time.monotonic() - began,
             cpu_seconds=time.process_time() - cpu_s,
             lessons=self._lessons,
@@ -190,7 +197,7 @@ class Run:
             if self._waits is not None:
                 self._waits.note(window)
             decision = self._agent.decide(window)
-            if self._resting is None:
+            if self._rest.reason is None:
                 self._loop.post(
                     decision.seq, decision.primary_cores, decision.safe_cores, decision.buffer
                 )
@@ -212,12 +219,23 @@ class Run:
         now_ns = _core.monotonic_ns()
         if self._waits is None or self._waits.left_ns(now_ns) > 0:
             return
-        loop, total = self._loop, self._agent.total
+        loop = self._loop
         tripped = self._waits.judge(
             now_ns, self._session.primary_threads, loop.sensor, loop.harvested
         )
-        if tripped and self._answered is not None:
-            loop.post(self._answered[1].seq, total, total)
+        if tripped:
+            self._lend_nothing()
+
+    def _look_after_guardian(self) -> None:
+        keeper = self._session.keeper
+        if keeper is not None and self._rest.because("guardian", keeper.check()):
+            self._lend_nothing()
+
+    def _lend_nothing(self) -> None:
+        """At once, instead of with the next window's answer."""
+        if self._answered is not None:
+            total = self._agent.total
+            self._loop.post(self._answered[1].seq, total, total)
 
     def _look_after_targets(self) -> None:
         """Once a second: are the targets there, and is the host as the loop was built for?"""
@@ -233,9 +251,10 @@ class Run:
         try:
             seen = session.look()
         except (TargetError, ConfigError) as error:
-            self._rest(str(error))
+            if self._rest.because("host", str(error)):
+                self._lend_nothing()
         else:
-            self._rest(self._crowded)
+            self._rest.because("host", None)
             if seen != session.survey:
                 self._rebuild(seen)
         took_ns = _core.monotonic_ns() - began_ns
@@ -245,9 +264,9 @@ class Run:
         """Takes along what an elastic process has started."""
         session = self._session
         smallest = session.capacity.elastic_cpus(0)
-        self._crowded = session.elastic_side.follow(self._loop.actuator, smallest)
-        if self._crowded is not None:
-            self._rest(self._crowded)
+        crowded = session.elastic_side.follow(self._loop.actuator, smallest)
+        if self._rest.because("births", crowded):
+            self._lend_nothing()
 
     def _resync(self) -> None:
         """Has an in-kernel sensor compare itself with the run queues, and reports the drift."""
@@ -260,16 +279,6 @@ class Run:
             _log.warning("sensor: cannot be resynchronised: %s", error.strerror)
             return
         self._drift += drift["cpus"] + abs(drift["busy"]) + abs(drift["wanting"])
-
-    def _rest(self, reason: str | None) -> None:
-        """Lends nothing for ``reason`` until it is gone (None)."""
-        if reason is not None and self._resting is None:
-            _log.warning("%s; nothing is lent until that changes", reason)
-            if self._answered is not None:
-                self._loop.post(self._answered[1].seq, self._agent.total, self._agent.total)
-        elif reason is None and self._resting is not None:
-            _log.info("cores can be lent again")
-        self._resting = reason
 
     def _rebuild(self, seen: Survey) -> None:
         session = self._session
@@ -321,6 +330,17 @@ class Run:
         except (TargetError, ConfigError):
             return None
         return None if seen == session.survey else seen
+
+    def _give_backs(self) -> dict[str, int]:
+        """How often doubt took the cores back, by reason; see docs/operations.md."""
+        counters, page = self._counters(), self._session.journal.page
+        return {
+            "plan expired": counters["plans_expired"],
+            "stale window": counters["stale_windows"],
+            "silent loop": page.shrinks,
+            "starved": page.starved,
+            **self._rest.counts,
+        }
 
     def _counters(self) -> dict[str, int]:
         """Of this loop and those before it."""
@@ -383,4 +403,6 @@ class Run:
             wake_ups=n["wake_ups"],
             lessons=self._lessons,
             agent_cpu_seconds=cpu_s,
+            fallbacks=fallback_steps(agent.policy),
+            give_backs=self._give_backs(),
         )

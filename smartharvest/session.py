@@ -21,7 +21,7 @@ from smartharvest.config import Settings
 from smartharvest.control import Report, Run
 from smartharvest.elastic_side import ElasticSide
 from smartharvest.errors import ConfigError, RightsError, TargetVanished
-from smartharvest.guardian.guard import Guard
+from smartharvest.guardian.keeper import Keeper
 from smartharvest.guardian.process import Charge
 from smartharvest.guardian.verdict import limits_for
 from smartharvest.host.cgroup import CgroupTree
@@ -40,7 +40,8 @@ from smartharvest.host.targets import (
 )
 from smartharvest.host.writer import HostWriter
 from smartharvest.learning.options import LearningOptions
-from smartharvest.policy import Policy, make_policy
+from smartharvest.policy import Policy, check_policy, make_policy
+from smartharvest.policy.fallback import Fallback, stand_ins
 from smartharvest.primary_side import PrimarySide
 from smartharvest.safeguard import LongTermSafeguard
 from smartharvest.sensing import Sensing, make_sensor
@@ -72,7 +73,7 @@ class Session:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.stopped = False
-        self.guard: Guard | None = None
+        self.keeper: Keeper | None = None
         self.sensing: Sensing | None = None
         self.failed_sensors: set[str] = set()
         self.warnings = Warnings()
@@ -101,7 +102,7 @@ class Session:
         )
         self.writer = HostWriter(self.tree.files, self.journal)
         try:
-            self._start_guard()
+            self._start_guardian()
             self.primaries = [self._resolve(spec) for spec in settings.primary]
             self.elastic = self._resolve(elastic_spec)
             check_apart(self.primaries, self.elastic)
@@ -148,34 +149,33 @@ class Session:
                 self.enter_phase(Phase.ENDING)
                 restored = self.writer.restore()
             finally:
-                if self.guard is not None:
-                    self.guard.end()
+                if self.keeper is not None:
+                    self.keeper.end()
         for line in restored:
             _log.debug("put back: %s", line)
 
     # --- the guardian ----------------------------------------------------------------------------
 
-    def _start_guard(self) -> None:
+    def _start_guardian(self) -> None:
         """Starts the guardian; nothing is journaled, and so nothing changed, before it is ready."""
         if not self.settings.guardian:
             return
         made_tree = self.tree.root if isinstance(self.tree.files, FakeKernel) else ""
-        self.guard = Guard(
-            Charge(
-                self.journal.path,
-                made_tree,
-                restores=self.settings.on_death == "restore",
-                limits=limits_for(self.settings.window_ns),
-            )
+        charge = Charge(
+            self.journal.path,
+            made_tree,
+            restores=self.settings.on_death == "restore",
+            limits=limits_for(self.settings.window_ns),
         )
-        self.journal.before_first_entry = self.guard.wait_ready
+        self.keeper = Keeper(charge, self.journal.page)
+        self.journal.before_first_entry = self.keeper.wait_ready
 
     def enter_phase(self, phase: Phase) -> None:
         """Tells the guardian what comes next; returns when it is not amid a write of its own."""
         page = self.journal.page
         with page.locked(GUARDIAN_PATIENCE_S) as held:
-            if not held and self.guard is not None:
-                self.guard.end()  # stopped amid a write, which it must not go on with
+            if not held and self.keeper is not None:
+                self.keeper.end()  # stopped amid a write, which it must not go on with
             page.beat_as_agent()
             page.phase = phase
 
@@ -289,20 +289,29 @@ class Session:
     # --- running ---------------------------------------------------------------------------------
 
     def make_policy(self, spec: str | None = None) -> Policy:
-        """The policy of the settings, or the one spelled ``spec``, for this host's cores."""
-        settings = self.settings
-        return make_policy(
-            spec or settings.policy,
-            total=self.capacity.total,
-            cost=settings.cost,
-            safeguard=settings.safeguard,
-            learner=settings.learner,
-            options=LearningOptions(
-                features_after_exhaustion=settings.features_after_exhaustion,  # type: ignore[arg-type]
-                exhausted_windows=settings.exhausted_windows,  # type: ignore[arg-type]
-                label=settings.label,  # type: ignore[arg-type]
-            ),
-        )
+        """The policy of the settings, or the one spelled ``spec``, for this host's cores.
+
+        Should it fail, simpler ones take over.
+        """
+        settings, total = self.settings, self.capacity.total
+        spec = spec or settings.policy
+        check_policy(spec)
+
+        def make(spec: str) -> Policy:
+            return make_policy(
+                spec,
+                total=total,
+                cost=settings.cost,
+                safeguard=settings.safeguard,
+                learner=settings.learner,
+                options=LearningOptions(
+                    features_after_exhaustion=settings.features_after_exhaustion,  # type: ignore[arg-type]
+                    exhausted_windows=settings.exhausted_windows,  # type: ignore[arg-type]
+                    label=settings.label,  # type: ignore[arg-type]
+                ),
+            )
+
+        return Fallback((spec, *stand_ins(spec, total)), make, total, _log.warning)
 
     def stop(self) -> None:
         """Ends the run soon; may be called from a signal handler."""

@@ -64,6 +64,8 @@ class Guard:
 
     @property
     def alive(self) -> bool:
+        if self._pidfd < 0:
+            return False
         poller = select.poll()
         poller.register(self._pidfd, select.POLLIN)
         return not poller.poll(0)

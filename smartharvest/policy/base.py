@@ -21,11 +21,17 @@ class Policy(Protocol):
     Algorithm 1). One that learns has its ``learner``, whose model is kept over restarts.
     """
 
-    name: str
-    """As spelled on the command line."""
-    buffer: int
-    """0: one decision a window. Above: the polling loop keeps so many cores idle at every poll."""
-    short_term: ShortTermSafeguard
+    @property
+    def name(self) -> str:
+        """As spelled on the command line."""
+
+    @property
+    def buffer(self) -> int:
+        """0: one decision a window. Above: the polling loop keeps so many idle at every poll."""
+
+    @property
+    def short_term(self) -> ShortTermSafeguard:
+        """How exhaustion is answered."""
 
     def learn(self, window: Window, /) -> int | None:
         """Take the window in; the label trained on (0..total), None if nothing was learned."""

@@ -14,6 +14,7 @@ from smartharvest import __version__, _core
 from smartharvest.agent import Agent, Decision
 from smartharvest.config import Settings
 from smartharvest.host.cpulist import format_cpulist
+from smartharvest.policy.fallback import fallback_steps
 from smartharvest.sensing import Sensing
 from smartharvest.survey import Survey
 from smartharvest.wait_watch import PeriodWaits
@@ -40,7 +41,9 @@ class AgentState:
     waits: PeriodWaits | None
     waits_unreadable: str | None
     resting: str | None
-    """Why nothing is lent, if the host is the reason."""
+    """Why nothing is lent, if the host or the guardian is the reason."""
+    give_backs: Mapping[str, int]
+    """Why doubt took the cores back, and how often."""
     seconds: float
     cpu_seconds: float
     lessons: int
@@ -78,6 +81,7 @@ def describe(state: AgentState) -> dict[str, Any]:
             "name": agent.policy.name,
             "label": agent.label_kind,
             "lessons": state.lessons,
+            "fallbacks": fallback_steps(agent.policy),
         },
         "harvested": {"now": loop.harvested, "mean": n["harvested_core_ns"] / polled_ns},
         "busy": {
@@ -97,6 +101,7 @@ def describe(state: AgentState) -> dict[str, Any]:
             "plans_expired": n["plans_expired"],
             "stale_windows": n["stale_windows"],
             "lends_nothing_because": state.resting,
+            "give_backs": dict(state.give_backs),
         },
         "waits": {
             "period": asdict(state.waits) if state.waits else None,

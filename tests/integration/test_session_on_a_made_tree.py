@@ -21,6 +21,7 @@ from smartharvest.errors import (
 )
 from smartharvest.host.journal import read_journal
 from smartharvest.host.restoration import put_back
+from smartharvest.policy.prev_peak import PrevPeak
 from smartharvest.session import Session
 from smartharvest.window import Window
 from tests.commands import smartharvest_here
@@ -245,6 +246,24 @@ def test_an_error_of_the_policy_puts_everything_back(quiet_world: World) -> None
         session.run(Broken(3), seconds=10)
     assert quiet_world.files() == before
     assert quiet_world.journals() == []
+
+
+def test_a_policy_that_fails_is_replaced_and_the_agent_goes_on(
+    quiet_world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*_: object) -> int:
+        raise RuntimeError("no idea")
+
+    monkeypatch.setattr(PrevPeak, "predict", fail)
+    with Session(settings_for(quiet_world, policy="prev-peak")) as session:
+        report = session.run(
+            session.make_policy(),
+            seconds=10,
+            observe=lambda _w, _d: session.stop() if quiet_world.mask() == "2-7" else None,
+        )
+    step = "policy prev-peak failed (RuntimeError: no idea); fixed-buffer:2 takes over"
+    assert (report.policy, report.fallbacks) == ("fixed-buffer:2", [step])
+    assert step in caplog.text
 
 
 # --- children of a v1 elastic group ------------------------------------------------------------
