@@ -60,8 +60,17 @@ format: build ## Let the formatters have their way
 	$(BIN)/clang-format -i $(C_FILES)
 
 .PHONY: bench
-bench: build ## Measure on this machine; prints JSON
-	@$(BIN)/python -m bench
+bench: build ## Measure on this machine: JSON, and docs/performance.md with tables and pictures
+	@$(BIN)/python -m pip install --quiet --editable '.[plot]'
+	@$(BIN)/python -m bench --out bench/results/latest.json --report docs/performance.md
+
+.PHONY: bench-quick
+bench-quick: build ## The same with a fifth of the samples; prints JSON only
+	@$(BIN)/python -m bench --quick --out bench/results/quick.json
+
+.PHONY: bench-compare
+bench-compare: build ## What moved beyond the noise from OLD=a.json to NEW=b.json
+	@$(BIN)/python -m bench.compare $(OLD) $(NEW)
 
 .PHONY: bench-real
 bench-real: build ## Real servers and batches under every condition, about 20 minutes (root, apt)

@@ -9,6 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from bench.subject import Figures
 
+QUANTILES = (0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999)
+"""Where a distribution is kept."""
+
 
 def rounded(value: float) -> float:
     """Four significant digits: more would be noise."""
@@ -30,6 +33,7 @@ def summarize(rounds_ns: Sequence[ArrayLike]) -> Figures:
         "max_us": rounded(float(pooled.max())),
         "spread_us": [rounded(min(medians)), rounded(max(medians))],
         "samples": pooled.size,
+        "quantiles_us": [rounded(float(value)) for value in np.quantile(pooled, QUANTILES)],
     }
 
 

@@ -1,0 +1,68 @@
+"""What counts as moved between two results."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from bench.cases import find_cases, find_numbers
+from bench.compare import compare, main, warnings_of
+
+
+def made(median: float, spread: tuple[float, float], cpu: str = "a") -> dict[str, object]:
+    case = {"median_us": median, "p99_us": median, "max_us": median, "samples": 5}
+    return {
+        "machine": {"cpu_model": cpu, "cpus": 2, "kernel": "6.1", "python": "3.11"},
+        "subjects": {"poll": {"cores": 4, "inner": {"case": {**case, "spread_us": list(spread)}}}},
+    }
+
+
+def test_cases_are_found_at_any_depth_with_where_they_stand() -> None:
+    (case,) = find_cases(made(1.0, (0.9, 1.1)))
+    assert case.path == "poll.inner.case"
+    assert find_numbers(made(1.0, (0.9, 1.1))) == {("poll",): {"cores": 4}}
+
+
+@pytest.mark.parametrize(
+    ("median", "spread", "moved"),
+    [
+        (1.0, (0.9, 1.1), False),
+        (1.5, (1.05, 1.6), False),  # the rounds overlap
+        (1.5, (1.2, 1.6), True),
+        (0.5, (0.4, 0.6), True),
+        (1.08, (1.101, 1.12), False),  # too little
+    ],
+)
+def test_a_case_moves_when_its_rounds_part_and_the_median_differs_enough(
+    median: float, spread: tuple[float, float], moved: bool
+) -> None:
+    (move,) = compare(made(1.0, (0.9, 1.1)), made(median, spread))
+    assert move.beyond_noise is moved
+
+
+def test_a_case_that_only_one_has_is_no_move() -> None:
+    new = made(1.0, (0.9, 1.1))
+    new["subjects"] = {}
+    assert compare(made(1.0, (0.9, 1.1)), new) == []
+
+
+def test_another_machine_is_warned_of() -> None:
+    assert warnings_of(made(1, (1, 1), "a"), made(1, (1, 1), "b")) == ["cpu_model differs: a and b"]
+
+
+def test_the_command_shows_what_moved_and_never_fails(tmp_path: Path) -> None:
+    for name, document in (("old", made(1.0, (0.9, 1.1))), ("new", made(3.0, (2.5, 3.5)))):
+        (tmp_path / name).write_text(json.dumps(document))
+    done = CliRunner().invoke(main, [str(tmp_path / "old"), str(tmp_path / "new")])
+    assert done.exit_code == 0
+    assert "poll.inner.case: 1 -> 3 us, 3.00x slower" in done.output
+
+
+def test_what_is_no_result_is_told_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "x").write_text("{")
+    done = CliRunner().invoke(main, [str(tmp_path / "x"), str(tmp_path / "x")])
+    assert done.exit_code == 1
+    assert "is no result of make bench" in done.output
