@@ -18,7 +18,7 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(STAMP): pyproject.toml setup.py $(SOURCES) | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --editable '.[test,lint]'
+	$(BIN)/python -m pip install --quiet --editable '.[test,lint,plot]'
 	@touch $@
 
 .PHONY: build

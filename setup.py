@@ -50,6 +50,8 @@ EXTENSIONS = [
     extension("_core", CORE),
     extension("_demo", ["demo_server", "demo_bully"]),
     extension("_learner", ["csoaa"], EXACT),
+    # The loop that is linked in again here is driven by this module alone.
+    extension("_trace", ["recorder", "trace_host", "loop", "window", "histogram"]),
 ]
 
 setup(ext_modules=cythonize(EXTENSIONS, build_dir="build"))

@@ -69,8 +69,6 @@ cdef void *allocate(size_t count, size_t size) except NULL:
 cdef class Sensor:
     """Base: what tells the loop who runs (csrc/sensor.h)."""
 
-    cdef sensor.sh_sensor seam
-
     def __cinit__(self, *_: object, **__: object) -> None:
         self.seam.wake_fd = -1
 
@@ -470,8 +468,6 @@ cdef class BpfWaits:
 cdef class Actuator:
     """Base: what gives the elastic group its cores (csrc/actuator.h)."""
 
-    cdef actuator.sh_actuator seam
-
     def assign(self, harvested: int) -> None:
         """Leaves the elastic group its minimum + ``harvested`` cores. Raises OSError if refused."""
         cdef uint32_t level = harvested
@@ -766,12 +762,6 @@ cdef class Loop:
     of the last poll. With a sensor that sees changes, ``exact`` weighs windows by time; with one
     that wakes, ``event_driven`` does without polling. Raises ValueError for settings out of range.
     """
-
-    cdef loop.sh_loop *c
-    cdef Py_buffer beat
-    cdef readonly Sensor sensor
-    cdef readonly Actuator actuator
-    cdef readonly int total
 
     def __cinit__(
         self,

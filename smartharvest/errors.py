@@ -74,6 +74,12 @@ class UnfitHost(SmartHarvestError):
     exit_code = 10
 
 
+class TraceError(SmartHarvestError):
+    """A trace that cannot be written, is no trace, or is not whole."""
+
+    exit_code = 11
+
+
 _HINTS = {
     errno.EACCES: "; run as root",
     errno.EPERM: "; run as root or grant CAP_SYS_ADMIN",

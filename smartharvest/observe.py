@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NoReturn
 
 from smartharvest import _core
 from smartharvest.config import Settings
@@ -15,8 +16,8 @@ from smartharvest.host.cgroup import CgroupTree
 from smartharvest.host.fake_kernel import FakeKernel
 from smartharvest.host.targets import CgroupTarget, PidTarget, check_apart, resolve_target
 from smartharvest.host.waits import ThreadWaits, open_wait_source
-from smartharvest.sensing import make_sensor
-from smartharvest.survey import survey
+from smartharvest.sensing import Sensing, make_sensor
+from smartharvest.survey import Survey, survey
 from smartharvest.wait_watch import tells_waits
 
 _log = logging.getLogger(__name__)
@@ -48,10 +49,10 @@ class Observation:
     dispatches: int
 
 
-def observe(settings: Settings, seconds: float) -> Observation:
-    """Watches the primaries of ``settings`` for ``seconds``; writes nothing to the host.
+def open_primaries(settings: Settings) -> tuple[list[CgroupTarget | PidTarget], Survey, Sensing]:
+    """The primaries of ``settings``, what they may use, and a sensor that watches them.
 
-    Raises ConfigError, TargetError, TargetVanished or SensorError.
+    Raises ConfigError, TargetError or SensorError.
     """
     if not settings.primary:
         raise ConfigError("primary: no target given; use --primary cgroup:PATH or pid:N")
@@ -60,7 +61,25 @@ def observe(settings: Settings, seconds: float) -> Observation:
     check_apart(primaries, None)
     seen = survey(settings, tree, primaries, None)
     made_tree = isinstance(tree.files, FakeKernel)
-    sensing = make_sensor(settings, seen, made_tree=made_tree)
+    return primaries, seen, make_sensor(settings, seen, made_tree=made_tree)
+
+
+def explain_sensor_halt(
+    primaries: Sequence[CgroupTarget | PidTarget], sensing: Sensing
+) -> NoReturn:
+    """What a sensor that failed while it watched ``primaries`` means."""
+    gone = [str(primary.spec) for primary in primaries if not primary.alive()]
+    if gone:
+        raise TargetVanished(f"{', '.join(gone)}: is gone")
+    raise SensorError(f"sensor {sensing.name}: no longer works")
+
+
+def observe(settings: Settings, seconds: float) -> Observation:
+    """Watches the primaries of ``settings`` for ``seconds``; writes nothing to the host.
+
+    Raises ConfigError, TargetError, TargetVanished or SensorError.
+    """
+    primaries, seen, sensing = open_primaries(settings)
     exact = sensing.sensor.sees_changes and settings.accounting == "exact"
     loop = _core.Loop(
         sensor=sensing.sensor,
@@ -90,10 +109,7 @@ def observe(settings: Settings, seconds: float) -> Observation:
     elapsed_s = time.monotonic() - began
     cpu_s = time.process_time() - cpu_s
     if loop.halt is not None:
-        gone = [str(primary.spec) for primary in primaries if not primary.alive()]
-        if gone:
-            raise TargetVanished(f"{', '.join(gone)}: is gone")
-        raise SensorError(f"sensor {sensing.name}: no longer works")
+        explain_sensor_halt(primaries, sensing)
     counters = loop.counters()
     polled_ns = max(1, counters["polled_ns"])
     told = waits.read()

@@ -15,6 +15,8 @@ from smartharvest.cli.demo import demo
 from smartharvest.cli.doctor import doctor
 from smartharvest.cli.model import model
 from smartharvest.cli.observe import observe
+from smartharvest.cli.record import record
+from smartharvest.cli.replay import replay
 from smartharvest.cli.restore import restore
 from smartharvest.cli.run import run
 from smartharvest.cli.status import status
@@ -33,7 +35,8 @@ def cli(context: click.Context, debug: bool) -> None:
 
     Exit codes: 0 done, 1 unexpected, 2 wrong settings, 3 missing rights, 4 a target that cannot
     be, 5 a write the kernel refused, 6 a target that vanished, 7 the sensor failed, 8 another agent
-    has the groups, 9 a damaged journal, 10 a host that is not fit (doctor).
+    has the groups, 9 a damaged journal, 10 a host that is not fit (doctor), 11 a
+    trace that cannot be read or written.
     """
     context.obj = {"debug": debug}
     logging.basicConfig(
@@ -53,6 +56,8 @@ COMMANDS = (
     observe,
     model,
     doctor,
+    record,
+    replay,
     status,
     restore,
     demo,

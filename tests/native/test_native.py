@@ -29,6 +29,7 @@ THREADED = [
     "test_events",
     "test_loop_thread",
     "test_proc_sensor",
+    "test_recorder",
     "test_task_list",
 ]
 

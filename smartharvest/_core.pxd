@@ -1,0 +1,21 @@
+"""What other extension modules build on: new sensors and actuators, and drivers of the loop."""
+
+from smartharvest._c.actuator cimport sh_actuator
+from smartharvest._c.loop cimport sh_loop
+from smartharvest._c.sensor cimport sh_sensor
+
+
+cdef class Sensor:
+    cdef sh_sensor seam
+
+
+cdef class Actuator:
+    cdef sh_actuator seam
+
+
+cdef class Loop:
+    cdef sh_loop *c
+    cdef Py_buffer beat
+    cdef readonly Sensor sensor
+    cdef readonly Actuator actuator
+    cdef readonly int total

@@ -1,0 +1,152 @@
+"""Records a real host: what its primaries did, for policies to be tried on later."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from smartharvest import __version__, _core, _trace
+from smartharvest.config import Settings
+from smartharvest.observe import explain_sensor_halt, open_primaries
+from smartharvest.session import FIFO_PRIORITY
+from smartharvest.trace.format import Header
+from smartharvest.trace.writer import TraceWriter
+
+GAP_POLLS = 10
+"""Looks so much further apart than they should be leave a gap in the trace, ..."""
+LEAST_GAP_NS = 2_000_000
+"""... but not ones closer than this."""
+ATTEND_S = 0.1
+"""How often what the sensor needs is done outside its thread."""
+WRITE_S = 0.5
+"""How often the trace is written: what a recorder that is killed loses."""
+MOST_AT_ONCE = 1 << 15
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What was recorded."""
+
+    path: str
+    seconds: float
+    sensor: str
+    sensor_reason: str
+    cores: int
+    mean_busy: float
+    changes: int
+    gaps: int
+    """Times when nobody looked, or nobody wrote down what was seen."""
+    lost: int
+    """Changes that were not written down in time."""
+    polls: int
+    lateness_us: dict[str, float]
+    bytes: int
+    cpu: float
+    """Cores the recorder used."""
+
+
+def record(
+    settings: Settings,
+    path: str,
+    seconds: float | None,
+    *,
+    overwrite: bool = False,
+    stopped: Callable[[], bool] = lambda: False,
+) -> Recording:
+    """Records the primaries of ``settings`` into ``path`` for ``seconds`` (None: until stopped).
+
+    Writes nothing but the trace. Raises ConfigError, TargetError, TargetVanished, SensorError or
+    TraceError; what was recorded until then stays readable.
+    """
+    primaries, seen, sensing = open_primaries(settings)
+    cores = min(seen.capacity.total + seen.capacity.elastic_min, sum(seen.capacity.allocations))
+    gap_ns = max(GAP_POLLS * settings.poll_ns, LEAST_GAP_NS)
+    sensor = _trace.RecordingSensor(sensing.sensor, settings.poll_ns, gap_ns)
+    loop = _core.Loop(
+        sensor=sensor,
+        actuator=_core.FakeActuator(),
+        total=cores,
+        window_ns=max(settings.window_ns, settings.poll_ns),
+        poll_ns=settings.poll_ns,
+        max_harvest=0,
+        pacing=settings.pacing,
+        fifo_priority=FIFO_PRIORITY if settings.realtime and settings.pacing != "spin" else 0,
+    )
+    start_ns = _core.monotonic_ns()
+    header = Header(
+        cores=cores,
+        poll_ns=settings.poll_ns,
+        gap_ns=gap_ns,
+        start_ns=start_ns,
+        started=datetime.now(UTC).isoformat(timespec="milliseconds"),
+        host=platform.node(),
+        kernel=platform.release(),
+        sensor=sensing.name,
+        sensor_reason=sensing.reason,
+        primaries=tuple(str(primary.spec) for primary in primaries),
+        writer=f"smartharvest {__version__}",
+    )
+    cpu_s, began = time.process_time(), time.monotonic()
+    reason, next_write = "complete", began + WRITE_S
+    with TraceWriter(path, header, overwrite=overwrite) as writer:
+        loop.start()
+        try:
+            while seconds is None or time.monotonic() - began < seconds:
+                if stopped():
+                    reason = "stopped"
+                    break
+                if loop.halt is not None:
+                    reason = "the sensor failed"
+                    break
+                left_s = ATTEND_S if seconds is None else began + seconds - time.monotonic()
+                time.sleep(max(0.0, min(ATTEND_S, left_s)))
+                sensor.attend()
+                if time.monotonic() >= next_write:
+                    _write(sensor, writer)
+                    next_write += WRITE_S
+        finally:
+            loop.stop()
+            sensor.close()
+        _write(sensor, writer)
+        elapsed_s = time.monotonic() - began
+        counters, counts = loop.counters(), sensor.counts
+        recording = Recording(
+            path=path,
+            seconds=elapsed_s,
+            sensor=sensing.name,
+            sensor_reason=sensing.reason,
+            cores=cores,
+            mean_busy=counters["busy_core_ns"] / max(1, counters["polled_ns"]),
+            changes=counts["changes"],
+            gaps=counts["gaps"],
+            lost=counts["lost"],
+            polls=counters["polls"],
+            lateness_us={
+                name: loop.lateness_ns(q) / 1e3
+                for name, q in (("p50", 0.5), ("p99", 0.99), ("max", 1.0))
+            },
+            bytes=writer.bytes,
+            cpu=(time.process_time() - cpu_s) / max(elapsed_s, 1e-9),
+        )
+        writer.close(
+            reason=reason,
+            gaps=recording.gaps,
+            lost=recording.lost,
+            polls=recording.polls,
+            late_us=recording.lateness_us,
+        )
+    if loop.halt is not None:
+        explain_sensor_halt(primaries, sensing)
+    return recording
+
+
+def _write(sensor: _trace.RecordingSensor, writer: TraceWriter) -> None:
+    """Writes what has happened since the last call."""
+    while True:
+        changes, until_ns = sensor.take(MOST_AT_ONCE)
+        writer.append(changes, until_ns)
+        if len(changes) < MOST_AT_ONCE:
+            return
