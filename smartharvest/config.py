@@ -18,12 +18,13 @@ from smartharvest.config_file import Entry, Problem, read_config
 from smartharvest.durations import parse_duration_ns
 from smartharvest.errors import ConfigError
 from smartharvest.host.cpulist import parse_cpulist
-from smartharvest.host.targets import TargetSpec, parse_target
+from smartharvest.host.targets import FORMS, TargetSpec, parse_target
 from smartharvest.host.waits import SOURCES as WAIT_SOURCES
 from smartharvest.learning.costs import COSTS
 from smartharvest.learning.learners import LEARNERS
 from smartharvest.policy import POLICY_NAMES, check_policy
 from smartharvest.safeguard import SHORT_TERM_SAFEGUARDS
+from smartharvest.sizes import parse_size_bytes
 
 STATE_DIRECTORY = "/run/smartharvest"
 
@@ -59,13 +60,13 @@ def _setting(
 def _targets(value: Any, key: str) -> tuple[TargetSpec, ...]:
     texts = [value] if isinstance(value, str) else value
     if not isinstance(texts, list | tuple) or not all(isinstance(text, str) for text in texts):
-        raise ConfigError(f"{key}: {value!r} is no target; write cgroup:PATH or pid:N")
+        raise ConfigError(f"{key}: {value!r} is no target; write {FORMS}")
     return tuple(parse_target(text, key) for text in texts)
 
 
 def _target(value: Any, key: str) -> TargetSpec:
     if not isinstance(value, str):
-        raise ConfigError(f"{key}: {value!r} is no target; write cgroup:PATH or pid:N")
+        raise ConfigError(f"{key}: {value!r} is no target; write {FORMS}")
     return parse_target(value, key)
 
 
@@ -158,14 +159,18 @@ class Settings:
 
     primary: tuple[TargetSpec, ...] = _setting(
         _targets,
-        "Whose idle cores are lent: cgroup:PATH (absolute, or relative to the cgroup root) or "
-        "pid:N. May be repeated: several primaries count as one.",
+        "Whose idle cores are lent: cgroup:PATH (absolute, or relative to the cgroup root; * ? and "
+        "[...] match within a level), systemd:UNIT or pid:N. May be repeated: several primaries "
+        "count as one. Those named by a pattern or unit may come and go while the agent runs.",
         (),
         "TARGET",
         multiple=True,
     )
     elastic: TargetSpec | None = _setting(
-        _target, "Who borrows them: cgroup:PATH, or pid:N by affinity only.", None, "TARGET"
+        _target,
+        "Who borrows them: cgroup:PATH, systemd:UNIT, or pid:N by affinity only.",
+        None,
+        "TARGET",
     )
     cores: frozenset[int] | None = _setting(
         _cpus,
@@ -223,7 +228,6 @@ class Settings:
         "Long-term safeguard: the share of a period's dispatches that may not wait too long.",
         0.01,
         "PERCENT",
-        shown="1%",
     )
     long_term_threshold_ns: int = _setting(
         parse_duration_ns,
@@ -363,6 +367,26 @@ class Settings:
     state_dir: str = _setting(
         _directory, "Where the journal of original values is kept.", STATE_DIRECTORY, "DIR"
     )
+    dry_run: bool = _setting(
+        _switch,
+        "Sense, learn and decide, but write nothing to the host: tells what would have been lent, "
+        "and how often that would have been wrong.",
+        False,
+    )
+    audit_log: str | None = _setting(
+        _directory,
+        "Write every decision with its reason, and all that is done, to FILE as JSON lines.",
+        None,
+        "FILE",
+    )
+    audit_size_bytes: int = _setting(
+        parse_size_bytes,
+        "All files of the audit log together; the oldest decisions are dropped. An hour takes "
+        "about 35MB.",
+        256 << 20,
+        "SIZE",
+        name="audit_size",
+    )
 
     def require_targets(self) -> TargetSpec:
         """The elastic target, once both sides are known to be named. Raises ConfigError."""
@@ -380,15 +404,17 @@ def setting_name(item: dataclasses.Field[Any]) -> str:
 
 FIELDS = {setting_name(item): item for item in dataclasses.fields(Settings)}
 
-RESTARTING = frozenset(
+LIVE = frozenset(
     {
-        *("primary", "elastic", "cores", "elastic_min", "lend_shared", "park", "cpu_idle"),
-        *("duration", "cgroup_root", "state_dir"),
+        *("max_harvest", "keep_idle", "poll", "policy", "safeguard", "accounting", "events"),
+        *("sensor", "pacing", "realtime", "waits", "long_term", "long_term_share"),
+        *("long_term_threshold", "long_term_periods", "long_term_period", "long_term_rest"),
+        "long_term_min_dispatches",
     }
 )
-"""Settings that change only with the host given back and arranged anew."""
-LIVE = FIELDS.keys() - RESTARTING
 """Settings that a running agent takes up while it goes on lending."""
+RESTARTING = FIELDS.keys() - LIVE
+"""Settings that change only with the host given back and arranged anew."""
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ _SECTIONS = {
     "long_term": "The long-term safeguard",
     "sensor": "Seeing and polling",
     "park": "The elastic group",
-    "duration": "The agent itself",
+    "guardian": "The agent itself",
 }
 """Title of the part of the file that begins with this setting."""
 
@@ -32,7 +32,6 @@ _EXAMPLES = {
     "duration": '"10min"',
     "cgroup_root": '"/sys/fs/cgroup"',
     "audit_log": '"/var/log/smartharvest/audit.jsonl"',
-    "metrics": '"127.0.0.1:9464"',
 }
 """What to write where there is no default to show."""
 

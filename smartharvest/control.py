@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 import errno
 import logging
 import os
@@ -12,10 +14,12 @@ from typing import TYPE_CHECKING, NoReturn
 
 from smartharvest import _core
 from smartharvest.agent import Agent, Decision
+from smartharvest.config import Settings
 from smartharvest.errors import (
     AlreadyManaged,
     ConfigError,
     SensorError,
+    SmartHarvestError,
     TargetError,
     TargetVanished,
     WriteRefused,
@@ -24,6 +28,7 @@ from smartharvest.host.shared_page import Phase
 from smartharvest.host.targets import PidTarget
 from smartharvest.policy.fallback import fallback_steps
 from smartharvest.rest import Rest
+from smartharvest.steering import Steering
 from smartharvest.survey import Survey
 from smartharvest.telemetry.client import socket_path
 from smartharvest.telemetry.server import ControlSocket
@@ -78,6 +83,15 @@ class Report:
     """Why doubt took the cores back, and how often."""
 
 
+_OF_THE_POLICY = frozenset({"policy", "safeguard"})
+"""Settings that concern the policy alone: the loop need not start anew."""
+
+
+def _changed_fields(old: Settings, new: Settings) -> set[str]:
+    names = (item.name for item in dataclasses.fields(Settings))
+    return {name for name in names if getattr(old, name) != getattr(new, name)}
+
+
 class Run:
     """One run of a session: the control plane's side of the loop."""
 
@@ -89,14 +103,9 @@ class Run:
         self._observe = observe
         self._lessons = 0
         self._past: dict[str, int] = {}
-        self._waits: WaitWatch | None = None
-        if agent.long_term is not None:
-            self._waits = WaitWatch(
-                agent.long_term,
-                agent.total,
-                attributed=session.settings.long_term == "attributed",
-                wait_source=session.settings.waits,
-            )
+        self._counted: _core.Loop | None = None
+        """The loop that ``_past`` contains already."""
+        self._waits = self._watch_waits()
         self._answered: tuple[Window, Decision] | None = None
         self._rest = Rest()
         self._drift = 0
@@ -109,7 +118,9 @@ class Run:
         self._loop = session.make_loop()
         cpu_s, began = time.process_time(), time.monotonic()
         self._began = cpu_s, began
-        control = self._listen()
+        steering = Steering(session, self)
+        control = self._listen(steering)
+        self._rest.because("operator", session.held)
         try:
             self._loop.start()
             session.enter_phase(Phase.RUNNING)
@@ -118,7 +129,7 @@ class Run:
             while not session.stopped and (seconds is None or time.monotonic() - began < seconds):
                 left_ms = WAIT_MS if seconds is None else (began + seconds - time.monotonic()) * 1e3
                 self._loop.wait(max(0, min(WAIT_MS, int(left_ms), self._judgement_ms())))
-                session.journal.page.beat_as_agent()
+                session.beat()
                 self._answer()
                 self._judge_waits()
                 self._loop.sensor.attend()
@@ -129,6 +140,10 @@ class Run:
                 self._look_after_targets()
                 if control is not None:
                     control.serve()
+                if session.reload_requested:
+                    session.reload_requested = False
+                    with contextlib.suppress(ConfigError):  # it has been told
+                        steering.reload()
             finished()
         finally:
             session.enter_phase(Phase.ENDING)
@@ -145,10 +160,25 @@ class Run:
             self._explain_halt()
         return self._report(elapsed_s, time.process_time() - cpu_s)
 
-    def _listen(self) -> ControlSocket | None:
+    def _watch_waits(self) -> WaitWatch | None:
+        long_term, settings = self._agent.long_term, self._session.settings
+        if long_term is None:
+            return None
+        return WaitWatch(
+            long_term,
+            self._agent.total,
+            attributed=settings.long_term == "attributed",
+            wait_source=settings.waits,
+        )
+
+    def _listen(self, steering: Steering) -> ControlSocket | None:
         path = socket_path(self._session.settings.state_dir, os.getpid())
         try:
-            return ControlSocket(path, {"status": lambda _arguments: describe(self._state())})
+            commands = {
+                "status": lambda _arguments: describe(self._state()),
+                **steering.commands(),
+            }
+            return ControlSocket(path, commands)
         except OSError as error:
             _log.warning("%s: %s; this agent has no status", path, error.strerror)
             return None
@@ -173,7 +203,7 @@ class Run:
             seconds=time.monotonic() - began,
             cpu_seconds=time.process_time() - cpu_s,
             lessons=self._lessons,
-            births=births.told() if (births := session.elastic_side.births) else None,
+            births=births.told() if (births := session.births) else None,
             warnings=session.warnings,
         )
 
@@ -197,7 +227,8 @@ class Run:
             if self._waits is not None:
                 self._waits.note(window)
             decision = self._agent.decide(window)
-            if self._rest.reason is None:
+            why_not = self._rest.reason
+            if why_not is None:
                 self._loop.post(
                     decision.seq, decision.primary_cores, decision.safe_cores, decision.buffer
                 )
@@ -206,6 +237,8 @@ class Run:
                 self._loop.post(decision.seq, total, total)
             self._answered = window, decision
             self._lessons += decision.label is not None
+            if self._session.audit is not None:
+                self._session.audit.decision(window, decision, self._loop.harvested, why_not)
             self._observe(window, decision)
 
     def _judgement_ms(self) -> int:
@@ -243,10 +276,11 @@ class Run:
         if began_ns < self._next_look_ns:
             return
         session = self._session
-        for target in [*session.primaries, session.elastic]:
+        session.follow_patterns()
+        for target in session.targets():
             if not target.alive():
                 raise TargetVanished(f"{target.spec}: is gone; everything was given back")
-        session.elastic_side.adopt_newcomers()
+        session.adopt_newcomers()
         self._resync()
         try:
             seen = session.look()
@@ -256,7 +290,7 @@ class Run:
         else:
             self._rest.because("host", None)
             if seen != session.survey:
-                self._rebuild(seen)
+                self._rebuild(seen, "the targets' groups or CPUs have changed")
         took_ns = _core.monotonic_ns() - began_ns
         self._next_look_ns = began_ns + max(HOUSEKEEPING_NS, took_ns * HOUSEKEEPING_SHARE)
 
@@ -264,7 +298,7 @@ class Run:
         """Takes along what an elastic process has started."""
         session = self._session
         smallest = session.capacity.elastic_cpus(0)
-        crowded = session.elastic_side.follow(self._loop.actuator, smallest)
+        crowded = session.follow(self._loop.actuator, smallest)
         if self._rest.because("births", crowded):
             self._lend_nothing()
 
@@ -280,21 +314,58 @@ class Run:
             return
         self._drift += drift["cpus"] + abs(drift["busy"]) + abs(drift["wanting"])
 
-    def _rebuild(self, seen: Survey) -> None:
+    def hold(self, reason: str | None) -> None:
+        """Lends nothing from now on because the operator says so (None: lends again)."""
+        self._session.held = reason
+        if self._rest.because("operator", reason):
+            self._lend_nothing()
+
+    def take_up(self, new: Settings) -> None:
+        """Goes on with other settings, of which only LIVE ones differ.
+
+        Raises what a start with them would raise; the old ones are in force then.
+        """
+        session, agent = self._session, self._agent
+        old, changed = session.settings, _changed_fields(session.settings, new)
+        if not changed:
+            return
+        session.settings = new
+        try:
+            seen = session.look()
+            policy = session.make_policy() if changed & _OF_THE_POLICY else agent.policy
+            if changed - _OF_THE_POLICY:
+                self._rebuild(seen, "the configuration has changed")
+        except (SmartHarvestError, OSError):
+            session.settings = old
+            if self._counted is self._loop:  # stopped, and no other in its place
+                self._rebuild(session.look(), "the configuration stays")
+            raise
+        agent.policy = policy
+        agent.keep_idle = seen.capacity.keep_idle
+        if any(name.startswith("long_term") or name == "waits" for name in changed):
+            agent.long_term = session.make_long_term()
+            if self._waits is not None:
+                self._waits.close()
+            self._waits = self._watch_waits()
+
+    def _rebuild(self, seen: Survey, why: str) -> None:
         session = self._session
+        if seen.capacity.total != session.capacity.total and session.has_patterns:
+            _log.info("the primaries now share %d cores: starting anew", seen.capacity.total)
+            session.replacement = session.settings
+            session.stop()
+            return
         if seen.capacity.total != session.capacity.total:
             raise TargetError(
                 f"the cores between primary and elastic went from {session.capacity.total} to "
                 f"{seen.capacity.total}; start the agent again"
             )
-        _log.info("the targets' groups or CPUs have changed: the loop starts anew")
+        _log.info("%s: the loop starts anew", why)
         session.enter_phase(Phase.ARRANGING)
         self._loop.stop()
         self._loop.sensor.close()
-        self._past = self._counters()
-        session.survey = seen
-        session.arrange_primaries(seen)
-        session.elastic_side.make_room(seen)
+        self._past, self._counted = self._counters(), self._loop
+        session.make_room(seen)
         self._loop = session.make_loop()
         self._loop.start()
         session.enter_phase(Phase.RUNNING)
@@ -312,7 +383,7 @@ class Run:
                 seen = session.survey
         if seen is None:
             self._explain_halt()
-        self._rebuild(seen)
+        self._rebuild(seen, "the targets' groups or CPUs have changed")
 
     def _outdated_by(self) -> Survey | None:
         """The host as it is now, if that differs and may be why the loop halted; else None.
@@ -320,10 +391,10 @@ class Run:
         Groups below a target come and go, and CPUs go offline. A lost target is no such case.
         """
         session, halt = self._session, self._loop.halt
-        targets = [*session.primaries, session.elastic]
         if halt is None or halt[1] not in (errno.EBUSY, _core.EFFECTIVE_MISMATCH, *_GONE):
             return None
-        if not all(target.alive() for target in targets):
+        session.follow_patterns()
+        if not all(target.alive() for target in session.targets()):
             return None
         try:
             seen = session.look()
@@ -333,17 +404,18 @@ class Run:
 
     def _give_backs(self) -> dict[str, int]:
         """How often doubt took the cores back, by reason; see docs/operations.md."""
-        counters, page = self._counters(), self._session.journal.page
+        counters = self._counters()
         return {
             "plan expired": counters["plans_expired"],
             "stale window": counters["stale_windows"],
-            "silent loop": page.shrinks,
-            "starved": page.starved,
+            **self._session.guardian_counts(),
             **self._rest.counts,
         }
 
     def _counters(self) -> dict[str, int]:
         """Of this loop and those before it."""
+        if self._counted is self._loop:
+            return self._past
         return {
             name: self._past.get(name, 0) + value for name, value in self._loop.counters().items()
         }
@@ -358,6 +430,7 @@ class Run:
             elastic = self._session.elastic
             if isinstance(elastic, PidTarget):
                 path, value = str(elastic.spec), "the affinity of its threads"
+            assert elastic is not None
             if error in _GONE or not elastic.alive():
                 raise TargetVanished(f"{path or elastic.spec}: is gone; all was given back")
             if error == _core.EFFECTIVE_MISMATCH:

@@ -42,6 +42,7 @@ class ElasticSide:
         self._followed: list[int] = []
         """The processes the actuator knows, by slot."""
         self._freezes = False
+        self._evicted = False
         self._may_nudge = False
 
     def arrange(self, survey: Survey) -> None:
@@ -78,8 +79,25 @@ class ElasticSide:
         """Takes tasks that joined the group's cpuset only along, under cpu.idle and the freezer."""
         if isinstance(self.target, CgroupTarget) and self._settings.cpu_idle:
             adopt_tasks(self.target.group, "cpu", self._writer)
-        if isinstance(self.target, CgroupTarget) and self._freezes:
+        if isinstance(self.target, CgroupTarget) and (self._freezes or self._evicted):
             adopt_tasks(self.target.group, "freezer", self._writer)
+
+    def freeze(self) -> None:
+        """Stops the group altogether. Raises TargetError if there is no way, or WriteRefused."""
+        if isinstance(self.target, PidTarget):
+            raise TargetError(f"{self.target.spec}: a process cannot be evicted; pause instead")
+        path, freeze, _ = self._freezer(self.target.group)
+        if not self._freezes:  # otherwise the loop does, as soon as nothing is lent
+            self._writer.set(path, freeze)
+        self._evicted = True
+
+    def thaw(self) -> None:
+        """Undoes ``freeze``."""
+        assert isinstance(self.target, CgroupTarget)
+        path, _, thaw = self._freezer(self.target.group)
+        if not self._freezes:
+            self._writer.set(path, thaw)
+        self._evicted = False
 
     # --- what an elastic process starts ----------------------------------------------------------
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 import logging
 import resource
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from smartharvest import _core
 from smartharvest.agent import Agent, Decision
@@ -20,7 +21,7 @@ from smartharvest.capacity import Capacity
 from smartharvest.config import Settings
 from smartharvest.control import Report, Run
 from smartharvest.elastic_side import ElasticSide
-from smartharvest.errors import ConfigError, RightsError, TargetVanished
+from smartharvest.errors import ConfigError, RightsError, TargetError, TargetVanished
 from smartharvest.guardian.keeper import Keeper
 from smartharvest.guardian.process import Charge
 from smartharvest.guardian.verdict import limits_for
@@ -28,7 +29,9 @@ from smartharvest.host.cgroup import CgroupTree
 from smartharvest.host.counterparts import exists_somewhere, make_counterpart
 from smartharvest.host.cpulist import format_cpulist
 from smartharvest.host.fake_kernel import FakeKernel
+from smartharvest.host.family import Births
 from smartharvest.host.journal import Journal
+from smartharvest.host.patterns import expand, is_pattern
 from smartharvest.host.recovery import RecoveryReport, recover
 from smartharvest.host.shared_page import Phase
 from smartharvest.host.targets import (
@@ -46,6 +49,7 @@ from smartharvest.primary_side import PrimarySide
 from smartharvest.safeguard import LongTermSafeguard
 from smartharvest.sensing import Sensing, make_sensor
 from smartharvest.survey import Survey, look_at_primaries, survey
+from smartharvest.telemetry.audit import AuditLog
 from smartharvest.telemetry.status import Warnings
 from smartharvest.window import Window
 
@@ -72,23 +76,61 @@ class Session:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
+        self.load: Callable[[], Settings] | None = None
+        """Reads the configuration again. Raises ConfigError."""
+        self.reload_requested = False
+        self.replacement: Settings | None = None
+        """What to start anew with once the run has ended."""
+        self.held: str | None = None
+        """Why nothing is lent, if the operator wants it so."""
+        self.evicted = False
+        """Even the elastic minimum is taken back."""
+        self.audit: AuditLog | None = None
         self.stopped = False
         self.keeper: Keeper | None = None
         self.sensing: Sensing | None = None
         self.failed_sensors: set[str] = set()
+        self.primaries: list[CgroupTarget | PidTarget] = []
+        self.elastic: CgroupTarget | PidTarget | None = None
+        self._unusable: set[str] = set()
         self.warnings = Warnings()
 
     # --- arranging the host ----------------------------------------------------------------------
 
     def __enter__(self) -> Self:
+        settings = self.settings
+        if settings.audit_log is not None:
+            self.audit = AuditLog(settings.audit_log, settings.audit_size_bytes)
+            self.warnings.audit = self.audit
         _package_log.addHandler(self.warnings)
         try:
-            return self._arrange()
-        except BaseException:
-            _package_log.removeHandler(self.warnings)
+            self._arrange()
+        except BaseException as error:
+            self._end_telling(f"could not start: {error}")
             raise
+        self.audit_event(
+            "started",
+            policy=settings.policy,
+            primary=[str(target.spec) for target in self.primaries],
+            elastic=str(settings.elastic),
+            pool=format_cpulist(self.capacity.pool),
+            cores=self.capacity.total,
+            dry_run=settings.dry_run,
+        )
+        return self
 
-    def _arrange(self) -> Self:
+    def audit_event(self, kind: str, **details: Any) -> None:
+        """Notes something that was done, if there is an audit log."""
+        if self.audit is not None:
+            self.audit.event(kind, **details)
+
+    def _end_telling(self, why: str) -> None:
+        _package_log.removeHandler(self.warnings)
+        if self.audit is not None:
+            self.audit.event("ended", why=why)
+            self.audit.close()
+
+    def _arrange(self) -> None:
         settings = self.settings
         # The /proc sensor keeps one descriptor for each thread of the primary.
         _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -98,19 +140,25 @@ class Session:
         _report_recovery(recover(self.tree.files, settings.state_dir))
         self.journal = Journal(
             settings.state_dir,
-            claims=[self._claim(spec) for spec in (*settings.primary, elastic_spec)],
+            claims=[
+                self._claim(spec)
+                for pattern in (*settings.primary, elastic_spec)
+                for spec in expand(pattern, self.tree)
+            ],
         )
-        self.writer = HostWriter(self.tree.files, self.journal)
+        self.writer = HostWriter(self.tree.files, self.journal, self._log_write)
         try:
             self._start_guardian()
-            self.primaries = [self._resolve(spec) for spec in settings.primary]
-            self.elastic = self._resolve(elastic_spec)
+            self.primaries = self._present_primaries()
+            self.elastic = self._resolve(self._the_elastic(elastic_spec))
             check_apart(self.primaries, self.elastic)
             self.elastic_side = ElasticSide(settings, self.tree, self.elastic, self.writer)
             self.primary_side = self._take_hold_of_primaries()
             self.survey = self.look()
             self.arrange_primaries(self.survey)
             self.elastic_side.arrange(self.survey)
+            if self.evicted:
+                self.freeze()
         except BaseException:
             self._restore()
             raise
@@ -128,7 +176,6 @@ class Session:
         )
         if capacity.max_harvest == 0:
             _log.warning("the limits leave no core to lend; the agent will only watch")
-        return self
 
     def __exit__(
         self,
@@ -139,7 +186,7 @@ class Session:
         try:
             self._restore()
         finally:
-            _package_log.removeHandler(self.warnings)
+            self._end_telling("stopped" if error is None else str(error))
 
     def _restore(self) -> None:
         with _signals_held():
@@ -153,6 +200,9 @@ class Session:
                     self.keeper.end()
         for line in restored:
             _log.debug("put back: %s", line)
+
+    def _log_write(self, path: str, before: str, value: str) -> None:
+        self.audit_event("write", path=path, before=before, value=value)
 
     # --- the guardian ----------------------------------------------------------------------------
 
@@ -193,9 +243,74 @@ class Session:
                 make_counterpart(group, "cpuset", self.writer)
         return resolve_target(spec, self.tree)
 
+    def _the_elastic(self, pattern: TargetSpec) -> TargetSpec:
+        """What the elastic target stands for, which is one group."""
+        found = expand(pattern, self.tree)
+        if len(found) != 1:
+            names = ", ".join(str(spec) for spec in found[:3])
+            what = f"stands for {len(found)} groups ({names} ...)" if found else "matches no group"
+            raise TargetError(f"{pattern}: {what}; the elastic target is one group that exists")
+        return found[0]
+
+    def _present_primaries(self) -> list[CgroupTarget | PidTarget]:
+        """The primaries there are now; raises TargetError if one that is no pattern is not."""
+        found = []
+        for pattern in self.settings.primary:
+            specs = expand(pattern, self.tree)
+            for spec in specs:
+                try:
+                    found.append(self._resolve(spec))
+                except TargetError as error:
+                    if not is_pattern(pattern):
+                        raise
+                    if str(spec) not in self._unusable:
+                        self._unusable.add(str(spec))
+                        _log.warning("%s; it is left out until that changes", error)
+        if not found:
+            names = ", ".join(map(str, self.settings.primary))
+            raise TargetError(f"{names}: matches no group that could be a primary")
+        return found
+
+    @property
+    def has_patterns(self) -> bool:
+        """Whether primaries may come and go."""
+        return any(map(is_pattern, self.settings.primary))
+
+    def follow_patterns(self) -> None:
+        """Takes in primaries that have appeared and lets go of those that have vanished."""
+        if not self.has_patterns:
+            return
+        try:
+            now = self._present_primaries()
+            check_apart(now, self.elastic)
+        except (TargetError, TargetVanished) as error:
+            if self.primaries and not any(target.alive() for target in self.primaries):
+                _log.warning("%s; nothing is lent until one appears", error)
+                self.primaries = []
+            return
+        before = {str(target.spec) for target in self.primaries}
+        after = {str(target.spec) for target in now}
+        if before != after:
+            for spec in sorted(after - before):
+                _log.info("%s has appeared", spec)
+            for spec in sorted(before - after):
+                _log.info("%s has vanished", spec)
+            self.audit_event("primaries", now=sorted(after))
+            self.primaries = now
+            if self.primary_side is not None:  # which knows those from before
+                self.replacement = self.settings
+                self.stop()
+
+    def targets(self) -> list[CgroupTarget | PidTarget]:
+        """All there are now."""
+        return [*self.primaries, *([] if self.elastic is None else [self.elastic])]
+
     def look(self) -> Survey:
         """The host as it is now, as far as the loop depends on it."""
-        followed = self.elastic_side.members()
+        if not self.primaries:  # those of a pattern are all gone: the cores stay as they are
+            ids = tuple(one for one in self.survey.kernel_ids if one[2] < 0)
+            return replace(self.survey, sources=(), kernel_ids=ids)
+        followed = self.followed()
         held = self.primary_side.held if self.primary_side is not None else ()
         return survey(self.settings, self.tree, self.primaries, self.elastic, followed, held)
 
@@ -216,6 +331,48 @@ class Session:
         """Journals the primaries' masks, if they are to be written."""
         if self.primary_side is not None:
             self.primary_side.arrange(seen)
+
+    def followed(self) -> list[int]:
+        """The processes that an elastic process has started, as far as they are known."""
+        return self.elastic_side.members()
+
+    def follow(self, actuator: _core.Actuator, smallest: Sequence[int]) -> str | None:
+        """Confines what an elastic process has started since; why nothing may be lent, if so."""
+        return self.elastic_side.follow(actuator, smallest)
+
+    @property
+    def births(self) -> Births | None:
+        """How births are noticed; None where that is not needed."""
+        return self.elastic_side.births
+
+    def adopt_newcomers(self) -> None:
+        """Takes along what joined the elastic group."""
+        self.elastic_side.adopt_newcomers()
+
+    def make_room(self, seen: Survey) -> None:
+        """Arranges the elastic side for a host that has changed."""
+        self.survey = seen
+        self.arrange_primaries(seen)
+        self.elastic_side.make_room(seen)
+
+    def freeze(self) -> None:
+        """Stops the elastic group. Raises TargetError or WriteRefused where that cannot be."""
+        self.elastic_side.freeze()
+        self.evicted = True
+
+    def thaw(self) -> None:
+        """Undoes ``freeze``."""
+        self.elastic_side.thaw()
+        self.evicted = False
+
+    def guardian_counts(self) -> dict[str, int]:
+        """How often the guardian took the cores back, by reason."""
+        page = self.journal.page
+        return {"silent loop": page.shrinks, "starved": page.starved}
+
+    def beat(self) -> None:
+        """Tells the guardian that the control plane is alive."""
+        self.journal.page.beat_as_agent()
 
     def primary_threads(self) -> list[int]:
         """Thread ids of all primaries. Raises TargetVanished."""
@@ -243,21 +400,14 @@ class Session:
         tick. Any other thread would queue behind the batch it displaces: off the lent cores.
         """
         settings, capacity = self.settings, self.capacity
-        minimum = self.elastic_side.minimum(self.survey)
-        if self.primary_side is not None:
-            minimum = (*self.primary_side.maximum(self.survey), *minimum)
-        self.journal.set_minimum(minimum)
+        actuator, beat_slot = self._actuator()
         sensor = self._sense().sensor
         exact = sensor.sees_changes and settings.accounting == "exact"
         # A spinning real-time thread runs into the kernel's real-time throttling every second.
         realtime = settings.realtime and settings.pacing != "spin"
         return _core.Loop(
             sensor=sensor,
-            actuator=self.elastic_side.make_actuator(
-                self.survey,
-                self.journal.page.nudge_slot,
-                self.primary_side.files(self.survey) if self.primary_side is not None else (),
-            ),
+            actuator=actuator,
             total=capacity.total,
             window_ns=settings.window_ns,
             poll_ns=settings.poll_ns,
@@ -269,12 +419,28 @@ class Session:
             fifo_priority=FIFO_PRIORITY if realtime else 0,
             exact=exact,
             event_driven=exact and sensor.wakes and settings.events,
-            beat_slot=self.journal.page.beat_slot,
+            beat_slot=beat_slot,
         )
+
+    def _actuator(self) -> tuple[_core.Actuator, memoryview | None]:
+        """What moves the cores, and where the loop leaves the time of its polls."""
+        minimum = self.elastic_side.minimum(self.survey)
+        files: Sequence[tuple[str, str | None, list[str]]] = ()
+        if self.primary_side is not None:
+            minimum = (*self.primary_side.maximum(self.survey), *minimum)
+            files = self.primary_side.files(self.survey)
+        self.journal.set_minimum(minimum)
+        page = self.journal.page
+        actuator = self.elastic_side.make_actuator(self.survey, page.nudge_slot, files)
+        return actuator, page.beat_slot
 
     def _sense(self) -> Sensing:
         """Makes the sensor; says which it is when that has changed."""
         before = self.sensing.name if self.sensing else None
+        if not self.survey.sources:
+            all_busy = _core.FakeSensor([self.capacity.total])
+            self.sensing = Sensing(all_busy, "none", "there is no primary to watch")
+            return self.sensing
         sensing = make_sensor(
             self.settings,
             self.survey,
@@ -336,12 +502,13 @@ class Session:
             policy,
             total=self.capacity.total,
             keep_idle=self.capacity.keep_idle,
-            long_term=self._long_term(),
+            long_term=self.make_long_term(),
             label_kind=self.settings.label,
         )
         return Run(self, agent, observe).run(seconds, started, finished)
 
-    def _long_term(self) -> LongTermSafeguard | None:
+    def make_long_term(self) -> LongTermSafeguard | None:
+        """The long-term safeguard of the settings, at rest; None if it is off."""
         settings = self.settings
         if settings.long_term == "off":
             return None

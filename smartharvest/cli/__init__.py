@@ -10,6 +10,7 @@ import click
 
 from smartharvest import __version__
 from smartharvest.cli.agent import agent
+from smartharvest.cli.audit import explain, plot
 from smartharvest.cli.config import check_config, config
 from smartharvest.cli.demo import demo
 from smartharvest.cli.doctor import doctor
@@ -63,6 +64,8 @@ COMMANDS = (
     demo,
     config,
     check_config,
+    explain,
+    plot,
 )
 for command in COMMANDS:
     cli.add_command(command)

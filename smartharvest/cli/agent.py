@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-import logging
-import signal
 from dataclasses import asdict
 from typing import Any
 
 import click
 
 from smartharvest.cli.settings_options import settings_from, settings_options
-from smartharvest.learning.model_keeper import ModelKeeper, keep_model
-from smartharvest.session import Report, Session
-
-_log = logging.getLogger(__name__)
+from smartharvest.harvesting import harvest
+from smartharvest.session import Report
+from smartharvest.shadow import ShadowFigures
 
 
 @click.command()
@@ -24,28 +21,24 @@ def agent(as_json: bool, **options: Any) -> None:
     """Lend the primary's idle cores to the elastic group.
 
     Ends after --duration, or on SIGINT or SIGTERM, with exit code 0; the host is then as it was.
-    Durations need a unit (25ms, 50us, 10s).
+    SIGHUP reads the --config file again: what is marked [restarts] in `smartharvest config
+    example` takes effect by starting anew, all else at once; a file with a mistake changes nothing.
+    With --dry-run nothing is written. Durations need a unit (25ms, 50us, 10s).
     """
+    shadow = ShadowFigures()
     settings = settings_from(options)
-    session = Session(settings)
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda *_: session.stop())
-    keeper: ModelKeeper | None = None
-    try:
-        with session:
-            policy = session.make_policy()
-            keeper = keep_model(settings, session.capacity.total, policy)
-            seconds = None if settings.duration_ns is None else settings.duration_ns / 1e9
-            report = session.run(
-                policy,
-                seconds=seconds,
-                started=lambda: _log.info("harvesting with %s; ctrl-C ends it", settings.policy),
-                observe=lambda window, _: keeper.save_if_due(window.end_ns) if keeper else None,
-            )
-    finally:
-        if keeper is not None:  # only now: the host comes first
-            keeper.save()
-    click.echo(json.dumps(asdict(report)) if as_json else format_report(report))
+    report = harvest(
+        settings,
+        lambda: settings_from(options),
+        shadow.observe if settings.dry_run else lambda *_: None,
+    )
+    if as_json:
+        more = {"shadow": asdict(shadow)} if settings.dry_run else {}
+        click.echo(json.dumps(asdict(report) | more))
+    else:
+        click.echo(format_report(report))
+        if settings.dry_run:
+            click.echo(shadow.tell())
 
 
 def format_report(report: Report) -> str:

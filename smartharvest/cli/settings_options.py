@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import click
 
 from smartharvest.config import FIELDS, Effective, Settings, load_effective
-from smartharvest.durations import format_duration
+from smartharvest.config_text import plain_value
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -51,9 +51,7 @@ def _option(name: str, item: Field[Any]) -> Callable[[Command], Command]:
         shown = f"{help_text}  [default: {'on' if item.default else 'off'}]"
         return click.option(spelled, name, default=None, help=shown)
     if item.default not in (None, ()):
-        is_duration = item.name.endswith("_ns")
-        default = format_duration(int(str(item.default))) if is_duration else item.default
-        help_text += f"  [default: {item.metadata.get('shown', default)}]"
+        help_text += f"  [default: {plain_value(item, item.default)}]"
     return click.option(
         flag,
         name,

@@ -15,12 +15,19 @@ from smartharvest.host import tasks
 from smartharvest.host.cgroup import CgroupTree, Group
 from smartharvest.host.cpulist import format_cpulist
 
+UNITS = (".service", ".scope", ".slice")
+FORMS = "cgroup:PATH, systemd:UNIT or pid:N"
+_WANTED = {"cgroup": "a path", "systemd": "a unit", "pid": "a process id"}
+
 
 @dataclass(frozen=True)
 class TargetSpec:
-    """A target as the user wrote it: ``cgroup:PATH`` or ``pid:N``."""
+    """A target as the user wrote it: ``cgroup:PATH``, ``systemd:UNIT`` or ``pid:N``.
 
-    kind: Literal["cgroup", "pid"]
+    Paths and units may be patterns (patterns.py).
+    """
+
+    kind: Literal["cgroup", "systemd", "pid"]
     value: str
 
     def __str__(self) -> str:
@@ -32,12 +39,19 @@ def parse_target(text: str, key: str) -> TargetSpec:
     kind, colon, value = text.partition(":")
     if kind == "cgroup" and value:
         return TargetSpec("cgroup", value)
+    if kind == "systemd" and value:
+        if "/" in value or not value.endswith(UNITS):
+            raise ConfigError(
+                f"{key}: {text!r} names no unit that has processes; write {', '.join(UNITS)} "
+                "at its end, such as systemd:nginx.service"
+            )
+        return TargetSpec("systemd", value)
     if kind == "pid" and value.isascii() and value.isdigit() and int(value) > 0:
         return TargetSpec("pid", value)
-    if kind in ("cgroup", "pid") and colon:
-        wanted = "a path" if kind == "cgroup" else "a process id"
+    if kind in _WANTED and colon:
+        wanted = _WANTED[kind]
         raise ConfigError(f"{key}: {text!r} lacks {wanted} after {kind}:")
-    raise ConfigError(f"{key}: {text!r} is no target; write cgroup:PATH or pid:N")
+    raise ConfigError(f"{key}: {text!r} is no target; write {FORMS}")
 
 
 class Target(Protocol):

@@ -17,6 +17,7 @@ from smartharvest.host.cpulist import format_cpulist
 from smartharvest.policy.fallback import fallback_steps
 from smartharvest.sensing import Sensing
 from smartharvest.survey import Survey
+from smartharvest.telemetry.audit import AuditLog
 from smartharvest.wait_watch import PeriodWaits
 from smartharvest.window import Window
 
@@ -143,8 +144,11 @@ class Warnings(logging.Handler):
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
         self._last: deque[tuple[float, str]] = deque(maxlen=REMEMBERED_WARNINGS)
+        self.audit: AuditLog | None = None
 
     def emit(self, record: logging.LogRecord) -> None:
+        if self.audit is not None:
+            self.audit.event("warning", text=record.getMessage())
         self._last.append((time.monotonic(), record.getMessage()))
 
     def told(self) -> list[dict[str, Any]]:

@@ -49,7 +49,7 @@ def test_a_configuration_file_does_what_flags_do_and_flags_win(
     assert agent.send(signal.SIGTERM).code == 0
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_it_with_everything_put_back(
     world: World, processes: Processes, number: signal.Signals
 ) -> None:

@@ -68,9 +68,11 @@ VALUES: dict[str, tuple[str, object]] = {
     "duration": ("2min", 120_000_000_000),
     "cgroup_root": ("/a/../b", "/b"),
     "state_dir": ("/c/", "/c"),
+    "audit_log": ("/d/audit.jsonl", "/d/audit.jsonl"),
+    "audit_size": ("2MiB", 2 << 20),
 }
 """Every setting but the switches: a spelling that is not the default, and its value."""
-SWITCHES = ("lend_shared", "events", "cpu_idle", "realtime", "guardian")
+SWITCHES = ("lend_shared", "events", "cpu_idle", "realtime", "guardian", "dry_run")
 
 
 def test_every_setting_is_tried_here() -> None:
@@ -135,6 +137,7 @@ def test_a_flag_wins_over_the_file(name: str, toml: WriteToml) -> None:
         "on_death": "restore",
         "placement": "shared",
         "duration": "1s",
+        "audit_size": "1kB",
     }
     file = toml(f'{name} = "{others[name]}"\n')
     assert getattr(load_settings({}, file), FIELDS[name].name) != value
@@ -174,7 +177,10 @@ def test_primaries_of_the_command_line_replace_those_of_the_file(toml: WriteToml
         ("[window]\nms = 25", "window: {'ms': 25} has no unit"),
         ("primary = 3", "primary: 3 is no target"),
         ("primary = [3]", "primary: [3] is no target"),
-        ('primary = "web"', "primary: 'web' is no target; write cgroup:PATH or pid:N"),
+        (
+            'primary = "web"',
+            "primary: 'web' is no target; write cgroup:PATH, systemd:UNIT or pid:N",
+        ),
         ('primary = "pid:web"', "primary: 'pid:web' lacks a process id after pid:"),
         ('elastic = ["cgroup:a"]', "elastic: ['cgroup:a'] is no target"),
         ('elastic = "cgroup:"', "elastic: 'cgroup:' lacks a path after cgroup:"),

@@ -97,7 +97,7 @@ def test_all_problems_are_told_at_once_in_order_with_their_lines(tmp_path: Path)
         "keep_idle = 1\nkeep_idle = 2\nsensor = 'prc'\n"
     )
     assert problems_of(write(tmp_path / "a.toml", text)) == [
-        ":1: primary: 'web' is no target; write cgroup:PATH or pid:N",
+        ":1: primary: 'web' is no target; write cgroup:PATH, systemd:UNIT or pid:N",
         ":2: unknown key 'windw'; did you mean 'window'?",
         ':4: poll: 5 has no unit; write it as a string such as "25ms"',
         ':5: is not valid TOML: Invalid value; strings stand in quotes, such as window = "25ms"',

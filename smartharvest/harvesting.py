@@ -1,0 +1,122 @@
+"""One agent from its start to its end, through every reload that makes it start anew."""
+
+from __future__ import annotations
+
+import logging
+import signal
+from collections.abc import Callable
+from contextlib import ExitStack
+from functools import partial
+
+from smartharvest.agent import Decision
+from smartharvest.config import Settings
+from smartharvest.errors import SmartHarvestError
+from smartharvest.learning.model_keeper import ModelKeeper, keep_model
+from smartharvest.session import Report, Session
+from smartharvest.shadow import ShadowSession
+from smartharvest.window import Window
+
+_log = logging.getLogger(__name__)
+
+
+def harvest(
+    settings: Settings,
+    load: Callable[[], Settings],
+    observe: Callable[[Window, Decision], None],
+) -> Report:
+    """Harvests until SIGINT or SIGTERM, or for ``settings.duration_ns``; the last run's report.
+
+    SIGHUP calls ``load``, which raises ConfigError for what cannot be. ``observe`` gets every
+    window with its decision. Raises what Session raises.
+    """
+    ran_s = 0.0
+    signals = _Signals()
+    session, old = _make_session(settings, load), None
+    while True:
+        keeper: ModelKeeper | None = None
+        with ExitStack() as saving, ExitStack() as stack:
+            session = _enter(stack, session, old)
+            signals.reach(session)
+            settings = session.settings
+            duration_ns = settings.duration_ns
+            left_s = None
+            if duration_ns is not None:
+                left_s = max(0.0, duration_ns / 1e9 - ran_s)
+            policy = session.make_policy()
+            if not settings.dry_run:
+                keeper = keep_model(settings, session.capacity.total, policy)
+                if keeper is not None:  # saved only after the host is given back
+                    saving.callback(keeper.save)
+            report = session.run(
+                policy,
+                seconds=left_s,
+                started=partial(_log.info, "harvesting with %s; ctrl-C ends it", settings.policy),
+                observe=partial(_observe, keeper, observe),
+            )
+        ran_s += report.seconds
+        if session.replacement is None or signals.ending:
+            return report
+        old, session = session, _make_session(session.replacement, load, session)
+
+
+def _observe(
+    keeper: ModelKeeper | None,
+    observe: Callable[[Window, Decision], None],
+    window: Window,
+    decision: Decision,
+) -> None:
+    if keeper is not None:
+        keeper.save_if_due(window.end_ns)
+    observe(window, decision)
+
+
+class _Signals:
+    """SIGINT and SIGTERM end the session's run, SIGHUP has it read its configuration again.
+
+    One that comes between two sessions reaches the next.
+    """
+
+    def __init__(self) -> None:
+        self.ending = False
+        self._session: Session | None = None
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._end)
+        signal.signal(signal.SIGHUP, self._reload)
+
+    def reach(self, session: Session) -> None:
+        self._session = session
+        if self.ending:
+            session.stop()
+
+    def _end(self, *_: object) -> None:
+        self.ending = True
+        if self._session is not None:
+            self._session.stop()
+
+    def _reload(self, *_: object) -> None:
+        if self._session is not None:
+            self._session.reload_requested = True
+
+
+def _make_session(
+    settings: Settings, load: Callable[[], Settings], before: Session | None = None
+) -> Session:
+    """A session that the operator holds as he did the one ``before``."""
+    session = ShadowSession(settings) if settings.dry_run else Session(settings)
+    session.load = load
+    if before is not None:
+        session.held, session.evicted = before.held, before.evicted
+    return session
+
+
+def _enter(stack: ExitStack, session: Session, old: Session | None) -> Session:
+    """The session; or one with the settings of ``old``, if that is how it can be entered."""
+    try:
+        return stack.enter_context(session)
+    except SmartHarvestError as error:
+        if old is None or old.load is None:
+            raise
+        _log.warning("%s; the configuration in force stays", error)
+        session = stack.enter_context(_make_session(old.settings, old.load, old))
+        session.audit_event("reload refused", why=str(error))
+        return session

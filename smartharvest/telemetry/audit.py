@@ -1,0 +1,178 @@
+"""The audit log: every decision with its reason, and everything else that was done, as JSON lines.
+
+    {"t": 1700000000.125, "kind": "decision", "seq": 41, "reason": "predicted", "busy": 2, ...}
+    {"t": 1700000000.310, "kind": "paused", "why": "by the operator"}
+
+``t`` is seconds since 1970. The log is a set of files of which the oldest is dropped (``FILE``,
+``FILE.1`` ...), so that all of them together never exceed the size asked for. A thread of its own
+writes: whoever decides never waits for a disk. What it cannot keep up with is counted and told.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import logging.handlers
+import math
+import os
+import queue
+import threading
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from io import TextIOWrapper
+from typing import Any
+
+from smartharvest import _core
+from smartharvest.agent import Decision
+from smartharvest.errors import ConfigError
+from smartharvest.window import Window
+
+_log = logging.getLogger(__name__)
+
+FILES = 4
+LONGEST_QUEUE = 4096
+"""Records: a minute and a half of decisions."""
+LONGEST_LINE = 16 * 1024
+"""A longer one is none of ours."""
+
+
+class AuditLog:
+    """Writes to ``path``, with all its files of at most ``size_bytes`` together.
+
+    Raises ConfigError, naming the path, if it cannot be opened.
+    """
+
+    def __init__(self, path: str, size_bytes: int) -> None:
+        try:
+            self._file = _Files(path, maxBytes=max(1, size_bytes // FILES), backupCount=FILES - 1)
+        except OSError as error:
+            raise ConfigError(f"audit_log: {path}: {error.strerror}") from None
+        self._queue: queue.Queue[str | None] = queue.Queue(LONGEST_QUEUE)
+        self._dropped = 0
+        self._thread = threading.Thread(target=self._write, name="sh-audit", daemon=True)
+        self._thread.start()
+
+    def decision(self, window: Window, decision: Decision, lent: int, held: str | None) -> None:
+        """``lent`` cores are with the elastic group now; ``held`` is why the plan is not in force.
+
+        The time is when the window ended.
+        """
+        age_ns = _core.monotonic_ns() - window.end_ns
+        self._record(
+            "decision",
+            {
+                "seq": decision.seq,
+                "reason": decision.reason,
+                "primary": decision.primary_cores,
+                "harvest": decision.harvest_cores,
+                "safe": decision.safe_cores,
+                "lent": lent,
+                "held_by": held,
+                "busy": window.busy_max,
+                "demand": window.demand_max,
+                "mean": round(window.busy_mean, 3),
+                "had": window.primary_cores,
+                "exhausted": window.exhausted,
+                "label": decision.label,
+            },
+            age_ns,
+        )
+
+    def event(self, kind: str, **details: Any) -> None:
+        """Something that was done or happened, with what JSON can hold."""
+        self._record(kind, details, 0)
+
+    def close(self) -> None:
+        """Writes what is left, for a moment at most."""
+        with contextlib.suppress(queue.Full):
+            self._queue.put(None, timeout=1.0)
+            self._thread.join(timeout=2.0)
+        self._file.close()
+
+    def _record(self, kind: str, details: Mapping[str, Any], age_ns: int) -> None:
+        at_s = round(time.time() - age_ns / 1e9, 4)
+        record = {"t": at_s, "kind": kind, **details}
+        if self._dropped:
+            record["dropped"] = self._dropped
+        try:
+            self._queue.put_nowait(json.dumps(record, separators=(",", ":")))
+        except queue.Full:
+            self._dropped += 1
+        else:
+            self._dropped = 0
+
+    def _write(self) -> None:
+        while (line := self._queue.get()) is not None:
+            self._file.emit(logging.makeLogRecord({"msg": line}))
+
+
+class _Files(logging.handlers.RotatingFileHandler):
+    """Rotated files that only their owner and group may read, and never a link to another."""
+
+    failed = False
+
+    def _open(self) -> TextIOWrapper:
+        def opener(path: str, flags: int) -> int:
+            return os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o640)
+
+        return open(self.baseFilename, "a", encoding="utf-8", opener=opener)
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: ARG002, N802
+        if not self.failed:
+            self.failed = True
+            _log.warning("%s: cannot be written; decisions go unrecorded", self.baseFilename)
+
+
+def read_audit(path: str) -> Iterator[dict[str, Any]]:
+    """The records of ``path`` and the files it was rotated into, oldest first.
+
+    Lines that are no record, such as one that was being written in a crash, are skipped. Raises
+    ConfigError if there is no such file or it may not be read.
+    """
+    older = [f"{path}.{n}" for n in range(FILES - 1, 0, -1) if os.path.exists(f"{path}.{n}")]
+    for name in [*older, path]:
+        try:
+            with open(name, "rb") as file:
+                yield from _records(file)
+        except OSError as error:
+            raise ConfigError(f"{name}: cannot be read: {error.strerror}") from None
+
+
+def between(
+    records: Iterable[dict[str, Any]], since_s: float | None, until_s: float | None
+) -> Iterator[dict[str, Any]]:
+    """Those from ``since_s`` to ``until_s``, seconds since 1970 (None: no limit)."""
+    for record in records:
+        if (since_s or 0.0) <= record["t"] <= (math.inf if until_s is None else until_s):
+            yield record
+
+
+def _records(file: Any) -> Iterator[dict[str, Any]]:
+    while line := file.readline(LONGEST_LINE):
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(record, dict) and _is_sound(record):
+            yield record
+
+
+_NUMBERS = ("seq", "primary", "harvest", "safe", "lent", "busy", "demand", "had")
+
+
+def _is_sound(record: Mapping[str, Any]) -> bool:
+    """Whether it has what readers rely on."""
+    at, kind = record.get("t"), record.get("kind")
+    if isinstance(at, bool) or not isinstance(at, int | float) or not isinstance(kind, str):
+        return False
+    if not 0 <= at < 1e11:
+        return False
+    if kind != "decision":
+        return True
+    return (
+        all(type(record.get(name)) is int and 0 <= record[name] < 1 << 40 for name in _NUMBERS)
+        and isinstance(record.get("reason"), str)
+        and isinstance(record.get("exhausted"), bool)
+        and isinstance(record.get("held_by"), str | None)
+    )

@@ -1,0 +1,122 @@
+"""A span of the audit log told in words."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+_REASONS = {
+    "predicted": "by the learner's prediction",
+    "short-term safeguard": "after the idle buffer ran out",
+    "long-term safeguard": "nothing, since the primary had waited too long for CPUs",
+    "stale window": "nothing, since the loop had not run in time",
+}
+
+
+@dataclass
+class _Chapter:
+    """Decisions in a row under the same regime."""
+
+    began_s: float
+    held: str | None
+    long_term: bool
+    ended_s: float = 0.0
+    windows: int = 0
+    lent: int = 0
+    most_lent: int = 0
+    busy_peak: int = 0
+    demand_peak: int = 0
+    total: int = 0
+    reasons: Counter[str] = field(default_factory=Counter)
+
+    def add(self, record: Mapping[str, Any]) -> None:
+        self.ended_s = max(self.ended_s, record["t"])
+        self.windows += 1
+        self.lent += record["lent"]
+        self.most_lent = max(self.most_lent, record["lent"])
+        self.busy_peak = max(self.busy_peak, record["busy"])
+        self.demand_peak = max(self.demand_peak, record["demand"])
+        self.total = record["primary"] + record["harvest"]
+        self.reasons[record["reason"]] += 1
+
+    def tell(self) -> str:
+        span = f"{_clock(self.began_s)} to {_clock(self.ended_s)}: "
+        peak = f"the primary used up to {self.busy_peak} of {self.total} cores"
+        if self.demand_peak > self.busy_peak:
+            peak += f" and wanted {self.demand_peak}"
+        if self.held is not None:
+            return f"{span}nothing was lent ({_plain(self.held)}); {peak}"
+        if self.long_term:
+            return f"{span}nothing was lent, since the primary had waited too long; {peak}"
+        text = (
+            f"{span}lent {self.lent / self.windows:.2f} cores on average, {self.most_lent} at "
+            f"most, in {self.windows} windows; {peak}"
+        )
+        broken = self.reasons["short-term safeguard"]
+        if broken:
+            times = "once" if broken == 1 else f"{broken} times"
+            text += f"; the idle buffer ran out {times} ({broken / self.windows:.1%} of windows)"
+        if stale := self.reasons["stale window"]:
+            text += f"; {stale} windows were stale"
+        return text
+
+
+def tell(records: Iterable[Mapping[str, Any]], chapter_s: float = 60.0) -> Iterator[str]:
+    """Lines of the story of ``records``.
+
+    A line tells of what happened at one moment, or of at most ``chapter_s`` of decisions.
+    """
+    chapter: _Chapter | None = None
+    for record in records:
+        at_s = record["t"]
+        if record["kind"] != "decision":
+            if chapter is not None:
+                yield chapter.tell()
+                chapter = None
+            yield f"{_clock(at_s)} {_event(record)}"
+            continue
+        regime = record["held_by"], record["reason"] == "long-term safeguard"
+        if chapter is not None and (
+            regime != (chapter.held, chapter.long_term) or at_s - chapter.began_s > chapter_s
+        ):
+            yield chapter.tell()
+            chapter = None
+        if chapter is None:
+            chapter = _Chapter(at_s, *regime, ended_s=at_s)
+        chapter.add(record)
+    if chapter is not None:
+        yield chapter.tell()
+
+
+def tell_decision(record: Mapping[str, Any]) -> str:
+    """One decision in words."""
+    why = _REASONS.get(record["reason"], _plain(record["reason"]))
+    learned = "" if record.get("label") is None else f", learned that {record['label']} was right"
+    held = f", but nothing was lent ({_plain(record['held_by'])})" if record["held_by"] else ""
+    return (
+        f"{_clock(record['t'], 3)} window {record['seq']}: the primary had {record['had']} cores, "
+        f"used up to {record['busy']} and wanted {record['demand']}{learned}; lends "
+        f"{record['harvest']} {why}{held}"
+    )
+
+
+def _event(record: Mapping[str, Any]) -> str:
+    details = {key: value for key, value in record.items() if key not in ("t", "kind")}
+    told = ", ".join(f"{_plain(key)} {_plain(value)}" for key, value in details.items())
+    return f"{_plain(record['kind'])}{': ' if told else ''}{told}"
+
+
+def _plain(value: object) -> str:
+    """In one line, whatever somebody wrote into it."""
+    if isinstance(value, list):
+        return " and ".join(map(_plain, value))
+    text = str(value)
+    return text if text.isprintable() else repr(text)
+
+
+def _clock(at_s: float, digits: int = 0) -> str:
+    whole = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at_s))
+    return f"{whole}.{int(at_s % 1 * 10**digits):0{digits}d}" if digits else whole
