@@ -25,6 +25,7 @@ from smartharvest.learning.learners import LEARNERS
 from smartharvest.policy import POLICY_NAMES, check_policy
 from smartharvest.safeguard import SHORT_TERM_SAFEGUARDS
 from smartharvest.sizes import parse_size_bytes
+from smartharvest.telemetry.metrics import parse_loopback
 
 STATE_DIRECTORY = "/run/smartharvest"
 
@@ -386,6 +387,13 @@ class Settings:
         256 << 20,
         "SIZE",
         name="audit_size",
+    )
+
+    metrics: str | None = _setting(
+        parse_loopback,
+        "Serve metrics for Prometheus at this address of this host, such as 127.0.0.1:9464.",
+        None,
+        "ADDRESS",
     )
 
     def require_targets(self) -> TargetSpec:

@@ -31,6 +31,7 @@ _EXAMPLES = {
     "max_harvest": "8",
     "duration": '"10min"',
     "cgroup_root": '"/sys/fs/cgroup"',
+    "metrics": '"127.0.0.1:9464"',
     "audit_log": '"/var/log/smartharvest/audit.jsonl"',
 }
 """What to write where there is no default to show."""

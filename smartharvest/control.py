@@ -44,6 +44,7 @@ _log = logging.getLogger(__name__)
 WAIT_MS = 100
 """Longest sleep of the control plane: how soon it sees a stop or the end of the duration."""
 HOUSEKEEPING_NS = 1_000_000_000
+PUBLISH_S = 1.0
 HOUSEKEEPING_SHARE = 100
 """Looking after the targets may take one part in so many of the time."""
 _GONE = (errno.ENOENT, errno.ENODEV, errno.ESRCH)
@@ -109,6 +110,7 @@ class Run:
         self._answered: tuple[Window, Decision] | None = None
         self._rest = Rest()
         self._drift = 0
+        self._publish_s = 0.0
         self._next_look_ns = _core.monotonic_ns() + HOUSEKEEPING_NS
 
     def run(
@@ -140,6 +142,9 @@ class Run:
                 self._look_after_targets()
                 if control is not None:
                     control.serve()
+                if session.metrics is not None and time.monotonic() >= self._publish_s:
+                    self._publish_s = time.monotonic() + PUBLISH_S
+                    session.metrics.update(describe(self._state()))
                 if session.reload_requested:
                     session.reload_requested = False
                     with contextlib.suppress(ConfigError):  # it has been told

@@ -50,6 +50,7 @@ from smartharvest.safeguard import LongTermSafeguard
 from smartharvest.sensing import Sensing, make_sensor
 from smartharvest.survey import Survey, look_at_primaries, survey
 from smartharvest.telemetry.audit import AuditLog
+from smartharvest.telemetry.metrics import Metrics
 from smartharvest.telemetry.status import Warnings
 from smartharvest.window import Window
 
@@ -86,12 +87,14 @@ class Session:
         self.evicted = False
         """Even the elastic minimum is taken back."""
         self.audit: AuditLog | None = None
+        self.metrics: Metrics | None = None
         self.stopped = False
         self.keeper: Keeper | None = None
         self.sensing: Sensing | None = None
         self.failed_sensors: set[str] = set()
         self.primaries: list[CgroupTarget | PidTarget] = []
         self.elastic: CgroupTarget | PidTarget | None = None
+        self.primary_side: PrimarySide | None = None
         self._unusable: set[str] = set()
         self.warnings = Warnings()
 
@@ -104,6 +107,8 @@ class Session:
             self.warnings.audit = self.audit
         _package_log.addHandler(self.warnings)
         try:
+            if settings.metrics is not None:
+                self.metrics = Metrics(settings.metrics)
             self._arrange()
         except BaseException as error:
             self._end_telling(f"could not start: {error}")
@@ -126,6 +131,9 @@ class Session:
 
     def _end_telling(self, why: str) -> None:
         _package_log.removeHandler(self.warnings)
+        if self.metrics is not None:
+            self.metrics.close()
+            self.metrics = None
         if self.audit is not None:
             self.audit.event("ended", why=why)
             self.audit.close()

@@ -21,6 +21,8 @@ from smartharvest.cli.replay import replay
 from smartharvest.cli.restore import restore
 from smartharvest.cli.run import run
 from smartharvest.cli.status import status
+from smartharvest.cli.steer import STEERING
+from smartharvest.cli.top import top
 from smartharvest.errors import SmartHarvestError
 
 
@@ -66,6 +68,8 @@ COMMANDS = (
     check_config,
     explain,
     plot,
+    top,
+    *STEERING,
 )
 for command in COMMANDS:
     cli.add_command(command)

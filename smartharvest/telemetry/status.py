@@ -71,6 +71,9 @@ def describe(state: AgentState) -> dict[str, Any]:
             "total": capacity.total,
             "elastic_min": capacity.elastic_min,
             "max_harvest": capacity.max_harvest,
+            "elastic_cpus": format_cpulist(
+                capacity.elastic_cpus(min(loop.harvested, capacity.max_harvest))
+            ),
         },
         "sensor": {
             "name": state.sensing.name if state.sensing else "none",

@@ -70,6 +70,7 @@ VALUES: dict[str, tuple[str, object]] = {
     "state_dir": ("/c/", "/c"),
     "audit_log": ("/d/audit.jsonl", "/d/audit.jsonl"),
     "audit_size": ("2MiB", 2 << 20),
+    "metrics": ("[::1]:9464", "[::1]:9464"),
 }
 """Every setting but the switches: a spelling that is not the default, and its value."""
 SWITCHES = ("lend_shared", "events", "cpu_idle", "realtime", "guardian", "dry_run")
@@ -138,6 +139,7 @@ def test_a_flag_wins_over_the_file(name: str, toml: WriteToml) -> None:
         "placement": "shared",
         "duration": "1s",
         "audit_size": "1kB",
+        "metrics": "127.0.0.1:1",
     }
     file = toml(f'{name} = "{others[name]}"\n')
     assert getattr(load_settings({}, file), FIELDS[name].name) != value

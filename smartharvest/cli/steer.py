@@ -1,0 +1,99 @@
+"""``smartharvest pause``, ``resume``, ``evict``, ``set-policy``, ``set-limit``, ``reload``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from smartharvest.cli.settings_options import settings_from, settings_options
+from smartharvest.errors import ConfigError, SmartHarvestError, TargetVanished
+from smartharvest.telemetry.client import NoAgent, ask, socket_path, sockets
+from smartharvest.telemetry.protocol import ProtocolError
+
+
+def _steering(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Adds what finds the agent."""
+    pid = click.option("--pid", type=int, metavar="PID", help="The agent, if several run.")
+    return pid(settings_options("state_dir")(command))
+
+
+def tell(options: dict[str, Any], pid: int | None, command: str, **arguments: Any) -> Any:
+    """The running agent's answer. Raises ConfigError if it refuses or is not clear."""
+    state_dir = settings_from(options).state_dir
+    paths = sockets(state_dir) if pid is None else [socket_path(state_dir, pid)]
+    if len(paths) != 1:
+        raise ConfigError(
+            f"no agent runs in {state_dir}"
+            if not paths
+            else f"{len(paths)} agents run in {state_dir}; choose one with --pid "
+            "(smartharvest status lists them)"
+        )
+    try:
+        return ask(paths[0], command, {k: v for k, v in arguments.items() if v is not None})
+    except NoAgent:
+        raise TargetVanished(f"{paths[0]}: its agent is gone") from None
+    except TimeoutError as error:
+        raise SmartHarvestError(str(error)) from None
+    except ProtocolError as error:
+        raise ConfigError(f"{command}: {error}") from None
+
+
+@click.command()
+@_steering
+def pause(pid: int | None, **options: Any) -> None:
+    """Take back everything but the elastic minimum, until resume."""
+    tell(options, pid, "pause")
+    click.echo("paused: nothing is lent until smartharvest resume")
+
+
+@click.command()
+@_steering
+def resume(pid: int | None, **options: Any) -> None:
+    """End a pause or an eviction."""
+    tell(options, pid, "resume")
+    click.echo("resumed")
+
+
+@click.command()
+@_steering
+def evict(pid: int | None, **options: Any) -> None:
+    """Take back even the elastic minimum: freeze the elastic group until resume.
+
+    A frozen task that holds a lock of the kernel, or of a file, keeps it.
+    """
+    tell(options, pid, "evict")
+    click.echo("evicted: the elastic group is frozen until smartharvest resume")
+
+
+@click.command("set-policy")
+@click.argument("policy", metavar="POLICY")
+@click.option("--safeguard", metavar="KIND", help="conservative or aggressive.")
+@_steering
+def set_policy(policy: str, safeguard: str | None, pid: int | None, **options: Any) -> None:
+    """Have the running agent decide by another POLICY, which learns from nothing."""
+    click.echo(json.dumps(tell(options, pid, "set-policy", policy=policy, safeguard=safeguard)))
+
+
+@click.command("set-limit")
+@click.option("--max-harvest", metavar="N", help="Never lend more than N cores.")
+@click.option("--keep-idle", metavar="N", help="Always leave the primary N idle cores.")
+@_steering
+def set_limit(
+    max_harvest: str | None, keep_idle: str | None, pid: int | None, **options: Any
+) -> None:
+    """Change the hard limits of the running agent."""
+    arguments = {"max_harvest": max_harvest, "keep_idle": keep_idle}
+    click.echo(json.dumps(tell(options, pid, "set-limit", **arguments)))
+
+
+@click.command("reload")
+@_steering
+def reload_(pid: int | None, **options: Any) -> None:
+    """Have the running agent read its configuration again, as SIGHUP does, and tell the outcome."""
+    click.echo(json.dumps(tell(options, pid, "reload")))
+
+
+STEERING = (pause, resume, evict, set_policy, set_limit, reload_)

@@ -1,0 +1,102 @@
+"""``smartharvest top``: what an agent does, as it does it."""
+
+from __future__ import annotations
+
+import os
+import select
+import sys
+import termios
+import time
+import tty
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+from smartharvest.cli.settings_options import settings_from, settings_options
+from smartharvest.errors import ConfigError
+from smartharvest.telemetry.client import NoAgent, ask, sockets
+from smartharvest.telemetry.protocol import ProtocolError
+
+
+@click.command()
+@settings_options("state_dir")
+@click.option("--every", type=click.FloatRange(0.05, 60), default=0.5, show_default=True,
+              metavar="SECONDS", help="How often to look.")  # fmt: skip
+def top(every: float, **options: Any) -> None:
+    """Show live who has which cores, and why. Keys: q quit, p pause the view, e expand, n next.
+
+    Needs rich: pip install 'smartharvest[top]'.
+    """
+    try:
+        from rich.console import Console, Group
+        from rich.live import Live
+        from rich.text import Text
+
+        from smartharvest.telemetry.view import History, draw
+    except ImportError:
+        raise ConfigError("top: rich is not installed; pip install 'smartharvest[top]'") from None
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise ConfigError("top: needs a terminal; use smartharvest status --json in scripts")
+    state_dir = settings_from(options).state_dir
+    console = Console()
+    histories: dict[str, History] = {}
+    chosen, paused, expanded = 0, False, False
+    shown: dict[str, Any] | None = None
+    path = ""
+    with _keys() as key, Live(console=console, screen=True, auto_refresh=False) as live:
+        while True:
+            paths = sockets(state_dir)
+            if not paused:
+                path = paths[chosen % len(paths)] if paths else ""
+                shown = _status(path) if path else None
+                if shown is not None:
+                    histories.setdefault(path, History()).add(shown)
+            width, height = console.size
+            if shown is None:
+                lines = [Text(f"no agent runs in {state_dir}"), Text("q quit", "reverse")]
+            else:
+                lines = draw(shown, histories[path], width, height, expanded=expanded)
+                if paused:
+                    lines[-1] = Text("paused: p goes on, q quits", "reverse")
+            live.update(Group(*lines), refresh=True)
+            pressed = key(every)
+            if pressed in ("q", "\x03"):
+                return
+            paused ^= pressed in ("p", " ")
+            expanded ^= pressed == "e"
+            chosen += pressed == "n"
+
+
+def _status(path: str) -> dict[str, Any] | None:
+    """The agent's state; None while it cannot be had."""
+    try:
+        answer = ask(path, "status", {}, timeout_s=1.0)
+    except (NoAgent, TimeoutError, ProtocolError):
+        return None
+    return answer if isinstance(answer, dict) else None
+
+
+@contextmanager
+def _keys() -> Iterator[Any]:
+    """A function that waits so many seconds for a key, and gives it or nothing."""
+    descriptor = sys.stdin.fileno()
+    before = termios.tcgetattr(descriptor)
+
+    def wait(seconds: float) -> str:
+        until_s = time.monotonic() + seconds
+        while (left_s := until_s - time.monotonic()) > 0:
+            try:
+                ready, _, _ = select.select([descriptor], [], [], left_s)
+            except InterruptedError:  # the window has another size
+                return ""
+            if ready:
+                return os.read(descriptor, 1).decode(errors="replace") or "q"
+        return ""
+
+    tty.setcbreak(descriptor)
+    try:
+        yield wait
+    finally:
+        termios.tcsetattr(descriptor, termios.TCSADRAIN, before)

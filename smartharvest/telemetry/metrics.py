@@ -1,0 +1,150 @@
+"""OpenMetrics on a loopback port, from the agent's state as it was less than two seconds ago.
+
+Needs prometheus_client (the extra ``metrics``). The thread that answers scrapes only ever sees a
+copy of the state: it cannot hold up the agent.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import threading
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from smartharvest.errors import ConfigError
+
+if TYPE_CHECKING:
+    from prometheus_client.core import Metric
+
+
+def parse_loopback(value: object, key: str) -> str:
+    """``ADDRESS:PORT`` of this host alone. Raises ConfigError for any other."""
+    host, colon, port = str(value).rpartition(":") if isinstance(value, str) else ("", "", "")
+    try:
+        address = ipaddress.ip_address(host.strip("[]"))
+    except ValueError:
+        address = None
+    if address is None or not colon or not port.isascii() or not port.isdigit():
+        raise ConfigError(f"{key}: {value!r} is no address and port; write it as 127.0.0.1:9464")
+    if not address.is_loopback:
+        raise ConfigError(f"{key}: {value!r} is not this host alone; use 127.0.0.1 or [::1]")
+    if not 1 <= int(port) <= 65535:
+        raise ConfigError(f"{key}: port {port} is not in 1..65535")
+    return str(value)
+
+
+class Metrics:
+    """Serves at ``listen`` until closed. Raises ConfigError if that cannot be."""
+
+    def __init__(self, listen: str) -> None:
+        try:
+            from prometheus_client import CollectorRegistry, start_http_server
+        except ImportError:
+            raise ConfigError(
+                "metrics: prometheus_client is not installed; pip install 'smartharvest[metrics]'"
+            ) from None
+        self._state: Mapping[str, Any] | None = None
+        registry = CollectorRegistry()
+        registry.register(self)
+        host, _, port = listen.rpartition(":")
+        try:
+            self._server, self._thread = start_http_server(
+                int(port), addr=host.strip("[]"), registry=registry
+            )
+        except OSError as error:
+            raise ConfigError(f"metrics: {listen}: {error.strerror}") from None
+
+    def update(self, state: Mapping[str, Any]) -> None:
+        """``state`` as telemetry/status.py describes it."""
+        self._state = state
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        if self._thread is not threading.current_thread():
+            self._thread.join(timeout=2.0)
+
+    def describe(self) -> Iterable[Metric]:
+        return ()
+
+    def collect(self) -> Iterable[Metric]:
+        return [] if self._state is None else families(self._state)
+
+
+def families(seen: Mapping[str, Any]) -> list[Metric]:
+    """The metrics of one state."""
+    from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily
+
+    seconds, guards, loop = seen["seconds"], seen["safeguards"], seen["loop"]
+    period = seen["waits"]["period"] or {}
+
+    def counter(name: str, text: str, value: float) -> Metric:
+        return CounterMetricFamily(f"smartharvest_{name}", text, value=value)
+
+    def gauge(name: str, text: str, value: float) -> Metric:
+        return GaugeMetricFamily(f"smartharvest_{name}", text, value=value)
+
+    tripped = CounterMetricFamily(
+        "smartharvest_safeguards", "Times a safeguard acted.", labels=["kind"]
+    )
+    tripped.add_metric(["short_term"], guards["short_term"])
+    tripped.add_metric(["long_term"], guards["long_term"])
+    doubts = CounterMetricFamily(
+        "smartharvest_give_backs", "Times doubt took all cores back.", labels=["reason"]
+    )
+    for reason, count in guards["give_backs"].items():
+        doubts.add_metric([reason], count)
+    late = GaugeMetricFamily(
+        "smartharvest_poll_lateness_seconds", "How late polls are.", labels=["quantile"]
+    )
+    for name, quantile in (("p50", "0.5"), ("p99", "0.99"), ("max", "1")):
+        late.add_metric([quantile], loop["lateness_us"][name] / 1e6)
+    info = InfoMetricFamily("smartharvest_agent", "What the agent runs with.")
+    info.add_metric(
+        [],
+        {
+            "version": seen["version"],
+            "policy": seen["policy"]["name"],
+            "sensor": seen["sensor"]["name"],
+            "scheduling": str(loop["scheduling"]),
+        },
+    )
+    found = [
+        info,
+        counter("run_seconds", "Time the agent has run.", seconds),
+        counter("harvested_core_seconds", "Core-seconds lent.",
+                seen["harvested"]["mean"] * seconds),
+        counter("busy_core_seconds", "Core-seconds the primary used.",
+                seen["busy"]["mean"] * seconds),
+        gauge("total_cores", "Cores between primary and elastic.", seen["cores"]["total"]),
+        gauge("harvested_cores", "Cores lent now.", seen["harvested"]["now"]),
+        gauge("busy_cores_peak", "Peak of the last window.", seen["busy"]["peak"]),
+        gauge("demand_cores_peak", "Peak of running and waiting tasks.", seen["demand"]["peak"]),
+        gauge("lending", "0 while nothing may be lent.",
+              float(guards["lends_nothing_because"] is None)),
+        tripped,
+        doubts,
+        counter("under_predictions", "Windows in which the idle buffer ran out.",
+                guards["short_term"]),
+        counter("fallbacks", "Policies that failed and were replaced.",
+                len(seen["policy"]["fallbacks"])),
+        counter("windows", "Learning windows.", loop["windows"]),
+        counter("lessons", "Windows learned from.", seen["policy"]["lessons"]),
+        counter("reassignments", "Writes that moved cores.", loop["assignments"]),
+        counter("polls", "Looks at the primary.", loop["polls"]),
+        counter("missed_polls", "Looks that came too late to count.", loop["missed_polls"]),
+        late,
+        counter("cpu_seconds", "CPU time of the agent.", seen["agent"]["cpu_seconds"]),
+        gauge("resident_bytes", "Memory of the agent.", seen["agent"]["rss_bytes"]),
+    ]  # fmt: skip
+    if seen["decision"] is not None:
+        granted = seen["decision"]["primary_cores"]
+        found.append(gauge("granted_cores", "Cores decided for the primary.", granted))
+    if period:
+        found += [
+            gauge("period_dispatches", "Dispatches in the last period.", period["dispatches"]),
+            gauge("period_long_waits", "Of them waited too long.", period["long_waits"]),
+        ]
+    if period.get("p99_us") is not None:
+        found.append(gauge("wait_p99_seconds", "Dispatch waits.", period["p99_us"] / 1e6))
+    return found

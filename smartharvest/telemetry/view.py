@@ -1,0 +1,158 @@
+"""The live view of an agent, for ``smartharvest top``: a status in, lines out."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from rich.text import Text
+
+from smartharvest.host.cpulist import parse_cpulist
+
+_BARS = " ▁▂▃▄▅▆▇█"
+
+
+@dataclass
+class History:
+    """Of one agent, one entry a look."""
+
+    lent: deque[float] = field(default_factory=lambda: deque(maxlen=400))
+    busy: deque[float] = field(default_factory=lambda: deque(maxlen=400))
+
+    def add(self, seen: Mapping[str, Any]) -> None:
+        self.lent.append(seen["harvested"]["now"])
+        self.busy.append(seen["busy"]["peak"])
+
+
+def draw(
+    seen: Mapping[str, Any], history: History, width: int, height: int, *, expanded: bool = False
+) -> list[Text]:
+    """At most ``height`` lines of at most ``width`` columns."""
+    cores, guards = seen["cores"], seen["safeguards"]
+    total = cores["total"]
+    decision = seen["decision"] or {"primary_cores": total, "reason": "no window yet"}
+    lends_nothing = guards["lends_nothing_because"]
+    state = f"lends nothing: {lends_nothing}" if lends_nothing else decision["reason"]
+    bar = max(8, min(total, width - 34))
+    lines = [
+        _line(f"smartharvest  agent {seen['pid']}  up {_span(seen['seconds'])}", "bold"),
+        _line(f"{', '.join(seen['primary'])} → {seen['elastic']}"),
+        _line(
+            f"policy {seen['policy']['name']}  sensor {seen['sensor']['name']}  "
+            f"loop {seen['loop']['scheduling']}"
+        ),
+        _line(f"now    {state}", "yellow" if lends_nothing else "green"),
+        Text(),
+        *_map(cores, width),
+        Text(),
+        _gauge("busy", seen["busy"]["now"], total, bar, "red", f"peak {seen['busy']['peak']}"),
+        _gauge("demand", seen["demand"]["peak"], total, bar, "magenta", "peak of the window"),
+        _gauge("granted", decision["primary_cores"], total, bar, "blue", "to the primary"),
+        _gauge(
+            "buffer",
+            max(0, total - seen["harvested"]["now"] - seen["busy"]["now"]),
+            total, bar, "cyan", "idle and not lent",
+        ),
+        _gauge(
+            "lent", seen["harvested"]["now"], total, bar, "green",
+            f"{seen['harvested']['mean']:.2f} on average",
+        ),
+        Text(),
+        _curve("lent", history.lent, total, width, "green"),
+        _curve("busy", history.busy, total, width, "red"),
+        Text(),
+        _line(f"waits       {_waits(seen['waits'])}"),
+        _line(
+            f"safeguards  {guards['short_term']} short-term, {guards['long_term']} long-term"
+            + (f", resting {guards['resting_s']:.0f} s" if guards["resting_s"] else "")
+            + f"   learner  {seen['policy']['lessons']} lessons"
+        ),
+        _line(
+            f"agent       {seen['agent']['cpu']:.1%} of a core, "
+            f"{seen['agent']['rss_bytes'] / 2**20:.0f} MiB   "
+            f"late p99 {seen['loop']['lateness_us']['p99']:.0f} us"
+        ),
+    ]  # fmt: skip
+    if expanded:
+        lines += _details(seen)
+    keys = _line("q quit  p pause the view  e expand  n next agent", "reverse")
+    lines = [*lines[: max(0, height - 1)], keys]
+    for line in lines:
+        line.truncate(width, overflow="ellipsis")
+    return lines
+
+
+def _details(seen: Mapping[str, Any]) -> list[Text]:
+    guards, loop = seen["safeguards"], seen["loop"]
+    given = ", ".join(f"{name} {count}" for name, count in guards["give_backs"].items() if count)
+    lines = [
+        _line(f"given back  {given or 'never for doubt'}"),
+        _line(
+            f"loop        {loop['windows']} windows, {loop['assignments']} reassignments, "
+            f"{loop['missed_polls']} polls missed"
+        ),
+        _line(f"sensor      {seen['sensor']['reason']}"),
+    ]
+    lines += [
+        _line(f"{_span(warning['age_s'])} ago: {warning['text']}", "yellow")
+        for warning in reversed(seen["warnings"][-5:])
+    ]
+    return lines
+
+
+def _map(cores: Mapping[str, Any], width: int) -> list[Text]:
+    """Whose each CPU of the pool is: P the primary's, E the elastic group's."""
+    elastic = parse_cpulist(cores["elastic_cpus"])
+    line = Text("cpus ")
+    lines = [line]
+    for cpu in sorted(parse_cpulist(cores["pool"])):
+        if len(line) + 6 > width:
+            line = Text("     ")
+            lines.append(line)
+            if len(lines) > 3:
+                line.append("…")
+                break
+        lent = cpu in elastic
+        line.append(f"{cpu:>3}", "dim")
+        line.append("E " if lent else "P ", "black on green" if lent else "white on blue")
+        line.append(" ")
+    return lines
+
+
+def _gauge(name: str, value: int, total: int, width: int, color: str, note: str) -> Text:
+    filled = round(width * min(value, total) / max(1, total))
+    line = Text(f"{name:8}")
+    line.append("█" * filled, color)
+    line.append("·" * (width - filled), "dim")
+    return line.append(f" {value:>3} of {total}  {note}")
+
+
+def _curve(name: str, values: deque[float], total: int, width: int, color: str) -> Text:
+    room = max(1, width - 9)
+    shown = list(values)[-room:]
+    steps = len(_BARS) - 1
+    bars = "".join(_BARS[round(steps * min(value, total) / max(1, total))] for value in shown)
+    return Text(f"{name:8}").append(bars, color)
+
+
+def _waits(waits: Mapping[str, Any]) -> str:
+    period = waits["period"]
+    if waits["unreadable"] or period is None:
+        return str(waits["unreadable"] or "not judged yet")
+    text = f"{period['long_waits']} of {period['dispatches']} too long, {period['blamed']} by us"
+    return text if period["p99_us"] is None else f"{text}; p99 {period['p99_us']:.1f} us"
+
+
+def _line(text: str, style: str = "") -> Text:
+    # What others named, such as a group, may hold what moves the cursor.
+    return Text("".join(c if c.isprintable() else "?" for c in text), style)
+
+
+def _span(seconds: float) -> str:
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours}h {minutes:02}min"
+    return f"{minutes}min {rest:02}s" if minutes else f"{rest}s"

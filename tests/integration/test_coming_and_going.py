@@ -1,0 +1,50 @@
+"""Primaries named by a pattern that appear and vanish while the agent runs."""
+
+from __future__ import annotations
+
+import signal
+
+from tests.integration.processes import Processes
+from tests.integration.worlds import World
+
+PODS = ("--primary", "cgroup:web-*", "--elastic", "cgroup:batch")
+BUFFER = ("--policy", "fixed-buffer:1")
+
+
+def remove(world: World, path: str) -> None:
+    world.kernel.vanish(world.tree.group(path).path)
+
+
+def test_one_that_appears_is_watched(quiet_world: World, processes: Processes) -> None:
+    world = quiet_world
+    world.add_group("web-1")
+    agent = processes.agent(*world.arguments, *PODS, *BUFFER)
+    agent.wait_until(lambda: world.mask() == "1-7")
+    world.add_group("web-2", "0-7", (processes.spinning(),))
+    agent.wait_until(lambda: world.mask() == "2-7")
+    assert agent.send(signal.SIGTERM).code == 0
+
+
+def test_with_all_of_them_gone_nothing_is_lent_until_one_comes(
+    quiet_world: World, processes: Processes
+) -> None:
+    world = quiet_world
+    world.add_group("web-1")
+    agent = processes.agent(*world.arguments, *PODS, *BUFFER)
+    agent.wait_until(lambda: world.mask() == "1-7")
+    remove(world, "web-1")
+    agent.wait_until(lambda: world.mask() == "7")
+    world.add_group("web-2")
+    agent.wait_until(lambda: world.mask() == "1-7")
+    outcome = agent.send(signal.SIGTERM)
+    assert outcome.code == 0, outcome.err
+    assert world.mask() == "0-7"
+
+
+def test_the_elastic_target_is_one_group(quiet_world: World, processes: Processes) -> None:
+    quiet_world.add_group("batch2")
+    outcome = processes.agent(
+        *quiet_world.arguments, "--primary", "cgroup:web", "--elastic", "cgroup:batch*"
+    ).outcome()
+    assert outcome.code == 4
+    assert "stands for 2 groups" in outcome.err

@@ -1,0 +1,154 @@
+"""A running agent that is told something: SIGHUP, and commands over its socket."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from smartharvest.telemetry.client import ask, socket_path
+from smartharvest.telemetry.protocol import ProtocolError
+from tests.integration.processes import Processes
+from tests.integration.worlds import World
+
+TWO_MINIMUM = "6-7"
+
+
+def configured(world: World, path: Path, **settings: object) -> str:
+    """Writes a configuration for this world and returns its path."""
+    lines = {
+        "primary": "cgroup:web",
+        "elastic": "cgroup:batch",
+        "cgroup_root": world.tree.root,
+        "state_dir": str(world.state_dir),
+        "policy": "fixed-buffer:1",
+        "audit_log": str(path / "audit.jsonl"),
+        **settings,
+    }
+    file = path / "agent.toml"
+    file.write_text("".join(f"{key} = {json.dumps(value)}\n" for key, value in lines.items()))
+    return str(file)
+
+
+def audited(path: Path, kind: str) -> list[dict[str, Any]]:
+    text = (path / "audit.jsonl").read_text() if (path / "audit.jsonl").exists() else ""
+    records = [json.loads(line) for line in text.splitlines()]
+    return [record for record in records if record["kind"] == kind]
+
+
+def test_a_reload_takes_up_limits_while_lending_goes_on(
+    quiet_world: World, processes: Processes, tmp_path: Path
+) -> None:
+    world = quiet_world
+    before = world.files()
+    agent = processes.agent("--config", configured(world, tmp_path))
+    agent.wait_until(lambda: world.mask() == "1-7")
+    configured(world, tmp_path, max_harvest=2)
+    os.kill(agent.pid, signal.SIGHUP)
+    agent.wait_until(lambda: world.mask() == "5-7")
+    assert agent.send(signal.SIGTERM).code == 0
+    assert world.files() == before
+    assert audited(tmp_path, "reloaded")[0]["max_harvest"] == "2"
+    assert len(audited(tmp_path, "started")) == 1
+
+
+def test_a_reload_of_what_the_host_is_arranged_for_starts_anew(
+    quiet_world: World, processes: Processes, tmp_path: Path
+) -> None:
+    world = quiet_world
+    before = world.files()
+    agent = processes.agent("--config", configured(world, tmp_path, policy="no-harvest"))
+    agent.wait_until(lambda: world.mask() == "7")
+    configured(world, tmp_path, policy="no-harvest", elastic_min=2)
+    os.kill(agent.pid, signal.SIGHUP)
+    agent.wait_until(lambda: world.mask() == TWO_MINIMUM)
+    assert agent.send(signal.SIGTERM).code == 0
+    assert world.files() == before
+    assert len(audited(tmp_path, "started")) == 2
+
+
+@pytest.mark.parametrize(
+    "mistake", [{"max_harvest": -1}, {"windw": "3ms"}, {"keep_idle": 99}, {"elastic": "cgroup:no"}]
+)
+def test_a_configuration_with_a_mistake_changes_nothing(
+    quiet_world: World, processes: Processes, tmp_path: Path, mistake: dict[str, object]
+) -> None:
+    world = quiet_world
+    before = world.files()
+    agent = processes.agent("--config", configured(world, tmp_path))
+    agent.wait_until(lambda: world.mask() == "1-7")
+    configured(world, tmp_path, **mistake)
+    os.kill(agent.pid, signal.SIGHUP)
+    agent.wait_until(
+        lambda: bool(audited(tmp_path, "reload refused") or audited(tmp_path, "reloaded refused"))
+    )
+    agent.wait_until(lambda: world.mask() == "1-7")
+    outcome = agent.send(signal.SIGTERM)
+    assert outcome.code == 0, outcome.err
+    assert "the configuration in force stays" in outcome.err
+    assert world.files() == before
+
+
+@pytest.fixture
+def told(quiet_world: World, processes: Processes, tmp_path: Path) -> Any:
+    """(world, ask) of an agent that lends all it may."""
+    agent = processes.agent("--config", configured(quiet_world, tmp_path), "--elastic-min", "1")
+    agent.wait_until(lambda: quiet_world.mask() == "1-7")
+    path = socket_path(str(quiet_world.state_dir), agent.pid)
+
+    def tell(command: str, **arguments: object) -> Any:
+        return ask(path, command, arguments)
+
+    return quiet_world, tell, agent
+
+
+def test_pause_takes_back_and_resume_lends_again(told: Any, tmp_path: Path) -> None:
+    world, tell, agent = told
+    assert tell("pause") == {"paused": True}
+    agent.wait_until(lambda: world.mask() == "7")
+    assert tell("status")["safeguards"]["lends_nothing_because"] == "paused by the operator"
+    tell("resume")
+    agent.wait_until(lambda: world.mask() == "1-7")
+    agent.wait_until(lambda: bool(audited(tmp_path, "paused") and audited(tmp_path, "resumed")))
+
+
+def test_evict_freezes_even_the_minimum_and_the_end_thaws(told: Any) -> None:
+    world, tell, agent = told
+    frozen = {1: "FROZEN", 2: "1"}[world.tree.version]
+    assert tell("evict") == {"paused": True, "evicted": True}
+    agent.wait_until(lambda: world.kernel.read(world.elastic.freeze_file).strip() == frozen)
+    agent.wait_until(lambda: world.mask() == "7")
+    assert agent.send(signal.SIGTERM).code == 0
+    assert world.kernel.read(world.elastic.freeze_file).strip() != frozen
+
+
+def test_policy_and_limits_are_set_at_run_time(told: Any) -> None:
+    world, tell, agent = told
+    assert tell("set-limit", max_harvest=3) == {"changed": ["max_harvest"], "restarts": False}
+    agent.wait_until(lambda: world.mask() == "4-7")
+    tell("set-policy", policy="no-harvest")
+    agent.wait_until(lambda: world.mask() == "7")
+    assert tell("status")["policy"]["name"] == "no-harvest"
+
+
+@pytest.mark.parametrize(
+    ("command", "arguments", "words"),
+    [
+        ("set-policy", {"policy": "magic"}, "policy: 'magic' is unknown"),
+        ("set-policy", {}, "nothing to set"),
+        ("set-limit", {"window": "3ms"}, "unknown argument 'window'"),
+        ("set-limit", {"keep_idle": 99}, "keep_idle: 99 is not possible"),
+        ("pause", {"for": "ever"}, "unknown argument 'for'"),
+    ],
+)
+def test_what_cannot_be_is_refused_and_changes_nothing(
+    told: Any, command: str, arguments: dict[str, object], words: str
+) -> None:
+    world, tell, agent = told
+    with pytest.raises(ProtocolError, match=words):
+        tell(command, **arguments)
+    agent.wait_until(lambda: world.mask() == "1-7")
