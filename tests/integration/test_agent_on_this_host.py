@@ -20,6 +20,7 @@ from smartharvest.host.cgroup import CgroupTree, Group
 from smartharvest.host.cpulist import parse_cpulist
 from tests.commands import LONGEST_S, as_command, smartharvest
 from tests.integration.processes import Processes, wait_until
+from tests.integration.worlds import left_behind
 
 pytestmark = pytest.mark.root
 
@@ -151,7 +152,7 @@ def test_the_batch_is_confined_while_the_agent_runs_and_free_afterwards(
     assert report["busy_cores"] > 0  # the spinner was seen
     assert report["polls"] > 0
     assert host.files() == before
-    assert os.listdir(host.state_dir) == []
+    assert left_behind(host.state_dir) == []
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -187,6 +188,7 @@ def test_exclusive_sets_are_apart_and_come_back_after_a_kill(
         *host.state,
         *host.targets,
         *("--placement", "exclusive", "--lend-shared", "--elastic-min", "1"),
+        "--no-guardian",
     )
 
     def are_apart() -> bool:

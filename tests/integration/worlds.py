@@ -63,7 +63,13 @@ class World:
         }
 
     def journals(self) -> list[str]:
-        return sorted(os.listdir(self.state_dir)) if self.state_dir.exists() else []
+        """What the agents have left beside the models they have learned."""
+        return left_behind(self.state_dir) if self.state_dir.exists() else []
+
+
+def left_behind(state_dir: Path) -> list[str]:
+    """What is in a state directory beside the models, which outlive the agents."""
+    return sorted(name for name in os.listdir(state_dir) if name != "models")
 
 
 def make_world(
