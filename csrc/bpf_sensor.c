@@ -193,24 +193,68 @@ void sh_bpf_waits_since(struct sh_bpf_waits *waits, const struct sh_bpf_waits *e
         waits->histogram[i] -= earlier->histogram[i];
 }
 
-static uint64_t bucket_middle(uint32_t bucket) {
+/* Middle of a bucket of 16 an octave, the first of which is at 2^first. */
+static uint64_t octave_middle(uint32_t bucket, uint32_t first) {
+    const uint64_t step = bucket % 16, shift = first - 4 + bucket / 16;
+    return ((16 + step) << shift) + (UINT64_C(1) << shift) / 2;
+}
+
+static uint64_t wait_middle(uint32_t bucket) {
     if (bucket < SH_BPF_WAIT_LINEAR)
         return ((uint64_t)bucket << SH_BPF_WAIT_SHIFT) + (1 << (SH_BPF_WAIT_SHIFT - 1));
-    const uint32_t octave = (bucket - SH_BPF_WAIT_LINEAR) / 16;
-    const uint64_t step = bucket % 16, shift = SH_BPF_WAIT_LOG2 - 4 + octave;
-    return ((16 + step) << shift) + (UINT64_C(1) << (shift - 1));
+    return octave_middle(bucket - SH_BPF_WAIT_LINEAR, SH_BPF_WAIT_LOG2);
+}
+
+static uint64_t run_middle(uint32_t bucket) {
+    return bucket ? octave_middle(bucket - 1, SH_BPF_RUN_LOG2) : 1 << (SH_BPF_RUN_LOG2 - 1);
+}
+
+static uint64_t quantile(const uint64_t *histogram, uint32_t buckets,
+                         uint64_t (*middle)(uint32_t bucket), double q) {
+    uint64_t total = 0, below = 0;
+    for (uint32_t i = 0; i < buckets; i++)
+        total += histogram[i];
+    for (uint32_t i = 0; i < buckets; i++) {
+        below += histogram[i];
+        if (below > 0 && (double)below >= q * (double)total)
+            return middle(i);
+    }
+    return 0;
 }
 
 uint64_t sh_bpf_waits_quantile(const struct sh_bpf_waits *waits, double q) {
-    uint64_t total = 0, below = 0;
-    for (uint32_t i = 0; i < SH_BPF_WAIT_BUCKETS; i++)
-        total += waits->histogram[i];
-    for (uint32_t i = 0; i < SH_BPF_WAIT_BUCKETS; i++) {
-        below += waits->histogram[i];
-        if (below > 0 && (double)below >= q * (double)total)
-            return bucket_middle(i);
+    return quantile(waits->histogram, SH_BPF_WAIT_BUCKETS, wait_middle, q);
+}
+
+uint64_t sh_bpf_waits_longer(const struct sh_bpf_waits *waits, uint64_t wait_ns) {
+    uint64_t longer = 0;
+    for (uint32_t i = SH_BPF_WAIT_BUCKETS; i-- > 0 && wait_middle(i) > wait_ns;)
+        longer += waits->histogram[i];
+    return longer;
+}
+
+/* --- run times -------------------------------------------------------------------------------- */
+
+void sh_bpf_sensor_runs(const struct sh_bpf_sensor *bpf, struct sh_bpf_runs *runs) {
+    memset(runs, 0, sizeof(*runs));
+    for (uint32_t cpu = 0; cpu < bpf->cpu_count; cpu++) {
+        const struct sh_bpf_cpu *own = &bpf->cpus[cpu];
+        runs->counts.runs += LOAD(own->runs.runs);
+        runs->counts.total_ns += LOAD(own->runs.total_ns);
+        for (uint32_t i = 0; i < SH_BPF_RUN_BUCKETS; i++)
+            runs->histogram[i] += own->run_histogram[i];
     }
-    return 0;
+}
+
+void sh_bpf_runs_since(struct sh_bpf_runs *runs, const struct sh_bpf_runs *earlier) {
+    runs->counts.runs -= earlier->counts.runs;
+    runs->counts.total_ns -= earlier->counts.total_ns;
+    for (uint32_t i = 0; i < SH_BPF_RUN_BUCKETS; i++)
+        runs->histogram[i] -= earlier->histogram[i];
+}
+
+uint64_t sh_bpf_runs_quantile(const struct sh_bpf_runs *runs, double q) {
+    return quantile(runs->histogram, SH_BPF_RUN_BUCKETS, run_middle, q);
 }
 
 /* --- staying true ----------------------------------------------------------------------------- */

@@ -28,7 +28,7 @@ struct sh_bpf_config {
     uint32_t target_count;
     uint32_t allocations[SH_BPF_MAX_PRIMARIES]; /* cores each primary may count for */
     uint32_t primary_count;
-    uint32_t parts; /* SH_BPF_WAITS | SH_BPF_LEVELS | SH_BPF_DEMAND */
+    uint32_t parts; /* SH_BPF_WAITS | SH_BPF_LEVELS | SH_BPF_DEMAND | SH_BPF_RUNS */
     bool pull;      /* of the parts only SH_BPF_DEMAND, from the queues of the targets' groups */
     uint64_t wait_threshold_ns;
 };
@@ -90,6 +90,9 @@ void sh_bpf_waits_since(struct sh_bpf_waits *waits, const struct sh_bpf_waits *e
 /* Middle of the bucket that holds quantile q (0..1); 0 when empty. */
 uint64_t sh_bpf_waits_quantile(const struct sh_bpf_waits *waits, double q);
 
+/* Waits longer than wait_ns, as far as the buckets tell. */
+uint64_t sh_bpf_waits_longer(const struct sh_bpf_waits *waits, uint64_t wait_ns);
+
 /* Waits that have not ended yet. */
 struct sh_bpf_pending {
     uint64_t waits, longer, longer_throttled, longer_blamed; /* as in sh_bpf_wait_counts */
@@ -98,6 +101,23 @@ struct sh_bpf_pending {
 };
 /* Looks at every task of the system, about 0.15 us. 0 or -errno. */
 int sh_bpf_sensor_pending(struct sh_bpf_sensor *bpf, struct sh_bpf_pending *pending);
+
+/* --- run times (SH_BPF_RUNS) ------------------------------------------------------------------ */
+
+/* Since the start, over all primaries and CPUs: the CPU time tasks used from waking up to going to
+ * sleep again. Tasks under a real-time policy are left out: their dispatches cannot be told. */
+struct sh_bpf_runs {
+    struct sh_bpf_run_counts counts;
+    uint64_t histogram[SH_BPF_RUN_BUCKETS];
+};
+void sh_bpf_sensor_runs(const struct sh_bpf_sensor *bpf, struct sh_bpf_runs *runs);
+
+/* *runs becomes what happened after *earlier. */
+void sh_bpf_runs_since(struct sh_bpf_runs *runs, const struct sh_bpf_runs *earlier);
+
+/* Middle of the bucket that holds quantile q (0..1), so within 2.2 % from 512 ns on; 0 when empty.
+ */
+uint64_t sh_bpf_runs_quantile(const struct sh_bpf_runs *runs, double q);
 
 /* --- staying true ----------------------------------------------------------------------------- */
 

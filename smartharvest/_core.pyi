@@ -116,6 +116,9 @@ class BpfSensor(Sensor):
     def waits(self) -> BpfWaits:
         """A copy of all dispatch waits since the start."""
 
+    def runs(self) -> BpfRuns:
+        """A copy of all run times since the start."""
+
     def levels(self) -> tuple[list[int], list[int]]:
         """Nanoseconds since the start with exactly i busy cores, and with i tasks wanting one."""
 
@@ -134,10 +137,26 @@ class BpfWaits:
     def quantile_ns(self, q: float) -> int:
         """The middle of the bucket with quantile ``q``; 0 if nobody was dispatched."""
 
+    def longer_than(self, wait_ns: int) -> int:
+        """Waits longer than ``wait_ns``, by whole buckets: 512 ns up to 131 us, then 6 %."""
+
     @property
     def counts(self) -> dict[str, int]:
         """waits, total_ns, and of those longer than the threshold: longer, longer_while_lent,
         longer_after_elastic, longer_throttled and longer_blamed (on the harvest)."""
+
+class BpfRuns:
+    """Run times of the primaries' tasks: CPU time from waking up to going to sleep again."""
+
+    def since(self, earlier: BpfRuns) -> BpfRuns:
+        """What happened after ``earlier``."""
+
+    def quantile_ns(self, q: float) -> int:
+        """Quantile ``q`` within 2.2 % (from 512 ns on); 0 if nobody ran."""
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """runs and their total_ns."""
 
 class Actuator:
     """Base: what gives the elastic group its cores (csrc/actuator.h)."""

@@ -84,7 +84,9 @@ struct task_group {
 };
 
 struct sched_entity {
-    unsigned char sched_delayed; /* since 6.12: asleep, but still queued */
+    uint64_t sum_exec_runtime;
+    uint64_t prev_sum_exec_runtime; /* at the last dispatch; of the fair class only */
+    unsigned char sched_delayed;    /* since 6.12: asleep, but still queued */
     struct cfs_rq *cfs_rq;
 };
 
@@ -94,6 +96,7 @@ struct sched_info {
 
 struct task_struct {
     int on_rq;
+    int prio;
     int pid;
     int tgid;
     struct sched_entity se;

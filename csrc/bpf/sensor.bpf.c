@@ -288,10 +288,11 @@ static __always_inline bool was_throttled(struct sh_bpf_cpu *own, struct cfs_rq 
     return queued < own->throttled_until;
 }
 
-static __always_inline uint32_t octave_bucket(uint64_t wait) {
-    uint64_t rest = wait >> SH_BPF_WAIT_LOG2;
+/* The bucket of a value of at least 2^first, 16 to an octave. */
+static __always_inline uint32_t octave_bucket(uint64_t value, uint32_t first, uint32_t octaves) {
+    uint64_t rest = value >> first;
     uint32_t octave = 0;
-    if (rest >> 16) {
+    if (unlikely(rest >> 16)) {
         rest >>= 16;
         octave += 16;
     }
@@ -309,9 +310,9 @@ static __always_inline uint32_t octave_bucket(uint64_t wait) {
     }
     if (rest >> 1)
         octave++;
-    if (octave >= SH_BPF_WAIT_OCTAVES)
-        return SH_BPF_WAIT_BUCKETS - 1;
-    return SH_BPF_WAIT_LINEAR + octave * 16 + (wait >> (SH_BPF_WAIT_LOG2 - 4 + octave) & 15);
+    if (octave >= octaves)
+        return octaves * 16 - 1;
+    return octave * 16 + (value >> (first - 4 + octave) & 15);
 }
 
 static __always_inline void note_wait(struct sh_bpf_cpu *own, struct task_struct *next,
@@ -326,7 +327,7 @@ static __always_inline void note_wait(struct sh_bpf_cpu *own, struct task_struct
         wait = 0;
     uint32_t bucket = (uint32_t)(wait >> SH_BPF_WAIT_SHIFT);
     if (unlikely(wait >> SH_BPF_WAIT_LOG2))
-        bucket = octave_bucket(wait);
+        bucket = SH_BPF_WAIT_LINEAR + octave_bucket(wait, SH_BPF_WAIT_LOG2, SH_BPF_WAIT_OCTAVES);
     if (bucket < SH_BPF_WAIT_BUCKETS)
         own->histogram[bucket]++;
     own->waits.waits++;
@@ -340,6 +341,35 @@ static __always_inline void note_wait(struct sh_bpf_cpu *own, struct task_struct
     own->waits.longer_after_elastic += left == SH_BPF_ELASTIC;
     own->waits.longer_throttled += throttled;
     own->waits.longer_blamed += lent && !throttled && left < SH_BPF_PRIMARY;
+}
+
+/* --- run times -------------------------------------------------------------------------------- */
+
+enum { LOWEST_FAIR_PRIO = 100 };
+
+/* The scheduler has just brought the leaving task's CPU time up to date. */
+static __always_inline void note_run(struct sh_bpf_cpu *own, struct task_struct *task) {
+    struct sh_bpf_preempted_run *begun =
+        &shared.preempted_runs[task->pid & (SH_BPF_PREEMPTED_RUNS - 1)];
+    uint64_t ran = task->se.sum_exec_runtime - task->se.prev_sum_exec_runtime;
+    uint32_t bucket = 0;
+    if (task->prio < LOWEST_FAIR_PRIO)
+        return; /* where a dispatch began is kept for the fair class only */
+    if (begun->task == task->pid) {
+        ran += begun->ran_ns;
+        begun->task = 0;
+    }
+    if (!gone(task)) {
+        begun->ran_ns = ran > UINT32_MAX ? UINT32_MAX : (uint32_t)ran;
+        begun->task = task->pid;
+        return;
+    }
+    if (likely(ran >> SH_BPF_RUN_LOG2))
+        bucket = 1 + octave_bucket(ran, SH_BPF_RUN_LOG2, SH_BPF_RUN_OCTAVES);
+    if (bucket < SH_BPF_RUN_BUCKETS)
+        own->run_histogram[bucket]++;
+    own->runs.runs++;
+    own->runs.total_ns += ran;
 }
 
 /* --- the programs ----------------------------------------------------------------------------- */
@@ -382,6 +412,8 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
         if (busy_by | wanting_by)
             move(queue_of(next)->clock, busy_by, wanting_by);
     }
+    if ((settings.parts & SH_BPF_RUNS) && left >= SH_BPF_PRIMARY)
+        note_run(own, prev);
     if ((settings.parts & SH_BPF_WAITS) && is >= SH_BPF_PRIMARY)
         note_wait(own, next, left);
     return 0;

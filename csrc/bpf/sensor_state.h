@@ -35,6 +35,7 @@ enum {
     SH_BPF_WAITS = 1,  /* dispatch waits */
     SH_BPF_LEVELS = 2, /* time at each number of busy cores, and the wake-up */
     SH_BPF_DEMAND = 4, /* waiting tasks counted as they wake; needs SH_BPF_LEVELS */
+    SH_BPF_RUNS = 8,   /* run times */
 };
 
 /* Waits: steps of 512 ns up to 131 us, from there 16 steps an octave up to 2^37 ns. */
@@ -44,6 +45,28 @@ enum {
     SH_BPF_WAIT_LOG2 = 17, /* of the first octave */
     SH_BPF_WAIT_OCTAVES = 20,
     SH_BPF_WAIT_BUCKETS = SH_BPF_WAIT_LINEAR + SH_BPF_WAIT_OCTAVES * 16,
+};
+
+/* Run times: CPU time of a task from its waking up to its next sleep or its end, however often it
+ * was preempted in between. What is shorter than 512 ns shares the first bucket; then 16 steps an
+ * octave, each 4.4 % wider than the one before. */
+enum {
+    SH_BPF_RUN_LOG2 = 9,
+    SH_BPF_RUN_OCTAVES = 28,
+    SH_BPF_RUN_BUCKETS = 1 + SH_BPF_RUN_OCTAVES * 16,
+    SH_BPF_PREEMPTED_RUNS = 4096,
+};
+
+struct sh_bpf_run_counts {
+    uint64_t runs;
+    uint64_t total_ns;
+};
+
+/* The beginning of a run that was preempted; the task's number finds it, and tells it from those of
+ * others. Of two tasks that meet in one place the older loses its beginning. */
+struct sh_bpf_preempted_run {
+    int32_t task;
+    uint32_t ran_ns; /* so far; 4.3 s and more are that */
 };
 
 /* Counts only grow; what happened in a period is the difference of two copies. */
@@ -67,7 +90,9 @@ struct sh_bpf_cpu {
     uint64_t throttled_ns;    /* what it was */
     uint64_t throttled_until; /* and when it was seen to have grown */
     uint64_t missed;          /* switches that left a task nobody had seen come */
-    uint32_t histogram[SH_BPF_WAIT_BUCKETS];
+    struct sh_bpf_run_counts runs;
+    uint32_t histogram[SH_BPF_WAIT_BUCKETS]; /* of waits */
+    uint32_t run_histogram[SH_BPF_RUN_BUCKETS];
 } __attribute__((aligned(64)));
 
 struct sh_bpf_target {
@@ -143,6 +168,7 @@ struct sh_bpf_shared {
     /* Groups met before: serial number:48 | generation:8 | runner:8. Serial numbers are never
      * reused and a group never gets another parent, so an entry stays true while its targets do. */
     uint64_t known_groups[SH_BPF_KNOWN_GROUPS];
+    struct sh_bpf_preempted_run preempted_runs[SH_BPF_PREEMPTED_RUNS];
     struct sh_bpf_walk walk;
     struct sh_bpf_look look;
 };

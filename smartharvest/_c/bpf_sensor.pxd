@@ -17,6 +17,7 @@ cdef extern from "bpf/sensor_state.h" nogil:
         SH_BPF_WAITS
         SH_BPF_LEVELS
         SH_BPF_DEMAND
+        SH_BPF_RUNS
 
     struct sh_bpf_target:
         uint64_t id
@@ -25,6 +26,9 @@ cdef extern from "bpf/sensor_state.h" nogil:
     struct sh_bpf_wait_counts:
         uint64_t waits, total_ns, longer, longer_while_lent, longer_after_elastic
         uint64_t longer_throttled, longer_blamed
+
+    struct sh_bpf_run_counts:
+        uint64_t runs, total_ns
 
 cdef extern from "bpf_sensor.h" nogil:
     struct sh_bpf_config:
@@ -41,6 +45,10 @@ cdef extern from "bpf_sensor.h" nogil:
     struct sh_bpf_waits:
         sh_bpf_wait_counts counts
         uint64_t histogram[576]
+
+    struct sh_bpf_runs:
+        sh_bpf_run_counts counts
+        uint64_t histogram[449]
 
     struct sh_bpf_pending:
         uint64_t waits, longer, longer_throttled, longer_blamed, longest_ns, primary_tasks, tasks
@@ -63,3 +71,7 @@ cdef extern from "bpf_sensor.h" nogil:
     uint64_t sh_bpf_waits_quantile(const sh_bpf_waits *waits, double q)
     int sh_bpf_sensor_pending(sh_bpf_sensor *bpf, sh_bpf_pending *pending)
     int sh_bpf_sensor_resync(sh_bpf_sensor *bpf, sh_bpf_drift *drift)
+    uint64_t sh_bpf_waits_longer(const sh_bpf_waits *waits, uint64_t wait_ns)
+    void sh_bpf_sensor_runs(const sh_bpf_sensor *bpf, sh_bpf_runs *runs)
+    void sh_bpf_runs_since(sh_bpf_runs *runs, const sh_bpf_runs *earlier)
+    uint64_t sh_bpf_runs_quantile(const sh_bpf_runs *runs, double q)

@@ -14,7 +14,7 @@ enum { ATTEMPTS = 8 };
 
 /* --- a sensor for crowds ---------------------------------------------------------------------- */
 
-enum { ALL = SH_BPF_WAITS | SH_BPF_LEVELS | SH_BPF_DEMAND };
+enum { ALL = SH_BPF_WAITS | SH_BPF_LEVELS | SH_BPF_DEMAND | SH_BPF_RUNS };
 
 static struct sh_bpf_sensor bpf;
 static struct sh_sensor sensor;
@@ -235,6 +235,80 @@ static void test_waits_are_those_of_the_scheduler(void) {
     CHECK(count);
     sh_bpf_sensor_close(&bpf);
     crowd_end(&crowd);
+}
+
+static void test_longer_waits_are_those_of_the_buckets_above(void) {
+    static struct sh_bpf_waits waits;
+    waits.histogram[0] = 1;   /* 0..512 ns */
+    waits.histogram[20] = 2;  /* 10.2..10.8 us */
+    waits.histogram[256] = 4; /* from 131 us on */
+    CHECK_EQ(sh_bpf_waits_longer(&waits, 0), 7);
+    CHECK_EQ(sh_bpf_waits_longer(&waits, 1000), 6);
+    CHECK_EQ(sh_bpf_waits_longer(&waits, 50000), 4);
+    CHECK_EQ(sh_bpf_waits_longer(&waits, UINT64_C(1) << 40), 0);
+}
+
+/* --- run times -------------------------------------------------------------------------------- */
+
+static struct sh_bpf_runs runs_so_far(void) {
+    struct sh_bpf_runs runs;
+    sh_bpf_sensor_runs(&bpf, &runs);
+    return runs;
+}
+
+static struct sh_bpf_runs runs_since(const struct sh_bpf_runs *before, uint64_t count) {
+    struct sh_bpf_runs runs;
+    do {
+        usleep(200);
+        runs = runs_so_far();
+        sh_bpf_runs_since(&runs, before);
+    } while (runs.counts.runs < count);
+    return runs;
+}
+
+/* Three threads that compute for 200 us and then sleep, beside a fourth that never sleeps: they are
+ * preempted, and their runs are whole all the same. */
+static void test_a_run_lasts_from_waking_up_to_sleeping_however_often_it_is_preempted(void) {
+    const int cpu = spare_cpu();
+    struct crowd crowd = crowd_start(3, cpu, WAVE, NULL), noise = crowd_start(1, cpu, SPIN, NULL);
+    bool whole = false;
+    watch(&crowd, 8, ALL);
+    for (int i = 0; i < ATTEMPTS && !whole; i++) {
+        const struct account a = account_of(&crowd);
+        const struct sh_bpf_runs before = runs_so_far();
+        const struct account b = account_of(&crowd);
+        struct sh_bpf_runs runs = runs_since(&before, 500);
+        const struct account c = account_of(&crowd);
+        runs = runs_so_far();
+        sh_bpf_runs_since(&runs, &before);
+        const struct account d = account_of(&crowd);
+        /* Of each thread one run may have begun before, another may not have ended. */
+        whole = within((int64_t)runs.counts.total_ns, c.ran_ns - b.ran_ns - 3 * 220000,
+                       d.ran_ns - a.ran_ns + 3 * 220000, 0.01);
+        for (int tenth = 1; tenth < 9; tenth++) {
+            const uint64_t run_ns = sh_bpf_runs_quantile(&runs, tenth / 10.0);
+            whole = whole && run_ns > 195000 && run_ns < 240000;
+        }
+    }
+    CHECK(whole);
+    sh_bpf_sensor_close(&bpf);
+    crowd_end(&crowd);
+    crowd_end(&noise);
+}
+
+static void test_the_quantile_of_run_times_is_within_a_bucket(void) {
+    static struct sh_bpf_runs runs;
+    CHECK_EQ(sh_bpf_runs_quantile(&runs, 0.99), 0);
+    runs.histogram[0] = 1;
+    CHECK_EQ(sh_bpf_runs_quantile(&runs, 0.5), 256);
+    runs.histogram[0] = 0;
+    for (uint32_t i = 1; i < SH_BPF_RUN_BUCKETS; i++) {
+        runs.histogram[i] = 1;
+        const uint64_t low = (16 + (i - 1) % 16) * (UINT64_C(512) << (i - 1) / 16) / 16;
+        const uint64_t middle = sh_bpf_runs_quantile(&runs, 0.5);
+        CHECK(middle >= low && middle <= low + low / 16);
+        runs.histogram[i] = 0;
+    }
 }
 
 static void test_only_waits_that_began_while_something_was_lent_are_blamed(void) {
@@ -459,6 +533,9 @@ int main(void) {
     RUN(test_times_are_those_of_the_scheduler);
     RUN(test_a_window_is_weighed_by_time);
     RUN(test_waits_are_those_of_the_scheduler);
+    RUN(test_longer_waits_are_those_of_the_buckets_above);
+    RUN(test_a_run_lasts_from_waking_up_to_sleeping_however_often_it_is_preempted);
+    RUN(test_the_quantile_of_run_times_is_within_a_bucket);
     RUN(test_only_waits_that_began_while_something_was_lent_are_blamed);
     RUN(test_waits_still_going_on_are_seen);
     RUN(test_the_reader_is_woken_once_when_enough_cores_are_busy);
