@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from bench import cpuset, features, learning, pacing, poll, sensors
+from bench import cpuset, features, learning, pacing, poll, sensors, switches
 from bench.document import Measure, build_document
 from bench.report import write_report
 from bench.subject import FULL, QUICK
@@ -22,6 +22,7 @@ SUBJECTS: dict[str, Measure] = {
     "learning": learning.measure,
     "pacing": pacing.measure,
     "sensors": sensors.measure,
+    "switches": switches.measure,
     "cpuset": cpuset.measure,
 }
 

@@ -1,9 +1,11 @@
 /* The floors: what the kernel and an empty loop cost without SmartHarvest around them. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -107,4 +109,84 @@ void probe_wave(int64_t on_ns, int64_t off_ns, _Atomic uint8_t *running) {
         atomic_store(running, 0);
         sleep_until(start_ns + on_ns + off_ns);
     }
+}
+
+static int64_t cpu_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (int64_t)t.tv_sec * NS_PER_S + t.tv_nsec;
+}
+
+/* When the wave ran, and its CPU time at those moments, by its own clocks. */
+struct probe_span {
+    int64_t start_ns, start_cpu_ns, end_ns, end_cpu_ns;
+};
+
+struct probe_log {
+    _Atomic int64_t count; /* spans written; the last `capacity` of them are there */
+    struct probe_span spans[];
+};
+
+/* For ever: uses on_ns of CPU time, then sleeps until the next begin of a fixed grid. With a seed
+ * other than 0 both vary between a quarter and seven quarters of that. */
+void probe_logged_wave(int64_t on_ns, int64_t off_ns, uint32_t seed, int64_t capacity,
+                       struct probe_log *log) {
+    uint32_t random = seed;
+    int64_t begin_ns = now_ns(), used_ns = cpu_ns();
+    prctl(PR_SET_TIMERSLACK, 1UL);
+    for (int64_t i = 0;; i++) {
+        int64_t on = on_ns, off = off_ns;
+        if (seed) {
+            random = random * 1664525 + 1013904223;
+            on = on_ns / 4 + (int64_t)((random >> 8) % (uint32_t)(on_ns * 3 / 2));
+            random = random * 1664525 + 1013904223;
+            off = off_ns / 4 + (int64_t)((random >> 8) % (uint32_t)(off_ns * 3 / 2));
+        }
+        struct probe_span *span = &log->spans[i % capacity];
+        span->start_ns = now_ns();
+        span->start_cpu_ns = cpu_ns();
+        used_ns += on; /* what going to sleep and waking up cost comes off the next turn */
+        while (cpu_ns() < used_ns) {
+        }
+        span->end_cpu_ns = cpu_ns();
+        span->end_ns = now_ns();
+        atomic_store(&log->count, i + 1);
+        begin_ns += on + off;
+        sleep_until(begin_ns);
+    }
+}
+
+struct ball {
+    int there, back;
+    int64_t round_trips;
+};
+
+static void *return_ball(void *argument) {
+    const struct ball *ball = argument;
+    uint64_t one = 1;
+    for (int64_t i = 0; i < ball->round_trips; i++)
+        if (read(ball->there, &one, sizeof(one)) < 0 || write(ball->back, &one, sizeof(one)) < 0)
+            break;
+    return NULL;
+}
+
+/* Nanoseconds of round_trips between two threads on the CPU the caller is confined to; each is two
+ * context switches. Or -errno. */
+int64_t probe_ping_pong(int64_t round_trips) {
+    struct ball ball = {eventfd(0, EFD_CLOEXEC), eventfd(0, EFD_CLOEXEC), round_trips};
+    uint64_t one = 1;
+    pthread_t thread;
+    int64_t result = -errno;
+    if (ball.there >= 0 && ball.back >= 0 &&
+        (result = -pthread_create(&thread, NULL, return_ball, &ball)) == 0) {
+        const int64_t start = now_ns();
+        for (int64_t i = 0; i < round_trips; i++)
+            if (write(ball.there, &one, sizeof(one)) < 0 || read(ball.back, &one, sizeof(one)) < 0)
+                break;
+        result = now_ns() - start;
+        pthread_join(thread, NULL);
+    }
+    close(ball.there);
+    close(ball.back);
+    return result;
 }

@@ -31,6 +31,8 @@ def _library() -> ctypes.CDLL:
         ("probe_preads", ctypes.c_int, [pointer, ctypes.c_int, int64, pointer]),
         ("probe_setaffinity", int64, [ctypes.c_int, ctypes.c_int]),
         ("probe_wave", None, [int64, int64, pointer]),
+        ("probe_logged_wave", None, [int64, int64, ctypes.c_uint32, int64, pointer]),
+        ("probe_ping_pong", int64, [int64]),
     ):
         function = getattr(library, name)
         function.restype, function.argtypes = result, arguments
@@ -70,6 +72,16 @@ def setaffinity_ns(tid: int, cpu: int) -> int:
 def wave(on_ns: int, off_ns: int, running: int) -> None:
     """Never returns; ``running`` is the address of the byte that says whether it runs."""
     _library().probe_wave(on_ns, off_ns, running)
+
+
+def logged_wave(on_ns: int, off_ns: int, seed: int, capacity: int, log: int) -> None:
+    """Never returns; ``log`` is the address of a struct probe_log with room for ``capacity``."""
+    _library().probe_logged_wave(on_ns, off_ns, seed, capacity, log)
+
+
+def ping_pong_ns(round_trips: int) -> float:
+    """Nanoseconds of one context switch between two threads on the one CPU of the caller."""
+    return _check(_library().probe_ping_pong(round_trips)) / (2 * round_trips)
 
 
 def fifo_allowed() -> bool:

@@ -1,4 +1,4 @@
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Protocol
 
 from smartharvest.window import Window
@@ -23,6 +23,10 @@ class Sensor:
 
     def close(self) -> None:
         """Lets go of descriptors; the sensor must not be read afterwards."""
+
+    @property
+    def seam_address(self) -> int:
+        """Of its struct sh_sensor, for benchmarks in C."""
 
     @property
     def sees_changes(self) -> bool:
@@ -97,13 +101,16 @@ class PerfSensor(Sensor):
         """Since the start: records, overruns of a ring and corrections of who runs on a CPU; and
         the tasks known now."""
 
+BPF_PARTS: tuple[str, ...]
+
 class BpfSensor(Sensor):
     """The scheduler's own view, by a program at every context switch (csrc/bpf_sensor.h).
 
     ``targets`` are (hierarchy, id, index of the primary, or -1 for the elastic side): hierarchy is
     ``v2``, ``cpuset`` or ``cpu`` (the id being the inode of the group's directory) or ``pid``.
-    ``pull`` hooks nothing and looks at the run queues at each reading instead. Raises OSError, with
-    what failed as its text, where the kernel or the rights do not allow it.
+    ``pull`` hooks nothing and looks at the run queues at each reading instead. ``parts`` are those
+    of BPF_PARTS the program shall have; pulling knows demand only. Raises OSError, with what failed
+    as its text, where the kernel or the rights do not allow it.
     """
 
     def __init__(
@@ -112,6 +119,7 @@ class BpfSensor(Sensor):
         allocations: list[int],
         pull: bool = False,
         wait_threshold_ns: int = 50_000,
+        parts: Collection[str] = ...,
     ) -> None: ...
     def waits(self) -> BpfWaits:
         """A copy of all dispatch waits since the start."""
@@ -163,6 +171,10 @@ class Actuator:
 
     def assign(self, harvested: int) -> None:
         """Leaves the elastic group its minimum + ``harvested`` cores. Raises OSError if refused."""
+
+    @property
+    def seam_address(self) -> int:
+        """Of its struct sh_actuator, for benchmarks in C."""
 
     def failure(self) -> tuple[str, str]:
         """(file, value) of the last write that was refused."""

@@ -85,6 +85,11 @@ cdef class Sensor:
     def attend(self) -> None:
         """Does what the sensor needs to have done outside the loop; to be called often."""
 
+    @property
+    def seam_address(self) -> int:
+        """Of its struct sh_sensor, for benchmarks in C."""
+        return <size_t> &self.seam
+
     def close(self) -> None:
         """Lets go of descriptors; the sensor must not be read afterwards."""
 
@@ -348,13 +353,23 @@ _HIERARCHIES = {
 }
 
 
+_PARTS = {
+    "waits": bpf_sensor.SH_BPF_WAITS,
+    "levels": bpf_sensor.SH_BPF_LEVELS,
+    "demand": bpf_sensor.SH_BPF_DEMAND,
+    "runs": bpf_sensor.SH_BPF_RUNS,
+}
+BPF_PARTS = tuple(_PARTS)
+
+
 cdef class BpfSensor(Sensor):
     """The scheduler's own view, by a program at every context switch (csrc/bpf_sensor.h).
 
     ``targets`` are (hierarchy, id, index of the primary, or -1 for the elastic side): hierarchy is
     ``v2``, ``cpuset`` or ``cpu`` (the id being the inode of the group's directory) or ``pid``.
-    ``pull`` hooks nothing and looks at the run queues at each reading instead. Raises OSError, with
-    what failed as its text, where the kernel or the rights do not allow it.
+    ``pull`` hooks nothing and looks at the run queues at each reading instead. ``parts`` are those
+    of BPF_PARTS the program shall have; pulling knows demand only. Raises OSError, with what failed
+    as its text, where the kernel or the rights do not allow it.
     """
 
     cdef bpf_sensor.sh_bpf_sensor *bpf
@@ -366,6 +381,7 @@ cdef class BpfSensor(Sensor):
         allocations: list[int],
         pull: bool = False,
         wait_threshold_ns: int = 50_000,
+        parts: Collection[str] = BPF_PARTS,
     ) -> None:
         cdef bpf_sensor.sh_bpf_config config
         cdef const char *reason = NULL
@@ -388,11 +404,8 @@ cdef class BpfSensor(Sensor):
             config.allocations[i] = allocation
         config.primary_count = len(allocations)
         config.pull = pull
-        config.parts = bpf_sensor.SH_BPF_DEMAND
-        if not pull:
-            config.parts |= (
-                bpf_sensor.SH_BPF_WAITS | bpf_sensor.SH_BPF_LEVELS | bpf_sensor.SH_BPF_RUNS
-            )
+        for part in parts:
+            config.parts |= _PARTS[part]
         config.wait_threshold_ns = wait_threshold_ns
         self.bpf = <bpf_sensor.sh_bpf_sensor *> allocate(1, sizeof(bpf_sensor.sh_bpf_sensor))
         with nogil:
@@ -510,6 +523,11 @@ cdef class Actuator:
             err = self.seam.assign(self.seam.ctx, level)
         if err:
             raise OSError(-err, os.strerror(-err))
+
+    @property
+    def seam_address(self) -> int:
+        """Of its struct sh_actuator, for benchmarks in C."""
+        return <size_t> &self.seam
 
     def failure(self) -> tuple[str, str]:
         """(file, value) of the last write that was refused."""

@@ -1,0 +1,118 @@
+"""What a sensor adds to each context switch, side by side with none.
+
+Two threads of the watched process pass a byte to and fro on one CPU. Each sensor's turn stands
+between two turns without one, a tenth of a second apart, and what it adds is its own time minus the
+mean of those: slow drifts of the machine cancel. ``none`` is measured in the same way and shows
+what of that is noise; ``empty`` is a BPF program that does nothing, the floor of all BPF sensors.
+The watched group is the bench's own, so that every switch counts.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from functools import partial
+
+import numpy as np
+
+from bench import probe
+from bench.empty_program import EmptyProgram
+from bench.statistics import across_rounds, rounded, summarize
+from bench.subject import Effort, Figures, NotMeasurableError, goal, interleave
+from smartharvest import _core
+from smartharvest.errors import SmartHarvestError
+from smartharvest.host.cgroup import CgroupTree
+
+TURNS = 12
+"""Of each sensor in a round."""
+BATCHES = 5
+ROUND_TRIPS = 1000
+
+PARTS: dict[str, tuple[str, ...]] = {
+    "bpf_state": (),
+    "bpf_state_waits": ("waits",),
+    "bpf_state_waits_runs": ("waits", "runs"),
+    "bpf_all": _core.BPF_PARTS,
+}
+"""The sensor as it is used has all."""
+GOALS_NS = {"bpf_state": 45.0, "bpf_state_waits": 70.0}
+
+Make = Callable[[], AbstractContextManager[object]]
+"""Of something that is at every switch while it is entered."""
+Turn = tuple[float, float]
+"""Nanoseconds of a switch with the sensor, and without."""
+
+
+def measure(effort: Effort) -> Figures:
+    turns = effort.samples(TURNS)
+
+    def case(make: Make) -> Callable[[], list[Turn]]:
+        return lambda: [_turn(make) for _ in range(turns)]
+
+    results = interleave({name: case(make) for name, make in _sensors().items()}, effort)
+    figures: Figures = {"switches_per_batch": 2 * ROUND_TRIPS}
+    goals: Figures = {}
+    for name, rounds in results.items():
+        added = [[own - without for own, without in turns] for turns in rounds]
+        figures[name] = {
+            **summarize([[own for own, _ in turns] for turns in rounds]),
+            "added_ns": rounded(float(np.median(np.concatenate(added)))),
+            "added_ns_by_round": across_rounds([float(np.median(turns)) for turns in added]),
+        }
+        if name in GOALS_NS:
+            median_ns = float(np.median(np.concatenate(added)))
+            goals[f"{name}_added_ns"] = goal(GOALS_NS[name], rounded(median_ns))
+    return {**figures, "goals": goals}
+
+
+def _sensors() -> dict[str, Make]:
+    makes: dict[str, Make] = {"empty": EmptyProgram}
+    for name, parts in PARTS.items():
+        makes[name] = partial(_opened, partial(_core.BpfSensor, [_own_group()], [1], parts=parts))
+    makes["perf"] = partial(_opened, partial(_core.PerfSensor, [("/proc/self/task", 0)], [1]))
+    usable: dict[str, Make] = {"none": nullcontext}
+    for name, make in makes.items():
+        with suppress(OSError), make():
+            usable[name] = make
+    if len(usable) == 1:
+        raise NotMeasurableError("neither BPF nor perf events are allowed here")
+    return usable
+
+
+def _own_group() -> tuple[str, int, int]:
+    """As a target of the BPF sensor; without cgroups, the process."""
+    try:
+        tree = CgroupTree.discover()
+        path = tree.group_of(os.getpid(), "cpuset").path
+        return ("cpuset" if tree.version == 1 else "v2"), os.stat(path).st_ino, 0
+    except (SmartHarvestError, OSError, KeyError):
+        return "pid", os.getpid(), 0
+
+
+@contextmanager
+def _opened(make: Callable[[], _core.Sensor]) -> Iterator[None]:
+    sensor = make()
+    try:
+        yield
+    finally:
+        sensor.close()
+        del sensor
+
+
+def _turn(make: Make) -> Turn:
+    allowed = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {max(allowed)})
+    try:
+        before = _batches()
+        with make():
+            own = _batches()
+        after = _batches()
+        return own, (before + after) / 2
+    finally:
+        os.sched_setaffinity(0, allowed)
+
+
+def _batches() -> float:
+    probe.ping_pong_ns(ROUND_TRIPS // 4)
+    return float(np.median([probe.ping_pong_ns(ROUND_TRIPS) for _ in range(BATCHES)]))
