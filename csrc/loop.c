@@ -13,22 +13,60 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A plan in one word: 24 bits of sequence, 13 + 13 of cores, 14 of buffer. Zero is "none yet". */
-enum { SEQ_BITS = 24, CORES_BITS = 13, SEQ_MASK = (1 << SEQ_BITS) - 1, CORES_MASK = 0x1fff };
+static uint32_t min_u32(uint32_t a, uint32_t b) {
+    return a < b ? a : b;
+}
+
+static uint32_t max_u32(uint32_t a, uint32_t b) {
+    return a > b ? a : b;
+}
+
+static int64_t max_i64(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+static int64_t min_i64(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+/* A plan in one word: 24 bits of sequence, 11 + 11 of cores, 11 of buffer, 7 of patience. Zero is
+ * "none yet". */
+enum {
+    SEQ_BITS = 24,
+    CORES_BITS = 11,
+    SEQ_MASK = (1 << SEQ_BITS) - 1,
+    CORES_MASK = (1 << CORES_BITS) - 1,
+    MOST_PATIENCE = 127,
+};
+_Static_assert((int)SH_MAX_CORES <= (int)CORES_MASK, "cores fit their bits");
+
+/* 0: not patient; otherwise one more than the root of the quiet time in microseconds. */
+static uint64_t pack_patience(const struct sh_plan *plan) {
+    uint64_t root = 0;
+    if (!plan->patient)
+        return 0;
+    while (root < MOST_PATIENCE - 1 && (int64_t)(root * root) * 1000 < plan->quiet_ns)
+        root++;
+    return root + 1;
+}
 
 static uint64_t pack(const struct sh_plan *plan) {
     return (uint64_t)(plan->seq & SEQ_MASK) |
            (uint64_t)(plan->primary_cores & CORES_MASK) << SEQ_BITS |
            (uint64_t)(plan->safe_cores & CORES_MASK) << (SEQ_BITS + CORES_BITS) |
-           (uint64_t)plan->buffer << (SEQ_BITS + 2 * CORES_BITS);
+           (uint64_t)min_u32(plan->buffer, CORES_MASK) << (SEQ_BITS + 2 * CORES_BITS) |
+           pack_patience(plan) << (SEQ_BITS + 3 * CORES_BITS);
 }
 
 static struct sh_plan unpack(uint64_t word) {
+    const int64_t root = (int64_t)(word >> (SEQ_BITS + 3 * CORES_BITS)) - 1;
     return (struct sh_plan){
         .seq = (uint32_t)word & SEQ_MASK,
         .primary_cores = (uint32_t)(word >> SEQ_BITS) & CORES_MASK,
         .safe_cores = (uint32_t)(word >> (SEQ_BITS + CORES_BITS)) & CORES_MASK,
-        .buffer = (uint32_t)(word >> (SEQ_BITS + 2 * CORES_BITS)),
+        .buffer = (uint32_t)(word >> (SEQ_BITS + 2 * CORES_BITS)) & CORES_MASK,
+        .patient = root >= 0,
+        .quiet_ns = root * root * 1000,
     };
 }
 
@@ -40,14 +78,6 @@ static bool older(uint32_t a, uint32_t b) {
 static void count(_Atomic uint64_t *counter, uint64_t by) {
     atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + by,
                           memory_order_relaxed);
-}
-
-static uint32_t min_u32(uint32_t a, uint32_t b) {
-    return a < b ? a : b;
-}
-
-static uint32_t max_u32(uint32_t a, uint32_t b) {
-    return a > b ? a : b;
 }
 
 int sh_loop_init(struct sh_loop *loop, const struct sh_loop_config *config) {
@@ -153,11 +183,15 @@ static int halt(struct sh_loop *loop, int64_t now_ns, enum sh_halt why, int err)
     return err;
 }
 
+static uint32_t within_limits(const struct sh_loop_config *c, uint32_t cores) {
+    uint32_t least = c->max_harvest < c->total ? c->total - c->max_harvest : 0;
+    return min_u32(max_u32(cores, least), c->total);
+}
+
 /* Gives the primary `cores`, never fewer than the limits allow. */
 static int assign(struct sh_loop *loop, uint32_t cores) {
     const struct sh_loop_config *c = &loop->config;
-    uint32_t least = c->max_harvest < c->total ? c->total - c->max_harvest : 0;
-    cores = min_u32(max_u32(cores, least), c->total);
+    cores = within_limits(c, cores);
     if (cores == loop->primary_cores)
         return 0;
     int err = loop->actuator.assign(loop->actuator.ctx, c->total - cores);
@@ -181,8 +215,30 @@ static void adopt_plan(struct sh_loop *loop, int64_t now_ns) {
     if (loop->broken_seq && plan.seq == (loop->broken_seq & SEQ_MASK))
         plan.primary_cores = max_u32(plan.primary_cores, loop->broken_cores);
     loop->broken_seq = 0; /* later plans are newer; a mark kept for days would look newer again */
+    if (!loop->plan.patient) {
+        loop->quiet_since_ns = now_ns;
+        loop->quiet_most = 0;
+    }
     loop->plan = plan;
     loop->plan_adopted_ns = now_ns;
+}
+
+/* Grows to `cores` at once; shrinks once fewer have been wanted for quiet_ns, to the most of them.
+ */
+static uint32_t patiently(struct sh_loop *loop, uint32_t cores, int64_t now_ns) {
+    cores = within_limits(&loop->config, cores);
+    if (cores >= loop->primary_cores) {
+        loop->quiet_since_ns = now_ns;
+        loop->quiet_most = 0;
+        return cores;
+    }
+    loop->quiet_most = max_u32(loop->quiet_most, cores);
+    if (now_ns - loop->quiet_since_ns < loop->plan.quiet_ns)
+        return loop->primary_cores;
+    const uint32_t most = loop->quiet_most;
+    loop->quiet_since_ns = now_ns;
+    loop->quiet_most = cores;
+    return most;
 }
 
 /* What the primary should hold now that `busy` of its cores are busy (line 20). */
@@ -196,6 +252,10 @@ static uint32_t wanted(struct sh_loop *loop, uint32_t busy, int64_t now_ns) {
         return c->total;
     }
     uint32_t floor = busy + c->keep_idle;
+    if (loop->plan.patient)
+        return patiently(
+            loop, max_u32(max_u32(busy + loop->plan.buffer, floor), loop->plan.primary_cores),
+            now_ns);
     if (loop->plan.buffer)
         return max_u32(busy + loop->plan.buffer, floor);
     /* Raised, it stays so until the next plan: a window's cores do not follow every poll. */
@@ -214,7 +274,7 @@ static uint32_t pressing(const struct sh_loop *loop, const struct sh_reading *re
 
 /* Event-driven, and with a plan that needs no poll. */
 static bool polls_no_more(const struct sh_loop *loop) {
-    return loop->config.event_driven && loop->plan.buffer == 0;
+    return loop->config.event_driven && (loop->plan.buffer == 0 || loop->plan.patient);
 }
 
 int sh_loop_step(struct sh_loop *loop, int64_t deadline_ns, int64_t now_ns) {
@@ -274,7 +334,10 @@ int sh_loop_step(struct sh_loop *loop, int64_t deadline_ns, int64_t now_ns) {
     if (needed >= before && before < c->total) {
         uint32_t safe = max_u32(loop->plan.safe_cores, loop->window.busy_max + 1);
         if (loop->plan.buffer)
-            safe = needed + loop->plan.buffer;
+            safe = max_u32(needed + loop->plan.buffer,
+                           loop->plan.patient ? loop->plan.primary_cores : 0);
+        loop->quiet_since_ns = now_ns;
+        loop->quiet_most = 0;
         err = assign(loop, max_u32(max_u32(safe, needed + c->keep_idle), before + 1));
         if (err)
             return halt(loop, now_ns, SH_HALT_ACTUATOR, err);
@@ -358,10 +421,22 @@ static int64_t next_poll(struct sh_loop *loop, int64_t deadline_ns, int64_t bega
 
 /* Busy cores at which the loop has to act; SH_SENSOR_DISARM while nothing is lent. */
 static uint32_t alarm_level(const struct sh_loop *loop) {
-    const uint32_t spare = loop->config.keep_idle - 1, cores = loop->primary_cores;
+    const uint32_t idle =
+        max_u32(loop->plan.patient ? loop->plan.buffer : 0, loop->config.keep_idle);
+    const uint32_t spare = idle - 1, cores = loop->primary_cores;
     if (cores >= loop->config.total)
         return SH_SENSOR_DISARM;
     return cores > spare ? cores - spare : 0;
+}
+
+/* When an event-driven loop looks without being woken: at the window's end, and for a patient plan
+ * whenever it may be time to shrink, since only more busy cores wake. */
+static int64_t next_look(const struct sh_loop *loop) {
+    const int64_t end_ns = loop->window.start_ns + loop->config.window_ns;
+    const uint32_t fewest = max_u32(loop->plan.primary_cores, loop->plan.buffer);
+    if (!loop->plan.patient || loop->primary_cores <= within_limits(&loop->config, fewest))
+        return end_ns;
+    return min_i64(end_ns, loop->last_poll_ns + max_i64(loop->plan.quiet_ns, loop->config.poll_ns));
 }
 
 /* Waits for the buffer to run out, a plan, a stop, or the end of the window. 0 or -errno. */
@@ -418,7 +493,7 @@ static void *run(void *arg) {
             note_cpu_time(loop);
         }
         if (polls_no_more(loop)) {
-            deadline_ns = loop->window.start_ns + loop->config.window_ns;
+            deadline_ns = next_look(loop);
             err = wait_for_event(loop, deadline_ns);
         } else {
             deadline_ns = next_poll(loop, deadline_ns, now_ns);

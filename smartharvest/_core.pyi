@@ -287,8 +287,19 @@ class Loop:
     def step(self, deadline_ns: int, now_ns: int) -> int:
         """One poll without a thread: 0, or the negative errno the loop halted on."""
 
-    def post(self, seq: int, primary_cores: int, safe_cores: int, buffer: int = 0) -> None:
-        """Hands the loop the plan that answers window ``seq``."""
+    def post(
+        self,
+        seq: int,
+        primary_cores: int,
+        safe_cores: int,
+        buffer: int = 0,
+        quiet_ns: int | None = None,
+    ) -> None:
+        """Hands the loop the plan that answers window ``seq``.
+
+        With a ``buffer`` above 0 the loop keeps so many cores idle. With ``quiet_ns`` it takes one
+        from the primary only after so long without need, and leaves ``primary_cores`` at least.
+        """
 
     def wait(self, timeout_ms: int) -> bool:
         """Waits for a window without the GIL; False after the timeout. Signal handlers run."""

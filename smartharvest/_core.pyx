@@ -902,13 +902,22 @@ cdef class Loop:
             err = loop.sh_loop_step(self.c, deadline, now)
         return err
 
-    def post(self, seq: int, primary_cores: int, safe_cores: int, buffer: int = 0) -> None:
+    def post(
+        self,
+        seq: int,
+        primary_cores: int,
+        safe_cores: int,
+        buffer: int = 0,
+        quiet_ns: int | None = None,
+    ) -> None:
         """Hands the loop the plan that answers window ``seq``."""
         cdef loop.sh_plan plan
         plan.seq = seq & 0xffffff
         plan.primary_cores = primary_cores
         plan.safe_cores = safe_cores
         plan.buffer = buffer
+        plan.patient = quiet_ns is not None
+        plan.quiet_ns = quiet_ns or 0
         loop.sh_loop_post(self.c, &plan)
 
     def wait(self, timeout_ms: int) -> bool:

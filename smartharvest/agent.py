@@ -51,6 +51,9 @@ class Decision:
     """Of the window it answers, as far as the sensor saw: cores in use, ..."""
     demand_peak: int
     """... and running + waiting tasks; equals ``busy_peak`` if the sensor cannot tell."""
+    quiet_ns: int | None = None
+    """If given, the buffer grows at once, shrinks after so long without need, and leaves
+    ``primary_cores`` at least."""
 
 
 class Agent:
@@ -90,11 +93,12 @@ class Agent:
         else:
             primary_cores = self.policy.predict(window)  # lines 17-18
             reason = "predicted"
-        primary_cores = max(primary_cores, window.busy_last + self.keep_idle)  # line 20
-        buffer = self.policy.buffer
+        buffer, quiet_ns = self.policy.buffer, self.policy.quiet_ns
+        if quiet_ns is None:  # otherwise the loop sees to that, at every change
+            primary_cores = max(primary_cores, window.busy_last + self.keep_idle)  # line 20
         if self.long_term is not None and not self.long_term.harvesting(window.end_ns):
             # The learner has seen the window all the same: it learns on in the background.
-            primary_cores, buffer = self.total, 0
+            primary_cores, buffer, quiet_ns = self.total, 0, None
             reason = "long-term safeguard"
         primary_cores = min(primary_cores, self.total)
         return Decision(
@@ -103,6 +107,7 @@ class Agent:
             harvest_cores=self.total - primary_cores,  # line 21
             safe_cores=short_term.safe_cores(primary_cores),
             buffer=0 if window.stale else buffer,
+            quiet_ns=None if window.stale else quiet_ns,
             reason=reason,
             label=label,
             label_kind=self.label_kind,

@@ -235,7 +235,11 @@ class Run:
             why_not = self._rest.reason
             if why_not is None:
                 self._loop.post(
-                    decision.seq, decision.primary_cores, decision.safe_cores, decision.buffer
+                    decision.seq,
+                    decision.primary_cores,
+                    decision.safe_cores,
+                    decision.buffer,
+                    decision.quiet_ns,
                 )
             else:
                 total = self._agent.total

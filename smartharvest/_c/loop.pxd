@@ -28,6 +28,8 @@ cdef extern from "loop.h" nogil:
 
     struct sh_plan:
         uint32_t seq, primary_cores, safe_cores, buffer
+        bint patient
+        int64_t quiet_ns
 
     struct sh_summary:
         int64_t start_ns, end_ns

@@ -7,11 +7,14 @@ from collections.abc import Callable
 
 from smartharvest.errors import ConfigError
 from smartharvest.learning.options import LearningOptions
+from smartharvest.policy.adaptive_buffer import AdaptiveBuffer
+from smartharvest.policy.adaptive_quiet import AdaptiveQuiet
 from smartharvest.policy.base import Policy, PolicySettings
 from smartharvest.policy.fixed_buffer import FixedBuffer
 from smartharvest.policy.no_harvest import NoHarvest
 from smartharvest.policy.prev_peak import PrevPeak
 from smartharvest.policy.smartharvest import make_smartharvest
+from smartharvest.policy.smartharvest_plus import make_smartharvest_plus
 
 __all__ = ["POLICY_NAMES", "Policy", "PolicySettings", "check_policy", "make_policy"]
 
@@ -19,6 +22,9 @@ _PLAIN: dict[str, Callable[[PolicySettings], Policy]] = {
     "smartharvest": make_smartharvest,
     "no-harvest": NoHarvest,
     "prev-peak": PrevPeak,
+    "smartharvest+": make_smartharvest_plus,
+    "adaptive-buffer": AdaptiveBuffer,
+    "adaptive-quiet": AdaptiveQuiet,
 }
 _NUMBERED: dict[str, Callable[[PolicySettings, int], Policy]] = {
     "fixed-buffer": FixedBuffer,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from smartharvest.errors import ConfigError
 from smartharvest.learning.costs import COSTS
@@ -30,6 +30,12 @@ class Policy(Protocol):
         """0: one decision a window. Above: the polling loop keeps so many idle at every poll."""
 
     @property
+    def quiet_ns(self) -> int | None:
+        """None: the buffer slides both ways at every poll. Otherwise it grows at once and shrinks
+        only after so long without need, and ``predict`` says how many cores the primary keeps at
+        least. 0..16 ms."""
+
+    @property
     def short_term(self) -> ShortTermSafeguard:
         """How exhaustion is answered."""
 
@@ -41,6 +47,32 @@ class Policy(Protocol):
 
         A stale window says nothing about the next one: the primary gets the total.
         """
+
+
+Durations = tuple[tuple[int, int], ...]
+"""A histogram: (upper edge of a bucket in ns, count), ascending, without the empty ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dispatches:
+    """How the primary's tasks were dispatched in a period of about ``DISPATCHES_PERIOD_NS``."""
+
+    end_ns: int
+    waits: Durations
+    """From becoming runnable to running, 0 included."""
+    runs: Durations
+    """From a dispatch to the next sleep or preemption."""
+
+
+DISPATCHES_PERIOD_NS = 100_000_000
+
+
+@runtime_checkable
+class DispatchesObserver(Protocol):
+    """A policy that is to be told how the primary's tasks fare, where the sensor can tell."""
+
+    def observe_dispatches(self, dispatches: Dispatches, /) -> None:
+        """Take in a period; called between windows, in order."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from smartharvest.policy.base import Policy
+from smartharvest.policy.base import Dispatches, DispatchesObserver, Policy
 from smartharvest.safeguard import ShortTermSafeguard
 from smartharvest.window import Window
 
@@ -64,6 +64,20 @@ class Fallback:
     @property
     def buffer(self) -> int:
         return self._policy.buffer
+
+    @property
+    def quiet_ns(self) -> int | None:
+        return self._policy.quiet_ns
+
+    def observe_dispatches(self, dispatches: Dispatches) -> None:
+        """For a policy that does not ask, nothing."""
+        self._first_answer(
+            lambda policy: (
+                policy.observe_dispatches(dispatches)
+                if isinstance(policy, DispatchesObserver)
+                else None
+            )
+        )
 
     @property
     def learner(self) -> object:

@@ -13,6 +13,7 @@ class FixedBuffer:
     def __init__(self, settings: PolicySettings, buffer: int) -> None:
         self.name = f"fixed-buffer:{buffer}"
         self.buffer = buffer
+        self.quiet_ns = None
         self.short_term: ShortTermSafeguard = BufferSafeguard(settings.total, buffer)
         self._total = settings.total
 

@@ -13,6 +13,7 @@ class NoHarvest:
     def __init__(self, settings: PolicySettings) -> None:
         self.name = "no-harvest"
         self.buffer = 0
+        self.quiet_ns = None
         self.short_term: ShortTermSafeguard = AggressiveSafeguard(settings.total)
         self._total = settings.total
 

@@ -33,6 +33,7 @@ class SmartHarvest:
     ) -> None:
         self.name = "smartharvest"
         self.buffer = 0
+        self.quiet_ns = None
         self.short_term = short_term
         self._total = total
         self.learner: Learner = learner

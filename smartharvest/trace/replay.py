@@ -128,7 +128,9 @@ class _Run:
         while self._deadline_ns < until_ns:
             while self._due and self._due[0][0] <= self._deadline_ns:
                 _, plan = self._due.popleft()
-                self._loop.post(plan.seq, plan.primary_cores, plan.safe_cores, plan.buffer)
+                self._loop.post(
+                    plan.seq, plan.primary_cores, plan.safe_cores, plan.buffer, plan.quiet_ns
+                )
             pause_ns = self._due[0][0] if self._due else until_ns
             self._deadline_ns, err = self._host.play(
                 self._loop, self._deadline_ns, min(pause_ns, until_ns)

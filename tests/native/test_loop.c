@@ -67,12 +67,15 @@ static void poll_busy(struct rig *rig, int32_t busy) {
 }
 
 static void post(struct rig *rig, uint32_t seq, uint32_t primary_cores, uint32_t safe_cores) {
-    const struct sh_plan plan = {seq, primary_cores, safe_cores, 0};
+    const struct sh_plan plan = {
+        .seq = seq, .primary_cores = primary_cores, .safe_cores = safe_cores};
     sh_loop_post(&rig->loop, &plan);
 }
 
 static void post_buffer(struct rig *rig, uint32_t seq, uint32_t buffer) {
-    const struct sh_plan plan = {seq, rig->loop.config.total, rig->loop.config.total, buffer};
+    const uint32_t total = rig->loop.config.total;
+    const struct sh_plan plan = {
+        .seq = seq, .primary_cores = total, .safe_cores = total, .buffer = buffer};
     sh_loop_post(&rig->loop, &plan);
 }
 
@@ -358,12 +361,12 @@ static void test_a_plan_travels_whole(void) {
     config.total = config.max_harvest = SH_MAX_CORES;
     struct rig *rig = holding(config, SH_MAX_CORES - 1, SH_MAX_CORES);
     const struct sh_plan plans[] = {
-        {SEQ_LAST, SH_MAX_CORES, SH_MAX_CORES, (1 << 14) - 1},
-        {0, 0, 0, 0},
-        {1, SH_MAX_CORES, 0, 0},
-        {2, 0, SH_MAX_CORES, 0},
-        {3, 0, 0, (1 << 14) - 1},
-        {0x5a5a5a, 0x155, 0x2aa, 0x1555},
+        {SEQ_LAST, SH_MAX_CORES, SH_MAX_CORES, (1 << 11) - 1, false, 0},
+        {0, 0, 0, 0, false, 0},
+        {1, SH_MAX_CORES, 0, 0, false, 0},
+        {2, 0, SH_MAX_CORES, 0, false, 0},
+        {3, 0, 0, (1 << 11) - 1, true, 15876000},
+        {0x5a5a5a, 0x155, 0x2aa, 0x555, true, 0},
     };
     for (size_t i = 0; i < sizeof(plans) / sizeof(plans[0]); i++) {
         sh_loop_post(&rig->loop, &plans[i]);
@@ -373,9 +376,22 @@ static void test_a_plan_travels_whole(void) {
         CHECK_EQ(rig->loop.plan.seq, plans[i].seq);
         CHECK_EQ(rig->loop.plan.safe_cores, plans[i].safe_cores);
         CHECK_EQ(rig->loop.plan.buffer, plans[i].buffer);
+        CHECK_EQ(rig->loop.plan.patient, plans[i].patient);
+        if (plans[i].patient)
+            CHECK_EQ(rig->loop.plan.quiet_ns, plans[i].quiet_ns);
         if (plans[i].primary_cores) /* else raised to busy + 1 */
             CHECK_EQ(rig->loop.plan.primary_cores, plans[i].primary_cores);
     }
+    drop(rig);
+}
+
+static void test_a_buffer_beyond_all_cores_is_as_good_as_all(void) {
+    struct rig *rig = make(usual());
+    poll_busy(rig, 0);
+    post_buffer(rig, 0, 1 << 11);
+    poll_busy(rig, 0);
+    CHECK_EQ(rig->loop.primary_cores, 8);
+    CHECK_EQ(rig->loop.plan.buffer, (1 << 11) - 1);
     drop(rig);
 }
 
@@ -534,6 +550,69 @@ static void test_a_buffer_is_kept_at_every_poll_and_breaks_no_window(void) {
     drop(rig);
 }
 
+static void post_patient(struct rig *rig, uint32_t least, uint32_t buffer, int64_t quiet_ns) {
+    const struct sh_plan plan = {0, least, 8, buffer, true, quiet_ns};
+    sh_loop_post(&rig->loop, &plan);
+}
+
+static void test_a_patient_buffer_grows_at_once_and_shrinks_after_a_quiet_time(void) {
+    const int32_t busy[] = {0, 0, 0, 0, 3, 1, 2, 1, 1, 1, 1, 1, 6, 1};
+    /* After three quiet polls: what was wanted at most meanwhile. */
+    const uint32_t held[] = {8, 8, 8, 1, 4, 4, 4, 3, 3, 3, 2, 2, 7, 7};
+    struct rig *rig = make(usual());
+    poll_busy(rig, 0);
+    post_patient(rig, 0, 1, 144000);
+    for (int i = 0; i < 14; i++) {
+        poll_busy(rig, busy[i]);
+        CHECK_EQ(rig->loop.primary_cores, held[i]);
+    }
+    drop(rig);
+}
+
+static void test_a_patient_buffer_leaves_the_fewest_cores(void) {
+    struct rig *rig = make(usual());
+    poll_busy(rig, 0);
+    post_patient(rig, 5, 1, 0);
+    poll_busy(rig, 0);
+    CHECK_EQ(rig->loop.primary_cores, 5);
+    poll_busy(rig, 6);
+    CHECK_EQ(rig->loop.primary_cores, 7);
+    poll_busy(rig, 0);
+    CHECK_EQ(rig->loop.primary_cores, 5);
+    CHECK_EQ(rig->loop.counters.short_safeguards, 1);
+    drop(rig);
+}
+
+static void test_a_patient_plan_that_expires_gives_everything_back(void) {
+    struct sh_loop_config config = usual();
+    config.plan_ttl_ns = 3 * POLL_NS;
+    struct rig *rig = make(config);
+    poll_busy(rig, 0);
+    post_patient(rig, 0, 1, 0);
+    poll_busy(rig, 0);
+    CHECK_EQ(rig->loop.primary_cores, 1);
+    for (int i = 0; i < 4; i++)
+        poll_busy(rig, 0);
+    CHECK_EQ(rig->loop.primary_cores, 8);
+    drop(rig);
+}
+
+static void test_a_quiet_time_travels_as_a_root_and_is_never_shorter(void) {
+    const int64_t asked_ns[] = {0, 1, 250000, 4000000, 1000000000};
+    const int64_t got_ns[] = {0, 1000, 256000, 4096000, 15876000};
+    struct rig *rig = make(usual());
+    for (int i = 0; i < 5; i++) {
+        post_patient(rig, 0, 1, asked_ns[i]);
+        poll_busy(rig, 0);
+        CHECK_EQ(rig->loop.plan.quiet_ns, got_ns[i]);
+        CHECK(rig->loop.plan.patient);
+    }
+    post_buffer(rig, 0, 1);
+    poll_busy(rig, 0);
+    CHECK(!rig->loop.plan.patient);
+    drop(rig);
+}
+
 static void test_keep_idle_is_the_least_buffer(void) {
     struct sh_loop_config config = usual();
     config.keep_idle = 3;
@@ -624,6 +703,7 @@ int main(void) {
     RUN(test_a_broken_window_of_long_ago_does_not_shut_out_plans);
     RUN(test_the_window_counter_wraps_without_a_second_beginning);
     RUN(test_a_plan_travels_whole);
+    RUN(test_a_buffer_beyond_all_cores_is_as_good_as_all);
     RUN(test_without_a_new_plan_everything_comes_back);
     RUN(test_a_gap_without_polls_voids_the_window);
     RUN(test_a_sensor_that_fails_halts_the_loop_and_gives_everything_back);
@@ -634,6 +714,10 @@ int main(void) {
     RUN(test_a_full_ring_drops_windows_but_keeps_room_for_the_halt);
     RUN(test_the_ring_goes_round);
     RUN(test_a_buffer_is_kept_at_every_poll_and_breaks_no_window);
+    RUN(test_a_patient_buffer_grows_at_once_and_shrinks_after_a_quiet_time);
+    RUN(test_a_patient_buffer_leaves_the_fewest_cores);
+    RUN(test_a_patient_plan_that_expires_gives_everything_back);
+    RUN(test_a_quiet_time_travels_as_a_root_and_is_never_shorter);
     RUN(test_keep_idle_is_the_least_buffer);
     RUN(test_late_polls_are_counted_with_those_they_missed);
     RUN(test_core_time_is_what_was_held_since_the_poll_before);

@@ -34,6 +34,7 @@ class Foretold:
     ) -> None:
         self.short_term = short_term or ConservativeSafeguard(TOTAL)
         self.buffer = buffer
+        self.quiet_ns: int | None = None
         self.learned: list[Window] = []
         self.predicted_for: list[Window] = []
         self._cores = cores
@@ -66,6 +67,7 @@ def test_a_full_window_is_learned_and_the_prediction_assigned() -> None:
         harvest_cores=4,  # line 21: total - primary
         safe_cores=7,  # 1 + the larger of the second's peak, 5, and the assignment, 6
         buffer=0,
+        quiet_ns=None,
         reason="predicted",
         label=5,
         label_kind="busy",
@@ -245,3 +247,23 @@ def test_never_fewer_than_busy_plus_one_and_everything_adds_up(
             assert (decision.harvest_cores, decision.label) == (0, None)
         if decision.label is not None:
             assert 0 <= decision.label <= TOTAL
+
+
+# A patient buffer: the loop follows demand, the decision says how many cores stay at least.
+
+
+def patient(cores: int) -> Foretold:
+    policy = Foretold(cores, buffer=2)
+    policy.quiet_ns = 250_000
+    return policy
+
+
+def test_a_patient_policys_cores_are_not_raised_to_the_last_look() -> None:
+    decision = decide(patient(0), window([5, 5, 5], primary_cores=8))
+    assert (decision.primary_cores, decision.buffer, decision.quiet_ns) == (0, 2, 250_000)
+
+
+def test_a_stale_window_ends_a_patient_buffer() -> None:
+    seen = dataclasses.replace(window([5, 5], primary_cores=8), stale=True)
+    decision = decide(patient(0), seen)
+    assert (decision.primary_cores, decision.buffer, decision.quiet_ns) == (TOTAL, 0, None)

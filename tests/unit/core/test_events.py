@@ -157,3 +157,20 @@ def test_a_sensor_that_sees_no_changes_cannot_drive_the_loop() -> None:
         Loop(sensor=FakeSensor(core_count=2), actuator=FakeActuator(), total=2, event_driven=True)
     with pytest.raises(ValueError, match="does not see every change"):
         Loop(sensor=FakeSensor(core_count=2), actuator=FakeActuator(), total=2, exact=True)
+
+
+def test_a_patient_buffer_follows_demand_by_alarms_and_quiet_times_without_polling() -> None:
+    sensor, actuator = FakeEvents(monotonic_ns()), FakeActuator()
+    with running(sensor, actuator, window_ns=30 * 10**9) as loop:
+        loop.post(1, primary_cores=0, safe_cores=10, buffer=2, quiet_ns=1_000_000)
+        wait_until_harvested(loop, 8)
+        polls = loop.counters()["polls"]
+        time.sleep(0.05)
+        assert loop.counters()["polls"] == polls  # as little as can be: nothing to look for
+        sensor.set_busy(monotonic_ns(), 1)  # the buffer begins to be used
+        wait_until_harvested(loop, 7)
+        sensor.set_busy(monotonic_ns(), 6)
+        wait_until_harvested(loop, 2)
+        sensor.set_busy(monotonic_ns(), 0)  # rings no alarm: seen after the quiet time
+        wait_until_harvested(loop, 8)
+    assert actuator.assigned[-2:] == [8, 0]

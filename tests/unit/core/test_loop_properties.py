@@ -23,8 +23,8 @@ STALE_POLLS = 6
 class Step:
     busy: int
     polls_since: int
-    plan: tuple[int, int, int] | None
-    """primary cores, safe cores, buffer"""
+    plan: tuple[int, int, int, int | None] | None
+    """primary cores, safe cores, buffer, quiet time"""
     age: int
     """How many windows ago the window was that the plan answers."""
 
@@ -41,7 +41,8 @@ class Story:
 def stories(draw: st.DrawFn) -> Story:
     total = draw(st.integers(1, 9))
     cores = st.integers(0, total)
-    plan = st.tuples(cores, cores, st.sampled_from([0, 0, 0, 1, 2, 20]))
+    quiet_ns = st.sampled_from([None, None, 0, 2 * POLL_NS, 9 * POLL_NS])
+    plan = st.tuples(cores, cores, st.sampled_from([0, 0, 0, 1, 2, 20]), quiet_ns)
     step = st.builds(
         Step,
         busy=st.integers(0, total + 2) | st.integers(0, 1),
@@ -82,9 +83,9 @@ class Run:
     def play(self) -> Run:
         for step in self.story.steps:
             if step.plan is not None:
-                primary_cores, safe_cores, buffer = step.plan
+                primary_cores, safe_cores, buffer, quiet_ns = step.plan
                 seq = max(0, len(self.windows) - step.age)
-                self.loop.post(seq, primary_cores, safe_cores, buffer)
+                self.loop.post(seq, primary_cores, safe_cores, buffer, quiet_ns if buffer else None)
             self.now_ns += step.polls_since * POLL_NS
             assert self.loop.step(self.now_ns, self.now_ns) == 0
             self.held.append(self.loop.primary_cores)

@@ -16,6 +16,7 @@ class Failing:
 
     name = "failing"
     buffer = 0
+    quiet_ns = None
 
     def __init__(self) -> None:
         self.fails: str | None = None

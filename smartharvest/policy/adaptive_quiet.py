@@ -1,0 +1,103 @@
+"""Adaptive Quiet: lend what is idle, after as long an idleness as this primary needs.
+
+A core that is taken back must be waited for, whatever the mechanism. How often that happens depends
+less on how many cores are kept idle than on how soon an idle one is lent: waiting a little avoids
+most of the round trips, since a core that has just become idle is the one most likely to be wanted.
+So the loop keeps one core idle, grows at once, and lends after a quiet time; and the quiet time,
+only then the buffer, is tuned by what the waits do to the primary's own run times.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from smartharvest.policy.base import Dispatches, PolicySettings
+from smartharvest.policy.strain import Strain
+from smartharvest.safeguard import BufferSafeguard, ShortTermSafeguard
+from smartharvest.window import Window
+
+SHORTEST_QUIET_NS = 50_000
+LONGEST_QUIET_NS = 4_000_000
+QUIET_STEP = 1.25
+"""From a quiet time to the next longer one."""
+MOST_INFLATION = 0.05
+"""How much the waits may raise the median and the P99 of wait and run together; half of 10 %, since
+requests of several threads meet more of them than each thread."""
+ENOUGH_INFLATION = 0.035
+"""Below this in both it lends sooner."""
+MOST_DISASTERS = 0.001
+"""Share of waits longer than the P99 of the run times: they are the tail, however few."""
+ENOUGH_DISASTERS = 0.0005
+CAREFUL_PERIODS = 10
+"""Once there have been disasters it lends sooner only every so many periods."""
+STEPS_BACK = 2
+MIN_DISPATCHES = 20.0
+"""With fewer remembered nothing is judged."""
+
+
+class AdaptiveQuiet:
+    """Tunes how long a core must be idle before it is lent, by the strain on the primary.
+
+    It begins with nothing lent, and learns what the primary can do without.
+    """
+
+    def __init__(self, settings: PolicySettings) -> None:
+        self.name = "adaptive-quiet"
+        self._total = settings.total
+        self._steps = steps(settings.total)
+        self._step = len(self._steps) - 1
+        self._recent = Strain(half_life_ns=1_000_000_000)
+        self._long = Strain(half_life_ns=10_000_000_000)
+        self._periods = 0
+
+    @property
+    def buffer(self) -> int:
+        return self._steps[self._step][0]
+
+    @property
+    def quiet_ns(self) -> int:
+        return self._steps[self._step][1]
+
+    @property
+    def short_term(self) -> ShortTermSafeguard:
+        return BufferSafeguard(self._total, self.buffer)
+
+    def observe_dispatches(self, seen: Dispatches) -> None:
+        self._periods += 1
+        recent, long = self._recent, self._long
+        recent.observe(seen)
+        long.observe(seen)
+        if recent.dispatches < MIN_DISPATCHES:
+            return
+        inflation = max(recent.inflation(0.5), recent.inflation(0.99))
+        limit_ns = recent.run_ns(0.99)
+        disasters = long.waits_beyond(limit_ns)
+        if inflation > MOST_INFLATION or (
+            # Those of long ago have been answered already.
+            disasters > MOST_DISASTERS and recent.waits_beyond(limit_ns) > MOST_DISASTERS
+        ):
+            self._step = min(len(self._steps) - 1, self._step + STEPS_BACK)
+        elif (
+            inflation < ENOUGH_INFLATION
+            and disasters < ENOUGH_DISASTERS
+            and (disasters == 0 or self._periods % CAREFUL_PERIODS == 0)
+        ):
+            self._step = max(0, self._step - 1)
+
+    def learn(self, _window: Window) -> int | None:
+        return None
+
+    def predict(self, window: Window) -> int:
+        return self._total if window.stale else 0
+
+
+def steps(total: int) -> list[tuple[int, int]]:
+    """(buffer, quiet time in ns) from the boldest to the one that lends nothing."""
+    quiet_ns = [SHORTEST_QUIET_NS]
+    while quiet_ns[-1] * QUIET_STEP < LONGEST_QUIET_NS:
+        quiet_ns.append(round(quiet_ns[-1] * QUIET_STEP))
+    quiet_ns.append(LONGEST_QUIET_NS)
+    assert all(shorter < longer for shorter, longer in pairwise(quiet_ns))
+    return [(1, quiet) for quiet in quiet_ns] + [
+        (buffer, LONGEST_QUIET_NS) for buffer in range(2, total + 1)
+    ]
