@@ -20,8 +20,9 @@ static int events_read(void *ctx, int64_t now_ns, uint32_t harvested, struct sh_
     pthread_mutex_lock(&fake->lock);
     reading->busy = fake->busy;
     reading->demand = fake->demand;
+    const int err = fake->error;
     pthread_mutex_unlock(&fake->lock);
-    return 0;
+    return err;
 }
 
 static int events_collect(void *ctx, int64_t now_ns, struct sh_window *window) {
@@ -93,5 +94,11 @@ void sh_fake_events_set(struct sh_fake_events *fake, int64_t now_ns, uint32_t bu
         (void)written;
         fake->alarm = SH_SENSOR_DISARM;
     }
+    pthread_mutex_unlock(&fake->lock);
+}
+
+void sh_fake_events_fail(struct sh_fake_events *fake, int err) {
+    pthread_mutex_lock(&fake->lock);
+    fake->error = err;
     pthread_mutex_unlock(&fake->lock);
 }

@@ -63,6 +63,9 @@ class FakeEvents(Sensor):
     def set_busy(self, now_ns: int, busy: int, demand: int = 0) -> None:
         """From ``now_ns`` on ``busy`` cores are busy and ``demand``, or as many, are wanted."""
 
+    def fail(self, error: int) -> None:
+        """Makes readings fail with this errno from now on; 0: they work again."""
+
 class ProcSensor(Sensor):
     """Task states from /proc (csrc/proc_sensor.h).
 

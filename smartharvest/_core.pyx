@@ -185,6 +185,10 @@ cdef class FakeEvents(Sensor):
         """From ``now_ns`` on ``busy`` cores are busy and ``demand``, or as many, are wanted."""
         fake_events.sh_fake_events_set(&self.fake, now_ns, busy, demand)
 
+    def fail(self, error: int) -> None:
+        """Makes readings fail with this errno from now on; 0: they work again."""
+        fake_events.sh_fake_events_fail(&self.fake, -error)
+
 
 cdef class ProcSensor(Sensor):
     """Task states from /proc (csrc/proc_sensor.h).

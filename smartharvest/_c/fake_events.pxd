@@ -9,3 +9,4 @@ cdef extern from "fake_events.h" nogil:
     int sh_fake_events_init(sh_fake_events *fake, int64_t now_ns, sh_sensor *sensor)
     void sh_fake_events_destroy(sh_fake_events *fake)
     void sh_fake_events_set(sh_fake_events *fake, int64_t now_ns, uint32_t busy, uint32_t demand)
+    void sh_fake_events_fail(sh_fake_events *fake, int err)
