@@ -10,24 +10,24 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from smartharvest import _core
 from smartharvest.agent import Agent, Decision
 from smartharvest.config import Settings
 from smartharvest.errors import (
-    AlreadyManaged,
     ConfigError,
-    SensorError,
     SmartHarvestError,
     TargetError,
     TargetVanished,
-    WriteRefused,
 )
+from smartharvest.halts import GONE, explain_halt
+from smartharvest.host.charges import ReadCharge, charge_of
 from smartharvest.host.shared_page import Phase
-from smartharvest.host.targets import PidTarget
 from smartharvest.policy.fallback import fallback_steps
 from smartharvest.rest import Rest
+from smartharvest.sensing import RANKING, resync
+from smartharvest.sensor_check import SensorCheck
 from smartharvest.steering import Steering
 from smartharvest.survey import Survey
 from smartharvest.telemetry.client import socket_path
@@ -45,9 +45,10 @@ WAIT_MS = 100
 """Longest sleep of the control plane: how soon it sees a stop or the end of the duration."""
 HOUSEKEEPING_NS = 1_000_000_000
 PUBLISH_S = 1.0
+BLIND_CHECKS = 2
+"""A sensor that missed much so often in a row has failed."""
 HOUSEKEEPING_SHARE = 100
 """Looking after the targets may take one part in so many of the time."""
-_GONE = (errno.ENOENT, errno.ENODEV, errno.ESRCH)
 
 
 @dataclass(frozen=True)
@@ -111,6 +112,9 @@ class Run:
         self._rest = Rest()
         self._drift = 0
         self._publish_s = 0.0
+        self._check = SensorCheck(session.settings.window_ns)
+        self._charged: list[object] = []
+        self._charge: ReadCharge = lambda: None
         self._next_look_ns = _core.monotonic_ns() + HOUSEKEEPING_NS
 
     def run(
@@ -162,7 +166,7 @@ class Run:
                 self._waits.close()
         elapsed_s = time.monotonic() - began
         if self._loop.halt is not None and self._outdated_by() is None:
-            self._explain_halt()
+            explain_halt(self._session, self._loop)
         return self._report(elapsed_s, time.process_time() - cpu_s)
 
     def _watch_waits(self) -> WaitWatch | None:
@@ -200,6 +204,7 @@ class Run:
             sensing=session.sensing,
             failed_sensors=frozenset(session.failed_sensors),
             drift=self._drift,
+            check=self._check,
             answered=self._answered,
             waits=self._waits.last if self._waits else None,
             waits_unreadable=self._waits.unreadable if self._waits else "long_term is off",
@@ -290,7 +295,8 @@ class Run:
             if not target.alive():
                 raise TargetVanished(f"{target.spec}: is gone; everything was given back")
         session.adopt_newcomers()
-        self._resync()
+        self._drift += resync(self._loop.sensor)
+        self._check_sensor(began_ns)
         try:
             seen = session.look()
         except (TargetError, ConfigError) as error:
@@ -298,7 +304,9 @@ class Run:
                 self._lend_nothing()
         else:
             self._rest.because("host", None)
-            if seen != session.survey:
+            if self._check.blind_in_a_row >= BLIND_CHECKS and self._steps_down():
+                self._rebuild(seen, "the sensor misses too much")
+            elif seen != session.survey:
                 self._rebuild(seen, "the targets' groups or CPUs have changed")
         took_ns = _core.monotonic_ns() - began_ns
         self._next_look_ns = began_ns + max(HOUSEKEEPING_NS, took_ns * HOUSEKEEPING_SHARE)
@@ -311,17 +319,16 @@ class Run:
         if self._rest.because("births", crowded):
             self._lend_nothing()
 
-    def _resync(self) -> None:
-        """Has an in-kernel sensor compare itself with the run queues, and reports the drift."""
-        sensor = self._loop.sensor
-        if not isinstance(sensor, _core.BpfSensor):
-            return
-        try:
-            drift = sensor.resync()
-        except OSError as error:
-            _log.warning("sensor: cannot be resynchronised: %s", error.strerror)
-            return
-        self._drift += drift["cpus"] + abs(drift["busy"]) + abs(drift["wanting"])
+    def _check_sensor(self, now_ns: int) -> None:
+        """Holds what the sensor saw against what the kernel charged the primaries."""
+        session = self._session
+        if self._charged != session.primaries:
+            self._charged = list(session.primaries)
+            self._charge = charge_of(session.primaries)
+            self._check.start_anew()
+        blind = self._check.observe(now_ns, self._counters()["busy_core_ns"], self._charge())
+        if self._rest.because("sensor", blind):
+            self._lend_nothing()
 
     def hold(self, reason: str | None) -> None:
         """Lends nothing from now on because the operator says so (None: lends again)."""
@@ -375,6 +382,7 @@ class Run:
         self._loop.sensor.close()
         self._past, self._counted = self._counters(), self._loop
         session.make_room(seen)
+        self._check.start_anew()
         self._loop = session.make_loop()
         self._loop.start()
         session.enter_phase(Phase.RUNNING)
@@ -385,14 +393,22 @@ class Run:
         if seen is None and halt == ("sensor", errno.ESTALE):
             _log.warning("other CPUs are online: the sensor starts anew")
             seen = session.look()
-        if seen is None and halt == ("sensor", errno.ENOLINK) and session.sensing is not None:
-            _log.warning("sensor: %s has been detached; stepping down", session.sensing.name)
-            session.failed_sensors.add(session.sensing.name)
-            if session.settings.sensor == "auto":
-                seen = session.survey
+        if seen is None and halt == ("sensor", errno.ENOLINK) and self._steps_down():
+            seen = session.survey
         if seen is None:
-            self._explain_halt()
+            explain_halt(self._session, self._loop)
         self._rebuild(seen, "the targets' groups or CPUs have changed")
+
+    def _steps_down(self) -> bool:
+        """Whether another sensor can take the place of this one, which has failed."""
+        session = self._session
+        if session.sensing is None or session.sensing.name == RANKING[-1]:
+            return False
+        session.failed_sensors.add(session.sensing.name)
+        if session.settings.sensor != "auto":
+            return False
+        _log.warning("sensor: %s has failed; stepping down", session.sensing.name)
+        return True
 
     def _outdated_by(self) -> Survey | None:
         """The host as it is now, if that differs and may be why the loop halted; else None.
@@ -400,7 +416,7 @@ class Run:
         Groups below a target come and go, and CPUs go offline. A lost target is no such case.
         """
         session, halt = self._session, self._loop.halt
-        if halt is None or halt[1] not in (errno.EBUSY, _core.EFFECTIVE_MISMATCH, *_GONE):
+        if halt is None or halt[1] not in (errno.EBUSY, _core.EFFECTIVE_MISMATCH, *GONE):
             return None
         session.follow_patterns()
         if not all(target.alive() for target in session.targets()):
@@ -428,32 +444,6 @@ class Run:
         return {
             name: self._past.get(name, 0) + value for name, value in self._loop.counters().items()
         }
-
-    def _explain_halt(self) -> NoReturn:
-        """Turns the loop's halt into the error the user gets."""
-        halt = self._loop.halt
-        assert halt is not None
-        what, error = halt
-        if what == "actuator":
-            path, value = self._loop.actuator.failure()
-            elastic = self._session.elastic
-            if isinstance(elastic, PidTarget):
-                path, value = str(elastic.spec), "the affinity of its threads"
-            assert elastic is not None
-            if error in _GONE or not elastic.alive():
-                raise TargetVanished(f"{path or elastic.spec}: is gone; all was given back")
-            if error == _core.EFFECTIVE_MISMATCH:
-                raise AlreadyManaged(
-                    f"{path}: {value!r} was written but another set is in force; does somebody "
-                    "else manage this group?"
-                )
-            raise WriteRefused(path, value, error)
-        if what == "sensor" and error in _GONE:
-            gone = [str(t.spec) for t in self._session.primaries if not t.alive()]
-            raise TargetVanished(f"{', '.join(gone) or 'a primary'}: is gone; all was given back")
-        if what == "sensor" and error == errno.EOVERFLOW:
-            raise SensorError("the primaries have more threads than can be watched through /proc")
-        raise SensorError(f"the {what} of the polling loop failed: {os.strerror(error)}")
 
     def _report(self, elapsed_s: float, cpu_s: float) -> Report:
         loop, agent = self._loop, self._agent

@@ -15,12 +15,15 @@ from smartharvest.errors import ConfigError, RightsError, SensorError, TargetVan
 from smartharvest.host.cgroup import CgroupTree
 from smartharvest.host.fake_kernel import FakeKernel
 from smartharvest.host.targets import CgroupTarget, PidTarget, check_apart, resolve_target
+from smartharvest.host.virtual_machines import check_idleness_shows
 from smartharvest.host.waits import ThreadWaits, open_wait_source
-from smartharvest.sensing import Sensing, make_sensor
+from smartharvest.sensing import Sensing, make_sensor, resync
 from smartharvest.survey import Survey, survey
 from smartharvest.wait_watch import tells_waits
 
 _log = logging.getLogger(__name__)
+
+RESYNC_S = 1.0
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,8 @@ class Observation:
     seconds: float
     sensor: str
     sensor_reason: str
+    sensor_drift: int
+    """By how much resynchronisations found an in-kernel sensor wrong, in CPUs and tasks."""
     sensor_cpu: float
     """Cores this process used while it watched; a program in the kernel is paid by the switches."""
     total: int
@@ -59,6 +64,7 @@ def open_primaries(settings: Settings) -> tuple[list[CgroupTarget | PidTarget], 
     tree = CgroupTree.discover(settings.cgroup_root)
     primaries = [resolve_target(spec, tree) for spec in settings.primary]
     check_apart(primaries, None)
+    check_idleness_shows(primaries)
     seen = survey(settings, tree, primaries, None)
     made_tree = isinstance(tree.files, FakeKernel)
     return primaries, seen, make_sensor(settings, seen, made_tree=made_tree)
@@ -96,10 +102,14 @@ def observe(settings: Settings, seconds: float) -> Observation:
     peak_demand = 0
     cpu_s, began = time.process_time(), time.monotonic()
     loop.start()
+    next_resync_s, drift = began + RESYNC_S, 0
     try:
         while (left_s := began + seconds - time.monotonic()) > 0 and loop.halt is None:
             loop.wait(max(1, min(100, int(left_s * 1000))))
             sensing.sensor.attend()
+            if time.monotonic() >= next_resync_s:
+                next_resync_s += RESYNC_S
+                drift += resync(sensing.sensor)
             while (window := loop.take()) is not None:
                 if not window.stale:
                     peaks[window.busy_max] += 1
@@ -118,6 +128,7 @@ def observe(settings: Settings, seconds: float) -> Observation:
         seconds=elapsed_s,
         sensor=sensing.name,
         sensor_reason=sensing.reason,
+        sensor_drift=drift,
         sensor_cpu=cpu_s / elapsed_s,
         total=loop.total,
         mean_busy=counters["busy_core_ns"] / polled_ns,

@@ -57,6 +57,21 @@ def make_sensor(
     raise SensorError(f"no sensor is left: {'; '.join(why_not)}")
 
 
+def resync(sensor: _core.Sensor) -> int:
+    """Has an in-kernel sensor put itself right by the run queues, which it needs once a second.
+
+    By how much it was wrong, in CPUs and tasks.
+    """
+    if not isinstance(sensor, _core.BpfSensor):
+        return 0
+    try:
+        drift = sensor.resync()
+    except OSError as error:
+        _log.warning("sensor: cannot be resynchronised: %s", error.strerror)
+        return 0
+    return drift["cpus"] + abs(drift["busy"]) + abs(drift["wanting"])
+
+
 def _make(name: str, settings: Settings, survey: Survey) -> _core.Sensor:
     capacity = survey.capacity
     allocations = list(capacity.allocations)

@@ -41,6 +41,7 @@ from smartharvest.host.targets import (
     check_apart,
     resolve_target,
 )
+from smartharvest.host.virtual_machines import check_idleness_shows
 from smartharvest.host.writer import HostWriter
 from smartharvest.learning.options import LearningOptions
 from smartharvest.policy import Policy, check_policy, make_policy
@@ -153,6 +154,7 @@ class Session:
                 for pattern in (*settings.primary, elastic_spec)
                 for spec in expand(pattern, self.tree)
             ],
+            root=self.tree.hierarchies["cpuset"],
         )
         self.writer = HostWriter(self.tree.files, self.journal, self._log_write)
         try:
@@ -160,6 +162,7 @@ class Session:
             self.primaries = self._present_primaries()
             self.elastic = self._resolve(self._the_elastic(elastic_spec))
             check_apart(self.primaries, self.elastic)
+            check_idleness_shows(self.primaries)
             self.elastic_side = ElasticSide(settings, self.tree, self.elastic, self.writer)
             self.primary_side = self._take_hold_of_primaries()
             self.survey = self.look()

@@ -22,6 +22,8 @@ from smartharvest.host import shared_page, tasks
 from smartharvest.host.shared_page import SharedPage
 
 DEFAULT_DIRECTORY = "/run/smartharvest"
+_claimed_here: set[str] = set()
+"""Groups that journals of this process have locked."""
 _VERSION = 2
 
 
@@ -99,7 +101,8 @@ class Journal:
 
     ``claims`` are the groups and processes that the agent manages (``CgroupTarget.group.path``, or
     the target's text for a process). ``name`` tells several journals of one process apart. Claimed
-    groups that exist are locked (flock(2)) against agents with another ``directory``. Raises
+    groups that exist, and those above them up to ``root`` or a mount point, are locked (flock(2))
+    against agents with another ``directory``. Raises
     AlreadyManaged if another living process has one of the claims or a group above or below one,
     JournalError if a dead agent's journal has this one's name (recover first), and RightsError if
     ``directory`` cannot be written.
@@ -111,7 +114,12 @@ class Journal:
     """Called once, before anything is journaled and so before anything is changed."""
 
     def __init__(
-        self, directory: str = DEFAULT_DIRECTORY, *, name: str = "agent", claims: Sequence[str] = ()
+        self,
+        directory: str = DEFAULT_DIRECTORY,
+        *,
+        name: str = "agent",
+        claims: Sequence[str] = (),
+        root: str = "",
     ) -> None:
         pid = os.getpid()
         self.path = os.path.join(directory, f"{name}-{pid}.journal")
@@ -119,6 +127,7 @@ class Journal:
         self._entries: dict[tuple[object, ...], Entry] = {}
         self._minimum: Minimum = ()
         self._forget_at = 64
+        self._locked: list[str] = []
         self._lock: int | None = None
         self._group_locks: list[int] = []
         self._header = {
@@ -139,7 +148,7 @@ class Journal:
                 self._lock = try_lock(lock_path(self.path), create=True)
                 if self._lock is None:
                     raise JournalError(f"{lock_path(self.path)}: somebody else holds this lock")
-                self._lock_groups(claims)
+                self._lock_groups(claims, root)
                 self.page = SharedPage(page_path(self.path), create=True)
                 self._save()
         except BaseException as error:
@@ -155,20 +164,36 @@ class Journal:
                 f"{as_root}choose another state directory"
             ) from error
 
-    def _lock_groups(self, claims: Sequence[str]) -> None:
-        for claim in filter(os.path.isabs, dict.fromkeys(claims)):
-            try:
-                fd = os.open(claim, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-            except OSError:  # it is still to be made, or will be reported where it is used
-                continue
-            self._group_locks.append(fd)
-            try:
-                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise AlreadyManaged(
-                    f"{claim}: an agent with another state directory already manages it; "
-                    "stop it first"
-                ) from None
+    def _lock_groups(self, claims: Sequence[str], root: str) -> None:
+        """Locks the claimed groups against all others, and those above them against whoever claims
+        one of those: neither a group nor one below or above it has two agents. ``root`` itself
+        is left alone."""
+        groups = list(filter(os.path.isabs, dict.fromkeys(claims)))
+        for claim in groups:
+            self._lock_group(claim, claim, fcntl.LOCK_EX)
+        self._locked = groups
+        _claimed_here.update(groups)
+        for claim in groups:
+            above = os.path.dirname(claim)
+            while above.startswith(f"{root}/") and not os.path.ismount(above):
+                if above not in _claimed_here:  # one process keeps its own parts apart itself
+                    self._lock_group(above, claim, fcntl.LOCK_SH)
+                above = os.path.dirname(above)
+
+    def _lock_group(self, path: str, claim: str, kind: int) -> None:
+        try:
+            fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except OSError:  # it is still to be made, or will be reported where it is used
+            return
+        self._group_locks.append(fd)
+        try:
+            fcntl.flock(fd, kind | fcntl.LOCK_NB)
+        except BlockingIOError:
+            what = "it" if path == claim and kind == fcntl.LOCK_EX else path
+            raise AlreadyManaged(
+                f"{claim}: an agent with another state directory already manages {what}; "
+                "stop it first"
+            ) from None
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -267,6 +292,8 @@ class Journal:
                 self.page.close()
         while self._group_locks:
             os.close(self._group_locks.pop())
+        _claimed_here.difference_update(self._locked)
+        self._locked = []
 
 
 def _subject(entry: Entry) -> tuple[object, ...]:

@@ -20,6 +20,7 @@ from smartharvest.host.kernel_files import KernelFiles
 
 _GONE = (errno.ENOENT, errno.ENODEV, errno.ENOTDIR, errno.ESRCH)
 _MASKS = ("cpuset.cpus", "cpuset.mems")
+_NOT_ONLINE = (errno.EINVAL, errno.EACCES, errno.ERANGE)
 _DRAIN_ROUNDS = 100  # tasks may fork while they are moved out
 
 
@@ -130,9 +131,12 @@ class _Undo:
             except OSError as error:
                 if error.errno == errno.EBUSY and os.path.basename(path) in _MASKS:
                     self._ease(path, current, original)
-                if error.errno != errno.ENOSPC or original or not self.last_resort:
+                if not self.last_resort or os.path.basename(path) not in _MASKS:
                     raise
-                original = self._write_inherited(path, error)
+                if error.errno == errno.ENOSPC and not original:
+                    original = self._write_inherited(path, error)
+                else:
+                    original = self._write_online(path, original, error)
         self._log(path, current, original)
 
     def _ease(self, path: str, current: str, original: str) -> None:
@@ -141,6 +145,21 @@ class _Undo:
         if not is_same(path, current, union):
             self._files.write(path, union + "\n")
             self.eased = True
+
+    def _write_online(self, path: str, original: str, refusal: OSError) -> str:
+        """Writes what the parent still has of a v1 mask, and returns it.
+
+        A CPU that goes offline is taken out of every v1 mask, and no mask with it is accepted.
+        """
+        directory, name = os.path.split(path)
+        if refusal.errno not in _NOT_ONLINE or not self._files.exists(f"{directory}/tasks"):
+            raise refusal
+        above = parse_cpulist(self._files.read(f"{os.path.dirname(directory)}/{name}"))
+        left = parse_cpulist(original) & above
+        if not left or left == parse_cpulist(original):
+            raise refusal
+        self._files.write(path, format_cpulist(left) + "\n")
+        return format_cpulist(left)
 
     def _write_inherited(self, path: str, refusal: OSError) -> str:
         """Writes out what an empty v2 mask means, the parent's, and returns it.

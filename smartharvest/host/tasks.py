@@ -12,8 +12,8 @@ from collections.abc import Collection, Iterable
 from smartharvest.host.cpulist import parse_cpulist
 
 _PF_KTHREAD = 0x0020_0000  # include/linux/sched.h
-# Fields 3, 4, 9 and 22 of proc(5), counted after the name.
-_STATE, _PARENT, _FLAGS, _START_TIME = 0, 1, 6, 19
+# Fields 3, 4, 9, 14, 15 and 22 of proc(5), counted after the name.
+_STATE, _PARENT, _FLAGS, _USER_TIME, _SYSTEM_TIME, _START_TIME = 0, 1, 6, 11, 12, 19
 
 
 def process_threads(pid: int) -> list[int]:
@@ -55,6 +55,12 @@ def start_time(tid: int) -> int | None:
 def start_time_of_newcomers() -> int:
     """The ``start_time`` of a thread that would start now."""
     return int(time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK"))
+
+
+def charged_ticks(pid: int) -> int | None:
+    """CPU time of process ``pid``, ended threads included, in clock ticks; None if it is gone."""
+    fields = _stat_fields(pid)
+    return int(fields[_USER_TIME]) + int(fields[_SYSTEM_TIME]) if fields else None
 
 
 def alive(tid: int) -> bool:

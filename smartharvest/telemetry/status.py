@@ -16,6 +16,7 @@ from smartharvest.config import Settings
 from smartharvest.host.cpulist import format_cpulist
 from smartharvest.policy.fallback import fallback_steps
 from smartharvest.sensing import Sensing
+from smartharvest.sensor_check import SensorCheck
 from smartharvest.survey import Survey
 from smartharvest.telemetry.audit import AuditLog
 from smartharvest.wait_watch import PeriodWaits
@@ -37,6 +38,7 @@ class AgentState:
     sensing: Sensing | None
     failed_sensors: frozenset[str]
     drift: int
+    check: SensorCheck
     answered: tuple[Window, Decision] | None
     """The last window and what was decided on it."""
     waits: PeriodWaits | None
@@ -80,6 +82,9 @@ def describe(state: AgentState) -> dict[str, Any]:
             "reason": state.sensing.reason if state.sensing else "",
             "failed": sorted(state.failed_sensors),
             "drift": state.drift,
+            "blind": state.check.blind,
+            "checks": state.check.checks,
+            "blind_checks": state.check.blind_checks,
         },
         "policy": {
             "name": agent.policy.name,

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from smartharvest.host import tasks
+from tests.integration.hosts import Host
 from tests.integration.processes import Processes
 from tests.integration.worlds import World, make_world
 
@@ -39,3 +41,16 @@ def world(tmp_path: Path, version: int, processes: Processes) -> World:
 def quiet_world(tmp_path: Path, version: int) -> World:
     """Nobody runs: the primary is idle for certain."""
     return make_world(tmp_path, version)
+
+
+@pytest.fixture
+def host(processes: Processes, tmp_path: Path) -> Iterator[Host]:
+    made = Host(processes, tmp_path / "state")
+    online = made.tree.online_cpus()
+    if len(online) < 2 or set(tasks.foreign_cpus(online, ())) >= online:
+        pytest.skip("needs a CPU that nobody else is confined to, and another one")
+    try:
+        made.populate()
+        yield made
+    finally:
+        made.remove()

@@ -2,140 +2,23 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
 import signal
 import subprocess
 import tempfile
-import time
-from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from smartharvest.host import tasks
-from smartharvest.host.cgroup import CgroupTree, Group
+from smartharvest.host.cgroup import CgroupTree
 from smartharvest.host.cpulist import parse_cpulist
 from tests.commands import LONGEST_S, as_command, smartharvest
+from tests.integration.hosts import CONTROLLERS, Host, is_confined
 from tests.integration.processes import Processes, wait_until
 from tests.integration.worlds import left_behind
 
 pytestmark = pytest.mark.root
-
-CONTROLLERS = ("cpuset", "cpu", "freezer")
-WATCHED = (
-    *("cpuset.cpus", "cpu.idle", "cpu.shares", "cpu.weight", "freezer.state", "cgroup.freeze"),
-    *("tasks", "cgroup.threads"),
-)
-_numbers = itertools.count(1)
-
-
-class Host:
-    """A primary that spins and sleeps, an elastic group that spins; ``batch`` weighs 512 or 50."""
-
-    def __init__(self, processes: Processes, state_dir: Path) -> None:
-        self.tree = CgroupTree.discover()
-        self.state_dir = state_dir
-        self._processes = processes
-        self._made: list[str] = []
-        self._name = f"smartharvest-test-{os.getpid()}-{next(_numbers)}"
-
-    def make(self, name: str, controllers: tuple[str, ...] = CONTROLLERS) -> Group:
-        """The group of that name in the hierarchies of ``controllers``, with all its parent has."""
-        group = self.tree.group(f"{self._name}-{name}")
-        directories = {group.directory(controller) for controller in controllers}
-        for directory in filter(None, directories):
-            os.mkdir(directory)
-            self._made.append(directory)
-        if group.cpuset_path is None:
-            pytest.skip("the root group gives its children no cpuset controller")
-        if self.tree.version == 1:
-            for file in ("cpuset.cpus", "cpuset.mems"):
-                above = self.tree.files.read(f"{os.path.dirname(group.path)}/{file}")
-                self.tree.files.write(f"{group.path}/{file}", above)
-        return group
-
-    def place(self, pid: int, group: Group) -> int:
-        for controller in CONTROLLERS:
-            directory = group.directory(controller)
-            if directory and os.path.exists(f"{directory}/cgroup.procs"):
-                self.tree.files.write(f"{directory}/cgroup.procs", str(pid))
-        return pid
-
-    def populate(self) -> None:
-        self.web, self.batch = self.make("web"), self.make("batch")
-        self.spinner = self.place(self._processes.spinning(), self.web)
-        self.place(self._processes.asleep(), self.web)
-        self.worker = self.place(self._processes.spinning(), self.batch)
-        weight_file = self.batch.weight_file
-        if weight_file is not None:
-            self.tree.files.write(weight_file, "512" if self.tree.version == 1 else "50")
-
-    @property
-    def state(self) -> tuple[str, ...]:
-        return ("--state-dir", str(self.state_dir))
-
-    @property
-    def targets(self) -> tuple[str, ...]:
-        return ("--primary", f"cgroup:{self.web}", "--elastic", f"cgroup:{self.batch}")
-
-    def files(self) -> dict[str, bytes]:
-        """The watched files of every group that is there with this host's name, byte for byte."""
-        found: dict[str, bytes] = {}
-        for mount in {self.tree.hierarchies[c] for c in CONTROLLERS if c in self.tree.hierarchies}:
-            for directory in Path(mount).glob(f"{self._name}-*"):
-                for file in sorted(directory.rglob("*")):
-                    if file.name in WATCHED:
-                        found[str(file)] = file.read_bytes()
-        return found
-
-    def remove(self) -> None:
-        for mount in set(self.tree.hierarchies.values()):
-            for freeze_file in Path(mount).glob(f"{self._name}-*/freezer.state"):
-                freeze_file.write_text("THAWED")
-            for freeze_file in Path(mount).glob(f"{self._name}-*/cgroup.freeze"):
-                freeze_file.write_text("0")
-        self._processes.end()
-        for directory in reversed(self._made):
-            _remove_group(directory)
-
-
-def _remove_group(directory: str) -> None:
-    deadline = time.monotonic() + LONGEST_S
-    with suppress(FileNotFoundError):
-        for name in [entry.name for entry in os.scandir(directory) if entry.is_dir()]:
-            _remove_group(f"{directory}/{name}")
-        while True:
-            try:
-                os.rmdir(directory)
-                return
-            except FileNotFoundError:
-                return
-            except OSError:  # a killed task takes a moment to leave
-                if time.monotonic() > deadline:
-                    raise
-                time.sleep(0.01)
-
-
-@pytest.fixture
-def host(processes: Processes, tmp_path: Path) -> Iterator[Host]:
-    made = Host(processes, tmp_path / "state")
-    online = made.tree.online_cpus()
-    if len(online) < 2 or set(tasks.foreign_cpus(online, ())) >= online:
-        pytest.skip("needs a CPU that nobody else is confined to, and another one")
-    try:
-        made.populate()
-        yield made
-    finally:
-        made.remove()
-
-
-def is_confined(host: Host) -> bool:
-    """The worker runs on the mask of its group and that is not all CPUs any more."""
-    mask = parse_cpulist(host.tree.files.read(host.batch.cpus_file))
-    return mask < host.tree.online_cpus() and os.sched_getaffinity(host.worker) == mask
 
 
 def test_the_batch_is_confined_while_the_agent_runs_and_free_afterwards(

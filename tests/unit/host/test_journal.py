@@ -93,6 +93,33 @@ def test_a_group_is_taken_whatever_the_state_directory(tmp_path: Path) -> None:
     Journal(str(tmp_path / "two"), claims=[str(web)]).close()
 
 
+def test_groups_in_each_other_are_taken_whatever_the_state_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outer = tmp_path / "slice"
+    inner, other = outer / "web", outer / "batch"
+    for group in (outer, inner, other):
+        group.mkdir()
+    for first, second in ((inner, outer), (outer, inner)):
+        with monkeypatch.context() as another_process:
+            another_process.setattr(journal_module, "_claimed_here", set())
+            journal = Journal(str(tmp_path / "one"), claims=[str(first)])
+        with pytest.raises(AlreadyManaged, match=f"{second}: .* another state directory"):
+            Journal(str(tmp_path / "two"), claims=[str(second)])
+        journal.close()
+    beside = Journal(str(tmp_path / "one"), claims=[str(inner)])
+    Journal(str(tmp_path / "two"), claims=[str(other)]).close()
+    beside.close()
+
+
+def test_one_process_may_claim_groups_in_each_other(tmp_path: Path) -> None:
+    inner = tmp_path / "demo" / "web"
+    inner.mkdir(parents=True)
+    outer = Journal(str(tmp_path / "state"), name="demo", claims=[str(inner.parent)])
+    Journal(str(tmp_path / "state"), claims=[str(inner)]).close()
+    outer.close()
+
+
 def test_a_journal_that_goes_away_while_it_is_read_claims_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
