@@ -25,6 +25,9 @@ CORE = [
     "task_table",
     "window",
 ]
+SIMULATOR = ["histogram", "loop", "window"] + [
+    f"simulator/{os.path.basename(path)[:-2]}" for path in sorted(glob.glob("csrc/simulator/*.c"))
+]
 STRICT = ["-Wall", "-Wextra", "-Werror"] if os.environ.get("SMARTHARVEST_STRICT") else []
 # Cython's generated code is not ours to warn about.
 LENIENT = ["-Wno-unused-parameter", "-Wno-missing-field-initializers"]
@@ -50,6 +53,7 @@ EXTENSIONS = [
     extension("_core", CORE),
     extension("_demo", ["demo_server", "demo_bully"]),
     extension("_learner", ["csoaa"], EXACT),
+    extension("_simulator", SIMULATOR),
     # The loop that is linked in again here is driven by this module alone.
     extension("_trace", ["recorder", "trace_host", "loop", "window", "histogram"]),
 ]

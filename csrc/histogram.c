@@ -17,18 +17,22 @@ static int64_t upper_edge(uint32_t bucket) {
 }
 
 /* A single writer needs no read-modify-write instruction. */
-static void bump(_Atomic uint64_t *counter) {
-    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + 1,
+static void bump(_Atomic uint64_t *counter, uint64_t by) {
+    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + by,
                           memory_order_relaxed);
 }
 
 void sh_histogram_add(struct sh_histogram *histogram, int64_t value_ns) {
+    sh_histogram_add_times(histogram, value_ns, 1);
+}
+
+void sh_histogram_add_times(struct sh_histogram *histogram, int64_t value_ns, uint64_t times) {
     uint64_t value = value_ns > 0 ? (uint64_t)value_ns : 0;
     uint32_t bucket = bucket_of(value);
     if (bucket >= SH_HISTOGRAM_BUCKETS)
         bucket = SH_HISTOGRAM_BUCKETS - 1;
-    bump(&histogram->count[bucket]);
-    bump(&histogram->total);
+    bump(&histogram->count[bucket], times);
+    bump(&histogram->total, times);
     if ((int64_t)value > atomic_load_explicit(&histogram->max_ns, memory_order_relaxed))
         atomic_store_explicit(&histogram->max_ns, (int64_t)value, memory_order_relaxed);
 }

@@ -358,6 +358,54 @@ int sh_loop_step(struct sh_loop *loop, int64_t deadline_ns, int64_t now_ns) {
     return 0;
 }
 
+uint64_t sh_loop_repeat(struct sh_loop *loop, int64_t until_ns, const struct sh_reading *reading) {
+    const struct sh_loop_config *c = &loop->config;
+    struct sh_counters *n = &loop->counters;
+    const uint32_t busy = min_u32(reading->busy, SH_MAX_CORES);
+    const uint32_t demand = max_u32(reading->demand, busy), needed = pressing(loop, reading);
+    int64_t last_ns = min_i64(until_ns - 1, loop->window.start_ns + c->window_ns - 1);
+
+    if (atomic_load_explicit(&loop->halt, memory_order_relaxed) != SH_HALT_NONE || loop->seq == 0 ||
+        atomic_load_explicit(&loop->plan_word, memory_order_acquire) != loop->plan_word_seen ||
+        (needed >= loop->primary_cores && loop->primary_cores < c->total))
+        return 0;
+    const bool expired = loop->last_poll_ns - loop->plan_adopted_ns > c->plan_ttl_ns;
+    if (expired && loop->primary_cores < c->total)
+        return 0;
+    if (loop->plan_adopted_ns && !expired)
+        last_ns = min_i64(last_ns, loop->plan_adopted_ns + c->plan_ttl_ns);
+    if (loop->plan.patient) /* it may be time to shrink */
+        last_ns = min_i64(last_ns, loop->quiet_since_ns + loop->plan.quiet_ns - 1);
+    if (last_ns < loop->last_poll_ns + c->poll_ns)
+        return 0;
+    const struct sh_plan plan = loop->plan;
+    const int64_t quiet_since_ns = loop->quiet_since_ns;
+    const uint32_t quiet_most = loop->quiet_most;
+    if (within_limits(c, wanted(loop, needed, loop->last_poll_ns + c->poll_ns)) !=
+        loop->primary_cores) {
+        loop->plan = plan; /* that is for the next poll to do */
+        loop->quiet_since_ns = quiet_since_ns;
+        loop->quiet_most = quiet_most;
+        return 0;
+    }
+    const uint64_t times = (uint64_t)((last_ns - loop->last_poll_ns) / c->poll_ns);
+    const uint64_t elapsed_ns = times * (uint64_t)c->poll_ns;
+    sh_histogram_add_times(&loop->lateness, 0, times);
+    count(&n->polls, times);
+    count(&n->polled_ns, elapsed_ns);
+    count(&n->harvested_core_ns, elapsed_ns * (c->total - loop->primary_cores));
+    sh_window_note(&loop->window, busy, demand);
+    loop->window.polls += (uint32_t)times - 1;
+    if (!c->exact) {
+        sh_window_weigh(&loop->window, busy, times);
+        count(&n->busy_core_ns, elapsed_ns * busy);
+        count(&n->demand_core_ns, elapsed_ns * demand);
+    }
+    loop->last_poll_ns += (int64_t)elapsed_ns;
+    (void)wanted(loop, needed, loop->last_poll_ns); /* the last of them is what is remembered */
+    return times;
+}
+
 /* --- the thread ------------------------------------------------------------------------------- */
 
 struct sched_attributes { /* struct sched_attr of the kernel's uapi; glibc has none before 2.41 */

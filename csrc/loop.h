@@ -148,6 +148,11 @@ void sh_loop_destroy(struct sh_loop *loop);
 /* One poll that was due at deadline_ns and happens at now_ns. 0, or the -errno it halted on. */
 int sh_loop_step(struct sh_loop *loop, int64_t deadline_ns, int64_t now_ns);
 
+/* For virtual time: makes at once the polls after the last one and before until_ns, each on its
+ * deadline, if all see what the last one saw and do nothing but count it. Stops before the first
+ * that might do more. Returns how many it made; the loop is then as if each had been a step. */
+uint64_t sh_loop_repeat(struct sh_loop *loop, int64_t until_ns, const struct sh_reading *reading);
+
 /* Runs the loop in a thread of its own until sh_loop_stop() or a halt; either gives all back. */
 int sh_loop_start(struct sh_loop *loop);
 void sh_loop_stop(struct sh_loop *loop);

@@ -20,6 +20,7 @@ from smartharvest.cli.record import record
 from smartharvest.cli.replay import replay
 from smartharvest.cli.restore import restore
 from smartharvest.cli.run import run
+from smartharvest.cli.simulate import simulate
 from smartharvest.cli.status import status
 from smartharvest.cli.steer import STEERING
 from smartharvest.cli.top import top
@@ -64,6 +65,7 @@ COMMANDS = (
     status,
     restore,
     demo,
+    simulate,
     config,
     check_config,
     explain,

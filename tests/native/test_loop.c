@@ -681,6 +681,72 @@ static void test_waiting_tells_whether_a_window_is_there(void) {
     drop(rig);
 }
 
+/* What two loops that were driven alike must share: all but descriptors and seams. */
+static void check_alike(const struct rig *a, const struct rig *b) {
+    const struct sh_counters *x = &a->loop.counters, *y = &b->loop.counters;
+    CHECK(memcmp(&a->loop.window, &b->loop.window, sizeof(a->loop.window)) == 0);
+    CHECK(memcmp(x, y, sizeof(*x)) == 0);
+    CHECK(memcmp(&a->loop.lateness, &b->loop.lateness, sizeof(a->loop.lateness)) == 0);
+    CHECK(memcmp(a->loop.ring, b->loop.ring, sizeof(a->loop.ring)) == 0);
+    CHECK(memcmp(&a->loop.plan, &b->loop.plan, sizeof(a->loop.plan)) == 0);
+    CHECK_EQ(a->loop.quiet_since_ns, b->loop.quiet_since_ns);
+    CHECK_EQ(a->loop.quiet_most, b->loop.quiet_most);
+    CHECK_EQ(a->loop.seq, b->loop.seq);
+    CHECK_EQ(a->loop.primary_cores, b->loop.primary_cores);
+    CHECK_EQ(a->loop.last_poll_ns, b->loop.last_poll_ns);
+    CHECK_EQ(a->actuator.count, b->actuator.count);
+}
+
+/* Polls until until_ns that all find `busy`: one by one, or repeated as far as that goes. */
+static uint64_t poll_on(struct rig *rig, int32_t busy, int64_t until_ns, bool repeating) {
+    const struct sh_reading reading = {(uint32_t)busy, (uint32_t)busy};
+    uint64_t repeated = 0;
+    CHECK_EQ(try_poll(rig, busy), 0);
+    while (rig->now_ns + POLL_NS < until_ns) {
+        const uint64_t made = repeating ? sh_loop_repeat(&rig->loop, until_ns, &reading) : 0;
+        rig->now_ns += (int64_t)made * POLL_NS;
+        repeated += made;
+        if (made == 0)
+            CHECK_EQ(try_poll(rig, busy), 0);
+    }
+    return repeated;
+}
+
+static void test_repeated_polls_are_those_polls(void) {
+    uint64_t repeated = 0;
+    srand(7);
+    for (int round = 0; round < 200; round++) {
+        struct sh_loop_config config = usual();
+        config.keep_idle = 1 + (uint32_t)rand() % 3;
+        config.max_harvest = (uint32_t)rand() % 9;
+        config.plan_ttl_ns = (1 + rand() % 40) * POLL_NS;
+        struct rig *plain = make(config), *quick = make(config);
+        for (int change = 0; change < 40; change++) {
+            const int32_t busy = rand() % 10;
+            const int64_t until_ns = plain->now_ns + rand() % (30 * POLL_NS);
+            const uint32_t seq = rand() % 3 ? plain->loop.seq : 1 + (uint32_t)rand() % 5;
+            const struct sh_plan plan = {
+                .seq = seq,
+                .primary_cores = (uint32_t)rand() % 9,
+                .safe_cores = (uint32_t)rand() % 9,
+                .buffer = rand() % 2 ? 0 : (uint32_t)rand() % 4,
+                .patient = rand() % 2,
+                .quiet_ns = rand() % (20 * POLL_NS),
+            };
+            if (rand() % 2) {
+                sh_loop_post(&plain->loop, &plan);
+                sh_loop_post(&quick->loop, &plan);
+            }
+            poll_on(plain, busy, until_ns, false);
+            repeated += poll_on(quick, busy, until_ns, true);
+            check_alike(plain, quick);
+        }
+        drop(plain);
+        drop(quick);
+    }
+    CHECK(repeated > 10000); /* not everything was made one by one */
+}
+
 int main(void) {
     RUN(test_settings_out_of_range_are_refused);
     RUN(test_before_any_plan_the_primary_keeps_everything);
@@ -723,5 +789,6 @@ int main(void) {
     RUN(test_core_time_is_what_was_held_since_the_poll_before);
     RUN(test_the_sensor_is_told_what_is_lent_and_demand_reaches_the_window);
     RUN(test_waiting_tells_whether_a_window_is_there);
+    RUN(test_repeated_polls_are_those_polls);
     return 0;
 }

@@ -77,7 +77,7 @@ def _starter(sanitizer: str, directory: str) -> list[str]:
 def _sanitize(sanitizer: str, directory: str) -> Sanitized:
     starter = _starter(sanitizer, directory)
     flags = [*FLAGS, f"-fsanitize={sanitizer}", f"-I{CSRC}", f"-I{HERE}"]
-    sources = sorted(glob.glob(f"{CSRC}/*.c"))
+    sources = sorted(glob.glob(f"{CSRC}/*.c") + glob.glob(f"{CSRC}/simulator/*.c"))
     objects = [f"{directory}/{os.path.basename(source)}.o" for source in sources]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         list(

@@ -1,0 +1,125 @@
+"""``smartharvest simulate``: what would be harvested, and at what cost?"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from smartharvest.cli.settings_options import settings_from, settings_options
+from smartharvest.config import Settings
+from smartharvest.errors import ConfigError
+from smartharvest.policy import POLICY_NAMES, check_policy
+
+
+@click.command()
+@click.option("--workload", default="indexserve", show_default=True, metavar="NAME|FILE",
+              help="indexserve, memcached, moses, img-dnn or a TOML file.")  # fmt: skip
+@click.option("--policy", default="smartharvest", show_default=True, metavar="POLICY",
+              help=f"{', '.join(POLICY_NAMES)}, or a bound: clairvoyant, instant.")  # fmt: skip
+@click.option("--mechanism", default="cpugroups", show_default=True, metavar="NAME",
+              help="How cores move: cpugroups, ipi, linux, instant.")  # fmt: skip
+@click.option("--seconds", type=click.FloatRange(min=0.1, max=1e6), default=60.0, show_default=True,
+              metavar="S", help="Simulated time.")  # fmt: skip
+@click.option("--seed", "seeds", type=click.IntRange(min=0), default=(1,), multiple=True,
+              show_default=True, metavar="N",
+              help="May be repeated: then mean and spread.")  # fmt: skip
+@click.option("--primary-cores", type=click.IntRange(min=1, max=1024), metavar="N",
+              help="The primaries' cores. Default: the sum of the workload's.")  # fmt: skip
+@settings_options(
+    "window", "poll", "cost", "safeguard", "keep_idle", "max_harvest", "features_after_exhaustion",
+    "exhausted_windows",
+)  # fmt: skip
+@click.option("--long-term", type=click.Choice(["paper", "attributed", "off"]), default="paper",
+              show_default=True, help="Which waits stop the lending.")  # fmt: skip
+@click.option("--label", type=click.Choice(["busy", "demand"]), default="busy", show_default=True,
+              help="Which peak is learned: of busy cores (paper) or of demand.")  # fmt: skip
+@click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
+def simulate(
+    workload: str,
+    policy: str,
+    mechanism: str,
+    seconds: float,
+    seeds: tuple[int, ...],
+    primary_cores: int | None,
+    long_term: str,
+    label: str,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Run a policy on a simulated server, in virtual time and from a seed.
+
+    The loop, the policies and the safeguards are those of the agent; only the host is simulated.
+    The same seed gives the same traffic under every policy, and the same output. Defaults are the
+    paper's agent: sampled windows, the peak of busy cores as label, every wait counted.
+    """
+    from smartharvest.simulator.report import document, format_outcomes
+    from smartharvest.simulator.run import BOUNDS
+    from smartharvest.simulator.run import simulate as run
+
+    if policy not in BOUNDS:
+        check_policy(policy)
+    settings = settings_from(options)
+    outcomes = [
+        run(
+            _experiment(workload, mechanism, seconds, seed, primary_cores, long_term, settings),
+            policy,
+            cost=settings.cost,
+            safeguard=settings.safeguard,
+            options=_learning_options(settings, label),
+        )
+        for seed in seeds
+    ]
+    click.echo(json.dumps(document(outcomes)) if as_json else format_outcomes(outcomes))
+
+
+def _experiment(
+    workload: str,
+    mechanism: str,
+    seconds: float,
+    seed: int,
+    primary_cores: int | None,
+    long_term: str,
+    settings: Settings,
+) -> Any:
+    from smartharvest.simulator.machine import LoopSettings
+    from smartharvest.simulator.mechanisms import MECHANISM_NAMES, make_mechanism
+    from smartharvest.simulator.run import Experiment
+    from smartharvest.simulator.workload_file import find_workload
+    from smartharvest.simulator.workloads import WORKLOADS
+
+    if mechanism not in MECHANISM_NAMES:
+        raise ConfigError(
+            f"mechanism: {mechanism!r} is unknown; use one of {', '.join(MECHANISM_NAMES)}"
+        )
+    found = find_workload(workload)
+    cores = primary_cores or found.cores
+    if workload in WORKLOADS:
+        found = found.on_cores(cores)
+    if cores > 1024:
+        raise ConfigError(f"workload: {found.name}: {cores} cores are too many; use at most 1024")
+    return Experiment(
+        workload=found,
+        mechanism=make_mechanism(mechanism),
+        seconds=seconds,
+        seed=seed,
+        cores=cores,
+        loop=LoopSettings(
+            window_ns=settings.window_ns,
+            poll_ns=settings.poll_ns,
+            max_harvest=settings.max_harvest,
+            keep_idle=settings.keep_idle,
+        ),
+        long_term=long_term,
+    )
+
+
+def _learning_options(settings: Settings, label: str) -> Any:
+    from smartharvest.learning.options import LearningOptions
+
+    return LearningOptions(
+        features_after_exhaustion=settings.features_after_exhaustion,  # type: ignore[arg-type]
+        exhausted_windows=settings.exhausted_windows,  # type: ignore[arg-type]
+        label=label,  # type: ignore[arg-type]
+    )
