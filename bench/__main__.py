@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from bench import cpuset, features, learning, pacing, poll, sensors, switches
+from bench import cpuset, features, learning, pacing, poll, sensors, simulator, switches
 from bench.document import Measure, build_document
 from bench.report import write_report
 from bench.subject import FULL, QUICK
@@ -24,6 +24,7 @@ SUBJECTS: dict[str, Measure] = {
     "sensors": sensors.measure,
     "switches": switches.measure,
     "cpuset": cpuset.measure,
+    "simulator": simulator.measure,
 }
 
 

@@ -273,7 +273,7 @@ static uint32_t pressing(const struct sh_loop *loop, const struct sh_reading *re
 }
 
 /* Event-driven, and with a plan that needs no poll. */
-static bool polls_no_more(const struct sh_loop *loop) {
+bool sh_loop_waits_for_events(const struct sh_loop *loop) {
     return loop->config.event_driven && (loop->plan.buffer == 0 || loop->plan.patient);
 }
 
@@ -290,7 +290,7 @@ int sh_loop_step(struct sh_loop *loop, int64_t deadline_ns, int64_t now_ns) {
         sh_histogram_add(&loop->lateness, late_ns);
     if (late_ns >= c->poll_ns) {
         count(&n->late_polls, 1);
-        if (!polls_no_more(loop))
+        if (!sh_loop_waits_for_events(loop))
             count(&n->missed_polls, (uint64_t)(late_ns / c->poll_ns));
     }
     if (loop->seq == 0) {
@@ -467,8 +467,7 @@ static int64_t next_poll(struct sh_loop *loop, int64_t deadline_ns, int64_t bega
     return next_ns;
 }
 
-/* Busy cores at which the loop has to act; SH_SENSOR_DISARM while nothing is lent. */
-static uint32_t alarm_level(const struct sh_loop *loop) {
+uint32_t sh_loop_alarm_level(const struct sh_loop *loop) {
     const uint32_t idle =
         max_u32(loop->plan.patient ? loop->plan.buffer : 0, loop->config.keep_idle);
     const uint32_t spare = idle - 1, cores = loop->primary_cores;
@@ -479,7 +478,7 @@ static uint32_t alarm_level(const struct sh_loop *loop) {
 
 /* When an event-driven loop looks without being woken: at the window's end, and for a patient plan
  * whenever it may be time to shrink, since only more busy cores wake. */
-static int64_t next_look(const struct sh_loop *loop) {
+int64_t sh_loop_next_look(const struct sh_loop *loop) {
     const int64_t end_ns = loop->window.start_ns + loop->config.window_ns;
     const uint32_t fewest = max_u32(loop->plan.primary_cores, loop->plan.buffer);
     if (!loop->plan.patient || loop->primary_cores <= within_limits(&loop->config, fewest))
@@ -492,7 +491,7 @@ static int wait_for_event(struct sh_loop *loop, int64_t deadline_ns) {
     struct sh_sensor *sensor = &loop->sensor;
     const struct sh_clock *clock = &loop->clock;
     const int fds[] = {loop->plan_fd, sensor->wake_fd};
-    const uint32_t level = alarm_level(loop);
+    const uint32_t level = sh_loop_alarm_level(loop);
     const uint32_t harvested = loop->config.total - loop->primary_cores;
     struct sh_reading reading;
     uint64_t drained;
@@ -540,8 +539,8 @@ static void *run(void *arg) {
             noted_seq = loop->seq;
             note_cpu_time(loop);
         }
-        if (polls_no_more(loop)) {
-            deadline_ns = next_look(loop);
+        if (sh_loop_waits_for_events(loop)) {
+            deadline_ns = sh_loop_next_look(loop);
             err = wait_for_event(loop, deadline_ns);
         } else {
             deadline_ns = next_poll(loop, deadline_ns, now_ns);

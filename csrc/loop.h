@@ -153,6 +153,15 @@ int sh_loop_step(struct sh_loop *loop, int64_t deadline_ns, int64_t now_ns);
  * that might do more. Returns how many it made; the loop is then as if each had been a step. */
 uint64_t sh_loop_repeat(struct sh_loop *loop, int64_t until_ns, const struct sh_reading *reading);
 
+/* For virtual time, what the thread waits for after a step: not the next poll but an event... */
+bool sh_loop_waits_for_events(const struct sh_loop *loop);
+
+/* ... and as such this many busy (or waiting) cores. SH_SENSOR_DISARM: none is enough. */
+uint32_t sh_loop_alarm_level(const struct sh_loop *loop);
+
+/* ... or then. */
+int64_t sh_loop_next_look(const struct sh_loop *loop);
+
 /* Runs the loop in a thread of its own until sh_loop_stop() or a halt; either gives all back. */
 int sh_loop_start(struct sh_loop *loop);
 void sh_loop_stop(struct sh_loop *loop);

@@ -5,9 +5,11 @@ from smartharvest.window import Window
 class Simulation:
     """The polling loop on a simulated machine (csrc/simulator/run.h).
 
-    Times in nanoseconds of virtual time, cores in 0..cores. ``every_poll`` makes even the polls one
-    by one that cannot change anything: the same result, slower. ``given``: no loop runs; so many
-    cores are lent from each window's beginning on. Raises ValueError for settings out of range.
+    Times in nanoseconds of virtual time, cores in 0..cores. ``every_poll`` makes even those polls
+    one by one that cannot change anything: the same result, slower. ``exact`` weighs windows by
+    time; ``event_driven``, exact too, looks at events instead of polling. ``given``: no loop runs;
+    so many cores are lent from each window's beginning on. Raises ValueError for settings out of
+    range.
     """
 
     def __init__(
@@ -22,6 +24,7 @@ class Simulation:
         max_harvest: int | None = None,
         keep_idle: int = 1,
         exact: bool = False,
+        event_driven: bool = False,
         queue_in_transit: bool = True,
         preempt_running: bool = False,
         cold_ns: int = 0,

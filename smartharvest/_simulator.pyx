@@ -54,6 +54,7 @@ cdef class Simulation:
         max_harvest: int | None = None,
         keep_idle: int = 1,
         exact: bool = False,
+        event_driven: bool = False,
         queue_in_transit: bool = True,
         preempt_running: bool = False,
         cold_ns: int = 0,
@@ -88,11 +89,14 @@ cdef class Simulation:
         config.window_ns = window_ns
         config.poll_ns = poll_ns
         config.plan_ttl_ns = max(4 * window_ns, 100_000_000)
-        config.stale_ns = max(window_ns, 20 * poll_ns) + mechanism.sleep_ns
+        config.stale_ns = (
+            max(window_ns * (1 + event_driven), 20 * poll_ns) + mechanism.sleep_ns
+        )
         config.total = cores
         config.max_harvest = cores if max_harvest is None else max_harvest
         config.keep_idle = max(1, keep_idle)
-        config.exact = exact
+        config.exact = exact or event_driven
+        config.event_driven = event_driven
         traffic = <simulator.sh_sim_traffic_config *> self.allocate(
             len(primaries), sizeof(simulator.sh_sim_traffic_config)
         )

@@ -64,6 +64,18 @@ static void judge_window(struct sh_sim_run *run, uint32_t held) {
     machine->demand_peak = machine->demand;
 }
 
+/* An event-driven loop looks at once, or when it wakes up. */
+static void wake(struct sh_sim_run *run, int64_t now_ns) {
+    run->next_poll_ns = min_i64(run->next_poll_ns, now_ns > run->awake_ns ? now_ns : run->awake_ns);
+}
+
+static void wake_if_pressed(struct sh_sim_run *run) {
+    const struct sh_loop *loop = &run->loop;
+    if (sh_loop_waits_for_events(loop) && loop->seq != 0 &&
+        run->machine.demand >= sh_loop_alarm_level(loop))
+        wake(run, run->machine.now_ns);
+}
+
 static int poll_once(struct sh_sim_run *run) {
     struct sh_sim_machine *machine = &run->machine;
     struct sh_loop *loop = &run->loop;
@@ -73,13 +85,20 @@ static int poll_once(struct sh_sim_run *run) {
         atomic_load_explicit(&loop->counters.assignments, memory_order_relaxed);
     sh_sim_machine_wait(machine, now_ns);
     machine->changed = false;
-    const int err = sh_loop_step(loop, now_ns, now_ns);
-    run->next_poll_ns = now_ns + loop->config.poll_ns;
+    const bool by_event = seq != 0 && sh_loop_waits_for_events(loop);
+    const int64_t window_end_ns = loop->window.start_ns + loop->config.window_ns;
+    const int err = sh_loop_step(loop, by_event ? window_end_ns : now_ns, now_ns);
     if (run->sleep_ns &&
         assignments != atomic_load_explicit(&loop->counters.assignments, memory_order_relaxed))
-        run->next_poll_ns = now_ns + run->sleep_ns;
+        run->awake_ns = now_ns + run->sleep_ns;
+    run->next_poll_ns = now_ns + loop->config.poll_ns;
+    if (sh_loop_waits_for_events(loop))
+        run->next_poll_ns = sh_loop_next_look(loop);
+    if (run->next_poll_ns < run->awake_ns)
+        run->next_poll_ns = run->awake_ns;
     if (seq != 0 && loop->seq != seq)
         judge_window(run, held);
+    wake_if_pressed(run);
     return err;
 }
 
@@ -91,6 +110,7 @@ static int poll_until(struct sh_sim_run *run, int64_t until_ns) {
     const uint64_t assignments = machine->totals.assignments;
     while (run->next_poll_ns < until_ns) {
         const bool quiet = !run->every_poll && !machine->changed &&
+                           !sh_loop_waits_for_events(loop) &&
                            run->next_poll_ns == loop->last_poll_ns + loop->config.poll_ns;
         const struct sh_reading reading = {machine->busy, machine->demand};
         if (quiet && sh_loop_repeat(loop, until_ns, &reading)) {
@@ -107,7 +127,10 @@ static int poll_until(struct sh_sim_run *run, int64_t until_ns) {
 }
 
 static void deliver_plan(struct sh_sim_run *run) {
-    sh_loop_post(&run->loop, &run->plans[run->plan_tail++ % SH_SIM_PENDING_PLANS].plan);
+    const struct sh_sim_pending_plan *next = &run->plans[run->plan_tail++ % SH_SIM_PENDING_PLANS];
+    sh_loop_post(&run->loop, &next->plan);
+    if (sh_loop_waits_for_events(&run->loop))
+        wake(run, next->at_ns);
 }
 
 int sh_sim_run_advance(struct sh_sim_run *run, int64_t until_ns) {
@@ -138,6 +161,7 @@ int sh_sim_run_advance(struct sh_sim_run *run, int64_t until_ns) {
             sh_sim_machine_step(machine);
             if (machine->error)
                 return machine->error;
+            wake_if_pressed(run);
         }
     }
 }

@@ -18,6 +18,7 @@ struct sh_sim_run {
     int64_t sleep_ns; /* no poll for so long after a change of cores */
     bool every_poll;  /* make even polls that cannot change anything one by one */
     int64_t next_poll_ns;
+    int64_t awake_ns;                                       /* the agent sleeps until then */
     struct sh_sim_pending_plan plans[SH_SIM_PENDING_PLANS]; /* a ring, times ascending */
     uint32_t plan_head, plan_tail;
     /* Without the loop: from_ns on every window_ns the next of these is lent. */

@@ -1,4 +1,5 @@
-"""``smartharvest demo``: a real server and a real batch on this machine, six ways to share it."""
+"""``smartharvest demo``: a real server and a real batch on this machine, six ways to share it, or a
+simulated one where that is not allowed."""
 
 from __future__ import annotations
 
@@ -30,11 +31,13 @@ def demo(obj: dict[str, bool], seconds: int, seed: int, as_json: bool) -> None:
 
     Makes its own groups, starts a latency-sensitive server (with its load generator) in the primary
     and a CPUBully in the elastic one, compares six ways to share the cores in interleaved rounds,
-    and removes everything again. Needs root and writable cgroups.
+    and removes everything again. Without root or writable cgroups the same traffic and policies run
+    on a simulated server.
     """
-    from smartharvest.demo.groups import demo_groups
+    from smartharvest.demo.groups import demo_groups, why_not_here
     from smartharvest.demo.phases import plan_rounds
     from smartharvest.demo.run import run_demo
+    from smartharvest.demo.simulated import run_simulated_demo
     from smartharvest.demo.table import format_table
 
     plan_rounds(seconds)  # too few of them is known before anything is made
@@ -42,13 +45,17 @@ def demo(obj: dict[str, bool], seconds: int, seed: int, as_json: bool) -> None:
         logging.getLogger().setLevel(logging.WARNING)  # its many short runs would say the same
     for number in ENDING:
         signal.signal(number, _end)
-    with demo_groups() as bench:
-        document = run_demo(
-            bench,
-            seconds=seconds,
-            seed=seed,
-            progress=lambda line: print(f"demo: {line}", file=sys.stderr, flush=True),
-        )
+
+    def progress(line: str) -> None:
+        print(f"demo: {line}", file=sys.stderr, flush=True)
+
+    reason = why_not_here()
+    if reason is None:
+        with demo_groups() as bench:
+            document = run_demo(bench, seconds=seconds, seed=seed, progress=progress)
+    else:
+        progress(f"{reason}: a simulated server instead")
+        document = run_simulated_demo(seconds=seconds, seed=seed, reason=reason, progress=progress)
     click.echo(json.dumps(document) if as_json else format_table(document))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from typing import Any
 
@@ -11,6 +12,7 @@ from smartharvest.cli.settings_options import settings_from, settings_options
 from smartharvest.config import Settings
 from smartharvest.errors import ConfigError
 from smartharvest.policy import POLICY_NAMES, check_policy
+from smartharvest.safeguard import LongTermSafeguard
 
 
 @click.command()
@@ -28,13 +30,16 @@ from smartharvest.policy import POLICY_NAMES, check_policy
 @click.option("--primary-cores", type=click.IntRange(min=1, max=1024), metavar="N",
               help="The primaries' cores. Default: the sum of the workload's.")  # fmt: skip
 @settings_options(
-    "window", "poll", "cost", "safeguard", "keep_idle", "max_harvest", "features_after_exhaustion",
-    "exhausted_windows",
+    "window", "poll", "cost", "safeguard", "learner", "keep_idle", "max_harvest",
+    "features_after_exhaustion", "exhausted_windows", "long_term_share", "long_term_threshold",
+    "long_term_periods", "long_term_period", "long_term_rest", "long_term_min_dispatches",
 )  # fmt: skip
 @click.option("--long-term", type=click.Choice(["paper", "attributed", "off"]), default="paper",
               show_default=True, help="Which waits stop the lending.")  # fmt: skip
 @click.option("--label", type=click.Choice(["busy", "demand"]), default="busy", show_default=True,
               help="Which peak is learned: of busy cores (paper) or of demand.")  # fmt: skip
+@click.option("--events", is_flag=True, help="Weigh windows by time and act on events, as the "
+              "agent does where the kernel tells of each; else poll and sample.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 def simulate(
     workload: str,
@@ -45,6 +50,7 @@ def simulate(
     primary_cores: int | None,
     long_term: str,
     label: str,
+    events: bool,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -61,12 +67,17 @@ def simulate(
     if policy not in BOUNDS:
         check_policy(policy)
     settings = settings_from(options)
+    experiment = _experiment(
+        workload, mechanism, seconds, primary_cores, long_term, events, settings
+    )
     outcomes = [
         run(
-            _experiment(workload, mechanism, seconds, seed, primary_cores, long_term, settings),
+            dataclasses.replace(experiment, seed=seed),
             policy,
             cost=settings.cost,
             safeguard=settings.safeguard,
+            learner=settings.learner,
+            make_long_term=lambda: _long_term(settings),
             options=_learning_options(settings, label),
         )
         for seed in seeds
@@ -78,9 +89,9 @@ def _experiment(
     workload: str,
     mechanism: str,
     seconds: float,
-    seed: int,
     primary_cores: int | None,
     long_term: str,
+    events: bool,
     settings: Settings,
 ) -> Any:
     from smartharvest.simulator.machine import LoopSettings
@@ -103,15 +114,26 @@ def _experiment(
         workload=found,
         mechanism=make_mechanism(mechanism),
         seconds=seconds,
-        seed=seed,
         cores=cores,
         loop=LoopSettings(
             window_ns=settings.window_ns,
             poll_ns=settings.poll_ns,
             max_harvest=settings.max_harvest,
             keep_idle=settings.keep_idle,
+            event_driven=events,
         ),
         long_term=long_term,
+    )
+
+
+def _long_term(settings: Settings) -> LongTermSafeguard:
+    return LongTermSafeguard(
+        wait_threshold_ns=settings.long_term_threshold_ns,
+        share=settings.long_term_share,
+        periods=settings.long_term_periods,
+        period_ns=settings.long_term_period_ns,
+        rest_ns=settings.long_term_rest_ns,
+        min_dispatches=settings.long_term_min_dispatches,
     )
 
 

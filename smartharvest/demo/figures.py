@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 from smartharvest.demo.bench import AgentFigures
 from smartharvest.demo.phases import PHASES, Phase
@@ -52,10 +52,11 @@ class PhaseFigures(TypedDict):
     harvested_cores: float | None
     """None where the batch work is not confined."""
     elastic_cpu: float
-    batch_work: float
-    """Units a second; a unit is a million integer sums."""
+    batch_work: float | None
+    """Units a second; a unit is a million integer sums. None on a simulated server, ..."""
     safeguards: Safeguards
-    agent_cpu: float
+    agent_cpu: float | None
+    """... as is this: neither is modelled."""
 
 
 class Document(TypedDict):
@@ -71,6 +72,8 @@ class Document(TypedDict):
     park: str
     kernel: str
     load_generator_group: str
+    simulated: NotRequired[str]
+    """Why the demo ran on a simulated server."""
 
 
 def percentile(ascending: Sequence[int], share: float) -> int:

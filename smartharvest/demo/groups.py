@@ -11,7 +11,7 @@ from typing import Literal
 
 from smartharvest.config import STATE_DIRECTORY, Settings
 from smartharvest.demo.bench import AgentFigures
-from smartharvest.errors import RightsError
+from smartharvest.errors import RightsError, SmartHarvestError
 from smartharvest.host import tasks
 from smartharvest.host.cgroup import CgroupTree, Group
 from smartharvest.host.cpulist import format_cpulist
@@ -34,7 +34,9 @@ def demo_groups() -> Iterator[DemoGroups]:
     Raises RightsError, naming what is missing, where the demo cannot run.
     """
     tree = CgroupTree.discover()
-    _require(tree)
+    missing = _missing(tree)
+    if missing:
+        raise RightsError(f"demo: this machine lacks {missing}")
     recover(tree.files, STATE_DIRECTORY)
     parent = tree.group(f"smartharvest-demo-{os.getpid()}")
     journal = Journal(STATE_DIRECTORY, name="demo", claims=[parent.path])
@@ -45,7 +47,16 @@ def demo_groups() -> Iterator[DemoGroups]:
         writer.restore()
 
 
-def _require(tree: CgroupTree) -> None:
+def why_not_here() -> str | None:
+    """What this machine, or its user, lacks for the demo; None if nothing."""
+    try:
+        missing = _missing(CgroupTree.discover())
+    except SmartHarvestError as error:
+        return str(error)
+    return f"this machine lacks {missing}" if missing else None
+
+
+def _missing(tree: CgroupTree) -> str:
     missing = []
     if os.geteuid() != 0:
         missing.append("root (run it with sudo)")
@@ -57,8 +68,7 @@ def _require(tree: CgroupTree) -> None:
             missing.append(f"write access to {mount}")
     if len(tree.online_cpus()) < 2:
         missing.append("a second CPU")
-    if missing:
-        raise RightsError(f"demo: this machine lacks {', '.join(missing)}")
+    return ", ".join(missing)
 
 
 class DemoGroups:

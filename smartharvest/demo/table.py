@@ -23,13 +23,30 @@ _COLUMNS = (
 
 def format_table(document: Document) -> str:
     """The table with what is needed to read it; ends without a line break."""
-    rounds = document["rounds"]
-    cpus = len(document["cpus"])
     lines = [
         _row([name for name, _, _ in _COLUMNS]),
         _row([unit for _, unit, _ in _COLUMNS]),
         *(_row(_cells(figures)) for figures in document["phases"]),
         "",
+    ]
+    notes = _simulated_notes if "simulated" in document else _notes
+    return "\n".join(lines + notes(document))
+
+
+def _simulated_notes(document: Document) -> list[str]:
+    return [
+        f"Simulated, not measured: {document['simulated']}.",
+        f"A server with {len(document['cpus'])} cores in virtual time, seed {document['seed']}: the"
+        " same traffic, loop and policies; cores move with",
+        "a cpuset write's delays. What the kernel does by itself (cpu.idle, nice) is not in it;"
+        " what is: docs/simulator.md.",
+    ]
+
+
+def _notes(document: Document) -> list[str]:
+    rounds = document["rounds"]
+    cpus = len(document["cpus"])
+    lines = [
         f"{cpus} CPUs, Linux {document['kernel']}, {rounds} interleaved rounds in"
         f" {document['seconds']:.0f} s, seed {document['seed']}.",
         "Latency counts from the intended arrival; the load generator sleeps between sends, in the"
@@ -44,7 +61,7 @@ def format_table(document: Document) -> str:
             "On two CPUs busy + 1 leaves nothing to lend while one is busy: the harvest comes"
             " from the quiet gaps."
         )
-    return "\n".join(lines)
+    return lines
 
 
 def _cells(figures: PhaseFigures) -> list[str]:
@@ -58,12 +75,16 @@ def _cells(figures: PhaseFigures) -> list[str]:
         f"{min(rounds):.0f}..{max(rounds):.0f}",
         f"{latency['p999']:.0f}",
         f"{figures['idle_cores']:.2f}",
-        "-" if harvested is None else f"{harvested:.2f}",
+        _known(harvested, ".2f"),
         f"{figures['elastic_cpu']:.2f}",
-        f"{figures['batch_work']:.0f}",
+        _known(figures["batch_work"], ".0f"),
         f"{safeguards['short']}/{safeguards['long']}",
-        f"{figures['agent_cpu']:.2f}",
+        _known(figures["agent_cpu"], ".2f"),
     ]
+
+
+def _known(value: float | None, form: str) -> str:
+    return "-" if value is None else format(value, form)
 
 
 def _row(cells: list[str]) -> str:

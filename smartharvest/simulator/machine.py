@@ -39,6 +39,8 @@ class LoopSettings:
     keep_idle: int = 1
     exact: bool = False
     """Windows are weighed by time, as with a sensor that sees every change; else sampled."""
+    event_driven: bool = False
+    """The loop sleeps until the buffer runs out, a plan comes or a window ends; also exact."""
 
 
 class Machine:
@@ -71,6 +73,7 @@ class Machine:
             max_harvest=loop.max_harvest,
             keep_idle=loop.keep_idle,
             exact=loop.exact,
+            event_driven=loop.event_driven,
             queue_in_transit=model.queue_in_transit,
             preempt_running=model.preempt_running,
             cold_ns=model.cold_ns,

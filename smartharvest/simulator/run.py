@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Any
 
 from smartharvest.agent import Agent, Decision
 from smartharvest.learning.options import LearningOptions
@@ -60,6 +61,7 @@ class Baseline:
     """Of the busy cores seen by the polls, a window each."""
     latency_us: Latency
     primaries: tuple[Latency, ...]
+    requests: int
     demand_peaks: tuple[int, ...]
     """Cores wanted at most, a window each, between the polls too."""
 
@@ -85,6 +87,8 @@ class Outcome:
     """Windows in which the primaries wanted more cores than they had been left."""
     clairvoyant_cores: float
     """The most that decisions once a window can harvest without taking a core that is wanted."""
+    requests: int
+    """Completed ones."""
     primaries: tuple[dict[str, float], ...]
     """p99, baseline_p99 and p99_change of each."""
 
@@ -118,52 +122,79 @@ def _baseline(
         mean_peak=sum(peaks) / max(1, len(peaks)),
         latency_us=_latency(machine),
         primaries=tuple(_latency(machine, i) for i in range(len(workload.primaries))),
+        requests=_requests(machine),
         demand_peaks=tuple(demand_peaks),
     )
 
 
-def simulate(
-    experiment: Experiment,
-    policy: str = "smartharvest",
-    *,
-    cost: str = "skewed",
-    safeguard: str = "conservative",
-    options: LearningOptions | None = None,
-    make: Callable[[int], Policy] | None = None,
-    observe: Callable[[Window, Decision], None] | None = None,
-) -> Outcome:
-    """Runs a policy, spelled as on the command line, or one of ``BOUNDS``.
+def simulate(experiment: Experiment, policy: str = "smartharvest", **options: Any) -> Outcome:
+    """Runs a policy, or one of ``BOUNDS``, and compares it with the primaries alone.
 
-    ``make``, given the cores, makes a policy that has no spelling. Raises ConfigError for a policy
-    that is unknown and for a load that the cores can never serve.
+    ``options`` are those of ``run_policy``. Raises ConfigError for a policy that is unknown and for
+    a load that the cores can never serve.
     """
     baseline = run_baseline(experiment)
     if policy == INSTANT:
         return _instant(experiment, baseline)
     if policy == CLAIRVOYANT:
         given = [experiment.cores - peak for peak in baseline.demand_peaks]
-        machine = _machine(experiment, given)
+        machine = _machine(experiment, given=given)
         machine.advance(experiment.end_ns)
         return _outcome(experiment, baseline, machine, policy, None)
+    machine, long_term = run_policy(experiment, policy, **options)
+    return _outcome(experiment, baseline, machine, policy, long_term)
+
+
+def run_policy(
+    experiment: Experiment,
+    policy: str = "smartharvest",
+    *,
+    cost: str = "skewed",
+    safeguard: str = "conservative",
+    learner: str = "vw",
+    options: LearningOptions | None = None,
+    make: Callable[[int], Policy] | None = None,
+    make_long_term: Callable[[], LongTermSafeguard] = LongTermSafeguard,
+    observe: Callable[[Window, Decision], None] | None = None,
+    every_poll: bool = False,
+) -> tuple[Machine, LongTermSafeguard | None]:
+    """The machine at the end of the run, and the long-term safeguard if there was one.
+
+    ``make``, given the cores, makes a policy that has no spelling; ``observe`` gets each window
+    with its answer; ``every_poll`` makes even the polls that cannot change anything one by one.
+    """
     if make is None:
         check_policy(policy)
-    machine = _machine(experiment)
+    long_term = None if experiment.long_term == "off" else make_long_term()
+    machine = _machine(
+        experiment,
+        long_wait_ns=(long_term or make_long_term()).wait_threshold_ns,
+        every_poll=every_poll,
+    )
     made = (
         make(experiment.cores)
         if make is not None
         else make_policy(
-            policy, total=experiment.cores, cost=cost, safeguard=safeguard, options=options
+            policy,
+            total=experiment.cores,
+            cost=cost,
+            safeguard=safeguard,
+            learner=learner,
+            options=options,
         )
     )
-    long_term = None if experiment.long_term == "off" else LongTermSafeguard()
     agent = Agent(
-        made, total=experiment.cores, keep_idle=experiment.loop.keep_idle, long_term=long_term
+        made,
+        total=experiment.cores,
+        keep_idle=experiment.loop.keep_idle,
+        long_term=long_term,
+        label_kind=(options or LearningOptions()).label,
     )
     _control(experiment, machine, agent, observe)
-    return _outcome(experiment, baseline, machine, policy, long_term)
+    return machine, long_term
 
 
-def _machine(experiment: Experiment, given: list[int] | None = None) -> Machine:
+def _machine(experiment: Experiment, **more: Any) -> Machine:
     return Machine(
         experiment.workload,
         experiment.mechanism,
@@ -171,7 +202,7 @@ def _machine(experiment: Experiment, given: list[int] | None = None) -> Machine:
         seed=experiment.seed,
         loop=experiment.loop,
         model=experiment.model,
-        given=given,
+        **more,
     )
 
 
@@ -216,6 +247,11 @@ def _latency(machine: Machine, number: int | None = None) -> Latency:
     return dict(zip(QUANTILES, values, strict=True))
 
 
+def _requests(machine: Machine) -> int:
+    simulation = machine.simulation
+    return sum(simulation.primary(i)["completed"] for i in range(len(machine.workload.primaries)))
+
+
 def _change(value: float, baseline: float) -> float:
     return value / baseline - 1 if baseline else 0.0
 
@@ -252,6 +288,7 @@ def _outcome(
         },
         under_predictions=totals["under_predictions"],
         clairvoyant_cores=_clairvoyant_cores(experiment, baseline),
+        requests=_requests(machine),
         primaries=primaries,
     )
 
@@ -276,6 +313,7 @@ def _instant(experiment: Experiment, baseline: Baseline) -> Outcome:
         safeguards={"short": 0, "long": 0},
         under_predictions=0,
         clairvoyant_cores=_clairvoyant_cores(experiment, baseline),
+        requests=baseline.requests,
         primaries=tuple(
             {"p99": alone["p99"], "baseline_p99": alone["p99"], "p99_change": 0.0}
             for alone in baseline.primaries

@@ -36,6 +36,11 @@ WRONG = [
     (["demo", "--seconds", "3"], "--seconds: 3 is too short for 6 phases in 2 rounds"),
     (["demo", "--seconds", "x"], "Invalid value for '--seconds'"),
     (["demo", "--seconds", "-5"], "Invalid value for '--seconds'"),
+    (["simulate", "--workload", "nosuch"], "workload: 'nosuch' is unknown; use one of indexserve"),
+    (["simulate", "--policy", "nosuch"], "policy: 'nosuch' is unknown"),
+    (["simulate", "--mechanism", "nosuch"], "mechanism: 'nosuch' is unknown; use one of cpugroups"),
+    (["simulate", "--seconds", "0"], "Invalid value for '--seconds'"),
+    (["simulate", "--primary-cores", "2000"], "Invalid value for '--primary-cores'"),
     (["--frobnicate"], "No such option"),
 ]
 

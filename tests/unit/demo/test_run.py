@@ -88,7 +88,7 @@ def test_all_phases_replay_one_traffic_and_nothing_is_left() -> None:
 @pytest.mark.usefixtures("short")
 def test_the_bully_sleeps_where_the_elastic_minimum_is_none_and_works_elsewhere() -> None:
     document = run_demo(PlainBench(), seconds=1.0, seed=3, progress=lambda _: None)
-    work = {one["name"]: one["batch_work"] for one in document["phases"]}
+    work = {one["name"]: one["batch_work"] or 0.0 for one in document["phases"]}
     assert work["cpu-idle"] > 0
     assert work["smartharvest"] > 0
     # At most the unit that each of its threads was at when it was paused.

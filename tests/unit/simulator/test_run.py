@@ -11,7 +11,14 @@ from smartharvest.agent import Decision
 from smartharvest.simulator.machine import LoopSettings, Machine, Model
 from smartharvest.simulator.mechanisms import MECHANISM_NAMES, make_mechanism
 from smartharvest.simulator.report import document, format_outcomes
-from smartharvest.simulator.run import BOUNDS, Experiment, Outcome, run_baseline, simulate
+from smartharvest.simulator.run import (
+    BOUNDS,
+    Experiment,
+    Outcome,
+    run_baseline,
+    run_policy,
+    simulate,
+)
 from smartharvest.simulator.workloads import WORKLOADS, Primary, Service, Workload, steady
 from smartharvest.window import Window
 
@@ -166,3 +173,51 @@ def test_several_seeds_give_mean_and_spread() -> None:
 def test_a_window_shorter_than_the_agents_sleep_works() -> None:
     outcome: Outcome = simulate(experiment(loop=LoopSettings(window_ns=5_000_000)), "smartharvest")
     assert outcome.harvested_cores > 0
+
+
+def test_an_event_driven_loop_looks_only_when_something_happens() -> None:
+    seen: dict[bool, int] = {}
+    outcomes = {}
+    for events in (False, True):
+        machine, _ = run_policy(
+            experiment("moses", seconds=20, loop=LoopSettings(event_driven=events)), "prev-peak"
+        )
+        seen[events] = machine.simulation.counters()["polls"]
+        outcomes[events] = machine.simulation.totals()["elastic_core_ns"] / 20e9
+    assert seen[False] > 10 * 20_000
+    assert seen[True] < seen[False] / 50
+    assert 0.5 < outcomes[True] / outcomes[False] < 2
+
+
+def test_an_event_driven_loop_reacts_to_an_exhausted_buffer_at_once() -> None:
+    """Between polls a burst that is short finds the buffer empty and nobody looks."""
+    exhausted = {}
+    for events in (False, True):
+        loop = LoopSettings(event_driven=events, poll_ns=5_000_000)
+        machine, _ = run_policy(
+            experiment(mechanism=make_mechanism("instant"), loop=loop), "prev-peak"
+        )
+        exhausted[events] = machine.simulation.totals()["wait_ns"]
+    assert exhausted[True] == 0
+    assert exhausted[False] > 0
+
+
+def test_exact_windows_weigh_by_time() -> None:
+    machine = Machine(
+        WORKLOADS["memcached"], make_mechanism("instant"), cores=10, seed=1,
+        loop=LoopSettings(exact=True),
+    )  # fmt: skip
+    mean = 0.0
+    while (window := machine.advance(10**9)) is not None:
+        mean += window.busy_mean * (window.end_ns - window.start_ns)
+        end_ns = window.end_ns
+    exact_ns = machine.simulation.counters()["busy_core_ns"]
+    assert mean == pytest.approx(exact_ns, rel=1e-6)
+    assert machine.simulation.totals()["busy_core_ns"] == pytest.approx(
+        exact_ns + (10**9 - end_ns) * 2.3, rel=0.02
+    )
+
+
+def test_the_native_learner_decides_as_vw_does() -> None:
+    ways = [simulate(experiment(), "smartharvest", learner=learner) for learner in ("vw", "native")]
+    assert ways[0] == ways[1]
