@@ -41,7 +41,13 @@ class Simulation:
         """
 
     def post(
-        self, at_ns: int, seq: int, primary_cores: int, safe_cores: int, buffer: int = 0
+        self,
+        at_ns: int,
+        seq: int,
+        primary_cores: int,
+        safe_cores: int,
+        buffer: int = 0,
+        quiet_ns: int | None = None,
     ) -> None:
         """The plan that answers window ``seq`` reaches the loop at ``at_ns``, after those posted
         before. OSError with EAGAIN if too many are on their way."""

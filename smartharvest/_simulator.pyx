@@ -207,7 +207,13 @@ cdef class Simulation:
         )
 
     def post(
-        self, at_ns: int, seq: int, primary_cores: int, safe_cores: int, buffer: int = 0
+        self,
+        at_ns: int,
+        seq: int,
+        primary_cores: int,
+        safe_cores: int,
+        buffer: int = 0,
+        quiet_ns: int | None = None,
     ) -> None:
         """The plan that answers window ``seq`` reaches the loop at ``at_ns``."""
         cdef loop.sh_plan plan
@@ -215,6 +221,8 @@ cdef class Simulation:
         plan.primary_cores = primary_cores
         plan.safe_cores = safe_cores
         plan.buffer = buffer
+        plan.patient = quiet_ns is not None
+        plan.quiet_ns = quiet_ns or 0
         cdef int err = simulator.sh_sim_run_post(self.run, at_ns, &plan)
         if err:
             raise OSError(-err, os.strerror(-err))

@@ -228,6 +228,7 @@ def _control(
                 decision.primary_cores,
                 decision.safe_cores,
                 decision.buffer,
+                decision.quiet_ns,
             )
             answered = decision.seq
             if observe is not None:

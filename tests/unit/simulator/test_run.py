@@ -45,9 +45,10 @@ def windows_of(
     seen = []
     while (window := machine.advance(2 * 10**9)) is not None:
         seen.append(window)
-        buffer = 4 if window.seq % 5 == 0 else 0
+        buffer = 2 + window.seq % 3 if window.seq % 5 < 2 else 0
+        quiet_ns = 100_000 * window.seq if window.seq % 5 == 1 else None
         machine.simulation.post(
-            machine.simulation.now_ns + 77_777, window.seq, 2 + window.seq % 8, 9, buffer
+            machine.simulation.now_ns + 77_777, window.seq, 2 + window.seq % 8, 9, buffer, quiet_ns
         )
     return seen, machine.simulation.counters(), machine.simulation.totals()
 
