@@ -39,7 +39,7 @@ def measure(effort: Effort) -> Figures:
         "computations_per_sample": REPEAT,
         **figures,
         "goals": {
-            "features_us": goal(2.6, max(medians)),
+            "features_us": goal(1.0, max(medians)),
             # Independent of the samples, but for the noise of two medians.
             "features_of_50000_over_500_samples": goal(1.25, rounded(medians[2] / medians[1])),
         },

@@ -199,13 +199,13 @@ static uint64_t octave_middle(uint32_t bucket, uint32_t first) {
     return ((16 + step) << shift) + (UINT64_C(1) << shift) / 2;
 }
 
-static uint64_t wait_middle(uint32_t bucket) {
+uint64_t sh_bpf_wait_middle(uint32_t bucket) {
     if (bucket < SH_BPF_WAIT_LINEAR)
         return ((uint64_t)bucket << SH_BPF_WAIT_SHIFT) + (1 << (SH_BPF_WAIT_SHIFT - 1));
     return octave_middle(bucket - SH_BPF_WAIT_LINEAR, SH_BPF_WAIT_LOG2);
 }
 
-static uint64_t run_middle(uint32_t bucket) {
+uint64_t sh_bpf_run_middle(uint32_t bucket) {
     return bucket ? octave_middle(bucket - 1, SH_BPF_RUN_LOG2) : 1 << (SH_BPF_RUN_LOG2 - 1);
 }
 
@@ -223,12 +223,12 @@ static uint64_t quantile(const uint64_t *histogram, uint32_t buckets,
 }
 
 uint64_t sh_bpf_waits_quantile(const struct sh_bpf_waits *waits, double q) {
-    return quantile(waits->histogram, SH_BPF_WAIT_BUCKETS, wait_middle, q);
+    return quantile(waits->histogram, SH_BPF_WAIT_BUCKETS, sh_bpf_wait_middle, q);
 }
 
 uint64_t sh_bpf_waits_longer(const struct sh_bpf_waits *waits, uint64_t wait_ns) {
     uint64_t longer = 0;
-    for (uint32_t i = SH_BPF_WAIT_BUCKETS; i-- > 0 && wait_middle(i) > wait_ns;)
+    for (uint32_t i = SH_BPF_WAIT_BUCKETS; i-- > 0 && sh_bpf_wait_middle(i) > wait_ns;)
         longer += waits->histogram[i];
     return longer;
 }
@@ -254,7 +254,7 @@ void sh_bpf_runs_since(struct sh_bpf_runs *runs, const struct sh_bpf_runs *earli
 }
 
 uint64_t sh_bpf_runs_quantile(const struct sh_bpf_runs *runs, double q) {
-    return quantile(runs->histogram, SH_BPF_RUN_BUCKETS, run_middle, q);
+    return quantile(runs->histogram, SH_BPF_RUN_BUCKETS, sh_bpf_run_middle, q);
 }
 
 /* --- staying true ----------------------------------------------------------------------------- */

@@ -87,6 +87,10 @@ void sh_bpf_sensor_waits(const struct sh_bpf_sensor *bpf, struct sh_bpf_waits *w
 /* *waits becomes what happened after *earlier. */
 void sh_bpf_waits_since(struct sh_bpf_waits *waits, const struct sh_bpf_waits *earlier);
 
+/* The durations in the middle of a bucket, in ns. */
+uint64_t sh_bpf_wait_middle(uint32_t bucket);
+uint64_t sh_bpf_run_middle(uint32_t bucket);
+
 /* Middle of the bucket that holds quantile q (0..1); 0 when empty. */
 uint64_t sh_bpf_waits_quantile(const struct sh_bpf_waits *waits, double q);
 

@@ -151,6 +151,9 @@ class BpfWaits:
     def longer_than(self, wait_ns: int) -> int:
         """Waits longer than ``wait_ns``, by whole buckets: 512 ns up to 131 us, then 6 %."""
 
+    def durations(self) -> tuple[tuple[int, int], ...]:
+        """(middle of a bucket in ns, count), ascending, without the empty ones."""
+
     @property
     def counts(self) -> dict[str, int]:
         """waits, total_ns, and of those longer than the threshold: longer, longer_while_lent,
@@ -164,6 +167,9 @@ class BpfRuns:
 
     def quantile_ns(self, q: float) -> int:
         """Quantile ``q`` within 2.2 % (from 512 ns on); 0 if nobody ran."""
+
+    def durations(self) -> tuple[tuple[int, int], ...]:
+        """(middle of a bucket in ns, count), ascending, without the empty ones."""
 
     @property
     def counts(self) -> dict[str, int]:

@@ -483,6 +483,15 @@ cdef class BpfWaits:
         """The middle of the bucket with quantile ``q``; 0 if nobody was dispatched."""
         return bpf_sensor.sh_bpf_waits_quantile(&self.c, q)
 
+    def durations(self) -> tuple[tuple[int, int], ...]:
+        """(middle of a bucket in ns, count), ascending, without the empty ones."""
+        cdef uint32_t i
+        return tuple([
+            (bpf_sensor.sh_bpf_wait_middle(i), self.c.histogram[i])
+            for i in range(bpf_sensor.SH_BPF_WAIT_BUCKETS)
+            if self.c.histogram[i]
+        ])
+
     def longer_than(self, wait_ns: int) -> int:
         """Waits longer than ``wait_ns``, by whole buckets: 512 ns up to 131 us, then 6 %."""
         return bpf_sensor.sh_bpf_waits_longer(&self.c, wait_ns)
@@ -509,6 +518,15 @@ cdef class BpfRuns:
     def quantile_ns(self, q: float) -> int:
         """Quantile ``q`` within 2.2 % (from 512 ns on); 0 if nobody ran."""
         return bpf_sensor.sh_bpf_runs_quantile(&self.c, q)
+
+    def durations(self) -> tuple[tuple[int, int], ...]:
+        """(middle of a bucket in ns, count), ascending, without the empty ones."""
+        cdef uint32_t i
+        return tuple([
+            (bpf_sensor.sh_bpf_run_middle(i), self.c.histogram[i])
+            for i in range(bpf_sensor.SH_BPF_RUN_BUCKETS)
+            if self.c.histogram[i]
+        ])
 
     @property
     def counts(self) -> dict[str, int]:

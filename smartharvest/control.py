@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from smartharvest import _core
 from smartharvest.agent import Agent, Decision
 from smartharvest.config import Settings
+from smartharvest.dispatch_watch import DispatchWatch
 from smartharvest.errors import (
     ConfigError,
     SmartHarvestError,
@@ -109,6 +110,7 @@ class Run:
         """The loop that ``_past`` contains already."""
         self._waits = self._watch_waits()
         self._answered: tuple[Window, Decision] | None = None
+        self._dispatches = DispatchWatch()
         self._rest = Rest()
         self._drift = 0
         self._publish_s = 0.0
@@ -138,6 +140,7 @@ class Run:
                 session.beat()
                 self._answer()
                 self._judge_waits()
+                self._dispatches.look(self._agent.policy, self._loop.sensor, _core.monotonic_ns())
                 self._loop.sensor.attend()
                 self._look_after_guardian()
                 if self._loop.halt is not None:

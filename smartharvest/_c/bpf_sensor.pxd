@@ -42,6 +42,10 @@ cdef extern from "bpf_sensor.h" nogil:
     struct sh_bpf_sensor:
         uint32_t cpu_count
 
+    enum:
+        SH_BPF_WAIT_BUCKETS
+        SH_BPF_RUN_BUCKETS
+
     struct sh_bpf_waits:
         sh_bpf_wait_counts counts
         uint64_t histogram[576]
@@ -68,6 +72,8 @@ cdef extern from "bpf_sensor.h" nogil:
     int sh_bpf_sensor_alive(sh_bpf_sensor *bpf)
     void sh_bpf_sensor_waits(const sh_bpf_sensor *bpf, sh_bpf_waits *waits)
     void sh_bpf_waits_since(sh_bpf_waits *waits, const sh_bpf_waits *earlier)
+    uint64_t sh_bpf_wait_middle(uint32_t bucket)
+    uint64_t sh_bpf_run_middle(uint32_t bucket)
     uint64_t sh_bpf_waits_quantile(const sh_bpf_waits *waits, double q)
     int sh_bpf_sensor_pending(sh_bpf_sensor *bpf, sh_bpf_pending *pending)
     int sh_bpf_sensor_resync(sh_bpf_sensor *bpf, sh_bpf_drift *drift)

@@ -29,7 +29,9 @@ MOST_DISASTERS = 0.001
 """Share of waits longer than the P99 of the run times: they are the tail, however few."""
 ENOUGH_DISASTERS = 0.0005
 CAREFUL_PERIODS = 10
-"""Once there have been disasters it lends sooner only every so many periods."""
+"""After a disaster it lends sooner only every so many periods, twice as many after each further
+one: where a core comes back late, finding the limit again and again would itself be the tail."""
+MOST_CAREFUL_PERIODS = 1_280
 STEPS_BACK = 2
 MIN_DISPATCHES = 20.0
 """With fewer remembered nothing is judged."""
@@ -49,6 +51,8 @@ class AdaptiveQuiet:
         self._recent = Strain(half_life_ns=1_000_000_000)
         self._long = Strain(half_life_ns=10_000_000_000)
         self._periods = 0
+        self._careful_periods = 1
+        self._in_disaster = False
 
     @property
     def buffer(self) -> int:
@@ -71,18 +75,27 @@ class AdaptiveQuiet:
             return
         inflation = max(recent.inflation(0.5), recent.inflation(0.99))
         limit_ns = recent.run_ns(0.99)
-        disasters = long.waits_beyond(limit_ns)
-        if inflation > MOST_INFLATION or (
-            # Those of long ago have been answered already.
-            disasters > MOST_DISASTERS and recent.waits_beyond(limit_ns) > MOST_DISASTERS
-        ):
-            self._step = min(len(self._steps) - 1, self._step + STEPS_BACK)
+        # Those of long ago have been answered already.
+        disaster = (
+            long.waits_beyond(limit_ns) > MOST_DISASTERS
+            and recent.waits_beyond(limit_ns) > MOST_DISASTERS
+        )
+        if disaster and not self._in_disaster:
+            self._careful_periods = min(
+                MOST_CAREFUL_PERIODS, max(CAREFUL_PERIODS, 2 * self._careful_periods)
+            )
+        self._in_disaster = disaster
+        if disaster or inflation > MOST_INFLATION:
+            self._move(STEPS_BACK)
         elif (
             inflation < ENOUGH_INFLATION
-            and disasters < ENOUGH_DISASTERS
-            and (disasters == 0 or self._periods % CAREFUL_PERIODS == 0)
+            and long.waits_beyond(limit_ns) < ENOUGH_DISASTERS
+            and self._periods % self._careful_periods == 0
         ):
-            self._step = max(0, self._step - 1)
+            self._move(-STEPS_BACK if inflation < ENOUGH_INFLATION / 4 else -1)
+
+    def _move(self, steps: int) -> None:
+        self._step = min(len(self._steps) - 1, max(0, self._step + steps))
 
     def learn(self, _window: Window) -> int | None:
         return None

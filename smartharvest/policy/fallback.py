@@ -69,6 +69,11 @@ class Fallback:
     def quiet_ns(self) -> int | None:
         return self._policy.quiet_ns
 
+    @property
+    def wants_dispatches(self) -> bool:
+        """Whether the policy in force does."""
+        return isinstance(self._policy, DispatchesObserver)
+
     def observe_dispatches(self, dispatches: Dispatches) -> None:
         """For a policy that does not ask, nothing."""
         self._first_answer(

@@ -35,8 +35,10 @@ def test_timed_polls_lend_cores_and_close_windows() -> None:
 
 def test_the_text_learner_stands_beside_the_fast_one_hot_and_at_the_cadence() -> None:
     figures = learning.measure(TINY)
-    for state in ("hot", "every_25ms"):
-        assert {"vw", "vw_learn", "vw_predict", "vw_text", "empty"} <= part(figures, state).keys()
+    for classes in ("classes_11", "classes_41"):
+        for state in ("hot", "every_25ms"):
+            shown = part(part(figures, classes), state).keys()
+            assert {"native", "vw", "vw_learn", "vw_predict", "vw_reuse", "vw_text"} <= shown
 
 
 def test_goals_are_named_after_what_they_limit() -> None:
@@ -47,7 +49,10 @@ def test_goals_are_named_after_what_they_limit() -> None:
         "poll_of_64_cores_us",
         "features_us",
         "features_of_50000_over_500_samples",
-        "learn_and_predict_us",
+        "vw_learn_and_predict_11_us",
+        "vw_learn_and_predict_41_us",
+        "native_learn_and_predict_11_us",
+        "native_learn_and_predict_41_us",
     }
 
 

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from bench.learning import TextCsoaa, random_window
+from bench.learning import ReuseCsoaa, TextCsoaa, random_window
 from smartharvest.learning.base import Features
 from smartharvest.learning.costs import COSTS, cost_table
 from smartharvest.learning.csoaa_vw import VwCsoaa
@@ -37,6 +37,17 @@ def check_parity(cost: str, total: int, count: int) -> None:
         plain.learn(features, peak)
     assert all(ours == theirs for ours, theirs in decisions)
     assert len({ours for ours, _ in decisions}) > 1
+
+
+def test_decisions_are_those_of_one_example_set_up_anew_each_time() -> None:
+    costs = cost_table(COSTS["skewed"], 10)
+    fast, reuse = VwCsoaa(costs), ReuseCsoaa(costs)
+    rng = random.Random(3)
+    for _ in range(2000):
+        features, peak = random_window(rng, 10)
+        assert fast.predict(features) == reuse.predict(features)
+        fast.learn(features, peak)
+        reuse.learn(features, peak)
 
 
 def test_it_learns_which_peak_follows_which_window() -> None:

@@ -1,0 +1,30 @@
+"""A policy that asks is told how the primary's tasks fare, by the sensor that can tell."""
+
+from __future__ import annotations
+
+import pytest
+
+from smartharvest._core import FakeSensor
+from smartharvest.dispatch_watch import DispatchWatch
+from smartharvest.policy import make_policy
+from smartharvest.policy.base import DISPATCHES_PERIOD_NS
+from smartharvest.policy.fallback import Fallback
+
+
+def test_a_sensor_that_cannot_tell_is_told_of_once(caplog: pytest.LogCaptureFixture) -> None:
+    watch, policy = DispatchWatch(), make_policy("adaptive-quiet", total=4)
+    for period in range(1, 4):
+        watch.look(policy, FakeSensor([0]), period * DISPATCHES_PERIOD_NS)
+    assert caplog.text.count("adaptive-quiet lends nothing without the in-kernel sensor") == 1
+    assert policy.buffer == 4
+
+
+@pytest.mark.parametrize("chained", [False, True])
+def test_a_policy_that_does_not_ask_is_left_alone(
+    chained: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    policy = make_policy("prev-peak", total=4)
+    if chained:
+        policy = Fallback(["prev-peak"], lambda spec: make_policy(spec, total=4), 4, print)
+    DispatchWatch().look(policy, FakeSensor([0]), DISPATCHES_PERIOD_NS)
+    assert caplog.text == ""
