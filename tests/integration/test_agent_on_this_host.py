@@ -243,3 +243,21 @@ def test_the_demo_prints_its_document(tmp_path: Path) -> None:
     assert by_name["cpu-idle"]["batch_work"] > 0
     assert by_name["sensing-only"]["agent_cpu"] > 0
     assert document["load_generator_group"] == "primary"
+
+
+@pytest.mark.parametrize("policy", ["adaptive-quiet", "adaptive-buffer"])
+def test_a_policy_that_is_told_of_dispatches_learns_to_lend(
+    host: Host, processes: Processes, policy: str
+) -> None:
+    os.kill(host.spinner, signal.SIGKILL)
+    napper = "import time\nwhile True: sum(range(5000)); time.sleep(0.003)"
+    host.place(processes.python(napper).pid, host.web)
+    agent = processes.agent(
+        *host.state, *host.targets, "--policy", policy, "--sensor", "bpf", "--duration", "6s",
+        "--json",
+    )  # fmt: skip
+    outcome = agent.outcome()
+    if outcome.code == 3:
+        pytest.skip(outcome.err)
+    assert outcome.code == 0, outcome.err
+    assert json.loads(outcome.out)["harvested_cores"] > 0
