@@ -44,6 +44,10 @@ test-root: build ## Only the tests on this machine's real cgroups (root)
 test-slow: build ## Only the slow tests
 	$(BIN)/python -m pytest -m slow
 
+.PHONY: faults
+faults: build ## Kill 1,000 agents at random points and check the host (root); SEED=1 KILLS=1000
+	$(BIN)/python -m tests.faults --seed $(or $(SEED),1) --kills $(or $(KILLS),1000)
+
 .PHONY: lint
 lint: build ## ruff, mypy --strict, clang-format, cython-lint
 	$(BIN)/ruff check .

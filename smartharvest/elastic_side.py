@@ -12,7 +12,6 @@ from smartharvest.errors import ConfigError, RightsError, TargetError
 from smartharvest.host import tasks
 from smartharvest.host.cgroup import CgroupTree, Group
 from smartharvest.host.counterparts import adopt_tasks, make_counterpart
-from smartharvest.host.cpulist import format_cpulist
 from smartharvest.host.fake_kernel import FakeKernel
 from smartharvest.host.family import Births, Family
 from smartharvest.host.journal import Minimum
@@ -230,13 +229,19 @@ class ElasticSide:
         """What the guardian has to write to leave the group with its minimum: leaves first."""
         if isinstance(self.target, PidTarget):
             return ()
-        family = self._levels(survey)
-        masks = [(f"{path}/cpuset.cpus", format_cpulist(cpus[0])) for path, cpus in family.items()]
+        masks = [(path, masks[0]) for path, _, masks in self.files(survey)]
         frozen = []
         if self._freezes:
             freeze_file, freeze, _ = self._freezer(self.target.group)
             frozen = [(freeze_file, freeze)]
         return (*reversed(masks), *frozen)
+
+    def files(self, survey: Survey) -> list[tuple[str, str | None, list[str]]]:
+        """``CpusetActuator``'s files; none for a process."""
+        if isinstance(self.target, PidTarget):
+            return []
+        group = self.target.group
+        return mask_files(self._levels(survey), group.path, group.effective_cpus_file)
 
     def make_actuator(
         self,
@@ -254,7 +259,7 @@ class ElasticSide:
                 self._followed, [list(capacity.elastic_cpus(level)) for level in levels]
             )
         group = self.target.group
-        files = mask_files(self._levels(survey), group.path, group.effective_cpus_file)
+        files = self.files(survey)
         masks = files[0][2]
         new = [-1, *capacity.lendable[capacity.elastic_min :]]
         added = [-1] + [new[n] if masks[n] != masks[n - 1] else -1 for n in levels[1:]]

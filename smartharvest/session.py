@@ -31,6 +31,7 @@ from smartharvest.host.cpulist import format_cpulist
 from smartharvest.host.fake_kernel import FakeKernel
 from smartharvest.host.family import Births
 from smartharvest.host.journal import Journal
+from smartharvest.host.other_writers import ManagedFile
 from smartharvest.host.patterns import expand, is_pattern
 from smartharvest.host.recovery import RecoveryReport, recover
 from smartharvest.host.shared_page import Phase
@@ -90,6 +91,8 @@ class Session:
         self.audit: AuditLog | None = None
         self.metrics: Metrics | None = None
         self.stopped = False
+        self.managed: list[ManagedFile] = []
+        """What the loop writes, for the host as last surveyed."""
         self.keeper: Keeper | None = None
         self.sensing: Sensing | None = None
         self.failed_sensors: set[str] = set()
@@ -436,13 +439,14 @@ class Session:
     def _actuator(self) -> tuple[_core.Actuator, memoryview | None]:
         """What moves the cores, and where the loop leaves the time of its polls."""
         minimum = self.elastic_side.minimum(self.survey)
-        files: Sequence[tuple[str, str | None, list[str]]] = ()
+        primary_files: list[ManagedFile] = []
         if self.primary_side is not None:
             minimum = (*self.primary_side.maximum(self.survey), *minimum)
-            files = self.primary_side.files(self.survey)
-        self.journal.set_minimum(minimum)
+            primary_files = self.primary_side.files(self.survey)
+        self.managed = [*self.elastic_side.files(self.survey), *primary_files]
+        self.journal.expect({path: masks for path, _, masks in self.managed}, minimum)
         page = self.journal.page
-        actuator = self.elastic_side.make_actuator(self.survey, page.nudge_slot, files)
+        actuator = self.elastic_side.make_actuator(self.survey, page.nudge_slot, primary_files)
         return actuator, page.beat_slot
 
     def _sense(self) -> Sensing:

@@ -25,6 +25,8 @@ def restore(**options: Any) -> None:
     report = recover(tree.files, settings.state_dir)
     for line in report.restored:
         click.echo(f"put back: {line}")
+    for line in report.left:
+        click.echo(f"left alone: {line}")
     for path in report.discarded:
         click.echo(f"discarded: {path} (from before the last boot)")
     for pid in report.live:

@@ -49,6 +49,9 @@ _EFFECTIVE_FILES = {
     "cpuset.cpus": ("cpuset.effective_cpus", "cpuset.cpus.effective"),
     "cpuset.mems": ("cpuset.effective_mems", "cpuset.mems.effective"),
 }
+REFUSALS = ".refusals"
+"""A file in the root with lines of a path's ending and an error number: each refuses one change, in
+whatever process it is made."""
 _THREADED = {"cpu", "cpuset", "perf_event", "pids"}  # controllers that threaded groups can have
 
 _INTEGER = re.compile(r"[+-]?(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)")
@@ -94,6 +97,10 @@ class FakeKernel:
         """Removes the group at ``path`` with all below it, as its owner might at any time."""
         with self._serialized(fcntl.LOCK_EX):
             shutil.rmtree(path)
+
+    def at_rest(self) -> contextlib.AbstractContextManager[None]:
+        """While it is held no process is amid a change of the tree."""
+        return self._serialized(fcntl.LOCK_EX)
 
     def directory_of(self, tid: int, mount: str) -> str | None:
         """The group below ``mount`` that ``tid`` is in; None if the tree does not name it."""
@@ -198,10 +205,25 @@ class FakeKernel:
         return (_text(directory, "cgroup.subtree_control") or "").split()
 
     def _inject(self, path: str) -> None:
+        self._refuse(path)
         for fault in self._faults:
             if path.endswith(fault[0]):
                 self._faults.remove(fault)
                 raise _error(fault[1], path)
+
+    def _refuse(self, path: str) -> None:
+        """Takes the first line for ``path`` out of the refusals, and obeys it."""
+        listing = os.path.join(self._root, REFUSALS)
+        if not os.path.exists(listing):
+            return
+        with open(listing) as file:
+            lines = file.read().splitlines()
+        for number, line in enumerate(lines):
+            ending, error = line.split()
+            if path.endswith(ending):
+                with open(listing, "w") as file:
+                    file.write("\n".join(lines[:number] + lines[number + 1 :]))
+                raise _error(int(error), path)
 
     # Masks: kernel/cgroup/cpuset.c and cpuset-v1.c
 

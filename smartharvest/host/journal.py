@@ -14,7 +14,7 @@ import errno
 import fcntl
 import json
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from smartharvest.errors import AlreadyManaged, RightsError, SmartHarvestError
@@ -25,6 +25,7 @@ DEFAULT_DIRECTORY = "/run/smartharvest"
 _claimed_here: set[str] = set()
 """Groups that journals of this process have locked."""
 _VERSION = 2
+_BESIDE = (".lock", ".shared", ".sock")
 
 
 class JournalError(SmartHarvestError):
@@ -39,6 +40,8 @@ class FileEntry:
 
     path: str
     original: str
+    inode: int = 0
+    """Of its group: another group by the same name is nobody's of ours. 0: not known."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,8 @@ class CreatedEntry:
     """A group that was not there."""
 
     directory: str
+    inode: int = 0
+    """Once it is made; 0 before."""
 
 
 @dataclass(frozen=True)
@@ -84,6 +89,10 @@ Minimum = tuple[tuple[str, str], ...]
 """(file, value) in the order to write them: the elastic side has its minimum then, and no more."""
 
 
+Ours = Mapping[str, Sequence[str]]
+"""File -> every value this agent may have written there. Of a file that is not in it, any is."""
+
+
 @dataclass(frozen=True)
 class JournalContents:
     """A journal as read back."""
@@ -94,6 +103,7 @@ class JournalContents:
     claims: tuple[str, ...]
     entries: tuple[Entry, ...]
     minimum: Minimum
+    ours: Ours
 
 
 class Journal:
@@ -126,6 +136,7 @@ class Journal:
         self._directory = directory
         self._entries: dict[tuple[object, ...], Entry] = {}
         self._minimum: Minimum = ()
+        self._ours: dict[str, list[str]] = {}
         self._forget_at = 64
         self._locked: list[str] = []
         self._lock: int | None = None
@@ -199,11 +210,38 @@ class Journal:
     def entries(self) -> tuple[Entry, ...]:
         return tuple(self._entries.values())
 
+    @property
+    def ours(self) -> Ours:
+        return self._ours
+
     def record_file(self, path: str, original: str) -> None:
-        self.record(FileEntry(path, original))
+        self.record(FileEntry(path, original, inode(os.path.dirname(path))))
 
     def record_created(self, directory: str) -> None:
         self.record(CreatedEntry(directory))
+
+    def note_made(self, directory: str) -> None:
+        """The group that was recorded as created is there now."""
+        entry = CreatedEntry(directory, inode(directory))
+        self._entries[_subject(entry)] = entry
+        self._save()
+
+    def expect(self, values: Ours, minimum: Minimum | None = None) -> None:
+        """Journals what is going to be written, beside what was, and what the guardian writes."""
+        ours = {
+            path: list(dict.fromkeys((*self._ours.get(path, ()), *new)))
+            for path, new in values.items()
+        }
+        before = self._ours, self._minimum
+        self._ours = {**self._ours, **ours}
+        self._minimum = self._minimum if minimum is None else minimum
+        if before == (self._ours, self._minimum):
+            return
+        try:
+            self._save()
+        except OSError as error:
+            self._ours, self._minimum = before
+            raise self._unwritten(error) from error
 
     def withdraw_created(self, directory: str) -> None:
         """Takes an entry back: somebody else made that group first, so it is not ours to remove."""
@@ -234,16 +272,6 @@ class Journal:
             self._entries = before
             raise self._unwritten(error) from error
 
-    def set_minimum(self, minimum: Minimum) -> None:
-        """Journals what leaves the elastic side its minimum, for the guardian to do."""
-        if minimum == self._minimum:
-            return
-        self._minimum = minimum
-        try:
-            self._save()
-        except OSError as error:
-            raise self._unwritten(error) from error
-
     def _unwritten(self, error: OSError) -> RightsError:
         return RightsError(
             f"{self.path}: the journal cannot be written: {error.strerror}; nothing was changed"
@@ -270,7 +298,14 @@ class Journal:
         temporary = self.path + ".new"
         with open(temporary, "w") as file:
             json.dump(
-                {**self._header, "minimum": self._minimum, "entries": entries}, file, indent=1
+                {
+                    **self._header,
+                    "minimum": self._minimum,
+                    "ours": self._ours,
+                    "entries": entries,
+                },
+                file,
+                indent=1,
             )
             file.flush()
             os.fsync(file.fileno())
@@ -332,6 +367,7 @@ def read_journal(path: str) -> JournalContents:
             tuple(map(str, raw["claims"])),
             tuple(entries),
             tuple((str(path), str(value)) for path, value in raw["minimum"]),
+            {str(path): [*map(str, values)] for path, values in raw["ours"].items()},
         )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise JournalError(
@@ -401,6 +437,27 @@ def remove(journal_path: str) -> None:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(path)
     _sync_directory(os.path.dirname(journal_path))
+
+
+def sweep(directory: str) -> None:
+    """Removes what agents left that ended before they had a journal: nothing was changed yet."""
+    with contextlib.suppress(FileNotFoundError), _directory_locked(directory):
+        names = os.listdir(directory)
+        stems = {os.path.splitext(name)[0] for name in names if name.endswith(_BESIDE)}
+        for stem in stems - {os.path.splitext(n)[0] for n in names if n.endswith(".journal")}:
+            path = os.path.join(directory, f"{stem}.journal")
+            lock = try_lock(lock_path(path), create=True)
+            if lock is not None:
+                remove(path)
+                os.close(lock)
+
+
+def inode(directory: str) -> int:
+    """The number that tells a group from a later one of its name; 0 if it is not there."""
+    try:
+        return os.stat(directory).st_ino
+    except OSError:
+        return 0
 
 
 def boot_id() -> str:

@@ -19,6 +19,7 @@ from smartharvest.host.journal import (
     read_journal,
     read_nudge,
     remove,
+    sweep,
     try_lock,
 )
 from smartharvest.host.kernel_files import KernelFiles
@@ -36,6 +37,8 @@ class RecoveryReport:
 
     restored: list[str] = field(default_factory=list)
     """One line for each thing put back."""
+    left: list[str] = field(default_factory=list)
+    """What somebody else has changed since, and so was left alone."""
     failed: list[str] = field(default_factory=list)
     """What could not be put back; its journal is kept."""
     live: list[int] = field(default_factory=list)
@@ -56,6 +59,7 @@ def recover(files: KernelFiles, directory: str = DEFAULT_DIRECTORY) -> RecoveryR
         for path in journal_paths(directory):
             if not recover_one(path, files, report):
                 report.live.append(_pid_of(path))
+        sweep(directory)
     except PermissionError as error:
         raise RightsError(f"{error.filename}: {error.strerror}; run as root") from error
     except OSError as error:
@@ -115,8 +119,9 @@ def _put_back(path: str, files: KernelFiles, report: RecoveryReport) -> None:
         report.live.append(journal.pid)  # somebody removed the lock of a running agent
         return
     _unpin(read_nudge(path), journal.claims[-1:], files, report)
-    result = put_back(journal.entries, files)
+    result = put_back(journal.entries, files, ours=journal.ours)
     report.restored += result.restored
+    report.left += result.left
     report.failed += result.failed
     if not result.failed:
         remove(path)

@@ -11,16 +11,26 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from smartharvest.host import tasks
 from smartharvest.host.cpulist import format_cpulist, parse_cpulist
-from smartharvest.host.journal import AffinityEntry, CreatedEntry, Entry, FileEntry, MovedEntry
+from smartharvest.host.journal import (
+    AffinityEntry,
+    CreatedEntry,
+    Entry,
+    FileEntry,
+    MovedEntry,
+    Ours,
+    inode,
+)
 from smartharvest.host.kernel_files import KernelFiles
 
 _GONE = (errno.ENOENT, errno.ENODEV, errno.ENOTDIR, errno.ESRCH)
 _MASKS = ("cpuset.cpus", "cpuset.mems")
 _NOT_ONLINE = (errno.EINVAL, errno.EACCES, errno.ERANGE)
+_WEIGHTS_OF_IDLE = {"cpu.shares": ("2", "3", "1024"), "cpu.weight": ("0", "1", "100")}
+"""What an idle group reads, and one that is idle no more: sched_group_set_idle()."""
 _DRAIN_ROUNDS = 100  # tasks may fork while they are moved out
 
 
@@ -38,19 +48,24 @@ class Restoration:
 
     restored: list[str]
     failed: list[str]
+    left: list[str] = field(default_factory=list)
+    """What somebody else has changed since: it is not ours to put back."""
 
 
 def put_back(
     entries: Iterable[Entry],
     files: KernelFiles,
     write_log: WriteLog = no_log,
+    *,
+    ours: Ours | None = None,
 ) -> Restoration:
     """Undoes ``entries`` (in the order they were journaled); never raises OSError.
 
     A thread is touched only if its start time is still the journaled one, and moved back only if
-    it still is where it was moved to.
+    it still is where it was moved to; a file only if its group is the same one and it holds one of
+    the values that are ``ours``.
     """
-    undo = _Undo(files, list(entries), write_log)
+    undo = _Undo(files, list(entries), write_log, ours or {})
     # An idle group refuses a weight, and leaving idle resets it: idle first.
     last_first = undo.entries[::-1]
     pending = [entry for entry in last_first if _is_idle_switch(entry)]
@@ -62,15 +77,21 @@ def put_back(
             try:
                 undo.entry(entry)
             except OSError as error:
-                if error.errno not in _GONE:
-                    refused.append((entry, error))
+                if error.errno in _GONE:
+                    continue
+                if undo.is_below_left(entry):
+                    undo.left.append(f"{_where(entry)}: {error.strerror} below what others changed")
+                    continue
+                refused.append((entry, error))
         if len(refused) == len(pending) and not undo.eased:
             if undo.last_resort:
                 break
             undo.last_resort = True
         pending = [entry for entry, _ in refused]
     return Restoration(
-        undo.restored, [f"{_where(entry)}: {error.strerror}" for entry, error in refused]
+        undo.restored,
+        [f"{_where(entry)}: {error.strerror}" for entry, error in refused],
+        undo.left,
     )
 
 
@@ -92,15 +113,38 @@ def is_same(path: str, current: str, wanted: str) -> bool:
     return current.split() == wanted.split()
 
 
+def is_ours(path: str, current: str, original: str, ours: Ours) -> bool:
+    """Whether an agent with these values may have left ``current`` in the file at ``path``."""
+    name = os.path.basename(path)
+    if name in _WEIGHTS_OF_IDLE:
+        return current in _WEIGHTS_OF_IDLE[name]
+    values = ours.get(path)
+    if values is None or name == "cgroup.subtree_control":
+        return True
+    if name not in _MASKS:
+        return any(is_same(path, current, value) for value in values)
+    try:
+        now, before = parse_cpulist(current), parse_cpulist(original)
+        masks = [parse_cpulist(value) for value in values]
+    except ValueError:
+        return False
+    # The union stands for a moment where parent and child wait for each other.
+    return any(now in (mask, mask | before) for mask in masks)
+
+
 class _Undo:
     def __init__(
         self,
         files: KernelFiles,
         entries: list[Entry],
         write_log: WriteLog,
+        ours: Ours,
     ) -> None:
         self.entries = entries
         self.restored: list[str] = []
+        self.left: list[str] = []
+        self._left_groups: list[str] = []
+        self._ours = ours
         self.eased = False
         self.last_resort = False
         self._files = files
@@ -109,9 +153,11 @@ class _Undo:
     def entry(self, entry: Entry) -> None:
         match entry:
             case FileEntry():
-                self._file(entry.path, entry.original)
+                if self._is_same_group(os.path.dirname(entry.path), entry.inode):
+                    self._file(entry.path, entry.original)
             case CreatedEntry():
-                self._created(entry.directory)
+                if self._is_same_group(entry.directory, entry.inode):
+                    self._created(entry.directory)
             case MovedEntry():
                 self._moved(entry)
             case AffinityEntry():
@@ -121,9 +167,15 @@ class _Undo:
         current = self._files.read(path).strip()
         if is_same(path, current, original):
             return
+        if not is_ours(path, current, original, self._ours):
+            self._left_groups.append(os.path.dirname(path))
+            self.left.append(f"{path}: holds {current!r}, which somebody else wrote; left alone")
+            return
         if os.path.basename(path) == "cgroup.subtree_control":
-            before, now = set(original.split()), set(current.split())
-            changes = [f"-{name}" for name in now - before] + [f"+{name}" for name in before - now]
+            enabled = set(self._ours.get(path, current.split())) - set(original.split())
+            changes = [f"-{name}" for name in sorted(enabled & set(current.split()))]
+            if not changes:
+                return
             self._files.write(path, " ".join(changes))
         else:
             try:
@@ -138,6 +190,21 @@ class _Undo:
                 else:
                     original = self._write_online(path, original, error)
         self._log(path, current, original)
+
+    def _is_same_group(self, directory: str, journaled: int) -> bool:
+        now = inode(directory)
+        if not journaled or not now or now == journaled:
+            return True
+        line = f"{directory}: is another group of that name; left alone"
+        if line not in self.left:
+            self.left.append(line)
+        return False
+
+    def is_below_left(self, entry: Entry) -> bool:
+        """Whether ``entry`` is a mask below a group whose mask others have changed."""
+        return isinstance(entry, FileEntry) and any(
+            entry.path.startswith(f"{group}/") for group in self._left_groups
+        )
 
     def _ease(self, path: str, current: str, original: str) -> None:
         """Widens a v1 mask to both values, so that the children can go from one to the other."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import logging
 import os
 from collections.abc import Collection, Iterable
 
@@ -18,6 +19,8 @@ from smartharvest.host.cpulist import format_cpulist, parse_cpulist
 from smartharvest.host.journal import AffinityEntry, FileEntry, Journal, MovedEntry
 from smartharvest.host.kernel_files import KernelFiles
 from smartharvest.host.restoration import WriteLog, is_same, move, no_log, put_back
+
+_log = logging.getLogger(__name__)
 
 _GONE = (errno.ENOENT, errno.ENODEV, errno.ENOTDIR)
 
@@ -41,6 +44,7 @@ class HostWriter:
         if is_same(path, current, value):
             return
         self.adopt(path)
+        self._journal.expect({path: [value]})
         self._write(path, value + "\n")  # a bare newline empties a mask, an empty write does not
         self._write_log(path, current, value)
 
@@ -84,6 +88,7 @@ class HostWriter:
             ) from error
         except OSError as error:
             raise TargetError(f"{path}: the group cannot be made: {error.strerror}") from error
+        self._journal.note_made(path)
         self._write_log(path, "", "mkdir")
 
     def enable_controllers(self, directory: str, controllers: Collection[str]) -> None:
@@ -94,6 +99,7 @@ class HostWriter:
         if not missing:
             return
         self.adopt(path)
+        self._journal.expect({path: missing})
         value = " ".join(f"+{name}" for name in missing)
         self._write(path, value)
         self._write_log(path, current, value)
@@ -197,7 +203,11 @@ class HostWriter:
         If something cannot be put back the rest still is, the journal stays for ``smartharvest
         restore``, and RightsError names what is left.
         """
-        result = put_back(self._journal.entries, self.files, self._write_log)
+        result = put_back(
+            self._journal.entries, self.files, self._write_log, ours=self._journal.ours
+        )
+        for line in result.left:
+            _log.warning("not put back: %s", line)
         if result.failed:
             self._journal.release()
             raise RightsError(

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -10,6 +11,7 @@ import pytest
 
 from smartharvest.host import recovery
 from smartharvest.host.cgroup import CgroupTree
+from smartharvest.host.fake_kernel import REFUSALS
 from smartharvest.host.journal import Journal
 from smartharvest.host.recovery import recover
 from smartharvest.host.writer import HostWriter
@@ -143,10 +145,59 @@ def test_what_cannot_be_put_back_yet_is_at_the_next_recovery(
 ) -> None:
     state = tmp_path / "state"
     kill_an_agent_in(tree, state)
-    tree.files.write(tree.group("g").cpus_file, "1,7")
-    make_group(tree, "g/theirs", "7")
+    Path(tree.root, REFUSALS).write_text(f"g/cpuset.cpus {errno.EACCES}\n" * 9)
     assert len(recover(tree.files, str(state)).failed) == 1
-    tree.files.write(tree.group("g/theirs").cpus_file, "\n")
+    Path(tree.root, REFUSALS).unlink()
     assert recover(tree.files, str(state)).failed == []
     assert tree.group("g").cpus() == {0, 1, 2, 3}
     assert os.listdir(state) == []
+
+
+def test_what_an_agent_leaves_that_had_no_journal_yet_is_swept_away(
+    tree: CgroupTree, tmp_path: Path
+) -> None:
+    state = tmp_path / "state"
+    living = Journal(str(state))
+    for name in ("agent-1.lock", "agent-1.shared", "agent-2.sock"):
+        (state / name).write_text("")
+    recover(tree.files, str(state))
+    assert {path.suffix for path in state.iterdir()} == {".journal", ".lock", ".shared"}
+    living.close()
+    assert os.listdir(state) == []
+
+
+def test_what_somebody_else_has_written_since_is_left_alone(
+    tree: CgroupTree, tmp_path: Path
+) -> None:
+    kill_an_agent_in(tree, tmp_path / "state")
+    tree.files.write(tree.group("g").cpus_file, "2-3")
+    report = recover(tree.files, str(tmp_path / "state"))
+    assert tree.group("g").cpus() == {2, 3}
+    assert report.left == [
+        f"{tree.group('g').cpus_file}: holds '2-3', which somebody else wrote; left alone"
+    ]
+    assert tree.files.read(f"{tree.group('g').cpu_path}/cpu.shares") == "4096\n"
+    assert os.listdir(tmp_path / "state") == []
+
+
+def test_a_weight_that_somebody_else_has_written_since_is_left_alone(
+    tree: CgroupTree, tmp_path: Path
+) -> None:
+    kill_an_agent_in(tree, tmp_path / "state")
+    directory = tree.group("g").cpu_path
+    tree.files.write(f"{directory}/cpu.idle", "0")
+    tree.files.write(f"{directory}/cpu.shares", "333")
+    recover(tree.files, str(tmp_path / "state"))
+    assert tree.files.read(f"{directory}/cpu.shares") == "333\n"
+
+
+def test_a_new_group_by_an_old_name_is_left_alone(tree: CgroupTree, tmp_path: Path) -> None:
+    kill_an_agent_in(tree, tmp_path / "state")
+    group = tree.group("g")
+    os.rename(group.path, f"{group.path}-before")  # so that the kernel cannot reuse the inode
+    tree.files.mkdir(group.path)
+    tree.files.write(group.cpus_file, "1")
+    report = recover(tree.files, str(tmp_path / "state"))
+    assert group.cpus() == {1}
+    assert f"{group.path}: is another group of that name; left alone" in report.left
+    assert os.listdir(tmp_path / "state") == []

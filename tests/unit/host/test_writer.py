@@ -14,6 +14,7 @@ import pytest
 from smartharvest.errors import RightsError, TargetVanished, WriteRefused
 from smartharvest.host import tasks
 from smartharvest.host.cgroup import CgroupTree
+from smartharvest.host.fake_kernel import REFUSALS
 from smartharvest.host.journal import FileEntry, Journal
 from smartharvest.host.writer import HostWriter
 from tests.unit.host.made_trees import kernel_of, make_group, make_v1_tree, make_v2_tree
@@ -54,7 +55,8 @@ def test_the_original_is_journaled_before_the_write(v1: CgroupTree, journal: Jou
     kernel_of(v1).fail_next(path, errno.EINVAL)
     with pytest.raises(WriteRefused, match="EINVAL"):
         HostWriter(v1.files, journal).set(path, "1")
-    assert journal.entries == (FileEntry(path, "0-3"),)
+    assert journal.entries == (FileEntry(path, "0-3", os.stat(v1.group("g").path).st_ino),)
+    assert journal.ours == {path: ["1"]}
 
 
 def test_a_write_that_changes_nothing_is_neither_journaled_nor_made(
@@ -370,9 +372,7 @@ def test_what_cannot_be_put_back_is_named_and_its_journal_kept(
     writer = HostWriter(v1.files, journal)
     writer.set(v1.group("g").cpus_file, "1")
     writer.set(v1.group("h").cpus_file, "1")
-    make_group(v1, "g/theirs", "1")
-    v1.files.write(v1.group("g").cpus_file, "1,5")
-    v1.files.write(v1.group("g/theirs").cpus_file, "5")
+    Path(v1.root, REFUSALS).write_text(f"g/cpuset.cpus {errno.EBUSY}\n" * 9)
     with pytest.raises(RightsError, match=r"g/cpuset\.cpus \(was 0-3\): .*busy"):
         writer.restore()
     assert v1.group("h").cpus() == {0, 1, 2, 3}

@@ -1,0 +1,64 @@
+"""What a service manager is told: sd_notify(3), and its watchdog.
+
+Without one (no NOTIFY_SOCKET) nothing happens. A message that cannot be sent is dropped: the
+manager then acts as if we were silent, which is what its watchdog is for.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+from collections.abc import Mapping
+
+_BEATS_PER_TIMEOUT = 4
+"""sd_watchdog_enabled(3) asks for two; a busy second must not end the agent."""
+
+
+class ServiceManager:
+    """The manager that ``environment`` names. Times are nanoseconds of any one clock."""
+
+    def __init__(self, environment: Mapping[str, str] | None = None) -> None:
+        given = os.environ if environment is None else environment
+        self._address = _address(given.get("NOTIFY_SOCKET", ""))
+        self._beat_every_ns = _beat_every_ns(given)
+        self._next_beat_ns = 0
+
+    def ready(self, status: str) -> None:
+        """The service does what it is for; ``status`` is a line for people."""
+        self._send(f"READY=1\nSTATUS={status}\nMAINPID={os.getpid()}")
+
+    def status(self, status: str) -> None:
+        self._send(f"STATUS={status}")
+
+    def stopping(self) -> None:
+        self._send("STOPPING=1")
+
+    def beat(self, now_ns: int) -> None:
+        """Keeps the watchdog quiet; to be called while all is well, as often as one likes."""
+        if self._beat_every_ns and now_ns >= self._next_beat_ns:
+            self._next_beat_ns = now_ns + self._beat_every_ns
+            self._send("WATCHDOG=1")
+
+    def _send(self, message: str) -> None:
+        if not self._address:
+            return
+        with contextlib.suppress(OSError):
+            kind = socket.SOCK_DGRAM | socket.SOCK_CLOEXEC | socket.SOCK_NONBLOCK
+            with socket.socket(socket.AF_UNIX, kind) as notify:
+                notify.sendto(message.encode(), self._address)
+
+
+def _address(text: str) -> str:
+    """An absolute path, or an abstract name, which is written with @ and begins with a null."""
+    if text.startswith("@"):
+        return "\0" + text[1:]
+    return text if text.startswith("/") else ""
+
+
+def _beat_every_ns(given: Mapping[str, str]) -> int:
+    """0: nobody waits for beats of this process."""
+    if given.get("WATCHDOG_PID", str(os.getpid())) != str(os.getpid()):
+        return 0
+    timeout_us = given.get("WATCHDOG_USEC", "")
+    return int(timeout_us) * 1000 // _BEATS_PER_TIMEOUT if timeout_us.isdigit() else 0

@@ -1,0 +1,112 @@
+"""Where agents are struck: groups of this host, and made trees that refuse some changes."""
+
+from __future__ import annotations
+
+import errno
+import os
+import random
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+
+from smartharvest.config import Settings
+from smartharvest.host.fake_kernel import REFUSALS
+from smartharvest.host.kernel_files import KernelFiles
+from smartharvest.host.targets import TargetSpec
+from tests.integration.hosts import Host
+from tests.integration.worlds import World
+
+_REFUSED = (errno.EBUSY, errno.EINVAL, errno.EACCES, errno.ENOSPC)
+_MOST_REFUSALS = 3
+
+
+def _settings(numbers: random.Random, **more: object) -> Settings:
+    """Any of the ways to arrange a host, with windows short enough for many decisions."""
+    values: dict[str, object] = {
+        "window_ns": 5_000_000,
+        "poll_ns": 500_000,
+        "sensor": "proc",
+        "long_term": "off",
+        "elastic_min": numbers.choice((0, 1)),
+        "park": numbers.choice(("idle", "freeze")),
+        **more,
+    }
+    return Settings(**values)  # type: ignore[arg-type]
+
+
+class HostPlace:
+    """The groups of a ``Host``: the primary spins and sleeps, the batch spins."""
+
+    def __init__(self, host: Host) -> None:
+        self.name = "this host"
+        self._host = host
+
+    @property
+    def files(self) -> KernelFiles:
+        return self._host.tree.files
+
+    def settings(self, numbers: random.Random) -> Settings:
+        host = self._host
+        return _settings(
+            numbers,
+            primary=(TargetSpec("cgroup", str(host.web)),),
+            elastic=TargetSpec("cgroup", str(host.batch)),
+            state_dir=str(host.state_dir),
+        )
+
+    def snapshot(self) -> object:
+        """Files byte for byte, groups, where the tasks are, and where they may run."""
+        found: dict[str, object] = dict(self._host.files())
+        for pid in (self._host.spinner, self._host.worker):
+            found[f"affinity of {pid}"] = os.sched_getaffinity(pid)
+            found[f"groups of {pid}"] = Path(f"/proc/{pid}/cgroup").read_text()
+        return found
+
+    def at_rest(self) -> AbstractContextManager[None]:
+        return nullcontext()  # the kernel's changes are whole
+
+    def refuse(self, _numbers: random.Random) -> int:
+        return 0
+
+
+class MadePlace:
+    """A made tree, v1 or v2, with a group below the elastic one."""
+
+    def __init__(self, world: World) -> None:
+        self.name = f"made v{world.tree.version} tree"
+        self._world = world
+
+    @property
+    def files(self) -> KernelFiles:
+        return self._world.kernel
+
+    def settings(self, numbers: random.Random) -> Settings:
+        return _settings(
+            numbers,
+            primary=(TargetSpec("cgroup", "web"),),
+            elastic=TargetSpec("cgroup", "batch"),
+            cgroup_root=self._world.tree.root,
+            state_dir=str(self._world.state_dir),
+        )
+
+    def snapshot(self) -> object:
+        return {path: text for path, text in self._world.files().items() if path != REFUSALS}
+
+    def at_rest(self) -> AbstractContextManager[None]:
+        return self._world.kernel.at_rest()
+
+    def refuse(self, numbers: random.Random) -> int:
+        """Some changes are refused, whoever makes them: agent, guardian or restore."""
+        files = [path for path in self._world.files() if _is_written(path)]
+        refused = [
+            f"{numbers.choice(files)} {numbers.choice(_REFUSED)}\n"
+            for _ in range(numbers.choice((0, 0, 1, _MOST_REFUSALS)))
+        ]
+        Path(self._world.tree.root, REFUSALS).write_text("".join(refused))
+        return len(refused)
+
+
+def _is_written(path: str) -> bool:
+    name = os.path.basename(path)
+    return "batch" in path and name in (
+        *("cpuset.cpus", "cpu.idle", "cpu.shares", "cpu.weight", "freezer.state", "cgroup.freeze"),
+    )

@@ -1,0 +1,39 @@
+"""A short fault campaign; the long one is ``make faults``."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from tests.commands import LONGEST_S
+
+KILLS = 12
+
+
+def _campaign(where: str) -> dict[str, object]:
+    """In a process of its own: it forks, and takes guardians for its children."""
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.faults", "--where", where, "--kills", str(KILLS)],
+        capture_output=True,
+        text=True,
+        timeout=5 * LONGEST_S,
+        check=False,
+    )
+    assert done.stdout, done.stderr
+    (tally,) = json.loads(done.stdout)["places"]
+    assert tally["failures"] == []
+    assert done.returncode == 0, done.stderr
+    return dict(tally)
+
+
+@pytest.mark.parametrize("version", ["v1", "v2"])
+def test_whenever_an_agent_on_a_made_tree_is_struck_everything_comes_back(version: str) -> None:
+    assert _campaign(version)["kills"] == KILLS
+
+
+@pytest.mark.root
+def test_whenever_an_agent_on_this_host_is_struck_everything_comes_back() -> None:
+    assert _campaign("host")["kills"] == KILLS
