@@ -24,6 +24,7 @@ from smartharvest.errors import (
 )
 from smartharvest.halts import GONE, explain_halt
 from smartharvest.host.charges import ReadCharge, charge_of
+from smartharvest.host.other_writers import Surprise
 from smartharvest.host.shared_page import Phase
 from smartharvest.policy.fallback import fallback_steps
 from smartharvest.rest import Rest
@@ -50,6 +51,7 @@ BLIND_CHECKS = 2
 """A sensor that missed much so often in a row has failed."""
 HOUSEKEEPING_SHARE = 100
 """Looking after the targets may take one part in so many of the time."""
+LOOKS_FOR_OTHERS = 3
 
 
 @dataclass(frozen=True)
@@ -311,8 +313,30 @@ class Run:
                 self._rebuild(seen, "the sensor misses too much")
             elif seen != session.survey:
                 self._rebuild(seen, "the targets' groups or CPUs have changed")
+            else:
+                self._look_for_other_writers()
         took_ns = _core.monotonic_ns() - began_ns
         self._next_look_ns = began_ns + max(HOUSEKEEPING_NS, took_ns * HOUSEKEEPING_SHARE)
+
+    def _look_for_other_writers(self) -> None:
+        """Raises ForeignWrite if the groups are not as the loop has left them, and stay so."""
+        session, loop = self._session, self._loop
+        surprise: Surprise | None = None
+        for _ in range(LOOKS_FOR_OTHERS):
+            before = self._moves()
+            try:
+                surprise = session.surprise(before[0])
+            except OSError:
+                return  # what cannot be read is met again where it is needed
+            if surprise is None or loop.halt is not None or self._moves() != before:
+                return
+            time.sleep(0.001)  # the loop may be amid a write that it has not counted yet
+        if surprise is not None:
+            session.step_aside(surprise)
+
+    def _moves(self) -> tuple[int, int]:
+        """(cores lent, moves of the loop): while they stay, so do the groups."""
+        return self._loop.harvested, self._loop.counters()["assignments"]
 
     def _follow_births(self) -> None:
         """Takes along what an elastic process has started."""

@@ -43,6 +43,8 @@ class ElasticSide:
         self._freezes = False
         self._evicted = False
         self._may_nudge = False
+        self.idle_file: str | None = None
+        """The cpu.idle switch, if it is on."""
 
     def arrange(self, survey: Survey) -> None:
         """Journals what the loop is going to write, and puts the group under cpu.idle.
@@ -187,6 +189,7 @@ class ElasticSide:
             )
         else:
             self._writer.set(idle, "1")
+            self.idle_file = idle
 
     def _strangers(self, group: Group) -> set[int]:
         """Tasks of the group's cpu directory that its cpuset does not hold."""

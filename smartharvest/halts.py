@@ -7,7 +7,8 @@ import os
 from typing import TYPE_CHECKING, NoReturn
 
 from smartharvest import _core
-from smartharvest.errors import AlreadyManaged, SensorError, TargetVanished, WriteRefused
+from smartharvest.errors import SensorError, TargetVanished, WriteRefused
+from smartharvest.host.other_writers import ForeignWrite, likely_writers
 from smartharvest.host.targets import PidTarget
 
 if TYPE_CHECKING:
@@ -30,9 +31,9 @@ def explain_halt(session: Session, loop: _core.Loop) -> NoReturn:
         if error in GONE or not elastic.alive():
             raise TargetVanished(f"{path or elastic.spec}: is gone; all was given back")
         if error == _core.EFFECTIVE_MISMATCH:
-            raise AlreadyManaged(
+            raise ForeignWrite(
                 f"{path}: {value!r} was written but another set is in force; does somebody "
-                "else manage this group?"
+                f"else manage this group? ({likely_writers()})"
             )
         raise WriteRefused(path, value, error)
     if what == "sensor" and error in GONE:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import signal
+import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
@@ -11,12 +12,17 @@ from functools import partial
 from smartharvest.agent import Decision
 from smartharvest.config import Settings
 from smartharvest.errors import SmartHarvestError
+from smartharvest.host.other_writers import ForeignWrite
 from smartharvest.learning.model_keeper import ModelKeeper, keep_model
+from smartharvest.retreat import Retreat
 from smartharvest.session import Report, Session
 from smartharvest.shadow import ShadowSession
 from smartharvest.window import Window
 
 _log = logging.getLogger(__name__)
+
+_LOOK_S = 0.1
+"""How soon a signal is seen while the agent steps aside."""
 
 
 def harvest(
@@ -30,33 +36,47 @@ def harvest(
     window with its decision. Raises what Session raises.
     """
     ran_s = 0.0
-    signals = _Signals()
-    session, old = _make_session(settings, load), None
+    signals, retreat = _Signals(), Retreat()
+    session: Session = _make_session(settings, load)
+    old: Session | None = None
     while True:
         keeper: ModelKeeper | None = None
-        with ExitStack() as saving, ExitStack() as stack:
-            session = _enter(stack, session, old)
-            signals.reach(session)
-            settings = session.settings
-            duration_ns = settings.duration_ns
-            left_s = None
-            if duration_ns is not None:
-                left_s = max(0.0, duration_ns / 1e9 - ran_s)
-            policy = session.make_policy()
-            if not settings.dry_run:
-                keeper = keep_model(settings, session.capacity.total, policy)
-                if keeper is not None:  # saved only after the host is given back
-                    saving.callback(keeper.save)
-            report = session.run(
-                policy,
-                seconds=left_s,
-                started=partial(_log.info, "harvesting with %s; ctrl-C ends it", settings.policy),
-                observe=partial(_observe, keeper, observe),
-            )
+        began_s = time.monotonic()
+        try:
+            with ExitStack() as saving, ExitStack() as stack:
+                session = _enter(stack, session, old)
+                signals.reach(session)
+                settings = session.settings
+                duration_ns = settings.duration_ns
+                left_s = None
+                if duration_ns is not None:
+                    left_s = max(0.0, duration_ns / 1e9 - ran_s)
+                policy = session.make_policy()
+                if not settings.dry_run:
+                    keeper = keep_model(settings, session.capacity.total, policy)
+                    if keeper is not None:  # saved only after the host is given back
+                        saving.callback(keeper.save)
+                report = session.run(
+                    policy,
+                    seconds=left_s,
+                    started=partial(_started, session),
+                    observe=partial(_observe, keeper, observe),
+                )
+        except ForeignWrite as error:
+            in_peace_s = time.monotonic() - began_s
+            ran_s += in_peace_s
+            signals.wait(error, retreat.next_wait_s(in_peace_s), session)
+            session, old = _make_session(settings, load, session), None
+            continue
         ran_s += report.seconds
         if session.replacement is None or signals.ending:
             return report
         old, session = session, _make_session(session.replacement, load, session)
+
+
+def _started(session: Session) -> None:
+    session.service.ready(f"harvesting with {session.settings.policy}")
+    _log.info("harvesting with %s; ctrl-C ends it", session.settings.policy)
 
 
 def _observe(
@@ -87,6 +107,18 @@ class _Signals:
         self._session = session
         if self.ending:
             session.stop()
+
+    def wait(self, because: ForeignWrite, wait_s: float, session: Session) -> None:
+        """Steps aside for so long; raises ``because`` if it is to end meanwhile."""
+        _log.warning("%s; all was given back, trying again in %.0f s", because, wait_s)
+        session.service.status(f"stepping aside for {wait_s:.0f} s: {because}")
+        self._session = None
+        until_s = time.monotonic() + wait_s
+        while time.monotonic() < until_s:
+            if self.ending:
+                raise because
+            session.service.beat(time.monotonic_ns())
+            time.sleep(_LOOK_S)
 
     def _end(self, *_: object) -> None:
         self.ending = True

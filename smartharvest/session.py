@@ -6,6 +6,7 @@ session - by its end, a signal or any error - stops the loop and restores the or
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import resource
 import signal
@@ -13,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, NoReturn, Self
 
 from smartharvest import _core
 from smartharvest.agent import Agent, Decision
@@ -31,9 +32,15 @@ from smartharvest.host.cpulist import format_cpulist
 from smartharvest.host.fake_kernel import FakeKernel
 from smartharvest.host.family import Births
 from smartharvest.host.journal import Journal
-from smartharvest.host.other_writers import ManagedFile
+from smartharvest.host.other_writers import (
+    ForeignWrite,
+    ManagedFile,
+    Surprise,
+    find_surprise,
+)
 from smartharvest.host.patterns import expand, is_pattern
 from smartharvest.host.recovery import RecoveryReport, recover
+from smartharvest.host.service_manager import ServiceManager
 from smartharvest.host.shared_page import Phase
 from smartharvest.host.targets import (
     CgroupTarget,
@@ -91,6 +98,8 @@ class Session:
         self.audit: AuditLog | None = None
         self.metrics: Metrics | None = None
         self.stopped = False
+        self.service = ServiceManager()
+        self._heard_beat = 0
         self.managed: list[ManagedFile] = []
         """What the loop writes, for the host as last surveyed."""
         self.keeper: Keeper | None = None
@@ -385,8 +394,25 @@ class Session:
         return {"silent loop": page.shrinks, "starved": page.starved}
 
     def beat(self) -> None:
-        """Tells the guardian that the control plane is alive."""
-        self.journal.page.beat_as_agent()
+        """Tells the guardian that we live, and if the loop does the service manager as well."""
+        page = self.journal.page
+        page.beat_as_agent()
+        if page.loop_beat != self._heard_beat:
+            self._heard_beat = page.loop_beat
+            self.service.beat(_core.monotonic_ns())
+
+    def surprise(self, harvested: int) -> Surprise | None:
+        """What somebody else has written to what is managed, with ``harvested`` cores lent."""
+        if not self.managed:
+            return None
+        idle_file = self.elastic_side.idle_file
+        return find_surprise(self.tree.files, self.managed, harvested, idle_file)
+
+    def step_aside(self, surprise: Surprise) -> NoReturn:
+        """Leaves somebody else what he has written. Raises ForeignWrite."""
+        with contextlib.suppress(KeyError):  # the set in force is not ours to put back
+            self.journal.replace_original(surprise.path, surprise.found)
+        raise ForeignWrite(str(surprise))
 
     def primary_threads(self) -> list[int]:
         """Thread ids of all primaries. Raises TargetVanished."""

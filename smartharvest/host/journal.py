@@ -15,7 +15,7 @@ import fcntl
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from smartharvest.errors import AlreadyManaged, RightsError, SmartHarvestError
 from smartharvest.host import shared_page, tasks
@@ -246,6 +246,13 @@ class Journal:
     def withdraw_created(self, directory: str) -> None:
         """Takes an entry back: somebody else made that group first, so it is not ours to remove."""
         del self._entries[_subject(CreatedEntry(directory))]
+        self._save()
+
+    def replace_original(self, path: str, original: str) -> None:
+        """What somebody else has written to a file of ours is what is to be put back now."""
+        entry = self._entries[_subject(FileEntry(path, ""))]
+        assert isinstance(entry, FileEntry)
+        self._entries[_subject(entry)] = replace(entry, original=original)
         self._save()
 
     def record_moved(self, tid: int, start_time: int, origin: str, destination: str) -> None:

@@ -36,8 +36,8 @@ class Surprise:
 
     def __str__(self) -> str:
         return (
-            f"{self.path}: {self.found!r} is there and {self.expected!r} was written; somebody else "
-            f"writes this group ({likely_writers()})"
+            f"{self.path}: {self.found!r} is there and {self.expected!r} was written; somebody "
+            f"else writes this group ({likely_writers()})"
         )
 
 

@@ -87,6 +87,7 @@ class Restless:
 
     name = "restless"
     buffer = 0
+    quiet_ns = None
 
     def __init__(self, total: int, numbers: random.Random) -> None:
         self.short_term: ShortTermSafeguard = AggressiveSafeguard(total)

@@ -20,6 +20,7 @@ from smartharvest.errors import (
     WriteRefused,
 )
 from smartharvest.host.journal import read_journal
+from smartharvest.host.other_writers import ForeignWrite
 from smartharvest.host.restoration import put_back
 from smartharvest.policy.prev_peak import PrevPeak
 from smartharvest.session import Session
@@ -450,6 +451,29 @@ def test_a_mask_that_is_taken_but_not_in_force_is_somebody_elses_doing(
     with pytest.raises(SmartHarvestError, match="does somebody else manage this group"), session:
         run_until(session, Script(3), lambda _w, _d: False)
     assert quiet_world.files() == before
+
+
+@pytest.mark.usefixtures("_quick_housekeeping")
+@pytest.mark.parametrize("switch", [False, True])
+def test_what_somebody_else_writes_ends_the_run_and_stays(quiet_world: World, switch: bool) -> None:
+    path = quiet_world.elastic.idle_file if switch else quiet_world.elastic.cpus_file
+    assert path is not None
+    value = "0" if switch else "0-3"
+    written = False
+
+    def write_once_lent(_window: Window, _decision: Decision) -> bool:
+        nonlocal written
+        if not written and quiet_world.mask() == "3-7":
+            written = True
+            quiet_world.kernel.write(path, value)
+        return False
+
+    session = Session(settings_for(quiet_world))
+    with pytest.raises(ForeignWrite, match=f"{path}: {value!r} is there"), session:
+        run_until(session, Script(3), write_once_lent)
+    assert quiet_world.mask() == ("0-7" if switch else "0-3")
+    assert quiet_world.idle() == "0"
+    assert quiet_world.journals() == []
 
 
 @pytest.mark.usefixtures("_quick_housekeeping")
