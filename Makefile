@@ -82,6 +82,10 @@ bench-real: build ## Real servers and batches under every condition, about 20 mi
 	@$(BIN)/python -m pip install --quiet --editable '.[real]'
 	@$(BIN)/python -m bench.real
 
+.PHONY: reproduce
+reproduce: build ## The paper's evaluation on the simulated server, into docs/evaluation.md
+	@$(BIN)/smartharvest reproduce --out docs/evaluation --page docs/evaluation.md
+
 .PHONY: clean
 clean: ## Remove everything that was built
 	rm -rf build dist *.egg-info $(VENV) smartharvest/*.so .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -315,6 +315,12 @@ cdef class Simulation:
         finally:
             PyMem_Free(all_of_them)
 
+    def forget_latencies(self) -> None:
+        """From now on they count anew: those of the requests that complete later."""
+        cdef simulator.sh_sim_machine *machine = &self.run.machine
+        for i in range(machine.primary_count):
+            memset(&machine.primaries[i].latencies, 0, sizeof(simulator.sh_sim_latencies))
+
     def wait_us(self, q: float) -> float:
         """Quantile of the threads' waits for a core, without the dispatches inside a service."""
         return simulator.sh_sim_latencies_quantile(&self.run.machine.waits, q) / 1e3

@@ -18,6 +18,7 @@ from smartharvest.cli.model import model
 from smartharvest.cli.observe import observe
 from smartharvest.cli.record import record
 from smartharvest.cli.replay import replay
+from smartharvest.cli.reproduce import reproduce
 from smartharvest.cli.restore import restore
 from smartharvest.cli.run import run
 from smartharvest.cli.simulate import simulate
@@ -62,6 +63,7 @@ COMMANDS = (
     doctor,
     record,
     replay,
+    reproduce,
     status,
     restore,
     demo,

@@ -157,11 +157,13 @@ def run_policy(
     make_long_term: Callable[[], LongTermSafeguard] = LongTermSafeguard,
     observe: Callable[[Window, Decision], None] | None = None,
     every_poll: bool = False,
+    started: Callable[[Machine], None] | None = None,
 ) -> tuple[Machine, LongTermSafeguard | None]:
     """The machine at the end of the run, and the long-term safeguard if there was one.
 
     ``make``, given the cores, makes a policy that has no spelling; ``observe`` gets each window
-    with its answer; ``every_poll`` makes even the polls that cannot change anything one by one.
+    with its answer, ``started`` the machine before it runs; ``every_poll`` makes even the polls
+    that cannot change anything one by one.
     """
     if make is None:
         check_policy(policy)
@@ -190,6 +192,8 @@ def run_policy(
         long_term=long_term,
         label_kind=(options or LearningOptions()).label,
     )
+    if started is not None:
+        started(machine)
     _control(experiment, machine, agent, observe)
     return machine, long_term
 
