@@ -30,6 +30,8 @@ def _settings(numbers: random.Random, **more: object) -> Settings:
         "park": numbers.choice(("idle", "freeze")),
         **more,
     }
+    if numbers.random() < 0.5:  # the primary keeps a core of its own
+        values |= {"placement": "exclusive", "elastic_min": 0, "max_harvest": 1}
     return Settings(**values)  # type: ignore[arg-type]
 
 
