@@ -200,9 +200,9 @@ def _figure_5(results: Results, paper: Paper) -> Finding:
             f"it harvests between {low} and {high} cores",
             all(low <= round(value, 1) <= high for value in harvests.values()),
             ", ".join(f"{NAMES[n]} {value:.2f}" for n, value in harvests.items()),
-            "decisions once a window could harvest no more than "
-            f"{smart['memcached'].runs[0].clairvoyant:.2f} cores of the simulated Memcached, had "
-            "they known the future; how the real one's peaks vary is not published",
+            "of the simulated Memcached even a clairvoyant that takes no core that is wanted gets "
+            f"{smart['memcached'].runs[0].clairvoyant:.2f} cores, deciding once a window; how the "
+            "real one's peaks vary is not published",
         ),
         Verdict(
             f"for IndexServe a buffer of {told['indexserve_buffer']} is enough and harvests more "
@@ -239,8 +239,8 @@ def _figure_5(results: Results, paper: Paper) -> Finding:
             "PrevPeak fails moses and img-dnn: P99 more than 50 % up",
             all(peak[n].change.value > told["prev_peak_change"] for n in ("moses", "img-dnn")),
             ", ".join(f"{NAMES[n]} {percent(s.change.value)}" for n, s in peak.items()),
-            "it is the worst of the policies here, too, but a simulated queue is served as soon as "
-            "a core is back: cold caches and migrations cost nothing",
+            "it hurts them more than SmartHarvest here, too, but a simulated queue is served as "
+            "soon as a core is back: cold caches and migrations cost nothing",
         ),
         Verdict(
             "PrevPeak misses the limit on the stringent workloads where SmartHarvest keeps it",
