@@ -8,7 +8,7 @@ static uint32_t bucket_of(uint64_t value) {
     return (exponent - 2) * SH_HISTOGRAM_SUB + mantissa;
 }
 
-static int64_t upper_edge(uint32_t bucket) {
+int64_t sh_histogram_edge(uint32_t bucket) {
     if (bucket < SH_HISTOGRAM_SUB)
         return bucket;
     uint32_t exponent = bucket / SH_HISTOGRAM_SUB + 2;
@@ -47,7 +47,7 @@ int64_t sh_histogram_quantile(const struct sh_histogram *histogram, double q) {
     for (uint32_t i = 0; i < SH_HISTOGRAM_BUCKETS; i++) {
         seen += atomic_load_explicit(&histogram->count[i], memory_order_relaxed);
         if (seen > 0 && (double)seen >= rank)
-            return upper_edge(i) < max_ns ? upper_edge(i) : max_ns;
+            return sh_histogram_edge(i) < max_ns ? sh_histogram_edge(i) : max_ns;
     }
     return max_ns;
 }

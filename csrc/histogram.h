@@ -19,6 +19,9 @@ void sh_histogram_add(struct sh_histogram *histogram, int64_t value_ns);
 /* The same `times` times. */
 void sh_histogram_add_times(struct sh_histogram *histogram, int64_t value_ns, uint64_t times);
 
+/* Upper edge of a bucket. */
+int64_t sh_histogram_edge(uint32_t bucket);
+
 /* Upper edge of the bucket that holds quantile q (0..1), at most the maximum; 0 when empty. */
 int64_t sh_histogram_quantile(const struct sh_histogram *histogram, double q);
 

@@ -103,5 +103,11 @@ class Simulation:
         Waits that have not ended and are long already count too.
         """
 
+    def recent_dispatches(
+        self,
+    ) -> tuple[tuple[tuple[int, int], ...], tuple[tuple[int, int], ...]]:
+        """Waits, and run times of the threads that began, since the last call: histograms of
+        (upper edge of a bucket in ns, count). Dispatches inside a service are left out."""
+
     def fail_writes(self, errno: int) -> None:
         """The actuator answers -``errno`` from now on; 0: it works again."""

@@ -10,7 +10,7 @@ from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from libc.stdint cimport int64_t, uint32_t
 from libc.string cimport memset
 
-from smartharvest._c cimport loop, simulator
+from smartharvest._c cimport histogram, loop, simulator
 
 from smartharvest.window import Window
 
@@ -339,6 +339,22 @@ cdef class Simulation:
             totals.blamed_waits + blamed,
         )
 
+    def recent_dispatches(self) -> tuple[object, object]:
+        """Waits and run times since the last call, as (upper edge in ns, count)."""
+        cdef simulator.sh_sim_recent *recent = &self.run.machine.recent
+        waits, runs = _durations(&recent.waits), _durations(&recent.runs)
+        memset(recent, 0, sizeof(recent[0]))
+        return waits, runs
+
     def fail_writes(self, errno: int) -> None:
         """The actuator answers -``errno`` from now on; 0: it works again."""
         self.run.machine.assign_error = -errno
+
+
+cdef tuple _durations(const histogram.sh_histogram *durations):
+    cdef uint32_t i
+    return tuple([
+        (histogram.sh_histogram_edge(i), durations.count[i])
+        for i in range(histogram.SH_HISTOGRAM_BUCKETS)
+        if durations.count[i]
+    ])

@@ -113,6 +113,8 @@ static void start(struct sh_sim_machine *machine, uint32_t number, struct sh_sim
     totals->dispatches++;
     totals->wait_ns += (uint64_t)wait_ns;
     sh_sim_latencies_add(&machine->waits, wait_ns);
+    sh_histogram_add(&machine->recent.waits, wait_ns);
+    sh_histogram_add(&machine->recent.runs, thread.service_ns);
     if (wait_ns > machine->config.long_wait_ns) {
         totals->long_waits++;
         totals->blamed_waits += thread.blamed;

@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "actuator.h"
+#include "histogram.h"
 #include "sensor.h"
 #include "simulator/agenda.h"
 #include "simulator/latencies.h"
@@ -117,6 +118,10 @@ struct sh_sim_totals {
     uint64_t assignments;
 };
 
+struct sh_sim_recent { /* dispatches since somebody last cleared it */
+    struct sh_histogram waits, runs;
+};
+
 struct sh_sim_machine {
     struct sh_sim_machine_config config;
     struct sh_sim_primary *primaries;
@@ -130,6 +135,7 @@ struct sh_sim_machine {
     struct sh_sim_random delays, placement;
     struct sh_sim_totals totals;
     struct sh_sim_latencies waits;
+    struct sh_sim_recent recent;
 
     int64_t now_ns, counted_ns;
     uint32_t busy, demand, ready; /* threads on a core, wanting one, in a queue for one */

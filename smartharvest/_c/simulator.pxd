@@ -1,5 +1,6 @@
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
+from smartharvest._c.histogram cimport sh_histogram
 from smartharvest._c.loop cimport sh_loop, sh_loop_config, sh_plan
 
 cdef extern from "simulator/traffic.h" nogil:
@@ -79,7 +80,11 @@ cdef extern from "simulator/machine.h" nogil:
         uint64_t dispatches, long_waits, blamed_waits, wait_ns
         uint64_t lent, given_back, preempted, stranded, assignments
 
+    struct sh_sim_recent:
+        sh_histogram waits, runs
+
     struct sh_sim_machine:
+        sh_sim_recent recent
         sh_sim_primary *primaries
         uint32_t primary_count
         sh_sim_core *cores

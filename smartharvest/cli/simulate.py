@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from smartharvest.cli.leaderboard import show_leaderboard
 from smartharvest.cli.settings_options import settings_from, settings_options
 from smartharvest.config import Settings
 from smartharvest.errors import ConfigError
@@ -40,8 +41,19 @@ from smartharvest.safeguard import LongTermSafeguard
               help="Which peak is learned: of busy cores (paper) or of demand.")  # fmt: skip
 @click.option("--events", is_flag=True, help="Weigh windows by time and act on events, as the "
               "agent does where the kernel tells of each; else poll and sample.")  # fmt: skip
+@click.option("--policies", metavar="P,P...", help="A leaderboard of these policies and bounds: "
+              "tells how each fares under the conditions it was made for.")  # fmt: skip
+@click.option("--workloads", metavar="W,W...", help="Of the leaderboard: names, files, or the sets "
+              "calibrated, bursty, held-out. Default: calibrated,bursty.")  # fmt: skip
+@click.option("--mechanisms", default="cpugroups,ipi,linux", show_default=True, metavar="M,M...",
+              help="Of the leaderboard.")  # fmt: skip
+@click.option("--csv", "as_csv", is_flag=True, help="Print the leaderboard's rows as CSV.")
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 def simulate(
+    policies: str | None,
+    workloads: str | None,
+    mechanisms: str,
+    as_csv: bool,
     workload: str,
     policy: str,
     mechanism: str,
@@ -67,6 +79,12 @@ def simulate(
     if policy not in BOUNDS:
         check_policy(policy)
     settings = settings_from(options)
+    if policies is not None:
+        board = show_leaderboard(
+            policies, workloads, mechanisms, seeds, seconds, settings.learner, as_csv, as_json
+        )
+        click.echo(board)
+        return
     experiment = _experiment(
         workload, mechanism, seconds, primary_cores, long_term, events, settings
     )

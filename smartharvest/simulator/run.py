@@ -10,6 +10,7 @@ from typing import Any
 from smartharvest.agent import Agent, Decision
 from smartharvest.learning.options import LearningOptions
 from smartharvest.policy import Policy, check_policy, make_policy
+from smartharvest.policy.base import DISPATCHES_PERIOD_NS, Dispatches, DispatchesObserver
 from smartharvest.safeguard import LongTermSafeguard
 from smartharvest.simulator.machine import LoopSettings, Machine, Model
 from smartharvest.simulator.mechanisms import Mechanism, make_mechanism
@@ -222,8 +223,10 @@ def _control(
     period_ns = end_ns if long_term is None else long_term.period_ns
     period_end_ns, earlier = period_ns, (0, 0, 0)
     counted = 2 if experiment.long_term == "attributed" else 1
+    observer = agent.policy if isinstance(agent.policy, DispatchesObserver) else None
+    told_ns = end_ns if observer is None else DISPATCHES_PERIOD_NS
     while simulation.now_ns < end_ns:
-        window = machine.advance(min(end_ns, period_end_ns))
+        window = machine.advance(min(end_ns, period_end_ns, told_ns))
         if window is not None:
             decision = agent.decide(window)
             simulation.post(
@@ -237,7 +240,13 @@ def _control(
             answered = decision.seq
             if observe is not None:
                 observe(window, decision)
-        elif long_term is not None and simulation.now_ns >= period_end_ns:
+            continue
+        if observer is not None and simulation.now_ns >= told_ns:
+            observer.observe_dispatches(
+                Dispatches(simulation.now_ns, *simulation.recent_dispatches())
+            )
+            told_ns += DISPATCHES_PERIOD_NS
+        if long_term is not None and simulation.now_ns >= period_end_ns:
             waits = simulation.waits()
             dispatches, long_waits = waits[0] - earlier[0], waits[counted] - earlier[counted]
             if long_term.observe(simulation.now_ns, dispatches, long_waits):

@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from smartharvest.errors import ConfigError
+from smartharvest.simulator.bursty import BURSTY, HELD_OUT
 from smartharvest.simulator.machine import MAX_SIMULATED_CORES
 from smartharvest.simulator.workloads import WORKLOADS, Primary, Service, Workload, steady
 
@@ -30,8 +31,9 @@ LARGEST_RATE_QPS = 1e8
 
 def find_workload(name: str) -> Workload:
     """A built-in workload, or that of a TOML file. Raises ConfigError."""
-    if name in WORKLOADS:
-        return WORKLOADS[name]
+    for known in (WORKLOADS, BURSTY, HELD_OUT):
+        if name in known:
+            return known[name]
     if name.endswith(".toml") or os.path.exists(name):
         return load_workload(name)
     raise ConfigError(
