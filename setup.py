@@ -20,6 +20,7 @@ CORE = [
     "perf_ring",
     "perf_sensor",
     "proc_sensor",
+    "rescue",
     "stat_sensor",
     "task_list",
     "task_table",

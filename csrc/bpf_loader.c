@@ -147,3 +147,9 @@ int sh_loader_call(int program) {
     const int err = call(PROG_RUN, &run, sizeof(run));
     return err < 0 ? err : (int)run.result;
 }
+
+int sh_loader_set(int map, uint32_t key, uint32_t value) {
+    struct map_update update = {
+        .fd = (uint32_t)map, .key = address(&key), .value = address(&value)};
+    return call(MAP_UPDATE_ELEM, &update, sizeof(update));
+}

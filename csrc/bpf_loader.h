@@ -40,6 +40,9 @@ int sh_loader_attach_iterator(int program);
 /* Runs it over everything: 0 or -errno. */
 int sh_loader_iterate(int link);
 
+/* Puts a value into an array map: 0 or -errno. */
+int sh_loader_set(int map, uint32_t key, uint32_t value);
+
 /* Runs a program of type syscall now: 0 or -errno. */
 int sh_loader_call(int program);
 

@@ -15,7 +15,7 @@
 #include "bpf_loader.h"
 #include "clock.h"
 
-enum { CPUS, WAKES, SHARED, SETTINGS };
+enum { CPUS, WAKES, RESCUES, SHARED, SETTINGS };
 enum { ON_SWITCH, ON_WAKEUP, ON_WAKEUP_NEW, ON_DEMAND, ON_WALK };
 enum { SWITCH_LINK, WAKEUP_LINK, WAKEUP_NEW_LINK, WALK_LINK };
 
@@ -74,10 +74,19 @@ static void read_levels(const struct sh_bpf_sensor *bpf, struct sh_reading *read
     }
 }
 
+static void mark_lent(struct sh_bpf_sensor *bpf, uint32_t harvested) {
+    const uint32_t lent = min_u32(bpf->config.elastic_min + harvested, bpf->config.lendable);
+    for (; bpf->lent_cpus < lent; bpf->lent_cpus++)
+        STORE(bpf->shared->lent[bpf->config.lend_order[bpf->lent_cpus] % SH_BPF_MAX_CPUS], 1);
+    for (; bpf->lent_cpus > lent; bpf->lent_cpus--)
+        STORE(bpf->shared->lent[bpf->config.lend_order[bpf->lent_cpus - 1] % SH_BPF_MAX_CPUS], 0);
+}
+
 static int hook_read(void *ctx, int64_t now_ns, uint32_t harvested, struct sh_reading *reading) {
     struct sh_bpf_sensor *bpf = ctx;
     if ((harvested > 0) != bpf->lent)
         sh_bpf_sensor_lend(bpf, now_ns, harvested > 0);
+    mark_lent(bpf, harvested);
     if (now_ns >= bpf->next_check_ns) {
         const int err = sh_bpf_sensor_alive(bpf);
         if (err)
@@ -396,6 +405,35 @@ void sh_bpf_sensor_retarget(struct sh_bpf_sensor *bpf, uint32_t i, uint64_t id) 
     memset(shared->known_groups, 0, sizeof(shared->known_groups));
 }
 
+/* --- CPUs ------------------------------------------------------------------------------------- */
+
+void sh_bpf_sensor_primary_time(const struct sh_bpf_sensor *bpf, uint32_t cpu, uint64_t *total_ns,
+                                uint64_t *lent_ns) {
+    *total_ns = *lent_ns = 0;
+    if (cpu >= bpf->cpu_count)
+        return;
+    *total_ns = LOAD(bpf->cpus[cpu].primary_ns);
+    *lent_ns = LOAD(bpf->cpus[cpu].primary_lent_ns);
+}
+
+uint64_t sh_bpf_sensor_displacements(const struct sh_bpf_sensor *bpf) {
+    uint64_t sum = 0;
+    for (uint32_t cpu = 0; cpu < bpf->cpu_count; cpu++)
+        sum += LOAD(bpf->cpus[cpu].displacements);
+    return sum;
+}
+
+int sh_bpf_sensor_tell(struct sh_bpf_sensor *bpf, uint32_t cpu, int event_fd) {
+    if (bpf->config.pull)
+        return -ENOTSUP;
+    return cpu < bpf->cpu_count ? sh_loader_set(bpf->maps[RESCUES], cpu, (uint32_t)event_fd)
+                                : -EINVAL;
+}
+
+void sh_bpf_sensor_telling(struct sh_bpf_sensor *bpf, bool on) {
+    STORE(bpf->shared->control.rescue, on);
+}
+
 /* --- levels ----------------------------------------------------------------------------------- */
 
 /* Copies the times booked, in their own units, and returns their sum. */
@@ -571,11 +609,13 @@ static int load(struct sh_bpf_sensor *bpf, const struct sh_bpf_settings *setting
         .context.size = sizeof(loaded),
         .cpus.max_entries = bpf->cpu_count,
         .wakes.max_entries = bpf->page_bytes,
+        .rescues.max_entries = bpf->cpu_count,
         .rodata.contents = (uint64_t)(uintptr_t)settings,
     };
     const int err = sh_loader_run(&loaded.context, sensor_loader_data, sensor_loader_data_bytes,
                                   sensor_loader_code, sensor_loader_code_bytes, reason);
-    const int maps[] = {loaded.cpus.fd, loaded.wakes.fd, loaded.bss.fd, loaded.rodata.fd};
+    const int maps[] = {loaded.cpus.fd, loaded.wakes.fd, loaded.rescues.fd, loaded.bss.fd,
+                        loaded.rodata.fd};
     const int programs[] = {loaded.on_switch.fd, loaded.on_wakeup.fd, loaded.on_wakeup_new.fd,
                             loaded.on_demand.fd, loaded.on_walk.fd};
     /* The loader closes what it made when it fails. */

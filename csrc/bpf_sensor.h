@@ -31,6 +31,10 @@ struct sh_bpf_config {
     uint32_t parts; /* SH_BPF_WAITS | SH_BPF_LEVELS | SH_BPF_DEMAND | SH_BPF_RUNS */
     bool pull;      /* of the parts only SH_BPF_DEMAND, from the queues of the targets' groups */
     uint64_t wait_threshold_ns;
+    /* CPUs in the order they are lent; those of the elastic minimum, never the primaries', first.
+     */
+    uint32_t lend_order[SH_BPF_MAX_CPUS];
+    uint32_t lendable, elastic_min;
 };
 
 /* Time spent at each level since the start. */
@@ -46,7 +50,7 @@ struct sh_bpf_sensor {
     uint64_t *wake_consumed;       /* mapped: positions in the ring of wake-ups */
     const uint64_t *wake_produced; /* mapped */
     uint32_t page_bytes;
-    int maps[4], programs[5], links[4];
+    int maps[5], programs[5], links[4];
 
     /* Liveness. */
     int64_t next_check_ns;
@@ -54,6 +58,7 @@ struct sh_bpf_sensor {
     uint64_t watched_switches;
     /* Lending. */
     bool lent;
+    uint32_t lent_cpus; /* of lend_order */
     uint32_t lending;
     uint64_t levels_base;         /* the levels' time minus all that is booked: constant */
     struct sh_bpf_spent spent[2]; /* at this collection and the one before */
@@ -139,6 +144,20 @@ int sh_bpf_sensor_resync(struct sh_bpf_sensor *bpf, struct sh_bpf_drift *drift);
 
 /* Target i is another group now (the old one was removed and made again). */
 void sh_bpf_sensor_retarget(struct sh_bpf_sensor *bpf, uint32_t i, uint64_t id);
+
+/* --- CPUs ------------------------------------------------------------------------------------- */
+
+/* How long primary tasks have run on a CPU since the start, and of that while it was lent; the
+ * stint that goes on is not in it. */
+void sh_bpf_sensor_primary_time(const struct sh_bpf_sensor *bpf, uint32_t cpu, uint64_t *total_ns,
+                                uint64_t *lent_ns);
+
+/* How often an elastic task got a CPU that others waited for; counted while somebody rescues. */
+uint64_t sh_bpf_sensor_displacements(const struct sh_bpf_sensor *bpf);
+
+/* Tells of displacements on `cpu` through the perf event `event_fd`. 0 or -errno. */
+int sh_bpf_sensor_tell(struct sh_bpf_sensor *bpf, uint32_t cpu, int event_fd);
+void sh_bpf_sensor_telling(struct sh_bpf_sensor *bpf, bool on);
 
 /* --- levels (SH_BPF_LEVELS) ------------------------------------------------------------------- */
 

@@ -112,8 +112,9 @@ class BpfSensor(Sensor):
     ``targets`` are (hierarchy, id, index of the primary, or -1 for the elastic side): hierarchy is
     ``v2``, ``cpuset`` or ``cpu`` (the id being the inode of the group's directory) or ``pid``.
     ``pull`` hooks nothing and looks at the run queues at each reading instead. ``parts`` are those
-    of BPF_PARTS the program shall have; pulling knows demand only. Raises OSError, with what failed
-    as its text, where the kernel or the rights do not allow it.
+    of BPF_PARTS the program shall have; pulling knows demand only. ``lend_order`` are the CPUs in
+    the order they are lent, those of the elastic minimum first. Raises OSError, with what failed as
+    its text, where the kernel or the rights do not allow it.
     """
 
     def __init__(
@@ -123,7 +124,26 @@ class BpfSensor(Sensor):
         pull: bool = False,
         wait_threshold_ns: int = 50_000,
         parts: Collection[str] = ...,
+        lend_order: Sequence[int] = (),
+        elastic_min: int = 0,
     ) -> None: ...
+    def rescue(self, cpus: Sequence[int], fifo_priority: int) -> None:
+        """Starts a thread on each of ``cpus`` that ends displacements there (csrc/rescue.h).
+
+        For an elastic group under cpu.idle. Raises OSError.
+        """
+
+    @property
+    def rescues(self) -> int:
+        """How often such a thread has woken for it."""
+
+    @property
+    def displacements(self) -> int:
+        """How often an elastic task got a CPU that others waited for, while somebody rescues."""
+
+    def primary_times_ns(self, cpu: int) -> tuple[int, int]:
+        """How long primary tasks have run on ``cpu``, and of that while it was lent."""
+
     def waits(self) -> BpfWaits:
         """A copy of all dispatch waits since the start."""
 

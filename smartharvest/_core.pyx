@@ -28,6 +28,7 @@ from smartharvest._c cimport (
     loop,
     perf_sensor,
     proc_sensor,
+    rescue,
     sensor,
     stat_sensor,
     window,
@@ -372,12 +373,14 @@ cdef class BpfSensor(Sensor):
     ``targets`` are (hierarchy, id, index of the primary, or -1 for the elastic side): hierarchy is
     ``v2``, ``cpuset`` or ``cpu`` (the id being the inode of the group's directory) or ``pid``.
     ``pull`` hooks nothing and looks at the run queues at each reading instead. ``parts`` are those
-    of BPF_PARTS the program shall have; pulling knows demand only. Raises OSError, with what failed
-    as its text, where the kernel or the rights do not allow it.
+    of BPF_PARTS the program shall have; pulling knows demand only. ``lend_order`` are the CPUs in
+    the order they are lent, those of the elastic minimum first. Raises OSError, with what failed as
+    its text, where the kernel or the rights do not allow it.
     """
 
     cdef bpf_sensor.sh_bpf_sensor *bpf
     cdef bint opened
+    cdef rescue.sh_rescue rescuer
 
     def __cinit__(
         self,
@@ -386,6 +389,8 @@ cdef class BpfSensor(Sensor):
         pull: bool = False,
         wait_threshold_ns: int = 50_000,
         parts: Collection[str] = BPF_PARTS,
+        lend_order: Sequence[int] = (),
+        elastic_min: int = 0,
     ) -> None:
         cdef bpf_sensor.sh_bpf_config config
         cdef const char *reason = NULL
@@ -411,6 +416,13 @@ cdef class BpfSensor(Sensor):
         for part in parts:
             config.parts |= _PARTS[part]
         config.wait_threshold_ns = wait_threshold_ns
+        if len(lend_order) > bpf_sensor.SH_BPF_MAX_CPUS:
+            raise ValueError(f"more than {bpf_sensor.SH_BPF_MAX_CPUS} CPUs")
+        for i, cpu in enumerate(lend_order):
+            config.lend_order[i] = cpu
+        config.lendable = len(lend_order)
+        config.elastic_min = elastic_min
+        self.rescuer.stop_fd = -1
         self.bpf = <bpf_sensor.sh_bpf_sensor *> allocate(1, sizeof(bpf_sensor.sh_bpf_sensor))
         with nogil:
             err = bpf_sensor.sh_bpf_sensor_open(self.bpf, &config, &self.seam, &reason)
@@ -421,8 +433,57 @@ cdef class BpfSensor(Sensor):
 
     def __dealloc__(self) -> None:
         if self.opened:
+            self.end_rescues()
             bpf_sensor.sh_bpf_sensor_close(self.bpf)
         PyMem_Free(self.bpf)
+
+    def close(self) -> None:
+        self.end_rescues()
+
+    cdef void end_rescues(self):
+        if self.rescuer.threads is not NULL:
+            with nogil:
+                rescue.sh_rescue_stop(&self.rescuer)
+            PyMem_Free(self.rescuer.threads)
+            self.rescuer.threads = NULL
+
+    def rescue(self, cpus: Sequence[int], fifo_priority: int) -> None:
+        """Starts a thread on each of ``cpus`` that ends displacements there (csrc/rescue.h).
+
+        For an elastic group under cpu.idle. Raises OSError.
+        """
+        cdef int err
+        self.end_rescues()
+        self.rescuer.threads = <rescue.sh_rescue_thread *> allocate(
+            max(1, len(cpus)), sizeof(rescue.sh_rescue_thread)
+        )
+        for i, cpu in enumerate(cpus):
+            self.rescuer.threads[i].cpu = cpu
+        self.rescuer.count = len(cpus)
+        self.rescuer.bpf = self.bpf
+        self.rescuer.fifo_priority = fifo_priority
+        with nogil:
+            err = rescue.sh_rescue_start(&self.rescuer)
+        if err:
+            PyMem_Free(self.rescuer.threads)
+            self.rescuer.threads = NULL
+            raise OSError(-err, os.strerror(-err))
+
+    @property
+    def rescues(self) -> int:
+        """How often such a thread has woken for it."""
+        return self.rescuer.rescues
+
+    @property
+    def displacements(self) -> int:
+        """How often an elastic task got a CPU that others waited for, while somebody rescues."""
+        return bpf_sensor.sh_bpf_sensor_displacements(self.bpf)
+
+    def primary_times_ns(self, cpu: int) -> tuple[int, int]:
+        """How long primary tasks have run on ``cpu``, and of that while it was lent."""
+        cdef uint64_t total_ns = 0, lent_ns = 0
+        bpf_sensor.sh_bpf_sensor_primary_time(self.bpf, cpu, &total_ns, &lent_ns)
+        return total_ns, lent_ns
 
     def waits(self) -> BpfWaits:
         """A copy of all dispatch waits since the start."""

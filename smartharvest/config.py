@@ -344,6 +344,12 @@ class Settings:
     cpu_idle: bool = _setting(
         _switch, "Run the elastic group under cpu.idle, below everything else.", True
     )
+    rescue: bool = _setting(
+        _switch,
+        "Have the kernel choose anew where it has given a CPU to the elastic group although others "
+        "wait for it (needs the bpf sensor and cpu.idle).",
+        True,
+    )
     realtime: bool = _setting(_switch, "Run the loop as SCHED_FIFO where that is allowed.", True)
     guardian: bool = _setting(
         _switch, "Have a small process give everything back if the agent dies or hangs.", True

@@ -62,6 +62,10 @@ class Report:
     sensor: str
     sensor_drift: int
     """How often a resynchronisation found the in-kernel sensor off, in CPUs and tasks."""
+    displacements: int
+    """How often an elastic task got a CPU that others waited for (0 where nobody rescues)."""
+    primary_on_lent_cores: float
+    """Lent cores that primary tasks ran on, mean; 0 where the in-kernel sensor is missing."""
     scheduling: str
     seconds: float
     total: int
@@ -119,6 +123,7 @@ class Run:
         self._check = SensorCheck(session.settings.window_ns)
         self._charged: list[object] = []
         self._charge: ReadCharge = lambda: None
+        self._displacements = self._primary_on_lent_ns = 0
         self._next_look_ns = _core.monotonic_ns() + HOUSEKEEPING_NS
 
     def run(
@@ -163,8 +168,7 @@ class Run:
             session.enter_phase(Phase.ENDING)
             # Stopped and closed before anything is restored: a loop that still ran would write on,
             # and one that still held its descriptors might leave none to restore with.
-            self._loop.stop()
-            self._loop.sensor.close()
+            self._close_loop()
             if control is not None:
                 control.close()
             if self._waits is not None:
@@ -184,6 +188,15 @@ class Run:
             attributed=settings.long_term == "attributed",
             wait_source=settings.waits,
         )
+
+    def _close_loop(self) -> None:
+        self._loop.stop()
+        sensor = self._loop.sensor
+        if isinstance(sensor, _core.BpfSensor):
+            self._displacements += sensor.displacements
+            pool = self._session.capacity.pool
+            self._primary_on_lent_ns += sum(sensor.primary_times_ns(cpu)[1] for cpu in pool)
+        sensor.close()
 
     def _listen(self, steering: Steering) -> ControlSocket | None:
         path = socket_path(self._session.settings.state_dir, os.getpid())
@@ -405,8 +418,7 @@ class Run:
             )
         _log.info("%s: the loop starts anew", why)
         session.enter_phase(Phase.ARRANGING)
-        self._loop.stop()
-        self._loop.sensor.close()
+        self._close_loop()
         self._past, self._counted = self._counters(), self._loop
         session.make_room(seen)
         self._check.start_anew()
@@ -480,6 +492,8 @@ class Run:
             policy=agent.policy.name,
             sensor=self._session.sensing.name if self._session.sensing else "none",
             sensor_drift=self._drift,
+            displacements=self._displacements,
+            primary_on_lent_cores=self._primary_on_lent_ns / polled_ns,
             scheduling=loop.scheduling or "none",
             seconds=elapsed_s,
             total=agent.total,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
 from collections.abc import Sequence
 
 from smartharvest import _core
@@ -21,6 +22,29 @@ from smartharvest.levels import Levels, group_levels, make_room, mask_files
 from smartharvest.survey import Survey
 
 _log = logging.getLogger(__name__)
+
+SMALLEST_WEIGHT = {1: "2", 2: "1"}
+"""Of cpu.shares and cpu.weight, by the version of cgroups."""
+
+
+def parting_groups(
+    elastic: Group, primaries: Sequence[CgroupTarget | PidTarget]
+) -> tuple[Group, ...]:
+    """The groups at or above ``elastic`` that stand right below what it shares with a primary."""
+    found: dict[Group, None] = {}
+    mine = elastic.relative.split("/")
+    for primary in primaries:
+        if isinstance(primary, CgroupTarget):
+            other = primary.group
+        elif "cpu" in primary.tree.hierarchies:
+            other = primary.tree.group_of(primary.pid, "cpu")
+        else:
+            continue
+        common = os.path.commonpath([f"/{elastic.relative}", f"/{other.relative}"])
+        depth = len(common.split("/")) if common != "/" else 1
+        found[Group(elastic.tree, "/".join(mine[:depth]))] = None
+    found.pop(elastic, None)
+    return tuple(found)
 
 
 class ElasticSide:
@@ -46,7 +70,7 @@ class ElasticSide:
         self.idle_file: str | None = None
         """The cpu.idle switch, if it is on."""
 
-    def arrange(self, survey: Survey) -> None:
+    def arrange(self, survey: Survey, primaries: Sequence[CgroupTarget | PidTarget] = ()) -> None:
         """Journals what the loop is going to write, and puts the group under cpu.idle.
 
         Raises ConfigError, TargetError or WriteRefused if that cannot be.
@@ -62,7 +86,7 @@ class ElasticSide:
             return
         group = self.target.group
         if self._settings.cpu_idle:
-            self._set_idle(group)
+            self._set_idle(group, primaries)
         if self._settings.park == "freeze":
             if survey.capacity.elastic_min == 0:
                 self._freezer(group)
@@ -168,39 +192,54 @@ class ElasticSide:
         self._family.close()
         self._family = None
 
-    def _set_idle(self, group: Group) -> None:
+    def _set_idle(self, group: Group, primaries: Sequence[CgroupTarget | PidTarget]) -> None:
+        """Puts the group below everything else, where its subtree and the primaries' part.
+
+        When a task wakes the kernel compares the group entities right below the last common group
+        (find_matching_se(), kernel/sched/fair.c): what stands further down does not count.
+        """
         try:
             everything_inside = make_counterpart(group, "cpu", self._writer)
         except RightsError as error:
             _log.warning("%s; running without cpu.idle", error)
             return
-        idle = group.idle_file
-        if idle is None:
-            _log.warning("%s has no cpu.idle (cpu controller, Linux 5.15): running without", group)
+        if group.idle_file is None and group.weight_file is None:
+            _log.warning("%s has no cpu controller: running without cpu.idle", group)
         elif not everything_inside:
             _log.warning(
                 "not all tasks of %s are in its cpu group: running without cpu.idle", group
             )
-        elif strangers := self._strangers(group):
+        else:
+            for lowered in (group, *parting_groups(group, primaries)):
+                self._lower(lowered)
+
+    def _lower(self, group: Group) -> None:
+        """Sets cpu.idle, or before Linux 5.15 the smallest weight, unless that hits others."""
+        if strangers := self._strangers(group):
             _log.warning(
-                "%s also holds task %d, which is not elastic: running without cpu.idle",
+                "%s also holds task %d, which is not elastic: running without cpu.idle there",
                 group.cpu_path,
                 min(strangers),
             )
-        else:
-            self._writer.set(idle, "1")
-            self.idle_file = idle
+        elif group.idle_file is not None:
+            self._writer.set(group.idle_file, "1")
+            self.idle_file = self.idle_file or group.idle_file  # the elastic group comes first
+        elif group.weight_file is not None:
+            self._writer.set(group.weight_file, SMALLEST_WEIGHT[self._tree.version])
+            _log.info("%s has no cpu.idle (Linux 5.15): the smallest weight instead", group)
 
     def _strangers(self, group: Group) -> set[int]:
-        """Tasks of the group's cpu directory that its cpuset does not hold."""
+        """Tasks of the group's cpu directory that the elastic cpuset does not hold."""
+        assert isinstance(self.target, CgroupTarget)
+        elastic = set(self.target.group.tasks())
         if self._tree.version == 2:
-            return set()
+            return {tid for tid in set(group.tasks()) - elastic if tasks.alive(tid)}
         inside: set[int] = set()
         directories = [group.cpu_path or ""]
         for directory in directories:
             inside.update(map(int, self._tree.files.read(f"{directory}/tasks").split()))
             directories += [f"{directory}/{d}" for d in self._tree.files.subdirectories(directory)]
-        return {tid for tid in inside - set(group.tasks()) if tasks.alive(tid)}
+        return {tid for tid in inside - elastic if tasks.alive(tid)}
 
     def _freezer(self, group: Group) -> tuple[str, str, str]:
         """(file, value that freezes, value that thaws), journaled."""

@@ -84,6 +84,8 @@ def _make(name: str, settings: Settings, survey: Survey) -> _core.Sensor:
             allocations,
             pull=name == "bpf-pull",
             wait_threshold_ns=settings.long_term_threshold_ns,
+            lend_order=capacity.lendable,
+            elastic_min=capacity.elastic_min,
         )
     if name == "perf":
         return _core.PerfSensor(list(survey.sources), allocations)

@@ -69,6 +69,7 @@ _log = logging.getLogger(__name__)
 _package_log = logging.getLogger("smartharvest")
 
 FIFO_PRIORITY = 10
+RESCUE_PRIORITY = FIFO_PRIORITY + 1
 GUARDIAN_PATIENCE_S = 1.0
 """How long the guardian may be amid writing the minimum."""
 
@@ -179,7 +180,7 @@ class Session:
             self.primary_side = self._take_hold_of_primaries()
             self.survey = self.look()
             self.arrange_primaries(self.survey)
-            self.elastic_side.arrange(self.survey)
+            self.elastic_side.arrange(self.survey, self.primaries)
             if self.evicted:
                 self.freeze()
         except BaseException:
@@ -442,6 +443,7 @@ class Session:
         settings, capacity = self.settings, self.capacity
         actuator, beat_slot = self._actuator()
         sensor = self._sense().sensor
+        self._rescue(sensor)
         exact = sensor.sees_changes and settings.accounting == "exact"
         # A spinning real-time thread runs into the kernel's real-time throttling every second.
         realtime = settings.realtime and settings.pacing != "spin"
@@ -474,6 +476,18 @@ class Session:
         page = self.journal.page
         actuator = self.elastic_side.make_actuator(self.survey, page.nudge_slot, primary_files)
         return actuator, page.beat_slot
+
+    def _rescue(self, sensor: _core.Sensor) -> None:
+        """Has CPUs that the kernel hands to the elastic group over waiting tasks given back."""
+        settings, capacity = self.settings, self.capacity
+        if not (settings.rescue and self.elastic_side.idle_file) or settings.dry_run:
+            return
+        if isinstance(sensor, _core.BpfSensor):
+            cpus = capacity.elastic_cpus(capacity.max_harvest)
+            try:
+                sensor.rescue(cpus, RESCUE_PRIORITY if settings.realtime else 0)
+            except OSError as error:
+                _log.warning("rescue: %s; an idle batch may hold a CPU for a tick", error.strerror)
 
     def _sense(self) -> Sensing:
         """Makes the sensor; says which it is when that has changed."""

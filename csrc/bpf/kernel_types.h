@@ -22,9 +22,10 @@ typedef __u32 __be32;
 typedef __u32 __wsum;
 
 /* From include/uapi/linux/bpf.h. */
-enum { BPF_MAP_TYPE_ARRAY = 2, BPF_MAP_TYPE_RINGBUF = 27 };
+enum { BPF_MAP_TYPE_ARRAY = 2, BPF_MAP_TYPE_PERF_EVENT_ARRAY = 4, BPF_MAP_TYPE_RINGBUF = 27 };
 enum { BPF_F_MMAPABLE = 1 << 10 };
 enum { BPF_RB_FORCE_WAKEUP = 1 << 1 };
+#define BPF_F_CURRENT_CPU 0xffffffffULL
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
@@ -57,16 +58,11 @@ struct css_set {
     struct cgroup *dfl_cgrp;
 };
 
-struct rq {
-    struct task_struct *curr;
-    uint64_t clock;
-    int cpu;
-};
-
 struct cfs_rq {
     struct rq *rq;
     struct task_group *tg;
     unsigned int h_nr_runnable;         /* since 6.14 */
+    unsigned int h_nr_idle;             /* since 6.14 */
     uint64_t throttled_clock_self_time; /* since 6.6 */
     uint64_t throttled_clock_pelt_time;
     int throttle_count;
@@ -74,7 +70,15 @@ struct cfs_rq {
 
 struct cfs_rq___before_6_14 {
     unsigned int h_nr_running;
+    unsigned int idle_h_nr_running;
     unsigned int h_nr_delayed; /* since 6.12 */
+};
+
+struct rq {
+    struct task_struct *curr;
+    uint64_t clock;
+    int cpu;
+    struct cfs_rq cfs;
 };
 
 struct task_group {

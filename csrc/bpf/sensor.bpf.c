@@ -34,6 +34,14 @@ struct {
     __uint(max_entries, 4096); /* one page, when it is loaded */
 } wakes SEC(".maps");
 
+/* One event for each CPU, which the thread waits on that is to be woken there (rescue.h). */
+struct {
+    __uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+    __uint(max_entries, SH_BPF_MAX_CPUS); /* as many as there are, when it is loaded */
+    __type(key, uint32_t);
+    __type(value, uint32_t);
+} rescues SEC(".maps");
+
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
@@ -372,6 +380,41 @@ static __always_inline void note_run(struct sh_bpf_cpu *own, struct task_struct 
     own->runs.total_ns += ran;
 }
 
+/* --- displaced -------------------------------------------------------------------------------- */
+
+/* Does anybody who is not idle by policy wait on this run queue? */
+static __always_inline bool others_wait(const struct rq *rq) {
+    if (bpf_core_field_exists(rq->cfs.h_nr_idle))
+        return rq->cfs.h_nr_runnable > rq->cfs.h_nr_idle;
+    const struct cfs_rq___before_6_14 *older = (const void *)&rq->cfs;
+    uint32_t delayed = 0;
+    if (bpf_core_field_exists(older->h_nr_delayed))
+        delayed = BPF_CORE_READ(older, h_nr_delayed);
+    return BPF_CORE_READ(older, h_nr_running) > BPF_CORE_READ(older, idle_h_nr_running) + delayed;
+}
+
+/* EEVDF has given the CPU to a cpu.idle group over tasks that want it, for up to a tick: only the
+ * idle one was eligible. A thread that wakes on this CPU makes the kernel choose anew. */
+static __always_inline void tell_of_displacement(void *ctx, struct sh_bpf_cpu *own,
+                                                 struct task_struct *next) {
+    if (!others_wait(queue_of(next)))
+        return;
+    uint64_t count = ++own->displacements;
+    bpf_perf_event_output(ctx, &rescues, BPF_F_CURRENT_CPU, &count, sizeof(count));
+}
+
+/* When and for how long primary tasks ran on this CPU. */
+static __always_inline void note_primary(struct sh_bpf_cpu *own, uint32_t cpu, uint32_t was,
+                                         uint32_t is, uint64_t clock) {
+    if (was >= SH_BPF_PRIMARY && own->primary_since) {
+        const uint64_t ran_ns = clock - own->primary_since;
+        own->primary_ns += ran_ns;
+        if (shared.lent[cpu & (SH_BPF_MAX_CPUS - 1)])
+            own->primary_lent_ns += ran_ns;
+    }
+    own->primary_since = is >= SH_BPF_PRIMARY ? clock : 0;
+}
+
 /* --- the programs ----------------------------------------------------------------------------- */
 
 enum { CLOCK_CHECKS = 31 }; /* the clocks' difference is taken at every 32nd switch */
@@ -395,7 +438,11 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
     if (is != was) {
         own->runner = is;
         *(volatile uint8_t *)&shared.runners[cpu & (SH_BPF_MAX_CPUS - 1)] = (uint8_t)is;
+        if (was >= SH_BPF_PRIMARY || is >= SH_BPF_PRIMARY)
+            note_primary(own, cpu, was, is, queue_of(next)->clock);
     }
+    if (unlikely(is == SH_BPF_ELASTIC && shared.control.rescue))
+        tell_of_displacement(ctx, own, next);
     if ((settings.parts & (SH_BPF_WAITS | SH_BPF_LEVELS)) &&
         unlikely((switches & CLOCK_CHECKS) == 1))
         shared.control.clock_offset_ns = (int64_t)(bpf_ktime_get_ns() - queue_of(next)->clock);

@@ -90,6 +90,9 @@ struct sh_bpf_cpu {
     uint64_t throttled_ns;    /* what it was */
     uint64_t throttled_until; /* and when it was seen to have grown */
     uint64_t missed;          /* switches that left a task nobody had seen come */
+    uint64_t displacements; /* switches to an elastic task that left others waiting for this CPU */
+    uint64_t primary_since; /* the scheduler's clock when a primary task came; 0: none runs */
+    uint64_t primary_ns, primary_lent_ns; /* primary tasks ran here, and of that while lent */
     struct sh_bpf_run_counts runs;
     uint32_t histogram[SH_BPF_WAIT_BUCKETS]; /* of waits */
     uint32_t run_histogram[SH_BPF_RUN_BUCKETS];
@@ -111,6 +114,7 @@ struct sh_bpf_control {
     uint32_t generation; /* of the targets, 0..255: another one forgets the known groups */
     uint32_t target_count;
     uint32_t walking; /* a walk is under way */
+    uint32_t rescue;  /* tell of displacements; the elastic group is under cpu.idle */
     uint64_t wait_threshold_ns;
     int64_t clock_offset_ns; /* CLOCK_MONOTONIC - the scheduler's clock; the program writes it */
     struct sh_bpf_lending lendings[SH_BPF_LENDINGS];
@@ -165,6 +169,7 @@ struct sh_bpf_shared {
     struct sh_bpf_control control;
     struct sh_bpf_levels levels;
     uint8_t runners[SH_BPF_MAX_CPUS] __attribute__((aligned(64))); /* who runs on each CPU */
+    uint8_t lent[SH_BPF_MAX_CPUS];                                 /* user space writes: 1 or 0 */
     /* Groups met before: serial number:48 | generation:8 | runner:8. Serial numbers are never
      * reused and a group never gets another parent, so an entry stays true while its targets do. */
     uint64_t known_groups[SH_BPF_KNOWN_GROUPS];

@@ -4,6 +4,7 @@ from smartharvest._c.sensor cimport sh_sensor
 
 cdef extern from "bpf/sensor_state.h" nogil:
     enum:
+        SH_BPF_MAX_CPUS
         SH_BPF_MAX_TARGETS
         SH_BPF_MAX_PRIMARIES
         SH_BPF_MAX_LEVEL
@@ -38,6 +39,8 @@ cdef extern from "bpf_sensor.h" nogil:
         uint32_t primary_count, parts
         bint pull
         uint64_t wait_threshold_ns
+        uint32_t lend_order[4096]
+        uint32_t lendable, elastic_min
 
     struct sh_bpf_sensor:
         uint32_t cpu_count
@@ -81,3 +84,7 @@ cdef extern from "bpf_sensor.h" nogil:
     void sh_bpf_sensor_runs(const sh_bpf_sensor *bpf, sh_bpf_runs *runs)
     void sh_bpf_runs_since(sh_bpf_runs *runs, const sh_bpf_runs *earlier)
     uint64_t sh_bpf_runs_quantile(const sh_bpf_runs *runs, double q)
+    void sh_bpf_sensor_primary_time(
+        const sh_bpf_sensor *bpf, uint32_t cpu, uint64_t *total_ns, uint64_t *lent_ns
+    )
+    uint64_t sh_bpf_sensor_displacements(const sh_bpf_sensor *bpf)

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import signal
 import subprocess
 import tempfile
+import time
 from pathlib import Path
 
 import pytest
 
+from smartharvest._core import BpfSensor
 from smartharvest.host.cgroup import CgroupTree
 from smartharvest.host.cpulist import parse_cpulist
 from tests.commands import LONGEST_S, as_command, smartharvest
@@ -159,6 +162,36 @@ def test_counterparts_are_made_and_removed_and_tasks_are_back_where_they_were(
     assert host.files() == before
     assert not any(map(os.path.exists, counterparts))
     assert Path(f"/proc/{worker}/cgroup").read_text() == place
+
+
+def test_a_cpu_that_an_idle_batch_got_over_a_waiting_primary_is_given_back(
+    host: Host, processes: Processes
+) -> None:
+    cpus = sorted(host.tree.online_cpus())
+    if host.batch.idle_file is None:
+        pytest.skip("needs cpu.idle")
+    host.tree.files.write(host.batch.idle_file, "1")
+    for _ in cpus:
+        host.place(processes.spinning(), host.web)
+    hierarchy = "cpuset" if host.tree.version == 1 else "v2"
+    ids = [(os.stat(group.path).st_ino, n) for group, n in ((host.web, 0), (host.batch, -1))]
+    try:
+        sensor = BpfSensor([(hierarchy, inode, n) for inode, n in ids], [len(cpus)])
+    except OSError as error:
+        pytest.skip(f"no BPF: {error}")
+    sensor.rescue(cpus, 0)
+    try:
+        for cpu in itertools.islice(itertools.cycle(cpus), 2000):
+            # Wherever it comes it comes without debt, and those who ran there are not eligible.
+            os.sched_setaffinity(host.worker, {cpu})
+            time.sleep(0.002)
+            if sensor.rescues > 0:
+                break
+        assert 0 < sensor.rescues <= sensor.displacements
+        assert sum(sensor.primary_times_ns(cpu)[0] for cpu in cpus) > 0
+        assert sum(sensor.primary_times_ns(cpu)[1] for cpu in cpus) == 0  # nothing is lent
+    finally:
+        sensor.close()
 
 
 def test_a_command_starts_in_the_batch(host: Host, processes: Processes) -> None:

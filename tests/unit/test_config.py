@@ -73,7 +73,7 @@ VALUES: dict[str, tuple[str, object]] = {
     "metrics": ("[::1]:9464", "[::1]:9464"),
 }
 """Every setting but the switches: a spelling that is not the default, and its value."""
-SWITCHES = ("lend_shared", "events", "cpu_idle", "realtime", "guardian", "dry_run")
+SWITCHES = ("lend_shared", "events", "cpu_idle", "rescue", "realtime", "guardian", "dry_run")
 
 
 def test_every_setting_is_tried_here() -> None:
