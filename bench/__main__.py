@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from bench import cpuset, features, learning, pacing, poll, sensors, simulator, switches
+from bench import cpuset, features, learning, pacing, poll, sensors, simulator, switches, truth
 from bench.document import Measure, build_document
 from bench.report import write_report
 from bench.subject import FULL, QUICK
@@ -23,6 +23,7 @@ SUBJECTS: dict[str, Measure] = {
     "pacing": pacing.measure,
     "sensors": sensors.measure,
     "switches": switches.measure,
+    "truth": truth.measure,
     "cpuset": cpuset.measure,
     "simulator": simulator.measure,
 }

@@ -1,0 +1,255 @@
+"""Every sensor against the truth: threads that switch on and off on a known schedule.
+
+The truth is the threads' own CPU time at the edges of each window, which is the schedule's but for
+what noise took from it and gave back later. The loop reads each sensor as the agent does, in
+windows of 25 ms: time-weighted where the sensor sees every change, else a sample every 50 us. The
+threads run as SCHED_FIFO where that is allowed, and the noise as SCHED_IDLE.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+
+import numpy as np
+
+from bench.logged_wave import LoggedWave
+from bench.statistics import across_rounds, rounded
+from bench.subject import Effort, Figures, NotMeasurableError, goal, interleave
+from smartharvest import _core
+from smartharvest.errors import RightsError
+from smartharvest.host.waits import Taskstats
+from smartharvest.session import FIFO_PRIORITY
+from smartharvest.window import Window
+
+SECONDS = 0.5
+WINDOW_NS = 25_000_000
+POLL_NS = 50_000
+ON_NS, OFF_NS = 200_000, 300_000
+NOISE_NS = (70_000, 170_000)
+SETTLE_S = 0.05
+SCHEDULES = {"square": False, "random": True}
+EXACT = ("bpf", "perf")
+MOST_WAITS_OFF = 0.05
+MOST_OFF = 0.01
+"""Of the median window: a sensor that sees every change may miss its mean by one in a hundred."""
+
+Make = Callable[[], _core.Sensor]
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A run of windows against the truth; means in cores."""
+
+    true_mean: float
+    mean: float
+    off: float
+    """The run's mean against its truth, as a share of that."""
+    window_off_p50: float
+    window_off_p99: float
+    """One window's mean against its truth, as a share of that."""
+    peaks_right: float
+    """Share of the windows whose peak is the truth's."""
+
+
+def measure(effort: Effort) -> Figures:
+    """Each schedule on one and on both CPUs, with noise on both; a run of windows a round."""
+    cpus = sorted(os.sched_getaffinity(0))[:2]
+    if len(cpus) < 2:
+        raise NotMeasurableError("needs two CPUs")
+    seconds = effort.seconds(SECONDS)
+    figures: Figures = {"window_ms": WINDOW_NS / 1e6, "seconds_per_run": seconds}
+    worst: dict[str, float] = {}
+    for schedule, varied in SCHEDULES.items():
+        for used in (cpus[1:], cpus):
+            with ExitStack() as children:
+                waves = [
+                    children.enter_context(
+                        LoggedWave(
+                            cpu,
+                            ON_NS,
+                            OFF_NS,
+                            seed=(effort.seed + cpu) * varied,
+                            policy=os.SCHED_FIFO,
+                        )
+                    )
+                    for cpu in used
+                ]
+                for cpu in cpus:
+                    noise = LoggedWave(
+                        cpu, *NOISE_NS, seed=effort.seed + 10 + cpu, policy=os.SCHED_IDLE
+                    )
+                    children.enter_context(noise)
+                cases = {name: _case(make, waves, seconds) for name, make in _ways(waves).items()}
+                judged = interleave(cases, effort)
+            name = f"{schedule}_on_{len(used)}_cpu"
+            figures[name] = {sensor: _across(runs) for sensor, runs in judged.items()}
+            for sensor in EXACT:
+                if sensor in judged:
+                    off = float(np.median([run.window_off_p50 for run in judged[sensor]]))
+                    worst[sensor] = max(worst.get(sensor, 0.0), off)
+    goals = {
+        f"{name}_windows_off_truth": goal(MOST_OFF, rounded(off)) for name, off in worst.items()
+    }
+    try:
+        figures["waits"], off = _waits(effort, cpus)
+        goals["bpf_waits_off_taskstats"] = goal(MOST_WAITS_OFF, rounded(off))
+    except (OSError, RightsError) as error:
+        figures["waits"] = {"skipped": str(error)}
+    return {**figures, "goals": goals}
+
+
+def _waits(effort: Effort, cpus: Sequence[int]) -> tuple[Figures, float]:
+    """The BPF sensor's waits beside taskstats' of the same threads, which stand in a queue."""
+    with ExitStack() as children:
+        waves = [
+            children.enter_context(LoggedWave(cpu, ON_NS, OFF_NS, seed=effort.seed + cpu + i))
+            for cpu in cpus
+            for i in (0, 100, 200)
+        ]
+        pids = [wave.pid for wave in waves]
+        sensor = sensors(pids)["bpf"]() if "bpf" in sensors(pids) else None
+        if sensor is None:
+            raise RightsError("BPF is not allowed here")
+        assert isinstance(sensor, _core.BpfSensor)
+        taskstats = Taskstats()
+        children.callback(taskstats.close)
+        shares, counts = [], []
+        for _ in range(effort.rounds):
+            before, earlier = _totals(taskstats, pids), sensor.waits()
+            time.sleep(effort.seconds(SECONDS))
+            after, waits = _totals(taskstats, pids), sensor.waits().since(earlier).counts
+            shares.append(waits["total_ns"] / (after[0] - before[0]))
+            counts.append(waits["waits"] / (after[1] - before[1]))
+    figures: Figures = {
+        "total_of_taskstats": across_rounds(shares),
+        "dispatches_of_taskstats": across_rounds(counts),
+    }
+    return figures, abs(float(np.median(shares)) - 1)
+
+
+def _totals(taskstats: Taskstats, pids: Sequence[int]) -> tuple[int, int]:
+    """(total wait in ns, dispatches) of all ``pids``."""
+    found = [taskstats.read(pid) or (0, 0) for pid in pids]
+    return sum(wait for wait, _ in found), sum(count for _, count in found)
+
+
+def sensors(pids: Sequence[int]) -> dict[str, Make]:
+    """How to make each sensor of these processes as one primary; without those refused here."""
+    sources = [(f"/proc/{pid}/task", 0) for pid in pids]
+    targets = [("pid", pid, 0) for pid in pids]
+    cores = [len(pids)]
+    online = sorted(os.sched_getaffinity(0))
+    makes: dict[str, Make] = {
+        "bpf": lambda: _core.BpfSensor(targets, cores),
+        "bpf-pull": lambda: _core.BpfSensor(targets, cores, pull=True),
+        "perf": lambda: _core.PerfSensor(sources, cores),
+        "proc": lambda: _core.ProcSensor(sources, cores),
+        "stat": lambda: _core.StatSensor(online, 0, len(pids)),
+    }
+    usable: dict[str, Make] = {}
+    for name, make in makes.items():
+        with suppress(OSError):
+            make().close()
+            usable[name] = make
+    return usable
+
+
+def judge(
+    sensor: _core.Sensor, waves: Sequence[LoggedWave], seconds: float, exact: bool
+) -> Judgement:
+    """Reads ``sensor`` as the agent does for ``seconds``."""
+    loop = _core.Loop(
+        sensor=sensor,
+        actuator=_core.FakeActuator(),
+        total=len(waves),
+        max_harvest=0,
+        window_ns=WINDOW_NS,
+        poll_ns=POLL_NS,
+        exact=exact,
+        event_driven=exact and sensor.wakes,
+        fifo_priority=FIFO_PRIORITY,
+    )
+    windows: list[Window] = []
+    loop.start()
+    end_s = time.monotonic() + seconds + SETTLE_S
+    while time.monotonic() < end_s:
+        loop.wait(20)
+        sensor.attend()
+        while (window := loop.take()) is not None:
+            windows.append(window)
+    loop.stop()
+    if loop.halt is not None:
+        raise NotMeasurableError(f"the sensor failed: {loop.halt}")
+    time.sleep(SETTLE_S)  # the turns under way must be in the log
+    return compare(windows[2:], waves)
+
+
+def compare(windows: Sequence[Window], waves: Sequence[LoggedWave]) -> Judgement:
+    """The truth of the windows from the waves' logs, against what the windows say."""
+    logs = [wave.spans() for wave in waves]
+    edges = np.array([(window.start_ns, window.end_ns) for window in windows], dtype=np.int64)
+    used = np.zeros(len(windows))
+    for log in logs:
+        times, cpu = log[:, (0, 2)].ravel(), log[:, (1, 3)].ravel()
+        at = np.interp((edges - times[0]).ravel(), times - times[0], cpu - cpu[0]).reshape(-1, 2)
+        used += at[:, 1] - at[:, 0]
+    lengths = (edges[:, 1] - edges[:, 0]).astype(float)
+    truth = used / lengths
+    means = np.array([window.busy_mean for window in windows])
+    peaks = np.array([window.busy_max for window in windows])
+    off = np.abs(means - truth) / truth
+    true_mean = float(used.sum() / lengths.sum())
+    mean = float((means * lengths).sum() / lengths.sum())
+    right = [peak == _peak(logs, *edge) for peak, edge in zip(peaks, edges, strict=True)]
+    return Judgement(
+        true_mean=true_mean,
+        mean=mean,
+        off=mean / true_mean - 1,
+        window_off_p50=float(np.percentile(off, 50)),
+        window_off_p99=float(np.percentile(off, 99)),
+        peaks_right=float(np.mean(right)),
+    )
+
+
+def _peak(logs: Sequence[np.ndarray[tuple[int, ...], np.dtype[np.int64]]], a: int, b: int) -> int:
+    """The most waves that had their turn at the same time between ``a`` and ``b``."""
+    begins = np.concatenate([log[(log[:, 2] > a) & (log[:, 0] < b), 0] for log in logs])
+    at = np.concatenate([np.maximum(begins, a), [a]])
+    on = sum(
+        ((log[None, :, 0] <= at[:, None]) & (at[:, None] < log[None, :, 2])).any(1) for log in logs
+    )
+    return int(np.max(on))
+
+
+def _ways(waves: Sequence[LoggedWave]) -> dict[str, tuple[Make, bool]]:
+    """The sensors, and the paper's samples of one that sees every change beside."""
+    makes = sensors([wave.pid for wave in waves])
+    ways = {name: (make, name in EXACT) for name, make in makes.items()}
+    if "bpf" in makes:
+        ways["bpf_sampled"] = (makes["bpf"], False)
+    return ways
+
+
+def _case(
+    way: tuple[Make, bool], waves: Sequence[LoggedWave], seconds: float
+) -> Callable[[], Judgement]:
+    def run() -> Judgement:
+        make, exact = way
+        sensor = make()
+        try:
+            return judge(sensor, waves, seconds, exact)
+        finally:
+            sensor.close()
+
+    return run
+
+
+def _across(runs: Sequence[Judgement]) -> Figures:
+    return {
+        name: across_rounds([getattr(run, name) for run in runs])
+        for name in Judgement.__dataclass_fields__
+    }
