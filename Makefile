@@ -86,6 +86,16 @@ bench-real: build ## Real servers and batches under every condition, about 20 mi
 reproduce: build ## The paper's evaluation on the simulated server, into docs/evaluation.md
 	@$(BIN)/smartharvest reproduce --out docs/evaluation --page docs/evaluation.md
 
+.PHONY: man
+man: build ## Manual pages in build/man, from what --help shows
+	$(BIN)/python -m pip install --quiet 'click-man>=0.5'
+	$(BIN)/python docs/man.py build/man
+
+.PHONY: sdist
+sdist: build ## A source distribution in dist; building needs no network
+	$(BIN)/python -m pip install --quiet 'build>=1.2' 'setuptools>=77' 'Cython>=3.1'
+	$(BIN)/python -m build --sdist --no-isolation
+
 .PHONY: clean
 clean: ## Remove everything that was built
 	rm -rf build dist *.egg-info $(VENV) smartharvest/*.so .pytest_cache .mypy_cache .ruff_cache .hypothesis

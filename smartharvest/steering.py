@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 LIMITS = ("max_harvest", "keep_idle")
-POLICY = ("policy", "cost", "safeguard")
+POLICY = ("policy", "safeguard")
 
 
 class Steering:

@@ -11,6 +11,7 @@ import click
 from smartharvest import __version__
 from smartharvest.cli.agent import agent
 from smartharvest.cli.audit import explain, plot
+from smartharvest.cli.completion import completion
 from smartharvest.cli.config import check_config, config
 from smartharvest.cli.demo import demo
 from smartharvest.cli.doctor import doctor
@@ -74,6 +75,7 @@ COMMANDS = (
     plot,
     top,
     *STEERING,
+    completion,
 )
 for command in COMMANDS:
     cli.add_command(command)

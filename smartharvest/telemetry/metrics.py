@@ -95,10 +95,10 @@ def families(seen: Mapping[str, Any]) -> list[Metric]:
     for reason, count in guards["give_backs"].items():
         doubts.add_metric([reason], count)
     late = GaugeMetricFamily(
-        "smartharvest_poll_lateness_seconds", "How late polls are.", labels=["quantile"]
+        "smartharvest_poll_lateness_seconds", "How late polls are.", labels=["level"]
     )
-    for name, quantile in (("p50", "0.5"), ("p99", "0.99"), ("max", "1")):
-        late.add_metric([quantile], loop["lateness_us"][name] / 1e6)
+    for name in ("p50", "p99", "max"):
+        late.add_metric([name], loop["lateness_us"][name] / 1e6)
     info = InfoMetricFamily("smartharvest_agent", "What the agent runs with.")
     info.add_metric(
         [],

@@ -35,7 +35,7 @@ def draw(
     decision = seen["decision"] or {"primary_cores": total, "reason": "no window yet"}
     lends_nothing = guards["lends_nothing_because"]
     state = f"lends nothing: {lends_nothing}" if lends_nothing else decision["reason"]
-    bar = max(8, min(total, width - 34))
+    bar = max(8, min(40, width - 42))
     lines = [
         _line(f"smartharvest  agent {seen['pid']}  up {_span(seen['seconds'])}", "bold"),
         _line(f"{', '.join(seen['primary'])} → {seen['elastic']}"),

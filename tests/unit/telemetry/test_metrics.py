@@ -1,0 +1,125 @@
+"""Metrics: what is served, to whom, and that dashboards and alerts ask for what there is."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import socket
+import subprocess
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from smartharvest.errors import ConfigError
+from smartharvest.telemetry.metrics import Metrics, families, parse_loopback
+
+pytest.importorskip("prometheus_client")
+
+PACKAGING = Path(__file__).parents[3] / "packaging"
+
+
+def status(**changes: Any) -> dict[str, Any]:
+    """As telemetry/status.py describes an agent."""
+    seen: dict[str, Any] = {
+        "version": "1", "pid": 7, "seconds": 10.0, "primary": ["cgroup:web"],
+        "elastic": "cgroup:batch",
+        "cores": {"pool": "0-3", "total": 3, "elastic_min": 1, "max_harvest": 2,
+                  "elastic_cpus": "2-3"},
+        "sensor": {"name": "bpf", "reason": "the best there is", "failed": [], "drift": 0},
+        "policy": {"name": "smartharvest", "label": "demand", "lessons": 5, "fallbacks": []},
+        "harvested": {"now": 1, "mean": 0.5}, "busy": {"now": 1, "peak": 2, "mean": 1.0},
+        "demand": {"peak": 2, "mean": 1.1},
+        "decision": {"primary_cores": 2, "reason": "predicted"},
+        "safeguards": {"short_term": 3, "long_term": 1, "resting_s": 0.0,
+                       "lends_nothing_because": None, "give_backs": {"starved": 2}},
+        "waits": {"period": {"dispatches": 100, "long_waits": 2, "blamed": 1, "p99_us": 40.0},
+                  "unreadable": None},
+        "loop": {"scheduling": "fifo", "windows": 400, "assignments": 20, "polls": 9,
+                 "missed_polls": 0, "lateness_us": {"p50": 3.0, "p99": 10.0, "max": 50.0}},
+        "agent": {"cpu_seconds": 0.1, "cpu": 0.01, "rss_bytes": 50 << 20},
+        "warnings": [],
+    }  # fmt: skip
+    return seen | changes
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def scrape(port: int) -> str:
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=5) as answer:
+        text: str = answer.read().decode()
+        return text
+
+
+def test_the_state_is_served_on_loopback_until_it_is_closed() -> None:
+    port = free_port()
+    metrics = Metrics(f"127.0.0.1:{port}")
+    assert "smartharvest_" not in scrape(port)
+    metrics.update(status())
+    text = scrape(port)
+    metrics.close()
+    assert "smartharvest_harvested_core_seconds_total 5.0" in text
+    assert 'smartharvest_safeguards_total{kind="long_term"} 1.0' in text
+    assert 'smartharvest_give_backs_total{reason="starved"} 2.0' in text
+    assert "smartharvest_lending 1.0" in text
+    with pytest.raises(OSError, match="refused"):
+        scrape(port)
+
+
+def test_before_the_first_window_there_is_what_there_is() -> None:
+    early = status(decision=None, waits={"period": None, "unreadable": "long_term is off"})
+    names = {family.name for family in families(early)}
+    assert "smartharvest_granted_cores" not in names
+    assert "smartharvest_lending" in names
+
+
+def test_a_port_that_is_taken_is_named() -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        with pytest.raises(ConfigError, match=f"metrics: 127.0.0.1:{port}: "):
+            Metrics(f"127.0.0.1:{port}")
+
+
+@pytest.mark.parametrize(
+    "value", ["0.0.0.0:9464", "192.168.1.1:80", "127.0.0.1", "127.0.0.1:0", "x:1", ":1", 9464, ""]
+)
+def test_only_addresses_of_this_host_alone_are_taken(value: object) -> None:
+    with pytest.raises(ConfigError, match="metrics: "):
+        parse_loopback(value, "metrics")
+
+
+def _asked_for(text: str) -> set[str]:
+    return set(re.findall(r"smartharvest_[a-z0-9_]+", text))
+
+
+def test_dashboard_and_alerts_ask_only_for_metrics_there_are() -> None:
+    there = {sample.name for family in families(status()) for sample in family.samples}
+    dashboard = json.loads((PACKAGING / "grafana" / "smartharvest.json").read_text())
+    asked = _asked_for(json.dumps(dashboard["panels"]) + json.dumps(dashboard["templating"]))
+    alerts = (PACKAGING / "prometheus" / "smartharvest-alerts.yml").read_text()
+    expressions = "\n".join(line for line in alerts.splitlines() if "expr:" in line)
+    assert asked | _asked_for(expressions) <= there
+
+
+@pytest.mark.skipif(shutil.which("promtool") is None, reason="promtool is not installed")
+def test_promtool_finds_nothing_wrong_with_rules_and_metrics() -> None:
+    rules = str(PACKAGING / "prometheus" / "smartharvest-alerts.yml")
+    subprocess.run(["promtool", "check", "rules", rules], check=True, capture_output=True)
+    port = free_port()
+    metrics = Metrics(f"127.0.0.1:{port}")
+    metrics.update(status())
+    text = scrape(port)
+    metrics.close()
+    checked = subprocess.run(
+        ["promtool", "check", "metrics"], input=text, text=True, capture_output=True, check=False
+    )
+    assert checked.returncode == 0, checked.stdout + checked.stderr
