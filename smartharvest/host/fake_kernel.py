@@ -18,6 +18,7 @@ import fcntl
 import os
 import re
 import shutil
+import time
 from collections.abc import Callable, Iterator
 
 from smartharvest.host.cpulist import format_cpulist, parse_cpulist
@@ -53,6 +54,8 @@ REFUSALS = ".refusals"
 """A file in the root with lines of a path's ending and an error number: each refuses one change, in
 whatever process it is made."""
 _THREADED = {"cpu", "cpuset", "perf_event", "pids"}  # controllers that threaded groups can have
+
+LOCK_TRIES, LOCK_PAUSE_S = 50, 0.001
 
 _INTEGER = re.compile(r"[+-]?(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)")
 _REGION = re.compile(r"(N|\d+)(?:-(N|\d+)(?::(\d+)/(\d+))?)?")
@@ -138,10 +141,17 @@ class FakeKernel:
 
     @contextlib.contextmanager
     def _serialized(self, how: int) -> Iterator[None]:
-        """One change at a time, whoever makes it, as under the kernel's cgroup_mutex."""
+        """One change at a time, whoever makes it, as under the kernel's cgroup_mutex.
+
+        A process cannot be stopped while it holds that; here it can, so nobody waits for ever.
+        """
         root = os.open(self._root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
-            fcntl.flock(root, how)
+            for _ in range(LOCK_TRIES):
+                with contextlib.suppress(BlockingIOError):
+                    fcntl.flock(root, how | fcntl.LOCK_NB)
+                    break
+                time.sleep(LOCK_PAUSE_S)
             yield
         finally:
             os.close(root)
