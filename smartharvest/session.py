@@ -477,10 +477,10 @@ class Session:
         actuator = self.elastic_side.make_actuator(self.survey, page.nudge_slot, primary_files)
         return actuator, page.beat_slot
 
-    def _rescue(self, sensor: _core.Sensor) -> None:
+    def _rescue(self, sensor: _core.Sensor, /) -> None:
         """Has CPUs that the kernel hands to the elastic group over waiting tasks given back."""
         settings, capacity = self.settings, self.capacity
-        if not (settings.rescue and self.elastic_side.idle_file) or settings.dry_run:
+        if not (settings.rescue and self.elastic_side.idle_file):
             return
         if isinstance(sensor, _core.BpfSensor):
             cpus = capacity.elastic_cpus(capacity.max_harvest)

@@ -68,6 +68,9 @@ class ShadowSession(Session):
     def _actuator(self) -> tuple[_core.Actuator, memoryview | None]:
         return _core.FakeActuator(), None
 
+    def _rescue(self, sensor: _core.Sensor, /) -> None:
+        """No batch of ours is anywhere in the way."""
+
     def enter_phase(self, phase: Phase) -> None:
         """Nobody guards what nobody changes."""
 

@@ -75,6 +75,7 @@ class FakeKernel:
         self._version = 2 if os.path.exists(os.path.join(root, "cgroup.controllers")) else 1
         self._thread_exists = thread_exists
         self._faults: list[tuple[str, int]] = []
+        self._most: dict[str, int] = {}
         self._writers: dict[str, Callable[[str, str], None]] = {
             "cpuset.cpus": self._write_mask,
             "cpuset.mems": self._write_mask,
@@ -246,6 +247,11 @@ class FakeKernel:
                 return mask
         return frozenset(range(os.cpu_count() or 1)) if name == "cpuset.cpus" else frozenset({0})
 
+    def _numbers(self, name: str) -> int:
+        """How many CPUs or nodes there can be; those that are offline keep theirs (nr_cpu_ids)."""
+        self._most[name] = max(self._most.get(name, 0), max(self._machine(name)) + 1)
+        return self._most[name]
+
     def _mask(self, directory: str, name: str) -> frozenset[int]:
         """The mask asked for; a group without the file has what its parent has."""
         text, parent = _text(directory, name), self._parent(directory)
@@ -265,7 +271,7 @@ class FakeKernel:
         parent, machine = self._parent(directory), self._machine(name)
         if parent is None:  # cpuset_write_resmask(): the root's mask is read-only
             raise _error(errno.EACCES, path)
-        mask = _parse_bitmap_list(path, value, max(machine) + 1)
+        mask = _parse_bitmap_list(path, value, self._numbers(name))
         if self._version == 1 and not mask <= machine:  # possible, but offline
             raise _error(errno.EINVAL, path)
         if self._version == 1:  # cpuset1_validate_change(), in this order
