@@ -10,7 +10,18 @@ from pathlib import Path
 
 import click
 
-from bench import cpuset, features, learning, pacing, poll, sensors, simulator, switches, truth
+from bench import (
+    cpuset,
+    effect,
+    features,
+    learning,
+    pacing,
+    poll,
+    sensors,
+    simulator,
+    switches,
+    truth,
+)
 from bench.document import Measure, build_document
 from bench.report import write_report
 from bench.subject import FULL, QUICK
@@ -25,6 +36,7 @@ SUBJECTS: dict[str, Measure] = {
     "switches": switches.measure,
     "truth": truth.measure,
     "cpuset": cpuset.measure,
+    "effect": effect.measure,
     "simulator": simulator.measure,
 }
 

@@ -42,14 +42,14 @@ Times = dict[str, NDArray[np.int64]]
 
 def measure(effort: Effort) -> Figures:
     """One sample is one write. ``empty`` is an actuator that does nothing, so what timing costs."""
-    tree = _tree()
+    tree = find_tree()
     cpus = sorted(tree.online_cpus() & os.sched_getaffinity(0))[:2]
     if len(cpus) < 2:
         raise NotMeasurableError("needs two CPUs: one to keep and one to move")
     writers = [name for name in probe.SCHEDULINGS if name != "fifo" or probe.fifo_allowed()]
     count = effort.samples(TOGGLES)
-    with _group(tree, cpus) as (group, writer), ExitStack() as children:
-        actuator = _actuator(group, cpus)
+    with made_group(tree, cpus) as (group, writer), ExitStack() as children:
+        actuator = make_actuator(group, cpus)
         actuator.assign(1)
 
         def batch(threads: int) -> BullyProcess:
@@ -97,7 +97,7 @@ def _of_writer(name: str, results: dict[str, list[Times]]) -> Figures:
     return compare(cases, floors)
 
 
-def _tree() -> CgroupTree:
+def find_tree() -> CgroupTree:
     try:
         tree = CgroupTree.discover()
     except RightsError as error:
@@ -109,7 +109,7 @@ def _tree() -> CgroupTree:
 
 
 @contextmanager
-def _group(tree: CgroupTree, cpus: list[int]) -> Iterator[tuple[Group, HostWriter]]:
+def made_group(tree: CgroupTree, cpus: list[int]) -> Iterator[tuple[Group, HostWriter]]:
     """A group with both CPUs, gone with all its traces at the end."""
     recover(tree.files, STATE_DIRECTORY)
     group = tree.group(f"smartharvest-bench-{os.getpid()}")
@@ -125,7 +125,7 @@ def _group(tree: CgroupTree, cpus: list[int]) -> Iterator[tuple[Group, HostWrite
         writer.restore()
 
 
-def _actuator(group: Group, cpus: list[int]) -> _core.CpusetActuator:
+def make_actuator(group: Group, cpus: list[int]) -> _core.CpusetActuator:
     """Level 1 has both CPUs, level 0 only the second."""
     masks = [format_cpulist(cpus[1:]), format_cpulist(cpus)]
     files: list[tuple[str, str | None, list[str]]] = [

@@ -1,0 +1,210 @@
+"""Time to effect: from the call that moves a core until the elastic threads have left or come.
+
+Threads of a group of our own note, at every turn of an endless loop, when they were on the CPU that
+is lent and taken back. A shrink has taken effect at the last such moment of any thread, a grow at
+the first. The floor is one sched_setaffinity(2) of one such thread by the same SCHED_FIFO caller,
+to the CPU and off it. What the kernel itself still does on the CPU is not seen.
+
+As a program, ``python -m bench.effect PARENT_PID PAGE_FD THREADS CPU``, these are the threads.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench import probe
+from bench.compiling import build_library
+from bench.cpuset import Times, find_tree, made_group, make_actuator
+from bench.statistics import compare, median_us
+from bench.subject import Effort, Figures, NotMeasurableError, goal, interleave
+from smartharvest.demo.parent import die_with
+from smartharvest.host import tasks
+from smartharvest.host.cgroup import Group
+from smartharvest.host.cpulist import format_cpulist
+from smartharvest.host.writer import HostWriter
+
+THREADS = (1, 4, 16, 64)
+MOVES = 100
+"""Each way, of each case in a round."""
+SETTLE_S = 0.004
+REST_S = 0.003
+"""After each move; whatever happens later is not seen, except that a grow is waited for."""
+GIVEN_UP_NS = 100_000_000
+"""A grow without effect by then counts as so long."""
+SHRINK_RATIO_GOAL = 1.3
+GOALS_US = {"shrink_4": 60.0, "grow_4": 120.0, "shrink_64": 300.0, "grow_64": 200.0}
+"""At the 99th percentile, by the number of threads."""
+_SLOT = np.dtype((np.int64, 8))  # struct effect_stamps: running, first_ns, last_ns, padding
+_RUNNING, _FIRST_NS, _LAST_NS = range(3)
+_START_TIMEOUT_S = 20.0
+
+
+def measure(effort: Effort) -> Figures:
+    """One sample is one move; a shrink that found no thread on the CPU is none."""
+    tree = find_tree()
+    cpus = sorted(tree.online_cpus() & os.sched_getaffinity(0))[:2]
+    if len(cpus) < 2:
+        raise NotMeasurableError("needs two CPUs: one to keep and one to move")
+    if not probe.fifo_allowed():
+        raise NotMeasurableError("SCHED_FIFO is refused")
+    count = effort.samples(MOVES)
+    with made_group(tree, cpus) as (group, writer):
+        actuator = make_actuator(group, cpus)
+
+        def hogs(threads: int) -> _Hogs:
+            actuator.assign(1)
+            return _Hogs(threads, cpus[0], lambda pid: _enter(pid, group, writer))
+
+        def cpuset_case(threads: int) -> Times:
+            with hogs(threads) as batch:
+                return _swing(batch, cpus, count, actuator.assign)
+
+        def floor_case() -> Times:
+            with hogs(1) as batch:
+                tid = batch.pid
+                return _swing(
+                    batch, cpus, count, lambda level: probe.setaffinity_ns(tid, cpus[1 - level])
+                )
+
+        cases: dict[str, Callable[[], Times]] = {
+            str(threads): partial(cpuset_case, threads) for threads in THREADS
+        }
+        cases["floor"] = floor_case
+        nudges = actuator.nudges
+        results = interleave(cases, effort)
+        nudges = actuator.nudges - nudges
+    figures: Figures = {"cpus": format_cpulist(cpus), "moved_cpu": cpus[0], "nudges": nudges}
+    goals: Figures = {}
+    for way in ("shrink", "grow"):
+        floor = f"sched_setaffinity_{way}"
+        rounds = {
+            f"{way}_{threads}": [times[way] for times in results[str(threads)]]
+            for threads in THREADS
+        }
+        rounds[floor] = [times[way] for times in results["floor"]]
+        of_way = compare(rounds, {name: floor for name in rounds if name != floor})
+        figures[way] = of_way
+        for name, at_most_us in GOALS_US.items():
+            if name in rounds:
+                p99_us = float(np.percentile(np.concatenate(rounds[name]), 99) / 1000)
+                goals[f"{name}_threads_p99_us"] = goal(at_most_us, round(p99_us, 1))
+        if way == "shrink":
+            ratio = median_us(of_way["shrink_4"]) / median_us(of_way[floor])
+            goals["shrink_4_threads_to_floor"] = goal(SHRINK_RATIO_GOAL, round(ratio, 3))
+    return {**figures, "goals": goals}
+
+
+class _Hogs:
+    """The threads in a child process, in the group from ``enter`` on, until the exit."""
+
+    def __init__(self, threads: int, cpu: int, enter: Callable[[int], None]) -> None:
+        self._enter = enter
+        page_fd = os.memfd_create("smartharvest-bench-effect")
+        try:
+            size = threads * _SLOT.itemsize
+            os.truncate(page_fd, size)
+            self.stamps: NDArray[np.int64] = np.frombuffer(
+                mmap.mmap(page_fd, size), dtype=np.int64
+            ).reshape(threads, 8)
+            arguments = [str(n) for n in (os.getpid(), page_fd, threads, cpu)]
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "bench.effect", *arguments],
+                pass_fds=(page_fd,),
+                process_group=0,
+            )
+        finally:
+            os.close(page_fd)
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def __enter__(self) -> Self:
+        deadline_s = time.monotonic() + _START_TIMEOUT_S
+        try:
+            while not self.stamps[:, _RUNNING].all():
+                if self._process.poll() is not None or time.monotonic() > deadline_s:
+                    raise NotMeasurableError("the threads' process did not start")
+                time.sleep(0.01)
+            self._enter(self.pid)
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._process.kill()
+        self._process.wait()
+
+
+def _enter(pid: int, group: Group, writer: HostWriter) -> None:
+    tree = group.tree
+    writer.move_tasks(
+        [(tid, tree.group_of(tid).path, group.path) for tid in tasks.process_threads(pid)]
+    )
+
+
+def _swing(batch: _Hogs, cpus: list[int], count: int, move: Callable[[int], object]) -> Times:
+    """Nanoseconds to the effect of up to ``count`` moves each way, by a SCHED_FIFO caller on the
+    CPU that is kept; level 0 takes the other one, level 1 gives it."""
+    allowed = os.sched_getaffinity(0)
+    times: dict[str, list[int]] = {"shrink": [], "grow": []}
+    os.sched_setaffinity(0, cpus[1:])
+    try:
+        with probe.scheduled("fifo"):
+            move(1)
+            for _ in range(count):
+                time.sleep(SETTLE_S)
+                start_ns = time.monotonic_ns()
+                move(0)
+                time.sleep(REST_S)
+                last_ns = int(batch.stamps[:, _LAST_NS].max())
+                if last_ns > start_ns:
+                    times["shrink"].append(last_ns - start_ns)
+                batch.stamps[:, _FIRST_NS] = 0
+                start_ns = time.monotonic_ns()
+                move(1)
+                times["grow"].append(_first_ns(batch, start_ns) - start_ns)
+    finally:
+        os.sched_setaffinity(0, allowed)
+    return {way: np.array(samples, dtype=np.int64) for way, samples in times.items()}
+
+
+def _first_ns(batch: _Hogs, start_ns: int) -> int:
+    while time.monotonic_ns() < start_ns + GIVEN_UP_NS:
+        time.sleep(REST_S)
+        came_ns = batch.stamps[:, _FIRST_NS]
+        if came_ns.any():
+            return int(came_ns[came_ns > 0].min())
+    return start_ns + GIVEN_UP_NS
+
+
+def main(parent_pid: int, page_fd: int, threads: int, cpu: int) -> None:
+    """Runs the threads until the process is killed."""
+    die_with(parent_pid)
+    library = ctypes.CDLL(str(build_library(Path(__file__).with_name("effect.c"))))
+    page = mmap.mmap(page_fd, threads * _SLOT.itemsize)
+    start = ctypes.addressof(ctypes.c_int64.from_buffer(page))
+    library.effect_hogs(threads, cpu, ctypes.c_void_p(start))
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))
