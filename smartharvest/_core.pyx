@@ -549,7 +549,7 @@ cdef class BpfWaits:
         cdef uint32_t i
         return tuple([
             (bpf_sensor.sh_bpf_wait_middle(i), self.c.histogram[i])
-            for i in range(bpf_sensor.SH_BPF_WAIT_BUCKETS)
+            for i in range(<uint32_t> bpf_sensor.SH_BPF_WAIT_BUCKETS)
             if self.c.histogram[i]
         ])
 
@@ -585,7 +585,7 @@ cdef class BpfRuns:
         cdef uint32_t i
         return tuple([
             (bpf_sensor.sh_bpf_run_middle(i), self.c.histogram[i])
-            for i in range(bpf_sensor.SH_BPF_RUN_BUCKETS)
+            for i in range(<uint32_t> bpf_sensor.SH_BPF_RUN_BUCKETS)
             if self.c.histogram[i]
         ])
 
