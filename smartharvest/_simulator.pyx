@@ -126,7 +126,7 @@ cdef class Simulation:
             PyMem_Free(<void *> <size_t> address)
 
     cdef void *allocate(self, size_t count, size_t size) except NULL:
-        cdef void *memory = PyMem_Calloc(max(count, 1), size)
+        cdef void *memory = PyMem_Calloc(count or 1, size)
         if memory is NULL:
             raise MemoryError
         self.blocks.append(<size_t> memory)
@@ -355,6 +355,6 @@ cdef tuple _durations(const histogram.sh_histogram *durations):
     cdef uint32_t i
     return tuple([
         (histogram.sh_histogram_edge(i), durations.count[i])
-        for i in range(histogram.SH_HISTOGRAM_BUCKETS)
+        for i in range(<uint32_t> histogram.SH_HISTOGRAM_BUCKETS)
         if durations.count[i]
     ])
