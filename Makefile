@@ -64,23 +64,28 @@ format: build ## Let the formatters have their way
 	$(BIN)/clang-format -i $(C_FILES)
 
 .PHONY: bench
-bench: build ## Measure on this machine: JSON, and docs/performance.md with tables and pictures
-	@$(BIN)/python -m pip install --quiet --editable '.[plot]'
-	@$(BIN)/python -m bench --out bench/results/latest.json --report docs/performance.md
+bench: build ## Measure on this machine in ten minutes, into bench/results and docs/performance.md
+	@$(BIN)/python -m bench --out bench/results/bench.json >/dev/null
+	@$(BIN)/python -m bench page
 
 .PHONY: bench-quick
-bench-quick: build ## The same with a fifth of the samples; prints JSON only
-	@$(BIN)/python -m bench --quick --out bench/results/quick.json
+bench-quick: build ## The same in two minutes, into build/quick
+	@$(BIN)/python -m bench --quick --out build/quick/bench.json >/dev/null
+	@$(BIN)/python -m bench page --results build/quick --out build/quick/performance.md
 
 .PHONY: bench-compare
 bench-compare: build ## What moved beyond the noise from OLD=a.json to NEW=b.json
-	@$(BIN)/python -m bench.compare $(OLD) $(NEW)
+	@$(BIN)/python -m bench compare $(OLD) $(NEW)
 
 .PHONY: bench-real
 bench-real: build ## Real servers and batches under every condition, about 20 minutes (root, apt)
 	@command -v memcached >/dev/null && test -e /usr/include/xapian.h || { apt-get update -qq && apt-get install -y -qq memcached libxapian-dev g++; }
 	@$(BIN)/python -m pip install --quiet --editable '.[real]'
 	@$(BIN)/python -m bench.real
+
+.PHONY: performance
+performance: build ## docs/performance.md anew from the JSON in bench/results
+	@$(BIN)/python -m bench page
 
 .PHONY: reproduce
 reproduce: build ## The paper's evaluation on the simulated server, into docs/evaluation.md

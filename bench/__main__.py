@@ -2,82 +2,80 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import signal
 import sys
 from pathlib import Path
+from types import FrameType
 
 import click
 
-from bench import (
-    cpuset,
-    effect,
-    features,
-    learning,
-    pacing,
-    poll,
-    sensors,
-    simulator,
-    switches,
-    truth,
-)
-from bench.document import Measure, build_document
-from bench.report import write_report
-from bench.subject import FULL, QUICK
-from smartharvest.errors import SmartHarvestError
+from bench.compare import main as compare_command
+from bench.document import build_document
+from bench.machine import shortcomings
+from bench.page import main as page_command
+from bench.progress import Terminal, clock
+from bench.registry import NAMES, find_subject
+from bench.subject import QUICK_ROUNDS, ROUNDS, Effort
 
-SUBJECTS: dict[str, Measure] = {
-    "poll": poll.measure,
-    "features": features.measure,
-    "learning": learning.measure,
-    "pacing": pacing.measure,
-    "sensors": sensors.measure,
-    "switches": switches.measure,
-    "truth": truth.measure,
-    "cpuset": cpuset.measure,
-    "effect": effect.measure,
-    "simulator": simulator.measure,
-}
+FULL_S, QUICK_S = 540.0, 100.0
+"""Of ten minutes and of two, less what starting and drawing take."""
 
 
-@click.command()
-@click.option("--quick", is_flag=True, help="A fifth of the samples, in well under a minute.")
-@click.option("--only", multiple=True, type=click.Choice(list(SUBJECTS)), help="Only this subject.")
-@click.option("--seed", default=FULL.seed, show_default=True, help="Of orders and made windows.")
+@click.group(invoke_without_command=True)
+@click.option("--quick", is_flag=True, help=f"Fewer rounds and samples, {clock(QUICK_S)} minutes.")
+@click.option("--minutes", type=float, help=f"Time for all together.  [default: {FULL_S / 60:g}]")
+@click.option("--only", multiple=True, type=click.Choice(NAMES), help="Only this subject.")
+@click.option("--seed", default=1, show_default=True, help="Of orders and made windows.")
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write it here, too.")
-@click.option(
-    "--report",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Write a page with tables and pictures.",
-)
 @click.option("--json", "_json", is_flag=True, help="Print JSON: the default and only format.")
+@click.pass_context
 def main(
+    context: click.Context,
     quick: bool,
+    minutes: float | None,
     only: tuple[str, ...],
     seed: int,
     out: Path | None,
-    report: Path | None,
     _json: bool,
 ) -> None:
-    """Measure SmartHarvest on this machine, each figure beside its floor."""
-    # Ended from outside, the host is still put back on the way out.
-    signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
-    effort = dataclasses.replace(QUICK if quick else FULL, seed=seed)
-    subjects = {name: SUBJECTS[name] for name in (only or SUBJECTS)}
-    try:
-        document = build_document(subjects, effort, lambda line: click.echo(line, err=True))
-    except SmartHarvestError as error:
-        click.echo(f"bench: {error}", err=True)
-        sys.exit(error.exit_code)
-    text = json.dumps(document, indent=2)
+    """Measure SmartHarvest on this machine, each figure beside its floor.
+
+    Ctrl-C ends it early: what is measured by then is kept and marked as partial.
+    """
+    if context.invoked_subcommand is not None:
+        return
+    signal.signal(signal.SIGTERM, _interrupt)
+    budget_s = minutes * 60 if minutes is not None else QUICK_S if quick else FULL_S
+    subjects = {name: find_subject(name) for name in NAMES if name in (only or NAMES)}
+    warnings = shortcomings()
+    for line in warnings:
+        click.echo(f"careful: this machine is {line}", err=True)
+    effort = Effort(QUICK_ROUNDS if quick else ROUNDS, 1.0, seed)
+    document = build_document(subjects, effort, Terminal(len(subjects)), budget_s=budget_s)
+    document["warnings"] = warnings
+    write_document(document, out)
+    if document["interrupted"]:
+        click.echo("bench: interrupted; what was measured is kept, marked as partial", err=True)
+        sys.exit(128 + signal.SIGINT)
+
+
+def write_document(document: dict[str, object], out: Path | None) -> None:
+    """To standard output, and to ``out`` if it is named."""
+    text = json.dumps(document, indent=1)
     click.echo(text)
     if out is not None:
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_text(text + "\n")
-    if report is not None:
-        write_report(document, report)
 
+
+def _interrupt(_number: int, _frame: FrameType | None) -> None:
+    # Ended from outside, the host is still put back on the way out, as after ctrl-C.
+    raise KeyboardInterrupt
+
+
+main.add_command(compare_command, "compare")
+main.add_command(page_command, "page")
 
 if __name__ == "__main__":
     main()

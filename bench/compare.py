@@ -1,7 +1,8 @@
-"""``python -m bench.compare OLD NEW``: what moved beyond the noise between two results.
+"""``bench compare OLD NEW``: what moved beyond the noise between two results.
 
-A case has moved when the medians of its rounds do not overlap and the medians differ by more than
-a tenth. It warns and never fails: another machine, or another day of the same, moves figures too.
+A figure has moved when its rounds do not overlap and the medians differ by more than a tenth. It
+warns and never fails: another machine, or another day of the same, moves figures too. Ratios to a
+floor of the same run are what two machines can be compared by at all.
 """
 
 from __future__ import annotations
@@ -13,41 +14,76 @@ from typing import TextIO
 
 import click
 
-from bench.cases import Case, find_cases
+from bench.cases import Node, find_cases, find_values
 
 SMALLEST_MOVE = 1.1
 """As a ratio of medians, either way."""
 
 
 @dataclass(frozen=True)
-class Move:
-    """A case that both documents have."""
+class Figure:
+    """A median with the smallest and the largest of a round."""
 
-    old: Case
-    new: Case
+    median: float
+    low: float
+    high: float
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class Move:
+    """A figure that both documents have."""
+
+    path: str
+    old: Figure
+    new: Figure
 
     @property
     def ratio(self) -> float:
         """Of the medians, new over old; 1.0 where the old one is nothing."""
-        return self.new.median_us / self.old.median_us if self.old.median_us > 0 else 1.0
+        return self.new.median / self.old.median if self.old.median else 1.0
+
+    @property
+    def size(self) -> float:
+        """As a ratio of at least one, whichever way it went."""
+        return max(self.ratio, 1 / self.ratio) if self.ratio > 0 else float("inf")
+
+    @property
+    def change(self) -> str:
+        """In words."""
+        if self.ratio <= 0:
+            return "from or to nothing"
+        return f"{self.size:.2f}x {'more' if self.ratio >= 1 else 'less'}"
 
     @property
     def beyond_noise(self) -> bool:
-        apart = (
-            self.new.spread_us[0] > self.old.spread_us[1]
-            or self.new.spread_us[1] < self.old.spread_us[0]
-        )
-        return apart and not 1 / SMALLEST_MOVE <= self.ratio <= SMALLEST_MOVE
+        apart = self.new.low > self.old.high or self.new.high < self.old.low
+        return apart and self.size > SMALLEST_MOVE
 
 
-def compare(old: Mapping[str, object], new: Mapping[str, object]) -> list[Move]:
-    """Every case of both, the largest move first."""
-    before = {case.path: case for case in find_cases(old)}
-    moves = [Move(before[case.path], case) for case in find_cases(new) if case.path in before]
-    return sorted(moves, key=lambda move: max(move.ratio, 1 / max(move.ratio, 1e-9)), reverse=True)
+def figures_of(document: Node, ratios: bool) -> dict[str, Figure]:
+    """By path: times and values or, with ``ratios``, only what they are to their floors."""
+    cases = find_cases(document)
+    if ratios:
+        return {
+            case.path: Figure(case.median_ratio, *case.ratio_spread, unit="of its floor")
+            for case in cases
+            if case.median_ratio is not None and case.ratio_spread is not None
+        }
+    found = {case.path: Figure(case.median_us, *case.spread_us, unit="us") for case in cases}
+    return found | {
+        value.path: Figure(value.median, *value.spread) for value in find_values(document)
+    }
 
 
-def warnings_of(old: Mapping[str, object], new: Mapping[str, object]) -> list[str]:
+def compare(old: Node, new: Node, *, ratios: bool = False) -> list[Move]:
+    """Every figure of both, the largest move first."""
+    before, after = figures_of(old, ratios), figures_of(new, ratios)
+    moves = [Move(path, before[path], figure) for path, figure in after.items() if path in before]
+    return sorted(moves, key=lambda move: move.size, reverse=True)
+
+
+def warnings_of(old: Node, new: Node) -> list[str]:
     """Why the two can hardly be compared."""
     found = []
     machines = [document.get("machine", {}) for document in (old, new)]
@@ -55,6 +91,12 @@ def warnings_of(old: Mapping[str, object], new: Mapping[str, object]) -> list[st
         values = [machine.get(key) for machine in machines if isinstance(machine, Mapping)]
         if len(set(map(str, values))) > 1:
             found.append(f"{key} differs: {values[0]} and {values[1]}")
+    for name, document in (("old", old), ("new", new)):
+        warnings = document.get("warnings")
+        if isinstance(warnings, list):
+            found += [f"the {name} one's machine was {line}" for line in warnings]
+        if document.get("interrupted"):
+            found.append(f"the {name} one is partial: it was interrupted")
     return found
 
 
@@ -62,27 +104,31 @@ def warnings_of(old: Mapping[str, object], new: Mapping[str, object]) -> list[st
 @click.argument("old", type=click.File())
 @click.argument("new", type=click.File())
 @click.option("--all", "everything", is_flag=True, help="Those within the noise, too.")
-def main(old: TextIO, new: TextIO, everything: bool) -> None:
-    """Show what moved beyond the noise from OLD to NEW."""
-    documents = []
+@click.option("--ratios", is_flag=True, help="Only ratios to floors: for different machines.")
+def main(old: TextIO, new: TextIO, everything: bool, ratios: bool) -> None:
+    """Show what moved beyond the noise from OLD to NEW. Its status is 0 whatever moved."""
+    documents: list[Node] = []
     for file in (old, new):
         try:
-            documents.append(json.load(file))
-        except ValueError:
+            document = json.load(file)
+            find_cases(document)
+        except (ValueError, TypeError, KeyError, AssertionError):
             raise click.ClickException(f"{file.name}: is no result of make bench") from None
-    for line in warnings_of(*documents):
+        documents.append(document)
+    before, after = documents
+    for line in warnings_of(before, after):
         click.echo(f"careful: {line}")
-    moves = compare(*documents)
-    shown = [move for move in moves if everything or move.beyond_noise]
-    for move in shown:
-        sign = "slower" if move.ratio > 1 else "faster"
-        mark = "" if move.beyond_noise else "  (within the noise)"
-        click.echo(
-            f"{move.new.path}: {move.old.median_us:g} -> {move.new.median_us:g} us, "
-            f"{max(move.ratio, 1 / move.ratio):.2f}x {sign}{mark}"
-        )
+    moves = compare(before, after, ratios=ratios)
+    for move in moves:
+        if everything or move.beyond_noise:
+            mark = "" if move.beyond_noise else "  (within the noise)"
+            unit = f" {move.new.unit}" if move.new.unit else ""
+            click.echo(
+                f"{move.path}: {move.old.median:g} -> {move.new.median:g}{unit}, "
+                f"{move.change}{mark}"
+            )
     moved = sum(move.beyond_noise for move in moves)
-    click.echo(f"{moved} of {len(moves)} cases moved beyond the noise")
+    click.echo(f"{moved} of {len(moves)} figures moved beyond the noise")
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from bench import probe
 from bench.statistics import compare, summarize
-from bench.subject import Effort, Figures, NotMeasurableError, interleave
+from bench.subject import Effort, Figures, NotMeasurableError, Subject, interleave
 from smartharvest import _core
 from smartharvest.config import STATE_DIRECTORY
 from smartharvest.demo.children import BullyProcess
@@ -195,3 +195,15 @@ def _swing(
             time.sleep(REST_S)
             times[way][i] = move(level)
     return times
+
+
+SUBJECT = Subject(
+    measure,
+    seconds=75.0,
+    least_s=4.0,
+    title="The write that moves a core",
+    about="""\
+A sample is one write, from the call to its return, while threads compute in the group. The writer
+stays on the CPU that the group keeps. The floor is a bare sched_setaffinity(2) of one thread by the
+same caller.""",
+)

@@ -29,7 +29,7 @@ from bench import probe
 from bench.compiling import build_library
 from bench.cpuset import Times, find_tree, made_group, make_actuator
 from bench.statistics import compare, median_us
-from bench.subject import Effort, Figures, NotMeasurableError, goal, interleave
+from bench.subject import Effort, Figures, NotMeasurableError, Subject, goal, interleave
 from smartharvest.demo.parent import die_with
 from smartharvest.host import tasks
 from smartharvest.host.cgroup import Group
@@ -195,6 +195,17 @@ def _first_ns(batch: _Hogs, start_ns: int) -> int:
         if came_ns.any():
             return int(came_ns[came_ns > 0].min())
     return start_ns + GIVEN_UP_NS
+
+
+SUBJECT = Subject(
+    measure,
+    seconds=75.0,
+    least_s=10.0,
+    title="Time to effect",
+    about="""\
+A sample is one move of a core: a shrink has taken effect when the last thread is off the CPU, a
+grow when the first is on it. The floor is one sched_setaffinity(2) of one such thread.""",
+)
 
 
 def main(parent_pid: int, page_fd: int, threads: int, cpu: int) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from bench import probe
 from bench.statistics import compare, median_us, rounded
-from bench.subject import Effort, Figures, goal, interleave
+from bench.subject import Effort, Figures, Subject, goal, interleave
 from smartharvest import _core
 
 CORES = 64
@@ -44,3 +44,13 @@ def measure(effort: Effort) -> Figures:
             "features_of_50000_over_500_samples": goal(1.25, rounded(medians[2] / medians[1])),
         },
     }
+
+
+SUBJECT = Subject(
+    measure,
+    seconds=1.0,
+    title="A window's features",
+    about="""\
+A sample is the mean of 1,000 computations of the five features. The floor is a turn of an empty
+loop. However many polls a window holds, the cost is that of its peak.""",
+)

@@ -15,7 +15,7 @@ import pylibvw
 from vowpalwabbit import Workspace
 
 from bench.statistics import compare, median_us, ratio
-from bench.subject import Effort, Figures, goal
+from bench.subject import Effort, Figures, Subject, goal
 from smartharvest.learning.base import Features, Learner
 from smartharvest.learning.costs import COSTS, Costs, cost_table
 from smartharvest.learning.csoaa_native import NativeCsoaa
@@ -192,3 +192,14 @@ def _time_once(
     now()
     empty = now() - predicted
     return predicted - start, learned - start, predicted - learned, empty
+
+
+SUBJECT = Subject(
+    measure,
+    seconds=10.0,
+    title="Learning",
+    about="""\
+A sample is one lesson and one prediction, by the agent's two learners and by two slower ways to
+Vowpal Wabbit; *empty* is the clock. Hot, the calls follow each other; every 25 ms, as in an agent,
+the process sleeps in between, and cold caches and the wake-up dominate.""",
+)

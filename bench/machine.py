@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 import platform
+import time
 from importlib.metadata import version
 from types import TracebackType
 from typing import Self
 
+from bench import probe
 from bench.statistics import rounded
 from bench.subject import Figures
 from smartharvest import __version__
+from smartharvest.demo.groups import why_not_here
 from smartharvest.host.tasks import online_cpus
 
 
@@ -25,6 +28,45 @@ def describe() -> Figures:
             **{name: version(name) for name in ("vowpalwabbit", "numpy")},
         },
     }
+
+
+GLANCE_S = 1.0
+MOST_BUSY_CORES = 0.25
+MOST_STEAL = 0.01
+FEWEST_CPUS = 2
+
+
+def shortcomings(glance_s: float = GLANCE_S) -> list[str]:
+    """What will make the figures of this machine worse than they could be, or be missing.
+
+    Looks for ``glance_s`` at what others use of it.
+    """
+    found = []
+    before = _cpu_times()
+    time.sleep(glance_s)
+    after = _cpu_times()
+    cpus = len(online_cpus())
+    if cpus < FEWEST_CPUS:
+        found.append(f"too small: {cpus} CPU, and whoever lends one needs {FEWEST_CPUS}")
+    busy = busy_cores(before, after, cpus)
+    if busy > MOST_BUSY_CORES:
+        found.append(f"too busy: others use {busy:.1f} of {cpus} cores; tails will be theirs")
+    steal = steal_share(before, after)
+    if steal > MOST_STEAL:
+        found.append(f"too busy: the hypervisor withholds {steal:.0%} of the CPU time")
+    missing = why_not_here()
+    if missing is not None:
+        found.append(f"without rights: {missing}; what needs them is skipped")
+    elif not probe.fifo_allowed():
+        found.append("without rights: SCHED_FIFO is refused; the loop runs as an ordinary thread")
+    return found
+
+
+def busy_cores(before: list[int], after: list[int], cpus: int) -> float:
+    """Cores in use, on average, between two ``cpu`` lines of /proc/stat."""
+    spent = [b - a for a, b in zip(before, after, strict=True)]
+    total = sum(spent)
+    return cpus * (total - spent[3] - spent[4]) / max(1, total)
 
 
 def _cpu_model() -> str:

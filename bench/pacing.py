@@ -13,7 +13,7 @@ import numpy as np
 
 from bench import probe
 from bench.statistics import across_rounds, ratio
-from bench.subject import Effort, Figures, interleave
+from bench.subject import Effort, Figures, Picture, Subject, interleave
 from smartharvest import _core
 from smartharvest.session import FIFO_PRIORITY
 
@@ -138,3 +138,19 @@ def _rt_runtime_us() -> int | None:
             return int(file.read())
     except OSError:
         return None
+
+
+SUBJECT = Subject(
+    measure,
+    seconds=52.0,
+    least_s=2.0,
+    title="The loop: lateness, missed polls, CPU",
+    about="""\
+The loop at a poll each 50 µs, beside a bare clock_nanosleep(2) loop that is scheduled alike.
+Each round one run of every way to wait; a figure is the median round, in brackets the extremes.""",
+    pictures=(
+        Picture((), "late_p99_us", caption="late at the 99th percentile, µs", log=True),
+        Picture((), "missed_share", caption="share of polls missed"),
+        Picture((), "cpu_share", caption="share of a CPU"),
+    ),
+)

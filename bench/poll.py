@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from bench import probe
 from bench.statistics import compare, median_us
-from bench.subject import Effort, Figures, goal, interleave
+from bench.subject import Effort, Figures, Subject, goal, interleave
 from smartharvest import _core
 
 CORES = (2, 64, 256)
@@ -43,3 +43,13 @@ def half_busy_loop(cores: int) -> _core.Loop:
     loop.post(1, 3 * cores // 4, cores)
     loop.step(-POLL_NS, -POLL_NS)
     return loop
+
+
+SUBJECT = Subject(
+    measure,
+    seconds=2.0,
+    title="One poll",
+    about="""\
+A sample is the mean of 2,000 polls: reading a sensor that costs nothing, the window's histogram,
+applying the plan; four windows are closed on the way. The floor is a turn of an empty loop.""",
+)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from bench import probe
 from bench.statistics import across_rounds, compare
-from bench.subject import Effort, Figures, NotMeasurableError, interleave
+from bench.subject import Effort, Figures, NotMeasurableError, Subject, interleave
 from bench.wave import OFF_NS, ON_NS, WaveProcess
 from smartharvest import _core
 from smartharvest.demo.children import BullyProcess
@@ -159,3 +159,15 @@ def _watch(sensor: _core.Sensor, truth: mmap.mmap, seconds: float) -> Agreement:
         agreement.note(bool(before), busy > 0, bool(truth[0]))
         deadline_ns = max(deadline_ns + POLL_NS, now_ns)
     return agreement
+
+
+SUBJECT = Subject(
+    measure,
+    seconds=16.0,
+    least_s=1.0,
+    title="Portable sensors: cost and agreement",
+    about="""\
+A sample is one reading, of tasks that sleep; the floor a bare pread(2) of the files that must be
+read. Agreement is with a thread that says itself when it runs, at polls that no edge fell into;
+who agrees no more often than a constant guess knows nothing.""",
+)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bench.subject import Figures
+from bench.subject import Figures, NotMeasurableError
 
 QUANTILES = (0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999)
 """Where a distribution is kept."""
@@ -22,9 +22,11 @@ def summarize(rounds_ns: Sequence[ArrayLike]) -> Figures:
     """Microseconds from each round's samples in nanoseconds.
 
     Median, 99th percentile and maximum are over all samples, ``spread_us`` is the smallest and the
-    largest median of a round.
+    largest median of a round. Raises NotMeasurableError if there is no sample at all.
     """
-    arrays = [_microseconds(samples) for samples in rounds_ns]
+    arrays = [array for array in map(_microseconds, rounds_ns) if array.size]
+    if not arrays:
+        raise NotMeasurableError("no sample was taken")
     pooled = np.concatenate(arrays)
     medians = [float(np.median(samples)) for samples in arrays]
     return {
@@ -40,7 +42,8 @@ def summarize(rounds_ns: Sequence[ArrayLike]) -> Figures:
 def compare(cases: Mapping[str, Sequence[ArrayLike]], floors: Mapping[str, str]) -> Figures:
     """Summaries of all cases; those named in ``floors`` with the ratios to that floor.
 
-    A ratio is null where the floor is too small for the clock.
+    A ratio is null where the floor is too small for the clock. ``ratio_spread`` is the smallest
+    and the largest ratio of the medians of one round.
     """
     figures: dict[str, Figures] = {name: summarize(rounds) for name, rounds in cases.items()}
     for name, floor in floors.items():
@@ -50,6 +53,14 @@ def compare(cases: Mapping[str, Sequence[ArrayLike]], floors: Mapping[str, str])
             figures[name][ratio_key] = ratio(
                 _number(figures[name], key), _number(figures[floor], key)
             )
+        medians = [
+            (float(np.median(np.asarray(own))), float(np.median(np.asarray(base))))
+            for own, base in zip(cases[name], cases[floor], strict=False)
+            if np.size(own) and np.size(base)
+        ]
+        by_round = [own / base for own, base in medians if base > 0]
+        if by_round:
+            figures[name]["ratio_spread"] = [rounded(min(by_round)), rounded(max(by_round))]
     return dict(figures)
 
 

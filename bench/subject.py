@@ -1,11 +1,11 @@
-"""What every benchmark is given and what it gives back."""
+"""What every benchmark is given, what it gives back, and how the page shows it."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TypeVar
+from dataclasses import dataclass, field
+from typing import Literal, TypeVar
 
 T = TypeVar("T")
 
@@ -17,6 +17,17 @@ class NotMeasurableError(Exception):
     """This machine, or its user's rights, cannot answer the question; the message says why."""
 
 
+class Watch:
+    """Follows a subject while it is measured."""
+
+    def __init__(self) -> None:
+        self.interrupted = False
+        """Somebody wants an end: what is measured by now is to be kept, and nothing begun."""
+
+    def advance(self, done: int, total: int, case: str) -> None:
+        """Called before each case of a subject."""
+
+
 @dataclass(frozen=True)
 class Effort:
     """How long to measure: every case once a round, with ``share`` of its full samples."""
@@ -24,6 +35,7 @@ class Effort:
     rounds: int
     share: float
     seed: int
+    watch: Watch = field(default_factory=Watch, compare=False)
 
     def samples(self, full: int) -> int:
         return max(1, round(self.share * full))
@@ -32,20 +44,63 @@ class Effort:
         return self.share * full
 
 
-FULL = Effort(rounds=5, share=1.0, seed=1)
-QUICK = Effort(rounds=5, share=0.2, seed=1)
+@dataclass(frozen=True)
+class Picture:
+    """A picture beyond the distributions, which every group of two cases or more has."""
+
+    group: tuple[str, ...]
+    """Where in the subject's figures the cases stand."""
+    metric: str
+    """The key that is drawn; ``median_us`` or one of a row of values."""
+    kind: Literal["bars", "lines"] = "bars"
+    """Lines: cases named ``what_N`` are one line for each ``what``, over N."""
+    caption: str = ""
+    x: str = ""
+    """What N counts."""
+    log: bool = False
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One question; a module of bench has it as SUBJECT."""
+
+    measure: Callable[[Effort], Figures]
+    seconds: float
+    """What it takes in full, in ROUNDS rounds on two CPUs: its part of the time all have."""
+    title: str
+    about: str
+    """What a sample is, what its floor is and how to read the table, in Markdown."""
+    pictures: tuple[Picture, ...] = ()
+    least_s: float = 0.0
+    """What of ``seconds`` fewer samples do not save, such as starting and settling."""
+
+
+ROUNDS, QUICK_ROUNDS = 5, 3
+LEAST_SHARE = 0.05
 
 
 def interleave(cases: Mapping[str, Callable[[], T]], effort: Effort) -> dict[str, list[T]]:
     """Runs all cases once a round, in an order drawn anew, and lists each one's results.
 
-    A neighbour that is noisy for a while then meets all cases alike.
+    A neighbour that is noisy for a while then meets all cases alike. Interrupted, it keeps the
+    whole rounds it has; raises KeyboardInterrupt if there is none, or no more is to be begun.
     """
+    if effort.watch.interrupted:
+        raise KeyboardInterrupt
     rng = random.Random(effort.seed)
     results: dict[str, list[T]] = {name: [] for name in cases}
-    for _ in range(effort.rounds):
-        for name in rng.sample(list(cases), len(cases)):
-            results[name].append(cases[name]())
+    try:
+        for number in range(effort.rounds):
+            for place, name in enumerate(rng.sample(list(cases), len(cases))):
+                done = number * len(cases) + place
+                effort.watch.advance(done, effort.rounds * len(cases), name)
+                results[name].append(cases[name]())
+    except KeyboardInterrupt:
+        effort.watch.interrupted = True
+        whole = min(map(len, results.values()))
+        if whole == 0:
+            raise
+        return {name: of_case[:whole] for name, of_case in results.items()}
     return results
 
 

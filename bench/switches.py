@@ -19,7 +19,7 @@ import numpy as np
 from bench import probe
 from bench.empty_program import EmptyProgram
 from bench.statistics import across_rounds, rounded, summarize
-from bench.subject import Effort, Figures, NotMeasurableError, goal, interleave
+from bench.subject import Effort, Figures, NotMeasurableError, Subject, goal, interleave
 from smartharvest import _core
 from smartharvest.errors import SmartHarvestError
 from smartharvest.host.cgroup import CgroupTree
@@ -116,3 +116,15 @@ def _turn(make: Make) -> Turn:
 def _batches() -> float:
     probe.ping_pong_ns(ROUND_TRIPS // 4)
     return float(np.median([probe.ping_pong_ns(ROUND_TRIPS) for _ in range(BATCHES)]))
+
+
+SUBJECT = Subject(
+    measure,
+    seconds=90.0,
+    least_s=2.0,
+    title="What a sensor adds to a context switch",
+    about="""\
+Two threads pass a byte to and fro on one CPU; a sample is one switch with the sensor, *added ns*
+what it is above the turns without one around it. *none* is the noise of that, *empty* a BPF
+program that does nothing.""",
+)

@@ -18,7 +18,7 @@ import numpy as np
 
 from bench.logged_wave import LoggedWave
 from bench.statistics import across_rounds, rounded
-from bench.subject import Effort, Figures, NotMeasurableError, goal, interleave
+from bench.subject import Effort, Figures, NotMeasurableError, Subject, goal, interleave
 from smartharvest import _core
 from smartharvest.errors import RightsError
 from smartharvest.host.waits import Taskstats
@@ -253,3 +253,15 @@ def _across(runs: Sequence[Judgement]) -> Figures:
         name: across_rounds([getattr(run, name) for run in runs])
         for name in Judgement.__dataclass_fields__
     }
+
+
+SUBJECT = Subject(
+    measure,
+    seconds=125.0,
+    least_s=60.0,
+    title="Sensors against the truth",
+    about="""\
+Threads switch on and off on a schedule and keep a log of when they ran. Each sensor is read as the
+agent reads it, in windows of 25 ms: how far the run's mean is off, one window's, and how often the
+peak is right.""",
+)

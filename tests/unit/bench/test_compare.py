@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from bench.cases import find_cases, find_numbers
-from bench.compare import compare, main, warnings_of
+from bench.cases import find_cases, find_numbers, find_values
+from bench.compare import Figure, Move, compare, main, warnings_of
+from bench.statistics import across_rounds
+from bench.statistics import compare as measured
 
 
 def made(median: float, spread: tuple[float, float], cpu: str = "a") -> dict[str, object]:
@@ -49,8 +51,47 @@ def test_a_case_that_only_one_has_is_no_move() -> None:
     assert compare(made(1.0, (0.9, 1.1)), new) == []
 
 
+def test_values_move_as_times_do() -> None:
+    old, new = made(1.0, (0.9, 1.1)), made(1.0, (0.9, 1.1))
+    for document, value in ((old, 0.1), (new, 0.3)):
+        document["subjects"] = {"loop": {"sleep": {"cpu_share": across_rounds([value])}}}
+    assert [value.path for value in find_values(old)] == ["loop.sleep.cpu_share"]
+    (move,) = compare(old, new)
+    assert (move.path, move.beyond_noise, move.change) == (
+        "loop.sleep.cpu_share",
+        True,
+        "3.00x more",
+    )
+
+
+def test_a_figure_that_becomes_nothing_or_less_is_told_without_a_ratio() -> None:
+    move = Move("x", Figure(1.0, 1.0, 1.0), Figure(0.0, 0.0, 0.0))
+    assert move.beyond_noise
+    assert move.change == "from or to nothing"
+
+
+def test_machines_are_compared_by_ratios_to_floors_alone() -> None:
+    def document(slower: int) -> dict[str, object]:
+        floor = [[1000 * slower, 1000 * slower]] * 2
+        own = [[3000 * slower, 3000 * slower], [4000 * slower, 4000 * slower]]
+        cases = measured({"own": own, "floor": floor}, {"own": "floor"})
+        return {"subjects": {"poll": {**cases, "share": across_rounds([0.1 * slower])}}}
+
+    (move,) = compare(document(1), document(5), ratios=True)
+    assert (move.path, move.ratio) == ("poll.own", 1.0)
+    assert (move.old.low, move.old.high) == (3.0, 4.0)
+
+
 def test_another_machine_is_warned_of() -> None:
     assert warnings_of(made(1, (1, 1), "a"), made(1, (1, 1), "b")) == ["cpu_model differs: a and b"]
+
+
+def test_a_partial_or_disturbed_result_is_warned_of() -> None:
+    partial = {**made(1, (1, 1)), "interrupted": "poll", "warnings": ["too busy: load"]}
+    assert warnings_of(made(1, (1, 1)), partial) == [
+        "the new one's machine was too busy: load",
+        "the new one is partial: it was interrupted",
+    ]
 
 
 def test_the_command_shows_what_moved_and_never_fails(tmp_path: Path) -> None:
@@ -58,7 +99,7 @@ def test_the_command_shows_what_moved_and_never_fails(tmp_path: Path) -> None:
         (tmp_path / name).write_text(json.dumps(document))
     done = CliRunner().invoke(main, [str(tmp_path / "old"), str(tmp_path / "new")])
     assert done.exit_code == 0
-    assert "poll.inner.case: 1 -> 3 us, 3.00x slower" in done.output
+    assert "poll.inner.case: 1 -> 3 us, 3.00x more" in done.output
 
 
 def test_what_is_no_result_is_told_in_one_line(tmp_path: Path) -> None:

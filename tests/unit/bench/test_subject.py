@@ -1,3 +1,10 @@
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+
+import pytest
+
 from bench.subject import Effort, goal, interleave
 
 
@@ -30,3 +37,29 @@ def test_a_small_share_still_takes_a_sample() -> None:
 def test_a_goal_is_met_up_to_and_including_its_limit() -> None:
     assert goal(1.0, 1.0) == {"goal": 1.0, "value": 1.0, "met": True}
     assert goal(1.0, 1.01)["met"] is False
+
+
+def interrupted_at(turn: int) -> dict[str, Callable[[], int]]:
+    turns = itertools.count()
+
+    def run() -> int:
+        now = next(turns)
+        if now == turn:
+            raise KeyboardInterrupt
+        return now
+
+    return {"a": run, "b": run}
+
+
+def test_interrupted_the_whole_rounds_are_kept_and_no_more_is_begun() -> None:
+    effort = Effort(rounds=5, share=1.0, seed=1)
+    results = interleave(interrupted_at(5), effort)
+    assert {name: len(rounds) for name, rounds in results.items()} == {"a": 2, "b": 2}
+    assert effort.watch.interrupted
+    with pytest.raises(KeyboardInterrupt):
+        interleave(interrupted_at(-1), effort)
+
+
+def test_interrupted_in_the_first_round_there_is_nothing_to_keep() -> None:
+    with pytest.raises(KeyboardInterrupt):
+        interleave(interrupted_at(1), Effort(rounds=5, share=1.0, seed=1))

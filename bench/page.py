@@ -1,0 +1,278 @@
+"""``bench page``: docs/performance.md and its pictures, from the JSON files of the benches."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+
+import click
+
+from bench import pictures
+from bench.cases import Node, find_cases, find_values, is_case, is_value, read_case, read_value
+from bench.pictures import words
+from bench.registry import NAMES, find_subject
+from bench.subject import Picture, Subject
+
+RESULTS = Path("bench/results")
+PAGE = Path("docs/performance.md")
+
+HEAD = """# Performance
+
+What `make bench`, `make bench-real` and `make bench-ablations` measured on one machine; each
+rewrites this page with yours, and `make performance` draws it anew from `bench/results/*.json`.
+Cases of one table ran interleaved, in an order drawn anew for each round. *Ratio* is to the floor
+or the rival named beside it, of the same run. *Spread* is the smallest and largest median of a
+round: what differs by less is noise. `python -m bench compare OLD NEW` tells what moved by more.
+"""
+
+Drawer = Callable[[Path], bool]
+
+
+class Album:
+    """Where the page's pictures go; remembers nothing but how to show one."""
+
+    def __init__(self, page: Path) -> None:
+        self._folder = page.with_suffix("")
+        self._folder.mkdir(parents=True, exist_ok=True)
+        for stale in self._folder.glob("*.png"):
+            stale.unlink()
+        self._drawing = pictures.available()
+
+    def show(self, name: str, caption: str, draw: Drawer) -> Iterator[str]:
+        """Draws it, if that can be, and yields the line that shows it."""
+        name = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+        if self._drawing and draw(self._folder / f"{name}.png"):
+            yield f"\n![{caption}]({self._folder.name}/{name}.png)\n"
+
+
+def write_page(
+    page: Path,
+    *,
+    bench: Node | None = None,
+    real: Node | None = None,
+    ablations: Node | None = None,
+) -> None:
+    """Writes ``page`` and its pictures into a folder beside it, named as it without the ending."""
+    album = Album(page)
+    lines = [HEAD]
+    if real is not None:
+        lines += ["\n## Real services beside real batch work\n", *_machine(real)]
+    if ablations is not None:
+        lines += ["\n## Ablations\n", *_machine(ablations)]
+    if bench is not None:
+        lines += ["\n## Parts\n", *_machine(bench), *_goals(bench), *_subjects(bench, album)]
+    page.write_text(re.sub(r"\n{3,}", "\n\n", "\n".join(lines)) + "\n")
+
+
+def _machine(document: Node) -> Iterator[str]:
+    machine = document["machine"]
+    assert isinstance(machine, Mapping)
+    yield (
+        f"{machine['cpu_model']}, {machine['cpus']} CPUs, Linux {machine['kernel']}, Python "
+        f"{machine['python']}; seed {document['seed']}, {document['seconds']:.0f} s. The "
+        f"hypervisor withheld {machine['steal_share']:.2%} of the CPU time; load average before "
+        f"{machine['load_average_before'][0]:g}, after {machine['load_average_after'][0]:g}."
+    )
+    warnings = document.get("warnings")
+    if isinstance(warnings, list):
+        for line in warnings:
+            yield f"\n**Careful:** the machine was {line}."
+    if document.get("interrupted"):
+        yield f"\n**Partial:** the run was interrupted in {document['interrupted']}."
+
+
+def _goals(document: Node) -> Iterator[str]:
+    goals = document["goals"]
+    assert isinstance(goals, Mapping)
+    if not goals:
+        return
+    yield "\n### Goals\n\n| | at most | measured | |\n|---|---|---|---|"
+    for name, goal in goals.items():
+        verdict = "met" if goal["met"] else "**missed**"
+        yield f"| {words(name)} | {goal['goal']:g} | {goal['value']:g} | {verdict} |"
+
+
+def _subjects(document: Node, album: Album) -> Iterator[str]:
+    subjects = document["subjects"]
+    assert isinstance(subjects, Mapping)
+    for name, node in subjects.items():
+        subject = find_subject(name) if name in NAMES else None
+        yield f"\n### {subject.title if subject else words(name)}\n"
+        if subject:
+            yield subject.about + "\n"
+        yield from _group(node, (name,), album)
+        if subject:
+            yield from _own_pictures(document, name, subject, album)
+
+
+def _group(node: Node, path: tuple[str, ...], album: Album) -> Iterator[str]:
+    """A group's plain figures, its tables, and the groups within."""
+    yield from _plain(node)
+    cases = [read_case((*path, name), inner) for name, inner in _mappings(node) if is_case(inner)]
+    if cases:
+        extra = sorted({key for case in cases for key in case.more})
+        yield "| | median µs | p99 µs | max µs | spread µs | ratio | to |" + _cells(
+            map(words, extra)
+        )
+        yield "|---" * (7 + len(extra)) + "|"
+        for case in cases:
+            ratio = "" if case.median_ratio is None else f"{case.median_ratio:.3g}"
+            if case.p99_ratio is not None:
+                ratio += f" (p99 {case.p99_ratio:.3g})"
+            low, high = case.spread_us
+            yield (
+                f"| {words(case.name)} | {case.median_us:g} | {case.p99_us:g} | {case.max_us:g} "
+                f"| {low:g}..{high:g} | {ratio} | {words(case.floor or '')} |"
+                + _cells(f"{case.more[key]:g}" if key in case.more else "" for key in extra)
+            )
+        name = "-".join(path)
+        caption = words(" / ".join(path))
+        yield from album.show(name, caption, lambda file: pictures.draw_distributions(cases, file))
+    yield from _values(node, path)
+    rows = _rows(node)
+    if rows:
+        yield from _matrix(rows)
+    for name, inner in _mappings(node):
+        if not (is_case(inner) or is_value(inner) or name in rows) and _has_figures(inner):
+            if any(not isinstance(v, Mapping) or is_case(v) or is_value(v) for v in inner.values()):
+                yield f"\n#### {words(' / '.join((*path[1:], name)))}\n"
+            yield from _group(inner, (*path, name), album)
+
+
+def _plain(node: Node) -> Iterator[str]:
+    for key in ("skipped", "failed"):
+        if key in node:
+            yield f"*{key.capitalize()}: {node[key]}.*\n"
+    share = node.get("share_of_samples")
+    if isinstance(share, float) and share < 1:
+        yield f"With {share:.0%} of the samples of a full run.\n"
+    shown = {
+        name: value
+        for name, value in node.items()
+        if not isinstance(value, Mapping) and name not in ("skipped", "failed", "share_of_samples")
+    }
+    if shown:
+        yield "; ".join(f"{words(name)}: {value}" for name, value in shown.items()) + ".\n"
+
+
+def _values(node: Node, path: tuple[str, ...]) -> Iterator[str]:
+    values = [
+        read_value((*path, name), inner) for name, inner in _mappings(node) if is_value(inner)
+    ]
+    if not values:
+        return
+    extra = sorted({key for value in values for key in value.more})
+    yield "| | median | spread | ratio |" + _cells(map(words, extra))
+    yield "|---" * (4 + len(extra)) + "|"
+    for value in values:
+        ratio = "" if value.ratio is None else f"{value.ratio:g}"
+        low, high = value.spread
+        yield f"| {words(value.name)} | {value.median:g} | {low:g}..{high:g} | {ratio} |" + _cells(
+            f"{value.more[key]:g}" if key in value.more else "" for key in extra
+        )
+    yield ""
+
+
+def _rows(node: Node) -> dict[str, Node]:
+    """The groups within that hold nothing but values, of like names: rows of one table."""
+    found = {
+        name: inner
+        for name, inner in _mappings(node)
+        if not is_case(inner) and any(is_value(value) for value in inner.values())
+    }
+    heads = [{key for key, value in inner.items() if is_value(value)} for inner in found.values()]
+    alike = len(found) > 1 and all(head == heads[0] for head in heads)
+    return found if alike else {}
+
+
+def _matrix(rows: Mapping[str, Node]) -> Iterator[str]:
+    first = next(iter(rows.values()))
+    heads = [key for key, value in first.items() if is_value(value)]
+    yield "\n| |" + _cells(map(words, heads)) + "\n" + "|---" * (1 + len(heads)) + "|"
+    for name, node in rows.items():
+        cells = []
+        for head in heads:
+            value = read_value((name, head), _mapping(node[head]))
+            low, high = value.spread
+            cells.append(f"{value.median:g} ({low:g}..{high:g})")
+        yield f"| {words(name)} |" + _cells(cells)
+    yield ""
+
+
+def _own_pictures(document: Node, name: str, subject: Subject, album: Album) -> Iterator[str]:
+    for picture in subject.pictures:
+        file_name = "-".join((name, *picture.group, picture.metric))
+        yield from album.show(file_name, picture.caption, _drawer(document, name, picture))
+
+
+def _drawer(document: Node, subject: str, picture: Picture) -> Drawer:
+    group = (subject, *picture.group)
+    rows: dict[str, tuple[float, tuple[float, float]]] = {}
+    if picture.metric == "median_us":
+        for case in find_cases(document):
+            if case.group == group:
+                rows[case.name] = (case.median_us, case.spread_us)
+    else:
+        for value in find_values(document):
+            if value.group[:-1] == group and value.name == picture.metric:
+                rows[value.group[-1]] = (value.median, value.spread)
+            elif value.group == group and picture.metric == "median":
+                rows[value.name] = (value.median, value.spread)
+    unit = picture.caption or words(picture.metric)
+    if picture.kind == "bars":
+        return lambda file: pictures.draw_bars(rows, file, unit=unit, log=picture.log)
+    lines: dict[str, list[tuple[float, float, tuple[float, float]]]] = {}
+    for name, (median, spread) in rows.items():
+        what, _, count = name.rpartition("_")
+        if count.isdigit():
+            lines.setdefault(what, []).append((float(count), median, spread))
+    return lambda file: pictures.draw_lines(lines, file, x=picture.x, unit=unit)
+
+
+def _mappings(node: Node) -> Iterator[tuple[str, Node]]:
+    return ((name, inner) for name, inner in node.items() if isinstance(inner, Mapping))
+
+
+def _mapping(value: object) -> Node:
+    assert isinstance(value, Mapping)
+    return value
+
+
+def _has_figures(node: Node) -> bool:
+    return any(not isinstance(value, Mapping) or _has_figures(value) for value in node.values())
+
+
+def _cells(texts: Iterable[str]) -> str:
+    return "".join(f" {text} |" for text in texts)
+
+
+def _load(file: Path) -> Node | None:
+    if not file.exists():
+        return None
+    try:
+        document = json.loads(file.read_text())
+    except ValueError as error:
+        raise click.ClickException(f"{file}: is no result of a bench: {error}") from None
+    assert isinstance(document, dict)
+    return document
+
+
+@click.command()
+@click.option("--results", default=RESULTS, type=click.Path(path_type=Path), show_default=True)
+@click.option("--out", default=PAGE, type=click.Path(path_type=Path), show_default=True)
+def main(results: Path, out: Path) -> None:
+    """Write the page from the results that there are: bench.json, real.json, ablations.json."""
+    documents = {name: _load(results / f"{name}.json") for name in ("bench", "real", "ablations")}
+    if not any(documents.values()):
+        raise click.ClickException(f"{results}: holds no results; run make bench first")
+    if not pictures.available():
+        click.echo("careful: no pictures without matplotlib: pip install '.[plot]'", err=True)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    write_page(out, **documents)
+    click.echo(f"written: {out}", err=True)
+
+
+if __name__ == "__main__":
+    main()

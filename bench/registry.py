@@ -1,0 +1,33 @@
+"""All subjects, in the order in which they run and stand on the page.
+
+A new one is a module with a SUBJECT, and its name here.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from bench.subject import Subject
+
+NAMES = (
+    "poll",
+    "features",
+    "learning",
+    "pacing",
+    "sensors",
+    "switches",
+    "truth",
+    "cpuset",
+    "effect",
+    "simulator",
+)
+
+
+def find_subject(name: str) -> Subject:
+    subject = import_module(f"bench.{name}").SUBJECT
+    assert isinstance(subject, Subject)
+    return subject
+
+
+def load_subjects() -> dict[str, Subject]:
+    return {name: find_subject(name) for name in NAMES}
