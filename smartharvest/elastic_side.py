@@ -278,6 +278,10 @@ class ElasticSide:
             frozen = [(freeze_file, freeze)]
         return (*reversed(masks), *frozen)
 
+    def minimum_cpus(self, survey: Survey) -> tuple[int, ...]:
+        """What the guardian has to leave the threads of a process; empty for a group."""
+        return survey.capacity.elastic_cpus(0) if isinstance(self.target, PidTarget) else ()
+
     def files(self, survey: Survey) -> list[tuple[str, str | None, list[str]]]:
         """``CpusetActuator``'s files; none for a process."""
         if isinstance(self.target, PidTarget):

@@ -472,7 +472,11 @@ class Session:
             minimum = (*self.primary_side.maximum(self.survey), *minimum)
             primary_files = self.primary_side.files(self.survey)
         self.managed = [*self.elastic_side.files(self.survey), *primary_files]
-        self.journal.expect({path: masks for path, _, masks in self.managed}, minimum)
+        self.journal.expect(
+            {path: masks for path, _, masks in self.managed},
+            minimum,
+            self.elastic_side.minimum_cpus(self.survey),
+        )
         page = self.journal.page
         actuator = self.elastic_side.make_actuator(self.survey, page.nudge_slot, primary_files)
         return actuator, page.beat_slot

@@ -24,6 +24,7 @@ from dataclasses import dataclass
 
 from smartharvest.guardian.verdict import Health, Limits, Look, Verdict, Watch
 from smartharvest.host import tasks
+from smartharvest.host.confinement import confine
 from smartharvest.host.journal import (
     JournalError,
     lock_path,
@@ -91,8 +92,7 @@ class GuardianProcess:
         """Returns when nothing is left to guard: 0, or 1 if something could not be put back."""
         poller = select.poll()
         poller.register(self._pidfd, select.POLLIN)
-        look_ms = self._charge.limits.look_every // 1_000_000
-        while not poller.poll(look_ms):
+        while not poller.poll(self._watch.next_look_ns / 1e6):
             self._page.beat_as_guardian()
             self._look()
         return self._after_death()
@@ -103,7 +103,7 @@ class GuardianProcess:
         page = self._page
         look = Look(time.monotonic_ns(), page.phase, page.loop_beat, page.agent_beat)
         verdict = self._watch.observe(look)
-        if self._watch.silent_ns == 0:
+        if not (self._watch.loop_missed or self._watch.agent_missed):
             self._ran_ns.clear()
             self._starving = False
         elif not self._ran_ns:
@@ -136,8 +136,8 @@ class GuardianProcess:
                 signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
 
     def _silent_threads(self) -> list[int]:
-        silent = [self._pid] if self._watch.agent_silent_ns else []
-        if self._watch.loop_silent_ns:
+        silent = [self._pid] if self._watch.agent_missed else []
+        if self._watch.loop_missed:
             threads = tasks.process_threads(self._pid)
             silent += [tid for tid in threads if tasks.name(tid) == LOOP_NAME]
         return silent or [self._pid]
@@ -157,15 +157,16 @@ class GuardianProcess:
     def _shrink(self) -> bool:
         """Leaves the elastic side its minimum, as far as the journal says how."""
         try:
-            minimum = read_journal(self._charge.journal).minimum
+            journal = read_journal(self._charge.journal)
         except (OSError, JournalError):
             return False
-        for path, value in minimum:
+        for path, value in journal.minimum:
             try:
                 self._files.write(path, value)
             except OSError as error:
                 _say(f"{path}: {value!r} was refused: {error.strerror}")
-        return bool(minimum)
+        confined = confine(journal.entries, journal.minimum_cpus) if journal.minimum_cpus else 0
+        return bool(journal.minimum or confined)
 
     def _after_death(self) -> int:
         path = self._charge.journal

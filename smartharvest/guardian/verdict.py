@@ -1,8 +1,10 @@
 """What an agent's silence means, as a state machine without a clock.
 
-Silence is counted as the guardian sees it, look by look: time in which the guardian itself did not
-look (it was starved, or the machine was suspended) hardly counts, for the agent will not have run
-either. A jump of any clock counts for nothing.
+A beat is a time, so one look tells how old it is, and the next look is due when it would be too
+old: an agent that is well is looked at ten times a second. Time in which the guardian itself was to
+look and did not (it was starved, or the machine was suspended) hardly counts, for the agent will
+not have run either, and a look that comes late condemns nobody: another follows soon. A jump of any
+clock counts for nothing.
 """
 
 from __future__ import annotations
@@ -32,25 +34,28 @@ class Verdict(enum.Enum):
 class Limits:
     """How long which silence is borne, in nanoseconds."""
 
-    shrink_after: int = 100_000_000
-    """Of the polling loop, before its cores are taken back."""
+    shrink_after: int = 90_000_000
+    """Of the polling loop, before its cores are taken back: done within 100 ms."""
     kill_after: int = 1_000_000_000
     """Of the loop or the control plane, before the agent is killed."""
     arrange_within: int = 10_000_000_000
     """The same while no loop runs and the host is being arranged: many tasks take their time."""
-    look_every: int = 20_000_000
+    look_soon: int = 20_000_000
+    """Between looks while something is about to happen; so late a look may be."""
+    look_late: int = 100_000_000
+    """The longest time between two looks."""
 
 
 @dataclass(frozen=True)
 class Look:
-    """What the guardian sees of the agent at one moment."""
+    """What the guardian sees of the agent at one moment. All times are of one clock."""
 
     now_ns: int
     phase: Phase
-    loop_beat: int
-    """Any number that changes with every poll."""
-    agent_beat: int
-    """Any number that changes with every decision."""
+    loop_beat_ns: int
+    """When the loop last polled."""
+    agent_beat_ns: int
+    """When the control plane last decided."""
 
 
 @dataclass(frozen=True)
@@ -65,10 +70,15 @@ class Health:
     """CPU time they got since they were first missed."""
 
 
+WRITING_TAKES_NS = 10_000_000
+
+
 def limits_for(window_ns: int) -> Limits:
     """The limits for a loop that looks once a window at least: its own patience with plans."""
-    shrink_after = max(4 * window_ns, Limits.shrink_after)
-    return Limits(shrink_after, 10 * shrink_after, max(Limits.arrange_within, 10 * shrink_after))
+    patience = max(4 * window_ns, Limits.shrink_after + WRITING_TAKES_NS)
+    return Limits(
+        patience - WRITING_TAKES_NS, 10 * patience, max(Limits.arrange_within, 10 * patience)
+    )
 
 
 class Watch:
@@ -77,9 +87,13 @@ class Watch:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._last: Look | None = None
+        self._shrunk = False
+        self.next_look_ns = limits.look_soon
+        """How long from the last look to the next."""
         self.loop_silent_ns = 0
         self.agent_silent_ns = 0
-        self._shrunk = False
+        self.loop_missed = self.agent_missed = False
+        """Whether the last look found no newer beat than the one before."""
 
     @property
     def silent_ns(self) -> int:
@@ -91,21 +105,46 @@ class Watch:
         last, self._last = self._last, look
         if last is None or last.phase is not look.phase:
             self.loop_silent_ns = self.agent_silent_ns = 0
-            self._shrunk = False
+            self.loop_missed = self.agent_missed = self._shrunk = False
+            self.next_look_ns = self._limits.look_soon
             return Verdict.WELL
-        seen_ns = min(look.now_ns - last.now_ns, 2 * self._limits.look_every)
-        loop_beats = look.loop_beat != last.loop_beat
-        agent_beats = look.agent_beat != last.agent_beat
-        self.loop_silent_ns = 0 if loop_beats else self.loop_silent_ns + seen_ns
-        self.agent_silent_ns = 0 if agent_beats else self.agent_silent_ns + seen_ns
-        if look.phase is not Phase.RUNNING:
-            self.loop_silent_ns = 0  # there is none
-        elif self.loop_silent_ns < self._limits.shrink_after:
+        gap_ns = look.now_ns - last.now_ns
+        seen_ns = min(gap_ns, self.next_look_ns + self._limits.look_soon)
+        self.loop_missed = look.loop_beat_ns == last.loop_beat_ns
+        self.agent_missed = look.agent_beat_ns == last.agent_beat_ns
+        # As long ago as the beat was, as far as the guardian saw the time pass.
+        self.loop_silent_ns = max(0, min(
+            look.now_ns - look.loop_beat_ns, seen_ns + self.loop_missed * self.loop_silent_ns
+        ))  # fmt: skip
+        self.agent_silent_ns = max(0, min(
+            look.now_ns - look.agent_beat_ns, seen_ns + self.agent_missed * self.agent_silent_ns
+        ))  # fmt: skip
+        verdict = self._verdict(look.phase, in_time=seen_ns == gap_ns)
+        self.next_look_ns = self._until_next(look.phase)
+        return verdict
+
+    def _verdict(self, phase: Phase, *, in_time: bool) -> Verdict:
+        limits = self._limits
+        if phase is not Phase.RUNNING:
+            self.loop_silent_ns, self.loop_missed = 0, False  # there is none
+        elif self.loop_silent_ns < limits.shrink_after:
             self._shrunk = False
         elif not self._shrunk:
+            if not in_time:
+                self.loop_silent_ns = limits.shrink_after - limits.look_soon
+                return Verdict.WELL
             self._shrunk = True
             return Verdict.SHRINK
-        return Verdict.KILL if self.silent_ns >= self._limits.kill_after else Verdict.WELL
+        return Verdict.KILL if self.silent_ns >= limits.kill_after and in_time else Verdict.WELL
+
+    def _until_next(self, phase: Phase) -> int:
+        limits = self._limits
+        if phase is not Phase.RUNNING or self._shrunk:
+            return limits.look_soon
+        left_ns = min(
+            limits.shrink_after - self.loop_silent_ns, limits.kill_after - self.agent_silent_ns
+        )
+        return min(max(left_ns, limits.look_soon // 4), limits.look_late)
 
     def judge(self, phase: Phase, health: Health) -> Verdict:
         """The verdict on an agent that has been silent for ``kill_after``."""

@@ -104,6 +104,8 @@ class JournalContents:
     entries: tuple[Entry, ...]
     minimum: Minimum
     ours: Ours
+    minimum_cpus: tuple[int, ...] = ()
+    """Beside ``minimum``: what threads with a journaled affinity have then; empty: not known."""
 
 
 class Journal:
@@ -136,6 +138,7 @@ class Journal:
         self._directory = directory
         self._entries: dict[tuple[object, ...], Entry] = {}
         self._minimum: Minimum = ()
+        self._minimum_cpus: tuple[int, ...] = ()
         self._ours: dict[str, list[str]] = {}
         self._forget_at = 64
         self._locked: list[str] = []
@@ -226,21 +229,28 @@ class Journal:
         self._entries[_subject(entry)] = entry
         self._save()
 
-    def expect(self, values: Ours, minimum: Minimum | None = None) -> None:
-        """Journals what is going to be written, beside what was, and what the guardian writes."""
+    def expect(
+        self, values: Ours, minimum: Minimum | None = None, minimum_cpus: Sequence[int] = ()
+    ) -> None:
+        """Journals what is going to be written, beside what was, and what the guardian writes.
+
+        ``minimum_cpus``, given with ``minimum``, are those it leaves the threads whose affinities
+        are journaled.
+        """
         ours = {
             path: list(dict.fromkeys((*self._ours.get(path, ()), *new)))
             for path, new in values.items()
         }
-        before = self._ours, self._minimum
+        before = self._ours, self._minimum, self._minimum_cpus
         self._ours = {**self._ours, **ours}
-        self._minimum = self._minimum if minimum is None else minimum
-        if before == (self._ours, self._minimum):
+        if minimum is not None:
+            self._minimum, self._minimum_cpus = minimum, tuple(minimum_cpus)
+        if before == (self._ours, self._minimum, self._minimum_cpus):
             return
         try:
             self._save()
         except OSError as error:
-            self._ours, self._minimum = before
+            self._ours, self._minimum, self._minimum_cpus = before
             raise self._unwritten(error) from error
 
     def withdraw_created(self, directory: str) -> None:
@@ -308,6 +318,7 @@ class Journal:
                 {
                     **self._header,
                     "minimum": self._minimum,
+                    "minimum_cpus": self._minimum_cpus,
                     "ours": self._ours,
                     "entries": entries,
                 },
@@ -375,6 +386,7 @@ def read_journal(path: str) -> JournalContents:
             tuple(entries),
             tuple((str(path), str(value)) for path, value in raw["minimum"]),
             {str(path): [*map(str, values)] for path, values in raw["ours"].items()},
+            tuple(map(int, raw.get("minimum_cpus", ()))),
         )
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise JournalError(

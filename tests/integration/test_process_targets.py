@@ -10,7 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from smartharvest.host import tasks
+from smartharvest.host.confinement import confine
 from smartharvest.host.cpulist import format_cpulist
+from smartharvest.host.journal import AffinityEntry
 from smartharvest.telemetry.client import ask, sockets
 from tests.commands import smartharvest
 from tests.integration.processes import Processes, RunningAgent, wait_until
@@ -231,3 +234,34 @@ def test_a_primary_process_is_sensed(host_world: World, processes: Processes) ->
     assert outcome.code == 0, outcome.err
     assert os.sched_getaffinity(spinning) == set(ALLOWED)
     assert host_world.files() == before
+
+
+def test_a_process_whose_agent_hangs_is_left_its_smallest_set_then_freed(
+    host_world: World, victim: subprocess.Popen[str], processes: Processes
+) -> None:
+    agent = processes.agent(
+        *host_world.arguments,
+        *("--primary", "cgroup:web", "--elastic", f"pid:{victim.pid}"),
+        *("--policy", "no-harvest"),
+    )
+    agent.wait_until(lambda: _affinities(victim) == [LAST] * 2)
+    os.kill(agent.pid, signal.SIGSTOP)
+    _one_more_thread(victim)
+    outcome = agent.outcome()
+    assert "the elastic side is at its minimum" in outcome.err
+    assert _affinities(victim) == [{ALLOWED[0], ALLOWED[-1]}] * 3
+
+
+def test_all_threads_of_a_process_are_confined_from_the_journal_alone(
+    victim: subprocess.Popen[str],
+) -> None:
+    before = [
+        AffinityEntry(tid, start, tuple(ALLOWED), start if tid == victim.pid else None)
+        for tid in tasks.process_threads(victim.pid)
+        if (start := tasks.start_time(tid)) is not None
+    ]
+    gone = AffinityEntry(victim.pid, before[0].start_time + 1, tuple(ALLOWED))
+    _one_more_thread(victim)
+    assert confine([gone], LAST) == 0
+    assert confine(before, LAST) == 3
+    assert _affinities(victim) == [LAST] * 3

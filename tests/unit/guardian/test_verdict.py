@@ -14,66 +14,113 @@ SPINNING = Health(stopped=False, runnable=True, ran_ns=900 * MS)
 
 
 class Agent:
-    """An agent whose beats a test sends or withholds; looked at every 20 ms unless said."""
+    """An agent whose beats a test sends or withholds; looked at when the watch wants to."""
 
     def __init__(self, phase: Phase = Phase.RUNNING) -> None:
         self.watch = Watch(LIMITS)
         self.phase = phase
-        self._now_ns = 10**12
-        self._loop = self._agent = 0
+        self.now_ns = 10**12
+        self._loop = self._agent = self.now_ns
         self.look()
 
-    def look(self, loop: bool = True, agent: bool = True, after_ms: int = 20) -> Verdict:
-        self._now_ns += after_ms * MS
-        self._loop += loop
-        self._agent += agent
-        return self.watch.observe(Look(self._now_ns, self.phase, self._loop, self._agent))
+    def look(self, loop: bool = True, agent: bool = True, late_ms: int = 0) -> Verdict:
+        """Beats come just before the look, or not any more."""
+        self.now_ns += self.watch.next_look_ns + late_ms * MS
+        self._loop = self.now_ns if loop else self._loop
+        self._agent = self.now_ns if agent else self._agent
+        return self.watch.observe(Look(self.now_ns, self.phase, self._loop, self._agent))
 
-    def looks(self, count: int, loop: bool = True, agent: bool = True) -> list[Verdict]:
-        return [self.look(loop, agent) for _ in range(count)]
+    def looks(self, for_ms: int, loop: bool = True, agent: bool = True) -> dict[int, Verdict]:
+        """The verdicts of the looks in the next ``for_ms``, by when they were, in ms from now."""
+        began_ns = self.now_ns
+        verdicts = {}
+        while self.now_ns + self.watch.next_look_ns <= began_ns + for_ms * MS:
+            verdict = self.look(loop, agent)
+            verdicts[(self.now_ns - began_ns) // MS] = verdict
+        return verdicts
 
 
-def test_an_agent_that_beats_is_well() -> None:
-    assert set(Agent().looks(100)) == {Verdict.WELL}
+def when(verdicts: dict[int, Verdict], verdict: Verdict) -> list[int]:
+    return [ms for ms, said in verdicts.items() if said is verdict]
 
 
-def test_a_silent_loop_loses_its_cores_after_100_ms_and_its_agent_is_killed_after_1_s() -> None:
-    verdicts = Agent().looks(50, loop=False)
-    assert verdicts[:4] == [Verdict.WELL] * 4
-    assert verdicts[4] is Verdict.SHRINK
-    assert verdicts[5:49] == [Verdict.WELL] * 44
-    assert verdicts[49] is Verdict.KILL
+def test_an_agent_that_beats_is_well_and_looked_at_ten_times_a_second() -> None:
+    agent = Agent()
+    agent.look()
+    verdicts = agent.looks(1000)
+    assert set(verdicts.values()) == {Verdict.WELL}
+    assert len(verdicts) <= 12
+
+
+def test_a_silent_loop_loses_its_cores_within_100_ms_and_its_agent_is_killed_after_1_s() -> None:
+    verdicts = Agent().looks(1100, loop=False)
+    (shrunk,) = when(verdicts, Verdict.SHRINK)
+    assert 90 <= shrunk <= 100
+    assert min(when(verdicts, Verdict.KILL)) in range(1000, 1021)
+
+
+def test_silence_counts_from_the_last_beat_not_from_the_look_that_misses_it() -> None:
+    agent = Agent()
+    agent.look()
+    for age_ms in (10, 30, 60):
+        beat_ns = agent.now_ns + agent.watch.next_look_ns - age_ms * MS
+        agent.now_ns += agent.watch.next_look_ns
+        agent._loop = beat_ns
+        assert (
+            agent.watch.observe(Look(agent.now_ns, agent.phase, beat_ns, agent.now_ns))
+            is Verdict.WELL
+        )
+        assert agent.watch.loop_silent_ns == age_ms * MS
+        assert agent.watch.next_look_ns == (90 - age_ms) * MS
 
 
 def test_a_loop_that_comes_to_is_watched_anew() -> None:
     agent = Agent()
-    assert Verdict.SHRINK in agent.looks(10, loop=False)
+    assert when(agent.looks(200, loop=False), Verdict.SHRINK)
     assert agent.look() is Verdict.WELL
-    assert agent.looks(10, loop=False).count(Verdict.SHRINK) == 1
+    assert len(when(agent.looks(200, loop=False), Verdict.SHRINK)) == 1
 
 
 def test_the_loop_shrinks_by_itself_for_a_silent_control_plane_which_is_killed_after_1_s() -> None:
-    verdicts = Agent().looks(50, agent=False)
-    assert set(verdicts[:49]) == {Verdict.WELL}
-    assert verdicts[49] is Verdict.KILL
+    verdicts = Agent().looks(1100, agent=False)
+    assert not when(verdicts, Verdict.SHRINK)
+    assert min(when(verdicts, Verdict.KILL)) in range(1000, 1101)
 
 
 def test_time_in_which_the_guardian_did_not_look_hardly_counts() -> None:
     agent = Agent()
-    assert agent.look(loop=False, agent=False, after_ms=3_600_000) is Verdict.WELL
-    assert agent.watch.silent_ns == 40 * MS
+    agent.look()
+    assert agent.look(loop=False, agent=False, late_ms=3_600_000) is Verdict.WELL
+    assert agent.watch.silent_ns <= 110 * MS
+    assert agent.watch.next_look_ns <= 20 * MS
+    assert agent.look() is Verdict.WELL
+
+
+def test_a_late_look_condemns_nobody_but_the_one_after_it_does() -> None:
+    agent = Agent()
+    agent.look()
+    assert agent.look(loop=False, late_ms=500) is Verdict.WELL
+    assert agent.look(loop=False) is Verdict.SHRINK
+
+
+def test_a_clock_that_jumps_back_proves_nothing() -> None:
+    agent = Agent()
+    agent.look()
+    agent.now_ns -= 3_600_000 * MS
+    assert agent.look(loop=False, agent=False) is Verdict.WELL
+    assert agent.watch.silent_ns == 0
 
 
 def test_without_a_loop_nothing_is_shrunk() -> None:
     for phase in (Phase.ARRANGING, Phase.ENDING, Phase.HANDING_OVER):
-        verdicts = Agent(phase).looks(50, loop=False, agent=False)
-        assert set(verdicts[:49]) == {Verdict.WELL}
-        assert verdicts[49] is Verdict.KILL  # to be confirmed
+        verdicts = Agent(phase).looks(1100, loop=False, agent=False)
+        assert not when(verdicts, Verdict.SHRINK)
+        assert min(when(verdicts, Verdict.KILL)) in range(1000, 1021)  # to be confirmed
 
 
 def test_a_change_of_phase_is_a_sign_of_life() -> None:
     agent = Agent()
-    agent.looks(40, loop=False, agent=False)
+    agent.looks(800, loop=False, agent=False)
     agent.phase = Phase.ENDING
     assert agent.look(loop=False, agent=False) is Verdict.WELL
     assert agent.watch.silent_ns == 0
@@ -93,16 +140,16 @@ def test_a_change_of_phase_is_a_sign_of_life() -> None:
 )
 def test_what_a_second_of_silence_means(phase: Phase, health: Health, verdict: Verdict) -> None:
     agent = Agent(phase)
-    agent.looks(50, loop=False, agent=False)
+    agent.looks(1020, loop=False, agent=False)
     assert agent.watch.judge(phase, health) is verdict
 
 
 def test_arranging_may_take_ten_seconds_and_no_more() -> None:
     agent = Agent(Phase.ENDING)
-    agent.looks(500, agent=False)
+    agent.looks(10_020, agent=False)
     assert agent.watch.judge(Phase.ENDING, ASLEEP) is Verdict.KILL
 
 
 def test_the_limits_follow_a_long_window() -> None:
     assert limits_for(25 * MS) == LIMITS
-    assert limits_for(1000 * MS) == Limits(4_000 * MS, 40_000 * MS, 40_000 * MS)
+    assert limits_for(1000 * MS) == Limits(3_990 * MS, 40_000 * MS, 40_000 * MS)
