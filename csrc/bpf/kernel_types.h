@@ -95,6 +95,7 @@ struct sched_entity {
 };
 
 struct sched_info {
+    unsigned long long last_arrival;
     unsigned long long last_queued;
 };
 

@@ -189,8 +189,15 @@ static __always_inline uint32_t at_most(uint32_t value, uint32_t most) {
     return value < most ? value : most;
 }
 
+/* Time that was booked at one level belongs to another. */
+static __always_inline void rebook(uint64_t *times, uint32_t from, uint32_t to, uint64_t time) {
+    __sync_fetch_and_sub(&times[at_most(from, SH_BPF_MAX_LEVEL)], time);
+    __sync_fetch_and_add(&times[at_most(to, SH_BPF_MAX_LEVEL)], time);
+}
+
 /* Moves the counts at the time clock_ns and books the time since the last move to where they were.
- * Clocks of two CPUs may disagree by a moment; time never runs back in the word. */
+ * A change that comes late, since CPUs' clocks are not read in the order of their moves or the
+ * program was not told of a switch, takes over what has been booked since it happened. */
 static __always_inline void move(uint64_t clock_ns, int32_t busy_by, int32_t wanting_by) {
     uint64_t now = clock_ns >> SH_BPF_TIME_SHIFT & TIME_MASK;
     now += !now; /* 0 is before the first move */
@@ -200,10 +207,11 @@ static __always_inline void move(uint64_t clock_ns, int32_t busy_by, int32_t wan
         const uint32_t old_wanting = old >> SH_BPF_BUSY_BITS & WANTING_MASK;
         const uint64_t then = old >> TIME_POSITION;
         int32_t busy = (int32_t)old_busy + busy_by, wanting = (int32_t)old_wanting + wanting_by;
-        uint64_t passed = (now - then) & TIME_MASK, until = now;
+        uint64_t passed = (now - then) & TIME_MASK, late = 0, until = now;
         if (unlikely(!then)) {
             passed = 0;
         } else if (unlikely(passed > TIME_MASK / 2)) {
+            late = (then - now) & TIME_MASK;
             passed = 0;
             until = then;
         }
@@ -217,10 +225,17 @@ static __always_inline void move(uint64_t clock_ns, int32_t busy_by, int32_t wan
                              (busy & BUSY_MASK);
         if (unlikely(__sync_val_compare_and_swap(&shared.levels.word, old, new) != old))
             continue;
-        __sync_fetch_and_add(&shared.levels.busy_time[at_most(old_busy, SH_BPF_MAX_LEVEL)], passed);
-        if (settings.parts & SH_BPF_DEMAND)
-            __sync_fetch_and_add(
-                &shared.levels.wanting_time[at_most(old_wanting, SH_BPF_MAX_LEVEL)], passed);
+        if (unlikely(late)) {
+            rebook(shared.levels.busy_time, old_busy, (uint32_t)busy, late);
+            if (settings.parts & SH_BPF_DEMAND)
+                rebook(shared.levels.wanting_time, old_wanting, (uint32_t)wanting, late);
+        } else {
+            __sync_fetch_and_add(&shared.levels.busy_time[at_most(old_busy, SH_BPF_MAX_LEVEL)],
+                                 passed);
+            if (settings.parts & SH_BPF_DEMAND)
+                __sync_fetch_and_add(
+                    &shared.levels.wanting_time[at_most(old_wanting, SH_BPF_MAX_LEVEL)], passed);
+        }
         const int32_t wake_at = shared.control.wake_at;
         if (unlikely(busy_by > 0 && wake_at >= 0 && busy >= wake_at) &&
             __sync_val_compare_and_swap(&shared.control.wake_at, wake_at, SH_BPF_NO_WAKE) ==
@@ -247,6 +262,16 @@ static __always_inline int32_t capped(int32_t *counts, uint32_t runner, int32_t 
     const int32_t old = __sync_fetch_and_add(&counts[primary], by);
     const int32_t most = (int32_t)settings.allocations[primary];
     return by > 0 ? old < most : -(old <= most);
+}
+
+/* Another runner has a CPU. */
+static __always_inline int32_t change_busy(uint32_t was, uint32_t is) {
+    int32_t by = 0;
+    if (was >= SH_BPF_PRIMARY)
+        by += capped(shared.levels.running, was, -1);
+    if (is >= SH_BPF_PRIMARY)
+        by += capped(shared.levels.running, is, 1);
+    return by;
 }
 
 /* The task starts or stops to want a CPU. */
@@ -415,9 +440,49 @@ static __always_inline void note_primary(struct sh_bpf_cpu *own, uint32_t cpu, u
     own->primary_since = is >= SH_BPF_PRIMARY ? clock : 0;
 }
 
-/* --- the programs ----------------------------------------------------------------------------- */
+/* Some kernels let a switch pass untraced now and then: the task that leaves is not the one that
+ * came. When it came is known, so the switch is made up for as of then. False for the idle task, of
+ * which it is not known. */
+static __always_inline bool make_up_for(struct sh_bpf_cpu *own, uint32_t cpu,
+                                        struct task_struct *prev, uint32_t left) {
+    const uint32_t was = own->runner;
+    const uint64_t came = prev->sched_info.last_arrival;
+    own->missed++;
+    if (left == SH_BPF_IDLE || !came)
+        return false;
+    if (left == was)
+        return true;
+    own->runner = left;
+    if (was >= SH_BPF_PRIMARY || left >= SH_BPF_PRIMARY) {
+        note_primary(own, cpu, was, left, came);
+        if (settings.parts & SH_BPF_LEVELS)
+            move(came, change_busy(was, left), 0);
+    }
+    return true;
+}
 
-enum { CLOCK_CHECKS = 31 }; /* the clocks' difference is taken at every 32nd switch */
+enum {
+    CLOCK_CHECKS = 31,      /* the clocks' difference is taken at every 32nd switch */
+    CLOCK_PERIOD_LOG2 = 30, /* of the time whose least difference counts, ns */
+};
+
+/* The run queue's clock was read a while ago, and longer if the hypervisor came in between, so the
+ * least of some differences is the nearest. Clocks drift apart: the least of a second or two. */
+static __always_inline void compare_clocks(uint64_t clock) {
+    const int64_t offset = (int64_t)(bpf_ktime_get_ns() - clock);
+    const uint64_t period = clock >> CLOCK_PERIOD_LOG2;
+    if (shared.clocks.period != period) {
+        shared.control.clock_offset_ns = shared.clocks.period ? shared.clocks.least_ns : offset;
+        shared.clocks.period = period;
+        shared.clocks.least_ns = offset;
+    }
+    if (offset < shared.clocks.least_ns)
+        shared.clocks.least_ns = offset;
+    if (offset < shared.control.clock_offset_ns)
+        shared.control.clock_offset_ns = offset;
+}
+
+/* --- the programs ----------------------------------------------------------------------------- */
 
 SEC("tp_btf/sched_switch")
 int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_struct *next) {
@@ -425,14 +490,14 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
     struct sh_bpf_cpu *own = bpf_map_lookup_elem(&cpus, &cpu);
     if (!own)
         return 0;
-    const uint32_t was = own->runner, is = runner_of(next);
+    uint32_t was = own->runner, left = was;
+    const uint32_t is = runner_of(next);
     const uint64_t switches = own->switches + 1;
-    uint32_t left = was;
     own->switches = switches;
     if (unlikely(own->task != prev->pid)) {
-        /* Some kernels let a switch pass untraced now and then. */
-        own->missed += switches > 1;
         left = runner_of(prev);
+        if (switches > 1 && make_up_for(own, cpu, prev, left))
+            was = left;
     }
     own->task = next->pid;
     if (is != was) {
@@ -445,15 +510,10 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
         tell_of_displacement(ctx, own, next);
     if ((settings.parts & (SH_BPF_WAITS | SH_BPF_LEVELS)) &&
         unlikely((switches & CLOCK_CHECKS) == 1))
-        shared.control.clock_offset_ns = (int64_t)(bpf_ktime_get_ns() - queue_of(next)->clock);
+        compare_clocks(queue_of(next)->clock);
     if (settings.parts & SH_BPF_LEVELS) {
-        int32_t busy_by = 0, wanting_by = 0;
-        if (is != was) {
-            if (was >= SH_BPF_PRIMARY)
-                busy_by += capped(shared.levels.running, was, -1);
-            if (is >= SH_BPF_PRIMARY)
-                busy_by += capped(shared.levels.running, is, 1);
-        }
+        int32_t wanting_by = 0;
+        const int32_t busy_by = is == was ? 0 : change_busy(was, is);
         if ((settings.parts & SH_BPF_DEMAND) && left >= SH_BPF_PRIMARY && gone(prev))
             wanting_by = change_wanting(prev, left, -1);
         if (busy_by | wanting_by)
@@ -528,11 +588,7 @@ static int look_at_cpu(uint32_t cpu, void *data) {
     *shown = (uint8_t)is;
     shared.look.differing++;
     if (settings.parts & SH_BPF_LEVELS) {
-        int32_t busy_by = 0;
-        if (was >= SH_BPF_PRIMARY)
-            busy_by += capped(shared.levels.running, was, -1);
-        if (is >= SH_BPF_PRIMARY)
-            busy_by += capped(shared.levels.running, is, 1);
+        const int32_t busy_by = change_busy(was, is);
         if (busy_by)
             move(bpf_ktime_get_ns() - shared.control.clock_offset_ns, busy_by, 0);
     }

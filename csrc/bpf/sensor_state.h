@@ -164,10 +164,17 @@ struct sh_bpf_look {
 
 enum { SH_BPF_LOOK_PULL, SH_BPF_LOOK_REPAIR };
 
+/* For the clocks' difference: the least of the period that goes on. A write may get lost. */
+struct sh_bpf_clocks {
+    uint64_t period;
+    int64_t least_ns;
+} __attribute__((aligned(64)));
+
 /* Everything that is not one CPU's own. */
 struct sh_bpf_shared {
     struct sh_bpf_control control;
     struct sh_bpf_levels levels;
+    struct sh_bpf_clocks clocks;
     uint8_t runners[SH_BPF_MAX_CPUS] __attribute__((aligned(64))); /* who runs on each CPU */
     uint8_t lent[SH_BPF_MAX_CPUS];                                 /* user space writes: 1 or 0 */
     /* Groups met before: serial number:48 | generation:8 | runner:8. Serial numbers are never
