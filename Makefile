@@ -77,11 +77,20 @@ bench-quick: build ## The same in two minutes, into build/quick
 bench-compare: build ## What moved beyond the noise from OLD=a.json to NEW=b.json
 	@$(BIN)/python -m bench compare $(OLD) $(NEW)
 
-.PHONY: bench-real
-bench-real: build ## Real servers and batches under every condition, about 20 minutes (root, apt)
+.PHONY: real-programs
+real-programs: build
 	@command -v memcached >/dev/null && test -e /usr/include/xapian.h || { apt-get update -qq && apt-get install -y -qq memcached libxapian-dev g++; }
-	@$(BIN)/python -m pip install --quiet --editable '.[real]'
-	@$(BIN)/python -m bench.real
+	@$(BIN)/python -c 'import sklearn' 2>/dev/null || $(BIN)/python -m pip install --quiet --editable '.[real]'
+
+.PHONY: bench-real
+bench-real: real-programs ## Real servers and batches under every condition, a quarter of an hour (root, apt)
+	@$(BIN)/python -m bench.real --out bench/results/real.json >/dev/null
+	@$(BIN)/python -m bench page
+
+.PHONY: bench-ablations
+bench-ablations: real-programs ## The paper's agent with one part changed at a time, seven minutes (root, apt)
+	@$(BIN)/python -m bench.real --ablations --out bench/results/ablations.json >/dev/null
+	@$(BIN)/python -m bench page
 
 .PHONY: performance
 performance: build ## docs/performance.md anew from the JSON in bench/results

@@ -45,7 +45,7 @@ def main(
     """
     if context.invoked_subcommand is not None:
         return
-    signal.signal(signal.SIGTERM, _interrupt)
+    signal.signal(signal.SIGTERM, interrupt)
     budget_s = minutes * 60 if minutes is not None else QUICK_S if quick else FULL_S
     subjects = {name: find_subject(name) for name in NAMES if name in (only or NAMES)}
     warnings = shortcomings()
@@ -69,8 +69,8 @@ def write_document(document: dict[str, object], out: Path | None) -> None:
         out.write_text(text + "\n")
 
 
-def _interrupt(_number: int, _frame: FrameType | None) -> None:
-    # Ended from outside, the host is still put back on the way out, as after ctrl-C.
+def interrupt(_number: int, _frame: FrameType | None) -> None:
+    """For SIGTERM: the host is put back and what is measured kept, as after ctrl-C."""
     raise KeyboardInterrupt
 
 

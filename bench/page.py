@@ -12,6 +12,7 @@ import click
 from bench import pictures
 from bench.cases import Node, find_cases, find_values, is_case, is_value, read_case, read_value
 from bench.pictures import words
+from bench.real.page import ablations_part, experiments_part
 from bench.registry import NAMES, find_subject
 from bench.subject import Picture, Subject
 
@@ -59,8 +60,10 @@ def write_page(
     lines = [HEAD]
     if real is not None:
         lines += ["\n## Real services beside real batch work\n", *_machine(real)]
+        lines += experiments_part(real, album.show)
     if ablations is not None:
         lines += ["\n## Ablations\n", *_machine(ablations)]
+        lines += ablations_part(ablations, album.show)
     if bench is not None:
         lines += ["\n## Parts\n", *_machine(bench), *_goals(bench), *_subjects(bench, album)]
     page.write_text(re.sub(r"\n{3,}", "\n\n", "\n".join(lines)) + "\n")

@@ -5,61 +5,127 @@ Prints one JSON document; progress goes to standard error.
 
 from __future__ import annotations
 
-import json
+import dataclasses
 import signal
 import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
 
 import click
 
-from bench.machine import Disturbance, describe
+from bench.__main__ import interrupt, write_document
+from bench.machine import Disturbance, describe, shortcomings
+from bench.progress import Terminal
+from bench.real import ablations
 from bench.real.batch import BATCHES
-from bench.real.conditions import CONDITIONS
+from bench.real.conditions import BASELINE, CONDITIONS, EXPERIMENTS, Condition, Experiment
 from bench.real.experiment import Plan, run
 from bench.real.primaries import PRIMARIES
-from bench.subject import NotMeasurableError
+from bench.statistics import rounded
+from bench.subject import Figures, NotMeasurableError
 from smartharvest.errors import SmartHarvestError
+
+MINUTES, ABLATION_MINUTES = 14.0, 7.0
+ROUNDS = 6
 
 
 @click.command()
-@click.option("--primary", multiple=True, type=click.Choice(list(PRIMARIES)))
-@click.option("--batch", multiple=True, type=click.Choice(list(BATCHES)))
-@click.option("--load", multiple=True, type=float, default=(0.3,), show_default=True)
-@click.option("--condition", multiple=True, type=click.Choice([c.name for c in CONDITIONS]))
-@click.option("--rounds", default=3, show_default=True)
-@click.option("--slice", "slice_s", default=4.0, show_default=True, help="Seconds.")
+@click.option("--ablations", "ablate", is_flag=True, help="One part of the agent changed a row.")
+@click.option(
+    "--minutes", type=float, help=f"For all.  [default: {MINUTES:g}, {ABLATION_MINUTES:g}]"
+)
+@click.option("--experiment", multiple=True, type=click.Choice([e.name for e in EXPERIMENTS]))
+@click.option("--condition", multiple=True, help="Only this row; may be repeated.")
+@click.option("--primary", type=click.Choice(list(PRIMARIES)), help="Instead of an experiment's.")
+@click.option("--batch", type=click.Choice(list(BATCHES)), help="Instead of an experiment's.")
+@click.option("--load", type=float, help="Instead of an experiment's: a share of the CPUs.")
+@click.option("--rounds", default=ROUNDS, show_default=True)
 @click.option("--seed", default=1, show_default=True)
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write it here, too.")
 def main(
-    primary: tuple[str, ...],
-    batch: tuple[str, ...],
-    load: tuple[float, ...],
+    ablate: bool,
+    minutes: float | None,
+    experiment: tuple[str, ...],
     condition: tuple[str, ...],
+    primary: str | None,
+    batch: str | None,
+    load: float | None,
     rounds: int,
-    slice_s: float,
     seed: int,
+    out: Path | None,
 ) -> None:
-    """Run real primaries and real batches side by side under every condition."""
-    signal.signal(signal.SIGTERM, lambda number, _frame: sys.exit(128 + number))
-    wanted = [c for c in CONDITIONS if not condition or c.name in condition]
-    experiments = []
+    """Run real primaries and real batches side by side under every condition.
+
+    Ctrl-C ends it early: whole rounds are kept and marked as partial.
+    """
+    signal.signal(signal.SIGTERM, interrupt)
+    experiments: Sequence[Experiment] = EXPERIMENTS
+    conditions: Sequence[Condition] = CONDITIONS
+    if ablate:
+        experiments, conditions = (ablations.EXPERIMENT,), ablations.CONDITIONS
+    elif experiment:
+        experiments = [one for one in EXPERIMENTS if one.name in experiment]
+    changes = {"primary": primary, "batch": batch, "load": load}
+    given = {key: value for key, value in changes.items() if value is not None}
+    experiments = [dataclasses.replace(one, **given) for one in experiments]  # type: ignore[arg-type]
+    if condition:
+        unknown = set(condition) - {one.name for one in conditions}
+        if unknown:
+            raise click.UsageError(f"no condition is called {', '.join(sorted(unknown))}")
+        conditions = [one for one in conditions if one.name in (BASELINE, *condition)]
+    warnings = shortcomings()
+    for line in warnings:
+        click.echo(f"careful: this machine is {line}", err=True)
+    budget_s = 60 * (minutes or (ABLATION_MINUTES if ablate else MINUTES))
+    document = _measure(experiments, conditions, rounds, budget_s, seed)
+    document["warnings"] = warnings
+    write_document(document, out)
+    if document["interrupted"]:
+        click.echo("bench: interrupted; whole rounds are kept, marked as partial", err=True)
+        sys.exit(128 + signal.SIGINT)
+
+
+def _measure(
+    experiments: Sequence[Experiment],
+    conditions: Sequence[Condition],
+    rounds: int,
+    budget_s: float,
+    seed: int,
+) -> Figures:
+    """All experiments, which share the time; who cannot run leaves it to the others."""
+    figures: dict[str, Figures] = {}
+    progress = Terminal(len(experiments))
+    interrupted: str | None = None
+    began_s = time.monotonic()
     with Disturbance() as disturbance:
-        for name in primary or PRIMARIES:
-            for work in batch or BATCHES:
-                for share in load:
-                    plan = Plan(name, work, share, wanted, rounds, slice_s, seed)
-                    title = f"{name}, {work}, load {share:.0%}"
-
-                    def progress(line: str, title: str = title) -> None:
-                        click.echo(f"{title}: {line}", err=True)
-
-                    try:
-                        experiments.append(run(plan, progress))
-                    except NotMeasurableError as reason:
-                        click.echo(f"{title}: skipped: {reason}", err=True)
-                    except SmartHarvestError as error:
-                        click.echo(f"bench: {error}", err=True)
-                        sys.exit(error.exit_code)
-    machine = {**describe(), **disturbance.figures}
-    click.echo(json.dumps({"machine": machine, "experiments": experiments}, indent=1))
+        for number, experiment in enumerate(experiments):
+            left_s = max(0.0, began_s + budget_s - time.monotonic())
+            own_s = left_s / (len(experiments) - number)
+            own_began_s = time.monotonic()
+            progress.begin(experiment.name, own_s, left_s)
+            plan = Plan(experiment, conditions, rounds, own_s, seed)
+            try:
+                figures[experiment.name] = run(plan, progress)
+                outcome = f"{time.monotonic() - own_began_s:.0f} s"
+            except (NotMeasurableError, SmartHarvestError) as reason:
+                figures[experiment.name] = {"skipped": str(reason)}
+                outcome = f"skipped: {reason}"
+            except KeyboardInterrupt:
+                progress.interrupted = True
+                outcome = "interrupted"
+            progress.end(experiment.name, outcome)
+            if progress.interrupted:
+                interrupted = experiment.name
+                break
+    return {
+        "machine": {**describe(), **disturbance.figures},
+        "seed": seed,
+        "seconds": rounded(time.monotonic() - began_s),
+        "interrupted": interrupted,
+        "conditions": {one.name: one.about for one in conditions},
+        "experiments": figures,
+    }
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 
 from smartharvest.demo.parent import die_with
@@ -89,11 +90,19 @@ BATCHES: dict[str, Callable[[Callable[[], None], Path], None]] = {
 }
 
 
+IMPORTED = {
+    "bully": ("numpy",),
+    "regression": ("sklearn.datasets", "sklearn.linear_model"),
+}
+
+
 def main(name: str, progress_fd: int, workers: int) -> None:
     """Fork the workers once told to, and wait for the end."""
     die_with(os.getppid())
     for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
         os.environ[variable] = "1"
+    for module in IMPORTED.get(name, ()):
+        import_module(module)  # once, and before it counts
     if not sys.stdin.readline():
         return
     with tempfile.TemporaryDirectory(prefix="smartharvest-batch-") as made:

@@ -5,27 +5,120 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from smartharvest.policy import POLICY_NAMES
+
 
 @dataclass(frozen=True)
 class Condition:
     """One row of a table."""
 
     name: str
+    about: str
     policy: str | None = None
     """The agent's; None if no agent runs."""
     batch: bool = True
+    phase: str = ""
+    """What is arranged without an agent; DemoGroups.enter_phase knows it."""
     settings: Mapping[str, object] = field(default_factory=dict)
     """Of the agent, beyond the defaults."""
+    without: str | None = None
+    """What of the agent is switched off that no setting switches; a key of bench.real.without."""
 
 
 BASELINE = "alone"
+RIVAL = "cpu.idle"
+RECOMMENDED = "adaptive-quiet"
+
+ALONE = Condition(BASELINE, "no batch runs", batch=False)
+CPU_IDLE = Condition(RIVAL, "the batch on every CPU under cpu.idle=1", phase="cpu-idle")
 
 CONDITIONS = (
-    Condition(BASELINE, batch=False),
-    Condition("sensing-only", policy="no-harvest", batch=False),
-    Condition("nice-19"),
-    Condition("cpu-idle"),
-    Condition("fixed-buffer:1", policy="fixed-buffer:1"),
-    Condition("prev-peak", policy="prev-peak"),
-    Condition("smartharvest", policy="smartharvest"),
+    ALONE,
+    Condition("alone again", "the same once more: what differs is noise", batch=False),
+    Condition(
+        "sensing only",
+        "no batch, but an agent that senses and lends nothing: our own tax",
+        policy="no-harvest",
+        batch=False,
+    ),
+    Condition("nice 19", "the batch on every CPU with nice 19", phase="nice-19"),
+    CPU_IDLE,
+    Condition(
+        "static half",
+        "cpu.idle=1 and half of the CPUs, for good",
+        phase="static-half",
+    ),
+    Condition("fixed-buffer:1", "one idle core is always kept", policy="fixed-buffer:1"),
+    Condition("prev-peak", "the last window's peak is kept", policy="prev-peak"),
+    Condition("smartharvest", "the paper's agent, with Vowpal Wabbit", policy="smartharvest"),
+    Condition(RECOMMENDED, "the policy recommended here", policy=RECOMMENDED),
+    *(
+        Condition(name, "confines only when cpu.idle does not suffice", policy=name)
+        for name in ("idle-first",)
+        if name in POLICY_NAMES
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A primary, a batch and a load."""
+
+    name: str
+    primary: str
+    batch: str
+    load: float
+    """Share of this machine's CPUs that the server and its load generator use when alone."""
+    about: str
+    shape: tuple[float, ...] = (1.0,)
+    """Steps of the load within a slice, as multiples of it."""
+
+
+EXPERIMENTS = (
+    Experiment(
+        "memcached-bully-10",
+        "memcached",
+        "bully",
+        0.10,
+        "A lightly loaded primary and a batch that only computes: what cpu.idle is best at.",
+    ),
+    Experiment(
+        "memcached-build-30",
+        "memcached",
+        "build",
+        0.30,
+        "A batch of forks, page faults and files, most of it inside the kernel, which gives way "
+        "later than user code.",
+    ),
+    Experiment(
+        "memcached-bully-50",
+        "memcached",
+        "bully",
+        0.50,
+        "A busier primary: its threads often wait for each other on one CPU, and a scheduler that "
+        "shares by weight then lets the idle group have whole ticks.",
+    ),
+    Experiment(
+        "search-sort-40",
+        "search",
+        "sort",
+        0.40,
+        "Queries of hundreds of microseconds beside sorting through files: caches and memory "
+        "bandwidth are shared, whatever is confined.",
+    ),
+    Experiment(
+        "digits-regression-30",
+        "digits",
+        "regression",
+        0.30,
+        "Inference in Python processes beside training with linear algebra.",
+    ),
+    Experiment(
+        "memcached-build-steps",
+        "memcached",
+        "build",
+        0.20,
+        "The load goes from middle to a quarter of that and to double, as in the paper's Table 2.",
+        shape=(1.0, 0.25, 2.0),
+    ),
 )

@@ -7,7 +7,7 @@ import random
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,75 +16,101 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.compiling import build_program
-from bench.real.conditions import BASELINE, Condition
-from bench.real.figures import Slice, summarize
+from bench.real.conditions import BASELINE, RIVAL, Condition, Experiment
+from bench.real.figures import Slice, against, summarize
 from bench.real.primaries import PRIMARIES, Primary, free_port, wait_until_it_answers
 from bench.real.processes import batch, cpu_s, release, waiting
 from bench.real.traffic import Load, encode_requests, poisson_arrivals
+from bench.real.without import without
 from bench.statistics import rounded
-from bench.subject import Figures, NotMeasurableError
+from bench.subject import Figures, NotMeasurableError, Watch
 from smartharvest.demo.figures import NO_AGENT
 from smartharvest.demo.groups import DemoGroups, demo_groups
 
-SETTLE_S = 0.3
+SETTLE_S = 0.2
 """Between arranging a condition and measuring it."""
-CALIBRATION: Load = [(2.0, 500.0)]
+CALIBRATION: Load = [(1.5, 500.0)]
+UNIT_S = 1.5
+SHORTEST_S = 0.6
+OVERHEAD_GUESS_S = 1.2
+"""What a slice takes beyond its traffic, before any was run."""
 
 
 @dataclass(frozen=True)
 class Plan:
     """What to run and for how long."""
 
-    primary: str
-    batch: str
-    load: float
-    """Share of this machine's CPUs that the server and its load generator use when alone."""
+    experiment: Experiment
     conditions: Sequence[Condition]
     rounds: int
-    slice_s: float
+    budget_s: float
+    """For everything, starting and calibrating included; a slice is never below SHORTEST_S."""
     seed: int
-    shape: Sequence[float] = (1.0,)
-    """The slice's steps of load, as multiples of ``load``."""
 
 
-def run(plan: Plan, progress: Callable[[str], None]) -> Figures:
+def run(plan: Plan, watch: Watch) -> Figures:
     """The figures of every condition; the host is as before when it returns or raises.
 
-    What is measured when ctrl-C comes is kept, if every condition has had one round. Raises
-    NotMeasurableError if a program is missing and RightsError where groups cannot be made.
+    After ctrl-C the whole rounds are kept and ``watch`` knows; KeyboardInterrupt if there is none.
+    Raises NotMeasurableError if a program is missing and RightsError where groups cannot be made.
     """
-    slices: dict[str, list[Slice]] = {condition.name: [] for condition in plan.conditions}
-    interrupted = False
+    began_s = time.monotonic()
+    experiment, conditions = plan.experiment, plan.conditions
+    slices: dict[str, list[Slice]] = {condition.name: [] for condition in conditions}
     with demo_groups() as groups, _serving(plan, groups) as server:
+        unit = _batch_unit(experiment.batch, groups)
         cost_s = server.cost_s(plan.seed)
-        rate = plan.load * len(groups.cpus) / cost_s
-        load = [(plan.slice_s / len(plan.shape), rate * share) for share in plan.shape]
+        rate = experiment.load * len(groups.cpus) / cost_s
         order = random.Random(plan.seed)
+        overhead_s = OVERHEAD_GUESS_S
         try:
             for number in range(plan.rounds):
-                for condition in order.sample(list(plan.conditions), len(plan.conditions)):
-                    progress(f"round {number + 1}/{plan.rounds}, {condition.name}")
-                    with server.traffic(load, plan.seed * 1000 + number) as traffic:
-                        slices[condition.name].append(_measure(plan, condition, groups, traffic))
+                round_began_s = time.monotonic()
+                left_s = began_s + plan.budget_s - round_began_s
+                slices_left = (plan.rounds - number) * len(conditions)
+                slice_s = max(SHORTEST_S, left_s / slices_left - overhead_s)
+                load = [
+                    (slice_s / len(experiment.shape), rate * share) for share in experiment.shape
+                ]
+                for place, condition in enumerate(order.sample(list(conditions), len(conditions))):
+                    done = number * len(conditions) + place
+                    watch.advance(done, plan.rounds * len(conditions), condition.name)
+                    seed = plan.seed * 1000 + number
+                    done_slice = _measure(experiment.batch, condition, groups, server, load, seed)
+                    slices[condition.name].append(done_slice)
+                overhead_s = (time.monotonic() - round_began_s) / len(conditions) - slice_s
         except KeyboardInterrupt:
-            interrupted = True
+            watch.interrupted = True
             if not all(slices.values()):
                 raise
+    whole = min(len(of_one) for of_one in slices.values())
     return {
-        "primary": plan.primary,
-        "batch": plan.batch,
-        "load": plan.load,
-        "shape": list(plan.shape),
+        "primary": experiment.primary,
+        "batch": experiment.batch,
+        "load": experiment.load,
+        "shape": list(experiment.shape),
+        "about": experiment.about,
         "rate_qps": rounded(rate),
         "core_us_per_request": rounded(cost_s * 1e6),
-        "rounds": min(len(done) for done in slices.values()),
-        "slice_s": plan.slice_s,
-        "seed": plan.seed,
-        "interrupted": interrupted,
+        "batch_unit_per_core_s": rounded(unit),
+        "rounds": whole,
+        "seconds_a_condition": rounded(sum(one.seconds for one in slices[conditions[0].name])),
         "conditions": {
-            name: summarize(done, slices[BASELINE], plan.seed) for name, done in slices.items()
+            condition.name: _figures_of(condition, slices, whole, plan, unit)
+            for condition in conditions
         },
     }
+
+
+def _figures_of(
+    condition: Condition, slices: dict[str, list[Slice]], whole: int, plan: Plan, unit: float
+) -> Figures:
+    own = slices[condition.name][:whole]
+    figures = summarize(own, shape=plan.experiment.shape, batch_unit=unit)
+    for name, other in (("to_alone", BASELINE), ("to_rival", RIVAL)):
+        if other in slices and other != condition.name:
+            figures[name] = against(own, slices[other][:whole], plan.seed)
+    return figures
 
 
 class Traffic:
@@ -158,7 +184,8 @@ class Server:
 
 @contextmanager
 def _serving(plan: Plan, groups: DemoGroups) -> Iterator[Server]:
-    primary: Primary = PRIMARIES[plan.primary]()
+    name = plan.experiment.primary
+    primary: Primary = PRIMARIES[name]()
     port = free_port()
     with (
         tempfile.TemporaryDirectory(prefix="smartharvest-bench-") as made,
@@ -166,7 +193,7 @@ def _serving(plan: Plan, groups: DemoGroups) -> Iterator[Server]:
     ):
         groups.place("primary", process.pid)
         release(process)
-        wait_until_it_answers(port, process, plan.primary)
+        wait_until_it_answers(port, process, name)
         primary.fill(port, np.random.default_rng(plan.seed))
         yield Server(primary, port, process.pid, groups, Path(made))
 
@@ -178,15 +205,40 @@ class _Reading:
     batch_s: float
 
 
-def _measure(plan: Plan, condition: Condition, groups: DemoGroups, traffic: Traffic) -> Slice:
+def _batch_unit(name: str, groups: DemoGroups) -> float:
+    """The batch's work a second with a core of its own and the machine to itself."""
+    with batch(name) as work:
+        groups.place("elastic", work.pid)
+        groups.enter_phase("one-core")
+        try:
+            work.start()
+            time.sleep(SETTLE_S)
+            began_s, units = time.monotonic(), work.units()
+            # Whole units: some take a good part of a second.
+            while work.units() < units + 2 or time.monotonic() < began_s + UNIT_S:
+                time.sleep(0.005)
+            return (work.units() - units) / (time.monotonic() - began_s)
+        finally:
+            groups.leave_phase()
+
+
+def _measure(
+    batch_name: str,
+    condition: Condition,
+    groups: DemoGroups,
+    server: Server,
+    load: Load,
+    seed: int,
+) -> Slice:
+    """One slice; everything it has started has ended."""
+    seconds = sum(length for length, _ in load)
     with ExitStack() as stack:
-        work = None
-        if condition.batch:
-            work = stack.enter_context(batch(plan.batch))
-            groups.place("elastic", work.pid)
-        groups.enter_phase(condition.name)
-        stack.callback(groups.leave_phase)
+        work = stack.enter_context(batch(batch_name)) if condition.batch else None
+        traffic = stack.enter_context(server.traffic(load, seed))
         if work is not None:
+            groups.place("elastic", work.pid)
+            groups.enter_phase(condition.phase)
+            stack.callback(groups.leave_phase)
             work.start()
         time.sleep(SETTLE_S)
         readings: list[_Reading] = []
@@ -202,12 +254,13 @@ def _measure(plan: Plan, condition: Condition, groups: DemoGroups, traffic: Traf
         agent = NO_AGENT
         if condition.policy is None:
             begin()
-            time.sleep(plan.slice_s)
+            time.sleep(seconds)
             read()
         else:
-            agent = groups.run_agent(
-                condition.policy, plan.slice_s, begin, read, **condition.settings
-            )
+            with without(condition.without):
+                agent = groups.run_agent(
+                    condition.policy, seconds, begin, read, **condition.settings
+                )
         traffic.wait()
     before, after = readings
     return Slice(
@@ -216,7 +269,7 @@ def _measure(plan: Plan, condition: Condition, groups: DemoGroups, traffic: Traf
         seconds=after.time_s - before.time_s,
         batch_units=after.units - before.units,
         batch_core_s=after.batch_s - before.batch_s,
-        harvested_cores=agent.harvested_cores if condition.policy else None,
+        harvested_cores=agent.harvested_cores if condition.policy and condition.batch else None,
         short=agent.short,
         long=agent.long,
         agent_core_s=agent.agent_cpu_seconds,

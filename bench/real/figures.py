@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.statistics import rounded
+from bench.real.bootstrap import histograms, ratio_interval
+from bench.statistics import QUANTILES, rounded
 from bench.subject import Figures
 
-BLOCK_NS = 250_000_000
-"""Requests that are closer than this share their luck: the bootstrap draws whole blocks."""
-RESAMPLES = 400
-CONFIDENCE = 0.95
+PERCENTILES = {"p50": 50.0, "p99": 99.0, "p999": 99.9}
+ALLOWED = 1.10
+"""Of the P99 alone: the paper's limit (section 5.1)."""
+PROTECTED, NOT_PROTECTED, UNCLEAR = "protected", "not protected", "cannot tell"
 
 
 @dataclass(frozen=True)
@@ -34,70 +36,83 @@ class Slice:
     agent_core_s: float = 0.0
 
 
-def blocks(slices: Sequence[Slice]) -> list[NDArray[np.int64]]:
-    """The latencies of all answered requests, by blocks of arrival time."""
-    found = []
-    for one in slices:
-        block = one.arrival_ns // BLOCK_NS
-        answered = one.latency_ns >= 0
-        found += [
-            one.latency_ns[(block == number) & answered] for number in np.unique(block[answered])
-        ]
-    return found
+def summarize(slices: Sequence[Slice], *, shape: Sequence[float], batch_unit: float) -> Figures:
+    """The figures of one condition by itself; times in microseconds.
 
-
-def bootstrap_change(
-    case: Sequence[NDArray[np.int64]],
-    baseline: Sequence[NDArray[np.int64]],
-    percentile: float,
-    seed: int,
-) -> tuple[float, float]:
-    """The interval of (case's percentile / baseline's) - 1 over resampled blocks."""
-    rng = np.random.default_rng(seed)
-
-    def draw(source: Sequence[NDArray[np.int64]]) -> float:
-        chosen = rng.integers(0, len(source), len(source))
-        return float(np.percentile(np.concatenate([source[i] for i in chosen]), percentile))
-
-    changes = [draw(case) / draw(baseline) - 1.0 for _ in range(RESAMPLES)]
-    tail = (1.0 - CONFIDENCE) / 2 * 100
-    low, high = np.percentile(changes, [tail, 100 - tail])
-    return float(low), float(high)
-
-
-def summarize(slices: Sequence[Slice], baseline: Sequence[Slice], seed: int) -> Figures:
-    """The figures of one condition beside the baseline's; times in microseconds."""
-    own, other = blocks(slices), blocks(baseline)
-    pooled, reference = np.concatenate(own), np.concatenate(other)
+    ``batch_unit`` is the batch's work a second with a core of its own; 0 if unknown.
+    """
+    pooled = np.concatenate([one.latency_ns for one in slices])
+    answered = pooled[pooled >= 0]
     seconds = sum(one.seconds for one in slices)
     lent = [one.harvested_cores for one in slices if one.harvested_cores is not None]
-    figures: Figures = {
-        "latency_us": _percentiles(pooled),
-        "p99_rounds_us": [
-            rounded(float(np.percentile(one.latency_ns[one.latency_ns >= 0], 99)) / 1e3)
-            for one in slices
-        ],
-        "requests": int(sum(one.latency_ns.size for one in slices)),
-        "unanswered": int(sum((one.latency_ns < 0).sum() for one in slices)),
+    work = sum(one.batch_units for one in slices) / seconds
+    return {
+        "latency_us": _percentiles(answered),
+        "quantiles_us": [rounded(float(v) / 1e3) for v in np.quantile(answered, QUANTILES)],
+        "p99_rounds_us": [_percentiles(_answered(one))["p99"] for one in slices],
+        "p99_steps_us": _steps(slices, len(shape)),
+        "requests": int(pooled.size),
+        "unanswered": int((pooled < 0).sum()),
         "harvested_cores": rounded(float(np.mean(lent))) if lent else None,
         "batch_cores": rounded(sum(one.batch_core_s for one in slices) / seconds),
-        "batch_work": rounded(sum(one.batch_units for one in slices) / seconds),
+        "batch_work": rounded(work),
+        "batch_work_cores": rounded(work / batch_unit) if batch_unit else None,
         "safeguards": {
             "short": sum(one.short for one in slices),
             "long": sum(one.long for one in slices),
         },
         "agent_cores": rounded(sum(one.agent_core_s for one in slices) / seconds),
     }
-    if slices is not baseline:
-        for name, percentile in (("p50", 50.0), ("p99", 99.0), ("p999", 99.9)):
-            change = np.percentile(pooled, percentile) / np.percentile(reference, percentile) - 1.0
-            figures[f"{name}_change"] = round(float(change), 3)
-        low, high = bootstrap_change(own, other, 99.0, seed)
-        figures["p99_change_interval"] = [round(low, 3), round(high, 3)]
+
+
+def against(slices: Sequence[Slice], baseline: Sequence[Slice], seed: int) -> Figures:
+    """Each percentile as a ratio to the baseline's, with its interval."""
+    whole = min(len(slices), len(baseline))
+    own, other = (
+        [histograms(one.arrival_ns, one.latency_ns) for one in side[:whole]]
+        for side in (slices, baseline)
+    )
+    pooled, reference = (
+        np.concatenate([_answered(one) for one in side[:whole]]) for side in (slices, baseline)
+    )
+    figures: Figures = {}
+    for name, percentile in PERCENTILES.items():
+        ratio = np.percentile(pooled, percentile) / np.percentile(reference, percentile)
+        low, high = ratio_interval(own, other, percentile, seed)
+        figures[name] = {"ratio": rounded(float(ratio)), "interval": [rounded(low), rounded(high)]}
     return figures
 
 
+def verdict(p99: Mapping[str, Any]) -> str:
+    """Whether the interval of a P99's ratio to that alone is on one side of what is allowed."""
+
+    low, high = p99["interval"]
+    if high <= ALLOWED:
+        return PROTECTED
+    return NOT_PROTECTED if low > ALLOWED else UNCLEAR
+
+
+def _steps(slices: Sequence[Slice], steps: int) -> list[float]:
+    """The P99 of each step of the load."""
+    if steps < 2:
+        return []
+    found = []
+    for step in range(steps):
+        of_step = []
+        for one in slices:
+            length_ns = one.seconds * 1e9 / steps
+            inside = (one.arrival_ns // length_ns) == step
+            of_step.append(one.latency_ns[inside & (one.latency_ns >= 0)])
+        found.append(_percentiles(np.concatenate(of_step))["p99"])
+    return found
+
+
+def _answered(one: Slice) -> NDArray[np.int64]:
+    return one.latency_ns[one.latency_ns >= 0]
+
+
 def _percentiles(latency_ns: NDArray[np.int64]) -> dict[str, float]:
-    values = np.percentile(latency_ns, [50, 99, 99.9]) / 1e3
-    names = ("p50", "p99", "p999")
-    return {name: rounded(float(value)) for name, value in zip(names, values, strict=True)}
+    if not latency_ns.size:
+        return dict.fromkeys(PERCENTILES, float("inf"))
+    values = np.percentile(latency_ns, list(PERCENTILES.values())) / 1e3
+    return {name: rounded(float(value)) for name, value in zip(PERCENTILES, values, strict=True)}

@@ -144,6 +144,12 @@ class DemoGroups:
             # Nice counts only within one cpu group, so the batch joins the primary's.
             self._move(self._bully, "cpu", self._groups["primary"])
             self._set_nice(19)
+        elif name == "static-half":
+            self._writer.set(elastic.idle_file or "", "1")
+            half = len(self.cpus) // 2 - self.elastic_min
+            self._confine(self._capacity.elastic_cpus(half))
+        elif name == "one-core":
+            self._confine(self._capacity.lendable[:1])
         elif name in ("no-harvest", "sensing-only") and self.elastic_min > 0:
             self._confine(self._capacity.elastic_cpus(0))
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
-from bench.real.figures import Slice, blocks, bootstrap_change, summarize
+import numpy as np
+import pytest
+
+from bench.real.bootstrap import BLOCK_NS, histograms, ratio_interval
+from bench.real.figures import NOT_PROTECTED, PROTECTED, UNCLEAR, Slice, against, summarize, verdict
+from bench.subject import Figures
 
 
 def made_slice(factor: float = 1.0, seed: int = 1, unanswered: int = 0) -> Slice:
@@ -22,32 +27,85 @@ def made_slice(factor: float = 1.0, seed: int = 1, unanswered: int = 0) -> Slice
     )
 
 
+def made_rounds(factor: float = 1.0, first_seed: int = 1) -> list[Slice]:
+    return [made_slice(factor, seed) for seed in range(first_seed, first_seed + 4)]
+
+
+def p99(figures: Figures) -> dict[str, Any]:
+    found = figures["p99"]
+    assert isinstance(found, dict)
+    return found
+
+
 def test_unanswered_requests_are_counted_and_have_no_latency() -> None:
-    figures = summarize([made_slice(unanswered=10)], [made_slice()], seed=1)
+    one = made_slice(unanswered=10)
+    figures = summarize([one], shape=(1.0,), batch_unit=0.0)
     assert figures["unanswered"] == 10
-    assert min(np.concatenate(blocks([made_slice(unanswered=10)]))) >= 0
+    assert histograms(one.arrival_ns, one.latency_ns).sum() == 3990
+
+
+def test_requests_are_counted_by_blocks_of_their_arrival() -> None:
+    arrivals = np.array([0, 1, BLOCK_NS, 5 * BLOCK_NS])
+    assert histograms(arrivals, np.full(4, 50_000)).sum(axis=1).tolist() == [2, 1, 1]
 
 
 def test_equal_cases_have_an_interval_around_no_change() -> None:
-    own, other = blocks([made_slice(seed=2)]), blocks([made_slice(seed=3)])
-    low, high = bootstrap_change(own, other, 99.0, seed=1)
-    assert low < 0 < high
+    figures = against(made_rounds(), made_rounds(first_seed=11), seed=1)
+    low, high = p99(figures)["interval"]
+    assert 0.8 < low < 1.0 < high < 1.25
 
 
-def test_a_case_twice_as_slow_has_an_interval_far_from_no_change() -> None:
-    own, other = blocks([made_slice(2.0, seed=2)]), blocks([made_slice(seed=3)])
-    low, high = bootstrap_change(own, other, 99.0, seed=1)
-    assert 0.5 < low < 1.0 < high
+def test_a_case_twice_as_slow_has_an_interval_around_two() -> None:
+    figures = against(made_rounds(2.0), made_rounds(first_seed=11), seed=1)
+    low, high = p99(figures)["interval"]
+    assert 1.6 < low < 2.0 < high < 2.4
+    assert verdict(p99(figures)) == NOT_PROTECTED
+
+
+def test_rounds_that_differ_make_the_interval_wide() -> None:
+    calm = made_rounds()
+    mixed = [*calm[:2], made_slice(3.0, seed=3), made_slice(3.0, seed=4)]
+    steady = against(made_rounds(first_seed=11), calm, seed=1)
+    shaky = against(mixed, calm, seed=1)
+
+    def width(figures: Figures) -> float:
+        low, high = p99(figures)["interval"]
+        return float(high - low)
+
+    assert width(shaky) > 3 * width(steady)
+
+
+def test_noise_that_both_sides_share_in_a_round_cancels() -> None:
+    noisy = [made_slice(factor, seed) for seed, factor in enumerate((1.0, 8.0, 1.0, 8.0))]
+    counts = [histograms(one.arrival_ns, one.latency_ns) for one in noisy]
+    low, high = ratio_interval(counts, counts, 99.0, seed=1)
+    assert 0.75 < low < 1.0 < high < 1.35
+
+
+@pytest.mark.parametrize(
+    ("interval", "judged"),
+    [
+        ((0.8, 1.09), PROTECTED),
+        ((1.12, 3.0), NOT_PROTECTED),
+        ((0.9, 1.3), UNCLEAR),
+    ],
+)
+def test_a_verdict_needs_the_whole_interval(interval: tuple[float, float], judged: str) -> None:
+    assert verdict({"ratio": 1.0, "interval": list(interval)}) == judged
 
 
 def test_work_and_cores_are_a_second() -> None:
-    figures = summarize([made_slice(), made_slice(seed=4)], [made_slice()], seed=1)
+    figures = summarize([made_slice(), made_slice(seed=4)], shape=(1.0,), batch_unit=20.0)
     assert figures["batch_work"] == 10.0
+    assert figures["batch_work_cores"] == 0.5
     assert figures["batch_cores"] == 0.5
     assert figures["harvested_cores"] is None
     assert figures["requests"] == 8000
+    assert figures["p99_steps_us"] == []
 
 
-def test_the_baseline_has_no_change() -> None:
-    baseline = [made_slice()]
-    assert "p99_change" not in summarize(baseline, baseline, seed=1)
+def test_each_step_of_the_load_has_its_own_p99() -> None:
+    arrivals = np.arange(4000) * 1_000_000
+    latency = np.where(arrivals < 2_000_000_000, 100_000, 300_000)
+    one = Slice(arrivals, latency, 4.0, 0, 0.0, None)
+    assert summarize([one], shape=(1.0, 2.0), batch_unit=0.0)["p99_steps_us"] == [100.0, 300.0]

@@ -1,0 +1,216 @@
+"""The page's parts about real services: tables, a picture each, and what they say. Pure text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from bench import pictures
+from bench.real.ablations import DEFAULT
+from bench.real.conditions import BASELINE, RECOMMENDED, RIVAL
+from bench.real.figures import ALLOWED, NOT_PROTECTED, PROTECTED, verdict
+
+Node = Mapping[str, Any]
+"""Read from JSON that bench.real has written."""
+Show = Callable[[str, str, Callable[[Path], bool]], Iterator[str]]
+
+ABOUT = f"""
+Requests arrive open-loop, drawn from a Poisson process, and their latency counts from the moment
+they were meant to be sent. *Load* is the share of this machine's CPUs that server and load
+generator use when alone. All rows of a table ran in interleaved rounds, in an order drawn anew for
+each round, with the same requests. Ratios are to *alone*; in brackets the 95 % interval of a
+bootstrap over rounds and, within them, blocks of 100 ms. *Lent* is what the agent says;
+*consumed* is the CPU time the batch really had, in cores; *work* is what it got done, in units of
+what it does with a core of its own and the machine to itself. A primary is **protected** if the
+whole interval of its P99 is at most {ALLOWED - 1:.0%} above alone, **not protected** if the whole
+interval is above that, and otherwise this run cannot tell. *alone again* is no condition but the
+noise: what it shows, every row may show for nothing.
+"""
+
+
+def experiments_part(document: Node, show: Show) -> Iterator[str]:
+    """All experiments of bench.real."""
+    yield ABOUT
+    yield from _legend(document)
+    done = _done(document)
+    yield from _overview(done)
+    for name, experiment in document["experiments"].items():
+        yield f"\n### {_title(experiment) if name in done else name}\n"
+        yield from _experiment(name, experiment, show)
+
+
+def ablations_part(document: Node, show: Show) -> Iterator[str]:
+    """One part of the agent changed a row; ratios to the agent as it is are what counts."""
+    yield from _legend(document)
+    for name, experiment in document["experiments"].items():
+        yield from _experiment(name, experiment, show)
+
+
+def _legend(document: Node) -> Iterator[str]:
+    yield "\n| row | |\n|---|---|"
+    for name, about in document["conditions"].items():
+        yield f"| {name} | {about} |"
+    yield ""
+
+
+def _done(document: Node) -> dict[str, Node]:
+    experiments = document["experiments"]
+    return {name: one for name, one in experiments.items() if "conditions" in one}
+
+
+def _title(experiment: Node) -> str:
+    shape = experiment["shape"]
+    load = experiment["load"]
+    loads = ", then ".join(f"{load * float(step):.0%}" for step in shape)
+    return f"{experiment['primary']} at {loads}, {experiment['batch']}"
+
+
+def _overview(done: Mapping[str, Node]) -> Iterator[str]:
+    """P99 and work of every row over all experiments."""
+    names = list(dict.fromkeys(name for one in done.values() for name in _rows(one)))
+    if len(done) < 2:
+        return
+    yield "\n### Overview\n\nThe P99's ratio to alone with its verdict, and the batch's work.\n"
+    titles = [_title(one) for one in done.values()]
+    yield "| | " + " | ".join(titles) + " |\n" + "|---" * (1 + len(titles)) + "|"
+    for name in names:
+        cells = []
+        for one in done.values():
+            row = _rows(one).get(name)
+            cells.append("" if row is None else _cell(row))
+        yield f"| {name} | " + " | ".join(cells) + " |"
+    yield ""
+
+
+def _cell(row: Node) -> str:
+    work = row.get("batch_work_cores")
+    done = f"; {work:.2f}" if isinstance(work, float) and work > 0 else ""
+    if "to_alone" not in row:
+        return f"{row['latency_us']['p99']:g} µs"
+    p99 = row["to_alone"]["p99"]
+    return f"{p99['ratio']:.2f} {_mark(verdict(p99))}{done}"
+
+
+def _mark(judged: str) -> str:
+    return {PROTECTED: "✓", NOT_PROTECTED: "✗"}.get(judged, "?")
+
+
+def _experiment(name: str, experiment: Node, show: Show) -> Iterator[str]:
+    if "skipped" in experiment:
+        yield f"*Skipped: {experiment['skipped']}.*"
+        return
+    rows = _rows(experiment)
+    yield (
+        f"{experiment['about']} {experiment['rate_qps']:g} requests a second at load 1, "
+        f"{experiment['core_us_per_request']:g} µs of CPU each; {experiment['rounds']} rounds, "
+        f"{experiment['seconds_a_condition']:g} s for each row.\n"
+    )
+    steps = any(row["p99_steps_us"] for row in rows.values())
+    heads = ["P50 µs", "P99 µs", "P99.9 µs", "P50", "P99", "P99.9", "lent", "consumed", "work"]
+    heads += ["agent", "verdict", *(["P99 of each step µs"] if steps else [])]
+    yield "| | " + " | ".join(heads) + " |\n" + "|---" * (1 + len(heads)) + "|"
+    for row_name, row in rows.items():
+        yield f"| {row_name} | " + " | ".join(_cells(row, steps)) + " |"
+    yield ""
+    points = _points(rows)
+    yield from show(
+        f"real-{name}",
+        f"{name}: the P99 each way costs for the work it gets done",
+        lambda file: pictures.draw_trade(
+            points, file, x="batch work, cores of its own", y="P99, ratio to alone"
+        ),
+    )
+    yield from conclusions(rows)
+
+
+def _cells(row: Node, steps: bool) -> list[str]:
+    latency = row["latency_us"]
+    cells = [f"{latency[name]:g}" for name in ("p50", "p99", "p999")]
+    if "to_alone" in row:
+        ratios = row["to_alone"]
+        for name in ("p50", "p99", "p999"):
+            ratio = ratios[name]
+            low, high = ratio["interval"]
+            cells.append(f"{ratio['ratio']:.2f} ({low:.2f}..{high:.2f})")
+    else:
+        cells += ["1", "1", "1"]
+    for key in ("harvested_cores", "batch_cores", "batch_work_cores", "agent_cores"):
+        value = row.get(key)
+        cells.append(f"{value:.2f}" if isinstance(value, float) else "")
+    cells.append(verdict(row["to_alone"]["p99"]) if "to_alone" in row else "")
+    if row["unanswered"]:
+        cells[-1] += f"; {row['unanswered']} of {row['requests']} unanswered"
+    if steps:
+        p99_steps = row["p99_steps_us"]
+        cells.append(", ".join(f"{value:g}" for value in p99_steps))
+    return cells
+
+
+def _points(rows: Mapping[str, Node]) -> dict[str, tuple[float, tuple[float, float], float]]:
+    points = {}
+    for name, row in rows.items():
+        if "to_alone" in row:
+            p99 = row["to_alone"]["p99"]
+            work = row.get("batch_work_cores")
+            at = work if isinstance(work, float) else 0.0
+            points[name] = (at, (p99["interval"][0], p99["interval"][1]), p99["ratio"])
+    return points
+
+
+def conclusions(rows: Mapping[str, Node]) -> Iterator[str]:
+    """What a table says about cpu.idle alone, and the agent's own tax."""
+    if RIVAL in rows and DEFAULT not in rows:
+        yield from _rival(rows)
+    tax = rows.get("sensing only")
+    if tax is not None:
+        p99 = tax["to_alone"]["p99"]
+        low, high = p99["interval"]
+        noise = "which includes no change" if low <= 1 <= high else "beyond this run's noise"
+        yield (
+            f"\nOur own tax: sensing alone makes the P99 {p99['ratio']:.2f} of what it was "
+            f"({low:.2f}..{high:.2f}, {noise}) and takes {tax['agent_cores']:.3f} cores."
+        )
+
+
+def _rival(rows: Mapping[str, Node]) -> Iterator[str]:
+    rival = rows[RIVAL]
+    judged = verdict(rival["to_alone"]["p99"])
+    ours = {
+        name: row
+        for name, row in rows.items()
+        if name not in (BASELINE, RIVAL, "alone again", "sensing only", "nice 19", "static half")
+    }
+    if not ours:
+        return
+    name = RECOMMENDED if RECOMMENDED in ours else next(iter(ours))
+    own = ours[name]
+    own_judged = verdict(own["to_alone"]["p99"])
+    to_rival = own["to_rival"]["p99"]
+    low, high = to_rival["interval"]
+    work, rival_work = own["batch_work_cores"] or 0.0, rival["batch_work_cores"] or 0.0
+    figures = (
+        f"the P99 under {name} is {to_rival['ratio']:.2f} of that under cpu.idle "
+        f"({low:.2f}..{high:.2f}), and the batch gets {work:.2f} cores' work done instead of "
+        f"{rival_work:.2f}."
+    )
+    if judged == PROTECTED and rival_work >= work:
+        yield (
+            f"\n**cpu.idle alone is better here**: it protects, and {figures} A primary task that "
+            "wakes up preempts the idle group at once wherever it lands; as long as that is all it "
+            "needs, keeping the batch away from a CPU only takes work from it."
+        )
+    elif judged == PROTECTED:
+        yield f"\n**cpu.idle alone suffices here** for the primary: {figures}"
+    elif judged == NOT_PROTECTED and own_judged == PROTECTED:
+        yield f"\n**cpu.idle is not enough here**: {figures}"
+    elif low > 1.0:
+        yield f"\n**{name} is worse than cpu.idle here**: {figures}"
+    elif high < 1.0:
+        yield f"\n**{name} is better than cpu.idle here**, and no proof of protection: {figures}"
+    else:
+        yield f"\nThis run cannot tell the two apart: {figures}"
+
+
+def _rows(experiment: Node) -> dict[str, Node]:
+    return dict(experiment["conditions"])
