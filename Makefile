@@ -5,6 +5,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 SOURCES := $(wildcard csrc/*.c csrc/*.h csrc/bpf/*.h csrc/simulator/*.c csrc/simulator/*.h smartharvest/*.pyx smartharvest/*.pxd smartharvest/_c/*.pxd)
+TOOLS  := build/tools
 C_FILES := $(wildcard csrc/*.c csrc/*.h csrc/simulator/*.c csrc/simulator/*.h csrc/bpf/*.c csrc/bpf/kernel_types.h csrc/bpf/sensor_state.h bench/*.c bench/real/*.c tests/native/*.c tests/native/*.h)
 
 .DEFAULT_GOAL := help
@@ -33,8 +34,12 @@ demo: build ## Harvest on this machine for about a minute (root)
 	$(BIN)/smartharvest demo
 
 .PHONY: test
-test: build ## Run the tests; those marked root run too when you are root
-	$(BIN)/python -m pytest -m "not slow"
+test: build $(if $(CI),test-tools) ## Run the tests; those marked root run too when you are root
+	PATH="$(abspath $(TOOLS)):$$PATH" $(BIN)/python -m pytest -m "not slow"
+
+.PHONY: test-tools
+test-tools: ## Get the tools that some tests drive: tmux, systemd-analyze, promtool (root, apt)
+	@packaging/test-tools.sh $(abspath $(TOOLS)) || echo "tools are missing: some tests will be skipped and say which"
 
 .PHONY: test-root
 test-root: build ## Only the tests on this machine's real cgroups (root)

@@ -416,6 +416,12 @@ void sh_bpf_sensor_primary_time(const struct sh_bpf_sensor *bpf, uint32_t cpu, u
     *lent_ns = LOAD(bpf->cpus[cpu].primary_lent_ns);
 }
 
+uint32_t sh_bpf_sensor_runner(const struct sh_bpf_sensor *bpf, uint32_t cpu) {
+    if (bpf->config.pull || cpu >= bpf->cpu_count)
+        return SH_BPF_UNKNOWN;
+    return LOAD(bpf->shared->runners[cpu]);
+}
+
 uint64_t sh_bpf_sensor_displacements(const struct sh_bpf_sensor *bpf) {
     uint64_t sum = 0;
     for (uint32_t cpu = 0; cpu < bpf->cpu_count; cpu++)

@@ -152,6 +152,9 @@ void sh_bpf_sensor_retarget(struct sh_bpf_sensor *bpf, uint32_t i, uint64_t id);
 void sh_bpf_sensor_primary_time(const struct sh_bpf_sensor *bpf, uint32_t cpu, uint64_t *total_ns,
                                 uint64_t *lent_ns);
 
+/* Who runs on a CPU now: SH_BPF_UNKNOWN ... SH_BPF_PRIMARY + i. Unknown where nothing is hooked. */
+uint32_t sh_bpf_sensor_runner(const struct sh_bpf_sensor *bpf, uint32_t cpu);
+
 /* How often an elastic task got a CPU that others waited for; counted while somebody rescues. */
 uint64_t sh_bpf_sensor_displacements(const struct sh_bpf_sensor *bpf);
 

@@ -33,6 +33,7 @@ void sh_histogram_add_times(struct sh_histogram *histogram, int64_t value_ns, ui
         bucket = SH_HISTOGRAM_BUCKETS - 1;
     bump(&histogram->count[bucket], times);
     bump(&histogram->total, times);
+    bump(&histogram->sum_ns, value * times);
     if ((int64_t)value > atomic_load_explicit(&histogram->max_ns, memory_order_relaxed))
         atomic_store_explicit(&histogram->max_ns, (int64_t)value, memory_order_relaxed);
 }

@@ -12,6 +12,7 @@ struct sh_histogram {
     _Atomic uint64_t count[SH_HISTOGRAM_BUCKETS];
     _Atomic uint64_t total;
     _Atomic int64_t max_ns;
+    _Atomic uint64_t sum_ns;
 };
 
 void sh_histogram_add(struct sh_histogram *histogram, int64_t value_ns);

@@ -194,9 +194,13 @@ static int assign(struct sh_loop *loop, uint32_t cores) {
     cores = within_limits(c, cores);
     if (cores == loop->primary_cores)
         return 0;
+    const bool timed = atomic_load_explicit(&loop->tid, memory_order_relaxed) > 0;
+    const int64_t began_ns = timed ? loop->clock.now_ns(loop->clock.ctx) : 0;
     int err = loop->actuator.assign(loop->actuator.ctx, c->total - cores);
     if (err)
         return err;
+    if (timed)
+        sh_histogram_add(&loop->moves, loop->clock.now_ns(loop->clock.ctx) - began_ns);
     loop->primary_cores = cores;
     atomic_store_explicit(&loop->harvested, c->total - cores, memory_order_relaxed);
     count(&loop->counters.assignments, 1);

@@ -113,7 +113,8 @@ struct sh_loop {
     int event_fd; /* readable when windows wait; -1: nobody listens */
     struct sh_counters counters;
     struct sh_histogram lateness;
-    _Atomic int halt; /* enum sh_halt */
+    struct sh_histogram moves; /* how long the actuator took; in virtual time it takes none */
+    _Atomic int halt;          /* enum sh_halt */
     _Atomic int error;
     _Atomic uint32_t harvested;
 

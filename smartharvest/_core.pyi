@@ -144,6 +144,9 @@ class BpfSensor(Sensor):
     def primary_times_ns(self, cpu: int) -> tuple[int, int]:
         """How long primary tasks have run on ``cpu``, and of that while it was lent."""
 
+    def runner(self, cpu: int) -> str:
+        """Who runs on ``cpu`` now: primary, elastic, other, idle or unknown."""
+
     def waits(self) -> BpfWaits:
         """A copy of all dispatch waits since the start."""
 
@@ -359,6 +362,12 @@ class Loop:
 
     def lateness_ns(self, q: float) -> int:
         """Quantile ``q`` of how late polls were, within 12.5 %; q = 1 is the exact maximum."""
+
+    def lateness(self) -> tuple[tuple[tuple[int, int], ...], int]:
+        """How late polls were: (upper edge of a bucket in ns, count), and the sum in ns."""
+
+    def moves(self) -> tuple[tuple[tuple[int, int], ...], int]:
+        """How long moving cores took, in the same form; nothing in virtual time."""
 
     def time_steps(self, repeat: int) -> float:
         """Mean nanoseconds of a poll over ``repeat`` polls driven back to back in virtual time."""

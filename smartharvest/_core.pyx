@@ -365,6 +365,13 @@ _PARTS = {
     "runs": bpf_sensor.SH_BPF_RUNS,
 }
 BPF_PARTS = tuple(_PARTS)
+_RUNNERS = {
+    bpf_sensor.SH_BPF_UNKNOWN: "unknown",
+    bpf_sensor.SH_BPF_IDLE: "idle",
+    bpf_sensor.SH_BPF_OTHER: "other",
+    bpf_sensor.SH_BPF_ELASTIC: "elastic",
+    bpf_sensor.SH_BPF_PRIMARY: "primary",
+}
 
 
 cdef class BpfSensor(Sensor):
@@ -484,6 +491,11 @@ cdef class BpfSensor(Sensor):
         cdef uint64_t total_ns = 0, lent_ns = 0
         bpf_sensor.sh_bpf_sensor_primary_time(self.bpf, cpu, &total_ns, &lent_ns)
         return total_ns, lent_ns
+
+    def runner(self, cpu: int) -> str:
+        """Who runs on ``cpu`` now: primary, elastic, other, idle or unknown."""
+        cdef uint32_t runner = bpf_sensor.sh_bpf_sensor_runner(self.bpf, cpu)
+        return _RUNNERS[min(runner, <uint32_t> bpf_sensor.SH_BPF_PRIMARY)]
 
     def waits(self) -> BpfWaits:
         """A copy of all dispatch waits since the start."""
@@ -1070,6 +1082,14 @@ cdef class Loop:
         if q >= 1.0:
             return self.c.lateness.max_ns
         return histogram.sh_histogram_quantile(&self.c.lateness, q)
+
+    def lateness(self) -> tuple[tuple[tuple[int, int], ...], int]:
+        """How late polls were: (upper edge of a bucket in ns, count), and the sum in ns."""
+        return histogram.durations(&self.c.lateness), self.c.lateness.sum_ns
+
+    def moves(self) -> tuple[tuple[tuple[int, int], ...], int]:
+        """How long moving cores took, in the same form; nothing in virtual time."""
+        return histogram.durations(&self.c.moves), self.c.moves.sum_ns
 
     def time_steps(self, repeat: int) -> float:
         """Mean nanoseconds of a poll over ``repeat`` polls driven back to back in virtual time."""

@@ -342,19 +342,10 @@ cdef class Simulation:
     def recent_dispatches(self) -> tuple[object, object]:
         """Waits and run times since the last call, as (upper edge in ns, count)."""
         cdef simulator.sh_sim_recent *recent = &self.run.machine.recent
-        waits, runs = _durations(&recent.waits), _durations(&recent.runs)
+        waits, runs = histogram.durations(&recent.waits), histogram.durations(&recent.runs)
         memset(recent, 0, sizeof(recent[0]))
         return waits, runs
 
     def fail_writes(self, errno: int) -> None:
         """The actuator answers -``errno`` from now on; 0: it works again."""
         self.run.machine.assign_error = -errno
-
-
-cdef tuple _durations(const histogram.sh_histogram *durations):
-    cdef uint32_t i
-    return tuple([
-        (histogram.sh_histogram_edge(i), durations.count[i])
-        for i in range(<uint32_t> histogram.SH_HISTOGRAM_BUCKETS)
-        if durations.count[i]
-    ])

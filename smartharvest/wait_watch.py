@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeGuard
 
 from smartharvest import _core
 from smartharvest.errors import RightsError, TargetVanished
@@ -41,7 +42,7 @@ class PeriodWaits:
     max_us: float | None = None
 
 
-def tells_waits(sensor: _core.Sensor) -> bool:
+def tells_waits(sensor: _core.Sensor) -> TypeGuard[_core.BpfSensor]:
     """Whether the sensor itself sees each wait."""
     return isinstance(sensor, _core.BpfSensor) and sensor.sees_changes
 
@@ -122,7 +123,7 @@ class WaitWatch:
     def _read(
         self, primary_threads: Callable[[], list[int]], sensor: _core.Sensor
     ) -> PeriodWaits | None:
-        if isinstance(sensor, _core.BpfSensor) and tells_waits(sensor):
+        if tells_waits(sensor):
             return self._read_bpf(sensor)
         return self._read_threads(primary_threads)
 

@@ -9,6 +9,9 @@ cdef extern from "bpf/sensor_state.h" nogil:
         SH_BPF_MAX_PRIMARIES
         SH_BPF_MAX_LEVEL
         SH_BPF_WAIT_BUCKETS
+        SH_BPF_UNKNOWN
+        SH_BPF_IDLE
+        SH_BPF_OTHER
         SH_BPF_ELASTIC
         SH_BPF_PRIMARY
         SH_BPF_PROCESS
@@ -87,4 +90,5 @@ cdef extern from "bpf_sensor.h" nogil:
     void sh_bpf_sensor_primary_time(
         const sh_bpf_sensor *bpf, uint32_t cpu, uint64_t *total_ns, uint64_t *lent_ns
     )
+    uint32_t sh_bpf_sensor_runner(const sh_bpf_sensor *bpf, uint32_t cpu)
     uint64_t sh_bpf_sensor_displacements(const sh_bpf_sensor *bpf)

@@ -51,7 +51,7 @@ cdef extern from "loop.h" nogil:
         uint32_t primary_cores
         int event_fd, plan_fd
         sh_counters counters
-        sh_histogram lateness
+        sh_histogram lateness, moves
         int halt, error
         uint32_t harvested
         uint64_t cpus[64]

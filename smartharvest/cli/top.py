@@ -8,9 +8,9 @@ import sys
 import termios
 import time
 import tty
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,6 +18,10 @@ from smartharvest.cli.settings_options import settings_from, settings_options
 from smartharvest.errors import ConfigError
 from smartharvest.telemetry.client import NoAgent, ask, sockets
 from smartharvest.telemetry.protocol import ProtocolError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
 
 
 @click.command()
@@ -30,8 +34,7 @@ def top(every: float, **options: Any) -> None:
     Needs rich: pip install 'smartharvest[top]'.
     """
     try:
-        from rich.console import Console, Group
-        from rich.live import Live
+        from rich.console import Console
         from rich.text import Text
 
         from smartharvest.telemetry.view import History, draw
@@ -41,11 +44,12 @@ def top(every: float, **options: Any) -> None:
         raise ConfigError("top: needs a terminal; use smartharvest status --json in scripts")
     state_dir = settings_from(options).state_dir
     console = Console()
+    ascii_only = not console.encoding.startswith("utf")
     histories: dict[str, History] = {}
     chosen, paused, expanded = 0, False, False
     shown: dict[str, Any] | None = None
     path = ""
-    with _keys() as key, Live(console=console, screen=True, auto_refresh=False) as live:
+    with suppress(KeyboardInterrupt), _keys() as key, _screen(console) as show:
         while True:
             paths = sockets(state_dir)
             if not paused:
@@ -57,12 +61,15 @@ def top(every: float, **options: Any) -> None:
             if shown is None:
                 lines = [Text(f"no agent runs in {state_dir}"), Text("q quit", "reverse")]
             else:
-                lines = draw(shown, histories[path], width, height, expanded=expanded)
+                lines = draw(
+                    shown, histories[path], width, height,
+                    expanded=expanded, ascii_only=ascii_only,
+                )  # fmt: skip
                 if paused:
                     lines[-1] = Text("paused: p goes on, q quits", "reverse")
-            live.update(Group(*lines), refresh=True)
+            show(lines)
             pressed = key(every)
-            if pressed in ("q", "\x03"):
+            if pressed == "q":
                 return
             paused ^= pressed in ("p", " ")
             expanded ^= pressed == "e"
@@ -76,6 +83,19 @@ def _status(path: str) -> dict[str, Any] | None:
     except (NoAgent, TimeoutError, ProtocolError):
         return None
     return answer if isinstance(answer, dict) else None
+
+
+@contextmanager
+def _screen(console: Console) -> Iterator[Callable[[list[Text]], None]]:
+    """A function that shows lines: in place, or where the terminal cannot do that one after all."""
+    from rich.console import Group
+    from rich.live import Live
+
+    if console.is_dumb_terminal:
+        yield lambda lines: console.print(*lines, "", sep="\n")
+    else:
+        with Live(console=console, screen=True, auto_refresh=False) as live:
+            yield lambda lines: live.update(Group(*lines), refresh=True)
 
 
 @contextmanager

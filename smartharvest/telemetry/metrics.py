@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from smartharvest.errors import ConfigError
+from smartharvest.telemetry.histogram import Histogram
 
 if TYPE_CHECKING:
     from prometheus_client.core import Metric
@@ -75,7 +76,7 @@ def families(seen: Mapping[str, Any]) -> list[Metric]:
     """The metrics of one state."""
     from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, InfoMetricFamily
 
-    seconds, guards, loop = seen["seconds"], seen["safeguards"], seen["loop"]
+    guards, loop = seen["safeguards"], seen["loop"]
     period = seen["waits"]["period"] or {}
 
     def counter(name: str, text: str, value: float) -> Metric:
@@ -94,11 +95,6 @@ def families(seen: Mapping[str, Any]) -> list[Metric]:
     )
     for reason, count in guards["give_backs"].items():
         doubts.add_metric([reason], count)
-    late = GaugeMetricFamily(
-        "smartharvest_poll_lateness_seconds", "How late polls are.", labels=["level"]
-    )
-    for name in ("p50", "p99", "max"):
-        late.add_metric([name], loop["lateness_us"][name] / 1e6)
     info = InfoMetricFamily("smartharvest_agent", "What the agent runs with.")
     info.add_metric(
         [],
@@ -111,11 +107,13 @@ def families(seen: Mapping[str, Any]) -> list[Metric]:
     )
     found = [
         info,
-        counter("run_seconds", "Time the agent has run.", seconds),
+        counter("run_seconds", "Time the agent has run.", seen["seconds"]),
         counter("harvested_core_seconds", "Core-seconds lent.",
-                seen["harvested"]["mean"] * seconds),
+                seen["harvested"]["core_seconds"]),
         counter("busy_core_seconds", "Core-seconds the primary used.",
-                seen["busy"]["mean"] * seconds),
+                seen["busy"]["core_seconds"]),
+        counter("demand_core_seconds", "Core-seconds the primary used or waited for.",
+                seen["demand"]["core_seconds"]),
         gauge("total_cores", "Cores between primary and elastic.", seen["cores"]["total"]),
         gauge("harvested_cores", "Cores lent now.", seen["harvested"]["now"]),
         gauge("busy_cores_peak", "Peak of the last window.", seen["busy"]["peak"]),
@@ -133,7 +131,6 @@ def families(seen: Mapping[str, Any]) -> list[Metric]:
         counter("reassignments", "Writes that moved cores.", loop["assignments"]),
         counter("polls", "Looks at the primary.", loop["polls"]),
         counter("missed_polls", "Looks that came too late to count.", loop["missed_polls"]),
-        late,
         counter("cpu_seconds", "CPU time of the agent.", seen["agent"]["cpu_seconds"]),
         gauge("resident_bytes", "Memory of the agent.", seen["agent"]["rss_bytes"]),
     ]  # fmt: skip
@@ -145,6 +142,25 @@ def families(seen: Mapping[str, Any]) -> list[Metric]:
             gauge("period_dispatches", "Dispatches in the last period.", period["dispatches"]),
             gauge("period_long_waits", "Of them waited too long.", period["long_waits"]),
         ]
-    if period.get("p99_us") is not None:
-        found.append(gauge("wait_p99_seconds", "Dispatch waits.", period["p99_us"] / 1e6))
+    found += [
+        _histogram(name, text, seen["histograms"][kept])
+        for name, text, kept in (
+            ("reassignment_seconds", "How long moving cores took.", "moves"),
+            ("poll_lateness_seconds", "How late polls were.", "lateness"),
+            ("wait_seconds", "Dispatch waits of the primary.", "waits"),
+        )
+        if seen["histograms"][kept] is not None
+    ]
     return found
+
+
+def _histogram(name: str, text: str, kept: Histogram) -> Metric:
+    """It begins anew with the polling loop, as when the host has changed."""
+    from prometheus_client.core import HistogramMetricFamily
+
+    bounds = [*(str(bound_ns / 1e9) for bound_ns in kept["bounds_ns"]), "+Inf"]
+    counts = [*kept["counts"], kept["count"]]
+    return HistogramMetricFamily(
+        f"smartharvest_{name}", text, buckets=list(zip(bounds, counts, strict=True)),
+        sum_value=kept["sum_ns"] / 1e9,
+    )  # fmt: skip

@@ -6,7 +6,7 @@ import logging
 import os
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -19,7 +19,8 @@ from smartharvest.sensing import Sensing
 from smartharvest.sensor_check import SensorCheck
 from smartharvest.survey import Survey
 from smartharvest.telemetry.audit import AuditLog
-from smartharvest.wait_watch import PeriodWaits
+from smartharvest.telemetry.histogram import Histogram, histogram
+from smartharvest.wait_watch import PeriodWaits, tells_waits
 from smartharvest.window import Window
 
 REMEMBERED_WARNINGS = 20
@@ -76,6 +77,7 @@ def describe(state: AgentState) -> dict[str, Any]:
             "elastic_cpus": format_cpulist(
                 capacity.elastic_cpus(min(loop.harvested, capacity.max_harvest))
             ),
+            "runs": who_runs(loop.sensor, capacity.pool),
         },
         "sensor": {
             "name": state.sensing.name if state.sensing else "none",
@@ -92,15 +94,21 @@ def describe(state: AgentState) -> dict[str, Any]:
             "lessons": state.lessons,
             "fallbacks": fallback_steps(agent.policy),
         },
-        "harvested": {"now": loop.harvested, "mean": n["harvested_core_ns"] / polled_ns},
+        "harvested": {
+            "now": loop.harvested,
+            "mean": n["harvested_core_ns"] / polled_ns,
+            "core_seconds": n["harvested_core_ns"] / 1e9,
+        },
         "busy": {
             "now": window.busy_last if window else 0,
             "peak": window.busy_max if window else 0,
             "mean": n["busy_core_ns"] / polled_ns,
+            "core_seconds": n["busy_core_ns"] / 1e9,
         },
         "demand": {
             "peak": window.demand_max if window else 0,
             "mean": n["demand_core_ns"] / polled_ns,
+            "core_seconds": n["demand_core_ns"] / 1e9,
         },
         "decision": asdict(decision) if decision else None,
         "safeguards": {
@@ -116,6 +124,7 @@ def describe(state: AgentState) -> dict[str, Any]:
             "period": asdict(state.waits) if state.waits else None,
             "unreadable": state.waits_unreadable,
         },
+        "histograms": _histograms(loop),
         "births": state.births,
         "loop": {
             "scheduling": loop.scheduling,
@@ -137,6 +146,29 @@ def describe(state: AgentState) -> dict[str, Any]:
             "rss_bytes": resident_bytes(),
         },
         "warnings": state.warnings.told(),
+    }
+
+
+def who_runs(sensor: _core.Sensor, pool: Iterable[int]) -> dict[str, str] | None:
+    """The CPUs by who runs there now (``primary``, ``elastic``, ``other``, ``idle``, ``unknown``).
+
+    None if the sensor does not see it.
+    """
+    if not isinstance(sensor, _core.BpfSensor) or not sensor.sees_changes:
+        return None
+    found: dict[str, list[int]] = {}
+    for cpu in pool:
+        found.setdefault(sensor.runner(cpu), []).append(cpu)
+    return {who: format_cpulist(cpus) for who, cpus in found.items()}
+
+
+def _histograms(loop: _core.Loop) -> dict[str, Histogram | None]:
+    """Since the loop was last built; waits only where the sensor sees them."""
+    waits = loop.sensor.waits() if tells_waits(loop.sensor) else None
+    return {
+        "moves": histogram(*loop.moves()),
+        "lateness": histogram(*loop.lateness()),
+        "waits": histogram(waits.durations(), waits.counts["total_ns"]) if waits else None,
     }
 
 

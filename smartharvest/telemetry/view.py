@@ -12,6 +12,7 @@ from rich.text import Text
 from smartharvest.host.cpulist import parse_cpulist
 
 _BARS = " ▁▂▃▄▅▆▇█"
+_PLAINER = str.maketrans(_BARS + "·→…", " .:-=+*##" + ".>~")
 
 
 @dataclass
@@ -27,7 +28,13 @@ class History:
 
 
 def draw(
-    seen: Mapping[str, Any], history: History, width: int, height: int, *, expanded: bool = False
+    seen: Mapping[str, Any],
+    history: History,
+    width: int,
+    height: int,
+    *,
+    expanded: bool = False,
+    ascii_only: bool = False,
 ) -> list[Text]:
     """At most ``height`` lines of at most ``width`` columns."""
     cores, guards = seen["cores"], seen["safeguards"]
@@ -81,6 +88,9 @@ def draw(
     lines = [*lines[: max(0, height - 1)], keys]
     for line in lines:
         line.truncate(width, overflow="ellipsis")
+        if ascii_only:
+            plain = line.plain.translate(_PLAINER).encode("ascii", "replace")
+            line.plain = plain.decode()  # as long as before, so that the colours stay
     return lines
 
 
@@ -102,23 +112,38 @@ def _details(seen: Mapping[str, Any]) -> list[Text]:
     return lines
 
 
+_GROUP = 8
+"""CPUs that stand together in the map."""
+_MOST_ROWS = 2
+_RUNNERS = {
+    "primary": ("P", "white on blue"),
+    "elastic": ("E", "black on green"),
+    "other": ("o", "black on yellow"),
+    "idle": ("·", "dim"),
+}
+
+
 def _map(cores: Mapping[str, Any], width: int) -> list[Text]:
-    """Whose each CPU of the pool is: P the primary's, E the elastic group's."""
+    """Who runs on each CPU of the pool, and below which of them are lent.
+
+    A sensor that sees no CPUs leaves the first unknown: ``?``.
+    """
+    pool = sorted(parse_cpulist(cores["pool"]))
     elastic = parse_cpulist(cores["elastic_cpus"])
-    line = Text("cpus ")
-    lines = [line]
-    for cpu in sorted(parse_cpulist(cores["pool"])):
-        if len(line) + 6 > width:
-            line = Text("     ")
-            lines.append(line)
-            if len(lines) > 3:
-                line.append("…")
-                break
-        lent = cpu in elastic
-        line.append(f"{cpu:>3}", "dim")
-        line.append("E " if lent else "P ", "black on green" if lent else "white on blue")
-        line.append(" ")
-    return lines
+    runs = {cpu: who for who, cpus in (cores["runs"] or {}).items() for cpu in parse_cpulist(cpus)}
+    room = max(1, (width - 12) // (_GROUP + 1)) * _GROUP
+    lines = []
+    for start in range(0, min(len(pool), room * _MOST_ROWS), room):
+        row = pool[start : start + room]
+        above, below = Text(f"cpus {row[0]:>4} "), Text("lent      ")
+        for place, cpu in enumerate(row):
+            gap = " " if place and place % _GROUP == 0 else ""
+            above.append(gap).append(*_RUNNERS.get(runs.get(cpu, ""), ("?", "dim")))
+            below.append(gap).append(*(("^", "green") if cpu in elastic else (" ", "")))
+        lines += [above, below]
+    if len(pool) > room * _MOST_ROWS:
+        lines[-2].append(" …")
+    return [*lines, _line("P primary  E elastic  o others  · idle  ^ lent", "dim")]
 
 
 def _gauge(name: str, value: int, total: int, width: int, color: str, note: str) -> Text:

@@ -16,6 +16,7 @@ import pytest
 from smartharvest._core import BpfSensor
 from smartharvest.host.cgroup import CgroupTree
 from smartharvest.host.cpulist import parse_cpulist
+from smartharvest.telemetry.client import ask, socket_path
 from tests.commands import LONGEST_S, as_command, smartharvest
 from tests.integration.hosts import CONTROLLERS, Host, is_confined
 from tests.integration.processes import Processes, wait_until
@@ -39,6 +40,29 @@ def test_the_batch_is_confined_while_the_agent_runs_and_free_afterwards(
     assert report["polls"] > 0
     assert host.files() == before
     assert left_behind(host.state_dir) == []
+
+
+def test_its_state_tells_who_runs_where_and_how_long_things_took(
+    host: Host, processes: Processes
+) -> None:
+    agent = processes.agent(*host.state, *host.targets, "--long-term", "off")
+    agent.wait_until(lambda: is_confined(host))
+    path = socket_path(str(host.state_dir), agent.pid)
+    seen = ask(path, "status", {})
+    if seen["sensor"]["name"] != "bpf":
+        pytest.skip("the in-kernel sensor alone sees who runs where")
+    seen_running: set[str] = set()
+
+    def all_were_seen() -> bool:
+        runs = ask(path, "status", {})["cores"]["runs"]
+        listed = [cpu for cpus in runs.values() for cpu in parse_cpulist(cpus)]
+        assert sorted(listed) == sorted(parse_cpulist(seen["cores"]["pool"]))
+        seen_running.update(runs)
+        kept = ask(path, "status", {})["histograms"]
+        return seen_running >= {"primary", "elastic"} and kept["waits"]["count"] > 0
+
+    agent.wait_until(all_were_seen)
+    assert agent.send(signal.SIGTERM).code == 0
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])

@@ -22,6 +22,10 @@ static void test_a_quantile_is_never_too_low_and_at_most_an_eighth_too_high(void
     qsort(values, VALUES, sizeof(values[0]), compare);
     CHECK_EQ(histogram.total, VALUES);
     CHECK_EQ(histogram.max_ns, values[VALUES - 1]);
+    uint64_t sum = 0;
+    for (int i = 0; i < VALUES; i++)
+        sum += (uint64_t)values[i];
+    CHECK_EQ(histogram.sum_ns, sum);
     for (int percent = 0; percent <= 100; percent++) {
         const double q = percent / 100.0;
         const double rank = ceil(q * VALUES);

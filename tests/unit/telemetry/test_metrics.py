@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from smartharvest.errors import ConfigError
+from smartharvest.telemetry.histogram import histogram
 from smartharvest.telemetry.metrics import Metrics, families, parse_loopback
 
 pytest.importorskip("prometheus_client")
@@ -27,16 +28,20 @@ def status(**changes: Any) -> dict[str, Any]:
         "version": "1", "pid": 7, "seconds": 10.0, "primary": ["cgroup:web"],
         "elastic": "cgroup:batch",
         "cores": {"pool": "0-3", "total": 3, "elastic_min": 1, "max_harvest": 2,
-                  "elastic_cpus": "2-3"},
+                  "elastic_cpus": "2-3", "runs": {"primary": "0", "idle": "1-2", "elastic": "3"}},
         "sensor": {"name": "bpf", "reason": "the best there is", "failed": [], "drift": 0},
         "policy": {"name": "smartharvest", "label": "demand", "lessons": 5, "fallbacks": []},
-        "harvested": {"now": 1, "mean": 0.5}, "busy": {"now": 1, "peak": 2, "mean": 1.0},
-        "demand": {"peak": 2, "mean": 1.1},
+        "harvested": {"now": 1, "mean": 0.5, "core_seconds": 5.0},
+        "busy": {"now": 1, "peak": 2, "mean": 1.0, "core_seconds": 10.0},
+        "demand": {"peak": 2, "mean": 1.1, "core_seconds": 11.0},
         "decision": {"primary_cores": 2, "reason": "predicted"},
         "safeguards": {"short_term": 3, "long_term": 1, "resting_s": 0.0,
                        "lends_nothing_because": None, "give_backs": {"starved": 2}},
         "waits": {"period": {"dispatches": 100, "long_waits": 2, "blamed": 1, "p99_us": 40.0},
                   "unreadable": None},
+        "histograms": {"moves": histogram(((1500, 4), (40_000, 1)), 46_000),
+                       "lateness": histogram(((3000, 9),), 27_000),
+                       "waits": histogram(((256, 90), (60_000, 10)), 623_040)},
         "loop": {"scheduling": "fifo", "windows": 400, "assignments": 20, "polls": 9,
                  "missed_polls": 0, "lateness_us": {"p50": 3.0, "p99": 10.0, "max": 50.0}},
         "agent": {"cpu_seconds": 0.1, "cpu": 0.01, "rss_bytes": 50 << 20},
@@ -69,14 +74,19 @@ def test_the_state_is_served_on_loopback_until_it_is_closed() -> None:
     assert 'smartharvest_safeguards_total{kind="long_term"} 1.0' in text
     assert 'smartharvest_give_backs_total{reason="starved"} 2.0' in text
     assert "smartharvest_lending 1.0" in text
+    assert 'smartharvest_reassignment_seconds_bucket{le="1.024e-06"} 0.0' in text
+    assert 'smartharvest_reassignment_seconds_bucket{le="2.048e-06"} 4.0' in text
+    assert 'smartharvest_wait_seconds_bucket{le="+Inf"} 100.0' in text
+    assert "smartharvest_wait_seconds_sum 0.00062304" in text
     with pytest.raises(OSError, match="refused"):
         scrape(port)
 
 
 def test_before_the_first_window_there_is_what_there_is() -> None:
     early = status(decision=None, waits={"period": None, "unreadable": "long_term is off"})
+    early["histograms"]["waits"] = None
     names = {family.name for family in families(early)}
-    assert "smartharvest_granted_cores" not in names
+    assert not names & {"smartharvest_granted_cores", "smartharvest_wait_seconds"}
     assert "smartharvest_lending" in names
 
 

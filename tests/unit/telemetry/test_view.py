@@ -37,9 +37,42 @@ def test_it_never_overflows(width: int, height: int, expanded: bool) -> None:
     assert all(len(line) <= width for line in lines)
 
 
-def test_the_map_tells_whose_each_core_is() -> None:
-    (line,) = [line for line in drawn() if line.startswith("cpus")]
-    assert line.split()[1:] == ["0P", "1P", "2E", "3E"]
+def cores(**changes: object) -> dict[str, object]:
+    return {**status()["cores"], **changes}
+
+
+def test_the_map_tells_who_runs_on_each_core_and_which_are_lent() -> None:
+    lines = drawn()
+    (at,) = [number for number, line in enumerate(lines) if line.startswith("cpus")]
+    assert lines[at : at + 2] == ["cpus    0 P··E", "lent        ^^"]
+
+
+def test_the_map_of_many_cores_stands_in_groups_and_rows() -> None:
+    runs = {"primary": "0-63", "other": "64-99", "idle": "100-255"}
+    many = cores(pool="0-255", elastic_cpus="96-255", runs=runs)
+    lines = drawn(cores=many)
+    first, second = [line for line in lines if line.startswith("cpus")]
+    assert first == "cpus    0 " + " ".join(["PPPPPPPP"] * 7)
+    assert second.startswith("cpus   56 PPPPPPPP oooooooo")
+    assert second.endswith(" …")
+    assert "q quit" in lines[-1]
+    assert any(line.startswith("agent ") for line in lines)
+
+
+def test_a_sensor_that_sees_no_cores_leaves_the_map_open() -> None:
+    (line,) = [line for line in drawn(cores=cores(runs=None)) if line.startswith("cpus")]
+    assert line == "cpus    0 ????"
+
+
+def test_a_terminal_that_knows_ascii_alone_gets_no_more() -> None:
+    seen = status(primary=["cgroup:grün"])
+    history = History()
+    history.add(seen)
+    lines = draw(seen, history, 80, 24, ascii_only=True)
+    text = "\n".join(line.plain for line in lines)
+    assert text.isascii()
+    assert "cgroup:gr?n > cgroup:batch" in text
+    assert "cpus    0 P..E" in text
 
 
 def test_why_nothing_is_lent_is_told() -> None:

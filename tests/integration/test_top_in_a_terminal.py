@@ -1,0 +1,165 @@
+"""``smartharvest top`` in a real terminal (tmux): its screens, its keys, other sizes."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from smartharvest.telemetry.client import sockets
+from tests.integration.processes import Processes, wait_until
+from tests.integration.worlds import World, make_world
+
+pytest.importorskip("rich")
+if shutil.which("tmux") is None:
+    pytest.skip("tmux is missing (make test-tools installs it)", allow_module_level=True)
+
+_numbers = itertools.count(1)
+EVERYTHING = (
+    *("smartharvest  agent", "cgroup:web → cgroup:batch", "policy fixed-buffer:2", "cpus", "lent"),
+    *("busy", "demand", "granted", "buffer", "waits", "safeguards", "learner", "of a core"),
+)
+
+
+class Terminal:
+    """A terminal of its own, on a server of its own, of 80x24."""
+
+    def __init__(self, command: str, directory: Path, **environment: str) -> None:
+        self._name = f"smartharvest-test-{os.getpid()}-{next(_numbers)}"
+        settings = " ".join(f"{name}={shlex.quote(value)}" for name, value in environment.items())
+        # What it says stays to be read when the command has ended.
+        shell = f"{settings} {command}; echo ended with $?; exec sleep 600"
+        self._tmux("-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", "24", shell,
+                   cwd=directory)  # fmt: skip
+
+    def _tmux(self, *arguments: str, cwd: Path | None = None) -> str:
+        command = ["tmux", "-u", "-L", self._name, *arguments]
+        environment = {**os.environ, "PYTHONPATH": os.getcwd()}
+        return subprocess.run(
+            command, capture_output=True, text=True, check=True, cwd=cwd, env=environment
+        ).stdout
+
+    @property
+    def screen(self) -> list[str]:
+        return self._tmux("capture-pane", "-p").splitlines()
+
+    def press(self, key: str) -> None:
+        self._tmux("send-keys", key)
+
+    def resize(self, width: int, height: int) -> None:
+        self._tmux("resize-window", "-x", str(width), "-y", str(height))
+
+    def wait_for(self, *words: str) -> list[str]:
+        """The screen, once all of these are on it."""
+        seen: list[str] = []
+
+        def there() -> bool:
+            seen[:] = self.screen
+            return all(word in "\n".join(seen) for word in words)
+
+        wait_until(there, lambda: (words, *seen))
+        return seen
+
+    def wait_for_change(self, before: list[str]) -> list[str]:
+        wait_until(lambda: self.screen != before, lambda: before)
+        return self.screen
+
+    def close(self) -> None:
+        self._tmux("kill-server")
+
+
+@pytest.fixture(scope="module")
+def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """An agent that runs as long as these tests do."""
+    processes = Processes()
+    try:
+        world = make_world(tmp_path_factory.mktemp("top"), 2, primary=(processes.asleep(),))
+        agent = processes.agent(*world.arguments, *world.targets, "--policy", "fixed-buffer:2")
+        agent.wait_until(lambda: bool(sockets(str(world.state_dir))))
+        yield world
+    finally:
+        processes.end()
+
+
+@pytest.fixture
+def terminal(watched: World, tmp_path: Path) -> Iterator[Terminal]:
+    made = Terminal(top(watched.state_dir), tmp_path)
+    yield made
+    made.close()
+
+
+def top(state_dir: Path) -> str:
+    command = [sys.executable, "-m", "smartharvest", "top", "--every", "0.1"]
+    return shlex.join([*command, "--state-dir", str(state_dir)])
+
+
+def test_all_of_it_is_to_be_seen_in_an_old_terminal(terminal: Terminal) -> None:
+    screen = terminal.wait_for(*EVERYTHING, "q quit")
+    assert len(screen) == 24
+    assert [line for line in screen if line][-1].startswith("q quit")
+    assert screen[0].startswith("smartharvest  agent")
+
+
+def test_p_holds_the_view_and_lets_it_go_on(terminal: Terminal) -> None:
+    terminal.wait_for("q quit")
+    terminal.press("p")
+    held = terminal.wait_for("paused: p goes on")
+    terminal.press("p")
+    terminal.wait_for("q quit")
+    # How long the agent has been up goes on.
+    assert terminal.wait_for_change(held) != held
+
+
+def test_e_expands_it_and_folds_it_again(terminal: Terminal) -> None:
+    terminal.resize(100, 40)
+    terminal.wait_for("q quit")
+    terminal.press("e")
+    terminal.wait_for("given back", "reassignments")
+    terminal.press("e")
+    wait_until(lambda: "given back" not in "\n".join(terminal.screen))
+
+
+def test_it_follows_the_size_of_the_terminal(terminal: Terminal) -> None:
+    terminal.wait_for("q quit")
+    for width, height in ((132, 50), (40, 12), (20, 4)):
+        terminal.resize(width, height)
+        terminal.wait_for("q quit", "smartharvest  agent")
+        assert len(terminal.screen) == height
+
+
+@pytest.mark.parametrize("key", ["q", "C-c"])
+def test_it_ends_and_leaves_the_terminal_as_it_was(terminal: Terminal, key: str) -> None:
+    terminal.wait_for("q quit")
+    terminal.press(key)
+    screen = terminal.wait_for("ended with 0")
+    assert "smartharvest  agent" not in "\n".join(screen)
+
+
+def test_without_an_agent_it_says_so(tmp_path: Path) -> None:
+    terminal = Terminal(top(tmp_path / "state"), tmp_path)
+    terminal.wait_for("no agent runs in", "q quit")
+    terminal.close()
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [{"TERM": "dumb"}, {"TERM": "vt100"}, {"PYTHONUTF8": "0", "PYTHONIOENCODING": "latin-1"}],
+    ids=["dumb", "vt100", "latin-1"],
+)
+def test_terminals_that_can_do_little_show_it_too(
+    watched: World, tmp_path: Path, environment: dict[str, str]
+) -> None:
+    terminal = Terminal(top(watched.state_dir), tmp_path, **environment)
+    try:
+        terminal.wait_for("cgroup:web", "cpus", "granted", "learner", "q quit")
+        terminal.press("q")
+        terminal.wait_for("ended with 0")
+    finally:
+        terminal.close()
