@@ -185,7 +185,8 @@ static int halt(struct sh_loop *loop, int64_t now_ns, enum sh_halt why, int err)
 
 static uint32_t within_limits(const struct sh_loop_config *c, uint32_t cores) {
     uint32_t least = c->max_harvest < c->total ? c->total - c->max_harvest : 0;
-    return min_u32(max_u32(cores, least), c->total);
+    cores = min_u32(max_u32(cores, least), c->total);
+    return c->whole_harvests ? c->total - c->whole_harvests[c->total - cores] : cores;
 }
 
 /* Gives the primary `cores`, never fewer than the limits allow. */

@@ -9,7 +9,8 @@
  *
  * The rules:
  *  1. primary cores + harvested cores = total, at every moment.
- *  2. The primary holds at least busy + keep_idle cores (keep_idle >= 1) while there are cores.
+ *  2. The primary holds at least busy + keep_idle cores (keep_idle >= 1) while there are cores;
+ *     more where that would split a core of several CPUs.
  *  3. Exhausted means busy >= primary cores while something is lent (with a sensor that sees every
  *     change: running or waiting tasks, since the loop itself may have displaced a running one).
  * The reaction happens in the poll that sees it: max(plan's safe cores, busy + keep_idle, one more
@@ -46,6 +47,10 @@ struct sh_loop_config {
     uint32_t total;      /* cores of the pool beyond the elastic minimum, 1..SH_MAX_CORES */
     uint32_t max_harvest;
     uint32_t keep_idle; /* >= 1 */
+    /* [0..total]: how many of so many cores can be lent as whole ones; NULL: all. Where several
+     * CPUs are one core, all are lent or none: what is too little for a core stays with the
+     * primary. */
+    const uint16_t *whole_harvests;
     /* With a sensor that sees every change: */
     bool exact;        /* windows are weighted by time, not by polls */
     bool event_driven; /* look when the buffer runs out, a plan comes or a window ends, not by polls

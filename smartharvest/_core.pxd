@@ -1,5 +1,7 @@
 """What other extension modules build on: new sensors and actuators, and drivers of the loop."""
 
+from libc.stdint cimport uint16_t
+
 from smartharvest._c.actuator cimport sh_actuator
 from smartharvest._c.loop cimport sh_loop
 from smartharvest._c.sensor cimport sh_sensor
@@ -16,6 +18,7 @@ cdef class Actuator:
 cdef class Loop:
     cdef sh_loop *c
     cdef Py_buffer beat
+    cdef uint16_t *whole
     cdef readonly Sensor sensor
     cdef readonly Actuator actuator
     cdef readonly int total

@@ -281,7 +281,8 @@ class Loop:
     ``realtime_cpus`` where once it runs as SCHED_FIFO (None: there too);
     ``fifo_priority`` 0 asks for no real-time scheduling; ``beat_slot`` is eight bytes for the time
     of the last poll. With a sensor that sees changes, ``exact`` weighs windows by time; with one
-    that wakes, ``event_driven`` does without polling. Raises ValueError for settings out of range.
+    that wakes, ``event_driven`` does without polling. ``whole_harvests`` are how many of 0..total
+    cores can be lent as whole ones. Raises ValueError for settings out of range.
     """
 
     def __init__(
@@ -296,6 +297,7 @@ class Loop:
         stale_ns: int = 0,
         max_harvest: int | None = None,
         keep_idle: int = 1,
+        whole_harvests: Sequence[int] | None = None,
         pacing: str = "sleep",
         cpus: list[int] | None = None,
         realtime_cpus: list[int] | None = None,

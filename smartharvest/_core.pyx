@@ -12,7 +12,7 @@ cimport cython
 from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from smartharvest._c cimport (
@@ -907,7 +907,8 @@ cdef class Loop:
     ``realtime_cpus`` where once it runs as SCHED_FIFO (None: there too);
     ``fifo_priority`` 0 asks for no real-time scheduling; ``beat_slot`` is eight bytes for the time
     of the last poll. With a sensor that sees changes, ``exact`` weighs windows by time; with one
-    that wakes, ``event_driven`` does without polling. Raises ValueError for settings out of range.
+    that wakes, ``event_driven`` does without polling. ``whole_harvests`` are how many of 0..total
+    cores can be lent as whole ones. Raises ValueError for settings out of range.
     """
 
     def __cinit__(
@@ -922,6 +923,7 @@ cdef class Loop:
         stale_ns: int = 0,
         max_harvest: int | None = None,
         keep_idle: int = 1,
+        whole_harvests: Sequence[int] | None = None,
         pacing: str = "sleep",
         cpus: list[int] | None = None,
         realtime_cpus: list[int] | None = None,
@@ -945,6 +947,16 @@ cdef class Loop:
         config.total = total
         config.max_harvest = total if max_harvest is None else max_harvest
         config.keep_idle = max(1, keep_idle)
+        config.whole_harvests = NULL
+        if whole_harvests is not None:
+            if len(whole_harvests) != total + 1:
+                raise ValueError(f"{len(whole_harvests)} whole harvests for 0..{total}")
+            self.whole = <uint16_t *> allocate(total + 1, sizeof(uint16_t))
+            for i in range(<Py_ssize_t> total + 1):
+                if not 0 <= whole_harvests[i] <= i:
+                    raise ValueError(f"of {i} cores {whole_harvests[i]} cannot be lent")
+                self.whole[i] = whole_harvests[i]
+            config.whole_harvests = self.whole
         self.sensor = sensor
         self.actuator = actuator
         self.total = total
@@ -974,6 +986,7 @@ cdef class Loop:
             with nogil:
                 loop.sh_loop_destroy(self.c)
             PyMem_Free(self.c)
+        PyMem_Free(self.whole)
         PyBuffer_Release(&self.beat)
 
     def start(self) -> None:

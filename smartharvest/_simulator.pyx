@@ -75,6 +75,7 @@ cdef class Simulation:
         if len(primaries) > simulator.SH_SIM_MAX_PRIMARIES:
             raise ValueError(f"more than {simulator.SH_SIM_MAX_PRIMARIES} primaries")
         memset(&machine, 0, sizeof(machine))
+        memset(&config, 0, sizeof(config))
         machine.cores = cores
         self.copy_delay(mechanism.lend, &machine.mechanism.lend)
         self.copy_delay(mechanism.give_back, &machine.mechanism.give_back)

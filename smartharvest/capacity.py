@@ -3,12 +3,13 @@
 pool
     The CPUs that change hands: ``--cores``, or else the union of the primaries' effective CPUs. If
     the primaries' CPU quotas add up to less than that union (rounded up to whole cores), the pool
-    is that many of its lowest-numbered CPUs: what the primaries may not use is not theirs to lend.
+    is that many of its lowest-numbered CPUs, core by core: what the primaries may not use is not
+    theirs to lend.
 elastic_min
     Cores that the elastic side always has (the minimum of section 3.1 of the paper). By default 1
-    where the pool has more than two cores and 0 elsewhere. With 0 and nothing harvested the
-    elastic group is *parked* on one core: a cpuset with tasks cannot be empty, so ``cpu.idle`` or
-    the freezer keep it out of the primary's way.
+    (all threads of one core) where the pool has more than two cores and 0 elsewhere. With 0 and
+    nothing harvested the elastic group is *parked* on one core: a cpuset with tasks cannot be
+    empty, so ``cpu.idle`` or the freezer keep it out of the primary's way.
 total
     ``|pool| - elastic_min``, the cores that are the primary's when nothing is harvested. The
     learner has the classes ``0..total``.
@@ -21,10 +22,15 @@ exhausted
     ``busy >= primary_cores`` while something is lent. Placement is shared, so the primary may run
     on lent cores too and ``busy`` may exceed ``primary_cores``.
 lendable
-    The CPUs of the pool that can be lent, in the order they are: highest number first, because
-    interrupts and housekeeping gather at the low ones; the elastic minimum is the first of them.
-    Never lent are CPUs that some primary thread is pinned to, CPUs that tasks of others are
-    confined to, and CPUs that the elastic side's parent group does not have.
+    The CPUs of the pool that can be lent, in the order they are (``Topology.lend_order``, or with
+    ``--order numbers`` the highest number first); the elastic minimum is the first of them. Never
+    lent are CPUs that some primary thread is pinned to, CPUs that tasks of others are confined to,
+    CPUs set apart at boot, and CPUs that the elastic side's parent group does not have; nor any
+    other thread of such a CPU's core.
+whole
+    Where cores have several hardware threads, all of one are lent or none: a number to be lent is
+    rounded down to whole cores, towards the primary. (Not in a pool of one core, which could lend
+    nothing then.)
 max_harvest
     The most that is ever harvested: ``--max-harvest``, the lendable cores beyond the minimum, and
     what ``--keep-idle`` leaves, whichever is least.
@@ -35,13 +41,15 @@ keep_idle
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from smartharvest.errors import ConfigError, TargetError
 from smartharvest.host.cpulist import format_cpulist
+from smartharvest.host.topology import Topology, remarks
 
 
 class PrimaryCpus(NamedTuple):
@@ -70,6 +78,10 @@ class Capacity:
     """0..total"""
     keep_idle: int
     """At least 1."""
+    whole: frozenset[int] = frozenset()
+    """How many of the lendable CPUs are whole cores together; empty: any number is."""
+    remarks: tuple[str, ...] = ()
+    """Why the order is as it is, one line each."""
 
     @property
     def total(self) -> int:
@@ -82,7 +94,19 @@ class Capacity:
 
     def primary_cores(self, wanted: int, busy: int) -> int:
         """``wanted`` within the hard limits: at least ``busy + keep_idle`` and at most total."""
-        return min(self.total, max(wanted, busy + self.keep_idle, self.least_primary_cores))
+        cores = min(self.total, max(wanted, busy + self.keep_idle, self.least_primary_cores))
+        return self.total - self.whole_harvest(self.total - cores)
+
+    def whole_harvest(self, harvested: int) -> int:
+        """The most of ``harvested`` cores, 0 or more, that can be lent as whole cores."""
+        while harvested > 0 and self.whole and self.elastic_min + harvested not in self.whole:
+            harvested -= 1
+        return harvested
+
+    @property
+    def whole_harvests(self) -> list[int] | None:
+        """``whole_harvest`` of 0..total; None if any number can be lent."""
+        return [self.whole_harvest(n) for n in range(self.total + 1)] if self.whole else None
 
     def elastic_cpus(self, harvested: int) -> tuple[int, ...]:
         """The CPUs of the elastic group, ascending; the parking core if it is to have none.
@@ -91,11 +115,12 @@ class Capacity:
         """
         if not 0 <= harvested <= self.max_harvest:
             raise ValueError(f"{harvested} harvested cores are not in 0..{self.max_harvest}")
-        return tuple(sorted(self.lendable[: max(1, self.elastic_min + harvested)]))
+        count = self.elastic_min + self.whole_harvest(harvested)
+        return tuple(sorted(self.lendable[: max(1, count)]))
 
     def is_parked(self, harvested: int) -> bool:
         """Whether the elastic group then has no core of its own."""
-        return self.elastic_min + harvested == 0
+        return self.elastic_min + self.whole_harvest(harvested) == 0
 
 
 def plan_capacity(
@@ -108,44 +133,64 @@ def plan_capacity(
     grantable: Collection[int] | None = None,
     max_harvest: int | None = None,
     keep_idle: int = 1,
+    topology: Topology | None = None,
 ) -> Capacity:
     """Who may get which CPUs; see the module's text for the rules.
 
     ``online`` are the host's CPUs, ``cores`` those the user chose (None: not chosen), ``foreign``
     those that others are confined to, with an example of who, and ``grantable`` those that the
-    elastic side's parent has (None: all). Raises ConfigError for settings that cannot be and
-    TargetError if the primaries' CPUs leave nothing to lend.
+    elastic side's parent has (None: all). Without a ``topology`` cores are lent by their numbers.
+    Raises ConfigError for settings that cannot be and TargetError if the primaries' CPUs leave
+    nothing to lend.
     """
-    pool = _pool(frozenset(online), primaries, cores)
+    machine = topology or Topology()
+    pool = _pool(frozenset(online), primaries, cores, machine)
     pinned = frozenset().union(*(primary.pinned for primary in primaries))
-    reserved = pinned | frozenset(foreign or ())
-    lendable = tuple(
-        cpu
-        for cpu in reversed(pool)
-        if cpu not in reserved and (grantable is None or cpu in grantable)
-    )
+    reserved = pinned | machine.isolated.keys() | (foreign or {}).keys()
+    free = {cpu for cpu in pool if cpu not in reserved and (grantable is None or cpu in grantable)}
+    whole_cores = len(machine.cores(pool)) > 1
+    order = [
+        core
+        for core in machine.lend_order(pool)
+        if core <= free or (not whole_cores and not core.isdisjoint(free))
+    ]
+    lendable = tuple(cpu for core in order for cpu in sorted(core & free, reverse=True))
     if not lendable:
-        raise TargetError(_why_nothing_is_lendable(pool, pinned, foreign or {}))
+        raise TargetError(_why_nothing_is_lendable(pool, pinned, foreign or {}, machine))
+    whole = frozenset(itertools.accumulate(map(len, order))) if whole_cores else frozenset[int]()
+    if len(whole) == len(lendable):  # every core is one CPU
+        whole = frozenset()
     if elastic_min is None:
-        elastic_min = 1 if len(pool) > 2 else 0
+        elastic_min = min(whole, default=1) if len(machine.cores(pool)) > 2 else 0
     _check_limits(pool, lendable, elastic_min, max_harvest, keep_idle)
+    if whole and elastic_min and elastic_min not in whole:
+        raise ConfigError(
+            f"elastic_min: {elastic_min} would split a core of several hardware threads; choose "
+            f"one of 0, {', '.join(map(str, sorted(whole)[:4]))}, or use --order numbers"
+        )
     total = len(pool) - elastic_min
     keep_idle = max(1, keep_idle)
     harvest_limits = [len(lendable) - elastic_min, total - keep_idle]
     if max_harvest is not None:
         harvest_limits.append(max_harvest)
-    return Capacity(
+    capacity = Capacity(
         pool=pool,
         elastic_min=elastic_min,
         lendable=lendable,
         allocations=tuple(_allocation(primary) for primary in primaries),
         max_harvest=min(harvest_limits),
         keep_idle=keep_idle,
+        whole=whole,
+        remarks=remarks(machine, pool, whole_cores),
     )
+    return replace(capacity, max_harvest=capacity.whole_harvest(capacity.max_harvest))
 
 
 def _pool(
-    online: frozenset[int], primaries: Sequence[PrimaryCpus], cores: Collection[int] | None
+    online: frozenset[int],
+    primaries: Sequence[PrimaryCpus],
+    cores: Collection[int] | None,
+    machine: Topology,
 ) -> tuple[int, ...]:
     union = frozenset().union(*(primary.cpus for primary in primaries)) & online
     if cores is None:
@@ -154,7 +199,8 @@ def _pool(
         bandwidth = sum(
             min(float(len(primary.cpus)), primary.quota_cores or math.inf) for primary in primaries
         )
-        return tuple(sorted(union)[: math.ceil(bandwidth)])
+        by_cores = [cpu for core in machine.cores(union) for cpu in sorted(core)]
+        return tuple(sorted(by_cores[: math.ceil(bandwidth)]))
     chosen = frozenset(cores)
     if not chosen:
         raise ConfigError("cores: the list is empty; name at least one CPU")
@@ -204,8 +250,12 @@ def _check_limits(
 
 
 def _why_nothing_is_lendable(
-    pool: Sequence[int], pinned: Collection[int], foreign: Mapping[int, str]
+    pool: Sequence[int],
+    pinned: Collection[int],
+    foreign: Mapping[int, str],
+    machine: Topology,
 ) -> str:
+    apart = sorted(set(pool) & machine.isolated.keys())
     mine = sorted(set(pool) & set(pinned))
     theirs = sorted(set(pool) & set(foreign))
     reasons = []
@@ -214,6 +264,11 @@ def _why_nothing_is_lendable(
     if theirs:
         who = ", ".join(sorted({foreign[cpu] for cpu in theirs})[:3])
         reasons.append(f"others are confined to {format_cpulist(theirs)}, such as {who}")
+    if apart:
+        parameters = " and ".join(sorted({machine.isolated[cpu] for cpu in apart}))
+        reasons.append(f"{parameters} sets {format_cpulist(apart)} apart")
+    if any(len(core) > 1 for core in machine.cores(pool)):
+        reasons.append("and no other core is left whole")
     why = "; ".join(reasons) or "the elastic target's parent has none of them"
     hint = "widen the pool or unpin them" + (", or use --lend-shared" if theirs else "")
     return f"pool {format_cpulist(pool)}: no core can be lent: {why}; {hint}"

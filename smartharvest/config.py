@@ -41,6 +41,7 @@ PACINGS = ("sleep", "hybrid", "spin")
 PARKINGS = ("idle", "freeze")
 DEATHS = ("restore", "minimum")
 PLACEMENTS = ("shared", "exclusive")
+ORDERS = ("topology", "numbers")
 
 _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,9}")
 _PERCENTAGE = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*%")
@@ -339,6 +340,13 @@ class Settings:
         "shared: the primary's cpuset is never written, it may use lent cores too; exclusive: a "
         "lent core is taken out of the primary's cpuset.",
         "shared",
+        "HOW",
+    )
+    order: str = _setting(
+        _one_of(ORDERS),
+        "Which cores are lent first: topology (whole cores, close together, away from busy "
+        "interrupts) or numbers (single CPUs, the highest number first).",
+        "topology",
         "HOW",
     )
     cpu_idle: bool = _setting(

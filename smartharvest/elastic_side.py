@@ -306,9 +306,10 @@ class ElasticSide:
             )
         group = self.target.group
         files = self.files(survey)
-        masks = files[0][2]
-        new = [-1, *capacity.lendable[capacity.elastic_min :]]
-        added = [-1] + [new[n] if masks[n] != masks[n - 1] else -1 for n in levels[1:]]
+        first = capacity.elastic_min
+        # A parked group is on the first core already.
+        added = [capacity.lendable[first + n - 1] if first + n > 1 else -1 for n in levels]
+        added[0] = -1
         frozen = self._settings.park == "freeze" and capacity.elastic_min == 0
         made_tree = isinstance(self._tree.files, FakeKernel)
         return _core.CpusetActuator(

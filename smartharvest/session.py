@@ -198,6 +198,8 @@ class Session:
             capacity.elastic_min,
             capacity.max_harvest,
         )
+        for remark in capacity.remarks:
+            _log.info("order of lending: %s", remark)
         if capacity.max_harvest == 0:
             _log.warning("the limits leave no core to lend; the agent will only watch")
 
@@ -455,6 +457,7 @@ class Session:
             poll_ns=settings.poll_ns,
             max_harvest=capacity.max_harvest,
             keep_idle=capacity.keep_idle,
+            whole_harvests=capacity.whole_harvests,
             pacing=settings.pacing,
             realtime_cpus=[capacity.lendable[0]],
             cpus=sorted(self.tree.online_cpus() - set(capacity.elastic_cpus(capacity.max_harvest))),

@@ -14,6 +14,7 @@ from smartharvest.host import tasks
 from smartharvest.host.cgroup import CgroupTree, Group
 from smartharvest.host.fake_kernel import FakeKernel
 from smartharvest.host.targets import CgroupTarget, PidTarget
+from smartharvest.host.topology import this_machine
 
 _log = logging.getLogger(__name__)
 
@@ -61,8 +62,9 @@ def survey(
         foreign = _foreign_cpus(settings.cores or union, [*primaries, elastic], followed)
     for cpu, who in foreign.items():
         _log.debug("CPU %d is not lent: %s is confined to it", cpu, who)
+    online = tree.online_cpus()
     capacity = plan_capacity(
-        online=tree.online_cpus(),
+        online=online,
         primaries=primary_cpus,
         cores=settings.cores,
         elastic_min=settings.elastic_min,
@@ -70,6 +72,7 @@ def survey(
         grantable=None if elastic is None else elastic.grantable_cpus(),
         max_harvest=settings.max_harvest,
         keep_idle=settings.keep_idle,
+        topology=None if made_tree or settings.order == "numbers" else this_machine(online),
     )
     numbered = [*enumerate(primaries), *([(-1, elastic)] if elastic is not None else [])]
     kernel_ids = tuple((*_kernel_id(target), index) for index, target in numbered)

@@ -1,4 +1,4 @@
-from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t
 
 from smartharvest._c.actuator cimport sh_actuator
 from smartharvest._c.clock cimport sh_clock
@@ -24,6 +24,7 @@ cdef extern from "loop.h" nogil:
     struct sh_loop_config:
         int64_t window_ns, poll_ns, plan_ttl_ns, stale_ns
         uint32_t total, max_harvest, keep_idle
+        const uint16_t *whole_harvests
         bint exact, event_driven
 
     struct sh_plan:

@@ -21,6 +21,7 @@ CHECKS: tuple[Check, ...] = (
     kernel.check_realtime,
     machine.check_cpus,
     machine.check_smt,
+    machine.check_order,
     machine.check_isolated,
     machine.check_idle_states,
     machine.check_frequency,

@@ -6,10 +6,14 @@ import re
 from collections.abc import Iterator
 
 from smartharvest.doctor.finding import Finding, Host, Status
+from smartharvest.host.cpulist import format_cpulist, parse_cpulist
+from smartharvest.host.topology import Topology, read_topology, remarks
 
 CPUS = "/sys/devices/system/cpu"
 SLOWEST_WAKE_US = 100
 MOST_STEAL = 0.01
+FIRST_LENT = 6
+"""So many cores of the order are named."""
 
 
 def _cpus(host: Host) -> list[str]:
@@ -30,13 +34,39 @@ def check_smt(host: Host) -> Iterator[Finding]:
     """Siblings share a core's units, whatever the cpusets say."""
     active = host.read_int(f"{CPUS}/smt/active")
     why = "a batch on one sibling slows the primary on the other, and no sensor here sees it"
-    if active == 1:
-        yield Finding(
-            "smt", "warning", "SMT is on", why,
-            "lend whole cores (--cores), or echo off > /sys/devices/system/cpu/smt/control",
-        )  # fmt: skip
-    else:
+    if active != 1:
         yield Finding("smt", "ok", "no SMT siblings are active", why)
+    elif len(_topology(host).cores(_online(host))) > 1:
+        yield Finding("smt", "ok", "SMT is on: cores are lent with all their threads", why)
+    else:
+        yield Finding(
+            "smt", "warning", "SMT is on and there is one core: its threads are lent one by one",
+            why, "use a machine with more cores",
+        )  # fmt: skip
+
+
+def check_order(host: Host) -> Iterator[Finding]:
+    """Which cores would be lent first."""
+    topology, online = _topology(host), _online(host)
+    order = topology.lend_order(online - topology.isolated.keys())
+    first = [format_cpulist(core) for core in order]
+    because = "; ".join(remarks(topology, online, whole_cores=len(first) > 1)) or "all are alike"
+    more = ", ..." if len(first) > FIRST_LENT else ""
+    yield Finding(
+        "order", "ok", f"cores would be lent as {', '.join(first[:FIRST_LENT])}{more} ({because})",
+        "lent cores lie close together and away from what the primary needs; --cores changes it",
+    )  # fmt: skip
+
+
+def _online(host: Host) -> frozenset[int]:
+    try:
+        return parse_cpulist(host.read(f"{CPUS}/online") or "")
+    except ValueError:
+        return frozenset()
+
+
+def _topology(host: Host) -> Topology:
+    return read_topology(_online(host), host.root)
 
 
 def check_isolated(host: Host) -> Iterator[Finding]:
@@ -48,7 +78,7 @@ def check_isolated(host: Host) -> Iterator[Finding]:
         if cpus:
             yield Finding(
                 "isolated cpus", "warning", f"{name}={cpus}", why,
-                f"leave {cpus} out of --cores, or boot without {name}",
+                f"they are never lent; leave {cpus} out of --cores, or boot without {name}",
             )  # fmt: skip
     if not isolated and not nohz:
         yield Finding("isolated cpus", "ok", "none", why)

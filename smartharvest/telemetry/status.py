@@ -74,6 +74,8 @@ def describe(state: AgentState) -> dict[str, Any]:
             "total": capacity.total,
             "elastic_min": capacity.elastic_min,
             "max_harvest": capacity.max_harvest,
+            "lend_order": list(capacity.lendable),
+            "order_because": list(capacity.remarks),
             "elastic_cpus": format_cpulist(
                 capacity.elastic_cpus(min(loop.harvested, capacity.max_harvest))
             ),

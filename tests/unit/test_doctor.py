@@ -119,7 +119,15 @@ def test_a_host_in_good_order_has_nothing_to_mend(tmp_path: Path) -> None:
         ),
         ({f"{SYS_CPU}/cpu2/online": "0", f"{SYS_CPU}/cpu3/online": "0"}, "cpus", "warning",
          "2 online", "more cores"),
-        ({f"{SYS_CPU}/smt/active": "1"}, "smt", "warning", "SMT is on", "smt/control"),
+        (
+            {
+                f"{SYS_CPU}/smt/active": "1",
+                f"{SYS_CPU}/online": "0-1",
+                f"{SYS_CPU}/cpu0/topology/thread_siblings_list": "0-1",
+                f"{SYS_CPU}/cpu1/topology/thread_siblings_list": "0-1",
+            },
+            *("smt", "warning", "there is one core", "more cores"),
+        ),
         ({f"{SYS_CPU}/isolated": "2-3"}, "isolated cpus", "warning", "isolcpus=2-3", "--cores"),
         ({f"{SYS_CPU}/nohz_full": "3"}, "isolated cpus", "warning", "nohz_full=3", "--cores"),
         (
@@ -202,10 +210,10 @@ def test_whatever_the_files_say_every_check_answers(
 
 
 def test_the_command_says_it_in_words_and_by_its_exit_code(tmp_path: Path) -> None:
-    make(tmp_path, {f"{SYS_CPU}/smt/active": "1"})
+    make(tmp_path, {f"{SYS_CPU}/isolated": "2-3"})
     outcome = smartharvest_here("doctor", "--root", str(tmp_path))
     assert outcome.code == 0
-    assert "warning  smt: SMT is on\n           why:  " in outcome.out
+    assert "warning  isolated cpus: isolcpus=2-3\n           why:  " in outcome.out
     strict = smartharvest_here("doctor", "--root", str(tmp_path), "--strict")
     assert strict.code == 10
     assert strict.failure.startswith("doctor: 0 failed and 1 warn")

@@ -32,7 +32,11 @@ TOTAL = 8
 
 
 def make_loop(
-    script: list[int], actuator: FakeActuator | None = None, *, max_harvest: int | None = None
+    script: list[int],
+    actuator: FakeActuator | None = None,
+    *,
+    max_harvest: int | None = None,
+    whole_harvests: list[int] | None = None,
 ) -> Loop:
     return Loop(
         sensor=FakeSensor(script),
@@ -41,6 +45,7 @@ def make_loop(
         window_ns=WINDOW_NS,
         poll_ns=POLL_NS,
         max_harvest=max_harvest,
+        whole_harvests=whole_harvests,
     )
 
 
@@ -127,6 +132,22 @@ def test_max_harvest_is_a_limit() -> None:
     loop.post(0, primary_cores=0, safe_cores=8)
     poll(loop)
     assert loop.harvested == 2
+
+
+def test_cores_of_two_threads_are_lent_and_given_back_whole() -> None:
+    loop = make_loop([0, 0, 3, 5], whole_harvests=[0, 0, 2, 2, 4, 4, 6, 6, 8])
+    poll(loop)
+    loop.post(0, primary_cores=3, safe_cores=5)
+    poll(loop)
+    assert loop.harvested == 4  # of 5
+    poll(loop, 2)
+    assert loop.harvested == 2  # busy + 1 are 6
+
+
+@pytest.mark.parametrize("wrong", [[0] * TOTAL, [0, 2, *range(2, TOTAL + 1)]])
+def test_whole_harvests_that_cannot_be_are_refused(wrong: list[int]) -> None:
+    with pytest.raises(ValueError, match=r"whole harvests|cannot be lent"):
+        make_loop([0], whole_harvests=wrong)
 
 
 def test_a_halt_says_what_failed() -> None:

@@ -35,6 +35,8 @@ class Story:
     max_harvest: int
     keep_idle: int
     steps: list[Step]
+    threads: int = 1
+    """Of each core, which are lent together."""
 
 
 @st.composite
@@ -55,6 +57,7 @@ def stories(draw: st.DrawFn) -> Story:
         max_harvest=draw(st.integers(0, total + 1)),
         keep_idle=draw(st.integers(1, 3)),
         steps=draw(st.lists(step, min_size=1, max_size=60)),
+        threads=draw(st.sampled_from([1, 1, 2, 4])),
     )
 
 
@@ -75,6 +78,7 @@ class Run:
             stale_ns=STALE_POLLS * POLL_NS,
             max_harvest=story.max_harvest,
             keep_idle=story.keep_idle,
+            whole_harvests=[n - n % story.threads for n in range(story.total + 1)],
         )
         self.held: list[int] = []
         self.windows: list[Window] = []
@@ -119,6 +123,7 @@ def test_primary_and_harvested_cores_are_the_total_and_within_max_harvest(story:
     assert run.loop.primary_cores + run.loop.harvested == story.total
     for held in run.held:
         assert 0 <= story.total - held <= story.max_harvest
+        assert (story.total - held) % story.threads == 0
 
 
 @given(stories())
