@@ -82,6 +82,11 @@ bench-quick: build ## The same in two minutes, into build/quick
 bench-compare: build ## What moved beyond the noise from OLD=a.json to NEW=b.json
 	@$(BIN)/python -m bench compare $(OLD) $(NEW)
 
+.PHONY: bench-warn
+bench-warn: build ## Half a minute: what moved, as a ratio to its floor, since bench/results/bench.json
+	@$(BIN)/python -m bench --minutes 0.5 --only poll --only features --only learning --only scaling --out build/warn/bench.json >/dev/null
+	@$(BIN)/python -m bench compare --ratios bench/results/bench.json build/warn/bench.json
+
 .PHONY: real-programs
 real-programs: build
 	@command -v memcached >/dev/null && test -e /usr/include/xapian.h || { apt-get update -qq && apt-get install -y -qq memcached libxapian-dev g++; }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 import click
@@ -105,13 +105,16 @@ def _subjects(document: Node, album: Album) -> Iterator[str]:
         yield f"\n### {subject.title if subject else words(name)}\n"
         if subject:
             yield subject.about + "\n"
-        yield from _group(node, (name,), album)
+        lines = [p for p in (subject.pictures if subject else ()) if p.kind == "lines"]
+        yield from _group(node, (name,), album, {(name, *picture.group) for picture in lines})
         if subject:
             yield from _own_pictures(document, name, subject, album)
 
 
-def _group(node: Node, path: tuple[str, ...], album: Album) -> Iterator[str]:
-    """A group's plain figures, its tables, and the groups within."""
+def _group(
+    node: Node, path: tuple[str, ...], album: Album, drawn_otherwise: Collection[tuple[str, ...]]
+) -> Iterator[str]:
+    """A group's plain figures, its tables and distributions, and the groups within."""
     yield from _plain(node)
     cases = [read_case((*path, name), inner) for name, inner in _mappings(node) if is_case(inner)]
     if cases:
@@ -130,9 +133,12 @@ def _group(node: Node, path: tuple[str, ...], album: Album) -> Iterator[str]:
                 f"| {low:g}..{high:g} | {ratio} | {words(case.floor or '')} |"
                 + _cells(f"{case.more[key]:g}" if key in case.more else "" for key in extra)
             )
-        name = "-".join(path)
-        caption = words(" / ".join(path))
-        yield from album.show(name, caption, lambda file: pictures.draw_distributions(cases, file))
+        if path not in drawn_otherwise:
+            yield from album.show(
+                "-".join(path),
+                words(" / ".join(path)),
+                lambda file: pictures.draw_distributions(cases, file),
+            )
     yield from _values(node, path)
     rows = _rows(node)
     if rows:
@@ -141,7 +147,7 @@ def _group(node: Node, path: tuple[str, ...], album: Album) -> Iterator[str]:
         if not (is_case(inner) or is_value(inner) or name in rows) and _has_figures(inner):
             if any(not isinstance(v, Mapping) or is_case(v) or is_value(v) for v in inner.values()):
                 yield f"\n#### {words(' / '.join((*path[1:], name)))}\n"
-            yield from _group(inner, (*path, name), album)
+            yield from _group(inner, (*path, name), album, drawn_otherwise)
 
 
 def _plain(node: Node) -> Iterator[str]:
@@ -207,7 +213,9 @@ def _matrix(rows: Mapping[str, Node]) -> Iterator[str]:
 def _own_pictures(document: Node, name: str, subject: Subject, album: Album) -> Iterator[str]:
     for picture in subject.pictures:
         file_name = "-".join((name, *picture.group, picture.metric))
-        yield from album.show(file_name, picture.caption, _drawer(document, name, picture))
+        yield from album.show(
+            file_name, f"{subject.title}: {picture.caption}", _drawer(document, name, picture)
+        )
 
 
 def _drawer(document: Node, subject: str, picture: Picture) -> Drawer:

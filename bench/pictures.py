@@ -144,7 +144,13 @@ def _figure(height: float) -> tuple[Any, Any]:
 
 def _finish(figure: Any, axes: Any, picture: Path, *, legend: bool) -> None:
     from matplotlib import pyplot as plt
+    from matplotlib import ticker
 
+    for axis in (axes.xaxis, axes.yaxis):
+        if axis.get_scale() == "log":
+            axis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5), numticks=12))
+            axis.set_major_formatter(ticker.StrMethodFormatter("{x:g}"))
+            axis.set_minor_formatter(ticker.NullFormatter())
     axes.grid(alpha=0.25)
     if legend:
         axes.legend(fontsize="x-small", loc="center left", bbox_to_anchor=(1.01, 0.5))

@@ -72,6 +72,9 @@ class Experiment:
     about: str
     shape: tuple[float, ...] = (1.0,)
     """Steps of the load within a slice, as multiples of it."""
+    gaps: bool = True
+    """Whether the traffic pauses for some tenths of a second every now and then. Where it does not,
+    a window without a moment at which two CPUs are busy is rare, and two are all there are."""
 
 
 EXPERIMENTS = (
@@ -96,7 +99,9 @@ EXPERIMENTS = (
         "bully",
         0.50,
         "A busier primary: its threads often wait for each other on one CPU, and a scheduler that "
-        "shares by weight then lets the idle group have whole ticks.",
+        "shares by weight then lets the idle group have whole ticks. The load is steady: every "
+        "window of 25 ms has a moment at which two CPUs are busy.",
+        gaps=False,
     ),
     Experiment(
         "search-sort-40",

@@ -20,7 +20,7 @@ from bench.real.conditions import BASELINE, RIVAL, Condition, Experiment
 from bench.real.figures import Slice, against, summarize
 from bench.real.primaries import PRIMARIES, Primary, free_port, wait_until_it_answers
 from bench.real.processes import batch, cpu_s, release, waiting
-from bench.real.traffic import Load, encode_requests, poisson_arrivals
+from bench.real.traffic import Load, encode_requests, poisson_arrivals, with_quiet_gaps
 from bench.real.without import without
 from bench.statistics import rounded
 from bench.subject import Figures, NotMeasurableError, Watch
@@ -76,7 +76,7 @@ def run(plan: Plan, watch: Watch) -> Figures:
                     done = number * len(conditions) + place
                     watch.advance(done, plan.rounds * len(conditions), condition.name)
                     seed = plan.seed * 1000 + number
-                    done_slice = _measure(experiment.batch, condition, groups, server, load, seed)
+                    done_slice = _measure(experiment, condition, groups, server, load, seed)
                     slices[condition.name].append(done_slice)
                 overhead_s = (time.monotonic() - round_began_s) / len(conditions) - slice_s
         except KeyboardInterrupt:
@@ -89,6 +89,7 @@ def run(plan: Plan, watch: Watch) -> Figures:
         "batch": experiment.batch,
         "load": experiment.load,
         "shape": list(experiment.shape),
+        "gaps": experiment.gaps,
         "about": experiment.about,
         "rate_qps": rounded(rate),
         "core_us_per_request": rounded(cost_s * 1e6),
@@ -153,10 +154,10 @@ class Server:
         self._directory = directory
 
     @contextmanager
-    def traffic(self, load: Load, seed: int) -> Iterator[Traffic]:
+    def traffic(self, load: Load, seed: int, *, gaps: bool = False) -> Iterator[Traffic]:
         """Draws and prepares a slice; equal arguments draw equal traffic."""
         rng = np.random.default_rng(seed)
-        arrival_ns = poisson_arrivals(load, rng)
+        arrival_ns = poisson_arrivals(with_quiet_gaps(load, rng) if gaps else load, rng)
         names = ("arrivals", "requests", "latencies")
         arrivals, requests, latencies = (self._directory / name for name in names)
         arrivals.write_bytes(arrival_ns.tobytes())
@@ -223,7 +224,7 @@ def _batch_unit(name: str, groups: DemoGroups) -> float:
 
 
 def _measure(
-    batch_name: str,
+    experiment: Experiment,
     condition: Condition,
     groups: DemoGroups,
     server: Server,
@@ -233,8 +234,8 @@ def _measure(
     """One slice; everything it has started has ended."""
     seconds = sum(length for length, _ in load)
     with ExitStack() as stack:
-        work = stack.enter_context(batch(batch_name)) if condition.batch else None
-        traffic = stack.enter_context(server.traffic(load, seed))
+        work = stack.enter_context(batch(experiment.batch)) if condition.batch else None
+        traffic = stack.enter_context(server.traffic(load, seed, gaps=experiment.gaps))
         if work is not None:
             groups.place("elastic", work.pid)
             groups.enter_phase(condition.phase)

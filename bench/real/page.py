@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from bench import pictures
@@ -17,13 +18,14 @@ Show = Callable[[str, str, Callable[[Path], bool]], Iterator[str]]
 
 ABOUT = f"""
 Requests arrive open-loop, drawn from a Poisson process, and their latency counts from the moment
-they were meant to be sent. *Load* is the share of this machine's CPUs that server and load
-generator use when alone. All rows of a table ran in interleaved rounds, in an order drawn anew for
-each round, with the same requests. Ratios are to *alone*; in brackets the 95 % interval of a
-bootstrap over rounds and, within them, blocks of 100 ms. *Lent* is what the agent says;
-*consumed* is the CPU time the batch really had, in cores; *work* is what it got done, in units of
-what it does with a core of its own and the machine to itself. A primary is **protected** if the
-whole interval of its P99 is at most {ALLOWED - 1:.0%} above alone, **not protected** if the whole
+they were meant to be sent; but for the steady ones, traffic pauses for 0.1 to 0.4 s after 0.15 to
+0.4 s of it. *Load* is the share of this machine's CPUs that server and load generator use when
+alone, between the pauses. All rows of a table ran in interleaved rounds, in an order drawn anew
+for each round, with the same requests. Ratios are to *alone*; in brackets the 95 % interval of a
+bootstrap over rounds and, within them, blocks of 100 ms. *Lent* is what the agent says; *consumed*
+is the CPU time the batch really had, in cores; *work* is what it got done, in units of what it
+does with a core of its own and the machine to itself. A primary is **protected** if the whole
+interval of its P99 is at most {ALLOWED - 1:.0%} above alone, **not protected** if the whole
 interval is above that, and otherwise this run cannot tell. *alone again* is no condition but the
 noise: what it shows, every row may show for nothing.
 """
@@ -63,7 +65,8 @@ def _title(experiment: Node) -> str:
     shape = experiment["shape"]
     load = experiment["load"]
     loads = ", then ".join(f"{load * float(step):.0%}" for step in shape)
-    return f"{experiment['primary']} at {loads}, {experiment['batch']}"
+    steady = "" if experiment["gaps"] else ", steady"
+    return f"{experiment['primary']} at {loads}{steady}, {experiment['batch']}"
 
 
 def _overview(done: Mapping[str, Node]) -> Iterator[str]:
@@ -107,7 +110,18 @@ def _experiment(name: str, experiment: Node, show: Show) -> Iterator[str]:
         f"{experiment['seconds_a_condition']:g} s for each row.\n"
     )
     steps = any(row["p99_steps_us"] for row in rows.values())
-    heads = ["P50 µs", "P99 µs", "P99.9 µs", "P50", "P99", "P99.9", "lent", "consumed", "work"]
+    heads = [
+        "P50 µs",
+        "P99 µs",
+        "median round's P99 µs",
+        "P99.9 µs",
+        "P50",
+        "P99",
+        "P99.9",
+        "lent",
+        "consumed",
+        "work",
+    ]
     heads += ["agent", "verdict", *(["P99 of each step µs"] if steps else [])]
     yield "| | " + " | ".join(heads) + " |\n" + "|---" * (1 + len(heads)) + "|"
     for row_name, row in rows.items():
@@ -127,6 +141,7 @@ def _experiment(name: str, experiment: Node, show: Show) -> Iterator[str]:
 def _cells(row: Node, steps: bool) -> list[str]:
     latency = row["latency_us"]
     cells = [f"{latency[name]:g}" for name in ("p50", "p99", "p999")]
+    cells.insert(2, f"{median(row['p99_rounds_us']):g}")
     if "to_alone" in row:
         ratios = row["to_alone"]
         for name in ("p50", "p99", "p999"):

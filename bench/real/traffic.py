@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import struct
 from collections.abc import Sequence
 
@@ -9,6 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 _LENGTH = struct.Struct("=I")
+
+ON_S, QUIET_S = (0.15, 0.4), (0.1, 0.4)
+"""Shortest and longest period; quiet lasts for four learning windows or more."""
 
 Load = Sequence[tuple[float, float]]
 """(seconds, requests a second) one after another."""
@@ -23,6 +27,23 @@ def poisson_arrivals(load: Load, rng: np.random.Generator) -> NDArray[np.int64]:
         pieces.append(began_s + np.sort(rng.uniform(0.0, seconds, count)))
         began_s += seconds
     return (np.concatenate(pieces) * 1e9).astype(np.int64)
+
+
+def with_quiet_gaps(load: Load, rng: np.random.Generator) -> list[tuple[float, float]]:
+    """The same steps, each cut into periods at its rate and quiet ones, as the demo's traffic.
+
+    It starts quiet; a little more than half of the time is at the rate.
+    """
+    pieces = []
+    for seconds, rate in load:
+        left_s = seconds
+        for bounds, own_rate in itertools.cycle(((QUIET_S, 0.0), (ON_S, rate))):
+            length_s = min(left_s, float(rng.uniform(*bounds)))
+            pieces.append((length_s, own_rate))
+            left_s -= length_s
+            if left_s <= 0:
+                break
+    return pieces
 
 
 def encode_requests(requests: Sequence[bytes]) -> bytes:

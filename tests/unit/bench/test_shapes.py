@@ -5,9 +5,10 @@ import os
 
 import pytest
 
-from bench import features, learning, pacing, poll, probe, sensors
+from bench import features, learning, pacing, poll, probe, scaling, sensors
 from bench.subject import Effort, Figures, NotMeasurableError
 from smartharvest import _core
+from smartharvest.host.cgroup import CgroupTree
 
 TINY = Effort(rounds=1, share=0.01, seed=1)
 
@@ -74,6 +75,24 @@ def test_agreement_is_skipped_with_one_cpu_and_the_cost_is_not(
     figures = sensors.measure(TINY)
     assert part(figures, "agreement") == {"skipped": "needs two CPUs"}
     assert part(figures, "cost", "proc_4")["floor"] == "pread_proc_4"
+
+
+def test_scaling_without_cgroups_is_still_that_with_cpus(monkeypatch: pytest.MonkeyPatch) -> None:
+    def find_tree() -> CgroupTree:
+        raise NotMeasurableError("needs root")
+
+    monkeypatch.setattr(scaling, "find_tree", find_tree)
+    figures = scaling.measure(TINY)
+    assert part(figures, "tasks") == {"skipped": "needs root"}
+    assert part(figures, "cpus", "poll_256")["floor"] == "poll_2"
+
+
+@pytest.mark.root
+def test_scaling_with_tasks_moves_and_reads_real_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scaling, "TASKS", (1, 3))
+    monkeypatch.setattr(scaling, "CPUS", (2,))
+    figures = part(scaling.measure(TINY), "tasks")
+    assert {"read_proc_3", "move_3", "list_tasks_3", "getppid"} <= figures.keys()
 
 
 def test_a_thread_is_scheduled_as_before_after_a_probe() -> None:

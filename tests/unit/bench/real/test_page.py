@@ -16,6 +16,7 @@ def row(ratio: float, interval: tuple[float, float], work: float) -> dict[str, A
     return {
         "latency_us": {"p50": 100.0, "p99": 200.0 * ratio, "p999": 900.0},
         "p99_steps_us": [],
+        "p99_rounds_us": [150.0, 250.0, 950.0],
         "requests": 100,
         "unanswered": 0,
         "harvested_cores": work,
@@ -41,6 +42,7 @@ def document(conditions: dict[str, Any]) -> dict[str, Any]:
         "batch": "build",
         "load": 0.3,
         "shape": [1.0, 2.0],
+        "gaps": True,
         "about": "Made.",
         "rate_qps": 1000.0,
         "core_us_per_request": 50.0,
@@ -88,7 +90,7 @@ def test_every_row_and_every_experiment_is_on_the_page() -> None:
     text = "\n".join(experiments_part(document(rows(row(*BAD, 1.5), row(*SAFE, 1.0))), show))
     assert text.count("### memcached at 30%, then 60%, build") == 2
     assert "| cpu.idle | 3.00 ✗; 1.50 | 3.00 ✗; 1.50 |" in text
-    assert "| adaptive-quiet | 100 | 200 | 900 | 1.00 (0.90..1.05)" in text
+    assert "| adaptive-quiet | 100 | 200 | 250 | 900 | 1.00 (0.90..1.05)" in text
     assert "*Skipped: no server.*" in text
     assert "picture real-one" in text
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from bench.real.traffic import (
     encode_requests,
     etc_key_sizes,
     etc_value_sizes,
     poisson_arrivals,
+    with_quiet_gaps,
     zipf_ranks,
 )
 
@@ -49,3 +51,12 @@ def test_low_ranks_are_popular() -> None:
     ranks = zipf_ranks(100_000, 1000, 1.0, np.random.default_rng(1))
     counts = np.bincount(ranks, minlength=1000)
     assert counts[0] > 5 * counts[9] > counts[99]
+
+
+def test_gaps_leave_the_length_of_every_step_and_about_half_of_its_requests() -> None:
+    pieces = with_quiet_gaps([(20.0, 100.0), (10.0, 300.0)], np.random.default_rng(1))
+    assert pieces[0][1] == 0.0
+    assert sum(seconds for seconds, _ in pieces) == pytest.approx(30.0)
+    on_s = {rate: sum(s for s, own in pieces if own == rate) for rate in (100.0, 300.0)}
+    assert 8.0 < on_s[100.0] < 13.0
+    assert 4.0 < on_s[300.0] < 7.0
