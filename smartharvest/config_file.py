@@ -12,6 +12,7 @@ import stat
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 LARGEST_FILE_BYTES = 1 << 18
@@ -105,22 +106,28 @@ def _check_writers(path: str, status: os.stat_result) -> None:
     """Refuses what anybody could have written: it says whose cores go to whom."""
     if status.st_mode & stat.S_IWOTH and stat.S_ISREG(status.st_mode):
         raise _UnreadableError(f"anybody may write it; chmod o-w {path}")
-    directory = os.path.dirname(os.path.realpath(path))
-    mode = os.stat(directory).st_mode
-    if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
-        raise _UnreadableError(f"anybody may replace it; chmod o-w {directory}")
+    for directory in _directories_above(os.path.abspath(path), os.path.realpath(path)):
+        mode = os.stat(directory).st_mode
+        if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
+            raise _UnreadableError(f"anybody may replace it; chmod o-w {directory}")
+
+
+def _directories_above(*paths: str) -> Iterator[str]:
+    """Whoever may write one of these decides what is found under the name."""
+    for path in paths:
+        yield from map(str, Path(path).parents)
 
 
 def _parse(file: str, text: str) -> tuple[list[Entry], list[Problem]]:
     try:
-        table = _loads(text)
+        table = loads(text)
     except tomllib.TOMLDecodeError as error:
         return _salvage(file, text, error)
     lines = {key: line for line, part in _statements(text) for key in part}
     return [Entry(key, value, file, lines.get(key)) for key, value in table.items()], []
 
 
-def _loads(text: str) -> dict[str, Any]:
+def loads(text: str) -> dict[str, Any]:
     """tomllib.loads, with TOMLDecodeError for the numbers and depths Python cannot take."""
     try:
         table = tomllib.loads(text)
@@ -154,7 +161,7 @@ def _statements(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
             start = number
         pending.append(line)
         try:
-            said = _loads("".join(pending))
+            said = loads("".join(pending))
         except tomllib.TOMLDecodeError:
             continue  # goes on on the next line
         pending = []
@@ -171,7 +178,7 @@ def _salvage(
     problems: list[Problem] = []
     for start, part in _pieces(text):
         try:
-            said = _loads(part)
+            said = loads(part)
         except tomllib.TOMLDecodeError as wrong:
             problems.append(_toml_problem(file, start, wrong))
             continue

@@ -27,6 +27,7 @@ from smartharvest.cli.status import status
 from smartharvest.cli.steer import STEERING
 from smartharvest.cli.top import top
 from smartharvest.errors import SmartHarvestError
+from smartharvest.printable import printable
 
 
 @click.group(
@@ -45,15 +46,19 @@ def cli(context: click.Context, debug: bool) -> None:
     trace that cannot be read or written.
     """
     context.obj = {"debug": debug}
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_Printable("smartharvest: %(message)s"))
     logging.basicConfig(
-        level=logging.DEBUG if debug else logging.INFO,
-        format="smartharvest: %(message)s",
-        stream=sys.stderr,
-        force=True,
+        level=logging.DEBUG if debug else logging.INFO, handlers=[handler], force=True
     )
     if context.invoked_subcommand is None:
         click.echo(context.get_help(), err=True)
         context.exit(2)
+
+
+class _Printable(logging.Formatter):
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802
+        return printable(super().formatMessage(record))
 
 
 COMMANDS = (
@@ -104,7 +109,7 @@ def main(args: list[str] | None = None) -> None:
 
 
 def fail(message: str, code: int) -> None:
-    click.echo(f"smartharvest: {' '.join(message.split())}", err=True)
+    click.echo(f"smartharvest: {printable(' '.join(message.split()))}", err=True)
     sys.exit(code)
 
 

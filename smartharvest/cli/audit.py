@@ -9,6 +9,7 @@ import click
 
 from smartharvest.durations import parse_duration_ns
 from smartharvest.errors import ConfigError
+from smartharvest.printable import printable
 from smartharvest.telemetry.audit import between, read_audit
 from smartharvest.telemetry.story import tell, tell_decision
 from smartharvest.telemetry.timeline import draw
@@ -55,7 +56,7 @@ def explain(file: str, since: float | None, until: float | None, every: bool) ->
         lines = (line for line in tell(records))
     for line in lines:
         told = True
-        click.echo(line)
+        click.echo(printable(line))
     if not told:
         click.echo("nothing happened in that time")
 

@@ -9,6 +9,7 @@ import click
 
 from smartharvest.cli.settings_options import settings_from, settings_options
 from smartharvest.errors import SmartHarvestError
+from smartharvest.printable import printable
 from smartharvest.telemetry.client import NoAgent, ask, sockets
 from smartharvest.telemetry.protocol import ProtocolError
 
@@ -30,7 +31,8 @@ def status(as_json: bool, **options: Any) -> None:
     if as_json:
         click.echo(json.dumps({"agents": agents}))
     else:
-        click.echo("\n\n".join(map(format_status, agents)) or f"no agent runs in {state_dir}")
+        told = "\n\n".join(map(format_status, agents)) or f"no agent runs in {state_dir}"
+        click.echo(printable(told))
 
 
 def format_status(seen: dict[str, Any]) -> str:

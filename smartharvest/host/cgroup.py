@@ -140,14 +140,10 @@ class CgroupTree:
             directory = self.files.directory_of(tid, mount)
             return self.group(directory if directory is not None else mount)
         try:
-            with open(f"/proc/{tid}/cgroup") as file:
-                lines = [line.rstrip("\n").split(":", 2) for line in file]
+            text = _own_words(f"/proc/{tid}/cgroup")
         except OSError as error:
             raise TargetVanished(f"thread {tid} has ended") from error
-        for _, controllers, path in lines:
-            if controller in controllers.split(",") or (self.version == 2 and not controllers):
-                return Group(self, path.strip("/"))
-        return Group(self, "")
+        return Group(self, parse_membership(text, controller, self.version))
 
     def online_cpus(self) -> frozenset[int]:
         """The CPUs of the root group: those online, or those of the made tree."""
@@ -331,29 +327,50 @@ class Group:
 
 
 @dataclass(frozen=True)
-class _Mount:
+class Mount:
     point: str
     version: int
     controllers: tuple[str, ...]
 
 
-def _mounts() -> list[_Mount]:
-    """The cgroup mounts of this process, in mount order (proc_pid_mountinfo(5))."""
+def parse_mounts(text: str) -> list[Mount]:
+    """The cgroup mounts, in mount order (proc_pid_mountinfo(5)); lines of no use are skipped."""
     found = []
-    with open("/proc/self/mountinfo") as file:
-        for line in file:
-            before, _, after = line.partition(" - ")
-            filesystem, _, options = after.split()[:3]
-            if filesystem not in ("cgroup", "cgroup2"):
-                continue
-            point = re.sub(r"\\(\d{3})", lambda code: chr(int(code[1], 8)), before.split()[4])
-            if filesystem == "cgroup2":
-                found.append(_Mount(point, 2, ("unified",)))
-            else:
-                # Flags such as xattr stand among the controllers and do no harm there.
-                names = [name for name in options.split(",") if name not in ("rw", "ro")]
-                found.append(_Mount(point, 1, tuple(names)))
+    for line in text.split("\n"):
+        before, _, after = line.partition(" - ")
+        fields, (filesystem, *rest) = before.split(), after.split() or [""]
+        if filesystem not in ("cgroup", "cgroup2") or len(fields) < 5 or len(rest) < 2:
+            continue
+        point = re.sub(r"\\([0-3][0-7]{2})", lambda code: chr(int(code[1], 8)), fields[4])
+        if filesystem == "cgroup2":
+            found.append(Mount(point, 2, ("unified",)))
+        else:
+            # Flags such as xattr stand among the controllers and do no harm there.
+            names = [name for name in rest[1].split(",") if name not in ("rw", "ro")]
+            found.append(Mount(point, 1, tuple(names)))
     return found
+
+
+def _mounts() -> list[Mount]:
+    """Those that this process sees."""
+    return parse_mounts(_own_words("/proc/self/mountinfo"))
+
+
+def parse_membership(text: str, controller: str, version: int) -> str:
+    """A thread's group in the hierarchy of ``controller``, from /proc/TID/cgroup; without
+    slashes around it, empty for the root."""
+    for line in text.split("\n"):
+        _, _, rest = line.partition(":")
+        controllers, colon, path = rest.partition(":")
+        if colon and (controller in controllers.split(",") or (version == 2 and not controllers)):
+            return path.strip("/")
+    return ""
+
+
+def _own_words(path: str) -> str:
+    """A file of /proc, with names in it that need not be UTF-8."""
+    with open(path, errors="surrogateescape") as file:
+        return file.read()
 
 
 def _is_within(path: str, directory: str) -> bool:

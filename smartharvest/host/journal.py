@@ -15,7 +15,8 @@ import fcntl
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
+from types import NoneType
 
 from smartharvest.errors import AlreadyManaged, RightsError, SmartHarvestError
 from smartharvest.host import shared_page, tasks
@@ -373,11 +374,11 @@ def read_journal(path: str) -> JournalContents:
                 "restore with the release that wrote it"
             )
         entries = []
-        for fields in raw["entries"]:
-            kind = _KINDS[fields.pop("kind")]
+        for written in raw["entries"]:
+            kind = _KINDS[written.pop("kind")]
             if kind is AffinityEntry:
-                fields["cpus"] = tuple(map(int, fields["cpus"]))
-            entries.append(kind(**fields))
+                written["cpus"] = tuple(map(int, written["cpus"]))
+            entries.append(_checked(kind(**written)))
         return JournalContents(
             str(raw["boot_id"]),
             int(raw["pid"]),
@@ -388,11 +389,30 @@ def read_journal(path: str) -> JournalContents:
             {str(path): [*map(str, values)] for path, values in raw["ours"].items()},
             tuple(map(int, raw.get("minimum_cpus", ()))),
         )
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (
+        ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError
+    ) as error:  # fmt: skip
         raise JournalError(
             f"{path}: the journal is damaged ({type(error).__name__}: {error}); "
             "look at it, put its values back by hand and remove it"
         ) from error
+
+
+_TYPES: dict[str, type | tuple[type, ...]] = {
+    "str": str,
+    "int": int,
+    "int | None": (int, NoneType),
+    "tuple[int, ...]": tuple,
+}
+
+
+def _checked(entry: Entry) -> Entry:
+    """What goes back to the host must be what was written. Raises TypeError."""
+    for item in fields(entry):
+        value = getattr(entry, item.name)
+        if not isinstance(value, _TYPES[str(item.type)]):
+            raise TypeError(f"{item.name} is {value!r}")
+    return entry
 
 
 def journal_paths(directory: str) -> list[str]:

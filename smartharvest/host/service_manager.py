@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import socket
 from collections.abc import Mapping
 
@@ -61,4 +62,5 @@ def _beat_every_ns(given: Mapping[str, str]) -> int:
     if given.get("WATCHDOG_PID", str(os.getpid())) != str(os.getpid()):
         return 0
     timeout_us = given.get("WATCHDOG_USEC", "")
-    return int(timeout_us) * 1000 // _BEATS_PER_TIMEOUT if timeout_us.isdigit() else 0
+    told = re.fullmatch("[0-9]{1,18}", timeout_us)
+    return int(timeout_us) * 1000 // _BEATS_PER_TIMEOUT if told else 0

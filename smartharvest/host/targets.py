@@ -6,6 +6,7 @@ A target is resolved once, at the start. Its methods look at the host anew each 
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
@@ -17,6 +18,7 @@ from smartharvest.host.cpulist import format_cpulist
 
 UNITS = (".service", ".scope", ".slice")
 FORMS = "cgroup:PATH, systemd:UNIT or pid:N"
+_PID = re.compile(r"[0-9]{1,10}")
 _WANTED = {"cgroup": "a path", "systemd": "a unit", "pid": "a process id"}
 
 
@@ -46,7 +48,7 @@ def parse_target(text: str, key: str) -> TargetSpec:
                 "at its end, such as systemd:nginx.service"
             )
         return TargetSpec("systemd", value)
-    if kind == "pid" and value.isascii() and value.isdigit() and int(value) > 0:
+    if kind == "pid" and _PID.fullmatch(value) and int(value):
         return TargetSpec("pid", value)
     if kind in _WANTED and colon:
         wanted = _WANTED[kind]

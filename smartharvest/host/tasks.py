@@ -6,6 +6,7 @@ A thread may end between any two lines here, so every function has a value for "
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Collection, Iterable
 
@@ -13,6 +14,7 @@ from smartharvest.host.cpulist import parse_cpulist
 
 _PF_KTHREAD = 0x0020_0000  # include/linux/sched.h
 # Fields 3, 4, 9, 14, 15 and 22 of proc(5), counted after the name.
+_NUMBER = re.compile(r"-?[0-9]{1,20}")
 _STATE, _PARENT, _FLAGS, _USER_TIME, _SYSTEM_TIME, _START_TIME = 0, 1, 6, 11, 12, 19
 
 
@@ -141,7 +143,16 @@ def _stat_fields(tid: int) -> list[str]:
     """The fields of /proc/tid/stat after the name, from the state on; empty if it is gone."""
     try:
         with open(f"/proc/{tid}/stat", errors="replace") as file:
-            # The name stands in parentheses and may hold blanks and parentheses itself.
-            return file.read().rpartition(")")[2].split()
+            return fields_after_name(file.read())
     except OSError:
         return []
+
+
+def fields_after_name(text: str) -> list[str]:
+    """Of a line of proc_pid_stat(5); empty if it is none.
+
+    The name stands in parentheses and may hold blanks and parentheses itself.
+    """
+    fields = text.rpartition(")")[2].split()
+    numbers = fields[1:] if len(fields) > _START_TIME else []
+    return fields if numbers and all(_NUMBER.fullmatch(number) for number in numbers) else []

@@ -14,6 +14,7 @@ Shape = dict[str, Any]
 """What a model must agree in to be of use: the learner, its classes, features, costs and rate."""
 
 _MAGIC = b"smartharvest-model 1 "
+LARGEST_MODEL_BYTES = 1 << 26
 
 
 class DamagedModel(Exception):
@@ -41,7 +42,9 @@ def write_model(path: str, shape: Shape, lessons: int, payload: bytes) -> None:
 def read_model(path: str) -> tuple[Shape, int, bytes]:
     """Shape, lessons and weights. Raises FileNotFoundError, other OSErrors, and DamagedModel."""
     with open(path, "rb") as file:
-        content = file.read()
+        content = file.read(LARGEST_MODEL_BYTES + 1)
+    if len(content) > LARGEST_MODEL_BYTES:
+        raise DamagedModel(f"{path}: is larger than any model of ours")
     first, _, body = content.partition(b"\n")
     if not first.startswith(_MAGIC):
         raise DamagedModel(f"{path}: is no model of smartharvest's first format")
@@ -51,7 +54,7 @@ def read_model(path: str) -> tuple[Shape, int, bytes]:
     try:
         shape = json.loads(described)
         lessons = int(shape.pop("lessons"))
-    except (ValueError, KeyError, AttributeError, TypeError):
+    except (ValueError, KeyError, AttributeError, TypeError, OverflowError, RecursionError):
         raise DamagedModel(f"{path}: does not say what it is") from None
     return shape, lessons, payload
 

@@ -9,6 +9,7 @@ import tomllib
 from collections.abc import Collection, Mapping
 from typing import Any
 
+from smartharvest.config_file import LARGEST_FILE_BYTES, loads
 from smartharvest.errors import ConfigError
 from smartharvest.simulator.bursty import BURSTY, HELD_OUT
 from smartharvest.simulator.machine import MAX_SIMULATED_CORES
@@ -45,7 +46,7 @@ def load_workload(path: str) -> Workload:
     """The workload of a TOML file. Raises ConfigError, which names the file and the key."""
     try:
         with open(path, "rb") as file:
-            document = tomllib.load(file)
+            document = loads(file.read(LARGEST_FILE_BYTES).decode())
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:

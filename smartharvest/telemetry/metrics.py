@@ -7,6 +7,7 @@ copy of the state: it cannot hold up the agent.
 from __future__ import annotations
 
 import ipaddress
+import re
 import threading
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -25,7 +26,7 @@ def parse_loopback(value: object, key: str) -> str:
         address = ipaddress.ip_address(host.strip("[]"))
     except ValueError:
         address = None
-    if address is None or not colon or not port.isascii() or not port.isdigit():
+    if address is None or not colon or not re.fullmatch("[0-9]{1,5}", port):
         raise ConfigError(f"{key}: {value!r} is no address and port; write it as 127.0.0.1:9464")
     if not address.is_loopback:
         raise ConfigError(f"{key}: {value!r} is not this host alone; use 127.0.0.1 or [::1]")

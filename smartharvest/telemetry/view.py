@@ -10,6 +10,7 @@ from typing import Any
 from rich.text import Text
 
 from smartharvest.host.cpulist import parse_cpulist
+from smartharvest.printable import printable
 
 _BARS = " ▁▂▃▄▅▆▇█"
 _PLAINER = str.maketrans(_BARS + "·→…", " .:-=+*##" + ".>~")
@@ -171,8 +172,7 @@ def _waits(waits: Mapping[str, Any]) -> str:
 
 
 def _line(text: str, style: str = "") -> Text:
-    # What others named, such as a group, may hold what moves the cursor.
-    return Text("".join(c if c.isprintable() else "?" for c in text), style)
+    return Text(printable(text), style)
 
 
 def _span(seconds: float) -> str:

@@ -173,6 +173,33 @@ def test_a_file_that_anybody_may_replace_is_refused(tmp_path: Path) -> None:
     assert load_settings({}, path).keep_idle == 2
 
 
+def test_drop_ins_that_anybody_may_write_or_replace_are_refused(tmp_path: Path) -> None:
+    main = write(tmp_path / "a.toml", "keep_idle = 2\n")
+    drop_ins = tmp_path / "a.toml.d"
+    drop_ins.mkdir()
+    drop_in = write(drop_ins / "50.toml", "keep_idle = 3\n")
+    drop_ins.chmod(0o777)
+    with pytest.raises(ConfigError, match=r"50\.toml: anybody may replace it; .*a\.toml\.d"):
+        load_settings({}, main)
+    drop_ins.chmod(0o755)
+    os.chmod(drop_in, 0o602)
+    with pytest.raises(ConfigError, match=r"anybody may write it; chmod o-w .*50\.toml"):
+        load_settings({}, main)
+
+
+@pytest.mark.parametrize("opened", ["outer", "outer/links", "real"])
+def test_no_directory_on_the_way_to_a_file_may_be_open_to_all(tmp_path: Path, opened: str) -> None:
+    (tmp_path / "outer" / "links").mkdir(parents=True)
+    (tmp_path / "real").mkdir()
+    write(tmp_path / "real" / "a.toml", "keep_idle = 2\n")
+    link = tmp_path / "outer" / "links" / "a.toml"
+    link.symlink_to(tmp_path / "real" / "a.toml")
+    assert load_settings({}, str(link)).keep_idle == 2
+    (tmp_path / opened).chmod(0o777)
+    with pytest.raises(ConfigError, match=f"anybody may replace it; chmod o-w .*{opened}"):
+        load_settings({}, str(link))
+
+
 def test_a_huge_file_is_refused_without_being_read_whole(tmp_path: Path) -> None:
     path = tmp_path / "a.toml"
     write(path, "")
