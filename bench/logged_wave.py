@@ -27,7 +27,7 @@ from smartharvest.demo.parent import die_with
 
 CAPACITY = 1 << 15
 _START_TIMEOUT_S = 20.0
-_LOG_BYTES = 8 + CAPACITY * 32
+_LOG_BYTES = 8 + CAPACITY * 40
 
 
 class LoggedWave:
@@ -64,9 +64,10 @@ class LoggedWave:
         return self._process.pid
 
     def spans(self) -> NDArray[np.int64]:
-        """The latest turns in order, one a row: start, CPU time at it, end, CPU time at it."""
+        """The latest turns in order, one a row: start, CPU time at it, end, CPU time at it, and
+        what of it the hypervisor has stolen, all in ns."""
         count = int.from_bytes(self._log[:8], sys.byteorder)
-        table = np.frombuffer(self._log[8:], dtype=np.int64).reshape(CAPACITY, 4)
+        table = np.frombuffer(self._log[8:], dtype=np.int64).reshape(CAPACITY, 5)
         first = max(0, count - CAPACITY + 1)
         return table[np.arange(first, count) % CAPACITY]
 

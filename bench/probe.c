@@ -1,10 +1,12 @@
 /* The floors: what the kernel and an empty loop cost without SmartHarvest around them. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -117,10 +119,22 @@ static int64_t cpu_ns(void) {
     return (int64_t)t.tv_sec * NS_PER_S + t.tv_nsec;
 }
 
-/* When the wave ran, and its CPU time at those moments, by its own clocks. */
+/* When the wave ran, and its CPU time at those moments, by its own clocks. Between them it had the
+ * CPU, but not the CPU a processor, for stolen_ns: that is no CPU time. */
 struct probe_span {
-    int64_t start_ns, start_cpu_ns, end_ns, end_cpu_ns;
+    int64_t start_ns, start_cpu_ns, end_ns, end_cpu_ns, stolen_ns;
 };
+
+enum { LOST_NS = 10000 };
+
+/* How long the caller has waited in run queues: the second number of its schedstat. */
+static int64_t waited_ns(int schedstat) {
+    char text[96] = "", *end;
+    if (pread(schedstat, text, sizeof(text) - 1, 0) <= 0)
+        return 0;
+    strtoll(text, &end, 10);
+    return strtoll(end, NULL, 10);
+}
 
 struct probe_log {
     _Atomic int64_t count; /* spans written; the last `capacity` of them are there */
@@ -132,6 +146,7 @@ struct probe_log {
 void probe_logged_wave(int64_t on_ns, int64_t off_ns, uint32_t seed, int64_t capacity,
                        struct probe_log *log) {
     uint32_t random = seed;
+    const int schedstat = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
     int64_t begin_ns = now_ns(), used_ns = cpu_ns();
     prctl(PR_SET_TIMERSLACK, 1UL);
     for (int64_t i = 0;; i++) {
@@ -143,6 +158,7 @@ void probe_logged_wave(int64_t on_ns, int64_t off_ns, uint32_t seed, int64_t cap
             off = off_ns / 4 + (int64_t)((random >> 8) % (uint32_t)(off_ns * 3 / 2));
         }
         struct probe_span *span = &log->spans[i % capacity];
+        const int64_t before_ns = waited_ns(schedstat);
         span->start_ns = now_ns();
         span->start_cpu_ns = cpu_ns();
         used_ns += on; /* what going to sleep and waking up cost comes off the next turn */
@@ -150,6 +166,11 @@ void probe_logged_wave(int64_t on_ns, int64_t off_ns, uint32_t seed, int64_t cap
         }
         span->end_cpu_ns = cpu_ns();
         span->end_ns = now_ns();
+        /* What is neither CPU time nor a wait: rarely anything, and rarely asked for. */
+        int64_t lost_ns = span->end_ns - span->start_ns - (span->end_cpu_ns - span->start_cpu_ns);
+        if (lost_ns > LOST_NS)
+            lost_ns -= waited_ns(schedstat) - before_ns;
+        span->stolen_ns = lost_ns > LOST_NS ? lost_ns : 0;
         atomic_store(&log->count, i + 1);
         begin_ns += on + off;
         sleep_until(begin_ns);

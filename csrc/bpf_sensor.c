@@ -346,7 +346,7 @@ static int walk(struct sh_bpf_sensor *bpf, int32_t *wanting_off) {
     struct sh_bpf_walk *found = &bpf->shared->walk;
     found->tasks = found->primary_tasks = 0;
     found->pending = found->pending_longer = found->pending_throttled = 0;
-    found->pending_blamed = found->pending_longest_ns = 0;
+    found->pending_blamed = found->pending_longest_ns = found->pending_blamed_longest_ns = 0;
     STORE(found->position, 0);
     for (uint32_t p = 0; p < SH_BPF_MAX_PRIMARIES; p++)
         STORE(found->wanting[p], 0);
@@ -369,6 +369,7 @@ int sh_bpf_sensor_pending(struct sh_bpf_sensor *bpf, struct sh_bpf_pending *pend
         .longer_throttled = found->pending_throttled,
         .longer_blamed = found->pending_blamed,
         .longest_ns = found->pending_longest_ns,
+        .blamed_longest_ns = found->pending_blamed_longest_ns,
         .primary_tasks = found->primary_tasks,
         .tasks = found->tasks,
     };

@@ -105,7 +105,7 @@ uint64_t sh_bpf_waits_longer(const struct sh_bpf_waits *waits, uint64_t wait_ns)
 /* Waits that have not ended yet. */
 struct sh_bpf_pending {
     uint64_t waits, longer, longer_throttled, longer_blamed; /* as in sh_bpf_wait_counts */
-    uint64_t longest_ns; /* of those longer than the threshold */
+    uint64_t longest_ns, blamed_longest_ns; /* of those longer than the threshold */
     uint64_t primary_tasks, tasks;
 };
 /* Looks at every task of the system, about 0.15 us. 0 or -errno. */

@@ -264,6 +264,13 @@ class Settings:
         200,
         "N",
     )
+    long_term_stuck_ns: int = _setting(
+        parse_duration_ns,
+        "Long-term safeguard: a task that has waited for so long makes any period show enough.",
+        500_000_000,
+        "DURATION",
+        name="long_term_stuck",
+    )
     waits: str = _setting(
         _one_of(("auto", *WAIT_SOURCES)),
         "Where the waits are read if the sensor sees none: schedstat (/proc/TID/schedstat), "
@@ -431,7 +438,7 @@ LIVE = frozenset(
         *("max_harvest", "keep_idle", "poll", "policy", "safeguard", "accounting", "events"),
         *("sensor", "pacing", "realtime", "waits", "long_term", "long_term_share"),
         *("long_term_threshold", "long_term_periods", "long_term_period", "long_term_rest"),
-        "long_term_min_dispatches",
+        *("long_term_min_dispatches", "long_term_stuck"),
     }
 )
 """Settings that a running agent takes up while it goes on lending."""

@@ -108,7 +108,9 @@ class LongTermSafeguard:
     that began during the rest are not judged: with all cores given back, waits are not the
     harvest's doing.
     A period with fewer than ``min_dispatches`` (not in the paper) shows too little to be judged and
-    counts as a good one, since a single slow dispatch could be its 1 %.
+    counts as a good one, since a single slow dispatch could be its 1 %. One in which some task has
+    waited for ``stuck_ns`` and more shows enough (nor is that in the paper): where nobody gets a
+    CPU there are no dispatches to count.
     """
 
     def __init__(
@@ -120,6 +122,7 @@ class LongTermSafeguard:
         period_ns: int = 500_000_000,
         rest_ns: int = 10_000_000_000,
         min_dispatches: int = 200,
+        stuck_ns: int = 500_000_000,
     ) -> None:
         self.wait_threshold_ns = wait_threshold_ns
         self.share = share
@@ -127,20 +130,25 @@ class LongTermSafeguard:
         self.period_ns = period_ns
         self.rest_ns = rest_ns
         self.min_dispatches = max(1, min_dispatches)
+        self.stuck_ns = stuck_ns
         self.trips = 0
         self._bad_periods = 0
         self._rest_until_ns: int | None = None
 
-    def observe(self, now_ns: int, dispatches: int, long_waits: int) -> bool:
+    def observe(
+        self, now_ns: int, dispatches: int, long_waits: int, longest_pending_ns: int = 0
+    ) -> bool:
         """Judge the period that ended at ``now_ns``; True if harvesting must stop now.
 
         ``dispatches`` counts the primary's dispatches in the period, ``long_waits`` those of them
-        that waited longer than ``wait_threshold_ns``.
+        that waited longer than ``wait_threshold_ns``; waits that still go on are among both.
+        ``longest_pending_ns`` is the longest of those.
         """
         if not self.harvesting(now_ns - self.period_ns):
             return False
         # Divided, not multiplied: 14 of 200 are 0.07 to the bit, but 0.07 * 200 is above 14.
-        bad = dispatches >= self.min_dispatches and long_waits / dispatches >= self.share
+        enough = dispatches >= self.min_dispatches or longest_pending_ns >= self.stuck_ns
+        bad = dispatches > 0 and enough and long_waits / dispatches >= self.share
         self._bad_periods = self._bad_periods + 1 if bad else 0
         if self._bad_periods < self.periods:
             return False

@@ -581,6 +581,7 @@ class Session:
             period_ns=settings.long_term_period_ns,
             rest_ns=settings.long_term_rest_ns,
             min_dispatches=settings.long_term_min_dispatches,
+            stuck_ns=settings.long_term_stuck_ns,
         )
 
 

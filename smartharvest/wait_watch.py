@@ -37,6 +37,8 @@ class PeriodWaits:
     """Long ones during which the primary's own quota held it back."""
     pending: int | None = None
     """Long ones that still go on."""
+    longest_pending_us: float | None = None
+    """The longest of those; of the blamed ones where only they count."""
     p50_us: float | None = None
     p99_us: float | None = None
     max_us: float | None = None
@@ -135,6 +137,7 @@ class WaitWatch:
             return None
         ended, pending = now.since(earlier), sensor.pending()
         counts = ended.counts
+        longest = "blamed_longest_ns" if self._attributed else "longest_ns"
         return PeriodWaits(
             source="sensor",
             dispatches=counts["waits"] + pending["longer"],
@@ -144,6 +147,7 @@ class WaitWatch:
             after_elastic=counts["longer_after_elastic"],
             throttled=counts["longer_throttled"] + pending["longer_throttled"],
             pending=pending["longer"],
+            longest_pending_us=pending[longest] / 1e3,
             p50_us=ended.quantile_ns(0.5) / 1e3,
             p99_us=ended.quantile_ns(0.99) / 1e3,
             max_us=max(ended.quantile_ns(1.0), pending["longest_ns"]) / 1e3,
@@ -166,7 +170,8 @@ class WaitWatch:
 
     def _judge(self, now_ns: int, waits: PeriodWaits) -> bool:
         counted = waits.blamed if self._attributed else waits.long_waits
-        tripped = self._long_term.observe(now_ns, waits.dispatches, counted)
+        longest_ns = int((waits.longest_pending_us or 0) * 1000)
+        tripped = self._long_term.observe(now_ns, waits.dispatches, counted, longest_ns)
         if tripped:
             _log.warning(
                 "long-term safeguard: %d of %d dispatches waited longer than %d us; "

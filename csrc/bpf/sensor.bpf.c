@@ -303,6 +303,45 @@ static __always_inline bool began_while_lent(int64_t begin_ns) {
     return false;
 }
 
+/* Has the CPU somebody who could have made a primary's task wait, and is no primary's? */
+static __always_inline bool is_other(uint32_t runner) {
+    return runner == SH_BPF_OTHER || runner == SH_BPF_ELASTIC;
+}
+
+static __always_inline void note_stint(struct sh_bpf_cpu *own, uint32_t was, uint32_t is,
+                                       uint64_t clock) {
+    if (is_other(was) == is_other(is))
+        return;
+    own->stint_count += is_other(is);
+    struct sh_bpf_stint *stint = &own->stints[own->stint_count & (SH_BPF_STINTS - 1)];
+    if (is_other(is)) {
+        stint->from = clock;
+        stint->until = 0;
+    } else {
+        stint->until = clock;
+    }
+}
+
+/* How much of the time since `queued` others had the CPU, as far as the stints go back. */
+static __always_inline uint64_t behind_others(const struct sh_bpf_cpu *own, uint64_t queued,
+                                              uint64_t clock) {
+    uint64_t sum = 0;
+    for (int i = 0; i < SH_BPF_STINTS; i++) {
+        const uint64_t begin = own->stints[i].from, end = own->stints[i].until;
+        const uint64_t from = begin > queued ? begin : queued;
+        const uint64_t until = end && end < clock ? end : clock;
+        if (begin && until > from)
+            sum += until - from;
+    }
+    return sum;
+}
+
+/* Is a long wait long because of others? */
+static __always_inline bool others_made_long(uint64_t wait, uint64_t behind) {
+    const uint64_t threshold = shared.control.wait_threshold_ns;
+    return behind && (behind > threshold || wait - behind <= threshold);
+}
+
 /* A queue's throttled time grows when its throttling ends; whoever was queued before was in it. */
 static __always_inline bool was_throttled(struct sh_bpf_cpu *own, struct cfs_rq *queue,
                                           uint64_t queued, uint64_t clock) {
@@ -373,7 +412,8 @@ static __always_inline void note_wait(struct sh_bpf_cpu *own, struct task_struct
     own->waits.longer_while_lent += lent;
     own->waits.longer_after_elastic += left == SH_BPF_ELASTIC;
     own->waits.longer_throttled += throttled;
-    own->waits.longer_blamed += lent && !throttled && left < SH_BPF_PRIMARY;
+    own->waits.longer_blamed +=
+        lent && !throttled && others_made_long(wait, behind_others(own, queued, clock));
 }
 
 /* --- run times -------------------------------------------------------------------------------- */
@@ -453,6 +493,8 @@ static __always_inline bool make_up_for(struct sh_bpf_cpu *own, uint32_t cpu,
     if (left == was)
         return true;
     own->runner = left;
+    if (settings.parts & SH_BPF_WAITS)
+        note_stint(own, was, left, came);
     if (was >= SH_BPF_PRIMARY || left >= SH_BPF_PRIMARY) {
         note_primary(own, cpu, was, left, came);
         if (settings.parts & SH_BPF_LEVELS)
@@ -505,6 +547,8 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
         *(volatile uint8_t *)&shared.runners[cpu & (SH_BPF_MAX_CPUS - 1)] = (uint8_t)is;
         if (was >= SH_BPF_PRIMARY || is >= SH_BPF_PRIMARY)
             note_primary(own, cpu, was, is, queue_of(next)->clock);
+        if (settings.parts & SH_BPF_WAITS)
+            note_stint(own, was, is, queue_of(next)->clock);
     }
     if (unlikely(is == SH_BPF_ELASTIC && shared.control.rescue))
         tell_of_displacement(ctx, own, next);
@@ -716,8 +760,14 @@ int on_walk(struct bpf_iter__task *ctx) {
         bpf_core_field_exists(group_queue->throttle_count) && group_queue->throttle_count > 0;
     shared.walk.pending_longer++;
     shared.walk.pending_throttled += throttled;
-    shared.walk.pending_blamed +=
-        began_while_lent(begin_ns) && !throttled &&
-        shared.runners[(uint32_t)queue->cpu & (SH_BPF_MAX_CPUS - 1)] < SH_BPF_PRIMARY;
+    const uint32_t cpu = (uint32_t)queue->cpu;
+    const struct sh_bpf_cpu *own = bpf_map_lookup_elem(&cpus, &cpu);
+    if (!own || throttled || !began_while_lent(begin_ns) ||
+        !others_made_long((uint64_t)wait_ns,
+                          behind_others(own, queued, queued + (uint64_t)wait_ns)))
+        return 0;
+    shared.walk.pending_blamed++;
+    if ((uint64_t)wait_ns > shared.walk.pending_blamed_longest_ns)
+        shared.walk.pending_blamed_longest_ns = (uint64_t)wait_ns;
     return 0;
 }

@@ -12,6 +12,7 @@ enum {
     SH_BPF_MAX_LEVEL = 1024, /* busy cores and tasks wanting one are told apart up to here */
     SH_BPF_KNOWN_GROUPS = 1024,
     SH_BPF_LENDINGS = 4,
+    SH_BPF_STINTS = 8,
     SH_BPF_NO_WAKE = -1,
 };
 
@@ -77,7 +78,13 @@ struct sh_bpf_wait_counts {
     uint64_t longer_while_lent;    /* began while something was lent */
     uint64_t longer_after_elastic; /* ended when an elastic task left the CPU */
     uint64_t longer_throttled;     /* the task's group was throttled meanwhile */
-    uint64_t longer_blamed;        /* while lent, neither throttled nor behind a primary's task */
+    uint64_t longer_blamed; /* began while lent, not throttled, and long because of others' */
+                            /* stints: without them it were none, or they alone are longer */
+};
+
+/* When tasks that are no primary's had the CPU, one after the other, by the scheduler's clock. */
+struct sh_bpf_stint {
+    uint64_t from, until; /* until 0: it goes on */
 };
 
 /* One CPU's own; only that CPU writes. */
@@ -90,6 +97,8 @@ struct sh_bpf_cpu {
     uint64_t throttled_ns;    /* what it was */
     uint64_t throttled_until; /* and when it was seen to have grown */
     uint64_t missed;          /* switches that left a task nobody had seen come */
+    uint64_t stint_count;     /* the last is stints[stint_count % SH_BPF_STINTS] */
+    struct sh_bpf_stint stints[SH_BPF_STINTS];
     uint64_t displacements; /* switches to an elastic task that left others waiting for this CPU */
     uint64_t primary_since; /* the scheduler's clock when a primary task came; 0: none runs */
     uint64_t primary_ns, primary_lent_ns; /* primary tasks ran here, and of that while lent */
@@ -149,6 +158,7 @@ struct sh_bpf_walk {
     int32_t wanting[SH_BPF_MAX_PRIMARIES];
     uint64_t tasks, primary_tasks;
     uint64_t pending, pending_longer, pending_throttled, pending_blamed, pending_longest_ns;
+    uint64_t pending_blamed_longest_ns;
     uint64_t task_group, serial;
     uint64_t task_groups[SH_BPF_MAX_TARGETS]; /* kernel addresses, with the serial number of each */
     uint64_t serials[SH_BPF_MAX_TARGETS];

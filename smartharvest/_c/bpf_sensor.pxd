@@ -61,7 +61,8 @@ cdef extern from "bpf_sensor.h" nogil:
         uint64_t histogram[449]
 
     struct sh_bpf_pending:
-        uint64_t waits, longer, longer_throttled, longer_blamed, longest_ns, primary_tasks, tasks
+        uint64_t waits, longer, longer_throttled, longer_blamed, longest_ns, blamed_longest_ns
+        uint64_t primary_tasks, tasks
 
     struct sh_bpf_drift:
         uint32_t cpus

@@ -152,6 +152,7 @@ def _long_term(settings: Settings) -> LongTermSafeguard:
         period_ns=settings.long_term_period_ns,
         rest_ns=settings.long_term_rest_ns,
         min_dispatches=settings.long_term_min_dispatches,
+        stuck_ns=settings.long_term_stuck_ns,
     )
 
 

@@ -337,6 +337,35 @@ static void test_only_waits_that_began_while_something_was_lent_are_blamed(void)
     crowd_end(&batch);
 }
 
+/* Of two that have queued up behind the batch the second gets the CPU from the first. */
+static void test_a_wait_behind_the_batch_is_blamed_whoever_leaves_last(void) {
+    const int cpu = spare_cpu();
+    struct crowd primary = crowd_start(6, cpu, WAVE, NULL), batch = crowd_start(1, cpu, SPIN, NULL);
+    configure(primary.pid, 8, SH_BPF_WAITS);
+    add_target(batch.pid, SH_BPF_ELASTIC);
+    config.wait_threshold_ns = 2500000; /* more than one slice of the batch and less than six */
+    CHECK_EQ(try_open(), 0);
+    sh_bpf_sensor_lend(&bpf, sh_monotonic_ns(), true);
+    AWAIT(waits_so_far().counts.longer_blamed > waits_so_far().counts.longer_after_elastic);
+    sh_bpf_sensor_close(&bpf);
+    crowd_end(&primary);
+    crowd_end(&batch);
+}
+
+static void test_waits_behind_the_primarys_own_are_not_blamed(void) {
+    struct crowd primary = crowd_start(3, spare_cpu(), SPIN, NULL);
+    watch(&primary, 8, SH_BPF_WAITS);
+    sh_bpf_sensor_lend(&bpf, sh_monotonic_ns(), true);
+    bpf.shared->control.wait_threshold_ns = 1500000;
+    const struct sh_bpf_wait_counts before = waits_so_far().counts;
+    AWAIT(waits_so_far().counts.longer >= before.longer + 50);
+    const struct sh_bpf_wait_counts after = waits_so_far().counts;
+    /* Somebody else of this machine may have had the CPU for so long now and then. */
+    CHECK((after.longer_blamed - before.longer_blamed) * 4 <= after.longer - before.longer);
+    sh_bpf_sensor_close(&bpf);
+    crowd_end(&primary);
+}
+
 static void test_waits_still_going_on_are_seen(void) {
     struct crowd crowd = crowd_start(3, spare_cpu(), SPIN, NULL);
     struct sh_bpf_pending pending;
@@ -537,6 +566,8 @@ int main(void) {
     RUN(test_a_run_lasts_from_waking_up_to_sleeping_however_often_it_is_preempted);
     RUN(test_the_quantile_of_run_times_is_within_a_bucket);
     RUN(test_only_waits_that_began_while_something_was_lent_are_blamed);
+    RUN(test_a_wait_behind_the_batch_is_blamed_whoever_leaves_last);
+    RUN(test_waits_behind_the_primarys_own_are_not_blamed);
     RUN(test_waits_still_going_on_are_seen);
     RUN(test_the_reader_is_woken_once_when_enough_cores_are_busy);
     RUN(test_a_detached_program_is_noticed);

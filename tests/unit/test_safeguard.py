@@ -136,6 +136,24 @@ def test_a_period_with_too_few_dispatches_counts_as_good() -> None:
     assert safeguard.observe(4 * PERIOD, 200, 2)
 
 
+def test_a_task_stuck_for_a_period_counts_however_few_dispatches_there_are() -> None:
+    safeguard = LongTermSafeguard()
+    assert not safeguard.observe(1 * PERIOD, 1, 1, PERIOD)
+    assert not safeguard.observe(2 * PERIOD, 1, 1, PERIOD - 1)  # not as long as that yet
+    assert not safeguard.observe(3 * PERIOD, 1, 1, PERIOD)
+    assert safeguard.observe(4 * PERIOD, 1, 1, 2 * PERIOD)
+
+
+def test_one_stuck_task_among_many_dispatches_is_no_more_than_one() -> None:
+    safeguard = LongTermSafeguard(periods=1)
+    assert not safeguard.observe(PERIOD, 1000, 1, PERIOD)
+
+
+def test_how_long_a_stuck_task_waits_is_settable() -> None:
+    assert LongTermSafeguard(periods=1, stuck_ns=SECOND).observe(PERIOD, 1, 1, SECOND)
+    assert not LongTermSafeguard(periods=1, stuck_ns=SECOND).observe(PERIOD, 1, 1, SECOND - 1)
+
+
 def test_an_idle_period_is_not_judged_even_without_a_minimum() -> None:
     assert not LongTermSafeguard(periods=1, min_dispatches=0).observe(PERIOD, 0, 0)
 
