@@ -33,6 +33,8 @@ SHORTEST_POLL_NS = 10_000
 SHORTEST_PERIOD_NS = 10_000_000
 """Reading the waits that still go on takes about 0.15 us for each task of the host."""
 
+LONGEST_HOLD_NS = 600_000_000_000
+
 SENSORS = ("auto", "bpf", "bpf-pull", "perf", "proc", "stat")
 ACCOUNTINGS = ("exact", "sampled")
 LABELS = ("demand", "busy")
@@ -119,6 +121,20 @@ def _period_ns(value: Any, key: str) -> int:
     if period_ns < SHORTEST_PERIOD_NS:
         raise ConfigError(f"{key}: {value!r} is too short to read all waits in; use 10ms or more")
     return period_ns
+
+
+def _hold_ns(value: Any, key: str) -> int:
+    hold_ns = parse_duration_ns(value, key)
+    if not LONGEST_HOLD_NS >= hold_ns >= 1_000_000_000:
+        raise ConfigError(f"{key}: {value!r} is not within 1s and 10min")
+    return hold_ns
+
+
+def _probability(value: Any, key: str) -> float:
+    share = _share(value, key)
+    if share >= 1:
+        raise ConfigError(f"{key}: {value!r} can never be promised; use less than 100%")
+    return share
 
 
 def _switch(value: Any, key: str) -> bool:
@@ -415,6 +431,20 @@ class Settings:
         "Serve metrics for Prometheus at this address of this host, such as 127.0.0.1:9464.",
         None,
         "ADDRESS",
+    )
+
+    promise_hold_ns: int = _setting(
+        _hold_ns,
+        "The number of cores promised to a cluster engine is to hold for so long.",
+        10_000_000_000,
+        "DURATION",
+        name="promise_hold",
+    )
+    promise_probability: float = _setting(
+        _probability,
+        "The share of such promises that is to be kept.",
+        0.95,
+        "PERCENT",
     )
 
     def require_targets(self) -> TargetSpec:

@@ -10,10 +10,11 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from smartharvest import _core
 from smartharvest.agent import Agent, Decision
+from smartharvest.cluster.monitor import HarvestMonitor
 from smartharvest.config import Settings
 from smartharvest.dispatch_watch import DispatchWatch
 from smartharvest.errors import (
@@ -120,6 +121,11 @@ class Run:
         self._rest = Rest()
         self._drift = 0
         self._publish_s = 0.0
+        self._monitor = HarvestMonitor(
+            session.capacity.elastic_min,
+            session.settings.promise_hold_ns // 1_000_000_000,
+            session.settings.promise_probability,
+        )
         self._check = SensorCheck(session.settings.window_ns)
         self._charged: list[object] = []
         self._charge: ReadCharge = lambda: None
@@ -156,9 +162,9 @@ class Run:
                 self._look_after_targets()
                 if control is not None:
                     control.serve()
-                if session.metrics is not None and time.monotonic() >= self._publish_s:
+                if time.monotonic() >= self._publish_s:
                     self._publish_s = time.monotonic() + PUBLISH_S
-                    session.metrics.update(describe(self._state()))
+                    self._publish()
                 if session.reload_requested:
                     session.reload_requested = False
                     with contextlib.suppress(ConfigError):  # it has been told
@@ -203,12 +209,28 @@ class Run:
         try:
             commands = {
                 "status": lambda _arguments: describe(self._state()),
+                "capacity": lambda _arguments: self._tell_capacity(),
                 **steering.commands(),
             }
             return ControlSocket(path, commands)
         except OSError as error:
             _log.warning("%s: %s; this agent has no status", path, error.strerror)
             return None
+
+    def _publish(self) -> None:
+        """Once a second: to the Harvest Monitor, and to whoever reads the metrics."""
+        seen = self._tell_capacity()
+        if self._session.metrics is not None:
+            self._session.metrics.update(describe(self._state()), seen)
+
+    def _tell_capacity(self) -> dict[str, Any]:
+        """What this node can promise a cluster engine (cluster/monitor.py)."""
+        now_ns, loop, long_term = _core.monotonic_ns(), self._loop, self._agent.long_term
+        withdrawn = self._rest.reason
+        if withdrawn is None and long_term is not None and long_term.rest_left_ns(now_ns) > 0:
+            withdrawn = "the long-term safeguard rests"
+        self._monitor.observe(now_ns, self._counters()["harvested_core_ns"], withdrawn)
+        return self._monitor.told(now_ns, loop.harvested, self._session.capacity.max_harvest)
 
     def _state(self) -> AgentState:
         session = self._session

@@ -80,6 +80,12 @@ class TraceError(SmartHarvestError):
     exit_code = 11
 
 
+class EngineError(SmartHarvestError):
+    """A cluster engine cannot be reached, or refuses."""
+
+    exit_code = 12
+
+
 _HINTS = {
     errno.EACCES: "; run as root",
     errno.EPERM: "; run as root or grant CAP_SYS_ADMIN",

@@ -9,6 +9,7 @@ import traceback
 import click
 
 from smartharvest import __version__
+from smartharvest.cli.adapter import adapter
 from smartharvest.cli.agent import agent
 from smartharvest.cli.audit import explain, plot
 from smartharvest.cli.completion import completion
@@ -43,7 +44,7 @@ def cli(context: click.Context, debug: bool) -> None:
     Exit codes: 0 done, 1 unexpected, 2 wrong settings, 3 missing rights, 4 a target that cannot
     be, 5 a write the kernel refused, 6 a target that vanished, 7 the sensor failed, 8 another agent
     has the groups, 9 a damaged journal, 10 a host that is not fit (doctor), 11 a
-    trace that cannot be read or written.
+    trace that cannot be read or written, 12 a cluster engine that refuses.
     """
     context.obj = {"debug": debug}
     handler = logging.StreamHandler(sys.stderr)
@@ -80,6 +81,7 @@ COMMANDS = (
     plot,
     top,
     *STEERING,
+    adapter,
     completion,
 )
 for command in COMMANDS:

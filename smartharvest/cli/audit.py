@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import time
 from datetime import datetime
+from typing import Any
 
 import click
 
+from smartharvest.cli.steer import steering
+from smartharvest.cli.steer import tell as tell_agent
+from smartharvest.cluster.monitor import explain_capacity
 from smartharvest.durations import parse_duration_ns
 from smartharvest.errors import ConfigError
 from smartharvest.printable import printable
@@ -42,12 +46,30 @@ _until = click.option("--until", metavar="TIME", callback=_moment, help="Up to t
 
 
 @click.command()
-@click.argument("file", metavar="AUDIT.jsonl", type=click.Path())
+@click.argument("file", metavar="[AUDIT.jsonl]", type=click.Path(), required=False)
 @_since
 @_until
 @click.option("--every", is_flag=True, help="Tell of each decision by itself.")
-def explain(file: str, since: float | None, until: float | None, every: bool) -> None:
+@click.option(
+    "--capacity", is_flag=True, help="Tell why the running agent promises the cores it does."
+)
+@steering
+def explain(
+    file: str | None,
+    since: float | None,
+    until: float | None,
+    every: bool,
+    capacity: bool,
+    pid: int | None,
+    **options: Any,
+) -> None:
     """Tell the story of a time span in words: what was lent, and why not more."""
+    if capacity:
+        for line in explain_capacity(tell_agent(options, pid, "capacity")):
+            click.echo(line)
+        return
+    if file is None:
+        raise ConfigError("explain: name the audit log, or say --capacity")
     told = False
     records = between(read_audit(file), since, until)
     if every:

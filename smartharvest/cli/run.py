@@ -5,11 +5,14 @@ from __future__ import annotations
 import errno
 import os
 import shutil
+import sys
 from typing import Any
 
 import click
 
 from smartharvest.cli.settings_options import settings_from, settings_options
+from smartharvest.cluster.build import run_build
+from smartharvest.cluster.source import from_socket
 from smartharvest.config import Settings
 from smartharvest.errors import ConfigError, RightsError, TargetError, WriteRefused
 from smartharvest.host.cgroup import CgroupTree, Group
@@ -22,9 +25,20 @@ from smartharvest.host.targets import parse_target
 @click.option("--elastic", "side", flag_value="elastic", help="Start it in the elastic group.")
 @click.option("--primary", "side", flag_value="primary", help="Start it in the primary group.")
 @click.option("--group", metavar="cgroup:PATH", help="This group instead of the managed one.")
+@click.option(
+    "--jobserver",
+    is_flag=True,
+    help="Give make or ninja a job server with as many jobs as there are elastic cores.",
+)
 @settings_options("cgroup_root", "state_dir")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
-def run(side: str | None, group: str | None, command: tuple[str, ...], **options: Any) -> None:
+def run(
+    side: str | None,
+    group: str | None,
+    jobserver: bool,
+    command: tuple[str, ...],
+    **options: Any,
+) -> None:
     """Start COMMAND inside the managed group and become it.
 
     The group is the one of the running agent, or of the --config file.
@@ -44,6 +58,9 @@ def run(side: str | None, group: str | None, command: tuple[str, ...], **options
         raise TargetError(f"{place}: does not exist; make the group or start the agent first")
     if shutil.which(command[0]) is None:
         raise ConfigError(f"{command[0]}: no such command, or it may not be executed")
+    if jobserver:
+        source = from_socket(settings.state_dir, None)
+        sys.exit(run_build(command, source, lambda: _join(place)))
     _join(place)
     try:
         os.execvp(command[0], command)

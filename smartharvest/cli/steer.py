@@ -14,7 +14,7 @@ from smartharvest.telemetry.client import NoAgent, ask, socket_path, sockets
 from smartharvest.telemetry.protocol import ProtocolError
 
 
-def _steering(command: Callable[..., Any]) -> Callable[..., Any]:
+def steering(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds what finds the agent."""
     pid = click.option("--pid", type=int, metavar="PID", help="The agent, if several run.")
     return pid(settings_options("state_dir")(command))
@@ -42,7 +42,7 @@ def tell(options: dict[str, Any], pid: int | None, command: str, **arguments: An
 
 
 @click.command()
-@_steering
+@steering
 def pause(pid: int | None, **options: Any) -> None:
     """Take back everything but the elastic minimum, until resume."""
     tell(options, pid, "pause")
@@ -50,7 +50,7 @@ def pause(pid: int | None, **options: Any) -> None:
 
 
 @click.command()
-@_steering
+@steering
 def resume(pid: int | None, **options: Any) -> None:
     """End a pause or an eviction."""
     tell(options, pid, "resume")
@@ -58,7 +58,7 @@ def resume(pid: int | None, **options: Any) -> None:
 
 
 @click.command()
-@_steering
+@steering
 def evict(pid: int | None, **options: Any) -> None:
     """Take back even the elastic minimum: freeze the elastic group until resume.
 
@@ -71,7 +71,7 @@ def evict(pid: int | None, **options: Any) -> None:
 @click.command("set-policy")
 @click.argument("policy", metavar="POLICY")
 @click.option("--safeguard", metavar="KIND", help="conservative or aggressive.")
-@_steering
+@steering
 def set_policy(policy: str, safeguard: str | None, pid: int | None, **options: Any) -> None:
     """Have the running agent decide by another POLICY, which learns from nothing."""
     click.echo(json.dumps(tell(options, pid, "set-policy", policy=policy, safeguard=safeguard)))
@@ -80,7 +80,7 @@ def set_policy(policy: str, safeguard: str | None, pid: int | None, **options: A
 @click.command("set-limit")
 @click.option("--max-harvest", metavar="N", help="Never lend more than N cores.")
 @click.option("--keep-idle", metavar="N", help="Always leave the primary N idle cores.")
-@_steering
+@steering
 def set_limit(
     max_harvest: str | None, keep_idle: str | None, pid: int | None, **options: Any
 ) -> None:
@@ -90,7 +90,7 @@ def set_limit(
 
 
 @click.command("reload")
-@_steering
+@steering
 def reload_(pid: int | None, **options: Any) -> None:
     """Have the running agent read its configuration again, as SIGHUP does, and tell the outcome."""
     click.echo(json.dumps(tell(options, pid, "reload")))

@@ -1,5 +1,7 @@
 """OpenMetrics on a loopback port, from the agent's state as it was less than two seconds ago.
 
+What the node can promise is at ``/capacity`` beside them.
+
 Needs prometheus_client (the extra ``metrics``). The thread that answers scrapes only ever sees a
 copy of the state: it cannot hold up the agent.
 """
@@ -7,6 +9,7 @@ copy of the state: it cannot hold up the agent.
 from __future__ import annotations
 
 import ipaddress
+import json
 import re
 import threading
 from collections.abc import Iterable, Mapping
@@ -16,6 +19,8 @@ from smartharvest.errors import ConfigError
 from smartharvest.telemetry.histogram import Histogram
 
 if TYPE_CHECKING:
+    from wsgiref.types import StartResponse
+
     from prometheus_client.core import Metric
 
 
@@ -46,6 +51,7 @@ class Metrics:
                 "metrics: prometheus_client is not installed; pip install 'smartharvest[metrics]'"
             ) from None
         self._state: Mapping[str, Any] | None = None
+        self._capacity: Mapping[str, Any] | None = None
         registry = CollectorRegistry()
         registry.register(self)
         host, _, port = listen.rpartition(":")
@@ -55,10 +61,25 @@ class Metrics:
             )
         except OSError as error:
             raise ConfigError(f"metrics: {listen}: {error.strerror}") from None
+        pages: Any = self._server.get_app()
+        self._server.set_app(
+            lambda environ, start: (
+                self._answer_capacity(start)
+                if environ.get("PATH_INFO") == "/capacity"
+                else pages(environ, start)
+            )
+        )
 
-    def update(self, state: Mapping[str, Any]) -> None:
-        """``state`` as telemetry/status.py describes it."""
-        self._state = state
+    def update(self, state: Mapping[str, Any], capacity: Mapping[str, Any]) -> None:
+        """``state`` as telemetry/status.py describes it, ``capacity`` as cluster/monitor.py."""
+        self._state, self._capacity = state, capacity
+
+    def _answer_capacity(self, start: StartResponse) -> list[bytes]:
+        if self._capacity is None:
+            start("503 Service Unavailable", [("Content-Type", "text/plain")])
+            return [b"not known yet\n"]
+        start("200 OK", [("Content-Type", "application/json")])
+        return [json.dumps(self._capacity).encode() + b"\n"]
 
     def close(self) -> None:
         self._server.shutdown()

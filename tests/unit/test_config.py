@@ -73,6 +73,8 @@ VALUES: dict[str, tuple[str, object]] = {
     "audit_log": ("/d/audit.jsonl", "/d/audit.jsonl"),
     "audit_size": ("2MiB", 2 << 20),
     "metrics": ("[::1]:9464", "[::1]:9464"),
+    "promise_hold": ("1min", 60_000_000_000),
+    "promise_probability": ("99%", 0.99),
 }
 """Every setting but the switches: a spelling that is not the default, and its value."""
 SWITCHES = ("lend_shared", "events", "cpu_idle", "rescue", "realtime", "guardian", "dry_run")
@@ -118,6 +120,8 @@ def test_a_flag_wins_over_the_file(name: str, toml: WriteToml) -> None:
         "primary": "pid:1",
         "elastic": "pid:1",
         "window": "1s",
+        "promise_hold": "1s",
+        "promise_probability": "1%",
         "poll": "20us",
         "policy": "no-harvest",
         "cost": "symmetric",
@@ -226,6 +230,9 @@ def test_primaries_of_the_command_line_replace_those_of_the_file(toml: WriteToml
         ('long_term_threshold = "0us"', "long_term_threshold: '0us' must be longer than zero"),
         ('waits = "sensor"', "waits: 'sensor' is unknown; use one of auto, schedstat, taskstats"),
         ('state_dir = ""', "state_dir: '' is no path"),
+        ('promise_hold = "500ms"', "promise_hold: '500ms' is not within 1s and 10min"),
+        ('promise_hold = "11min"', "promise_hold: '11min' is not within 1s and 10min"),
+        ('promise_probability = "100%"', "promise_probability: '100%' can never be promised"),
     ],
 )
 def test_a_file_that_cannot_be_is_named_with_its_key(

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from smartharvest.cluster.source import NoCapacity, from_http
 from smartharvest.errors import ConfigError
 from smartharvest.telemetry.histogram import histogram
 from smartharvest.telemetry.metrics import Metrics, families, parse_loopback
@@ -67,7 +68,7 @@ def test_the_state_is_served_on_loopback_until_it_is_closed() -> None:
     port = free_port()
     metrics = Metrics(f"127.0.0.1:{port}")
     assert "smartharvest_" not in scrape(port)
-    metrics.update(status())
+    metrics.update(status(), {"cores": {"promised": 3}})
     text = scrape(port)
     metrics.close()
     assert "smartharvest_harvested_core_seconds_total 5.0" in text
@@ -80,6 +81,19 @@ def test_the_state_is_served_on_loopback_until_it_is_closed() -> None:
     assert "smartharvest_wait_seconds_sum 0.00062304" in text
     with pytest.raises(OSError, match="refused"):
         scrape(port)
+
+
+def test_what_can_be_promised_is_served_beside_the_metrics() -> None:
+    port = free_port()
+    metrics = Metrics(f"127.0.0.1:{port}")
+    with pytest.raises(NoCapacity, match="Service Unavailable"):
+        from_http(f"http://127.0.0.1:{port}/capacity")()
+    cores = {"now": 4, "promised": 3, "guaranteed": 1}
+    metrics.update(status(), {"cores": cores})
+    assert from_http(f"http://127.0.0.1:{port}/capacity")() == {"cores": cores}
+    with pytest.raises(NoCapacity, match="Expecting value"):
+        from_http(f"http://127.0.0.1:{port}/metrics")()
+    metrics.close()
 
 
 def test_before_the_first_window_there_is_what_there_is() -> None:

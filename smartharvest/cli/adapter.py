@@ -1,0 +1,163 @@
+"""``smartharvest adapter``: a cluster engine follows the cores of this node."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any, Literal, TypeVar, cast
+
+import click
+
+from smartharvest.cli.settings_options import settings_from, settings_options
+from smartharvest.cluster.engine import Engine
+from smartharvest.cluster.follow import FollowSettings, Signals, follow
+from smartharvest.cluster.reconcile import Hysteresis
+from smartharvest.cluster.source import from_http, from_socket
+from smartharvest.durations import parse_duration_ns
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def _seconds(_context: click.Context, parameter: click.Parameter, text: str) -> float:
+    return 0.0 if text in ("0", "0s") else parse_duration_ns(text, parameter.opts[0]) / 1e9
+
+
+@click.group()
+def adapter() -> None:
+    """Have a cluster engine follow the cores this node can promise.
+
+    Runs beside the agent and tells one engine how many cores there are for new work. Work above the
+    capacity has a grace time, then it is ended so that the engine runs it again. When the adapter
+    or the agent ends, however, the engine is left with the guaranteed minimum. Start the engine's
+    workers in the elastic group (smartharvest run --elastic -- ...): the cpuset protects the
+    primary, whatever the engine does.
+    """
+
+
+def _following(command: Command) -> Command:
+    """Adds the options every adapter has."""
+    for option in reversed(
+        (
+            click.option("--pid", type=int, metavar="PID", help="The agent, if several run."),
+            click.option("--url", metavar="URL", help="The agent's /capacity page instead."),
+            click.option(
+                "--follow",
+                "what",
+                type=click.Choice(["promised", "now"]),
+                default="promised",
+                show_default=True,
+                help="The conservative number, or the cores of the moment.",
+            ),
+            click.option(
+                "--most", type=click.IntRange(0), metavar="N", help="Never advertise more."
+            ),
+            click.option(
+                "--every",
+                metavar="DURATION",
+                callback=_seconds,
+                default="500ms",
+                show_default=True,
+                help="Between two looks.",
+            ),
+            click.option(
+                "--grow-after",
+                metavar="DURATION",
+                callback=_seconds,
+                default="2s",
+                show_default=True,
+                help="More cores must have been there for so long.",
+            ),
+            click.option(
+                "--shrink-after",
+                metavar="DURATION",
+                callback=_seconds,
+                default="0s",
+                show_default=True,
+                help="Fewer cores must have been there for so long.",
+            ),
+            click.option(
+                "--grace",
+                metavar="DURATION",
+                callback=_seconds,
+                default="5s",
+                show_default=True,
+                help="Work above the capacity has so long to end by itself.",
+            ),
+        )
+    ):
+        command = option(command)
+    return settings_options("state_dir")(command)
+
+
+def _run(make_engine: Callable[[], Engine], options: dict[str, Any]) -> None:
+    named = ("pid", "url", "what", "most", "every", "grow_after", "shrink_after", "grace")
+    given = {name: options.pop(name) for name in named}
+    source = (
+        from_http(given["url"])
+        if given["url"]
+        else from_socket(settings_from(options).state_dir, given["pid"])
+    )
+    hysteresis = Hysteresis(given["grow_after"], given["shrink_after"], given["grace"])
+    signals = Signals()
+    logging.getLogger(__name__).info("following; ctrl-C ends it")
+    follow(
+        source,
+        make_engine,
+        FollowSettings(
+            hysteresis,
+            given["every"],
+            cast(Literal["promised", "now"], given["what"]),
+            given["most"],
+        ),
+        lambda: signals.asked,
+    )
+
+
+@adapter.command()
+@click.option(
+    "--address", metavar="HOST:PORT", default="127.0.0.1:6379", show_default=True, help="Ray's GCS."
+)
+@click.option("--node", metavar="ID", help="The node's id, if several run on this host.")
+@click.option(
+    "--resource",
+    metavar="NAME",
+    default="CPU",
+    show_default=True,
+    help="What follows: CPU, or a resource of your own.",
+)
+@_following
+def ray(address: str, node: str | None, resource: str, **options: Any) -> None:
+    """A Ray node of this host (needs the extra ray)."""
+    from smartharvest.cluster.ray_node import RayNode
+
+    _run(lambda: RayNode(address, node, resource), options)
+
+
+@adapter.command()
+@click.option("--node", metavar="NAME", required=True, help="The node's name in slurm.conf.")
+@click.option("--partition", metavar="NAME", required=True, help="The partition for elastic jobs.")
+@click.option("--gres", metavar="NAME", help="A generic resource that counts cores, too.")
+@_following
+def slurm(node: str, partition: str, gres: str | None, **options: Any) -> None:
+    """A Slurm node (needs scontrol and squeue, and the rights of an operator)."""
+    from smartharvest.cluster.slurm_node import SlurmNode
+
+    _run(lambda: SlurmNode(node, partition, gres), options)
+
+
+@adapter.command()
+@click.option("--node", metavar="NAME", required=True, envvar="NODE_NAME", help="The node's name.")
+@click.option("--kubeconfig", metavar="FILE", help="Default: as a pod is configured.")
+@click.option(
+    "--resource",
+    metavar="NAME",
+    default="smartharvest.io/cores",
+    show_default=True,
+    help="The extended resource.",
+)
+@_following
+def kubernetes(node: str, kubeconfig: str | None, resource: str, **options: Any) -> None:
+    """A Kubernetes node (needs the extra kubernetes)."""
+    from smartharvest.cluster.kubernetes_node import KubernetesNode
+
+    _run(lambda: KubernetesNode(node, kubeconfig, resource), options)

@@ -1,0 +1,148 @@
+"""An adapter at work: takes the capacity from the agent, and has the engine follow it."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from smartharvest.cluster.engine import Engine
+from smartharvest.cluster.keeper import Keeper
+from smartharvest.cluster.reconcile import Hysteresis, Reconciler
+from smartharvest.cluster.source import NoCapacity, Source
+from smartharvest.errors import EngineError, SmartHarvestError
+
+_log = logging.getLogger(__name__)
+
+PATIENCE_S = 5.0
+"""Beyond the grace: how long an engine may take to end what it was told to."""
+_LOOK_S = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class FollowSettings:
+    hysteresis: Hysteresis
+    interval_s: float = 0.5
+    follow: Literal["promised", "now"] = "promised"
+    """The conservative number, or the cores of the very moment."""
+    most: int | None = None
+    """Never advertise more than this."""
+
+
+def follow(
+    source: Source,
+    make_engine: Callable[[], Engine],
+    settings: FollowSettings,
+    until: Callable[[], bool],
+) -> None:
+    """Reconciles until ``until`` says so, once in ``interval_s``.
+
+    However it ends, the engine is left with the guaranteed minimum: a second process sees to that
+    if this one is killed. The same goes for an agent that no longer answers. Raises NoCapacity if
+    no agent answers at the start, EngineError if the engine cannot be reached then.
+    """
+    guaranteed = source()["cores"]["guaranteed"]
+    grace_s = settings.hysteresis.grace_s
+    keeper = Keeper(lambda: leave(make_engine(), guaranteed, grace_s))
+    try:
+        try:
+            engine = make_engine()
+        except SmartHarvestError:
+            keeper.dismiss()
+            raise
+        adapter = Adapter(source, engine, settings, guaranteed)
+        try:
+            next_s = time.monotonic()
+            while not until():
+                adapter.turn()
+                next_s = max(next_s + settings.interval_s, time.monotonic())
+                while not until() and (left_s := next_s - time.monotonic()) > 0:
+                    time.sleep(min(left_s, _LOOK_S))
+        finally:
+            leave(engine, guaranteed, grace_s)
+        keeper.dismiss()
+    finally:
+        keeper.close()  # which tries what may just have failed
+
+
+class Adapter:
+    """One engine that follows one agent, a turn at a time."""
+
+    def __init__(
+        self, source: Source, engine: Engine, settings: FollowSettings, guaranteed: int
+    ) -> None:
+        self._source = source
+        self._engine = engine
+        self._settings = settings
+        self._reconciler = Reconciler(settings.hysteresis, guaranteed)
+        self._troubles: dict[str, str] = {}
+
+    def turn(self) -> None:
+        offered = self._reconciler.guaranteed
+        try:
+            offered = int(self._source()["cores"][self._settings.follow])
+            self._tell("agent", None)
+        except (NoCapacity, KeyError, TypeError, ValueError) as error:
+            self._tell("agent", f"{error}; the guaranteed minimum counts")
+        if self._settings.most is not None:
+            offered = min(offered, self._settings.most)
+        engine = self._engine
+        try:
+            step = self._reconciler.step(
+                time.monotonic(), offered, engine.in_use(), engine.verify()
+            )
+            if step.advertise is not None:
+                engine.advertise(step.advertise)
+                _log.info("advertised %d cores", step.advertise)
+            if step.shed is not None:
+                engine.shed(step.shed, step.grace_s)
+                if step.grace_s == 0:  # before what was ended is started again
+                    engine.advertise(max(step.shed, engine.in_use()))
+            self._tell("engine", None)
+        except EngineError as error:
+            self._tell("engine", str(error))
+
+    def _tell(self, about: str, trouble: str | None) -> None:
+        """Says each trouble once, and when it is over."""
+        if trouble is None:
+            if self._troubles.pop(about, None) is not None:
+                _log.info("the %s answers again", about)
+        elif self._troubles.get(about) != trouble:
+            self._troubles[about] = trouble
+            _log.warning("%s", trouble)
+
+
+def leave(engine: Engine, guaranteed: int, grace_s: float) -> None:
+    """Leaves the engine as if nothing were lent: what runs above that has the grace to end.
+
+    Raises EngineError if the engine refuses, or does not get there.
+    """
+    ends_s = time.monotonic() + grace_s
+    try:
+        while (in_use := engine.in_use()) > guaranteed:
+            if engine.verify() != in_use:
+                engine.advertise(in_use)
+            now_s = time.monotonic()
+            if now_s > ends_s + PATIENCE_S:
+                raise EngineError(f"{in_use} cores are still in use, {guaranteed} should be")
+            engine.shed(guaranteed, max(0.0, ends_s - now_s))
+            time.sleep(_LOOK_S)
+        if engine.verify() != guaranteed:
+            engine.advertise(guaranteed)
+    finally:
+        engine.close()
+
+
+class Signals:
+    """SIGINT and SIGTERM end the adapter in good order."""
+
+    def __init__(self) -> None:
+        self.asked = False
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._ask)
+
+    def _ask(self, *_: object) -> None:
+        self.asked = True

@@ -1,0 +1,143 @@
+"""A Kubernetes node with an extended resource that follows the harvest.
+
+The count stands in the node's capacity *and* allocatable; a kubelet that restarts sets extended
+resources to zero (kubernetes/kubernetes#73948), so it is read back in every turn. Pods that ask for
+the resource are counted by their requests; above the capacity the youngest are evicted, through the
+Eviction API, so that disruption budgets hold and controllers start them again elsewhere.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
+
+from smartharvest.errors import ConfigError, EngineError
+
+RESOURCE = "smartharvest.io/cores"
+_TIMEOUT_S = 10.0
+_ENDED = ("Succeeded", "Failed")
+_TOO_MANY_REQUESTS = 429
+_NOT_FOUND = 404
+
+
+class KubernetesNode:
+    """Implements engine.Engine for the node ``name``.
+
+    Configured by ``kubeconfig``, or as a pod is. Raises ConfigError if neither can be had, or there
+    is no such node, EngineError if the API server does not answer.
+    """
+
+    def __init__(self, name: str, kubeconfig: str | None, resource: str = RESOURCE) -> None:
+        try:
+            from kubernetes import client, config
+        except ImportError:
+            raise ConfigError(
+                "adapter kubernetes: its client is missing; pip install 'smartharvest[kubernetes]'"
+            ) from None
+        self._client = client
+        self._name, self._resource = name, resource
+        try:
+            if kubeconfig is None:
+                config.load_incluster_config()
+            else:
+                config.load_kube_config(kubeconfig)
+        except (config.ConfigException, OSError) as error:
+            raise ConfigError(
+                f"adapter kubernetes: {error}; give --kubeconfig FILE, or run it as a pod"
+            ) from None
+        self._api = client.CoreV1Api()
+        try:
+            self._node()
+        except _NoNode:
+            raise ConfigError(f"adapter kubernetes: there is no node {name}") from None
+
+    def advertise(self, cores: int) -> None:
+        count = {self._resource: str(cores)}
+        with self._telling():
+            self._api.patch_node_status(
+                self._name,
+                {"status": {"capacity": count, "allocatable": count}},
+                _request_timeout=_TIMEOUT_S,
+            )
+
+    def in_use(self) -> int:
+        return sum(cores for cores, _ in self._pods())
+
+    def shed(self, cores: int, grace_s: float) -> None:
+        """Evicted pods have the time they ask for themselves (``terminationGracePeriodSeconds``);
+        those that end already count as if they had."""
+        if grace_s > 0:
+            return
+        pods = sorted(self._pods(), key=lambda pod: pod[1].metadata.creation_timestamp)
+        staying = [pod for pod in pods if pod[1].metadata.deletion_timestamp is None]
+        excess = sum(pod[0] for pod in staying) - cores
+        while excess > 0 and staying:
+            asked, pod = staying.pop()
+            self._evict(pod.metadata.namespace, pod.metadata.name)
+            excess -= asked
+
+    def verify(self) -> int | None:
+        status = self._node().status
+        told = [(amounts or {}).get(self._resource) for amounts in
+                (status.capacity, status.allocatable)]  # fmt: skip
+        return int(told[0]) if told[0] is not None and told[0] == told[1] else None
+
+    def close(self) -> None:
+        self._api.api_client.close()
+
+    def _node(self) -> Any:
+        with self._telling():
+            return self._api.read_node(self._name, _request_timeout=_TIMEOUT_S)
+
+    def _pods(self) -> list[tuple[int, Any]]:
+        """(cores asked for, pod) of each pod of the node that holds some."""
+        with self._telling():
+            listed = self._api.list_pod_for_all_namespaces(
+                field_selector=f"spec.nodeName={self._name}", _request_timeout=_TIMEOUT_S
+            )
+        asked = [(self._asked(pod), pod) for pod in listed.items if pod.status.phase not in _ENDED]
+        return [(cores, pod) for cores, pod in asked if cores]
+
+    def _asked(self, pod: Any) -> int:
+        """Of an extended resource requests equal limits, and init containers run one by one."""
+
+        def of(container: Any) -> int:
+            amounts = container.resources and container.resources.requests
+            return int(Decimal((amounts or {}).get(self._resource, 0)))
+
+        starting = [of(container) for container in pod.spec.init_containers or ()]
+        return max([sum(map(of, pod.spec.containers)), *starting])
+
+    def _evict(self, namespace: str, name: str) -> None:
+        eviction = self._client.V1Eviction(
+            metadata=self._client.V1ObjectMeta(namespace=namespace, name=name)
+        )
+        with contextlib.suppress(_NoNode), self._telling(f"pod {namespace}/{name}"):
+            self._api.create_namespaced_pod_eviction(
+                name, namespace, eviction, _request_timeout=_TIMEOUT_S
+            )
+
+    @contextlib.contextmanager
+    def _telling(self, what: str = "the API server") -> Iterator[None]:
+        from urllib3.exceptions import HTTPError
+
+        try:
+            yield
+        except self._client.ApiException as error:
+            if error.status == _NOT_FOUND:
+                raise _NoNode(f"kubernetes: {what}: not found") from None
+            if error.status == _TOO_MANY_REQUESTS:
+                raise EngineError(
+                    f"kubernetes: {what}: may not be evicted now (disruption budget)"
+                ) from None
+            raise EngineError(f"kubernetes: {what}: {error.status} {error.reason}") from None
+        except (HTTPError, OSError) as error:
+            raise EngineError(
+                f"kubernetes: {what} does not answer: {type(error).__name__}"
+            ) from None
+
+
+class _NoNode(EngineError):
+    """What was asked for is not there."""

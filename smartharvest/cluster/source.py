@@ -1,0 +1,73 @@
+"""Where an adapter learns what the node can promise: the agent's socket, or its HTTP page."""
+
+from __future__ import annotations
+
+import json
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from typing import Any, cast
+
+from smartharvest.errors import RightsError, SmartHarvestError
+from smartharvest.telemetry.client import NoAgent, ask, socket_path, sockets
+from smartharvest.telemetry.protocol import LONGEST_ANSWER, ProtocolError
+
+Source = Callable[[], dict[str, Any]]
+"""The capacity document as monitor.py tells it. Raises NoCapacity."""
+
+TIMEOUT_S = 1.0
+
+
+class NoCapacity(SmartHarvestError):
+    """No agent answers."""
+
+    exit_code = 6
+
+
+def from_socket(state_dir: str, pid: int | None) -> Source:
+    """Asks the one agent that runs there, whichever process that is by then."""
+
+    def source() -> dict[str, Any]:
+        try:
+            paths = sockets(state_dir) if pid is None else [socket_path(state_dir, pid)]
+            answers = []
+            for path in paths:
+                try:
+                    answers.append(ask(path, "capacity", {}, TIMEOUT_S))
+                except NoAgent:  # a killed one's
+                    continue
+        except (RightsError, TimeoutError, ProtocolError, OSError) as error:
+            raise NoCapacity(str(error)) from None
+        if len(answers) != 1:
+            raise NoCapacity(
+                f"no agent runs in {state_dir}"
+                if not answers
+                else f"{len(answers)} agents run in {state_dir}; choose one with --pid"
+            )
+        return _checked(answers[0], state_dir)
+
+    return source
+
+
+def from_http(url: str) -> Source:
+    """Asks the page beside the agent's metrics."""
+
+    def source() -> dict[str, Any]:
+        try:
+            with urllib.request.urlopen(url, timeout=TIMEOUT_S) as answer:
+                document = json.loads(answer.read(LONGEST_ANSWER))
+        except (OSError, ValueError) as error:
+            reason = error.reason if isinstance(error, urllib.error.URLError) else error
+            raise NoCapacity(f"{url}: {reason}") from None
+        return _checked(document, url)
+
+    return source
+
+
+def _checked(document: Any, where: str) -> dict[str, Any]:
+    cores = document.get("cores") if isinstance(document, dict) else None
+    if not isinstance(cores, dict) or not all(
+        isinstance(cores.get(name), int) for name in ("now", "guaranteed", "promised")
+    ):
+        raise NoCapacity(f"{where}: this is no capacity document")
+    return cast(dict[str, Any], document)

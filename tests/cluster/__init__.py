@@ -1,0 +1,1 @@
+"""Real cluster engines on loopback; each is skipped where it is not installed."""
