@@ -140,7 +140,7 @@ def test_promtool_finds_nothing_wrong_with_rules_and_metrics() -> None:
     subprocess.run(["promtool", "check", "rules", rules], check=True, capture_output=True)
     port = free_port()
     metrics = Metrics(f"127.0.0.1:{port}")
-    metrics.update(status())
+    metrics.update(status(), {})
     text = scrape(port)
     metrics.close()
     checked = subprocess.run(
