@@ -35,7 +35,7 @@ demo: build ## Harvest on this machine for about a minute (root)
 
 .PHONY: test
 test: build $(if $(CI),test-tools) ## Run the tests; those marked root run too when you are root
-	PATH="$(abspath $(TOOLS)):$$PATH" $(BIN)/python -m pytest -m "not slow"
+	PATH="$(abspath $(TOOLS)):$$PATH" $(BIN)/python -m pytest -m "not slow and not cluster"
 
 .PHONY: test-tools
 test-tools: ## Get the tools that some tests drive: tmux, systemd-analyze, promtool (root, apt)
@@ -48,6 +48,11 @@ test-root: build ## Only the tests on this machine's real cgroups (root)
 .PHONY: test-slow
 test-slow: build ## Only the slow tests
 	$(BIN)/python -m pytest -m slow
+
+.PHONY: test-cluster
+test-cluster: build ## Only the tests with real cluster engines: Ray (is installed), Slurm (if it is there; root)
+	$(BIN)/python -m pip install --quiet --editable '.[ray]'
+	$(BIN)/python -m pytest -m cluster
 
 .PHONY: faults
 faults: build ## Kill 1,000 agents at random points and check the host (root); SEED=1 KILLS=1000

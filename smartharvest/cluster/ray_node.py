@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import math
 import socket
+import time
 from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
@@ -18,6 +19,9 @@ from typing import Any
 from smartharvest.errors import ConfigError, EngineError
 
 TRIED = "2.60"
+_SETTLING_S = 2.0
+"""Until Ray's view has caught up with a worker's end: who looks sooner ends one more for the same
+core, and a task that is ended too often is lost."""
 _IDLE = ("ray::IDLE", "ray::DashboardAgent", "ray::RuntimeEnvAgent")
 
 
@@ -41,7 +45,7 @@ class RayNode:
             ) from None
         self._psutil = psutil
         self._resource = resource
-        self._ending: dict[int, Any] = {}
+        self._ended: dict[int, float] = {}
         with _telling(f"ray at {address}"):
             self._gcs = compiled.GcsClient(address=address)
         if not hasattr(self._gcs, "resize_raylet_resource_instances"):  # it delegates
@@ -72,11 +76,13 @@ class RayNode:
     def shed(self, cores: int, grace_s: float) -> None:
         if grace_s > 0:
             return
-        excess = self.in_use() - cores
-        for worker in self._busy_workers()[: max(0, excess - len(self._still_ending()))]:
+        now_s = time.monotonic()
+        self._ended = {pid: s for pid, s in self._ended.items() if now_s - s < _SETTLING_S}
+        excess = self.in_use() - cores - len(self._ended)
+        for worker in self._busy_workers()[: max(0, excess)]:
             with contextlib.suppress(self._psutil.Error):
                 worker.kill()
-                self._ending[worker.pid] = worker
+                self._ended[worker.pid] = now_s
 
     def verify(self) -> int | None:
         with _telling("ray"):
@@ -91,11 +97,6 @@ class RayNode:
             raise EngineError(f"ray: node {self.node_id} is gone")
         return table[self.node_id]
 
-    def _still_ending(self) -> dict[int, Any]:
-        """Workers that were killed and whose end Ray may not have counted yet."""
-        self._ending = {pid: w for pid, w in self._ending.items() if w.is_running()}
-        return self._ending
-
     def _busy_workers(self) -> list[Any]:
         """This node's workers with work: tasks before actors, youngest first."""
         with _telling("ray"):
@@ -107,7 +108,7 @@ class RayNode:
                 continue
             with contextlib.suppress(self._psutil.Error):
                 parent = " ".join(self._psutil.Process(process.info["ppid"]).cmdline())
-                if self._raylet_socket in parent and process.pid not in self._ending:
+                if self._raylet_socket in parent:
                     found.append(process)
         return sorted(found, key=lambda p: (p.pid in actors, -p.info["create_time"]))
 

@@ -40,6 +40,7 @@ class SlurmNode:
             if not _NAME.fullmatch(name):
                 raise ConfigError(f"adapter slurm: {option}: {name!r} is no name of Slurm's")
         self._node, self._partition, self._gres = node, partition, gres
+        self._shown("node", node, r"NodeName=(\S+)")
         self.verify()
 
     def advertise(self, cores: int) -> None:
@@ -104,7 +105,7 @@ def _slurm(*command: str) -> str:
     except subprocess.TimeoutExpired:
         raise EngineError(f"{command[0]}: no answer within {_TIMEOUT_S:g} s") from None
     if ran.returncode != 0:
-        said = " ".join(ran.stderr.split())[:200]
+        said = " ".join((ran.stderr or ran.stdout).split())[:200]
         if said.endswith("not found"):
             raise ConfigError(f"adapter slurm: {said}")
         raise EngineError(f"{' '.join(command[:3])}: {said}")

@@ -1,0 +1,192 @@
+"""The Kubernetes adapter against a double of the API server that enforces what it enforces."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from smartharvest.cluster.kubernetes_node import RESOURCE, KubernetesNode
+from smartharvest.errors import ConfigError, EngineError
+
+pytest.importorskip("kubernetes", reason="the Kubernetes client is not installed")
+
+KUBECONFIG = """
+apiVersion: v1
+kind: Config
+current-context: made
+clusters: [{{name: made, cluster: {{server: "http://127.0.0.1:{port}"}}}}]
+contexts: [{{name: made, context: {{cluster: made, user: made}}}}]
+users: [{{name: made, user: {{}}}}]
+"""
+
+
+class ApiServer(ThreadingHTTPServer):
+    """One node and its pods."""
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.status: dict[str, dict[str, str]] = {"capacity": {}, "allocatable": {}}
+        self.pods: dict[str, dict[str, Any]] = {}
+        self.budgets: set[str] = set()
+        """Pods whose disruption budget is used up."""
+
+    def add_pod(self, name: str, cores: int, created: int, phase: str = "Running") -> None:
+        asked = {RESOURCE: str(cores)} if cores else {}
+        self.pods[name] = {
+            "metadata": {
+                "name": name,
+                "namespace": "batch",
+                "creationTimestamp": f"2026-01-01T00:00:{created:02}Z",
+            },
+            "spec": {
+                "nodeName": "n1",
+                "containers": [{"name": "c", "resources": {"requests": asked, "limits": asked}}],
+            },
+            "status": {"phase": phase},
+        }
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: ApiServer
+
+    def log_message(self, *_: Any) -> None: ...
+
+    def do_GET(self) -> None:
+        if self.path == "/api/v1/nodes/n1":
+            self._answer(200, {"metadata": {"name": "n1"}, "status": self.server.status})
+        elif self.path == "/api/v1/pods?fieldSelector=spec.nodeName%3Dn1":
+            self._answer(200, {"items": list(self.server.pods.values())})
+        else:
+            self._answer(404, {"reason": "NotFound"})
+
+    def do_PATCH(self) -> None:
+        body = self._body()
+        if self.path != "/api/v1/nodes/n1/status":
+            self._answer(404, {"reason": "NotFound"})
+        elif "patch+json" not in self.headers["Content-Type"]:
+            self._answer(415, {"reason": "UnsupportedMediaType"})
+        elif not all(
+            re.fullmatch(r"\d+", count)
+            for part in body["status"].values()
+            for count in part.values()
+        ):
+            self._answer(422, {"reason": "Invalid"})  # extended resources are whole numbers
+        else:
+            for part, counts in body["status"].items():
+                self.server.status[part].update(counts)
+            self._answer(200, {"metadata": {"name": "n1"}, "status": self.server.status})
+
+    def do_POST(self) -> None:
+        self._body()
+        found = re.fullmatch(r"/api/v1/namespaces/batch/pods/([^/]+)/eviction", self.path)
+        name = found[1] if found else ""
+        if name not in self.server.pods:
+            self._answer(404, {"reason": "NotFound"})
+        elif name in self.server.budgets:
+            self._answer(429, {"reason": "TooManyRequests"})
+        else:
+            self.server.pods[name]["metadata"]["deletionTimestamp"] = "2026-01-01T00:01:00Z"
+            self._answer(201, {"status": "Success"})
+
+    def _body(self) -> Any:
+        return json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+
+    def _answer(self, code: int, document: dict[str, Any]) -> None:
+        text = json.dumps(document).encode()
+        self.send_response(code)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+
+@pytest.fixture
+def server() -> Iterator[ApiServer]:
+    made = ApiServer()
+    thread = threading.Thread(target=made.serve_forever)
+    thread.start()
+    yield made
+    made.shutdown()
+    made.server_close()
+    thread.join()
+
+
+@pytest.fixture
+def kubeconfig(server: ApiServer, tmp_path: Path) -> str:
+    path = tmp_path / "config"
+    path.write_text(KUBECONFIG.format(port=server.server_address[1]))
+    return str(path)
+
+
+@pytest.fixture
+def node(kubeconfig: str) -> Iterator[KubernetesNode]:
+    made = KubernetesNode("n1", kubeconfig)
+    yield made
+    made.close()
+
+
+def test_capacity_and_allocatable_are_told_and_read_back(
+    server: ApiServer, node: KubernetesNode
+) -> None:
+    assert node.verify() is None
+    node.advertise(3)
+    assert server.status == {"capacity": {RESOURCE: "3"}, "allocatable": {RESOURCE: "3"}}
+    assert node.verify() == 3
+    server.status["allocatable"][RESOURCE] = "0"  # a kubelet that restarted
+    assert node.verify() is None
+
+
+def test_pods_count_by_what_they_ask_for_until_they_have_ended(
+    server: ApiServer, node: KubernetesNode
+) -> None:
+    server.add_pod("two", 2, created=1)
+    server.add_pod("none", 0, created=2)
+    server.add_pod("done", 4, created=3, phase="Succeeded")
+    assert node.in_use() == 2
+
+
+def test_the_youngest_pods_are_evicted_after_the_grace_and_only_as_many_as_needed(
+    server: ApiServer, node: KubernetesNode
+) -> None:
+    for number in range(4):
+        server.add_pod(f"p{number}", 1, created=number)
+    node.shed(2, grace_s=1.0)
+    node.shed(2, grace_s=0.0)
+    node.shed(2, grace_s=0.0)  # those that end already need no second eviction
+    going = {name for name, pod in server.pods.items() if "deletionTimestamp" in pod["metadata"]}
+    assert going == {"p2", "p3"}
+
+
+def test_a_disruption_budget_holds_and_is_told(server: ApiServer, node: KubernetesNode) -> None:
+    server.add_pod("guarded", 1, created=1)
+    server.budgets.add("guarded")
+    with pytest.raises(EngineError, match="pod batch/guarded: may not be evicted now"):
+        node.shed(0, grace_s=0.0)
+
+
+def test_a_node_that_is_not_there_is_a_wrong_setting(kubeconfig: str) -> None:
+    with pytest.raises(ConfigError, match="there is no node n2"):
+        KubernetesNode("n2", kubeconfig)
+
+
+def test_a_server_that_does_not_answer_is_tried_again(
+    server: ApiServer, node: KubernetesNode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server, "status", None)
+    monkeypatch.setattr(_Handler, "do_GET", lambda self: self.connection.close())
+    with pytest.raises(EngineError, match="does not answer"):
+        node.in_use()
+
+
+def test_without_a_configuration_it_says_what_to_give(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="give --kubeconfig FILE"):
+        KubernetesNode("n1", str(tmp_path / "missing"))
+    with pytest.raises(ConfigError, match="or run it as a pod"):
+        KubernetesNode("n1", None)
