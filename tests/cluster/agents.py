@@ -46,7 +46,7 @@ def made_agent(state_dir: str, guaranteed: int = 1) -> Iterator[MadeAgent]:
         thread.join()
 
 
-def wait_until(what: Callable[[], bool], seconds: float = 30.0) -> None:
+def wait_until(what: Callable[[], bool], seconds: float = 90.0) -> None:
     """Raises AssertionError if it does not come true in time."""
     until_s = time.monotonic() + seconds
     while not what():
