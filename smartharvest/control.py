@@ -27,6 +27,7 @@ from smartharvest.halts import GONE, explain_halt
 from smartharvest.host.charges import ReadCharge, charge_of
 from smartharvest.host.other_writers import Surprise
 from smartharvest.host.shared_page import Phase
+from smartharvest.policy import Policy
 from smartharvest.policy.fallback import fallback_steps
 from smartharvest.rest import Rest
 from smartharvest.sensing import RANKING, resync
@@ -111,6 +112,8 @@ class Run:
         self._session = session
         self._agent = agent
         self._observe = observe
+        self._learner = getattr(agent.policy, "learner", None)
+        """What a policy without one leaves to the next that learns."""
         self._lessons = 0
         self._past: dict[str, int] = {}
         self._counted: _core.Loop | None = None
@@ -418,6 +421,7 @@ class Run:
             if self._counted is self._loop:  # stopped, and no other in its place
                 self._rebuild(session.look(), "the configuration stays")
             raise
+        self._go_on_learning(policy)
         agent.policy = policy
         agent.keep_idle = seen.capacity.keep_idle
         if any(name.startswith("long_term") or name == "waits" for name in changed):
@@ -425,6 +429,14 @@ class Run:
             if self._waits is not None:
                 self._waits.close()
             self._waits = self._watch_waits()
+
+    def _go_on_learning(self, policy: Policy) -> None:
+        """What was learned stays: what all learners of a run are made from takes a new run."""
+        if getattr(policy, "learner", None) is None:
+            return
+        if self._learner is not None:
+            policy.learner = self._learner  # type: ignore[attr-defined]
+        self._learner = policy.learner  # type: ignore[attr-defined]
 
     def _rebuild(self, seen: Survey, why: str) -> None:
         session = self._session

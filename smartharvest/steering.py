@@ -7,6 +7,7 @@ import logging
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from smartharvest import _core
 from smartharvest.config import FIELDS, RESTARTING, Settings, setting_name
 from smartharvest.errors import ConfigError, SmartHarvestError
 from smartharvest.telemetry.server import Command
@@ -78,6 +79,15 @@ class Steering:
 
     def reload(self) -> dict[str, Any]:
         """Reads the configuration again; with a mistake in it the old one stays in force."""
+        service = self._session.service
+        service.reloading(_core.monotonic_ns())
+        try:
+            return self._reload()
+        finally:
+            if self._session.replacement is None:  # otherwise it is ready once that runs
+                service.ready(f"harvesting with {self._session.settings.policy}")
+
+    def _reload(self) -> dict[str, Any]:
         session = self._session
         try:
             if session.load is None:

@@ -73,7 +73,7 @@ def evict(pid: int | None, **options: Any) -> None:
 @click.option("--safeguard", metavar="KIND", help="conservative or aggressive.")
 @steering
 def set_policy(policy: str, safeguard: str | None, pid: int | None, **options: Any) -> None:
-    """Have the running agent decide by another POLICY, which learns from nothing."""
+    """Have the running agent decide by another POLICY, which goes on from what was learned."""
     click.echo(json.dumps(tell(options, pid, "set-policy", policy=policy, safeguard=safeguard)))
 
 

@@ -29,6 +29,10 @@ class ServiceManager:
         """The service does what it is for; ``status`` is a line for people."""
         self._send(f"READY=1\nSTATUS={status}\nMAINPID={os.getpid()}")
 
+    def reloading(self, now_ns: int) -> None:
+        """The configuration is read again since ``now_ns``, of CLOCK_MONOTONIC, until ``ready``."""
+        self._send(f"RELOADING=1\nMONOTONIC_USEC={now_ns // 1000}")
+
     def status(self, status: str) -> None:
         self._send(f"STATUS={status}")
 

@@ -86,8 +86,12 @@ class Fallback:
 
     @property
     def learner(self) -> object:
-        """Of the policy in force; None if it has none."""
+        """Of the policy in force; None if it has none. Another may take its place, of its kind."""
         return getattr(self._policy, "learner", None)
+
+    @learner.setter
+    def learner(self, learner: object) -> None:
+        self._policy.learner = learner  # type: ignore[attr-defined]
 
     @property
     def short_term(self) -> ShortTermSafeguard:

@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from smartharvest.learning.model_file import read_model
 from smartharvest.telemetry.client import ask, socket_path
 from smartharvest.telemetry.protocol import ProtocolError
+from tests.commands import LONGEST_S
 from tests.integration.processes import Processes
 from tests.integration.worlds import World
 
@@ -133,6 +137,57 @@ def test_policy_and_limits_are_set_at_run_time(told: Any) -> None:
     tell("set-policy", policy="no-harvest")
     agent.wait_until(lambda: world.mask() == "7")
     assert tell("status")["policy"]["name"] == "no-harvest"
+
+
+def test_what_was_learned_stays_when_the_policy_changes(
+    quiet_world: World, processes: Processes, tmp_path: Path
+) -> None:
+    file = configured(quiet_world, tmp_path, policy="smartharvest", model=str(tmp_path / "kept"))
+    agent = processes.agent("--config", file)
+    path = socket_path(str(quiet_world.state_dir), agent.pid)
+
+    def lessons() -> int:
+        count: int = ask(path, "status", {})["policy"]["lessons"]
+        return count
+
+    agent.wait_until(lambda: os.path.exists(path))
+    for policy in ("fixed-buffer:1", "smartharvest+"):
+        agent.wait_until(lambda: lessons() > 0)
+        ask(path, "set-policy", {"policy": policy})
+    before = lessons()
+    agent.wait_until(lambda: lessons() > before + 3)
+    assert agent.send(signal.SIGTERM).code == 0
+    _, kept, _ = read_model(str(tmp_path / "kept"))
+    assert kept > before + 3
+
+
+@pytest.fixture
+def manager(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[socket.socket]:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as end:
+        end.bind(f"{tmp_path}/notify")
+        end.settimeout(LONGEST_S)
+        monkeypatch.setenv("NOTIFY_SOCKET", f"{tmp_path}/notify")
+        yield end
+
+
+@pytest.mark.parametrize(
+    "change", [{"max_harvest": 2}, {"max_harvest": -1}, {"elastic_min": 2}],
+    ids=["live", "refused", "restarting"],
+)  # fmt: skip
+def test_the_service_manager_hears_of_a_reload_and_of_its_end(
+    quiet_world: World,
+    processes: Processes,
+    tmp_path: Path,
+    manager: socket.socket,
+    change: dict[str, object],
+) -> None:
+    agent = processes.agent("--config", configured(quiet_world, tmp_path))
+    assert manager.recv(4096).startswith(b"READY=1")
+    configured(quiet_world, tmp_path, **change)
+    os.kill(agent.pid, signal.SIGHUP)
+    assert manager.recv(4096).startswith(b"RELOADING=1\nMONOTONIC_USEC=")
+    assert manager.recv(4096).startswith(b"READY=1")
+    assert agent.send(signal.SIGTERM).code == 0
 
 
 @pytest.mark.parametrize(

@@ -222,6 +222,8 @@ class _Told:
         self.settings = Settings()
         self.evicted = False
         self.load = None
+        self.replacement = None
+        self.service = ServiceManager({})
 
     def take_up(self, new: Settings) -> None:
         self.settings = new

@@ -41,6 +41,14 @@ def test_the_manager_hears_of_readiness_and_the_end(manager: tuple[str, socket.s
     assert stopping == "STOPPING=1"
 
 
+def test_the_manager_hears_of_a_reload_and_when_it_began(
+    manager: tuple[str, socket.socket],
+) -> None:
+    address, end = manager
+    ServiceManager({"NOTIFY_SOCKET": address}).reloading(7_000_999)
+    assert received(end) == ["RELOADING=1\nMONOTONIC_USEC=7000"]
+
+
 def test_the_watchdog_hears_four_beats_in_its_time(manager: tuple[str, socket.socket]) -> None:
     address, end = manager
     service = ServiceManager({"NOTIFY_SOCKET": address, "WATCHDOG_USEC": "2000000"})
