@@ -125,6 +125,11 @@ sdist: build ## A source distribution in dist; building needs no network
 	$(BIN)/python -m pip install --quiet 'build>=1.2' 'setuptools>=77' 'Cython>=3.1'
 	$(BIN)/python -m build --sdist --no-isolation
 
+.PHONY: deb
+deb: build ## A Debian package in dist, for this machine's python3 (python3-venv, dpkg-dev)
+	@$(BIN)/python -m pip install --quiet 'click-man>=0.5'
+	@packaging/deb.sh $(BIN)/python
+
 .PHONY: clean
 clean: ## Remove everything that was built
 	rm -rf build dist *.egg-info $(VENV) smartharvest/*.so .pytest_cache .mypy_cache .ruff_cache .hypothesis
