@@ -17,6 +17,7 @@ CORE = [
     "fake_sensor",
     "histogram",
     "loop",
+    "nudge",
     "perf_ring",
     "perf_sensor",
     "proc_sensor",

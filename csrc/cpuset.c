@@ -2,16 +2,10 @@
 #include "cpuset.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "task_list.h"
-
-enum { MASK_BYTES = 8192, MAX_CANDIDATES = 1024, NUDGE_TRIES = 8, AFFINITY_BYTES = 1024 };
+enum { MASK_BYTES = 8192 };
 
 static int posix_write(void *ctx, int handle, const char *value, size_t length) {
     (void)ctx;
@@ -72,88 +66,6 @@ static int set_frozen(struct sh_cpuset *cpuset, bool frozen) {
     if (!err)
         cpuset->frozen = frozen;
     return err;
-}
-
-/* --- the nudge -------------------------------------------------------------------------------- */
-
-static bool is_runnable(int32_t tid) {
-    char path[64], line[256];
-    snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", tid, tid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    ssize_t got = read(fd, line, sizeof(line));
-    close(fd);
-    const char *p = got > 0 ? memrchr(line, ')', (size_t)got) : NULL;
-    return p && p + 2 < line + got && p[2] == 'R';
-}
-
-/* Runs anywhere in its cpuset, i.e. pinning and unpinning it loses nothing. */
-static bool is_unpinned(int32_t tid, const char *mask) {
-    unsigned long set[AFFINITY_BYTES / sizeof(unsigned long)] = {0};
-    char list[MASK_BYTES];
-    size_t used = 0;
-    long start = -1;
-    /* glibc's wrapper fixes the size; the cpuset may be larger than cpu_set_t. */
-    if (sched_getaffinity(tid, sizeof(set), (cpu_set_t *)set) != 0)
-        return false;
-    for (long cpu = 0; cpu <= AFFINITY_BYTES * 8; cpu++) {
-        const bool in =
-            cpu < AFFINITY_BYTES * 8 &&
-            set[(size_t)cpu / (8 * sizeof(long))] >> ((size_t)cpu % (8 * sizeof(long))) & 1;
-        if (in && start < 0)
-            start = cpu;
-        if (!in && start >= 0) {
-            const char *comma = used ? "," : "";
-            int n = start == cpu - 1
-                        ? snprintf(list + used, sizeof(list) - used, "%s%ld", comma, start)
-                        : snprintf(list + used, sizeof(list) - used, "%s%ld-%ld", comma, start,
-                                   cpu - 1);
-            if (n < 0 || (size_t)n >= sizeof(list) - used)
-                return false;
-            used += (size_t)n;
-            start = -1;
-        }
-    }
-    return strlen(mask) == used && memcmp(mask, list, used) == 0;
-}
-
-static void pin(int32_t tid, int32_t cpu) {
-    unsigned long set[AFFINITY_BYTES / sizeof(unsigned long)];
-    memset(set, cpu < 0 ? 0xff : 0, sizeof(set));
-    if (cpu >= 0)
-        set[(size_t)cpu / (8 * sizeof(long))] |= 1UL << ((size_t)cpu % (8 * sizeof(long)));
-    sched_setaffinity(tid, sizeof(set), (const cpu_set_t *)set); /* refused: no nudge */
-}
-
-struct candidates {
-    int32_t tids[MAX_CANDIDATES];
-    uint32_t count;
-};
-
-static void note_candidate(void *ctx, int32_t tid) {
-    struct candidates *found = ctx;
-    if (found->count < MAX_CANDIDATES)
-        found->tids[found->count++] = tid;
-}
-
-static void nudge(struct sh_cpuset *cpuset, int32_t cpu, const char *mask) {
-    struct candidates found = {.count = 0};
-    if (sh_list_task_file(cpuset->tasks_fd, note_candidate, &found) != 0 || found.count == 0)
-        return;
-    for (uint32_t tries = 0; tries < NUDGE_TRIES && tries < found.count; tries++) {
-        const int32_t tid = found.tids[cpuset->nudge_turn++ % found.count];
-        if (!is_runnable(tid) || !is_unpinned(tid, mask))
-            continue;
-        if (cpuset->nudged_tid)
-            atomic_store(cpuset->nudged_tid, tid);
-        pin(tid, cpu);
-        pin(tid, -1);
-        if (cpuset->nudged_tid)
-            atomic_store(cpuset->nudged_tid, 0);
-        atomic_fetch_add_explicit(&cpuset->nudges, 1, memory_order_relaxed);
-        return;
-    }
 }
 
 /* --- assigning -------------------------------------------------------------------------------- */
@@ -223,15 +135,15 @@ static int cpuset_assign(void *ctx, uint32_t harvested) {
     if (level > 0 && (err = set_frozen(cpuset, false)))
         return fail(cpuset, cpuset->file_count, level, err);
     err = before < 0 ? write_first(cpuset, level) : write_all(cpuset, level);
+    /* Before the reading, which takes as long: the kernel refuses what was not granted. */
+    if (!err && before >= 0 && before < (int64_t)level)
+        sh_nudge(&cpuset->nudge, &cpuset->added_cpu[before + 1], level - (uint32_t)before,
+                 cpuset->files[0].masks[level]);
     if (err || (err = read_all_back(cpuset, level)))
         return err;
     cpuset->current = level;
     if (level == 0 && (err = set_frozen(cpuset, true)))
         return fail(cpuset, cpuset->file_count, level, err);
-    if (cpuset->tasks_fd >= 0 && before >= 0)
-        for (uint32_t added = (uint32_t)before + 1; added <= level; added++)
-            if (cpuset->added_cpu[added] >= 0)
-                nudge(cpuset, cpuset->added_cpu[added], cpuset->files[0].masks[level]);
     return 0;
 }
 

@@ -18,6 +18,7 @@
 #include <sys/types.h>
 
 #include "actuator.h"
+#include "nudge.h"
 
 enum {
     SH_CPUSET_MAX_FILES = 256,
@@ -49,11 +50,8 @@ struct sh_cpuset {
     uint32_t file_count;
     uint32_t levels; /* 0..levels-1 cores can be harvested */
 
-    /* The nudge: after a grow an idle CPU would wait for the load balancer (4-17 ms), so one
-     * elastic thread is pinned to it and released. -1: no nudge. */
-    int tasks_fd;
-    const int32_t *added_cpu;    /* [level]: the CPU level has and level - 1 lacks, or -1 */
-    _Atomic int32_t *nudged_tid; /* where a crash can still find the pinned thread; may be NULL */
+    struct sh_nudge nudge;    /* of the elastic group's threads to what is lent */
+    const int32_t *added_cpu; /* [level]: the CPU level has and level - 1 lacks, or -1 */
 
     /* Freezing at level 0 instead of parking; -1: park. */
     int freezer;
@@ -61,11 +59,10 @@ struct sh_cpuset {
 
     int64_t current; /* level in force; -1 before the first assign */
     bool frozen;
-    uint32_t nudge_turn;
     /* Why the last assign failed. */
     _Atomic uint32_t failed_file; /* file_count: the freezer */
     _Atomic uint32_t failed_level;
-    _Atomic uint64_t writes, skipped, nudges;
+    _Atomic uint64_t writes, skipped;
 };
 
 /* Plain kernel files by descriptor. */

@@ -26,6 +26,7 @@ from smartharvest._c cimport (
     fake_sensor,
     histogram,
     loop,
+    nudge,
     perf_sensor,
     proc_sensor,
     rescue,
@@ -742,7 +743,7 @@ cdef class CpusetActuator(Actuator):
         self.c.file_count = len(files)
         self.c.levels = levels
         self.c.added_cpu = self.added
-        self.c.tasks_fd = self.open(tasks_path, os.O_RDONLY) if tasks_path else -1
+        self.c.nudge.tasks_fd = self.open(tasks_path, os.O_RDONLY) if tasks_path else -1
         self.c.freezer = -1
         if freezer is not None:
             path, freeze, thaw = (freezer[0], freezer[1].encode(), freezer[2].encode())
@@ -754,13 +755,15 @@ cdef class CpusetActuator(Actuator):
             PyObject_GetBuffer(nudge_slot, &self.slot, PyBUF_WRITABLE)
             if self.slot.len < <Py_ssize_t> sizeof(int32_t):
                 raise ValueError("no room for a thread id in the nudge slot")
-            self.c.nudged_tid = <cpuset.atomic_int32_t *> self.slot.buf
+            self.c.nudge.pinned_tid = <nudge.atomic_int32_t *> self.slot.buf
         self.paths, self.fds, self.masks = tuple(self.paths), tuple(self.fds), tuple(self.masks)
         cpuset.sh_cpuset_init(self.c, &self.seam)
 
     def __dealloc__(self) -> None:
         for fd in self.fds or ():
             os.close(fd)
+        if self.c != NULL:
+            nudge.sh_nudge_close(&self.c.nudge)
         PyBuffer_Release(&self.slot)
         PyMem_Free(self.c)
         PyMem_Free(self.added)
@@ -804,7 +807,7 @@ cdef class CpusetActuator(Actuator):
 
     @property
     def nudges(self) -> int:
-        return self.c.nudges
+        return self.c.nudge.nudges
 
 
 @cython.no_gc_clear

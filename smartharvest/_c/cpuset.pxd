@@ -1,9 +1,7 @@
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
 from smartharvest._c.actuator cimport sh_actuator
-
-cdef extern from *:
-    ctypedef int32_t atomic_int32_t "_Atomic int32_t"
+from smartharvest._c.nudge cimport sh_nudge
 
 cdef extern from "cpuset.h" nogil:
     enum:
@@ -24,15 +22,14 @@ cdef extern from "cpuset.h" nogil:
         sh_file_ops ops
         sh_cpuset_file files[256]
         uint32_t file_count, levels
-        int tasks_fd
+        sh_nudge nudge
         const int32_t *added_cpu
-        atomic_int32_t *nudged_tid
         int freezer
         const char *freeze
         const char *thaw
         int64_t current
         uint32_t failed_file, failed_level
-        uint64_t writes, skipped, nudges
+        uint64_t writes, skipped
 
     void sh_file_ops_posix(sh_file_ops *ops)
     void sh_cpuset_init(sh_cpuset *cpuset, sh_actuator *actuator)

@@ -80,7 +80,7 @@ static void make(uint32_t files) {
             .cpus = (int)i, .effective = EFFECTIVE + (int)i, .masks = masks[i]};
     cpuset.file_count = files;
     cpuset.levels = 3;
-    cpuset.tasks_fd = cpuset.freezer = -1;
+    cpuset.nudge.tasks_fd = cpuset.freezer = -1;
     cpuset.added_cpu = ADDED;
     sh_cpuset_init(&cpuset, &actuator);
 }
@@ -313,7 +313,7 @@ static void make_exclusive(void) {
         (struct sh_cpuset_file){.cpus = DB, .effective = -1, .masks = DB_MASKS, .primary = true};
     cpuset.file_count = 4;
     cpuset.levels = 3;
-    cpuset.tasks_fd = cpuset.freezer = -1;
+    cpuset.nudge.tasks_fd = cpuset.freezer = -1;
     cpuset.added_cpu = ADDED;
     sh_cpuset_init(&cpuset, &actuator);
 }
@@ -420,16 +420,16 @@ static uint64_t nudges_of(int32_t tid) {
     cpuset.files[0] = (struct sh_cpuset_file){.effective = -1, .masks = NUDGE_MASKS};
     cpuset.levels = 2;
     cpuset.added_cpu = added;
-    cpuset.nudged_tid = &nudged_tid;
-    cpuset.tasks_fd = scratch_file();
+    cpuset.nudge.pinned_tid = &nudged_tid;
+    cpuset.nudge.tasks_fd = scratch_file();
     sprintf(line, "%d\n", tid);
-    fill(cpuset.tasks_fd, line);
+    fill(cpuset.nudge.tasks_fd, line);
     CHECK_EQ(assign(0), 0);
-    CHECK_EQ(cpuset.nudges, 0);
+    CHECK_EQ(cpuset.nudge.nudges, 0);
     CHECK_EQ(assign(1), 0);
-    close(cpuset.tasks_fd);
+    close(cpuset.nudge.tasks_fd);
     CHECK_EQ(nudged_tid, 0); /* nobody is left pinned */
-    return cpuset.nudges;
+    return cpuset.nudge.nudges;
 }
 
 static void test_a_runnable_thread_is_nudged_to_the_added_cpu_and_released(void) {
