@@ -15,6 +15,7 @@ CORE = [
     "fake_actuator",
     "fake_events",
     "fake_sensor",
+    "handover",
     "histogram",
     "loop",
     "nudge",

@@ -125,6 +125,18 @@ static int read_all_back(struct sh_cpuset *cpuset, uint32_t level) {
     return 0;
 }
 
+/* Has, or no longer has, the cores held that lie between two levels. */
+static void hold(struct sh_cpuset *cpuset, int64_t from, int64_t to, bool held) {
+    if (!cpuset->handover || from < 0)
+        return;
+    for (int64_t level = (from < to ? from : to) + 1; level <= (from < to ? to : from); level++) {
+        if (held)
+            sh_handover_hold(cpuset->handover, cpuset->added_cpu[level]);
+        else
+            sh_handover_release(cpuset->handover, cpuset->added_cpu[level]);
+    }
+}
+
 static int cpuset_assign(void *ctx, uint32_t harvested) {
     struct sh_cpuset *cpuset = ctx;
     const uint32_t level = harvested < cpuset->levels ? harvested : cpuset->levels - 1;
@@ -134,11 +146,13 @@ static int cpuset_assign(void *ctx, uint32_t harvested) {
         return 0;
     if (level > 0 && (err = set_frozen(cpuset, false)))
         return fail(cpuset, cpuset->file_count, level, err);
+    hold(cpuset, before, level, true);
     err = before < 0 ? write_first(cpuset, level) : write_all(cpuset, level);
     /* Before the reading, which takes as long: the kernel refuses what was not granted. */
     if (!err && before >= 0 && before < (int64_t)level)
         sh_nudge(&cpuset->nudge, &cpuset->added_cpu[before + 1], level - (uint32_t)before,
                  cpuset->files[0].masks[level]);
+    hold(cpuset, before, level, false);
     if (err || (err = read_all_back(cpuset, level)))
         return err;
     cpuset->current = level;

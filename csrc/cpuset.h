@@ -18,6 +18,7 @@
 #include <sys/types.h>
 
 #include "actuator.h"
+#include "handover.h"
 #include "nudge.h"
 
 enum {
@@ -50,8 +51,9 @@ struct sh_cpuset {
     uint32_t file_count;
     uint32_t levels; /* 0..levels-1 cores can be harvested */
 
-    struct sh_nudge nudge;    /* of the elastic group's threads to what is lent */
-    const int32_t *added_cpu; /* [level]: the CPU level has and level - 1 lacks, or -1 */
+    struct sh_nudge nudge;        /* of the elastic group's threads to what is lent */
+    struct sh_handover *handover; /* NULL: no core is held while it changes hands */
+    const int32_t *added_cpu;     /* [level]: the CPU level has and level - 1 lacks, or -1 */
 
     /* Freezing at level 0 instead of parking; -1: park. */
     int freezer;

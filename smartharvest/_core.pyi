@@ -227,7 +227,8 @@ class CpusetActuator(Actuator):
     ``files`` lists (cpus path, effective path or None, masks), a group before its children; the
     masks have one entry per number of harvested cores. ``added_cpu[level]`` is the CPU a level has
     and the one below lacks, -1 if there is none. ``primary_files`` are the same of the primaries,
-    whose sets shrink as the harvest grows. ``kernel_files`` answers instead of the kernel.
+    whose sets shrink as the harvest grows. ``kernel_files`` answers instead of the kernel. With a
+    ``fifo_priority`` real-time threads hold each core while it changes hands (csrc/handover.h).
     """
 
     def __init__(
@@ -239,6 +240,7 @@ class CpusetActuator(Actuator):
         kernel_files: _KernelFiles | None = None,
         nudge_slot: _WritableBuffer | None = None,
         primary_files: Sequence[tuple[str, str | None, list[str]]] = (),
+        fifo_priority: int = 0,
     ) -> None: ...
     @property
     def writes(self) -> int: ...

@@ -24,6 +24,7 @@ from smartharvest._c cimport (
     fake_actuator,
     fake_events,
     fake_sensor,
+    handover,
     histogram,
     loop,
     nudge,
@@ -690,7 +691,8 @@ cdef class CpusetActuator(Actuator):
     ``files`` lists (cpus path, effective path or None, masks), a group before its children; the
     masks have one entry per number of harvested cores. ``added_cpu[level]`` is the CPU a level has
     and the one below lacks, -1 if there is none. ``primary_files`` are the same of the primaries,
-    whose sets shrink as the harvest grows. ``kernel_files`` answers instead of the kernel.
+    whose sets shrink as the harvest grows. ``kernel_files`` answers instead of the kernel. With a
+    ``fifo_priority`` real-time threads hold each core while it changes hands (csrc/handover.h).
     """
 
     cdef cpuset.sh_cpuset *c
@@ -698,6 +700,7 @@ cdef class CpusetActuator(Actuator):
     cdef Py_buffer slot
     cdef int32_t *added
     cdef const char **mask_table
+    cdef handover.sh_handover handover
 
     def __cinit__(
         self,
@@ -708,6 +711,7 @@ cdef class CpusetActuator(Actuator):
         kernel_files: object = None,
         nudge_slot: object = None,
         primary_files: Sequence[tuple[str, str | None, list[str]]] = (),
+        fifo_priority: int = 0,
     ) -> None:
         cdef Py_ssize_t i, level
         cdef Py_ssize_t levels = len(added_cpu)
@@ -758,8 +762,29 @@ cdef class CpusetActuator(Actuator):
             self.c.nudge.pinned_tid = <nudge.atomic_int32_t *> self.slot.buf
         self.paths, self.fds, self.masks = tuple(self.paths), tuple(self.fds), tuple(self.masks)
         cpuset.sh_cpuset_init(self.c, &self.seam)
+        if fifo_priority > 0:
+            self.hold_by(fifo_priority)
+
+    cdef int hold_by(self, fifo_priority: int) except -1:
+        cdef uint32_t count = 0
+        self.handover.fifo_priority = fifo_priority
+        self.handover.threads = <handover.sh_handover_thread *> allocate(
+            self.c.levels, sizeof(handover.sh_handover_thread)
+        )
+        for level in range(self.c.levels):
+            if 0 <= self.added[level] < handover.SH_HANDOVER_MAX_CPUS:
+                self.handover.threads[count].cpu = self.added[level]
+                count += 1
+        self.handover.count = count
+        error = handover.sh_handover_start(&self.handover)
+        if error:
+            raise OSError(-error, os.strerror(-error))
+        self.c.handover = &self.handover
+        return 0
 
     def __dealloc__(self) -> None:
+        handover.sh_handover_stop(&self.handover)
+        PyMem_Free(self.handover.threads)
         for fd in self.fds or ():
             os.close(fd)
         if self.c != NULL:

@@ -294,8 +294,12 @@ class ElasticSide:
         survey: Survey,
         nudge_slot: memoryview,
         primary_files: Sequence[tuple[str, str | None, list[str]]] = (),
+        fifo_priority: int = 0,
     ) -> _core.Actuator:
-        """What moves the cores, for the host as surveyed; ``primary_files`` of the primaries."""
+        """What moves the cores, for the host as surveyed; ``primary_files`` of the primaries.
+
+        With a ``fifo_priority`` threads of that priority hold each core while it changes hands.
+        """
         capacity = survey.capacity
         levels = range(capacity.max_harvest + 1)
         if isinstance(self.target, PidTarget):
@@ -320,4 +324,5 @@ class ElasticSide:
             kernel_files=self._tree.files if made_tree else None,
             nudge_slot=nudge_slot,
             primary_files=primary_files,
+            fifo_priority=0 if made_tree else fifo_priority,
         )

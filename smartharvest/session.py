@@ -70,6 +70,8 @@ _package_log = logging.getLogger("smartharvest")
 
 FIFO_PRIORITY = 10
 RESCUE_PRIORITY = FIFO_PRIORITY + 1
+HANDOVER_PRIORITY = FIFO_PRIORITY - 1
+"""Below the loop's: on its own core it must never be waited for."""
 GUARDIAN_PATIENCE_S = 1.0
 """How long the guardian may be amid writing the minimum."""
 
@@ -447,8 +449,6 @@ class Session:
         sensor = self._sense().sensor
         self._rescue(sensor)
         exact = sensor.sees_changes and settings.accounting == "exact"
-        # A spinning real-time thread runs into the kernel's real-time throttling every second.
-        realtime = settings.realtime and settings.pacing != "spin"
         return _core.Loop(
             sensor=sensor,
             actuator=actuator,
@@ -461,11 +461,16 @@ class Session:
             pacing=settings.pacing,
             realtime_cpus=[capacity.lendable[0]],
             cpus=sorted(self.tree.online_cpus() - set(capacity.elastic_cpus(capacity.max_harvest))),
-            fifo_priority=FIFO_PRIORITY if realtime else 0,
+            fifo_priority=FIFO_PRIORITY if self._realtime else 0,
             exact=exact,
             event_driven=exact and sensor.wakes and settings.events,
             beat_slot=beat_slot,
         )
+
+    @property
+    def _realtime(self) -> bool:
+        # A spinning real-time thread runs into the kernel's real-time throttling every second.
+        return self.settings.realtime and self.settings.pacing != "spin"
 
     def _actuator(self) -> tuple[_core.Actuator, memoryview | None]:
         """What moves the cores, and where the loop leaves the time of its polls."""
@@ -481,7 +486,12 @@ class Session:
             self.elastic_side.minimum_cpus(self.survey),
         )
         page = self.journal.page
-        actuator = self.elastic_side.make_actuator(self.survey, page.nudge_slot, primary_files)
+        actuator = self.elastic_side.make_actuator(
+            self.survey,
+            page.nudge_slot,
+            primary_files,
+            fifo_priority=HANDOVER_PRIORITY if self._realtime else 0,
+        )
         return actuator, page.beat_slot
 
     def _rescue(self, sensor: _core.Sensor, /) -> None:

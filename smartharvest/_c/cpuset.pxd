@@ -1,6 +1,7 @@
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
 from smartharvest._c.actuator cimport sh_actuator
+from smartharvest._c.handover cimport sh_handover
 from smartharvest._c.nudge cimport sh_nudge
 
 cdef extern from "cpuset.h" nogil:
@@ -23,6 +24,7 @@ cdef extern from "cpuset.h" nogil:
         sh_cpuset_file files[256]
         uint32_t file_count, levels
         sh_nudge nudge
+        sh_handover *handover
         const int32_t *added_cpu
         int freezer
         const char *freeze

@@ -258,6 +258,40 @@ static void test_plain_files_are_written_in_place_and_read_from_the_start(void) 
     close(fd);
 }
 
+/* --- holding ---------------------------------------------------------------------------------- */
+
+static struct sh_handover_thread holders[2]; /* threads that never started: only the words */
+static struct sh_handover handover = {.threads = holders, .count = 2};
+static char holding[64];
+
+static int write_and_look(void *ctx, int handle, const char *value, size_t length) {
+    sprintf(holding + strlen(holding), "%u%u ", holders[0].held, holders[1].held);
+    return host_write(ctx, handle, value, length);
+}
+
+static void assign_holding(uint32_t level, int result, const char *held) {
+    holding[0] = '\0';
+    CHECK_EQ(assign(level), result);
+    CHECK_TEXT(holding, held);
+    CHECK_EQ(holders[0].held + holders[1].held, 0); /* let go, whatever came of it */
+}
+
+static void test_the_cores_that_change_hands_are_held_during_the_write(void) {
+    make(1);
+    cpuset.handover = &handover;
+    cpuset.ops.write = write_and_look;
+    for (int i = 0; i < 2; i++)
+        holders[i].cpu = (uint32_t)ADDED[i + 1];
+    assign_holding(0, 0, "00 "); /* nobody knows what changes hands */
+    assign_holding(1, 0, "10 ");
+    assign_holding(2, 0, "01 ");
+    assign_holding(0, 0, "11 ");
+    assign_holding(2, 0, "11 ");
+    host.fail_file = GROUP;
+    host.fail_with = EIO;
+    assign_holding(1, -EIO, "01 ");
+}
+
 /* --- exclusive placement ---------------------------------------------------------------------- */
 
 enum {
@@ -478,6 +512,7 @@ int main(void) {
     RUN(test_freezing_follows_the_shrink_and_thawing_precedes_the_grow);
     RUN(test_a_freezer_that_refuses_is_named);
     RUN(test_plain_files_are_written_in_place_and_read_from_the_start);
+    RUN(test_the_cores_that_change_hands_are_held_during_the_write);
     RUN(test_lending_widens_the_elastic_set_before_it_narrows_the_primaries);
     RUN(test_taking_back_widens_the_primaries_before_it_narrows_the_elastic_set);
     RUN(test_the_first_exclusive_assign_starts_from_whatever_is_there);
