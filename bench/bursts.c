@@ -13,7 +13,8 @@
 #include <unistd.h>
 
 enum { NS_PER_S = 1000000000, PROCESSES = 4, WORK_NS = 100000, MOST = 100000 };
-static const double PAUSE_NS = 2e6, MEAN_GAP_NS = 6e6; /* between two bursts: a pause, then Poisson */
+static const double PAUSE_NS = 2e6,
+                    MEAN_GAP_NS = 6e6; /* between two bursts: a pause, then Poisson */
 
 static int64_t read_clock(clockid_t clock) {
     struct timespec t;

@@ -125,13 +125,15 @@ def made_group(tree: CgroupTree, cpus: list[int]) -> Iterator[tuple[Group, HostW
         writer.restore()
 
 
-def make_actuator(group: Group, cpus: list[int]) -> _core.CpusetActuator:
-    """Level 1 has both CPUs, level 0 only the second."""
+def make_actuator(group: Group, cpus: list[int], fifo_priority: int = 0) -> _core.CpusetActuator:
+    """Level 1 has both CPUs, level 0 only the second; with a priority the first is held."""
     masks = [format_cpulist(cpus[1:]), format_cpulist(cpus)]
     files: list[tuple[str, str | None, list[str]]] = [
         (group.cpus_file, group.effective_cpus_file, masks)
     ]
-    return _core.CpusetActuator(files, [-1, cpus[0]], tasks_path=group.tasks_file)
+    return _core.CpusetActuator(
+        files, [-1, cpus[0]], tasks_path=group.tasks_file, fifo_priority=fifo_priority
+    )
 
 
 def _case(

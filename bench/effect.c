@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { NS_PER_S = 1000000000 };
 
@@ -41,6 +42,21 @@ static void *stamp(void *argument) {
             atomic_store_explicit(&hog.stamps->first_ns, now_ns(), memory_order_relaxed);
     }
     return NULL;
+}
+
+/* Turns the caller into a thread of that CPU, which notes when it runs after each reading of the
+ * eventfd. Does not return but on failure: -errno. */
+int effect_sleeper(int cpu, int event_fd, struct effect_stamps *stamps) {
+    uint64_t count;
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(cpu, &set);
+    if (sched_setaffinity(0, sizeof(set), &set))
+        return -errno;
+    atomic_store(&stamps->running, 1);
+    while (read(event_fd, &count, sizeof(count)) == sizeof(count))
+        atomic_store(&stamps->first_ns, now_ns());
+    return -errno;
 }
 
 /* Turns the caller and threads - 1 more into hogs (at most 64) for ever. -errno on failure. */

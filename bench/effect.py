@@ -5,6 +5,9 @@ is lent and taken back. A shrink has taken effect at the last such moment of any
 the first. The floor is one sched_setaffinity(2) of one such thread by the same SCHED_FIFO caller,
 to the CPU and off it. What the kernel itself still does on the CPU is not seen.
 
+Mechanisms: `merge`, the agent's; `unheld`, the same without the threads that hold a core while it
+changes hands (csrc/handover.h); `affinity`, of every thread, without a nudge.
+
 As a program, ``python -m bench.effect PARENT_PID PAGE_FD THREADS CPU``, these are the threads.
 """
 
@@ -17,6 +20,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -28,13 +32,16 @@ from numpy.typing import NDArray
 from bench import probe
 from bench.compiling import build_library
 from bench.cpuset import Times, find_tree, made_group, make_actuator
-from bench.statistics import compare, median_us
+from bench.others import OTHERS_NS, Others
+from bench.statistics import compare
 from bench.subject import Effort, Figures, NotMeasurableError, Subject, goal, interleave
+from smartharvest import _core
 from smartharvest.demo.parent import die_with
 from smartharvest.host import tasks
 from smartharvest.host.cgroup import Group
 from smartharvest.host.cpulist import format_cpulist
 from smartharvest.host.writer import HostWriter
+from smartharvest.session import HANDOVER_PRIORITY
 
 THREADS = (1, 4, 16, 64)
 MOVES = 100
@@ -44,8 +51,16 @@ REST_S = 0.003
 """After each move; whatever happens later is not seen, except that a grow is waited for."""
 GIVEN_UP_NS = 100_000_000
 """A grow without effect by then counts as so long."""
+WAYS = ("shrink", "grow", "grow_alone")
+MECHANISMS = ("merge", "unheld", "affinity")
+FLOOR = "sched_setaffinity"
 SHRINK_RATIO_GOAL = 1.3
-GOALS_US = {"shrink_4": 60.0, "grow_4": 120.0, "shrink_64": 300.0, "grow_64": 200.0}
+GOALS_US = {
+    ("shrink", "merge_4"): 60.0,
+    ("grow", "merge_4"): 120.0,
+    ("shrink", "merge_64"): 300.0,
+    ("grow", "merge_64"): 200.0,
+}
 """At the 99th percentile, by the number of threads."""
 _SLOT = np.dtype((np.int64, 8))  # struct effect_stamps: running, first_ns, last_ns, padding
 _RUNNING, _FIRST_NS, _LAST_NS = range(3)
@@ -61,50 +76,60 @@ def measure(effort: Effort) -> Figures:
     if not probe.fifo_allowed():
         raise NotMeasurableError("SCHED_FIFO is refused")
     count = effort.samples(MOVES)
-    with made_group(tree, cpus) as (group, writer):
-        actuator = make_actuator(group, cpus)
+    with made_group(tree, cpus) as (group, writer), ExitStack() as stack:
+        others = stack.enter_context(Others(group.tree, [group], cpus[0]))
+        merge = make_actuator(group, cpus, fifo_priority=HANDOVER_PRIORITY)
+        unheld = make_actuator(group, cpus)
 
         def hogs(threads: int) -> _Hogs:
-            actuator.assign(1)
+            merge.assign(1)
+            unheld.assign(1)
             return _Hogs(threads, cpus[0], lambda pid: _enter(pid, group, writer))
 
-        def cpuset_case(threads: int) -> Times:
+        def case(mechanism: str, threads: int) -> Times:
             with hogs(threads) as batch:
-                return _swing(batch, cpus, count, actuator.assign)
-
-        def floor_case() -> Times:
-            with hogs(1) as batch:
-                tid = batch.pid
-                return _swing(
-                    batch, cpus, count, lambda level: probe.setaffinity_ns(tid, cpus[1 - level])
-                )
+                move: Callable[[int], object]
+                if mechanism == "affinity":
+                    move = _core.AffinityActuator([batch.pid], [cpus[1:], cpus]).assign
+                elif mechanism == "floor":
+                    tid = batch.pid
+                    move = lambda level: probe.setaffinity_ns(tid, cpus[1 - level])  # noqa: E731
+                else:
+                    move = {"merge": merge, "unheld": unheld}[mechanism].assign
+                return _swing(batch, cpus, count, move, others)
 
         cases: dict[str, Callable[[], Times]] = {
-            str(threads): partial(cpuset_case, threads) for threads in THREADS
-        }
-        cases["floor"] = floor_case
-        nudges = actuator.nudges
-        results = interleave(cases, effort)
-        nudges = actuator.nudges - nudges
-    figures: Figures = {"cpus": format_cpulist(cpus), "moved_cpu": cpus[0], "nudges": nudges}
-    goals: Figures = {}
-    for way in ("shrink", "grow"):
-        floor = f"sched_setaffinity_{way}"
-        rounds = {
-            f"{way}_{threads}": [times[way] for times in results[str(threads)]]
+            f"{mechanism}_{threads}": partial(case, mechanism, threads)
+            for mechanism in MECHANISMS
             for threads in THREADS
         }
-        rounds[floor] = [times[way] for times in results["floor"]]
-        of_way = compare(rounds, {name: floor for name in rounds if name != floor})
-        figures[way] = of_way
-        for name, at_most_us in GOALS_US.items():
-            if name in rounds:
-                p99_us = float(np.percentile(np.concatenate(rounds[name]), 99) / 1000)
-                goals[f"{name}_threads_p99_us"] = goal(at_most_us, round(p99_us, 1))
-        if way == "shrink":
-            ratio = median_us(of_way["shrink_4"]) / median_us(of_way[floor])
-            goals["shrink_4_threads_to_floor"] = goal(SHRINK_RATIO_GOAL, round(ratio, 3))
-    return {**figures, "goals": goals}
+        cases[FLOOR] = partial(case, "floor", 1)
+        results = interleave(cases, effort)
+        nudges = merge.nudges + unheld.nudges
+    figures: Figures = {
+        "cpus": format_cpulist(cpus),
+        "moved_cpu": cpus[0],
+        "nudges": nudges,
+    }
+    figures["others_seen"] = others.seen
+    for way in WAYS:
+        rounds = {name: [times[way] for times in of_case] for name, of_case in results.items()}
+        rounds = {name: of_case for name, of_case in rounds.items() if all(map(len, of_case))}
+        figures[way] = compare(rounds, {name: FLOOR for name in rounds if name != FLOOR})
+    return {**figures, "goals": _goals(figures)}
+
+
+def _goals(figures: Figures) -> Figures:
+    goals: Figures = {}
+    for (way, name), at_most_us in GOALS_US.items():
+        of_way = figures[way]
+        assert isinstance(of_way, dict)
+        if name in of_way:
+            goals[f"{way}_{name}_p99_us"] = goal(at_most_us, of_way[name]["p99_us"])
+        if (way, name) == ("shrink", "merge_4") and name in of_way:
+            ratio = of_way[name]["median_ratio"]
+            goals["shrink_merge_4_to_floor"] = goal(SHRINK_RATIO_GOAL, ratio)
+    return goals
 
 
 class _Hogs:
@@ -162,11 +187,17 @@ def _enter(pid: int, group: Group, writer: HostWriter) -> None:
     )
 
 
-def _swing(batch: _Hogs, cpus: list[int], count: int, move: Callable[[int], object]) -> Times:
+def _swing(
+    batch: _Hogs,
+    cpus: list[int],
+    count: int,
+    move: Callable[[int], object],
+    others: Others,
+) -> Times:
     """Nanoseconds to the effect of up to ``count`` moves each way, by a SCHED_FIFO caller on the
     CPU that is kept; level 0 takes the other one, level 1 gives it."""
     allowed = os.sched_getaffinity(0)
-    times: dict[str, list[int]] = {"shrink": [], "grow": []}
+    times: dict[str, list[int]] = {way: [] for way in WAYS}
     os.sched_setaffinity(0, cpus[1:])
     try:
         with probe.scheduled("fifo"):
@@ -180,9 +211,13 @@ def _swing(batch: _Hogs, cpus: list[int], count: int, move: Callable[[int], obje
                 if last_ns > start_ns:
                     times["shrink"].append(last_ns - start_ns)
                 batch.stamps[:, _FIRST_NS] = 0
+                others_ns = others.now_ns()
                 start_ns = time.monotonic_ns()
                 move(1)
-                times["grow"].append(_first_ns(batch, start_ns) - start_ns)
+                took_ns = _first_ns(batch, start_ns) - start_ns
+                times["grow"].append(took_ns)
+                if others.now_ns() - others_ns < OTHERS_NS:
+                    times["grow_alone"].append(took_ns)
     finally:
         os.sched_setaffinity(0, allowed)
     return {way: np.array(samples, dtype=np.int64) for way, samples in times.items()}
@@ -199,12 +234,15 @@ def _first_ns(batch: _Hogs, start_ns: int) -> int:
 
 SUBJECT = Subject(
     measure,
-    seconds=75.0,
-    least_s=10.0,
+    seconds=110.0,
+    least_s=25.0,
     title="Time to effect",
     about="""\
 A sample is one move of a core: a shrink has taken effect when the last thread is off the CPU, a
-grow when the first is on it. The floor is one sched_setaffinity(2) of one such thread.""",
+grow when the first is on it. The floor is one sched_setaffinity(2) of one such thread. *Merge* is
+the agent's mechanism, *unheld* the same without a real-time thread that holds the core while it
+changes hands, *affinity* sched_setaffinity(2) of every thread; the number is that of the batch's
+threads. *Grow alone* leaves out the moves while which something else ran on the CPU for 0.2 ms.""",
 )
 
 

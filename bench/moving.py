@@ -44,7 +44,7 @@ from smartharvest.host.cpulist import format_cpulist
 from smartharvest.host.journal import Journal
 from smartharvest.host.recovery import recover
 from smartharvest.host.writer import HostWriter
-from smartharvest.session import RESCUE_PRIORITY
+from smartharvest.session import HANDOVER_PRIORITY, RESCUE_PRIORITY
 
 SLICE_S = 1.2
 """Some 150 bursts; a slice that is to be kept is longer."""
@@ -108,7 +108,7 @@ def run_slices(names: list[str], effort: Effort, seconds: float) -> dict[str, li
         raise NotMeasurableError("SCHED_FIFO is refused")
     program = build_program(Path(__file__).with_name("bursts.c"), "-lm")
     with ExitStack() as stack:
-        stage = stack.enter_context(_stage(tree, cpus))
+        stage = stack.enter_context(made_stage(tree, cpus))
         bully = stack.enter_context(BullyProcess(BATCH_THREADS))
         stage.place(bully.pid, stage.elastic)
         bully.start()
@@ -190,7 +190,7 @@ def _ratio(slices: list[Slice], base: list[Slice]) -> dict[str, float]:
     }
 
 
-class _Stage:
+class Stage:
     """A primary and an elastic group in one parent."""
 
     def __init__(self, tree: CgroupTree, cpus: list[int], writer: HostWriter) -> None:
@@ -200,7 +200,10 @@ class _Stage:
         self.primary, self.elastic = (
             tree.group(f"{parent.relative}/{name}") for name in ("primary", "elastic")
         )
-        for above, groups in ((tree.group(""), [parent]), (parent, [self.primary, self.elastic])):
+        for above, groups in (
+            (tree.group(""), [parent]),
+            (parent, [self.primary, self.elastic]),
+        ):
             if tree.version == 2:
                 writer.enable_controllers(above.path, CONTROLLERS)
             for group in groups:
@@ -208,12 +211,13 @@ class _Stage:
                     writer.make_group(directory)
         if self.elastic.idle_file is None:
             raise NotMeasurableError("needs cpu.idle (Linux 5.15)")
-        writer.set(self.elastic.idle_file, "1")
+        self.set_idle(True)
         masks = [format_cpulist(cpus[1:]), format_cpulist(cpus)]
         self.actuator = _core.CpusetActuator(
             [(self.elastic.cpus_file, self.elastic.effective_cpus_file, masks)],
             [-1, cpus[0]],
             tasks_path=self.elastic.tasks_file,
+            fifo_priority=HANDOVER_PRIORITY,
         )
         hierarchy = "cpuset" if tree.version == 1 else "v2"
         self.targets = [
@@ -221,24 +225,34 @@ class _Stage:
             for group, number in ((self.primary, 0), (self.elastic, -1))
         ]
 
+    def set_idle(self, idle: bool) -> None:
+        """Whether the elastic group is under cpu.idle."""
+        assert self.elastic.idle_file is not None
+        self._writer.set(self.elastic.idle_file, str(int(idle)))
+
     def place(self, pid: int, group: Group) -> None:
         for directory in {group.directory(controller) or "" for controller in CONTROLLERS}:
             self._writer.files.write(f"{directory}/cgroup.procs", str(pid))
 
 
 @contextmanager
-def _stage(tree: CgroupTree, cpus: list[int]) -> Iterator[_Stage]:
+def made_stage(tree: CgroupTree, cpus: list[int]) -> Iterator[Stage]:
     recover(tree.files, STATE_DIRECTORY)
     parent = tree.group(f"smartharvest-bench-{os.getpid()}")
     writer = HostWriter(tree.files, Journal(STATE_DIRECTORY, claims=[parent.path]))
     try:
-        yield _Stage(tree, cpus, writer)
+        yield Stage(tree, cpus, writer)
     finally:
         writer.restore()
 
 
 def _run(
-    stage: _Stage, bully: BullyProcess, program: Path, case: Case, seconds: float, seed: int
+    stage: Stage,
+    bully: BullyProcess,
+    program: Path,
+    case: Case,
+    seconds: float,
+    seed: int,
 ) -> Slice:
     sensor = None
     stage.actuator.assign(0 if case.confined or case.period_ms else 1)
@@ -289,7 +303,7 @@ def _rescue_cpu_s() -> float:
     return total_ns / 1e9
 
 
-def _move(stage: _Stage, period_s: float, end: float) -> None:
+def _move(stage: Stage, period_s: float, end: float) -> None:
     """Lends and takes back the first CPU at absolute times, from the second as the loop would."""
     allowed = os.sched_getaffinity(0)
     os.sched_setaffinity(0, stage.cpus[1:])
@@ -332,7 +346,10 @@ def main(
     with samples.open("a") as file:
         for name, slices in run_slices(list(names or CASES), effort, seconds).items():
             for part in slices:
-                values = {**dataclasses.asdict(part), "latencies_ns": part.latencies_ns.tolist()}
+                values = {
+                    **dataclasses.asdict(part),
+                    "latencies_ns": part.latencies_ns.tolist(),
+                }
                 file.write(json.dumps({"case": name, **values}) + "\n")
     gathered: dict[str, list[Slice]] = {}
     for line in samples.read_text().splitlines():

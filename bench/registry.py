@@ -19,6 +19,7 @@ NAMES = (
     "truth",
     "cpuset",
     "effect",
+    "reaction",
     "moving",
     "scaling",
     "simulator",

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from bench import cpuset, effect, probe
+from bench.others import OTHERS_NS
 from bench.subject import Effort, NotMeasurableError
 from smartharvest.host.cgroup import CgroupTree
 from smartharvest.host.kernel_files import PosixFiles
@@ -23,6 +24,11 @@ class MadeStamps:
 
     def __init__(self) -> None:
         self.stamps = np.zeros((2, 8), dtype=np.int64)
+        self.others_ns: list[int] = []
+
+    def now_ns(self) -> int:
+        """What others have run on the CPU: as scripted, then nothing more."""
+        return self.others_ns.pop(0) if self.others_ns else 0
 
     def move(self, level: int) -> None:
         now_ns = time.monotonic_ns()
@@ -39,7 +45,7 @@ def unscheduled(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def swing(made: MadeStamps, count: int) -> cpuset.Times:
     cpu = min(os.sched_getaffinity(0))
-    return effect._swing(made, [cpu, cpu], count, made.move)  # type: ignore[arg-type]
+    return effect._swing(made, [cpu, cpu], count, made.move, made)  # type: ignore[arg-type]
 
 
 @pytest.mark.usefixtures("unscheduled")
@@ -65,6 +71,15 @@ def test_a_grow_without_effect_counts_as_the_whole_wait(monkeypatch: pytest.Monk
     made = MadeStamps()
     made.move = lambda _level: None  # type: ignore[method-assign,assignment]
     assert (swing(made, 1)["grow"] >= 1_000_000).all()
+
+
+@pytest.mark.usefixtures("unscheduled")
+def test_a_grow_beside_which_others_ran_is_not_alone() -> None:
+    made = MadeStamps()
+    made.others_ns = [1000, 1000 + OTHERS_NS, 1000 + OTHERS_NS, 2000 + OTHERS_NS]
+    times = swing(made, 2)
+    assert len(times["grow"]) == 2
+    assert times["grow_alone"].tolist() == times["grow"][1:].tolist()
 
 
 def test_the_threads_stamp_the_cpu_they_run_on_and_end_at_the_exit() -> None:
