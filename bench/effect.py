@@ -33,7 +33,7 @@ from bench import probe
 from bench.compiling import build_library
 from bench.cpuset import Times, find_tree, made_group, make_actuator
 from bench.others import OTHERS_NS, Others
-from bench.statistics import compare
+from bench.statistics import compare_found
 from bench.subject import Effort, Figures, NotMeasurableError, Subject, goal, interleave
 from smartharvest import _core
 from smartharvest.demo.parent import die_with
@@ -113,9 +113,9 @@ def measure(effort: Effort) -> Figures:
     }
     figures["others_seen"] = others.seen
     for way in WAYS:
-        rounds = {name: [times[way] for times in of_case] for name, of_case in results.items()}
-        rounds = {name: of_case for name, of_case in rounds.items() if all(map(len, of_case))}
-        figures[way] = compare(rounds, {name: FLOOR for name in rounds if name != FLOOR})
+        figures[way] = compare_found(
+            {name: [times[way] for times in rounds] for name, rounds in results.items()}, FLOOR
+        )
     return {**figures, "goals": _goals(figures)}
 
 

@@ -184,7 +184,7 @@ def _ratio(slices: list[Slice], base: list[Slice]) -> dict[str, float]:
         drawn.append(_p99_ns([slices[i] for i in chosen]) / _p99_ns([base[i] for i in chosen]))
     low, high = np.percentile(drawn, [2.5, 97.5]) if drawn else (np.nan, np.nan)
     return {
-        "ratio": rounded(_p99_ns(slices) / _p99_ns(base)),
+        "ratio": rounded(_p99_ns(slices[:rounds]) / _p99_ns(base[:rounds])),
         "low": rounded(float(low)),
         "high": rounded(float(high)),
     }

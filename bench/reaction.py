@@ -29,7 +29,7 @@ from bench.compiling import build_library
 from bench.cpuset import Times, find_tree
 from bench.moving import Stage, made_stage
 from bench.others import OTHERS_NS, Others
-from bench.statistics import compare
+from bench.statistics import compare_found
 from bench.subject import Effort, Figures, NotMeasurableError, Subject, goal, interleave
 from smartharvest import _core
 from smartharvest.demo.children import BullyProcess
@@ -89,9 +89,9 @@ def measure(effort: Effort) -> Figures:
         results = interleave(cases, effort)
     figures: Figures = {"batch_threads": BATCH_THREADS, "others_seen": others.seen}
     for where in WHERE:
-        rounds = {name: [times[where] for times in of_case] for name, of_case in results.items()}
-        rounds = {name: of_case for name, of_case in rounds.items() if all(map(len, of_case))}
-        figures[where] = compare(rounds, {name: FLOOR for name in rounds if name != FLOOR})
+        figures[where] = compare_found(
+            {name: [times[where] for times in rounds] for name, rounds in results.items()}, FLOOR
+        )
     return {**figures, "goals": _goals(figures["until_it_runs"])}
 
 

@@ -64,6 +64,13 @@ def compare(cases: Mapping[str, Sequence[ArrayLike]], floors: Mapping[str, str])
     return dict(figures)
 
 
+def compare_found(cases: Mapping[str, Sequence[NDArray[np.int64]]], floor: str) -> Figures:
+    """``compare`` of the rounds and cases that have a sample, each to ``floor`` if that has one."""
+    rounds = {name: [samples for samples in case if len(samples)] for name, case in cases.items()}
+    found = {name: case for name, case in rounds.items() if case}
+    return compare(found, {name: floor for name in found if name != floor and floor in found})
+
+
 def across_rounds(values: Sequence[float]) -> Figures:
     """For a figure each round has one of: the median round, and the extremes."""
     return {

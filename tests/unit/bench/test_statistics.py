@@ -1,6 +1,7 @@
+import numpy as np
 import pytest
 
-from bench.statistics import across_rounds, compare, ratio, summarize
+from bench.statistics import across_rounds, compare, compare_found, ratio, summarize
 
 
 def test_samples_are_pooled_and_the_spread_is_of_round_medians() -> None:
@@ -42,3 +43,12 @@ def test_figures_have_four_significant_digits() -> None:
 @pytest.mark.parametrize(("values", "median"), [([3.0, 1.0, 2.0], 2.0), ([1.0, 2.0], 1.5)])
 def test_what_a_round_has_one_of_keeps_its_extremes(values: list[float], median: float) -> None:
     assert across_rounds(values) == {"median": median, "spread": [min(values), max(values)]}
+
+
+def test_rounds_and_cases_without_a_sample_are_left_out() -> None:
+    none, some = np.array([], dtype=np.int64), np.array([2000], dtype=np.int64)
+    found = compare_found({"a": [some, none], "b": [none, none], "floor": [some, some]}, "floor")
+    assert found.keys() == {"a", "floor"}
+    assert found["a"]["median_ratio"] == 1.0  # type: ignore[index]
+    alone = compare_found({"a": [some], "floor": [none]}, "floor")
+    assert "floor" not in alone["a"]  # type: ignore[operator]
