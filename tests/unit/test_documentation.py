@@ -18,13 +18,11 @@ REFERENCE = (ROOT / "docs" / "reference.md").read_text()
 DOCUMENTS = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
 
 
-@pytest.mark.slow
 def test_every_command_is_in_the_reference() -> None:
     missing = [command.name for command in COMMANDS if f"`{command.name}`" not in REFERENCE]
     assert not missing
 
 
-@pytest.mark.slow
 def test_every_exit_code_is_in_the_reference_and_the_readme() -> None:
     classes = [c for c in vars(errors).values() if isinstance(c, type)]
     codes = {c.exit_code for c in classes if issubclass(c, errors.SmartHarvestError)}
@@ -40,7 +38,6 @@ def test_every_link_to_a_file_leads_somewhere(document: Path) -> None:
             assert (document.parent / link).exists(), link
 
 
-@pytest.mark.slow
 def test_every_flag_that_is_written_about_exists() -> None:
     shown = "".join(smartharvest_here(str(c.name), "--help").out for c in COMMANDS)
     ours = {f"--{name.replace('_', '-')}" for name in FIELDS}
