@@ -56,7 +56,9 @@ def main(
     document["warnings"] = warnings
     write_document(document, out)
     if document["interrupted"]:
-        click.echo("bench: interrupted; what was measured is kept, marked as partial", err=True)
+        click.echo(
+            "bench: interrupted; what was measured is kept as partial (make performance)", err=True
+        )
         sys.exit(128 + signal.SIGINT)
 
 

@@ -107,6 +107,11 @@ def steal_share(before: list[int], after: list[int]) -> float:
     return rounded(spent[7] / max(1, sum(spent)))
 
 
+def steal_s() -> float:
+    """What the hypervisor has withheld since boot, of all CPUs, in steps of a clock tick."""
+    return _cpu_times()[7] / os.sysconf("SC_CLK_TCK")
+
+
 def _cpu_times() -> list[int]:
     with open("/proc/stat") as file:
         # guest and guest_nice, the last two, are contained in user and nice.

@@ -125,10 +125,12 @@ def draw_trade(
             linewidth=1,
             label=name,
         )
-    axes.axhline(1.0, color="black", linewidth=0.8)
-    axes.axhspan(0, 1.1, color="green", alpha=0.06, linewidth=0)
     axes.set_yscale("log")
-    axes.set_xlim(left=0)
+    axes.set_xlim(left=-0.03)
+    least = min(0.9, *(low for _, (low, _), _ in points.values())) * 0.9
+    axes.set_ylim(bottom=least)
+    axes.axhline(1.0, color="black", linewidth=0.8)
+    axes.axhspan(least, 1.1, color="green", alpha=0.06, linewidth=0)
     axes.set_xlabel(x)
     axes.set_ylabel(y)
     _finish(figure, axes, picture, legend=True)

@@ -82,7 +82,9 @@ def main(
     document["warnings"] = warnings
     write_document(document, out)
     if document["interrupted"]:
-        click.echo("bench: interrupted; whole rounds are kept, marked as partial", err=True)
+        click.echo(
+            "bench: interrupted; whole rounds are kept as partial (make performance)", err=True
+        )
         sys.exit(128 + signal.SIGINT)
 
 

@@ -28,6 +28,8 @@ class Condition:
 BASELINE = "alone"
 RIVAL = "cpu.idle"
 RECOMMENDED = "adaptive-quiet"
+CANDIDATES = tuple(name for name in ("idle-first",) if name in POLICY_NAMES)
+"""Policies of ours that may become the recommended one."""
 
 ALONE = Condition(BASELINE, "no batch runs", batch=False)
 CPU_IDLE = Condition(RIVAL, "the batch on every CPU under cpu.idle=1", phase="cpu-idle")
@@ -54,8 +56,7 @@ CONDITIONS = (
     Condition(RECOMMENDED, "the policy recommended here", policy=RECOMMENDED),
     *(
         Condition(name, "confines only when cpu.idle does not suffice", policy=name)
-        for name in ("idle-first",)
-        if name in POLICY_NAMES
+        for name in CANDIDATES
     ),
 )
 

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.compiling import build_program
+from bench.machine import steal_s
 from bench.real.conditions import BASELINE, RIVAL, Condition, Experiment
 from bench.real.figures import Slice, against, summarize
 from bench.real.primaries import PRIMARIES, Primary, free_port, wait_until_it_answers
@@ -204,6 +205,7 @@ class _Reading:
     time_s: float
     units: int
     batch_s: float
+    steal_s: float
 
 
 def _batch_unit(name: str, groups: DemoGroups) -> float:
@@ -246,7 +248,7 @@ def _measure(
 
         def read() -> None:
             units, spent_s = (work.units(), work.cpu_s()) if work is not None else (0, 0.0)
-            readings.append(_Reading(time.monotonic(), units, spent_s))
+            readings.append(_Reading(time.monotonic(), units, spent_s, steal_s()))
 
         def begin() -> None:
             read()
@@ -274,4 +276,5 @@ def _measure(
         short=agent.short,
         long=agent.long,
         agent_core_s=agent.agent_cpu_seconds,
+        steal_core_s=after.steal_s - before.steal_s,
     )

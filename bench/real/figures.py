@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.real.bootstrap import histograms, ratio_interval
+from bench.real.bootstrap import histograms, ratio_interval, typical_ratio
 from bench.statistics import QUANTILES, rounded
 from bench.subject import Figures
 
@@ -34,6 +34,8 @@ class Slice:
     short: int = 0
     long: int = 0
     agent_core_s: float = 0.0
+    steal_core_s: float = 0.0
+    """What the hypervisor withheld meanwhile, of all CPUs."""
 
 
 def summarize(slices: Sequence[Slice], *, shape: Sequence[float], batch_unit: float) -> Figures:
@@ -61,6 +63,7 @@ def summarize(slices: Sequence[Slice], *, shape: Sequence[float], batch_unit: fl
             "short": sum(one.short for one in slices),
             "long": sum(one.long for one in slices),
         },
+        "steal_cores": rounded(sum(one.steal_core_s for one in slices) / seconds),
         "agent_cores": rounded(sum(one.agent_core_s for one in slices) / seconds),
     }
 
@@ -80,6 +83,11 @@ def against(slices: Sequence[Slice], baseline: Sequence[Slice], seed: int) -> Fi
         ratio = np.percentile(pooled, percentile) / np.percentile(reference, percentile)
         low, high = ratio_interval(own, other, percentile, seed)
         figures[name] = {"ratio": rounded(float(ratio)), "interval": [rounded(low), rounded(high)]}
+    try:
+        ratio, low, high = typical_ratio(own, other, PERCENTILES["p99"], seed)
+    except ValueError:  # too few requests
+        return figures
+    figures["typical_p99"] = {"ratio": rounded(ratio), "interval": [rounded(low), rounded(high)]}
     return figures
 
 

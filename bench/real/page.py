@@ -9,7 +9,7 @@ from typing import Any
 
 from bench import pictures
 from bench.real.ablations import DEFAULT
-from bench.real.conditions import BASELINE, RECOMMENDED, RIVAL
+from bench.real.conditions import CANDIDATES, RECOMMENDED, RIVAL
 from bench.real.figures import ALLOWED, NOT_PROTECTED, PROTECTED, verdict
 
 Node = Mapping[str, Any]
@@ -22,12 +22,14 @@ they were meant to be sent; but for the steady ones, traffic pauses for 0.1 to 0
 0.4 s of it. *Load* is the share of this machine's CPUs that server and load generator use when
 alone, between the pauses. All rows of a table ran in interleaved rounds, in an order drawn anew
 for each round, with the same requests. Ratios are to *alone*; in brackets the 95 % interval of a
-bootstrap over rounds and, within them, blocks of 100 ms. *Lent* is what the agent says; *consumed*
-is the CPU time the batch really had, in cores; *work* is what it got done, in units of what it
-does with a core of its own and the machine to itself. A primary is **protected** if the whole
-interval of its P99 is at most {ALLOWED - 1:.0%} above alone, **not protected** if the whole
-interval is above that, and otherwise this run cannot tell. *alone again* is no condition but the
-noise: what it shows, every row may show for nothing.
+bootstrap over rounds and, within them, blocks of 100 ms. *Typical P99* is that of the median
+block: a machine that stalls for some milliseconds now and then moves the P99 of all requests, and
+not this one. *Withheld* is what the hypervisor kept for itself, in cores. *Lent* is what the agent
+says; *consumed* is the CPU time the batch really had, in cores; *work* is what it got done, in
+units of what it does with a core of its own and the machine to itself. A primary is **protected**
+if the whole interval of its P99 is at most {ALLOWED - 1:.0%} above alone, **not protected** if the
+whole interval is above that, and otherwise this run cannot tell. *alone again* is no condition but
+the noise: what it shows, every row may show for nothing.
 """
 
 
@@ -105,24 +107,15 @@ def _experiment(name: str, experiment: Node, show: Show) -> Iterator[str]:
         return
     rows = _rows(experiment)
     yield (
-        f"{experiment['about']} {experiment['rate_qps']:g} requests a second at load 1, "
+        f"{experiment['about']} {experiment['rate_qps']:g} requests a second between the pauses, "
         f"{experiment['core_us_per_request']:g} µs of CPU each; {experiment['rounds']} rounds, "
         f"{experiment['seconds_a_condition']:g} s for each row.\n"
     )
     steps = any(row["p99_steps_us"] for row in rows.values())
-    heads = [
-        "P50 µs",
-        "P99 µs",
-        "median round's P99 µs",
-        "P99.9 µs",
-        "P50",
-        "P99",
-        "P99.9",
-        "lent",
-        "consumed",
-        "work",
-    ]
-    heads += ["agent", "verdict", *(["P99 of each step µs"] if steps else [])]
+    heads = ["P50 µs", "P99 µs", "median round's P99 µs", "P99.9 µs"]
+    heads += ["P50", "P99", "typical P99", "P99.9"]
+    heads += ["lent", "consumed", "work", "agent", "withheld", "verdict"]
+    heads += ["P99 of each step µs"] if steps else []
     yield "| | " + " | ".join(heads) + " |\n" + "|---" * (1 + len(heads)) + "|"
     for row_name, row in rows.items():
         yield f"| {row_name} | " + " | ".join(_cells(row, steps)) + " |"
@@ -144,13 +137,13 @@ def _cells(row: Node, steps: bool) -> list[str]:
     cells.insert(2, f"{median(row['p99_rounds_us']):g}")
     if "to_alone" in row:
         ratios = row["to_alone"]
-        for name in ("p50", "p99", "p999"):
-            ratio = ratios[name]
-            low, high = ratio["interval"]
-            cells.append(f"{ratio['ratio']:.2f} ({low:.2f}..{high:.2f})")
+        for name in ("p50", "p99", "typical_p99", "p999"):
+            ratio = ratios.get(name)
+            low, high = ratio["interval"] if ratio else (0.0, 0.0)
+            cells.append(f"{ratio['ratio']:.2f} ({low:.2f}..{high:.2f})" if ratio else "")
     else:
-        cells += ["1", "1", "1"]
-    for key in ("harvested_cores", "batch_cores", "batch_work_cores", "agent_cores"):
+        cells += ["1", "1", "1", "1"]
+    for key in ("harvested_cores", "batch_cores", "batch_work_cores", "agent_cores", "steal_cores"):
         value = row.get(key)
         cells.append(f"{value:.2f}" if isinstance(value, float) else "")
     cells.append(verdict(row["to_alone"]["p99"]) if "to_alone" in row else "")
@@ -189,18 +182,13 @@ def conclusions(rows: Mapping[str, Node]) -> Iterator[str]:
 
 
 def _rival(rows: Mapping[str, Node]) -> Iterator[str]:
-    rival = rows[RIVAL]
-    judged = verdict(rival["to_alone"]["p99"])
-    ours = {
-        name: row
-        for name, row in rows.items()
-        if name not in (BASELINE, RIVAL, "alone again", "sensing only", "nice 19", "static half")
-    }
-    if not ours:
-        return
-    name = RECOMMENDED if RECOMMENDED in ours else next(iter(ours))
-    own = ours[name]
-    own_judged = verdict(own["to_alone"]["p99"])
+    for name in (RECOMMENDED, *CANDIDATES):
+        if name in rows:
+            yield "\n" + _beside_rival(name, rows[name], rows[RIVAL])
+
+
+def _beside_rival(name: str, own: Node, rival: Node) -> str:
+    judged, own_judged = (verdict(row["to_alone"]["p99"]) for row in (rival, own))
     to_rival = own["to_rival"]["p99"]
     low, high = to_rival["interval"]
     work, rival_work = own["batch_work_cores"] or 0.0, rival["batch_work_cores"] or 0.0
@@ -210,21 +198,20 @@ def _rival(rows: Mapping[str, Node]) -> Iterator[str]:
         f"{rival_work:.2f}."
     )
     if judged == PROTECTED and rival_work >= work:
-        yield (
-            f"\n**cpu.idle alone is better here**: it protects, and {figures} A primary task that "
+        return (
+            f"**cpu.idle alone is better here**: it protects, and {figures} A primary task that "
             "wakes up preempts the idle group at once wherever it lands; as long as that is all it "
             "needs, keeping the batch away from a CPU only takes work from it."
         )
-    elif judged == PROTECTED:
-        yield f"\n**cpu.idle alone suffices here** for the primary: {figures}"
-    elif judged == NOT_PROTECTED and own_judged == PROTECTED:
-        yield f"\n**cpu.idle is not enough here**: {figures}"
-    elif low > 1.0:
-        yield f"\n**{name} is worse than cpu.idle here**: {figures}"
-    elif high < 1.0:
-        yield f"\n**{name} is better than cpu.idle here**, and no proof of protection: {figures}"
-    else:
-        yield f"\nThis run cannot tell the two apart: {figures}"
+    if judged == PROTECTED:
+        return f"**cpu.idle alone suffices here** for the primary: {figures}"
+    if judged == NOT_PROTECTED and own_judged == PROTECTED:
+        return f"**cpu.idle is not enough here**: {figures}"
+    if low > 1.0:
+        return f"**{name} is worse than cpu.idle here**: {figures}"
+    if high < 1.0:
+        return f"**{name} is better than cpu.idle here**, and no proof of protection: {figures}"
+    return f"This run cannot tell {name} and cpu.idle apart: {figures}"
 
 
 def _rows(experiment: Node) -> dict[str, Node]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -80,6 +81,24 @@ def test_noise_that_both_sides_share_in_a_round_cancels() -> None:
     counts = [histograms(one.arrival_ns, one.latency_ns) for one in noisy]
     low, high = ratio_interval(counts, counts, 99.0, seed=1)
     assert 0.75 < low < 1.0 < high < 1.35
+
+
+def test_one_stall_moves_the_p99_of_all_and_not_the_typical_one() -> None:
+    stalled = []
+    for one in made_rounds():
+        latency = one.latency_ns.copy()
+        latency[one.arrival_ns // BLOCK_NS == 7] += 50_000_000
+        stalled.append(dataclasses.replace(one, latency_ns=latency))
+    figures = against(stalled, made_rounds(), seed=1)
+    typical = figures["typical_p99"]
+    assert isinstance(typical, dict)
+    assert p99(figures)["ratio"] > 10
+    assert 0.9 < typical["ratio"] < 1.1
+
+
+def test_blocks_of_few_requests_have_no_typical_p99() -> None:
+    few = Slice(np.arange(10) * BLOCK_NS, np.full(10, 50_000), 1.0, 0, 0.0, None)
+    assert "typical_p99" not in against([few], [few], seed=1)
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ def row(ratio: float, interval: tuple[float, float], work: float) -> dict[str, A
         "batch_cores": work,
         "batch_work_cores": work,
         "agent_cores": 0.02,
+        "steal_cores": 0.01,
         "to_alone": {"p50": entry, "p99": entry, "p999": entry},
         "to_rival": {"p50": entry, "p99": entry, "p999": entry},
     }
@@ -70,7 +71,7 @@ SAFE, BAD, UNCLEAR = (1.0, (0.9, 1.05)), (3.0, (2.0, 4.0)), (1.2, (0.7, 1.9))
         (row(*SAFE, 0.5), row(*SAFE, 1.0), "cpu.idle alone suffices here"),
         (row(*BAD, 1.5), row(*SAFE, 1.0), "cpu.idle is not enough here"),
         (row(*UNCLEAR, 1.5), row(*BAD, 1.0), "adaptive-quiet is worse than cpu.idle here"),
-        (row(*BAD, 1.5), row(*UNCLEAR, 1.0), "cannot tell the two apart"),
+        (row(*BAD, 1.5), row(*UNCLEAR, 1.0), "cannot tell adaptive-quiet and cpu.idle apart"),
     ],
 )
 def test_cpu_idle_alone_is_judged_beside_ours(
