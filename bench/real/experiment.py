@@ -159,6 +159,8 @@ class Server:
         """Draws and prepares a slice; equal arguments draw equal traffic."""
         rng = np.random.default_rng(seed)
         arrival_ns = poisson_arrivals(with_quiet_gaps(load, rng) if gaps else load, rng)
+        if not arrival_ns.size:
+            raise NotMeasurableError("a slice without a request; give it more time")
         names = ("arrivals", "requests", "latencies")
         arrivals, requests, latencies = (self._directory / name for name in names)
         arrivals.write_bytes(arrival_ns.tobytes())

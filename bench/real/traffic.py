@@ -32,12 +32,12 @@ def poisson_arrivals(load: Load, rng: np.random.Generator) -> NDArray[np.int64]:
 def with_quiet_gaps(load: Load, rng: np.random.Generator) -> list[tuple[float, float]]:
     """The same steps, each cut into periods at its rate and quiet ones, as the demo's traffic.
 
-    It starts quiet; a little more than half of the time is at the rate.
+    Each starts at its rate and keeps to it for a little more than half of the time.
     """
     pieces = []
     for seconds, rate in load:
         left_s = seconds
-        for bounds, own_rate in itertools.cycle(((QUIET_S, 0.0), (ON_S, rate))):
+        for bounds, own_rate in itertools.cycle(((ON_S, rate), (QUIET_S, 0.0))):
             length_s = min(left_s, float(rng.uniform(*bounds)))
             pieces.append((length_s, own_rate))
             left_s -= length_s
