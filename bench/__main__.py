@@ -48,6 +48,8 @@ def main(
     signal.signal(signal.SIGTERM, interrupt)
     budget_s = minutes * 60 if minutes is not None else QUICK_S if quick else FULL_S
     subjects = {name: find_subject(name) for name in NAMES if name in (only or NAMES)}
+    if quick and not only:
+        subjects = {name: subject for name, subject in subjects.items() if subject.quick}
     warnings = shortcomings()
     for line in warnings:
         click.echo(f"careful: this machine is {line}", err=True)

@@ -73,6 +73,8 @@ class Subject:
     pictures: tuple[Picture, ...] = ()
     least_s: float = 0.0
     """What of ``seconds`` fewer samples do not save, such as starting and settling."""
+    quick: bool = True
+    """Whether it is worth its time in a run of two minutes; if not, it runs there when named."""
 
 
 ROUNDS, QUICK_ROUNDS = 5, 3

@@ -151,6 +151,19 @@ def test_only_what_was_asked_for_is_measured() -> None:
 
 
 @pytest.mark.usefixtures("made_subjects")
+def test_a_quick_run_leaves_out_what_is_slow_unless_it_is_named(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    slow = dataclasses.replace(subject(), quick=False)
+    made = {"poll": subject(), "cpuset": slow}
+    monkeypatch.setattr(command, "find_subject", made.__getitem__)
+    result = CliRunner().invoke(command.main, ["--quick"])
+    assert list(json.loads(result.stdout)["subjects"]) == ["poll"]
+    result = CliRunner().invoke(command.main, ["--quick", "--only", "cpuset"])
+    assert list(json.loads(result.stdout)["subjects"]) == ["cpuset"]
+
+
+@pytest.mark.usefixtures("made_subjects")
 def test_an_interrupted_run_is_written_all_the_same(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
