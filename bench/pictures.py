@@ -137,6 +137,23 @@ def draw_trade(
     return True
 
 
+def draw_intervals(rows: Mapping[str, tuple[float, Spread]], picture: Path, *, x: str) -> bool:
+    """Ratios with their intervals, one below the other, on both sides of 1."""
+    if not rows:
+        return False
+    figure, axes = _figure(0.8 + 0.26 * len(rows))
+    names = list(rows)[::-1]
+    ratios = [rows[name][0] for name in names]
+    below = [max(0.0, rows[name][0] - rows[name][1][0]) for name in names]
+    above = [max(0.0, rows[name][1][1] - rows[name][0]) for name in names]
+    axes.errorbar(ratios, names, xerr=(below, above), fmt="o", markersize=4, capsize=2, linewidth=1)
+    axes.axvline(1.0, color="black", linewidth=0.8)
+    axes.set_xscale("log")
+    axes.set_xlabel(x)
+    _finish(figure, axes, picture, legend=False)
+    return True
+
+
 def _figure(height: float) -> tuple[Any, Any]:
     from matplotlib import pyplot as plt
 

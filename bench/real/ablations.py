@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from bench.real.conditions import ALONE, CPU_IDLE, Condition, Experiment
+from bench.real.conditions import ALONE, CPU_IDLE, UNCHANGED, Condition, Experiment
 
 POLICY = "smartharvest"
-DEFAULT = "default"
 
 EXPERIMENT = Experiment(
     "ablations",
@@ -23,7 +22,7 @@ def _changed(name: str, about: str, without: str | None = None, **settings: obje
 CONDITIONS = (
     ALONE,
     CPU_IDLE,
-    _changed(DEFAULT, "nothing changed"),
+    _changed(UNCHANGED, "nothing changed"),
     _changed("default again", "nothing changed: what differs is noise"),
     _changed(
         "no short-term safeguard",

@@ -27,6 +27,8 @@ class Condition:
 
 BASELINE = "alone"
 RIVAL = "cpu.idle"
+UNCHANGED = "default"
+"""Of ablations."""
 RECOMMENDED = "adaptive-quiet"
 CANDIDATES = tuple(name for name in ("idle-first",) if name in POLICY_NAMES)
 """Policies of ours that may become the recommended one."""

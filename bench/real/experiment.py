@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from bench.compiling import build_program
 from bench.machine import steal_s
-from bench.real.conditions import BASELINE, RIVAL, Condition, Experiment
+from bench.real.conditions import BASELINE, RIVAL, UNCHANGED, Condition, Experiment
 from bench.real.figures import Slice, against, summarize
 from bench.real.primaries import PRIMARIES, Primary, free_port, wait_until_it_answers
 from bench.real.processes import batch, cpu_s, release, waiting
@@ -33,6 +33,7 @@ SETTLE_S = 0.2
 CALIBRATION: Load = [(1.5, 500.0)]
 UNIT_S = 1.5
 SHORTEST_S = 0.6
+YARDSTICKS = {"to_alone": BASELINE, "to_rival": RIVAL, "to_default": UNCHANGED}
 OVERHEAD_GUESS_S = 1.2
 """What a slice takes beyond its traffic, before any was run."""
 
@@ -109,7 +110,7 @@ def _figures_of(
 ) -> Figures:
     own = slices[condition.name][:whole]
     figures = summarize(own, shape=plan.experiment.shape, batch_unit=unit)
-    for name, other in (("to_alone", BASELINE), ("to_rival", RIVAL)):
+    for name, other in YARDSTICKS.items():
         if other in slices and other != condition.name:
             figures[name] = against(own, slices[other][:whole], plan.seed)
     return figures

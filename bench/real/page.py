@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 from bench import pictures
-from bench.real.ablations import DEFAULT
 from bench.real.conditions import CANDIDATES, RECOMMENDED, RIVAL
 from bench.real.figures import ALLOWED, NOT_PROTECTED, PROTECTED, verdict
 
@@ -44,11 +44,48 @@ def experiments_part(document: Node, show: Show) -> Iterator[str]:
         yield from _experiment(name, experiment, show)
 
 
+ABLATIONS = """
+One part of the paper's agent changed a row, and ratios to the agent as it is: an interval that
+includes 1 shows no difference beyond this run's noise, of which *default again* is a sample.
+"""
+
+
 def ablations_part(document: Node, show: Show) -> Iterator[str]:
-    """One part of the agent changed a row; ratios to the agent as it is are what counts."""
+    """One part of the agent changed a row."""
+    yield ABLATIONS
     yield from _legend(document)
     for name, experiment in document["experiments"].items():
-        yield from _experiment(name, experiment, show)
+        if "skipped" in experiment:
+            yield f"*Skipped: {experiment['skipped']}.*"
+            continue
+        rows = _rows(experiment)
+        yield _setting(experiment)
+        heads = ["P50 µs", "P99 µs", "P50", "P99", "typical P99"]
+        heads += ["lent", "consumed", "work", "agent", "withheld", "safeguards short, long"]
+        yield "| | " + " | ".join(heads) + " |\n" + "|---" * (1 + len(heads)) + "|"
+        for row_name, row in rows.items():
+            latency, acted = row["latency_us"], row["safeguards"]
+            cells = [f"{latency['p50']:g}", f"{latency['p99']:g}"]
+            cells += _ratios(row, "to_default", ("p50", "p99", "typical_p99"))
+            cells += [*_cores(row), f"{acted['short']}, {acted['long']}"]
+            yield f"| {row_name} | " + " | ".join(cells) + " |"
+        yield ""
+        yield from show(
+            f"real-{name}",
+            "what each part of the agent does for the P99",
+            partial(
+                pictures.draw_intervals,
+                _intervals(rows, "to_default"),
+                x="P99, ratio to the agent as it is",
+            ),
+        )
+
+
+def _intervals(
+    rows: Mapping[str, Node], yardstick: str
+) -> dict[str, tuple[float, tuple[float, float]]]:
+    changed = {name: row[yardstick]["p99"] for name, row in rows.items() if yardstick in row}
+    return {name: (one["ratio"], tuple(one["interval"])) for name, one in changed.items()}
 
 
 def _legend(document: Node) -> Iterator[str]:
@@ -106,11 +143,7 @@ def _experiment(name: str, experiment: Node, show: Show) -> Iterator[str]:
         yield f"*Skipped: {experiment['skipped']}.*"
         return
     rows = _rows(experiment)
-    yield (
-        f"{experiment['about']} {experiment['rate_qps']:g} requests a second between the pauses, "
-        f"{experiment['core_us_per_request']:g} µs of CPU each; {experiment['rounds']} rounds, "
-        f"{experiment['seconds_a_condition']:g} s for each row.\n"
-    )
+    yield _setting(experiment)
     steps = any(row["p99_steps_us"] for row in rows.values())
     heads = ["P50 µs", "P99 µs", "median round's P99 µs", "P99.9 µs"]
     heads += ["P50", "P99", "typical P99", "P99.9"]
@@ -135,17 +168,8 @@ def _cells(row: Node, steps: bool) -> list[str]:
     latency = row["latency_us"]
     cells = [f"{latency[name]:g}" for name in ("p50", "p99", "p999")]
     cells.insert(2, f"{median(row['p99_rounds_us']):g}")
-    if "to_alone" in row:
-        ratios = row["to_alone"]
-        for name in ("p50", "p99", "typical_p99", "p999"):
-            ratio = ratios.get(name)
-            low, high = ratio["interval"] if ratio else (0.0, 0.0)
-            cells.append(f"{ratio['ratio']:.2f} ({low:.2f}..{high:.2f})" if ratio else "")
-    else:
-        cells += ["1", "1", "1", "1"]
-    for key in ("harvested_cores", "batch_cores", "batch_work_cores", "agent_cores", "steal_cores"):
-        value = row.get(key)
-        cells.append(f"{value:.2f}" if isinstance(value, float) else "")
+    cells += _ratios(row, "to_alone", ("p50", "p99", "typical_p99", "p999"))
+    cells += _cores(row)
     cells.append(verdict(row["to_alone"]["p99"]) if "to_alone" in row else "")
     if row["unanswered"]:
         cells[-1] += f"; {row['unanswered']} of {row['requests']} unanswered"
@@ -153,6 +177,30 @@ def _cells(row: Node, steps: bool) -> list[str]:
         p99_steps = row["p99_steps_us"]
         cells.append(", ".join(f"{value:g}" for value in p99_steps))
     return cells
+
+
+def _setting(experiment: Node) -> str:
+    return (
+        f"{experiment['about']} {experiment['rate_qps']:g} requests a second between the pauses, "
+        f"{experiment['core_us_per_request']:g} µs of CPU each; {experiment['rounds']} rounds, "
+        f"{experiment['seconds_a_condition']:g} s for each row.\n"
+    )
+
+
+def _ratios(row: Node, yardstick: str, names: Sequence[str]) -> list[str]:
+    if yardstick not in row:
+        return ["1"] * len(names)  # it is the yardstick itself
+    found = [row[yardstick].get(name) for name in names]
+    return [
+        f"{one['ratio']:.2f} ({one['interval'][0]:.2f}..{one['interval'][1]:.2f})" if one else ""
+        for one in found
+    ]
+
+
+def _cores(row: Node) -> list[str]:
+    keys = ("harvested_cores", "batch_cores", "batch_work_cores", "agent_cores", "steal_cores")
+    values = [row.get(key) for key in keys]
+    return [f"{value:.2f}" if isinstance(value, float) else "" for value in values]
 
 
 def _points(rows: Mapping[str, Node]) -> dict[str, tuple[float, tuple[float, float], float]]:
@@ -168,7 +216,7 @@ def _points(rows: Mapping[str, Node]) -> dict[str, tuple[float, tuple[float, flo
 
 def conclusions(rows: Mapping[str, Node]) -> Iterator[str]:
     """What a table says about cpu.idle alone, and the agent's own tax."""
-    if RIVAL in rows and DEFAULT not in rows:
+    if RIVAL in rows:
         yield from _rival(rows)
     tax = rows.get("sensing only")
     if tax is not None:

@@ -26,6 +26,8 @@ def row(ratio: float, interval: tuple[float, float], work: float) -> dict[str, A
         "steal_cores": 0.01,
         "to_alone": {"p50": entry, "p99": entry, "p999": entry},
         "to_rival": {"p50": entry, "p99": entry, "p999": entry},
+        "to_default": {"p50": entry, "p99": entry, "p999": entry},
+        "safeguards": {"short": 3, "long": 1},
     }
 
 
@@ -96,10 +98,13 @@ def test_every_row_and_every_experiment_is_on_the_page() -> None:
     assert "picture real-one" in text
 
 
-def test_ablations_have_a_table_and_no_words_about_rivals() -> None:
-    made = {**rows(row(*BAD, 1.5), row(*SAFE, 1.0)), "default": row(*SAFE, 1.0)}
+def test_ablations_stand_beside_the_agent_as_it_is() -> None:
+    unchanged = {key: value for key, value in row(*SAFE, 1.0).items() if key != "to_default"}
+    made = {**rows(row(*BAD, 1.5), row(*SAFE, 1.0)), "default": unchanged}
     text = "\n".join(ablations_part(document(made), show))
-    assert "| default | 100 |" in text
+    assert "| default | 100 | 200 | 1 | 1 | 1 | 1.00 |" in text
+    assert "| cpu.idle | 100 | 600 | 3.00 (2.00..4.00) |" in text
+    assert "| 0.02 | 0.01 | 3, 1 |" in text
     assert "cpu.idle is not enough" not in text
 
 
@@ -112,4 +117,5 @@ def test_a_picture_can_be_drawn_of_it(tmp_path: Path) -> None:
         yield name
 
     list(experiments_part(document(rows(row(*BAD, 1.5), row(*SAFE, 1.0))), really))
-    assert drawn == [True, True]
+    list(ablations_part(document(rows(row(*BAD, 1.5), row(*SAFE, 1.0))), really))
+    assert drawn == [True] * 4
