@@ -94,6 +94,10 @@ class Report:
     """Why doubt took the cores back, and how often."""
 
 
+_OTHER_GROUPS_OR_CPUS = frozenset(
+    {errno.EBUSY, errno.EINVAL, errno.EACCES, _core.EFFECTIVE_MISMATCH, *GONE}
+)
+"""What a loop may halt with on a host that is not as it was built for."""
 _OF_THE_POLICY = frozenset({"policy", "safeguard"})
 """Settings that concern the policy alone: the loop need not start anew."""
 
@@ -142,7 +146,7 @@ class Run:
         self._loop = session.make_loop()
         cpu_s, began = time.process_time(), time.monotonic()
         self._began = cpu_s, began
-        steering = Steering(session, self)
+        steering = self._steering = Steering(session, self)
         control = self._listen(steering)
         self._rest.because("operator", session.held)
         try:
@@ -172,14 +176,16 @@ class Run:
                     session.reload_requested = False
                     with contextlib.suppress(ConfigError):  # it has been told
                         steering.reload()
+                steering.look_after_restart()
             finished()
         finally:
-            session.enter_phase(Phase.ENDING)
+            session.enter_phase(Phase.HANDING_OVER if session.handing_over else Phase.ENDING)
             # Stopped and closed before anything is restored: a loop that still ran would write on,
             # and one that still held its descriptors might leave none to restore with.
             self._close_loop()
             if control is not None:
                 control.close()
+            steering.close()
             if self._waits is not None:
                 self._waits.close()
         elapsed_s = time.monotonic() - began
@@ -257,6 +263,8 @@ class Run:
             cpu_seconds=time.process_time() - cpu_s,
             lessons=self._lessons,
             births=births.told() if (births := session.births) else None,
+            generation=session.generation,
+            restart_refused=self._steering.restart_refused,
             warnings=session.warnings,
         )
 
@@ -446,10 +454,14 @@ class Run:
             session.stop()
             return
         if seen.capacity.total != session.capacity.total:
-            raise TargetError(
-                f"the cores between primary and elastic went from {session.capacity.total} to "
-                f"{seen.capacity.total}; start the agent again"
+            _log.warning(
+                "the cores to share went from %d to %d: starting anew with those",
+                session.capacity.total,
+                seen.capacity.total,
             )
+            self._lend_nothing()
+            session.hand_over(restarting=False)
+            return
         _log.info("%s: the loop starts anew", why)
         session.enter_phase(Phase.ARRANGING)
         self._close_loop()
@@ -465,7 +477,7 @@ class Run:
         seen = self._outdated_by()
         if seen is None and halt == ("sensor", errno.ESTALE):
             _log.warning("other CPUs are online: the sensor starts anew")
-            seen = session.look()
+            seen = session.look_at_what_is_left()
         if seen is None and halt == ("sensor", errno.ENOLINK) and self._steps_down():
             seen = session.survey
         if seen is None:
@@ -489,15 +501,12 @@ class Run:
         Groups below a target come and go, and CPUs go offline. A lost target is no such case.
         """
         session, halt = self._session, self._loop.halt
-        if halt is None or halt[1] not in (errno.EBUSY, _core.EFFECTIVE_MISMATCH, *GONE):
+        if halt is None or halt[1] not in _OTHER_GROUPS_OR_CPUS:
             return None
         session.follow_patterns()
         if not all(target.alive() for target in session.targets()):
             return None
-        try:
-            seen = session.look()
-        except (TargetError, ConfigError):
-            return None
+        seen = session.look_at_what_is_left()
         return None if seen == session.survey else seen
 
     def _give_backs(self) -> dict[str, int]:

@@ -56,7 +56,11 @@ class ElasticSide:
         tree: CgroupTree,
         target: CgroupTarget | PidTarget,
         writer: HostWriter,
+        *,
+        may_nudge: bool | None = None,
     ) -> None:
+        """``may_nudge`` is what an earlier session has found, which has left all arranged."""
+        self._was_arranged = may_nudge is not None
         self._settings = settings
         self._tree = tree
         self._writer = writer
@@ -66,7 +70,8 @@ class ElasticSide:
         """The processes the actuator knows, by slot."""
         self._freezes = False
         self._evicted = False
-        self._may_nudge = False
+        self.may_nudge = bool(may_nudge)
+        """Whether nobody in the group has an affinity of his own."""
         self.idle_file: str | None = None
         """The cpu.idle switch, if it is on."""
 
@@ -79,7 +84,9 @@ class ElasticSide:
             if self._settings.park == "freeze":
                 raise ConfigError("park: freeze needs an elastic group, not a process")
             self._family = Family(self.target.pid)
-            for pid in (self.target.pid, *self._family.members):
+            if self._was_arranged:  # whoever is not known has inherited the confinement
+                self._writer.adopt_newborns(self.target.pid, self._family.members.items())
+            for pid in () if self._was_arranged else (self.target.pid, *self._family.members):
                 self._writer.adopt_affinity(pid)
             if self._settings.cpu_idle:
                 _log.info("%s is no group: running without cpu.idle", self.target.spec)
@@ -95,8 +102,8 @@ class ElasticSide:
                 _log.info("park: with an elastic minimum above 0 nothing is ever frozen")
         # The nudge frees a thread to run everywhere, and what it was confined to before cannot be
         # seen once the group is narrow: where anybody has an affinity of his own nobody is nudged.
-        if not isinstance(self._tree.files, FakeKernel):
-            self._may_nudge = not tasks.pinned_cpus(group.tasks(), group.effective_cpus())
+        if not (self._was_arranged or isinstance(self._tree.files, FakeKernel)):
+            self.may_nudge = not tasks.pinned_cpus(group.tasks(), group.effective_cpus())
         self._writer.adopt(group.cpus_file)
         self.make_room(survey)
 
@@ -319,7 +326,7 @@ class ElasticSide:
         return _core.CpusetActuator(
             files,
             added,
-            tasks_path=group.tasks_file if self._may_nudge else None,
+            tasks_path=group.tasks_file if self.may_nudge else None,
             freezer=self._freezer(group) if frozen else None,
             kernel_files=self._tree.files if made_tree else None,
             nudge_slot=nudge_slot,

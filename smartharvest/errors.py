@@ -34,6 +34,10 @@ class TargetError(SmartHarvestError):
     exit_code = 4
 
 
+class CpusLost(TargetError):
+    """CPUs went offline, and what is left cannot be shared as the settings want it."""
+
+
 class WriteRefused(SmartHarvestError):
     """The kernel refused a write; the host has been put back as it was."""
 

@@ -7,11 +7,13 @@ import signal
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 
 from smartharvest.agent import Decision
 from smartharvest.config import Settings
-from smartharvest.errors import SmartHarvestError
+from smartharvest.errors import CpusLost, SmartHarvestError
+from smartharvest.handover import SIGNALS, Inheritance, replace_program
 from smartharvest.host.other_writers import ForeignWrite
 from smartharvest.learning.model_keeper import ModelKeeper, keep_model
 from smartharvest.retreat import Retreat
@@ -21,6 +23,8 @@ from smartharvest.window import Window
 
 _log = logging.getLogger(__name__)
 
+CPUS_MAY_COME_BACK_S = 5.0
+"""How soon it is tried again to share what CPUs there are."""
 _LOOK_S = 0.1
 """How soon a signal is seen while the agent steps aside."""
 
@@ -29,15 +33,18 @@ def harvest(
     settings: Settings,
     load: Callable[[], Settings],
     observe: Callable[[Window, Decision], None],
+    left: Inheritance | None = None,
 ) -> Report:
     """Harvests until SIGINT or SIGTERM, or for ``settings.duration_ns``; the last run's report.
 
-    SIGHUP calls ``load``, which raises ConfigError for what cannot be. ``observe`` gets every
-    window with its decision. Raises what Session raises.
+    SIGHUP calls ``load``, which raises ConfigError for what cannot be; SIGUSR2 replaces the
+    program. ``observe`` gets every window with its decision; ``left`` is what the program before
+    this one has left. Raises what Session raises.
     """
-    ran_s = 0.0
+    ran_s = left.ran_s if left is not None else 0.0
+    usual_cores = left.usual_cores if left is not None else 0
     signals, retreat = _Signals(), Retreat()
-    session: Session = _make_session(settings, load)
+    session: Session = _make_session(settings, load, left=left)
     old: Session | None = None
     while True:
         keeper: ModelKeeper | None = None
@@ -52,8 +59,10 @@ def harvest(
                 if duration_ns is not None:
                     left_s = max(0.0, duration_ns / 1e9 - ran_s)
                 policy = session.make_policy()
+                total = session.capacity.total
+                usual_cores = usual_cores or total
                 if not settings.dry_run:
-                    keeper = keep_model(settings, session.capacity.total, policy)
+                    keeper = keep_model(settings, total, policy, usual_cores)
                     if keeper is not None:  # saved only after the host is given back
                         saving.callback(keeper.save)
                 report = session.run(
@@ -68,7 +77,25 @@ def harvest(
             signals.wait(error, retreat.next_wait_s(in_peace_s), session)
             session, old = _make_session(settings, load, session), None
             continue
+        except CpusLost as error:
+            ran_s += time.monotonic() - began_s
+            signals.wait(error, CPUS_MAY_COME_BACK_S, session)
+            session, old = _make_session(settings, load, session), None
+            session.cpus_come_and_go = True
+            continue
         ran_s += report.seconds
+        if session.handing_over:
+            if session.bequest is not None:
+                left = replace(session.bequest, ran_s=ran_s, usual_cores=usual_cores)
+                if signals.ending:
+                    left.give_back()
+            if signals.ending:
+                return report
+            if session.restarting:
+                session.service.handing_over()
+                replace_program(left)
+            session, old = _make_session(session.settings, load, session, left), None
+            continue
         if session.replacement is None or signals.ending:
             return report
         old, session = session, _make_session(session.replacement, load, session)
@@ -91,7 +118,8 @@ def _observe(
 
 
 class _Signals:
-    """SIGINT and SIGTERM end the session's run, SIGHUP has it read its configuration again.
+    """SIGINT and SIGTERM end the session's run, SIGHUP has it read its configuration again, SIGUSR2
+    has it replaced by another program.
 
     One that comes between two sessions reaches the next.
     """
@@ -102,13 +130,15 @@ class _Signals:
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self._end)
         signal.signal(signal.SIGHUP, self._reload)
+        signal.signal(signal.SIGUSR2, self._restart)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)  # held by the program before this one
 
     def reach(self, session: Session) -> None:
         self._session = session
         if self.ending:
             session.stop()
 
-    def wait(self, because: ForeignWrite, wait_s: float, session: Session) -> None:
+    def wait(self, because: ForeignWrite | CpusLost, wait_s: float, session: Session) -> None:
         """Steps aside for so long; raises ``because`` if it is to end meanwhile."""
         _log.warning("%s; all was given back, trying again in %.0f s", because, wait_s)
         session.service.status(f"stepping aside for {wait_s:.0f} s: {because}")
@@ -129,12 +159,19 @@ class _Signals:
         if self._session is not None:
             self._session.reload_requested = True
 
+    def _restart(self, *_: object) -> None:
+        if self._session is not None:
+            self._session.restart_requested = True
+
 
 def _make_session(
-    settings: Settings, load: Callable[[], Settings], before: Session | None = None
+    settings: Settings,
+    load: Callable[[], Settings],
+    before: Session | None = None,
+    left: Inheritance | None = None,
 ) -> Session:
-    """A session that the operator holds as he did the one ``before``."""
-    session = ShadowSession(settings) if settings.dry_run else Session(settings)
+    """A session that the operator holds as he did the one ``before``; with what that one left."""
+    session = ShadowSession(settings) if settings.dry_run else Session(settings, left)
     session.load = load
     if before is not None:
         session.held, session.evicted = before.held, before.evicted

@@ -5,7 +5,7 @@ With shared placement the primary's cpuset is never written, and nothing of this
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from smartharvest.capacity import Capacity, PrimaryCpus
 from smartharvest.errors import ConfigError, TargetError
@@ -19,15 +19,16 @@ from smartharvest.survey import Survey
 class PrimarySide:
     """The primaries of one session. Everything it changes goes through ``writer``.
 
-    ``held`` is what each primary could use before anything was taken from it. Raises ConfigError
-    for a primary that is no group.
+    ``had`` is what each primary could use before anything was taken from it; ``online`` tells the
+    CPUs there are. Raises ConfigError for a primary that is no group.
     """
 
     def __init__(
         self,
         targets: Sequence[CgroupTarget | PidTarget],
-        held: Sequence[PrimaryCpus],
+        had: Sequence[PrimaryCpus],
         writer: HostWriter,
+        online: Callable[[], Collection[int]],
     ) -> None:
         for target in targets:
             if isinstance(target, PidTarget):
@@ -37,7 +38,13 @@ class PrimarySide:
                 )
         self._targets = [target for target in targets if isinstance(target, CgroupTarget)]
         self._writer = writer
-        self.held = tuple(held)
+        self._online = online
+        self.had = tuple(had)
+
+    def held(self, online: Collection[int]) -> tuple[PrimaryCpus, ...]:
+        """What each primary could use now if nothing had been taken from it."""
+        present = frozenset(online)
+        return tuple(one._replace(cpus=present.intersection(one.cpus)) for one in self.had)
 
     def arrange(self, survey: Survey) -> None:
         """Journals the masks that the loop is going to write, and widens those below (v1).
@@ -75,7 +82,7 @@ class PrimarySide:
                 [path for path in survey.primary_groups if _is_below(path, target.group.path)],
                 lambda path: self._writer.original_cpus(f"{path}/cpuset.cpus"),
             )
-            for target, held in zip(self._targets, self.held, strict=True)
+            for target, held in zip(self._targets, self.held(self._online()), strict=True)
         ]
 
 

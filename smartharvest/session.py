@@ -9,9 +9,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import resource
-import signal
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from types import TracebackType
 from typing import Any, NoReturn, Self
@@ -22,10 +20,11 @@ from smartharvest.capacity import Capacity
 from smartharvest.config import Settings
 from smartharvest.control import Report, Run
 from smartharvest.elastic_side import ElasticSide
-from smartharvest.errors import ConfigError, RightsError, TargetError, TargetVanished
+from smartharvest.errors import ConfigError, CpusLost, RightsError, TargetError, TargetVanished
 from smartharvest.guardian.keeper import Keeper
 from smartharvest.guardian.process import Charge
 from smartharvest.guardian.verdict import limits_for
+from smartharvest.handover import Inheritance, arrangement_of, signals_held
 from smartharvest.host.cgroup import CgroupTree
 from smartharvest.host.counterparts import exists_somewhere, make_counterpart
 from smartharvest.host.cpulist import format_cpulist
@@ -87,16 +86,28 @@ class Session:
     host untouched or put back.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, left: Inheritance | None = None) -> None:
         self.settings = settings
+        self._left = left
+        """What an earlier session has left arranged."""
+        self.generation = 0 if left is None else left.generation + 1
+        self.handing_over = False
+        """Whether a successor takes over what is arranged."""
+        self.restarting = False
+        """Whether the successor is another program."""
+        self.bequest: Inheritance | None = None
+        """What the successor gets, once the session has been left."""
+        self.cpus_come_and_go = left is not None
+        """Whether chosen CPUs may be missing for a time."""
         self.load: Callable[[], Settings] | None = None
         """Reads the configuration again. Raises ConfigError."""
         self.reload_requested = False
+        self.restart_requested = False
         self.replacement: Settings | None = None
         """What to start anew with once the run has ended."""
-        self.held: str | None = None
+        self.held: str | None = None if left is None else left.paused
         """Why nothing is lent, if the operator wants it so."""
-        self.evicted = False
+        self.evicted = left is not None and left.evicted
         """Even the elastic minimum is taken back."""
         self.audit: AuditLog | None = None
         self.metrics: Metrics | None = None
@@ -129,6 +140,7 @@ class Session:
         except BaseException as error:
             self._end_telling(f"could not start: {error}")
             raise
+        self.cpus_come_and_go = True
         self.audit_event(
             "started",
             policy=settings.policy,
@@ -137,6 +149,7 @@ class Session:
             pool=format_cpulist(self.capacity.pool),
             cores=self.capacity.total,
             dry_run=settings.dry_run,
+            generation=self.generation,
         )
         return self
 
@@ -162,25 +175,30 @@ class Session:
         elastic_spec = settings.require_targets()
         self.tree = CgroupTree.discover(settings.cgroup_root)
         _report_recovery(recover(self.tree.files, settings.state_dir))
-        self.journal = Journal(
-            settings.state_dir,
-            claims=[
-                self._claim(spec)
-                for pattern in (*settings.primary, elastic_spec)
-                for spec in expand(pattern, self.tree)
-            ],
-            root=self.tree.hierarchies["cpuset"],
-        )
+        left = self._left
+        if left is not None and not left.fits(settings):
+            _log.info("other targets, or another arrangement: beginning from the originals")
+            left.give_back()
+            left = self._left = None
+        self.journal = self._open_journal(elastic_spec) if left is None else left.journal
         self.writer = HostWriter(self.tree.files, self.journal, self._log_write)
         try:
             self._start_guardian()
+            if left is not None:
+                self.enter_phase(Phase.ARRANGING)
             self.primaries = self._present_primaries()
             self.elastic = self._resolve(self._the_elastic(elastic_spec))
             check_apart(self.primaries, self.elastic)
             check_idleness_shows(self.primaries)
-            self.elastic_side = ElasticSide(settings, self.tree, self.elastic, self.writer)
+            self.elastic_side = ElasticSide(
+                settings,
+                self.tree,
+                self.elastic,
+                self.writer,
+                may_nudge=None if left is None else left.may_nudge,
+            )
             self.primary_side = self._take_hold_of_primaries()
-            self.survey = self.look()
+            self.survey = self.look_at_what_is_left() if self.cpus_come_and_go else self.look()
             self.arrange_primaries(self.survey)
             self.elastic_side.arrange(self.survey, self.primaries)
             if self.evicted:
@@ -188,6 +206,7 @@ class Session:
         except BaseException:
             self._restore()
             raise
+        self._left = None
         capacity = self.capacity
         if isinstance(self.tree.files, FakeKernel):
             _log.info(
@@ -212,12 +231,44 @@ class Session:
         traceback: TracebackType | None,
     ) -> None:
         try:
-            self._restore()
+            if self.handing_over and error is None:
+                self._bequeath()
+            else:
+                self._restore()
         finally:
-            self._end_telling("stopped" if error is None else str(error))
+            why = "stopped" if self.bequest is None else "handed over"
+            self._end_telling(why if error is None else str(error))
+
+    def hand_over(self, *, restarting: bool) -> None:
+        """Ends the run soon, with all but the lent cores left for a successor.
+
+        That is another program (``restarting``), or another session of this one.
+        """
+        self.handing_over, self.restarting = True, restarting
+        self.stop()
+
+    def _bequeath(self) -> None:
+        try:
+            with signals_held():
+                self.elastic_side.close()
+        except BaseException:
+            self._restore()
+            raise
+        self.bequest = Inheritance(
+            journal=self.journal,
+            keeper=self.keeper,
+            guardian=None,
+            held=() if self.primary_side is None else self.primary_side.had,
+            may_nudge=self.elastic_side.may_nudge,
+            root=self.settings.cgroup_root,
+            arrangement=arrangement_of(self.settings),
+            paused=self.held,
+            evicted=self.evicted,
+            generation=self.generation,
+        )
 
     def _restore(self) -> None:
-        with _signals_held():
+        with signals_held():
             try:
                 if hasattr(self, "elastic_side"):
                     self.elastic_side.close()
@@ -238,6 +289,10 @@ class Session:
         """Starts the guardian; nothing is journaled, and so nothing changed, before it is ready."""
         if not self.settings.guardian:
             return
+        left = self._left
+        if left is not None and left.keeper is not None:
+            self.keeper = left.keeper
+            return
         made_tree = self.tree.root if isinstance(self.tree.files, FakeKernel) else ""
         charge = Charge(
             self.journal.path,
@@ -245,6 +300,10 @@ class Session:
             restores=self.settings.on_death == "restore",
             limits=limits_for(self.settings.window_ns),
         )
+        if left is not None:
+            self.keeper = Keeper(charge, self.journal.page, left.guardian)
+            self.keeper.wait_ready()
+            return
         self.keeper = Keeper(charge, self.journal.page)
         self.journal.before_first_entry = self.keeper.wait_ready
 
@@ -256,6 +315,17 @@ class Session:
                 self.keeper.end()  # stopped amid a write, which it must not go on with
             page.beat_as_agent()
             page.phase = phase
+
+    def _open_journal(self, elastic: TargetSpec) -> Journal:
+        return Journal(
+            self.settings.state_dir,
+            claims=[
+                self._claim(spec)
+                for pattern in (*self.settings.primary, elastic)
+                for spec in expand(pattern, self.tree)
+            ],
+            root=self.tree.hierarchies["cpuset"],
+        )
 
     def _claim(self, spec: TargetSpec) -> str:
         return self.tree.group(spec.value).path if spec.kind == "cgroup" else str(spec)
@@ -339,8 +409,19 @@ class Session:
             ids = tuple(one for one in self.survey.kernel_ids if one[2] < 0)
             return replace(self.survey, sources=(), kernel_ids=ids)
         followed = self.followed()
-        held = self.primary_side.held if self.primary_side is not None else ()
-        return survey(self.settings, self.tree, self.primaries, self.elastic, followed, held)
+        online = self.tree.online_cpus()
+        settings = self.settings
+        if self.cpus_come_and_go and settings.cores:
+            settings = replace(settings, cores=settings.cores & online or settings.cores)
+        held = self.primary_side.held(online) if self.primary_side is not None else ()
+        return survey(settings, self.tree, self.primaries, self.elastic, followed, held)
+
+    def look_at_what_is_left(self) -> Survey:
+        """The same, after CPUs were lost. Raises CpusLost if it cannot be shared."""
+        try:
+            return self.look()
+        except (TargetError, ConfigError) as error:
+            raise CpusLost(str(error)) from error
 
     def _take_hold_of_primaries(self) -> PrimarySide | None:
         """With exclusive placement: what the primaries have, before any of it is taken."""
@@ -352,8 +433,10 @@ class Session:
                 "process; use --placement shared"
             )
         pins = not isinstance(self.tree.files, FakeKernel)
-        held = look_at_primaries(self.primaries, pins=pins)
-        return PrimarySide(self.primaries, held, self.writer)
+        had = (
+            look_at_primaries(self.primaries, pins=pins) if self._left is None else self._left.held
+        )
+        return PrimarySide(self.primaries, had, self.writer, self.tree.online_cpus)
 
     def arrange_primaries(self, seen: Survey) -> None:
         """Journals the primaries' masks, if they are to be written."""
@@ -600,14 +683,3 @@ def _report_recovery(report: RecoveryReport) -> None:
         _log.warning("an earlier agent did not end well; put back: %s", line)
     for failure in [*report.failed, *report.damaged]:
         _log.warning("an earlier agent's journal: %s", failure)
-
-
-@contextmanager
-def _signals_held() -> Iterator[None]:
-    """A second ctrl-C must not interrupt the giving back."""
-    held = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, held)
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -62,6 +62,9 @@ class ShadowSession(Session):
     def _restore(self) -> None:
         """There is nothing to put back."""
 
+    def _bequeath(self) -> None:
+        """Nor to leave."""
+
     def _resolve(self, spec: TargetSpec) -> CgroupTarget | PidTarget:
         return resolve_target(spec, self.tree)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import logging
 from collections.abc import Mapping
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from smartharvest import _core
 from smartharvest.config import FIELDS, RESTARTING, Settings, setting_name
 from smartharvest.errors import ConfigError, SmartHarvestError
+from smartharvest.handover import Trial, TrialFailed
 from smartharvest.telemetry.server import Command
 
 if TYPE_CHECKING:
@@ -28,6 +30,8 @@ class Steering:
     def __init__(self, session: Session, run: Run) -> None:
         self._session = session
         self._run = run
+        self._trial: Trial | None = None
+        self.restart_refused: str | None = None
 
     def commands(self) -> dict[str, Command]:
         """By the names they have on the socket."""
@@ -38,6 +42,7 @@ class Steering:
             "set-policy": lambda arguments: self._set(arguments, POLICY),
             "set-limit": lambda arguments: self._set(arguments, LIMITS),
             "reload": lambda _arguments: self.reload(),
+            "restart": lambda _arguments: self.restart(),
         }
 
     def pause(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -106,6 +111,49 @@ class Steering:
         session.replacement = new
         session.stop()
         return {"changed": restarting, "restarts": True}
+
+    def restart(self) -> dict[str, Any]:
+        """Tries whether the program starts anew with its configuration, and if so hands over to it.
+
+        Raises ConfigError if it cannot even be tried.
+        """
+        self._session.restart_requested = False
+        try:
+            self._trial = self._trial or Trial()
+        except TrialFailed as error:
+            self._refuse_restart(error)
+            raise ConfigError(str(error)) from error
+        self.restart_refused = None
+        return {"restarting": True, "generation": self._session.generation}
+
+    def look_after_restart(self) -> None:
+        """Between two windows: begins a restart that was asked for, and goes on with one."""
+        if self._session.restart_requested:
+            with contextlib.suppress(ConfigError):  # it has been told
+                self.restart()
+        if self._trial is None:
+            return
+        try:
+            if not self._trial.passed():
+                return
+        except TrialFailed as error:
+            self._refuse_restart(error)
+        else:
+            _log.info("restart: handing over to a new program")
+            self._session.audit_event("restarting")
+            self._session.hand_over(restarting=True)
+        self._trial = None
+
+    def _refuse_restart(self, error: TrialFailed) -> None:
+        _log.warning("%s; the program that runs goes on", error)
+        self._session.audit_event("restart refused", why=str(error))
+        self.restart_refused = str(error)
+
+    def close(self) -> None:
+        """Ends a trial that still goes on."""
+        if self._trial is not None:
+            self._trial.end()
+            self._trial = None
 
     def _apply(self, new: Settings, kind: str) -> dict[str, Any]:
         session = self._session

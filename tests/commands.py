@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from smartharvest.cli import main
+from smartharvest.handover import SIGNALS
 
 LONGEST_S = 20.0
 """How long something may take that takes a moment on a machine with nothing else to do."""
@@ -68,7 +69,7 @@ def smartharvest_here(*arguments: str) -> Outcome:
 def _signals_and_logging_kept() -> Iterator[None]:
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
-    kept = {n: signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    kept = {n: signal.getsignal(n) for n in SIGNALS}
     root.handlers.clear()  # basicConfig would close them
     try:
         yield

@@ -9,6 +9,8 @@ from typing import Any
 import click
 
 from smartharvest.cli.settings_options import settings_from, settings_options
+from smartharvest.errors import ConfigError
+from smartharvest.handover import inherited, is_trial
 from smartharvest.harvesting import harvest
 from smartharvest.session import Report
 from smartharvest.shadow import ShadowFigures
@@ -23,14 +25,27 @@ def agent(as_json: bool, **options: Any) -> None:
     Ends after --duration, or on SIGINT or SIGTERM, with exit code 0; the host is then as it was.
     SIGHUP reads the --config file again: what is marked [restarts] in `smartharvest config
     example` takes effect by starting anew, all else at once; a file with a mistake changes nothing.
+    SIGUSR2 replaces the program by what is installed now, without giving the host back in between.
     With --dry-run nothing is written. Durations need a unit (25ms, 50us, 10s).
     """
     shadow = ShadowFigures()
-    settings = settings_from(options)
+    if is_trial():
+        settings = settings_from(options)
+        if not settings.dry_run:
+            settings.require_targets()
+        return
+    left = inherited()
+    try:
+        settings = settings_from(options)
+    except ConfigError:
+        if left is not None:
+            left.give_back()
+        raise
     report = harvest(
         settings,
         lambda: settings_from(options),
         shadow.observe if settings.dry_run else lambda *_: None,
+        left,
     )
     if as_json:
         more = {"shadow": asdict(shadow)} if settings.dry_run else {}

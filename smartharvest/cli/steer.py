@@ -1,8 +1,10 @@
-"""``smartharvest pause``, ``resume``, ``evict``, ``set-policy``, ``set-limit``, ``reload``."""
+"""``smartharvest pause``, ``resume``, ``evict``, ``set-policy``, ``set-limit``, ``reload``,
+``restart``."""
 
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +14,9 @@ from smartharvest.cli.settings_options import settings_from, settings_options
 from smartharvest.errors import ConfigError, SmartHarvestError, TargetVanished
 from smartharvest.telemetry.client import NoAgent, ask, socket_path, sockets
 from smartharvest.telemetry.protocol import ProtocolError
+
+RESTART_S = 40.0
+"""How long a successor may take to report: its trial, then its start."""
 
 
 def steering(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -96,4 +101,28 @@ def reload_(pid: int | None, **options: Any) -> None:
     click.echo(json.dumps(tell(options, pid, "reload")))
 
 
-STEERING = (pause, resume, evict, set_policy, set_limit, reload_)
+@click.command()
+@steering
+def restart(pid: int | None, **options: Any) -> None:
+    """Replace the running agent by the program installed now, with its configuration read anew.
+
+    The host is not given back in between: the elastic group keeps its minimum until the new program
+    lends again. Nothing happens if that does not start.
+    """
+    began_s = time.monotonic()
+    tell(options, pid, "restart")
+    while time.monotonic() - began_s < RESTART_S:
+        time.sleep(0.1)
+        try:
+            told = tell(options, pid, "status")
+        except SmartHarvestError:  # between the two there is nobody to answer
+            continue
+        if refused := told["agent"]["restart_refused"]:
+            raise ConfigError(refused)
+        if told["seconds"] < time.monotonic() - began_s:
+            click.echo(f"restarted: version {told['version']}, pid {told['pid']}")
+            return
+    raise SmartHarvestError(f"restart: no successor has reported within {RESTART_S:.0f} s")
+
+
+STEERING = (pause, resume, evict, set_policy, set_limit, reload_, restart)

@@ -43,6 +43,17 @@ class Guard:
             os.close(theirs)
         self._pidfd = os.pidfd_open(self.pid)
 
+    @classmethod
+    def watching(cls, pid: int) -> Guard | None:
+        """A child of this process that an earlier program has started; None if it is gone."""
+        guard = cls.__new__(cls)
+        guard.pid, guard._ready = pid, -1
+        try:
+            guard._pidfd = os.pidfd_open(pid)
+        except ProcessLookupError:
+            return None
+        return guard
+
     def wait_ready(self) -> None:
         """Returns once it watches. Raises RightsError if it does not in time."""
         if not self.is_ready(_START_S):

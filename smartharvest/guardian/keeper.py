@@ -23,9 +23,13 @@ MOST_STARTS_IN_VAIN = 5
 
 
 class Keeper:
-    """The guardian of the agent whose ``page`` it reads. Raises RightsError if none can start."""
+    """The guardian of the agent whose ``page`` it reads. Raises RightsError if none can start.
 
-    def __init__(self, charge: Charge, page: SharedPage) -> None:
+    ``predecessor``, the pid of the one that watches for an earlier program, goes once it is ready.
+    """
+
+    def __init__(self, charge: Charge, page: SharedPage, predecessor: int | None = None) -> None:
+        self._predecessor = None if predecessor is None else Guard.watching(predecessor)
         self._charge = charge
         self._page = page
         self._guard = Guard(charge)
@@ -45,6 +49,7 @@ class Keeper:
         """Returns once the guardian watches. Raises RightsError if it does not in time."""
         self._guard.wait_ready()
         self._was_ready = True
+        self._end_predecessor()
 
     def check(self) -> str | None:
         """Why nothing may be lent now, None if all is well. Never waits.
@@ -62,6 +67,12 @@ class Keeper:
     def end(self) -> None:
         """Ends the guardian, whatever state it is in."""
         self._guard.end()
+        self._end_predecessor()
+
+    def _end_predecessor(self) -> None:
+        if self._predecessor is not None:
+            self._predecessor.end()
+            self._predecessor = None
 
     def _hangs(self) -> bool:
         now_ns, beat = _core.monotonic_ns(), self._page.guardian_beat

@@ -248,8 +248,14 @@ class FakeKernel:
         return frozenset(range(os.cpu_count() or 1)) if name == "cpuset.cpus" else frozenset({0})
 
     def _numbers(self, name: str) -> int:
-        """How many CPUs or nodes there can be; those that are offline keep theirs (nr_cpu_ids)."""
-        self._most[name] = max(self._most.get(name, 0), max(self._machine(name)) + 1)
+        """How many CPUs or nodes there can be; those that are offline keep theirs (nr_cpu_ids).
+
+        Groups still show those that went before anybody looked.
+        """
+        if name not in self._most:
+            masks = [parse_cpulist(_text(group, name) or "") for group in _walk(self._root)]
+            self._most[name] = max(frozenset[int]().union(*masks), default=0) + 1
+        self._most[name] = max(self._most[name], max(self._machine(name)) + 1)
         return self._most[name]
 
     def _mask(self, directory: str, name: str) -> frozenset[int]:

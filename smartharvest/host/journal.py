@@ -145,13 +145,7 @@ class Journal:
         self._locked: list[str] = []
         self._lock: int | None = None
         self._group_locks: list[int] = []
-        self._header = {
-            "version": _VERSION,
-            "boot_id": boot_id(),
-            "pid": pid,
-            "start_time": tasks.start_time(pid),
-            "claims": list(claims),
-        }
+        self._header = _header(claims)
         try:
             os.makedirs(directory, mode=0o700, exist_ok=True)
             with _directory_locked(directory):
@@ -178,6 +172,38 @@ class Journal:
                 f"{directory}: the journal cannot be written: {error.strerror}; "
                 f"{as_root}choose another state directory"
             ) from error
+
+    @classmethod
+    def inherit(cls, path: str, lock: int, group_locks: Sequence[int]) -> Journal:
+        """The journal that an earlier program in this process has left open, with its locks.
+
+        Raises JournalError if it is damaged, of another version or not this process's.
+        """
+        contents = read_journal(path)
+        pid = os.getpid()
+        if (contents.pid, contents.start_time) != (pid, tasks.start_time(pid)):
+            raise JournalError(f"{path}: is the journal of another process")
+        journal = cls.__new__(cls)
+        journal.path = path
+        journal._directory = os.path.dirname(path)
+        journal._entries = {_subject(entry): entry for entry in contents.entries}
+        journal._minimum, journal._minimum_cpus = contents.minimum, contents.minimum_cpus
+        journal._ours = {file: list(values) for file, values in contents.ours.items()}
+        journal._forget_at = 64
+        journal._locked = list(filter(os.path.isabs, contents.claims))
+        journal._lock, journal._group_locks = lock, list(group_locks)
+        journal._header = _header(contents.claims)
+        for descriptor in journal.descriptors:
+            os.set_inheritable(descriptor, False)
+        _claimed_here.update(journal._locked)
+        journal.page = SharedPage(page_path(path))
+        return journal
+
+    @property
+    def descriptors(self) -> tuple[int, ...]:
+        """The locks': that of the journal, then those of the groups."""
+        assert self._lock is not None
+        return (self._lock, *self._group_locks)
 
     def _lock_groups(self, claims: Sequence[str], root: str) -> None:
         """Locks the claimed groups against all others, and those above them against whoever claims
@@ -348,6 +374,17 @@ class Journal:
             os.close(self._group_locks.pop())
         _claimed_here.difference_update(self._locked)
         self._locked = []
+
+
+def _header(claims: Sequence[str]) -> dict[str, object]:
+    pid = os.getpid()
+    return {
+        "version": _VERSION,
+        "boot_id": boot_id(),
+        "pid": pid,
+        "start_time": tasks.start_time(pid),
+        "claims": list(claims),
+    }
 
 
 def _subject(entry: Entry) -> tuple[object, ...]:

@@ -10,8 +10,11 @@ import contextlib
 import os
 import re
 import socket
+import time
 from collections.abc import Mapping
 
+PATIENCE_US = 20_000_000
+"""Of the watchdog, with a new program that starts."""
 _BEATS_PER_TIMEOUT = 4
 """sd_watchdog_enabled(3) asks for two; a busy second must not end the agent."""
 
@@ -24,10 +27,18 @@ class ServiceManager:
         self._address = _address(given.get("NOTIFY_SOCKET", ""))
         self._beat_every_ns = _beat_every_ns(given)
         self._next_beat_ns = 0
+        self._timeout = given.get("WATCHDOG_USEC", "") if self._beat_every_ns else ""
 
     def ready(self, status: str) -> None:
         """The service does what it is for; ``status`` is a line for people."""
-        self._send(f"READY=1\nSTATUS={status}\nMAINPID={os.getpid()}")
+        watchdog = f"\nWATCHDOG_USEC={self._timeout}" if self._timeout else ""
+        self._send(f"READY=1\nSTATUS={status}\nMAINPID={os.getpid()}{watchdog}")
+
+    def handing_over(self) -> None:
+        """Nothing is heard of us until a new program is ready."""
+        now_us = time.clock_gettime_ns(time.CLOCK_MONOTONIC) // 1000
+        watchdog = f"\nWATCHDOG_USEC={PATIENCE_US}\nWATCHDOG=1" if self._timeout else ""
+        self._send(f"RELOADING=1\nMONOTONIC_USEC={now_us}\nSTATUS=handing over{watchdog}")
 
     def reloading(self, now_ns: int) -> None:
         """The configuration is read again since ``now_ns``, of CLOCK_MONOTONIC, until ``ready``."""

@@ -123,9 +123,16 @@ class ModelKeeper:
             self._saved_lessons = lessons
 
 
-def keep_model(settings: Settings, total: int, policy: Policy) -> ModelKeeper | None:
-    """A keeper that has loaded what there is; None for a policy that learns nothing, or if off."""
+def keep_model(
+    settings: Settings, total: int, policy: Policy, usual_total: int | None = None
+) -> ModelKeeper | None:
+    """A keeper that has loaded what there is; None for a policy that learns nothing, or if off.
+
+    What is learned while CPUs are missing, of the ``usual_total``, is kept in a file of its own.
+    """
     path = model_path(settings)
+    if path is not None and usual_total not in (None, total):
+        path += f".{total}-cores"
     learner = getattr(policy, "learner", None)
     if not isinstance(learner, Model) or path is None:
         return None

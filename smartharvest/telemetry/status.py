@@ -52,6 +52,9 @@ class AgentState:
     cpu_seconds: float
     lessons: int
     births: Mapping[str, Any] | None
+    generation: int
+    """How often the agent was handed over to a successor."""
+    restart_refused: str | None
     warnings: Warnings
 
 
@@ -143,6 +146,8 @@ def describe(state: AgentState) -> dict[str, Any]:
             },
         },
         "agent": {
+            "generation": state.generation,
+            "restart_refused": state.restart_refused,
             "cpu_seconds": state.cpu_seconds,
             "cpu": state.cpu_seconds / max(state.seconds, 1e-9),
             "rss_bytes": resident_bytes(),

@@ -44,6 +44,9 @@ class Processes:
     def spinning(self) -> int:
         return self.start(SPINNING).pid
 
+    def start_command(self, *arguments: str) -> subprocess.Popen[str]:
+        return self.start(as_command(arguments))
+
     def agent(self, *arguments: str) -> RunningAgent:
         return RunningAgent(self.start(as_command(["agent", *arguments])))
 

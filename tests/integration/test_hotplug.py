@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from smartharvest import control
 from smartharvest.agent import Decision
-from smartharvest.errors import TargetError
+from smartharvest.handover import SIGNALS
+from smartharvest.harvesting import harvest
 from smartharvest.session import Session
 from smartharvest.window import Window
+from tests.integration.processes import Processes
 from tests.integration.sessions import Script, run_until, settings_for, watch
-from tests.integration.worlds import World
+from tests.integration.worlds import World, make_world
 
 MACHINE = {1: ("cpuset/cpuset.cpus", "cpuset/cpuset.effective_cpus"), 2: ("cpuset.cpus.effective",)}
 
@@ -25,35 +31,115 @@ def _often(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def set_online(world: World, cpus: str) -> None:
     for name in MACHINE[world.tree.version]:
-        Path(world.tree.root, name).write_text(f"{cpus}\n")
+        path = Path(world.tree.root, name)
+        whole = path.with_suffix(".new")
+        whole.write_text(f"{cpus}\n")  # nobody reads half of it
+        whole.rename(path)
 
 
 def lends(window: Window, _decision: Decision) -> bool:
     return window.primary_cores == 3
 
 
-def test_a_cpu_that_goes_offline_ends_the_lending_of_all(
-    quiet_world: World, monkeypatch: pytest.MonkeyPatch
+class Harvest:
+    """``harvest`` in this process: what a test does from window to window, until it says so."""
+
+    def __init__(self, world: World, **settings: object) -> None:
+        self.settings = settings_for(world, policy="fixed-buffer:1", **settings)
+        self.totals: list[int] = []
+        """The cores shared, each time they change."""
+
+    def run(self, step: Callable[[Window], bool]) -> None:
+        def observe(window: Window, decision: Decision) -> None:
+            total = decision.primary_cores + decision.harvest_cores
+            if self.totals[-1:] != [total]:
+                self.totals.append(total)
+            if step(window):
+                os.kill(os.getpid(), signal.SIGTERM)
+
+        harvest(self.settings, lambda: self.settings, observe)
+
+
+@pytest.fixture
+def _signals_kept() -> Iterator[None]:
+    kept = {number: signal.getsignal(number) for number in SIGNALS}
+    yield
+    for number, handler in kept.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.usefixtures("_signals_kept")
+@pytest.mark.parametrize("placement", ["shared", "exclusive"])
+def test_the_agent_goes_on_with_what_is_left_and_with_all_when_the_cpu_is_back(
+    quiet_world: World, placement: str
 ) -> None:
-    watch(quiet_world, monkeypatch)
-    gone = False
+    world, exclusive = quiet_world, placement == "exclusive"
+    before = world.files()
+    harvesting = Harvest(world, placement=placement, guardian=exclusive)
+    masks: list[str] = []
 
-    def take_it(window: Window, decision: Decision) -> bool:
-        nonlocal gone
-        if lends(window, decision) and not gone:
+    def step(_window: Window) -> bool:
+        if masks[-1:] != [world.mask()]:
+            masks.append(world.mask())
+        shared = harvesting.totals[-1]
+        if len(harvesting.totals) == 1 and world.mask() == "1-7":
+            set_online(world, "0-6")
+        elif shared == 6 and world.mask() == "1-6":
+            if world.tree.version == 1 and not exclusive:
+                return True  # the kernel takes a CPU out of a v1 mask for good
+            set_online(world, "0-7")
+        return len(harvesting.totals) == 3 and world.mask() == "1-7"
+
+    harvesting.run(step)
+    # Never as wide as before the agent came: nothing was given back in between.
+    assert not {"0-7", "0-6"} & set(masks)
+    assert world.journals() == []
+    if harvesting.totals == [7, 6]:
+        assert world.mask() == "0-6"
+        return
+    assert harvesting.totals == [7, 6, 7]
+    assert world.mask() == "0-7"
+    if world.tree.version == 2 or exclusive:
+        assert world.files() == before
+
+
+@pytest.mark.usefixtures("_signals_kept")
+def test_chosen_cores_that_are_offline_are_done_without(quiet_world: World) -> None:
+    harvesting = Harvest(quiet_world, cores=frozenset(range(4, 8)))
+
+    def step(_window: Window) -> bool:
+        if harvesting.totals == [3]:
             set_online(quiet_world, "0-6")
-            gone = True
-        return False
+        return harvesting.totals[-1] == 2
 
-    def run() -> None:
-        with Session(settings_for(quiet_world)) as session:
-            run_until(session, Script(3), take_it)
+    harvesting.run(step)
+    assert harvesting.totals == [3, 2]
 
-    with pytest.raises(TargetError, match="went from 7 to 6; start the agent again"):
-        run()
-    # A v1 mask loses a CPU that goes offline for good, whoever wrote it.
-    assert quiet_world.mask() == {1: "0-6", 2: "0-7"}[quiet_world.tree.version]
-    assert quiet_world.journals() == []
+
+@pytest.mark.usefixtures("_signals_kept")
+def test_with_too_few_cpus_left_the_agent_waits_for_more(
+    tmp_path: Path, processes: Processes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("smartharvest.harvesting.CPUS_MAY_COME_BACK_S", 0.1)
+    world = make_world(tmp_path, 2, primary=(processes.asleep(),), elastic=(processes.asleep(),))
+    before = world.files()
+    harvesting = Harvest(world, cores=frozenset({4, 5, 6, 7}), elastic_min=2)
+    back = threading.Event()
+
+    def bring_back() -> None:
+        set_online(world, "0-7")
+        back.set()
+
+    later = threading.Timer(0.3, bring_back)
+
+    def step(window: Window) -> bool:
+        if not later.ident:
+            set_online(world, "0-5")
+            later.start()
+        return back.is_set() and window.primary_cores == 1
+
+    harvesting.run(step)
+    assert world.files() == before
 
 
 def test_a_cpu_outside_the_pool_is_nobodys_matter(

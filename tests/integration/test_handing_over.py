@@ -1,0 +1,192 @@
+"""A planned restart: another program takes over, and the host is never given back in between."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from smartharvest.agent import Decision
+from smartharvest.errors import CpusLost
+from smartharvest.host import tasks
+from smartharvest.host.journal import read_journal
+from smartharvest.session import Session
+from smartharvest.window import Window
+from tests.commands import smartharvest
+from tests.integration.processes import Processes, RunningAgent, wait_until
+from tests.integration.sessions import Script, run_until, settings_for, watch
+from tests.integration.worlds import World, make_world
+
+BUFFER = ("--policy", "fixed-buffer:1")
+LENT = "2-7"
+"""With one primary task that runs."""
+MINIMUM = "7"
+BETWEEN = {LENT, MINIMUM}
+
+
+def children_of(pid: int) -> set[int]:
+    return set(map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split()))
+
+
+def entries_of(world: World) -> object:
+    (name,) = (name for name in os.listdir(world.state_dir) if name.endswith(".journal"))
+    return read_journal(str(world.state_dir / name)).entries
+
+
+@pytest.fixture
+def agent(world: World, processes: Processes) -> RunningAgent:
+    started = processes.agent(*world.arguments, *world.targets, *BUFFER)
+    started.wait_until(lambda: world.mask() == LENT)
+    return started
+
+
+class Watcher:
+    """What an observer sees of the elastic group while something goes on."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self.seen: set[tuple[str, str]] = set()
+
+    def until(self, agent: RunningAgent, done: Callable[[], bool]) -> None:
+        def look() -> bool:
+            self.seen.add((self._world.mask(), self._world.idle()))
+            return done()
+
+        agent.wait_until(look)
+
+
+def test_a_new_program_takes_over_and_the_host_stays_arranged(
+    tmp_path: Path, version: int, processes: Processes
+) -> None:
+    world = make_world(tmp_path, version, elastic=(processes.asleep(),))
+    lent = "1-7"
+    agent = processes.agent(*world.arguments, *world.targets, *BUFFER)
+    agent.wait_until(lambda: world.mask() == lent)
+    arranged, guardians = entries_of(world), children_of(agent.pid)
+    descriptors = len(os.listdir(f"/proc/{agent.pid}/fd"))
+    started = tasks.start_time(agent.pid)
+    asked = processes.start_command("restart", *world.arguments[2:])
+    watcher = Watcher(world)
+    watcher.until(agent, lambda: asked.poll() is not None)
+    out, err = asked.communicate()
+    assert asked.returncode == 0, err
+    assert f"pid {agent.pid}" in out
+    agent.wait_until(lambda: world.mask() == lent)
+    # No moment without the elastic group confined and below everything else.
+    assert {mask for mask, _ in watcher.seen} <= {lent, MINIMUM}
+    assert {idle for _, idle in watcher.seen} == {"1"}
+    assert tasks.start_time(agent.pid) == started
+    assert entries_of(world) == arranged
+    assert len(children_of(agent.pid)) == 1
+    assert children_of(agent.pid).isdisjoint(guardians)
+    assert abs(len(os.listdir(f"/proc/{agent.pid}/fd")) - descriptors) <= 1
+    outcome = agent.send(signal.SIGTERM)
+    assert outcome.code == 0, outcome.err
+    assert "an earlier agent did not end well" not in outcome.err
+    assert world.mask() == "0-7"
+    assert world.journals() == []
+
+
+@pytest.mark.parametrize("after_s", [0.02, 0.3, 0.6, 0.8, 1.0, 1.3])
+def test_an_agent_killed_while_it_hands_over_leaves_the_host_as_it_was(
+    world: World, processes: Processes, after_s: float
+) -> None:
+    before = world.files()
+    agent = processes.agent(*world.arguments, *world.targets, *BUFFER)
+    agent.wait_until(lambda: world.mask() == LENT)
+    os.kill(agent.pid, signal.SIGUSR2)
+    time.sleep(after_s)
+    outcome = agent.send(signal.SIGKILL)
+    assert outcome.code == -signal.SIGKILL
+    wait_until(lambda: world.journals() == [])
+    assert world.files() == before
+
+
+def test_a_program_that_does_not_start_changes_nothing(
+    world: World, processes: Processes, tmp_path: Path
+) -> None:
+    config = tmp_path / "agent.toml"
+    config.write_text('policy = "fixed-buffer:1"\n')
+    agent = processes.agent(*world.arguments, *world.targets, "--config", str(config))
+    agent.wait_until(lambda: world.mask() == LENT)
+    config.write_text('policy = "no such policy"\n')
+    refused = smartharvest("restart", *world.arguments[2:])
+    assert refused.code == 2
+    assert "the new program ended with 2" in refused.failure
+    assert "no such policy" in refused.failure
+    assert world.mask() in BETWEEN
+    assert agent.send(signal.SIGTERM).code == 0
+
+
+def test_a_successor_with_another_arrangement_begins_from_the_originals(
+    world: World, processes: Processes, tmp_path: Path
+) -> None:
+    before = world.files()
+    config = tmp_path / "agent.toml"
+    config.write_text("cpu_idle = true\n")
+    agent = processes.agent(*world.arguments, *world.targets, *BUFFER, "--config", str(config))
+    agent.wait_until(lambda: world.mask() == LENT and world.idle() == "1")
+    config.write_text("cpu_idle = false\n")
+    os.kill(agent.pid, signal.SIGUSR2)
+    agent.wait_until(lambda: world.mask() == LENT and world.idle() == "0")
+    outcome = agent.send(signal.SIGTERM)
+    assert "another arrangement: beginning from the originals" in outcome.err
+    assert world.files() == before
+
+
+def test_a_paused_agent_has_a_paused_successor(world: World, agent: RunningAgent) -> None:
+    assert smartharvest("pause", *world.arguments[2:]).code == 0
+    assert smartharvest("restart", *world.arguments[2:]).code == 0
+    told = json.loads(smartharvest("status", *world.arguments[2:], "--json").out)
+    assert "paused by the operator" in json.dumps(told)
+    assert world.mask() == MINIMUM
+    assert agent.send(signal.SIGTERM).code == 0
+
+
+@pytest.mark.parametrize("placement", ["shared", "exclusive"])
+def test_within_one_program_nothing_is_written_but_what_moves_cores(
+    quiet_world: World, monkeypatch: pytest.MonkeyPatch, placement: str
+) -> None:
+    before = quiet_world.files()
+    kernel = watch(quiet_world, monkeypatch)
+    settings = settings_for(quiet_world, placement=placement, guardian=True)
+
+    def lends(window: Window, _decision: Decision) -> bool:
+        return window.primary_cores == 3
+
+    with Session(settings) as first:
+
+        def hand_over(window: Window, decision: Decision) -> bool:
+            if lends(window, decision):
+                first.hand_over(restarting=False)
+            return first.handing_over
+
+        run_until(first, Script(3), hand_over)
+    assert first.bequest is not None
+    assert quiet_world.mask() == MINIMUM
+    written = len(kernel.changes)
+    with Session(settings, first.bequest) as second:
+        assert second.capacity == first.capacity
+        assert kernel.changes[written:] == []
+        run_until(second, Script(3), lends)
+    assert quiet_world.files() == before
+    assert quiet_world.journals() == []
+
+
+def test_a_successor_that_cannot_start_gives_everything_back(quiet_world: World) -> None:
+    before = quiet_world.files()
+    settings = settings_for(quiet_world, guardian=True)
+    with Session(settings) as first:
+        run_until(first, Script(3), lambda *_: first.hand_over(restarting=False) is None)
+    assert first.bequest is not None
+    impossible = replace(settings, max_harvest=-1)
+    with pytest.raises(CpusLost, match="negative"), Session(impossible, first.bequest):
+        pass
+    assert quiet_world.files() == before
+    assert quiet_world.journals() == []
