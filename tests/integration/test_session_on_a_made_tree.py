@@ -396,7 +396,7 @@ def _quick_housekeeping(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("_quick_housekeeping")
-def test_a_primary_whose_cpus_change_ends_the_run_with_everything_put_back(
+def test_a_primary_whose_cpus_change_is_handed_over_to_a_session_with_those(
     quiet_world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     watch(quiet_world, monkeypatch)
@@ -406,9 +406,13 @@ def test_a_primary_whose_cpus_change_ends_the_run_with_everything_put_back(
         quiet_world.kernel.write(primary.cpus_file, "0-3")
         return False
 
-    session = Session(settings_for(quiet_world))
-    with pytest.raises(TargetError, match="went from 7 to 3; start the agent again"), session:
-        run_until(session, Script(3), narrow_it)
+    with Session(settings_for(quiet_world)) as session:
+        session.run(Script(3), seconds=10.0, observe=narrow_it)
+    assert session.handing_over
+    assert (quiet_world.mask(), quiet_world.idle()) == ("7", "1")
+    with Session(session.settings, session.bequest) as successor:
+        assert successor.capacity.pool == (0, 1, 2, 3)
+        run_until(successor, Script(1, total=3), lambda *_: quiet_world.mask() == "1-3")
     assert quiet_world.mask() == "0-7"
     assert quiet_world.idle() == "0"
 
