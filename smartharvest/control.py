@@ -146,7 +146,7 @@ class Run:
         self._loop = session.make_loop()
         cpu_s, began = time.process_time(), time.monotonic()
         self._began = cpu_s, began
-        steering = self._steering = Steering(session, self)
+        steering = Steering(session, self)
         control = self._listen(steering)
         self._rest.because("operator", session.held)
         try:
@@ -264,7 +264,7 @@ class Run:
             lessons=self._lessons,
             births=births.told() if (births := session.births) else None,
             generation=session.generation,
-            restart_refused=self._steering.restart_refused,
+            restart_refused=session.restart_refused,
             warnings=session.warnings,
         )
 

@@ -103,6 +103,7 @@ class Session:
         """Reads the configuration again. Raises ConfigError."""
         self.reload_requested = False
         self.restart_requested = False
+        self.restart_refused: str | None = None
         self.replacement: Settings | None = None
         """What to start anew with once the run has ended."""
         self.held: str | None = None if left is None else left.paused

@@ -31,7 +31,6 @@ class Steering:
         self._session = session
         self._run = run
         self._trial: Trial | None = None
-        self.restart_refused: str | None = None
 
     def commands(self) -> dict[str, Command]:
         """By the names they have on the socket."""
@@ -123,7 +122,7 @@ class Steering:
         except TrialFailed as error:
             self._refuse_restart(error)
             raise ConfigError(str(error)) from error
-        self.restart_refused = None
+        self._session.restart_refused = None
         return {"restarting": True, "generation": self._session.generation}
 
     def look_after_restart(self) -> None:
@@ -147,7 +146,7 @@ class Steering:
     def _refuse_restart(self, error: TrialFailed) -> None:
         _log.warning("%s; the program that runs goes on", error)
         self._session.audit_event("restart refused", why=str(error))
-        self.restart_refused = str(error)
+        self._session.restart_refused = str(error)
 
     def close(self) -> None:
         """Ends a trial that still goes on."""
