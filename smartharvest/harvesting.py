@@ -13,12 +13,12 @@ from functools import partial
 from smartharvest.agent import Decision
 from smartharvest.config import Settings
 from smartharvest.errors import CpusLost, SmartHarvestError
-from smartharvest.handover import SIGNALS, Inheritance, replace_program
 from smartharvest.host.other_writers import ForeignWrite
 from smartharvest.learning.model_keeper import ModelKeeper, keep_model
 from smartharvest.retreat import Retreat
 from smartharvest.session import Report, Session
 from smartharvest.shadow import ShadowSession
+from smartharvest.succession import SIGNALS, Inheritance, replace_program
 from smartharvest.window import Window
 
 _log = logging.getLogger(__name__)

@@ -24,7 +24,6 @@ from smartharvest.errors import ConfigError, CpusLost, RightsError, TargetError,
 from smartharvest.guardian.keeper import Keeper
 from smartharvest.guardian.process import Charge
 from smartharvest.guardian.verdict import limits_for
-from smartharvest.handover import Inheritance, arrangement_of, signals_held
 from smartharvest.host.cgroup import CgroupTree
 from smartharvest.host.counterparts import exists_somewhere, make_counterpart
 from smartharvest.host.cpulist import format_cpulist
@@ -56,6 +55,7 @@ from smartharvest.policy.fallback import Fallback, stand_ins
 from smartharvest.primary_side import PrimarySide
 from smartharvest.safeguard import LongTermSafeguard
 from smartharvest.sensing import Sensing, make_sensor
+from smartharvest.succession import Inheritance, arrangement_of, signals_held
 from smartharvest.survey import Survey, look_at_primaries, survey
 from smartharvest.telemetry.audit import AuditLog
 from smartharvest.telemetry.metrics import Metrics

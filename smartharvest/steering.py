@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from smartharvest import _core
 from smartharvest.config import FIELDS, RESTARTING, Settings, setting_name
 from smartharvest.errors import ConfigError, SmartHarvestError
-from smartharvest.handover import Trial, TrialFailed
+from smartharvest.succession import Trial, TrialFailed
 from smartharvest.telemetry.server import Command
 
 if TYPE_CHECKING:

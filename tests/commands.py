@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from smartharvest.cli import main
-from smartharvest.handover import SIGNALS
+from smartharvest.succession import SIGNALS
 
 LONGEST_S = 20.0
 """How long something may take that takes a moment on a machine with nothing else to do."""

@@ -12,9 +12,9 @@ import pytest
 
 from smartharvest import control
 from smartharvest.agent import Decision
-from smartharvest.handover import SIGNALS
 from smartharvest.harvesting import harvest
 from smartharvest.session import Session
+from smartharvest.succession import SIGNALS
 from smartharvest.window import Window
 from tests.integration.processes import Processes
 from tests.integration.sessions import Script, run_until, settings_for, watch
