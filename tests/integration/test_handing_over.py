@@ -18,7 +18,7 @@ from smartharvest.session import Session
 from smartharvest.window import Window
 from tests.commands import smartharvest
 from tests.integration.processes import Processes, wait_until
-from tests.integration.sessions import Script, run_until, settings_for, watch
+from tests.integration.sessions import Script, after, run_until, settings_for, watch
 from tests.integration.worlds import World, make_world
 
 BUFFER = ("--policy", "fixed-buffer:1")
@@ -148,7 +148,8 @@ def test_a_successor_that_cannot_start_gives_everything_back(quiet_world: World)
     before = quiet_world.files()
     settings = settings_for(quiet_world, guardian=True)
     with Session(settings) as first:
-        run_until(first, Script(3), lambda *_: first.hand_over(restarting=False) is None)
+        run_until(first, Script(3), after(1))
+        first.hand_over(restarting=False)
     assert first.bequest is not None
     impossible = replace(settings, max_harvest=-1)
     with pytest.raises(CpusLost, match="negative"), Session(impossible, first.bequest):

@@ -402,9 +402,8 @@ def test_a_primary_whose_cpus_change_is_handed_over_to_a_session_with_those(
     watch(quiet_world, monkeypatch)
     primary = quiet_world.tree.group("web")
 
-    def narrow_it(_window: Window, _decision: Decision) -> bool:
+    def narrow_it(_window: Window, _decision: Decision) -> None:
         quiet_world.kernel.write(primary.cpus_file, "0-3")
-        return False
 
     with Session(settings_for(quiet_world)) as session:
         session.run(Script(3), seconds=10.0, observe=narrow_it)
