@@ -31,7 +31,7 @@ PATCHES: dict[str, Any] = {
     "short-term safeguard": lambda: mock.patch.dict(
         safeguard.SHORT_TERM_SAFEGUARDS, {"none": _Nothing}
     ),
-    "nudge": lambda: mock.patch.object(ElasticSide, "_may_nudge", NEVER, create=True),
+    "nudge": lambda: mock.patch.object(ElasticSide, "may_nudge", NEVER, create=True),
 }
 
 

@@ -60,7 +60,7 @@ def test_a_part_is_switched_off_inside_and_back_outside() -> None:
     assert before == safeguard.SHORT_TERM_SAFEGUARDS
     with without("nudge"):
         side = object.__new__(ElasticSide)
-        side._may_nudge = True
-        assert not side._may_nudge
-    side._may_nudge = True
-    assert side._may_nudge
+        side.may_nudge = True
+        assert not side.may_nudge
+    side.may_nudge = True
+    assert side.may_nudge
