@@ -1,4 +1,4 @@
-"""A BPF program at every context switch that does nothing: what any program there costs."""
+"""BPF programs at tracepoints of the scheduler that do nothing: what any program there costs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ _RETURN_0 = bytes.fromhex("b7000000000000009500000000000000")  # r0 = 0; exit
 
 
 class EmptyProgram:
-    """Attached to sched_switch while it is entered. Raises OSError without the right."""
+    """Attached to the tracepoints while it is entered. Raises OSError without the right."""
+
+    def __init__(self, *tracepoints: str) -> None:
+        self._tracepoints = tracepoints
 
     def __enter__(self) -> Self:
         self._fds: list[int] = []
@@ -28,10 +31,11 @@ class EmptyProgram:
         load[1], load[2] = ctypes.addressof(code), ctypes.addressof(text)
         try:
             program = self._bpf(_PROG_LOAD, load)
-            name = ctypes.create_string_buffer(b"sched_switch")
-            attach = (ctypes.c_uint64 * 16)()
-            attach[0], attach[1] = ctypes.addressof(name), program
-            self._bpf(_RAW_TRACEPOINT_OPEN, attach)
+            for tracepoint in self._tracepoints:
+                name = ctypes.create_string_buffer(tracepoint.encode())
+                attach = (ctypes.c_uint64 * 16)()
+                attach[0], attach[1] = ctypes.addressof(name), program
+                self._bpf(_RAW_TRACEPOINT_OPEN, attach)
         except OSError:
             self.close()
             raise

@@ -66,10 +66,13 @@ class LoggedWave:
     def spans(self) -> NDArray[np.int64]:
         """The latest turns in order, one a row: start, CPU time at it, end, CPU time at it, and
         what of it the hypervisor has stolen, all in ns."""
-        count = int.from_bytes(self._log[:8], sys.byteorder)
+        count = self._count()
         table = np.frombuffer(self._log[8:], dtype=np.int64).reshape(CAPACITY, 5)
-        first = max(0, count - CAPACITY + 1)
+        first = max(0, self._count() - CAPACITY + 1)  # what was written meanwhile took old ones
         return table[np.arange(first, count) % CAPACITY]
+
+    def _count(self) -> int:
+        return int.from_bytes(self._log[:8], sys.byteorder)
 
     def __enter__(self) -> Self:
         deadline_s = time.monotonic() + _START_TIMEOUT_S

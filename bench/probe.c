@@ -158,9 +158,9 @@ void probe_logged_wave(int64_t on_ns, int64_t off_ns, uint32_t seed, int64_t cap
             off = off_ns / 4 + (int64_t)((random >> 8) % (uint32_t)(off_ns * 3 / 2));
         }
         struct probe_span *span = &log->spans[i % capacity];
-        const int64_t before_ns = waited_ns(schedstat);
         span->start_ns = now_ns();
         span->start_cpu_ns = cpu_ns();
+        const int64_t before_ns = waited_ns(schedstat);
         used_ns += on; /* what going to sleep and waking up cost comes off the next turn */
         while (cpu_ns() < used_ns) {
         }

@@ -3,8 +3,9 @@
 Two threads of the watched process pass a byte to and fro on one CPU. Each sensor's turn stands
 between two turns without one, a tenth of a second apart, and what it adds is its own time minus the
 mean of those: slow drifts of the machine cancel. ``none`` is measured in the same way and shows
-what of that is noise; ``empty`` is a BPF program that does nothing, the floor of all BPF sensors.
-The watched group is the bench's own, so that every switch counts.
+what of that is noise; ``empty`` is a BPF program that does nothing, the floor of all BPF
+sensors, and ``empty_twice`` one at wake-ups as well, of which a switch has one here: the floor of
+those that count who waits. The watched group is the bench's own, so that every switch counts.
 """
 
 from __future__ import annotations
@@ -36,6 +37,8 @@ PARTS: dict[str, tuple[str, ...]] = {
     "bpf_all": _core.BPF_PARTS,
 }
 """The sensor as it is used has all."""
+FLOORS = {"bpf_all": "empty_twice", **dict.fromkeys(list(PARTS)[:-1], "empty")}
+"""What a program that does nothing at the same places adds."""
 GOALS_NS = {"bpf_state": 45.0, "bpf_state_waits": 70.0}
 
 Make = Callable[[], AbstractContextManager[object]]
@@ -53,21 +56,30 @@ def measure(effort: Effort) -> Figures:
     results = interleave({name: case(make) for name, make in _sensors().items()}, effort)
     figures: Figures = {"switches_per_batch": 2 * ROUND_TRIPS}
     goals: Figures = {}
+    added = {
+        name: [[own - without for own, without in turns] for turns in rounds]
+        for name, rounds in results.items()
+    }
+    median_ns = {name: float(np.median(np.concatenate(turns))) for name, turns in added.items()}
     for name, rounds in results.items():
-        added = [[own - without for own, without in turns] for turns in rounds]
+        floor = FLOORS.get(name)
+        above = {} if floor is None else {"above_floor_ns": median_ns[name] - median_ns[floor]}
         figures[name] = {
             **summarize([[own for own, _ in turns] for turns in rounds]),
-            "added_ns": rounded(float(np.median(np.concatenate(added)))),
-            "added_ns_by_round": across_rounds([float(np.median(turns)) for turns in added]),
+            "added_ns": rounded(median_ns[name]),
+            "added_ns_by_round": across_rounds([float(np.median(turns)) for turns in added[name]]),
+            **{key: rounded(value) for key, value in above.items()},
         }
         if name in GOALS_NS:
-            median_ns = float(np.median(np.concatenate(added)))
-            goals[f"{name}_added_ns"] = goal(GOALS_NS[name], rounded(median_ns))
+            goals[f"{name}_added_ns"] = goal(GOALS_NS[name], rounded(median_ns[name]))
     return {**figures, "goals": goals}
 
 
 def _sensors() -> dict[str, Make]:
-    makes: dict[str, Make] = {"empty": EmptyProgram}
+    makes: dict[str, Make] = {
+        "empty": partial(EmptyProgram, "sched_switch"),
+        "empty_twice": partial(EmptyProgram, "sched_switch", "sched_wakeup"),
+    }
     for name, parts in PARTS.items():
         makes[name] = partial(_opened, partial(_core.BpfSensor, [_own_group()], [1], parts=parts))
     makes["perf"] = partial(_opened, partial(_core.PerfSensor, [("/proc/self/task", 0)], [1]))

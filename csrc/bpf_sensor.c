@@ -457,8 +457,10 @@ static uint64_t copy_times(const uint64_t *times, uint32_t count, uint64_t *out)
 
 static void add_open(uint64_t *times, uint32_t level, uint64_t open, uint32_t count) {
     times[min_u32(level, count - 1)] += open;
-    for (uint32_t i = 0; i < count; i++)
-        times[i] <<= SH_BPF_TIME_SHIFT;
+    for (uint32_t i = 0; i < count; i++) {
+        /* A late change may have taken more from a level than it had. */
+        times[i] = (int64_t)times[i] < 0 ? 0 : times[i] << SH_BPF_TIME_SHIFT;
+    }
 }
 
 /* The word's time minus all that is booked never changes, but for the moment between the program's

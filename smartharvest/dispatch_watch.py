@@ -20,11 +20,13 @@ class DispatchWatch:
 
     def look(self, policy: Policy, sensor: _core.Sensor, now_ns: int) -> None:
         """Once a period, and only for a policy that observes dispatches."""
-        if now_ns < self._due_ns or not isinstance(policy, DispatchesObserver):
+        if now_ns < self._due_ns:
+            return
+        self._due_ns = now_ns + DISPATCHES_PERIOD_NS
+        if not isinstance(policy, DispatchesObserver):  # too dear to be asked at every window
             return
         if not getattr(policy, "wants_dispatches", True):  # it stands in for one that does not
             return
-        self._due_ns = now_ns + DISPATCHES_PERIOD_NS
         if not isinstance(sensor, _core.BpfSensor):
             if not self._told:
                 _log.warning(

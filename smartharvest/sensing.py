@@ -16,6 +16,8 @@ _log = logging.getLogger(__name__)
 RANKING = ("bpf", "perf", "proc")
 """What ``auto`` tries, best first."""
 
+_LIMITS = {"bpf-pull": "asked for; what its own look displaces from a CPU it does not see there"}
+
 
 @dataclass(frozen=True)
 class Sensing:
@@ -37,7 +39,8 @@ def make_sensor(
     """
     if settings.sensor != "auto":
         try:
-            return Sensing(_make(settings.sensor, settings, survey), settings.sensor, "asked for")
+            sensor = _make(settings.sensor, settings, survey)
+            return Sensing(sensor, settings.sensor, _LIMITS.get(settings.sensor, "asked for"))
         except OSError as error:
             if settings.sensor not in ("bpf", "bpf-pull", "perf"):
                 raise

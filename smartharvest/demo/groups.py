@@ -109,6 +109,10 @@ class DemoGroups:
             park="freeze" if "freezer" in self._tree.hierarchies else "idle",
         )
 
+    def path(self, role: Literal["primary", "elastic"]) -> str:
+        """The directory of the group in the hierarchy of the cpuset controller."""
+        return self._groups[role].path
+
     @property
     def cpus(self) -> tuple[int, ...]:
         return self._capacity.pool
