@@ -458,11 +458,20 @@ static __always_inline bool others_wait(const struct rq *rq) {
     return BPF_CORE_READ(older, h_nr_running) > BPF_CORE_READ(older, idle_h_nr_running) + delayed;
 }
 
+/* Does any primary's task wait, on whatever CPU? For strangers the kernel's own turns will do: one
+ * that may not run would be told of without end. */
+static __always_inline bool primary_waits(void) {
+    const uint64_t word = *(volatile uint64_t *)&shared.levels.word;
+    if (!(settings.parts & SH_BPF_DEMAND))
+        return true;
+    return (word >> SH_BPF_BUSY_BITS & WANTING_MASK) > (word & BUSY_MASK);
+}
+
 /* EEVDF has given the CPU to a cpu.idle group over tasks that want it, for up to a tick: only the
  * idle one was eligible. A thread that wakes on this CPU makes the kernel choose anew. */
 static __always_inline void tell_of_displacement(void *ctx, struct sh_bpf_cpu *own,
                                                  struct task_struct *next) {
-    if (!others_wait(queue_of(next)))
+    if (!others_wait(queue_of(next)) || !primary_waits())
         return;
     uint64_t count = ++own->displacements;
     bpf_perf_event_output(ctx, &rescues, BPF_F_CURRENT_CPU, &count, sizeof(count));
@@ -550,8 +559,6 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
         if (settings.parts & SH_BPF_WAITS)
             note_stint(own, was, is, queue_of(next)->clock);
     }
-    if (unlikely(is == SH_BPF_ELASTIC && shared.control.rescue))
-        tell_of_displacement(ctx, own, next);
     if ((settings.parts & (SH_BPF_WAITS | SH_BPF_LEVELS)) &&
         unlikely((switches & CLOCK_CHECKS) == 1))
         compare_clocks(queue_of(next)->clock);
@@ -563,6 +570,8 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct *prev, struct task_stru
         if (busy_by | wanting_by)
             move(queue_of(next)->clock, busy_by, wanting_by);
     }
+    if (unlikely(is == SH_BPF_ELASTIC && shared.control.rescue))
+        tell_of_displacement(ctx, own, next); /* by the counts after this switch */
     if ((settings.parts & SH_BPF_RUNS) && left >= SH_BPF_PRIMARY)
         note_run(own, prev);
     if ((settings.parts & SH_BPF_WAITS) && is >= SH_BPF_PRIMARY)
