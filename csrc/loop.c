@@ -30,15 +30,16 @@ static int64_t min_i64(int64_t a, int64_t b) {
 }
 
 /* A plan in one word: 24 bits of sequence, 11 + 11 of cores, 11 of buffer, 7 of patience. Zero is
- * "none yet". */
+ * "none yet". The largest buffer stands for a shared plan. */
 enum {
     SEQ_BITS = 24,
     CORES_BITS = 11,
     SEQ_MASK = (1 << SEQ_BITS) - 1,
     CORES_MASK = (1 << CORES_BITS) - 1,
     MOST_PATIENCE = 127,
+    SHARED_BUFFER = CORES_MASK,
 };
-_Static_assert((int)SH_MAX_CORES <= (int)CORES_MASK, "cores fit their bits");
+_Static_assert((int)SH_MAX_CORES < (int)SHARED_BUFFER, "cores fit their bits");
 
 /* 0: not patient; otherwise one more than the root of the quiet time in microseconds. */
 static uint64_t pack_patience(const struct sh_plan *plan) {
@@ -51,22 +52,26 @@ static uint64_t pack_patience(const struct sh_plan *plan) {
 }
 
 static uint64_t pack(const struct sh_plan *plan) {
+    const uint32_t buffer = plan->shared ? SHARED_BUFFER : min_u32(plan->buffer, SHARED_BUFFER - 1);
     return (uint64_t)(plan->seq & SEQ_MASK) |
            (uint64_t)(plan->primary_cores & CORES_MASK) << SEQ_BITS |
            (uint64_t)(plan->safe_cores & CORES_MASK) << (SEQ_BITS + CORES_BITS) |
-           (uint64_t)min_u32(plan->buffer, CORES_MASK) << (SEQ_BITS + 2 * CORES_BITS) |
+           (uint64_t)buffer << (SEQ_BITS + 2 * CORES_BITS) |
            pack_patience(plan) << (SEQ_BITS + 3 * CORES_BITS);
 }
 
 static struct sh_plan unpack(uint64_t word) {
     const int64_t root = (int64_t)(word >> (SEQ_BITS + 3 * CORES_BITS)) - 1;
+    const uint32_t buffer = (uint32_t)(word >> (SEQ_BITS + 2 * CORES_BITS)) & CORES_MASK;
+    const bool shared = buffer == SHARED_BUFFER;
     return (struct sh_plan){
         .seq = (uint32_t)word & SEQ_MASK,
         .primary_cores = (uint32_t)(word >> SEQ_BITS) & CORES_MASK,
         .safe_cores = (uint32_t)(word >> (SEQ_BITS + CORES_BITS)) & CORES_MASK,
-        .buffer = (uint32_t)(word >> (SEQ_BITS + 2 * CORES_BITS)) & CORES_MASK,
-        .patient = root >= 0,
+        .buffer = shared ? 0 : buffer,
+        .patient = root >= 0 && !shared,
         .quiet_ns = root * root * 1000,
+        .shared = shared,
     };
 }
 
@@ -183,16 +188,36 @@ static int halt(struct sh_loop *loop, int64_t now_ns, enum sh_halt why, int err)
     return err;
 }
 
-static uint32_t within_limits(const struct sh_loop_config *c, uint32_t cores) {
-    uint32_t least = c->max_harvest < c->total ? c->total - c->max_harvest : 0;
+static uint32_t within_limits(const struct sh_loop *loop, uint32_t cores) {
+    const struct sh_loop_config *c = &loop->config;
+    const uint32_t most = loop->plan.shared ? c->max_shared : c->max_harvest;
+    const uint32_t least = most < c->total ? c->total - most : 0;
     cores = min_u32(max_u32(cores, least), c->total);
     return c->whole_harvests ? c->total - c->whole_harvests[c->total - cores] : cores;
+}
+
+/* Cores that stay idle, whatever the plan says: none where waiting tasks ring instead. */
+static uint32_t least_idle(const struct sh_loop *loop) {
+    const bool tight = loop->plan.patient && loop->plan.buffer == 0;
+    return loop->config.keep_idle - (tight ? 1 : 0);
+}
+
+/* Does the loop follow demand at every look, instead of holding a window's cores? */
+static bool follows(const struct sh_loop *loop) {
+    return loop->plan.buffer > 0 || loop->plan.patient;
+}
+
+/* Has the idle buffer run out? */
+static bool exhausted(const struct sh_loop *loop, uint32_t needed) {
+    if (loop->plan.shared || loop->primary_cores >= loop->config.total)
+        return false;
+    return least_idle(loop) > 0 ? needed >= loop->primary_cores : needed > loop->primary_cores;
 }
 
 /* Gives the primary `cores`, never fewer than the limits allow. */
 static int assign(struct sh_loop *loop, uint32_t cores) {
     const struct sh_loop_config *c = &loop->config;
-    cores = within_limits(c, cores);
+    cores = within_limits(loop, cores);
     if (cores == loop->primary_cores)
         return 0;
     const bool timed = atomic_load_explicit(&loop->tid, memory_order_relaxed) > 0;
@@ -231,7 +256,7 @@ static void adopt_plan(struct sh_loop *loop, int64_t now_ns) {
 /* Grows to `cores` at once; shrinks once fewer have been wanted for quiet_ns, to the most of them.
  */
 static uint32_t patiently(struct sh_loop *loop, uint32_t cores, int64_t now_ns) {
-    cores = within_limits(&loop->config, cores);
+    cores = within_limits(loop, cores);
     if (cores >= loop->primary_cores) {
         loop->quiet_since_ns = now_ns;
         loop->quiet_most = 0;
@@ -256,7 +281,9 @@ static uint32_t wanted(struct sh_loop *loop, uint32_t busy, int64_t now_ns) {
             count(&loop->counters.plans_expired, 1);
         return c->total;
     }
-    uint32_t floor = busy + c->keep_idle;
+    if (loop->plan.shared)
+        return loop->plan.primary_cores;
+    const uint32_t floor = busy + least_idle(loop);
     if (loop->plan.patient)
         return patiently(
             loop, max_u32(max_u32(busy + loop->plan.buffer, floor), loop->plan.primary_cores),
@@ -336,18 +363,18 @@ int sh_loop_step(struct sh_loop *loop, int64_t deadline_ns, int64_t now_ns) {
         return 0;
     }
 
-    if (needed >= before && before < c->total) {
+    if (exhausted(loop, needed)) {
         uint32_t safe = max_u32(loop->plan.safe_cores, loop->window.busy_max + 1);
-        if (loop->plan.buffer)
+        if (follows(loop))
             safe = max_u32(needed + loop->plan.buffer,
                            loop->plan.patient ? loop->plan.primary_cores : 0);
         loop->quiet_since_ns = now_ns;
         loop->quiet_most = 0;
-        err = assign(loop, max_u32(max_u32(safe, needed + c->keep_idle), before + 1));
+        err = assign(loop, max_u32(max_u32(safe, needed + least_idle(loop)), before + 1));
         if (err)
             return halt(loop, now_ns, SH_HALT_ACTUATOR, err);
         count(&n->short_safeguards, 1);
-        if (!loop->plan.buffer) {
+        if (!follows(loop)) {
             break_window(loop, now_ns, before, SH_WINDOW_EXHAUSTED);
             return 0;
         }
@@ -372,7 +399,7 @@ uint64_t sh_loop_repeat(struct sh_loop *loop, int64_t until_ns, const struct sh_
 
     if (atomic_load_explicit(&loop->halt, memory_order_relaxed) != SH_HALT_NONE || loop->seq == 0 ||
         atomic_load_explicit(&loop->plan_word, memory_order_acquire) != loop->plan_word_seen ||
-        (needed >= loop->primary_cores && loop->primary_cores < c->total))
+        exhausted(loop, needed))
         return 0;
     const bool expired = loop->last_poll_ns - loop->plan_adopted_ns > c->plan_ttl_ns;
     if (expired && loop->primary_cores < c->total)
@@ -386,7 +413,7 @@ uint64_t sh_loop_repeat(struct sh_loop *loop, int64_t until_ns, const struct sh_
     const struct sh_plan plan = loop->plan;
     const int64_t quiet_since_ns = loop->quiet_since_ns;
     const uint32_t quiet_most = loop->quiet_most;
-    if (within_limits(c, wanted(loop, needed, loop->last_poll_ns + c->poll_ns)) !=
+    if (within_limits(loop, wanted(loop, needed, loop->last_poll_ns + c->poll_ns)) !=
         loop->primary_cores) {
         loop->plan = plan; /* that is for the next poll to do */
         loop->quiet_since_ns = quiet_since_ns;
@@ -473,12 +500,11 @@ static int64_t next_poll(struct sh_loop *loop, int64_t deadline_ns, int64_t bega
 }
 
 uint32_t sh_loop_alarm_level(const struct sh_loop *loop) {
-    const uint32_t idle =
-        max_u32(loop->plan.patient ? loop->plan.buffer : 0, loop->config.keep_idle);
-    const uint32_t spare = idle - 1, cores = loop->primary_cores;
-    if (cores >= loop->config.total)
+    const uint32_t idle = max_u32(loop->plan.patient ? loop->plan.buffer : 0, least_idle(loop));
+    const uint32_t cores = loop->primary_cores;
+    if (cores >= loop->config.total || loop->plan.shared)
         return SH_SENSOR_DISARM;
-    return cores > spare ? cores - spare : 0;
+    return cores + 1 > idle ? cores + 1 - idle : 0;
 }
 
 /* When an event-driven loop looks without being woken: at the window's end, and for a patient plan
@@ -486,7 +512,7 @@ uint32_t sh_loop_alarm_level(const struct sh_loop *loop) {
 int64_t sh_loop_next_look(const struct sh_loop *loop) {
     const int64_t end_ns = loop->window.start_ns + loop->config.window_ns;
     const uint32_t fewest = max_u32(loop->plan.primary_cores, loop->plan.buffer);
-    if (!loop->plan.patient || loop->primary_cores <= within_limits(&loop->config, fewest))
+    if (!loop->plan.patient || loop->primary_cores <= within_limits(loop, fewest))
         return end_ns;
     return min_i64(end_ns, loop->last_poll_ns + max_i64(loop->plan.quiet_ns, loop->config.poll_ns));
 }

@@ -13,14 +13,17 @@
  *     more where that would split a core of several CPUs.
  *  3. Exhausted means busy >= primary cores while something is lent (with a sensor that sees every
  *     change: running or waiting tasks, since the loop itself may have displaced a running one).
- * The reaction happens in the poll that sees it: max(plan's safe cores, busy + keep_idle, one more
- * than now).
+ *     The reaction happens in the poll that sees it: max(plan's safe cores, busy + keep_idle, one
+ *     more than now). A patient plan without a buffer waits until a task does: busy > primary
+ * cores.
  *  4. A plan answers a window. One that answers an older window than the last broken is ignored.
  *  5. Event-driven, the loop does not poll: the sensor wakes it when the buffer runs out. A burst
  *     that is over when it looks needs no core; the window's peak still shows it. A plan that asks
  *     for a buffer at every poll is polled for; a patient one needs a look only when the buffer
  *     begins to be used and after each quiet time.
- *  6. Doubt gives everything back: no plan for plan_ttl_ns, no poll for stale_ns, a sensor or an
+ *  6. Under a shared plan the elastic group is kept off the plan's primary cores and the primary
+ *     preempts it on all others, so busy cores move nothing and rules 2 and 3 rest.
+ *  7. Doubt gives everything back: no plan for plan_ttl_ns, no poll for stale_ns, a sensor or an
  *     actuator that fails. After a failure the loop halts and says which.
  */
 #ifndef SH_LOOP_H
@@ -46,7 +49,8 @@ struct sh_loop_config {
     int64_t stale_ns;    /* without a poll for this long the window is void */
     uint32_t total;      /* cores of the pool beyond the elastic minimum, 1..SH_MAX_CORES */
     uint32_t max_harvest;
-    uint32_t keep_idle; /* >= 1 */
+    uint32_t max_shared; /* the same under a shared plan */
+    uint32_t keep_idle;  /* >= 1 */
     /* [0..total]: how many of so many cores can be lent as whole ones; NULL: all. Where several
      * CPUs are one core, all are lent or none: what is too little for a core stays with the
      * primary. */
@@ -64,9 +68,11 @@ struct sh_plan {
     uint32_t safe_cores;    /* what exhaustion gives the primary at least, 0..total */
     uint32_t buffer;        /* > 0: keep this many cores idle at every poll instead */
     /* With a buffer: grow at once, and shrink only to what was wanted at most within quiet_ns, but
-     * not below primary_cores. It travels as a square root: to 31 us at 250 us, 16 ms at most. */
+     * not below primary_cores. It travels as a square root: to 31 us at 250 us, 16 ms at most. Only
+     * a sensor that sees waiting tasks can do with a patient buffer of 0. */
     bool patient;
     int64_t quiet_ns;
+    bool shared; /* the primary preempts the elastic group; no buffer */
 };
 
 enum sh_window_flags {

@@ -298,6 +298,7 @@ class Loop:
         plan_ttl_ns: int = 0,
         stale_ns: int = 0,
         max_harvest: int | None = None,
+        max_shared: int | None = None,
         keep_idle: int = 1,
         whole_harvests: Sequence[int] | None = None,
         pacing: str = "sleep",
@@ -330,11 +331,14 @@ class Loop:
         safe_cores: int,
         buffer: int = 0,
         quiet_ns: int | None = None,
+        shared: bool = False,
     ) -> None:
         """Hands the loop the plan that answers window ``seq``.
 
         With a ``buffer`` above 0 the loop keeps so many cores idle. With ``quiet_ns`` it takes one
         from the primary only after so long without need, and leaves ``primary_cores`` at least.
+        A ``shared`` plan keeps the elastic group off so many cores whoever is busy: the primary
+        preempts it on the others.
         """
 
     def wait(self, timeout_ms: int) -> bool:

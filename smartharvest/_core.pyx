@@ -950,6 +950,7 @@ cdef class Loop:
         plan_ttl_ns: int = 0,
         stale_ns: int = 0,
         max_harvest: int | None = None,
+        max_shared: int | None = None,
         keep_idle: int = 1,
         whole_harvests: Sequence[int] | None = None,
         pacing: str = "sleep",
@@ -974,6 +975,7 @@ cdef class Loop:
         config.event_driven = event_driven
         config.total = total
         config.max_harvest = total if max_harvest is None else max_harvest
+        config.max_shared = config.max_harvest if max_shared is None else max_shared
         config.keep_idle = max(1, keep_idle)
         config.whole_harvests = NULL
         if whole_harvests is not None:
@@ -1045,6 +1047,7 @@ cdef class Loop:
         safe_cores: int,
         buffer: int = 0,
         quiet_ns: int | None = None,
+        shared: bool = False,
     ) -> None:
         """Hands the loop the plan that answers window ``seq``."""
         cdef loop.sh_plan plan
@@ -1054,6 +1057,7 @@ cdef class Loop:
         plan.buffer = buffer
         plan.patient = quiet_ns is not None
         plan.quiet_ns = quiet_ns or 0
+        plan.shared = shared
         loop.sh_loop_post(self.c, &plan)
 
     def wait(self, timeout_ms: int) -> bool:

@@ -48,6 +48,7 @@ class Simulation:
         safe_cores: int,
         buffer: int = 0,
         quiet_ns: int | None = None,
+        shared: bool = False,
     ) -> None:
         """The plan that answers window ``seq`` reaches the loop at ``at_ns``, after those posted
         before. OSError with EAGAIN if too many are on their way."""

@@ -85,6 +85,11 @@ cdef class Simulation:
         machine.cold_ns = cold_ns
         machine.dispatch_every_ns = dispatch_every_ns
         machine.long_wait_ns = long_wait_ns
+        if mechanism.sharing is not None:
+            machine.sharing.shared = True
+            machine.sharing.stall_share = mechanism.sharing.stall_share
+            machine.sharing.turn_share = mechanism.sharing.turn_share
+            machine.sharing.tick_ns = mechanism.sharing.tick_ns
         machine.seed = seed & 0xffffffffffffffff
         memset(&config, 0, sizeof(config))
         config.window_ns = window_ns
@@ -94,7 +99,7 @@ cdef class Simulation:
             max(window_ns * (1 + event_driven), 20 * poll_ns) + mechanism.sleep_ns
         )
         config.total = cores
-        config.max_harvest = cores if max_harvest is None else max_harvest
+        config.max_harvest = config.max_shared = cores if max_harvest is None else max_harvest
         config.keep_idle = max(1, keep_idle)
         config.exact = exact or event_driven
         config.event_driven = event_driven
@@ -215,6 +220,7 @@ cdef class Simulation:
         safe_cores: int,
         buffer: int = 0,
         quiet_ns: int | None = None,
+        shared: bool = False,
     ) -> None:
         """The plan that answers window ``seq`` reaches the loop at ``at_ns``."""
         cdef loop.sh_plan plan
@@ -224,6 +230,7 @@ cdef class Simulation:
         plan.buffer = buffer
         plan.patient = quiet_ns is not None
         plan.quiet_ns = quiet_ns or 0
+        plan.shared = shared
         cdef int err = simulator.sh_sim_run_post(self.run, at_ns, &plan)
         if err:
             raise OSError(-err, os.strerror(-err))

@@ -54,6 +54,8 @@ class Decision:
     quiet_ns: int | None = None
     """If given, the buffer grows at once, shrinks after so long without need, and leaves
     ``primary_cores`` at least."""
+    shared: bool = False
+    """The elastic group is kept off ``primary_cores`` and preempted on all others."""
 
 
 class Agent:
@@ -94,11 +96,13 @@ class Agent:
             primary_cores = self.policy.predict(window)  # lines 17-18
             reason = "predicted"
         buffer, quiet_ns = self.policy.buffer, self.policy.quiet_ns
-        if quiet_ns is None:  # otherwise the loop sees to that, at every change
+        shared = self.policy.shared
+        # Patient, the loop sees to that at every change; shared, the kernel does.
+        if quiet_ns is None and not shared:
             primary_cores = max(primary_cores, window.busy_last + self.keep_idle)  # line 20
         if self.long_term is not None and not self.long_term.harvesting(window.end_ns):
             # The learner has seen the window all the same: it learns on in the background.
-            primary_cores, buffer, quiet_ns = self.total, 0, None
+            primary_cores, buffer, quiet_ns, shared = self.total, 0, None, False
             reason = "long-term safeguard"
         primary_cores = min(primary_cores, self.total)
         return Decision(
@@ -108,6 +112,7 @@ class Agent:
             safe_cores=short_term.safe_cores(primary_cores),
             buffer=0 if window.stale else buffer,
             quiet_ns=None if window.stale else quiet_ns,
+            shared=shared and not window.stale,
             reason=reason,
             label=label,
             label_kind=self.label_kind,

@@ -34,6 +34,9 @@ whole
 max_harvest
     The most that is ever harvested: ``--max-harvest``, the lendable cores beyond the minimum, and
     what ``--keep-idle`` leaves, whichever is least.
+max_shared
+    The same for a policy under which the primary preempts the elastic group (``idle-first``): idle
+    cores need not be kept, unless more than one is asked for. Placement must be shared.
 keep_idle
     Idle cores that the primary always keeps while there are cores: it holds at least
     ``busy + keep_idle``. At least 1, the ``busy + 1`` of Algorithm 1 (line 20).
@@ -76,6 +79,8 @@ class Capacity:
     """One per primary, in the order the primaries were given."""
     max_harvest: int
     """0..total"""
+    max_shared: int
+    """max_harvest..total"""
     keep_idle: int
     """At least 1."""
     whole: frozenset[int] = frozenset()
@@ -111,10 +116,10 @@ class Capacity:
     def elastic_cpus(self, harvested: int) -> tuple[int, ...]:
         """The CPUs of the elastic group, ascending; the parking core if it is to have none.
 
-        ``harvested`` is in ``0..max_harvest``; ValueError otherwise.
+        ``harvested`` is in ``0..max_shared``; ValueError otherwise.
         """
-        if not 0 <= harvested <= self.max_harvest:
-            raise ValueError(f"{harvested} harvested cores are not in 0..{self.max_harvest}")
+        if not 0 <= harvested <= self.max_shared:
+            raise ValueError(f"{harvested} harvested cores are not in 0..{self.max_shared}")
         count = self.elastic_min + self.whole_harvest(harvested)
         return tuple(sorted(self.lendable[: max(1, count)]))
 
@@ -134,14 +139,15 @@ def plan_capacity(
     max_harvest: int | None = None,
     keep_idle: int = 1,
     topology: Topology | None = None,
+    shared: bool = True,
 ) -> Capacity:
     """Who may get which CPUs; see the module's text for the rules.
 
     ``online`` are the host's CPUs, ``cores`` those the user chose (None: not chosen), ``foreign``
     those that others are confined to, with an example of who, and ``grantable`` those that the
-    elastic side's parent has (None: all). Without a ``topology`` cores are lent by their numbers.
-    Raises ConfigError for settings that cannot be and TargetError if the primaries' CPUs leave
-    nothing to lend.
+    elastic side's parent has (None: all). Without a ``topology`` cores are lent by their numbers;
+    ``shared`` is the placement. Raises ConfigError for settings that cannot be and TargetError if
+    the primaries' CPUs leave nothing to lend.
     """
     machine = topology or Topology()
     pool = _pool(frozenset(online), primaries, cores, machine)
@@ -170,20 +176,24 @@ def plan_capacity(
         )
     total = len(pool) - elastic_min
     keep_idle = max(1, keep_idle)
-    harvest_limits = [len(lendable) - elastic_min, total - keep_idle]
-    if max_harvest is not None:
-        harvest_limits.append(max_harvest)
+    most = min(len(lendable) - elastic_min, total if max_harvest is None else max_harvest)
+    max_harvest = min(most, total - keep_idle)
     capacity = Capacity(
         pool=pool,
         elastic_min=elastic_min,
         lendable=lendable,
         allocations=tuple(_allocation(primary) for primary in primaries),
-        max_harvest=min(harvest_limits),
+        max_harvest=max_harvest,
+        max_shared=most if shared and keep_idle == 1 else max_harvest,
         keep_idle=keep_idle,
         whole=whole,
         remarks=remarks(machine, pool, whole_cores),
     )
-    return replace(capacity, max_harvest=capacity.whole_harvest(capacity.max_harvest))
+    return replace(
+        capacity,
+        max_harvest=capacity.whole_harvest(capacity.max_harvest),
+        max_shared=capacity.whole_harvest(capacity.max_shared),
+    )
 
 
 def _pool(

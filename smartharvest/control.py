@@ -28,7 +28,7 @@ from smartharvest.host.charges import ReadCharge, charge_of
 from smartharvest.host.other_writers import Surprise
 from smartharvest.host.shared_page import Phase
 from smartharvest.policy import Policy
-from smartharvest.policy.fallback import fallback_steps
+from smartharvest.policy.fallback import explanation, fallback_steps
 from smartharvest.rest import Rest
 from smartharvest.sensing import RANKING, resync
 from smartharvest.sensor_check import SensorCheck
@@ -125,6 +125,7 @@ class Run:
         self._waits = self._watch_waits()
         self._answered: tuple[Window, Decision] | None = None
         self._dispatches = DispatchWatch()
+        self._told_why = ""
         self._rest = Rest()
         self._drift = 0
         self._publish_s = 0.0
@@ -296,6 +297,7 @@ class Run:
                     decision.safe_cores,
                     decision.buffer,
                     decision.quiet_ns,
+                    decision.shared,
                 )
             else:
                 total = self._agent.total
@@ -305,6 +307,17 @@ class Run:
             if self._session.audit is not None:
                 self._session.audit.decision(window, decision, self._loop.harvested, why_not)
             self._observe(window, decision)
+        self._tell_why()
+
+    def _tell_why(self) -> None:
+        """What a policy that explains itself says, whenever that changes."""
+        policy = self._agent.policy
+        why = explanation(policy)
+        if why != self._told_why:
+            self._told_why = why
+            if why:
+                _log.info("%s: %s", policy.name, why)
+                self._session.audit_event("policy", name=policy.name, why=why)
 
     def _judgement_ms(self) -> int:
         """Until the long-term safeguard's period ends, rounded up."""

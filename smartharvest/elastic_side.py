@@ -269,7 +269,7 @@ class ElasticSide:
         capacity = survey.capacity
         return group_levels(
             self.target.group.path,
-            [frozenset(capacity.elastic_cpus(n)) for n in range(capacity.max_harvest + 1)],
+            [frozenset(capacity.elastic_cpus(n)) for n in range(capacity.max_shared + 1)],
             survey.elastic_groups,
             lambda path: self._writer.original_cpus(f"{path}/cpuset.cpus"),
         )
@@ -308,7 +308,7 @@ class ElasticSide:
         With a ``fifo_priority`` threads of that priority hold each core while it changes hands.
         """
         capacity = survey.capacity
-        levels = range(capacity.max_harvest + 1)
+        levels = range(capacity.max_shared + 1)
         if isinstance(self.target, PidTarget):
             members = [pid for pid in self.members() if tasks.alive(pid)]
             self._followed = [self.target.pid, *members][: _core.MAX_ELASTIC_PROCESSES]

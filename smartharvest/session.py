@@ -50,7 +50,7 @@ from smartharvest.host.targets import (
 from smartharvest.host.virtual_machines import check_idleness_shows
 from smartharvest.host.writer import HostWriter
 from smartharvest.learning.options import LearningOptions
-from smartharvest.policy import Policy, check_policy, make_policy
+from smartharvest.policy import SHARED_POLICIES, Policy, check_policy, make_policy
 from smartharvest.policy.fallback import Fallback, stand_ins
 from smartharvest.primary_side import PrimarySide
 from smartharvest.safeguard import LongTermSafeguard
@@ -540,6 +540,7 @@ class Session:
             window_ns=settings.window_ns,
             poll_ns=settings.poll_ns,
             max_harvest=capacity.max_harvest,
+            max_shared=capacity.max_shared,
             keep_idle=capacity.keep_idle,
             whole_harvests=capacity.whole_harvests,
             pacing=settings.pacing,
@@ -584,7 +585,7 @@ class Session:
         if not (settings.rescue and self.elastic_side.idle_file):
             return
         if isinstance(sensor, _core.BpfSensor):
-            cpus = capacity.elastic_cpus(capacity.max_harvest)
+            cpus = capacity.elastic_cpus(capacity.max_shared)
             try:
                 sensor.rescue(cpus, RESCUE_PRIORITY if settings.realtime else 0)
             except OSError as error:
@@ -610,6 +611,11 @@ class Session:
 
     # --- running ---------------------------------------------------------------------------------
 
+    @property
+    def preempts(self) -> bool:
+        """Whether the primary preempts the elastic group wherever they meet."""
+        return self.settings.placement == "shared" and self.elastic_side.idle_file is not None
+
     def make_policy(self, spec: str | None = None) -> Policy:
         """The policy of the settings, or the one spelled ``spec``, for this host's cores.
 
@@ -618,6 +624,12 @@ class Session:
         settings, total = self.settings, self.capacity.total
         spec = spec or settings.policy
         check_policy(spec)
+        if spec in SHARED_POLICIES and not self.preempts:
+            raise ConfigError(
+                f"policy: {spec} lets the primary preempt the elastic group everywhere, and "
+                f"{settings.elastic} is not under cpu.idle (a group, shared placement and Linux "
+                "5.15); use another --policy"
+            )
 
         def make(spec: str) -> Policy:
             return make_policy(

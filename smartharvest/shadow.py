@@ -71,6 +71,11 @@ class ShadowSession(Session):
     def _actuator(self) -> tuple[_core.Actuator, memoryview | None]:
         return _core.FakeActuator(), None
 
+    @property
+    def preempts(self) -> bool:
+        """As it would, with shared placement."""
+        return self.settings.placement == "shared"
+
     def _rescue(self, sensor: _core.Sensor, /) -> None:
         """No batch of ours is anywhere in the way."""
 

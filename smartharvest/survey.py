@@ -73,6 +73,7 @@ def survey(
         max_harvest=settings.max_harvest,
         keep_idle=settings.keep_idle,
         topology=None if made_tree or settings.order == "numbers" else this_machine(online),
+        shared=settings.placement == "shared",
     )
     numbered = [*enumerate(primaries), *([(-1, elastic)] if elastic is not None else [])]
     kernel_ids = tuple((*_kernel_id(target), index) for index, target in numbered)

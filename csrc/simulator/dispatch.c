@@ -175,6 +175,121 @@ void sh_sim_admit_core(struct sh_sim_machine *machine, uint32_t number) {
     sh_sim_serve_waiting(machine);
 }
 
+/* --- shared placement ------------------------------------------------------------------------- */
+
+static void stall(struct sh_sim_machine *machine, uint32_t number, struct sh_sim_thread thread) {
+    struct sh_sim_core *core = &machine->cores[number];
+    const double share = sh_sim_uniform(&machine->placement);
+    core->queued = true;
+    core->thread = thread;
+    machine->stalled++;
+    machine->totals.stranded++;
+    sh_sim_agenda_set(&machine->agenda, number,
+                      machine->now_ns + (int64_t)(share * (double)machine->config.sharing.tick_ns));
+}
+
+static struct sh_sim_thread unstall(struct sh_sim_machine *machine, uint32_t number) {
+    machine->cores[number].queued = false;
+    machine->stalled--;
+    sh_sim_agenda_set(&machine->agenda, number, INT64_MAX);
+    return machine->cores[number].thread;
+}
+
+void sh_sim_end_stall(struct sh_sim_machine *machine, uint32_t number) {
+    const struct sh_sim_thread thread = unstall(machine, number);
+    machine->elastic--;
+    start(machine, number, thread);
+}
+
+/* Newly idle cores of the primaries' own look for work elsewhere. */
+static void pull_stalled(struct sh_sim_machine *machine) {
+    for (uint32_t i = 0; machine->stalled && machine->idle_count && i < machine->config.cores; i++)
+        if (machine->cores[i].queued) {
+            const uint32_t number = machine->idle[machine->idle_count - 1];
+            remove_idle(machine, number);
+            start(machine, number, unstall(machine, i));
+        }
+}
+
+/* Of the cores that run the elastic group with nobody queued, the one with this index. */
+static uint32_t open_elastic(const struct sh_sim_machine *machine, uint32_t index) {
+    uint32_t number = 0;
+    for (;; number++) {
+        const struct sh_sim_core *core = &machine->cores[number];
+        if (core->state == SH_SIM_LENT && !core->busy && !core->queued && index-- == 0)
+            return number;
+    }
+}
+
+/* Whether a place was found for the thread: to the kernel a core that runs an idle group is idle.
+ */
+static bool place_shared(struct sh_sim_machine *machine, struct sh_sim_queue *queue) {
+    const uint32_t idle = machine->idle_count, open = machine->elastic - machine->stalled;
+    if (idle + open == 0)
+        return false;
+    const uint32_t chosen = sh_sim_below(&machine->placement, idle + open);
+    if (chosen < idle) {
+        const uint32_t number = machine->idle[chosen];
+        remove_idle(machine, number);
+        start(machine, number, pop(queue));
+        return true;
+    }
+    const uint32_t number = open_elastic(machine, chosen - idle);
+    if (sh_sim_uniform(&machine->placement) < machine->config.sharing.stall_share) {
+        stall(machine, number, pop(queue));
+        return true;
+    }
+    machine->elastic--;
+    start(machine, number, pop(queue));
+    return true;
+}
+
+/* A thread has left a core and another one wants it. */
+static void start_next(struct sh_sim_machine *machine, uint32_t number,
+                       struct sh_sim_thread thread) {
+    if (machine->cores[number].state == SH_SIM_LENT &&
+        sh_sim_uniform(&machine->placement) < machine->config.sharing.turn_share) {
+        machine->elastic++;
+        stall(machine, number, thread);
+        return;
+    }
+    start(machine, number, thread);
+}
+
+void sh_sim_share_core(struct sh_sim_machine *machine) {
+    uint32_t number = machine->config.cores - 1;
+    while (machine->cores[number].state == SH_SIM_LENT)
+        number--;
+    machine->cores[number].state = SH_SIM_LENT;
+    machine->lent++;
+    machine->totals.lent++;
+    if (machine->cores[number].busy)
+        return;
+    remove_idle(machine, number);
+    machine->elastic++;
+}
+
+void sh_sim_keep_core(struct sh_sim_machine *machine) {
+    uint32_t number = 0;
+    while (machine->cores[number].state != SH_SIM_LENT)
+        number++;
+    struct sh_sim_core *core = &machine->cores[number];
+    core->state = SH_SIM_PRIMARY;
+    machine->lent--;
+    machine->totals.given_back++;
+    if (core->busy)
+        return;
+    machine->elastic--;
+    if (core->queued) {
+        start(machine, number, unstall(machine, number));
+        return;
+    }
+    add_idle(machine, number);
+    pull_stalled(machine);
+}
+
+/* --- who has which core ----------------------------------------------------------------------- */
+
 static void put_back(struct sh_sim_machine *machine, struct sh_sim_thread thread) {
     struct sh_sim_primary *primary = owner(machine, &thread);
     push_front(machine, &primary->queue, thread);
@@ -229,6 +344,11 @@ static void wait_for_any(struct sh_sim_machine *machine, struct sh_sim_primary *
 
 /* Finds a place for the primary's first ready thread. */
 static void place(struct sh_sim_machine *machine, struct sh_sim_primary *primary) {
+    if (machine->config.sharing.shared) {
+        if (!place_shared(machine, &primary->queue))
+            wait_for_any(machine, primary);
+        return;
+    }
     if (machine->idle_count > 0) {
         const uint32_t number = machine->idle[machine->idle_count - 1];
         remove_idle(machine, number);
@@ -313,10 +433,17 @@ void sh_sim_complete(struct sh_sim_machine *machine, uint32_t number) {
         thread.blamed = false;
         primary->active++;
         machine->demand++;
-        start(machine, number, thread);
+        start_next(machine, number, thread);
         return;
     }
-    add_idle(machine, number);
-    sh_sim_serve_waiting(machine);
+    if (core->state == SH_SIM_LENT && machine->ready) {
+        start_next(machine, number, next_ready(machine));
+    } else if (core->state == SH_SIM_LENT) {
+        machine->elastic++;
+    } else {
+        add_idle(machine, number);
+        sh_sim_serve_waiting(machine);
+        pull_stalled(machine);
+    }
     admit_threads(machine, primary);
 }

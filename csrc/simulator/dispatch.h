@@ -19,4 +19,13 @@ void sh_sim_clear_core(struct sh_sim_machine *machine, uint32_t core);
 /* Waiting threads take idle cores. */
 void sh_sim_serve_waiting(struct sh_sim_machine *machine);
 
+/* With shared placement. */
+
+/* The elastic group may run on one more core, and on one less. */
+void sh_sim_share_core(struct sh_sim_machine *machine);
+void sh_sim_keep_core(struct sh_sim_machine *machine);
+
+/* The elastic group yields this core to the thread that is queued there. */
+void sh_sim_end_stall(struct sh_sim_machine *machine, uint32_t core);
+
 #endif

@@ -120,6 +120,17 @@ void sh_sim_machine_assign(struct sh_sim_machine *machine, uint32_t lent) {
     if (lent == machine->lent)
         return;
     const bool lends = lent > machine->lent;
+    if (machine->config.sharing.shared) {
+        account(machine, machine->now_ns);
+        machine->totals.assignments++;
+        while (machine->lent != lent) {
+            if (lends)
+                sh_sim_share_core(machine);
+            else
+                sh_sim_keep_core(machine);
+        }
+        return;
+    }
     const struct sh_sim_delay *delay = lends ? &mechanism->lend : &mechanism->give_back;
     int64_t delay_ns = draw(machine, delay);
     account(machine, machine->now_ns);
@@ -210,6 +221,10 @@ void sh_sim_machine_step(struct sh_sim_machine *machine) {
         arrive_at_primary(machine, source);
         break;
     case SH_SIM_LENT:
+        if (machine->cores[source].busy)
+            sh_sim_complete(machine, source);
+        else
+            sh_sim_end_stall(machine, source);
         break;
     }
 }

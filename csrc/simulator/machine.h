@@ -8,7 +8,8 @@
  *  - A VM never runs on more cores than it has. Its threads beyond that wait inside the guest:
  *    that is no dispatch wait, as the hypervisor does not see it.
  *  - The elastic group uses every core it has. Placement is exclusive: the primaries' threads run
- * on no core that is lent.
+ *    on no core that is lent. Unless it is shared (sh_sim_sharing): then they run on all, and the
+ *    elastic group on those of its own that no primary's thread is on.
  *  - A core that is lent leaves the primaries at once and reaches the elastic group after the
  *    mechanism's delay; one that is given back is the elastic group's until the delay is over. A
  *    change of mind cuts both short. Cores given back last are lent first.
@@ -41,6 +42,18 @@ struct sh_sim_mechanism {
     bool per_core; /* each core has a delay of its own; otherwise all of one change share it */
 };
 
+/* Linux with the elastic group under cpu.idle: a thread that wakes takes an idle core or one that
+ * runs the elastic group, without distinction, and preempts that at once. Cores change hands in no
+ * time. What goes wrong, for a time between 0 and a tick: */
+struct sh_sim_sharing {
+    bool shared;
+    double stall_share; /* of the preemptions: the batch is inside the kernel and does not yield */
+    double turn_share;  /* of the cores that fall free with threads waiting: the kernel gives the
+                           elastic group its turn first */
+    int64_t tick_ns;
+    /* A core of the primaries' own that falls idle pulls a thread that is held up so. */
+};
+
 struct sh_sim_machine_config {
     uint32_t cores; /* of the primaries when nothing is lent, 1..SH_MAX_CORES */
     struct sh_sim_mechanism mechanism;
@@ -59,6 +72,7 @@ struct sh_sim_machine_config {
      * much service; 0: none. The long-term safeguard looks at a share of all dispatches. */
     int64_t dispatch_every_ns;
     int64_t long_wait_ns; /* a dispatch that waited longer is a long wait */
+    struct sh_sim_sharing sharing;
     uint64_t seed;
 };
 
@@ -95,7 +109,7 @@ enum sh_sim_core_state {
 struct sh_sim_core {
     enum sh_sim_core_state state;
     bool busy;     /* runs a primary's thread */
-    bool queued;   /* a thread waits here until the core is back */
+    bool queued;   /* a thread waits here until the core is back, or the elastic group yields */
     bool cold;     /* was lent, and has run no primary thread since */
     uint32_t slot; /* in the list of the idle ones */
     struct sh_sim_thread thread;
@@ -141,6 +155,7 @@ struct sh_sim_machine {
     uint32_t busy, demand, ready; /* threads on a core, wanting one, in a queue for one */
     uint32_t lent, returning; /* cores: what is on its way to the elastic group counts as lent */
     uint32_t elastic;         /* cores that the elastic group has */
+    uint32_t stalled;         /* of these, where a thread is queued; shared placement only */
     uint32_t busy_peak, demand_peak; /* since somebody last set them to busy and demand */
     int64_t dispatch_credit_ns;
     bool changed;     /* what the sensor reads, since this was last cleared */

@@ -23,7 +23,7 @@ cdef extern from "loop.h" nogil:
 
     struct sh_loop_config:
         int64_t window_ns, poll_ns, plan_ttl_ns, stale_ns
-        uint32_t total, max_harvest, keep_idle
+        uint32_t total, max_harvest, max_shared, keep_idle
         const uint16_t *whole_harvests
         bint exact, event_driven
 
@@ -31,6 +31,7 @@ cdef extern from "loop.h" nogil:
         uint32_t seq, primary_cores, safe_cores, buffer
         bint patient
         int64_t quiet_ns
+        bint shared
 
     struct sh_summary:
         int64_t start_ns, end_ns

@@ -59,7 +59,13 @@ cdef extern from "simulator/machine.h" nogil:
         sh_sim_delay lend, give_back
         bint per_core
 
+    struct sh_sim_sharing:
+        bint shared
+        double stall_share, turn_share
+        int64_t tick_ns
+
     struct sh_sim_machine_config:
+        sh_sim_sharing sharing
         uint32_t cores
         sh_sim_mechanism mechanism
         bint queue_in_transit, preempt_running

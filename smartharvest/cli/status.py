@@ -45,6 +45,7 @@ def format_status(seen: dict[str, Any]) -> str:
         f"  sensor      {sensor['name']} ({sensor['reason']})",
         f"  policy      {seen['policy']['name']}, learns {seen['policy']['label']}, "
         f"{seen['policy']['lessons']} lessons",
+        *([f"  because     {why}"] if (why := seen["policy"].get("explanation")) else []),
         f"  harvested   {seen['harvested']['now']} of {cores['total']} cores now, "
         f"{seen['harvested']['mean']:.2f} on average",
         f"  busy        {seen['busy']['now']} now, {seen['busy']['mean']:.2f} on average; "

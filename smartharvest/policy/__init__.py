@@ -11,12 +11,20 @@ from smartharvest.policy.adaptive_buffer import AdaptiveBuffer
 from smartharvest.policy.adaptive_quiet import AdaptiveQuiet
 from smartharvest.policy.base import Policy, PolicySettings
 from smartharvest.policy.fixed_buffer import FixedBuffer
+from smartharvest.policy.idle_first import IdleFirst
 from smartharvest.policy.no_harvest import NoHarvest
 from smartharvest.policy.prev_peak import PrevPeak
 from smartharvest.policy.smartharvest import make_smartharvest
 from smartharvest.policy.smartharvest_plus import make_smartharvest_plus
 
-__all__ = ["POLICY_NAMES", "Policy", "PolicySettings", "check_policy", "make_policy"]
+__all__ = [
+    "POLICY_NAMES",
+    "SHARED_POLICIES",
+    "Policy",
+    "PolicySettings",
+    "check_policy",
+    "make_policy",
+]
 
 _PLAIN: dict[str, Callable[[PolicySettings], Policy]] = {
     "smartharvest": make_smartharvest,
@@ -25,6 +33,7 @@ _PLAIN: dict[str, Callable[[PolicySettings], Policy]] = {
     "smartharvest+": make_smartharvest_plus,
     "adaptive-buffer": AdaptiveBuffer,
     "adaptive-quiet": AdaptiveQuiet,
+    "idle-first": IdleFirst,
 }
 _NUMBERED: dict[str, Callable[[PolicySettings, int], Policy]] = {
     "fixed-buffer": FixedBuffer,
@@ -33,6 +42,9 @@ _NUMBERED: dict[str, Callable[[PolicySettings, int], Policy]] = {
 
 POLICY_NAMES = (*_PLAIN, *(f"{name}:N" for name in _NUMBERED))
 """The accepted spellings, N being a number from 1 to 9999."""
+
+SHARED_POLICIES = ("idle-first",)
+"""Those that need a primary that preempts the elastic group wherever they meet."""
 
 _NUMBER = re.compile(r"[1-9][0-9]{0,3}")
 

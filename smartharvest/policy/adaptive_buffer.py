@@ -26,6 +26,7 @@ class AdaptiveBuffer:
     def __init__(self, settings: PolicySettings) -> None:
         self.name = "adaptive-buffer"
         self.quiet_ns = 250_000
+        self.shared = False
         self.buffer = settings.total
         self._total = settings.total
         self._strain = Strain()

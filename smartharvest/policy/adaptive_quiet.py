@@ -45,6 +45,7 @@ class AdaptiveQuiet:
 
     def __init__(self, settings: PolicySettings) -> None:
         self.name = "adaptive-quiet"
+        self.shared = False
         self._total = settings.total
         self._steps = steps(settings.total)
         self._step = len(self._steps) - 1

@@ -33,7 +33,12 @@ class Policy(Protocol):
     def quiet_ns(self) -> int | None:
         """None: the buffer slides both ways at every poll. Otherwise it grows at once and shrinks
         only after so long without need, and ``predict`` says how many cores the primary keeps at
-        least. 0..16 ms."""
+        least. 0..16 ms. A buffer of 0 then means that a task waits before the loop grows."""
+
+    @property
+    def shared(self) -> bool:
+        """True: ``predict`` says how many cores the elastic group is kept off, whoever is busy; the
+        primary preempts it on all others (``cpu.idle``), and no window is exhausted."""
 
     @property
     def short_term(self) -> ShortTermSafeguard:
@@ -73,6 +78,15 @@ class DispatchesObserver(Protocol):
 
     def observe_dispatches(self, dispatches: Dispatches, /) -> None:
         """Take in a period; called between windows, in order."""
+
+
+@runtime_checkable
+class Explaining(Protocol):
+    """A policy that tells why it does what it does, for the operator."""
+
+    @property
+    def explanation(self) -> str:
+        """One line about the decision in force; it changes when that does."""
 
 
 @dataclass(frozen=True, slots=True)

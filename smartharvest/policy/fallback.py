@@ -11,7 +11,7 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from smartharvest.policy.base import Dispatches, DispatchesObserver, Policy
+from smartharvest.policy.base import Dispatches, DispatchesObserver, Explaining, Policy
 from smartharvest.safeguard import ShortTermSafeguard
 from smartharvest.window import Window
 
@@ -33,6 +33,11 @@ def stand_ins(spec: str, total: int) -> tuple[str, ...]:
 def fallback_steps(policy: Policy) -> list[str]:
     """What failed and what took its place; empty for a policy that has no stand-ins."""
     return list(policy.steps) if isinstance(policy, Fallback) else []
+
+
+def explanation(policy: Policy) -> str:
+    """Why the policy does what it does; empty if it does not explain itself."""
+    return policy.explanation if isinstance(policy, Explaining) else ""
 
 
 class Fallback:
@@ -68,6 +73,15 @@ class Fallback:
     @property
     def quiet_ns(self) -> int | None:
         return self._policy.quiet_ns
+
+    @property
+    def shared(self) -> bool:
+        return self._policy.shared
+
+    @property
+    def explanation(self) -> str:
+        """Of the policy in force; empty if it explains nothing."""
+        return explanation(self._policy)
 
     @property
     def wants_dispatches(self) -> bool:

@@ -14,6 +14,7 @@ class FixedBuffer:
         self.name = f"fixed-buffer:{buffer}"
         self.buffer = buffer
         self.quiet_ns = None
+        self.shared = False
         self.short_term: ShortTermSafeguard = BufferSafeguard(settings.total, buffer)
         self._total = settings.total
 

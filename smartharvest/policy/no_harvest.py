@@ -14,6 +14,7 @@ class NoHarvest:
         self.name = "no-harvest"
         self.buffer = 0
         self.quiet_ns = None
+        self.shared = False
         self.short_term: ShortTermSafeguard = AggressiveSafeguard(settings.total)
         self._total = settings.total
 

@@ -19,6 +19,7 @@ class PrevPeak:
     def __init__(self, settings: PolicySettings, windows: int | None = None) -> None:
         self.buffer = 0
         self.quiet_ns = None
+        self.shared = False
         self.short_term: ShortTermSafeguard
         if windows is None:
             self.name = "prev-peak"

@@ -34,6 +34,7 @@ class SmartHarvest:
         self.name = "smartharvest"
         self.buffer = 0
         self.quiet_ns = None
+        self.shared = False
         self.short_term = short_term
         self._total = total
         self.learner: Learner = learner

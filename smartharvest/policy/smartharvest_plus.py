@@ -24,6 +24,7 @@ class SmartHarvestPlus:
         self.name = "smartharvest+"
         self.buffer = 1
         self.quiet_ns = QUIET_NS
+        self.shared = False
         self.learner = learner
         self.short_term: ShortTermSafeguard = BufferSafeguard(total, self.buffer)
         self._total = total

@@ -6,6 +6,8 @@ shares of the run times that the sensor has seen. Nothing of the application nee
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -93,3 +95,10 @@ def _quantile(histogram: NDArray[np.float64], q: float) -> float:
         return 0.0
     done = np.concatenate(([0.0], np.cumsum(histogram) / total))
     return float(np.interp(q, done, np.concatenate(([0.0], _EDGES))))
+
+
+def typical_ns(durations: Durations) -> float:
+    """The geometric mean, which few long ones do not move; 0 of none."""
+    total = sum(count for _, count in durations)
+    logs = sum(count * math.log(max(1, edge_ns)) for edge_ns, count in durations)
+    return math.exp(logs / total) if total else 0.0

@@ -236,6 +236,7 @@ def _control(
                 decision.safe_cores,
                 decision.buffer,
                 decision.quiet_ns,
+                decision.shared,
             )
             answered = decision.seq
             if observe is not None:

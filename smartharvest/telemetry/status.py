@@ -14,7 +14,7 @@ from smartharvest import __version__, _core
 from smartharvest.agent import Agent, Decision
 from smartharvest.config import Settings
 from smartharvest.host.cpulist import format_cpulist
-from smartharvest.policy.fallback import fallback_steps
+from smartharvest.policy.fallback import explanation, fallback_steps
 from smartharvest.sensing import Sensing
 from smartharvest.sensor_check import SensorCheck
 from smartharvest.survey import Survey
@@ -80,7 +80,7 @@ def describe(state: AgentState) -> dict[str, Any]:
             "lend_order": list(capacity.lendable),
             "order_because": list(capacity.remarks),
             "elastic_cpus": format_cpulist(
-                capacity.elastic_cpus(min(loop.harvested, capacity.max_harvest))
+                capacity.elastic_cpus(min(loop.harvested, capacity.max_shared))
             ),
             "runs": who_runs(loop.sensor, capacity.pool),
         },
@@ -98,6 +98,7 @@ def describe(state: AgentState) -> dict[str, Any]:
             "label": agent.label_kind,
             "lessons": state.lessons,
             "fallbacks": fallback_steps(agent.policy),
+            "explanation": explanation(agent.policy),
         },
         "harvested": {
             "now": loop.harvested,

@@ -129,7 +129,12 @@ class _Run:
             while self._due and self._due[0][0] <= self._deadline_ns:
                 _, plan = self._due.popleft()
                 self._loop.post(
-                    plan.seq, plan.primary_cores, plan.safe_cores, plan.buffer, plan.quiet_ns
+                    plan.seq,
+                    plan.primary_cores,
+                    plan.safe_cores,
+                    plan.buffer,
+                    plan.quiet_ns,
+                    plan.shared,
                 )
             pause_ns = self._due[0][0] if self._due else until_ns
             self._deadline_ns, err = self._host.play(

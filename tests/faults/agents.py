@@ -88,6 +88,7 @@ class Restless:
     name = "restless"
     buffer = 0
     quiet_ns = None
+    shared = False
 
     def __init__(self, total: int, numbers: random.Random) -> None:
         self.short_term: ShortTermSafeguard = AggressiveSafeguard(total)

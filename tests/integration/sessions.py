@@ -88,6 +88,7 @@ class Script:
     name = "script"
     buffer = 0
     quiet_ns = None
+    shared = False
 
     def __init__(self, *primary_cores: int, total: int = 7) -> None:
         self.short_term: ShortTermSafeguard = AggressiveSafeguard(total)

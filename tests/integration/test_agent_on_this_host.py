@@ -302,7 +302,7 @@ def test_the_demo_prints_its_document(tmp_path: Path) -> None:
     assert document["load_generator_group"] == "primary"
 
 
-@pytest.mark.parametrize("policy", ["adaptive-quiet", "adaptive-buffer"])
+@pytest.mark.parametrize("policy", ["adaptive-quiet", "adaptive-buffer", "idle-first"])
 def test_a_policy_that_is_told_of_dispatches_learns_to_lend(
     host: Host, processes: Processes, policy: str
 ) -> None:

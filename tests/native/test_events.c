@@ -41,7 +41,7 @@ static void test_alarms_plans_and_windows_cross_threads(void) {
     CHECK_EQ(sh_loop_start(&rig->loop), 0);
     for (uint32_t round = 0; round < ROUNDS; round++) {
         /* A plan for the newest window, then a burst that exhausts it. */
-        const struct sh_plan plan = {1000000 + round, 2, 3, 0, false, 0};
+        const struct sh_plan plan = {1000000 + round, 2, 3, 0, false, 0, false};
         sh_fake_events_set(&rig->sensor, sh_monotonic_ns(), 0, 0);
         sh_loop_post(&rig->loop, &plan);
         AWAIT(harvested(rig) == CORES - 2);

@@ -361,12 +361,13 @@ static void test_a_plan_travels_whole(void) {
     config.total = config.max_harvest = SH_MAX_CORES;
     struct rig *rig = holding(config, SH_MAX_CORES - 1, SH_MAX_CORES);
     const struct sh_plan plans[] = {
-        {SEQ_LAST, SH_MAX_CORES, SH_MAX_CORES, (1 << 11) - 1, false, 0},
-        {0, 0, 0, 0, false, 0},
-        {1, SH_MAX_CORES, 0, 0, false, 0},
-        {2, 0, SH_MAX_CORES, 0, false, 0},
-        {3, 0, 0, (1 << 11) - 1, true, 15876000},
-        {0x5a5a5a, 0x155, 0x2aa, 0x555, true, 0},
+        {SEQ_LAST, SH_MAX_CORES, SH_MAX_CORES, (1 << 11) - 2, false, 0, false},
+        {0, 0, 0, 0, false, 0, false},
+        {1, SH_MAX_CORES, 0, 0, false, 0, false},
+        {2, 0, SH_MAX_CORES, 0, false, 0, false},
+        {3, 0, 0, (1 << 11) - 2, true, 15876000, false},
+        {0x5a5a5a, 0x155, 0x2aa, 0x555, true, 0, false},
+        {0x2bcdef, 7, 8, 0, false, 0, true},
     };
     for (size_t i = 0; i < sizeof(plans) / sizeof(plans[0]); i++) {
         sh_loop_post(&rig->loop, &plans[i]);
@@ -377,6 +378,7 @@ static void test_a_plan_travels_whole(void) {
         CHECK_EQ(rig->loop.plan.safe_cores, plans[i].safe_cores);
         CHECK_EQ(rig->loop.plan.buffer, plans[i].buffer);
         CHECK_EQ(rig->loop.plan.patient, plans[i].patient);
+        CHECK_EQ(rig->loop.plan.shared, plans[i].shared);
         if (plans[i].patient)
             CHECK_EQ(rig->loop.plan.quiet_ns, plans[i].quiet_ns);
         if (plans[i].primary_cores) /* else raised to busy + 1 */
@@ -391,7 +393,7 @@ static void test_a_buffer_beyond_all_cores_is_as_good_as_all(void) {
     post_buffer(rig, 0, 1 << 11);
     poll_busy(rig, 0);
     CHECK_EQ(rig->loop.primary_cores, 8);
-    CHECK_EQ(rig->loop.plan.buffer, (1 << 11) - 1);
+    CHECK_EQ(rig->loop.plan.buffer, (1 << 11) - 2);
     drop(rig);
 }
 
@@ -551,7 +553,7 @@ static void test_a_buffer_is_kept_at_every_poll_and_breaks_no_window(void) {
 }
 
 static void post_patient(struct rig *rig, uint32_t least, uint32_t buffer, int64_t quiet_ns) {
-    const struct sh_plan plan = {0, least, 8, buffer, true, quiet_ns};
+    const struct sh_plan plan = {0, least, 8, buffer, true, quiet_ns, false};
     sh_loop_post(&rig->loop, &plan);
 }
 

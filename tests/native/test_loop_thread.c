@@ -56,7 +56,7 @@ static struct sh_summary await_window(struct rig *rig) {
 }
 
 static void post(struct rig *rig, uint32_t seq, uint32_t primary_cores) {
-    const struct sh_plan plan = {seq, primary_cores, CORES, 0, false, 0};
+    const struct sh_plan plan = {seq, primary_cores, CORES, 0, false, 0, false};
     sh_loop_post(&rig->loop, &plan);
 }
 

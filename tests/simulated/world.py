@@ -33,8 +33,8 @@ POLICIES = (
     "adaptive-buffer", "adaptive-quiet",
 )  # fmt: skip
 
-Plan = tuple[int, int, int, int, int | None]
-"""seq, primary cores, safe cores, buffer, quiet_ns"""
+Plan = tuple[int, int, int, int, int | None, bool]
+"""seq, primary cores, safe cores, buffer, quiet_ns, shared"""
 
 
 @dataclass(frozen=True)
@@ -88,6 +88,10 @@ class _Breakable:
     @property
     def quiet_ns(self) -> int | None:
         return self._policy.quiet_ns
+
+    @property
+    def shared(self) -> bool:
+        return self._policy.shared
 
     def learn(self, window: Window) -> int | None:
         if self._world.takes_fault("learn raises"):
@@ -265,6 +269,7 @@ class World:
                 decision.safe_cores,
                 decision.buffer,
                 decision.quiet_ns,
+                decision.shared,
             )
             self._due.append((self.now_ns + self.random.randint(1, 3 * POLL_NS), plan))
 
@@ -276,7 +281,7 @@ class World:
         if self.long_term.observe(self.now_ns, 1000, 500 if bad else 0):
             self.tally.trips += 1
             self._due.clear()
-            self._due.append((self.now_ns, (self.answered, self.total, self.total, 0, None)))
+            self._due.append((self.now_ns, (self.answered, self.total, self.total, 0, None, False)))
             self.resting_since_ns = self.now_ns
 
     # --- what must hold ---------------------------------------------------------------------------

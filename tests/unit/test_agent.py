@@ -35,6 +35,7 @@ class Foretold:
         self.short_term = short_term or ConservativeSafeguard(TOTAL)
         self.buffer = buffer
         self.quiet_ns: int | None = None
+        self.shared = False
         self.learned: list[Window] = []
         self.predicted_for: list[Window] = []
         self._cores = cores

@@ -168,3 +168,11 @@ def test_whatever_is_asked_for_the_cores_add_up(
     assert elastic.isdisjoint(cpu for primary in primaries for cpu in primary.pinned)
     if harvested < capacity.max_harvest:
         assert elastic <= set(capacity.elastic_cpus(harvested + 1))
+
+
+def test_what_the_primary_may_preempt_need_leave_no_idle_core_unless_more_are_asked_for() -> None:
+    assert (plan(elastic_min=0).max_harvest, plan(elastic_min=0).max_shared) == (7, 8)
+    assert plan(elastic_min=0, keep_idle=2).max_shared == 6
+    assert plan(elastic_min=0, max_harvest=3).max_shared == 3
+    assert plan(elastic_min=0, shared=False).max_shared == 7
+    assert plan(elastic_min=0).elastic_cpus(8) == tuple(EIGHT)

@@ -358,3 +358,54 @@ def test_the_clock_is_the_one_of_the_windows() -> None:
     loop.stop()
     assert windows[-1].end_ns <= monotonic_ns()
     assert windows[-1].end_ns > began_ns
+
+
+def test_under_a_shared_plan_busy_cores_move_nothing_until_another_plan_comes() -> None:
+    actuator = FakeActuator()
+    loop = make_loop([1, 1, TOTAL, TOTAL + 2, 3], actuator)
+    poll(loop)
+    loop.post(0, primary_cores=2, safe_cores=TOTAL, shared=True)
+    poll(loop, 3)
+    assert actuator.assigned == [0, TOTAL - 2]
+    assert loop.counters()["short_safeguards"] == 0
+    loop.post(0, primary_cores=0, safe_cores=TOTAL, shared=True)
+    poll(loop)
+    assert loop.harvested == TOTAL
+    loop.post(0, primary_cores=2, safe_cores=TOTAL)
+    poll(loop)
+    assert loop.primary_cores == 4  # busy + 1 again
+
+
+def test_a_shared_plan_has_a_limit_of_its_own_and_runs_out_like_any() -> None:
+    loop = Loop(
+        sensor=FakeSensor([1]),
+        actuator=FakeActuator(),
+        total=TOTAL,
+        window_ns=LONG_NS,
+        poll_ns=POLL_NS,
+        plan_ttl_ns=5 * POLL_NS,
+        max_harvest=3,
+        max_shared=6,
+    )
+    poll(loop)
+    loop.post(0, primary_cores=0, safe_cores=TOTAL, shared=True)
+    poll(loop)
+    assert loop.harvested == 6
+    poll(loop, 6)
+    assert (loop.harvested, loop.counters()["plans_expired"]) == (0, 1)
+
+
+def test_a_patient_plan_without_a_buffer_grows_when_a_task_waits_and_not_before() -> None:
+    script = [2, 2, 4, 4, 5, 5, 4]
+    actuator = FakeActuator()
+    loop = make_loop(script, actuator)
+    poll(loop)
+    loop.post(0, primary_cores=4, safe_cores=TOTAL, buffer=0, quiet_ns=0)
+    poll(loop, 3)
+    assert loop.primary_cores == 4
+    assert loop.counters()["short_safeguards"] == 0
+    poll(loop)
+    assert loop.primary_cores == 5
+    assert loop.counters()["short_safeguards"] == 1
+    window = loop.take()
+    assert window is None or not window.exhausted

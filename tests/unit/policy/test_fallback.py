@@ -17,6 +17,7 @@ class Failing:
     name = "failing"
     buffer = 0
     quiet_ns = None
+    shared = False
 
     def __init__(self) -> None:
         self.fails: str | None = None

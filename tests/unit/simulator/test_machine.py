@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 
 from smartharvest.errors import ConfigError
+from smartharvest.simulator.bursty import BURSTY
 from smartharvest.simulator.machine import Machine
-from smartharvest.simulator.mechanisms import MECHANISM_NAMES, make_mechanism
+from smartharvest.simulator.mechanisms import MECHANISM_NAMES, Sharing, make_mechanism
 from smartharvest.simulator.workloads import WORKLOADS, Primary, Service, Workload, steady
 
 
@@ -70,8 +72,11 @@ def test_cores_and_requests_are_neither_lost_nor_made(mechanism: str) -> None:
         state = simulation.state()
         held = sum(state[name] for name in ("primary", "lending", "lent", "returning"))
         assert held == 14
-        assert state["elastic"] == state["lent"] + state["returning"]
-        assert state["idle"] == state["primary"] - state["busy"]
+        if mechanism.startswith("cpu-idle"):
+            assert state["elastic"] + state["idle"] == 14 - state["busy"]
+        else:
+            assert state["elastic"] == state["lent"] + state["returning"]
+            assert state["idle"] == state["primary"] - state["busy"]
         assert state["lending"] + state["lent"] == 14 - simulation.primary_cores
         each = [simulation.primary(i) for i in range(2)]
         assert sum(one["arrived"] - one["completed"] for one in each) == state["in_system"]
@@ -131,3 +136,47 @@ def test_a_trace_arrives_as_it_was_written() -> None:
     )  # fmt: skip
     machine = run_alone(Workload("trace", (trace,)), 0.22)
     assert machine.simulation.primary(0)["arrived"] == 4 + 4 + 3
+
+
+def run_shared(
+    sharing: Sharing, lent: int, workload: str = "memcached", seconds: float = 4.0
+) -> Machine:
+    mechanism = replace(make_mechanism("cpu-idle"), sharing=sharing)
+    windows = round(seconds * 40)
+    machine = Machine(
+        {**WORKLOADS, **BURSTY}[workload], mechanism, cores=10, seed=1, given=[lent] * windows
+    )
+    machine.advance(round(seconds * 1e9))
+    return machine
+
+
+def test_a_batch_that_always_yields_is_not_felt_and_gets_all_that_is_idle() -> None:
+    alone = run_alone(WORKLOADS["memcached"], 4)
+    shared = run_shared(Sharing(0.0, 0.0), lent=10)
+    quantiles = [0.5, 0.99, 0.999]
+    assert shared.simulation.latency_us(quantiles) == alone.simulation.latency_us(quantiles)
+    totals = shared.simulation.totals()
+    assert totals["elastic_core_ns"] + totals["busy_core_ns"] == 10 * 4_000_000_000
+
+
+@pytest.mark.parametrize("sharing", [Sharing(0.05, 0.0), Sharing(0.0, 1.0)])
+def test_a_batch_that_does_not_yield_is_felt_the_less_the_less_it_may_use(
+    sharing: Sharing,
+) -> None:
+    machines = [run_shared(sharing, lent, "fork-150us") for lent in (0, 5, 10)]
+    waits_ns = [machine.simulation.totals()["wait_ns"] for machine in machines]
+    assert waits_ns[0] < waits_ns[1] < waits_ns[2]
+
+
+def test_cores_that_are_shared_and_kept_again_leave_nothing_behind() -> None:
+    mechanism = make_mechanism("cpu-idle-kernel")
+    machine = Machine(
+        WORKLOADS["indexserve"], mechanism, cores=10, seed=3, given=[0, 10, 4, 9, 1, 10, 0] * 20
+    )
+    for at_ns in range(25_000_000, 3_500_000_000, 10_000_000):
+        machine.advance(at_ns)
+        state = machine.simulation.state()
+        assert state["lent"] + state["primary"] == 10
+        assert state["elastic"] <= state["lent"]
+        assert state["busy"] + state["idle"] + state["elastic"] == 10
+    assert machine.simulation.totals()["stranded"] > 0
