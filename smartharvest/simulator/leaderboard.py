@@ -11,6 +11,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, fields, replace
 
 from smartharvest.learning.options import LearningOptions
+from smartharvest.policy import SHARED_POLICIES
 from smartharvest.simulator.machine import LoopSettings
 from smartharvest.simulator.mechanisms import make_mechanism
 from smartharvest.simulator.run import BOUNDS, Experiment, Outcome, simulate
@@ -95,7 +96,8 @@ def run_leaderboard(
 ) -> list[Row]:
     """All combinations, spread over ``processes``; ``done`` is told of each workload and seed.
 
-    Workloads are names or TOML files. Raises ConfigError for what is unknown.
+    A policy that needs to preempt the elastic group has no row where it cannot. Workloads are names
+    or TOML files. Raises ConfigError for what is unknown.
     """
     jobs = [
         _Job(found, seed, tuple(mechanisms), tuple(policies), seconds, learner)
@@ -117,6 +119,7 @@ def _run(job: _Job) -> list[Row]:
         _row(job, mechanism, _simulate(job, mechanism, policy))
         for mechanism in job.mechanisms
         for policy in job.policies
+        if policy not in SHARED_POLICIES or make_mechanism(mechanism).sharing is not None
     ]
 
 

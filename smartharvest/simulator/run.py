@@ -8,8 +8,9 @@ from functools import lru_cache
 from typing import Any
 
 from smartharvest.agent import Agent, Decision
+from smartharvest.errors import ConfigError
 from smartharvest.learning.options import LearningOptions
-from smartharvest.policy import Policy, check_policy, make_policy
+from smartharvest.policy import SHARED_POLICIES, Policy, check_policy, make_policy
 from smartharvest.policy.base import DISPATCHES_PERIOD_NS, Dispatches, DispatchesObserver
 from smartharvest.safeguard import LongTermSafeguard
 from smartharvest.simulator.machine import LoopSettings, Machine, Model
@@ -168,6 +169,11 @@ def run_policy(
     """
     if make is None:
         check_policy(policy)
+    if policy in SHARED_POLICIES and experiment.mechanism.sharing is None:
+        raise ConfigError(
+            f"policy: {policy} needs a mechanism under which the primary preempts the elastic "
+            "group; use --mechanism cpu-idle or cpu-idle-kernel"
+        )
     long_term = None if experiment.long_term == "off" else make_long_term()
     machine = _machine(
         experiment,
