@@ -55,7 +55,7 @@ def extension(name: str, sources: list[str], flags: list[str] | None = None) -> 
 EXTENSIONS = [
     extension("_core", CORE),
     extension("_demo", ["demo_server", "demo_bully"]),
-    extension("_learner", ["csoaa"], EXACT),
+    extension("_learner", ["csoaa", "decider"], EXACT),
     extension("_simulator", SIMULATOR),
     # The loop that is linked in again here is driven by this module alone.
     extension("_trace", ["recorder", "trace_host", "loop", "window", "histogram"]),

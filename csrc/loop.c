@@ -110,18 +110,29 @@ void sh_loop_destroy(struct sh_loop *loop) {
     loop->event_fd = loop->plan_fd = -1;
 }
 
+/* The loop's own answer; it is taken up as one of the control plane's would be. */
+static void decide(struct sh_loop *loop, struct sh_summary *window, int64_t now_ns) {
+    const uint32_t total = loop->config.total;
+    if (!loop->decide.answer || (window->flags & SH_WINDOW_HALTED) ||
+        !loop->decide.answer(loop->decide.ctx, window))
+        return;
+    const bool permitted =
+        now_ns < atomic_load_explicit(&loop->permit_until_ns, memory_order_acquire);
+    const struct sh_plan plan = {
+        .seq = window->seq,
+        .primary_cores = permitted ? window->planned_cores : total,
+        .safe_cores = permitted ? window->planned_safe_cores : total,
+    };
+    window->decided = true;
+    atomic_store_explicit(&loop->plan_word, pack(&plan), memory_order_release);
+}
+
 static void hand_over(struct sh_loop *loop, int64_t now_ns, uint32_t primary_cores,
                       uint32_t flags) {
     uint32_t head = atomic_load_explicit(&loop->ring_head, memory_order_relaxed);
     uint32_t tail = atomic_load_explicit(&loop->ring_tail, memory_order_acquire);
-    struct sh_summary *out = &loop->ring[head % SH_RING_WINDOWS];
     const struct sh_window *window = &loop->window;
-    /* A halt may interrupt a control plane that sleeps: its slot is kept free. */
-    if (head - tail >= SH_RING_WINDOWS - ((flags & SH_WINDOW_HALTED) ? 0 : 1)) {
-        count(&loop->counters.dropped_windows, 1);
-        return;
-    }
-    *out = (struct sh_summary){
+    struct sh_summary summary = {
         .start_ns = window->start_ns,
         .end_ns = now_ns,
         .seq = loop->seq,
@@ -131,10 +142,20 @@ static void hand_over(struct sh_loop *loop, int64_t now_ns, uint32_t primary_cor
         .demand_max = window->demand_max,
         .primary_cores = primary_cores,
         .flags = flags,
+        .label = -1,
     };
-    sh_window_features(window, &out->features);
+    sh_window_features(window, &summary.features);
+    decide(loop, &summary, now_ns);
+    /* A halt may interrupt a control plane that sleeps: its slot is kept free. */
+    if (head - tail >= SH_RING_WINDOWS - ((flags & SH_WINDOW_HALTED) ? 0 : 1)) {
+        count(&loop->counters.dropped_windows, 1);
+        return;
+    }
+    loop->ring[head % SH_RING_WINDOWS] = summary;
     atomic_store_explicit(&loop->ring_head, head + 1, memory_order_release);
-    if (loop->event_fd >= 0) {
+    /* A window that is answered can wait until the control plane looks. */
+    const bool urgent = !summary.decided || head - tail >= SH_RING_WINDOWS / 2;
+    if (loop->event_fd >= 0 && urgent) {
         const uint64_t one = 1;
         ssize_t written = write(loop->event_fd, &one, sizeof(one));
         (void)written; /* EAGAIN: the counter is full, so the reader is awake */
@@ -309,6 +330,15 @@ bool sh_loop_waits_for_events(const struct sh_loop *loop) {
     return loop->config.event_driven && (loop->plan.buffer == 0 || loop->plan.patient);
 }
 
+/* Takes up what the loop has just decided. */
+static int follow_decision(struct sh_loop *loop, uint32_t needed, int64_t now_ns) {
+    if (!loop->decide.answer)
+        return 0;
+    adopt_plan(loop, now_ns);
+    const int err = assign(loop, wanted(loop, needed, now_ns));
+    return err ? halt(loop, now_ns, SH_HALT_ACTUATOR, err) : 0;
+}
+
 int sh_loop_step(struct sh_loop *loop, int64_t deadline_ns, int64_t now_ns) {
     const struct sh_loop_config *c = &loop->config;
     struct sh_counters *n = &loop->counters;
@@ -360,7 +390,7 @@ int sh_loop_step(struct sh_loop *loop, int64_t deadline_ns, int64_t now_ns) {
             return halt(loop, now_ns, SH_HALT_ACTUATOR, err);
         count(&n->stale_windows, 1);
         break_window(loop, now_ns, before, SH_WINDOW_STALE);
-        return 0;
+        return follow_decision(loop, needed, now_ns);
     }
 
     if (exhausted(loop, needed)) {
@@ -376,7 +406,7 @@ int sh_loop_step(struct sh_loop *loop, int64_t deadline_ns, int64_t now_ns) {
         count(&n->short_safeguards, 1);
         if (!follows(loop)) {
             break_window(loop, now_ns, before, SH_WINDOW_EXHAUSTED);
-            return 0;
+            return follow_decision(loop, needed, now_ns);
         }
     } else {
         adopt_plan(loop, now_ns);
@@ -385,9 +415,10 @@ int sh_loop_step(struct sh_loop *loop, int64_t deadline_ns, int64_t now_ns) {
             return halt(loop, now_ns, SH_HALT_ACTUATOR, err);
     }
 
-    if (now_ns - loop->window.start_ns >= c->window_ns)
-        close_window(loop, now_ns, before, 0);
-    return 0;
+    if (now_ns - loop->window.start_ns < c->window_ns)
+        return 0;
+    close_window(loop, now_ns, before, 0);
+    return follow_decision(loop, needed, now_ns);
 }
 
 uint64_t sh_loop_repeat(struct sh_loop *loop, int64_t until_ns, const struct sh_reading *reading) {
@@ -630,6 +661,10 @@ void sh_loop_stop(struct sh_loop *loop) {
 void sh_loop_post(struct sh_loop *loop, const struct sh_plan *plan) {
     atomic_store_explicit(&loop->plan_word, pack(plan), memory_order_release);
     wake_for_plan(loop);
+}
+
+void sh_loop_permit(struct sh_loop *loop, int64_t until_ns) {
+    atomic_store_explicit(&loop->permit_until_ns, until_ns, memory_order_release);
 }
 
 bool sh_loop_take(struct sh_loop *loop, struct sh_summary *summary) {

@@ -16,7 +16,9 @@
  *     The reaction happens in the poll that sees it: max(plan's safe cores, busy + keep_idle, one
  *     more than now). A patient plan without a buffer waits until a task does: busy > primary
  * cores.
- *  4. A plan answers a window. One that answers an older window than the last broken is ignored.
+ *  4. A plan answers a window; it comes from the control plane, or from `decide` where the loop has
+ *     been given one. That lends only as long as the control plane permits (sh_loop_permit).
+ *     One that answers an older window than the last broken is ignored.
  *  5. Event-driven, the loop does not poll: the sensor wakes it when the buffer runs out. A burst
  *     that is over when it looks needs no core; the window's peak still shows it. A plan that asks
  *     for a buffer at every poll is polled for; a patient one needs a look only when the buffer
@@ -89,6 +91,17 @@ struct sh_summary {
     uint32_t seq, polls, busy_max, busy_last, demand_max;
     uint32_t primary_cores; /* before the reaction to exhaustion */
     uint32_t flags;
+    /* Where the loop decides itself, and has: */
+    bool decided;
+    int32_t label; /* that was learned; -1: none */
+    uint32_t planned_cores, planned_safe_cores;
+};
+
+/* Answers a window at once, in the loop's thread; NULL: the control plane does. */
+struct sh_decide {
+    /* Fills in label and planned cores; false: it cannot now. */
+    bool (*answer)(void *ctx, struct sh_summary *summary);
+    void *ctx;
 };
 
 /* One writer, any reader, relaxed: each is right by itself. */
@@ -118,6 +131,8 @@ struct sh_loop {
     uint32_t quiet_most;               /* ... and how many at most */
     int64_t last_poll_ns;
 
+    struct sh_decide decide; /* to be set before the loop starts */
+
     /* Loop -> control plane. */
     struct sh_summary ring[SH_RING_WINDOWS];
     _Atomic uint32_t ring_head, ring_tail;
@@ -131,6 +146,7 @@ struct sh_loop {
 
     /* Control plane -> loop. */
     _Atomic uint64_t plan_word;
+    _Atomic int64_t permit_until_ns;
     _Atomic bool stop;
     int plan_fd; /* wakes an event-driven loop for a plan or a stop */
 
@@ -180,6 +196,8 @@ void sh_loop_stop(struct sh_loop *loop);
 
 /* Control plane's side: never blocks the loop. */
 void sh_loop_post(struct sh_loop *loop, const struct sh_plan *plan);
+/* `decide` may lend until then; 0: not any more. What is lent already, a plan takes back. */
+void sh_loop_permit(struct sh_loop *loop, int64_t until_ns);
 bool sh_loop_take(struct sh_loop *loop, struct sh_summary *summary);
 /* Waits until a window is there: 1, 0 after timeout_ms, -EINTR on a signal. */
 int sh_loop_wait(struct sh_loop *loop, int timeout_ms);

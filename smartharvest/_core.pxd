@@ -19,6 +19,7 @@ cdef class Loop:
     cdef sh_loop *c
     cdef Py_buffer beat
     cdef uint16_t *whole
+    cdef object decider
     cdef readonly Sensor sensor
     cdef readonly Actuator actuator
     cdef readonly int total

@@ -1,6 +1,7 @@
 from collections.abc import Collection, Sequence
 from typing import Protocol
 
+from smartharvest._learner import Decider
 from smartharvest.window import Window
 
 EFFECTIVE_MISMATCH: int
@@ -344,8 +345,22 @@ class Loop:
     def wait(self, timeout_ms: int) -> bool:
         """Waits for a window without the GIL; False after the timeout. Signal handlers run."""
 
+    def decide_with(self, decider: Decider) -> None:
+        """Windows are answered by ``decider`` from the start on, in the loop's thread.
+
+        To be called before ``start``. It lends only as long as ``permit`` says.
+        """
+
+    def permit(self, until_ns: int) -> None:
+        """The decider may lend until then (CLOCK_MONOTONIC); 0: no longer. What is lent already
+        comes back with the next window, or with a plan that is posted."""
+
     def take(self) -> Window | None:
         """The oldest window not yet taken, or None."""
+
+    def take_answered(self) -> tuple[Window, tuple[int, int, int | None] | None] | None:
+        """The same with what the decider answered, if it did: (primary cores, safe cores,
+        label)."""
 
     @property
     def halt(self) -> tuple[str, int] | None:

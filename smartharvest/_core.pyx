@@ -12,6 +12,7 @@ cimport cython
 from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
+from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
@@ -1060,6 +1061,17 @@ cdef class Loop:
         plan.shared = shared
         loop.sh_loop_post(self.c, &plan)
 
+    def decide_with(self, decider: object) -> None:
+        """Windows are answered by ``decider`` from the start on; the loop keeps it alive."""
+        self.c.decide = (
+            <loop.sh_decide *> PyCapsule_GetPointer(decider.capsule, "smartharvest.decide")
+        )[0]
+        self.decider = decider
+
+    def permit(self, until_ns: int) -> None:
+        """The decider may lend until then; 0: no longer."""
+        loop.sh_loop_permit(self.c, until_ns)
+
     def wait(self, timeout_ms: int) -> bool:
         """Waits for a window without the GIL; False after the timeout. Signal handlers run."""
         cdef int ready, timeout = timeout_ms
@@ -1070,10 +1082,17 @@ cdef class Loop:
 
     def take(self) -> Window | None:
         """The oldest window not yet taken, or None."""
+        taken = self.take_answered()
+        return None if taken is None else taken[0]
+
+    def take_answered(self) -> tuple[Window, tuple[int, int, int | None] | None] | None:
+        """The same with what the decider answered: (primary cores, safe cores, label)."""
         cdef loop.sh_summary s
         if not loop.sh_loop_take(self.c, &s):
             return None
-        return Window(
+        label = None if s.label < 0 else s.label
+        answer = (s.planned_cores, s.planned_safe_cores, label) if s.decided else None
+        found = Window(
             seq=s.seq,
             start_ns=s.start_ns,
             end_ns=s.end_ns,
@@ -1089,6 +1108,7 @@ cdef class Loop:
             exhausted=bool(s.flags & loop.SH_WINDOW_EXHAUSTED),
             stale=bool(s.flags & (loop.SH_WINDOW_STALE | loop.SH_WINDOW_HALTED)),
         )
+        return found, answer
 
     @property
     def halt(self) -> tuple[str, int] | None:

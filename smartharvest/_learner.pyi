@@ -1,6 +1,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from smartharvest.window import Window
+
 class Csoaa:
     """csoaa in C with Vowpal Wabbit's arithmetic, bit for bit (csrc/csoaa.h).
 
@@ -47,3 +49,29 @@ class Csoaa:
 
         Raises ValueError for anything else; a model that knew nothing then still knows nothing.
         """
+
+class Decider:
+    """Algorithm 1, lines 12-20, with ``learner`` (csrc/decider.h), for ``Loop.decide_with``.
+
+    While a loop has it, of the learner's methods only ``state`` may be called. Raises ValueError
+    for a learner without the five features.
+    """
+
+    def __init__(
+        self,
+        learner: Csoaa,
+        *,
+        keep_idle: int = 1,
+        label_demand: bool = False,
+        aggressive: bool = False,
+        train_exhausted: bool = False,
+        broken_features: bool = False,
+    ) -> None: ...
+    @property
+    def learner(self) -> Csoaa: ...
+    @property
+    def capsule(self) -> object:
+        """What the loop takes it by; valid as long as the decider lives."""
+
+    def decide(self, window: Window) -> tuple[int, int, int | None]:
+        """(primary cores, safe cores, label or None): what the loop would do with this window."""

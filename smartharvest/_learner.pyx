@@ -5,6 +5,8 @@ from libc.stdint cimport uint32_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 
+from cpython.pycapsule cimport PyCapsule_New
+
 from smartharvest._c.csoaa cimport (
     SH_CSOAA_MAX_CLASSES,
     SH_CSOAA_MAX_FEATURES,
@@ -17,8 +19,24 @@ from smartharvest._c.csoaa cimport (
     sh_csoaa_state_size,
 )
 
+from smartharvest._c.decider cimport (
+    atomic_exchange,
+    atomic_int,
+    atomic_store,
+    sh_decider,
+    sh_decider_config,
+    sh_decider_decide,
+    sh_decider_init,
+)
+from smartharvest._c.loop cimport (
+    SH_WINDOW_EXHAUSTED,
+    SH_WINDOW_STALE,
+    sh_summary,
+)
+
 cdef class Csoaa:
     cdef sh_csoaa model
+    cdef atomic_int taken
     cdef void *block
     cdef const float[:, ::1] costs
     cdef double values[SH_CSOAA_MAX_FEATURES]
@@ -109,12 +127,17 @@ cdef class Csoaa:
 
     def state(self):
         cdef size_t size = sh_csoaa_state_size(&self.model)
-        return (
-            self.model.least_cost,
-            self.model.highest_cost,
-            self.model.lessons,
-            (<const char *>self.block)[:size],
-        )
+        while atomic_exchange(&self.taken, 1):  # a decider is amid a lesson, for microseconds
+            pass
+        try:
+            return (
+                self.model.least_cost,
+                self.model.highest_cost,
+                self.model.lessons,
+                (<const char *>self.block)[:size],
+            )
+        finally:
+            atomic_store(&self.taken, 0)
 
     def adopt(self, float least_cost, float highest_cost, unsigned long long lessons, bytes state):
         cdef size_t size = sh_csoaa_state_size(&self.model)
@@ -123,3 +146,47 @@ cdef class Csoaa:
         memcpy(self.block, <const char *>state, size)
         if sh_csoaa_adopt(&self.model, least_cost, highest_cost, lessons) != 0:
             raise ValueError("the state holds what no model does")
+
+
+cdef class Decider:
+    cdef sh_decider decider
+    cdef readonly Csoaa learner
+    cdef readonly object capsule
+
+    def __cinit__(
+        self,
+        Csoaa learner not None,
+        *,
+        uint32_t keep_idle=1,
+        bint label_demand=False,
+        bint aggressive=False,
+        bint train_exhausted=False,
+        bint broken_features=False,
+    ):
+        cdef sh_decider_config config
+        config.total = <uint32_t>learner.costs.shape[0] - 1
+        config.keep_idle = keep_idle
+        config.label_demand = label_demand
+        config.aggressive = aggressive
+        config.train_exhausted = train_exhausted
+        config.broken_features = broken_features
+        if sh_decider_init(
+            &self.decider, &config, &learner.model, &learner.costs[0, 0], &learner.taken
+        ) != 0:
+            raise ValueError("a decider needs a learner of five features and one core or more")
+        self.learner = learner
+        self.capsule = PyCapsule_New(&self.decider.decide, "smartharvest.decide", NULL)
+
+    def decide(self, window):
+        cdef sh_summary s
+        s.start_ns, s.end_ns, s.seq = window.start_ns, window.end_ns, window.seq
+        s.features.min, s.features.max = window.busy_min, window.busy_max
+        s.features.mean, s.features.std = window.busy_mean, window.busy_std
+        s.features.median = window.busy_median
+        s.busy_max, s.busy_last = window.busy_max, window.busy_last
+        s.demand_max, s.primary_cores = window.demand_max, window.primary_cores
+        s.flags = (SH_WINDOW_EXHAUSTED if window.exhausted else 0) | (
+            SH_WINDOW_STALE if window.stale else 0
+        )
+        sh_decider_decide(&self.decider, &s)
+        return s.planned_cores, s.planned_safe_cores, None if s.label < 0 else s.label

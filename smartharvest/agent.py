@@ -81,6 +81,28 @@ class Agent:
         self.long_term = long_term
         self.label_kind = label_kind
 
+    def decided(
+        self, window: Window, primary_cores: int, safe_cores: int, label: int | None
+    ) -> Decision:
+        """What the loop has decided itself, as ``decide`` would have put it."""
+        reason = "short-term safeguard" if window.exhausted else "predicted"
+        if window.stale:
+            reason = "stale window"
+        if self.long_term is not None and not self.long_term.harvesting(window.end_ns):
+            primary_cores, reason = self.total, "long-term safeguard"
+        return Decision(
+            seq=window.seq,
+            primary_cores=primary_cores,
+            harvest_cores=self.total - primary_cores,
+            safe_cores=safe_cores,
+            buffer=0,
+            reason=reason,
+            label=label,
+            label_kind=self.label_kind,
+            busy_peak=window.busy_max,
+            demand_peak=window.demand_max,
+        )
+
     def decide(self, window: Window) -> Decision:
         """One pass through lines 12-22, for a window that has just ended."""
         short_term = self.policy.short_term

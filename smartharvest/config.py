@@ -209,6 +209,13 @@ class Settings:
     keep_idle: int = _setting(
         _count, "Always leave the primary N idle cores while there are cores.", 1, "N"
     )
+    decisions: str = _setting(
+        _one_of(("loop", "agent")),
+        "Where policy smartharvest with the native learner decides: in the polling loop itself, or "
+        "in the agent as every other.",
+        "loop",
+        "WHERE",
+    )
     lend_shared: bool = _setting(
         _switch, "Lend cores even if tasks of others are confined to them.", False
     )

@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
+PERMIT_MS = 50
+"""How often a loop that decides itself is told that somebody still looks after it."""
 WAIT_MS = 100
 """Longest sleep of the control plane: how soon it sees a stop or the end of the duration."""
 HOUSEKEEPING_NS = 1_000_000_000
@@ -126,6 +128,7 @@ class Run:
         self._answered: tuple[Window, Decision] | None = None
         self._dispatches = DispatchWatch()
         self._told_why = ""
+        self._decides_itself = False
         self._rest = Rest()
         self._drift = 0
         self._publish_s = 0.0
@@ -144,7 +147,7 @@ class Run:
         self, seconds: float | None, started: Callable[[], None], finished: Callable[[], None]
     ) -> Report:
         session = self._session
-        self._loop = session.make_loop()
+        self._loop = self._make_loop()
         cpu_s, began = time.process_time(), time.monotonic()
         self._began = cpu_s, began
         steering = Steering(session, self)
@@ -157,8 +160,10 @@ class Run:
             started()
             while not session.stopped and (seconds is None or time.monotonic() - began < seconds):
                 left_ms = WAIT_MS if seconds is None else (began + seconds - time.monotonic()) * 1e3
-                self._loop.wait(max(0, min(WAIT_MS, int(left_ms), self._judgement_ms())))
+                most_ms = PERMIT_MS if self._decides_itself else WAIT_MS
+                self._loop.wait(max(0, min(most_ms, int(left_ms), self._judgement_ms())))
                 session.beat()
+                self._permit()
                 self._answer()
                 self._judge_waits()
                 self._dispatches.look(self._agent.policy, self._loop.sensor, _core.monotonic_ns())
@@ -193,6 +198,23 @@ class Run:
         if self._loop.halt is not None and self._outdated_by() is None:
             explain_halt(self._session, self._loop)
         return self._report(elapsed_s, time.process_time() - cpu_s)
+
+    def _make_loop(self) -> _core.Loop:
+        loop = self._session.make_loop()
+        decider = self._session.make_decider(self._agent.policy)
+        self._decides_itself = decider is not None
+        if decider is not None:
+            loop.decide_with(decider)
+        return loop
+
+    def _permit(self) -> None:
+        """Lets a loop that decides itself lend for as long as a plan would hold."""
+        if not self._decides_itself:
+            return
+        now_ns, long_term = _core.monotonic_ns(), self._agent.long_term
+        lends = self._rest.reason is None and (long_term is None or long_term.harvesting(now_ns))
+        lasts_ns = max(4 * self._session.settings.window_ns, 2 * PERMIT_MS * 1_000_000)
+        self._loop.permit(now_ns + lasts_ns if lends else 0)
 
     def _watch_waits(self) -> WaitWatch | None:
         long_term, settings = self._agent.long_term, self._session.settings
@@ -285,12 +307,20 @@ class Run:
 
     def _answer(self) -> None:
         """Decides on every window that has come in; the loop takes up the newest answer."""
-        while (window := self._loop.take()) is not None:
+        while (taken := self._loop.take_answered()) is not None:
+            window, answer = taken
             if self._waits is not None:
                 self._waits.note(window)
-            decision = self._agent.decide(window)
+            if answer is not None:
+                decision = self._agent.decided(window, *answer)
+            elif self._decides_itself:
+                continue  # it could not, for the model was being saved: the next one will do
+            else:
+                decision = self._agent.decide(window)
             why_not = self._rest.reason
-            if why_not is None:
+            if answer is not None:
+                pass  # it is in force already, or not permitted
+            elif why_not is None:
                 self._loop.post(
                     decision.seq,
                     decision.primary_cores,
@@ -344,6 +374,8 @@ class Run:
 
     def _lend_nothing(self) -> None:
         """At once, instead of with the next window's answer."""
+        if self._decides_itself:
+            self._loop.permit(0)
         if self._answered is not None:
             total = self._agent.total
             self._loop.post(self._answered[1].seq, total, total)
@@ -431,19 +463,20 @@ class Run:
         old, changed = session.settings, _changed_fields(session.settings, new)
         if not changed:
             return
-        session.settings = new
+        session.settings, policy = new, agent.policy
         try:
             seen = session.look()
-            policy = session.make_policy() if changed & _OF_THE_POLICY else agent.policy
-            if changed - _OF_THE_POLICY:
+            if changed & _OF_THE_POLICY:
+                agent.policy = session.make_policy()
+                self._go_on_learning(agent.policy)
+            decides = self._decides_itself or session.make_decider(agent.policy) is not None
+            if changed - _OF_THE_POLICY or decides:
                 self._rebuild(seen, "the configuration has changed")
         except (SmartHarvestError, OSError):
-            session.settings = old
+            session.settings, agent.policy = old, policy
             if self._counted is self._loop:  # stopped, and no other in its place
                 self._rebuild(session.look(), "the configuration stays")
             raise
-        self._go_on_learning(policy)
-        agent.policy = policy
         agent.keep_idle = seen.capacity.keep_idle
         if any(name.startswith("long_term") or name == "waits" for name in changed):
             agent.long_term = session.make_long_term()
@@ -481,7 +514,7 @@ class Run:
         self._past, self._counted = self._counters(), self._loop
         session.make_room(seen)
         self._check.start_anew()
-        self._loop = session.make_loop()
+        self._loop = self._make_loop()
         self._loop.start()
         session.enter_phase(Phase.RUNNING)
 

@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import Any, NoReturn, Self
 
 from smartharvest import _core
+from smartharvest._learner import Csoaa, Decider
 from smartharvest.agent import Agent, Decision
 from smartharvest.capacity import Capacity
 from smartharvest.config import Settings
@@ -52,6 +53,7 @@ from smartharvest.host.writer import HostWriter
 from smartharvest.learning.options import LearningOptions
 from smartharvest.policy import SHARED_POLICIES, Policy, check_policy, make_policy
 from smartharvest.policy.fallback import Fallback, stand_ins
+from smartharvest.policy.smartharvest import SmartHarvest
 from smartharvest.primary_side import PrimarySide
 from smartharvest.safeguard import LongTermSafeguard
 from smartharvest.sensing import Sensing, make_sensor
@@ -646,6 +648,23 @@ class Session:
             )
 
         return Fallback((spec, *stand_ins(spec, total)), make, total, _log.warning)
+
+    def make_decider(self, policy: Policy) -> Decider | None:
+        """What decides in the loop as ``policy`` would; None where only the agent can."""
+        settings = self.settings
+        chosen = policy.in_force if isinstance(policy, Fallback) else policy
+        if settings.decisions == "agent" or not isinstance(chosen, SmartHarvest):
+            return None
+        if not isinstance(chosen.learner, Csoaa):
+            return None
+        return Decider(
+            chosen.learner,
+            keep_idle=self.capacity.keep_idle,
+            label_demand=settings.label == "demand",
+            aggressive=settings.safeguard == "aggressive",
+            train_exhausted=settings.exhausted_windows == "trained",
+            broken_features=settings.features_after_exhaustion == "broken",
+        )
 
     def stop(self) -> None:
         """Ends the run soon; may be called from a signal handler."""

@@ -37,6 +37,13 @@ cdef extern from "loop.h" nogil:
         int64_t start_ns, end_ns
         sh_features features
         uint32_t seq, polls, busy_max, busy_last, demand_max, primary_cores, flags
+        bint decided
+        int32_t label
+        uint32_t planned_cores, planned_safe_cores
+
+    struct sh_decide:
+        bint (*answer)(void *ctx, sh_summary *summary)
+        void *ctx
 
     struct sh_counters:
         uint64_t polls, late_polls, missed_polls, windows, dropped_windows
@@ -52,6 +59,7 @@ cdef extern from "loop.h" nogil:
         sh_actuator actuator
         uint32_t primary_cores
         int event_fd, plan_fd
+        sh_decide decide
         sh_counters counters
         sh_histogram lateness, moves
         int halt, error
@@ -69,5 +77,6 @@ cdef extern from "loop.h" nogil:
     int sh_loop_start(sh_loop *loop)
     void sh_loop_stop(sh_loop *loop)
     void sh_loop_post(sh_loop *loop, const sh_plan *plan)
+    void sh_loop_permit(sh_loop *loop, int64_t until_ns)
     bint sh_loop_take(sh_loop *loop, sh_summary *summary)
     int sh_loop_wait(sh_loop *loop, int timeout_ms)

@@ -44,7 +44,7 @@ class AdaptiveBuffer:
         if share > TOO_MANY:
             self.buffer = min(self._total, self.buffer + 1)
         elif share < FEW:
-            self.buffer = max(1, self.buffer - 1)
+            self.buffer = max(0, self.buffer - 1)  # whoever tells of waits sees who waits
 
     def learn(self, _window: Window) -> int | None:
         return None

@@ -18,6 +18,8 @@ from smartharvest.window import Window
 
 SHORTEST_QUIET_NS = 50_000
 LONGEST_QUIET_NS = 4_000_000
+WITHOUT_BUFFER = 7
+"""Quiet times tried without a buffer, each twice the one before."""
 QUIET_STEP = 1.25
 """From a quiet time to the next longer one."""
 MOST_INFLATION = 0.05
@@ -106,12 +108,18 @@ class AdaptiveQuiet:
 
 
 def steps(total: int) -> list[tuple[int, int]]:
-    """(buffer, quiet time in ns) from the boldest to the one that lends nothing."""
+    """(buffer, quiet time in ns) from the boldest to the one that lends nothing.
+
+    Without a buffer the loop grows once a task waits, which the sensor that tells of dispatches
+    sees; with few and long runs one in a while may.
+    """
     quiet_ns = [SHORTEST_QUIET_NS]
     while quiet_ns[-1] * QUIET_STEP < LONGEST_QUIET_NS:
         quiet_ns.append(round(quiet_ns[-1] * QUIET_STEP))
     quiet_ns.append(LONGEST_QUIET_NS)
     assert all(shorter < longer for shorter, longer in pairwise(quiet_ns))
-    return [(1, quiet) for quiet in quiet_ns] + [
-        (buffer, LONGEST_QUIET_NS) for buffer in range(2, total + 1)
-    ]
+    return (
+        [(0, SHORTEST_QUIET_NS << n) for n in range(WITHOUT_BUFFER)]
+        + [(1, quiet) for quiet in quiet_ns]
+        + [(buffer, LONGEST_QUIET_NS) for buffer in range(2, total + 1)]
+    )

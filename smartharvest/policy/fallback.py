@@ -84,6 +84,11 @@ class Fallback:
         return explanation(self._policy)
 
     @property
+    def in_force(self) -> Policy:
+        """The one that answers now."""
+        return self._policy
+
+    @property
     def wants_dispatches(self) -> bool:
         """Whether the policy in force does."""
         return isinstance(self._policy, DispatchesObserver)

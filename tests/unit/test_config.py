@@ -41,6 +41,7 @@ VALUES: dict[str, tuple[str, object]] = {
     "elastic_min": ("2", 2),
     "max_harvest": ("0", 0),
     "keep_idle": ("3", 3),
+    "decisions": ("agent", "agent"),
     "window": ("30ms", 30_000_000),
     "poll": ("100us", 100_000),
     "policy": ("prev-peak:4", "prev-peak:4"),

@@ -31,18 +31,18 @@ def test_nothing_is_lent_before_anything_is_known(
     assert policy.predict(window([1, 2])) == 0  # the loop adds the buffer to the demand
 
 
-def test_the_buffer_shrinks_while_waits_are_short_down_to_one() -> None:
+def test_the_buffer_shrinks_while_waits_are_short_down_to_none() -> None:
     policy = AdaptiveBuffer(PolicySettings(TOTAL))
     quiet = {0: 900, SHORT: 100}
     # The first period only tells how long tasks run.
     assert buffer_after(policy, quiet, quiet, quiet) == TOTAL - 2
-    assert buffer_after(policy, *[quiet] * 20) == 1
+    assert buffer_after(policy, *[quiet] * 20) == 0
 
 
 def test_the_buffer_grows_when_more_than_a_fiftieth_wait_long() -> None:
     policy = AdaptiveBuffer(PolicySettings(TOTAL))
     buffer_after(policy, *[{0: 1000}] * 20)
-    assert buffer_after(policy, {0: 979, LONG: 21}) == 2
+    assert buffer_after(policy, {0: 979, LONG: 21}) == 1
 
 
 def test_in_between_the_buffer_stays() -> None:
@@ -66,7 +66,7 @@ def test_the_same_waits_are_long_for_short_runs() -> None:
         for number in range(1, 30):
             policy.observe_dispatches(period(number, waits=waits, runs={run_us: 1000}))
         kept[run_us] = policy.buffer
-    assert kept == {100: TOTAL, 10_000: 1}
+    assert kept == {100: TOTAL, 10_000: 0}
 
 
 def quiet_after(policy: AdaptiveQuiet, first: int, *waits: dict[int, int]) -> tuple[int, int]:

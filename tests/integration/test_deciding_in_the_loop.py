@@ -1,0 +1,57 @@
+"""A session whose loop decides itself: it lends, and only while its agent lives."""
+
+from __future__ import annotations
+
+import time
+
+from smartharvest.agent import Decision
+from smartharvest.control import PERMIT_MS
+from smartharvest.session import Session
+from smartharvest.window import Window
+from tests.integration.sessions import settings_for
+from tests.integration.worlds import World
+
+FULL = 7
+
+
+def test_an_idle_primary_lends_without_a_decision_of_the_agents(quiet_world: World) -> None:
+    lent: list[int] = []
+
+    def observe(window: Window, _decision: Decision) -> None:
+        lent.append(FULL - window.primary_cores)
+
+    with Session(settings_for(quiet_world, learner="native")) as session:
+        policy = session.make_policy()
+        policy.learn = policy.predict = None  # type: ignore[method-assign, assignment]
+        report = session.run(policy, seconds=1.0, observe=observe)
+    assert max(lent) > 0
+    assert report.lessons > 0
+    assert report.harvested_cores > 0
+
+
+def test_the_agent_decides_where_it_is_told_to_and_for_every_other_learner(
+    quiet_world: World,
+) -> None:
+    for more in ({"learner": "native", "decisions": "agent"}, {"learner": "vw"}):
+        with Session(settings_for(quiet_world, **more)) as session:
+            assert session.make_decider(session.make_policy()) is None
+
+
+def test_a_loop_whose_agent_says_nothing_gives_everything_back(quiet_world: World) -> None:
+    after_the_hang: list[int] = []
+    hung = False
+
+    def observe(window: Window, _decision: Decision) -> None:
+        nonlocal hung
+        lent = FULL - window.primary_cores
+        if hung:
+            after_the_hang.append(lent)
+        elif lent > 0:
+            hung = True
+            time.sleep(4 * PERMIT_MS / 1e3)
+            session.stop()
+
+    with Session(settings_for(quiet_world, learner="native")) as session:
+        session.run(session.make_policy(), seconds=5.0, observe=observe)
+    assert hung
+    assert 0 in after_the_hang
