@@ -129,6 +129,7 @@ def test_a_flag_wins_over_the_file(name: str, toml: WriteToml) -> None:
         "safeguard": "conservative",
         "features_after_exhaustion": "kept",
         "exhausted_windows": "skipped",
+        "decisions": "loop",
         "learner": "vw",
         "model": "off",
         "sensor": "proc",
