@@ -358,10 +358,9 @@ static void test_waits_behind_the_primarys_own_are_not_blamed(void) {
     sh_bpf_sensor_lend(&bpf, sh_monotonic_ns(), true);
     bpf.shared->control.wait_threshold_ns = 1500000;
     const struct sh_bpf_wait_counts before = waits_so_far().counts;
-    AWAIT(waits_so_far().counts.longer >= before.longer + 50);
-    const struct sh_bpf_wait_counts after = waits_so_far().counts;
-    /* Somebody else of this machine may have had the CPU for so long now and then. */
-    CHECK((after.longer_blamed - before.longer_blamed) * 4 <= after.longer - before.longer);
+    /* Somebody else of this machine may have the CPU for so long, too: that is blamed. */
+    AWAIT(waits_so_far().counts.longer - waits_so_far().counts.longer_blamed >=
+          before.longer - before.longer_blamed + 50);
     sh_bpf_sensor_close(&bpf);
     crowd_end(&primary);
 }
