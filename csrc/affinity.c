@@ -15,21 +15,48 @@
 enum { MAX_PASSES = 16, MAX_WAITS = 1000 };
 
 struct pass {
+    const struct sh_affinity *affinity;
     const struct sh_affinity_mask *mask;
     bool follower; /* not the target itself */
     uint32_t changed, seen;
     int error;
 };
 
+static const struct sh_affinity_pin *pin_of(const struct sh_affinity *affinity, int32_t tid) {
+    uint32_t low = 0, high = affinity->pin_count;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (affinity->pins[middle].tid < tid)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < affinity->pin_count && affinity->pins[low].tid == tid ? &affinity->pins[low]
+                                                                       : NULL;
+}
+
+/* The part of the mask that the thread is pinned to; all of it if that is nothing. */
+static struct sh_affinity_mask wanted(const struct pass *pass, int32_t tid) {
+    const struct sh_affinity_pin *pin = pin_of(pass->affinity, tid);
+    struct sh_affinity_mask mask = *pass->mask;
+    unsigned long left = 0;
+    if (!pin)
+        return mask;
+    for (size_t i = 0; i < sizeof(mask.bits) / sizeof(mask.bits[0]); i++)
+        left |= mask.bits[i] &= pin->mask.bits[i];
+    return left ? mask : *pass->mask;
+}
+
 static void set_one(void *ctx, int32_t tid) {
     struct pass *pass = ctx;
+    const struct sh_affinity_mask mask = wanted(pass, tid);
     struct sh_affinity_mask now;
     pass->seen++;
     memset(&now, 0, sizeof(now));
     if (sched_getaffinity(tid, sizeof(now), (cpu_set_t *)&now) == 0 &&
-        memcmp(&now, pass->mask, sizeof(now)) == 0)
+        memcmp(&now, &mask, sizeof(now)) == 0)
         return;
-    if (sched_setaffinity(tid, sizeof(*pass->mask), (const cpu_set_t *)pass->mask) == 0)
+    if (sched_setaffinity(tid, sizeof(mask), (const cpu_set_t *)&mask) == 0)
         pass->changed++;
     /* EINVAL: it was moved to a cpuset that has none of these CPUs, and is none of ours there. */
     else if (errno != ESRCH && !(pass->follower && errno == EINVAL))
@@ -39,7 +66,7 @@ static void set_one(void *ctx, int32_t tid) {
 static int affinity_assign(void *ctx, uint32_t harvested) {
     struct sh_affinity *affinity = ctx;
     const uint32_t level = harvested < affinity->levels ? harvested : affinity->levels - 1;
-    struct pass pass = {.mask = &affinity->masks[level]};
+    struct pass pass = {.affinity = affinity, .mask = &affinity->masks[level]};
     if (atomic_load(&affinity->current) == (int64_t)level)
         return 0;
     atomic_store(&affinity->current, -1);
@@ -97,7 +124,8 @@ int sh_affinity_follow(struct sh_affinity *affinity, uint32_t slot, int task_dir
     /* An assignment that began before the slot was filled passes it by: until the level is the same
      * before and after. One that has not come yet finds the slot. */
     for (int64_t level; !err && (level = settled_level(affinity)) >= 0;) {
-        struct pass pass = {.mask = &affinity->masks[level], .follower = true};
+        struct pass pass = {
+            .affinity = affinity, .mask = &affinity->masks[level], .follower = true};
         for (int passes = 0; passes < MAX_PASSES && !err; passes++) {
             pass.changed = 0;
             err = sh_list_task_directory(own, set_one, &pass);

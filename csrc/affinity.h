@@ -19,11 +19,19 @@ struct sh_affinity_mask {
     unsigned long bits[SH_AFFINITY_BYTES / sizeof(unsigned long)];
 };
 
+/* What a thread was confined to before: it gets as much of that as the elastic side has. */
+struct sh_affinity_pin {
+    int32_t tid;
+    struct sh_affinity_mask mask;
+};
+
 struct sh_affinity {
     int task_dirs[SH_AFFINITY_MAX_PROCESSES]; /* descriptors of /proc/PID/task */
     _Atomic uint32_t process_count;
     const struct sh_affinity_mask *masks; /* [levels] */
     uint32_t levels;
+    const struct sh_affinity_pin *pins; /* [pin_count], ascending by tid */
+    uint32_t pin_count;
     _Atomic int64_t current; /* level; -1 before the first assignment and during one */
     _Atomic uint64_t writes;
 };

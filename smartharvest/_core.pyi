@@ -1,4 +1,4 @@
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Protocol
 
 from smartharvest._learner import Decider
@@ -253,9 +253,17 @@ class CpusetActuator(Actuator):
     def nudges(self) -> int: ...
 
 class AffinityActuator(Actuator):
-    """Affinity of the threads of ``pids`` (csrc/affinity.h); ``cpus[level]`` per level."""
+    """Affinity of the threads of ``pids`` (csrc/affinity.h); ``cpus[level]`` per level.
 
-    def __init__(self, pids: list[int], cpus: list[list[int]]) -> None: ...
+    ``pins`` are the CPUs that single threads are to stay within, as far as they have any of them.
+    """
+
+    def __init__(
+        self,
+        pids: list[int],
+        cpus: list[list[int]],
+        pins: Mapping[int, Iterable[int]] | None = None,
+    ) -> None: ...
     def follow(self, slot: int, pid: int) -> None:
         """Confines another process like the others, from now on.
 

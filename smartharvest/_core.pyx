@@ -836,26 +836,41 @@ cdef class CpusetActuator(Actuator):
         return self.c.nudge.nudges
 
 
+cdef void fill_mask(affinity.sh_affinity_mask *mask, object cpus) except *:
+    for cpu in cpus:
+        if not 0 <= cpu < affinity.SH_AFFINITY_BYTES * 8:
+            raise ValueError(f"CPU {cpu} is beyond the affinity mask")
+        mask.bits[cpu // 64] |= (<unsigned long> 1) << (cpu % 64)
+
+
 @cython.no_gc_clear
 cdef class AffinityActuator(Actuator):
-    """Affinity of the threads of ``pids`` (csrc/affinity.h); ``cpus[level]`` per level."""
+    """Affinity of the threads of ``pids`` (csrc/affinity.h); ``cpus[level]`` per level.
+
+    ``pins`` are the CPUs that single threads are to stay within, as far as they have any of them.
+    """
 
     cdef affinity.sh_affinity c
     cdef affinity.sh_affinity_mask *masks
+    cdef affinity.sh_affinity_pin *pins
     cdef object fds
 
-    def __cinit__(self, pids: list[int], cpus: list[list[int]]) -> None:
+    def __cinit__(self, pids: list[int], cpus: list[list[int]], pins: object = None) -> None:
         if len(pids) > affinity.SH_AFFINITY_MAX_PROCESSES:
             raise ValueError(f"more than {affinity.SH_AFFINITY_MAX_PROCESSES} elastic processes")
         self.fds = []
         self.masks = <affinity.sh_affinity_mask *> allocate(
             len(cpus), sizeof(affinity.sh_affinity_mask)
         )
+        pins = pins or {}
+        self.pins = <affinity.sh_affinity_pin *> allocate(
+            max(1, len(pins)), sizeof(affinity.sh_affinity_pin)
+        )
         for level, level_cpus in enumerate(cpus):
-            for cpu in level_cpus:
-                if not 0 <= cpu < affinity.SH_AFFINITY_BYTES * 8:
-                    raise ValueError(f"CPU {cpu} is beyond the affinity mask")
-                self.masks[level].bits[cpu // 64] |= (<unsigned long> 1) << (cpu % 64)
+            fill_mask(&self.masks[level], level_cpus)
+        for i, tid in enumerate(sorted(pins)):
+            self.pins[i].tid = tid
+            fill_mask(&self.pins[i].mask, pins[tid])
         for i, pid in enumerate(pids):
             fd = os.open(f"/proc/{pid}/task", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
             self.fds.append(fd)
@@ -863,12 +878,15 @@ cdef class AffinityActuator(Actuator):
         self.c.process_count = len(pids)
         self.c.masks = self.masks
         self.c.levels = len(cpus)
+        self.c.pins = self.pins
+        self.c.pin_count = len(pins)
         affinity.sh_affinity_init(&self.c, &self.seam)
 
     def __dealloc__(self) -> None:
         for fd in self.fds or ():
             os.close(fd)
         PyMem_Free(self.masks)
+        PyMem_Free(self.pins)
 
     def follow(self, slot: int, pid: int) -> None:
         """Confines another process like the others, from now on.

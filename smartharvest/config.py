@@ -18,7 +18,7 @@ from smartharvest.config_file import Entry, Problem, read_config
 from smartharvest.durations import parse_duration_ns
 from smartharvest.errors import ConfigError
 from smartharvest.host.cpulist import parse_cpulist
-from smartharvest.host.targets import FORMS, TargetSpec, parse_target
+from smartharvest.host.target_spec import FORMS, TargetSpec, parse_target
 from smartharvest.host.waits import SOURCES as WAIT_SOURCES
 from smartharvest.learning.costs import COSTS
 from smartharvest.learning.learners import LEARNERS

@@ -313,7 +313,9 @@ class ElasticSide:
             members = [pid for pid in self.members() if tasks.alive(pid)]
             self._followed = [self.target.pid, *members][: _core.MAX_ELASTIC_PROCESSES]
             return _core.AffinityActuator(
-                self._followed, [list(capacity.elastic_cpus(level)) for level in levels]
+                self._followed,
+                [list(capacity.elastic_cpus(level)) for level in levels],
+                self._writer.pins(self.target.grantable_cpus()),
             )
         group = self.target.group
         files = self.files(survey)

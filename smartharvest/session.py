@@ -41,13 +41,8 @@ from smartharvest.host.patterns import expand, is_pattern
 from smartharvest.host.recovery import RecoveryReport, recover
 from smartharvest.host.service_manager import ServiceManager
 from smartharvest.host.shared_page import Phase
-from smartharvest.host.targets import (
-    CgroupTarget,
-    PidTarget,
-    TargetSpec,
-    check_apart,
-    resolve_target,
-)
+from smartharvest.host.target_spec import TargetSpec
+from smartharvest.host.targets import CgroupTarget, PidTarget, check_apart, resolve_target
 from smartharvest.host.virtual_machines import check_idleness_shows
 from smartharvest.host.writer import HostWriter
 from smartharvest.learning.options import LearningOptions
@@ -331,7 +326,8 @@ class Session:
         )
 
     def _claim(self, spec: TargetSpec) -> str:
-        return self.tree.group(spec.value).path if spec.kind == "cgroup" else str(spec)
+        """What the journal calls it: a process is the same one whatever it is named by."""
+        return self.tree.group(spec.value).path if spec.kind == "cgroup" else f"pid:{spec.value}"
 
     @property
     def capacity(self) -> Capacity:
@@ -349,8 +345,8 @@ class Session:
         found = expand(pattern, self.tree)
         if len(found) != 1:
             names = ", ".join(str(spec) for spec in found[:3])
-            what = f"stands for {len(found)} groups ({names} ...)" if found else "matches no group"
-            raise TargetError(f"{pattern}: {what}; the elastic target is one group that exists")
+            what = f"stands for {len(found)} targets ({names} ...)" if found else "matches nothing"
+            raise TargetError(f"{pattern}: {what}; the elastic target is one that exists")
         return found[0]
 
     def _present_primaries(self) -> list[CgroupTarget | PidTarget]:
@@ -369,7 +365,7 @@ class Session:
                         _log.warning("%s; it is left out until that changes", error)
         if not found:
             names = ", ".join(map(str, self.settings.primary))
-            raise TargetError(f"{names}: matches no group that could be a primary")
+            raise TargetError(f"{names}: matches nothing that could be a primary")
         return found
 
     @property

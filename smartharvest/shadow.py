@@ -20,13 +20,8 @@ from smartharvest.errors import ConfigError, TargetError
 from smartharvest.host.cgroup import CgroupTree
 from smartharvest.host.family import Births
 from smartharvest.host.shared_page import Phase
-from smartharvest.host.targets import (
-    CgroupTarget,
-    PidTarget,
-    TargetSpec,
-    check_apart,
-    resolve_target,
-)
+from smartharvest.host.target_spec import TargetSpec
+from smartharvest.host.targets import CgroupTarget, PidTarget, check_apart, resolve_target
 from smartharvest.session import Session
 from smartharvest.survey import Survey
 from smartharvest.window import Window

@@ -76,7 +76,9 @@ def survey(
         shared=settings.placement == "shared",
     )
     numbered = [*enumerate(primaries), *([(-1, elastic)] if elastic is not None else [])]
-    kernel_ids = tuple((*_kernel_id(target), index) for index, target in numbered)
+    kernel_ids = tuple(
+        (*kernel_id, index) for index, target in numbered for kernel_id in _kernel_ids(target)
+    )
     return Survey(
         capacity,
         tuple(sources),
@@ -139,17 +141,17 @@ def _foreign_cpus(
     return {cpu: who for cpu, who in found.items() if again.get(cpu) == who}
 
 
-def _kernel_id(target: CgroupTarget | PidTarget) -> tuple[str, int]:
-    """Where and by which number the scheduler's data lead to the target."""
+def _kernel_ids(target: CgroupTarget | PidTarget) -> list[tuple[str, int]]:
+    """Where and by which numbers the scheduler's data lead to the target."""
     if isinstance(target, PidTarget):
-        return "pid", target.pid
+        return [("pid", pid) for pid in target.processes()]
     group = target.group
     try:
         # A cgroup's id is the inode of its directory (cgroup_ino() in include/linux/cgroup.h).
         inode = os.stat(group.path).st_ino
     except OSError as error:
         raise TargetVanished(f"{target.spec}: is gone") from error
-    return ("cpuset" if group.tree.version == 1 else "v2"), inode
+    return [("cpuset" if group.tree.version == 1 else "v2", inode)]
 
 
 def _has_cpus(group: Group) -> bool:
@@ -162,6 +164,6 @@ def _has_cpus(group: Group) -> bool:
 
 def _task_lists(primary: CgroupTarget | PidTarget) -> list[str]:
     if isinstance(primary, PidTarget):
-        return [f"/proc/{primary.pid}/task"]
+        return [f"/proc/{pid}/task" for pid in primary.processes()]
     groups = [primary.group, *primary.group.descendants()]
     return [group.tasks_file for group in groups]

@@ -1,4 +1,4 @@
-from libc.stdint cimport uint32_t, uint64_t
+from libc.stdint cimport int32_t, uint32_t, uint64_t
 
 from smartharvest._c.actuator cimport sh_actuator
 
@@ -10,11 +10,17 @@ cdef extern from "affinity.h" nogil:
     struct sh_affinity_mask:
         unsigned long bits[128]
 
+    struct sh_affinity_pin:
+        int32_t tid
+        sh_affinity_mask mask
+
     struct sh_affinity:
         int task_dirs[256]
         uint32_t process_count
         const sh_affinity_mask *masks
         uint32_t levels
+        const sh_affinity_pin *pins
+        uint32_t pin_count
         uint64_t writes
 
     void sh_affinity_init(sh_affinity *affinity, sh_actuator *actuator)

@@ -18,7 +18,7 @@ from smartharvest.errors import ConfigError, RightsError, TargetError, WriteRefu
 from smartharvest.host.cgroup import CgroupTree, Group
 from smartharvest.host.counterparts import CONTROLLERS, exists_somewhere
 from smartharvest.host.journal import is_live, journal_paths, read_journal
-from smartharvest.host.targets import parse_target
+from smartharvest.host.target_spec import parse_target
 
 
 @click.command(context_settings={"allow_interspersed_args": False})

@@ -17,7 +17,7 @@ from smartharvest.host.cgroup import CgroupTree, Group
 from smartharvest.host.cpulist import format_cpulist
 from smartharvest.host.journal import Journal
 from smartharvest.host.recovery import recover
-from smartharvest.host.targets import TargetSpec
+from smartharvest.host.target_spec import TargetSpec
 from smartharvest.host.writer import HostWriter
 from smartharvest.policy import Policy
 from smartharvest.session import Session

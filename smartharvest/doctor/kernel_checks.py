@@ -8,8 +8,7 @@ import zlib
 from collections.abc import Iterator
 
 from smartharvest.doctor.finding import Finding, Host, Status
-
-_VERSION = re.compile(r"(\d{1,6})\.(\d{1,6})")
+from smartharvest.host import kernels
 
 WANTED_OPTIONS: dict[str, tuple[Status, str]] = {
     "CONFIG_CPUSETS": ("failure", "cores are moved by cpusets"),
@@ -31,16 +30,15 @@ _CAPABILITIES = {
 def check_kernel(host: Host) -> Iterator[Finding]:
     """Linux 5.15 has cpu.idle, 4.14 what cannot be done without."""
     release = host.read("/proc/sys/kernel/osrelease") or ""
-    match = _VERSION.match(release)
+    version = kernels.parse_release(release)
     why = "cpu.idle, the first protection of the primary, came with Linux 5.15"
-    if match is None:
+    if version is None:
         yield Finding("kernel", "warning", f"release {release!r} is no version", why)
         return
-    version = (int(match[1]), int(match[2]))
-    if version >= (5, 15):
+    if kernels.has(kernels.CPU_IDLE, version):
         yield Finding("kernel", "ok", f"Linux {release}", why)
     else:
-        status: Status = "warning" if version >= (4, 14) else "failure"
+        status: Status = "warning" if version >= kernels.LEAST else "failure"
         yield Finding("kernel", status, f"Linux {release}", why, "boot a kernel of 5.15 or newer")
 
 

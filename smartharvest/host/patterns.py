@@ -1,4 +1,4 @@
-"""Targets that name groups by a pattern or a systemd unit: which groups that are now."""
+"""Targets that name groups by a pattern or a systemd unit, or virtual machines: which are now."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import fnmatch
 import os
 import re
 
+from smartharvest.host import guests
 from smartharvest.host.cgroup import CgroupTree
-from smartharvest.host.targets import TargetSpec
+from smartharvest.host.target_spec import TargetSpec
 
 MOST_GROUPS = 10_000
 """Looked at for one pattern; a host with more has to be told more exactly."""
@@ -17,8 +18,11 @@ _MAGIC = re.compile(r"[*?[]")
 def is_pattern(spec: TargetSpec) -> bool:
     """Whether it may stand for several groups, or for none until later.
 
-    A systemd unit's group is made when the unit starts and removed when it stops.
+    A systemd unit's group is made when the unit starts and removed when it stops; a virtual machine
+    that is not named by its process may end and come back.
     """
+    if spec.kind in guests.MONITORS:
+        return not guests.is_fixed(spec)
     return spec.kind == "systemd" or (spec.kind == "cgroup" and bool(_MAGIC.search(spec.value)))
 
 
@@ -30,6 +34,8 @@ def expand(spec: TargetSpec, tree: CgroupTree) -> list[TargetSpec]:
     """
     if not is_pattern(spec):
         return [spec]
+    if spec.kind in guests.MONITORS:
+        return guests.find(spec)
     found: set[str] = set()
     for mount in dict.fromkeys(os.path.realpath(point) for point in tree.hierarchies.values()):
         if spec.kind == "systemd":

@@ -1,4 +1,4 @@
-"""What ``--primary`` and ``--elastic`` name: a control group or a process.
+"""What ``--primary`` and ``--elastic`` name: a control group, a process or a virtual machine.
 
 A target is resolved once, at the start. Its methods look at the host anew each time.
 """
@@ -6,54 +6,15 @@ A target is resolved once, at the start. Its methods look at the host anew each 
 from __future__ import annotations
 
 import contextlib
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Protocol
 
-from smartharvest.errors import ConfigError, TargetError, TargetVanished
-from smartharvest.host import tasks
+from smartharvest.errors import TargetError, TargetVanished
+from smartharvest.host import guests, kernels, tasks
 from smartharvest.host.cgroup import CgroupTree, Group
 from smartharvest.host.cpulist import format_cpulist
-
-UNITS = (".service", ".scope", ".slice")
-FORMS = "cgroup:PATH, systemd:UNIT or pid:N"
-_PID = re.compile(r"[0-9]{1,10}")
-_WANTED = {"cgroup": "a path", "systemd": "a unit", "pid": "a process id"}
-
-
-@dataclass(frozen=True)
-class TargetSpec:
-    """A target as the user wrote it: ``cgroup:PATH``, ``systemd:UNIT`` or ``pid:N``.
-
-    Paths and units may be patterns (patterns.py).
-    """
-
-    kind: Literal["cgroup", "systemd", "pid"]
-    value: str
-
-    def __str__(self) -> str:
-        return f"{self.kind}:{self.value}"
-
-
-def parse_target(text: str, key: str) -> TargetSpec:
-    """The TargetSpec of ``text``; ConfigError, naming ``key``, if it is neither form."""
-    kind, colon, value = text.partition(":")
-    if kind == "cgroup" and value:
-        return TargetSpec("cgroup", value)
-    if kind == "systemd" and value:
-        if "/" in value or not value.endswith(UNITS):
-            raise ConfigError(
-                f"{key}: {text!r} names no unit that has processes; write {', '.join(UNITS)} "
-                "at its end, such as systemd:nginx.service"
-            )
-        return TargetSpec("systemd", value)
-    if kind == "pid" and _PID.fullmatch(value) and int(value):
-        return TargetSpec("pid", value)
-    if kind in _WANTED and colon:
-        wanted = _WANTED[kind]
-        raise ConfigError(f"{key}: {text!r} lacks {wanted} after {kind}:")
-    raise ConfigError(f"{key}: {text!r} is no target; write {FORMS}")
+from smartharvest.host.target_spec import TargetSpec
 
 
 class Target(Protocol):
@@ -128,6 +89,28 @@ class PidTarget:
     def alive(self) -> bool:
         return tasks.start_time(self.pid) == self.start_time and tasks.alive(self.pid)
 
+    def processes(self) -> list[int]:
+        """Itself, and what works for it outside of it."""
+        return [self.pid]
+
+
+@dataclass(frozen=True)
+class GuestTarget(PidTarget):
+    """A process that runs a virtual machine: its vCPUs, its emulator and its I/O threads.
+
+    What the kernel does for its devices in threads of its own counts as well.
+    """
+
+    def processes(self) -> list[int]:
+        if kernels.has(kernels.VHOST_TASKS):
+            return [self.pid]
+        return [self.pid, *guests.helper_threads(self.pid)]
+
+    def threads(self) -> list[int]:
+        if not self.alive():
+            return []
+        return [tid for pid in self.processes() for tid in tasks.process_threads(pid)]
+
 
 def resolve_target(spec: TargetSpec, tree: CgroupTree) -> CgroupTarget | PidTarget:
     """The target that ``spec`` names on this host.
@@ -146,7 +129,8 @@ def resolve_target(spec: TargetSpec, tree: CgroupTree) -> CgroupTarget | PidTarg
     start_time = tasks.start_time(pid)
     if start_time is None or not tasks.alive(pid):
         raise TargetError(f"{spec}: no such process")
-    return PidTarget(spec, tree, pid, start_time)
+    kind = GuestTarget if spec.kind in guests.MONITORS else PidTarget
+    return kind(spec, tree, pid, start_time)
 
 
 def _why_no_cpuset(group: Group) -> str:

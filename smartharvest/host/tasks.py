@@ -26,6 +26,15 @@ def process_threads(pid: int) -> list[int]:
         return []
 
 
+def process_of(tid: int) -> int | None:
+    """The process that thread ``tid`` belongs to; None if it is gone."""
+    try:
+        with open(f"/proc/{tid}/status", errors="replace") as file:
+            return next((int(line.split()[1]) for line in file if line.startswith("Tgid:")), None)
+    except (OSError, ValueError):
+        return None
+
+
 def descendants(*pids: int) -> list[int]:
     """The processes that ``pids`` started, and those that they did, as far as their parents live.
 

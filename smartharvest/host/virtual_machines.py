@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from smartharvest.errors import TargetError, TargetVanished
-from smartharvest.host.targets import TargetSpec
+from smartharvest.host.target_spec import TargetSpec
 
 _log = logging.getLogger(__name__)
 

@@ -190,6 +190,14 @@ class HostWriter:
         self._journal.forget_dead_threads()
         self._journal.record(*entries)
 
+    def pins(self, unpinned: Collection[int]) -> dict[int, tuple[int, ...]]:
+        """The CPUs that journaled threads were confined to, of those not free on ``unpinned``."""
+        return {
+            entry.tid: entry.cpus
+            for entry in self._journal.entries
+            if isinstance(entry, AffinityEntry) and not set(entry.cpus) >= set(unpinned)
+        }
+
     def original_cpus(self, path: str) -> frozenset[int]:
         """The mask in the file at ``path`` before this writer's time."""
         for entry in self._journal.entries:

@@ -11,7 +11,7 @@ from pathlib import Path
 from smartharvest.config import Settings
 from smartharvest.host.fake_kernel import REFUSALS
 from smartharvest.host.kernel_files import KernelFiles
-from smartharvest.host.targets import TargetSpec
+from smartharvest.host.target_spec import TargetSpec
 from tests.integration.hosts import Host
 from tests.integration.worlds import World
 

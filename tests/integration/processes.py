@@ -9,7 +9,9 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 
+from smartharvest.telemetry.client import sockets
 from tests.commands import LONGEST_S, Outcome, as_command
+from tests.integration.worlds import World
 
 ASLEEP = ("sleep", "600")
 SPINNING = ("nice", "-n", "19", "sh", "-c", "while :; do :; done")
@@ -81,3 +83,9 @@ class RunningAgent:
         """How it ended, once it has."""
         out, err = self._process.communicate(timeout=LONGEST_S)
         return Outcome(self._process.returncode, out, err)
+
+
+def wait_for_sockets(agent: RunningAgent, world: World) -> list[str]:
+    """Where the agents of ``world`` listen, once there is one."""
+    agent.wait_until(lambda: bool(sockets(str(world.state_dir))))
+    return sockets(str(world.state_dir))

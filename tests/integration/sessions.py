@@ -13,7 +13,7 @@ from smartharvest.agent import Decision
 from smartharvest.config import Settings
 from smartharvest.host import cgroup
 from smartharvest.host.fake_kernel import FakeKernel
-from smartharvest.host.targets import TargetSpec
+from smartharvest.host.target_spec import TargetSpec
 from smartharvest.safeguard import AggressiveSafeguard, ShortTermSafeguard
 from smartharvest.session import Report, Session
 from smartharvest.window import Window

@@ -9,7 +9,7 @@ import pytest
 
 from smartharvest.config import Settings
 from smartharvest.host.cgroup import Group
-from smartharvest.host.targets import TargetSpec
+from smartharvest.host.target_spec import TargetSpec
 from smartharvest.session import Session
 from tests.integration.processes import Processes
 from tests.integration.sessions import settings_for

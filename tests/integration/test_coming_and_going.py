@@ -47,4 +47,4 @@ def test_the_elastic_target_is_one_group(quiet_world: World, processes: Processe
         *quiet_world.arguments, "--primary", "cgroup:web", "--elastic", "cgroup:batch*"
     ).outcome()
     assert outcome.code == 4
-    assert "stands for 2 groups" in outcome.err
+    assert "stands for 2 targets" in outcome.err

@@ -9,7 +9,7 @@ import pytest
 
 from smartharvest.errors import ConfigError, TargetError, WriteRefused
 from smartharvest.host.cpulist import parse_cpulist
-from smartharvest.host.targets import TargetSpec
+from smartharvest.host.target_spec import TargetSpec
 from smartharvest.session import Session
 from tests.integration.processes import Processes
 from tests.integration.sessions import Change, Script, after, run_until, settings_for, watch

@@ -14,9 +14,9 @@ from smartharvest.host import tasks
 from smartharvest.host.confinement import confine
 from smartharvest.host.cpulist import format_cpulist
 from smartharvest.host.journal import AffinityEntry
-from smartharvest.telemetry.client import ask, sockets
+from smartharvest.telemetry.client import ask
 from tests.commands import smartharvest
-from tests.integration.processes import Processes, RunningAgent, wait_until
+from tests.integration.processes import Processes, wait_for_sockets, wait_until
 from tests.integration.worlds import World, make_world
 
 ALLOWED = sorted(os.sched_getaffinity(0))
@@ -146,7 +146,7 @@ def test_what_an_elastic_process_starts_is_moved_along_and_given_back(
         *("--primary", "cgroup:web", "--elastic", f"pid:{parent.pid}"),
         *("--policy", "fixed-buffer:1"),  # an idle primary: everything but one core is lent
     )
-    (path,) = _wait_for_sockets(agent, host_world)
+    (path,) = wait_for_sockets(agent, host_world)
 
     def all_are_followed() -> bool:
         births = ask(path, "status", {})["births"]
@@ -164,11 +164,6 @@ def test_what_an_elastic_process_starts_is_moved_along_and_given_back(
     both = {ALLOWED[0], ALLOWED[-1]}
     assert parent.affinities() == [both, LAST, both, both, both]
     assert host_world.journals() == []
-
-
-def _wait_for_sockets(agent: RunningAgent, world: World) -> list[str]:
-    agent.wait_until(lambda: bool(sockets(str(world.state_dir))))
-    return sockets(str(world.state_dir))
 
 
 def test_threads_are_freed_after_a_kill(

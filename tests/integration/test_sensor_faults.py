@@ -18,7 +18,7 @@ from smartharvest.agent import Decision
 from smartharvest.config import Settings
 from smartharvest.errors import SensorError
 from smartharvest.host.cpulist import parse_cpulist
-from smartharvest.host.targets import parse_target
+from smartharvest.host.target_spec import parse_target
 from smartharvest.session import Session
 from smartharvest.telemetry.client import ask, socket_path
 from smartharvest.window import Window

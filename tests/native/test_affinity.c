@@ -103,6 +103,23 @@ static int assign(uint32_t level) {
     return actuator.assign(actuator.ctx, level);
 }
 
+static void test_a_pinned_thread_keeps_as_much_of_its_pin_as_there_is(void) {
+    struct child child = start_child();
+    struct sh_affinity_pin pins[3] = {{.tid = 1}, {.tid = child.pid}, {.tid = child.pid + 1}};
+    make(&child, 1);
+    pins[1].mask = masks[0];
+    affinity.pins = pins;
+    affinity.pin_count = 3;
+    CHECK_EQ(assign(1), 0);
+    CHECK(runs_at(child.pid, 0));
+    memset(&pins[1].mask, 0, sizeof(pins[1].mask)); /* none of its CPUs is among these */
+    CHECK_EQ(assign(0), 0);
+    CHECK_EQ(assign(1), 0);
+    CHECK(runs_at(child.pid, 1));
+    drop();
+    stop_child(&child);
+}
+
 static void test_every_thread_of_every_process_gets_the_mask(void) {
     struct child children[2] = {start_child(), start_child()};
     make(children, 2);
@@ -245,6 +262,7 @@ int main(void) {
     RUN(test_a_process_that_is_followed_gets_the_mask_in_force_and_those_after_it);
     RUN(test_the_slot_of_a_process_that_has_ended_is_used_again);
     RUN(test_nobody_is_passed_by_when_an_assignment_is_under_way);
+    RUN(test_a_pinned_thread_keeps_as_much_of_its_pin_as_there_is);
     RUN(test_every_thread_of_every_process_gets_the_mask);
     RUN(test_a_level_in_force_is_not_written_again);
     RUN(test_a_thread_born_later_is_moved_with_the_others);

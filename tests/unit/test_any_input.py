@@ -31,7 +31,7 @@ from smartharvest.host.cpulist import format_cpulist, parse_cpulist
 from smartharvest.host.journal import FileEntry, JournalError, read_journal
 from smartharvest.host.service_manager import ServiceManager
 from smartharvest.host.shared_page import read_nudge
-from smartharvest.host.targets import parse_target
+from smartharvest.host.target_spec import parse_target
 from smartharvest.host.virtual_machines import keeps_idle_cpus
 from smartharvest.learning.model_file import DamagedModel, read_model
 from smartharvest.printable import printable

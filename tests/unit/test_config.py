@@ -11,7 +11,7 @@ import pytest
 
 from smartharvest.config import FIELDS, Settings, load_settings, setting_name
 from smartharvest.errors import ConfigError
-from smartharvest.host.targets import TargetSpec
+from smartharvest.host.target_spec import TargetSpec
 
 WriteToml = Callable[[str], str]
 
@@ -191,7 +191,8 @@ def test_primaries_of_the_command_line_replace_those_of_the_file(toml: WriteToml
         ("primary = [3]", "primary: [3] is no target"),
         (
             'primary = "web"',
-            "primary: 'web' is no target; write cgroup:PATH, systemd:UNIT or pid:N",
+            "primary: 'web' is no target; write cgroup:PATH, systemd:UNIT, pid:N, or of a virtual "
+            "machine qemu:NAME|SOCKET|PID, firecracker:ID|PID or cloud-hypervisor:SOCKET|PID",
         ),
         ('primary = "pid:web"', "primary: 'pid:web' lacks a process id after pid:"),
         ('elastic = ["cgroup:a"]', "elastic: ['cgroup:a'] is no target"),

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from smartharvest.host.charges import charge_of
-from smartharvest.host.targets import CgroupTarget, TargetSpec, resolve_target
+from smartharvest.host.target_spec import TargetSpec
+from smartharvest.host.targets import CgroupTarget, resolve_target
 from smartharvest.sensor_check import SHORTEST_NS, SensorCheck
 from tests.unit.host.made_trees import make_group, make_v1_tree, make_v2_tree
 

@@ -183,6 +183,17 @@ def test_affinity_moves_a_process_between_levels(sleeper: subprocess.Popen[bytes
     assert actuator.failure()[0] == "sched_setaffinity"
 
 
+def test_a_pinned_thread_stays_on_its_cpu_among_those_it_is_given(
+    sleeper: subprocess.Popen[bytes],
+) -> None:
+    own = sorted(os.sched_getaffinity(0))
+    actuator = AffinityActuator([sleeper.pid], [own[-1:], own], {sleeper.pid: own[:1]})
+    actuator.assign(1)
+    assert os.sched_getaffinity(sleeper.pid) == set(own[:1])
+    actuator.assign(0)
+    assert os.sched_getaffinity(sleeper.pid) == set(own[-1:])
+
+
 def test_affinity_of_a_process_that_is_gone_is_an_error(sleeper: subprocess.Popen[bytes]) -> None:
     actuator = AffinityActuator([sleeper.pid], [sorted(os.sched_getaffinity(0))])
     sleeper.kill()

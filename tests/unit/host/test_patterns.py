@@ -9,7 +9,7 @@ import pytest
 
 from smartharvest.errors import ConfigError
 from smartharvest.host.patterns import expand, is_pattern
-from smartharvest.host.targets import TargetSpec, parse_target
+from smartharvest.host.target_spec import TargetSpec, parse_target
 from tests.integration.worlds import World, make_world
 
 

@@ -8,7 +8,8 @@ import pytest
 
 from smartharvest.errors import ConfigError, TargetError
 from smartharvest.host.cgroup import CgroupTree
-from smartharvest.host.targets import CgroupTarget, TargetSpec, check_apart, parse_target
+from smartharvest.host.target_spec import TargetSpec, parse_target
+from smartharvest.host.targets import CgroupTarget, check_apart
 from smartharvest.host.targets import resolve_target as resolve
 from tests.unit.host.made_trees import kernel_of, make_group, make_v1_tree, make_v2_tree
 

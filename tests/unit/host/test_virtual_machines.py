@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from smartharvest.errors import TargetError, TargetVanished
-from smartharvest.host.targets import TargetSpec
+from smartharvest.host.target_spec import TargetSpec
 from smartharvest.host.virtual_machines import (
     Guest,
     check_idleness_shows,

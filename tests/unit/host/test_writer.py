@@ -227,6 +227,18 @@ def test_an_affinity_is_put_back(v1: CgroupTree, journal: Journal, sleeper: int)
     assert os.sched_getaffinity(sleeper) == allowed
 
 
+def test_threads_that_were_pinned_before_are_told(
+    v1: CgroupTree, journal: Journal, sleeper: int
+) -> None:
+    first = min(os.sched_getaffinity(sleeper))
+    os.sched_setaffinity(sleeper, {first})
+    writer = HostWriter(v1.files, journal)
+    writer.adopt_affinity(sleeper)
+    assert writer.pins([first]) == {}
+    assert writer.pins([first, first + 1]) == {sleeper: (first,)}
+    writer.restore()
+
+
 def test_a_process_gets_its_cpus_back_with_the_threads_it_started_meanwhile(
     v1: CgroupTree, journal: Journal
 ) -> None:
