@@ -58,6 +58,14 @@ test-cluster: build ## Only the tests with real cluster engines: Ray (is install
 faults: build ## Kill 1,000 agents at random points and check the host (root); SEED=1 KILLS=1000
 	$(BIN)/python -m tests.faults --seed $(or $(SEED),1) --kills $(or $(KILLS),1000)
 
+.PHONY: lab-image
+lab-image: build ## Fetch three Debian kernels and build a disk for make lab (apt, QEMU)
+	@$(BIN)/python -m tests.lab.image
+
+.PHONY: lab
+lab: build ## Boot each kernel with 4 and 12 CPUs, test inside, print a matrix (about 25 minutes)
+	@$(BIN)/python -m tests.lab
+
 .PHONY: lint
 lint: build ## ruff, mypy --strict, clang-format, cython-lint
 	$(BIN)/ruff check .

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import logging
+import os
 import signal
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 from smartharvest.cli import main
 from smartharvest.succession import SIGNALS
 
-LONGEST_S = 20.0
+LONGEST_S = float(os.environ.get("SMARTHARVEST_LONGEST_S", "20"))
 """How long something may take that takes a moment on a machine with nothing else to do."""
 
 

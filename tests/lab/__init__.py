@@ -1,0 +1,1 @@
+"""The kernel lab: other kernels in QEMU, with this checkout's tests inside."""

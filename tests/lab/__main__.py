@@ -1,0 +1,48 @@
+"""``python -m tests.lab``: boots each kernel of the lab and tells what holds there."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from tests.lab import kernels
+from tests.lab.boot import MACHINES, run
+from tests.lab.image import DISK, LAB
+from tests.lab.matrix import as_markdown
+
+TESTS = (
+    "tests/lab",
+    "tests/integration/test_agent_on_this_host.py",
+    "tests/integration/test_sensor_truth.py",
+)
+
+
+def main() -> None:
+    """Boots what was asked for; the matrix goes to standard output and to build/lab."""
+    parser = argparse.ArgumentParser(prog="make lab", description=__doc__)
+    parser.add_argument("--kernel", action="append", help="such as 6.1; all that were fetched")
+    parser.add_argument("--cpus", action="append", type=int, choices=sorted(MACHINES))
+    parser.add_argument("--tests", action="append", help="what pytest is to run inside")
+    parser.add_argument("--seconds", type=int, default=240, help="of each guest")
+    options = parser.parse_args()
+    found = kernels.unpacked(LAB)
+    if not DISK.exists() or not found:
+        raise SystemExit("lab: there is no image; run make lab-image")
+    chosen = [kernel for kernel in found if not options.kernel or kernel.name in options.kernel]
+    results = LAB / "results"
+    results.mkdir(exist_ok=True)
+    for kernel in chosen:
+        for cpus in options.cpus or sorted(MACHINES):
+            document = run(kernel, MACHINES[cpus], options.tests or list(TESTS), options.seconds)
+            document["name"] = kernel.name
+            path = results / f"{kernel.name}-{cpus}.json"
+            path.write_text(json.dumps(document, indent=1))
+            print(f"lab: {path.relative_to(Path.cwd())}", flush=True)
+    documents = [json.loads(path.read_text()) for path in sorted(results.glob("*.json"))]
+    (LAB / "matrix.md").write_text(as_markdown(documents))
+    print(as_markdown(documents))
+
+
+if __name__ == "__main__":
+    main()
