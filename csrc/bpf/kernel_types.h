@@ -69,9 +69,9 @@ struct cfs_rq {
 };
 
 struct cfs_rq___before_6_14 {
-    unsigned int h_nr_running;
-    unsigned int idle_h_nr_running;
-    unsigned int h_nr_delayed; /* since 6.12 */
+    unsigned int h_nr_running;      /* h_nr_runnable has come to later 6.12, too */
+    unsigned int idle_h_nr_running; /* but h_nr_idle has not */
+    unsigned int h_nr_delayed;      /* since 6.12 */
 };
 
 struct rq {
@@ -100,7 +100,7 @@ struct sched_info {
 };
 
 struct task_struct {
-    int on_rq;
+    unsigned int on_rq; /* an int, in later kernels a byte: unsigned, it is read as wide as it is */
     int prio;
     int pid;
     int tgid;

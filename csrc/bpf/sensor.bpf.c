@@ -185,8 +185,14 @@ enum {
 };
 #define TIME_MASK ((1ULL << SH_BPF_TIME_BITS) - 1)
 
-static __always_inline uint32_t at_most(uint32_t value, uint32_t most) {
-    return value < most ? value : most;
+/* Written so that the verifier of Linux 6.1 sees the bound: a compiler compares one register and
+ * uses another, whose connection is lost in a copy of 32 bits. */
+static __always_inline uint64_t at_most(uint64_t value, uint64_t most) {
+    asm volatile("if %0 <= %1 goto +1\n"
+                 "%0 = %1\n"
+                 : "+r"(value)
+                 : "r"(most));
+    return value;
 }
 
 /* Time that was booked at one level belongs to another. */
@@ -449,13 +455,17 @@ static __always_inline void note_run(struct sh_bpf_cpu *own, struct task_struct 
 
 /* Does anybody who is not idle by policy wait on this run queue? */
 static __always_inline bool others_wait(const struct rq *rq) {
-    if (bpf_core_field_exists(rq->cfs.h_nr_idle))
-        return rq->cfs.h_nr_runnable > rq->cfs.h_nr_idle;
     const struct cfs_rq___before_6_14 *older = (const void *)&rq->cfs;
-    uint32_t delayed = 0;
+    uint32_t idle, delayed = 0;
+    if (bpf_core_field_exists(rq->cfs.h_nr_idle))
+        idle = rq->cfs.h_nr_idle;
+    else
+        idle = BPF_CORE_READ(older, idle_h_nr_running);
+    if (bpf_core_field_exists(rq->cfs.h_nr_runnable))
+        return rq->cfs.h_nr_runnable > idle;
     if (bpf_core_field_exists(older->h_nr_delayed))
         delayed = BPF_CORE_READ(older, h_nr_delayed);
-    return BPF_CORE_READ(older, h_nr_running) > BPF_CORE_READ(older, idle_h_nr_running) + delayed;
+    return BPF_CORE_READ(older, h_nr_running) > idle + delayed;
 }
 
 /* Does any primary's task wait, on whatever CPU? For strangers the kernel's own turns will do: one

@@ -63,7 +63,13 @@ SCHED_DELAYED = Feature(
     "every queued task is waiting",
 )
 H_NR_RUNNABLE = Feature(
-    "`h_nr_runnable` of a run queue", (6, 14), "BTF", "`h_nr_running` less `h_nr_delayed`"
+    "`h_nr_runnable` of a run queue (later 6.12, too)",
+    (6, 14),
+    "BTF",
+    "`h_nr_running` less `h_nr_delayed`",
+)
+BYTE_ON_RQ = Feature(
+    "a task's `on_rq` is a byte (met in 7.3)", (7, 3), "BTF", "it is read as wide as it is"
 )
 PER_VM_HALT_POLL = Feature(
     "running machines follow KVM's `halt_poll_ns`",
@@ -88,6 +94,7 @@ FEATURES = (
     SCHED_DELAYED,
     H_NR_RUNNABLE,
     FAVORDYNMODS,
+    BYTE_ON_RQ,
 )
 """In the order in which they came."""
 
