@@ -42,6 +42,7 @@ LONG_TERMS = ("attributed", "paper", "off")
 PACINGS = ("sleep", "hybrid", "spin")
 PARKINGS = ("idle", "freeze")
 DEATHS = ("restore", "minimum")
+HALT_POLLS = ("keep", "off")
 PLACEMENTS = ("shared", "exclusive")
 ORDERS = ("topology", "numbers")
 
@@ -378,6 +379,13 @@ class Settings:
         "interrupts) or numbers (single CPUs, the highest number first).",
         "topology",
         "HOW",
+    )
+    halt_poll: str = _setting(
+        _one_of(HALT_POLLS),
+        "KVM polls for work before an idle vCPU sleeps, which looks busy. keep: it may; off: not "
+        "while the agent runs, in any guest of the host.",
+        "keep",
+        "WHAT",
     )
     cpu_idle: bool = _setting(
         _switch, "Run the elastic group under cpu.idle, below everything else.", True

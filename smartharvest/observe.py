@@ -11,9 +11,10 @@ from typing import NoReturn
 
 from smartharvest import _core
 from smartharvest.config import Settings
-from smartharvest.errors import ConfigError, RightsError, SensorError, TargetVanished
+from smartharvest.errors import ConfigError, RightsError, SensorError, TargetError, TargetVanished
 from smartharvest.host.cgroup import CgroupTree
 from smartharvest.host.fake_kernel import FakeKernel
+from smartharvest.host.patterns import expand
 from smartharvest.host.targets import CgroupTarget, PidTarget, check_apart, resolve_target
 from smartharvest.host.virtual_machines import check_idleness_shows
 from smartharvest.host.waits import ThreadWaits, open_wait_source
@@ -62,7 +63,11 @@ def open_primaries(settings: Settings) -> tuple[list[CgroupTarget | PidTarget], 
     if not settings.primary:
         raise ConfigError("primary: no target given; use --primary cgroup:PATH or pid:N")
     tree = CgroupTree.discover(settings.cgroup_root)
-    primaries = [resolve_target(spec, tree) for spec in settings.primary]
+    primaries = [
+        resolve_target(spec, tree) for named in settings.primary for spec in expand(named, tree)
+    ]
+    if not primaries:
+        raise TargetError(f"{', '.join(map(str, settings.primary))}: matches nothing that is there")
     check_apart(primaries, None)
     check_idleness_shows(primaries)
     seen = survey(settings, tree, primaries, None)

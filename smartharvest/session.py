@@ -187,7 +187,7 @@ class Session:
             self.primaries = self._present_primaries()
             self.elastic = self._resolve(self._the_elastic(elastic_spec))
             check_apart(self.primaries, self.elastic)
-            check_idleness_shows(self.primaries)
+            self._make_idleness_show(self.primaries)
             self.elastic_side = ElasticSide(
                 settings,
                 self.tree,
@@ -349,6 +349,12 @@ class Session:
             raise TargetError(f"{pattern}: {what}; the elastic target is one that exists")
         return found[0]
 
+    def _make_idleness_show(self, primaries: Sequence[CgroupTarget | PidTarget]) -> None:
+        """Stops KVM's polling if it is to; raises TargetError for a guest that never looks idle."""
+        off = self.settings.halt_poll == "off"
+        stop = (lambda path: self.writer.set(path, "0")) if off else None
+        check_idleness_shows(primaries, stop_polling=stop)
+
     def _present_primaries(self) -> list[CgroupTarget | PidTarget]:
         """The primaries there are now; raises TargetError if one that is no pattern is not."""
         found = []
@@ -380,7 +386,7 @@ class Session:
         try:
             now = self._present_primaries()
             check_apart(now, self.elastic)
-        except (TargetError, TargetVanished) as error:
+        except (TargetError, TargetVanished, RightsError) as error:
             if self.primaries and not any(target.alive() for target in self.primaries):
                 _log.warning("%s; nothing is lent until one appears", error)
                 self.primaries = []
@@ -394,6 +400,10 @@ class Session:
                 _log.info("%s has vanished", spec)
             self.audit_event("primaries", now=sorted(after))
             self.primaries = now
+            try:
+                self._make_idleness_show(now)
+            except TargetError as error:  # it only looks busier than it is
+                _log.warning("%s", error)
             if self.primary_side is not None:  # which knows those from before
                 self.replacement = self.settings
                 self.stop()

@@ -22,6 +22,7 @@ from smartharvest.host.family import Births
 from smartharvest.host.shared_page import Phase
 from smartharvest.host.target_spec import TargetSpec
 from smartharvest.host.targets import CgroupTarget, PidTarget, check_apart, resolve_target
+from smartharvest.host.virtual_machines import check_idleness_shows
 from smartharvest.session import Session
 from smartharvest.survey import Survey
 from smartharvest.window import Window
@@ -49,6 +50,7 @@ class ShadowSession(Session):
             except TargetError as error:
                 _log.info("%s; lending to nobody in particular", error)
         check_apart(self.primaries, self.elastic)
+        self._make_idleness_show(self.primaries)
         self.survey = self.look()
         with contextlib.suppress(OSError):  # without it there is no status
             os.makedirs(settings.state_dir, 0o700, exist_ok=True)
@@ -59,6 +61,9 @@ class ShadowSession(Session):
 
     def _bequeath(self) -> None:
         """Nor to leave."""
+
+    def _make_idleness_show(self, primaries: Sequence[CgroupTarget | PidTarget]) -> None:
+        check_idleness_shows(primaries)
 
     def _resolve(self, spec: TargetSpec) -> CgroupTarget | PidTarget:
         return resolve_target(spec, self.tree)

@@ -16,6 +16,7 @@ from smartharvest.cli.completion import completion
 from smartharvest.cli.config import check_config, config
 from smartharvest.cli.demo import demo
 from smartharvest.cli.doctor import doctor
+from smartharvest.cli.elastic_vm import elastic_vm
 from smartharvest.cli.model import model
 from smartharvest.cli.observe import observe
 from smartharvest.cli.record import record
@@ -74,6 +75,7 @@ COMMANDS = (
     status,
     restore,
     demo,
+    elastic_vm,
     simulate,
     config,
     check_config,

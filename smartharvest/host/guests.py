@@ -18,6 +18,8 @@ from smartharvest.host.target_spec import PROCESS_ID, TargetSpec
 
 MOST_ARGUMENTS = 1 << 17
 """Bytes of a command line that are looked at."""
+_answered: dict[str, tuple[int, int]] = {}
+"""Monitor socket -> (process, its start time)."""
 
 
 @dataclass(frozen=True)
@@ -47,17 +49,32 @@ def find(spec: TargetSpec, root: str = "/") -> list[TargetSpec]:
     if is_fixed(spec):
         return [spec]
     if spec.kind == "qemu" and spec.value.startswith("/"):
-        try:
-            pid = process_behind(spec, read_vcpus(spec.value))
-        except TargetError:
-            return []
-        return [TargetSpec(spec.kind, str(pid))]
+        behind = _behind_socket(spec)
+        return [] if behind is None else [TargetSpec(spec.kind, str(behind))]
     monitor = MONITORS[spec.kind]
     return [
         TargetSpec(spec.kind, str(pid))
         for pid, arguments in _processes(monitor, root)
         if spec.value in names_of(arguments, monitor.options)
     ]
+
+
+def _behind_socket(spec: TargetSpec) -> int | None:
+    """The process that answered at the socket, for as long as it lives; None if nobody does.
+
+    A monitor that is busy with somebody else says nothing about the machine.
+    """
+    known = _answered.get(spec.value)
+    if known is not None and tasks.start_time(known[0]) == known[1]:
+        return known[0]
+    try:
+        pid = process_behind(spec, read_vcpus(spec.value))
+    except TargetError:
+        return None
+    start_time = tasks.start_time(pid)
+    if start_time is not None:
+        _answered[spec.value] = pid, start_time
+    return pid
 
 
 def process_behind(spec: TargetSpec, vcpus: VirtualCpus) -> int:

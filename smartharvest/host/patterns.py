@@ -6,7 +6,7 @@ import fnmatch
 import os
 import re
 
-from smartharvest.host import guests
+from smartharvest.host import guests, libvirt_domains
 from smartharvest.host.cgroup import CgroupTree
 from smartharvest.host.target_spec import TargetSpec
 
@@ -23,7 +23,9 @@ def is_pattern(spec: TargetSpec) -> bool:
     """
     if spec.kind in guests.MONITORS:
         return not guests.is_fixed(spec)
-    return spec.kind == "systemd" or (spec.kind == "cgroup" and bool(_MAGIC.search(spec.value)))
+    return spec.kind in ("systemd", "libvirt") or (
+        spec.kind == "cgroup" and bool(_MAGIC.search(spec.value))
+    )
 
 
 def expand(spec: TargetSpec, tree: CgroupTree) -> list[TargetSpec]:
@@ -36,6 +38,8 @@ def expand(spec: TargetSpec, tree: CgroupTree) -> list[TargetSpec]:
         return [spec]
     if spec.kind in guests.MONITORS:
         return guests.find(spec)
+    if spec.kind == "libvirt":
+        return libvirt_domains.find(spec, tree)
     found: set[str] = set()
     for mount in dict.fromkeys(os.path.realpath(point) for point in tree.hierarchies.values()):
         if spec.kind == "systemd":

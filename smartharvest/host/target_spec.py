@@ -8,13 +8,13 @@ from typing import Literal, cast
 
 from smartharvest.errors import ConfigError
 
-Kind = Literal["cgroup", "systemd", "pid", "qemu", "firecracker", "cloud-hypervisor"]
+Kind = Literal["cgroup", "systemd", "pid", "qemu", "firecracker", "cloud-hypervisor", "libvirt"]
 
 PROCESS_ID = re.compile(r"[0-9]{1,10}")
 UNITS = (".service", ".scope", ".slice")
 FORMS = (
     "cgroup:PATH, systemd:UNIT, pid:N, or of a virtual machine qemu:NAME|SOCKET|PID, "
-    "firecracker:ID|PID or cloud-hypervisor:SOCKET|PID"
+    "firecracker:ID|PID, cloud-hypervisor:SOCKET|PID or libvirt:DOMAIN"
 )
 _WANTED: dict[str, str] = {
     "cgroup": "a path",
@@ -22,6 +22,7 @@ _WANTED: dict[str, str] = {
     "pid": "a process id",
     "qemu": "the guest's name, its QMP socket or its process id",
     "firecracker": "the machine's --id or its process id",
+    "libvirt": "the domain's name",
     "cloud-hypervisor": "the path of its API socket or its process id",
 }
 

@@ -12,11 +12,12 @@ import itertools
 import logging
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from smartharvest.errors import TargetError, TargetVanished
+from smartharvest.host import kernels
 from smartharvest.host.target_spec import TargetSpec
 
 _log = logging.getLogger(__name__)
@@ -89,8 +90,15 @@ def find_guests(threads: Iterable[int], root: str = "/") -> list[Guest]:
     ]
 
 
-def check_idleness_shows(primaries: Sequence[Primary], root: str = "/") -> None:
-    """Raises TargetError for a guest that never looks idle; warns of KVM's polling."""
+def check_idleness_shows(
+    primaries: Sequence[Primary],
+    root: str = "/",
+    stop_polling: Callable[[str], None] | None = None,
+) -> None:
+    """Raises TargetError for a guest that never looks idle; tells of KVM's polling.
+
+    ``stop_polling`` writes 0 into the parameter that it is given; without it the user is told to.
+    """
     guests = []
     for primary in primaries:
         try:
@@ -105,10 +113,14 @@ def check_idleness_shows(primaries: Sequence[Primary], root: str = "/") -> None:
                 )
         guests += found
     polling_ns = halt_poll_ns(root)
-    if guests and polling_ns:
+    if guests and polling_ns and stop_polling is not None:
+        stop_polling(_below(root, HALT_POLL_PARAMETER))
+        if not kernels.has(kernels.PER_VM_HALT_POLL):
+            _log.warning("guests that were started before may go on polling on this kernel")
+    elif guests and polling_ns:
         _log.warning(
             "guest %s: KVM polls for up to %d us before an idle vCPU sleeps, which looks busy; "
-            "write 0 into %s",
+            "use --halt-poll off, or write 0 into %s",
             ", ".join(map(str, guests)),
             polling_ns // 1000,
             HALT_POLL_PARAMETER,

@@ -17,6 +17,7 @@ from smartharvest.host import tasks
 from smartharvest.host.cpulist import format_cpulist
 from smartharvest.host.qmp import read_vcpus
 from smartharvest.telemetry.client import ask
+from tests.commands import smartharvest_here
 from tests.integration.processes import Processes, wait_for_sockets, wait_until
 from tests.integration.worlds import World, make_world
 
@@ -143,3 +144,14 @@ def test_a_primary_guest_may_end_and_come_back(
     outcome = agent.send(signal.SIGTERM)
     assert outcome.code == 0, outcome.err
     assert "nothing is lent until one appears" in outcome.err
+
+
+def test_a_guest_can_be_observed_by_its_name(
+    host_world: World, processes: Processes, tmp_path: Path
+) -> None:
+    Guest(processes, tmp_path, "web")
+    arguments = ("observe", "--cgroup-root", host_world.tree.root, "--seconds", "0.1")
+    assert smartharvest_here(*arguments, "--primary", "qemu:web").code == 0
+    outcome = smartharvest_here(*arguments, "--primary", "qemu:nobody")
+    assert outcome.code == 4
+    assert outcome.failure == "qemu:nobody: matches nothing that is there"

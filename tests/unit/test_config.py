@@ -192,7 +192,8 @@ def test_primaries_of_the_command_line_replace_those_of_the_file(toml: WriteToml
         (
             'primary = "web"',
             "primary: 'web' is no target; write cgroup:PATH, systemd:UNIT, pid:N, or of a virtual "
-            "machine qemu:NAME|SOCKET|PID, firecracker:ID|PID or cloud-hypervisor:SOCKET|PID",
+            "machine qemu:NAME|SOCKET|PID, firecracker:ID|PID, cloud-hypervisor:SOCKET|PID or "
+            "libvirt:DOMAIN",
         ),
         ('primary = "pid:web"', "primary: 'pid:web' lacks a process id after pid:"),
         ('elastic = ["cgroup:a"]', "elastic: ['cgroup:a'] is no target"),

@@ -68,6 +68,23 @@ def test_a_socket_without_qemu_behind_it_names_nothing(tmp_path: Path) -> None:
     assert guests.find(TargetSpec("qemu", str(tmp_path / "qmp"))) == []
 
 
+def test_a_machine_whose_monitor_is_busy_is_still_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = TargetSpec("qemu", "/run/web.qmp")
+    answers = [VirtualCpus((os.getpid(),), running=True)]
+
+    def answer(path: str) -> VirtualCpus:
+        if not answers:
+            raise TargetError(f"{path}: no answer")
+        return answers.pop()
+
+    monkeypatch.setattr(guests, "_answered", {})
+    monkeypatch.setattr(guests, "read_vcpus", answer)
+    for _ in range(2):
+        assert guests.find(spec) == [TargetSpec("qemu", str(os.getpid()))]
+    monkeypatch.setattr(guests, "_answered", {spec.value: (os.getpid(), 1)})  # it has ended
+    assert guests.find(spec) == []
+
+
 def test_the_process_is_the_one_that_the_vcpus_are_threads_of() -> None:
     spec = TargetSpec("qemu", "/run/web.qmp")
     assert guests.process_behind(spec, VirtualCpus((os.getpid(),), running=True)) == os.getpid()

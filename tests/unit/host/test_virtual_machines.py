@@ -141,6 +141,18 @@ def test_the_polling_of_kvm_is_told_with_what_to_do(
         assert told[0].endswith("write 0 into /sys/module/kvm/parameters/halt_poll_ns")
 
 
+def test_polling_can_be_stopped_for_as_long_as_the_agent_runs(
+    host: MadeHost, caplog: pytest.LogCaptureFixture
+) -> None:
+    host.poll("200000\n")
+    host.process(10, {10: "qemu-system-x86", 11: "CPU 0/KVM"}, QEMU)
+    stopped: list[str] = []
+    with caplog.at_level(logging.WARNING):
+        check_idleness_shows([MadeTarget([10])], host.root, stop_polling=stopped.append)
+    assert stopped == [f"{host.root}/sys/module/kvm/parameters/halt_poll_ns"]
+    assert not any("write 0" in record.getMessage() for record in caplog.records)
+
+
 def test_polling_without_guests_is_nobodys_matter(
     host: MadeHost, caplog: pytest.LogCaptureFixture
 ) -> None:
