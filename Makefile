@@ -66,6 +66,10 @@ lab-image: build ## Fetch three Debian kernels and build a disk for make lab (ap
 lab: build ## Boot each kernel with 4 and 12 CPUs, test inside, print a matrix (about 25 minutes)
 	@$(BIN)/python -m tests.lab
 
+.PHONY: vm-demo
+vm-demo: build ## Two QEMU guests, one serving and one computing, with and without the agent (root)
+	@$(BIN)/python -m bench.virtual
+
 .PHONY: lint
 lint: build ## ruff, mypy --strict, clang-format, cython-lint
 	$(BIN)/ruff check .

@@ -13,8 +13,8 @@ from tests.lab.image import DISK, initramfs_of
 from tests.lab.kernels import Kernel
 
 MEMORY_MIB = 2048
-CPU = "Nehalem,+rdtscp"
-"""The least that the packages are compiled for."""
+CPU = "Haswell-noTSX"
+"""The least that the packages are compiled for: Vowpal Wabbit uses AVX2."""
 NO_CX16 = "clearcpuid=141"
 """QEMU 7.2 leaves other flags behind than a processor does after CMPXCHG16B, of which Linux 6.12
 crashes within seconds: it is told to do without."""

@@ -1,0 +1,50 @@
+"""The sensors on this kernel: which work, and whether they order loads as they are."""
+
+from __future__ import annotations
+
+import os
+import time
+
+import pytest
+
+from smartharvest import _core
+from smartharvest.host.cgroup import Group
+from tests.integration.hosts import Host
+from tests.integration.processes import Processes
+
+pytestmark = pytest.mark.lab
+
+
+def make(name: str, group: Group, cores: int) -> _core.Sensor:
+    if name == "proc":
+        return _core.ProcSensor([(group.tasks_file, 0)], [cores])
+    if name == "perf":
+        return _core.PerfSensor([(group.tasks_file, 0)], [cores])
+    inode = os.stat(group.path).st_ino
+    return _core.BpfSensor([("v2", inode, 0)], [cores], pull=name == "bpf-pull")
+
+
+@pytest.mark.parametrize("name", ["bpf", "bpf-pull", "perf", "proc"])
+def test_a_sensor_counts_the_spinners_of_its_group_and_no_others(
+    host: Host, processes: Processes, name: str
+) -> None:
+    cores = len(host.tree.online_cpus())
+    sensor = make(name, host.web, cores)
+
+    def most() -> int:
+        # A guest's CPU may itself stand still, so what is seen is at most what is wanted.
+        seen = []
+        for _ in range(200):
+            sensor.attend()
+            seen.append(sensor.read(_core.monotonic_ns())[0])
+            time.sleep(0.002)
+        return sorted(seen)[len(seen) // 2]
+
+    try:
+        one = most()
+        host.place(processes.spinning(), host.web)
+        time.sleep(0.2)
+        two = most()
+    finally:
+        sensor.close()
+    assert (one, two) == (1, 2)
