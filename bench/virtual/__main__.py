@@ -64,7 +64,7 @@ def main(
             wait_for(lambda: answers(port))
             for number in range(rounds):
                 for name in chance.sample(CONDITIONS, len(CONDITIONS)):
-                    with condition(name, web, batch):
+                    with condition(name, web, batch, directory / "state"):
                         time.sleep(1.0)
                         figures = measure(server, bully, port, rate, seconds, chance)
                     found[name].append(figures)
@@ -158,7 +158,7 @@ def wait_for(what: Any) -> None:
 
 
 @contextmanager
-def condition(name: str, web: Group, batch: Group) -> Iterator[None]:
+def condition(name: str, web: Group, batch: Group, state_dir: Path) -> Iterator[None]:
     """Arranges what ``name`` says for as long as the block lasts."""
     files = batch.tree.files
     freeze = batch.freeze_file or ""
@@ -172,7 +172,7 @@ def condition(name: str, web: Group, batch: Group) -> Iterator[None]:
         agent = subprocess.Popen(
             [sys.executable, "-m", "smartharvest", "agent", "--primary", f"cgroup:{web}",
              "--elastic", f"cgroup:{batch}", "--lend-shared", "--state-dir",
-             f"/run/smartharvest-vm-{os.getpid()}"],
+             str(state_dir)],
             stderr=subprocess.DEVNULL,
         )  # fmt: skip
         time.sleep(1.0)
