@@ -62,7 +62,7 @@ def monitor(tmp_path: Path) -> Iterator[Callable[[Answers], str]]:
 
 
 def test_the_threads_of_the_vcpus_are_told(monitor: Callable[[Answers], str]) -> None:
-    assert read_vcpus(monitor(GOOD)) == VirtualCpus((11, 12), running=True)
+    assert read_vcpus(monitor(GOOD), timeout_s=20) == VirtualCpus((11, 12), running=True)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_what_no_qemu_says_is_refused(
 ) -> None:
     path = monitor(GOOD | changed)
     with pytest.raises(TargetError, match=told) as refused:
-        read_vcpus(path)
+        read_vcpus(path, timeout_s=20)
     assert str(refused.value).startswith(path)
     assert len(str(refused.value)) < 500
 
