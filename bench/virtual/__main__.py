@@ -30,6 +30,7 @@ from smartharvest.host import tasks
 from smartharvest.host.cgroup import CgroupTree, Group
 from smartharvest.host.qmp import read_vcpus
 from smartharvest.host.waits import read_schedstat
+from smartharvest.telemetry.client import sockets
 
 CONDITIONS = ("alone", "both", "cpu-idle", "smartharvest")
 CONTROLLERS = ("cpuset", "cpu", "freezer")
@@ -173,9 +174,9 @@ def condition(name: str, web: Group, batch: Group, state_dir: Path) -> Iterator[
             [sys.executable, "-m", "smartharvest", "agent", "--primary", f"cgroup:{web}",
              "--elastic", f"cgroup:{batch}", "--lend-shared", "--state-dir",
              str(state_dir)],
-            stderr=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
-        time.sleep(1.0)
+        wait_for(lambda: bool(sockets(str(state_dir))))
     try:
         yield
     finally:
