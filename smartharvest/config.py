@@ -38,7 +38,7 @@ LONGEST_HOLD_NS = 600_000_000_000
 SENSORS = ("auto", "bpf", "bpf-pull", "perf", "proc", "stat")
 ACCOUNTINGS = ("exact", "sampled")
 LABELS = ("demand", "busy")
-LONG_TERMS = ("attributed", "paper", "off")
+LONG_TERMS = ("auto", "attributed", "paper", "off")
 PACINGS = ("sleep", "hybrid", "spin")
 PARKINGS = ("idle", "freeze")
 DEATHS = ("restore", "minimum")
@@ -245,8 +245,9 @@ class Settings:
     long_term: str = _setting(
         _one_of(LONG_TERMS),
         "Stop lending for a while when the primary's tasks wait too long for a CPU: attributed "
-        "counts waits the harvest may have caused, paper counts all, off none.",
-        "attributed",
+        "counts waits the harvest may have caused, paper counts all, off none; auto is attributed, "
+        "but leaves all but stuck tasks to a policy that judges the waits itself.",
+        "auto",
         "WAITS",
     )
     long_term_share: float = _setting(

@@ -16,7 +16,7 @@ from smartharvest import _core
 from smartharvest.agent import Agent, Decision
 from smartharvest.cluster.monitor import HarvestMonitor
 from smartharvest.config import Settings
-from smartharvest.dispatch_watch import DispatchWatch
+from smartharvest.dispatch_watch import DispatchWatch, judges_waits
 from smartharvest.errors import (
     ConfigError,
     SmartHarvestError,
@@ -223,7 +223,7 @@ class Run:
         return WaitWatch(
             long_term,
             self._agent.total,
-            attributed=settings.long_term == "attributed",
+            attributed=settings.long_term in ("auto", "attributed"),
             wait_source=settings.waits,
         )
 
@@ -360,9 +360,13 @@ class Run:
         now_ns = _core.monotonic_ns()
         if self._waits is None or self._waits.left_ns(now_ns) > 0:
             return
-        loop = self._loop
+        session, loop = self._session, self._loop
         tripped = self._waits.judge(
-            now_ns, self._session.primary_threads, loop.sensor, loop.harvested
+            now_ns,
+            session.primary_threads,
+            loop.sensor,
+            loop.harvested,
+            only_stuck=session.settings.long_term == "auto" and judges_waits(self._agent.policy),
         )
         if tripped:
             self._lend_nothing()

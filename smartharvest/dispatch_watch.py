@@ -10,6 +10,12 @@ from smartharvest.policy.base import DISPATCHES_PERIOD_NS, Dispatches, Dispatche
 _log = logging.getLogger(__name__)
 
 
+def judges_waits(policy: Policy) -> bool:
+    """Whether the policy in force asks how the primary's tasks wait, and acts on it."""
+    # A stand-in for one that failed may be one that does not.
+    return isinstance(policy, DispatchesObserver) and getattr(policy, "wants_dispatches", True)
+
+
 class DispatchWatch:
     """Reads the in-kernel sensor's histograms; no other sensor tells waits and run times."""
 
@@ -23,10 +29,9 @@ class DispatchWatch:
         if now_ns < self._due_ns:
             return
         self._due_ns = now_ns + DISPATCHES_PERIOD_NS
-        if not isinstance(policy, DispatchesObserver):  # too dear to be asked at every window
+        if not judges_waits(policy):  # too dear to be asked at every window
             return
-        if not getattr(policy, "wants_dispatches", True):  # it stands in for one that does not
-            return
+        assert isinstance(policy, DispatchesObserver)
         if not isinstance(sensor, _core.BpfSensor):
             if not self._told:
                 _log.warning(

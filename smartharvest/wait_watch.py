@@ -100,10 +100,13 @@ class WaitWatch:
         primary_threads: Callable[[], list[int]],
         sensor: _core.Sensor,
         harvested: int,
+        *,
+        only_stuck: bool = False,
     ) -> bool:
         """Ends the period: reads the waits by the best means there is and judges them.
 
-        ``harvested`` is what is lent now. True if all cores must go back at once.
+        ``harvested`` is what is lent now; with ``only_stuck`` the policy judges the waits that end,
+        and what is left to judge is a task that waits on. True if all cores must go back at once.
         """
         self._lent |= harvested > 0
         self._period_end_ns = now_ns + self._long_term.period_ns
@@ -120,7 +123,7 @@ class WaitWatch:
         if waits is None:
             return False
         self.last = waits
-        return self._judge(now_ns, waits)
+        return self._judge(now_ns, waits, only_stuck)
 
     def _read(
         self, primary_threads: Callable[[], list[int]], sensor: _core.Sensor
@@ -168,16 +171,19 @@ class WaitWatch:
         blamed = long_waits if self._lent and self._demand < self._total else 0
         return PeriodWaits(self._source.name, dispatches, long_waits, blamed)
 
-    def _judge(self, now_ns: int, waits: PeriodWaits) -> bool:
+    def _judge(self, now_ns: int, waits: PeriodWaits, only_stuck: bool) -> bool:
+        dispatches = waits.dispatches
         counted = waits.blamed if self._attributed else waits.long_waits
         longest_ns = int((waits.longest_pending_us or 0) * 1000)
-        tripped = self._long_term.observe(now_ns, waits.dispatches, counted, longest_ns)
+        if only_stuck:
+            dispatches = counted = int(longest_ns >= self._long_term.stuck_ns)
+        tripped = self._long_term.observe(now_ns, dispatches, counted, longest_ns)
         if tripped:
             _log.warning(
                 "long-term safeguard: %d of %d dispatches waited longer than %d us; "
                 "harvesting rests for %g s",
                 counted,
-                waits.dispatches,
+                dispatches,
                 self._long_term.wait_threshold_ns // 1000,
                 self._long_term.rest_ns / 1e9,
             )

@@ -1,0 +1,146 @@
+"""What promises and hysteresis are worth to a cluster: an hour, seen second by second.
+
+A simulated server whose load changes every half minute or so lends its cores under the
+recommended policy. The engine behind the adapter has jobs of one core waiting all the time; they take
+exponential times and never finish early. Time is virtual: the figures are counts and depend on the
+seed alone.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+
+from bench.statistics import rounded
+from bench.subject import Effort, Figures, Picture, Subject
+from smartharvest.cluster.monitor import HarvestMonitor
+from smartharvest.cluster.reconcile import Hysteresis, Reconciler
+from smartharvest.simulator.mechanisms import make_mechanism
+from smartharvest.simulator.run import Experiment, run_policy
+from smartharvest.simulator.workloads import WORKLOADS, Workload
+
+SECONDS = 3600.0
+JOB_S = 20.0
+"""Mean of a job."""
+RATES = (100.0, 1500.0)
+"""Of requests a second, between which the load changes."""
+_S = 1_000_000_000
+
+PROMISES = {
+    f"hold_{hold_s}_s_at_{round(100 * probability)}": (hold_s, probability)
+    for hold_s in (5, 30)
+    for probability in (0.8, 0.95)
+}
+WAYS = {
+    "now_at_once": ("now", Hysteresis(0.0, 0.0, 5.0)),
+    "now_grow_after_2_s": ("now", Hysteresis(2.0, 0.0, 5.0)),
+    "now_grow_after_10_s": ("now", Hysteresis(10.0, 0.0, 5.0)),
+    "now_shrink_after_5_s": ("now", Hysteresis(2.0, 5.0, 5.0)),
+    "promised_grow_after_2_s": ("promised", Hysteresis(2.0, 0.0, 5.0)),
+    "promised_grow_after_10_s": ("promised", Hysteresis(10.0, 0.0, 5.0)),
+}
+"""What is followed, and how."""
+
+
+def measure(effort: Effort) -> Figures:
+    levels = hour(effort.seconds(SECONDS), effort.seed)
+    promises: Figures = {}
+    for name, (hold_s, probability) in PROMISES.items():
+        calibration, mean = _promise(levels, hold_s, probability)
+        promises[name] = {"asked_for": probability, "promised_mean": mean, **calibration}
+    follows: Figures = {
+        name: _follow(levels, what, hysteresis, effort.seed)
+        for name, (what, hysteresis) in WAYS.items()
+    }
+    return {
+        "seconds": len(levels),
+        "lent_cores_mean": rounded(sum(levels) / len(levels)),
+        "promises": promises,
+        "adapters": follows,
+    }
+
+
+def hour(seconds: float, seed: int) -> list[float]:
+    """Mean lent cores of each second."""
+    source = random.Random(seed)
+    schedule = tuple(
+        (round(source.uniform(10, 60) * _S), source.uniform(*RATES))
+        for _ in range(max(1, round(seconds / 35)))
+    )
+    primary = replace(WORKLOADS["indexserve"].primaries[0], schedule=schedule)
+    experiment = Experiment(
+        Workload("changing", (primary,)),
+        mechanism=make_mechanism("linux"),
+        seconds=seconds,
+        seed=seed,
+        long_term="off",
+    )
+    totals = [0]
+
+    def started(machine: object) -> None:
+        nonlocal simulation
+        simulation = machine.simulation  # type: ignore[attr-defined]
+
+    def observe(*_: object) -> None:
+        if simulation.now_ns >= len(totals) * _S:  # type: ignore[attr-defined]
+            totals.append(simulation.totals()["elastic_core_ns"])  # type: ignore[attr-defined]
+
+    simulation: object = None
+    run_policy(experiment, "adaptive-quiet", started=started, observe=observe)
+    return [(after - before) / _S for before, after in zip(totals, totals[1:], strict=False)]
+
+
+def _promise(levels: Sequence[float], hold_s: int, probability: float) -> tuple[Figures, float]:
+    monitor = HarvestMonitor(0, hold_s, probability)
+    promised = 0
+    for level in levels:
+        monitor.take_step(level)
+        promised += monitor.promised
+    calibration = monitor.told(0, 0, 0)["calibration"]
+    return calibration, rounded(promised / len(levels))
+
+
+def _follow(levels: Sequence[float], what: str, hysteresis: Hysteresis, seed: int) -> Figures:
+    """Core-seconds beside those that were lent; one step a second."""
+    source = random.Random(seed)
+    monitor = HarvestMonitor(0, 10, 0.95)
+    reconciler = Reconciler(hysteresis, 0)
+    told, requeued, changes = 0, 0, 0
+    jobs: list[float] = []
+    used = wasted = above = 0.0
+    for now_s, level in enumerate(levels):
+        jobs = [end_s for end_s in jobs if end_s > now_s]
+        monitor.take_step(level)
+        offered = monitor.promised if what == "promised" else int(level + 1e-9)
+        step = reconciler.step(now_s, offered, len(jobs), told)
+        if step.shed is not None and step.grace_s == 0:
+            requeued += len(jobs) - step.shed
+            del jobs[step.shed :]
+        if step.advertise is not None:
+            told, changes = max(step.advertise, len(jobs)), changes + 1
+        jobs += [now_s + source.expovariate(1 / JOB_S) for _ in range(told - len(jobs))]
+        used += min(level, len(jobs))
+        wasted += max(0.0, level - len(jobs))
+        above += max(0.0, len(jobs) - level)
+    lent = sum(levels)
+    return {
+        "used_share": rounded(used / lent),
+        "wasted_core_s": rounded(wasted),
+        "overcommitted_core_s": rounded(above),
+        "requeued_jobs": requeued,
+        "changes": changes,
+    }
+
+
+SUBJECT = Subject(
+    measure,
+    seconds=20.0,
+    title="What a cluster gets of it",
+    about="""An hour of a simulated server whose load changes every half minute or so, and an engine
+that always has jobs of one core waiting (20 s on average). Promises: how many were kept, beside
+the share asked for and what promising the cores of the moment would have kept. Adapters: of the
+core-seconds lent, how many jobs used, how many were wasted, and for how many core-seconds more jobs
+ran than cores were there (they crawl; the primary does not notice). In virtual time.""",
+    pictures=(Picture(("adapters",), "used_share", caption="share of lent core-seconds used"),),
+)
