@@ -1,19 +1,21 @@
 """What promises and hysteresis are worth to a cluster: an hour, seen second by second.
 
 A simulated server whose load changes every half minute or so lends its cores under the
-recommended policy. The engine behind the adapter has jobs of one core waiting all the time; they take
-exponential times and never finish early. Time is virtual: the figures are counts and depend on the
-seed alone.
+recommended policy. The engine behind the adapter has jobs of one core waiting all the time; they
+take exponential times. Time is virtual: the figures are counts and depend on the seed alone.
 """
 
 from __future__ import annotations
 
+import json
 import random
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from bench.statistics import rounded
-from bench.subject import Effort, Figures, Picture, Subject
+from bench.subject import Figures
 from smartharvest.cluster.monitor import HarvestMonitor
 from smartharvest.cluster.reconcile import Hysteresis, Reconciler
 from smartharvest.simulator.mechanisms import make_mechanism
@@ -43,15 +45,14 @@ WAYS = {
 """What is followed, and how."""
 
 
-def measure(effort: Effort) -> Figures:
-    levels = hour(effort.seconds(SECONDS), effort.seed)
+def measure(seed: int) -> Figures:
+    levels = hour(SECONDS, seed)
     promises: Figures = {}
     for name, (hold_s, probability) in PROMISES.items():
         calibration, mean = _promise(levels, hold_s, probability)
         promises[name] = {"asked_for": probability, "promised_mean": mean, **calibration}
     follows: Figures = {
-        name: _follow(levels, what, hysteresis, effort.seed)
-        for name, (what, hysteresis) in WAYS.items()
+        name: _follow(levels, what, hysteresis, seed) for name, (what, hysteresis) in WAYS.items()
     }
     return {
         "seconds": len(levels),
@@ -88,7 +89,7 @@ def hour(seconds: float, seed: int) -> list[float]:
 
     simulation: object = None
     run_policy(experiment, "adaptive-quiet", started=started, observe=observe)
-    return [(after - before) / _S for before, after in zip(totals, totals[1:], strict=False)]
+    return [(after - before) / _S for before, after in pairwise(totals)]
 
 
 def _promise(levels: Sequence[float], hold_s: int, probability: float) -> tuple[Figures, float]:
@@ -113,7 +114,7 @@ def _follow(levels: Sequence[float], what: str, hysteresis: Hysteresis, seed: in
         jobs = [end_s for end_s in jobs if end_s > now_s]
         monitor.take_step(level)
         offered = monitor.promised if what == "promised" else int(level + 1e-9)
-        step = reconciler.step(now_s, offered, len(jobs), told)
+        step = reconciler.step(now_s, offered, len(jobs), told, present=int(level + 1e-9))
         if step.shed is not None and step.grace_s == 0:
             requeued += len(jobs) - step.shed
             del jobs[step.shed :]
@@ -133,14 +134,5 @@ def _follow(levels: Sequence[float], what: str, hysteresis: Hysteresis, seed: in
     }
 
 
-SUBJECT = Subject(
-    measure,
-    seconds=20.0,
-    title="What a cluster gets of it",
-    about="""An hour of a simulated server whose load changes every half minute or so, and an engine
-that always has jobs of one core waiting (20 s on average). Promises: how many were kept, beside
-the share asked for and what promising the cores of the moment would have kept. Adapters: of the
-core-seconds lent, how many jobs used, how many were wasted, and for how many core-seconds more jobs
-ran than cores were there (they crawl; the primary does not notice). In virtual time.""",
-    pictures=(Picture(("adapters",), "used_share", caption="share of lent core-seconds used"),),
-)
+if __name__ == "__main__":  # too long beside the others: python -m bench.capacity [SEED]
+    print(json.dumps(measure(int(sys.argv[1]) if sys.argv[1:] else 1), indent=1))

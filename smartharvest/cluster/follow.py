@@ -81,18 +81,20 @@ class Adapter:
         self._troubles: dict[str, str] = {}
 
     def turn(self) -> None:
-        offered = self._reconciler.guaranteed
+        offered = present = self._reconciler.guaranteed
         try:
-            offered = int(self._source()["cores"][self._settings.follow])
+            cores = self._source()["cores"]
+            offered, present = int(cores[self._settings.follow]), int(cores["now"])
             self._tell("agent", None)
         except (NoCapacity, KeyError, TypeError, ValueError) as error:
             self._tell("agent", f"{error}; the guaranteed minimum counts")
         if self._settings.most is not None:
             offered = min(offered, self._settings.most)
+            present = min(present, self._settings.most)
         engine = self._engine
         try:
             step = self._reconciler.step(
-                time.monotonic(), offered, engine.in_use(), engine.verify()
+                time.monotonic(), offered, engine.in_use(), engine.verify(), present
             )
             if step.advertise is not None:
                 engine.advertise(step.advertise)

@@ -47,14 +47,20 @@ class Reconciler:
         self._below = 0
         self._over_since_s: float | None = None
 
-    def step(self, now_s: float, offered: int, in_use: int, advertised: int | None) -> Step:
-        """``advertised`` as read back from the engine; None if it cannot tell."""
+    def step(
+        self, now_s: float, offered: int, in_use: int, advertised: int | None, present: int = 0
+    ) -> Step:
+        """``advertised`` as read back from the engine; None if it cannot tell.
+
+        ``present`` cores are there at the moment. Where an offer is a cautious promise, work beyond
+        it goes on as long as it has cores.
+        """
         self._follow(now_s, max(offered, self.guaranteed))
         # While more is in use than there should be, no more than that is advertised, and no less:
         # engines refuse or miscount a capacity below what they have given out.
         told = max(self.goal, min(in_use, advertised if advertised is not None else in_use))
         advertise = told if told != advertised else None
-        if in_use <= self.goal:
+        if in_use <= max(self.goal, present):
             self._over_since_s = None
             return Step(advertise, None, self.hysteresis.grace_s)
         if self._over_since_s is None:

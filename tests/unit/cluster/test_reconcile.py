@@ -35,6 +35,14 @@ def test_shrinking_is_told_at_once_but_not_below_what_is_in_use() -> None:
     assert reconciler.step(7, 1, in_use=1, advertised=2) == Step(1, None, 5.0)
 
 
+def test_work_beyond_a_cautious_promise_goes_on_while_its_cores_are_there() -> None:
+    reconciler = Reconciler(EAGER, guaranteed=0)
+    reconciler.step(0, 4, in_use=0, advertised=0)
+    assert reconciler.step(1, 1, in_use=3, advertised=4, present=3) == Step(3, None, 5.0)
+    assert reconciler.step(2, 1, in_use=3, advertised=3, present=2) == Step(None, 1, 5.0)
+    assert reconciler.step(9, 1, in_use=3, advertised=3, present=2) == Step(None, 1, 0.0)
+
+
 def test_use_beyond_what_was_advertised_does_not_raise_it() -> None:
     reconciler = Reconciler(EAGER, guaranteed=1)
     assert reconciler.step(0, 1, in_use=6, advertised=2).advertise is None
