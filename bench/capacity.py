@@ -18,6 +18,7 @@ from bench.statistics import rounded
 from bench.subject import Figures
 from smartharvest.cluster.monitor import HarvestMonitor
 from smartharvest.cluster.reconcile import Hysteresis, Reconciler
+from smartharvest.simulator.machine import Machine
 from smartharvest.simulator.mechanisms import make_mechanism
 from smartharvest.simulator.run import Experiment, run_policy
 from smartharvest.simulator.workloads import WORKLOADS, Workload
@@ -79,16 +80,14 @@ def hour(seconds: float, seed: int) -> list[float]:
     )
     totals = [0]
 
-    def started(machine: object) -> None:
-        nonlocal simulation
-        simulation = machine.simulation  # type: ignore[attr-defined]
+    machines: list[Machine] = []
 
     def observe(*_: object) -> None:
-        if simulation.now_ns >= len(totals) * _S:  # type: ignore[attr-defined]
-            totals.append(simulation.totals()["elastic_core_ns"])  # type: ignore[attr-defined]
+        simulation = machines[0].simulation
+        if simulation.now_ns >= len(totals) * _S:
+            totals.append(simulation.totals()["elastic_core_ns"])
 
-    simulation: object = None
-    run_policy(experiment, "adaptive-quiet", started=started, observe=observe)
+    run_policy(experiment, "adaptive-quiet", started=machines.append, observe=observe)
     return [(after - before) / _S for before, after in pairwise(totals)]
 
 
