@@ -173,4 +173,5 @@ A real agent with Vowpal Wabbit at windows of 25 ms, with an idle primary and wi
 switches 4,000 times a second, woken by the in-kernel sensor and polling every 50 us. `cpu` is in
 cores, memory in MiB; the goal counts agent and guardian together.""",
     least_s=80.0,
+    quick=False,
 )

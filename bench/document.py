@@ -17,7 +17,6 @@ from bench.subject import (
     Subject,
     Watch,
 )
-from smartharvest.errors import SmartHarvestError
 
 Clock = Callable[[], float]
 Measure = Callable[[Effort], Figures]
@@ -109,6 +108,7 @@ def _measure(subject: Subject, effort: Effort) -> tuple[Figures, str]:
     except KeyboardInterrupt:
         effort.watch.interrupted = True
         return {"skipped": "interrupted"}, "interrupted"
-    except (SmartHarvestError, OSError) as error:
+    except Exception as error:
         # One broken subject must not cost the figures of the others.
-        return {"failed": str(error)}, f"failed: {error}"
+        what = f"{type(error).__name__}: {error}"
+        return {"failed": what}, f"failed: {what}"

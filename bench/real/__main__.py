@@ -24,7 +24,6 @@ from bench.real.experiment import Plan, run
 from bench.real.primaries import PRIMARIES
 from bench.statistics import rounded
 from bench.subject import Figures, NotMeasurableError
-from smartharvest.errors import SmartHarvestError
 
 MINUTES, ABLATION_MINUTES = 14.0, 7.0
 ROUNDS = 6
@@ -110,9 +109,13 @@ def _measure(
             try:
                 figures[experiment.name] = run(plan, progress)
                 outcome = f"{time.monotonic() - own_began_s:.0f} s"
-            except (NotMeasurableError, SmartHarvestError) as reason:
+            except NotMeasurableError as reason:
                 figures[experiment.name] = {"skipped": str(reason)}
                 outcome = f"skipped: {reason}"
+            except Exception as error:
+                what = f"{type(error).__name__}: {error}"
+                figures[experiment.name] = {"skipped": what}
+                outcome = f"failed: {what}"
             except KeyboardInterrupt:
                 progress.interrupted = True
                 outcome = "interrupted"

@@ -74,12 +74,12 @@ def test_what_cannot_be_measured_is_skipped_with_the_reason_and_the_rest_is_meas
 
 def test_one_that_fails_does_not_cost_the_others() -> None:
     def fail(_effort: Effort) -> Figures:
-        raise RightsError("no room")
+        raise IndexError("no window")
 
     subjects = {"one": subject(fail), "two": subject()}
     figures = build_document(subjects, EFFORT, Progress(), budget_s=100.0)["subjects"]
     assert isinstance(figures, dict)
-    assert figures["one"]["failed"] == "no room"
+    assert figures["one"]["failed"] == "IndexError: no window"
     assert "case" in figures["two"]
 
 
