@@ -55,8 +55,9 @@ test-cluster: build ## Only the tests with real cluster engines: Ray (is install
 	$(BIN)/python -m pytest -m cluster
 
 .PHONY: faults
-faults: build ## Kill 1,000 agents at random points and check the host (root); SEED=1 KILLS=1000
-	$(BIN)/python -m tests.faults --seed $(or $(SEED),1) --kills $(or $(KILLS),1000)
+faults: build ## Kill 1,000 agents at random points and check the host (root); SEED=1 KILLS=1000 MECHANISM=merge
+	$(BIN)/python -m tests.faults --seed $(or $(SEED),1) --kills $(or $(KILLS),1000) \
+		--mechanism $(or $(MECHANISM),merge)
 
 .PHONY: lab-image
 lab-image: build ## Fetch three Debian kernels and build a disk for make lab (apt, QEMU)

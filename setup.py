@@ -31,6 +31,7 @@ CORE = [
 SIMULATOR = ["histogram", "loop", "window"] + [
     f"simulator/{os.path.basename(path)[:-2]}" for path in sorted(glob.glob("csrc/simulator/*.c"))
 ]
+MECHANISMS = ["affinity", "clock", "cpugroups", "cpuset", "handover", "nudge", "task_list"]
 STRICT = ["-Wall", "-Wextra", "-Werror"] if os.environ.get("SMARTHARVEST_STRICT") else []
 # Cython's generated code is not ours to warn about.
 LENIENT = ["-Wno-unused-parameter", "-Wno-missing-field-initializers"]
@@ -56,6 +57,7 @@ EXTENSIONS = [
     extension("_core", CORE),
     extension("_demo", ["demo_server", "demo_bully"]),
     extension("_learner", ["csoaa", "decider"], EXACT),
+    extension("_mechanisms", MECHANISMS),
     extension("_simulator", SIMULATOR),
     # The loop that is linked in again here is driven by this module alone.
     extension("_trace", ["recorder", "trace_host", "loop", "window", "histogram"]),

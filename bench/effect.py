@@ -6,7 +6,8 @@ the first. The floor is one sched_setaffinity(2) of one such thread by the same 
 to the CPU and off it. What the kernel itself still does on the CPU is not seen.
 
 Mechanisms: `merge`, the agent's; `unheld`, the same without the threads that hold a core while it
-changes hands (csrc/handover.h); `affinity`, of every thread, without a nudge.
+changes hands (csrc/handover.h); `affinity`, of every thread; `cpugroups`, moving the process
+between two groups.
 
 As a program, ``python -m bench.effect PARENT_PID PAGE_FD THREADS CPU``, these are the threads.
 """
@@ -36,11 +37,14 @@ from bench.others import OTHERS_NS, Others
 from bench.statistics import compare_found
 from bench.subject import Effort, Figures, NotMeasurableError, Subject, goal, interleave
 from smartharvest import _core
+from smartharvest._mechanisms import GroupAffinityActuator
+from smartharvest.capacity import Capacity
 from smartharvest.demo.parent import die_with
 from smartharvest.host import tasks
 from smartharvest.host.cgroup import Group
 from smartharvest.host.cpulist import format_cpulist
 from smartharvest.host.writer import HostWriter
+from smartharvest.mechanisms import CpuGroups
 from smartharvest.session import HANDOVER_PRIORITY
 
 THREADS = (1, 4, 16, 64)
@@ -52,7 +56,7 @@ REST_S = 0.003
 GIVEN_UP_NS = 100_000_000
 """A grow without effect by then counts as so long."""
 WAYS = ("shrink", "grow", "grow_alone")
-MECHANISMS = ("merge", "unheld", "affinity")
+MECHANISMS = ("merge", "unheld", "affinity", "cpugroups")
 FLOOR = "sched_setaffinity"
 SHRINK_RATIO_GOAL = 1.3
 GOALS_US = {
@@ -87,10 +91,17 @@ def measure(effort: Effort) -> Figures:
             return _Hogs(threads, cpus[0], lambda pid: _enter(pid, group, writer))
 
         def case(mechanism: str, threads: int) -> Times:
-            with hogs(threads) as batch:
+            with ExitStack() as case_stack:
+                if mechanism == "cpugroups":
+                    case_stack.callback(_remove_splits, group)
+                batch = case_stack.enter_context(hogs(threads))
                 move: Callable[[int], object]
                 if mechanism == "affinity":
-                    move = _core.AffinityActuator([batch.pid], [cpus[1:], cpus]).assign
+                    move = GroupAffinityActuator(
+                        [group.tasks_file], [cpus[1:], cpus], [-1, cpus[0]]
+                    ).assign
+                elif mechanism == "cpugroups":
+                    move = _cpugroups(group, writer, cpus).assign
                 elif mechanism == "floor":
                     tid = batch.pid
                     move = lambda level: probe.setaffinity_ns(tid, cpus[1 - level])  # noqa: E731
@@ -130,6 +141,25 @@ def _goals(figures: Figures) -> Figures:
             ratio = of_way[name]["median_ratio"]
             goals["shrink_merge_4_to_floor"] = goal(SHRINK_RATIO_GOAL, ratio)
     return goals
+
+
+def _cpugroups(group: Group, writer: HostWriter, cpus: list[int]) -> _core.Actuator:
+    capacity = Capacity(tuple(cpus), 1, (cpus[1], cpus[0]), (2,), 1, 1, keep_idle=1)
+    mechanism = CpuGroups(group, writer)
+    mechanism.arrange(capacity)
+    return mechanism.make_actuator(capacity, (), None)
+
+
+def _remove_splits(group: Group) -> None:
+    """A group of the other mechanisms cannot be narrowed below what its children have (v1)."""
+    files = group.tree.files
+    for name in files.subdirectories(group.path):
+        for _ in range(1000):  # a killed thread takes a moment to leave
+            try:
+                files.rmdir(f"{group.path}/{name}")
+                break
+            except OSError:
+                time.sleep(0.002)
 
 
 class _Hogs:

@@ -63,13 +63,63 @@ static void set_one(void *ctx, int32_t tid) {
         pass->error = -errno;
 }
 
+static int pass_groups(struct sh_affinity *affinity, struct pass *pass) {
+    for (uint32_t i = 0; i < affinity->group_count; i++) {
+        pass->follower = true; /* it may have left the group since */
+        int err = sh_list_task_file(affinity->task_files[i], set_one, pass);
+        if (err && (i == 0 || err != -ENODEV))
+            return err;
+    }
+    return 0;
+}
+
+/* Threads to move to CPUs that are added; the load balancer would need milliseconds. */
+struct nudge {
+    const struct sh_affinity *affinity;
+    const int32_t *cpus;
+    uint32_t count, skip, seen;
+};
+
+static void nudge_one(void *ctx, int32_t tid) {
+    struct nudge *nudge = ctx;
+    struct sh_affinity_mask mask;
+    nudge->seen++;
+    if (nudge->skip > 0) {
+        nudge->skip--;
+        return;
+    }
+    for (; nudge->count > 0 && *nudge->cpus < 0; nudge->cpus++)
+        nudge->count--;
+    if (nudge->count == 0 || pin_of(nudge->affinity, tid) || !sh_task_is_runnable(tid))
+        return;
+    const uint32_t cpu = (uint32_t)*nudge->cpus++;
+    nudge->count--;
+    memset(&mask, 0, sizeof(mask));
+    mask.bits[cpu / (8 * sizeof(long))] = 1UL << cpu % (8 * sizeof(long));
+    sched_setaffinity(tid, sizeof(mask), (const cpu_set_t *)&mask); /* the pass widens it again */
+}
+
+static void nudge(struct sh_affinity *affinity, uint32_t from, uint32_t to) {
+    struct nudge nudge = {.affinity = affinity,
+                          .cpus = &affinity->added_cpu[from + 1],
+                          .count = to - from,
+                          .skip = affinity->turn};
+    for (uint32_t i = 0; i < affinity->group_count && nudge.count > 0; i++)
+        if (sh_list_task_file(affinity->task_files[i], nudge_one, &nudge) != 0)
+            break;
+    affinity->turn = nudge.seen > 0 ? (affinity->turn + 1) % nudge.seen : 0;
+}
+
 static int affinity_assign(void *ctx, uint32_t harvested) {
     struct sh_affinity *affinity = ctx;
+    const int64_t before = atomic_load(&affinity->current);
     const uint32_t level = harvested < affinity->levels ? harvested : affinity->levels - 1;
     struct pass pass = {.affinity = affinity, .mask = &affinity->masks[level]};
-    if (atomic_load(&affinity->current) == (int64_t)level)
+    if (before == (int64_t)level)
         return 0;
     atomic_store(&affinity->current, -1);
+    if (affinity->added_cpu && before >= 0 && before < (int64_t)level)
+        nudge(affinity, (uint32_t)before, level);
     for (int passes = 0; passes < MAX_PASSES; passes++) {
         const uint32_t count = atomic_load(&affinity->process_count);
         pass.changed = pass.seen = 0;
@@ -79,9 +129,10 @@ static int affinity_assign(void *ctx, uint32_t harvested) {
             if (err && err != -ESRCH)
                 return err;
         }
-        if (pass.error)
-            return pass.error;
-        if (pass.seen == 0)
+        const int err = pass_groups(affinity, &pass);
+        if (err || pass.error)
+            return err ? err : pass.error;
+        if (pass.seen == 0 && affinity->group_count == 0)
             return -ESRCH;
         atomic_fetch_add_explicit(&affinity->writes, pass.changed, memory_order_relaxed);
         if (pass.changed == 0)
@@ -140,6 +191,19 @@ int sh_affinity_follow(struct sh_affinity *affinity, uint32_t slot, int task_dir
     }
     if (own >= 0)
         close(own);
+    return err;
+}
+
+int sh_affinity_refresh(struct sh_affinity *affinity) {
+    int err = 0;
+    for (int64_t level; !err && (level = settled_level(affinity)) >= 0;) {
+        struct pass pass = {.affinity = affinity, .mask = &affinity->masks[level]};
+        if (!(err = pass_groups(affinity, &pass)))
+            err = pass.error;
+        atomic_fetch_add_explicit(&affinity->writes, pass.changed, memory_order_relaxed);
+        if (atomic_load(&affinity->current) == level)
+            break;
+    }
     return err;
 }
 

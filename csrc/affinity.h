@@ -1,10 +1,10 @@
-/* The `affinity` mechanism: sched_setaffinity on every thread of the elastic processes.
+/* The `affinity` mechanism: sched_setaffinity on every thread of the elastic processes or groups.
  *
- * For elastic targets that are processes and no group. Threads are listed again until a pass finds
- * none that is new, since one born during a pass may carry its parent's old mask.
+ * Threads are listed again until a pass finds none that is new, since one born during a pass may
+ * carry its parent's old mask.
  *
- * The first process is the target, the others are those it has started. They are added while the
- * loop runs, by one other thread. */
+ * Of processes the first process is the target, the others are those it has started. They are added
+ * while the loop runs, by one other thread. */
 #ifndef SH_AFFINITY_H
 #define SH_AFFINITY_H
 
@@ -13,7 +13,7 @@
 
 #include "actuator.h"
 
-enum { SH_AFFINITY_BYTES = 1024, SH_AFFINITY_MAX_PROCESSES = 256 };
+enum { SH_AFFINITY_BYTES = 1024, SH_AFFINITY_MAX_PROCESSES = 256, SH_AFFINITY_MAX_GROUPS = 256 };
 
 struct sh_affinity_mask {
     unsigned long bits[SH_AFFINITY_BYTES / sizeof(unsigned long)];
@@ -26,6 +26,11 @@ struct sh_affinity_pin {
 };
 
 struct sh_affinity {
+    int task_files[SH_AFFINITY_MAX_GROUPS]; /* descriptors of groups' lists; the target's first */
+    uint32_t group_count;
+    const int32_t *added_cpu; /* [levels]: the CPU a level has and the one below lacks, or -1; a
+                               * running thread is moved there when it is added. NULL: none is */
+    uint32_t turn;
     int task_dirs[SH_AFFINITY_MAX_PROCESSES]; /* descriptors of /proc/PID/task */
     _Atomic uint32_t process_count;
     const struct sh_affinity_mask *masks; /* [levels] */
@@ -43,5 +48,9 @@ void sh_affinity_init(struct sh_affinity *affinity, struct sh_actuator *actuator
  * number, for the loop may be about to read it. Takes task_dir. 0 or -errno (-ESRCH: it has ended,
  * and the slot is taken). */
 int sh_affinity_follow(struct sh_affinity *affinity, uint32_t slot, int task_dir);
+
+/* Confines those that have joined the groups since the last assignment. By one thread that is not
+ * the loop's. 0 or -errno. */
+int sh_affinity_refresh(struct sh_affinity *affinity);
 
 #endif

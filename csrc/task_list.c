@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -46,6 +47,18 @@ int sh_list_task_file(int fd, sh_task_visitor visit, void *ctx) {
     const int err = read_task_file(fresh, visit, ctx);
     close(fresh);
     return err;
+}
+
+bool sh_task_is_runnable(int32_t tid) {
+    char path[64], line[256];
+    snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", tid, tid);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    const ssize_t got = read(fd, line, sizeof(line));
+    close(fd);
+    const char *p = got > 0 ? memrchr(line, ')', (size_t)got) : NULL;
+    return p && p + 2 < line + got && p[2] == 'R';
 }
 
 struct directory_entry { /* struct linux_dirent64 of getdents64(2) */

@@ -108,6 +108,20 @@ class Capacity:
             harvested -= 1
         return harvested
 
+    def in_steps(self, most: int) -> Capacity:
+        """The same with at most so many different sets of elastic CPUs, evenly spaced."""
+        first, last = self.elastic_min, self.elastic_min + self.max_shared
+        sizes = [n for n in self.whole or range(last + 1) if first < n <= last]
+        if len(sizes) < most:
+            return self
+        step = -(-len(sizes) // (most - 1))
+        coarse = replace(self, whole=frozenset([first, *sorted(sizes)[step - 1 :: step]]))
+        return replace(
+            coarse,
+            max_harvest=coarse.whole_harvest(self.max_harvest),
+            max_shared=coarse.whole_harvest(self.max_shared),
+        )
+
     @property
     def whole_harvests(self) -> list[int] | None:
         """``whole_harvest`` of 0..total; None if any number can be lent."""

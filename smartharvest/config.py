@@ -45,6 +45,7 @@ DEATHS = ("restore", "minimum")
 HALT_POLLS = ("keep", "off")
 PLACEMENTS = ("shared", "exclusive")
 ORDERS = ("topology", "numbers")
+MECHANISMS = ("merge", "affinity", "cpugroups")
 
 _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,9}")
 _PERCENTAGE = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*%")
@@ -372,6 +373,14 @@ class Settings:
         "shared: the primary's cpuset is never written, it may use lent cores too; exclusive: a "
         "lent core is taken out of the primary's cpuset.",
         "shared",
+        "HOW",
+    )
+    mechanism: str = _setting(
+        _one_of(MECHANISMS),
+        "How a core changes hands: merge (one cpuset write), affinity (of each elastic thread) or "
+        "cpugroups (tasks are moved between groups; slow, for comparison). A process is always "
+        "moved by affinity.",
+        "merge",
         "HOW",
     )
     order: str = _setting(

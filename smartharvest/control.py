@@ -232,9 +232,16 @@ class Run:
         sensor = self._loop.sensor
         if isinstance(sensor, _core.BpfSensor):
             self._displacements += sensor.displacements
-            pool = self._session.capacity.pool
-            self._primary_on_lent_ns += sum(sensor.primary_times_ns(cpu)[1] for cpu in pool)
+        self._primary_on_lent_ns = self._on_lent_ns(sensor)
         sensor.close()
+
+    def _on_lent_ns(self, sensor: _core.Sensor) -> int:
+        """How long primary tasks have run on lent cores, by this sensor and those before it."""
+        now_ns = 0
+        if isinstance(sensor, _core.BpfSensor):
+            pool = self._session.capacity.pool
+            now_ns = sum(sensor.primary_times_ns(cpu)[1] for cpu in pool)
+        return self._primary_on_lent_ns + now_ns
 
     def _listen(self, steering: Steering) -> ControlSocket | None:
         path = socket_path(self._session.settings.state_dir, os.getpid())
@@ -281,6 +288,7 @@ class Run:
             waits=self._waits.last if self._waits else None,
             waits_unreadable=self._waits.unreadable if self._waits else "long_term is off",
             resting=self._rest.reason,
+            primary_on_lent_ns=self._on_lent_ns(self._loop.sensor),
             give_backs=self._give_backs(),
             seconds=time.monotonic() - began,
             cpu_seconds=time.process_time() - cpu_s,

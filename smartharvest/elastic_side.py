@@ -19,6 +19,7 @@ from smartharvest.host.journal import Minimum
 from smartharvest.host.targets import CgroupTarget, PidTarget
 from smartharvest.host.writer import HostWriter
 from smartharvest.levels import Levels, group_levels, make_room, mask_files
+from smartharvest.mechanisms import Mechanism, make_mechanism
 from smartharvest.survey import Survey
 
 _log = logging.getLogger(__name__)
@@ -74,6 +75,8 @@ class ElasticSide:
         """Whether nobody in the group has an affinity of his own."""
         self.idle_file: str | None = None
         """The cpu.idle switch, if it is on."""
+        self._mechanism: Mechanism | None = None
+        """What moves the cores, if not the group's mask."""
 
     def arrange(self, survey: Survey, primaries: Sequence[CgroupTarget | PidTarget] = ()) -> None:
         """Journals what the loop is going to write, and puts the group under cpu.idle.
@@ -83,6 +86,8 @@ class ElasticSide:
         if isinstance(self.target, PidTarget):
             if self._settings.park == "freeze":
                 raise ConfigError("park: freeze needs an elastic group, not a process")
+            if self._settings.mechanism == "cpugroups":
+                raise ConfigError("mechanism: cpugroups needs an elastic group, not a process")
             self._family = Family(self.target.pid)
             if self._was_arranged:  # whoever is not known has inherited the confinement
                 self._writer.adopt_newborns(self.target.pid, self._family.members.items())
@@ -92,8 +97,12 @@ class ElasticSide:
                 _log.info("%s is no group: running without cpu.idle", self.target.spec)
             return
         group = self.target.group
+        self._mechanism = make_mechanism(self._settings, group, self._writer)
         if self._settings.cpu_idle:
             self._set_idle(group, primaries)
+        if self._mechanism is not None:
+            self.make_room(survey)
+            return
         if self._settings.park == "freeze":
             if survey.capacity.elastic_min == 0:
                 self._freezer(group)
@@ -148,6 +157,8 @@ class ElasticSide:
         Why nothing may be lent if there are more processes than can be followed: those get the
         CPUs of ``smallest``.
         """
+        if self._mechanism is not None:
+            self._mechanism.take_in(actuator)
         if self._family is None or not isinstance(actuator, _core.AffinityActuator):
             return None
         new = self._adopt_newborns(self._family)
@@ -261,7 +272,9 @@ class ElasticSide:
 
     def make_room(self, survey: Survey) -> None:
         """Widens the groups below the elastic one, so that the loop can narrow them (v1)."""
-        if survey.elastic_groups:
+        if self._mechanism is not None:
+            self._mechanism.arrange(survey.capacity)
+        elif survey.elastic_groups:
             make_room(self._levels(survey), self._writer)
 
     def _levels(self, survey: Survey) -> Levels:
@@ -278,6 +291,8 @@ class ElasticSide:
         """What the guardian has to write to leave the group with its minimum: leaves first."""
         if isinstance(self.target, PidTarget):
             return ()
+        if self._mechanism is not None:
+            return self._mechanism.minimum(survey.capacity)
         masks = [(path, masks[0]) for path, _, masks in self.files(survey)]
         frozen = []
         if self._freezes:
@@ -286,13 +301,17 @@ class ElasticSide:
         return (*reversed(masks), *frozen)
 
     def minimum_cpus(self, survey: Survey) -> tuple[int, ...]:
-        """What the guardian has to leave the threads of a process; empty for a group."""
+        """What the guardian has to leave threads that are moved by affinity; else empty."""
+        if self._mechanism is not None:
+            return self._mechanism.minimum_cpus(survey.capacity)
         return survey.capacity.elastic_cpus(0) if isinstance(self.target, PidTarget) else ()
 
     def files(self, survey: Survey) -> list[tuple[str, str | None, list[str]]]:
-        """``CpusetActuator``'s files; none for a process."""
+        """``CpusetActuator``'s files, or those nobody else may write; none for a process."""
         if isinstance(self.target, PidTarget):
             return []
+        if self._mechanism is not None:
+            return self._mechanism.files(survey.capacity)
         group = self.target.group
         return mask_files(self._levels(survey), group.path, group.effective_cpus_file)
 
@@ -302,6 +321,7 @@ class ElasticSide:
         nudge_slot: memoryview,
         primary_files: Sequence[tuple[str, str | None, list[str]]] = (),
         fifo_priority: int = 0,
+        beat_slot: memoryview | None = None,
     ) -> _core.Actuator:
         """What moves the cores, for the host as surveyed; ``primary_files`` of the primaries.
 
@@ -318,11 +338,13 @@ class ElasticSide:
                 self._writer.pins(self.target.grantable_cpus()),
             )
         group = self.target.group
-        files = self.files(survey)
         first = capacity.elastic_min
         # A parked group is on the first core already.
         added = [capacity.lendable[first + n - 1] if first + n > 1 else -1 for n in levels]
         added[0] = -1
+        if self._mechanism is not None:
+            return self._mechanism.make_actuator(capacity, added, beat_slot)
+        files = self.files(survey)
         frozen = self._settings.park == "freeze" and capacity.elastic_min == 0
         made_tree = isinstance(self._tree.files, FakeKernel)
         return _core.CpusetActuator(

@@ -584,6 +584,7 @@ class Session:
             page.nudge_slot,
             primary_files,
             fifo_priority=HANDOVER_PRIORITY if self._realtime else 0,
+            beat_slot=page.beat_slot,
         )
         return actuator, page.beat_slot
 

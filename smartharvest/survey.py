@@ -15,6 +15,7 @@ from smartharvest.host.cgroup import CgroupTree, Group
 from smartharvest.host.fake_kernel import FakeKernel
 from smartharvest.host.targets import CgroupTarget, PidTarget
 from smartharvest.host.topology import this_machine
+from smartharvest.mechanisms import MAX_SPLITS, SPLIT
 
 _log = logging.getLogger(__name__)
 
@@ -32,7 +33,7 @@ class Survey:
     kernel_ids: tuple[tuple[str, int, int], ...]
     """(hierarchy, id, index of the primary or -1): how the kernel knows the targets."""
     elastic_groups: tuple[str, ...]
-    """Those below the elastic group (v1) whose masks have to follow its own."""
+    """Those below the elastic group whose masks (v1) or threads have to follow its own."""
     primary_groups: tuple[str, ...] = ()
     """The same of the primaries, with exclusive placement."""
 
@@ -75,6 +76,8 @@ def survey(
         topology=None if made_tree or settings.order == "numbers" else this_machine(online),
         shared=settings.placement == "shared",
     )
+    if settings.mechanism == "cpugroups":
+        capacity = capacity.in_steps(MAX_SPLITS)
     numbered = [*enumerate(primaries), *([(-1, elastic)] if elastic is not None else [])]
     kernel_ids = tuple(
         (*kernel_id, index) for index, target in numbered for kernel_id in _kernel_ids(target)
@@ -83,7 +86,7 @@ def survey(
         capacity,
         tuple(sources),
         kernel_ids,
-        _groups_below([elastic]),
+        _groups_below([elastic], version_2=settings.mechanism == "affinity"),
         _groups_below(primaries) if held else (),
     )
 
@@ -103,14 +106,16 @@ def look_at_primaries(
     return found
 
 
-def _groups_below(targets: Sequence[CgroupTarget | PidTarget | None]) -> tuple[str, ...]:
-    """The groups below these (v1) that have masks, a parent before its children."""
+def _groups_below(
+    targets: Sequence[CgroupTarget | PidTarget | None], *, version_2: bool = False
+) -> tuple[str, ...]:
+    """The groups below these that have masks (v1), a parent before its children; not our own."""
     return tuple(
         group.path
         for target in targets
-        if isinstance(target, CgroupTarget) and target.group.tree.version == 1
+        if isinstance(target, CgroupTarget) and (version_2 or target.group.tree.version == 1)
         for group in target.group.descendants()
-        if _has_cpus(group)
+        if _has_cpus(group) and not os.path.basename(group.path).startswith(SPLIT)
     )
 
 
@@ -157,7 +162,7 @@ def _kernel_ids(target: CgroupTarget | PidTarget) -> list[tuple[str, int]]:
 def _has_cpus(group: Group) -> bool:
     """Whether a v1 group has a mask; a new one has none and holds nothing back."""
     try:
-        return bool(group.cpus())
+        return group.tree.version == 2 or bool(group.cpus())
     except TargetVanished:
         return False
 

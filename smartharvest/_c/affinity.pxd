@@ -1,4 +1,4 @@
-from libc.stdint cimport int32_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
 from smartharvest._c.actuator cimport sh_actuator
 
@@ -6,6 +6,7 @@ cdef extern from "affinity.h" nogil:
     enum:
         SH_AFFINITY_BYTES
         SH_AFFINITY_MAX_PROCESSES
+        SH_AFFINITY_MAX_GROUPS
 
     struct sh_affinity_mask:
         unsigned long bits[128]
@@ -15,6 +16,10 @@ cdef extern from "affinity.h" nogil:
         sh_affinity_mask mask
 
     struct sh_affinity:
+        int task_files[256]
+        uint32_t group_count
+        const int32_t *added_cpu
+        int64_t current
         int task_dirs[256]
         uint32_t process_count
         const sh_affinity_mask *masks
@@ -24,4 +29,5 @@ cdef extern from "affinity.h" nogil:
         uint64_t writes
 
     void sh_affinity_init(sh_affinity *affinity, sh_actuator *actuator)
+    int sh_affinity_refresh(sh_affinity *affinity)
     int sh_affinity_follow(sh_affinity *affinity, uint32_t slot, int task_dir)

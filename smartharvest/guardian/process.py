@@ -165,7 +165,8 @@ class GuardianProcess:
                 self._files.write(path, value)
             except OSError as error:
                 _say(f"{path}: {value!r} was refused: {error.strerror}")
-        confined = confine(journal.entries, journal.minimum_cpus) if journal.minimum_cpus else 0
+        cpus = journal.minimum_cpus
+        confined = confine(journal.entries, cpus, self._files) if cpus else 0
         return bool(journal.minimum or confined)
 
     def _after_death(self) -> int:

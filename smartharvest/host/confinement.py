@@ -7,22 +7,28 @@ import os
 from collections.abc import Collection, Iterable, Iterator
 
 from smartharvest.host import tasks
-from smartharvest.host.journal import AffinityEntry, Entry
+from smartharvest.host.journal import AffinityEntry, ConfinedEntry, Entry
+from smartharvest.host.kernel_files import KernelFiles
+from smartharvest.host.restoration import tasks_below
 
 _ROUNDS = 3
 """What is not confined yet may start others after we looked."""
 
 
-def confine(entries: Iterable[Entry], cpus: Collection[int]) -> int:
+def confine(entries: Iterable[Entry], cpus: Collection[int], files: KernelFiles) -> int:
     """Confines every thread that has a journaled affinity to ``cpus``, with all that started since
-    in the journaled processes and those they started. How many there were.
+    in the journaled processes and those they started, and all in the journaled groups. How many
+    there were.
 
     A thread that has ended, or whose cpuset has none of ``cpus``, is left out.
     """
+    entries = list(entries)
     journaled = [entry for entry in entries if isinstance(entry, AffinityEntry)]
+    groups = [entry.directory for entry in entries if isinstance(entry, ConfinedEntry)]
     confined: set[int] = set()
     for _ in range(_ROUNDS):
-        new = set(_threads(journaled)) - confined
+        in_groups = {tid for group in groups for tid in tasks_below(files, group)}
+        new = (set(_threads(journaled)) | in_groups) - confined
         for tid in new:
             with contextlib.suppress(OSError):
                 os.sched_setaffinity(tid, cpus)

@@ -21,6 +21,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterator
 
+from smartharvest.host import tasks
 from smartharvest.host.cpulist import format_cpulist, parse_cpulist
 
 _V1_FILES = {
@@ -334,7 +335,7 @@ class FakeKernel:
                 self._store_threads(group, after)
 
     def _store_threads(self, directory: str, threads: set[int]) -> None:
-        processes = {_leader_of(tid) for tid in threads}
+        processes = {tasks.process_of(tid) or tid for tid in threads}
         for name in _TASK_FILES:
             path = os.path.join(directory, name)
             if os.path.exists(path):
@@ -351,7 +352,12 @@ class FakeKernel:
         )
 
     def _has_populated_child(self, directory: str) -> bool:
-        return any(self._threads(group) for group in _walk(directory) if group != directory)
+        """Threaded children are none: cgroup_can_be_thread_root()."""
+        return any(
+            self._threads(group) and _text(group, "cgroup.type") != "threaded"
+            for group in _walk(directory)
+            if group != directory
+        )
 
     def _write_subtree_control(self, path: str, value: str) -> None:
         directory = os.path.dirname(path)
@@ -544,18 +550,9 @@ def _parse_bitmap_list(path: str, value: str, size: int) -> frozenset[int]:
     return frozenset(bits)
 
 
-def _leader_of(tid: int) -> int:
-    """The process of a thread; a made-up thread is its own."""
-    try:
-        with open(f"/proc/{tid}/status") as file:
-            return next(int(line.split()[1]) for line in file if line.startswith("Tgid:"))
-    except (OSError, StopIteration):
-        return tid
-
-
 def _process_of(tid: int) -> set[int]:
     """All threads of the process that ``tid`` leads or belongs to."""
     try:
-        return set(map(int, os.listdir(f"/proc/{_leader_of(tid)}/task")))
+        return set(map(int, os.listdir(f"/proc/{tasks.process_of(tid) or tid}/task")))
     except OSError:
         return {tid}

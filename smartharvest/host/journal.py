@@ -76,13 +76,26 @@ class AffinityEntry:
     started since then get these CPUs as well. None: nobody else does."""
 
 
-Entry = FileEntry | CreatedEntry | MovedEntry | AffinityEntry
+@dataclass(frozen=True)
+class ConfinedEntry:
+    """A group whose threads' affinities are changed.
+
+    Those in it, or below it, that have no AffinityEntry came later: they get what their process
+    had, or else every CPU of their cpuset.
+    """
+
+    directory: str
+    inode: int = 0
+
+
+Entry = FileEntry | CreatedEntry | MovedEntry | AffinityEntry | ConfinedEntry
 
 _KINDS: dict[str, type[Entry]] = {
     "file": FileEntry,
     "created": CreatedEntry,
     "moved": MovedEntry,
     "affinity": AffinityEntry,
+    "confined": ConfinedEntry,
 }
 
 
@@ -250,10 +263,11 @@ class Journal:
     def record_created(self, directory: str) -> None:
         self.record(CreatedEntry(directory))
 
-    def note_made(self, directory: str) -> None:
-        """The group that was recorded as created is there now."""
-        entry = CreatedEntry(directory, inode(directory))
-        self._entries[_subject(entry)] = entry
+    def note_made(self, *directories: str) -> None:
+        """The groups that were recorded as created are there now."""
+        for directory in directories:
+            entry = CreatedEntry(directory, inode(directory))
+            self._entries[_subject(entry)] = entry
         self._save()
 
     def expect(
@@ -398,6 +412,8 @@ def _subject(entry: Entry) -> tuple[object, ...]:
             return MovedEntry, entry.tid, entry.start_time, entry.destination
         case AffinityEntry():
             return AffinityEntry, entry.tid, entry.start_time
+        case ConfinedEntry():
+            return ConfinedEntry, entry.directory
 
 
 def read_journal(path: str) -> JournalContents:

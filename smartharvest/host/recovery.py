@@ -23,12 +23,11 @@ from smartharvest.host.journal import (
     try_lock,
 )
 from smartharvest.host.kernel_files import KernelFiles
-from smartharvest.host.restoration import put_back
+from smartharvest.host.restoration import EVERY_CPU, put_back
 
 OTHERS_MAY_TAKE_S = 5.0
 """How long somebody else, such as its guardian, may take to restore a dead agent's journal."""
 _LOOK_AGAIN_S = 0.01
-_EVERY_CPU = 8192  # the largest NR_CPUS on x86; the kernel takes those there are
 
 
 @dataclass
@@ -136,7 +135,7 @@ def _unpin(tid: int, elastic: Sequence[str], files: KernelFiles, report: Recover
     if not tid or len(tasks.affinity(tid)) != 1 or not _holds(elastic, tid, files):
         return
     with contextlib.suppress(OSError):
-        os.sched_setaffinity(tid, range(_EVERY_CPU))
+        os.sched_setaffinity(tid, EVERY_CPU)
         report.restored.append(f"affinity of thread {tid}: unpinned")
 
 

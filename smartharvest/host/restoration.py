@@ -8,6 +8,7 @@ What no longer exists needs no undoing.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 from collections.abc import Callable, Iterable
@@ -17,6 +18,7 @@ from smartharvest.host import tasks
 from smartharvest.host.cpulist import format_cpulist, parse_cpulist
 from smartharvest.host.journal import (
     AffinityEntry,
+    ConfinedEntry,
     CreatedEntry,
     Entry,
     FileEntry,
@@ -32,6 +34,8 @@ _NOT_ONLINE = (errno.EINVAL, errno.EACCES, errno.ERANGE)
 _WEIGHTS_OF_IDLE = {"cpu.shares": ("2", "3", "1024"), "cpu.weight": ("0", "1", "100")}
 """What an idle group reads, and one that is idle no more: sched_group_set_idle()."""
 _DRAIN_ROUNDS = 100  # tasks may fork while they are moved out
+EVERY_CPU = range(8192)
+"""The largest NR_CPUS on x86; the kernel takes those that the thread's cpuset has."""
 
 
 WriteLog = Callable[[str, str, str], None]
@@ -132,6 +136,22 @@ def is_ours(path: str, current: str, original: str, ours: Ours) -> bool:
     return any(now in (mask, mask | before) for mask in masks)
 
 
+def tasks_below(files: KernelFiles, directory: str) -> list[int]:
+    """The threads in the group at ``directory`` and those below it."""
+    found: list[int] = []
+    directories = [directory]
+    for path in directories:  # which grows meanwhile
+        try:
+            listing = f"{path}/tasks"
+            if not files.exists(listing):
+                listing = f"{path}/cgroup.threads"
+            found += map(int, files.read(listing).split())
+            directories += [f"{path}/{name}" for name in files.subdirectories(path)]
+        except OSError:  # it has gone
+            continue
+    return found
+
+
 class _Undo:
     def __init__(
         self,
@@ -162,6 +182,9 @@ class _Undo:
                 self._moved(entry)
             case AffinityEntry():
                 self._affinity(entry)
+            case ConfinedEntry():
+                if self._is_same_group(entry.directory, entry.inode):
+                    self._confined(entry.directory)
 
     def _file(self, path: str, original: str) -> None:
         current = self._files.read(path).strip()
@@ -276,10 +299,14 @@ class _Undo:
         self._log(entry.origin, entry.destination, f"task {entry.tid}")
 
     def _members(self, directory: str) -> list[int]:
-        # v2's cgroup.procs lists processes, which is what can be moved there.
+        # v2's cgroup.procs lists processes, which is what can be moved there. A threaded group has
+        # no such list; a thread's id, written elsewhere, moves its process all the same.
         by_thread = os.path.join(directory, "tasks")
         whole = os.path.join(directory, "cgroup.procs")
+        kind = os.path.join(directory, "cgroup.type")
         path = by_thread if self._files.exists(by_thread) else whole
+        if self._files.exists(kind) and self._files.read(kind).strip() == "threaded":
+            path = os.path.join(directory, "cgroup.threads")
         return [int(tid) for tid in self._files.read(path).split()]
 
     def _affinity(self, entry: AffinityEntry) -> None:
@@ -313,11 +340,30 @@ class _Undo:
             if (tasks.start_time(tid) or 0) >= since and tasks.affinity(tid) != set(entry.cpus)
         }
 
+    def _confined(self, directory: str) -> None:
+        """Frees those that came to the group later; one that is not free yet may start another."""
+        known = {
+            entry.tid: entry.cpus
+            for entry in self.entries
+            if isinstance(entry, AffinityEntry) and tasks.start_time(entry.tid) == entry.start_time
+        }
+        done = set(known)
+        while newcomers := set(tasks_below(self._files, directory)) - done:
+            for tid in newcomers:
+                with contextlib.suppress(OSError):  # it has ended, or left for another cpuset
+                    self._set_affinity(tid, known.get(tasks.process_of(tid) or tid, ()))
+            done |= newcomers
+
     def _set_affinity(self, tid: int, cpus: tuple[int, ...]) -> None:
+        """Gives a thread the CPUs it had: without an affinity of its own, if those are all that
+        its cpuset has, so that it follows its cpuset again. No ``cpus``: as far as that goes."""
         current = tasks.affinity(tid)
+        os.sched_setaffinity(tid, EVERY_CPU)
+        if cpus and tasks.affinity(tid) != set(cpus):
+            os.sched_setaffinity(tid, cpus)
+        cpus = cpus or tuple(tasks.affinity(tid))
         if current == set(cpus):
             return
-        os.sched_setaffinity(tid, cpus)
         self._log(f"affinity of thread {tid}", format_cpulist(current), format_cpulist(cpus))
 
     def _log(self, path: str, old: str, new: str) -> None:
@@ -339,3 +385,5 @@ def _where(entry: Entry) -> str:
             return f"task {entry.tid} (was in {entry.origin})"
         case AffinityEntry():
             return f"affinity of thread {entry.tid} (was {format_cpulist(entry.cpus)})"
+        case ConfinedEntry():
+            return f"affinities in {entry.directory}"

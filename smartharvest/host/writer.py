@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import logging
 import os
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 from smartharvest.errors import (
     RightsError,
@@ -16,9 +16,24 @@ from smartharvest.errors import (
 )
 from smartharvest.host import tasks
 from smartharvest.host.cpulist import format_cpulist, parse_cpulist
-from smartharvest.host.journal import AffinityEntry, FileEntry, Journal, MovedEntry
+from smartharvest.host.journal import (
+    AffinityEntry,
+    ConfinedEntry,
+    CreatedEntry,
+    FileEntry,
+    Journal,
+    MovedEntry,
+    inode,
+)
 from smartharvest.host.kernel_files import KernelFiles
-from smartharvest.host.restoration import WriteLog, is_same, move, no_log, put_back
+from smartharvest.host.restoration import (
+    WriteLog,
+    is_same,
+    move,
+    no_log,
+    put_back,
+    tasks_below,
+)
 
 _log = logging.getLogger(__name__)
 
@@ -90,6 +105,30 @@ class HostWriter:
             raise TargetError(f"{path}: the group cannot be made: {error.strerror}") from error
         self._journal.note_made(path)
         self._write_log(path, "", "mkdir")
+
+    def make_children(self, parent: str, masks: Mapping[str, str]) -> None:
+        """Makes groups below ``parent`` that differ in their CPUs: name -> mask.
+
+        Threaded ones under v2, so that the parent may have tasks as well. Those there are already,
+        which this writer must have made, get the new masks.
+        """
+        paths = [os.path.join(parent, name) for name in masks]
+        self._journal.record(*(CreatedEntry(path) for path in paths))
+        for path, mask in zip(paths, masks.values(), strict=True):
+            try:
+                if not self.files.exists(path):
+                    self.files.mkdir(path)
+                    if self.files.exists(f"{path}/cgroup.type"):
+                        self.files.write(f"{path}/cgroup.type", "threaded")
+                    else:
+                        self.files.write(
+                            f"{path}/cpuset.mems", self.files.read(f"{parent}/cpuset.mems")
+                        )
+                    self._write_log(path, "", "mkdir")
+                self.files.write(f"{path}/cpuset.cpus", mask + "\n")
+            except OSError as error:
+                raise self._refusal(f"{path}/cpuset.cpus", mask, error) from error
+        self._journal.note_made(*paths)
 
     def enable_controllers(self, directory: str, controllers: Collection[str]) -> None:
         """Gives the children of a v2 group ``controllers``, as far as they lack them."""
@@ -167,6 +206,23 @@ class HostWriter:
                 since = now if tid == pid else None
                 entries.append(AffinityEntry(tid, start_time, tuple(sorted(cpus)), since))
         self._journal.record(*entries)
+
+    def adopt_affinities(self, directory: str, ours: Collection[frozenset[int]] = ()) -> None:
+        """Journals the affinities in a group, and below it, that somebody else is going to change.
+
+        From the second time on those that are one of ``ours`` are left out: they were inherited,
+        and get what their process had.
+        """
+        confined = ConfinedEntry(directory, inode(directory))
+        if confined not in self._journal.entries:
+            ours = ()
+        self._journal.forget_dead_threads()
+        entries = []
+        for tid in tasks_below(self.files, directory):
+            start_time, cpus = tasks.start_time(tid), tasks.affinity(tid)
+            if start_time is not None and cpus and cpus not in ours:
+                entries.append(AffinityEntry(tid, start_time, tuple(sorted(cpus))))
+        self._journal.record(confined, *entries)
 
     def adopt_newborns(self, root: int, newborns: Iterable[tuple[int, int | None]]) -> None:
         """Journals processes that inherited their confinement, each with the one that started it.

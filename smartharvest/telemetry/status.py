@@ -46,6 +46,8 @@ class AgentState:
     waits_unreadable: str | None
     resting: str | None
     """Why nothing is lent, if the host or the guardian is the reason."""
+    primary_on_lent_ns: int
+    """How long primary tasks have run on lent cores; 0 where the in-kernel sensor is missing."""
     give_backs: Mapping[str, int]
     """Why doubt took the cores back, and how often."""
     seconds: float
@@ -100,6 +102,15 @@ def describe(state: AgentState) -> dict[str, Any]:
             "fallbacks": fallback_steps(agent.policy),
             "explanation": explanation(agent.policy),
         },
+        "mechanism": {
+            "name": (
+                "affinity"
+                if isinstance(loop.actuator, _core.AffinityActuator)
+                else state.settings.mechanism
+            ),
+            "writes": getattr(loop.actuator, "writes", 0),
+        },
+        "primary_on_lent_cores": state.primary_on_lent_ns / polled_ns,
         "harvested": {
             "now": loop.harvested,
             "mean": n["harvested_core_ns"] / polled_ns,

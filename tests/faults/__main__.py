@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from smartharvest.config import MECHANISMS
 from tests.faults.agents import adopt_orphans
 from tests.faults.campaign import Place, Tally, run_campaign
 from tests.faults.places import HostPlace, MadePlace
@@ -19,26 +20,26 @@ from tests.integration.worlds import make_world
 
 
 @contextmanager
-def _this_host() -> Iterator[Place]:
+def _this_host(mechanism: str) -> Iterator[Place]:
     with tempfile.TemporaryDirectory() as state, ExitStack() as stack:
         processes = Processes()
         stack.callback(processes.end)
         host = Host(processes, Path(state, "state"))
         stack.callback(host.remove)
         host.populate()
-        yield HostPlace(host)
+        yield HostPlace(host, mechanism)
 
 
-def _made(version: int) -> Callable[[], contextmanager[Place]]:  # type: ignore[valid-type]
+def _made(version: int) -> Callable[[str], contextmanager[Place]]:  # type: ignore[valid-type]
     @contextmanager
-    def place() -> Iterator[Place]:
+    def place(mechanism: str) -> Iterator[Place]:
         with tempfile.TemporaryDirectory() as root:
             processes = Processes()
             try:
                 world = make_world(Path(root), version, elastic=(processes.asleep(),))
-                if version == 1:
+                if version == 1 and mechanism == "merge":
                     world.add_group("batch/job", "4-7")
-                yield MadePlace(world)
+                yield MadePlace(world, mechanism)
             finally:
                 processes.end()
 
@@ -53,11 +54,12 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=1000, help="in each place")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--where", nargs="+", choices=PLACES, default=list(PLACES))
+    parser.add_argument("--mechanism", choices=MECHANISMS, default="merge")
     options = parser.parse_args()
     adopt_orphans()
     tallies = []
     for where in options.where:
-        with PLACES[where]() as place:
+        with PLACES[where](options.mechanism) as place:
             tally = run_campaign(place, kills=options.kills, seed=options.seed, progress=_show)
         tallies.append(tally)
         print(file=sys.stderr)

@@ -19,7 +19,7 @@ _REFUSED = (errno.EBUSY, errno.EINVAL, errno.EACCES, errno.ENOSPC)
 _MOST_REFUSALS = 3
 
 
-def _settings(numbers: random.Random, **more: object) -> Settings:
+def _settings(numbers: random.Random, mechanism: str, **more: object) -> Settings:
     """Any of the ways to arrange a host, with windows short enough for many decisions."""
     values: dict[str, object] = {
         "window_ns": 5_000_000,
@@ -30,7 +30,9 @@ def _settings(numbers: random.Random, **more: object) -> Settings:
         "park": numbers.choice(("idle", "freeze")),
         **more,
     }
-    if numbers.random() < 0.5:  # the primary keeps a core of its own
+    if mechanism != "merge":
+        values |= {"mechanism": mechanism, "park": "idle"}
+    elif numbers.random() < 0.5:  # the primary keeps a core of its own
         values |= {"placement": "exclusive", "elastic_min": 0, "max_harvest": 1}
     return Settings(**values)  # type: ignore[arg-type]
 
@@ -38,9 +40,10 @@ def _settings(numbers: random.Random, **more: object) -> Settings:
 class HostPlace:
     """The groups of a ``Host``: the primary spins and sleeps, the batch spins."""
 
-    def __init__(self, host: Host) -> None:
-        self.name = "this host"
+    def __init__(self, host: Host, mechanism: str = "merge") -> None:
+        self.name = f"this host, {mechanism}"
         self._host = host
+        self._mechanism = mechanism
 
     @property
     def files(self) -> KernelFiles:
@@ -50,6 +53,7 @@ class HostPlace:
         host = self._host
         return _settings(
             numbers,
+            self._mechanism,
             primary=(TargetSpec("cgroup", str(host.web)),),
             elastic=TargetSpec("cgroup", str(host.batch)),
             state_dir=str(host.state_dir),
@@ -71,11 +75,12 @@ class HostPlace:
 
 
 class MadePlace:
-    """A made tree, v1 or v2, with a group below the elastic one."""
+    """A made tree, v1 or v2."""
 
-    def __init__(self, world: World) -> None:
-        self.name = f"made v{world.tree.version} tree"
+    def __init__(self, world: World, mechanism: str = "merge") -> None:
+        self.name = f"made v{world.tree.version} tree, {mechanism}"
         self._world = world
+        self._mechanism = mechanism
 
     @property
     def files(self) -> KernelFiles:
@@ -84,6 +89,7 @@ class MadePlace:
     def settings(self, numbers: random.Random) -> Settings:
         return _settings(
             numbers,
+            self._mechanism,
             primary=(TargetSpec("cgroup", "web"),),
             elastic=TargetSpec("cgroup", "batch"),
             cgroup_root=self._world.tree.root,

@@ -11,12 +11,16 @@ import pytest
 from tests.commands import LONGEST_S
 
 KILLS = 12
+FEWER_KILLS = 5
 
 
-def _campaign(where: str) -> dict[str, object]:
+def _campaign(where: str, kills: int = KILLS, mechanism: str = "merge") -> dict[str, object]:
     """In a process of its own: it forks, and takes guardians for its children."""
     done = subprocess.run(
-        [sys.executable, "-m", "tests.faults", "--where", where, "--kills", str(KILLS)],
+        [
+            *(sys.executable, "-m", "tests.faults", "--where", where),
+            *("--kills", str(kills), "--mechanism", mechanism),
+        ],
         capture_output=True,
         text=True,
         timeout=5 * LONGEST_S,
@@ -37,3 +41,14 @@ def test_whenever_an_agent_on_a_made_tree_is_struck_everything_comes_back(versio
 @pytest.mark.root
 def test_whenever_an_agent_on_this_host_is_struck_everything_comes_back() -> None:
     assert _campaign("host")["kills"] == KILLS
+
+
+@pytest.mark.parametrize("version", ["v1", "v2"])
+def test_groups_made_for_every_split_are_gone_after_a_strike(version: str) -> None:
+    assert _campaign(version, FEWER_KILLS, "cpugroups")["kills"] == FEWER_KILLS
+
+
+@pytest.mark.root
+@pytest.mark.parametrize("mechanism", ["affinity", "cpugroups"])
+def test_with_another_mechanism_everything_comes_back_on_this_host(mechanism: str) -> None:
+    assert _campaign("host", FEWER_KILLS, mechanism)["kills"] == FEWER_KILLS

@@ -14,6 +14,7 @@ from smartharvest.host import tasks
 from smartharvest.host.confinement import confine
 from smartharvest.host.cpulist import format_cpulist
 from smartharvest.host.journal import AffinityEntry
+from smartharvest.host.kernel_files import PosixFiles
 from smartharvest.telemetry.client import ask
 from tests.commands import smartharvest
 from tests.integration.processes import Processes, wait_for_sockets, wait_until
@@ -257,6 +258,6 @@ def test_all_threads_of_a_process_are_confined_from_the_journal_alone(
     ]
     gone = AffinityEntry(victim.pid, before[0].start_time + 1, tuple(ALLOWED))
     _one_more_thread(victim)
-    assert confine([gone], LAST) == 0
-    assert confine(before, LAST) == 3
+    assert confine([gone], LAST, PosixFiles()) == 0
+    assert confine(before, LAST, PosixFiles()) == 3
     assert _affinities(victim) == [LAST] * 3

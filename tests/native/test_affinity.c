@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/mman.h>
 
 #include "affinity.h"
 #include "threads.h"
@@ -258,6 +259,53 @@ static void test_nobody_is_passed_by_when_an_assignment_is_under_way(void) {
         stop_child(&children[i]);
 }
 
+/* A group's list of tasks. */
+static int list_of(const int32_t *tids, int count) {
+    char text[256];
+    int used = 0;
+    const int fd = memfd_create("tasks", MFD_CLOEXEC);
+    CHECK(fd >= 0);
+    for (int i = 0; i < count; i++)
+        used += sprintf(text + used, "%d\n", tids[i]);
+    CHECK_EQ(write(fd, text, (size_t)used), used);
+    return fd;
+}
+
+static void test_the_threads_of_groups_get_the_mask_and_newcomers_when_looked_for(void) {
+    struct child children[2] = {start_child(), start_child()};
+    static const int32_t NOBODY[LEVELS] = {-1, -1};
+    make(children, 0);
+    affinity.task_files[0] = list_of(children[0].tids, THREADS);
+    affinity.task_files[1] = list_of(children[1].tids, THREADS - 1);
+    affinity.group_count = 2;
+    affinity.added_cpu = NOBODY;
+    CHECK_EQ(assign(0), 0);
+    for (int i = 0; i < 2 * THREADS - 1; i++)
+        CHECK(runs_at(children[i / THREADS].tids[i % THREADS], 0));
+    CHECK(runs_at(children[1].tids[THREADS - 1], LEVELS - 1));
+    close(affinity.task_files[1]);
+    affinity.task_files[1] = list_of(children[1].tids, THREADS);
+    CHECK_EQ(assign(0), 0); /* in force already: nobody is looked at */
+    CHECK(runs_at(children[1].tids[THREADS - 1], LEVELS - 1));
+    CHECK_EQ(sh_affinity_refresh(&affinity), 0);
+    CHECK(runs_at(children[1].tids[THREADS - 1], 0));
+    CHECK_EQ(assign(LEVELS - 1), 0);
+    CHECK(runs_at(children[0].pid, LEVELS - 1));
+    close(affinity.task_files[0]);
+    close(affinity.task_files[1]);
+    stop_child(&children[0]);
+    stop_child(&children[1]);
+}
+
+static void test_a_group_may_be_empty_and_its_list_must_be_readable(void) {
+    make(NULL, 0);
+    affinity.task_files[0] = list_of(NULL, 0);
+    affinity.group_count = 1;
+    CHECK_EQ(assign(0), 0);
+    close(affinity.task_files[0]);
+    CHECK(assign(1) < 0);
+}
+
 int main(void) {
     RUN(test_a_process_that_is_followed_gets_the_mask_in_force_and_those_after_it);
     RUN(test_the_slot_of_a_process_that_has_ended_is_used_again);
@@ -268,5 +316,7 @@ int main(void) {
     RUN(test_a_thread_born_later_is_moved_with_the_others);
     RUN(test_the_living_are_moved_when_one_process_has_gone);
     RUN(test_a_mask_without_a_cpu_is_refused);
+    RUN(test_the_threads_of_groups_get_the_mask_and_newcomers_when_looked_for);
+    RUN(test_a_group_may_be_empty_and_its_list_must_be_readable);
     return 0;
 }
