@@ -506,6 +506,11 @@ class Run:
 
     def _rebuild(self, seen: Survey, why: str) -> None:
         session = self._session
+        if session.was_made_again(seen):
+            _log.warning("a group was removed and made again: starting anew with its originals")
+            session.replacement = session.settings
+            session.stop()
+            return
         if seen.capacity.total != session.capacity.total and session.has_patterns:
             _log.info("the primaries now share %d cores: starting anew", seen.capacity.total)
             session.replacement = session.settings

@@ -469,6 +469,15 @@ class Session:
         """Takes along what joined the elastic group."""
         self.elastic_side.adopt_newcomers()
 
+    def was_made_again(self, seen: Survey) -> bool:
+        """Whether a group that is written to is another one by the name of the journaled one."""
+        written = range(-1, len(self.primaries) if self.primary_side is not None else 0)
+        before, now = (
+            {one for one in survey.kernel_ids if one[2] in written}
+            for survey in (self.survey, seen)
+        )
+        return before != now
+
     def make_room(self, seen: Survey) -> None:
         """Arranges the elastic side for a host that has changed."""
         self.survey = seen

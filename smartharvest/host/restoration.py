@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 
 from smartharvest.host import tasks
@@ -33,6 +33,7 @@ _MASKS = ("cpuset.cpus", "cpuset.mems")
 _NOT_ONLINE = (errno.EINVAL, errno.EACCES, errno.ERANGE)
 _WEIGHTS_OF_IDLE = {"cpu.shares": ("2", "3", "1024"), "cpu.weight": ("0", "1", "100")}
 """What an idle group reads, and one that is idle no more: sched_group_set_idle()."""
+_EVERY_CPU = 8192  # the largest NR_CPUS on x86
 _DRAIN_ROUNDS = 100  # tasks may fork while they are moved out
 EVERY_CPU = range(8192)
 """The largest NR_CPUS on x86; the kernel takes those that the thread's cpuset has."""
@@ -117,7 +118,13 @@ def is_same(path: str, current: str, wanted: str) -> bool:
     return current.split() == wanted.split()
 
 
-def is_ours(path: str, current: str, original: str, ours: Ours) -> bool:
+def is_ours(
+    path: str,
+    current: str,
+    original: str,
+    ours: Ours,
+    online: Callable[[], Collection[int]] = tasks.online_cpus,
+) -> bool:
     """Whether an agent with these values may have left ``current`` in the file at ``path``."""
     name = os.path.basename(path)
     if name in _WEIGHTS_OF_IDLE:
@@ -133,7 +140,11 @@ def is_ours(path: str, current: str, original: str, ours: Ours) -> bool:
     except ValueError:
         return False
     # The union stands for a moment where parent and child wait for each other.
-    return any(now in (mask, mask | before) for mask in masks)
+    written = [one for mask in masks for one in (mask, mask | before)]
+    if now in written or name != "cpuset.cpus":
+        return now in written
+    # A v1 mask loses the CPUs that go offline, whoever wrote it.
+    return any(now and now < one and (one - now).isdisjoint(online()) for one in written)
 
 
 def tasks_below(files: KernelFiles, directory: str) -> list[int]:
@@ -190,7 +201,7 @@ class _Undo:
         current = self._files.read(path).strip()
         if is_same(path, current, original):
             return
-        if not is_ours(path, current, original, self._ours):
+        if not is_ours(path, current, original, self._ours, lambda: self._online(path)):
             self._left_groups.append(os.path.dirname(path))
             self.left.append(f"{path}: holds {current!r}, which somebody else wrote; left alone")
             return
@@ -213,6 +224,21 @@ class _Undo:
                 else:
                     original = self._write_online(path, original, error)
         self._log(path, current, original)
+
+    def _online(self, path: str) -> frozenset[int]:
+        """The CPUs there are, which are those of the group at the top (v1).
+
+        A v2 mask keeps those that are offline: there it is as if all were there.
+        """
+        top = os.path.dirname(path)
+        if not self._files.exists(f"{top}/tasks"):
+            return frozenset(range(_EVERY_CPU))
+        while self._files.exists(f"{os.path.dirname(top)}/cpuset.cpus"):
+            top = os.path.dirname(top)
+        try:
+            return parse_cpulist(self._files.read(f"{top}/cpuset.cpus"))
+        except (OSError, ValueError):
+            return tasks.online_cpus()
 
     def _is_same_group(self, directory: str, journaled: int) -> bool:
         now = inode(directory)

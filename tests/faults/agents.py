@@ -14,6 +14,7 @@ import time
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 from smartharvest import elastic_side
@@ -33,6 +34,8 @@ KINDS: tuple[Kind, ...] = (
     *("kill", "stop", "kill both", "kill beside a stopped guardian", "kill after its guardian"),
 )
 RUN_S = 0.15
+HAND_OVER_SHARE = 0.3
+"""Of the agents that live long enough: to a successor."""
 LIFE_S = 0.5
 """About how long an agent lives that is not struck; on a busy host its guardian takes most."""
 _PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
@@ -181,9 +184,23 @@ def _run_agent(settings: Settings, striker: Striker, seed: int) -> int:
         return real_actuator(*args, **{**options, "kernel_files": session.tree.files})
 
     module._core = _With(module._core, CpusetActuator=actuator)
+    numbers = random.Random(seed)
+    hands_over = numbers.random() < HAND_OVER_SHARE
     with session:
-        session.run(Restless(session.capacity.total, random.Random(seed)), seconds=RUN_S)
+        session.run(
+            Restless(session.capacity.total, numbers),
+            seconds=RUN_S / 2 if hands_over else RUN_S,
+            finished=partial(session.hand_over, restarting=False) if hands_over else _nothing,
+        )
+    if session.bequest is not None:
+        session = striker.session = Session(settings, session.bequest)
+        with session:
+            session.run(Restless(session.capacity.total, numbers), seconds=RUN_S / 2)
     return 0
+
+
+def _nothing() -> None:
+    pass
 
 
 def _kind_of(path: str) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from smartharvest.host import tasks
+from smartharvest.succession import SIGNALS
 from tests.integration.hosts import Host
 from tests.integration.processes import Processes
 from tests.integration.worlds import World, make_world
@@ -54,3 +56,11 @@ def host(processes: Processes, tmp_path: Path) -> Iterator[Host]:
         yield made
     finally:
         made.remove()
+
+
+@pytest.fixture
+def signals_kept() -> Iterator[None]:
+    kept = {number: signal.getsignal(number) for number in SIGNALS}
+    yield
+    for number, handler in kept.items():
+        signal.signal(number, handler)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import threading
 from collections.abc import Callable
 
@@ -11,6 +12,7 @@ import pytest
 
 from smartharvest.agent import Decision
 from smartharvest.config import Settings
+from smartharvest.harvesting import harvest
 from smartharvest.host import cgroup
 from smartharvest.host.fake_kernel import FakeKernel
 from smartharvest.host.target_spec import TargetSpec
@@ -121,6 +123,25 @@ def run_until(
     report = session.run(policy, seconds=longest_s, observe=observe)
     assert finished, "the run ended before what was waited for"
     return report
+
+
+class Harvest:
+    """``harvest`` in this process: what a test does from window to window, until it says so."""
+
+    def __init__(self, world: World, **settings: object) -> None:
+        self.settings = settings_for(world, policy="fixed-buffer:1", **settings)
+        self.totals: list[int] = []
+        """The cores shared, each time they change."""
+
+    def run(self, step: Callable[[Window], bool]) -> None:
+        def observe(window: Window, decision: Decision) -> None:
+            total = decision.primary_cores + decision.harvest_cores
+            if self.totals[-1:] != [total]:
+                self.totals.append(total)
+            if step(window):
+                os.kill(os.getpid(), signal.SIGTERM)
+
+        harvest(self.settings, lambda: self.settings, observe)
 
 
 def after(windows: int) -> Callable[[Window, Decision], bool]:

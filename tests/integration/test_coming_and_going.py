@@ -1,10 +1,16 @@
-"""Primaries named by a pattern that appear and vanish while the agent runs."""
+"""Groups that appear and vanish while the agent runs."""
 
 from __future__ import annotations
 
 import signal
+from pathlib import Path
 
+import pytest
+
+from smartharvest import control
+from smartharvest.window import Window
 from tests.integration.processes import Processes
+from tests.integration.sessions import Harvest
 from tests.integration.worlds import World
 
 PODS = ("--primary", "cgroup:web-*", "--elastic", "cgroup:batch")
@@ -48,3 +54,27 @@ def test_the_elastic_target_is_one_group(quiet_world: World, processes: Processe
     ).outcome()
     assert outcome.code == 4
     assert "stands for 2 targets" in outcome.err
+
+
+@pytest.mark.usefixtures("signals_kept")
+def test_an_elastic_group_that_is_made_again_is_arranged_again_and_left_as_it_came(
+    quiet_world: World, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(control, "HOUSEKEEPING_NS", 10_000_000)
+    monkeypatch.setattr(control, "HOUSEKEEPING_SHARE", 1)
+    world = quiet_world
+    old = tmp_path / "old"
+
+    def step(_window: Window) -> bool:
+        if not old.exists():  # which is kept, so that its number is not the new one's
+            old.mkdir()
+            directories = {world.elastic.directory(name) for name in world.tree.hierarchies}
+            for number, directory in enumerate(directories):
+                Path(str(directory)).rename(old / str(number))
+            world.add_group("batch", "4-7")
+        return world.idle() == "1" and world.mask() == "7"
+
+    Harvest(world, max_harvest=0).run(step)
+    assert world.idle() == "0"
+    assert world.mask() == "4-7"
+    assert world.journals() == []

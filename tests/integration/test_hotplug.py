@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import threading
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from smartharvest import control
 from smartharvest.agent import Decision
-from smartharvest.harvesting import harvest
 from smartharvest.session import Session
-from smartharvest.succession import SIGNALS
 from smartharvest.window import Window
 from tests.integration.processes import Processes
-from tests.integration.sessions import Script, run_until, settings_for, watch
+from tests.integration.sessions import Harvest, Script, run_until, settings_for, watch
 from tests.integration.worlds import World, make_world
 
 MACHINE = {1: ("cpuset/cpuset.cpus", "cpuset/cpuset.effective_cpus"), 2: ("cpuset.cpus.effective",)}
@@ -41,34 +36,7 @@ def lends(window: Window, _decision: Decision) -> bool:
     return window.primary_cores == 3
 
 
-class Harvest:
-    """``harvest`` in this process: what a test does from window to window, until it says so."""
-
-    def __init__(self, world: World, **settings: object) -> None:
-        self.settings = settings_for(world, policy="fixed-buffer:1", **settings)
-        self.totals: list[int] = []
-        """The cores shared, each time they change."""
-
-    def run(self, step: Callable[[Window], bool]) -> None:
-        def observe(window: Window, decision: Decision) -> None:
-            total = decision.primary_cores + decision.harvest_cores
-            if self.totals[-1:] != [total]:
-                self.totals.append(total)
-            if step(window):
-                os.kill(os.getpid(), signal.SIGTERM)
-
-        harvest(self.settings, lambda: self.settings, observe)
-
-
-@pytest.fixture
-def _signals_kept() -> Iterator[None]:
-    kept = {number: signal.getsignal(number) for number in SIGNALS}
-    yield
-    for number, handler in kept.items():
-        signal.signal(number, handler)
-
-
-@pytest.mark.usefixtures("_signals_kept")
+@pytest.mark.usefixtures("signals_kept")
 @pytest.mark.parametrize("placement", ["shared", "exclusive"])
 def test_the_agent_goes_on_with_what_is_left_and_with_all_when_the_cpu_is_back(
     quiet_world: World, placement: str
@@ -103,7 +71,7 @@ def test_the_agent_goes_on_with_what_is_left_and_with_all_when_the_cpu_is_back(
         assert world.files() == before
 
 
-@pytest.mark.usefixtures("_signals_kept")
+@pytest.mark.usefixtures("signals_kept")
 def test_chosen_cores_that_are_offline_are_done_without(quiet_world: World) -> None:
     harvesting = Harvest(quiet_world, cores=frozenset(range(4, 8)))
 
@@ -116,7 +84,7 @@ def test_chosen_cores_that_are_offline_are_done_without(quiet_world: World) -> N
     assert harvesting.totals == [3, 2]
 
 
-@pytest.mark.usefixtures("_signals_kept")
+@pytest.mark.usefixtures("signals_kept")
 def test_with_too_few_cpus_left_the_agent_waits_for_more(
     tmp_path: Path, processes: Processes, monkeypatch: pytest.MonkeyPatch
 ) -> None:

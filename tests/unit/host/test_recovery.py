@@ -14,6 +14,7 @@ from smartharvest.host.cgroup import CgroupTree
 from smartharvest.host.fake_kernel import REFUSALS
 from smartharvest.host.journal import Journal
 from smartharvest.host.recovery import recover
+from smartharvest.host.restoration import is_ours
 from smartharvest.host.writer import HostWriter
 from tests.unit.host.made_trees import make_group, make_v1_tree
 
@@ -201,3 +202,13 @@ def test_a_new_group_by_an_old_name_is_left_alone(tree: CgroupTree, tmp_path: Pa
     assert group.cpus() == {1}
     assert f"{group.path}: is another group of that name; left alone" in report.left
     assert os.listdir(tmp_path / "state") == []
+
+
+def test_a_mask_that_has_lost_only_what_went_offline_is_still_ours() -> None:
+    def ours(now: str, online: set[int]) -> bool:
+        path = "/x/cpuset.cpus"
+        return is_ours(path, now, "0-3", {path: ["1-3"]}, lambda: online)
+
+    assert ours("1-2", {0, 1, 2})
+    assert not ours("1-2", {0, 1, 2, 3})
+    assert not ours("2", {0, 1, 2})
