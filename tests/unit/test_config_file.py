@@ -22,6 +22,7 @@ from smartharvest.config import (
 from smartharvest.config_file import LARGEST_FILE_BYTES, read_config
 from smartharvest.config_text import effective_text, example_text
 from smartharvest.errors import ConfigError
+from smartharvest.host.target_spec import FORMS
 from tests.commands import smartharvest_here
 from tests.unit.test_config import SWITCHES, VALUES
 
@@ -97,7 +98,7 @@ def test_all_problems_are_told_at_once_in_order_with_their_lines(tmp_path: Path)
         "keep_idle = 1\nkeep_idle = 2\nsensor = 'prc'\n"
     )
     assert problems_of(write(tmp_path / "a.toml", text)) == [
-        ":1: primary: 'web' is no target; write cgroup:PATH, systemd:UNIT or pid:N",
+        f":1: primary: 'web' is no target; write {FORMS}",
         ":2: unknown key 'windw'; did you mean 'window'?",
         ':4: poll: 5 has no unit; write it as a string such as "25ms"',
         ':5: is not valid TOML: Invalid value; strings stand in quotes, such as window = "25ms"',
