@@ -28,7 +28,7 @@ TASKS = 5
 WORK = f"""
 import sys, time, ray
 ray.init(address=sys.argv[1], logging_level="ERROR", log_to_driver=False)
-@ray.remote(num_cpus=1)
+@ray.remote(num_cpus=1, max_retries=-1)
 def work(number):
     time.sleep(2.0)
     return number
