@@ -662,7 +662,7 @@ cdef class FakeActuator(Actuator):
 
 
 cdef int files_write(void *ctx, int handle, const char *value, size_t length) noexcept with gil:
-    cdef CpusetActuator self = <CpusetActuator> ctx
+    cdef FilesActuator self = <FilesActuator> ctx
     try:
         self.kernel_files.write(self.paths[handle], value[:length].decode())
     except OSError as error:
@@ -673,7 +673,7 @@ cdef int files_write(void *ctx, int handle, const char *value, size_t length) no
 
 
 cdef ssize_t files_read(void *ctx, int handle, char *value, size_t size) noexcept with gil:
-    cdef CpusetActuator self = <CpusetActuator> ctx
+    cdef FilesActuator self = <FilesActuator> ctx
     try:
         text = self.kernel_files.read(self.paths[handle]).encode()
     except OSError as error:
@@ -686,7 +686,35 @@ cdef ssize_t files_read(void *ctx, int handle, char *value, size_t size) noexcep
 
 
 @cython.no_gc_clear
-cdef class CpusetActuator(Actuator):
+cdef class FilesActuator(Actuator):
+    """What moves cores by files: the kernel's, or those that ``kernel_files`` answers for."""
+
+    def __cinit__(self) -> None:
+        self.paths, self.fds = [], []
+
+    def __dealloc__(self) -> None:
+        for fd in self.fds or ():
+            os.close(fd)
+
+    cdef int open(self, str path, int flags) except -1:
+        fd = os.open(path, flags | os.O_CLOEXEC)
+        self.fds.append(fd)
+        return fd
+
+    cdef int handle(self, str path, int flags) except -1:
+        """A descriptor for the kernel's files, an index into ``paths`` for a made tree's."""
+        if self.kernel_files is not None:
+            self.paths.append(path)
+            return len(self.paths) - 1
+        fd = self.open(path, flags)
+        while len(self.paths) <= fd:
+            self.paths.append("")
+        self.paths[fd] = path
+        return fd
+
+
+@cython.no_gc_clear
+cdef class CpusetActuator(FilesActuator):
     """One in-place cpuset write moves the cores (csrc/cpuset.h).
 
     ``files`` lists (cpus path, effective path or None, masks), a group before its children; the
@@ -697,7 +725,7 @@ cdef class CpusetActuator(Actuator):
     """
 
     cdef cpuset.sh_cpuset *c
-    cdef object paths, fds, masks, kernel_files
+    cdef object masks
     cdef Py_buffer slot
     cdef int32_t *added
     cdef const char **mask_table
@@ -721,7 +749,7 @@ cdef class CpusetActuator(Actuator):
         if len(files) > cpuset.SH_CPUSET_MAX_FILES:
             raise ValueError(f"more than {cpuset.SH_CPUSET_MAX_FILES} groups to write")
         self.kernel_files = kernel_files
-        self.paths, self.fds, self.masks = [], [], []
+        self.masks = []
         self.c = <cpuset.sh_cpuset *> allocate(1, sizeof(cpuset.sh_cpuset))
         self.added = <int32_t *> allocate(levels, sizeof(int32_t))
         self.mask_table = <const char **> allocate(levels * len(files), sizeof(char *))
@@ -786,30 +814,12 @@ cdef class CpusetActuator(Actuator):
     def __dealloc__(self) -> None:
         handover.sh_handover_stop(&self.handover)
         PyMem_Free(self.handover.threads)
-        for fd in self.fds or ():
-            os.close(fd)
         if self.c != NULL:
             nudge.sh_nudge_close(&self.c.nudge)
         PyBuffer_Release(&self.slot)
         PyMem_Free(self.c)
         PyMem_Free(self.added)
         PyMem_Free(self.mask_table)
-
-    cdef int open(self, path: str, flags: int) except -1:
-        fd = os.open(path, flags | os.O_CLOEXEC)
-        self.fds.append(fd)
-        return fd
-
-    cdef int handle(self, path: str, flags: int) except -1:
-        """A descriptor for the kernel's files, an index into ``paths`` for a made tree's."""
-        if self.kernel_files is not None:
-            self.paths.append(path)
-            return len(self.paths) - 1
-        fd = self.open(path, flags)
-        while len(self.paths) <= fd:
-            self.paths.append("")
-        self.paths[fd] = path
-        return fd
 
     def failure(self) -> tuple[str, str]:
         cdef uint32_t index = self.c.failed_file

@@ -12,10 +12,9 @@ cimport cython
 from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from libc.stdint cimport int32_t, int64_t, uint16_t
-from libc.string cimport memcpy
 
 from smartharvest._c cimport affinity, cpugroups
-from smartharvest._core cimport Actuator
+from smartharvest._core cimport Actuator, FilesActuator, files_read, files_write
 
 MAX_SPLITS = cpugroups.SH_CPUGROUPS_MAX_SPLITS // 2
 """Of one loop; those of an earlier one may have to be emptied as well."""
@@ -123,32 +122,8 @@ cdef class GroupAffinityActuator(Actuator):
         return self.c.writes
 
 
-cdef int files_write(void *ctx, int handle, const char *value, size_t length) noexcept with gil:
-    cdef CpuGroupsActuator self = <CpuGroupsActuator> ctx
-    try:
-        self.kernel_files.write(self.paths[handle], value[:length].decode())
-    except OSError as error:
-        return -(error.errno or 5)
-    except BaseException:
-        return -5
-    return 0
-
-
-cdef ssize_t files_read(void *ctx, int handle, char *value, size_t size) noexcept with gil:
-    cdef CpuGroupsActuator self = <CpuGroupsActuator> ctx
-    try:
-        text = self.kernel_files.read(self.paths[handle]).encode()
-    except OSError as error:
-        return -(error.errno or 5)
-    except BaseException:
-        return -5
-    cdef size_t length = min(<size_t> len(text), size)
-    memcpy(value, <const char *> text, length)
-    return <ssize_t> length
-
-
 @cython.no_gc_clear
-cdef class CpuGroupsActuator(Actuator):
+cdef class CpuGroupsActuator(FilesActuator):
     """Moves tasks between groups, one for each split (csrc/cpugroups.h).
 
     ``outer`` and each of ``splits`` are (list of tasks, file that takes a task); ``split_of`` has
@@ -158,7 +133,6 @@ cdef class CpuGroupsActuator(Actuator):
 
     cdef cpugroups.sh_cpugroups *c
     cdef uint16_t *split_of
-    cdef object paths, fds, kernel_files
     cdef Py_buffer beat
 
     def __cinit__(
@@ -173,7 +147,6 @@ cdef class CpuGroupsActuator(Actuator):
         if not 0 < len(splits) <= cpugroups.SH_CPUGROUPS_MAX_SPLITS:
             raise ValueError(f"not 1 to {cpugroups.SH_CPUGROUPS_MAX_SPLITS} splits")
         self.kernel_files = kernel_files
-        self.paths, self.fds = [], []
         self.c = <cpugroups.sh_cpugroups *> allocate(1, sizeof(cpugroups.sh_cpugroups))
         self.split_of = <uint16_t *> allocate(len(split_of), sizeof(uint16_t))
         if kernel_files is None:
@@ -203,23 +176,9 @@ cdef class CpuGroupsActuator(Actuator):
         cpugroups.sh_cpugroups_init(self.c, &self.seam)
 
     def __dealloc__(self) -> None:
-        for fd in self.fds or ():
-            os.close(fd)
         PyBuffer_Release(&self.beat)
         PyMem_Free(self.c)
         PyMem_Free(self.split_of)
-
-    cdef int handle(self, path: str, flags: int) except -1:
-        """A descriptor for the kernel's files, an index into ``paths`` for a made tree's."""
-        if self.kernel_files is not None:
-            self.paths.append(path)
-            return len(self.paths) - 1
-        fd = os.open(path, flags | os.O_CLOEXEC)
-        self.fds.append(fd)
-        while len(self.paths) <= fd:
-            self.paths.append("")
-        self.paths[fd] = path
-        return fd
 
     def failure(self) -> tuple[str, str]:
         return self.paths[self.c.splits[self.c.failed_split].take], str(self.c.failed_tid)
