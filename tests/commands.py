@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from smartharvest.cli import main
 from smartharvest.succession import SIGNALS
 
-LONGEST_S = float(os.environ.get("SMARTHARVEST_LONGEST_S", "20"))
+LONGEST_S = float(os.environ.get("SMARTHARVEST_LONGEST_S", "60"))
 """How long something may take that takes a moment on a machine with nothing else to do."""
 
 
