@@ -50,9 +50,10 @@ test-slow: build ## Only the slow tests
 	$(BIN)/python -m pytest -m slow
 
 .PHONY: test-cluster
-test-cluster: build ## Only the tests with real cluster engines: Ray (is installed), Slurm (if it is there; root)
-	$(BIN)/python -m pip install --quiet --editable '.[ray]'
-	$(BIN)/python -m pytest -m cluster
+test-cluster: build ## Only the tests with real cluster engines: Ray and HTCondor (fetched), Slurm (if there; root, apt)
+	$(BIN)/python -m pip install --quiet --editable '.[ray]' 'kubernetes-validate>=1.32'
+	@$(BIN)/python -m tests.cluster.condor || echo "HTCondor's tests will be skipped"
+	$(BIN)/python -m pytest tests/cluster
 
 .PHONY: faults
 faults: build ## Kill 1,000 agents at random points and check the host (root); SEED=1 KILLS=1000 MECHANISM=merge

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import socket
 from collections.abc import Callable
 from typing import Any, Literal, TypeVar, cast
 
@@ -161,3 +162,27 @@ def kubernetes(node: str, kubeconfig: str | None, resource: str, **options: Any)
     from smartharvest.cluster.kubernetes_node import KubernetesNode
 
     _run(lambda: KubernetesNode(node, kubeconfig, resource), options)
+
+
+@adapter.command()
+@click.option(
+    "--machine",
+    metavar="NAME",
+    default=socket.getfqdn,
+    show_default="this host's",
+    help="The machine's name in the pool.",
+)
+@click.option(
+    "--file",
+    "advertisement",
+    metavar="FILE",
+    default="/run/smartharvest/htcondor.ad",
+    show_default=True,
+    help="What STARTD_CRON reads.",
+)
+@_following
+def htcondor(machine: str, advertisement: str, **options: Any) -> None:
+    """An HTCondor execution point (needs condor_status, and packaging/htcondor's configuration)."""
+    from smartharvest.cluster.htcondor_node import HTCondorNode
+
+    _run(lambda: HTCondorNode(machine, advertisement), options)

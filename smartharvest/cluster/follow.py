@@ -78,6 +78,7 @@ class Adapter:
         self._engine = engine
         self._settings = settings
         self._reconciler = Reconciler(settings.hysteresis, guaranteed)
+        self._told: int | None = None
         self._troubles: dict[str, str] = {}
 
     def turn(self) -> None:
@@ -98,7 +99,9 @@ class Adapter:
             )
             if step.advertise is not None:
                 engine.advertise(step.advertise)
-                _log.info("advertised %d cores", step.advertise)
+                if step.advertise != self._told:
+                    _log.info("advertised %d cores", step.advertise)
+                self._told = step.advertise
             if step.shed is not None:
                 engine.shed(step.shed, step.grace_s)
                 if step.grace_s == 0:  # before what was ended is started again

@@ -4,13 +4,19 @@ Ray has no public way to change a live node's resources (``ray.experimental.set_
 ray-project/ray#31664), so this rests on a private call of its GCS client, tried with Ray 2.60. Ray
 does not preempt: to shed, the youngest worker that runs a task is ended, and Ray runs the task
 again on its own (``max_retries``, 3 unless the task says otherwise). Workers of actors go last.
+ray_gate.py has the node give out nothing meanwhile, so that no task is ended for a core that
+another has got at once.
 """
 
 from __future__ import annotations
 
 import contextlib
+import json
 import math
+import select
 import socket
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from importlib import import_module
@@ -19,9 +25,10 @@ from typing import Any
 from smartharvest.errors import ConfigError, EngineError
 
 TRIED = "2.60"
-_SETTLING_S = 2.0
-"""Until Ray's view has caught up with a worker's end: who looks sooner ends one more for the same
-core, and a task that is ended too often is lost."""
+_PATIENCE_S = 2.0
+"""For a raylet to notice that a worker has ended."""
+_GATE_PATIENCE_S = 20.0
+_LOOK_S = 0.01
 _IDLE = ("ray::IDLE", "ray::DashboardAgent", "ray::RuntimeEnvAgent")
 
 
@@ -44,8 +51,11 @@ class RayNode:
                 f"adapter ray: {error}; pip install 'smartharvest[ray]' beside Ray {TRIED}"
             ) from None
         self._psutil = psutil
+        self._address = address
         self._resource = resource
-        self._ended: dict[int, float] = {}
+        self._total = math.inf
+        """What the raylet itself said last: the GCS's view is older."""
+        self._gate: _Gate | None = None
         with _telling(f"ray at {address}"):
             self._gcs = compiled.GcsClient(address=address)
         if not hasattr(self._gcs, "resize_raylet_resource_instances"):  # it delegates
@@ -63,26 +73,62 @@ class RayNode:
         self.node_id, self._raylet_socket = _choose(nodes, node_id, address)
 
     def advertise(self, cores: int) -> None:
-        with _telling("ray: resize"):
-            self._gcs.resize_raylet_resource_instances(self.node_id, {self._resource: float(cores)})
+        self._resize(cores)
 
     def in_use(self) -> int:
         with _telling("ray"):
             total = self._of_node(self._state.total_resources_per_node())
             available = self._of_node(self._state.available_resources_per_node())
         used = total.get(self._resource, 0.0) - available.get(self._resource, 0.0)
-        return math.ceil(used - 1e-6)
+        return math.ceil(min(used, self._total) - 1e-6)
 
     def shed(self, cores: int, grace_s: float) -> None:
-        if grace_s > 0:
+        if self._gate is None:
+            self._gate = _Gate(self._address, self.node_id)
+        if grace_s > 0:  # it is ready by the time it is needed
             return
-        now_s = time.monotonic()
-        self._ended = {pid: s for pid, s in self._ended.items() if now_s - s < _SETTLING_S}
-        excess = self.in_use() - cores - len(self._ended)
-        for worker in self._busy_workers()[: max(0, excess)]:
-            with contextlib.suppress(self._psutil.Error):
-                worker.kill()
-                self._ended[worker.pid] = now_s
+        given = self._resize(cores)
+        if given <= cores:
+            return
+        workers = self._busy_workers()
+        if not workers:  # those that start yet are found in the next turn
+            return
+        try:
+            with self._gate.shut(*self._waiting_for_all()):
+                for worker in workers:
+                    with contextlib.suppress(self._psutil.Error):
+                        worker.kill()
+                    given = self._wait_below(given, cores)
+                    if given <= cores:
+                        break
+        except EngineError:
+            self._gate.close()
+            self._gate = None
+            raise
+
+    def _waiting_for_all(self) -> tuple[int, float, dict[str, float]]:
+        """(gates, CPUs, resources) of tasks that have to wait until nothing else runs."""
+        with _telling("ray"):
+            total = self._of_node(self._state.total_resources_per_node())
+        cpus = total.get("CPU", 0.0) if self._resource != "CPU" else self._total
+        resources = {} if self._resource == "CPU" else {self._resource: self._total}
+        return math.ceil(self._total), cpus, resources
+
+    def _wait_below(self, given: float, cores: int) -> float:
+        """What is given out once it is less than ``given``, or patience has ended."""
+        until_s = time.monotonic() + _PATIENCE_S
+        while (left := self._resize(cores)) >= given and time.monotonic() < until_s:
+            time.sleep(_LOOK_S)
+        return left
+
+    def _resize(self, cores: int) -> float:
+        """The node's total then: ``cores``, or more if more are given out."""
+        with _telling("ray: resize"):
+            told = self._gcs.resize_raylet_resource_instances(
+                self.node_id, {self._resource: float(cores)}
+            )
+        self._total = float(told.get(self._resource, 0.0))
+        return self._total
 
     def verify(self) -> int | None:
         with _telling("ray"):
@@ -90,6 +136,8 @@ class RayNode:
         return round(total.get(self._resource, 0.0))
 
     def close(self) -> None:
+        if self._gate is not None:
+            self._gate.close()
         self._state.disconnect()
 
     def _of_node(self, table: dict[str, dict[str, float]]) -> dict[str, float]:
@@ -111,6 +159,59 @@ class RayNode:
                 if self._raylet_socket in parent:
                     found.append(process)
         return sorted(found, key=lambda p: (p.pid in actors, -p.info["create_time"]))
+
+
+class _Gate:
+    """ray_gate.py at work."""
+
+    def __init__(self, address: str, node_id: str) -> None:
+        self._ready = False
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "smartharvest.cluster.ray_gate", address, node_id],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            bufsize=0,
+            start_new_session=True,
+        )
+
+    @contextlib.contextmanager
+    def shut(self, gates: int, cpus: float, resources: dict[str, float]) -> Iterator[None]:
+        """Raises EngineError if there is no gate."""
+        if not self._ready:
+            self._expect(b"ready")
+            self._ready = True
+        self._tell({"gates": gates, "cpus": cpus, "resources": resources})
+        try:
+            yield
+        finally:
+            self._tell(None)
+
+    def close(self) -> None:
+        self._process.kill()  # the raylet forgets what a dead driver has waiting
+        self._process.communicate()
+
+    def _tell(self, what: dict[str, Any] | None) -> None:
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(json.dumps(what).encode() + b"\n")
+            self._process.stdin.flush()
+        except OSError:
+            raise EngineError("ray: the gate of the shrinking node is gone") from None
+        self._expect(b"done")
+
+    def _expect(self, word: bytes) -> None:
+        output = self._process.stdout
+        assert output is not None
+        until_s = time.monotonic() + _GATE_PATIENCE_S
+        while (left_s := until_s - time.monotonic()) > 0:
+            if select.select([output], [], [], left_s)[0]:
+                line = output.readline()
+                if line.strip() == word:
+                    return
+                if not line:
+                    break
+        raise EngineError("ray: the gate of the shrinking node does not answer")
 
 
 def _choose(nodes: list[dict[str, Any]], node_id: str | None, address: str) -> tuple[str, str]:

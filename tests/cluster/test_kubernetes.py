@@ -17,6 +17,7 @@ from smartharvest.errors import ConfigError, EngineError
 
 pytest.importorskip("kubernetes", reason="the Kubernetes client is not installed")
 
+MANIFEST = Path(__file__).parents[2] / "packaging" / "kubernetes" / "adapter.yaml"
 KUBECONFIG = """
 apiVersion: v1
 kind: Config
@@ -190,3 +191,26 @@ def test_without_a_configuration_it_says_what_to_give(tmp_path: Path) -> None:
         KubernetesNode("n1", str(tmp_path / "missing"))
     with pytest.raises(ConfigError, match="or run it as a pod"):
         KubernetesNode("n1", None)
+
+
+@pytest.mark.parametrize("version", ["1.32", "1.37"])
+def test_the_shipped_manifest_is_one_to_the_letter(version: str) -> None:
+    kubernetes_validate = pytest.importorskip("kubernetes_validate", reason="not installed")
+    yaml = pytest.importorskip("yaml")
+    documents = list(yaml.safe_load_all(MANIFEST.read_text()))
+    for document in documents:
+        kubernetes_validate.validate(document, version, strict=True)
+    assert [document["kind"] for document in documents].count("DaemonSet") == 1
+
+
+def test_the_shipped_role_allows_what_the_adapter_asks_for_and_no_more() -> None:
+    yaml = pytest.importorskip("yaml")
+    documents = yaml.safe_load_all(MANIFEST.read_text())
+    (role,) = (document for document in documents if document["kind"] == "ClusterRole")
+    allowed = {(*rule["resources"], *rule["verbs"]) for rule in role["rules"]}
+    assert allowed == {
+        ("nodes", "get"),
+        ("nodes/status", "patch"),
+        ("pods", "list"),
+        ("pods/eviction", "create"),
+    }

@@ -14,115 +14,114 @@ from pathlib import Path
 import pytest
 
 from smartharvest.cluster.ray_node import RayNode
-from smartharvest.errors import ConfigError
-from tests.cluster.agents import made_agent, wait_until
+from smartharvest.errors import ConfigError, EngineError
+from tests.cluster.agents import wait_until
+from tests.cluster.journey import travel
 
 pytest.importorskip("ray", reason="Ray is not installed")
 pytest.importorskip("psutil", reason="psutil is not installed")
 
-pytestmark = pytest.mark.cluster
+pytestmark = [pytest.mark.cluster, pytest.mark.timeout(400)]
 
 RAY = [sys.executable, "-m", "ray.scripts.scripts"]
 QUIET = {"RAY_DISABLE_IMPORT_WARNING": "1", "RAY_USAGE_STATS_ENABLED": "0"}
-TASKS = 5
+TASKS = 8
 WORK = f"""
-import sys, time, ray
-ray.init(address=sys.argv[1], logging_level="ERROR", log_to_driver=False)
-@ray.remote(num_cpus=1, max_retries=-1)
+import os, sys, time, ray
+address, log, done = sys.argv[1:]
+ray.init(address=address, logging_level="ERROR", log_to_driver=False)
+@ray.remote(num_cpus=1)
 def work(number):
-    time.sleep(2.0)
+    with open(log, "a") as file:
+        file.write(f"{{number}}\\n")
+    while not os.path.exists(done):
+        time.sleep(0.05)
     return number
 print("sum", sum(ray.get([work.remote(number) for number in range({TASKS})])))
 """
 
 
-@pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    # In the foreground, so that it ends with this session and no other Ray's does.
-    head = subprocess.Popen(
-        [*RAY, "start", "--head", "--block", f"--port={port}", "--num-cpus=1",
-         "--include-dashboard=false", "--disable-usage-stats", "--object-store-memory=80000000",
-         f"--temp-dir=/tmp/ray-{port}"],
-        env={**os.environ, **QUIET},
-        stdout=(tmp_path_factory.mktemp("ray") / "head.log").open("w"),
-        stderr=subprocess.STDOUT,
-        start_new_session=True,
-    )  # fmt: skip
-    where = f"127.0.0.1:{port}"
-    try:
-        wait_until(lambda: _answers(where), 60.0)
-        yield where
-    finally:
-        head.terminate()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            head.wait(15)
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(head.pid, signal.SIGKILL)
-        head.wait()
+class MadeRay:
+    """A head of one CPU, in the foreground, so that it ends with it and no other Ray does."""
 
+    def __init__(self, log: Path) -> None:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self._port = probe.getsockname()[1]
+        self._log = log
+        self.address = f"127.0.0.1:{self._port}"
 
-def _answers(address: str) -> bool:
-    try:
-        RayNode(address, None).close()
-    except Exception:
-        return False
-    return True
-
-
-def test_a_live_node_takes_on_what_is_advertised(address: str) -> None:
-    node = RayNode(address, None)
-    for cores in (4, 0, 1):
-        node.advertise(cores)
-        wait_until(lambda cores=cores: node.verify() == cores)  # type: ignore[misc]
-    assert node.in_use() == 0
-    node.close()
-
-
-def test_a_resource_of_ones_own_may_follow_instead(address: str) -> None:
-    node = RayNode(address, None, "harvested")
-    node.advertise(3)
-    wait_until(lambda: node.verify() == 3)
-    node.close()
-
-
-def test_a_node_that_is_not_there_is_a_wrong_setting(address: str) -> None:
-    with pytest.raises(ConfigError, match="choose one with --node"):
-        RayNode(address, "0123abcd")
-
-
-def test_tasks_follow_the_agent_and_none_is_lost_when_the_adapter_is_killed(
-    address: str, tmp_path: Path
-) -> None:
-    node = RayNode(address, None)
-    with made_agent(str(tmp_path), guaranteed=1) as agent:
-        adapter = subprocess.Popen(
-            [sys.executable, "-m", "smartharvest", "adapter", "ray", "--state-dir", str(tmp_path),
-             "--address", address, "--every", "100ms", "--grow-after", "100ms", "--grace", "300ms"],
+    def start(self) -> None:
+        self._head = subprocess.Popen(
+            [*RAY, "start", "--head", "--block", f"--port={self._port}", "--num-cpus=1",
+             "--include-dashboard=false", "--disable-usage-stats",
+             "--object-store-memory=80000000", f"--temp-dir=/tmp/ray-{self._port}"],
+            env={**os.environ, **QUIET},
+            stdin=subprocess.DEVNULL,
+            stdout=self._log.open("a"),
+            stderr=subprocess.STDOUT,
             start_new_session=True,
         )  # fmt: skip
-        driver = subprocess.Popen(
-            [sys.executable, "-c", WORK, address],
+        wait_until(self._answers, 60.0)
+
+    def stop(self) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._head.pid, signal.SIGKILL)
+        self._head.wait()
+
+    def work(self, log: Path, done: Path) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, "-c", WORK, self.address, str(log), str(done)],
             env={**os.environ, **QUIET},
             stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
             text=True,
         )
+
+    def _answers(self) -> bool:
         try:
-            agent.cores = 3
-            wait_until(lambda: node.in_use() >= 2, 60.0)
-            agent.cores = 1
-            wait_until(lambda: (node.in_use() <= 1, node.verify()) == (True, 1))
-            agent.cores = 3
-            wait_until(lambda: node.verify() == 3)
-            os.killpg(adapter.pid, signal.SIGKILL)
-            wait_until(lambda: (node.in_use() <= 1, node.verify()) == (True, 1))
-            said, _ = driver.communicate(timeout=100)
-        finally:
-            for process in (adapter, driver):
-                with contextlib.suppress(ProcessLookupError):
-                    process.kill()
-                process.wait()
-    node.close()
+            RayNode(self.address, None).close()
+        except (ConfigError, EngineError):
+            return False
+        return True
+
+
+@pytest.fixture
+def ray(tmp_path: Path) -> Iterator[MadeRay]:
+    made = MadeRay(tmp_path / "head.log")
+    made.start()
+    try:
+        yield made
+    finally:
+        made.stop()
+
+
+def test_a_live_node_takes_on_what_is_advertised(ray: MadeRay) -> None:
+    for resource in ("CPU", "harvested"):
+        node = RayNode(ray.address, None, resource)
+        for cores in (4, 0, 1):
+            node.advertise(cores)
+            wait_until(lambda: node.verify() == cores)  # noqa: B023 - it ends within the turn
+        assert node.in_use() == 0
+        node.close()
+    with pytest.raises(ConfigError, match="choose one with --node"):
+        RayNode(ray.address, "0123abcd")
+
+
+def test_tasks_follow_through_deaths_and_each_core_costs_one_task_its_run(
+    ray: MadeRay, tmp_path: Path
+) -> None:
+    log, done = tmp_path / "started", tmp_path / "done"
+    node = RayNode(ray.address, None)
+    driver = ray.work(log, done)
+    try:
+        travel(node, ("ray", "--address", ray.address), str(tmp_path))
+        done.touch()
+        said, _ = driver.communicate(timeout=100)
+    finally:
+        driver.kill()
+        driver.wait()
+        node.close()
     assert f"sum {sum(range(TASKS))}" in said  # among Ray's own messages
+    started = log.read_text().split()
+    assert len(started) == TASKS + 3 * 3  # shrunk three times, by three cores
