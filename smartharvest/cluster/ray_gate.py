@@ -15,13 +15,73 @@ of gates and what each asks for, or null to take them away; answers each with a 
 
 from __future__ import annotations
 
+import contextlib
 import json
+import select
+import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from typing import Any
+
+from smartharvest.errors import EngineError
 
 SETTLING_S = 0.3
 """Until a submitted task waits at the raylet; nothing tells that it does."""
+_PATIENCE_S = 20.0
+"""For Ray to let a driver in."""
+
+
+class Gate:
+    """The process, from outside. Raises EngineError whenever it is not there."""
+
+    def __init__(self, address: str, node_id: str) -> None:
+        self._ready = False
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "smartharvest.cluster.ray_gate", address, node_id],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            bufsize=0,
+            start_new_session=True,
+        )
+
+    @contextlib.contextmanager
+    def shut(self, gates: int, cpus: float, resources: dict[str, float]) -> Iterator[None]:
+        if not self._ready:
+            self._expect(b"ready")
+            self._ready = True
+        self._tell({"gates": gates, "cpus": cpus, "resources": resources})
+        try:
+            yield
+        finally:
+            self._tell(None)
+
+    def close(self) -> None:
+        self._process.kill()  # the raylet forgets what a dead driver has waiting
+        self._process.communicate()
+
+    def _tell(self, what: dict[str, Any] | None) -> None:
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(json.dumps(what).encode() + b"\n")
+            self._process.stdin.flush()
+        except (OSError, ValueError):  # closed
+            raise EngineError("ray: the gate of the shrinking node is gone") from None
+        self._expect(b"done")
+
+    def _expect(self, word: bytes) -> None:
+        output = self._process.stdout
+        assert output is not None
+        until_s = time.monotonic() + _PATIENCE_S
+        while (left_s := until_s - time.monotonic()) > 0:
+            if select.select([output], [], [], left_s)[0]:
+                line = output.readline()
+                if line.strip() == word:
+                    return
+                if not line:
+                    break
+        raise EngineError("ray: the gate of the shrinking node does not answer")
 
 
 def main(address: str, node_id: str) -> None:

@@ -11,23 +11,20 @@ another has got at once.
 from __future__ import annotations
 
 import contextlib
-import json
 import math
-import select
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from importlib import import_module
 from typing import Any
 
+from smartharvest.cluster.ray_gate import Gate
 from smartharvest.errors import ConfigError, EngineError
 
 TRIED = "2.60"
 _PATIENCE_S = 2.0
 """For a raylet to notice that a worker has ended."""
-_GATE_PATIENCE_S = 20.0
+_CONNECT_S = 1.0
 _LOOK_S = 0.01
 _IDLE = ("ray::IDLE", "ray::DashboardAgent", "ray::RuntimeEnvAgent")
 
@@ -55,46 +52,85 @@ class RayNode:
         self._resource = resource
         self._total = math.inf
         """What the raylet itself said last: the GCS's view is older."""
-        self._gate: _Gate | None = None
-        with _telling(f"ray at {address}"):
-            self._gcs = compiled.GcsClient(address=address)
+        self._gate: Gate | None = None
+        self._compiled, self._make_state, self._version = compiled, GlobalState, __version__
+        self._wanted = node_id
+        self.node_id = ""
+        self._lost = True
+        with self._asking():
+            pass
+
+    def _connect(self) -> None:
+        create = self._compiled.GcsClientOptions.create
+        self._gcs = self._compiled.GcsClient(address=self._address)
         if not hasattr(self._gcs, "resize_raylet_resource_instances"):  # it delegates
             raise ConfigError(
-                f"adapter ray: Ray {__version__} cannot resize a live node; use Ray {TRIED}"
+                f"adapter ray: Ray {self._version} cannot resize a live node; use Ray {TRIED}"
             )
-        with _telling(f"ray at {address}"):
-            self._state = GlobalState()
-            self._state._initialize_global_state(
-                compiled.GcsClientOptions.create(
-                    address, None, allow_cluster_id_nil=True, fetch_cluster_id_if_nil=False
-                )
-            )
-            nodes = [node for node in self._state.node_table() if node["Alive"]]
-        self.node_id, self._raylet_socket = _choose(nodes, node_id, address)
+        self._state = self._make_state()
+        self._state._initialize_global_state(
+            create(self._address, None, allow_cluster_id_nil=True, fetch_cluster_id_if_nil=False)
+        )
+        nodes = [node for node in self._state.node_table() if node["Alive"]]
+        self.node_id, self._raylet_socket = _choose(nodes, self._wanted, self._address)
+        self._total = math.inf
+        self._lost = False
+
+    @contextlib.contextmanager
+    def _asking(self, what: str = "ray") -> Iterator[None]:
+        """Connects anew after any trouble: a Ray that was restarted has other nodes.
+
+        Ray raises many things, RpcError and ValueError among them. To a GCS that is gone its client
+        talks for a minute and then ends this process: see first whether anybody listens.
+        """
+        try:
+            host, _, port = self._address.rpartition(":")
+            socket.create_connection((host, int(port)), _CONNECT_S).close()
+            if self._lost:
+                self._connect()
+            yield
+        except EngineError:
+            self._lose()
+            raise
+        except ConfigError as error:
+            self._lose()
+            if not self.node_id:
+                raise
+            raise EngineError(str(error)) from None  # that of a Ray which is starting yet
+        except Exception as error:
+            self._lose()
+            text = " ".join(str(error).split())[:200]
+            raise EngineError(
+                f"{what} at {self._address}: {text or type(error).__name__}"
+            ) from error
+
+    def _lose(self) -> None:
+        self._lost = True
+        if self._gate is not None:
+            self._gate.close()
+            self._gate = None
 
     def advertise(self, cores: int) -> None:
         self._resize(cores)
 
     def in_use(self) -> int:
-        with _telling("ray"):
+        with self._asking():
             total = self._of_node(self._state.total_resources_per_node())
             available = self._of_node(self._state.available_resources_per_node())
         used = total.get(self._resource, 0.0) - available.get(self._resource, 0.0)
         return math.ceil(min(used, self._total) - 1e-6)
 
     def shed(self, cores: int, grace_s: float) -> None:
-        if self._gate is None:
-            self._gate = _Gate(self._address, self.node_id)
-        if grace_s > 0:  # it is ready by the time it is needed
-            return
         given = self._resize(cores)
-        if given <= cores:
+        if self._gate is None:
+            self._gate = Gate(self._address, self.node_id)
+        if grace_s > 0 or given <= cores:  # the gate is ready by the time it is needed
             return
         workers = self._busy_workers()
         if not workers:  # those that start yet are found in the next turn
             return
         try:
-            with self._gate.shut(*self._waiting_for_all()):
+            with self._gate.shut(*self._all_of_it()):
                 for worker in workers:
                     with contextlib.suppress(self._psutil.Error):
                         worker.kill()
@@ -102,13 +138,12 @@ class RayNode:
                     if given <= cores:
                         break
         except EngineError:
-            self._gate.close()
-            self._gate = None
+            self._lose()
             raise
 
-    def _waiting_for_all(self) -> tuple[int, float, dict[str, float]]:
-        """(gates, CPUs, resources) of tasks that have to wait until nothing else runs."""
-        with _telling("ray"):
+    def _all_of_it(self) -> tuple[int, float, dict[str, float]]:
+        """(gates, CPUs, resources): as many as may run, each asking for the whole node."""
+        with self._asking():
             total = self._of_node(self._state.total_resources_per_node())
         cpus = total.get("CPU", 0.0) if self._resource != "CPU" else self._total
         resources = {} if self._resource == "CPU" else {self._resource: self._total}
@@ -123,7 +158,7 @@ class RayNode:
 
     def _resize(self, cores: int) -> float:
         """The node's total then: ``cores``, or more if more are given out."""
-        with _telling("ray: resize"):
+        with self._asking("ray: resize"):
             told = self._gcs.resize_raylet_resource_instances(
                 self.node_id, {self._resource: float(cores)}
             )
@@ -131,7 +166,7 @@ class RayNode:
         return self._total
 
     def verify(self) -> int | None:
-        with _telling("ray"):
+        with self._asking():
             total = self._of_node(self._state.total_resources_per_node())
         return round(total.get(self._resource, 0.0))
 
@@ -147,7 +182,7 @@ class RayNode:
 
     def _busy_workers(self) -> list[Any]:
         """This node's workers with work: tasks before actors, youngest first."""
-        with _telling("ray"):
+        with self._asking():
             actors = {info.get("Pid") for info in self._state.actor_table(None).values()}
         found = []
         for process in self._psutil.process_iter(["pid", "ppid", "cmdline", "create_time"]):
@@ -159,59 +194,6 @@ class RayNode:
                 if self._raylet_socket in parent:
                     found.append(process)
         return sorted(found, key=lambda p: (p.pid in actors, -p.info["create_time"]))
-
-
-class _Gate:
-    """ray_gate.py at work."""
-
-    def __init__(self, address: str, node_id: str) -> None:
-        self._ready = False
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "smartharvest.cluster.ray_gate", address, node_id],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            bufsize=0,
-            start_new_session=True,
-        )
-
-    @contextlib.contextmanager
-    def shut(self, gates: int, cpus: float, resources: dict[str, float]) -> Iterator[None]:
-        """Raises EngineError if there is no gate."""
-        if not self._ready:
-            self._expect(b"ready")
-            self._ready = True
-        self._tell({"gates": gates, "cpus": cpus, "resources": resources})
-        try:
-            yield
-        finally:
-            self._tell(None)
-
-    def close(self) -> None:
-        self._process.kill()  # the raylet forgets what a dead driver has waiting
-        self._process.communicate()
-
-    def _tell(self, what: dict[str, Any] | None) -> None:
-        assert self._process.stdin is not None
-        try:
-            self._process.stdin.write(json.dumps(what).encode() + b"\n")
-            self._process.stdin.flush()
-        except OSError:
-            raise EngineError("ray: the gate of the shrinking node is gone") from None
-        self._expect(b"done")
-
-    def _expect(self, word: bytes) -> None:
-        output = self._process.stdout
-        assert output is not None
-        until_s = time.monotonic() + _GATE_PATIENCE_S
-        while (left_s := until_s - time.monotonic()) > 0:
-            if select.select([output], [], [], left_s)[0]:
-                line = output.readline()
-                if line.strip() == word:
-                    return
-                if not line:
-                    break
-        raise EngineError("ray: the gate of the shrinking node does not answer")
 
 
 def _choose(nodes: list[dict[str, Any]], node_id: str | None, address: str) -> tuple[str, str]:
@@ -229,15 +211,3 @@ def _choose(nodes: list[dict[str, Any]], node_id: str | None, address: str) -> t
             f"{node_id or 'on this host'}; choose one with --node: {known}"
         )
     return str(here[0]["NodeID"]), str(here[0]["RayletSocketName"])
-
-
-@contextlib.contextmanager
-def _telling(what: str) -> Iterator[None]:
-    """Ray raises many things, RpcError and ValueError among them."""
-    try:
-        yield
-    except EngineError:
-        raise
-    except Exception as error:
-        text = " ".join(str(error).split())[:200]
-        raise EngineError(f"{what}: {text or type(error).__name__}") from error

@@ -125,3 +125,17 @@ def test_tasks_follow_through_deaths_and_each_core_costs_one_task_its_run(
     assert f"sum {sum(range(TASKS))}" in said  # among Ray's own messages
     started = log.read_text().split()
     assert len(started) == TASKS + 3 * 3  # shrunk three times, by three cores
+
+
+def test_a_ray_that_was_restarted_is_followed_on(ray: MadeRay) -> None:
+    node = RayNode(ray.address, None)
+    node.advertise(3)
+    wait_until(lambda: node.verify() == 3)
+    ray.stop()
+    with pytest.raises(EngineError):
+        node.verify()
+    ray.start()
+    wait_until(lambda: node.verify() == 1)  # it has forgotten
+    node.advertise(3)
+    wait_until(lambda: node.verify() == 3)
+    node.close()
