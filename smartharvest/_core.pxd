@@ -6,6 +6,8 @@ from smartharvest._c.actuator cimport sh_actuator
 from smartharvest._c.loop cimport sh_loop
 from smartharvest._c.sensor cimport sh_sensor
 
+cdef void *hold_slot(object slot, Py_buffer *held, size_t size) except NULL
+
 
 cdef class Sensor:
     cdef sh_sensor seam

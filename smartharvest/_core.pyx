@@ -70,6 +70,23 @@ cdef void *allocate(size_t count, size_t size) except NULL:
     return memory
 
 
+cdef void *hold_slot(object slot, Py_buffer *held, size_t size) except NULL:
+    """The address of ``slot``, whose memory stays until ``held`` is released.
+
+    Of a memoryview its exporter is held: the collector empties a memoryview in a garbage cycle,
+    whoever still uses its memory, which may be unmapped then.
+    """
+    cdef Py_buffer view
+    PyObject_GetBuffer(slot, &view, PyBUF_WRITABLE)
+    cdef void *address = view.buf
+    cdef Py_ssize_t length = view.len
+    PyBuffer_Release(&view)
+    if length < <Py_ssize_t> size:
+        raise ValueError(f"a slot of {length} bytes: {size} are written")
+    PyObject_GetBuffer(slot.obj if isinstance(slot, memoryview) else slot, held, PyBUF_WRITABLE)
+    return address
+
+
 cdef class Sensor:
     """Base: what tells the loop who runs (csrc/sensor.h)."""
 
@@ -169,7 +186,8 @@ cdef class FakeSensor(Sensor):
 
 
 # C code, in the loop's thread even, uses what these classes hold until __dealloc__. Hence
-# no_gc_clear and tuples: the collector empties lists that are in a garbage cycle or behind one.
+# no_gc_clear and tuples: the collector empties lists that are in a garbage cycle or behind one. It
+# calls every __del__ before, where the loop ends its thread.
 @cython.no_gc_clear
 cdef class FakeEvents(Sensor):
     """Sees every change because it is told of it (csrc/fake_events.h)."""
@@ -785,10 +803,9 @@ cdef class CpusetActuator(FilesActuator):
             self.c.freeze = <const char *> freeze
             self.c.thaw = <const char *> thaw
         if nudge_slot is not None:
-            PyObject_GetBuffer(nudge_slot, &self.slot, PyBUF_WRITABLE)
-            if self.slot.len < <Py_ssize_t> sizeof(int32_t):
-                raise ValueError("no room for a thread id in the nudge slot")
-            self.c.nudge.pinned_tid = <nudge.atomic_int32_t *> self.slot.buf
+            self.c.nudge.pinned_tid = <nudge.atomic_int32_t *> hold_slot(
+                nudge_slot, &self.slot, sizeof(int32_t)
+            )
         self.paths, self.fds, self.masks = tuple(self.paths), tuple(self.fds), tuple(self.masks)
         cpuset.sh_cpuset_init(self.c, &self.seam)
         if fifo_priority > 0:
@@ -1035,10 +1052,13 @@ cdef class Loop:
                 self.c.realtime_cpus[cpu // 64] |= (<unsigned long long> 1) << (cpu % 64)
         self.c.fifo_priority = fifo_priority
         if beat_slot is not None:
-            PyObject_GetBuffer(beat_slot, &self.beat, PyBUF_WRITABLE)
-            if self.beat.len < <Py_ssize_t> sizeof(int64_t):
-                raise ValueError("no room for a time in the beat slot")
-            self.c.beat = <loop.atomic_int64_t *> self.beat.buf
+            self.c.beat = <loop.atomic_int64_t *> hold_slot(
+                beat_slot, &self.beat, sizeof(int64_t)
+            )
+
+    def __del__(self) -> None:
+        if self.c is not NULL:
+            self.stop()
 
     def __dealloc__(self) -> None:
         if self.c is not NULL:

@@ -9,12 +9,12 @@ import os
 from collections.abc import Collection, Mapping, Sequence
 
 cimport cython
-from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.buffer cimport PyBuffer_Release
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from libc.stdint cimport int32_t, int64_t, uint16_t
 
 from smartharvest._c cimport affinity, cpugroups
-from smartharvest._core cimport Actuator, FilesActuator, files_read, files_write
+from smartharvest._core cimport Actuator, FilesActuator, files_read, files_write, hold_slot
 
 MAX_SPLITS = cpugroups.SH_CPUGROUPS_MAX_SPLITS // 2
 """Of one loop; those of an earlier one may have to be emptied as well."""
@@ -168,10 +168,9 @@ cdef class CpuGroupsActuator(FilesActuator):
         self.c.split_of = self.split_of
         self.c.levels = len(split_of)
         if beat_slot is not None:
-            PyObject_GetBuffer(beat_slot, &self.beat, PyBUF_WRITABLE)
-            if self.beat.len < <Py_ssize_t> sizeof(int64_t):
-                raise ValueError("no room for a time in the beat slot")
-            self.c.beat = <cpugroups.atomic_int64_t *> self.beat.buf
+            self.c.beat = <cpugroups.atomic_int64_t *> hold_slot(
+                beat_slot, &self.beat, sizeof(int64_t)
+            )
         self.paths, self.fds = tuple(self.paths), tuple(self.fds)
         cpugroups.sh_cpugroups_init(self.c, &self.seam)
 

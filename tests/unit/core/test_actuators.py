@@ -136,7 +136,7 @@ def test_a_missing_file_is_met_when_it_is_opened(tmp_path: Path) -> None:
 
 def test_the_nudge_slot_must_hold_a_thread_id() -> None:
     files: list[tuple[str, str | None, list[str]]] = [(GROUP, None, MASKS)]
-    with pytest.raises(ValueError, match="nudge slot"):
+    with pytest.raises(ValueError, match="slot of 3 bytes"):
         CpusetActuator(files, ADDED, kernel_files=MadeFiles(), nudge_slot=bytearray(3))
     with pytest.raises(BufferError):
         CpusetActuator(files, ADDED, kernel_files=MadeFiles(), nudge_slot=bytes(4))

@@ -7,6 +7,7 @@ import gc
 import itertools
 import os
 import signal
+import time
 import weakref
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,6 +23,7 @@ from smartharvest._core import (
     Loop,
     monotonic_ns,
 )
+from smartharvest.host.shared_page import SharedPage
 from smartharvest.window import Window
 from tests.unit.core.made_files import MadeFiles
 
@@ -210,7 +212,9 @@ def writing_into(files: MadeFiles) -> CpusetActuator:
     )
 
 
-def running_loop(actuator: Actuator, sensor: FakeSensor | None = None) -> Loop:
+def running_loop(
+    actuator: Actuator, sensor: FakeSensor | None = None, beat_slot: memoryview | None = None
+) -> Loop:
     """A loop with a thread that never doubts a busy machine."""
     loop = Loop(
         sensor=sensor or FakeSensor([0]),
@@ -220,6 +224,7 @@ def running_loop(actuator: Actuator, sensor: FakeSensor | None = None) -> Loop:
         poll_ns=100_000,
         plan_ttl_ns=LONG_NS,
         stale_ns=LONG_NS,
+        beat_slot=beat_slot,
     )
     loop.start()
     return loop
@@ -256,8 +261,10 @@ def test_a_loop_that_is_forgotten_gives_back() -> None:
 
 
 class Owner:
-    def __init__(self, loop: Loop) -> None:
-        self.loop = loop
+    """In a cycle, with all it owns."""
+
+    def __init__(self, *owned: object) -> None:
+        self.owned = owned
         self.itself = self
 
 
@@ -278,6 +285,42 @@ def test_a_running_loop_that_a_garbage_cycle_holds_gives_back(tmp_path: Path) ->
     assert (
         len(os.listdir("/proc/self/fd")) == descriptors - 3
     )  # the cpuset and the loop's two events
+
+
+class Lingering:
+    """Unknown to the collector, which comes upon it only when it empties what is around it."""
+
+    __slots__ = ()
+
+    def __del__(self) -> None:
+        time.sleep(0.005)  # fifty polls
+
+
+def test_a_running_loop_in_a_garbage_cycle_beats_into_no_memory_that_is_gone(
+    tmp_path: Path,
+) -> None:
+    # What is older than the owner the collector empties before it: here the views of the page.
+    page = SharedPage(str(tmp_path / "page"), create=True)
+    loop = running_loop(FakeActuator(), beat_slot=page.beat_slot)
+    while page.loop_beat == 0:
+        loop.wait(1)
+    owner = Owner([Lingering()], page, loop)
+    gone = weakref.ref(owner)
+    del owner, page, loop
+    gc.collect()
+    assert gone() is None
+
+
+def test_a_running_loop_in_a_garbage_cycle_gives_back_by_what_is_in_it_too() -> None:
+    files = MadeFiles()
+    contents = files.contents
+    loop = running_loop(writing_into(files))
+    lend(loop, 1)
+    assert contents["cpuset.cpus"] == "2-3\n"
+    files.owner = Owner(files, loop)  # type: ignore[attr-defined]
+    del files, loop
+    gc.collect()
+    assert contents["cpuset.cpus"] == "3\n"
 
 
 def test_a_thread_starts_only_once() -> None:
