@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shlex
 import subprocess
@@ -15,17 +16,19 @@ _WARNINGS = ("-O2", "-Wall", "-Wextra", "-Werror")
 
 def build_program(source: Path, *libraries: str) -> Path:
     """The program of one C or C++ file, with the linker's ``libraries``."""
-    return _build(source, DIRECTORY / source.stem, libraries)
+    return _build(source, "", libraries)
 
 
 def build_library(source: Path, *libraries: str) -> Path:
     """The shared library of one C file."""
-    return _build(source, DIRECTORY / f"{source.stem}.so", ("-shared", "-fPIC", *libraries))
+    return _build(source, ".so", ("-shared", "-fPIC", *libraries))
 
 
-def _build(source: Path, built: Path, more: tuple[str, ...]) -> Path:
-    """Compiles unless ``built`` is newer. Raises NotMeasurableError with the compiler's words."""
-    if built.exists() and built.stat().st_mtime >= source.stat().st_mtime:
+def _build(source: Path, ending: str, more: tuple[str, ...]) -> Path:
+    """Compiles unless this very text was. Raises NotMeasurableError with the compiler's words."""
+    text = hashlib.sha256(source.read_bytes() + repr(more).encode()).hexdigest()
+    built = DIRECTORY / f"{source.stem}-{text[:12]}{ending}"
+    if built.exists():
         return built
     built.parent.mkdir(parents=True, exist_ok=True)
     fresh = built.with_suffix(f".{os.getpid()}")  # another run may be using the old one

@@ -15,22 +15,19 @@ As a program, ``python -m bench.effect PARENT_PID PAGE_FD THREADS CPU``, these a
 from __future__ import annotations
 
 import ctypes
-import mmap
 import os
-import subprocess
 import sys
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bench import probe
+from bench import child, probe
 from bench.compiling import build_library
 from bench.cpuset import Times, find_tree, made_group, make_actuator
 from bench.others import OTHERS_NS, Others
@@ -39,7 +36,6 @@ from bench.subject import Effort, Figures, NotMeasurableError, Subject, goal, in
 from smartharvest import _core
 from smartharvest._mechanisms import GroupAffinityActuator
 from smartharvest.capacity import Capacity
-from smartharvest.demo.parent import die_with
 from smartharvest.host import tasks
 from smartharvest.host.cgroup import Group
 from smartharvest.host.cpulist import format_cpulist
@@ -68,7 +64,6 @@ GOALS_US = {
 """At the 99th percentile, by the number of threads."""
 _SLOT = np.dtype((np.int64, 8))  # struct effect_stamps: running, first_ns, last_ns, padding
 _RUNNING, _FIRST_NS, _LAST_NS = range(3)
-_START_TIMEOUT_S = 20.0
 
 
 def measure(effort: Effort) -> Figures:
@@ -162,52 +157,25 @@ def _remove_splits(group: Group) -> None:
                 time.sleep(0.002)
 
 
-class _Hogs:
+class _Hogs(child.Child):
     """The threads in a child process, in the group from ``enter`` on, until the exit."""
 
     def __init__(self, threads: int, cpu: int, enter: Callable[[int], None]) -> None:
-        self._enter = enter
-        page_fd = os.memfd_create("smartharvest-bench-effect")
-        try:
-            size = threads * _SLOT.itemsize
-            os.truncate(page_fd, size)
-            self.stamps: NDArray[np.int64] = np.frombuffer(
-                mmap.mmap(page_fd, size), dtype=np.int64
-            ).reshape(threads, 8)
-            arguments = [str(n) for n in (os.getpid(), page_fd, threads, cpu)]
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "bench.effect", *arguments],
-                pass_fds=(page_fd,),
-                process_group=0,
-            )
-        finally:
-            os.close(page_fd)
+        super().__init__("bench.effect", threads * _SLOT.itemsize, threads, cpu)
+        self._join_group = enter
+        self.stamps: NDArray[np.int64] = np.frombuffer(self.page, dtype=np.int64).reshape(-1, 8)
 
-    @property
-    def pid(self) -> int:
-        return self._process.pid
+    def has_started(self) -> bool:
+        return bool(self.stamps[:, _RUNNING].all())
 
     def __enter__(self) -> Self:
-        deadline_s = time.monotonic() + _START_TIMEOUT_S
+        super().__enter__()
         try:
-            while not self.stamps[:, _RUNNING].all():
-                if self._process.poll() is not None or time.monotonic() > deadline_s:
-                    raise NotMeasurableError("the threads' process did not start")
-                time.sleep(0.01)
-            self._enter(self.pid)
+            self._join_group(self.pid)
         except BaseException:
             self.__exit__(None, None, None)
             raise
         return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._process.kill()
-        self._process.wait()
 
 
 def _enter(pid: int, group: Group, writer: HostWriter) -> None:
@@ -278,11 +246,9 @@ threads. *Grow alone* leaves out the moves while which something else ran on the
 
 def main(parent_pid: int, page_fd: int, threads: int, cpu: int) -> None:
     """Runs the threads until the process is killed."""
-    die_with(parent_pid)
+    page = child.join(parent_pid, page_fd)
     library = ctypes.CDLL(str(build_library(Path(__file__).with_name("effect.c"))))
-    page = mmap.mmap(page_fd, threads * _SLOT.itemsize)
-    start = ctypes.addressof(ctypes.c_int64.from_buffer(page))
-    library.effect_hogs(threads, cpu, ctypes.c_void_p(start))
+    library.effect_hogs(threads, cpu, ctypes.c_void_p(child.address(page)))
 
 
 if __name__ == "__main__":

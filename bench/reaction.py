@@ -11,10 +11,8 @@ floor is the same wake-up on a core that is idle.
 from __future__ import annotations
 
 import ctypes
-import mmap
 import os
 import random
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -24,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bench import probe
+from bench import child, probe
 from bench.compiling import build_library
 from bench.cpuset import Times, find_tree
 from bench.moving import Stage, made_stage
@@ -33,7 +31,6 @@ from bench.statistics import compare_found
 from bench.subject import Effort, Figures, NotMeasurableError, Subject, goal, interleave
 from smartharvest import _core
 from smartharvest.demo.children import BullyProcess
-from smartharvest.demo.parent import die_with
 from smartharvest.session import FIFO_PRIORITY
 
 BATCH_THREADS = 4
@@ -193,38 +190,24 @@ _RUNNING, _FIRST_NS = range(2)  # struct effect_stamps of effect.c
 _SIZE = 64
 
 
-class _Sleeper:
+class _Sleeper(child.Child):
     """The primary's thread, in a process of its own."""
 
-    def __init__(self, cpu: int) -> None:
-        page_fd = os.memfd_create("smartharvest-bench-reaction")
-        os.truncate(page_fd, _SIZE)
-        self.stamps = np.frombuffer(mmap.mmap(page_fd, _SIZE), dtype=np.int64)
-        self.event_fd = os.eventfd(0)
-        arguments = [str(n) for n in (os.getpid(), page_fd, self.event_fd, cpu)]
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "bench.reaction", *arguments],
-            pass_fds=(page_fd, self.event_fd),
-            process_group=0,
-        )
-        os.close(page_fd)
+    def __init__(self, cpu: int, event_fd: int) -> None:
+        super().__init__("bench.reaction", _SIZE, event_fd, cpu, pass_fds=(event_fd,))
+        self.event_fd = event_fd
+        self.stamps = np.frombuffer(self.page, dtype=np.int64)
 
 
 @contextmanager
 def _sleeper(stage: Stage) -> Iterator[_Sleeper]:
-    sleeper = _Sleeper(stage.cpus[0])
+    event_fd = os.eventfd(0)
     try:
-        deadline_s = time.monotonic() + 20.0
-        while not sleeper.stamps[_RUNNING]:
-            if sleeper.process.poll() is not None or time.monotonic() > deadline_s:
-                raise NotMeasurableError("the sleeping thread's process did not start")
-            time.sleep(0.01)
-        stage.place(sleeper.process.pid, stage.primary)
-        yield sleeper
+        with _Sleeper(stage.cpus[0], event_fd) as sleeper:
+            stage.place(sleeper.pid, stage.primary)
+            yield sleeper
     finally:
-        sleeper.process.kill()
-        sleeper.process.wait()
-        os.close(sleeper.event_fd)
+        os.close(event_fd)
 
 
 SUBJECT = Subject(
@@ -243,11 +226,9 @@ which something else ran on the core for 0.2 ms.""",
 
 def main(parent_pid: int, page_fd: int, event_fd: int, cpu: int) -> None:
     """Sleeps and is woken until the process is killed."""
-    die_with(parent_pid)
+    page = child.join(parent_pid, page_fd)
     library = ctypes.CDLL(str(build_library(Path(__file__).with_name("effect.c"))))
-    page = mmap.mmap(page_fd, _SIZE)
-    start = ctypes.addressof(ctypes.c_int64.from_buffer(page))
-    library.effect_sleeper(cpu, event_fd, ctypes.c_void_p(start))
+    library.effect_sleeper(cpu, event_fd, ctypes.c_void_p(child.address(page)))
 
 
 if __name__ == "__main__":

@@ -26,12 +26,14 @@ from smartharvest.host.waits import Taskstats
 from smartharvest.session import FIFO_PRIORITY
 from smartharvest.window import Window
 
-SECONDS = 0.5
+SECONDS, LEAST_S = 0.5, 0.15
 WINDOW_NS = 25_000_000
 POLL_NS = 50_000
 ON_NS, OFF_NS = 200_000, 300_000
 NOISE_NS = (70_000, 170_000)
 SETTLE_S = 0.05
+SETTLING_WINDOWS = 2
+"""They are left out."""
 SCHEDULES = {"square": False, "random": True}
 EXACT = ("bpf", "perf")
 MOST_WAITS_OFF = 0.05
@@ -61,7 +63,7 @@ def measure(effort: Effort) -> Figures:
     cpus = sorted(os.sched_getaffinity(0))[:2]
     if len(cpus) < 2:
         raise NotMeasurableError("needs two CPUs")
-    seconds = effort.seconds(SECONDS)
+    seconds = max(LEAST_S, effort.seconds(SECONDS))
     figures: Figures = {"window_ms": WINDOW_NS / 1e6, "seconds_per_run": seconds}
     worst: dict[str, float] = {}
     """By quantile of the windows, over the schedules: the worst one's median round."""
@@ -122,7 +124,7 @@ def _waits(effort: Effort, cpus: Sequence[int]) -> tuple[Figures, float]:
         shares, counts = [], []
         for _ in range(effort.rounds):
             before, earlier = _totals(taskstats, pids), sensor.waits()
-            time.sleep(effort.seconds(SECONDS))
+            time.sleep(max(LEAST_S, effort.seconds(SECONDS)))
             after, waits = _totals(taskstats, pids), sensor.waits().since(earlier).counts
             shares.append(waits["total_ns"] / (after[0] - before[0]))
             counts.append(waits["waits"] / (after[1] - before[1]))
@@ -186,8 +188,10 @@ def judge(
     loop.stop()
     if loop.halt is not None:
         raise NotMeasurableError(f"the sensor failed: {loop.halt}")
+    if len(windows) <= SETTLING_WINDOWS:
+        raise NotMeasurableError(f"{len(windows)} windows in {seconds:g} s; more time is needed")
     time.sleep(SETTLE_S)  # the turns under way must be in the log
-    return compare(windows[2:], waves)
+    return compare(windows[SETTLING_WINDOWS:], waves)
 
 
 def compare(windows: Sequence[Window], waves: Sequence[LoggedWave]) -> Judgement:

@@ -7,9 +7,9 @@ import lzma
 import os
 import subprocess
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
+from bench.child import Ending
 from bench.subject import NotMeasurableError
 from smartharvest.demo.parent import die_with
 from smartharvest.elastic_vm import ElasticVm
@@ -46,7 +46,7 @@ def make_initramfs(directory: Path) -> tuple[Path, Path]:
     return chosen[0].image, archive
 
 
-class Guest:
+class Guest(Ending):
     """One guest, until the end of the ``with`` block, put into the directories ``groups``."""
 
     def __init__(
@@ -80,18 +80,17 @@ class Guest:
             for group in groups:
                 Path(group, "cgroup.procs").write_text(str(os.getpid()))
 
-        self._process = subprocess.Popen(
+        self.process = subprocess.Popen(
             command,
             preexec_fn=join,  # noqa: PLW1509
             stdin=subprocess.DEVNULL,
         )
-        self.pid = self._process.pid
         self.socket = vm.socket
 
     def told(self) -> dict[str, Any] | None:
         """The last whole line that the guest has said about itself; None if it has not yet."""
-        if self._process.poll() is not None:
-            raise NotMeasurableError(f"QEMU ended with {self._process.returncode}")
+        if self.process.poll() is not None:
+            raise NotMeasurableError(f"QEMU ended with {self.process.returncode}")
         try:
             lines = self._console.read_text(errors="replace").splitlines(keepends=True)
         except FileNotFoundError:
@@ -101,15 +100,3 @@ class Guest:
                 found: dict[str, Any] = json.loads(line)
                 return found
         return None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._process.kill()
-        self._process.wait()
