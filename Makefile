@@ -55,6 +55,11 @@ test-cluster: build ## Only the tests with real cluster engines: Ray and HTCondo
 	@$(BIN)/python -m tests.cluster.condor || echo "HTCondor's tests will be skipped"
 	$(BIN)/python -m pytest tests/cluster
 
+.PHONY: demo-cluster
+demo-cluster: build ## Two simulated machines lend cores to a real Ray with a real job, two minutes, into build/cluster
+	@$(BIN)/python -c 'import ray, sklearn' 2>/dev/null || $(BIN)/python -m pip install --quiet --editable '.[ray,plot,real]'
+	@$(BIN)/python -m bench.cluster
+
 .PHONY: faults
 faults: build ## Kill 1,000 agents at random points and check the host (root); SEED=1 KILLS=1000 MECHANISM=merge
 	$(BIN)/python -m tests.faults --seed $(or $(SEED),1) --kills $(or $(KILLS),1000) \

@@ -118,7 +118,7 @@ def _run(make_engine: Callable[[], Engine], options: dict[str, Any]) -> None:
 @click.option(
     "--address", metavar="HOST:PORT", default="127.0.0.1:6379", show_default=True, help="Ray's GCS."
 )
-@click.option("--node", metavar="ID", help="The node's id, if several run on this host.")
+@click.option("--node", metavar="ID", help="The node's id or name, if several run on this host.")
 @click.option(
     "--resource",
     metavar="NAME",

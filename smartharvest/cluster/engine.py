@@ -17,7 +17,9 @@ class Engine(Protocol):
     def shed(self, cores: int, grace_s: float) -> None:
         """Brings the use down to ``cores``; called again and again with what is left of the grace.
 
-        At 0 the youngest work is ended, in a way that lets the engine run it again.
+        From the first call on no new work takes a core that becomes free, as far as the engine can
+        be held back; what is advertised goes down with the use. At 0 the youngest work is ended, in
+        a way that lets the engine run it again.
         """
 
     def verify(self) -> int | None:

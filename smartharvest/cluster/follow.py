@@ -97,15 +97,14 @@ class Adapter:
             step = self._reconciler.step(
                 time.monotonic(), offered, engine.in_use(), engine.verify(), present
             )
-            if step.advertise is not None:
+            if step.shed is not None:
+                engine.shed(step.shed, step.grace_s)
+                self._told = None
+            elif step.advertise is not None:
                 engine.advertise(step.advertise)
                 if step.advertise != self._told:
                     _log.info("advertised %d cores", step.advertise)
                 self._told = step.advertise
-            if step.shed is not None:
-                engine.shed(step.shed, step.grace_s)
-                if step.grace_s == 0:  # before what was ended is started again
-                    engine.advertise(max(step.shed, engine.in_use()))
             self._tell("engine", None)
         except EngineError as error:
             self._tell("engine", str(error))
@@ -128,8 +127,6 @@ def leave(engine: Engine, guaranteed: int, grace_s: float) -> None:
     ends_s = time.monotonic() + grace_s
     try:
         while (in_use := engine.in_use()) > guaranteed:
-            if engine.verify() != in_use:
-                engine.advertise(in_use)
             now_s = time.monotonic()
             if now_s > ends_s + PATIENCE_S:
                 raise EngineError(f"{in_use} cores are still in use, {guaranteed} should be")

@@ -55,13 +55,11 @@ class HTCondorNode:
             )
         self._machine, self._advertisement = machine, advertisement
         self._vacated: frozenset[str] = frozenset()
-        self._cores: int | None = None
         self._address: str | None = None
         if not self._found():
             raise ConfigError(f"adapter htcondor: the pool knows no machine {machine}")
 
     def advertise(self, cores: int) -> None:
-        self._cores = cores
         text = (
             f"HarvestedCores = {cores}\n"
             f"HarvestTold = {int(time.time())}\n"
@@ -81,9 +79,7 @@ class HTCondorNode:
 
     def shed(self, cores: int, grace_s: float) -> None:
         """Evicted jobs have HTCondor's own time to end (``MACHINEMAXVACATETIME``)."""
-        if grace_s > 0:
-            return
-        slots = self._slots()
+        slots = self._slots() if grace_s <= 0 else []
         self._vacated &= {slot.key for slot in slots}
         excess = sum(slot.cores for slot in slots if slot.key not in self._vacated) - cores
         for slot in sorted(slots, key=lambda slot: slot.started_s or 0, reverse=True):
@@ -92,7 +88,7 @@ class HTCondorNode:
             if slot.started_s is not None and slot.key not in self._vacated:
                 self._vacated |= {slot.key}
                 excess -= slot.cores
-        self.advertise(cores if self._cores is None else self._cores)
+        self.advertise(cores)
 
     def verify(self) -> int | None:
         """None, too, when it is time to tell again."""

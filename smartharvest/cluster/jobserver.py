@@ -67,6 +67,7 @@ class JobServer:
         return 1 + used if used > 0 and not self._shared[_ENDED] else 0
 
     def shed(self, cores: int, grace_s: float) -> None:  # noqa: ARG002
+        self._shared[_TOLD] = cores
         until_s = time.monotonic() + _PATIENCE_S
         while (
             self._shared[_GIVEN] > max(0, cores - 1) and (left_s := until_s - time.monotonic()) > 0

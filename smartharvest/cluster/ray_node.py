@@ -30,13 +30,13 @@ _IDLE = ("ray::IDLE", "ray::DashboardAgent", "ray::RuntimeEnvAgent")
 
 
 class RayNode:
-    """Implements engine.Engine for the node ``node_id`` (hex), or this host's only one.
+    """Implements engine.Engine for the node with that id (hex) or name, or this host's only one.
 
     ``address`` is the GCS's HOST:PORT. Raises ConfigError if Ray is missing or cannot do it,
     EngineError if nobody answers there.
     """
 
-    def __init__(self, address: str, node_id: str | None, resource: str = "CPU") -> None:
+    def __init__(self, address: str, node: str | None, resource: str = "CPU") -> None:
         try:
             import psutil
             from ray import __version__
@@ -54,7 +54,7 @@ class RayNode:
         """What the raylet itself said last: the GCS's view is older."""
         self._gate: Gate | None = None
         self._compiled, self._make_state, self._version = compiled, GlobalState, __version__
-        self._wanted = node_id
+        self._wanted = node
         self.node_id = ""
         self._lost = True
         with self._asking():
@@ -196,18 +196,18 @@ class RayNode:
         return sorted(found, key=lambda p: (p.pid in actors, -p.info["create_time"]))
 
 
-def _choose(nodes: list[dict[str, Any]], node_id: str | None, address: str) -> tuple[str, str]:
+def _choose(nodes: list[dict[str, Any]], wanted: str | None, address: str) -> tuple[str, str]:
     """(id, socket of its raylet) of the node meant."""
     here = [
         node
         for node in nodes
-        if node["NodeID"] == node_id
-        or (node_id is None and node["NodeManagerHostname"] == socket.gethostname())
+        if wanted in (node["NodeID"], node["NodeName"])
+        or (wanted is None and node["NodeManagerHostname"] == socket.gethostname())
     ]
     if len(here) != 1:
         known = ", ".join(node["NodeID"] for node in nodes)
         raise ConfigError(
             f"adapter ray: {len(here)} live nodes at {address} are "
-            f"{node_id or 'on this host'}; choose one with --node: {known}"
+            f"{wanted or 'on this host'}; choose one with --node: {known}"
         )
     return str(here[0]["NodeID"]), str(here[0]["RayletSocketName"])

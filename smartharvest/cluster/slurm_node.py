@@ -3,7 +3,8 @@
 The CPUs of a running node cannot change; a generic resource's count on the node and the partition's
 ``MaxCPUsPerNode`` can, for jobs that start from then on. Both are lost when slurmctld is
 reconfigured or restarted, so they are read back in every turn. A count below what is in use makes
-slurmctld miscount ("GRES count underflow"): nothing below that is ever told. Jobs above the
+slurmctld miscount ("GRES count underflow"): no count below that is ever told. The limit may be, and
+goes first: Slurm gives a core to the next job as soon as another has left it. Jobs above the
 capacity are requeued, the youngest first; Slurm starts them again later (``requeue_delay``).
 Tried with Slurm 22.05.
 """
@@ -44,37 +45,50 @@ class SlurmNode:
         self.verify()
 
     def advertise(self, cores: int) -> None:
-        _slurm("scontrol", "update", f"partitionname={self._partition}", f"maxcpuspernode={cores}")
-        if self._gres:
-            _slurm("scontrol", "update", f"nodename={self._node}", f"gres={self._gres}:{cores}")
+        self._limit(cores)
+        self._count(cores)
 
     def in_use(self) -> int:
         return sum(job.cores for job in self._jobs())
 
     def shed(self, cores: int, grace_s: float) -> None:
-        if grace_s > 0:
-            return
+        """The limit may be below what is in use, so no job starts meanwhile; the count follows."""
+        if self._told_limit() != str(cores):
+            self._limit(cores)
         jobs = sorted(self._jobs(), key=lambda job: job.started, reverse=True)
-        excess = sum(job.cores for job in jobs) - cores
-        for job in jobs:
-            if excess <= 0:
+        used = sum(job.cores for job in jobs)
+        if self._told_count() != str(max(cores, used)):
+            self._count(max(cores, used))
+        for job in jobs if grace_s <= 0 else ():
+            if used <= cores:
                 break
             _slurm("scontrol", "requeue", job.number)
-            excess -= job.cores
+            used -= job.cores
 
     def verify(self) -> int | None:
-        told = self._shown("partition", self._partition, r"MaxCPUsPerNode=(\d+|UNLIMITED)")
-        if not told.isdigit():
-            return None
-        if self._gres:
-            counts = self._shown("node", self._node, r"Gres=(\S*)")
-            found = re.search(rf"(?:^|,){re.escape(self._gres)}:(\d+)", counts)
-            if found is None or found[1] != told:
-                return None
-        return int(told)
+        limit = self._told_limit()
+        return int(limit) if limit.isdigit() and self._told_count() in (None, limit) else None
 
     def close(self) -> None:
         """Nothing is held."""
+
+    def _limit(self, cores: int) -> None:
+        _slurm("scontrol", "update", f"partitionname={self._partition}", f"maxcpuspernode={cores}")
+
+    def _count(self, cores: int) -> None:
+        if self._gres:
+            _slurm("scontrol", "update", f"nodename={self._node}", f"gres={self._gres}:{cores}")
+
+    def _told_limit(self) -> str:
+        return self._shown("partition", self._partition, r"MaxCPUsPerNode=(\d+|UNLIMITED)")
+
+    def _told_count(self) -> str | None:
+        """None without a generic resource."""
+        if not self._gres:
+            return None
+        counts = self._shown("node", self._node, r"Gres=(\S*)")
+        found = re.search(rf"(?:^|,){re.escape(self._gres)}:(\d+)", counts)
+        return found[1] if found else ""
 
     def _shown(self, kind: str, name: str, pattern: str) -> str:
         found = re.search(pattern, _slurm("scontrol", "--oneliner", "show", kind, name))

@@ -8,7 +8,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,7 +15,8 @@ import pytest
 
 from smartharvest.cluster.slurm_node import SlurmNode
 from smartharvest.errors import ConfigError, EngineError
-from tests.cluster.agents import made_agent, wait_until
+from tests.cluster.agents import wait_until
+from tests.cluster.journey import travel
 
 DAEMONS = ("munged", "slurmctld", "slurmd")
 pytestmark = [
@@ -203,30 +203,16 @@ def test_names_that_are_not_there_are_wrong_settings(slurm: MadeSlurm) -> None: 
         SlurmNode("a b", "harvest", None)
 
 
-def test_jobs_follow_the_agent_through_a_restart_of_the_engine_and_a_killed_adapter(
+def test_jobs_follow_through_restarts_and_deaths_and_none_is_lost(
     slurm: MadeSlurm, node: SlurmNode, tmp_path: Path
 ) -> None:
+    def restart() -> None:
+        slurm.stop("slurmctld")
+        slurm.start("slurmctld")
+        wait_until(slurm.answers)
+
     node.advertise(1)
-    with made_agent(str(tmp_path), guaranteed=1) as agent:
-        adapter = subprocess.Popen(
-            [sys.executable, "-m", "smartharvest", "adapter", "slurm", "--state-dir",
-             str(tmp_path), "--node", "harvest1", "--partition", "harvest", "--gres", "hcore",
-             "--every", "100ms", "--grow-after", "100ms", "--grace", "500ms"],
-            start_new_session=True,
-        )  # fmt: skip
-        try:
-            submit(4)
-            agent.cores = 4
-            wait_until(lambda: node.in_use() == 4)
-            slurm.stop("slurmctld")
-            slurm.start("slurmctld")
-            wait_until(slurm.answers)
-            agent.cores = 2
-            wait_until(lambda: (node.in_use(), node.verify()) == (2, 2))
-            os.killpg(adapter.pid, signal.SIGKILL)
-            wait_until(lambda: (node.in_use(), node.verify()) == (1, 1))
-        finally:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(adapter.pid, signal.SIGKILL)
-            adapter.wait()
-    assert slurm.states() == ["PD", "PD", "PD", "R"]
+    submit(16)  # a requeued one waits for minutes
+    adapter = ("slurm", "--node", "harvest1", "--partition", "harvest", "--gres", "hcore")
+    travel(node, adapter, str(tmp_path), restart)
+    assert slurm.states() == ["PD"] * 15 + ["R"]

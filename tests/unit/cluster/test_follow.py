@@ -42,6 +42,7 @@ class MadeEngine:
     def shed(self, cores: int, grace_s: float) -> None:
         if grace_s == 0:
             self.jobs = min(self.jobs, cores)
+        self.told = max(cores, self.jobs)
 
     def verify(self) -> int | None:
         return self.told

@@ -1,0 +1,1 @@
+"""A cluster whose nodes' cores come and go: ``make demo-cluster``."""
