@@ -25,7 +25,8 @@ class VirtualCpus:
     """The vCPUs of a guest, as its monitor tells them."""
 
     threads: tuple[int, ...]
-    """Thread ids in QEMU's own pid namespace, in the order of the vCPUs."""
+    """Thread ids in QEMU's own pid namespace, in the order of the vCPUs. Emulated ones may share
+    one."""
     running: bool
     """Not paused, and not still waiting for its migration."""
 
@@ -61,9 +62,9 @@ def _threads_of(path: str, vcpus: object) -> tuple[int, ...]:
     listed = vcpus if isinstance(vcpus, list) else []
     threads = [_field(vcpu, "thread-id") for vcpu in listed[:MOST_VCPUS]]
     found = tuple(tid for tid in threads if isinstance(tid, int) and 0 < tid < 1 << 31)
-    if not found or len(found) != len(listed) or len(set(found)) != len(found):
+    if not found or len(found) != len(listed):
         raise TargetError(f"{path}: query-cpus-fast tells no threads of vCPUs")
-    return found
+    return tuple(dict.fromkeys(found))
 
 
 def _field(value: object, name: str) -> object:

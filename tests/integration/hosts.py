@@ -33,8 +33,13 @@ class Host:
         self._made: list[str] = []
         self._name = f"smartharvest-test-{os.getpid()}-{next(_numbers)}"
 
-    def make(self, name: str, controllers: tuple[str, ...] = CONTROLLERS) -> Group:
-        """The group of that name in the hierarchies of ``controllers``, with all its parent has."""
+    def make(
+        self, name: str, controllers: tuple[str, ...] = CONTROLLERS, *, filled: bool = True
+    ) -> Group:
+        """The group of that name in the hierarchies of ``controllers``, with all its parent has.
+
+        If it is not ``filled`` that is nowhere said (v2).
+        """
         group = self.tree.group(f"{self._name}-{name}")
         directories = {group.directory(controller) for controller in controllers}
         for directory in filter(None, directories):
@@ -42,7 +47,8 @@ class Host:
             self._made.append(directory)
         if group.cpuset_path is None:
             pytest.skip("the root group gives its children no cpuset controller")
-        self._fill(group)
+        if filled:
+            self._fill(group)
         return group
 
     def place(self, pid: int, group: Group) -> int:
@@ -54,9 +60,9 @@ class Host:
 
     def populate(self) -> None:
         self.web, self.batch = self.make("web"), self.make("batch")
-        self.spinner = self.place(self._processes.spinning(), self.web)
+        self.spinner = self.place(self._processes.busy(), self.web)
         self.place(self._processes.asleep(), self.web)
-        self.worker = self.place(self._processes.spinning(), self.batch)
+        self.worker = self.place(self._processes.busy(), self.batch)
         weight_file = self.batch.weight_file
         if weight_file is not None:
             self.tree.files.write(weight_file, "512" if self.tree.version == 1 else "50")
@@ -84,10 +90,16 @@ class Host:
         return sorted(path for path in found if path and os.path.exists(path))
 
     def _fill(self, group: Group) -> None:
+        """Says which CPUs it has: an empty v2 mask could not be put back, for it has tasks."""
+        above = os.path.dirname(group.path)
         if self.tree.version == 1:
             for file in ("cpuset.cpus", "cpuset.mems"):
-                above = self.tree.files.read(f"{os.path.dirname(group.path)}/{file}")
-                self.tree.files.write(f"{group.path}/{file}", above)
+                self.tree.files.write(
+                    f"{group.path}/{file}", self.tree.files.read(f"{above}/{file}")
+                )
+        else:
+            effective = self.tree.files.read(f"{above}/cpuset.cpus.effective")
+            self.tree.files.write(group.cpus_file, effective)
 
     def charge(self, group: Group) -> None:
         """Has the kernel account the group's tasks where v1 does it in a hierarchy of its own."""

@@ -10,11 +10,12 @@ import time
 from collections.abc import Callable, Sequence
 
 from smartharvest.telemetry.client import sockets
-from tests.commands import LONGEST_S, Outcome, as_command
+from tests.commands import EMULATED, LONGEST_S, Outcome, as_command, instead_of
 from tests.integration.worlds import World
 
 ASLEEP = ("sleep", "600")
 SPINNING = ("nice", "-n", "19", "sh", "-c", "while :; do :; done")
+RESTLESS = ("nice", "-n", "19", "bash", "-c", "while :; do read -t 0.01; done")
 
 
 def wait_until(what: Callable[[], bool], because: Callable[[], object] = str) -> None:
@@ -33,7 +34,14 @@ class Processes:
 
     def start(self, command: Sequence[str]) -> subprocess.Popen[str]:
         pipe = subprocess.PIPE
-        process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
+        process = subprocess.Popen(
+            command,
+            stdin=pipe,
+            stdout=pipe,
+            stderr=pipe,
+            text=True,
+            preexec_fn=instead_of(command),  # noqa: PLW1509
+        )
         self._started.append(process)
         return process
 
@@ -45,6 +53,10 @@ class Processes:
 
     def spinning(self) -> int:
         return self.start(SPINNING).pid
+
+    def busy(self) -> int:
+        """One that runs often, and always where that costs the others nothing."""
+        return self.start(RESTLESS if EMULATED else SPINNING).pid
 
     def start_command(self, *arguments: str) -> subprocess.Popen[str]:
         return self.start(as_command(arguments))

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import shutil
 import signal
-import socket
 from pathlib import Path
 
 import pytest
@@ -20,6 +18,7 @@ from smartharvest.telemetry.client import ask
 from tests.commands import smartharvest_here
 from tests.integration.processes import Processes, wait_for_sockets, wait_until
 from tests.integration.worlds import World, make_world
+from tests.monitor import plug
 
 QEMU = shutil.which("qemu-system-x86_64") or ""
 ALLOWED = sorted(os.sched_getaffinity(0))
@@ -56,21 +55,7 @@ class Guest:
 
     def plug_a_vcpu(self) -> int:
         """Adds the third; its thread."""
-        with socket.socket(socket.AF_UNIX) as connection:
-            connection.connect(self.socket)
-            with connection.makefile("rw") as lines:
-                lines.readline()
-                for command, arguments in (
-                    ("qmp_capabilities", {}),
-                    (
-                        "device_add",
-                        {"driver": "qemu64-x86_64-cpu", "id": "third"}
-                        | {"socket-id": 2, "core-id": 0, "thread-id": 0},
-                    ),
-                ):
-                    lines.write(json.dumps({"execute": command, "arguments": arguments}) + "\n")
-                    lines.flush()
-                    assert "return" in lines.readline()
+        plug(self.socket)
         (new,) = set(read_vcpus(self.socket).threads) - set(self.vcpus)
         return new
 

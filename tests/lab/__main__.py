@@ -24,7 +24,9 @@ def main() -> None:
     parser.add_argument("--kernel", action="append", help="such as 6.1; all that were fetched")
     parser.add_argument("--cpus", action="append", type=int, choices=sorted(MACHINES))
     parser.add_argument("--tests", action="append", help="what pytest is to run inside")
-    parser.add_argument("--seconds", type=int, default=240, help="of each guest")
+    parser.add_argument("--seconds", type=int, default=600, help="of a guest's own time")
+    parser.add_argument("--minutes", type=float, default=30, help="of ours for each guest")
+    parser.add_argument("--qmp-dir", type=Path, help="for monitors to stop and continue guests by")
     options = parser.parse_args()
     found = kernels.unpacked(LAB)
     if not DISK.exists() or not found:
@@ -34,7 +36,14 @@ def main() -> None:
     results.mkdir(exist_ok=True)
     for kernel in chosen:
         for cpus in options.cpus or sorted(MACHINES):
-            document = run(kernel, MACHINES[cpus], options.tests or list(TESTS), options.seconds)
+            document = run(
+                kernel,
+                MACHINES[cpus],
+                options.tests or list(TESTS),
+                seconds=options.seconds,
+                minutes=options.minutes,
+                qmp_dir=options.qmp_dir,
+            )
             document["name"] = kernel.name
             path = results / f"{kernel.name}-{cpus}.json"
             path.write_text(json.dumps(document, indent=1))

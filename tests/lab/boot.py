@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import tempfile
+import time
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from smartharvest.demo.parent import die_with
+from smartharvest.errors import TargetError
+from smartharvest.host.qmp import read_vcpus
 from tests.lab.image import DISK, initramfs_of
 from tests.lab.kernels import Kernel
+from tests.monitor import plug, unplug
 
 MEMORY_MIB = 2048
 CPU = "Haswell-noTSX"
@@ -18,8 +25,11 @@ CPU = "Haswell-noTSX"
 NO_CX16 = "clearcpuid=141"
 """QEMU 7.2 leaves other flags behind than a processor does after CMPXCHG16B, of which Linux 6.12
 crashes within seconds: it is told to do without."""
-AROUND_S = 60
-"""For what comes before and after the tests."""
+CHANGES = {"plug": plug, "unplug": unplug}
+"""What a guest may ask for in a line of its answer: ``{"machine": "plug"}``."""
+COUNTED_TIME = ("-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off")
+"""A guest's time is how many instructions it has run, a nanosecond each; where it would sleep that
+time is left out. So nothing inside comes too late because the host is slow or busy."""
 
 
 @dataclass(frozen=True)
@@ -52,16 +62,30 @@ MACHINES = {
 }
 
 
-def run(kernel: Kernel, machine: Machine, tests: list[str], seconds: int) -> dict[str, Any]:
-    """Boots, runs ``tests`` inside and returns their document; bounded by ``seconds``.
+def run(
+    kernel: Kernel,
+    machine: Machine,
+    tests: list[str],
+    *,
+    seconds: int,
+    minutes: float,
+    qmp_dir: Path | None = None,
+) -> dict[str, Any]:
+    """Boots, runs ``tests`` inside and returns what came of them.
 
-    A guest that says nothing until then is ended; its document tells the console's last line.
+    Bounded by ``seconds`` of the guest's time and ``minutes`` of ours: what has not been run until
+    then is missing, and the document says what was being run. In ``qmp_dir`` the guest has a
+    monitor by which it may be stopped and continued from elsewhere, and does not age meanwhile.
     """
     with tempfile.TemporaryDirectory(prefix="smartharvest-lab-") as directory:
         console, answer = Path(directory, "console"), Path(directory, "answer")
+        own = Path(directory, "qmp")
+        monitors = [own]
+        if qmp_dir is not None:
+            monitors.append(qmp_dir / f"{kernel.name}-{machine.cpus}.sock")
         command = [
-            *("nice", "-n", "19", "qemu-system-x86_64", "-accel", "tcg,thread=multi"),
-            *("-cpu", CPU, "-display", "none", "-no-reboot", "-nodefaults", "-nic", "none"),
+            *("nice", "-n", "19", "qemu-system-x86_64", *COUNTED_TIME, "-cpu", CPU),
+            *("-display", "none", "-no-reboot", "-nodefaults", "-nic", "none"),
             *machine.arguments(),
             *("-kernel", str(kernel.image), "-initrd", str(initramfs_of(kernel))),
             "-append",
@@ -70,17 +94,73 @@ def run(kernel: Kernel, machine: Machine, tests: list[str], seconds: int) -> dic
             *("-drive", f"file={DISK},if=virtio,format=raw,snapshot=on"),
             *("-serial", f"file:{console}", "-serial", f"file:{answer}"),
         ]
-        guest = subprocess.Popen(command, stdin=subprocess.DEVNULL)
+        for monitor in monitors:
+            command += ["-qmp", f"unix:{monitor},server=on,wait=off"]
+        parent = os.getpid()
+        guest = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,  # which features are not emulated, once for each CPU
+            preexec_fn=lambda: die_with(parent),  # noqa: PLW1509
+        )
         try:
-            guest.wait(seconds + AROUND_S)
-        except subprocess.TimeoutExpired:
+            ran_s = _attend(guest, own, answer, 60 * minutes)
+        finally:
             guest.kill()
             guest.wait()
-        said = console.read_text(errors="replace") if console.exists() else ""
-        try:
-            document: dict[str, Any] = json.loads(answer.read_text())
-        except (OSError, ValueError):
-            document = {"kernel": kernel.release, "cpus": machine.cpus, "complete": False}
-            document |= {"tests": {}, "unfinished": "the guest itself"}
-        document["console"] = said[-20000:]
-        return document
+            for monitor in monitors:
+                monitor.unlink(missing_ok=True)
+        return {
+            "kernel": kernel.release,
+            "cpus": machine.cpus,
+            "host_seconds": round(ran_s),
+            **_told(answer),
+            "console": _text_of(console)[-20000:],
+        }
+
+
+def _attend(guest: subprocess.Popen[bytes], monitor: Path, answer: Path, seconds: float) -> float:
+    """Does what ``guest`` asks for until it ends or has run for ``seconds``; how long that was."""
+    ran_s, done = 0.0, 0
+    while ran_s < seconds:
+        began_s = time.monotonic()
+        with suppress(subprocess.TimeoutExpired):
+            guest.wait(0.5)
+            break
+        running = True
+        with suppress(TargetError):
+            running = read_vcpus(str(monitor)).running
+        if running:
+            ran_s += time.monotonic() - began_s
+        asked = [told["machine"] for told in _lines(answer) if "machine" in told]
+        for what in asked[done:]:
+            done += 1
+            CHANGES[what](str(monitor))
+    return ran_s
+
+
+def _told(answer: Path) -> dict[str, Any]:
+    """What the guest has said about itself and its tests."""
+    document: dict[str, Any] = {"complete": False, "unfinished": "the guest itself"}
+    tests: dict[str, dict[str, Any]] = {}
+    for told in _lines(answer):
+        name = told.pop("test", None)
+        if name is not None:
+            tests[name] = told
+        elif "machine" not in told:
+            document |= told
+    if document["complete"]:
+        del document["unfinished"]
+    return {**document, "tests": tests}
+
+
+def _lines(answer: Path) -> list[dict[str, Any]]:
+    found = []
+    for line in _text_of(answer).splitlines():
+        with suppress(ValueError):  # the last one may not be whole
+            found.append(json.loads(line))
+    return found
+
+
+def _text_of(path: Path) -> str:
+    return path.read_text(errors="replace") if path.exists() else ""

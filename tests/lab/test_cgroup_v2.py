@@ -51,6 +51,20 @@ def test_a_shrunken_cpuset_keeps_own_affinities_as_the_table_says(host: Host) ->
     assert kept == kernels.has(kernels.USER_CPUS_PTR)
 
 
+def test_a_mask_that_was_empty_is_left_as_what_it_meant(host: Host, processes: Processes) -> None:
+    group = host.make("unsaid", filled=False)
+    host.place(host.worker, group)
+    agent = processes.agent(
+        *host.state, "--primary", f"cgroup:{host.web}", "--elastic", f"cgroup:{group}"
+    )
+    everything = host.tree.online_cpus()
+    agent.wait_until(lambda: group.effective_cpus() < everything)
+    assert agent.send(signal.SIGTERM).code == 0
+    assert group.effective_cpus() == everything
+    with pytest.raises(OSError, match="No space left on device"):
+        write(group, "cpuset.cpus", "\n")
+
+
 def test_a_pinned_worker_has_its_pin_back_afterwards(host: Host, processes: Processes) -> None:
     everything = host.batch.effective_cpus()
     pin = {min(everything)}
@@ -83,8 +97,10 @@ def test_a_group_without_tasks_of_its_own_is_confined_with_its_threaded_children
 def test_a_batch_that_is_a_partition_is_left_as_it_was(
     host: Host, processes: Processes, kind: str
 ) -> None:
-    last = str(max(host.tree.online_cpus()))
-    write(host.batch, "cpuset.cpus", last)
+    everything = host.tree.online_cpus()
+    last = max(everything)
+    write(host.web, "cpuset.cpus", format_cpulist(everything - {last}))
+    write(host.batch, "cpuset.cpus", str(last))
     try:
         write(host.batch, "cpuset.cpus.partition", kind)
     except OSError:
@@ -120,6 +136,7 @@ def test_a_delegated_subtree_is_managed_without_root(host: Host, processes: Proc
                 os.chown(f"{group.path}/{file}", NOBODY, NOBODY)
             host.place(pid, group)
         web, batch = groups
+        write(batch, "cpuset.cpus", read(mine, "cpuset.cpus"))
         before = {name: read(batch, name) for name in ("cpuset.cpus", "cpu.idle", "cpu.weight")}
         agent = RunningAgent(
             processes.start(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 from pathlib import Path
@@ -46,6 +47,31 @@ def test_the_batch_gets_whole_cores(host: Host, processes: Processes) -> None:
     assert agent.send(signal.SIGTERM).code == 0
     for cpus in seen:
         assert all(core <= cpus or core.isdisjoint(cpus) for core in cores), sorted(cpus)
+
+
+def machine(change: str) -> None:
+    """Has the lab, outside, ``plug`` or ``unplug`` the machine's last CPU."""
+    Path("/dev/ttyS1").write_text(json.dumps({"machine": change}) + "\n")
+
+
+def test_a_cpu_that_is_unplugged_and_plugged_in_again_is_followed(
+    host: Host, processes: Processes
+) -> None:
+    last = max(host.tree.online_cpus())
+    cpu = CPUS / f"cpu{last}"
+    agent = processes.agent(*host.state, *host.targets)
+    agent.wait_until(lambda: is_confined(host))
+    machine("unplug")
+    agent.wait_until(lambda: not cpu.exists())
+    assert last not in host.batch.effective_cpus()
+    machine("plug")
+    agent.wait_until((cpu / "online").exists)
+    (cpu / "online").write_text("1")  # as udev does elsewhere
+    agent.wait_until(lambda: last in host.batch.effective_cpus())
+    agent.wait_until(lambda: is_confined(host))
+    outcome = agent.send(signal.SIGTERM)
+    assert outcome.code == 0, outcome.err
+    assert last in host.batch.effective_cpus()
 
 
 def test_a_cpu_that_goes_and_comes_back_leaves_nothing_behind(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
 
 import pytest
@@ -29,12 +30,14 @@ def test_a_sensor_counts_the_spinners_of_its_group_and_no_others(
     host: Host, processes: Processes, name: str
 ) -> None:
     cores = len(host.tree.online_cpus())
+    os.kill(host.spinner, signal.SIGKILL)
+    host.place(processes.spinning(), host.web)
     sensor = make(name, host.web, cores)
 
     def most() -> int:
         # A guest's CPU may itself stand still, so what is seen is at most what is wanted.
         seen = []
-        for _ in range(200):
+        for _ in range(60):
             sensor.attend()
             seen.append(sensor.read(_core.monotonic_ns())[0])
             time.sleep(0.002)

@@ -1,0 +1,44 @@
+"""QEMU's monitor as the tests use it: to change a machine that runs."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Mapping
+from typing import Any
+
+LONGEST_S = 10.0
+
+
+def execute(path: str, command: str, arguments: Mapping[str, Any] | None = None) -> Any:
+    """What the monitor at ``path`` returns. Raises ValueError with what it refuses."""
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(LONGEST_S)
+        connection.connect(path)
+        with connection.makefile("rw") as lines:
+            lines.readline()
+            for word, more in (("qmp_capabilities", {}), (command, arguments or {})):
+                lines.write(json.dumps({"execute": word, "arguments": more}) + "\n")
+                lines.flush()
+                while "return" not in (answer := json.loads(lines.readline())):
+                    if "error" in answer:
+                        raise ValueError(f"{word}: {answer['error']['desc']}")
+    return answer["return"]
+
+
+def last_cpu(path: str) -> dict[str, Any]:
+    """The CPU with the highest place: its ``type``, its ``props``, and if it is plugged in its
+    ``qom-path``."""
+    cpus: list[dict[str, Any]] = execute(path, "query-hotpluggable-cpus")
+    return max(cpus, key=lambda one: sorted(one["props"].items()))
+
+
+def plug(path: str) -> None:
+    """Adds the last CPU."""
+    cpu = last_cpu(path)
+    execute(path, "device_add", {"driver": cpu["type"], "id": "last", **cpu["props"]})
+
+
+def unplug(path: str) -> None:
+    """Asks the guest to give the last CPU back, which takes it a moment."""
+    execute(path, "device_del", {"id": last_cpu(path)["qom-path"]})
