@@ -62,6 +62,7 @@ class ElasticSide:
     ) -> None:
         """``may_nudge`` is what an earlier session has found, which has left all arranged."""
         self._was_arranged = may_nudge is not None
+        """Whether what is found now may have copied our masks."""
         self._settings = settings
         self._tree = tree
         self._writer = writer
@@ -115,6 +116,7 @@ class ElasticSide:
             self.may_nudge = not tasks.pinned_cpus(group.tasks(), group.effective_cpus())
         self._writer.adopt(group.cpus_file)
         self.make_room(survey)
+        self._was_arranged = True
 
     def adopt_newcomers(self) -> None:
         """Takes tasks that joined the group's cpuset only along, under cpu.idle and the freezer."""
@@ -275,6 +277,8 @@ class ElasticSide:
         if self._mechanism is not None:
             self._mechanism.arrange(survey.capacity)
         elif survey.elastic_groups:
+            for group in survey.elastic_groups if self._was_arranged else ():
+                self._writer.adopt_heir(group)
             make_room(self._levels(survey), self._writer)
 
     def _levels(self, survey: Survey) -> Levels:

@@ -29,6 +29,8 @@ class PrimarySide:
         had: Sequence[PrimaryCpus],
         writer: HostWriter,
         online: Callable[[], Collection[int]],
+        *,
+        was_arranged: bool = False,
     ) -> None:
         for target in targets:
             if isinstance(target, PidTarget):
@@ -39,6 +41,7 @@ class PrimarySide:
         self._targets = [target for target in targets if isinstance(target, CgroupTarget)]
         self._writer = writer
         self._online = online
+        self._was_arranged = was_arranged
         self.had = tuple(had)
 
     def held(self, online: Collection[int]) -> tuple[PrimaryCpus, ...]:
@@ -51,6 +54,8 @@ class PrimarySide:
 
         Raises TargetError if some primary would be left without a CPU.
         """
+        for group in survey.primary_groups if self._was_arranged else ():
+            self._writer.adopt_heir(group)
         for family in self._levels(survey):
             path, levels = next(iter(family.items()))
             if not levels[-1]:
@@ -61,6 +66,7 @@ class PrimarySide:
             self._writer.adopt(f"{path}/cpuset.cpus")
             if len(family) > 1:
                 make_room(family, self._writer)
+        self._was_arranged = True
 
     def files(self, survey: Survey) -> list[tuple[str, str | None, list[str]]]:
         """``CpusetActuator``'s primary files."""

@@ -445,7 +445,13 @@ class Session:
         had = (
             look_at_primaries(self.primaries, pins=pins) if self._left is None else self._left.held
         )
-        return PrimarySide(self.primaries, had, self.writer, self.tree.online_cpus)
+        return PrimarySide(
+            self.primaries,
+            had,
+            self.writer,
+            self.tree.online_cpus,
+            was_arranged=self._left is not None,
+        )
 
     def arrange_primaries(self, seen: Survey) -> None:
         """Journals the primaries' masks, if they are to be written."""

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 
 from smartharvest.host import tasks
 from smartharvest.host.cpulist import format_cpulist, parse_cpulist
+from smartharvest.host.heirs import narrow_heirs
 from smartharvest.host.journal import (
     AffinityEntry,
     ConfinedEntry,
@@ -93,6 +94,9 @@ def put_back(
                 break
             undo.last_resort = True
         pending = [entry for entry, _ in refused]
+    for path, mask in narrow_heirs(undo.entries, files, ours or {}):
+        with contextlib.suppress(OSError):  # it has gone, or is somebody else's by now
+            undo.heir(path, mask)
     return Restoration(
         undo.restored,
         [f"{_where(entry)}: {error.strerror}" for entry, error in refused],
@@ -196,6 +200,12 @@ class _Undo:
             case ConfinedEntry():
                 if self._is_same_group(entry.directory, entry.inode):
                     self._confined(entry.directory)
+
+    def heir(self, path: str, mask: str) -> None:
+        """Gives a group that has copied one of our masks what it would have had without us."""
+        current = self._files.read(path).strip()
+        self._files.write(path, mask + "\n")
+        self._log(path, current, mask)
 
     def _file(self, path: str, original: str) -> None:
         current = self._files.read(path).strip()

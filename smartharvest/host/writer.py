@@ -16,6 +16,7 @@ from smartharvest.errors import (
 )
 from smartharvest.host import tasks
 from smartharvest.host.cpulist import format_cpulist, parse_cpulist
+from smartharvest.host.heirs import MASK, has_inherited
 from smartharvest.host.journal import (
     AffinityEntry,
     ConfinedEntry,
@@ -75,6 +76,18 @@ class HostWriter:
             for weight in ("cpu.shares", "cpu.weight"):
                 if self.files.exists(os.path.join(directory, weight)):
                     self.adopt(os.path.join(directory, weight))
+
+    def adopt_heir(self, directory: str) -> None:
+        """Journals the mask of a group that was made below a narrowed one (v1).
+
+        If it has copied that one's mask, what is journaled is that one's original (heirs.py).
+        """
+        path = os.path.join(directory, MASK)
+        above = os.path.join(os.path.dirname(directory), MASK)
+        narrow = map(parse_cpulist, [*self._journal.ours.get(above, ()), self._read(above)])
+        copied = has_inherited(self.files, directory, set(narrow))
+        original = self.original_cpus(above if copied else path)
+        self._journal.record_file(path, format_cpulist(original))
 
     def make_group(self, path: str) -> None:
         """Makes the group at ``path`` and those missing above it; nothing if it is there.

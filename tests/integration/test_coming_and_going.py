@@ -9,9 +9,10 @@ import pytest
 
 from smartharvest import control
 from smartharvest.window import Window
+from tests.commands import smartharvest_here
 from tests.integration.processes import Processes
 from tests.integration.sessions import Harvest
-from tests.integration.worlds import World
+from tests.integration.worlds import World, make_world
 
 PODS = ("--primary", "cgroup:web-*", "--elastic", "cgroup:batch")
 BUFFER = ("--policy", "fixed-buffer:1")
@@ -19,6 +20,10 @@ BUFFER = ("--policy", "fixed-buffer:1")
 
 def remove(world: World, path: str) -> None:
     world.kernel.vanish(world.tree.group(path).path)
+
+
+def journaled(world: World) -> str:
+    return "".join(path.read_text() for path in world.state_dir.glob("*.journal"))
 
 
 def test_one_that_appears_is_watched(quiet_world: World, processes: Processes) -> None:
@@ -45,6 +50,46 @@ def test_with_all_of_them_gone_nothing_is_lent_until_one_comes(
     outcome = agent.send(signal.SIGTERM)
     assert outcome.code == 0, outcome.err
     assert world.mask() == "0-7"
+
+
+@pytest.mark.parametrize("placement", ["shared", "exclusive"])
+def test_one_made_below_with_a_copied_mask_has_the_whole_one_afterwards(
+    tmp_path: Path, processes: Processes, placement: str
+) -> None:
+    world = make_world(tmp_path, 1)
+    for group in ("batch/old", "web/old"):
+        world.add_group(group)
+    agent = processes.agent(
+        *world.arguments, *world.targets, "--placement", placement, "--lend-shared",
+        *("--policy", "no-harvest", "--elastic-min", "2"),
+    )  # fmt: skip
+    agent.wait_until(lambda: world.mask() == "6-7")
+    # As libvirt and runc do.
+    world.add_group("batch/new", world.mask())
+    world.add_group("web/new", world.mask("web"))
+    world.add_group("batch/own", "6")
+    agent.wait_until(lambda: "batch/new" in journaled(world))
+    agent.wait_until(lambda: placement == "shared" or "web/new" in journaled(world))
+    assert agent.send(signal.SIGTERM).code == 0
+    assert {world.mask(f"{group}/new") for group in ("batch", "web")} == {"0-7"}
+    assert world.mask("batch/own") == "6"
+
+
+def test_one_that_was_made_just_before_the_end_has_the_whole_mask_too(
+    tmp_path: Path, processes: Processes
+) -> None:
+    world = make_world(tmp_path, 1)
+    agent = processes.agent(
+        *world.arguments, *world.targets, "--policy", "no-harvest", "--no-guardian"
+    )
+    agent.wait_until(lambda: world.mask() == "7")
+    agent.send(signal.SIGKILL)
+    for group in ("batch/new", "batch/new/leaf"):  # which no journal tells of
+        world.add_group(group, "7")
+    outcome = smartharvest_here("restore", *world.arguments)
+    assert outcome.code == 0, outcome.err
+    for group in ("batch", "batch/new", "batch/new/leaf"):
+        assert world.mask(group) == "0-7"
 
 
 def test_the_elastic_target_is_one_group(quiet_world: World, processes: Processes) -> None:
