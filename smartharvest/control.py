@@ -24,6 +24,7 @@ from smartharvest.errors import (
     TargetVanished,
 )
 from smartharvest.halts import GONE, explain_halt
+from smartharvest.host import libvirt_domains
 from smartharvest.host.charges import ReadCharge, charge_of
 from smartharvest.host.other_writers import Surprise
 from smartharvest.host.shared_page import Phase
@@ -395,7 +396,7 @@ class Run:
     def _look_after_targets(self) -> None:
         """Once a second: are the targets there, and is the host as the loop was built for?"""
         began_ns = _core.monotonic_ns()
-        if began_ns < self._next_look_ns:
+        if began_ns < self._next_look_ns and not libvirt_domains.changed():
             return
         session = self._session
         session.follow_patterns()
