@@ -65,10 +65,11 @@ def main(
             wait_for(lambda: answers(port))
             for number in range(rounds):
                 for name in chance.sample(CONDITIONS, len(CONDITIONS)):
-                    with condition(name, web, batch, directory / "state"):
+                    report: dict[str, float] = {}
+                    with condition(name, web, batch, directory / "state", report):
                         time.sleep(1.0)
                         figures = measure(server, bully, port, rate, seconds, chance)
-                    found[name].append(figures)
+                    found[name].append(figures | report)
                     print(f"round {number + 1}, {name}: {figures}", file=sys.stderr, flush=True)
     print(json.dumps({name: summary(one) for name, one in found.items()} | {"rounds": found}))
 
@@ -159,8 +160,10 @@ def wait_for(what: Any) -> None:
 
 
 @contextmanager
-def condition(name: str, web: Group, batch: Group, state_dir: Path) -> Iterator[None]:
-    """Arranges what ``name`` says for as long as the block lasts."""
+def condition(
+    name: str, web: Group, batch: Group, state_dir: Path, report: dict[str, float]
+) -> Iterator[None]:
+    """Arranges what ``name`` says for as long as the block lasts; ``report`` gets an agent's."""
     files = batch.tree.files
     freeze = batch.freeze_file or ""
     frozen, thawed = ("FROZEN", "THAWED") if batch.tree.version == 1 else ("1", "0")
@@ -172,9 +175,9 @@ def condition(name: str, web: Group, batch: Group, state_dir: Path) -> Iterator[
     if name == "smartharvest":
         agent = subprocess.Popen(
             [sys.executable, "-m", "smartharvest", "agent", "--primary", f"cgroup:{web}",
-             "--elastic", f"cgroup:{batch}", "--lend-shared", "--state-dir",
+             "--elastic", f"cgroup:{batch}", "--lend-shared", "--json", "--state-dir",
              str(state_dir)],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
         )  # fmt: skip
         wait_for(lambda: bool(sockets(str(state_dir))))
     try:
@@ -182,7 +185,11 @@ def condition(name: str, web: Group, batch: Group, state_dir: Path) -> Iterator[
     finally:
         if agent is not None:
             agent.terminate()
-            agent.wait()
+            told = json.loads(agent.communicate()[0])
+            report["harvested_cores"] = told["harvested_cores"]
+            report["agent_cores"] = told["agent_cpu_seconds"] / told["seconds"]
+            report["moves_per_s"] = told["assignments"] / told["seconds"]
+            report["wake_ups_per_s"] = told["wake_ups"] / told["seconds"]
         if name == "alone":
             files.write(freeze, thawed)
         elif name == "cpu-idle":
