@@ -106,9 +106,12 @@ class Simulation:
 
     def recent_dispatches(
         self,
-    ) -> tuple[tuple[tuple[int, int], ...], tuple[tuple[int, int], ...]]:
-        """Waits, and run times of the threads that began, since the last call: histograms of
-        (upper edge of a bucket in ns, count). Dispatches inside a service are left out."""
+    ) -> tuple[
+        tuple[tuple[int, int], ...], tuple[tuple[int, int], ...], tuple[tuple[int, int], ...]
+    ]:
+        """Waits, run times of the threads that began, and how long cores took that were given back,
+        since the last call: histograms of (upper edge of a bucket in ns, count). Dispatches inside
+        a service are left out."""
 
     def fail_writes(self, errno: int) -> None:
         """The actuator answers -``errno`` from now on; 0: it works again."""

@@ -347,12 +347,16 @@ cdef class Simulation:
             totals.blamed_waits + blamed,
         )
 
-    def recent_dispatches(self) -> tuple[object, object]:
-        """Waits and run times since the last call, as (upper edge in ns, count)."""
+    def recent_dispatches(self) -> tuple[object, object, object]:
+        """Waits, run times and moves since the last call, as (upper edge in ns, count)."""
         cdef simulator.sh_sim_recent *recent = &self.run.machine.recent
-        waits, runs = histogram.durations(&recent.waits), histogram.durations(&recent.runs)
+        kept = (
+            histogram.durations(&recent.waits),
+            histogram.durations(&recent.runs),
+            histogram.durations(&recent.moves),
+        )
         memset(recent, 0, sizeof(recent[0]))
-        return waits, runs
+        return kept
 
     def fail_writes(self, errno: int) -> None:
         """The actuator answers -``errno`` from now on; 0: it works again."""

@@ -167,7 +167,7 @@ class Run:
                 self._permit()
                 self._answer()
                 self._judge_waits()
-                self._dispatches.look(self._agent.policy, self._loop.sensor, _core.monotonic_ns())
+                self._dispatches.look(self._agent.policy, self._loop, _core.monotonic_ns())
                 self._loop.sensor.attend()
                 self._look_after_guardian()
                 if self._loop.halt is not None:

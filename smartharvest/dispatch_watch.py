@@ -20,11 +20,11 @@ class DispatchWatch:
     """Reads the in-kernel sensor's histograms; no other sensor tells waits and run times."""
 
     def __init__(self) -> None:
-        self._before: tuple[_core.BpfSensor, _core.BpfWaits, _core.BpfRuns] | None = None
+        self._before: _Seen | None = None
         self._due_ns = 0
         self._told = False
 
-    def look(self, policy: Policy, sensor: _core.Sensor, now_ns: int) -> None:
+    def look(self, policy: Policy, loop: _core.Loop, now_ns: int) -> None:
         """Once a period, and only for a policy that observes dispatches."""
         if now_ns < self._due_ns:
             return
@@ -32,6 +32,7 @@ class DispatchWatch:
         if not judges_waits(policy):  # too dear to be asked at every window
             return
         assert isinstance(policy, DispatchesObserver)
+        sensor = loop.sensor
         if not isinstance(sensor, _core.BpfSensor):
             if not self._told:
                 _log.warning(
@@ -41,14 +42,29 @@ class DispatchWatch:
                 )
             self._told = True
             return
-        waits, runs = sensor.waits(), sensor.runs()
-        if self._before is not None and self._before[0] is sensor:
-            _, waits_before, runs_before = self._before
-            policy.observe_dispatches(
-                Dispatches(
-                    now_ns,
-                    waits.since(waits_before).durations(),
-                    runs.since(runs_before).durations(),
-                )
-            )
-        self._before = sensor, waits, runs
+        seen, before = _Seen(loop, sensor), self._before
+        if before is not None and before.loop is loop:
+            policy.observe_dispatches(seen.since(before, now_ns))
+        self._before = seen
+
+
+class _Seen:
+    """Everything a loop and its sensor have counted up to now."""
+
+    def __init__(self, loop: _core.Loop, sensor: _core.BpfSensor) -> None:
+        self.loop = loop
+        self.waits, self.runs = sensor.waits(), sensor.runs()
+        self.moves = dict(loop.moves()[0])
+        self.lent_core_ns = loop.counters()["harvested_core_ns"]
+        self.lends = loop.harvested > 0
+
+    def since(self, before: _Seen, now_ns: int) -> Dispatches:
+        moves = {edge: count - before.moves.get(edge, 0) for edge, count in self.moves.items()}
+        return Dispatches(
+            now_ns,
+            self.waits.since(before.waits).durations(),
+            self.runs.since(before.runs).durations(),
+            # The loop counts what is lent at its next look.
+            self.lends or before.lends or self.lent_core_ns > before.lent_core_ns,
+            tuple((edge, count) for edge, count in moves.items() if count),
+        )

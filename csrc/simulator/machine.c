@@ -107,6 +107,7 @@ static void give_back_one(struct sh_sim_machine *machine, int64_t delay_ns) {
     }
     core->state = SH_SIM_RETURNING;
     machine->returning++;
+    sh_histogram_add(&machine->recent.moves, delay_ns);
     if (delay_ns > 0)
         sh_sim_agenda_set(&machine->agenda, number, machine->now_ns + delay_ns);
     else

@@ -132,8 +132,8 @@ struct sh_sim_totals {
     uint64_t assignments;
 };
 
-struct sh_sim_recent { /* dispatches since somebody last cleared it */
-    struct sh_histogram waits, runs;
+struct sh_sim_recent { /* dispatches and cores given back since somebody last cleared it */
+    struct sh_histogram waits, runs, moves;
 };
 
 struct sh_sim_machine {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from smartharvest.policy.alone import Alone
 from smartharvest.policy.base import Dispatches, PolicySettings
 from smartharvest.policy.strain import Strain, share_longer
 from smartharvest.safeguard import BufferSafeguard, ShortTermSafeguard
@@ -12,7 +13,7 @@ LONG_WAIT_SHARE = 0.2
 TOO_MANY = 0.02
 """Share of long waits above which the buffer grows by a core."""
 FEW = 0.002
-"""... and below which it shrinks by one."""
+"""... and below which it shrinks by one. Both are beyond what there are with nothing lent."""
 MIN_DISPATCHES = 20
 """Fewer in a period show nothing: the buffer stays."""
 
@@ -27,9 +28,14 @@ class AdaptiveBuffer:
         self.name = "adaptive-buffer"
         self.quiet_ns = 250_000
         self.shared = False
-        self.buffer = settings.total
+        self._buffer = settings.total
         self._total = settings.total
         self._strain = Strain()
+        self._alone = Alone()
+
+    @property
+    def buffer(self) -> int:
+        return self._total if self._alone.resting else self._buffer
 
     @property
     def short_term(self) -> ShortTermSafeguard:
@@ -38,13 +44,17 @@ class AdaptiveBuffer:
     def observe_dispatches(self, seen: Dispatches) -> None:
         limit_ns = LONG_WAIT_SHARE * self._strain.run_ns(0.99)
         self._strain.observe(seen)
-        if limit_ns == 0 or sum(count for _, count in seen.waits) < MIN_DISPATCHES:
+        if self._alone.observe(seen) or limit_ns == 0:
             return
-        share = share_longer(seen.waits, limit_ns)
+        if sum(count for _, count in seen.waits) < MIN_DISPATCHES:
+            return
+        share = share_longer(seen.waits, limit_ns) - self._alone.strain.waits_beyond(limit_ns)
         if share > TOO_MANY:
-            self.buffer = min(self._total, self.buffer + 1)
+            self._buffer = min(self._total, self._buffer + 1)
+            if self._buffer == self._total:
+                self._alone.rest()
         elif share < FEW:
-            self.buffer = max(0, self.buffer - 1)  # whoever tells of waits sees who waits
+            self._buffer = max(0, self._buffer - 1)  # whoever tells of waits sees who waits
 
     def learn(self, _window: Window) -> int | None:
         return None

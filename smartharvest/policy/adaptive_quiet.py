@@ -4,13 +4,16 @@ A core that is taken back must be waited for, whatever the mechanism. How often 
 less on how many cores are kept idle than on how soon an idle one is lent: waiting a little avoids
 most of the round trips, since a core that has just become idle is the one most likely to be wanted.
 So the loop keeps one core idle, grows at once, and lends after a quiet time; and the quiet time,
-only then the buffer, is tuned by what the waits do to the primary's own run times.
+only then the buffer, is tuned by what the waits do to the primary's own run times, beyond what they
+do with nothing lent.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from itertools import pairwise
 
+from smartharvest.policy.alone import Alone
 from smartharvest.policy.base import Dispatches, PolicySettings
 from smartharvest.policy.strain import Strain
 from smartharvest.safeguard import BufferSafeguard, ShortTermSafeguard
@@ -35,6 +38,11 @@ CAREFUL_PERIODS = 10
 one: where a core comes back late, finding the limit again and again would itself be the tail."""
 MOST_CAREFUL_PERIODS = 1_280
 STEPS_BACK = 2
+FRESH_NS = 2_000_000_000
+"""A disaster is believed if the primary's own queueing has been looked at since then."""
+MEMORY_NS = 10_000_000_000
+"""Where cores come back later than the primary's longest runs end, reacting is too late: what was
+wanted at any moment since then stays."""
 MIN_DISPATCHES = 20.0
 """With fewer remembered nothing is judged."""
 
@@ -53,17 +61,19 @@ class AdaptiveQuiet:
         self._step = len(self._steps) - 1
         self._recent = Strain(half_life_ns=1_000_000_000)
         self._long = Strain(half_life_ns=10_000_000_000)
+        self._alone = Alone()
         self._periods = 0
         self._careful_periods = 1
         self._in_disaster = False
+        self._peaks: deque[tuple[int, int]] = deque()
 
     @property
     def buffer(self) -> int:
-        return self._steps[self._step][0]
+        return self._total if self._alone.resting else self._steps[self._step][0]
 
     @property
     def quiet_ns(self) -> int:
-        return self._steps[self._step][1]
+        return LONGEST_QUIET_NS if self._alone.resting else self._steps[self._step][1]
 
     @property
     def short_term(self) -> ShortTermSafeguard:
@@ -71,19 +81,24 @@ class AdaptiveQuiet:
 
     def observe_dispatches(self, seen: Dispatches) -> None:
         self._periods += 1
-        recent, long = self._recent, self._long
+        if self._alone.observe(seen):
+            return
+        recent, long, alone = self._recent, self._long, self._alone
         recent.observe(seen)
         long.observe(seen)
         if recent.dispatches < MIN_DISPATCHES:
             return
-        inflation = max(recent.inflation(0.5), recent.inflation(0.99))
+        inflation = max(alone.excess(recent, 0.5), alone.excess(recent, 0.99))
         limit_ns = recent.run_ns(0.99)
         # Those of long ago have been answered already.
         disaster = (
-            long.waits_beyond(limit_ns) > MOST_DISASTERS
-            and recent.waits_beyond(limit_ns) > MOST_DISASTERS
+            alone.excess_beyond(long, limit_ns) > MOST_DISASTERS
+            and alone.excess_beyond(recent, limit_ns) > MOST_DISASTERS
         )
         if disaster and not self._in_disaster:
+            if alone.age_ns(seen.end_ns) > FRESH_NS:  # is it ours?
+                alone.rest()
+                return
             self._careful_periods = min(
                 MOST_CAREFUL_PERIODS, max(CAREFUL_PERIODS, 2 * self._careful_periods)
             )
@@ -92,19 +107,33 @@ class AdaptiveQuiet:
             self._move(STEPS_BACK)
         elif (
             inflation < ENOUGH_INFLATION
-            and long.waits_beyond(limit_ns) < ENOUGH_DISASTERS
+            and alone.excess_beyond(long, limit_ns) < ENOUGH_DISASTERS
             and self._periods % self._careful_periods == 0
         ):
             self._move(-STEPS_BACK if inflation < ENOUGH_INFLATION / 4 else -1)
 
     def _move(self, steps: int) -> None:
         self._step = min(len(self._steps) - 1, max(0, self._step + steps))
+        if steps > 0 and self._step == len(self._steps) - 1:
+            self._alone.rest()  # nothing is lent anyway
 
-    def learn(self, _window: Window) -> int | None:
+    @property
+    def _is_slow(self) -> bool:
+        """Whether a core that is wanted comes back later than the longest runs end."""
+        return self._long.move_ns(0.5) > self._long.run_ns(0.99)
+
+    def learn(self, window: Window) -> int | None:
+        self._peaks.append((window.end_ns, window.demand_max))
+        while self._peaks[0][0] <= window.end_ns - MEMORY_NS:
+            self._peaks.popleft()
         return None
 
     def predict(self, window: Window) -> int:
-        return self._total if window.stale else 0
+        if window.stale:
+            return self._total
+        if not self._is_slow:
+            return 0
+        return min(self._total, 1 + max(peak for _, peak in self._peaks))
 
 
 def steps(total: int) -> list[tuple[int, int]]:

@@ -67,6 +67,10 @@ class Dispatches:
     """From becoming runnable to running, 0 included."""
     runs: Durations
     """From a dispatch to the next sleep or preemption."""
+    lent: bool = True
+    """Whether anything was lent at any moment of it."""
+    moves: Durations = ()
+    """How long cores took to change hands, where that can be told."""
 
 
 DISPATCHES_PERIOD_NS = 100_000_000

@@ -22,12 +22,13 @@ _EDGES = SHORTEST_NS * 2.0 ** (np.arange(BUCKETS) / OCTAVE)
 
 
 class Strain:
-    """The waits and run times of about the last ``half_life_ns``, older ones counting less."""
+    """Waits, run times and moves of about the last ``half_life_ns``, older ones counting less."""
 
     def __init__(self, half_life_ns: int = 1_000_000_000) -> None:
         self._half_life_ns = half_life_ns
         self._waits = np.zeros(BUCKETS)
         self._runs = np.zeros(BUCKETS)
+        self._moves = np.zeros(BUCKETS)
         self._end_ns: int | None = None
 
     def observe(self, seen: Dispatches) -> None:
@@ -35,9 +36,11 @@ class Strain:
             fading = 0.5 ** ((seen.end_ns - self._end_ns) / self._half_life_ns)
             self._waits *= fading
             self._runs *= fading
+            self._moves *= fading
         self._end_ns = seen.end_ns
         _add(self._waits, seen.waits)
         _add(self._runs, seen.runs)
+        _add(self._moves, seen.moves)
 
     @property
     def dispatches(self) -> float:
@@ -47,6 +50,10 @@ class Strain:
     def run_ns(self, q: float) -> float:
         """Quantile of the run times; 0 if none is known."""
         return _quantile(self._runs, q)
+
+    def move_ns(self, q: float) -> float:
+        """Quantile of how long cores took to change hands; 0 if none did."""
+        return _quantile(self._moves, q)
 
     def inflation(self, q: float) -> float:
         """By what share the waits raise quantile ``q`` of a dispatch's wait and run together.

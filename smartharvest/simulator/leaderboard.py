@@ -11,7 +11,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, fields, replace
 
 from smartharvest.learning.options import LearningOptions
-from smartharvest.policy import SHARED_POLICIES
+from smartharvest.policy import SHARED_POLICIES, Policy
 from smartharvest.simulator.machine import LoopSettings
 from smartharvest.simulator.mechanisms import make_mechanism
 from smartharvest.simulator.run import BOUNDS, Experiment, Outcome, simulate
@@ -114,6 +114,21 @@ def run_leaderboard(
     return rows
 
 
+def run_one(
+    workload: str,
+    mechanism: str,
+    name: str,
+    *,
+    seed: int,
+    seconds: float,
+    make: Callable[[int], Policy],
+    window_ns: int,
+) -> Row:
+    """A policy that has no spelling, made from the number of cores, as one that judges waits."""
+    job = _Job(find_workload(workload), seed, (mechanism,), (name,), seconds, "native")
+    return _row(job, mechanism, _simulate(job, mechanism, name, window_ns, make))
+
+
 def _run(job: _Job) -> list[Row]:
     return [
         _row(job, mechanism, _simulate(job, mechanism, policy))
@@ -123,7 +138,13 @@ def _run(job: _Job) -> list[Row]:
     ]
 
 
-def _simulate(job: _Job, name: str, policy: str) -> Outcome:
+def _simulate(
+    job: _Job,
+    name: str,
+    policy: str,
+    window_ns: int | None = None,
+    make: Callable[[int], Policy] | None = None,
+) -> Outcome:
     papers = policy.partition(":")[0] in PAPERS
     mechanism = make_mechanism(name)
     if not papers:
@@ -138,7 +159,7 @@ def _simulate(job: _Job, name: str, policy: str) -> Outcome:
             LoopSettings()
             if papers
             else LoopSettings(
-                window_ns=WINDOW_NS.get(policy, LoopSettings().window_ns),
+                window_ns=window_ns or WINDOW_NS.get(policy, LoopSettings().window_ns),
                 poll_ns=EVENT_POLL_NS,
                 exact=True,
             )
@@ -146,7 +167,7 @@ def _simulate(job: _Job, name: str, policy: str) -> Outcome:
         long_term="paper" if papers else "off",
     )
     options = LearningOptions(label="busy") if papers else LearningOptions(label="demand")
-    return simulate(experiment, policy, options=options, learner=job.learner)
+    return simulate(experiment, policy, options=options, learner=job.learner, make=make)
 
 
 def _row(job: _Job, mechanism: str, outcome: Outcome) -> Row:

@@ -231,6 +231,7 @@ def _control(
     counted = 2 if experiment.long_term == "attributed" else 1
     observer = agent.policy if isinstance(agent.policy, DispatchesObserver) else None
     told_ns = end_ns if observer is None else DISPATCHES_PERIOD_NS
+    lent_ns = 0
     while simulation.now_ns < end_ns:
         window = machine.advance(min(end_ns, period_end_ns, told_ns))
         if window is not None:
@@ -249,18 +250,20 @@ def _control(
                 observe(window, decision)
             continue
         if observer is not None and simulation.now_ns >= told_ns:
+            waits, runs, moves = simulation.recent_dispatches()
+            before_ns, lent_ns = lent_ns, simulation.counters()["harvested_core_ns"]
             observer.observe_dispatches(
-                Dispatches(simulation.now_ns, *simulation.recent_dispatches())
+                Dispatches(simulation.now_ns, waits, runs, lent_ns > before_ns, moves)
             )
             told_ns += DISPATCHES_PERIOD_NS
         if long_term is not None and simulation.now_ns >= period_end_ns:
-            waits = simulation.waits()
-            dispatches, long_waits = waits[0] - earlier[0], waits[counted] - earlier[counted]
+            counts = simulation.waits()
+            dispatches, long_waits = counts[0] - earlier[0], counts[counted] - earlier[counted]
             if long_term.observe(simulation.now_ns, dispatches, long_waits):
                 simulation.post(
                     simulation.now_ns + experiment.decision_ns, answered, agent.total, agent.total
                 )
-            period_end_ns, earlier = period_end_ns + period_ns, waits
+            period_end_ns, earlier = period_end_ns + period_ns, counts
 
 
 def _latency(machine: Machine, number: int | None = None) -> Latency:

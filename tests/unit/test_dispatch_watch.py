@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from smartharvest._core import FakeSensor
+from smartharvest._core import FakeActuator, FakeSensor, Loop
 from smartharvest.dispatch_watch import DispatchWatch
 from smartharvest.policy import make_policy
 from smartharvest.policy.base import DISPATCHES_PERIOD_NS
 from smartharvest.policy.fallback import Fallback
 
 
+def loop() -> Loop:
+    return Loop(sensor=FakeSensor([0]), actuator=FakeActuator(), total=4)
+
+
 def test_a_sensor_that_cannot_tell_is_told_of_once(caplog: pytest.LogCaptureFixture) -> None:
     watch, policy = DispatchWatch(), make_policy("adaptive-quiet", total=4)
     for period in range(1, 4):
-        watch.look(policy, FakeSensor([0]), period * DISPATCHES_PERIOD_NS)
+        watch.look(policy, loop(), period * DISPATCHES_PERIOD_NS)
     assert caplog.text.count("adaptive-quiet lends nothing without the in-kernel sensor") == 1
     assert policy.buffer == 4
 
@@ -26,5 +30,5 @@ def test_a_policy_that_does_not_ask_is_left_alone(
     policy = make_policy("prev-peak", total=4)
     if chained:
         policy = Fallback(["prev-peak"], lambda spec: make_policy(spec, total=4), 4, print)
-    DispatchWatch().look(policy, FakeSensor([0]), DISPATCHES_PERIOD_NS)
+    DispatchWatch().look(policy, loop(), DISPATCHES_PERIOD_NS)
     assert caplog.text == ""

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smartharvest.policy.adaptive_buffer import AdaptiveBuffer
-from smartharvest.policy.adaptive_quiet import LONGEST_QUIET_NS, AdaptiveQuiet, steps
+from smartharvest.policy.adaptive_quiet import AdaptiveQuiet, steps
+from smartharvest.policy.alone import REST_PERIODS
 from smartharvest.policy.base import Dispatches, DispatchesObserver, Policy, PolicySettings
 from tests.unit.policy.dispatches import period
 from tests.unit.policy.windows import window
@@ -16,10 +17,31 @@ TOTAL = 10
 LONG, SHORT = 300, 100  # microseconds: beyond and below a fifth of runs of 1 ms
 
 
-def buffer_after(policy: AdaptiveBuffer, *waits: dict[int, int]) -> int:
-    for number, counts in enumerate(waits, 1):
-        policy.observe_dispatches(period(number, waits=counts))
-    return policy.buffer
+class Told:
+    """Tells a policy period after period; ``alone`` are the waits wherever nothing is lent."""
+
+    def __init__(
+        self,
+        policy: AdaptiveBuffer | AdaptiveQuiet,
+        alone: dict[int, int] | None = None,
+        runs: dict[int, int] | None = None,
+    ) -> None:
+        self.policy = policy
+        self.runs = runs
+        self.alone = alone or {0: 1000}
+        self.number = 0
+        self.of(*[{}] * REST_PERIODS)  # until it knows how the primary fares
+
+    def of(self, *waits: dict[int, int], moves: dict[int, int] | None = None) -> int:
+        """The buffer after that."""
+        for counts in waits:
+            self.number += 1
+            lent = self.policy.buffer < TOTAL
+            waited = counts if lent else self.alone
+            self.policy.observe_dispatches(
+                period(self.number, waited, self.runs, lent=lent, moves=moves)
+            )
+        return self.policy.buffer
 
 
 @pytest.mark.parametrize("make", [AdaptiveBuffer, AdaptiveQuiet])
@@ -32,74 +54,103 @@ def test_nothing_is_lent_before_anything_is_known(
 
 
 def test_the_buffer_shrinks_while_waits_are_short_down_to_none() -> None:
-    policy = AdaptiveBuffer(PolicySettings(TOTAL))
+    told = Told(AdaptiveBuffer(PolicySettings(TOTAL)))
     quiet = {0: 900, SHORT: 100}
-    # The first period only tells how long tasks run.
-    assert buffer_after(policy, quiet, quiet, quiet) == TOTAL - 2
-    assert buffer_after(policy, *[quiet] * 20) == 0
+    assert told.of(quiet, quiet) == TOTAL - 2
+    assert told.of(*[quiet] * 20) == 0
 
 
 def test_the_buffer_grows_when_more_than_a_fiftieth_wait_long() -> None:
-    policy = AdaptiveBuffer(PolicySettings(TOTAL))
-    buffer_after(policy, *[{0: 1000}] * 20)
-    assert buffer_after(policy, {0: 979, LONG: 21}) == 1
+    told = Told(AdaptiveBuffer(PolicySettings(TOTAL)))
+    told.of(*[{0: 1000}] * 20)
+    assert told.of({0: 979, LONG: 21}) == 1
 
 
 def test_in_between_the_buffer_stays() -> None:
-    policy = AdaptiveBuffer(PolicySettings(TOTAL))
-    buffer_after(policy, *[{0: 1000}] * 5)
-    before = policy.buffer
-    assert buffer_after(policy, *[{0: 990, LONG: 10}] * 5) == before
+    told = Told(AdaptiveBuffer(PolicySettings(TOTAL)))
+    before = told.of(*[{0: 1000}] * 5)
+    assert told.of(*[{0: 990, LONG: 10}] * 5) == before
 
 
 def test_a_few_dispatches_show_nothing() -> None:
-    policy = AdaptiveBuffer(PolicySettings(TOTAL))
-    before = buffer_after(policy, *[{0: 1000}] * 5)
-    assert buffer_after(policy, {LONG: 19}) == before
+    told = Told(AdaptiveBuffer(PolicySettings(TOTAL)))
+    before = told.of(*[{0: 1000}] * 5)
+    assert told.of({LONG: 19}) == before
 
 
 def test_the_same_waits_are_long_for_short_runs() -> None:
     waits = {0: 900, SHORT: 100}
     kept = {}
     for run_us in (100, 10_000):
-        policy = AdaptiveBuffer(PolicySettings(TOTAL))
-        for number in range(1, 30):
-            policy.observe_dispatches(period(number, waits=waits, runs={run_us: 1000}))
-        kept[run_us] = policy.buffer
-    assert kept == {100: TOTAL, 10_000: 0}
-
-
-def quiet_after(policy: AdaptiveQuiet, first: int, *waits: dict[int, int]) -> tuple[int, int]:
-    for number, counts in enumerate(waits, first):
-        policy.observe_dispatches(period(number, waits=counts))
-    return policy.buffer, policy.quiet_ns
+        told = Told(AdaptiveBuffer(PolicySettings(TOTAL)), runs={run_us: 1000})
+        kept[run_us] = min(told.of(waits) for _ in range(30))
+    assert kept[100] >= TOTAL - 1 > kept[10_000] == 0
 
 
 def test_without_strain_it_becomes_as_bold_as_it_gets() -> None:
-    policy = AdaptiveQuiet(PolicySettings(TOTAL))
-    assert quiet_after(policy, 1, *[{0: 1000}] * 50) == steps(TOTAL)[0]
+    told = Told(policy := AdaptiveQuiet(PolicySettings(TOTAL)))
+    told.of(*[{0: 1000}] * 50)
+    assert (policy.buffer, policy.quiet_ns) == steps(TOTAL)[0]
 
 
 def test_strain_on_the_median_makes_it_wait_longer_and_then_keep_more() -> None:
-    policy = AdaptiveQuiet(PolicySettings(TOTAL))
-    quiet_after(policy, 1, *[{0: 1000}] * 50)
-    _, quiet_ns = quiet_after(policy, 51, *[{0: 500, LONG: 500}] * 3)
-    assert quiet_ns > steps(TOTAL)[0][1]
-    assert quiet_after(policy, 54, *[{0: 500, LONG: 500}] * 40) == (TOTAL, LONGEST_QUIET_NS)
+    told = Told(policy := AdaptiveQuiet(PolicySettings(TOTAL)))
+    told.of(*[{0: 1000}] * 50)
+    told.of(*[{0: 500, LONG: 500}] * 3)
+    assert (policy.buffer, policy.quiet_ns) > steps(TOTAL)[0]
+    seen = [told.of({0: 500, LONG: 500}) for _ in range(30)]
+    assert max(seen) == TOTAL
 
 
 def test_a_few_waits_longer_than_any_run_are_a_disaster() -> None:
-    policy = AdaptiveQuiet(PolicySettings(TOTAL))
-    before = quiet_after(policy, 1, *[{0: 1000}] * 50)
-    disaster = {0: 9960, 5000: 40}
-    assert quiet_after(policy, 51, disaster, disaster, disaster) > before
+    told = Told(policy := AdaptiveQuiet(PolicySettings(TOTAL)))
+    told.of(*[{0: 1000}] * 50)
+    few = {0: 9960, 5000: 40}
+    told.of(few, few, few)
+    assert policy.buffer == TOTAL  # is it the lending?
+    told.of(*[few] * (REST_PERIODS + 1))
+    assert (policy.buffer, policy.quiet_ns) > steps(TOTAL)[0]
 
 
 def test_after_a_disaster_it_is_careful_for_longer_than_the_waits_last() -> None:
+    told = Told(policy := AdaptiveQuiet(PolicySettings(TOTAL)))
+    told.of(*[{0: 1000}] * 50, *[{0: 950, 5000: 50}] * (REST_PERIODS + 4))
+    back = policy.buffer, policy.quiet_ns
+    assert back > steps(TOTAL)[0]
+    told.of(*[{0: 1000}] * 30)
+    assert (policy.buffer, policy.quiet_ns) >= back
+
+
+QUEUEING = {0: 500, LONG: 400, 5000: 100}
+"""Half of a primary's tasks wait for one another."""
+
+
+@pytest.mark.parametrize("make", [AdaptiveBuffer, AdaptiveQuiet])
+def test_a_primary_that_queues_on_its_own_is_lent_from_all_the_same(
+    make: type[AdaptiveBuffer | AdaptiveQuiet],
+) -> None:
+    told = Told(make(PolicySettings(TOTAL)), QUEUEING)
+    assert told.of(*[QUEUEING] * 50) < 2
+
+
+@pytest.mark.parametrize("make", [AdaptiveBuffer, AdaptiveQuiet])
+def test_what_lending_adds_to_its_own_queueing_is_harm(
+    make: type[AdaptiveBuffer | AdaptiveQuiet],
+) -> None:
+    told = Told(make(PolicySettings(TOTAL)), QUEUEING)
+    told.of(*[QUEUEING] * 50)
+    worse = {0: 300, LONG: 500, 5000: 200}
+    assert max(told.of(worse) for _ in range(60)) == TOTAL
+
+
+def test_where_cores_come_back_late_what_was_wanted_lately_stays() -> None:
     policy = AdaptiveQuiet(PolicySettings(TOTAL))
-    quiet_after(policy, 1, *[{0: 1000}] * 50)
-    back = quiet_after(policy, 51, *[{0: 950, 5000: 50}] * 3)
-    assert quiet_after(policy, 54, *[{0: 1000}] * 30) >= back
+    told = Told(policy)
+    told.of(*[{0: 1000}] * 50, moves={100: 10})
+    policy.learn(window([3, 7]))
+    assert policy.predict(window([3, 7])) == 0
+    told.of(*[{0: 1000}] * 5, moves={5_000: 1000})  # later than runs of 1 ms end
+    assert policy.predict(window([3, 7])) == 8
 
 
 durations = st.dictionaries(st.integers(0, 10_000_000), st.integers(1, 10_000), max_size=8)
