@@ -98,8 +98,9 @@ class Simulation:
     def wait_us(self, q: float) -> float:
         """Quantile of the threads' waits for a core, without the dispatches inside a service."""
 
-    def waits(self) -> tuple[int, int, int]:
-        """(dispatches, long waits, those of them the harvest may have caused) since the start.
+    def waits(self) -> tuple[int, int, int, int]:
+        """(dispatches, long waits, those of them the harvest may have caused) since the start, and
+        the longest of those that still go on, in ns.
 
         Waits that have not ended and are long already count too.
         """

@@ -333,18 +333,20 @@ cdef class Simulation:
         """Quantile of the threads' waits for a core, without the dispatches inside a service."""
         return simulator.sh_sim_latencies_quantile(&self.run.machine.waits, q) / 1e3
 
-    def waits(self) -> tuple[int, int, int]:
-        """(dispatches, long waits, those of them the harvest may have caused) since the start.
+    def waits(self) -> tuple[int, int, int, int]:
+        """(dispatches, long waits, those of them the harvest may have caused) since the start, and
+        the longest of those that still go on, in ns.
 
         Waits that have not ended and are long already count too.
         """
         cdef simulator.sh_sim_totals *totals = &self.run.machine.totals
-        cdef uint32_t blamed
-        cdef uint32_t pending = simulator.sh_sim_machine_long_waits(&self.run.machine, &blamed)
+        cdef simulator.sh_sim_long_waits pending
+        pending = simulator.sh_sim_machine_long_waits(&self.run.machine)
         return (
-            totals.dispatches + pending,
-            totals.long_waits + pending,
-            totals.blamed_waits + blamed,
+            totals.dispatches + pending.all,
+            totals.long_waits + pending.all,
+            totals.blamed_waits + pending.blamed,
+            pending.blamed_longest_ns,
         )
 
     def recent_dispatches(self) -> tuple[object, object, object]:

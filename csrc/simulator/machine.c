@@ -230,25 +230,28 @@ void sh_sim_machine_step(struct sh_sim_machine *machine) {
     }
 }
 
-uint32_t sh_sim_machine_long_waits(const struct sh_sim_machine *machine, uint32_t *blamed) {
-    const int64_t since_ns = machine->now_ns - machine->config.long_wait_ns;
-    uint32_t count = 0;
-    *blamed = 0;
+static void note_long_wait(const struct sh_sim_machine *machine, const struct sh_sim_thread *thread,
+                           struct sh_sim_long_waits *found) {
+    const int64_t wait_ns = machine->now_ns - thread->ready_ns;
+    if (wait_ns <= machine->config.long_wait_ns)
+        return;
+    found->all++;
+    found->blamed += thread->blamed;
+    if (thread->blamed && wait_ns > found->blamed_longest_ns)
+        found->blamed_longest_ns = wait_ns;
+}
+
+struct sh_sim_long_waits sh_sim_machine_long_waits(const struct sh_sim_machine *machine) {
+    struct sh_sim_long_waits found = {0, 0, 0};
     for (uint32_t i = 0; i < machine->primary_count; i++) {
         const struct sh_sim_queue *queue = &machine->primaries[i].queue;
-        for (uint32_t j = 0; j < machine->primaries[i].ready; j++) {
-            const struct sh_sim_thread *thread =
-                &queue->threads[(queue->first + j) % queue->capacity];
-            count += thread->ready_ns < since_ns;
-            *blamed += thread->ready_ns < since_ns && thread->blamed;
-        }
+        for (uint32_t j = 0; j < machine->primaries[i].ready; j++)
+            note_long_wait(machine, &queue->threads[(queue->first + j) % queue->capacity], &found);
     }
-    for (uint32_t i = 0; i < machine->config.cores; i++) {
-        const struct sh_sim_core *core = &machine->cores[i];
-        count += core->queued && core->thread.ready_ns < since_ns;
-        *blamed += core->queued && core->thread.ready_ns < since_ns && core->thread.blamed;
-    }
-    return count;
+    for (uint32_t i = 0; i < machine->config.cores; i++)
+        if (machine->cores[i].queued)
+            note_long_wait(machine, &machine->cores[i].thread, &found);
+    return found;
 }
 
 /* --- making and unmaking ---------------------------------------------------------------------- */

@@ -187,6 +187,10 @@ void sh_sim_machine_wait(struct sh_sim_machine *machine, int64_t until_ns);
 void sh_sim_machine_assign(struct sh_sim_machine *machine, uint32_t lent);
 
 /* Ready threads that have waited longer than a long wait and wait still. */
-uint32_t sh_sim_machine_long_waits(const struct sh_sim_machine *machine, uint32_t *blamed);
+struct sh_sim_long_waits {
+    uint32_t all, blamed;
+    int64_t blamed_longest_ns;
+};
+struct sh_sim_long_waits sh_sim_machine_long_waits(const struct sh_sim_machine *machine);
 
 #endif

@@ -101,7 +101,11 @@ cdef extern from "simulator/machine.h" nogil:
         uint32_t busy, demand, ready, lent, returning, elastic
         int error, assign_error
 
-    uint32_t sh_sim_machine_long_waits(const sh_sim_machine *machine, uint32_t *blamed)
+    struct sh_sim_long_waits:
+        uint32_t all, blamed
+        int64_t blamed_longest_ns
+
+    sh_sim_long_waits sh_sim_machine_long_waits(const sh_sim_machine *machine)
 
 cdef extern from "simulator/run.h" nogil:
     struct sh_sim_run:

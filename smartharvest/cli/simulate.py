@@ -35,8 +35,8 @@ from smartharvest.safeguard import LongTermSafeguard
     "features_after_exhaustion", "exhausted_windows", "long_term_share", "long_term_threshold",
     "long_term_periods", "long_term_period", "long_term_rest", "long_term_min_dispatches",
 )  # fmt: skip
-@click.option("--long-term", type=click.Choice(["paper", "attributed", "off"]), default="paper",
-              show_default=True, help="Which waits stop the lending.")  # fmt: skip
+@click.option("--long-term", type=click.Choice(["paper", "auto", "attributed", "off"]),
+              default="paper", show_default=True, help="Which waits stop the lending.")  # fmt: skip
 @click.option("--label", type=click.Choice(["busy", "demand"]), default="busy", show_default=True,
               help="Which peak is learned: of busy cores (paper) or of demand.")  # fmt: skip
 @click.option("--events", is_flag=True, help="Weigh windows by time and act on events, as the "

@@ -32,8 +32,15 @@ BURSTY = _named(
             Primary(5, _lognormal(1_040, 0.6), steady(250), fork=(1, 4)),
         ),
     }
-)
-"""MMPP; requests of eight short or long threads; batches; steps of the rate; two primaries."""
+) | {
+    "small": Workload(
+        "small",
+        (Primary(8, _lognormal(80, 0.8), steady(4_000), "mmpp", 6.0, 20 * _MS, 180 * _MS),),
+        shared_cores=2,
+    )
+}
+"""MMPP; requests of eight short or long threads; batches; steps of the rate; two primaries; and a
+server of eight threads on two cores, which queues on its own."""
 
 HELD_OUT = _named(
     {
@@ -52,5 +59,14 @@ HELD_OUT = _named(
         ),
         "large": (Primary(32, _lognormal(120, 0.8), steady(60_000), batch_mean=2.0),),
     }
-)
+) | {
+    "crowded": Workload(
+        "crowded",
+        (
+            Primary(8, _lognormal(300, 0.8), steady(9_000), batch_mean=3.0),
+            Primary(8, _lognormal(900, 0.5), steady(1_200), fork=(1, 4)),
+        ),
+        shared_cores=10,
+    )
+}
 """Not looked at while a policy was tuned, to confirm on."""

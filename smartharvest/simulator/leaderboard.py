@@ -22,7 +22,8 @@ PAPERS = ("smartharvest", "fixed-buffer", "prev-peak", "no-harvest", *BOUNDS)
 """Run as the paper's agent: a look every 50 us, windows sampled by them, no look for 10 ms after a
 change with ``cpugroups``, and the long-term safeguard over all waits. Every other policy is run as
 with a sensor that sees every change, which a look every 10 us stands for here: windows weighed by
-time, no pause after a change, and no long-term safeguard, since it judges the waits by itself."""
+time, no pause after a change, and the long-term safeguard as an agent has it by default
+(``auto``)."""
 
 EVENT_POLL_NS = 10_000
 WINDOW_NS = {"smartharvest+": 5_000_000}
@@ -164,7 +165,7 @@ def _simulate(
                 exact=True,
             )
         ),
-        long_term="paper" if papers else "off",
+        long_term="paper" if papers else "auto",
     )
     options = LearningOptions(label="busy") if papers else LearningOptions(label="demand")
     return simulate(experiment, policy, options=options, learner=job.learner, make=make)

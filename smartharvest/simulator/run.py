@@ -46,7 +46,8 @@ class Experiment:
     model: Model = field(default_factory=Model)
     decision_ns: int = DECISION_NS
     long_term: str = "paper"
-    """Which waits count: ``paper`` all, ``attributed`` those the harvest may have caused, ``off``
+    """Which waits count: ``paper`` all, ``attributed`` those the harvest may have caused, ``auto``
+    these too, but for a policy that judges waits itself only those of tasks that are stuck, ``off``
     none."""
 
     @property
@@ -227,8 +228,8 @@ def _control(
     simulation, end_ns = machine.simulation, experiment.end_ns
     long_term, answered = agent.long_term, 0
     period_ns = end_ns if long_term is None else long_term.period_ns
-    period_end_ns, earlier = period_ns, (0, 0, 0)
-    counted = 2 if experiment.long_term == "attributed" else 1
+    period_end_ns, earlier = period_ns, (0, 0, 0, 0)
+    counted = 1 if experiment.long_term == "paper" else 2
     observer = agent.policy if isinstance(agent.policy, DispatchesObserver) else None
     told_ns = end_ns if observer is None else DISPATCHES_PERIOD_NS
     lent_ns = 0
@@ -259,7 +260,10 @@ def _control(
         if long_term is not None and simulation.now_ns >= period_end_ns:
             counts = simulation.waits()
             dispatches, long_waits = counts[0] - earlier[0], counts[counted] - earlier[counted]
-            if long_term.observe(simulation.now_ns, dispatches, long_waits):
+            stuck_ns = counts[3] if counted == 2 else 0
+            if experiment.long_term == "auto" and observer is not None:
+                dispatches = long_waits = int(stuck_ns >= long_term.stuck_ns)
+            if long_term.observe(simulation.now_ns, dispatches, long_waits, stuck_ns):
                 simulation.post(
                     simulation.now_ns + experiment.decision_ns, answered, agent.total, agent.total
                 )

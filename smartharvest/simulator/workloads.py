@@ -50,10 +50,12 @@ class Workload:
 
     name: str
     primaries: tuple[Primary, ...] = field(default=())
+    shared_cores: int | None = None
+    """Fewer than all of theirs together: then they queue on their own."""
 
     @property
     def cores(self) -> int:
-        return sum(primary.cores for primary in self.primaries)
+        return self.shared_cores or sum(primary.cores for primary in self.primaries)
 
     def on_cores(self, cores: int) -> Workload:
         """The same traffic for one VM of another size."""
