@@ -105,14 +105,12 @@ class Simulation:
         Waits that have not ended and are long already count too.
         """
 
-    def recent_dispatches(
-        self,
-    ) -> tuple[
-        tuple[tuple[int, int], ...], tuple[tuple[int, int], ...], tuple[tuple[int, int], ...]
-    ]:
-        """Waits, run times of the threads that began, and how long cores took that were given back,
-        since the last call: histograms of (upper edge of a bucket in ns, count). Dispatches inside
-        a service are left out."""
+    def recent_dispatches(self) -> dict[str, tuple[tuple[int, int], ...]]:
+        """Since the last call: ``waits``, as much of each as is ``blamed`` on what was lent,
+        ``runs`` of the threads that began, and ``moves``, how long cores took that were given back.
+
+        Histograms of (upper edge of a bucket in ns, count). Dispatches inside a service are left
+        out."""
 
     def fail_writes(self, errno: int) -> None:
         """The actuator answers -``errno`` from now on; 0: it works again."""

@@ -349,14 +349,15 @@ cdef class Simulation:
             pending.blamed_longest_ns,
         )
 
-    def recent_dispatches(self) -> tuple[object, object, object]:
-        """Waits, run times and moves since the last call, as (upper edge in ns, count)."""
+    def recent_dispatches(self) -> dict[str, object]:
+        """``waits``, ``blamed``, ``runs``, ``moves`` since the last call: (upper edge, count)."""
         cdef simulator.sh_sim_recent *recent = &self.run.machine.recent
-        kept = (
-            histogram.durations(&recent.waits),
-            histogram.durations(&recent.runs),
-            histogram.durations(&recent.moves),
-        )
+        kept = {
+            "waits": histogram.durations(&recent.waits),
+            "blamed": histogram.durations(&recent.blamed),
+            "runs": histogram.durations(&recent.runs),
+            "moves": histogram.durations(&recent.moves),
+        }
         memset(recent, 0, sizeof(recent[0]))
         return kept
 

@@ -59,7 +59,7 @@ class AdaptiveQuiet:
         self._total = settings.total
         self._steps = steps(settings.total)
         self._step = len(self._steps) - 1
-        self._recent = Strain(half_life_ns=1_000_000_000)
+        self._recent = Strain()
         self._long = Strain(half_life_ns=10_000_000_000)
         self._alone = Alone()
         self._periods = 0
@@ -84,6 +84,8 @@ class AdaptiveQuiet:
         if self._alone.observe(seen):
             return
         recent, long, alone = self._recent, self._long, self._alone
+        if self._step == len(self._steps) - 1 and not seen.lent:
+            recent.forget_waits()  # they are no harm done by what is lent now
         recent.observe(seen)
         long.observe(seen)
         if recent.dispatches < MIN_DISPATCHES:

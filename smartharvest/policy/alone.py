@@ -1,9 +1,9 @@
 """The primary's own queueing: what its waits are while nothing is lent.
 
-A primary of many threads waits for itself, the more so the fewer CPUs there are, and no sensor can
-tell such a wait from one that lending has caused: a task may wait behind another of the primary's
-because the CPU next to it is lent. So a policy that judges waits rests for some tenths of a second,
-and what it sees then is what it must not hold against itself.
+A primary of many threads waits for itself, the more so the fewer CPUs there are. The sensor blames
+long waits on whoever had the CPU, but not every short one, and a task may wait behind another of
+the primary's because the CPU next to it is lent. So a policy that judges waits rests for half a
+second, and what it sees then is what it must not hold against what it lends.
 """
 
 from __future__ import annotations
@@ -13,12 +13,14 @@ import math
 from smartharvest.policy.base import DISPATCHES_PERIOD_NS, Dispatches
 from smartharvest.policy.strain import Strain
 
-REST_PERIODS = 4
-ENOUGH_DISPATCHES = 400
+REST_PERIODS = 5
+ENOUGH_DISPATCHES = 500
 MOST_REST_PERIODS = 20
 """A rest with too few dispatches goes on for so long."""
-LOOK_AGAIN_NS = 10_000_000_000
+LOOK_AGAIN_NS = 20_000_000_000
 """A primary that queues on its own is looked at again after so long,"""
+LOAD_PERIODS = 20
+"""A load is the mean of about so many: it may come and go several times a second."""
 LIGHTER = 0.6
 """... or when its load has fallen below such a part of what it was."""
 NEGLIGIBLE = 0.01
@@ -56,7 +58,7 @@ class Alone:
     def observe(self, seen: Dispatches) -> bool:
         """Whether the period is part of a rest, and nothing to be judged."""
         load = sum(edge_ns * count for edge_ns, count in seen.runs) / DISPATCHES_PERIOD_NS
-        self._recent_load += (load - self._recent_load) / REST_PERIODS
+        self._recent_load += (load - self._recent_load) / LOAD_PERIODS
         # What waited when the cores came back has waited for them.
         clean = not seen.lent and not self._was_lent
         self._was_lent = seen.lent

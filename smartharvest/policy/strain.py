@@ -1,4 +1,4 @@
-"""What waiting for a core does to the primary, relative to how long its tasks run.
+"""What the waits that lending may have caused do to the primary, relative to how long it runs.
 
 A wait of 100 us is nothing to a request of 4 ms and everything to one of 40 us, so all is told in
 shares of the run times that the sensor has seen. Nothing of the application need be known.
@@ -38,9 +38,13 @@ class Strain:
             self._runs *= fading
             self._moves *= fading
         self._end_ns = seen.end_ns
-        _add(self._waits, seen.waits)
+        _add(self._waits, seen.blamed)
         _add(self._runs, seen.runs)
         _add(self._moves, seen.moves)
+
+    def forget_waits(self) -> None:
+        """As if there had been no dispatch yet; run times and moves stay."""
+        self._waits[:] = 0
 
     @property
     def dispatches(self) -> float:

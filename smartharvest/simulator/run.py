@@ -251,10 +251,13 @@ def _control(
                 observe(window, decision)
             continue
         if observer is not None and simulation.now_ns >= told_ns:
-            waits, runs, moves = simulation.recent_dispatches()
             before_ns, lent_ns = lent_ns, simulation.counters()["harvested_core_ns"]
             observer.observe_dispatches(
-                Dispatches(simulation.now_ns, waits, runs, lent_ns > before_ns, moves)
+                Dispatches(
+                    simulation.now_ns,
+                    lent=lent_ns > before_ns,
+                    **simulation.recent_dispatches(),
+                )
             )
             told_ns += DISPATCHES_PERIOD_NS
         if long_term is not None and simulation.now_ns >= period_end_ns:

@@ -25,12 +25,12 @@ def test_it_begins_with_a_rest() -> None:
 
 def test_waits_that_began_while_something_was_lent_are_not_its_own() -> None:
     alone = rested({0: 1000})
-    alone.observe(period(5, {0: 1000}))
+    alone.observe(period(10, {0: 1000}))
     alone.rest()
-    alone.observe(period(6, QUEUEING, lent=True))
-    alone.observe(period(7, QUEUEING, lent=False))
+    alone.observe(period(11, QUEUEING, lent=True))
+    alone.observe(period(12, QUEUEING, lent=False))
     assert alone.strain.waits_beyond(100_000) == 0
-    alone.observe(period(8, QUEUEING, lent=False))
+    alone.observe(period(13, QUEUEING, lent=False))
     assert alone.strain.waits_beyond(100_000) > 0
 
 
@@ -63,6 +63,7 @@ def test_one_that_queues_is_looked_at_again_and_one_that_does_not_is_left_alone(
 
 def test_a_load_that_falls_asks_for_another_look() -> None:
     alone = rested(QUEUEING)
-    for number in range(5, 10):
-        alone.observe(period(number, {0: 100}, {1000: 100}))
+    for number in range(REST_PERIODS + 1, REST_PERIODS + 40):
+        if alone.observe(period(number, {0: 100}, {1000: 100})):
+            break
     assert alone.resting
