@@ -18,12 +18,13 @@ from bench.statistics import rounded
 from bench.subject import Figures
 from smartharvest.cluster.monitor import HarvestMonitor
 from smartharvest.cluster.reconcile import Hysteresis, Reconciler
-from smartharvest.simulator.machine import Machine
+from smartharvest.simulator.machine import LoopSettings, Machine
 from smartharvest.simulator.mechanisms import make_mechanism
 from smartharvest.simulator.run import Experiment, run_policy
 from smartharvest.simulator.workloads import WORKLOADS, Workload
 
 SECONDS = 3600.0
+CORES = 10
 JOB_S = 20.0
 """Mean of a job."""
 RATES = (100.0, 1500.0)
@@ -77,6 +78,7 @@ def hour(seconds: float, seed: int) -> list[float]:
         seconds=seconds,
         seed=seed,
         long_term="off",
+        loop=LoopSettings(max_harvest=CORES - 1),  # as on a host
     )
     totals = [0]
 

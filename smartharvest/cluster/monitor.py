@@ -3,17 +3,20 @@
 Cores come and go within milliseconds; a scheduler wants a number that holds for seconds. The
 monitor takes the mean capacity of each second and promises a number of cores for the next
 ``hold_s`` seconds that is to hold with a given probability. It forecasts the mean of the last
-``hold_s`` and takes off as much as forecasts of the past fell short (split conformal prediction),
-at a level that follows how many promises were really kept (adaptive conformal inference; Gibbs and
-Candès, NeurIPS 2021). Pure: its clock is the caller's.
+``hold_s`` and takes off as much as forecasts of the past fell short (split conformal prediction).
+Only the forecasts most alike count, as in Mondrian prediction (Vovk): much falls deeper than
+little, and few are promises where little was. The level rises above the one asked for while too few
+promises are kept (adaptive conformal inference; Gibbs and Candès, NeurIPS 2021), and never goes
+below it. Pure: its clock is the caller's.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
 from collections import deque
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 STEP_NS = 1_000_000_000
 HISTORY_STEPS = 3600
@@ -22,9 +25,10 @@ LEAST_JUDGED = 20
 """Forecasts to have seen the end of before anything beyond the minimum is promised."""
 ADAPTATION = 0.02
 """How far one kept or broken promise moves the level (gamma of the source)."""
-
-RECOVERY = 0.2
-"""The pace, of that of kept promises, at which a level that promises nothing gives way."""
+LEAST_RISK = 0.1
+"""Share of the risk asked for that is always taken: no promise at all is no use."""
+ALIKE = 6
+"""One of so many forecasts remembered counts as alike."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +70,9 @@ class HarvestMonitor:
         self.hold_s = hold_s
         self.probability = probability
         self._risk = 1 - probability
-        self._shortfalls: list[float] = []  # ascending
-        self._in_order: deque[float] = deque()
+        self._forecasts = np.zeros(HISTORY_STEPS)
+        self._shortfalls = np.zeros(HISTORY_STEPS)  # of each of them
+        self._remembered = 0
         self._recent: deque[float] = deque(maxlen=hold_s)
         self._lowest: deque[tuple[int, float]] = deque()  # of the last hold_s steps, ascending
         self._unjudged: deque[_Forecast] = deque()
@@ -124,30 +129,36 @@ class HarvestMonitor:
         kept = lowest >= forecast.promised
         if forecast.promised > self.elastic_min:
             self._promises.count(kept)
-            self._adapt((1 - self.probability) - (not kept))
-        elif forecast.persistent > self.elastic_min:  # too timid for even one core, perhaps
-            self._adapt((1 - self.probability) * RECOVERY)
         if forecast.persistent > self.elastic_min:
             self._persistence.count(lowest >= forecast.persistent)
-        self._remember(forecast.cores - lowest)
+            self._adapt(kept)
+        self._remember(forecast.cores, forecast.cores - lowest)
 
-    def _adapt(self, by: float) -> None:
-        self._risk = min(max(self._risk + ADAPTATION * by, -0.5), 0.5)
+    def _adapt(self, kept: bool) -> None:
+        asked = 1 - self.probability
+        risk = self._risk + ADAPTATION * (asked - (not kept))
+        self._risk = min(max(risk, LEAST_RISK * asked), asked)
 
-    def _remember(self, shortfall: float) -> None:
-        if len(self._in_order) == HISTORY_STEPS:
-            del self._shortfalls[bisect_left(self._shortfalls, self._in_order.popleft())]
-        self._in_order.append(shortfall)
-        insort(self._shortfalls, shortfall)
+    def _remember(self, forecast: float, shortfall: float) -> None:
+        at = self._remembered % HISTORY_STEPS
+        self._forecasts[at], self._shortfalls[at] = forecast, shortfall
+        self._remembered += 1
+
+    def _shortfall(self, forecast: float) -> float:
+        """What forecasts like this one fell short of by at most, at the level of the moment."""
+        count = min(self._remembered, HISTORY_STEPS)
+        alike = max(LEAST_JUDGED, count // ALIKE)
+        distances = np.abs(self._forecasts[:count] - forecast)
+        shortfalls = self._shortfalls[np.argpartition(distances, alike - 1)[:alike]]
+        # The finite-sample level of split conformal prediction.
+        rank = min(alike - 1, int((1 - self._risk) * (alike + 1)))
+        return float(np.partition(shortfalls, rank)[rank])
 
     def _promise(self, now_cores: float) -> None:
-        if len(self._shortfalls) < LEAST_JUDGED:
+        if self._remembered < LEAST_JUDGED:
             self._promised = self.elastic_min
         else:
-            # The finite-sample level of split conformal prediction.
-            count = len(self._shortfalls)
-            rank = min(count - 1, int((1 - self._risk) * (count + 1)))
-            self._margin = self._shortfalls[rank]
+            self._margin = self._shortfall(self._forecast)
             bound = min(self._forecast - self._margin, now_cores)
             self._promised = max(self.elastic_min, int(bound + 1e-9))
         self._unjudged.append(
@@ -171,14 +182,14 @@ class HarvestMonitor:
             "probability": self.probability,
             "forecast": self._forecast,
             "margin": self._margin,
-            "learning": len(self._shortfalls) < LEAST_JUDGED,
+            "learning": self._remembered < LEAST_JUDGED,
             "withdrawn": self._withdrawn,
             "shrink_notice": notice,
             "calibration": {
                 "promises": self._promises.judged,
                 "kept": self._promises.share,
                 "persistence_kept": self._persistence.share,
-                "level": min(1.0, 1 - self._risk),
+                "level": 1 - self._risk,
             },
         }
 
@@ -200,7 +211,7 @@ def explain_capacity(seen: dict[str, Any]) -> list[str]:
         lines.append(
             f"the last {seen['hold_s']} s had {seen['forecast']:.2f} on average; the lowest second "
             f"after such a forecast fell short of it by no more than {seen['margin']:.2f} "
-            f"in {calibration['level']:.1%} of the cases remembered"
+            f"in {calibration['level']:.1%} of the cases most alike"
         )
     if calibration["kept"] is not None:
         lines.append(

@@ -7,6 +7,7 @@ the capacity from then on.
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 import threading
@@ -82,6 +83,13 @@ def agent_process(state_dir: str, guaranteed: int = 1) -> Iterator[AgentProcess]
         yield agent
     finally:
         agent.kill()
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
 
 
 def wait_until(what: Callable[[], bool], seconds: float = 90.0) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,7 +11,7 @@ import pytest
 
 from smartharvest.cluster.htcondor_node import HTCondorNode
 from smartharvest.errors import ConfigError
-from tests.cluster.agents import wait_until
+from tests.cluster.agents import free_port, wait_until
 from tests.cluster.condor import HERE, MadeCondor, made_condor
 from tests.cluster.journey import travel
 
@@ -29,14 +28,11 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def condor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MadeCondor]:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
     commands = tmp_path_factory.mktemp("bin")
     path = os.environ["PATH"]
     os.environ["PATH"] = f"{commands}:{path}"
     try:
-        with made_condor(port, commands) as made:
+        with made_condor(free_port(), commands) as made:
             yield made
     finally:
         os.environ["PATH"] = path

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,7 +14,7 @@ import pytest
 
 from smartharvest.cluster.ray_node import RayNode
 from smartharvest.errors import ConfigError, EngineError
-from tests.cluster.agents import wait_until
+from tests.cluster.agents import free_port, wait_until
 from tests.cluster.journey import travel
 
 pytest.importorskip("ray", reason="Ray is not installed")
@@ -45,9 +44,7 @@ class MadeRay:
     """A head of one CPU, in the foreground, so that it ends with it and no other Ray does."""
 
     def __init__(self, log: Path) -> None:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self._port = probe.getsockname()[1]
+        self._port = free_port()
         self._log = log
         self.address = f"127.0.0.1:{self._port}"
 

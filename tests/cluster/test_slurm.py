@@ -6,7 +6,6 @@ import contextlib
 import os
 import shutil
 import signal
-import socket
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +14,7 @@ import pytest
 
 from smartharvest.cluster.slurm_node import SlurmNode
 from smartharvest.errors import ConfigError, EngineError
-from tests.cluster.agents import wait_until
+from tests.cluster.agents import free_port, wait_until
 from tests.cluster.journey import travel
 
 DAEMONS = ("munged", "slurmctld", "slurmd")
@@ -60,7 +59,7 @@ PartitionName=harvest Nodes=harvest1 Default=YES MaxTime=INFINITE State=UP MaxCP
 class MadeSlurm:
     def __init__(self, here: Path) -> None:
         self.here = here
-        ports = [_free_port(), _free_port()]
+        ports = [free_port(), free_port()]
         (here / "slurm.conf").write_text(
             CONFIGURATION.format(here=here, controller_port=ports[0], node_port=ports[1])
         )
@@ -120,16 +119,10 @@ class MadeSlurm:
         return shown.stdout.strip() in ("idle", "mix", "alloc")
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
-@pytest.fixture(scope="module")
-def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MadeSlurm]:
-    made = MadeSlurm(tmp_path_factory.mktemp("slurm"))
+@contextlib.contextmanager
+def made_slurm(here: Path) -> Iterator[MadeSlurm]:
+    """SLURM_CONF is its own meanwhile."""
+    made = MadeSlurm(here)
     before = os.environ.get("SLURM_CONF")
     os.environ["SLURM_CONF"] = str(made.here / "slurm.conf")
     try:
@@ -141,8 +134,15 @@ def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MadeSlurm]:
         subprocess.run(["scancel", "--partition=harvest"], check=False, timeout=10)
         for daemon in reversed(DAEMONS):
             made.stop(daemon)
-        if before is None:
-            del os.environ["SLURM_CONF"]
+        os.environ.pop("SLURM_CONF")
+        if before is not None:
+            os.environ["SLURM_CONF"] = before
+
+
+@pytest.fixture(scope="module")
+def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MadeSlurm]:
+    with made_slurm(tmp_path_factory.mktemp("slurm")) as made:
+        yield made
 
 
 @pytest.fixture
