@@ -3,6 +3,7 @@
 A simulated server whose load changes every half minute or so lends its cores under the
 recommended policy. The engine behind the adapter has jobs of one core waiting all the time; they
 take exponential times. Time is virtual: the figures are counts and depend on the seed alone.
+Given a recorded trace (docs/traces.md) instead of a seed, that is played to the paper's policy.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import json
 import random
 import sys
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -18,10 +20,13 @@ from bench.statistics import rounded
 from bench.subject import Figures
 from smartharvest.cluster.monitor import HarvestMonitor
 from smartharvest.cluster.reconcile import Hysteresis, Reconciler
+from smartharvest.config import Settings
 from smartharvest.simulator.machine import LoopSettings, Machine
 from smartharvest.simulator.mechanisms import make_mechanism
 from smartharvest.simulator.run import Experiment, run_policy
 from smartharvest.simulator.workloads import WORKLOADS, Workload
+from smartharvest.trace.reader import TraceReader
+from smartharvest.trace.replay import replay_policy
 
 SECONDS = 3600.0
 CORES = 10
@@ -47,8 +52,7 @@ WAYS = {
 """What is followed, and how."""
 
 
-def measure(seed: int) -> Figures:
-    levels = hour(SECONDS, seed)
+def measure(levels: Sequence[float], seed: int) -> Figures:
     promises: Figures = {}
     for name, (hold_s, probability) in PROMISES.items():
         calibration, mean = _promise(levels, hold_s, probability)
@@ -93,6 +97,18 @@ def hour(seconds: float, seed: int) -> list[float]:
     return [(after - before) / _S for before, after in pairwise(totals)]
 
 
+def recorded(path: str) -> list[float]:
+    """Mean lent cores of each whole second of a trace; what the loop takes back within a window is
+    taken back at its end."""
+    with TraceReader(path) as trace:
+        cores = trace.header.cores
+        windows = replay_policy(trace, "smartharvest", Settings(), cores).windows
+    totals: dict[int, list[int]] = defaultdict(list)
+    for window in windows:
+        totals[(window.end_ns - windows[0].end_ns) // _S].append(cores - window.primary_cores)
+    return [sum(lent) / len(lent) for _, lent in sorted(totals.items())]
+
+
 def _promise(levels: Sequence[float], hold_s: int, probability: float) -> tuple[Figures, float]:
     monitor = HarvestMonitor(0, hold_s, probability)
     promised = 0
@@ -135,5 +151,8 @@ def _follow(levels: Sequence[float], what: str, hysteresis: Hysteresis, seed: in
     }
 
 
-if __name__ == "__main__":  # too long beside the others: python -m bench.capacity [SEED]
-    print(json.dumps(measure(int(sys.argv[1]) if sys.argv[1:] else 1), indent=1))
+if __name__ == "__main__":  # too long beside the others: python -m bench.capacity [SEED | TRACE]
+    given = sys.argv[1] if sys.argv[1:] else "1"
+    chance = int(given) if given.isdigit() else 1
+    lent = hour(SECONDS, chance) if given.isdigit() else recorded(given)
+    print(json.dumps(measure(lent, chance), indent=1))
