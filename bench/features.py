@@ -6,7 +6,8 @@ import random
 from collections.abc import Callable
 
 from bench import probe
-from bench.statistics import compare, median_us, rounded
+from bench.learning import PAPER_US
+from bench.statistics import compare, median_us, ratio, rounded
 from bench.subject import Effort, Figures, Subject, goal, interleave
 from smartharvest import _core
 
@@ -38,6 +39,7 @@ def measure(effort: Effort) -> Figures:
         "cores": CORES,
         "computations_per_sample": REPEAT,
         **figures,
+        "over_paper": ratio(medians[1], PAPER_US["features"]),
         "goals": {
             "features_us": goal(1.0, max(medians)),
             # Independent of the samples, but for the noise of two medians.

@@ -31,7 +31,7 @@ def measure(effort: Effort) -> Figures:
     fifo = probe.fifo_allowed()
     cases: dict[str, Callable[[], Run]] = {}
     for scheduling in ("fifo", "short-slice") if fifo else ("short-slice",):
-        cases[f"nanosleep_{scheduling}"] = _bare(scheduling, seconds)
+        cases[f"nanosleep_{scheduling}"] = bare_loop(scheduling, seconds)
         for pacing in PACINGS:
             cases[f"{pacing}_{scheduling}"] = _paced(pacing, scheduling, seconds)
     figures: Figures = {
@@ -41,7 +41,7 @@ def measure(effort: Effort) -> Figures:
     }
     if not fifo:
         figures["fifo"] = {"skipped": "SCHED_FIFO is refused: no right or no real-time budget"}
-    return figures | _summarize(interleave(cases, effort))
+    return figures | summarize(interleave(cases, effort))
 
 
 def _paced(pacing: str, scheduling: str, seconds: float) -> Callable[[], Run]:
@@ -73,7 +73,7 @@ def _paced(pacing: str, scheduling: str, seconds: float) -> Callable[[], Run]:
     return run
 
 
-def _bare(scheduling: str, seconds: float) -> Callable[[], Run]:
+def bare_loop(scheduling: str, seconds: float) -> Callable[[], Run]:
     results: list[Run] = []
 
     def loop() -> None:
@@ -107,7 +107,7 @@ def _bare(scheduling: str, seconds: float) -> Callable[[], Run]:
     return run
 
 
-def _summarize(runs: dict[str, list[Run]]) -> Figures:
+def summarize(runs: dict[str, list[Run]]) -> Figures:
     figures: dict[str, Figures] = {}
     for name, rounds in runs.items():
         keys = [key for key in rounds[0] if key != "as_asked"]

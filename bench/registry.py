@@ -14,6 +14,7 @@ NAMES = (
     "features",
     "learning",
     "pacing",
+    "pace",
     "sensors",
     "switches",
     "truth",
