@@ -59,7 +59,7 @@ def run(plan: Plan, watch: Watch) -> Figures:
     began_s = time.monotonic()
     experiment, conditions = plan.experiment, plan.conditions
     slices: dict[str, list[Slice]] = {condition.name: [] for condition in conditions}
-    with demo_groups() as groups, _serving(plan, groups) as server:
+    with demo_groups() as groups, serving(plan, groups) as server:
         unit = _batch_unit(experiment.batch, groups)
         cost_s = server.cost_s(plan.seed)
         rate = experiment.load * len(groups.cpus) / cost_s
@@ -188,7 +188,7 @@ class Server:
 
 
 @contextmanager
-def _serving(plan: Plan, groups: DemoGroups) -> Iterator[Server]:
+def serving(plan: Plan, groups: DemoGroups) -> Iterator[Server]:
     name = plan.experiment.primary
     primary: Primary = PRIMARIES[name]()
     port = free_port()

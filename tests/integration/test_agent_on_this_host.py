@@ -304,13 +304,22 @@ def test_the_demo_prints_its_document(tmp_path: Path) -> None:
     assert document["load_generator_group"] == "primary"
 
 
-@pytest.mark.parametrize("policy", ["adaptive-quiet", "adaptive-buffer", "idle-first"])
+@pytest.mark.parametrize(
+    ("policy", "nappers"),
+    [
+        ("adaptive-quiet", 1),
+        ("adaptive-quiet", 2 * len(os.sched_getaffinity(0))),  # they wait for one another
+        ("adaptive-buffer", 1),
+        ("idle-first", 1),
+    ],
+)
 def test_a_policy_that_is_told_of_dispatches_learns_to_lend(
-    host: Host, processes: Processes, policy: str
+    host: Host, processes: Processes, policy: str, nappers: int
 ) -> None:
     os.kill(host.spinner, signal.SIGKILL)
     napper = "import time\nwhile True: sum(range(5000)); time.sleep(0.003)"
-    host.place(processes.python(napper).pid, host.web)
+    for _ in range(nappers):
+        host.place(processes.python(napper).pid, host.web)
     agent = processes.agent(
         *host.state, *host.targets, "--policy", policy, "--sensor", "bpf", "--duration", "6s",
         "--json",
