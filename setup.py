@@ -59,6 +59,7 @@ EXTENSIONS = [
     extension("_learner", ["csoaa", "decider"], EXACT),
     extension("_mechanisms", MECHANISMS),
     extension("_simulator", SIMULATOR),
+    extension("_writers", ["writers", "bpf_loader"]),
     # The loop that is linked in again here is driven by this module alone.
     extension("_trace", ["recorder", "trace_host", "loop", "window", "histogram"]),
 ]

@@ -39,8 +39,8 @@ static void schedule_self(const struct sh_rescue *rescue, uint32_t cpu) {
     const struct sched_param fifo = {.sched_priority = rescue->fifo_priority};
     unsigned long set[SH_BPF_MAX_CPUS / (8 * sizeof(unsigned long))] = {0};
     set[cpu / (8 * sizeof(long))] |= 1UL << cpu % (8 * sizeof(long));
-    sched_setaffinity(0, sizeof(set), (const cpu_set_t *)set);
     prctl(PR_SET_NAME, "sh-rescue");
+    sched_setaffinity(0, sizeof(set), (const cpu_set_t *)set);
     prctl(PR_SET_TIMERSLACK, 1UL);
     if (rescue->fifo_priority > 0)
         sched_setscheduler(0, SCHED_FIFO, &fifo);

@@ -169,6 +169,7 @@ class Run:
                 self._judge_waits()
                 self._dispatches.look(self._agent.policy, self._loop, _core.monotonic_ns())
                 self._loop.sensor.attend()
+                session.other_writers.look()
                 self._look_after_guardian()
                 if self._loop.halt is not None:
                     self._go_on_or_explain()
@@ -202,6 +203,7 @@ class Run:
 
     def _make_loop(self) -> _core.Loop:
         loop = self._session.make_loop()
+        self._session.watch_writers()
         decider = self._session.make_decider(self._agent.policy)
         self._decides_itself = decider is not None
         if decider is not None:

@@ -45,6 +45,7 @@ from smartharvest.host.target_spec import TargetSpec
 from smartharvest.host.targets import CgroupTarget, PidTarget, check_apart, resolve_target
 from smartharvest.host.virtual_machines import check_idleness_shows
 from smartharvest.host.writer import HostWriter
+from smartharvest.host.writer_trace import OtherWriters
 from smartharvest.learning.options import LearningOptions
 from smartharvest.policy import SHARED_POLICIES, Policy, check_policy, make_policy
 from smartharvest.policy.fallback import Fallback, stand_ins
@@ -114,6 +115,7 @@ class Session:
         self._heard_beat = 0
         self.managed: list[ManagedFile] = []
         """What the loop writes, for the host as last surveyed."""
+        self.other_writers = OtherWriters()
         self.keeper: Keeper | None = None
         self.sensing: Sensing | None = None
         self.failed_sensors: set[str] = set()
@@ -234,6 +236,7 @@ class Session:
             else:
                 self._restore()
         finally:
+            self.other_writers.close()
             why = "stopped" if self.bequest is None else "handed over"
             self._end_telling(why if error is None else str(error))
 
@@ -524,7 +527,13 @@ class Session:
         """Leaves somebody else what he has written. Raises ForeignWrite."""
         with contextlib.suppress(KeyError):  # the set in force is not ours to put back
             self.journal.replace_original(surprise.path, surprise.found)
-        raise ForeignWrite(str(surprise))
+        raise ForeignWrite(surprise.told(self.other_writers.last(surprise.written)))
+
+    def watch_writers(self) -> None:
+        """Has the kernel tell who else writes what is managed, where it does."""
+        if self.managed and not isinstance(self.tree.files, FakeKernel):
+            switch = filter(None, (self.elastic_side.idle_file,))
+            self.other_writers.watch([*(path for path, _, _ in self.managed), *switch])
 
     def primary_threads(self) -> list[int]:
         """Thread ids of all primaries. Raises TargetVanished."""

@@ -19,8 +19,8 @@ from smartharvest.mechanisms import MAX_SPLITS, SPLIT
 
 _log = logging.getLogger(__name__)
 
-LOOP_NAME = "sh-loop"
-"""The name of the loop's thread (csrc/loop.c)."""
+OWN_THREADS = ("sh-loop", "sh-handover", "sh-rescue")
+"""What agents call theirs that stay on some CPUs (csrc/loop.c, handover.c, rescue.c)."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ def _foreign_cpus(
     """CPUs that strangers are confined to, with one of them.
 
     A task born between the listing of ours and that of all looks like one of them, so whoever is
-    found is looked for again. The loops of other agents are no reason to leave a core alone.
+    found is looked for again. The threads of other agents are no reason to leave a core alone.
     """
 
     def look() -> dict[int, str]:
@@ -137,9 +137,9 @@ def _foreign_cpus(
         if isinstance(targets[-1], PidTarget):
             processes = (*followed, *tasks.descendants(targets[-1].pid, *followed))
             ours.update(tid for pid in processes for tid in tasks.process_threads(pid))
-        return tasks.foreign_cpus(pool, ours)
+        return tasks.foreign_cpus(pool, ours, OWN_THREADS)
 
-    found = {cpu: who for cpu, who in look().items() if not who.startswith(f"{LOOP_NAME} (")}
+    found = look()
     if not found:
         return found
     again = look()

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR Apache-2.0
-"""Compile the in-kernel sensor and pack it for installation without clang or libbpf.
+"""Compile the in-kernel programs and pack them for installation without clang or libbpf.
 
-``build.py`` needs clang, bpftool and libbpf's headers and writes ``sensor.loader.h``: the loader
-program that ``bpftool gen skeleton -L`` makes (it creates the maps and loads the programs from
-inside the kernel, where CO-RE offsets are filled in), as plain arrays. ``build.py --check`` needs
-nothing: it tells whether the checked-in arrays belong to the checked-in source.
+``build.py`` needs clang, bpftool and libbpf's headers and writes ``NAME.loader.h`` of each set of
+programs: the loader program that ``bpftool gen skeleton -L`` makes (it creates the maps and loads
+the programs from inside the kernel, where CO-RE offsets are filled in), as plain arrays.
+``build.py --check`` needs nothing: it tells whether the checked-in arrays belong to the checked-in
+source.
 """
 
 from __future__ import annotations
@@ -20,8 +21,7 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-SOURCES = ("sensor.bpf.c", "sensor_state.h", "kernel_types.h")
-PACKED = HERE / "sensor.loader.h"
+NAMES = ("sensor", "writers")
 CLANG = [
     *("clang", "-O2", "-g", "-target", "bpfel", "-mcpu=v3", "-ffreestanding", "-nostdlibinc"),
     *("-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter", "-Wno-unused-function"),
@@ -29,29 +29,34 @@ CLANG = [
 ]
 
 
-def source_hash() -> str:
+def packed_file(name: str) -> Path:
+    return HERE / f"{name}.loader.h"
+
+
+def source_hash(name: str) -> str:
     """SHA-256 over the names and contents of all sources."""
     digest = hashlib.sha256()
-    for name in SOURCES:
-        digest.update(f"{name}\n".encode())
-        digest.update((HERE / name).read_bytes())
+    for source in (f"{name}.bpf.c", f"{name}_state.h", "kernel_types.h"):
+        digest.update(f"{source}\n".encode())
+        digest.update((HERE / source).read_bytes())
     return digest.hexdigest()
 
 
-def packed_hash() -> str | None:
+def packed_hash(name: str) -> str | None:
     """The hash of the source that the packed file was made from."""
-    found = re.search(r"sha256 ([0-9a-f]{64})", PACKED.read_text()) if PACKED.exists() else None
+    packed = packed_file(name)
+    found = re.search(r"sha256 ([0-9a-f]{64})", packed.read_text()) if packed.exists() else None
     return found[1] if found else None
 
 
-def compile_skeleton() -> str:
+def compile_skeleton(name: str) -> str:
     """bpftool's light skeleton of the compiled source."""
     with tempfile.TemporaryDirectory() as scratch:
-        compiled, linked = Path(scratch, "sensor.o"), Path(scratch, "linked.o")
-        subprocess.run([*CLANG, "-c", "sensor.bpf.c", "-o", compiled], check=True, cwd=HERE)
+        compiled, linked = Path(scratch, f"{name}.o"), Path(scratch, "linked.o")
+        subprocess.run([*CLANG, "-c", f"{name}.bpf.c", "-o", compiled], check=True, cwd=HERE)
         # Linking drops the debug sections that the kernel has no use for.
         subprocess.run(["bpftool", "gen", "object", linked, compiled], check=True)
-        command = ["bpftool", "gen", "skeleton", "-L", str(linked), "name", "sensor"]
+        command = ["bpftool", "gen", "skeleton", "-L", str(linked), "name", name]
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
@@ -67,7 +72,7 @@ def blob(skeleton: str, name: str) -> bytes:
     return text.decode("unicode_escape").encode("latin-1")
 
 
-def names(skeleton: str, kind: str) -> list[str]:
+def members(skeleton: str, kind: str) -> list[str]:
     """Maps or programs, in the order in which the loader knows them."""
     return re.findall(rf"struct bpf_{kind}_desc (\w+);", skeleton)
 
@@ -84,30 +89,31 @@ def array(name: str, data: bytes) -> str:
     )
 
 
-def pack(skeleton: str) -> str:
-    members = "\n".join(
-        f"    struct sh_loader_{kind} {name};"
+def pack(name: str, skeleton: str) -> str:
+    fields = "\n".join(
+        f"    struct sh_loader_{kind} {member};"
         for kind, short in (("map", "map"), ("program", "prog"))
-        for name in names(skeleton, short)
+        for member in members(skeleton, short)
     )
+    guard = f"SH_{name.upper()}_LOADER_H"
     return f"""\
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
-/* Made by build.py from sources with sha256 {source_hash()}.
+/* Made by build.py from sources with sha256 {source_hash(name)}.
  * The first array is what the loader program works on, the second the loader program itself. */
-#ifndef SH_SENSOR_LOADER_H
-#define SH_SENSOR_LOADER_H
+#ifndef {guard}
+#define {guard}
 
 #include "bpf_loader.h"
 
 /* clang-format off */
-struct sensor_programs {{
+struct {name}_programs {{
     struct sh_loader_context context;
-{members}
+{fields}
 }};
 
-{array("sensor_loader_data", blob(skeleton, "opts.data"))}
+{array(f"{name}_loader_data", blob(skeleton, "opts.data"))}
 
-{array("sensor_loader_code", blob(skeleton, "opts.insns"))}
+{array(f"{name}_loader_code", blob(skeleton, "opts.insns"))}
 /* clang-format on */
 
 #endif
@@ -118,11 +124,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="only compare hashes")
     if parser.parse_args().check:
-        if packed_hash() != source_hash():
-            print(f"{PACKED.name} is not made from this source: run `make bpf`", file=sys.stderr)
-            return 1
-        return 0
-    PACKED.write_text(pack(compile_skeleton()))
+        stale = [name for name in NAMES if packed_hash(name) != source_hash(name)]
+        for name in stale:
+            file = packed_file(name).name
+            print(f"{file} is not made from this source: run `make bpf`", file=sys.stderr)
+        return int(bool(stale))
+    for name in NAMES:
+        packed_file(name).write_text(pack(name, compile_skeleton(name)))
     return 0
 
 

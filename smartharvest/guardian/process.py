@@ -248,8 +248,8 @@ def main(arguments: list[str]) -> int:
     _make_punctual()
     try:
         guardian = GuardianProcess(Charge.parse(arguments))
-    except ProcessLookupError:  # the agent has changed nothing yet
-        return 0
+    except (ProcessLookupError, FileNotFoundError):
+        return 0  # the agent has ended, or has changed nothing and does not want to any more
     os.write(sys.stdout.fileno(), READY)
     os.close(sys.stdout.fileno())
     return guardian.run()

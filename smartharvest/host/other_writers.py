@@ -33,11 +33,15 @@ class Surprise:
     path: str
     found: str
     expected: str
+    written: str
+    """The file to write in order that ``path`` holds something else."""
 
-    def __str__(self) -> str:
+    def told(self, writer: str | None) -> str:
+        """What is to be seen, and who did it as far as that is known."""
+        who = f"last: {writer}" if writer else likely_writers()
         return (
             f"{self.path}: {self.found!r} is there and {self.expected!r} was written; somebody "
-            f"else writes this group ({likely_writers()})"
+            f"else writes this group ({who})"
         )
 
 
@@ -56,11 +60,11 @@ def find_surprise(
                 continue
             # The name says that the values are masks; the set in force has another one.
             if not is_same("cpuset.cpus", found, masks[harvested]):
-                return Surprise(file, found, masks[harvested])
+                return Surprise(file, found, masks[harvested], path)
     if idle_file is not None:
         found = files.read(idle_file).strip()
         if found != "1":
-            return Surprise(idle_file, found, "1")
+            return Surprise(idle_file, found, "1", idle_file)
     return None
 
 

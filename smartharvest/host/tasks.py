@@ -124,11 +124,14 @@ def pinned_cpus(threads: Iterable[int], allowed: Collection[int]) -> frozenset[i
     return frozenset(pinned)
 
 
-def foreign_cpus(pool: Collection[int], ours: Collection[int]) -> dict[int, str]:
+def foreign_cpus(
+    pool: Collection[int], ours: Collection[int], names: Collection[str] = ()
+) -> dict[int, str]:
     """The CPUs of ``pool`` that a task of somebody else is confined to, with that task's name.
 
-    Counts every user-space thread that is not in ``ours`` (thread ids) and may not run on all
-    online CPUs. Kernel threads are left out: they are per-CPU by design and run briefly.
+    Counts every user-space thread that is not in ``ours`` (thread ids), is not called one of
+    ``names`` and may not run on all online CPUs. Kernel threads are left out: they are per-CPU by
+    design and run briefly.
     Returns ``{cpu: "comm (tid)"}``, one example per CPU; use the keys as the set of CPUs.
     """
     online, pool_cpus, known = online_cpus(), frozenset(pool), frozenset(ours)
@@ -143,8 +146,9 @@ def foreign_cpus(pool: Collection[int], ours: Collection[int]) -> dict[int, str]
             fields = _stat_fields(tid)
             if not fields or int(fields[_FLAGS]) & _PF_KTHREAD or fields[_STATE] in ("Z", "X"):
                 continue
-            for cpu in confined & pool_cpus:
-                foreign.setdefault(cpu, f"{name(tid)} ({tid})")
+            called = name(tid)
+            for cpu in confined & pool_cpus if called not in names else ():
+                foreign.setdefault(cpu, f"{called} ({tid})")
     return foreign
 
 

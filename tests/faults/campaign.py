@@ -57,8 +57,12 @@ class Tally:
     agents: int = 0
     struck: Counter[str] = field(default_factory=Counter)
     """Agents that were struck, by kind; the others ended before."""
+    placements: Counter[str] = field(default_factory=Counter)
+    """Of those that were struck."""
     points: Counter[str] = field(default_factory=Counter)
     refusals: int = 0
+    errors: Counter[str] = field(default_factory=Counter)
+    """What agents said last that were not struck and said anything."""
     changes: int = _CHANGES
     restored_by: Counter[str] = field(default_factory=Counter)
     restored_ms: dict[str, list[float]] = field(default_factory=dict)
@@ -75,8 +79,10 @@ class Tally:
             "agents": self.agents,
             "kills": self.kills,
             "struck": dict(self.struck),
+            "placements": dict(self.placements),
             "points": dict(self.points.most_common()),
             "refusals": self.refusals,
+            "errors": dict(self.errors.most_common(20)),
             "restored_by": dict(self.restored_by),
             "death_to_restored_ms": {
                 kind: _quantiles(took) for kind, took in self.restored_ms.items() if took
@@ -144,10 +150,13 @@ def _strike_one(
         struck_ns, point = _strike_in_time(place, agent, fault, board)
         if struck_ns:
             tally.struck[fault.kind] += 1
+            tally.placements[settings.placement] += 1
             tally.points[point] += 1
         else:
             tally.changes = max(tally.changes, board.changes)
-        _wait(lambda: _ended(agent), "the agent has not ended")
+        _wait_for_its_end(agent, settings.state_dir)
+        if not struck_ns and (said := _said(log).splitlines()):
+            tally.errors[said[-1]] += 1
         by, done_ns = _wait_for_the_host(place, settings.state_dir, others)
         if struck_ns:
             tally.restored_by[by] += 1
@@ -192,6 +201,18 @@ def _strike_in_time(place: Place, agent: int, fault: Fault, board: Blackboard) -
         stops = fault.kind == "stop" and bool(_children_of(agent))
         _send(agent, signal.SIGSTOP if stops else signal.SIGKILL)
     return now_ns, "any time"
+
+
+def _wait_for_its_end(agent: int, state_dir: str) -> None:
+    """Lets a stopped agent go on that nobody will kill: it had given everything back before."""
+
+    def over() -> bool:
+        guarded = any(tasks.state(pid) != "Z" for pid in _children_of(agent))
+        if tasks.state(agent) == "T" and not guarded and not _journals(state_dir):
+            _send(agent, signal.SIGCONT)
+        return _ended(agent)
+
+    _wait(over, "the agent has not ended")
 
 
 def _wait_for_the_host(place: Place, state_dir: str, others: set[int]) -> tuple[str, int]:

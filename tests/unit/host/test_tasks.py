@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import contextlib
 import os
+import shutil
 import subprocess
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -65,3 +68,19 @@ def test_a_confined_task_of_others_is_found_on_the_pool_only(sleeper: int) -> No
     others = set(os.sched_getaffinity(0)) - {cpu}
     assert cpu in tasks.foreign_cpus({cpu}, ours=())
     assert cpu not in tasks.foreign_cpus(others, ours=())
+
+
+def test_a_task_with_a_known_name_is_passed_over_and_hides_no_other(tmp_path: Path) -> None:
+    cpu = a_cpu_to_pin_to()
+    sleep = shutil.which("sleep")
+    assert sleep is not None
+    with contextlib.ExitStack() as stack:
+        for name in ("known", "stranger"):
+            (tmp_path / name).symlink_to(sleep)
+            process = stack.enter_context(subprocess.Popen([tmp_path / name, "100"]))
+            stack.callback(process.kill)
+            os.sched_setaffinity(process.pid, {cpu})
+        found = tasks.foreign_cpus({cpu}, (), {"known"})[cpu]
+        others = tasks.foreign_cpus({cpu}, (), {"known", "stranger"}).get(cpu, "")
+    assert not found.startswith("known")
+    assert not others.startswith(("known", "stranger"))
