@@ -4,11 +4,10 @@ from typing import NamedTuple
 MAX_GROUPS: int
 
 class Writer(NamedTuple):
-    """One write by another process."""
+    """One write by another process; ``group`` is the inode of the group's directory."""
 
     at_ns: int
     group: int
-    """The inode of the group's directory."""
     file: str
     pid: int
     name: str

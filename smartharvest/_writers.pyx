@@ -17,11 +17,10 @@ MAX_GROUPS = writers.SH_WRITERS_GROUPS
 
 
 class Writer(NamedTuple):
-    """One write by another process."""
+    """One write by another process; ``group`` is the inode of the group's directory."""
 
     at_ns: int
     group: int
-    """The inode of the group's directory."""
     file: str
     pid: int
     name: str
