@@ -60,6 +60,15 @@ demo-cluster: build ## Two simulated machines lend cores to a real Ray with a re
 	@$(BIN)/python -c 'import ray, sklearn' 2>/dev/null || $(BIN)/python -m pip install --quiet --editable '.[ray,plot,real]'
 	@$(BIN)/python -m bench.cluster
 
+.PHONY: test-virtual
+test-virtual: build ## Only the tests with QEMU and libvirt's daemon, which are installed (root, apt)
+	@command -v libvirtd >/dev/null && command -v virsh >/dev/null || { apt-get update -qq && DEBIAN_FRONTEND=noninteractive \
+		apt-get install -y -qq --no-install-recommends qemu-system-x86 libvirt-daemon \
+		libvirt-daemon-driver-qemu libvirt-clients libvirt-dev pkg-config; }
+	$(BIN)/python -m pip install --quiet --editable '.[libvirt]'
+	$(BIN)/python -m pytest -m "" tests/integration/test_libvirt.py tests/integration/test_guest_targets.py \
+		tests/integration/test_guest_waits.py tests/integration/test_elastic_vm.py
+
 .PHONY: faults
 faults: build ## Kill 1,000 agents at random points and check the host (root); SEED=1 KILLS=1000 MECHANISM=merge
 	$(BIN)/python -m tests.faults --seed $(or $(SEED),1) --kills $(or $(KILLS),1000) \
