@@ -20,6 +20,7 @@ from tests.integration.processes import Processes
 
 pytestmark = [
     pytest.mark.root,
+    pytest.mark.slow,
     pytest.mark.skipif(bool(missing()), reason=f"needs {', '.join(missing())}"),
 ]
 
@@ -97,9 +98,9 @@ def test_a_primary_domain_may_end_start_again_and_move_away_and_back(
 ) -> None:
     there = daemons[1]
     identity = str(uuid.uuid4())
-    there.create("other")  # so that ids, and with them the groups, differ
-    there.virsh("destroy", "other")
-    there.create("other")
+    for _ in range(4):  # so that ids, and with them the groups, differ
+        there.create("other")
+        there.virsh("destroy", "other")
     daemon.create("web", identity=identity)
     agent = processes.agent(
         *host.state, "--primary", "libvirt:web", "--elastic", f"cgroup:{host.batch}",
