@@ -26,19 +26,8 @@ def execute(path: str, command: str, arguments: Mapping[str, Any] | None = None)
     return answer["return"]
 
 
-def last_cpu(path: str) -> dict[str, Any]:
-    """The CPU with the highest place: its ``type``, its ``props``, and if it is plugged in its
-    ``qom-path``."""
-    cpus: list[dict[str, Any]] = execute(path, "query-hotpluggable-cpus")
-    return max(cpus, key=lambda one: sorted(one["props"].items()))
-
-
 def plug(path: str) -> None:
-    """Adds the last CPU."""
-    cpu = last_cpu(path)
+    """Adds the CPU with the highest place."""
+    cpus: list[dict[str, Any]] = execute(path, "query-hotpluggable-cpus")
+    cpu = max(cpus, key=lambda one: sorted(one["props"].items()))
     execute(path, "device_add", {"driver": cpu["type"], "id": "last", **cpu["props"]})
-
-
-def unplug(path: str) -> None:
-    """Asks the guest to give the last CPU back, which takes it a moment."""
-    execute(path, "device_del", {"id": last_cpu(path)["qom-path"]})

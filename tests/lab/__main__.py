@@ -46,6 +46,8 @@ def main() -> None:
             )
             document["name"] = kernel.name
             path = results / f"{kernel.name}-{cpus}.json"
+            if options.tests and path.exists():
+                document["tests"] = json.loads(path.read_text())["tests"] | document["tests"]
             path.write_text(json.dumps(document, indent=1))
             print(f"lab: {path.relative_to(Path.cwd())}", flush=True)
     documents = [json.loads(path.read_text()) for path in sorted(results.glob("*.json"))]

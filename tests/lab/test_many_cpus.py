@@ -11,14 +11,33 @@ import pytest
 
 from smartharvest.host.cpulist import parse_cpulist
 from smartharvest.host.topology import read_topology
+from smartharvest.telemetry.client import ask, socket_path
 from tests.integration.hosts import Host, is_confined
 from tests.integration.processes import Processes
 
 pytestmark = [
     pytest.mark.lab,
-    pytest.mark.skipif((os.cpu_count() or 0) < 12, reason="needs 12 CPUs"),
+    pytest.mark.skipif((os.cpu_count() or 0) < 11, reason="needs 12 CPUs"),
 ]
 CPUS = Path("/sys/devices/system/cpu")
+
+
+def test_a_cpu_that_is_plugged_in_is_shared_too(host: Host, processes: Processes) -> None:
+    """The others need it."""
+    web, batch = (host.make(name, filled=False) for name in ("all-web", "all-batch"))
+    host.place(host.worker, batch)
+    new = CPUS / f"cpu{max(host.tree.online_cpus()) + 1}"
+    agent = processes.agent(
+        *host.state, "--primary", f"cgroup:{web}", "--elastic", f"cgroup:{batch}"
+    )
+    path = socket_path(str(host.state_dir), agent.pid)
+    agent.wait_until(lambda: os.path.exists(path))
+    Path("/dev/ttyS1").write_text(json.dumps({"machine": "plug"}) + "\n")  # the lab's, outside
+    agent.wait_until((new / "online").exists)
+    (new / "online").write_text("1")  # as udev does elsewhere
+    agent.wait_until(lambda: len(parse_cpulist(ask(path, "status", {})["cores"]["pool"])) == 12)
+    outcome = agent.send(signal.SIGTERM)
+    assert outcome.code == 0, outcome.err
 
 
 def test_whole_cores_of_one_node_are_lent_before_the_other_s(host: Host) -> None:
@@ -47,31 +66,6 @@ def test_the_batch_gets_whole_cores(host: Host, processes: Processes) -> None:
     assert agent.send(signal.SIGTERM).code == 0
     for cpus in seen:
         assert all(core <= cpus or core.isdisjoint(cpus) for core in cores), sorted(cpus)
-
-
-def machine(change: str) -> None:
-    """Has the lab, outside, ``plug`` or ``unplug`` the machine's last CPU."""
-    Path("/dev/ttyS1").write_text(json.dumps({"machine": change}) + "\n")
-
-
-def test_a_cpu_that_is_unplugged_and_plugged_in_again_is_followed(
-    host: Host, processes: Processes
-) -> None:
-    last = max(host.tree.online_cpus())
-    cpu = CPUS / f"cpu{last}"
-    agent = processes.agent(*host.state, *host.targets)
-    agent.wait_until(lambda: is_confined(host))
-    machine("unplug")
-    agent.wait_until(lambda: not cpu.exists())
-    assert last not in host.batch.effective_cpus()
-    machine("plug")
-    agent.wait_until((cpu / "online").exists)
-    (cpu / "online").write_text("1")  # as udev does elsewhere
-    agent.wait_until(lambda: last in host.batch.effective_cpus())
-    agent.wait_until(lambda: is_confined(host))
-    outcome = agent.send(signal.SIGTERM)
-    assert outcome.code == 0, outcome.err
-    assert last in host.batch.effective_cpus()
 
 
 def test_a_cpu_that_goes_and_comes_back_leaves_nothing_behind(
