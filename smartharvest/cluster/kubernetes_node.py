@@ -68,12 +68,13 @@ class KubernetesNode:
     def shed(self, cores: int, grace_s: float) -> None:
         """Evicted pods have the time they ask for themselves (``terminationGracePeriodSeconds``);
         those that end already count as if they had."""
-        pods = sorted(self._pods(), key=lambda pod: pod[1].metadata.creation_timestamp)
-        told = max(cores, sum(asked for asked, _ in pods))  # a pod beyond it is refused for good
-        if self.verify() != told:
-            self.advertise(told)
+        # Below what is given out only now that it is to go: a kubelet that starts in between would
+        # refuse pods it has; but were there room, the next pod would take each evicted one's place.
+        if self.verify() != cores:
+            self.advertise(cores)
         if grace_s > 0:
             return
+        pods = sorted(self._pods(), key=lambda pod: pod[1].metadata.creation_timestamp)
         staying = [pod for pod in pods if pod[1].metadata.deletion_timestamp is None]
         excess = sum(pod[0] for pod in staying) - cores
         while excess > 0 and staying:

@@ -14,6 +14,7 @@ import pytest
 
 from smartharvest.cluster.kubernetes_node import RESOURCE, KubernetesNode
 from smartharvest.errors import ConfigError, EngineError
+from tests.cluster.journey import travel
 
 pytest.importorskip("kubernetes", reason="the Kubernetes client is not installed")
 
@@ -37,6 +38,9 @@ class ApiServer(ThreadingHTTPServer):
         self.pods: dict[str, dict[str, Any]] = {}
         self.budgets: set[str] = set()
         """Pods whose disruption budget is used up."""
+        self.replicas: int | None = None
+        """Pods of one core that a controller and a scheduler keep running where there is room."""
+        self._made = 0
 
     def add_pod(self, name: str, cores: int, created: int, phase: str = "Running") -> None:
         asked = {RESOURCE: str(cores)} if cores else {}
@@ -53,6 +57,17 @@ class ApiServer(ThreadingHTTPServer):
             "status": {"phase": phase},
         }
 
+    def settle(self) -> None:
+        """What controller, scheduler and kubelet would do by now."""
+        if self.replicas is None:
+            return
+        for name in [n for n, pod in self.pods.items() if "deletionTimestamp" in pod["metadata"]]:
+            del self.pods[name]
+        room = int(self.status["allocatable"].get(RESOURCE, 0)) - len(self.pods)
+        for _ in range(min(room, self.replicas - len(self.pods))):
+            self._made += 1
+            self.add_pod(f"r{self._made}", 1, created=min(59, self._made))
+
 
 class _Handler(BaseHTTPRequestHandler):
     server: ApiServer
@@ -60,6 +75,7 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, *_: Any) -> None: ...
 
     def do_GET(self) -> None:
+        self.server.settle()
         if self.path == "/api/v1/nodes/n1":
             self._answer(200, {"metadata": {"name": "n1"}, "status": self.server.status})
         elif self.path == "/api/v1/pods?fieldSelector=spec.nodeName%3Dn1":
@@ -214,3 +230,13 @@ def test_the_shipped_role_allows_what_the_adapter_asks_for_and_no_more() -> None
         ("pods", "list"),
         ("pods/eviction", "create"),
     }
+
+
+@pytest.mark.cluster
+def test_pods_follow_through_deaths(
+    server: ApiServer, node: KubernetesNode, kubeconfig: str, tmp_path: Path
+) -> None:
+    server.replicas = 8
+    node.advertise(1)
+    travel(node, ("kubernetes", "--node", "n1", "--kubeconfig", kubeconfig), str(tmp_path))
+    assert len(server.pods) == 1
