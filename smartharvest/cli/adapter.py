@@ -53,6 +53,12 @@ def _following(command: Command) -> Command:
                 "--most", type=click.IntRange(0), metavar="N", help="Never advertise more."
             ),
             click.option(
+                "--guaranteed",
+                type=click.IntRange(0),
+                metavar="N",
+                help="Cores while no agent has answered yet; without it one must run.",
+            ),
+            click.option(
                 "--every",
                 metavar="DURATION",
                 callback=_seconds,
@@ -91,7 +97,10 @@ def _following(command: Command) -> Command:
 
 
 def _run(make_engine: Callable[[], Engine], options: dict[str, Any]) -> None:
-    named = ("pid", "url", "what", "most", "every", "grow_after", "shrink_after", "grace")
+    named = (
+        *("pid", "url", "what", "most", "guaranteed"),
+        *("every", "grow_after", "shrink_after", "grace"),
+    )
     given = {name: options.pop(name) for name in named}
     source = (
         from_http(given["url"])
@@ -109,6 +118,7 @@ def _run(make_engine: Callable[[], Engine], options: dict[str, Any]) -> None:
             given["every"],
             cast(Literal["promised", "now"], given["what"]),
             given["most"],
+            given["guaranteed"],
         ),
         lambda: signals.asked,
     )

@@ -30,6 +30,8 @@ class FollowSettings:
     """The conservative number, or the cores of the very moment."""
     most: int | None = None
     """Never advertise more than this."""
+    guaranteed: int | None = None
+    """Counts while no agent has answered yet; None: there must be one at the start."""
 
 
 def follow(
@@ -42,9 +44,15 @@ def follow(
 
     However it ends, the engine is left with the guaranteed minimum: a second process sees to that
     if this one is killed. The same goes for an agent that no longer answers. Raises NoCapacity if
-    no agent answers at the start, EngineError if the engine cannot be reached then.
+    no agent answers at the start and ``settings`` do not say what counts then, EngineError if the
+    engine cannot be reached then.
     """
-    guaranteed = source()["cores"]["guaranteed"]
+    try:
+        guaranteed = int(source()["cores"]["guaranteed"])
+    except NoCapacity:
+        if settings.guaranteed is None:
+            raise
+        guaranteed = settings.guaranteed
     grace_s = settings.hysteresis.grace_s
     keeper = Keeper(lambda: leave(make_engine(), guaranteed, grace_s))
     try:

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -108,6 +109,17 @@ def test_at_the_end_the_engine_has_its_minimum_and_is_let_go(tmp_path: Path) -> 
     follow(offers(1, 4, 4, 4, 4, 4), lambda: engine, EAGER, lambda: next(turns, True))
     assert engine.diary.read_text().split()[-2:] == ["1", "closed"]
     assert "4" in engine.diary.read_text().split()
+
+
+def test_without_an_agent_at_the_start_only_a_minimum_that_was_given_counts(tmp_path: Path) -> None:
+    engine = MadeEngine(tmp_path / "diary")
+    turns = iter([False] * 2)
+    with pytest.raises(NoCapacity):
+        follow(offers(), lambda: engine, EAGER, lambda: True)
+    assert engine.told is None
+    settings = replace(EAGER, guaranteed=2)
+    follow(offers(), lambda: engine, settings, lambda: next(turns, True))
+    assert engine.told == 2
 
 
 def test_an_engine_that_will_not_shrink_is_told_of(
