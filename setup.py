@@ -17,6 +17,7 @@ CORE = [
     "fake_sensor",
     "handover",
     "histogram",
+    "lend_order",
     "loop",
     "nudge",
     "perf_ring",
@@ -31,7 +32,9 @@ CORE = [
 SIMULATOR = ["histogram", "loop", "window"] + [
     f"simulator/{os.path.basename(path)[:-2]}" for path in sorted(glob.glob("csrc/simulator/*.c"))
 ]
-MECHANISMS = ["affinity", "clock", "cpugroups", "cpuset", "handover", "nudge", "task_list"]
+MECHANISMS = [
+    *("affinity", "clock", "cpugroups", "cpuset", "handover", "lend_order", "nudge", "task_list")
+]
 STRICT = ["-Wall", "-Wextra", "-Werror"] if os.environ.get("SMARTHARVEST_STRICT") else []
 # Cython's generated code is not ours to warn about.
 LENIENT = ["-Wno-unused-parameter", "-Wno-missing-field-initializers"]
@@ -57,6 +60,7 @@ EXTENSIONS = [
     extension("_core", CORE),
     extension("_demo", ["demo_server", "demo_bully"]),
     extension("_learner", ["csoaa", "decider"], EXACT),
+    extension("_lend_order", ["lend_order"]),
     extension("_mechanisms", MECHANISMS),
     extension("_simulator", SIMULATOR),
     extension("_writers", ["writers", "bpf_loader"]),

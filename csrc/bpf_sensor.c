@@ -26,6 +26,7 @@ enum {
 };
 static const uint64_t TIME_MASK = (UINT64_C(1) << SH_BPF_TIME_BITS) - 1;
 static const int64_t CHECK_NS = 20000000;
+static const int64_t LOOK_AT_USE_NS = 10000000;
 static const long LONGEST_SLEEP_NS = 6000000;
 enum { QUIET_TRIES = 64, AGREEING_WALKS = 3, MOST_WALKS = 16 };
 
@@ -74,6 +75,17 @@ static void read_levels(const struct sh_bpf_sensor *bpf, struct sh_reading *read
     }
 }
 
+static void mark_chosen(struct sh_bpf_sensor *bpf, uint32_t harvested) {
+    const struct sh_lend_order *order = bpf->order;
+    const uint32_t lent = order->elastic_min + harvested;
+    const uint32_t choice = atomic_load_explicit(&order->choices, memory_order_relaxed);
+    if (choice == bpf->marked_choice)
+        return;
+    bpf->marked_choice = choice;
+    for (uint32_t i = 0; i < order->count; i++)
+        STORE(bpf->shared->lent[order->cpus[i]], i < lent);
+}
+
 static void mark_lent(struct sh_bpf_sensor *bpf, uint32_t harvested) {
     const uint32_t lent = min_u32(bpf->config.elastic_min + harvested, bpf->config.lendable);
     for (; bpf->lent_cpus < lent; bpf->lent_cpus++)
@@ -82,11 +94,62 @@ static void mark_lent(struct sh_bpf_sensor *bpf, uint32_t harvested) {
         STORE(bpf->shared->lent[bpf->config.lend_order[bpf->lent_cpus - 1] % SH_BPF_MAX_CPUS], 0);
 }
 
+/* The CPU time of primaries on a CPU is booked when one leaves it. */
+static bool was_used(struct sh_bpf_sensor *bpf, uint32_t cpu) {
+    const struct sh_bpf_cpu *own = &bpf->cpus[cpu];
+    const uint64_t primary_ns = LOAD(own->primary_ns), displacements = LOAD(own->displacements);
+    const bool used = primary_ns != bpf->seen_ns[cpu] ||
+                      displacements != bpf->seen_displacements[cpu] ||
+                      LOAD(bpf->shared->runners[cpu]) >= SH_BPF_PRIMARY;
+    bpf->seen_ns[cpu] = primary_ns;
+    bpf->seen_displacements[cpu] = displacements;
+    return used;
+}
+
+static void look_at_use(struct sh_bpf_sensor *bpf, int64_t now_ns) {
+    for (uint32_t i = 0; i < bpf->order->count; i++) {
+        const uint32_t cpu = (uint32_t)bpf->order->cpus[i];
+        if (cpu < bpf->cpu_count && was_used(bpf, cpu))
+            bpf->used_ns[cpu] = now_ns;
+    }
+}
+
+static void hook_free_for(void *ctx, const int32_t *cpus, uint32_t count, int64_t *free_ns) {
+    struct sh_bpf_sensor *bpf = ctx;
+    const int64_t now_ns = sh_monotonic_ns();
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t cpu = (uint32_t)cpus[i];
+        free_ns[i] = 0;
+        if (cpu >= bpf->cpu_count)
+            continue;
+        const struct sh_bpf_cpu *own = &bpf->cpus[cpu];
+        const bool waits = LOAD(own->displacements) != bpf->seen_displacements[cpu];
+        if (was_used(bpf, cpu))
+            bpf->used_ns[cpu] = now_ns;
+        if (!waits && LOAD(bpf->shared->runners[cpu]) < SH_BPF_PRIMARY)
+            free_ns[i] = now_ns - bpf->used_ns[cpu] + 1;
+    }
+}
+
+void sh_bpf_sensor_follow(struct sh_bpf_sensor *bpf, const struct sh_lend_order *order) {
+    bpf->order = order;
+    bpf->marked_choice = 0;
+    for (uint32_t cpu = 0; cpu < bpf->cpu_count; cpu++)
+        (void)was_used(bpf, cpu);
+}
+
 static int hook_read(void *ctx, int64_t now_ns, uint32_t harvested, struct sh_reading *reading) {
     struct sh_bpf_sensor *bpf = ctx;
     if ((harvested > 0) != bpf->lent)
         sh_bpf_sensor_lend(bpf, now_ns, harvested > 0);
-    mark_lent(bpf, harvested);
+    if (bpf->order)
+        mark_chosen(bpf, harvested);
+    else
+        mark_lent(bpf, harvested);
+    if (bpf->order && now_ns >= bpf->next_use_ns) {
+        look_at_use(bpf, now_ns);
+        bpf->next_use_ns = now_ns + LOOK_AT_USE_NS;
+    }
     if (now_ns >= bpf->next_check_ns) {
         const int err = sh_bpf_sensor_alive(bpf);
         if (err)
@@ -551,6 +614,8 @@ static void hook_drain(void *ctx) {
 static void wire(struct sh_bpf_sensor *bpf, struct sh_sensor *sensor) {
     *sensor = (struct sh_sensor){
         .read = bpf->config.pull ? pull_read : hook_read, .ctx = bpf, .wake_fd = -1};
+    if (!bpf->config.pull)
+        sensor->free_for = hook_free_for;
     if (bpf->config.pull || !(bpf->config.parts & SH_BPF_LEVELS))
         return;
     sensor->collect = hook_collect;

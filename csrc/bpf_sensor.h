@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "bpf/sensor_state.h"
+#include "lend_order.h"
 #include "sensor.h"
 
 struct sh_bpf_config {
@@ -60,6 +61,14 @@ struct sh_bpf_sensor {
     bool lent;
     uint32_t lent_cpus; /* of lend_order */
     uint32_t lending;
+    /* Who is lent where that is chosen as it comes, and the choice that is marked; NULL: by
+     * config.lend_order. */
+    const struct sh_lend_order *order;
+    uint32_t marked_choice;
+    /* When a primary was last seen to have used a CPU, and what told. */
+    int64_t next_use_ns;
+    int64_t used_ns[SH_BPF_MAX_CPUS];
+    uint64_t seen_ns[SH_BPF_MAX_CPUS], seen_displacements[SH_BPF_MAX_CPUS];
     uint64_t levels_base;         /* the levels' time minus all that is booked: constant */
     struct sh_bpf_spent spent[2]; /* at this collection and the one before */
     uint32_t collections;
@@ -154,6 +163,10 @@ void sh_bpf_sensor_primary_time(const struct sh_bpf_sensor *bpf, uint32_t cpu, u
 
 /* Who runs on a CPU now: SH_BPF_UNKNOWN ... SH_BPF_PRIMARY + i. Unknown where nothing is hooked. */
 uint32_t sh_bpf_sensor_runner(const struct sh_bpf_sensor *bpf, uint32_t cpu);
+
+/* Has the sensor's lent CPUs chosen by `order`, and their use looked at; to be called before the
+ * loop runs. */
+void sh_bpf_sensor_follow(struct sh_bpf_sensor *bpf, const struct sh_lend_order *order);
 
 /* How often an elastic task got a CPU that others waited for; counted while somebody rescues. */
 uint64_t sh_bpf_sensor_displacements(const struct sh_bpf_sensor *bpf);

@@ -37,15 +37,25 @@ static int reads_back(const struct sh_cpuset *cpuset, int handle, const char *ma
     return (size_t)got == length || effective[length] == '\n' ? 0 : -SH_ERR_EFFECTIVE;
 }
 
+const char *sh_cpuset_mask(const struct sh_cpuset *cpuset, uint32_t index, uint32_t level) {
+    const struct sh_lend_order *order = cpuset->order;
+    if (!order)
+        return cpuset->files[index].masks[level];
+    const uint32_t in_force = atomic_load_explicit(&order->in_force, memory_order_relaxed);
+    const bool now = cpuset->current == (int64_t)level;
+    return order->files[index].text[now ? in_force : !in_force];
+}
+
 static int write_file(struct sh_cpuset *cpuset, uint32_t index, uint32_t level) {
-    const struct sh_cpuset_file *file = &cpuset->files[index];
-    const char *mask = file->masks[level];
+    const int handle = cpuset->files[index].cpus;
+    const char *mask = sh_cpuset_mask(cpuset, index, level);
     int err = 0;
-    if (cpuset->current >= 0 && strcmp(mask, file->masks[cpuset->current]) == 0) {
+    if (cpuset->current >= 0 &&
+        strcmp(mask, sh_cpuset_mask(cpuset, index, (uint32_t)cpuset->current)) == 0) {
         atomic_fetch_add_explicit(&cpuset->skipped, 1, memory_order_relaxed);
         return 0;
     }
-    err = cpuset->ops.write(cpuset->ops.ctx, file->cpus, mask, strlen(mask));
+    err = cpuset->ops.write(cpuset->ops.ctx, handle, mask, strlen(mask));
     if (!err)
         atomic_fetch_add_explicit(&cpuset->writes, 1, memory_order_relaxed);
     return err;
@@ -91,7 +101,7 @@ static int write_all(struct sh_cpuset *cpuset, uint32_t level) {
  * where that is narrower, then everybody from the root on. */
 static int write_side(struct sh_cpuset *cpuset, bool primary, uint32_t level) {
     for (uint32_t i = cpuset->file_count; i-- > 1;) {
-        const char *mask = cpuset->files[i].masks[level];
+        const char *mask = sh_cpuset_mask(cpuset, i, level);
         if (cpuset->files[i].primary == primary)
             (void)cpuset->ops.write(cpuset->ops.ctx, cpuset->files[i].cpus, mask, strlen(mask));
     }
@@ -118,7 +128,9 @@ static int write_first(struct sh_cpuset *cpuset, uint32_t level) {
 static int read_all_back(struct sh_cpuset *cpuset, uint32_t level) {
     for (uint32_t i = 0; i < cpuset->file_count; i++) {
         const struct sh_cpuset_file *file = &cpuset->files[i];
-        int err = file->effective < 0 ? 0 : reads_back(cpuset, file->effective, file->masks[level]);
+        int err = file->effective < 0
+                      ? 0
+                      : reads_back(cpuset, file->effective, sh_cpuset_mask(cpuset, i, level));
         if (err)
             return fail(cpuset, i, level, err);
     }
@@ -146,16 +158,20 @@ static int cpuset_assign(void *ctx, uint32_t harvested) {
         return 0;
     if (level > 0 && (err = set_frozen(cpuset, false)))
         return fail(cpuset, cpuset->file_count, level, err);
+    if (cpuset->order)
+        sh_lend_order_choose(cpuset->order, before < 0 ? 0 : (uint32_t)before, level);
     hold(cpuset, before, level, true);
     err = before < 0 ? write_first(cpuset, level) : write_all(cpuset, level);
     /* Before the reading, which takes as long: the kernel refuses what was not granted. */
     if (!err && before >= 0 && before < (int64_t)level)
         sh_nudge(&cpuset->nudge, &cpuset->added_cpu[before + 1], level - (uint32_t)before,
-                 cpuset->files[0].masks[level]);
+                 sh_cpuset_mask(cpuset, 0, level));
     hold(cpuset, before, level, false);
     if (err || (err = read_all_back(cpuset, level)))
         return err;
     cpuset->current = level;
+    if (cpuset->order)
+        sh_lend_order_accept(cpuset->order);
     if (level == 0 && (err = set_frozen(cpuset, true)))
         return fail(cpuset, cpuset->file_count, level, err);
     return 0;

@@ -19,6 +19,7 @@
 
 #include "actuator.h"
 #include "handover.h"
+#include "lend_order.h"
 #include "nudge.h"
 
 enum {
@@ -54,6 +55,9 @@ struct sh_cpuset {
     struct sh_nudge nudge;        /* of the elastic group's threads to what is lent */
     struct sh_handover *handover; /* NULL: no core is held while it changes hands */
     const int32_t *added_cpu;     /* [level]: the CPU level has and level - 1 lacks, or -1 */
+    /* NULL: the masks are those of the files. Else they are made as cores are chosen; shared
+     * placement only, and added_cpu is the order's. */
+    struct sh_lend_order *order;
 
     /* Freezing at level 0 instead of parking; -1: park. */
     int freezer;
@@ -69,6 +73,9 @@ struct sh_cpuset {
 
 /* Plain kernel files by descriptor. */
 void sh_file_ops_posix(struct sh_file_ops *ops);
+
+/* What file `index` has, or gets, at the level in force or the one that is being assigned. */
+const char *sh_cpuset_mask(const struct sh_cpuset *cpuset, uint32_t index, uint32_t level);
 
 void sh_cpuset_init(struct sh_cpuset *cpuset, struct sh_actuator *actuator);
 

@@ -16,6 +16,9 @@ struct sh_fake_sensor {
     /* Non-zero where a primary task runs; may change under the loop's feet. */
     const _Atomic uint8_t *cores;
     size_t core_count;
+    /* [core]: for how long it has been free, unless it is marked; NULL: cores are not told apart.
+     */
+    const _Atomic int64_t *free_ns;
 };
 
 void sh_fake_sensor_init(struct sh_fake_sensor *fake, struct sh_sensor *sensor);

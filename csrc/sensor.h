@@ -27,6 +27,10 @@ struct sh_sensor {
     void (*arm)(void *ctx, uint32_t busy);
     void (*drain)(void *ctx);
     int wake_fd;
+
+    /* How long, in ns, each of the CPUs has been free of primary tasks: 0 where one runs or waits,
+     * to some ten milliseconds. NULL: it cannot tell CPUs apart. */
+    void (*free_for)(void *ctx, const int32_t *cpus, uint32_t count, int64_t *free_ns);
 };
 
 enum { SH_SENSOR_DISARM = SH_MAX_CORES + 1 };

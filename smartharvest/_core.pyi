@@ -2,6 +2,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Protocol
 
 from smartharvest._learner import Decider
+from smartharvest._lend_order import LendOrder
 from smartharvest.window import Window
 
 EFFECTIVE_MISMATCH: int
@@ -34,6 +35,10 @@ class Sensor:
         """It can weigh windows by time."""
 
     @property
+    def tells_cpus_apart(self) -> bool:
+        """It knows which CPUs the primary has used, and when."""
+
+    @property
     def wakes(self) -> bool:
         """It can wake the loop when the idle buffer runs out."""
 
@@ -52,6 +57,9 @@ class FakeSensor(Sensor):
     def __init__(self, script: list[int] | None = None, core_count: int = 0) -> None: ...
     def set_busy(self, busy: int) -> None:
         """Marks the first ``busy`` cores busy, the others idle."""
+
+    def set_free(self, core: int, free_ns: int) -> None:
+        """Marks a core idle for so long, or busy with 0."""
 
     @property
     def exhausted_script(self) -> bool:
@@ -133,6 +141,9 @@ class BpfSensor(Sensor):
 
         For an elastic group under cpu.idle. Raises OSError.
         """
+
+    def follow(self, order: LendOrder) -> None:
+        """Has what is lent told by a LendOrder; before the loop runs."""
 
     @property
     def rescues(self) -> int:
@@ -229,7 +240,8 @@ class CpusetActuator(Actuator):
     masks have one entry per number of harvested cores. ``added_cpu[level]`` is the CPU a level has
     and the one below lacks, -1 if there is none. ``primary_files`` are the same of the primaries,
     whose sets shrink as the harvest grows. ``kernel_files`` answers instead of the kernel. With a
-    ``fifo_priority`` real-time threads hold each core while it changes hands (csrc/handover.h).
+    ``fifo_priority`` real-time threads hold each core while it changes hands (csrc/handover.h). An
+    ``order`` makes the masks as it chooses, and those of ``files`` are not used.
     """
 
     def __init__(
@@ -242,7 +254,10 @@ class CpusetActuator(Actuator):
         nudge_slot: _WritableBuffer | None = None,
         primary_files: Sequence[tuple[str, str | None, list[str]]] = (),
         fifo_priority: int = 0,
+        order: LendOrder | None = None,
     ) -> None: ...
+    @property
+    def order(self) -> LendOrder | None: ...
     @property
     def writes(self) -> int: ...
     @property

@@ -27,6 +27,7 @@ from smartharvest._c cimport (
     fake_sensor,
     handover,
     histogram,
+    lend_order,
     loop,
     nudge,
     perf_sensor,
@@ -99,6 +100,11 @@ cdef class Sensor:
         return self.seam.collect is not NULL
 
     @property
+    def tells_cpus_apart(self) -> bool:
+        """It knows which CPUs the primary has used, and when."""
+        return self.seam.free_for is not NULL
+
+    @property
     def wakes(self) -> bool:
         """It can wake the loop when the idle buffer runs out."""
         return self.seam.wake_fd >= 0
@@ -155,6 +161,7 @@ cdef class FakeSensor(Sensor):
     cdef fake_sensor.sh_fake_sensor fake
     cdef int32_t *script
     cdef uint8_t *cores
+    cdef int64_t *free_ns
 
     def __cinit__(self, script: list[int] | None = None, core_count: int = 0) -> None:
         cdef Py_ssize_t i
@@ -167,17 +174,27 @@ cdef class FakeSensor(Sensor):
         self.cores = <uint8_t *> allocate(max(1, core_count), 1)
         self.fake.cores = <const fake_sensor.atomic_uint8_t *> self.cores
         self.fake.core_count = core_count
+        self.free_ns = <int64_t *> allocate(max(1, core_count), sizeof(int64_t))
+        self.fake.free_ns = <const fake_sensor.atomic_int64_t *> self.free_ns
         fake_sensor.sh_fake_sensor_init(&self.fake, &self.seam)
 
     def __dealloc__(self) -> None:
         PyMem_Free(self.script)
         PyMem_Free(self.cores)
+        PyMem_Free(self.free_ns)
 
     def set_busy(self, busy: int) -> None:
         """Marks the first ``busy`` cores busy, the others idle."""
         cdef size_t i
         for i in range(self.fake.core_count):
             self.cores[i] = i < <size_t> busy
+
+    def set_free(self, core: int, free_ns: int) -> None:
+        """Marks a core idle for so long, or busy with 0."""
+        if not 0 <= core < <Py_ssize_t> self.fake.core_count:
+            raise ValueError(f"there is no core {core}")
+        self.cores[core] = free_ns == 0
+        self.free_ns[core] = free_ns
 
     @property
     def exhausted_script(self) -> bool:
@@ -408,6 +425,7 @@ cdef class BpfSensor(Sensor):
 
     cdef bpf_sensor.sh_bpf_sensor *bpf
     cdef bint opened
+    cdef object order
     cdef rescue.sh_rescue rescuer
 
     def __cinit__(
@@ -496,6 +514,11 @@ cdef class BpfSensor(Sensor):
             PyMem_Free(self.rescuer.threads)
             self.rescuer.threads = NULL
             raise OSError(-err, os.strerror(-err))
+
+    def follow(self, order: object) -> None:
+        """Has what is lent told by a LendOrder; before the loop runs."""
+        self.order = order
+        bpf_sensor.sh_bpf_sensor_follow(self.bpf, <lend_order.sh_lend_order *> <size_t> order.address)
 
     @property
     def rescues(self) -> int:
@@ -739,11 +762,13 @@ cdef class CpusetActuator(FilesActuator):
     masks have one entry per number of harvested cores. ``added_cpu[level]`` is the CPU a level has
     and the one below lacks, -1 if there is none. ``primary_files`` are the same of the primaries,
     whose sets shrink as the harvest grows. ``kernel_files`` answers instead of the kernel. With a
-    ``fifo_priority`` real-time threads hold each core while it changes hands (csrc/handover.h).
+    ``fifo_priority`` real-time threads hold each core while it changes hands (csrc/handover.h). An
+    ``order`` makes the masks as it chooses, and those of ``files`` are not used.
     """
 
     cdef cpuset.sh_cpuset *c
     cdef object masks
+    cdef readonly object order
     cdef Py_buffer slot
     cdef int32_t *added
     cdef const char **mask_table
@@ -759,6 +784,7 @@ cdef class CpusetActuator(FilesActuator):
         nudge_slot: object = None,
         primary_files: Sequence[tuple[str, str | None, list[str]]] = (),
         fifo_priority: int = 0,
+        order: object = None,
     ) -> None:
         cdef Py_ssize_t i, level
         cdef Py_ssize_t levels = len(added_cpu)
@@ -781,7 +807,7 @@ cdef class CpusetActuator(FilesActuator):
             self.added[level] = added_cpu[level]
         for i in range(len(files)):
             cpus_path, effective_path, masks = files[i]
-            for level in range(levels):
+            for level in range(levels if order is None else 0):
                 mask = masks[level].encode()
                 self.masks.append(mask)
                 self.mask_table[i * levels + level] = <const char *> mask
@@ -794,6 +820,12 @@ cdef class CpusetActuator(FilesActuator):
         self.c.file_count = len(files)
         self.c.levels = levels
         self.c.added_cpu = self.added
+        if order is not None:
+            self.order = order
+            self.c.order = <lend_order.sh_lend_order *> <size_t> order.address
+            self.c.added_cpu = self.c.order.added
+            if self.c.order.file_count != len(files) or self.c.order.levels != levels:
+                raise ValueError("the order is for other files or levels")
         self.c.nudge.tasks_fd = self.open(tasks_path, os.O_RDONLY) if tasks_path else -1
         self.c.freezer = -1
         if freezer is not None:
@@ -814,12 +846,15 @@ cdef class CpusetActuator(FilesActuator):
     cdef int hold_by(self, fifo_priority: int) except -1:
         cdef uint32_t count = 0
         self.handover.fifo_priority = fifo_priority
+        cpus = [self.added[level] for level in range(self.c.levels)]
+        if self.order is not None:
+            cpus = self.order.cpus[self.c.order.fixed:]
         self.handover.threads = <handover.sh_handover_thread *> allocate(
-            self.c.levels, sizeof(handover.sh_handover_thread)
+            max(1, len(cpus)), sizeof(handover.sh_handover_thread)
         )
-        for level in range(self.c.levels):
-            if 0 <= self.added[level] < handover.SH_HANDOVER_MAX_CPUS:
-                self.handover.threads[count].cpu = self.added[level]
+        for cpu in cpus:
+            if 0 <= cpu < handover.SH_HANDOVER_MAX_CPUS:
+                self.handover.threads[count].cpu = cpu
                 count += 1
         self.handover.count = count
         error = handover.sh_handover_start(&self.handover)
@@ -842,7 +877,7 @@ cdef class CpusetActuator(FilesActuator):
         cdef uint32_t index = self.c.failed_file
         cdef uint32_t level = self.c.failed_level
         if index < self.c.file_count:
-            mask = (<bytes> self.c.files[index].masks[level]).decode()
+            mask = (<bytes> cpuset.sh_cpuset_mask(self.c, index, level)).decode()
             return self.paths[self.c.files[index].cpus], mask
         if self.c.freezer < 0:
             return "", ""

@@ -87,10 +87,19 @@ class Capacity:
     """How many of the lendable CPUs are whole cores together; empty: any number is."""
     remarks: tuple[str, ...] = ()
     """Why the order is as it is, one line each."""
+    kinds: tuple[int, ...] = ()
+    """Of each lendable CPU, rising: cores of one kind are alike but for who uses them."""
 
     @property
     def total(self) -> int:
         return len(self.pool) - self.elastic_min
+
+    @property
+    def unit(self) -> int:
+        """CPUs of each core that can be lent; 0 if they differ, so that no two can be swapped."""
+        counts = [0, *sorted(self.whole)] if self.whole else [0, 1]
+        sizes = {after - before for before, after in itertools.pairwise(counts)}
+        return sizes.pop() if len(sizes) == 1 else 0
 
     @property
     def least_primary_cores(self) -> int:
@@ -202,6 +211,7 @@ def plan_capacity(
         keep_idle=keep_idle,
         whole=whole,
         remarks=remarks(machine, pool, whole_cores),
+        kinds=machine.kinds(lendable),
     )
     return replace(
         capacity,

@@ -44,7 +44,7 @@ PARKINGS = ("idle", "freeze")
 DEATHS = ("restore", "minimum")
 HALT_POLLS = ("keep", "off")
 PLACEMENTS = ("shared", "exclusive")
-ORDERS = ("topology", "numbers")
+ORDERS = ("topology", "dynamic", "numbers")
 MECHANISMS = ("merge", "affinity", "cpugroups")
 
 _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,9}")
@@ -386,7 +386,8 @@ class Settings:
     order: str = _setting(
         _one_of(ORDERS),
         "Which cores are lent first: topology (whole cores, close together, away from busy "
-        "interrupts) or numbers (single CPUs, the highest number first).",
+        "interrupts), dynamic (of those the ones longest free of the primary, and taken back first "
+        "where it runs) or numbers (single CPUs, the highest number first).",
         "topology",
         "HOW",
     )
@@ -584,6 +585,10 @@ def _contradictions(settings: Settings) -> list[tuple[str, str]]:
         found.append(("poll", "a loop that polls so often has no time left; use 10us or more"))
     if settings.window_ns < settings.poll_ns:
         found.append(("window", "shorter than a poll; make --window at least as long as --poll"))
+    if settings.order == "dynamic" and settings.placement != "shared":
+        found.append(("order", "dynamic needs --placement shared"))
+    if settings.order == "dynamic" and settings.mechanism != "merge":
+        found.append(("order", "dynamic needs --mechanism merge"))
     return found
 
 

@@ -8,17 +8,27 @@ import os
 from collections.abc import Sequence
 
 from smartharvest import _core
+from smartharvest._lend_order import LendOrder
 from smartharvest.config import Settings
 from smartharvest.errors import ConfigError, RightsError, TargetError
 from smartharvest.host import tasks
 from smartharvest.host.cgroup import CgroupTree, Group
 from smartharvest.host.counterparts import adopt_tasks, make_counterpart
+from smartharvest.host.cpulist import format_cpulist
 from smartharvest.host.fake_kernel import FakeKernel
 from smartharvest.host.family import Births, Family
 from smartharvest.host.journal import Minimum
 from smartharvest.host.targets import CgroupTarget, PidTarget
 from smartharvest.host.writer import HostWriter
-from smartharvest.levels import Levels, group_levels, make_room, mask_files
+from smartharvest.levels import (
+    Levels,
+    Rule,
+    can_choose,
+    group_levels,
+    group_rules,
+    make_room,
+    mask_files,
+)
 from smartharvest.mechanisms import Mechanism, make_mechanism
 from smartharvest.survey import Survey
 
@@ -85,6 +95,8 @@ class ElasticSide:
         Raises ConfigError, TargetError or WriteRefused if that cannot be.
         """
         if isinstance(self.target, PidTarget):
+            if self._settings.order == "dynamic":
+                raise ConfigError("order: dynamic needs an elastic group, not a process")
             if self._settings.park == "freeze":
                 raise ConfigError("park: freeze needs an elastic group, not a process")
             if self._settings.mechanism == "cpugroups":
@@ -319,6 +331,46 @@ class ElasticSide:
         group = self.target.group
         return mask_files(self._levels(survey), group.path, group.effective_cpus_file)
 
+    def _rules(self, survey: Survey) -> dict[str, Rule]:
+        """What the group and those below it have of a set of lent CPUs that is chosen."""
+        assert isinstance(self.target, CgroupTarget)
+        capacity = survey.capacity
+        return group_rules(
+            self.target.group.path,
+            frozenset(capacity.lendable),
+            frozenset(capacity.elastic_cpus(0)),
+            survey.elastic_groups,
+            lambda path: self._writer.original_cpus(f"{path}/cpuset.cpus"),
+        )
+
+    def chosen(self, survey: Survey) -> dict[str, tuple[str, str]]:
+        """For the journal: what files may get beside their listed masks; empty: nothing."""
+        if not can_choose(self._settings, survey.capacity):
+            return {}
+        return {
+            f"{path}/cpuset.cpus": (format_cpulist(rule.own), format_cpulist(rule.always))
+            for path, rule in self._rules(survey).items()
+        }
+
+    def make_order(
+        self, survey: Survey, sensor: _core.Sensor, slots: memoryview
+    ) -> LendOrder | None:
+        """Who chooses the cores by their use, as ``sensor`` tells it; None: they are not chosen."""
+        capacity = survey.capacity
+        if not can_choose(self._settings, capacity) or not sensor.tells_cpus_apart:
+            return None
+        return LendOrder(
+            capacity.lendable,
+            capacity.kinds,
+            unit=capacity.unit,
+            fixed=max(capacity.unit, capacity.elastic_min),
+            elastic_min=capacity.elastic_min,
+            levels=capacity.max_shared + 1,
+            rules=list(self._rules(survey).values()),
+            sensor=sensor,
+            slots=slots,
+        )
+
     def make_actuator(
         self,
         survey: Survey,
@@ -326,10 +378,12 @@ class ElasticSide:
         primary_files: Sequence[tuple[str, str | None, list[str]]] = (),
         fifo_priority: int = 0,
         beat_slot: memoryview | None = None,
+        order: LendOrder | None = None,
     ) -> _core.Actuator:
         """What moves the cores, for the host as surveyed; ``primary_files`` of the primaries.
 
-        With a ``fifo_priority`` threads of that priority hold each core while it changes hands.
+        An ``order`` chooses which. With a ``fifo_priority`` threads of that priority hold each core
+        while it changes hands.
         """
         capacity = survey.capacity
         levels = range(capacity.max_shared + 1)
@@ -360,4 +414,5 @@ class ElasticSide:
             nudge_slot=nudge_slot,
             primary_files=primary_files,
             fifo_priority=0 if made_tree else fifo_priority,
+            order=order,
         )

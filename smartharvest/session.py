@@ -16,6 +16,7 @@ from typing import Any, NoReturn, Self
 
 from smartharvest import _core
 from smartharvest._learner import Csoaa, Decider
+from smartharvest._lend_order import LendOrder
 from smartharvest.agent import Agent, Decision
 from smartharvest.capacity import Capacity
 from smartharvest.config import Settings
@@ -116,6 +117,8 @@ class Session:
         self.managed: list[ManagedFile] = []
         """What the loop writes, for the host as last surveyed."""
         self.other_writers = OtherWriters()
+        self.order: LendOrder | None = None
+        """Who chooses the cores by their use; None: their order is the survey's."""
         self.keeper: Keeper | None = None
         self.sensing: Sensing | None = None
         self.failed_sensors: set[str] = set()
@@ -520,8 +523,14 @@ class Session:
         """What somebody else has written to what is managed, with ``harvested`` cores lent."""
         if not self.managed:
             return None
-        idle_file = self.elastic_side.idle_file
-        return find_surprise(self.tree.files, self.managed, harvested, idle_file)
+        idle_file, managed = self.elastic_side.idle_file, self.managed
+        if self.order is not None:
+            masks = zip(managed, self.order.masks, strict=True)
+            managed, harvested = (
+                [(file, effective, [now]) for (file, effective, _), now in masks],
+                0,
+            )
+        return find_surprise(self.tree.files, managed, harvested, idle_file)
 
     def step_aside(self, surprise: Surprise) -> NoReturn:
         """Leaves somebody else what he has written. Raises ForeignWrite."""
@@ -561,8 +570,8 @@ class Session:
         tick. Any other thread would queue behind the batch it displaces: off the lent cores.
         """
         settings, capacity = self.settings, self.capacity
-        actuator, beat_slot = self._actuator()
         sensor = self._sense().sensor
+        actuator, beat_slot = self._actuator(sensor)
         self._rescue(sensor)
         exact = sensor.sees_changes and settings.accounting == "exact"
         return _core.Loop(
@@ -577,19 +586,25 @@ class Session:
             whole_harvests=capacity.whole_harvests,
             pacing=settings.pacing,
             realtime_cpus=[capacity.lendable[0]],
-            cpus=sorted(self.tree.online_cpus() - set(capacity.elastic_cpus(capacity.max_harvest))),
+            cpus=sorted(self.tree.online_cpus() - self._ever_lent(capacity.max_harvest))
+            or sorted(self.tree.online_cpus()),
             fifo_priority=FIFO_PRIORITY if self._realtime else 0,
             exact=exact,
             event_driven=exact and sensor.wakes and settings.events,
             beat_slot=beat_slot,
         )
 
+    def _ever_lent(self, most: int) -> frozenset[int]:
+        """The CPUs that the elastic group may get while at most so many cores are lent."""
+        chosen = self.order is not None
+        return frozenset(self.capacity.lendable if chosen else self.capacity.elastic_cpus(most))
+
     @property
     def _realtime(self) -> bool:
         # A spinning real-time thread runs into the kernel's real-time throttling every second.
         return self.settings.realtime and self.settings.pacing != "spin"
 
-    def _actuator(self) -> tuple[_core.Actuator, memoryview | None]:
+    def _actuator(self, sensor: _core.Sensor, /) -> tuple[_core.Actuator, memoryview | None]:
         """What moves the cores, and where the loop leaves the time of its polls."""
         minimum = self.elastic_side.minimum(self.survey)
         primary_files: list[ManagedFile] = []
@@ -601,16 +616,30 @@ class Session:
             {path: masks for path, _, masks in self.managed},
             minimum,
             self.elastic_side.minimum_cpus(self.survey),
+            self.elastic_side.chosen(self.survey),
         )
         page = self.journal.page
+        self.order = self._lend_order(sensor)
         actuator = self.elastic_side.make_actuator(
             self.survey,
             page.nudge_slot,
             primary_files,
             fifo_priority=HANDOVER_PRIORITY if self._realtime else 0,
             beat_slot=page.beat_slot,
+            order=self.order,
         )
         return actuator, page.beat_slot
+
+    def _lend_order(self, sensor: _core.Sensor) -> LendOrder | None:
+        if self.settings.order != "dynamic":
+            return None
+        order = self.elastic_side.make_order(self.survey, sensor, self.journal.page.choice_slots)
+        if order is None:
+            why = "the cores differ" if sensor.tells_cpus_apart else "it needs the bpf sensor"
+            _log.warning("order: dynamic: %s; cores are lent by the machine's topology", why)
+        elif isinstance(sensor, _core.BpfSensor):
+            sensor.follow(order)
+        return order
 
     def _rescue(self, sensor: _core.Sensor, /) -> None:
         """Has CPUs that the kernel hands to the elastic group over waiting tasks given back."""
@@ -618,7 +647,7 @@ class Session:
         if not (settings.rescue and self.elastic_side.idle_file):
             return
         if isinstance(sensor, _core.BpfSensor):
-            cpus = capacity.elastic_cpus(capacity.max_shared)
+            cpus = sorted(self._ever_lent(capacity.max_shared))
             try:
                 sensor.rescue(cpus, RESCUE_PRIORITY if settings.realtime else 0)
             except OSError as error:

@@ -68,7 +68,7 @@ class ShadowSession(Session):
     def _resolve(self, spec: TargetSpec) -> CgroupTarget | PidTarget:
         return resolve_target(spec, self.tree)
 
-    def _actuator(self) -> tuple[_core.Actuator, memoryview | None]:
+    def _actuator(self, _sensor: _core.Sensor, /) -> tuple[_core.Actuator, memoryview | None]:
         return _core.FakeActuator(), None
 
     @property

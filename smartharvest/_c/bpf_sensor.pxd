@@ -1,5 +1,6 @@
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
+from smartharvest._c.lend_order cimport sh_lend_order
 from smartharvest._c.sensor cimport sh_sensor
 
 cdef extern from "bpf/sensor_state.h" nogil:
@@ -92,4 +93,5 @@ cdef extern from "bpf_sensor.h" nogil:
         const sh_bpf_sensor *bpf, uint32_t cpu, uint64_t *total_ns, uint64_t *lent_ns
     )
     uint32_t sh_bpf_sensor_runner(const sh_bpf_sensor *bpf, uint32_t cpu)
+    void sh_bpf_sensor_follow(sh_bpf_sensor *bpf, const sh_lend_order *order)
     uint64_t sh_bpf_sensor_displacements(const sh_bpf_sensor *bpf)

@@ -2,6 +2,7 @@ from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
 from smartharvest._c.actuator cimport sh_actuator
 from smartharvest._c.handover cimport sh_handover
+from smartharvest._c.lend_order cimport sh_lend_order
 from smartharvest._c.nudge cimport sh_nudge
 
 cdef extern from "cpuset.h" nogil:
@@ -26,6 +27,7 @@ cdef extern from "cpuset.h" nogil:
         sh_nudge nudge
         sh_handover *handover
         const int32_t *added_cpu
+        sh_lend_order *order
         int freezer
         const char *freeze
         const char *thaw
@@ -34,4 +36,5 @@ cdef extern from "cpuset.h" nogil:
         uint64_t writes, skipped
 
     void sh_file_ops_posix(sh_file_ops *ops)
+    const char *sh_cpuset_mask(const sh_cpuset *cpuset, uint32_t index, uint32_t level)
     void sh_cpuset_init(sh_cpuset *cpuset, sh_actuator *actuator)

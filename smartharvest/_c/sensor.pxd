@@ -1,4 +1,4 @@
-from libc.stdint cimport int64_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint32_t
 
 from smartharvest._c.window cimport sh_window
 
@@ -13,3 +13,6 @@ cdef extern from "sensor.h" nogil:
         void *ctx
         int (*collect)(void *ctx, int64_t now_ns, sh_window *window) noexcept nogil
         int wake_fd
+        void (*free_for)(
+            void *ctx, const int32_t *cpus, uint32_t count, int64_t *free_ns
+        ) noexcept nogil

@@ -14,12 +14,13 @@ import errno
 import fcntl
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
 from types import NoneType
 
 from smartharvest.errors import AlreadyManaged, RightsError, SmartHarvestError
 from smartharvest.host import shared_page, tasks
+from smartharvest.host.cpulist import format_cpulist, parse_cpulist
 from smartharvest.host.shared_page import SharedPage
 
 DEFAULT_DIRECTORY = "/run/smartharvest"
@@ -105,6 +106,9 @@ Minimum = tuple[tuple[str, str], ...]
 
 Ours = Mapping[str, Sequence[str]]
 """File -> every value this agent may have written there. Of a file that is not in it, any is."""
+Chosen = Mapping[str, tuple[str, str]]
+"""File -> (own, always), CPU lists: where the CPUs are chosen as they are lent, the file also gets
+``(own & lent) | always`` of the two sets that the shared page has."""
 
 
 @dataclass(frozen=True)
@@ -120,6 +124,7 @@ class JournalContents:
     ours: Ours
     minimum_cpus: tuple[int, ...] = ()
     """Beside ``minimum``: what threads with a journaled affinity have then; empty: not known."""
+    chosen: Chosen = field(default_factory=dict)
 
 
 class Journal:
@@ -154,6 +159,7 @@ class Journal:
         self._minimum: Minimum = ()
         self._minimum_cpus: tuple[int, ...] = ()
         self._ours: dict[str, list[str]] = {}
+        self._chosen: dict[str, tuple[str, str]] = {}
         self._forget_at = 64
         self._locked: list[str] = []
         self._lock: int | None = None
@@ -202,6 +208,7 @@ class Journal:
         journal._entries = {_subject(entry): entry for entry in contents.entries}
         journal._minimum, journal._minimum_cpus = contents.minimum, contents.minimum_cpus
         journal._ours = {file: list(values) for file, values in contents.ours.items()}
+        journal._chosen = dict(contents.chosen)
         journal._forget_at = 64
         journal._locked = list(filter(os.path.isabs, contents.claims))
         journal._lock, journal._group_locks = lock, list(group_locks)
@@ -255,7 +262,7 @@ class Journal:
 
     @property
     def ours(self) -> Ours:
-        return self._ours
+        return with_chosen(self._ours, self._chosen, self.page.choices if self._chosen else ())
 
     def record_file(self, path: str, original: str) -> None:
         self.record(FileEntry(path, original, inode(os.path.dirname(path))))
@@ -271,7 +278,11 @@ class Journal:
         self._save()
 
     def expect(
-        self, values: Ours, minimum: Minimum | None = None, minimum_cpus: Sequence[int] = ()
+        self,
+        values: Ours,
+        minimum: Minimum | None = None,
+        minimum_cpus: Sequence[int] = (),
+        chosen: Chosen | None = None,
     ) -> None:
         """Journals what is going to be written, beside what was, and what the guardian writes.
 
@@ -282,16 +293,17 @@ class Journal:
             path: list(dict.fromkeys((*self._ours.get(path, ()), *new)))
             for path, new in values.items()
         }
-        before = self._ours, self._minimum, self._minimum_cpus
+        before = self._ours, self._minimum, self._minimum_cpus, self._chosen
         self._ours = {**self._ours, **ours}
+        self._chosen = {**self._chosen, **(chosen or {})}
         if minimum is not None:
             self._minimum, self._minimum_cpus = minimum, tuple(minimum_cpus)
-        if before == (self._ours, self._minimum, self._minimum_cpus):
+        if before == (self._ours, self._minimum, self._minimum_cpus, self._chosen):
             return
         try:
             self._save()
         except OSError as error:
-            self._ours, self._minimum, self._minimum_cpus = before
+            self._ours, self._minimum, self._minimum_cpus, self._chosen = before
             raise self._unwritten(error) from error
 
     def withdraw_created(self, directory: str) -> None:
@@ -361,6 +373,7 @@ class Journal:
                     "minimum": self._minimum,
                     "minimum_cpus": self._minimum_cpus,
                     "ours": self._ours,
+                    "chosen": self._chosen,
                     "entries": entries,
                 },
                 file,
@@ -416,6 +429,16 @@ def _subject(entry: Entry) -> tuple[object, ...]:
             return ConfinedEntry, entry.directory
 
 
+def with_chosen(ours: Ours, chosen: Chosen, sets: Iterable[frozenset[int]]) -> Ours:
+    """``ours`` and what files whose CPUs were chosen have of these sets. Raises ValueError."""
+    found = {file: list(values) for file, values in ours.items()}
+    for lent in sets:
+        for file, (own, always) in chosen.items():
+            mask = (parse_cpulist(own) & lent) | parse_cpulist(always)
+            found.setdefault(file, []).append(format_cpulist(mask))
+    return found
+
+
 def read_journal(path: str) -> JournalContents:
     """The journal at ``path``; JournalError if it is damaged or of an unknown version."""
     try:
@@ -432,6 +455,10 @@ def read_journal(path: str) -> JournalContents:
             if kind is AffinityEntry:
                 written["cpus"] = tuple(map(int, written["cpus"]))
             entries.append(_checked(kind(**written)))
+        chosen = {
+            str(file): (str(own), str(always))
+            for file, (own, always) in raw.get("chosen", {}).items()
+        }
         return JournalContents(
             str(raw["boot_id"]),
             int(raw["pid"]),
@@ -439,8 +466,13 @@ def read_journal(path: str) -> JournalContents:
             tuple(map(str, raw["claims"])),
             tuple(entries),
             tuple((str(path), str(value)) for path, value in raw["minimum"]),
-            {str(path): [*map(str, values)] for path, values in raw["ours"].items()},
+            with_chosen(
+                {str(file): [*map(str, values)] for file, values in raw["ours"].items()},
+                chosen,
+                shared_page.read_choices(page_path(path)) if chosen else (),
+            ),
             tuple(map(int, raw.get("minimum_cpus", ()))),
+            chosen,
         )
     except (
         ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError

@@ -17,7 +17,10 @@ from collections.abc import Iterator
 
 _NUDGED, _LOOP_BEAT, _AGENT_BEAT, _GUARDIAN_BEAT, _PHASE, _SHRINKS, _STARVED = range(7)
 _WORDS = 8
-_BYTES = 8 * _WORDS
+_CHOICE_BYTES = 128
+"""A set of CPUs: bit c of the little-endian number is CPU c (csrc/lend_order.h)."""
+_CHOICES = 8 * _WORDS
+_BYTES = _CHOICES + 2 * _CHOICE_BYTES
 _LOCK_TRY_S = 0.001
 
 
@@ -41,7 +44,7 @@ class SharedPage:
         flags = os.O_RDWR | os.O_CLOEXEC | (os.O_CREAT | os.O_TRUNC if create else 0)
         self._fd = os.open(path, flags, 0o600)
         try:
-            if create:
+            if create or 0 < os.fstat(self._fd).st_size < _BYTES:  # an earlier program's is shorter
                 os.ftruncate(self._fd, _BYTES)
             self._map = mmap.mmap(self._fd, _BYTES)
         except BaseException:
@@ -58,6 +61,20 @@ class SharedPage:
     def beat_slot(self) -> memoryview:
         """Eight bytes for the time of the loop's last poll."""
         return memoryview(self._map)[8 * _LOOP_BEAT : 8 * _LOOP_BEAT + 8]
+
+    @property
+    def choice_slots(self) -> memoryview:
+        """Room for the two sets of CPUs last lent, where they are chosen as they come."""
+        return memoryview(self._map)[_CHOICES:_BYTES]
+
+    @property
+    def choices(self) -> list[frozenset[int]]:
+        """Those two; an empty one is none."""
+        return [
+            frozenset(cpu for cpu in range(8 * _CHOICE_BYTES) if bits >> cpu & 1)
+            for at in (_CHOICES, _CHOICES + _CHOICE_BYTES)
+            if (bits := int.from_bytes(self._map[at : at + _CHOICE_BYTES], "little"))
+        ]
 
     @property
     def loop_beat(self) -> int:
@@ -125,6 +142,18 @@ class SharedPage:
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
+
+
+def read_choices(path: str) -> list[frozenset[int]]:
+    """The sets of CPUs that a loop had lent last, or was about to; of the page at ``path``."""
+    try:
+        page = SharedPage(path)
+    except (FileNotFoundError, ValueError):  # ValueError: not yet as long as a page
+        return []
+    try:
+        return page.choices
+    finally:
+        page.close()
 
 
 def read_nudge(path: str) -> int:

@@ -56,17 +56,23 @@ class Topology:
         by nothing but the cores between them.
         """
 
-        def rank(core: frozenset[int]) -> tuple[bool, bool, int, int, int]:
-            first = min(core)
-            return (
-                first not in self.efficient,
-                not core.isdisjoint(self.interrupted),
-                -self.node.get(first, 0),
-                -self.cache.get(first, 0),
-                -first,
-            )
+        return sorted(self.cores(cpus), key=lambda core: (self._kind(core), -min(core)))
 
-        return sorted(self.cores(cpus), key=rank)
+    def _kind(self, core: frozenset[int]) -> tuple[bool, bool, int, int]:
+        """What tells cores apart whoever uses them; the smaller is lent first."""
+        first = min(core)
+        return (
+            first not in self.efficient,
+            not core.isdisjoint(self.interrupted),
+            -self.node.get(first, 0),
+            -self.cache.get(first, 0),
+        )
+
+    def kinds(self, cpus: Collection[int]) -> tuple[int, ...]:
+        """The kind of each CPU's core as a number, the smaller being lent first."""
+        kinds = {cpu: self._kind(self.core(cpu)) for cpu in cpus}
+        numbers = {kind: number for number, kind in enumerate(sorted(set(kinds.values())))}
+        return tuple(numbers[kinds[cpu]] for cpu in cpus)
 
 
 def read_topology(online: Collection[int], root: str = "/") -> Topology:

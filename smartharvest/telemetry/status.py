@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from smartharvest import __version__, _core
+from smartharvest._lend_order import LendOrder
 from smartharvest.agent import Agent, Decision
 from smartharvest.config import Settings
 from smartharvest.host.cpulist import format_cpulist
@@ -68,6 +69,7 @@ def describe(state: AgentState) -> dict[str, Any]:
     polled_ns = max(1, n["polled_ns"])
     window, decision = state.answered or (None, None)
     now_ns = _core.monotonic_ns()
+    order: LendOrder | None = getattr(loop.actuator, "order", None)
     return {
         "version": __version__,
         "pid": os.getpid(),
@@ -79,10 +81,12 @@ def describe(state: AgentState) -> dict[str, Any]:
             "total": capacity.total,
             "elastic_min": capacity.elastic_min,
             "max_harvest": capacity.max_harvest,
-            "lend_order": list(capacity.lendable),
+            "lend_order": list(order.cpus if order else capacity.lendable),
             "order_because": list(capacity.remarks),
-            "elastic_cpus": format_cpulist(
-                capacity.elastic_cpus(min(loop.harvested, capacity.max_shared))
+            "elastic_cpus": (
+                order.masks[0]
+                if order
+                else format_cpulist(capacity.elastic_cpus(min(loop.harvested, capacity.max_shared)))
             ),
             "runs": who_runs(loop.sensor, capacity.pool),
         },

@@ -66,6 +66,18 @@ def test_its_state_tells_who_runs_where_and_how_long_things_took(
     assert agent.send(signal.SIGTERM).code == 0
 
 
+def test_cores_can_be_chosen_by_their_use(host: Host, processes: Processes) -> None:
+    before = host.files()
+    agent = processes.agent(*host.state, *host.targets, "--order", "dynamic")
+    agent.wait_until(lambda: is_confined(host))
+    path = socket_path(str(host.state_dir), agent.pid)
+    seen = ask(path, "status", {})["cores"]
+    assert set(parse_cpulist(seen["elastic_cpus"])) <= set(seen["lend_order"])
+    time.sleep(1.2)  # the groups are compared with what was chosen once a second
+    assert agent.send(signal.SIGTERM).code == 0
+    assert host.files() == before
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_frees_the_batch(host: Host, processes: Processes, number: signal.Signals) -> None:
     before = host.files()

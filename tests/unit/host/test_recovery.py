@@ -212,3 +212,37 @@ def test_a_mask_that_has_lost_only_what_went_offline_is_still_ours() -> None:
     assert ours("1-2", {0, 1, 2})
     assert not ours("1-2", {0, 1, 2, 3})
     assert not ours("2", {0, 1, 2})
+
+
+CHOOSING_AGENT = """
+import os, signal, sys
+from smartharvest.host.cgroup import CgroupTree
+from smartharvest.host.journal import Journal
+from smartharvest.host.writer import HostWriter
+root, state, lent = sys.argv[1:]
+tree = CgroupTree.discover(root)
+journal = Journal(state, claims=["/web", tree.group("g").path])
+cpus_file = tree.group("g").cpus_file
+HostWriter(tree.files, journal).adopt(cpus_file)
+journal.expect({cpus_file: ["3"]}, chosen={cpus_file: ("1-3", "3")})
+journal.page.choice_slots[0] = 0b0101  # CPUs 0 and 2 were in force,
+journal.page.choice_slots[128] = 0b1010  # or 1 and 3 are
+tree.files.write(cpus_file, lent)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.mark.parametrize(
+    ("lent", "is_ours"), [("3", True), ("2-3", True), ("1,3", True), ("1-2", False), ("1", False)]
+)
+def test_a_chosen_set_is_ours_if_it_was_journaled(
+    tree: CgroupTree, tmp_path: Path, lent: str, is_ours: bool
+) -> None:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    state = str(tmp_path / "state")
+    command = [sys.executable, "-c", CHOOSING_AGENT, tree.root, state, lent]
+    assert subprocess.run(command, env=environment, check=False).returncode == -signal.SIGKILL
+    report = recover(tree.files, state)
+    assert not report.failed
+    assert bool(report.left) == (not is_ours)
+    assert tree.files.read(tree.group("g").cpus_file).strip() == ("0-3" if is_ours else lent)
