@@ -27,7 +27,6 @@ from smartharvest._c cimport (
     fake_sensor,
     handover,
     histogram,
-    lend_order,
     loop,
     nudge,
     perf_sensor,
@@ -37,6 +36,8 @@ from smartharvest._c cimport (
     stat_sensor,
     window,
 )
+
+from smartharvest._c.lend_order cimport sh_lend_order
 
 from smartharvest.window import Window
 
@@ -518,7 +519,7 @@ cdef class BpfSensor(Sensor):
     def follow(self, order: object) -> None:
         """Has what is lent told by a LendOrder; before the loop runs."""
         self.order = order
-        bpf_sensor.sh_bpf_sensor_follow(self.bpf, <lend_order.sh_lend_order *> <size_t> order.address)
+        bpf_sensor.sh_bpf_sensor_follow(self.bpf, <sh_lend_order *> <size_t> order.address)
 
     @property
     def rescues(self) -> int:
@@ -822,7 +823,7 @@ cdef class CpusetActuator(FilesActuator):
         self.c.added_cpu = self.added
         if order is not None:
             self.order = order
-            self.c.order = <lend_order.sh_lend_order *> <size_t> order.address
+            self.c.order = <sh_lend_order *> <size_t> order.address
             self.c.added_cpu = self.c.order.added
             if self.c.order.file_count != len(files) or self.c.order.levels != levels:
                 raise ValueError("the order is for other files or levels")
