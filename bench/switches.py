@@ -82,6 +82,9 @@ def _sensors() -> dict[str, Make]:
     }
     for name, parts in PARTS.items():
         makes[name] = partial(_opened, partial(_core.BpfSensor, [_own_group()], [1], parts=parts))
+    hierarchy, number, _ = _own_group()
+    for name, rescues in (("bpf_elastic", False), ("bpf_elastic_rescue", True)):
+        makes[name] = partial(_opened, partial(_elastic, (hierarchy, number, -1), rescues=rescues))
     makes["perf"] = partial(_opened, partial(_core.PerfSensor, [("/proc/self/task", 0)], [1]))
     usable: dict[str, Make] = {"none": nullcontext}
     for name, make in makes.items():
@@ -100,6 +103,14 @@ def _own_group() -> tuple[str, int, int]:
         return ("cpuset" if tree.version == 1 else "v2"), os.stat(path).st_ino, 0
     except (SmartHarvestError, OSError, KeyError):
         return "pid", os.getpid(), 0
+
+
+def _elastic(target: tuple[str, int, int], *, rescues: bool) -> _core.BpfSensor:
+    """A sensor to which the switches are those of the batch; nobody waits for its CPU."""
+    sensor = _core.BpfSensor([target], [1])
+    if rescues:
+        sensor.rescue(sorted(os.sched_getaffinity(0)), 0)
+    return sensor
 
 
 @contextmanager
@@ -137,6 +148,7 @@ SUBJECT = Subject(
     title="What a sensor adds to a context switch",
     about="""\
 Two threads pass a byte to and fro on one CPU; a sample is one switch with the sensor, *added ns*
-what it is above the turns without one around it. *none* is the noise of that, *empty* a BPF
+what it is above the turns without one around it. *bpf elastic*: the threads are the batch's, also
+while the sensor looks out for those the kernel lets pass before others (*rescue*). *none* is the noise of that, *empty* a BPF
 program that does nothing.""",
 )

@@ -32,6 +32,7 @@ THREADED = [
     "test_nudge",
     "test_proc_sensor",
     "test_recorder",
+    "test_rescue",
     "test_task_list",
 ]
 
@@ -78,7 +79,9 @@ def _starter(sanitizer: str, directory: str) -> list[str]:
 
 def _sanitize(sanitizer: str, directory: str) -> Sanitized:
     starter = _starter(sanitizer, directory)
-    flags = [*FLAGS, f"-fsanitize={sanitizer}", f"-I{CSRC}", f"-I{HERE}"]
+    # It does not follow fences; what has one is not run by threads here.
+    unfollowed = ["-Wno-tsan"] if sanitizer == THREADS else []
+    flags = [*FLAGS, f"-fsanitize={sanitizer}", *unfollowed, f"-I{CSRC}", f"-I{HERE}"]
     sources = sorted(glob.glob(f"{CSRC}/*.c") + glob.glob(f"{CSRC}/simulator/*.c"))
     objects = [f"{directory}/{os.path.basename(source)}.o" for source in sources]
     with ThreadPoolExecutor(os.cpu_count()) as pool:

@@ -51,7 +51,33 @@ static void test_what_was_never_started_can_be_stopped(void) {
     CHECK_EQ(rescue.rescues, 0);
 }
 
+static void test_threads_come_and_go_beside_a_sensor_that_tells(void) {
+    struct sh_bpf_config config = {.parts = SH_BPF_LEVELS | SH_BPF_DEMAND, .primary_count = 1};
+    struct sh_sensor sensor;
+    const char *reason = "";
+    config.allocations[0] = 1;
+    config.targets[0] = (struct sh_bpf_target){
+        .id = (uint64_t)getpid(), .hierarchy = SH_BPF_PROCESS, .runner = SH_BPF_ELASTIC};
+    config.target_count = 1;
+    make(false);
+    const int err = sh_bpf_sensor_open(&bpf, &config, &sensor, &reason);
+    if (err) { /* not allowed here; with rights the agent's own tests need it */
+        fprintf(stderr, "  %s: %s\n", reason, strerror(-err));
+        return;
+    }
+    for (int turn = 0; turn < 20; turn++) {
+        CHECK_EQ(sh_rescue_start(&rescue), 0);
+        CHECK_EQ(bpf.shared->control.rescue, 1);
+        usleep(500);
+        (void)sh_bpf_sensor_displacements(&bpf);
+        sh_rescue_stop(&rescue);
+        CHECK_EQ(bpf.shared->control.rescue, 0);
+    }
+    sh_bpf_sensor_close(&bpf);
+}
+
 int main(void) {
+    RUN(test_threads_come_and_go_beside_a_sensor_that_tells);
     RUN(test_told_by_nobody_no_thread_is_left_and_nothing_open);
     RUN(test_what_was_never_started_can_be_stopped);
     return 0;
