@@ -149,6 +149,6 @@ SUBJECT = Subject(
     about="""\
 Two threads pass a byte to and fro on one CPU; a sample is one switch with the sensor, *added ns*
 what it is above the turns without one around it. *bpf elastic*: the threads are the batch's, also
-while the sensor looks out for those the kernel lets pass before others (*rescue*). *none* is the noise of that, *empty* a BPF
-program that does nothing.""",
+while the sensor looks out for those the kernel lets pass before others (*rescue*). *none* is the
+noise of that, *empty* a BPF program that does nothing.""",
 )
