@@ -119,7 +119,7 @@ def _baseline(
     end_ns = round(seconds * 1e9)
     while (window := machine.advance(end_ns)) is not None:
         peaks.append(window.busy_max)
-        demand_peaks.append(machine.simulation.peaks()[1])
+        demand_peaks.append(min(cores, machine.simulation.peaks()[1]))
     return Baseline(
         busy_cores=machine.simulation.totals()["busy_core_ns"] / end_ns,
         mean_peak=sum(peaks) / max(1, len(peaks)),

@@ -19,6 +19,7 @@ from smartharvest.simulator.run import (
     run_policy,
     simulate,
 )
+from smartharvest.simulator.workload_file import find_workload
 from smartharvest.simulator.workloads import WORKLOADS, Primary, Service, Workload, steady
 from smartharvest.window import Window
 
@@ -222,3 +223,13 @@ def test_exact_windows_weigh_by_time() -> None:
 def test_the_native_learner_decides_as_vw_does() -> None:
     ways = [simulate(experiment(), "smartharvest", learner=learner) for learner in ("vw", "native")]
     assert ways[0] == ways[1]
+
+
+@pytest.mark.parametrize("policy", [*BOUNDS, "adaptive-quiet", "smartharvest"])
+def test_primaries_that_want_more_than_there_is_can_be_lent_from(policy: str) -> None:
+    crowded = find_workload("crowded")
+    outcome = simulate(
+        Experiment(crowded, make_mechanism("ipi"), seconds=1.0, cores=crowded.cores), policy
+    )
+    assert 0 <= outcome.harvested_cores <= crowded.cores
+    assert outcome.clairvoyant_cores >= 0

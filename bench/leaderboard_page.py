@@ -1,0 +1,126 @@
+"""The leaderboard's page: ``python -m bench.leaderboard_page TUNED.csv CONFIRMED.csv > PAGE.md``.
+
+Each file holds the rows of ``smartharvest simulate --policies … --csv``, of one run or several
+after one another.
+"""
+
+from __future__ import annotations
+
+import csv
+import sys
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from smartharvest.simulator.leaderboard import Row, Standing, mean_rows, standings
+
+RECOMMENDED, PAPERS = "adaptive-quiet", "smartharvest"
+MOST_CHANGE = 0.1
+TIMES_THE_PAPERS = 3.0
+OF_INSTANT = 0.75
+HEAD = """\
+| mechanism | policy | calibrated | of idle | all | worst P50 | worst P99 | within | moves/s |
+|---|---|---|---|---|---|---|---|---|"""
+ROW_HEAD = """\
+| workload | mechanism | policy | cores | of idle | of clairvoyant | P50 | P99 | P99.9 | moves/s |
+|---|---|---|---|---|---|---|---|---|---|"""
+
+
+def read(path: str) -> list[Row]:
+    kinds: dict[str, Any] = {"str": str, "int": int, "float": float}
+    read_as = {field.name: kinds[str(field.type)] for field in fields(Row)}
+    with open(path, newline="") as file:
+        return [
+            Row(**{name: read_as[name](text) for name, text in line.items()})
+            for line in csv.DictReader(file)
+            if line["workload"] != "workload"
+        ]
+
+
+def goals(board: list[Standing]) -> str:
+    """What the recommended policy was to reach, and whether it does."""
+    by_name = {(one.mechanism, one.policy): one for one in board}
+    papers = by_name["cpugroups", PAPERS].calibrated_cores
+    lines = []
+    for mechanism in dict.fromkeys(one.mechanism for one in board):
+        one = by_name[mechanism, RECOMMENDED]
+        for name, change, workload in (
+            ("P50", one.worst_p50_change, one.worst_p50_workload),
+            ("P99", one.worst_p99_change, one.worst_p99_workload),
+        ):
+            lines.append(
+                f"- `{mechanism}`: worst {name} {change:+.1%} (`{workload}`), goal at most +10 %: "
+                f"{_met(change <= MOST_CHANGE)}."
+            )
+        times, idle = one.calibrated_cores / papers, one.calibrated_of_instant
+        bound = f", goal 75 %: {_met(idle >= OF_INSTANT)}" if mechanism == "ipi" else ""
+        lines.append(
+            f"- `{mechanism}`: {one.calibrated_cores:.2f} cores on the calibrated ones, "
+            f"{times:.1f} times the paper's {papers:.2f}, goal 3: "
+            f"{_met(times >= TIMES_THE_PAPERS)}; {idle:.0%} of all that is idle{bound}."
+        )
+    return "\n".join(lines)
+
+
+def _met(met: bool) -> str:
+    return "met" if met else "**missed**"
+
+
+def table(board: list[Standing]) -> str:
+    return "\n".join(
+        [
+            HEAD,
+            *(
+                f"| {s.mechanism} | {f'**{s.policy}**' if s.policy == RECOMMENDED else s.policy} "
+                f"| {s.calibrated_cores:.2f} | {s.calibrated_of_instant:.0%} | {s.of_instant:.0%} "
+                f"| {s.worst_p50_change:+.1%} {s.worst_p50_workload} "
+                f"| {s.worst_p99_change:+.1%} {s.worst_p99_workload} "
+                f"| {s.within_10_percent} of {s.workloads} | {s.reassignments_per_s:.0f} |"
+                for s in board
+            ),
+        ]
+    )
+
+
+def every(rows: list[Row]) -> str:
+    return "\n".join(
+        [
+            ROW_HEAD,
+            *(
+                f"| {r.workload} | {r.mechanism} | {r.policy} | {r.harvested_cores:.2f} "
+                f"| {r.of_instant:.0%} | {r.of_clairvoyant:.0%} | {r.p50_change:+.1%} "
+                f"| {r.p99_change:+.1%} | {r.p999_change:+.1%} | {r.reassignments_per_s:.0f} |"
+                for r in mean_rows(rows)
+            ),
+        ]
+    )
+
+
+def page(tuned: list[Row], confirmed: list[Row]) -> str:
+    parts = [Path(__file__).with_name("leaderboard_head.md").read_text().rstrip("\n")]
+    for title, rows in (
+        ("Tuned on: four calibrated and seven hard workloads", tuned),
+        ("Confirmed on: other seeds, and seven workloads not looked at", confirmed),
+    ):
+        board = standings(rows)
+        seeds = ", ".join(str(seed) for seed in sorted({row.seed for row in rows}))
+        parts += [
+            f"## {title}",
+            f"Seeds {seeds}.",
+            table(board),
+            f"`{RECOMMENDED}` here:",
+            goals(board),
+        ]
+    parts += [
+        "## Every workload",
+        "Means over the seeds of each of the two runs; the calibrated ones are in both.",
+        "### Tuned on",
+        every(tuned),
+        "### Confirmed on",
+        every(confirmed),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page(read(sys.argv[1]), read(sys.argv[2])))
