@@ -106,8 +106,8 @@ class Simulation:
         """
 
     def recent_dispatches(self) -> dict[str, tuple[tuple[int, int], ...]]:
-        """Since the last call: ``waits``, as much of each as is ``blamed`` on what was lent,
-        ``runs`` of the threads that began, and ``moves``, how long cores took that were given back.
+        """Since the last call: ``waits``, ``runs`` of the threads that began, and ``moves``, how
+        long cores took that were given back.
 
         Histograms of (upper edge of a bucket in ns, count). Dispatches inside a service are left
         out."""

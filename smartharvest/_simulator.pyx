@@ -350,11 +350,10 @@ cdef class Simulation:
         )
 
     def recent_dispatches(self) -> dict[str, object]:
-        """``waits``, ``blamed``, ``runs``, ``moves`` since the last call: (upper edge, count)."""
+        """``waits``, ``runs``, ``moves`` since the last call: (upper edge, count)."""
         cdef simulator.sh_sim_recent *recent = &self.run.machine.recent
         kept = {
             "waits": histogram.durations(&recent.waits),
-            "blamed": histogram.durations(&recent.blamed),
             "runs": histogram.durations(&recent.runs),
             "moves": histogram.durations(&recent.moves),
         }

@@ -9,7 +9,6 @@ from smartharvest.policy.base import (
     DISPATCHES_PERIOD_NS,
     Dispatches,
     DispatchesObserver,
-    Durations,
     Policy,
 )
 
@@ -66,29 +65,11 @@ class _Seen:
 
     def since(self, before: _Seen, now_ns: int) -> Dispatches:
         moves = {edge: count - before.moves.get(edge, 0) for edge, count in self.moves.items()}
-        waits = self.waits.since(before.waits)
         return Dispatches(
             end_ns=now_ns,
-            waits=waits.durations(),
+            waits=self.waits.since(before.waits).durations(),
             runs=self.runs.since(before.runs).durations(),
-            blamed=blamed_part(waits.durations(), **waits.counts),
             # The loop counts what is lent at its next look.
             lent=self.lends or before.lends or self.lent_core_ns > before.lent_core_ns,
             moves=tuple((edge, count) for edge, count in moves.items() if count),
         )
-
-
-def blamed_part(
-    durations: Durations, *, longer: int, longer_blamed: int, **_others: int
-) -> Durations:
-    """What of these waits lending may have caused: the short ones, into which nobody looks, and of
-    the ``longer`` ones as many as the sensor blames, whichever those are. The others are none."""
-    share = longer_blamed / max(1, longer)
-    kept = {0: 0}
-    for wait_ns, count in reversed(durations):
-        long = min(count, longer)
-        blamed = count - long + round(share * long)
-        longer -= long
-        kept[wait_ns] = kept.get(wait_ns, 0) + blamed
-        kept[0] += count - blamed
-    return tuple((wait_ns, count) for wait_ns, count in sorted(kept.items()) if count)

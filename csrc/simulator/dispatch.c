@@ -106,14 +106,6 @@ static void note_peaks(struct sh_sim_machine *machine) {
         machine->spent_demand_max = machine->demand;
 }
 
-/* How long some core was not the primaries' while the thread waited. */
-static int64_t blamed_wait(const struct sh_sim_machine *machine, int64_t wait_ns) {
-    const int64_t ago_ns = machine->now_ns - machine->whole_since_ns;
-    if (machine->lent + machine->returning > 0)
-        return wait_ns;
-    return wait_ns > ago_ns ? wait_ns - ago_ns : 0;
-}
-
 static void start(struct sh_sim_machine *machine, uint32_t number, struct sh_sim_thread thread) {
     struct sh_sim_core *core = &machine->cores[number];
     struct sh_sim_totals *totals = &machine->totals;
@@ -122,7 +114,6 @@ static void start(struct sh_sim_machine *machine, uint32_t number, struct sh_sim
     totals->wait_ns += (uint64_t)wait_ns;
     sh_sim_latencies_add(&machine->waits, wait_ns);
     sh_histogram_add(&machine->recent.waits, wait_ns);
-    sh_histogram_add(&machine->recent.blamed, blamed_wait(machine, wait_ns));
     sh_histogram_add(&machine->recent.runs, thread.service_ns);
     if (wait_ns > machine->config.long_wait_ns) {
         totals->long_waits++;

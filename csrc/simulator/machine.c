@@ -45,7 +45,6 @@ static void arrive_at_primary(struct sh_sim_machine *machine, uint32_t number) {
     machine->cores[number].cold = true;
     machine->elastic--;
     machine->returning--;
-    machine->whole_since_ns = machine->now_ns;
     sh_sim_admit_core(machine, number);
 }
 
@@ -100,7 +99,6 @@ static void give_back_one(struct sh_sim_machine *machine, int64_t delay_ns) {
     }
     struct sh_sim_core *core = &machine->cores[number];
     machine->lent--;
-    machine->whole_since_ns = machine->now_ns;
     machine->totals.given_back++;
     sh_sim_agenda_set(&machine->agenda, number, INT64_MAX);
     if (core->state == SH_SIM_LENDING) {

@@ -133,7 +133,7 @@ struct sh_sim_totals {
 };
 
 struct sh_sim_recent { /* dispatches and cores given back since somebody last cleared it */
-    struct sh_histogram waits, blamed, runs, moves;
+    struct sh_histogram waits, runs, moves;
 };
 
 struct sh_sim_machine {
@@ -152,7 +152,6 @@ struct sh_sim_machine {
     struct sh_sim_recent recent;
 
     int64_t now_ns, counted_ns;
-    int64_t whole_since_ns;       /* all cores are the primaries' since then, if they are now */
     uint32_t busy, demand, ready; /* threads on a core, wanting one, in a queue for one */
     uint32_t lent, returning; /* cores: what is on its way to the elastic group counts as lent */
     uint32_t elastic;         /* cores that the elastic group has */

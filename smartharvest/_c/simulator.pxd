@@ -87,7 +87,7 @@ cdef extern from "simulator/machine.h" nogil:
         uint64_t lent, given_back, preempted, stranded, assignments
 
     struct sh_sim_recent:
-        sh_histogram waits, blamed, runs, moves
+        sh_histogram waits, runs, moves
 
     struct sh_sim_machine:
         sh_sim_recent recent

@@ -46,9 +46,9 @@ class AdaptiveBuffer:
         self._strain.observe(seen)
         if self._alone.observe(seen) or limit_ns == 0:
             return
-        if sum(count for _, count in seen.blamed) < MIN_DISPATCHES:
+        if sum(count for _, count in seen.waits) < MIN_DISPATCHES:
             return
-        share = share_longer(seen.blamed, limit_ns) - self._alone.strain.waits_beyond(limit_ns)
+        share = share_longer(seen.waits, limit_ns) - self._alone.strain.waits_beyond(limit_ns)
         if share > TOO_MANY:
             self._buffer = min(self._total, self._buffer + 1)
             if self._buffer == self._total:

@@ -1,8 +1,8 @@
 """The primary's own queueing: what its waits are while nothing is lent.
 
-A primary of many threads waits for itself, the more so the fewer CPUs there are. The sensor blames
-long waits on whoever had the CPU, but not every short one, and a task may wait behind another of
-the primary's because the CPU next to it is lent. So a policy that judges waits rests for half a
+A primary of many threads waits for itself, the more so the fewer CPUs there are, and no sensor can
+tell such a wait from one that lending has caused: most of those it causes are behind the primary's
+own tasks, which pile up where they did not before. So a policy that judges waits rests for half a
 second, and what it sees then is what it must not hold against what it lends.
 """
 
@@ -27,7 +27,9 @@ NEGLIGIBLE = 0.01
 """Less inflation than this, and a hundredth of it of waits beyond the P99 of the runs, is no
 queueing."""
 NOISE = 3.0
-"""Standard errors by which a share of long waits must differ."""
+"""Standard errors by which a share of long waits must differ,"""
+BURST = 10.0
+"""... where so many dispatches count as one: they come in bursts and wait for each other."""
 
 
 class Alone:
@@ -91,7 +93,7 @@ class Alone:
         if alone == 0:
             return seen.waits_beyond(limit_ns)
         samples = 1 / (1 / max(1.0, seen.dispatches) + 1 / max(1.0, self.strain.dispatches))
-        chance = NOISE * math.sqrt(alone / samples)
+        chance = NOISE * math.sqrt(alone * BURST / samples)
         return max(0.0, seen.waits_beyond(limit_ns) - alone - chance)
 
     def _is_queueing(self) -> bool:

@@ -67,8 +67,6 @@ class Dispatches:
     """From becoming runnable to running, 0 included."""
     runs: Durations
     """From a dispatch to the next sleep or preemption."""
-    blamed: Durations
-    """The same dispatches: as much of each wait as what was lent may have caused."""
     lent: bool = True
     """Whether anything was lent at any moment of it."""
     moves: Durations = ()

@@ -1,4 +1,4 @@
-"""What the waits that lending may have caused do to the primary, relative to how long it runs.
+"""What waiting for a core does to the primary, relative to how long its tasks run.
 
 A wait of 100 us is nothing to a request of 4 ms and everything to one of 40 us, so all is told in
 shares of the run times that the sensor has seen. Nothing of the application need be known.
@@ -38,7 +38,7 @@ class Strain:
             self._runs *= fading
             self._moves *= fading
         self._end_ns = seen.end_ns
-        _add(self._waits, seen.blamed)
+        _add(self._waits, seen.waits)
         _add(self._runs, seen.runs)
         _add(self._moves, seen.moves)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from smartharvest._core import FakeActuator, FakeSensor, Loop
-from smartharvest.dispatch_watch import DispatchWatch, blamed_part
+from smartharvest.dispatch_watch import DispatchWatch
 from smartharvest.policy import make_policy
 from smartharvest.policy.base import DISPATCHES_PERIOD_NS
 from smartharvest.policy.fallback import Fallback
@@ -32,24 +32,3 @@ def test_a_policy_that_does_not_ask_is_left_alone(
         policy = Fallback(["prev-peak"], lambda spec: make_policy(spec, total=4), 4, print)
     DispatchWatch().look(policy, loop(), DISPATCHES_PERIOD_NS)
     assert caplog.text == ""
-
-
-WAITS = ((0, 50), (10_000, 30), (100_000, 15), (900_000, 5))
-
-
-@pytest.mark.parametrize(
-    ("blamed", "kept"),
-    [
-        (0, ((0, 70), (10_000, 30))),
-        (10, ((0, 60), (10_000, 30), (100_000, 8), (900_000, 2))),
-        (20, WAITS),
-    ],
-)
-def test_long_waits_count_as_far_as_the_sensor_blames_them(
-    blamed: int, kept: tuple[tuple[int, int], ...]
-) -> None:
-    assert blamed_part(WAITS, longer=20, longer_blamed=blamed, waits=100) == kept
-
-
-def test_where_nothing_waited_long_all_short_waits_count() -> None:
-    assert blamed_part(((10_000, 30),), longer=0, longer_blamed=0) == ((10_000, 30),)

@@ -21,7 +21,6 @@ def period(
     return Dispatches(
         end_ns=number * DISPATCHES_PERIOD_NS,
         waits=durations(waits if waits is not None else {0: 1000}),
-        blamed=durations(waits if waits is not None else {0: 1000}),
         runs=durations(runs if runs is not None else {1000: 1000}),
         lent=lent,
         moves=durations(moves or {}),

@@ -173,5 +173,5 @@ def test_whatever_is_seen_the_plan_stays_possible(
 
 def test_no_dispatches_at_all_change_nothing() -> None:
     for policy in (AdaptiveBuffer(PolicySettings(TOTAL)), AdaptiveQuiet(PolicySettings(TOTAL))):
-        policy.observe_dispatches(Dispatches(1, (), (), ()))
+        policy.observe_dispatches(Dispatches(1, (), ()))
         assert policy.buffer == TOTAL
