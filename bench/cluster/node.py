@@ -28,10 +28,11 @@ ELASTIC_MIN = 1
 POLICY = "adaptive-quiet"
 _S = 1_000_000_000
 PRIMARIES = {
-    "search": ("indexserve", ((12 * _S, 40.0), (10 * _S, 900.0), (8 * _S, 300.0))),
-    "cache": ("memcached", ((9 * _S, 40_000.0), (12 * _S, 1_000.0), (9 * _S, 20_000.0))),
+    "search": ("indexserve", ((30 * _S, 900.0), (40 * _S, 40.0), (30 * _S, 300.0))),
+    "cache": ("memcached", ((45 * _S, 40_000.0), (45 * _S, 1_000.0))),
 }
-"""A workload of the paper's, and (nanoseconds, requests a second) one after the other."""
+"""A workload of the paper's, and (nanoseconds, requests a second) one after the other. Long enough
+for new workers, which first import what the job needs."""
 LONGEST_S = 600.0
 
 

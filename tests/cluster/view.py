@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import signal
 import statistics
 import sys
 import tempfile
@@ -31,7 +32,7 @@ from smartharvest.cluster.reconcile import Hysteresis
 from smartharvest.cluster.slurm_node import SlurmNode
 from tests.cluster.agents import free_port
 
-CHANGES = 20
+CHANGES = 12
 FEW, MANY = 1, 4
 SETTINGS = FollowSettings(Hysteresis())
 MakeEngine = Callable[[], Engine]
@@ -150,6 +151,7 @@ ENGINES = {each.__name__: each for each in (ray, slurm, htcondor, kubernetes, jo
 
 
 def main(names: list[str]) -> None:
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # the engine ends with us
     found = {}
     for name in names or ENGINES:
         with ExitStack() as stack:
