@@ -26,7 +26,7 @@ FRAGMENT = CHECKOUT / "packaging" / "htcondor" / "50-smartharvest"
 SUITE = "trixie"
 PACKAGES = ("condor", "coreutils", "dash")
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
-COMMANDS = ("condor_status", "condor_q", "condor_submit", "condor_rm", "condor_restart")
+COMMANDS = ("condor_status", "condor_q", "condor_submit", "condor_rm")
 NOBODY, CONDOR = 65534, 64
 
 APT = """
@@ -135,8 +135,9 @@ class MadeCondor:
         self.advertisement.unlink(missing_ok=True)
         for name in COMMANDS:
             command = commands / name
-            user = "" if name == "condor_restart" else f"--userspec={NOBODY}:{NOBODY} "
-            command.write_text(f'#!/bin/sh\nexec chroot {user}{ROOT} {name} "$@"\n')
+            command.write_text(
+                f'#!/bin/sh\nexec chroot --userspec={NOBODY}:{NOBODY} {ROOT} {name} "$@"\n'
+            )
             command.chmod(0o755)
         self._daemons: subprocess.Popen[bytes] | None = None
 
