@@ -118,35 +118,49 @@ def ask_many(port: int, rate: float, seconds: float, chance: random.Random) -> l
     while (at := at + chance.expovariate(rate)) < seconds:
         due.append(at)
     found: list[float] = []
+    connections = [connect(port) for _ in range(CONNECTIONS)]
     began_s = time.monotonic() + 0.05
 
-    def ask(mine: Sequence[float]) -> None:
-        with socket.create_connection(("127.0.0.1", port), timeout=20) as connection:
-            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            for moment in mine:
-                if (left_s := began_s + moment - time.monotonic()) > 0:
-                    time.sleep(left_s)
-                connection.sendall(b"request\n")
-                if len(connection.recv(8, socket.MSG_WAITALL)) < 8:
-                    return
-                found.append((time.monotonic() - began_s - moment) * 1e6)
+    def ask(connection: socket.socket, mine: Sequence[float]) -> None:
+        for moment in mine:
+            if (left_s := began_s + moment - time.monotonic()) > 0:
+                time.sleep(left_s)
+            request(connection)
+            found.append((time.monotonic() - began_s - moment) * 1e6)
 
     threads = [
-        threading.Thread(target=ask, args=(due[first::CONNECTIONS],))
-        for first in range(CONNECTIONS)
+        threading.Thread(target=ask, args=(connection, due[first::CONNECTIONS]))
+        for first, connection in enumerate(connections)
     ]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
+    for connection in connections:
+        connection.close()
     return found
+
+
+def connect(port: int) -> socket.socket:
+    """A connection that has had an answer: a guest's first packets may be lost, for a second."""
+    connection = socket.create_connection(("127.0.0.1", port), timeout=20)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    request(connection)
+    return connection
+
+
+def request(connection: socket.socket) -> None:
+    """Sends one and waits for its answer."""
+    connection.sendall(b"request\n")
+    if len(connection.recv(8, socket.MSG_WAITALL)) < 8:
+        raise SystemExit("the server hung up")
 
 
 def answers(port: int) -> bool:
     """Whether the server in the guest does."""
-    with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=5) as connection:
-        connection.sendall(b"request\n")
-        return len(connection.recv(8, socket.MSG_WAITALL)) == 8
+    with suppress(OSError, SystemExit):
+        connect(port).close()
+        return True
     return False
 
 
