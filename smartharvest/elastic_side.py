@@ -126,6 +126,7 @@ class ElasticSide:
         # seen once the group is narrow: where anybody has an affinity of his own nobody is nudged.
         if not (self._was_arranged or isinstance(self._tree.files, FakeKernel)):
             self.may_nudge = not tasks.pinned_cpus(group.tasks(), group.effective_cpus())
+            self._writer.adopt_pins(group.tasks(), group.effective_cpus())
         self._writer.adopt(group.cpus_file)
         self.make_room(survey)
         self._was_arranged = True

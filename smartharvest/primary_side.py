@@ -63,6 +63,9 @@ class PrimarySide:
                     f"{path}: lending {survey.capacity.max_harvest} cores would leave it no CPU; "
                     "lower --max-harvest or --elastic-min, or use --placement shared"
                 )
+            if not self._was_arranged:
+                own = next(one.group for one in self._targets if one.group.path == path)
+                self._writer.adopt_pins(own.tasks(), own.effective_cpus())
             self._writer.adopt(f"{path}/cpuset.cpus")
             if len(family) > 1:
                 make_room(family, self._writer)

@@ -14,7 +14,7 @@ from smartharvest.errors import (
     TargetVanished,
     WriteRefused,
 )
-from smartharvest.host import tasks
+from smartharvest.host import kernels, tasks
 from smartharvest.host.cpulist import format_cpulist, parse_cpulist
 from smartharvest.host.heirs import MASK, has_inherited
 from smartharvest.host.journal import (
@@ -218,6 +218,21 @@ class HostWriter:
             if start_time is not None and cpus:
                 since = now if tid == pid else None
                 entries.append(AffinityEntry(tid, start_time, tuple(sorted(cpus)), since))
+        self._journal.record(*entries)
+
+    def adopt_pins(self, tids: Iterable[int], group: Collection[int]) -> None:
+        """Journals the affinities of threads that have not all CPUs of their ``group``.
+
+        Before Linux 6.2 a write to the group's mask overwrites them (set_cpus_allowed_ptr() without
+        ``user_cpus_ptr``). Later kernels keep them.
+        """
+        if kernels.has(kernels.USER_CPUS_PTR):
+            return
+        entries = []
+        for tid in tids:
+            start_time, cpus = tasks.start_time(tid), tasks.affinity(tid)
+            if start_time is not None and cpus and cpus != set(group):
+                entries.append(AffinityEntry(tid, start_time, tuple(sorted(cpus))))
         self._journal.record(*entries)
 
     def adopt_affinities(self, directory: str, ours: Collection[frozenset[int]] = ()) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from smartharvest.errors import RightsError, TargetVanished, WriteRefused
-from smartharvest.host import tasks
+from smartharvest.host import kernels, tasks
 from smartharvest.host.cgroup import CgroupTree
 from smartharvest.host.fake_kernel import REFUSALS
 from smartharvest.host.journal import FileEntry, Journal
@@ -225,6 +225,27 @@ def test_an_affinity_is_put_back(v1: CgroupTree, journal: Journal, sleeper: int)
     assert os.sched_getaffinity(sleeper) == {min(allowed)}
     writer.restore()
     assert os.sched_getaffinity(sleeper) == allowed
+
+
+@pytest.mark.parametrize("release", [(6, 1), (6, 2)])
+def test_a_pin_in_a_group_is_journaled_where_the_kernel_will_not_keep_it(
+    v1: CgroupTree,
+    journal: Journal,
+    sleeper: int,
+    monkeypatch: pytest.MonkeyPatch,
+    release: tuple[int, int],
+) -> None:
+    monkeypatch.setattr(kernels, "running", lambda: release)
+    before = os.sched_getaffinity(sleeper)
+    pin = {min(before)}
+    os.sched_setaffinity(sleeper, pin)
+    writer = HostWriter(v1.files, journal)
+    writer.adopt_pins([sleeper, os.getpid()], before | {4096})
+    writer.adopt_pins([os.getpid()], os.sched_getaffinity(0))
+    assert len(journal.entries) == (2 if release == (6, 1) else 0)
+    os.sched_setaffinity(sleeper, before)
+    writer.restore()
+    assert os.sched_getaffinity(sleeper) == (pin if release == (6, 1) else before)
 
 
 def test_threads_that_were_pinned_before_are_told(
