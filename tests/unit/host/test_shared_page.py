@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from smartharvest.host.shared_page import Phase, SharedPage, read_nudge
+from smartharvest.host.shared_page import Phase, SharedPage, read_choices, read_nudge
 
 
 def test_what_one_writes_the_other_reads(tmp_path: Path) -> None:
@@ -36,3 +36,21 @@ def test_a_missing_or_unfinished_page_names_no_nudged_thread(tmp_path: Path) -> 
     assert read_nudge(str(tmp_path / "none")) == 0
     (tmp_path / "short").write_bytes(b"")
     assert read_nudge(str(tmp_path / "short")) == 0
+
+
+def test_the_page_of_an_earlier_program_is_made_longer(tmp_path: Path) -> None:
+    path = tmp_path / "agent-1.shared"
+    path.write_bytes(bytes(range(8)) * 8)
+    page = SharedPage(str(path))
+    assert page.choices == []
+    page.choice_slots[0] = 0b101
+    page.choice_slots[128 + 1] = 1
+    assert read_choices(str(path)) == [frozenset({0, 2}), frozenset({8})]
+    assert path.read_bytes()[:64] == bytes(range(8)) * 8
+    page.close()
+
+
+def test_where_there_is_no_page_nothing_was_chosen(tmp_path: Path) -> None:
+    assert read_choices(str(tmp_path / "none")) == []
+    (tmp_path / "empty").touch()
+    assert read_choices(str(tmp_path / "empty")) == []
