@@ -25,8 +25,7 @@ from bench.real.primaries import PRIMARIES
 from bench.statistics import rounded
 from bench.subject import Figures, NotMeasurableError
 
-MINUTES, ABLATION_MINUTES = 14.0, 7.0
-ROUNDS = 6
+MINUTES, ABLATION_MINUTES = 14.5, 7.0
 
 
 @click.command()
@@ -39,7 +38,7 @@ ROUNDS = 6
 @click.option("--primary", type=click.Choice(list(PRIMARIES)), help="Instead of an experiment's.")
 @click.option("--batch", type=click.Choice(list(BATCHES)), help="Instead of an experiment's.")
 @click.option("--load", type=float, help="Instead of an experiment's: a share of the CPUs.")
-@click.option("--rounds", default=ROUNDS, show_default=True)
+@click.option("--rounds", type=int, help="Instead of as many as the time allows.")
 @click.option("--seed", default=1, show_default=True)
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write it here, too.")
 def main(
@@ -50,7 +49,7 @@ def main(
     primary: str | None,
     batch: str | None,
     load: float | None,
-    rounds: int,
+    rounds: int | None,
     seed: int,
     out: Path | None,
 ) -> None:
@@ -90,7 +89,7 @@ def main(
 def _measure(
     experiments: Sequence[Experiment],
     conditions: Sequence[Condition],
-    rounds: int,
+    rounds: int | None,
     budget_s: float,
     seed: int,
 ) -> Figures:
@@ -102,10 +101,11 @@ def _measure(
     with Disturbance() as disturbance:
         for number, experiment in enumerate(experiments):
             left_s = max(0.0, began_s + budget_s - time.monotonic())
-            own_s = left_s / (len(experiments) - number)
+            own_s = left_s * experiment.weight / sum(one.weight for one in experiments[number:])
             own_began_s = time.monotonic()
             progress.begin(experiment.name, own_s, left_s)
-            plan = Plan(experiment, conditions, rounds, own_s, seed)
+            rows = [one for one in conditions if one.name in (experiment.rows or (one.name,))]
+            plan = Plan(experiment, rows, rounds, own_s, seed)
             try:
                 figures[experiment.name] = run(plan, progress)
                 outcome = f"{time.monotonic() - own_began_s:.0f} s"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -16,11 +17,19 @@ from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
+from bench import probe
 from smartharvest.demo.parent import die_with
 
 RECORD_BYTES, KEY_BYTES = 100, 10
 """Of TeraSort."""
 SORTED_RECORDS = 50_000
+STREAMED = 8_000_000
+"""Numbers of 8 bytes; 64 MB an array."""
+LONG_SLICE_NS = 100_000_000
+"""The longest the kernel grants (from 6.12 on; others ignore it)."""
+QEMU = "qemu-system-x86_64"
+COUNTED = 5_000_000
+"""Turns of a guest's loop between two words: some hundredths of a second, emulated."""
 BUILT_SOURCE = """
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,16 +91,76 @@ def build(unit_done: Callable[[], None], directory: Path) -> None:
         unit_done()
 
 
+def stream(unit_done: Callable[[], None], _directory: Path) -> None:
+    """STREAM's triad over arrays that no cache holds."""
+    import numpy as np
+
+    first, second = (np.ones(STREAMED) for _ in range(2))
+    result = np.empty(STREAMED)
+    while True:
+        np.multiply(second, 3.0, out=result)
+        np.add(result, first, out=result)
+        unit_done()
+
+
+def slices(unit_done: Callable[[], None], directory: Path) -> None:
+    """CPUBully that asks for the longest time slice there is."""
+    probe.set_slice(LONG_SLICE_NS)
+    bully(unit_done, directory)
+
+
+def guests(unit_done: Callable[[], None], directory: Path) -> None:
+    """An emulated machine with one CPU that counts, and says so on its debug port."""
+    disk, pipe = directory / "disk", directory / "port"
+    count = struct.pack("<I", COUNTED)
+    code = b"\x66\xb9" + count + b"\x66\x49\x75\xfc\xb0.\xe6\xe9\xeb"
+    code += struct.pack("b", -(len(code) + 1))
+    disk.write_bytes((code.ljust(510, b"\0") + b"\x55\xaa").ljust(1 << 16, b"\0"))
+    os.mkfifo(pipe)
+    parent = os.getpid()
+    subprocess.Popen(
+        [
+            *(
+                QEMU,
+                "-accel",
+                "tcg",
+                "-m",
+                "16",
+                "-display",
+                "none",
+                "-nodefaults",
+                "-no-user-config",
+            ),
+            *("-drive", f"file={disk},format=raw,if=ide"),
+            *("-chardev", f"file,id=port,path={pipe}", "-device", "isa-debugcon,chardev=port"),
+        ],
+        stdin=subprocess.DEVNULL,
+        preexec_fn=lambda: die_with(parent),  # noqa: PLW1509
+    )
+    with open(pipe, "rb", buffering=0) as port:
+        while said := port.read(1):
+            if said == b".":
+                unit_done()
+    raise SystemExit("the guest ended")
+
+
 BATCHES: dict[str, Callable[[Callable[[], None], Path], None]] = {
     "bully": bully,
     "regression": regression,
     "sort": sort,
     "build": build,
+    "stream": stream,
+    "slices": slices,
+    "guests": guests,
 }
+NEEDED = {"guests": QEMU, "build": "cc"}
+"""Programs, which not every machine has."""
 
 
 IMPORTED = {
     "bully": ("numpy",),
+    "stream": ("numpy",),
+    "slices": ("numpy",),
     "regression": ("sklearn.datasets", "sklearn.linear_model"),
 }
 

@@ -1,4 +1,4 @@
-"""Intervals for the ratio of two percentiles, from blocks of requests of several rounds. Pure.
+"""Ratios of two percentiles and their intervals, from blocks of requests of several rounds. Pure.
 
 Requests that are close share their luck, and so do those of one round: rounds are drawn with
 replacement, the same for both sides, which ran interleaved in them; then whole blocks within each.
@@ -18,8 +18,8 @@ CONFIDENCE = 0.95
 STEP = 1.01
 LEAST_NS, BINS = 1_000, 1900
 """Up to 160 s."""
-FEWEST = 20
-"""Requests of a block that is to have a percentile."""
+FEWEST = 100
+"""Requests of a round that is to have a percentile."""
 
 Counts = NDArray[np.int64]
 
@@ -36,52 +36,60 @@ def histograms(arrival_ns: NDArray[np.int64], latency_ns: NDArray[np.int64]) -> 
     return counts
 
 
-def ratio_interval(
+def paired_ratio(
     case: Sequence[Counts], baseline: Sequence[Counts], percentile: float, seed: int
-) -> tuple[float, float]:
-    """Of case's percentile over baseline's; both have one entry a round, in the same order."""
+) -> tuple[float, float, float]:
+    """(median round's ratio of case's percentile over baseline's, low, high).
+
+    Both have one entry a round, in the same order. What a whole round suffers cancels, and a stall
+    of the machine, which spoils a round or two, does not count. ValueError if no round has FEWEST
+    requests on both sides.
+    """
+    rng = np.random.default_rng(seed)
+    pairs = [
+        sides for sides in zip(case, baseline, strict=True) if min(map(np.sum, sides)) >= FEWEST
+    ]
+    if not pairs:
+        raise ValueError("no round has enough requests")
+    ratios = np.array(
+        [
+            _resampled(own, percentile, rng) / _resampled(other, percentile, rng)
+            for own, other in pairs
+        ]
+    )
+    drawn = rng.integers(0, len(pairs), (RESAMPLES, len(pairs)))
+    medians = np.median(ratios[drawn, np.arange(RESAMPLES)[:, None]], axis=1)
+    found = [_percentile(own, percentile) / _percentile(other, percentile) for own, other in pairs]
+    return float(np.median(found)), *_interval(medians)
+
+
+def pooled_ratio(
+    case: Sequence[Counts], baseline: Sequence[Counts], percentile: float, seed: int
+) -> tuple[float, float, float]:
+    """The same of the requests of all rounds together."""
     rng = np.random.default_rng(seed)
     rounds = rng.integers(0, len(case), (RESAMPLES, len(case)))
     times = [np.bincount(drawn, minlength=len(case)) for drawn in rounds]
     ratios = _draw(case, times, percentile, rng) / _draw(baseline, times, percentile, rng)
+    ratio = _percentile(np.concatenate(case), percentile) / _percentile(
+        np.concatenate(baseline), percentile
+    )
+    return float(ratio), *_interval(ratios)
+
+
+def _interval(ratios: NDArray[np.float64]) -> tuple[float, float]:
     tail = (1.0 - CONFIDENCE) / 2 * 100
     low, high = np.percentile(ratios, [tail, 100 - tail])
     return float(low), float(high)
 
 
-def typical_ratio(
-    case: Sequence[Counts], baseline: Sequence[Counts], percentile: float, seed: int
-) -> tuple[float, float, float]:
-    """As ``ratio_interval`` with the ratio first, of the percentile of the median block.
-
-    A stall of the whole machine, which a hypervisor makes now and then, spoils a block or two and
-    not this. ValueError if no block has enough requests.
-    """
-    rng = np.random.default_rng(seed)
-    sides = [[_of_blocks(counts, percentile) for counts in side] for side in (case, baseline)]
-    usable = [number for number in range(len(case)) if all(side[number].size for side in sides)]
-    if not usable:
-        raise ValueError("no block has enough requests")
-    ratios = []
-    for drawn in rng.choice(usable, (RESAMPLES, len(usable))):
-        own, other = (
-            np.median(np.concatenate([rng.choice(side[n], side[n].size) for n in drawn]))
-            for side in sides
-        )
-        ratios.append(own / other)
-    tail = (1.0 - CONFIDENCE) / 2 * 100
-    low, high = np.percentile(ratios, [tail, 100 - tail])
-    own, other = (np.median(np.concatenate([side[n] for n in usable])) for side in sides)
-    return float(own / other), float(low), float(high)
+def _resampled(counts: Counts, percentile: float, rng: np.random.Generator) -> NDArray[np.float64]:
+    """The percentile of RESAMPLES draws of one round's blocks."""
+    return _draw([counts], [np.ones(1, dtype=np.int64)] * RESAMPLES, percentile, rng)
 
 
-def _of_blocks(counts: Counts, percentile: float) -> NDArray[np.float64]:
-    """The percentile of each block with at least FEWEST requests, ns."""
-    requests = counts.sum(axis=1)
-    reached = np.cumsum(counts[requests >= FEWEST], axis=1)
-    wanted = reached[:, -1:] * percentile / 100
-    column = (reached < wanted).sum(axis=1)
-    return np.asarray(LEAST_NS * STEP ** (column + 0.5), dtype=np.float64)
+def _percentile(counts: Counts, percentile: float) -> float:
+    return float(_reached(counts.sum(axis=0, keepdims=True).astype(float), percentile)[0])
 
 
 def _draw(
@@ -96,6 +104,11 @@ def _draw(
         blocks = counts.shape[0]
         drawn = [rng.multinomial(blocks * time[number], [1 / blocks] * blocks) for time in times]
         sums += np.asarray(drawn, dtype=np.float64) @ counts
+    return _reached(sums, percentile)
+
+
+def _reached(sums: NDArray[np.float64], percentile: float) -> NDArray[np.float64]:
+    """The percentile of each row's histogram, ns."""
     reached = np.cumsum(sums, axis=1)
     wanted = reached[:, -1:] * percentile / 100
     column = (reached < wanted).sum(axis=1)

@@ -23,6 +23,10 @@ class Condition:
     """Of the agent, beyond the defaults."""
     without: str | None = None
     """What of the agent is switched off that no setting switches; a key of bench.real.without."""
+    slices: int = 1
+    """A round; more for what all others are compared with."""
+    warm_up_s: float = 0.0
+    """Traffic before the slice: for a policy that tries before it decides."""
 
 
 BASELINE = "alone"
@@ -33,7 +37,10 @@ RECOMMENDED = "adaptive-quiet"
 CANDIDATES = tuple(name for name in ("idle-first",) if name in POLICY_NAMES)
 """Policies of ours that may become the recommended one."""
 
-ALONE = Condition(BASELINE, "no batch runs", batch=False)
+IDLE_FIRST_WARM_UP_S = 4.0
+"""Its trials on two CPUs, and some of what it then holds."""
+
+ALONE = Condition(BASELINE, "no batch runs", batch=False, slices=2)
 CPU_IDLE = Condition(RIVAL, "the batch on every CPU under cpu.idle=1", phase="cpu-idle")
 
 CONDITIONS = (
@@ -57,7 +64,12 @@ CONDITIONS = (
     Condition("smartharvest", "the paper's agent, with Vowpal Wabbit", policy="smartharvest"),
     Condition(RECOMMENDED, "the policy recommended here", policy=RECOMMENDED),
     *(
-        Condition(name, "confines only when cpu.idle does not suffice", policy=name)
+        Condition(
+            name,
+            "confines only when cpu.idle does not suffice",
+            policy=name,
+            warm_up_s=IDLE_FIRST_WARM_UP_S,
+        )
         for name in CANDIDATES
     ),
 )
@@ -78,16 +90,17 @@ class Experiment:
     gaps: bool = True
     """Whether the traffic pauses for some tenths of a second every now and then. Where it does not,
     a window without a moment at which two CPUs are busy is rare, and two are all there are."""
+    rows: tuple[str, ...] = ()
+    """Names of the conditions; empty for all."""
+    weight: float = 1.0
+    """Its part of the time that all have."""
+
+
+CASE = (BASELINE, "alone again", RIVAL, "static half", "smartharvest", *CANDIDATES)
+"""Whether cpu.idle is enough somewhere, and what else is."""
 
 
 EXPERIMENTS = (
-    Experiment(
-        "memcached-bully-10",
-        "memcached",
-        "bully",
-        0.10,
-        "A lightly loaded primary and a batch that only computes: what cpu.idle is best at.",
-    ),
     Experiment(
         "memcached-build-30",
         "memcached",
@@ -95,6 +108,33 @@ EXPERIMENTS = (
         0.30,
         "A batch of forks, page faults and files, most of it inside the kernel, which gives way "
         "later than user code.",
+        weight=2.5,
+    ),
+    Experiment(
+        "search-sort-40",
+        "search",
+        "sort",
+        0.40,
+        "Queries of hundreds of microseconds beside sorting through files: caches and memory "
+        "bandwidth are shared, whatever is confined.",
+        weight=2.5,
+    ),
+    Experiment(
+        "digits-regression-30",
+        "digits",
+        "regression",
+        0.30,
+        "Inference in Python processes beside training with linear algebra.",
+        rows=(*CASE, "nice 19", "fixed-buffer:1", "prev-peak", "sensing only"),
+        weight=1.5,
+    ),
+    Experiment(
+        "memcached-bully-10",
+        "memcached",
+        "bully",
+        0.10,
+        "A lightly loaded primary and a batch that only computes: what cpu.idle is best at.",
+        rows=CASE,
     ),
     Experiment(
         "memcached-bully-50",
@@ -105,21 +145,7 @@ EXPERIMENTS = (
         "shares by weight then lets the idle group have whole ticks. The load is steady: every "
         "window of 25 ms has a moment at which two CPUs are busy.",
         gaps=False,
-    ),
-    Experiment(
-        "search-sort-40",
-        "search",
-        "sort",
-        0.40,
-        "Queries of hundreds of microseconds beside sorting through files: caches and memory "
-        "bandwidth are shared, whatever is confined.",
-    ),
-    Experiment(
-        "digits-regression-30",
-        "digits",
-        "regression",
-        0.30,
-        "Inference in Python processes beside training with linear algebra.",
+        rows=CASE,
     ),
     Experiment(
         "memcached-build-steps",
@@ -128,5 +154,33 @@ EXPERIMENTS = (
         0.20,
         "The load goes from middle to a quarter of that and to double, as in the paper's Table 2.",
         shape=(1.0, 0.25, 2.0),
+        rows=(*CASE, "sensing only"),
+        weight=1.5,
+    ),
+    Experiment(
+        "search-stream-40",
+        "search",
+        "stream",
+        0.40,
+        "A batch that streams through arrays larger than the caches: it takes their content and "
+        "the memory's bandwidth from the primary, which no CPU's owner can give back.",
+        rows=CASE,
+    ),
+    Experiment(
+        "memcached-slices-30",
+        "memcached",
+        "slices",
+        0.30,
+        "Batch threads that ask for time slices of 100 ms (sched_setattr(2)): whoever has been "
+        "let in stays.",
+        rows=CASE,
+    ),
+    Experiment(
+        "memcached-guests-30",
+        "memcached",
+        "guests",
+        0.30,
+        "The batch is virtual: a guest on each CPU, emulated, as the paper's ElasticVM is one.",
+        rows=CASE,
     ),
 )

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import subprocess
 import tempfile
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -17,8 +19,11 @@ from numpy.typing import NDArray
 
 from bench.compiling import build_program
 from bench.machine import steal_s
+from bench.real.batch import NEEDED
+from bench.real.bootstrap import BLOCK_NS
 from bench.real.conditions import BASELINE, RIVAL, UNCHANGED, Condition, Experiment
-from bench.real.figures import Slice, against, summarize
+from bench.real.figures import Slice, against, left_out_share, summarize, without_disturbed
+from bench.real.foreign import Foreign, disturbed, watching
 from bench.real.primaries import PRIMARIES, Primary, free_port, wait_until_it_answers
 from bench.real.processes import batch, cpu_s, release, waiting
 from bench.real.traffic import Load, encode_requests, poisson_arrivals, with_quiet_gaps
@@ -32,10 +37,17 @@ SETTLE_S = 0.2
 """Between arranging a condition and measuring it."""
 CALIBRATION: Load = [(1.5, 500.0)]
 UNIT_S = 1.5
-SHORTEST_S = 0.6
+SHORTEST_S = 1.2
+FEWEST_ROUNDS = 5
+BEST_SLICE_S = 2.0
+"""With more time there are more rounds rather than longer slices."""
 YARDSTICKS = {"to_alone": BASELINE, "to_rival": RIVAL, "to_default": UNCHANGED}
-OVERHEAD_GUESS_S = 1.2
+OVERHEAD_GUESS_S = 0.8
 """What a slice takes beyond its traffic, before any was run."""
+MOST_FOREIGN = 0.02
+"""Of one CPU: a block of arrivals in which others had more is left out, of whatever row it is."""
+FEWEST_LEFT = 0.4
+"""Where less of a row's blocks would be left, none is left out: the machine is not ours."""
 
 
 @dataclass(frozen=True)
@@ -44,10 +56,23 @@ class Plan:
 
     experiment: Experiment
     conditions: Sequence[Condition]
-    rounds: int
+    rounds: int | None
+    """None: as many as the time allows, FEWEST_ROUNDS at least."""
     budget_s: float
     """For everything, starting and calibrating included; a slice is never below SHORTEST_S."""
     seed: int
+
+    def rounds_in(self, left_s: float) -> int:
+        if self.rounds is not None:
+            return self.rounds
+        slices = sum(condition.slices for condition in self.conditions)
+        round_s = slices * (BEST_SLICE_S + OVERHEAD_GUESS_S) + self.warm_up_s
+        return max(FEWEST_ROUNDS, int(left_s / round_s))
+
+    @property
+    def warm_up_s(self) -> float:
+        """Of a round."""
+        return sum(condition.warm_up_s for condition in self.conditions)
 
 
 def run(plan: Plan, watch: Watch) -> Figures:
@@ -59,33 +84,43 @@ def run(plan: Plan, watch: Watch) -> Figures:
     began_s = time.monotonic()
     experiment, conditions = plan.experiment, plan.conditions
     slices: dict[str, list[Slice]] = {condition.name: [] for condition in conditions}
-    with demo_groups() as groups, serving(plan, groups) as server:
+    missing = NEEDED.get(experiment.batch)
+    if missing and shutil.which(missing) is None:
+        raise NotMeasurableError(f"{missing} is not installed")
+    with watching() as foreign, demo_groups() as groups, serving(plan, groups) as server:
         unit = _batch_unit(experiment.batch, groups)
         cost_s = server.cost_s(plan.seed)
         rate = experiment.load * len(groups.cpus) / cost_s
         order = random.Random(plan.seed)
         overhead_s = OVERHEAD_GUESS_S
+        each = [condition for condition in conditions for _ in range(condition.slices)]
+        rounds = plan.rounds_in(began_s + plan.budget_s - time.monotonic())
+        stage = Stage(experiment, groups, server, foreign)
         try:
-            for number in range(plan.rounds):
+            for number in range(rounds):
                 round_began_s = time.monotonic()
                 left_s = began_s + plan.budget_s - round_began_s
-                slices_left = (plan.rounds - number) * len(conditions)
-                slice_s = max(SHORTEST_S, left_s / slices_left - overhead_s)
+                round_s = left_s / (rounds - number) - plan.warm_up_s
+                slice_s = max(SHORTEST_S, round_s / len(each) - overhead_s)
                 load = [
                     (slice_s / len(experiment.shape), rate * share) for share in experiment.shape
                 ]
-                for place, condition in enumerate(order.sample(list(conditions), len(conditions))):
-                    done = number * len(conditions) + place
-                    watch.advance(done, plan.rounds * len(conditions), condition.name)
+                for place, condition in enumerate(order.sample(each, len(each))):
+                    watch.advance(number * len(each) + place, rounds * len(each), condition.name)
                     seed = plan.seed * 1000 + number
-                    done_slice = _measure(experiment, condition, groups, server, load, seed)
-                    slices[condition.name].append(done_slice)
-                overhead_s = (time.monotonic() - round_began_s) / len(conditions) - slice_s
+                    slices[condition.name].append(stage.measure(condition, load, seed))
+                took_s = time.monotonic() - round_began_s - plan.warm_up_s
+                overhead_s = took_s / len(each) - slice_s
         except KeyboardInterrupt:
             watch.interrupted = True
-            if not all(slices.values()):
+            if any(len(slices[one.name]) < one.slices for one in conditions):
                 raise
-    whole = min(len(of_one) for of_one in slices.values())
+    whole = min(len(slices[one.name]) // one.slices for one in conditions)
+    kept = {one.name: slices[one.name][: whole * one.slices] for one in conditions}
+    left = {name: 1 - left_out_share(of_one) for name, of_one in kept.items()}
+    ours = min(left.values()) >= FEWEST_LEFT
+    if ours:
+        kept = {name: [without_disturbed(one) for one in of_one] for name, of_one in kept.items()}
     return {
         "primary": experiment.primary,
         "batch": experiment.batch,
@@ -97,22 +132,25 @@ def run(plan: Plan, watch: Watch) -> Figures:
         "core_us_per_request": rounded(cost_s * 1e6),
         "batch_unit_per_core_s": rounded(unit),
         "rounds": whole,
-        "seconds_a_condition": rounded(sum(one.seconds for one in slices[conditions[0].name])),
+        "seconds_a_condition": rounded(sum(one.seconds for one in kept[conditions[-1].name])),
+        "others_seen": foreign.seen,
+        "disturbed_blocks_left_out": ours,
         "conditions": {
-            condition.name: _figures_of(condition, slices, whole, plan, unit)
+            condition.name: _figures_of(condition, kept, plan, unit)
+            | {"left_out": rounded(1 - left[condition.name])}
             for condition in conditions
         },
     }
 
 
 def _figures_of(
-    condition: Condition, slices: dict[str, list[Slice]], whole: int, plan: Plan, unit: float
+    condition: Condition, slices: dict[str, list[Slice]], plan: Plan, unit: float
 ) -> Figures:
-    own = slices[condition.name][:whole]
+    own = slices[condition.name]
     figures = summarize(own, shape=plan.experiment.shape, batch_unit=unit)
     for name, other in YARDSTICKS.items():
         if other in slices and other != condition.name:
-            figures[name] = against(own, slices[other][:whole], plan.seed)
+            figures[name] = against(own, slices[other], plan.seed)
     return figures
 
 
@@ -120,9 +158,14 @@ class Traffic:
     """A slice's requests, and a generator in the primary's group that waits to send them."""
 
     def __init__(
-        self, generator: subprocess.Popen[bytes], arrival_ns: NDArray[np.int64], latencies: Path
+        self,
+        generator: subprocess.Popen[bytes],
+        warm_up: int,
+        arrival_ns: NDArray[np.int64],
+        latencies: Path,
     ) -> None:
         self.arrival_ns = arrival_ns
+        self._warm_up = warm_up
         self._generator = generator
         self._latencies = latencies
 
@@ -139,8 +182,8 @@ class Traffic:
         return usage.ru_utime + usage.ru_stime
 
     def latency_ns(self) -> NDArray[np.int64]:
-        """One a request, after ``wait``; -1 where no answer came."""
-        return np.fromfile(self._latencies, dtype=np.int64)
+        """One a request after the warm-up, after ``wait``; -1 where no answer came."""
+        return np.fromfile(self._latencies, dtype=np.int64)[self._warm_up :]
 
 
 class Server:
@@ -156,16 +199,24 @@ class Server:
         self._directory = directory
 
     @contextmanager
-    def traffic(self, load: Load, seed: int, *, gaps: bool = False) -> Iterator[Traffic]:
-        """Draws and prepares a slice; equal arguments draw equal traffic."""
+    def traffic(
+        self, load: Load, seed: int, *, gaps: bool = False, warm_up_s: float = 0.0
+    ) -> Iterator[Traffic]:
+        """Draws and prepares a slice; equal arguments draw equal traffic, whatever the warm-up.
+
+        That has the load's first step; its requests are in no figure.
+        """
         rng = np.random.default_rng(seed)
-        arrival_ns = poisson_arrivals(with_quiet_gaps(load, rng) if gaps else load, rng)
+        arrival_ns, asked = self._draw(load, gaps, rng)
         if not arrival_ns.size:
             raise NotMeasurableError("a slice without a request; give it more time")
+        warm_up: Load = [(warm_up_s, load[0][1])] if warm_up_s else []
+        early_ns, early = self._draw(warm_up, gaps, np.random.default_rng(seed + 1))
+        all_ns = np.concatenate([early_ns, arrival_ns + int(warm_up_s * 1e9)])
         names = ("arrivals", "requests", "latencies")
         arrivals, requests, latencies = (self._directory / name for name in names)
-        arrivals.write_bytes(arrival_ns.tobytes())
-        requests.write_bytes(encode_requests(self._primary.requests(arrival_ns.size, rng)))
+        arrivals.write_bytes(all_ns.tobytes())
+        requests.write_bytes(encode_requests([*early, *asked]))
         program = build_program(Path(__file__).with_name("openloop.c"), "-pthread")
         speaks = [str(self._port), str(self._primary.connections), self._primary.terminator]
         with waiting([program, *speaks, arrivals, requests, latencies]) as generator:
@@ -174,7 +225,16 @@ class Server:
             assert generator.stdout is not None
             if generator.stdout.readline() != b"ready\n":
                 raise NotMeasurableError(f"{self._primary.name}: cannot be reached")
-            yield Traffic(generator, arrival_ns, latencies)
+            yield Traffic(generator, early_ns.size, arrival_ns, latencies)
+
+    def _draw(
+        self, load: Load, gaps: bool, rng: np.random.Generator
+    ) -> tuple[NDArray[np.int64], list[bytes]]:
+        """Arrivals, and what is asked at them."""
+        if not load:
+            return np.empty(0, dtype=np.int64), []
+        arrival_ns = poisson_arrivals(with_quiet_gaps(load, rng) if gaps else load, rng)
+        return arrival_ns, self._primary.requests(arrival_ns.size, rng)
 
     def cost_s(self, seed: int) -> float:
         """CPU seconds of a request, server and generator together, when alone and warm."""
@@ -228,56 +288,71 @@ def _batch_unit(name: str, groups: DemoGroups) -> float:
             groups.leave_phase()
 
 
-def _measure(
-    experiment: Experiment,
-    condition: Condition,
-    groups: DemoGroups,
-    server: Server,
-    load: Load,
-    seed: int,
-) -> Slice:
-    """One slice; everything it has started has ended."""
-    seconds = sum(length for length, _ in load)
-    with ExitStack() as stack:
-        work = stack.enter_context(batch(experiment.batch)) if condition.batch else None
-        traffic = stack.enter_context(server.traffic(load, seed, gaps=experiment.gaps))
-        if work is not None:
-            groups.place("elastic", work.pid)
-            groups.enter_phase(condition.phase)
-            stack.callback(groups.leave_phase)
-            work.start()
-        time.sleep(SETTLE_S)
+@dataclass(frozen=True)
+class Stage:
+    """Where the slices of an experiment are measured."""
+
+    experiment: Experiment
+    groups: DemoGroups
+    server: Server
+    foreign: Foreign
+
+    def measure(self, condition: Condition, load: Load, seed: int) -> Slice:
+        """One slice; everything it has started has ended."""
+        seconds = sum(length for length, _ in load)
+        warm_up_s, experiment = condition.warm_up_s, self.experiment
         readings: list[_Reading] = []
+        began_ns: list[int] = []
+        with ExitStack() as stack:
+            work = stack.enter_context(batch(experiment.batch)) if condition.batch else None
+            traffic = stack.enter_context(
+                self.server.traffic(load, seed, gaps=experiment.gaps, warm_up_s=warm_up_s)
+            )
+            if work is not None:
+                self.groups.place("elastic", work.pid)
+                self.groups.enter_phase(condition.phase)
+                stack.callback(self.groups.leave_phase)
+                work.start()
+            time.sleep(SETTLE_S)
+            others = stack.enter_context(self.foreign.series())
 
-        def read() -> None:
-            units, spent_s = (work.units(), work.cpu_s()) if work is not None else (0, 0.0)
-            readings.append(_Reading(time.monotonic(), units, spent_s, steal_s()))
+            def read() -> None:
+                units, spent_s = (work.units(), work.cpu_s()) if work is not None else (0, 0.0)
+                readings.append(_Reading(time.monotonic(), units, spent_s, steal_s()))
 
-        def begin() -> None:
-            read()
-            traffic.go()
+            warm = threading.Timer(warm_up_s, read)
 
-        agent = NO_AGENT
-        if condition.policy is None:
-            begin()
-            time.sleep(seconds)
-            read()
-        else:
-            with without(condition.without):
-                agent = groups.run_agent(
-                    condition.policy, seconds, begin, read, **condition.settings
-                )
-        traffic.wait()
-    before, after = readings
-    return Slice(
-        arrival_ns=traffic.arrival_ns,
-        latency_ns=traffic.latency_ns(),
-        seconds=after.time_s - before.time_s,
-        batch_units=after.units - before.units,
-        batch_core_s=after.batch_s - before.batch_s,
-        harvested_cores=agent.harvested_cores if condition.policy and condition.batch else None,
-        short=agent.short,
-        long=agent.long,
-        agent_core_s=agent.agent_cpu_seconds,
-        steal_core_s=after.steal_s - before.steal_s,
-    )
+            def begin() -> None:
+                began_ns.append(time.monotonic_ns() + int(warm_up_s * 1e9))
+                traffic.go()
+                warm.start()
+
+            agent = NO_AGENT
+            if condition.policy is None:
+                begin()
+                time.sleep(warm_up_s + seconds)
+                read()
+            else:
+                with without(condition.without):
+                    agent = self.groups.run_agent(
+                        condition.policy, warm_up_s + seconds, begin, read, **condition.settings
+                    )
+            traffic.wait()
+        before, after = sorted(readings, key=lambda reading: reading.time_s)
+        measured = seconds / (warm_up_s + seconds)
+        blocks = int(traffic.arrival_ns[-1] // BLOCK_NS) + 1
+        return Slice(
+            arrival_ns=traffic.arrival_ns,
+            latency_ns=traffic.latency_ns(),
+            seconds=after.time_s - before.time_s,
+            batch_units=after.units - before.units,
+            batch_core_s=after.batch_s - before.batch_s,
+            harvested_cores=agent.harvested_cores if condition.policy and condition.batch else None,
+            short=agent.short,
+            long=agent.long,
+            agent_core_s=agent.agent_cpu_seconds * measured,
+            steal_core_s=after.steal_s - before.steal_s,
+            disturbed=disturbed(
+                np.array(others), began_ns[0], blocks, BLOCK_NS, int(MOST_FOREIGN * BLOCK_NS)
+            ),
+        )

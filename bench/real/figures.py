@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from bench.real.bootstrap import histograms, ratio_interval, typical_ratio
+from bench.real.bootstrap import BLOCK_NS, Counts, histograms, paired_ratio, pooled_ratio
 from bench.statistics import QUANTILES, rounded
-from bench.subject import Figures
+from bench.subject import Figures, NotMeasurableError
 
 PERCENTILES = {"p50": 50.0, "p99": 99.0, "p999": 99.9}
 ALLOWED = 1.10
@@ -36,6 +36,21 @@ class Slice:
     agent_core_s: float = 0.0
     steal_core_s: float = 0.0
     """What the hypervisor withheld meanwhile, of all CPUs."""
+    disturbed: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    """Numbers of the blocks of arrivals in which others had the machine."""
+
+
+def left_out_share(slices: Sequence[Slice]) -> float:
+    """Of the requests, those that ``without_disturbed`` leaves out."""
+    requests = sum(one.arrival_ns.size for one in slices)
+    kept = sum(without_disturbed(one).arrival_ns.size for one in slices)
+    return 1 - kept / requests
+
+
+def without_disturbed(one: Slice) -> Slice:
+    """Without the requests of the disturbed blocks; cores and work are those of all the time."""
+    kept = ~np.isin(one.arrival_ns // BLOCK_NS, one.disturbed)
+    return replace(one, arrival_ns=one.arrival_ns[kept], latency_ns=one.latency_ns[kept])
 
 
 def summarize(slices: Sequence[Slice], *, shape: Sequence[float], batch_unit: float) -> Figures:
@@ -45,6 +60,8 @@ def summarize(slices: Sequence[Slice], *, shape: Sequence[float], batch_unit: fl
     """
     pooled = np.concatenate([one.latency_ns for one in slices])
     answered = pooled[pooled >= 0]
+    if not answered.size:
+        raise NotMeasurableError("no request was answered")
     seconds = sum(one.seconds for one in slices)
     lent = [one.harvested_cores for one in slices if one.harvested_cores is not None]
     work = sum(one.batch_units for one in slices) / seconds
@@ -69,26 +86,31 @@ def summarize(slices: Sequence[Slice], *, shape: Sequence[float], batch_unit: fl
 
 
 def against(slices: Sequence[Slice], baseline: Sequence[Slice], seed: int) -> Figures:
-    """Each percentile as a ratio to the baseline's, with its interval."""
-    whole = min(len(slices), len(baseline))
-    own, other = (
-        [histograms(one.arrival_ns, one.latency_ns) for one in side[:whole]]
-        for side in (slices, baseline)
-    )
-    pooled, reference = (
-        np.concatenate([_answered(one) for one in side[:whole]]) for side in (slices, baseline)
-    )
+    """Each percentile as a ratio to the baseline's, with its interval.
+
+    Either side may have several slices a round, one after another. ``p99`` and its like are the
+    median round's ratio, which is what a verdict goes by; ``pooled_p99`` is of all requests.
+    """
+    rounds = min(len(slices), len(baseline))
+    own, other = (_by_round(side, rounds) for side in (slices, baseline))
     figures: Figures = {}
     for name, percentile in PERCENTILES.items():
-        ratio = np.percentile(pooled, percentile) / np.percentile(reference, percentile)
-        low, high = ratio_interval(own, other, percentile, seed)
-        figures[name] = {"ratio": rounded(float(ratio)), "interval": [rounded(low), rounded(high)]}
-    try:
-        ratio, low, high = typical_ratio(own, other, PERCENTILES["p99"], seed)
-    except ValueError:  # too few requests
-        return figures
-    figures["typical_p99"] = {"ratio": rounded(ratio), "interval": [rounded(low), rounded(high)]}
+        try:
+            figures[name] = _ratio(*paired_ratio(own, other, percentile, seed))
+        except ValueError:  # too few requests
+            figures[name] = _ratio(*pooled_ratio(own, other, percentile, seed))
+    figures["pooled_p99"] = _ratio(*pooled_ratio(own, other, PERCENTILES["p99"], seed))
     return figures
+
+
+def _ratio(ratio: float, low: float, high: float) -> Figures:
+    return {"ratio": rounded(ratio), "interval": [rounded(low), rounded(high)]}
+
+
+def _by_round(side: Sequence[Slice], rounds: int) -> list[Counts]:
+    each = len(side) // rounds
+    counts = [histograms(one.arrival_ns, one.latency_ns) for one in side]
+    return [np.concatenate(counts[n * each : (n + 1) * each]) for n in range(rounds)]
 
 
 def verdict(p99: Mapping[str, Any]) -> str:

@@ -9,7 +9,8 @@ from statistics import median
 from typing import Any
 
 from bench import pictures
-from bench.real.conditions import CANDIDATES, RECOMMENDED, RIVAL
+from bench.real.conditions import ALONE, CANDIDATES, RECOMMENDED, RIVAL
+from bench.real.experiment import FEWEST_LEFT, MOST_FOREIGN
 from bench.real.figures import ALLOWED, NOT_PROTECTED, PROTECTED, verdict
 
 Node = Mapping[str, Any]
@@ -21,15 +22,22 @@ Requests arrive open-loop, drawn from a Poisson process, and their latency count
 they were meant to be sent; but for the steady ones, traffic pauses for 0.1 to 0.4 s after 0.15 to
 0.4 s of it. *Load* is the share of this machine's CPUs that server and load generator use when
 alone, between the pauses. All rows of a table ran in interleaved rounds, in an order drawn anew
-for each round, with the same requests. Ratios are to *alone*; in brackets the 95 % interval of a
-bootstrap over rounds and, within them, blocks of 100 ms. *Typical P99* is that of the median
-block: a machine that stalls for some milliseconds now and then moves the P99 of all requests, and
-not this one. *Withheld* is what the hypervisor kept for itself, in cores. *Lent* is what the agent
-says; *consumed* is the CPU time the batch really had, in cores; *work* is what it got done, in
-units of what it does with a core of its own and the machine to itself. A primary is **protected**
-if the whole interval of its P99 is at most {ALLOWED - 1:.0%} above alone, **not protected** if the
-whole interval is above that, and otherwise this run cannot tell. *alone again* is no condition but
-the noise: what it shows, every row may show for nothing.
+for each round, with the same requests.
+
+Ratios are to *alone*, which runs {ALONE.slices} times a round: *P50*, *P99* and *P99.9* are the
+median round's ratio, since rows of one round share its luck; *pooled P99* is that of all requests
+together. In brackets the 95 % interval of a bootstrap over rounds and, within them, blocks of
+100 ms. A block in which others, the kernel's threads and the hypervisor among them, had more than
+{MOST_FOREIGN:.0%} of a CPU is *left out*, of every row alike (latencies only, and where at least
+{FEWEST_LEFT:.0%} of every row's requests remain). A primary is **protected** if the whole interval
+of its P99 is at most {ALLOWED - 1:.0%} above alone, **not protected** if the whole interval is
+above that, and otherwise this run cannot tell. *alone again* is no condition but the noise: what
+it shows, every row may show for nothing.
+
+*Lent* is what the agent says; *consumed* is the CPU time the batch really had, in cores; *work* is
+what it got done, in units of what it does with a core of its own and the machine to itself: ways
+are compared by these two. *Agent* is what the agent used, in cores, and *withheld* what the
+hypervisor kept for itself.
 """
 
 
@@ -60,13 +68,13 @@ def ablations_part(document: Node, show: Show) -> Iterator[str]:
             continue
         rows = _rows(experiment)
         yield _setting(experiment)
-        heads = ["P50 µs", "P99 µs", "P50", "P99", "typical P99"]
+        heads = ["P50 µs", "P99 µs", "P50", "P99", "pooled P99"]
         heads += ["lent", "consumed", "work", "agent", "withheld", "safeguards short, long"]
         yield "| | " + " | ".join(heads) + " |\n" + "|---" * (1 + len(heads)) + "|"
         for row_name, row in rows.items():
             latency, acted = row["latency_us"], row["safeguards"]
             cells = [f"{latency['p50']:g}", f"{latency['p99']:g}"]
-            cells += _ratios(row, "to_default", ("p50", "p99", "typical_p99"))
+            cells += _ratios(row, "to_default", ("p50", "p99", "pooled_p99"))
             cells += [*_cores(row), f"{acted['short']}, {acted['long']}"]
             yield f"| {row_name} | " + " | ".join(cells) + " |"
         yield ""
@@ -144,10 +152,14 @@ def _experiment(name: str, experiment: Node, show: Show) -> Iterator[str]:
         return
     rows = _rows(experiment)
     yield _setting(experiment)
+    if not experiment["disturbed_blocks_left_out"]:
+        yield "**Careful:** others had the machine so often that nothing is left out.\n"
+    elif not experiment["others_seen"]:
+        yield "Other processes cannot be seen here; only the hypervisor's part is left out.\n"
     steps = any(row["p99_steps_us"] for row in rows.values())
     heads = ["P50 µs", "P99 µs", "median round's P99 µs", "P99.9 µs"]
-    heads += ["P50", "P99", "typical P99", "P99.9"]
-    heads += ["lent", "consumed", "work", "agent", "withheld", "verdict"]
+    heads += ["P50", "P99", "pooled P99", "P99.9"]
+    heads += ["lent", "consumed", "work", "agent", "withheld", "left out", "verdict"]
     heads += ["P99 of each step µs"] if steps else []
     yield "| | " + " | ".join(heads) + " |\n" + "|---" * (1 + len(heads)) + "|"
     for row_name, row in rows.items():
@@ -168,8 +180,8 @@ def _cells(row: Node, steps: bool) -> list[str]:
     latency = row["latency_us"]
     cells = [f"{latency[name]:g}" for name in ("p50", "p99", "p999")]
     cells.insert(2, f"{median(row['p99_rounds_us']):g}")
-    cells += _ratios(row, "to_alone", ("p50", "p99", "typical_p99", "p999"))
-    cells += _cores(row)
+    cells += _ratios(row, "to_alone", ("p50", "p99", "pooled_p99", "p999"))
+    cells += [*_cores(row), f"{row['left_out']:.0%}"]
     cells.append(verdict(row["to_alone"]["p99"]) if "to_alone" in row else "")
     if row["unanswered"]:
         cells[-1] += f"; {row['unanswered']} of {row['requests']} unanswered"
@@ -183,7 +195,7 @@ def _setting(experiment: Node) -> str:
     return (
         f"{experiment['about']} {experiment['rate_qps']:g} requests a second between the pauses, "
         f"{experiment['core_us_per_request']:g} µs of CPU each; {experiment['rounds']} rounds, "
-        f"{experiment['seconds_a_condition']:g} s for each row.\n"
+        f"{experiment['seconds_a_condition']:.0f} s for each row.\n"
     )
 
 

@@ -8,8 +8,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bench.real.bootstrap import BLOCK_NS, histograms, ratio_interval
-from bench.real.figures import NOT_PROTECTED, PROTECTED, UNCLEAR, Slice, against, summarize, verdict
+from bench.real.bootstrap import BLOCK_NS, histograms, paired_ratio
+from bench.real.figures import (
+    NOT_PROTECTED,
+    PROTECTED,
+    UNCLEAR,
+    Slice,
+    against,
+    left_out_share,
+    summarize,
+    verdict,
+    without_disturbed,
+)
 from bench.subject import Figures
 
 
@@ -79,26 +89,46 @@ def test_rounds_that_differ_make_the_interval_wide() -> None:
 def test_noise_that_both_sides_share_in_a_round_cancels() -> None:
     noisy = [made_slice(factor, seed) for seed, factor in enumerate((1.0, 8.0, 1.0, 8.0))]
     counts = [histograms(one.arrival_ns, one.latency_ns) for one in noisy]
-    low, high = ratio_interval(counts, counts, 99.0, seed=1)
+    _, low, high = paired_ratio(counts, counts, 99.0, seed=1)
     assert 0.75 < low < 1.0 < high < 1.35
 
 
-def test_one_stall_moves_the_p99_of_all_and_not_the_typical_one() -> None:
-    stalled = []
-    for one in made_rounds():
-        latency = one.latency_ns.copy()
-        latency[one.arrival_ns // BLOCK_NS == 7] += 50_000_000
-        stalled.append(dataclasses.replace(one, latency_ns=latency))
-    figures = against(stalled, made_rounds(), seed=1)
-    typical = figures["typical_p99"]
-    assert isinstance(typical, dict)
-    assert p99(figures)["ratio"] > 10
-    assert 0.9 < typical["ratio"] < 1.1
+def stalled(one: Slice) -> Slice:
+    latency = one.latency_ns.copy()
+    latency[one.arrival_ns // BLOCK_NS == 7] += 50_000_000
+    return dataclasses.replace(one, latency_ns=latency)
 
 
-def test_blocks_of_few_requests_have_no_typical_p99() -> None:
+def test_one_stalled_round_moves_the_pooled_p99_and_not_the_median_rounds() -> None:
+    calm = [made_slice(seed=seed) for seed in range(1, 8)]
+    figures = against([stalled(calm[0]), *calm[1:]], calm, seed=1)
+    assert 0.9 < p99(figures)["ratio"] < 1.1
+    many = against([*map(stalled, calm)], calm, seed=1)
+    pooled = many["pooled_p99"]
+    assert isinstance(pooled, dict)
+    assert pooled["ratio"] > 10
+    assert p99(many)["ratio"] > 10
+
+
+def test_what_was_disturbed_is_left_out_of_the_latencies_and_of_nothing_else() -> None:
+    one = dataclasses.replace(stalled(made_slice()), disturbed=np.array([7]))
+    clean = without_disturbed(one)
+    assert clean.latency_ns.max() < 10_000_000
+    assert clean.batch_units == one.batch_units
+    assert clean.seconds == one.seconds
+    assert left_out_share([one]) == pytest.approx(1 / 40, rel=0.3)
+
+
+def test_a_baseline_of_two_slices_a_round_is_taken_together() -> None:
+    twice = [made_slice(factor, seed) for seed in range(4) for factor in (1.0, 3.0)]
+    figures = against(made_rounds(), twice, seed=1)
+    assert 0.3 < p99(figures)["ratio"] < 0.6
+
+
+def test_rounds_of_few_requests_are_taken_together() -> None:
     few = Slice(np.arange(10) * BLOCK_NS, np.full(10, 50_000), 1.0, 0, 0.0, None)
-    assert "typical_p99" not in against([few], [few], seed=1)
+    figures = against([few], [few], seed=1)
+    assert figures["p99"] == figures["pooled_p99"]
 
 
 @pytest.mark.parametrize(

@@ -24,9 +24,10 @@ def row(ratio: float, interval: tuple[float, float], work: float) -> dict[str, A
         "batch_work_cores": work,
         "agent_cores": 0.02,
         "steal_cores": 0.01,
-        "to_alone": {"p50": entry, "p99": entry, "p999": entry},
-        "to_rival": {"p50": entry, "p99": entry, "p999": entry},
-        "to_default": {"p50": entry, "p99": entry, "p999": entry},
+        "left_out": 0.125,
+        "to_alone": {"p50": entry, "p99": entry, "p999": entry, "pooled_p99": entry},
+        "to_rival": {"p50": entry, "p99": entry, "p999": entry, "pooled_p99": entry},
+        "to_default": {"p50": entry, "p99": entry, "p999": entry, "pooled_p99": entry},
         "safeguards": {"short": 3, "long": 1},
     }
 
@@ -51,6 +52,8 @@ def document(conditions: dict[str, Any]) -> dict[str, Any]:
         "core_us_per_request": 50.0,
         "rounds": 5,
         "seconds_a_condition": 9.0,
+        "others_seen": True,
+        "disturbed_blocks_left_out": True,
         "conditions": conditions,
     }
     return {

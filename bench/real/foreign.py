@@ -1,0 +1,111 @@
+"""Who else has had the machine, moment by moment: what belongs to no row of a table.
+
+On cgroup v1 this process joins a cpuacct group of its own, which everything it starts inherits:
+what the root has used and this group has not is somebody else's, threads of the kernel included.
+What the hypervisor withheld is theirs, too, in clock ticks. Elsewhere only the latter is seen.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench.machine import steal_s
+from smartharvest.host.cgroup import CgroupTree
+
+EVERY_S = 0.025
+
+Series = NDArray[np.int64]
+"""A row a moment: monotonic ns, and ns of CPU time that others have had so far."""
+
+
+class Foreign:
+    """Tells what others have had; made by ``watching``."""
+
+    def __init__(self, own: Path | None) -> None:
+        self._usages: tuple[Path, ...] = ()
+        if own is not None:
+            self._usages = (own.parent / "cpuacct.usage", own / "cpuacct.usage")
+
+    @property
+    def seen(self) -> bool:
+        """Whether other processes are; otherwise only the hypervisor is."""
+        return bool(self._usages)
+
+    def used_ns(self) -> int:
+        stolen_ns = int(steal_s() * 1e9)
+        if not self._usages:
+            return stolen_ns
+        # The whole after the part: what is ours in between does not count as theirs.
+        own_ns = int(self._usages[1].read_text())
+        return int(self._usages[0].read_text()) - own_ns + stolen_ns
+
+    @contextmanager
+    def series(self) -> Iterator[list[tuple[int, int]]]:
+        """Appends a row every EVERY_S until the exit."""
+        rows = [(time.monotonic_ns(), self.used_ns())]
+        ended = threading.Event()
+
+        def record() -> None:
+            while not ended.wait(EVERY_S):
+                rows.append((time.monotonic_ns(), self.used_ns()))
+
+        recorder = threading.Thread(target=record, name="foreign")
+        recorder.start()
+        try:
+            yield rows
+        finally:
+            ended.set()
+            recorder.join()
+            rows.append((time.monotonic_ns(), self.used_ns()))
+
+
+@contextmanager
+def watching() -> Iterator[Foreign]:
+    """Everything that is started inside counts as ours."""
+    tree = CgroupTree.discover()
+    root = tree.hierarchies.get("cpuacct")
+    if tree.version != 1 or root is None:
+        yield Foreign(None)
+        return
+    own = Path(root, f"smartharvest-bench-{os.getpid()}")
+    try:
+        own.mkdir()
+        before = _group_of_this_process()
+        Path(own, "cgroup.procs").write_text(str(os.getpid()))
+    except OSError:
+        with suppress(OSError):
+            own.rmdir()
+        yield Foreign(None)
+        return
+    try:
+        yield Foreign(own)
+    finally:
+        Path(root, before.lstrip("/"), "cgroup.procs").write_text(str(os.getpid()))
+        for _ in range(100):  # what was killed takes a moment to leave
+            with suppress(OSError):
+                own.rmdir()
+                break
+            time.sleep(0.02)
+
+
+def _group_of_this_process() -> str:
+    for line in Path("/proc/self/cgroup").read_text().splitlines():
+        _, controllers, path = line.split(":", 2)
+        if "cpuacct" in controllers.split(","):
+            return path
+    raise OSError("no cpuacct group")
+
+
+def disturbed(rows: Series, start_ns: int, blocks: int, block_ns: int, most_ns: int) -> Series:
+    """Numbers of the blocks, from ``start_ns`` on, in which others had more than ``most_ns``."""
+    edges = start_ns + np.arange(blocks + 1) * block_ns
+    at = np.interp(edges - rows[0, 0], rows[:, 0] - rows[0, 0], rows[:, 1] - rows[0, 1])
+    return np.flatnonzero(np.diff(at) > most_ns).astype(np.int64)
