@@ -321,6 +321,7 @@ class Stage:
                 readings.append(_Reading(time.monotonic(), units, spent_s, steal_s()))
 
             warm = threading.Timer(warm_up_s, read)
+            stack.callback(warm.cancel)
 
             def begin() -> None:
                 began_ns.append(time.monotonic_ns() + int(warm_up_s * 1e9))

@@ -152,9 +152,9 @@ def _experiment(name: str, experiment: Node, show: Show) -> Iterator[str]:
         return
     rows = _rows(experiment)
     yield _setting(experiment)
-    if not experiment["disturbed_blocks_left_out"]:
+    if not experiment.get("disturbed_blocks_left_out", True):
         yield "**Careful:** others had the machine so often that nothing is left out.\n"
-    elif not experiment["others_seen"]:
+    elif not experiment.get("others_seen", True):
         yield "Other processes cannot be seen here; only the hypervisor's part is left out.\n"
     steps = any(row["p99_steps_us"] for row in rows.values())
     heads = ["P50 µs", "P99 µs", "median round's P99 µs", "P99.9 µs"]
@@ -181,7 +181,7 @@ def _cells(row: Node, steps: bool) -> list[str]:
     cells = [f"{latency[name]:g}" for name in ("p50", "p99", "p999")]
     cells.insert(2, f"{median(row['p99_rounds_us']):g}")
     cells += _ratios(row, "to_alone", ("p50", "p99", "pooled_p99", "p999"))
-    cells += [*_cores(row), f"{row['left_out']:.0%}"]
+    cells += [*_cores(row), f"{row.get('left_out', 0.0):.0%}"]
     cells.append(verdict(row["to_alone"]["p99"]) if "to_alone" in row else "")
     if row["unanswered"]:
         cells[-1] += f"; {row['unanswered']} of {row['requests']} unanswered"
