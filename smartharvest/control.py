@@ -542,7 +542,7 @@ class Run:
         session, halt = self._session, self._loop.halt
         seen = self._outdated_by()
         if seen is None and halt == ("sensor", errno.ESTALE):
-            _log.warning("other CPUs are online: the sensor starts anew")
+            _log.warning("other CPUs are online, or the sensor lost sight of one: it starts anew")
             seen = session.look_at_what_is_left()
         if seen is None and halt == ("sensor", errno.ENOLINK) and self._steps_down():
             seen = session.survey

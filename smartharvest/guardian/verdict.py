@@ -34,13 +34,13 @@ class Verdict(enum.Enum):
 class Limits:
     """How long which silence is borne, in nanoseconds."""
 
-    shrink_after: int = 90_000_000
-    """Of the polling loop, before its cores are taken back: done within 100 ms."""
+    shrink_after: int = 84_000_000
+    """Of the polling loop, before its cores are taken back: done within 100 ms, late or not."""
     kill_after: int = 1_000_000_000
     """Of the loop or the control plane, before the agent is killed."""
     arrange_within: int = 10_000_000_000
     """The same while no loop runs and the host is being arranged: many tasks take their time."""
-    look_soon: int = 20_000_000
+    look_soon: int = 10_000_000
     """Between looks while something is about to happen; so late a look may be."""
     look_late: int = 100_000_000
     """The longest time between two looks."""
@@ -70,7 +70,8 @@ class Health:
     """CPU time they got since they were first missed."""
 
 
-WRITING_TAKES_NS = 10_000_000
+WRITING_TAKES_NS = 16_000_000
+"""And a look that comes late, which another has to follow."""
 
 
 def limits_for(window_ns: int) -> Limits:

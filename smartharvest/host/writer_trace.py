@@ -12,6 +12,7 @@ import ctypes
 import logging
 import os
 import struct
+import time
 from collections.abc import Collection
 from typing import Protocol
 
@@ -26,6 +27,8 @@ _FAN_CLOEXEC, _FAN_NONBLOCK, _FAN_MODIFY, _FAN_MARK_ADD = 1, 2, 2, 1
 _AT_FDCWD = -100
 _EVENTS = 64
 """Read at once."""
+_LOOK_S = 0.1
+"""How soon a writer is looked up; it may have ended by then."""
 
 
 class WriterTrace(Protocol):
@@ -77,20 +80,23 @@ class FileEventTrace:
 
     def __init__(self) -> None:
         self._libc = ctypes.CDLL(None, use_errno=True)
-        self._watched: set[str] = set()
+        self._next_look_s = 0.0
         self._writers: dict[str, str] = {}
         """By file; who wrote last comes last."""
         self._fd = self._call("fanotify_init", _FAN_CLOEXEC | _FAN_NONBLOCK, os.O_RDONLY)
 
     def watch(self, files: Collection[str]) -> None:
         files = {one for file in files for one in _with_those_above(file)}
-        for file in files - self._watched:
+        for file in files:  # those that are watched as well: they may be others by the old names
             where = ctypes.c_uint64(_FAN_MODIFY), _AT_FDCWD, os.fsencode(file)
             self._call("fanotify_mark", self._fd, _FAN_MARK_ADD, *where)
-            self._watched.add(file)
 
     def look(self) -> None:
         """Own writes are told, too, but several of a file in a row as one."""
+        now_s = time.monotonic()
+        if now_s < self._next_look_s:
+            return
+        self._next_look_s = now_s + _LOOK_S
         try:
             events = os.read(self._fd, _EVENTS * _EVENT.size)
         except OSError:  # most often there is nothing
@@ -105,6 +111,7 @@ class FileEventTrace:
             os.close(fd)
 
     def writer(self, file: str) -> str | None:
+        self._next_look_s = 0.0
         self.look()
         files = set(_with_those_above(file))
         return next((self._writers[one] for one in reversed(self._writers) if one in files), None)

@@ -98,6 +98,9 @@ def describe(state: AgentState) -> dict[str, Any]:
             "blind": state.check.blind,
             "checks": state.check.checks,
             "blind_checks": state.check.blind_checks,
+            "overruns": (
+                loop.sensor.counts["overruns"] if isinstance(loop.sensor, _core.PerfSensor) else 0
+            ),
         },
         "policy": {
             "name": agent.policy.name,

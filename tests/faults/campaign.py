@@ -85,13 +85,13 @@ class Tally:
             "errors": dict(self.errors.most_common(20)),
             "restored_by": dict(self.restored_by),
             "death_to_restored_ms": {
-                kind: _quantiles(took) for kind, took in self.restored_ms.items() if took
+                kind: quantiles(took) for kind, took in self.restored_ms.items() if took
             },
             "failures": self.failures,
         }
 
 
-def _quantiles(values: list[float]) -> Mapping[str, float]:
+def quantiles(values: list[float]) -> Mapping[str, float]:
     ordered = sorted(values)
     return {
         "n": len(ordered),
