@@ -77,7 +77,7 @@ int BPF_PROG(on_write, struct kernfs_open_file *open_file) {
     record->parent = BPF_CORE_READ(parent, tgid);
     bpf_get_current_comm(record->name, sizeof(record->name));
     BPF_CORE_READ_STR_INTO(&record->parent_name, parent, comm);
-    BPF_CORE_READ_STR_INTO(&record->file, file, name);
+    bpf_probe_read_kernel_str(record->file, sizeof(record->file), BPF_CORE_READ(file, name));
     *(volatile uint64_t *)&record->number = number;
     return 0;
 }
