@@ -2,6 +2,7 @@
 #include "writers.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -75,6 +76,15 @@ void sh_writers_watch(struct sh_writers *writers, const uint64_t *groups, uint32
     STORE(shared->group_count, count);
 }
 
+/* Word by word, each read before the next: the number read afterwards tells a torn copy. */
+static void copy(struct sh_writer *to, const struct sh_writer *from) {
+    typedef uint64_t __attribute__((may_alias)) word;
+    word *target = (word *)to;
+    const word *source = (const word *)from;
+    for (size_t i = 0; i < sizeof(*to) / sizeof(word); i++)
+        target[i] = LOAD(source[i]);
+}
+
 uint32_t sh_writers_read(const struct sh_writers *writers, struct sh_writer *records) {
     const struct sh_writers_shared *shared = writers->shared;
     const uint64_t newest = LOAD(shared->count);
@@ -84,9 +94,8 @@ uint32_t sh_writers_read(const struct sh_writers *writers, struct sh_writer *rec
         const struct sh_writer *record = &shared->records[number & (SH_WRITERS_RING - 1)];
         if (LOAD(record->number) != number)
             continue; /* overtaken, or not finished */
-        records[found] = *record;
-        __atomic_thread_fence(__ATOMIC_ACQUIRE);
-        if (__atomic_load_n(&record->number, __ATOMIC_RELAXED) == number)
+        copy(&records[found], record);
+        if (LOAD(record->number) == number)
             found++;
     }
     return found;
