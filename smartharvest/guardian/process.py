@@ -87,6 +87,7 @@ class GuardianProcess:
         self._watch = Watch(charge.limits)
         self._ran_ns: dict[int, int] = {}
         self._starving = False
+        self._killed = False
 
     def run(self) -> int:
         """Returns when nothing is left to guard: 0, or 1 if something could not be put back."""
@@ -131,7 +132,9 @@ class GuardianProcess:
             self._page.count_starved()
             _say(f"the agent (pid {self._pid}) got no CPU for {silent_ms} ms: left alone")
         elif verdict is Verdict.KILL:
-            _say(f"the agent (pid {self._pid}) has hung for {silent_ms} ms: killed")
+            if not self._killed:
+                _say(f"the agent (pid {self._pid}) has hung for {silent_ms} ms: killed")
+            self._killed = True
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
 
