@@ -30,8 +30,6 @@ THREADED = [
     "test_handover",
     "test_loop_thread",
     "test_nudge",
-    "test_perf_sensor",
-    "test_perf_sensor_live",
     "test_proc_sensor",
     "test_recorder",
     "test_rescue",
