@@ -106,7 +106,7 @@ def page(tuned: list[Row], confirmed: list[Row]) -> str:
         seeds = ", ".join(str(seed) for seed in sorted({row.seed for row in rows}))
         parts += [
             f"## {title}",
-            f"Seeds {seeds}.",
+            f"Seeds: {seeds}.",
             table(board),
             f"`{RECOMMENDED}` here:",
             goals(board),

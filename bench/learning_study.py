@@ -147,7 +147,9 @@ def draw(results: dict[str, dict[str, Result]], path: str) -> None:
                 ys = [results[key.format(value)][name][part] for value in values]
                 axes[row][column].plot(values, ys, marker="o", label=_title(name))
             axes[row][column].set(xscale="log", xlabel=unit, ylabel=label)
-    axes[0][0].legend()
+            axes[row][column].set_xticks(values, [f"{value:g}" for value in values])
+            axes[row][column].set_xticks([], minor=True)
+    figure.legend(*axes[0][0].get_legend_handles_labels(), loc="outside upper center", ncols=6)
     figure.savefig(path, dpi=100)
 
 
