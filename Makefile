@@ -126,7 +126,7 @@ real-programs: build
 	@$(BIN)/python -c 'import sklearn' 2>/dev/null || $(BIN)/python -m pip install --quiet --editable '.[real]'
 
 .PHONY: bench-real
-bench-real: real-programs ## Real servers and batches under every condition, a quarter of an hour (root, apt)
+bench-real: real-programs ## Real servers and batches under every condition, 18 minutes (root, apt)
 	@$(BIN)/python -m bench.real --out bench/results/real.json >/dev/null
 	@$(BIN)/python -m bench page
 

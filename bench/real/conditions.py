@@ -108,7 +108,7 @@ EXPERIMENTS = (
         0.30,
         "A batch of forks, page faults and files, most of it inside the kernel, which gives way "
         "later than user code.",
-        weight=2.5,
+        weight=2.0,
     ),
     Experiment(
         "search-sort-40",
@@ -117,7 +117,7 @@ EXPERIMENTS = (
         0.40,
         "Queries of hundreds of microseconds beside sorting through files: caches and memory "
         "bandwidth are shared, whatever is confined.",
-        weight=2.5,
+        weight=2.0,
     ),
     Experiment(
         "digits-regression-30",

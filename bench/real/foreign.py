@@ -1,8 +1,10 @@
 """Who else has had the machine, moment by moment: what belongs to no row of a table.
 
 On cgroup v1 this process joins a cpuacct group of its own, which everything it starts inherits:
-what the root has used and this group has not is somebody else's, threads of the kernel included.
-What the hypervisor withheld is theirs, too, in clock ticks. Elsewhere only the latter is seen.
+what the root has used in user mode and this group has not is somebody else's. Time in the kernel
+does not count: its threads work for a batch as well, and a row must not get rid of what it causes.
+The kernel counts these by ticks. What the hypervisor withheld is theirs, too, in clock ticks.
+Elsewhere only the latter is seen.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from bench.machine import steal_s
 from smartharvest.host.cgroup import CgroupTree
 
 EVERY_S = 0.025
+USAGE = "cpuacct.usage_user"
 
 Series = NDArray[np.int64]
 """A row a moment: monotonic ns, and ns of CPU time that others have had so far."""
@@ -32,7 +35,7 @@ class Foreign:
     def __init__(self, own: Path | None) -> None:
         self._usages: tuple[Path, ...] = ()
         if own is not None:
-            self._usages = (own.parent / "cpuacct.usage", own / "cpuacct.usage")
+            self._usages = (own.parent / USAGE, own / USAGE)
 
     @property
     def seen(self) -> bool:
