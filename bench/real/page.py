@@ -29,10 +29,10 @@ median round's ratio, since rows of one round share its luck; *pooled P99* is th
 together. In brackets the 95 % interval of a bootstrap over rounds and, within them, blocks of
 100 ms. A block in which programs that belong to no row, or the hypervisor, had more than
 {MOST_FOREIGN:.0%} of a CPU is *left out*, of every row alike (latencies only, and where at least
-{FEWEST_LEFT:.0%} of every row's requests remain); the kernel's own threads are not such programs. A primary is **protected** if the whole interval
-of its P99 is at most {ALLOWED - 1:.0%} above alone, **not protected** if the whole interval is
-above that, and otherwise this run cannot tell. *alone again* is no condition but the noise: what
-it shows, every row may show for nothing.
+{FEWEST_LEFT:.0%} of every row's requests remain); the kernel's own threads are not such programs.
+A primary is **protected** if the whole interval of its P99 is at most {ALLOWED - 1:.0%} above
+alone, **not protected** if the whole interval is above that, and otherwise this run cannot tell.
+*alone again* is no condition but the noise: what it shows, every row may show for nothing.
 
 *Lent* is what the agent says; *consumed* is the CPU time the batch really had, in cores; *work* is
 what it got done, in units of what it does with a core of its own and the machine to itself: ways
