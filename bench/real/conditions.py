@@ -60,6 +60,12 @@ CONDITIONS = (
         phase="static-half",
     ),
     Condition("fixed-buffer:1", "one idle core is always kept", policy="fixed-buffer:1"),
+    Condition(
+        "fixed-buffer:1, no freezer",
+        "with no core lent the batch shares the last one under cpu.idle: what freezing costs",
+        policy="fixed-buffer:1",
+        settings={"park": "idle"},
+    ),
     Condition("prev-peak", "the last window's peak is kept", policy="prev-peak"),
     Condition("smartharvest", "the paper's agent, with Vowpal Wabbit", policy="smartharvest"),
     Condition(RECOMMENDED, "the policy recommended here", policy=RECOMMENDED),
