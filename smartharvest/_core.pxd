@@ -23,6 +23,7 @@ cdef class FilesActuator(Actuator):
     cdef int handle(self, str path, int flags) except -1
 
 
+cdef void *hold_slot(object slot, Py_buffer *held, size_t size) except NULL
 cdef int files_write(void *ctx, int handle, const char *value, size_t length) noexcept with gil
 cdef ssize_t files_read(void *ctx, int handle, char *value, size_t size) noexcept with gil
 

@@ -143,7 +143,9 @@ class BpfSensor(Sensor):
         """
 
     def follow(self, order: LendOrder) -> None:
-        """Has what is lent told by a LendOrder; before the loop runs."""
+        """Has what is lent told by a LendOrder, which holds this sensor and is the loop's; before
+        the loop runs. It must not be held here: a cycle would have the collector clear what C code
+        still uses."""
 
     @property
     def rescues(self) -> int:

@@ -426,7 +426,6 @@ cdef class BpfSensor(Sensor):
 
     cdef bpf_sensor.sh_bpf_sensor *bpf
     cdef bint opened
-    cdef object order
     cdef rescue.sh_rescue rescuer
 
     def __cinit__(
@@ -517,8 +516,9 @@ cdef class BpfSensor(Sensor):
             raise OSError(-err, os.strerror(-err))
 
     def follow(self, order: object) -> None:
-        """Has what is lent told by a LendOrder; before the loop runs."""
-        self.order = order
+        """Has what is lent told by a LendOrder, which holds this sensor and is the loop's; before
+        the loop runs. It must not be held here: a cycle would have the collector clear what C code
+        still uses."""
         bpf_sensor.sh_bpf_sensor_follow(self.bpf, <sh_lend_order *> <size_t> order.address)
 
     @property

@@ -5,12 +5,12 @@
 from collections.abc import Collection, Sequence
 
 cimport cython
-from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.buffer cimport PyBuffer_Release
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
 from smartharvest._c cimport lend_order
-from smartharvest._core cimport Sensor
+from smartharvest._core cimport Sensor, hold_slot
 
 MAX_CPUS = lend_order.SH_LEND_ORDER_MAX_CPUS
 SLOT_BYTES = 8 * lend_order.SH_LEND_ORDER_WORDS
@@ -38,7 +38,6 @@ cdef class LendOrder:
     cdef lend_order.sh_lend_order c
     cdef readonly Sensor sensor
     cdef Py_buffer slots
-    cdef bint has_slots
 
     def __cinit__(
         self,
@@ -54,6 +53,7 @@ cdef class LendOrder:
         slots: object = None,
     ) -> None:
         cdef uint32_t i
+        cdef char *start
         self.c.count = len(cpus)
         self.c.unit, self.c.fixed, self.c.elastic_min = unit, fixed, elastic_min
         self.c.levels, self.c.file_count = levels, len(rules)
@@ -73,13 +73,10 @@ cdef class LendOrder:
             self.c.files[i].text[0] = <char *> allocate(lend_order.SH_LEND_ORDER_TEXT, 1)
             self.c.files[i].text[1] = <char *> allocate(lend_order.SH_LEND_ORDER_TEXT, 1)
         if slots is not None:
-            PyObject_GetBuffer(slots, &self.slots, PyBUF_WRITABLE)
-            self.has_slots = True
-            if self.slots.len < 2 * SLOT_BYTES:
-                raise ValueError("no room for two sets of CPUs in the slots")
+            start = <char *> hold_slot(slots, &self.slots, 2 * SLOT_BYTES)
             for i in range(2):
                 self.c.slots[i] = <lend_order.atomic_uint64_t *> (
-                    <char *> self.slots.buf + i * 8 * lend_order.SH_LEND_ORDER_WORDS
+                    start + i * 8 * lend_order.SH_LEND_ORDER_WORDS
                 )
         self.sensor = sensor
         self.c.sensor = &sensor.seam
@@ -97,8 +94,7 @@ cdef class LendOrder:
         PyMem_Free(self.c.free_ns)
         PyMem_Free(self.c.ranks)
         PyMem_Free(self.c.cpus)
-        if self.has_slots:
-            PyBuffer_Release(&self.slots)
+        PyBuffer_Release(&self.slots)
 
     @property
     def address(self) -> int:
