@@ -88,9 +88,10 @@ def test_a_signal_frees_the_batch(host: Host, processes: Processes, number: sign
     assert host.files() == before
 
 
-def test_restore_frees_the_batch_after_a_kill(host: Host, processes: Processes) -> None:
+@pytest.mark.parametrize("order", ["topology", "dynamic"])
+def test_restore_frees_the_batch_after_a_kill(host: Host, processes: Processes, order: str) -> None:
     before = host.files()
-    agent = processes.agent(*host.state, *host.targets, "--no-guardian")
+    agent = processes.agent(*host.state, *host.targets, "--no-guardian", "--order", order)
     agent.wait_until(lambda: is_confined(host))
     agent.send(signal.SIGKILL)
     assert host.files() != before
