@@ -75,6 +75,11 @@ static struct sh_plan unpack(uint64_t word) {
     };
 }
 
+/* Do two plans ask for the same? */
+static bool same_but_for_its_window(uint64_t a, uint64_t b) {
+    return a >> SEQ_BITS == b >> SEQ_BITS;
+}
+
 /* Does a answer an older window than b? Sequence numbers wrap at 24 bits. */
 static bool older(uint32_t a, uint32_t b) {
     return ((a - b) & SEQ_MASK) > SEQ_MASK / 2;
@@ -116,8 +121,10 @@ static void decide(struct sh_loop *loop, struct sh_summary *window, int64_t now_
     if (!loop->decide.answer || (window->flags & SH_WINDOW_HALTED) ||
         !loop->decide.answer(loop->decide.ctx, window))
         return;
-    const bool permitted =
-        now_ns < atomic_load_explicit(&loop->permit_until_ns, memory_order_acquire);
+    const int64_t until_ns = atomic_load_explicit(&loop->permit_until_ns, memory_order_acquire);
+    const bool permitted = now_ns < until_ns;
+    if (!permitted && until_ns && loop->primary_cores != total) /* not withdrawn: forgotten */
+        count(&loop->counters.plans_expired, 1);
     const struct sh_plan plan = {
         .seq = window->seq,
         .primary_cores = permitted ? window->planned_cores : total,
@@ -153,8 +160,11 @@ static void hand_over(struct sh_loop *loop, int64_t now_ns, uint32_t primary_cor
     }
     loop->ring[head % SH_RING_WINDOWS] = summary;
     atomic_store_explicit(&loop->ring_head, head + 1, memory_order_release);
-    /* A window that is answered can wait until the control plane looks. */
-    const bool urgent = !summary.decided || head - tail >= SH_RING_WINDOWS / 2;
+    /* A window that is answered, or needs no answer, can wait until the control plane looks. */
+    const bool can_wait =
+        summary.decided || atomic_load_explicit(&loop->unhurried, memory_order_relaxed);
+    const bool urgent =
+        !can_wait || (flags & SH_WINDOW_HALTED) || head - tail >= SH_RING_WINDOWS / 2;
     if (loop->event_fd >= 0 && urgent) {
         const uint64_t one = 1;
         ssize_t written = write(loop->event_fd, &one, sizeof(one));
@@ -209,12 +219,15 @@ static int halt(struct sh_loop *loop, int64_t now_ns, enum sh_halt why, int err)
     return err;
 }
 
-static uint32_t within_limits(const struct sh_loop *loop, uint32_t cores) {
-    const struct sh_loop_config *c = &loop->config;
-    const uint32_t most = loop->plan.shared ? c->max_shared : c->max_harvest;
+static uint32_t limited(const struct sh_loop_config *c, bool shared, uint32_t cores) {
+    const uint32_t most = shared ? c->max_shared : c->max_harvest;
     const uint32_t least = most < c->total ? c->total - most : 0;
     cores = min_u32(max_u32(cores, least), c->total);
     return c->whole_harvests ? c->total - c->whole_harvests[c->total - cores] : cores;
+}
+
+static uint32_t within_limits(const struct sh_loop *loop, uint32_t cores) {
+    return limited(&loop->config, loop->plan.shared, cores);
 }
 
 /* Cores that stay idle, whatever the plan says: none where waiting tasks ring instead. */
@@ -258,6 +271,7 @@ static void adopt_plan(struct sh_loop *loop, int64_t now_ns) {
     uint64_t word = atomic_load_explicit(&loop->plan_word, memory_order_acquire);
     if (word == loop->plan_word_seen)
         return;
+    const bool same = same_but_for_its_window(word, loop->plan_word_seen);
     loop->plan_word_seen = word;
     struct sh_plan plan = unpack(word);
     if (loop->broken_seq && older(plan.seq, loop->broken_seq))
@@ -271,7 +285,10 @@ static void adopt_plan(struct sh_loop *loop, int64_t now_ns) {
         loop->quiet_most = 0;
     }
     loop->plan = plan;
-    loop->plan_adopted_ns = now_ns;
+    /* A repeated one, which wakes nobody, may have been there since the window began. */
+    const bool in_force = now_ns - loop->plan_adopted_ns <= loop->config.plan_ttl_ns;
+    loop->plan_adopted_ns =
+        same && in_force ? max_i64(loop->plan_adopted_ns, loop->window.start_ns) : now_ns;
 }
 
 /* Grows to `cores` at once; shrinks once fewer have been wanted for quiet_ns, to the most of them.
@@ -658,9 +675,21 @@ void sh_loop_stop(struct sh_loop *loop) {
 
 /* --- the control plane's side ----------------------------------------------------------------- */
 
+/* What repeats the plan before and moves no core can wait for the loop's next look, which is at the
+ * window's end at the latest: a wake-up of its thread would be another interruption. */
 void sh_loop_post(struct sh_loop *loop, const struct sh_plan *plan) {
-    atomic_store_explicit(&loop->plan_word, pack(plan), memory_order_release);
-    wake_for_plan(loop);
+    const struct sh_loop_config *c = &loop->config;
+    const uint64_t word = pack(plan);
+    const uint64_t before = atomic_exchange(&loop->plan_word, word);
+    const uint32_t harvested = atomic_load(&loop->harvested);
+    const bool fixed = plan->buffer == 0 && !plan->patient && !plan->shared;
+    const bool moves = fixed && harvested != c->total - limited(c, false, plan->primary_cores);
+    if (moves || !same_but_for_its_window(word, before))
+        wake_for_plan(loop);
+}
+
+void sh_loop_hurry(struct sh_loop *loop, bool hurry) {
+    atomic_store_explicit(&loop->unhurried, !hurry, memory_order_relaxed);
 }
 
 void sh_loop_permit(struct sh_loop *loop, int64_t until_ns) {
@@ -676,15 +705,16 @@ bool sh_loop_take(struct sh_loop *loop, struct sh_summary *summary) {
     return true;
 }
 
-int sh_loop_wait(struct sh_loop *loop, int timeout_ms) {
-    struct pollfd fd = {.fd = loop->event_fd, .events = POLLIN};
+int sh_loop_wait(struct sh_loop *loop, int timeout_ms, int other_fd) {
+    struct pollfd fds[] = {{.fd = loop->event_fd, .events = POLLIN},
+                           {.fd = other_fd, .events = POLLIN}};
     uint64_t drained;
-    int ready = poll(&fd, 1, timeout_ms);
+    const int ready = poll(fds, 2, timeout_ms);
     if (ready < 0)
         return -errno;
-    if (ready > 0) {
+    if (fds[0].revents) {
         ssize_t got = read(loop->event_fd, &drained, sizeof(drained));
         (void)got;
     }
-    return ready;
+    return ready > 0;
 }

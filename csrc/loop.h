@@ -147,6 +147,7 @@ struct sh_loop {
     /* Control plane -> loop. */
     _Atomic uint64_t plan_word;
     _Atomic int64_t permit_until_ns;
+    _Atomic bool unhurried; /* windows need no answer at once */
     _Atomic bool stop;
     int plan_fd; /* wakes an event-driven loop for a plan or a stop */
 
@@ -199,7 +200,11 @@ void sh_loop_post(struct sh_loop *loop, const struct sh_plan *plan);
 /* `decide` may lend until then; 0: not any more. What is lent already, a plan takes back. */
 void sh_loop_permit(struct sh_loop *loop, int64_t until_ns);
 bool sh_loop_take(struct sh_loop *loop, struct sh_summary *summary);
-/* Waits until a window is there: 1, 0 after timeout_ms, -EINTR on a signal. */
-int sh_loop_wait(struct sh_loop *loop, int timeout_ms);
+/* Whether a window wakes the control plane. If not, it has to look in time: half a ring wakes it
+ * all the same. For when nothing can be lent, whatever it answered. */
+void sh_loop_hurry(struct sh_loop *loop, bool hurry);
+/* Waits until a window is there or other_fd (-1: none) is readable: 1; 0 after timeout_ms, -EINTR
+ * on a signal. */
+int sh_loop_wait(struct sh_loop *loop, int timeout_ms, int other_fd);
 
 #endif

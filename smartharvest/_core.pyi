@@ -367,8 +367,14 @@ class Loop:
         preempts it on the others.
         """
 
-    def wait(self, timeout_ms: int) -> bool:
-        """Waits for a window without the GIL; False after the timeout. Signal handlers run."""
+    def hurry(self, hurry: bool) -> None:
+        """Whether a window wakes who waits; if not, half a ring does (SH_RING_WINDOWS)."""
+
+    def wait(self, timeout_ms: int, other_fd: int = -1) -> bool:
+        """Waits for a window, or for ``other_fd``, without the GIL; False after the timeout.
+
+        Signal handlers run.
+        """
 
     def decide_with(self, decider: Decider) -> None:
         """Windows are answered by ``decider`` from the start on, in the loop's thread.

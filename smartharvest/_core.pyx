@@ -1156,11 +1156,18 @@ cdef class Loop:
         """The decider may lend until then; 0: no longer."""
         loop.sh_loop_permit(self.c, until_ns)
 
-    def wait(self, timeout_ms: int) -> bool:
-        """Waits for a window without the GIL; False after the timeout. Signal handlers run."""
-        cdef int ready, timeout = timeout_ms
+    def hurry(self, hurry: bool) -> None:
+        """Whether a window wakes who waits; if not, half a ring does (SH_RING_WINDOWS)."""
+        loop.sh_loop_hurry(self.c, hurry)
+
+    def wait(self, timeout_ms: int, other_fd: int = -1) -> bool:
+        """Waits for a window, or for ``other_fd``, without the GIL; False after the timeout.
+
+        Signal handlers run.
+        """
+        cdef int ready, timeout = timeout_ms, other = other_fd
         with nogil:
-            ready = loop.sh_loop_wait(self.c, timeout)
+            ready = loop.sh_loop_wait(self.c, timeout, other)
         PyErr_CheckSignals()
         return ready > 0
 

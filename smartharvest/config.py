@@ -18,6 +18,7 @@ from smartharvest.config_file import Entry, Problem, read_config
 from smartharvest.durations import parse_duration_ns
 from smartharvest.errors import ConfigError
 from smartharvest.host.cpulist import parse_cpulist
+from smartharvest.host.priority import PRIORITIES
 from smartharvest.host.target_spec import FORMS, TargetSpec, parse_target
 from smartharvest.host.waits import SOURCES as WAIT_SOURCES
 from smartharvest.learning.costs import COSTS
@@ -408,6 +409,13 @@ class Settings:
         True,
     )
     realtime: bool = _setting(_switch, "Run the loop as SCHED_FIFO where that is allowed.", True)
+    control_priority: str = _setting(
+        _one_of(PRIORITIES),
+        "How the control plane stands against others while the loop runs: idle (SCHED_IDLE, gives "
+        "way at once), nice (19) or normal. If it comes too late everything is given back.",
+        "idle",
+        "HOW",
+    )
     guardian: bool = _setting(
         _switch, "Have a small process give everything back if the agent dies or hangs.", True
     )
@@ -492,8 +500,15 @@ FIELDS = {setting_name(item): item for item in dataclasses.fields(Settings)}
 LIVE = frozenset(
     {
         *("max_harvest", "keep_idle", "poll", "policy", "safeguard", "accounting", "events"),
-        *("sensor", "pacing", "realtime", "waits", "long_term", "long_term_share"),
-        *("long_term_threshold", "long_term_periods", "long_term_period", "long_term_rest"),
+        *("sensor", "pacing", "realtime", "control_priority", "waits"),
+        *(
+            "long_term",
+            "long_term_share",
+            "long_term_threshold",
+            "long_term_periods",
+            "long_term_period",
+            "long_term_rest",
+        ),
         *("long_term_min_dispatches", "long_term_stuck"),
     }
 )

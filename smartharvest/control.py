@@ -27,8 +27,9 @@ from smartharvest.halts import GONE, explain_halt
 from smartharvest.host import libvirt_domains
 from smartharvest.host.charges import ReadCharge, charge_of
 from smartharvest.host.other_writers import Surprise
+from smartharvest.host.priority import ControlPlanePriority
 from smartharvest.host.shared_page import Phase
-from smartharvest.policy import Policy
+from smartharvest.policy import LENDS_NOTHING, Policy
 from smartharvest.policy.fallback import explanation, fallback_steps
 from smartharvest.rest import Rest
 from smartharvest.sensing import RANKING, resync
@@ -46,10 +47,15 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-PERMIT_MS = 50
-"""How often a loop that decides itself is told that somebody still looks after it."""
+PERMIT_MS = 500
+"""For how long a loop that decides itself may lend after the last look of the control plane."""
+LOOK_MS = 250
+"""How often that looks where no window needs an answer of its own: the loop decides itself, or
+nothing can be lent."""
 WAIT_MS = 100
-"""Longest sleep of the control plane: how soon it sees a stop or the end of the duration."""
+"""Longest sleep otherwise."""
+CHORES_NS = 50_000_000
+"""How often beats, the guardian and the socket's clients have their turn while windows come."""
 HOUSEKEEPING_NS = 1_000_000_000
 PUBLISH_S = 1.0
 BLIND_CHECKS = 2
@@ -130,6 +136,9 @@ class Run:
         self._dispatches = DispatchWatch()
         self._told_why = ""
         self._decides_itself = False
+        self._hurries = True
+        self._chores_ns = 0
+        self._priority = ControlPlanePriority()
         self._rest = Rest()
         self._drift = 0
         self._publish_s = 0.0
@@ -156,27 +165,30 @@ class Run:
         self._rest.because("operator", session.held)
         try:
             self._loop.start()
-            session.enter_phase(Phase.RUNNING)
+            self._enter_running()
             self._say_scheduling()
             started()
             while not session.stopped and (seconds is None or time.monotonic() - began < seconds):
-                left_ms = WAIT_MS if seconds is None else (began + seconds - time.monotonic()) * 1e3
-                most_ms = PERMIT_MS if self._decides_itself else WAIT_MS
-                self._loop.wait(max(0, min(most_ms, int(left_ms), self._judgement_ms())))
-                session.beat()
-                self._permit()
-                self._answer()
+                left_ms = LOOK_MS if seconds is None else (began + seconds - time.monotonic()) * 1e3
+                self._wait(left_ms, control)
+                came = self._answer()
+                now_ns = _core.monotonic_ns()
+                if now_ns >= self._chores_ns or not came:
+                    self._chores_ns = now_ns + CHORES_NS
+                    session.beat()
+                    self._look_after_guardian()
+                    session.other_writers.look()
+                    if control is not None:
+                        control.serve()
                 self._judge_waits()
-                self._dispatches.look(self._agent.policy, self._loop, _core.monotonic_ns())
+                self._permit()
+                self._dispatches.look(self._agent.policy, self._loop, now_ns)
                 self._loop.sensor.attend()
-                session.other_writers.look()
-                self._look_after_guardian()
                 if self._loop.halt is not None:
                     self._go_on_or_explain()
-                self._follow_births()
+                if session.moves_threads:
+                    self._follow_births()
                 self._look_after_targets()
-                if control is not None:
-                    control.serve()
                 if time.monotonic() >= self._publish_s:
                     self._publish_s = time.monotonic() + PUBLISH_S
                     self._publish()
@@ -187,6 +199,7 @@ class Run:
                 steering.look_after_restart()
             finished()
         finally:
+            self._priority.put_back()
             session.enter_phase(Phase.HANDING_OVER if session.handing_over else Phase.ENDING)
             # Stopped and closed before anything is restored: a loop that still ran would write on,
             # and one that still held its descriptors might leave none to restore with.
@@ -206,18 +219,39 @@ class Run:
         self._session.watch_writers()
         decider = self._session.make_decider(self._agent.policy)
         self._decides_itself = decider is not None
+        self._hurries = True
         if decider is not None:
             loop.decide_with(decider)
         return loop
 
+    def _wait(self, most_ms: float, control: ControlSocket | None) -> None:
+        """Until a window needs an answer, somebody asks, or it is time to look."""
+        hurries = self._decides_itself or self._can_lend()
+        if hurries != self._hurries:
+            self._hurries = hurries
+            self._loop.hurry(hurries)
+        prompt = self._session.moves_threads or isinstance(self._loop.sensor, _core.PerfSensor)
+        look_ms = WAIT_MS if prompt or (hurries and not self._decides_itself) else LOOK_MS
+        timeout_ms = min(look_ms, int(most_ms), self._judgement_ms())
+        self._loop.wait(max(0, timeout_ms), -1 if control is None else control.fileno())
+
+    def _can_lend(self) -> bool:
+        """Whether anything might be lent for what a window is answered."""
+        return self._may_lend(_core.monotonic_ns()) and (
+            self._session.capacity.max_shared > 0 and self._agent.policy.name != LENDS_NOTHING
+        )
+
+    def _may_lend(self, now_ns: int) -> bool:
+        """Whether neither safeguards nor any other reason stand against it."""
+        long_term = self._agent.long_term
+        return self._rest.reason is None and (long_term is None or long_term.harvesting(now_ns))
+
     def _permit(self) -> None:
-        """Lets a loop that decides itself lend for as long as a plan would hold."""
-        if not self._decides_itself:
-            return
-        now_ns, long_term = _core.monotonic_ns(), self._agent.long_term
-        lends = self._rest.reason is None and (long_term is None or long_term.harvesting(now_ns))
-        lasts_ns = max(4 * self._session.settings.window_ns, 2 * PERMIT_MS * 1_000_000)
-        self._loop.permit(now_ns + lasts_ns if lends else 0)
+        """Lets a loop that decides itself lend for a while."""
+        if self._decides_itself:
+            now_ns = _core.monotonic_ns()
+            lasts_ns = max(4 * self._session.settings.window_ns, PERMIT_MS * 1_000_000)
+            self._loop.permit(now_ns + lasts_ns if self._may_lend(now_ns) else 0)
 
     def _watch_waits(self) -> WaitWatch | None:
         long_term, settings = self._agent.long_term, self._session.settings
@@ -316,9 +350,11 @@ class Run:
                 self._loop.scheduling,
             )
 
-    def _answer(self) -> None:
-        """Decides on every window that has come in; the loop takes up the newest answer."""
+    def _answer(self) -> bool:
+        """Decides on every window that has come in, if any: the loop takes up the newest answer."""
+        came = False
         while (taken := self._loop.take_answered()) is not None:
+            came = True
             window, answer = taken
             if self._waits is not None:
                 self._waits.note(window)
@@ -349,6 +385,7 @@ class Run:
                 self._session.audit.decision(window, decision, self._loop.harvested, why_not)
             self._observe(window, decision)
         self._tell_why()
+        return came
 
     def _tell_why(self) -> None:
         """What a policy that explains itself says, whenever that changes."""
@@ -363,7 +400,7 @@ class Run:
     def _judgement_ms(self) -> int:
         """Until the long-term safeguard's period ends, rounded up."""
         if self._waits is None:
-            return WAIT_MS
+            return LOOK_MS
         return -(-self._waits.left_ns(_core.monotonic_ns()) // 1_000_000)
 
     def _judge_waits(self) -> None:
@@ -529,6 +566,7 @@ class Run:
             session.hand_over(restarting=False)
             return
         _log.info("%s: the loop starts anew", why)
+        self._priority.put_back()  # new threads of the loop inherit it
         session.enter_phase(Phase.ARRANGING)
         self._close_loop()
         self._past, self._counted = self._counters(), self._loop
@@ -536,7 +574,11 @@ class Run:
         self._check.start_anew()
         self._loop = self._make_loop()
         self._loop.start()
-        session.enter_phase(Phase.RUNNING)
+        self._enter_running()
+
+    def _enter_running(self) -> None:
+        self._session.enter_phase(Phase.RUNNING)
+        self._priority.lower(self._session.settings.control_priority)
 
     def _go_on_or_explain(self) -> None:
         session, halt = self._session, self._loop.halt

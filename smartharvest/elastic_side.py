@@ -162,6 +162,11 @@ class ElasticSide:
         return [] if self._family is None else list(self._family.members)
 
     @property
+    def moves_threads(self) -> bool:
+        """Whether threads are moved one by one, so that new ones have to be taken along."""
+        return self._family is not None or self._mechanism is not None
+
+    @property
     def births(self) -> Births | None:
         """How births are noticed; None where that is not needed."""
         return None if self._family is None else self._family.births

@@ -473,6 +473,11 @@ class Session:
         return self.elastic_side.follow(actuator, smallest)
 
     @property
+    def moves_threads(self) -> bool:
+        """Whether ``follow`` has anything to do."""
+        return self.elastic_side.moves_threads
+
+    @property
     def births(self) -> Births | None:
         """How births are noticed; None where that is not needed."""
         return self.elastic_side.births

@@ -85,6 +85,10 @@ class ShadowSession(Session):
     def followed(self) -> list[int]:
         return []
 
+    @property
+    def moves_threads(self) -> bool:
+        return False
+
     def follow(self, actuator: _core.Actuator, smallest: Sequence[int]) -> str | None:  # noqa: ARG002
         return None
 

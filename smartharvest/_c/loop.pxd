@@ -79,4 +79,5 @@ cdef extern from "loop.h" nogil:
     void sh_loop_post(sh_loop *loop, const sh_plan *plan)
     void sh_loop_permit(sh_loop *loop, int64_t until_ns)
     bint sh_loop_take(sh_loop *loop, sh_summary *summary)
-    int sh_loop_wait(sh_loop *loop, int timeout_ms)
+    void sh_loop_hurry(sh_loop *loop, bint hurry)
+    int sh_loop_wait(sh_loop *loop, int timeout_ms, int other_fd)

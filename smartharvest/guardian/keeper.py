@@ -17,7 +17,7 @@ _log = logging.getLogger(__name__)
 
 HANGS_AFTER_NS = 1_000_000_000
 """A guardian beats every 100 ms; one silent for so long is replaced."""
-_OWN_GAP_NS = 100_000_000
+_OWN_GAP_NS = 300_000_000
 """Of a longer time between two checks no more counts: we may have been away ourselves."""
 MOST_STARTS_IN_VAIN = 5
 

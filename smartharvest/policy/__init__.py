@@ -18,6 +18,7 @@ from smartharvest.policy.smartharvest import make_smartharvest
 from smartharvest.policy.smartharvest_plus import make_smartharvest_plus
 
 __all__ = [
+    "LENDS_NOTHING",
     "POLICY_NAMES",
     "SHARED_POLICIES",
     "Policy",
@@ -26,9 +27,11 @@ __all__ = [
     "make_policy",
 ]
 
+LENDS_NOTHING = "no-harvest"
+
 _PLAIN: dict[str, Callable[[PolicySettings], Policy]] = {
     "smartharvest": make_smartharvest,
-    "no-harvest": NoHarvest,
+    LENDS_NOTHING: NoHarvest,
     "prev-peak": PrevPeak,
     "smartharvest+": make_smartharvest_plus,
     "adaptive-buffer": AdaptiveBuffer,

@@ -84,7 +84,6 @@ class DispatchesObserver(Protocol):
         """Take in a period; called between windows, in order."""
 
 
-@runtime_checkable
 class Explaining(Protocol):
     """A policy that tells why it does what it does, for the operator."""
 

@@ -11,7 +11,7 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from smartharvest.policy.base import Dispatches, DispatchesObserver, Explaining, Policy
+from smartharvest.policy.base import Dispatches, DispatchesObserver, Policy
 from smartharvest.safeguard import ShortTermSafeguard
 from smartharvest.window import Window
 
@@ -37,7 +37,9 @@ def fallback_steps(policy: Policy) -> list[str]:
 
 def explanation(policy: Policy) -> str:
     """Why the policy does what it does; empty if it does not explain itself."""
-    return policy.explanation if isinstance(policy, Explaining) else ""
+    # Asked at every window, where isinstance() of a protocol would take longer than the decision.
+    why: str = getattr(policy, "explanation", "")
+    return why
 
 
 class Fallback:

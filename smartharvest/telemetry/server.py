@@ -55,7 +55,7 @@ class ControlSocket:
         self.commands = commands
         self._clock = clock
         self._clients: dict[int, _Client] = {}
-        self._selector = selectors.DefaultSelector()
+        self._selector = selectors.EpollSelector()
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
         try:
             _bind(self._listener, path)
@@ -64,6 +64,10 @@ class ControlSocket:
         except BaseException:
             self.close()
             raise
+
+    def fileno(self) -> int:
+        """Readable when there is something to ``serve``."""
+        return self._selector.fileno()
 
     def serve(self) -> None:
         """Does what can be done without waiting."""

@@ -128,6 +128,31 @@ def test_exclusive_sets_are_apart_and_come_back_after_a_kill(
     assert host.files() == before
 
 
+@pytest.mark.parametrize("learner", ["vw", "native"])
+def test_a_control_plane_that_gets_no_cpu_costs_its_agent_the_cores_and_no_more(
+    host: Host, processes: Processes, learner: str
+) -> None:
+    os.kill(host.spinner, signal.SIGSTOP)  # nothing but the silence asks for the cores
+    agent = processes.agent(
+        *(*host.state, *host.targets, "--lend-shared", "--long-term", "off"),
+        *("--learner", learner, "--model", "off"),
+    )
+    agent.wait_until(lambda: is_confined(host))
+    path = socket_path(str(host.state_dir), agent.pid)
+    wait_until(lambda: ask(path, "status", {})["harvested"]["now"] > 0)
+    assert os.sched_getscheduler(agent.pid) == os.SCHED_IDLE
+    before = ask(path, "status", {})["safeguards"]["plans_expired"]
+    hogs = [processes.spinning() for _ in range(2 * len(host.tree.online_cpus()))]
+    for hog in hogs:
+        os.setpriority(os.PRIO_PROCESS, hog, -20)
+    time.sleep(1.3)  # longer than a hung agent may live
+    for hog in hogs:
+        os.kill(hog, signal.SIGKILL)
+    assert ask(path, "status", {})["safeguards"]["plans_expired"] > before
+    wait_until(lambda: ask(path, "status", {})["harvested"]["now"] > 0)
+    assert agent.send(signal.SIGTERM).code == 0
+
+
 def test_a_parked_batch_can_be_frozen(host: Host, processes: Processes) -> None:
     freeze_file = host.batch.freeze_file
     assert freeze_file is not None

@@ -48,7 +48,7 @@ def test_a_loop_whose_agent_says_nothing_gives_everything_back(quiet_world: Worl
             after_the_hang.append(lent)
         elif lent > 0:
             hung = True
-            time.sleep(4 * PERMIT_MS / 1e3)
+            time.sleep(1.2 * PERMIT_MS / 1e3)
             session.stop()
 
     with Session(settings_for(quiet_world, learner="native")) as session:

@@ -1,5 +1,7 @@
 /* The loop's rules (csrc/loop.h), poll by poll in virtual time. */
 #include <errno.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 #include "check.h"
 #include "fake_actuator.h"
@@ -674,12 +676,93 @@ static void test_the_sensor_is_told_what_is_lent_and_demand_reaches_the_window(v
 static void test_waiting_tells_whether_a_window_is_there(void) {
     struct rig *rig = make(usual());
     poll_busy(rig, 0);
-    CHECK_EQ(sh_loop_wait(&rig->loop, 0), 0);
+    CHECK_EQ(sh_loop_wait(&rig->loop, 0, -1), 0);
     for (int i = 0; i < WINDOW_POLLS; i++)
         poll_busy(rig, 0);
-    CHECK_EQ(sh_loop_wait(&rig->loop, 0), 1);
+    CHECK_EQ(sh_loop_wait(&rig->loop, 0, -1), 1);
     take(rig);
-    CHECK_EQ(sh_loop_wait(&rig->loop, 0), 0);
+    CHECK_EQ(sh_loop_wait(&rig->loop, 0, -1), 0);
+    drop(rig);
+}
+
+static void test_a_window_that_needs_no_answer_wakes_nobody_until_half_the_ring_is_full(void) {
+    struct rig *rig = make(usual());
+    sh_loop_hurry(&rig->loop, false);
+    while (rig->loop.counters.windows <= SH_RING_WINDOWS / 2) {
+        CHECK_EQ(sh_loop_wait(&rig->loop, 0, -1), 0);
+        poll_busy(rig, 0);
+    }
+    CHECK_EQ(sh_loop_wait(&rig->loop, 0, -1), 1);
+    CHECK_EQ(rig->loop.counters.dropped_windows, 0);
+    sh_loop_hurry(&rig->loop, true);
+    while (!nothing_waits(rig))
+        ;
+    for (int i = 0; i < WINDOW_POLLS; i++)
+        poll_busy(rig, 0);
+    CHECK_EQ(sh_loop_wait(&rig->loop, 0, -1), 1);
+    drop(rig);
+}
+
+static void test_waiting_ends_for_another_descriptor_too(void) {
+    struct rig *rig = make(usual());
+    const int other = eventfd(1, EFD_CLOEXEC);
+    CHECK(other >= 0);
+    CHECK_EQ(sh_loop_wait(&rig->loop, 1000, other), 1);
+    close(other);
+    drop(rig);
+}
+
+static bool plan_wakes(struct rig *rig, const struct sh_plan *plan) {
+    uint64_t drained;
+    sh_loop_post(&rig->loop, plan);
+    return read(rig->loop.plan_fd, &drained, sizeof(drained)) > 0;
+}
+
+static void test_a_plan_wakes_the_thread_only_if_it_changes_anything(void) {
+    struct sh_loop_config config = usual();
+    config.event_driven = true; /* otherwise the next poll is near */
+    config.max_harvest = 4;
+    struct rig *rig = make(config);
+    struct sh_plan plan = {.seq = 0, .primary_cores = 3, .safe_cores = 5};
+    poll_busy(rig, 0);
+    CHECK(plan_wakes(rig, &plan));
+    poll_busy(rig, 0);
+    CHECK_EQ(rig->loop.primary_cores, 4); /* by the limit */
+    plan.seq = 1;
+    CHECK(!plan_wakes(rig, &plan));
+    poll_busy(rig, 0);
+    CHECK_EQ(rig->loop.plan.seq, 1);
+    plan.safe_cores = 6;
+    CHECK(plan_wakes(rig, &plan));
+    poll_busy(rig, 4); /* exhausted: all cores but one come back */
+    CHECK(rig->loop.primary_cores > 4);
+    plan.seq = 2;
+    CHECK(plan_wakes(rig, &plan)); /* the same, but cores have moved since */
+    plan.shared = true;
+    CHECK(plan_wakes(rig, &plan));
+    CHECK(!plan_wakes(rig, &plan));
+    drop(rig);
+}
+
+static void test_a_repeated_plan_lasts_from_the_beginning_of_its_window(void) {
+    struct sh_loop_config config = usual();
+    config.plan_ttl_ns = WINDOW_POLLS * POLL_NS;
+    struct rig *rig = make(config);
+    poll_busy(rig, 0);
+    post(rig, 0, 3, 5);
+    for (int i = 0; i < WINDOW_POLLS; i++)
+        poll_busy(rig, 0);
+    const int64_t began_ns = rig->loop.window.start_ns;
+    poll_busy(rig, 0);
+    post(rig, 1, 3, 5);
+    poll_busy(rig, 0);
+    CHECK_EQ(rig->loop.plan_adopted_ns, began_ns);
+    while (rig->now_ns < began_ns + config.plan_ttl_ns) {
+        poll_busy(rig, 0);
+        CHECK_EQ(rig->loop.primary_cores, 3);
+    }
+    poll_busy(rig, 0);
+    CHECK_EQ(rig->loop.primary_cores, 8);
     drop(rig);
 }
 
@@ -791,6 +874,10 @@ int main(void) {
     RUN(test_core_time_is_what_was_held_since_the_poll_before);
     RUN(test_the_sensor_is_told_what_is_lent_and_demand_reaches_the_window);
     RUN(test_waiting_tells_whether_a_window_is_there);
+    RUN(test_a_window_that_needs_no_answer_wakes_nobody_until_half_the_ring_is_full);
+    RUN(test_waiting_ends_for_another_descriptor_too);
+    RUN(test_a_plan_wakes_the_thread_only_if_it_changes_anything);
+    RUN(test_a_repeated_plan_lasts_from_the_beginning_of_its_window);
     RUN(test_repeated_polls_are_those_polls);
     return 0;
 }

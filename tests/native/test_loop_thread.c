@@ -51,7 +51,7 @@ static void set_busy(struct rig *rig, int busy) {
 static struct sh_summary await_window(struct rig *rig) {
     struct sh_summary summary;
     while (!sh_loop_take(&rig->loop, &summary))
-        CHECK(sh_loop_wait(&rig->loop, 1000) >= 0);
+        CHECK(sh_loop_wait(&rig->loop, 1000, -1) >= 0);
     return summary;
 }
 
