@@ -175,9 +175,9 @@ SUBJECT = Subject(
     title="What an agent costs",
     about="""\
 A real agent at windows of 25 ms, with an idle primary and with one that switches 4,000 times a
-second: with Vowpal Wabbit and woken by the in-kernel sensor (event driven), the same deciding in the
-loop (native learner), and with Vowpal Wabbit polling every 50 us. `cpu` is in
-cores, memory in MiB; the goal counts agent and guardian together.""",
+second: with Vowpal Wabbit and woken by the in-kernel sensor (event driven), the same deciding in
+the loop (native learner), and with Vowpal Wabbit polling every 50 us. `cpu` is in cores, memory in
+MiB; the goal counts agent and guardian together.""",
     least_s=110.0,
     quick=False,
 )
