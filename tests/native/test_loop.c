@@ -746,7 +746,7 @@ static void test_a_plan_wakes_the_thread_only_if_it_changes_anything(void) {
 
 static void test_a_repeated_plan_lasts_from_the_beginning_of_its_window(void) {
     struct sh_loop_config config = usual();
-    config.plan_ttl_ns = WINDOW_POLLS * POLL_NS;
+    config.plan_ttl_ns = 2 * WINDOW_POLLS * POLL_NS;
     struct rig *rig = make(config);
     poll_busy(rig, 0);
     post(rig, 0, 3, 5);
