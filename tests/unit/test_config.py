@@ -150,6 +150,7 @@ def test_a_flag_wins_over_the_file(name: str, toml: WriteToml) -> None:
         "on_death": "restore",
         "placement": "shared",
         "halt_poll": "keep",
+        "control_priority": "normal",
         "mechanism": "merge",
         "order": "topology",
         "duration": "1s",
