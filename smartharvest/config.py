@@ -411,9 +411,9 @@ class Settings:
     realtime: bool = _setting(_switch, "Run the loop as SCHED_FIFO where that is allowed.", True)
     control_priority: str = _setting(
         _one_of(PRIORITIES),
-        "How the control plane stands against others while the loop runs: idle (SCHED_IDLE, gives "
-        "way at once), nice (19) or normal. If it comes too late everything is given back.",
-        "idle",
+        "How the control plane stands against others while the loop runs: normal, nice (19) or "
+        "idle (SCHED_IDLE, gives way at once). If it comes too late everything is given back.",
+        "normal",
         "HOW",
     )
     guardian: bool = _setting(

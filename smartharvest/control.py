@@ -578,7 +578,8 @@ class Run:
 
     def _enter_running(self) -> None:
         self._session.enter_phase(Phase.RUNNING)
-        self._priority.lower(self._session.settings.control_priority)
+        if not self._session.is_made_tree:  # nobody runs there whom it could be in the way of
+            self._priority.lower(self._session.settings.control_priority)
 
     def _go_on_or_explain(self) -> None:
         session, halt = self._session, self._loop.halt

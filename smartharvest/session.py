@@ -473,6 +473,11 @@ class Session:
         return self.elastic_side.follow(actuator, smallest)
 
     @property
+    def is_made_tree(self) -> bool:
+        """Whether plain files stand for the kernel's."""
+        return isinstance(self.tree.files, FakeKernel)
+
+    @property
     def moves_threads(self) -> bool:
         """Whether ``follow`` has anything to do."""
         return self.elastic_side.moves_threads

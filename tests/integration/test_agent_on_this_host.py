@@ -128,14 +128,13 @@ def test_exclusive_sets_are_apart_and_come_back_after_a_kill(
     assert host.files() == before
 
 
-@pytest.mark.parametrize("learner", ["vw", "native"])
 def test_a_control_plane_that_gets_no_cpu_costs_its_agent_the_cores_and_no_more(
-    host: Host, processes: Processes, learner: str
+    host: Host, processes: Processes
 ) -> None:
     os.kill(host.spinner, signal.SIGSTOP)  # nothing but the silence asks for the cores
     agent = processes.agent(
         *(*host.state, *host.targets, "--lend-shared", "--long-term", "off"),
-        *("--learner", learner, "--model", "off"),
+        *("--control-priority", "idle", "--model", "off"),
     )
     agent.wait_until(lambda: is_confined(host))
     path = socket_path(str(host.state_dir), agent.pid)

@@ -68,7 +68,7 @@ VALUES: dict[str, tuple[str, object]] = {
     "on_death": ("minimum", "minimum"),
     "placement": ("exclusive", "exclusive"),
     "halt_poll": ("off", "off"),
-    "control_priority": ("nice", "nice"),
+    "control_priority": ("idle", "idle"),
     "mechanism": ("cpugroups", "cpugroups"),
     "order": ("numbers", "numbers"),
     "duration": ("2min", 120_000_000_000),
