@@ -123,32 +123,16 @@ def _waits(effort: Effort, cpus: Sequence[int]) -> tuple[Figures, float]:
         children.callback(taskstats.close)
         shares, counts = [], []
         for _ in range(effort.rounds):
-            seconds = max(LEAST_S, effort.seconds(SECONDS))
-            share, count = _shares_of_taskstats(sensor, taskstats, pids, seconds)
-            shares.append(share)
-            counts.append(count)
+            before, earlier = _totals(taskstats, pids), sensor.waits()
+            time.sleep(max(LEAST_S, effort.seconds(SECONDS)))
+            after, waits = _totals(taskstats, pids), sensor.waits().since(earlier).counts
+            shares.append(waits["total_ns"] / (after[0] - before[0]))
+            counts.append(waits["waits"] / (after[1] - before[1]))
     figures: Figures = {
         "total_of_taskstats": across_rounds(shares),
         "dispatches_of_taskstats": across_rounds(counts),
     }
     return figures, abs(float(np.median(shares)) - 1)
-
-
-def waits_off_taskstats(
-    sensor: _core.BpfSensor, taskstats: Taskstats, pids: Sequence[int], seconds: float
-) -> float:
-    """By what share the sensor's total of waits is off the kernel's, of the same ``seconds``."""
-    return abs(_shares_of_taskstats(sensor, taskstats, pids, seconds)[0] - 1)
-
-
-def _shares_of_taskstats(
-    sensor: _core.BpfSensor, taskstats: Taskstats, pids: Sequence[int], seconds: float
-) -> tuple[float, float]:
-    """(total wait, dispatches) the sensor saw for each that the kernel accounted."""
-    before, earlier = _totals(taskstats, pids), sensor.waits()
-    time.sleep(seconds)
-    after, waits = _totals(taskstats, pids), sensor.waits().since(earlier).counts
-    return waits["total_ns"] / (after[0] - before[0]), waits["waits"] / (after[1] - before[1])
 
 
 def _totals(taskstats: Taskstats, pids: Sequence[int]) -> tuple[int, int]:

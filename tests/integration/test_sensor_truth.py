@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from contextlib import ExitStack
 
 import pytest
 
 from bench import truth
 from bench.logged_wave import LoggedWave
 from smartharvest import _core
-from smartharvest.errors import RightsError
-from smartharvest.host.waits import Taskstats
 
 ATTEMPTS = 5
 """What the machine's neighbours take of it may spoil one."""
@@ -48,31 +45,3 @@ def test_perf_leaves_out_no_more_than_the_switches_themselves() -> None:
     # A turn counts from its IN record on, which is written when the switch is over: of 200 us some
     # microseconds are missing, more on a slow machine.
     assert judged("perf", 0.10, exact=True) <= 0.10
-
-
-@pytest.mark.root
-def test_bpf_waits_are_those_of_the_kernels_own_accounts() -> None:
-    cpu = max(os.sched_getaffinity(0))
-    with ExitStack() as children:
-        waves = [
-            children.enter_context(LoggedWave(cpu, truth.ON_NS, truth.OFF_NS, seed=seed))
-            for seed in range(3)
-        ]
-        pids = [wave.pid for wave in waves]
-        makes = truth.sensors(pids)
-        if "bpf" not in makes:
-            pytest.skip("no bpf here")
-        try:
-            taskstats = Taskstats()
-        except RightsError as error:
-            pytest.skip(str(error))
-        children.callback(taskstats.close)
-        sensor = makes["bpf"]()
-        children.callback(sensor.close)
-        assert isinstance(sensor, _core.BpfSensor)
-        off = 1.0
-        for _ in range(ATTEMPTS):
-            off = min(off, truth.waits_off_taskstats(sensor, taskstats, pids, 0.3))
-            if off <= truth.MOST_WAITS_OFF:
-                break
-    assert off <= truth.MOST_WAITS_OFF
