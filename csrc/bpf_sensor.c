@@ -730,13 +730,23 @@ static int attach(struct sh_bpf_sensor *bpf) {
     return links[SWITCH_LINK] < 0 ? links[SWITCH_LINK] : 0;
 }
 
+/* Some kernels keep a task group's queues per CPU, no longer in an array: there none is found. */
+static int finds_queues(const struct sh_bpf_sensor *bpf) {
+    return bpf->shared->look.cpus ? 0 : -ENOTSUP;
+}
+
 static int seed(struct sh_bpf_sensor *bpf) {
     struct sh_bpf_drift drift;
-    int err = bpf->config.pull ? sh_bpf_sensor_resync(bpf, &drift) : 0; /* finds the groups */
-    if (err || bpf->config.pull)
-        return err;
+    int err;
+    if (bpf->config.pull) {
+        bpf->shared->look.mode = SH_BPF_LOOK_PULL;
+        if ((err = sh_loader_call(bpf->programs[ON_DEMAND])) || (err = finds_queues(bpf)))
+            return err;
+        return sh_bpf_sensor_resync(bpf, &drift); /* finds the groups */
+    }
     /* Our own switch brings the clocks together; the look depends on them. */
-    if ((err = sh_bpf_sensor_alive(bpf)) || (err = sh_bpf_sensor_resync(bpf, &drift)))
+    if ((err = sh_bpf_sensor_alive(bpf)) || (err = sh_bpf_sensor_resync(bpf, &drift)) ||
+        (err = finds_queues(bpf)))
         return err;
     note_base(bpf);
     return 0;

@@ -71,6 +71,18 @@ H_NR_RUNNABLE = Feature(
 BYTE_ON_RQ = Feature(
     "a task's `on_rq` is a byte (met in 7.3)", (7, 3), "BTF", "it is read as wide as it is"
 )
+QUEUES_PER_CPU = Feature(
+    "a task group's queues are per CPU (met in 7.3)",
+    (7, 3),
+    "looking at them",
+    "they are in an array; the in-kernel sensor finds them only there, else the perf sensor",
+)
+EMPTIED_MASK = Feature(
+    "a v2 mask may be emptied while its group has tasks (met in 7.3)",
+    (7, 3),
+    "trying",
+    "it is left as what it meant",
+)
 PER_VM_HALT_POLL = Feature(
     "running machines follow KVM's `halt_poll_ns`",
     (6, 2),
@@ -95,6 +107,8 @@ FEATURES = (
     H_NR_RUNNABLE,
     FAVORDYNMODS,
     BYTE_ON_RQ,
+    QUEUES_PER_CPU,
+    EMPTIED_MASK,
 )
 """In the order in which they came."""
 
