@@ -17,7 +17,6 @@ from smartharvest.errors import TargetError
 from smartharvest.host.qmp import read_vcpus
 from tests.lab.image import DISK, initramfs_of
 from tests.lab.kernels import Kernel
-from tests.monitor import plug
 
 MEMORY_MIB = 2048
 CPU = "Haswell-noTSX"
@@ -25,9 +24,6 @@ CPU = "Haswell-noTSX"
 NO_CX16 = "clearcpuid=141"
 """QEMU 7.2 leaves other flags behind than a processor does after CMPXCHG16B, of which Linux 6.12
 crashes within seconds: it is told to do without."""
-CHANGES = {"plug": plug}
-"""What a guest may ask for in a line of its answer: ``{"machine": "plug"}``. Not to lose a CPU, for
-QEMU 7.2 hangs then if they share a thread."""
 COUNTED_TIME = ("-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off")
 """A guest's time is how many instructions it has run, a nanosecond each; where it would sleep that
 time is left out. So nothing inside comes too late because the host is slow or busy."""
@@ -57,9 +53,9 @@ class Machine:
         return arguments
 
 
-MACHINES = {  # of the twelve one is plugged in by the tests
+MACHINES = {
     4: Machine(4, "4"),
-    12: Machine(12, "11,maxcpus=12,sockets=2,cores=3,threads=2", nodes=2),
+    12: Machine(12, "12,sockets=2,cores=3,threads=2", nodes=2),
 }
 
 
@@ -105,7 +101,7 @@ def run(
             preexec_fn=lambda: die_with(parent),  # noqa: PLW1509
         )
         try:
-            ran_s = _attend(guest, own, answer, 60 * minutes)
+            ran_s = _wait(guest, own, 60 * minutes)
         finally:
             if guest.poll() is None:
                 guest.kill()
@@ -125,23 +121,19 @@ def run(
         }
 
 
-def _attend(guest: subprocess.Popen[bytes], monitor: Path, answer: Path, seconds: float) -> float:
-    """Does what ``guest`` asks for until it ends or has run for ``seconds``; how long that was."""
-    ran_s, done = 0.0, 0
+def _wait(guest: subprocess.Popen[bytes], monitor: Path, seconds: float) -> float:
+    """Until ``guest`` ends or has run for ``seconds``: for how long it has."""
+    ran_s = 0.0
     while ran_s < seconds:
         began_s = time.monotonic()
         with suppress(subprocess.TimeoutExpired):
-            guest.wait(0.5)
+            guest.wait(1)
             break
         running = True
         with suppress(TargetError):
             running = read_vcpus(str(monitor)).running
         if running:
             ran_s += time.monotonic() - began_s
-        asked = [told["machine"] for told in _lines(answer) if "machine" in told]
-        for what in asked[done:]:
-            done += 1
-            CHANGES[what](str(monitor))
     return ran_s
 
 
@@ -153,7 +145,7 @@ def _told(answer: Path) -> dict[str, Any]:
         name = told.pop("test", None)
         if name is not None:
             tests[name] = told
-        elif "machine" not in told:
+        else:
             document |= told
     if document["complete"]:
         del document["unfinished"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 from pathlib import Path
@@ -11,33 +10,14 @@ import pytest
 
 from smartharvest.host.cpulist import parse_cpulist
 from smartharvest.host.topology import read_topology
-from smartharvest.telemetry.client import ask, socket_path
 from tests.integration.hosts import Host, is_confined
 from tests.integration.processes import Processes
 
 pytestmark = [
     pytest.mark.lab,
-    pytest.mark.skipif((os.cpu_count() or 0) < 11, reason="needs 12 CPUs"),
+    pytest.mark.skipif((os.cpu_count() or 0) < 12, reason="needs 12 CPUs"),
 ]
 CPUS = Path("/sys/devices/system/cpu")
-
-
-def test_a_cpu_that_is_plugged_in_is_shared_too(host: Host, processes: Processes) -> None:
-    """The others need it."""
-    web, batch = (host.make(name, filled=False) for name in ("all-web", "all-batch"))
-    host.place(host.worker, batch)
-    new = CPUS / f"cpu{max(host.tree.online_cpus()) + 1}"
-    agent = processes.agent(
-        *host.state, "--primary", f"cgroup:{web}", "--elastic", f"cgroup:{batch}"
-    )
-    path = socket_path(str(host.state_dir), agent.pid)
-    agent.wait_until(lambda: os.path.exists(path))
-    Path("/dev/ttyS1").write_text(json.dumps({"machine": "plug"}) + "\n")  # the lab's, outside
-    agent.wait_until((new / "online").exists)
-    (new / "online").write_text("1")  # as udev does elsewhere
-    agent.wait_until(lambda: len(parse_cpulist(ask(path, "status", {})["cores"]["pool"])) == 12)
-    outcome = agent.send(signal.SIGTERM)
-    assert outcome.code == 0, outcome.err
 
 
 def test_whole_cores_of_one_node_are_lent_before_the_other_s(host: Host) -> None:
