@@ -21,7 +21,7 @@ from bench.subject import Figures
 from smartharvest.cluster.monitor import HarvestMonitor
 from smartharvest.cluster.reconcile import Hysteresis, Reconciler
 from smartharvest.config import Settings
-from smartharvest.simulator.machine import LoopSettings, Machine
+from smartharvest.simulator.machine import Machine
 from smartharvest.simulator.mechanisms import make_mechanism
 from smartharvest.simulator.run import Experiment, run_policy
 from smartharvest.simulator.workloads import WORKLOADS, Workload
@@ -82,7 +82,6 @@ def hour(seconds: float, seed: int) -> list[float]:
         seconds=seconds,
         seed=seed,
         long_term="off",
-        loop=LoopSettings(max_harvest=CORES - 1),  # as on a host
     )
     totals = [0]
 

@@ -99,8 +99,11 @@ cdef class Simulation:
             max(window_ns * (1 + event_driven), 20 * poll_ns) + mechanism.sleep_ns
         )
         config.total = cores
-        config.max_harvest = config.max_shared = cores if max_harvest is None else max_harvest
         config.keep_idle = max(1, keep_idle)
+        # As on a host: confined, the primary keeps what is always idle, however bold the plan.
+        most = cores if max_harvest is None else min(cores, max_harvest)
+        config.max_harvest = max(0, min(most, cores - <int> config.keep_idle))
+        config.max_shared = most if config.keep_idle == 1 else config.max_harvest
         config.exact = exact or event_driven
         config.event_driven = event_driven
         traffic = <simulator.sh_sim_traffic_config *> self.allocate(

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from smartharvest.agent import Decision
 from smartharvest.cluster.monitor import HarvestMonitor
-from smartharvest.simulator.machine import LoopSettings, Machine
+from smartharvest.simulator.machine import Machine
 from smartharvest.simulator.mechanisms import make_mechanism
 from smartharvest.simulator.run import Experiment, run_policy
 from smartharvest.simulator.workloads import WORKLOADS, Workload
@@ -77,7 +77,6 @@ def main(state_dir: str, name: str, seed: str) -> None:
                     seconds=LONGEST_S,
                     seed=int(seed),
                     cores=lendable,
-                    loop=LoopSettings(max_harvest=lendable - 1),  # as on a host
                     long_term="off",
                 ),
                 POLICY,

@@ -54,6 +54,22 @@ def windows_of(
     return seen, machine.simulation.counters(), machine.simulation.totals()
 
 
+def test_a_primary_with_next_to_nothing_to_do_keeps_a_core() -> None:
+    primary = dataclasses.replace(WORKLOADS["memcached"].primaries[0], schedule=steady(1_000.0))
+    machines: list[Machine] = []
+    run_policy(
+        Experiment(
+            Workload("calm", (primary,)),
+            mechanism=make_mechanism("linux"),
+            seconds=5.0,
+            long_term="off",
+        ),
+        "adaptive-quiet",
+        started=machines.append,
+    )
+    assert machines[0].simulation.primary(0)["completed"] > 4_500
+
+
 @pytest.mark.parametrize("mechanism", MECHANISM_NAMES)
 @pytest.mark.parametrize("exact", [False, True])
 def test_skipped_polls_change_nothing(mechanism: str, exact: bool) -> None:
