@@ -146,7 +146,7 @@ reproduce: build ## The paper's evaluation on the simulated server, into docs/ev
 BOARD = $(BIN)/smartharvest simulate --policies smartharvest,fixed-buffer:3,smartharvest+,adaptive-buffer,adaptive-quiet,clairvoyant --seconds 40 --csv
 
 .PHONY: leaderboard
-leaderboard: build ## All policies on all simulated workloads, ten minutes, into docs/leaderboard.md
+leaderboard: build ## All policies on all simulated workloads, a few minutes, into docs/leaderboard.md
 	@$(BOARD) --workloads calibrated,bursty --seed 1 >bench/results/leaderboard-tuned.csv
 	@$(BOARD) --workloads calibrated,held-out --seed 101 >bench/results/leaderboard-confirmed.csv
 	@$(BIN)/python -m bench.leaderboard_page bench/results/leaderboard-tuned.csv bench/results/leaderboard-confirmed.csv >docs/leaderboard.md
