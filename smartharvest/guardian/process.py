@@ -22,7 +22,7 @@ import sys
 import time
 from dataclasses import dataclass
 
-from smartharvest.guardian.verdict import Health, Limits, Look, Verdict, Watch
+from smartharvest.guardian.verdict import Health, Limits, Look, RunTimes, Verdict, Watch
 from smartharvest.host import tasks
 from smartharvest.host.confinement import confine
 from smartharvest.host.journal import (
@@ -85,7 +85,8 @@ class GuardianProcess:
             raise ProcessLookupError("the agent has ended")
         self._page = SharedPage(page_path(charge.journal))
         self._watch = Watch(charge.limits)
-        self._ran_ns: dict[int, int] = {}
+        self._run_times = RunTimes()
+        self._ran_ns = 0
         self._starving = False
         self._killed = False
 
@@ -104,11 +105,12 @@ class GuardianProcess:
         page = self._page
         look = Look(time.monotonic_ns(), page.phase, page.loop_beat, page.agent_beat)
         verdict = self._watch.observe(look)
-        if not (self._watch.loop_missed or self._watch.agent_missed):
-            self._ran_ns.clear()
+        missed = self._silent_threads()
+        self._ran_ns = self._run_times.observe(
+            {tid: _cpu_time_ns(self._pid, tid) for tid in missed}
+        )
+        if not missed:
             self._starving = False
-        elif not self._ran_ns:
-            self._ran_ns = {tid: _cpu_time_ns(self._pid, tid) for tid in self._silent_threads()}
         if verdict is Verdict.SHRINK:
             self._shrink_if_running(look)
         elif verdict is Verdict.KILL:
@@ -143,16 +145,14 @@ class GuardianProcess:
         if self._watch.loop_missed:
             threads = tasks.process_threads(self._pid)
             silent += [tid for tid in threads if tasks.name(tid) == LOOP_NAME]
-        return silent or [self._pid]
+        return silent
 
     def _health(self) -> Health:
-        threads = self._silent_threads()
-        states = [tasks.state(tid) for tid in threads]
-        ran = [_cpu_time_ns(self._pid, tid) - self._ran_ns.get(tid, 0) for tid in threads]
+        states = [tasks.state(tid) for tid in self._silent_threads() or [self._pid]]
         return Health(
             stopped=any(state in ("T", "t") for state in states),
             runnable=all(state == "R" for state in states),
-            ran_ns=max(ran),
+            ran_ns=self._ran_ns,
         )
 
     # --- writing ---------------------------------------------------------------------------------

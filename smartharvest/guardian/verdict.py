@@ -10,6 +10,7 @@ clock counts for nothing.
 from __future__ import annotations
 
 import enum
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from smartharvest.host.shared_page import Phase
@@ -68,6 +69,19 @@ class Health:
     """They want to run."""
     ran_ns: int
     """CPU time they got since they were first missed."""
+
+
+class RunTimes:
+    """What threads ran since each was first missed."""
+
+    def __init__(self) -> None:
+        self._began_ns: dict[int, int] = {}
+
+    def observe(self, ran_ns: Mapping[int, int]) -> int:
+        """Takes what those that are missed have run in all, by thread; the most that one of them
+        ran of it since it is missed. One that beats again is forgotten."""
+        self._began_ns = {tid: self._began_ns.get(tid, ran) for tid, ran in ran_ns.items()}
+        return max((ran - self._began_ns[tid] for tid, ran in ran_ns.items()), default=0)
 
 
 WRITING_TAKES_NS = 16_000_000

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from smartharvest.guardian.verdict import Health, Limits, Look, Verdict, Watch, limits_for
+from smartharvest.guardian.verdict import Health, Limits, Look, RunTimes, Verdict, Watch, limits_for
 from smartharvest.host.shared_page import Phase
 
 MS = 1_000_000
@@ -153,3 +153,14 @@ def test_arranging_may_take_ten_seconds_and_no_more() -> None:
 def test_the_limits_follow_a_long_window() -> None:
     assert limits_for(25 * MS) == LIMITS
     assert limits_for(1000 * MS) == Limits(3_984 * MS, 40_000 * MS, 40_000 * MS)
+
+
+def test_what_a_thread_ran_before_it_was_missed_does_not_count() -> None:
+    loop, agent = 7, 1
+    times = RunTimes()
+    assert times.observe({loop: 40 * MS}) == 0
+    # The control plane is missed later than the loop: its start-up is not what it was caught in.
+    assert times.observe({loop: 41 * MS, agent: 900 * MS}) == 1 * MS
+    assert times.observe({agent: 903 * MS}) == 3 * MS
+    assert times.observe({}) == 0
+    assert times.observe({agent: 990 * MS}) == 0
