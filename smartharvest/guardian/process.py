@@ -129,10 +129,14 @@ class GuardianProcess:
     def _confirm(self, look: Look) -> None:
         verdict = self._watch.judge(look.phase, self._health())
         silent_ms = self._watch.silent_ns // 1_000_000
-        if verdict is Verdict.STARVED and not self._starving:
-            self._starving = True
-            self._page.count_starved()
-            _say(f"the agent (pid {self._pid}) got no CPU for {silent_ms} ms: left alone")
+        if verdict is Verdict.STARVED:
+            # It may well be asleep for a moment before it is heard of, once it gets to run again.
+            self._watch.excuse()
+            self._run_times = RunTimes()
+            if not self._starving:
+                self._starving = True
+                self._page.count_starved()
+                _say(f"the agent (pid {self._pid}) got no CPU for {silent_ms} ms: left alone")
         elif verdict is Verdict.KILL:
             if not self._killed:
                 _say(f"the agent (pid {self._pid}) has hung for {silent_ms} ms: killed")

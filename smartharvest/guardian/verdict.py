@@ -161,6 +161,11 @@ class Watch:
         )
         return min(max(left_ns, limits.look_soon // 4), limits.look_late)
 
+    def excuse(self) -> None:
+        """The silence so far was no fault of the agent's: it gets as long again to be heard of."""
+        self.loop_silent_ns = min(self.loop_silent_ns, self._limits.shrink_after)
+        self.agent_silent_ns = 0
+
     def judge(self, phase: Phase, health: Health) -> Verdict:
         """The verdict on an agent that has been silent for ``kill_after``."""
         if health.stopped:

@@ -58,8 +58,7 @@ class ControlSocket:
         self._selector = selectors.EpollSelector()
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
         try:
-            _bind(self._listener, path)
-            self._listener.listen(MOST_CLIENTS)
+            _listen(self._listener, path)
             self._selector.register(self._listener, selectors.EVENT_READ)
         except BaseException:
             self.close()
@@ -196,17 +195,20 @@ class _Client:
             self.unsent = self.unsent[self.connection.send(self.unsent) :]
 
 
-def _bind(listener: socket.socket, path: str) -> None:
-    """Binds by the directory's descriptor: a socket's path may only have 107 bytes.
+def _listen(listener: socket.socket, path: str) -> None:
+    """By the directory's descriptor: a socket's path may only have 107 bytes.
 
-    Nobody can connect before the mode is set, since nobody listens yet.
+    It gets its name last, so that whoever finds it is listened to.
     """
     directory = os.open(os.path.dirname(path), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         short = f"/proc/self/fd/{directory}/{os.path.basename(path)}"
+        unnamed = f"{short}.new"
         with contextlib.suppress(FileNotFoundError):
-            os.unlink(short)
-        listener.bind(short)
-        os.chmod(short, 0o600)
+            os.unlink(unnamed)
+        listener.bind(unnamed)
+        os.chmod(unnamed, 0o600)
+        listener.listen(MOST_CLIENTS)
+        os.rename(unnamed, short)
     finally:
         os.close(directory)

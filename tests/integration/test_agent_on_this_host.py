@@ -128,13 +128,14 @@ def test_exclusive_sets_are_apart_and_come_back_after_a_kill(
     assert host.files() == before
 
 
+@pytest.mark.parametrize("learner", ["vw", "native"])
 def test_a_control_plane_that_gets_no_cpu_costs_its_agent_the_cores_and_no_more(
-    host: Host, processes: Processes
+    host: Host, processes: Processes, learner: str
 ) -> None:
     os.kill(host.spinner, signal.SIGSTOP)  # nothing but the silence asks for the cores
     agent = processes.agent(
         *(*host.state, *host.targets, "--lend-shared", "--long-term", "off"),
-        *("--control-priority", "idle", "--model", "off"),
+        *("--control-priority", "idle", "--model", "off", "--learner", learner),
     )
     agent.wait_until(lambda: is_confined(host))
     path = socket_path(str(host.state_dir), agent.pid)
@@ -147,7 +148,7 @@ def test_a_control_plane_that_gets_no_cpu_costs_its_agent_the_cores_and_no_more(
     time.sleep(1.3)  # longer than a hung agent may live
     for hog in hogs:
         os.kill(hog, signal.SIGKILL)
-    assert ask(path, "status", {})["safeguards"]["plans_expired"] > before
+    wait_until(lambda: ask(path, "status", {})["safeguards"]["plans_expired"] > before)
     wait_until(lambda: ask(path, "status", {})["harvested"]["now"] > 0)
     assert agent.send(signal.SIGTERM).code == 0
 

@@ -87,6 +87,16 @@ def test_the_loop_shrinks_by_itself_for_a_silent_control_plane_which_is_killed_a
     assert min(when(verdicts, Verdict.KILL)) in range(1000, 1101)
 
 
+def test_an_agent_that_was_starved_has_another_second_to_be_heard_of() -> None:
+    agent = Agent()
+    silent = agent.looks(1050, loop=False, agent=False)
+    assert when(silent, Verdict.KILL)
+    agent.watch.excuse()
+    again = agent.looks(1100, loop=False, agent=False)
+    assert not when(again, Verdict.SHRINK)  # its cores are back already
+    assert min(when(again, Verdict.KILL)) in range(900, 1021)
+
+
 def test_time_in_which_the_guardian_did_not_look_hardly_counts() -> None:
     agent = Agent()
     agent.look()
