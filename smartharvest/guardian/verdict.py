@@ -18,6 +18,9 @@ from smartharvest.host.shared_page import Phase
 BUSY_SHARE = 0.5
 """An agent that ran for this share of its silence is not starved but caught in something."""
 
+ASLEEP_LOOKS = 4
+"""So many looks in a row must find an agent asleep that is silent: a starved one is, at times."""
+
 
 class Verdict(enum.Enum):
     """What to do about the agent."""
@@ -103,6 +106,7 @@ class Watch:
         self._limits = limits
         self._last: Look | None = None
         self._shrunk = False
+        self._asleep = 0
         self.next_look_ns = limits.look_soon
         """How long from the last look to the next."""
         self.loop_silent_ns = 0
@@ -136,6 +140,8 @@ class Watch:
         ))  # fmt: skip
         verdict = self._verdict(look.phase, in_time=seen_ns == gap_ns)
         self.next_look_ns = self._until_next(look.phase)
+        if verdict is not Verdict.KILL:
+            self._asleep = 0
         return verdict
 
     def _verdict(self, phase: Phase, *, in_time: bool) -> Verdict:
@@ -172,5 +178,10 @@ class Watch:
             return Verdict.KILL
         if phase is not Phase.RUNNING and self.silent_ns < self._limits.arrange_within:
             return Verdict.WELL
-        busy = health.ran_ns >= BUSY_SHARE * self.silent_ns
-        return Verdict.STARVED if health.runnable and not busy else Verdict.KILL
+        if health.ran_ns >= BUSY_SHARE * self.silent_ns:
+            return Verdict.KILL
+        if health.runnable:
+            self._asleep = 0
+            return Verdict.STARVED
+        self._asleep += 1
+        return Verdict.KILL if self._asleep >= ASLEEP_LOOKS else Verdict.WELL

@@ -2,7 +2,16 @@ from __future__ import annotations
 
 import pytest
 
-from smartharvest.guardian.verdict import Health, Limits, Look, RunTimes, Verdict, Watch, limits_for
+from smartharvest.guardian.verdict import (
+    ASLEEP_LOOKS,
+    Health,
+    Limits,
+    Look,
+    RunTimes,
+    Verdict,
+    Watch,
+    limits_for,
+)
 from smartharvest.host.shared_page import Phase
 
 MS = 1_000_000
@@ -151,13 +160,23 @@ def test_a_change_of_phase_is_a_sign_of_life() -> None:
 def test_what_a_second_of_silence_means(phase: Phase, health: Health, verdict: Verdict) -> None:
     agent = Agent(phase)
     agent.looks(1020, loop=False, agent=False)
-    assert agent.watch.judge(phase, health) is verdict
+    for _ in range(ASLEEP_LOOKS):
+        said = agent.watch.judge(phase, health)
+    assert said is verdict
+
+
+def test_one_look_at_an_agent_asleep_does_not_show_that_it_hangs() -> None:
+    agent = Agent()
+    agent.looks(1020, loop=False, agent=False)
+    for health in (ASLEEP, QUEUED) * ASLEEP_LOOKS:
+        assert agent.watch.judge(agent.phase, health) is not Verdict.KILL
 
 
 def test_arranging_may_take_ten_seconds_and_no_more() -> None:
     agent = Agent(Phase.ENDING)
     agent.looks(10_020, agent=False)
-    assert agent.watch.judge(Phase.ENDING, ASLEEP) is Verdict.KILL
+    said = [agent.watch.judge(Phase.ENDING, ASLEEP) for _ in range(ASLEEP_LOOKS)]
+    assert said[-1] is Verdict.KILL
 
 
 def test_the_limits_follow_a_long_window() -> None:
