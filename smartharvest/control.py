@@ -62,6 +62,8 @@ BLIND_CHECKS = 2
 """A sensor that missed much so often in a row has failed."""
 HOUSEKEEPING_SHARE = 100
 """Looking after the targets may take one part in so many of the time."""
+HOUSEKEEPING_MOST_NS = 5_000_000_000
+"""... but no longer between two looks, however long the first took: they notice what is amiss."""
 LOOKS_FOR_OTHERS = 3
 
 
@@ -459,7 +461,8 @@ class Run:
             else:
                 self._look_for_other_writers()
         took_ns = _core.monotonic_ns() - began_ns
-        self._next_look_ns = began_ns + max(HOUSEKEEPING_NS, took_ns * HOUSEKEEPING_SHARE)
+        pause_ns = min(HOUSEKEEPING_MOST_NS, took_ns * HOUSEKEEPING_SHARE)
+        self._next_look_ns = began_ns + max(HOUSEKEEPING_NS, pause_ns)
 
     def _look_for_other_writers(self) -> None:
         """Raises ForeignWrite if the groups are not as the loop has left them, and stay so."""
