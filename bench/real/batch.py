@@ -174,7 +174,9 @@ def main(name: str, progress_fd: int, workers: int) -> None:
         import_module(module)  # once, and before it counts
     if not sys.stdin.readline():
         return
-    with tempfile.TemporaryDirectory(prefix="smartharvest-batch-") as made:
+    with tempfile.TemporaryDirectory(
+        prefix="smartharvest-batch-", ignore_cleanup_errors=True
+    ) as made:
         for number in range(workers):
             parent = os.getpid()
             if os.fork() == 0:
