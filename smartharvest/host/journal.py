@@ -27,7 +27,9 @@ DEFAULT_DIRECTORY = "/run/smartharvest"
 _claimed_here: set[str] = set()
 """Groups that journals of this process have locked."""
 _VERSION = 2
-_BESIDE = (".lock", ".shared", ".sock")
+UNNAMED = ".bound"
+"""Of a control socket that nobody listens to yet."""
+_BESIDE = (".lock", ".shared", ".sock", UNNAMED)
 
 
 class JournalError(SmartHarvestError):
@@ -555,8 +557,8 @@ def is_live(journal_path: str) -> bool:
 
 def remove(journal_path: str) -> None:
     """Removes a journal with its lock; the caller holds the lock."""
-    control_socket = journal_path.removesuffix(".journal") + ".sock"
-    files = (journal_path, journal_path + ".new", page_path(journal_path), control_socket)
+    sockets = (journal_path.removesuffix(".journal") + suffix for suffix in (".sock", UNNAMED))
+    files = (journal_path, journal_path + ".new", page_path(journal_path), *sockets)
     for path in (*files, lock_path(journal_path)):
         with contextlib.suppress(FileNotFoundError):
             os.unlink(path)

@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from smartharvest.errors import SmartHarvestError
+from smartharvest.host.journal import UNNAMED
 from smartharvest.telemetry.protocol import (
     LONGEST_REQUEST,
     ProtocolError,
@@ -203,7 +204,7 @@ def _listen(listener: socket.socket, path: str) -> None:
     directory = os.open(os.path.dirname(path), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         short = f"/proc/self/fd/{directory}/{os.path.basename(path)}"
-        unnamed = f"{short}.new"
+        unnamed = os.path.splitext(short)[0] + UNNAMED
         with contextlib.suppress(FileNotFoundError):
             os.unlink(unnamed)
         listener.bind(unnamed)

@@ -159,7 +159,7 @@ def test_what_an_agent_leaves_that_had_no_journal_yet_is_swept_away(
 ) -> None:
     state = tmp_path / "state"
     living = Journal(str(state))
-    for name in ("agent-1.lock", "agent-1.shared", "agent-2.sock"):
+    for name in ("agent-1.lock", "agent-1.shared", "agent-2.sock", "agent-3.bound"):
         (state / name).write_text("")
     recover(tree.files, str(state))
     assert {path.suffix for path in state.iterdir()} == {".journal", ".lock", ".shared"}
