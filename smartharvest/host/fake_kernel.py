@@ -104,8 +104,8 @@ class FakeKernel:
             shutil.rmtree(path)
 
     def at_rest(self) -> contextlib.AbstractContextManager[None]:
-        """While it is held no process is amid a change of the tree."""
-        return self._serialized(fcntl.LOCK_EX)
+        """While it is held no process is amid a change of the tree, however many make some."""
+        return self._serialized(fcntl.LOCK_EX, tries=100 * LOCK_TRIES)
 
     def directory_of(self, tid: int, mount: str) -> str | None:
         """The group below ``mount`` that ``tid`` is in; None if the tree does not name it."""
@@ -142,14 +142,14 @@ class FakeKernel:
         return os.path.exists(path)
 
     @contextlib.contextmanager
-    def _serialized(self, how: int) -> Iterator[None]:
+    def _serialized(self, how: int, tries: int = LOCK_TRIES) -> Iterator[None]:
         """One change at a time, whoever makes it, as under the kernel's cgroup_mutex.
 
         A process cannot be stopped while it holds that; here it can, so nobody waits for ever.
         """
         root = os.open(self._root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
-            for _ in range(LOCK_TRIES):
+            for _ in range(tries):
                 with contextlib.suppress(BlockingIOError):
                     fcntl.flock(root, how | fcntl.LOCK_NB)
                     break
