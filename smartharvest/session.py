@@ -395,6 +395,7 @@ class Session:
         except (TargetError, TargetVanished, RightsError) as error:
             if self.primaries and not any(target.alive() for target in self.primaries):
                 _log.warning("%s; nothing is lent until one appears", error)
+                self.audit_event("primaries", now=[])
                 self.primaries = []
             return
         before = {str(target.spec) for target in self.primaries}

@@ -107,13 +107,14 @@ def test_a_primary_guest_may_end_and_come_back(
 ) -> None:
     guest = Guest(processes, tmp_path, "web")
     both = format_cpulist([ALLOWED[0], ALLOWED[-1]])
+    audit_log = tmp_path / "audit.jsonl"
     agent = processes.agent(
         *host_world.arguments,
         "--primary",
         "qemu:web",
         "--elastic",
         "cgroup:batch",
-        *("--policy", "fixed-buffer:1", "--cores", both),
+        *("--policy", "fixed-buffer:1", "--cores", both, "--audit-log", str(audit_log)),
     )
     (path,) = wait_for_sockets(agent, host_world)
 
@@ -123,7 +124,8 @@ def test_a_primary_guest_may_end_and_come_back(
     agent.wait_until(lends)
     guest.process.kill()
     guest.process.wait()
-    agent.wait_until(lambda: not lends())
+    agent.wait_until(lambda: '"now":[]' in audit_log.read_text().replace(" ", ""))
+    assert not lends()
     Guest(processes, tmp_path, "web")
     agent.wait_until(lends)
     outcome = agent.send(signal.SIGTERM)
