@@ -13,6 +13,11 @@
 #include <time.h>
 #include <unistd.h>
 
+/* How often an event-driven loop looks whether a plain buffer allows to lend more. A poll of a
+ * real-time thread makes the kernel choose anew among the tasks that queue on its CPU: at every 50
+ * us they all stay cache-hot, and no idle CPU pulls them over. */
+static const int64_t LEND_LOOK_NS = 1000000;
+
 static uint32_t min_u32(uint32_t a, uint32_t b) {
     return a < b ? a : b;
 }
@@ -342,11 +347,6 @@ static uint32_t pressing(const struct sh_loop *loop, const struct sh_reading *re
     return min_u32(cores, SH_MAX_CORES);
 }
 
-/* Event-driven, and with a plan that needs no poll. */
-bool sh_loop_waits_for_events(const struct sh_loop *loop) {
-    return loop->config.event_driven && (loop->plan.buffer == 0 || loop->plan.patient);
-}
-
 /* Takes up what the loop has just decided. */
 static int follow_decision(struct sh_loop *loop, uint32_t needed, int64_t now_ns) {
     if (!loop->decide.answer)
@@ -369,7 +369,7 @@ int sh_loop_step(struct sh_loop *loop, int64_t deadline_ns, int64_t now_ns) {
         sh_histogram_add(&loop->lateness, late_ns);
     if (late_ns >= c->poll_ns) {
         count(&n->late_polls, 1);
-        if (!sh_loop_waits_for_events(loop))
+        if (!c->event_driven)
             count(&n->missed_polls, (uint64_t)(late_ns / c->poll_ns));
     }
     if (loop->seq == 0) {
@@ -548,21 +548,24 @@ static int64_t next_poll(struct sh_loop *loop, int64_t deadline_ns, int64_t bega
 }
 
 uint32_t sh_loop_alarm_level(const struct sh_loop *loop) {
-    const uint32_t idle = max_u32(loop->plan.patient ? loop->plan.buffer : 0, least_idle(loop));
+    const uint32_t idle = max_u32(loop->plan.buffer, least_idle(loop));
     const uint32_t cores = loop->primary_cores;
     if (cores >= loop->config.total || loop->plan.shared)
         return SH_SENSOR_DISARM;
     return cores + 1 > idle ? cores + 1 - idle : 0;
 }
 
-/* When an event-driven loop looks without being woken: at the window's end, and for a patient plan
- * whenever it may be time to shrink, since only more busy cores wake. */
+/* When an event-driven loop looks without being woken: at the window's end, and for a plan that
+ * follows demand whenever it may be time to shrink, since only more busy cores wake. */
 int64_t sh_loop_next_look(const struct sh_loop *loop) {
+    const struct sh_plan *plan = &loop->plan;
     const int64_t end_ns = loop->window.start_ns + loop->config.window_ns;
-    const uint32_t fewest = max_u32(loop->plan.primary_cores, loop->plan.buffer);
-    if (!loop->plan.patient || loop->primary_cores <= within_limits(loop, fewest))
+    const uint32_t fewest =
+        max_u32(plan->patient ? plan->primary_cores : 0, max_u32(plan->buffer, least_idle(loop)));
+    if (!follows(loop) || loop->primary_cores <= within_limits(loop, fewest))
         return end_ns;
-    return min_i64(end_ns, loop->last_poll_ns + max_i64(loop->plan.quiet_ns, loop->config.poll_ns));
+    const int64_t pause_ns = plan->patient ? plan->quiet_ns : LEND_LOOK_NS;
+    return min_i64(end_ns, loop->last_poll_ns + max_i64(pause_ns, loop->config.poll_ns));
 }
 
 /* Waits for the buffer to run out, a plan, a stop, or the end of the window. 0 or -errno. */
@@ -618,7 +621,7 @@ static void *run(void *arg) {
             noted_seq = loop->seq;
             note_cpu_time(loop);
         }
-        if (sh_loop_waits_for_events(loop)) {
+        if (loop->config.event_driven) {
             deadline_ns = sh_loop_next_look(loop);
             err = wait_for_event(loop, deadline_ns);
         } else {

@@ -20,9 +20,9 @@
  *     been given one. That lends only as long as the control plane permits (sh_loop_permit).
  *     One that answers an older window than the last broken is ignored.
  *  5. Event-driven, the loop does not poll: the sensor wakes it when the buffer runs out. A burst
- *     that is over when it looks needs no core; the window's peak still shows it. A plan that asks
- *     for a buffer at every poll is polled for; a patient one needs a look only when the buffer
- *     begins to be used and after each quiet time.
+ *     that is over when it looks needs no core; the window's peak still shows it. A plan with a
+ *     buffer is woken for as soon as that begins to be used, and looked for now and then while
+ *     less might do: after each quiet time if it is patient, every millisecond if not.
  *  6. Under a shared plan the elastic group is kept off the plan's primary cores and the primary
  *     preempts it on all others, so busy cores move nothing and rules 2 and 3 rest.
  *  7. Doubt gives everything back: no plan for plan_ttl_ns, no poll for stale_ns, a sensor or an
@@ -182,10 +182,8 @@ int sh_loop_step(struct sh_loop *loop, int64_t deadline_ns, int64_t now_ns);
  * that might do more. Returns how many it made; the loop is then as if each had been a step. */
 uint64_t sh_loop_repeat(struct sh_loop *loop, int64_t until_ns, const struct sh_reading *reading);
 
-/* For virtual time, what the thread waits for after a step: not the next poll but an event... */
-bool sh_loop_waits_for_events(const struct sh_loop *loop);
-
-/* ... and as such this many busy (or waiting) cores. SH_SENSOR_DISARM: none is enough. */
+/* For virtual time, what an event-driven thread waits for after a step: this many busy (or waiting)
+ * cores (SH_SENSOR_DISARM: none is enough) ... */
 uint32_t sh_loop_alarm_level(const struct sh_loop *loop);
 
 /* ... or then. */

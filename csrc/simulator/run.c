@@ -71,7 +71,7 @@ static void wake(struct sh_sim_run *run, int64_t now_ns) {
 
 static void wake_if_pressed(struct sh_sim_run *run) {
     const struct sh_loop *loop = &run->loop;
-    if (sh_loop_waits_for_events(loop) && loop->seq != 0 &&
+    if (loop->config.event_driven && loop->seq != 0 &&
         run->machine.demand >= sh_loop_alarm_level(loop))
         wake(run, run->machine.now_ns);
 }
@@ -85,14 +85,14 @@ static int poll_once(struct sh_sim_run *run) {
         atomic_load_explicit(&loop->counters.assignments, memory_order_relaxed);
     sh_sim_machine_wait(machine, now_ns);
     machine->changed = false;
-    const bool by_event = seq != 0 && sh_loop_waits_for_events(loop);
+    const bool by_event = seq != 0 && loop->config.event_driven;
     const int64_t window_end_ns = loop->window.start_ns + loop->config.window_ns;
     const int err = sh_loop_step(loop, by_event ? window_end_ns : now_ns, now_ns);
     if (run->sleep_ns &&
         assignments != atomic_load_explicit(&loop->counters.assignments, memory_order_relaxed))
         run->awake_ns = now_ns + run->sleep_ns;
     run->next_poll_ns = now_ns + loop->config.poll_ns;
-    if (sh_loop_waits_for_events(loop))
+    if (loop->config.event_driven)
         run->next_poll_ns = sh_loop_next_look(loop);
     if (run->next_poll_ns < run->awake_ns)
         run->next_poll_ns = run->awake_ns;
@@ -109,8 +109,7 @@ static int poll_until(struct sh_sim_run *run, int64_t until_ns) {
     struct sh_loop *loop = &run->loop;
     const uint64_t assignments = machine->totals.assignments;
     while (run->next_poll_ns < until_ns) {
-        const bool quiet = !run->every_poll && !machine->changed &&
-                           !sh_loop_waits_for_events(loop) &&
+        const bool quiet = !run->every_poll && !machine->changed && !loop->config.event_driven &&
                            run->next_poll_ns == loop->last_poll_ns + loop->config.poll_ns;
         const struct sh_reading reading = {machine->busy, machine->demand};
         if (quiet && sh_loop_repeat(loop, until_ns, &reading)) {
@@ -129,7 +128,7 @@ static int poll_until(struct sh_sim_run *run, int64_t until_ns) {
 static void deliver_plan(struct sh_sim_run *run) {
     const struct sh_sim_pending_plan *next = &run->plans[run->plan_tail++ % SH_SIM_PENDING_PLANS];
     sh_loop_post(&run->loop, &next->plan);
-    if (sh_loop_waits_for_events(&run->loop))
+    if (run->loop.config.event_driven)
         wake(run, next->at_ns);
 }
 

@@ -116,6 +116,24 @@ def test_the_alarm_rings_below_the_assignment_if_idle_cores_are_to_be_kept() -> 
         wait_until_harvested(loop, 3)
 
 
+def test_a_plain_buffer_is_kept_without_polling() -> None:
+    sensor, actuator = FakeEvents(monotonic_ns()), FakeActuator()
+    with running(sensor, actuator, window_ns=30 * 10**9) as loop:
+        loop.post(1, primary_cores=1, safe_cores=1, buffer=2)
+        wait_until_harvested(loop, 8)
+        for busy in (1, 4, 7):
+            sensor.set_busy(monotonic_ns(), busy)
+            wait_until_harvested(loop, 8 - busy)
+        sensor.set_busy(monotonic_ns(), 3)  # rings nobody: the loop looks by itself
+        wait_until_harvested(loop, 5)
+        sensor.set_busy(monotonic_ns(), 0)
+        wait_until_harvested(loop, 8)
+        polls = loop.counters()["polls"]
+        time.sleep(0.05)
+        polled_at_rest = loop.counters()["polls"] - polls
+    assert polled_at_rest == 0  # nothing less could do
+
+
 def test_what_became_busy_before_the_alarm_was_set_is_reacted_to() -> None:
     sensor, actuator = FakeEvents(monotonic_ns()), FakeActuator()
     with running(sensor, actuator, window_ns=30 * 10**9) as loop:
