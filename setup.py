@@ -58,7 +58,7 @@ def extension(name: str, sources: list[str], flags: list[str] | None = None) -> 
 
 EXTENSIONS = [
     extension("_core", CORE),
-    extension("_demo", ["demo_server", "demo_bully"]),
+    extension("_demo", ["demo_server", "demo_bully", "standstill", "clock"]),
     extension("_learner", ["csoaa", "decider"], EXACT),
     extension("_lend_order", ["lend_order"]),
     extension("_mechanisms", MECHANISMS),

@@ -1,4 +1,5 @@
 from array import array
+from collections.abc import Sequence
 from mmap import mmap
 
 BULLY_SUMS_PER_UNIT: int
@@ -48,3 +49,17 @@ def switch_bully(block: mmap, running: bool) -> None:
 
 def bully_units(block: mmap, threads: int) -> int:
     """Units of ``BULLY_SUMS_PER_UNIT`` additions that all threads together have done."""
+
+class StandstillWatch:
+    """A thread of the highest real-time priority on each of ``cpus``, waking every ``period_ns``.
+
+    Raises PermissionError without real-time rights, OSError for a CPU that is not there or not
+    allowed, ValueError for none.
+    """
+
+    def __init__(self, cpus: Sequence[int], period_ns: int, least_late_ns: int) -> None: ...
+    def gaps(self) -> list[list[tuple[int, int]]]:
+        """For each CPU, ascending: from when until when (CLOCK_MONOTONIC) a thread slept that
+        should have woken more than ``least_late_ns`` before. The first 1,024 of each are kept."""
+
+    def stop(self) -> None: ...

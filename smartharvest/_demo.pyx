@@ -1,8 +1,10 @@
 # cython: language_level=3, boundscheck=True, wraparound=False
-"""The demo's server and CPUBully in C, and two libc calls Python lacks. No logic lives here."""
+"""The demo's server, CPUBully and watch for standstills in C, and two libc calls Python lacks. No
+logic lives here."""
 
 import os
 
+from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from libc.errno cimport errno
 from libc.stdint cimport int64_t, uint8_t
 from posix.time cimport clock_gettime, timespec
@@ -28,6 +30,13 @@ from smartharvest._c.demo_server cimport (
     sh_server_slice,
     sh_server_start,
     sh_server_stop,
+)
+from smartharvest._c.standstill cimport (
+    sh_standstill_gap_count,
+    sh_standstill_start,
+    sh_standstill_stop,
+    sh_standstill_watch,
+    sh_standstill_watcher,
 )
 
 cdef extern from "<sys/prctl.h>" nogil:
@@ -153,3 +162,48 @@ def switch_bully(uint8_t[::1] block, bint running):
 
 def bully_units(const uint8_t[::1] block, int threads):
     return sh_bully_units(bully_block(block, threads), threads)
+
+
+cdef class StandstillWatch:
+    cdef sh_standstill_watch watch
+    cdef bint started
+
+    def __init__(self, object cpus, int64_t period_ns, int64_t least_late_ns):
+        if self.watch.watchers is not NULL:
+            raise RuntimeError("the watch is already started")
+        if not cpus:
+            raise ValueError("no CPUs to watch")
+        self.watch.watchers = <sh_standstill_watcher *> PyMem_Calloc(
+            len(cpus), sizeof(sh_standstill_watcher)
+        )
+        if self.watch.watchers is NULL:
+            raise MemoryError
+        self.watch.period_ns = period_ns
+        self.watch.least_late_ns = least_late_ns
+        self.watch.count = len(cpus)
+        for i, cpu in enumerate(cpus):
+            self.watch.watchers[i].cpu = cpu
+        cdef int error = sh_standstill_start(&self.watch)
+        if error < 0:
+            raise OSError(-error, os.strerror(-error))
+        self.started = True
+
+    def gaps(self):
+        return [
+            [
+                (self.watch.watchers[i].gaps[j].from_ns, self.watch.watchers[i].gaps[j].until_ns)
+                for j in range(sh_standstill_gap_count(&self.watch.watchers[i]))
+            ]
+            for i in range(self.watch.count)
+        ]
+
+    def stop(self):
+        if self.started:
+            self.started = False
+            with nogil:
+                sh_standstill_stop(&self.watch)
+
+    def __dealloc__(self):
+        if self.started:
+            sh_standstill_stop(&self.watch)
+        PyMem_Free(self.watch.watchers)

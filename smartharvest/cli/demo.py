@@ -38,6 +38,7 @@ def demo(obj: dict[str, bool], seconds: int, seed: int, as_json: bool) -> None:
     from smartharvest.demo.phases import plan_rounds
     from smartharvest.demo.run import run_demo
     from smartharvest.demo.simulated import run_simulated_demo
+    from smartharvest.demo.standstill import Standstills
     from smartharvest.demo.table import format_table
 
     plan_rounds(seconds)  # too few of them is known before anything is made
@@ -52,7 +53,9 @@ def demo(obj: dict[str, bool], seconds: int, seed: int, as_json: bool) -> None:
     reason = why_not_here()
     if reason is None:
         with demo_groups() as bench:
-            document = run_demo(bench, seconds=seconds, seed=seed, progress=progress)
+            document = run_demo(
+                bench, Standstills(bench.cpus), seconds=seconds, seed=seed, progress=progress
+            )
     else:
         progress(f"{reason}: a simulated server instead")
         document = run_simulated_demo(seconds=seconds, seed=seed, reason=reason, progress=progress)

@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Self
 
 from smartharvest import _demo
+from smartharvest.demo.traffic import draw_traffic
 from smartharvest.errors import SmartHarvestError
 
 ANSWER_TIMEOUT_S = 30.0
@@ -102,7 +103,8 @@ class ServerProcess(_Child):
 
     def __init__(self, cpus: int) -> None:
         super().__init__("smartharvest.demo.server", cpus)
-        self._count = 0
+        self._cpus = cpus
+        self._arrivals_ns = array("q")
         self._deadline = 0.0
         self._seconds = 0.0
 
@@ -114,9 +116,11 @@ class ServerProcess(_Child):
     def prepare(self, seconds: float, seed: int) -> int:
         """Draw the traffic of the next slice; the number of its requests."""
         self._tell(f"slice {seconds!r} {seed}")
-        self._count = int(self._answer("drawn")[0])
+        self._arrivals_ns = draw_traffic(seconds, self._cpus, seed).arrival_ns
+        count = int(self._answer("drawn")[0])
+        assert count == len(self._arrivals_ns)
         self._seconds = seconds
-        return self._count
+        return count
 
     def go(self) -> None:
         """Begin to serve what was prepared."""
@@ -127,8 +131,12 @@ class ServerProcess(_Child):
         """Wait for the slice's last request; all latencies, in the order of arrival."""
         timeout_s = max(0.0, self._deadline - time.monotonic()) + ANSWER_TIMEOUT_S
         latencies = array("q")
-        latencies.frombytes(self._read(8 * self._count, timeout_s))
+        latencies.frombytes(self._read(8 * len(self._arrivals_ns), timeout_s))
         return latencies
+
+    def arrivals_ns(self) -> array[int]:
+        """Intended arrivals of what was prepared, nanoseconds after ``go``, ascending."""
+        return self._arrivals_ns
 
 
 class BullyProcess(_Child):

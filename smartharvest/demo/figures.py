@@ -20,6 +20,8 @@ class Slice:
     elapsed_s: float
     latencies_ns: Sequence[int]
     """From the intended arrival to the completion, one per request, at least one."""
+    left_out: int
+    """Requests that a standstill of the whole machine touched; not among the latencies."""
     idle_core_s: float
     """Time the pool's CPUs ran nothing, summed over them."""
     elastic_cpu_s: float
@@ -43,6 +45,8 @@ class PhaseFigures(TypedDict):
 
     name: str
     requests: int
+    left_out: int
+    """Further ones, which a standstill of the whole machine touched."""
     latency_us: LatencyUs
     p99_change: float
     """Relative to no-harvest: 0.1 is 10 % slower."""
@@ -72,6 +76,8 @@ class Document(TypedDict):
     park: str
     kernel: str
     load_generator_group: str
+    standstills_ms: list[float] | None
+    """How long each standstill of the machine lasted; None if nobody could watch for them."""
     simulated: NotRequired[str]
     """Why the demo ran on a simulated server."""
 
@@ -107,6 +113,7 @@ def summarize(phase: Phase, slices: Sequence[Slice], baseline_p99_us: float | No
     return {
         "name": phase.name,
         "requests": len(pooled),
+        "left_out": sum(one.left_out for one in slices),
         "latency_us": latency,
         "p99_change": round(latency["p99"] / (baseline_p99_us or latency["p99"]) - 1, 4),
         "p99_rounds": [_us(percentile(sorted(one.latencies_ns), 0.99)) for one in slices],

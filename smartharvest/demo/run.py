@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from smartharvest.demo.bench import Bench
@@ -18,6 +18,7 @@ from smartharvest.demo.phases import (
     plan_rounds,
     plan_slice_s,
 )
+from smartharvest.demo.standstill import Interval, Standstills, touched
 
 SETTLE_S = 0.1
 """Between arranging a phase and measuring it: displaced and paused threads come to rest."""
@@ -28,11 +29,17 @@ SEEDS_PER_RUN = 1000
 
 
 def run_demo(
-    bench: Bench, *, seconds: float, seed: int, progress: Callable[[str], None]
+    bench: Bench,
+    standstills: Standstills,
+    *,
+    seconds: float,
+    seed: int,
+    progress: Callable[[str], None],
 ) -> Document:
     """Run all phases on ``bench`` within about ``seconds`` of wall time.
 
-    ``progress`` gets one short line before every slice. Whatever ends the run, both child
+    Requests that fall into one of the ``standstills``, which are watched for meanwhile, are left
+    out. ``progress`` gets one short line before every slice. Whatever ends the run, both child
     processes are gone and the entered phase is left when this returns or raises. Raises
     ConfigError if ``seconds`` is too short, SmartHarvestError if a child fails, and what
     ``bench`` raises. To be called from a thread that lives until it returns.
@@ -41,6 +48,7 @@ def run_demo(
     rounds = plan_rounds(seconds)
     slices: dict[str, list[Slice]] = {phase.name: [] for phase in PHASES}
     with (
+        standstills,
         ServerProcess(len(bench.cpus)) as server,
         BullyProcess(os.cpu_count() or 1) as bully,
     ):
@@ -56,7 +64,9 @@ def run_demo(
             for phase in phases:
                 progress(f"round {number + 1}/{rounds}, {phase.name}: {slice_s:.1f} s")
                 server.prepare(slice_s, seed=seed * SEEDS_PER_RUN + number)
-                slices[phase.name].append(_run_slice(bench, phase, slice_s, server, bully))
+                slices[phase.name].append(
+                    _run_slice(bench, phase, slice_s, server, bully, standstills)
+                )
             overhead_s = (time.monotonic() - round_began) / len(PHASES) - slice_s
     return {
         "phases": summarize_all(slices),
@@ -68,6 +78,11 @@ def run_demo(
         "park": bench.park,
         "kernel": platform.release(),
         "load_generator_group": "primary",
+        "standstills_ms": (
+            [(until_ns - from_ns) / 1e6 for from_ns, until_ns in standstills.so_far()]
+            if standstills.watched
+            else None
+        ),
     }
 
 
@@ -89,8 +104,31 @@ class _Reading:
         )
 
 
+def without_standstills(
+    began_ns: int,
+    arrivals_ns: Sequence[int],
+    latencies_ns: Sequence[int],
+    standstills: Sequence[Interval],
+) -> list[int]:
+    """The latencies of requests that no standstill touched; all, if there is no other.
+
+    Arrivals count from ``began_ns``, a time of CLOCK_MONOTONIC.
+    """
+    kept = [
+        latency_ns
+        for arrival_ns, latency_ns in zip(arrivals_ns, latencies_ns, strict=True)
+        if not touched(began_ns + arrival_ns, began_ns + arrival_ns + latency_ns, standstills)
+    ]
+    return kept or list(latencies_ns)
+
+
 def _run_slice(
-    bench: Bench, phase: Phase, seconds: float, server: ServerProcess, bully: BullyProcess
+    bench: Bench,
+    phase: Phase,
+    seconds: float,
+    server: ServerProcess,
+    bully: BullyProcess,
+    standstills: Standstills,
 ) -> Slice:
     """Measure ``phase`` while the server serves the traffic it has prepared."""
     readings: list[_Reading] = []
@@ -119,9 +157,13 @@ def _run_slice(
         bully.pause()
         bench.leave_phase()
     before, after = readings
+    kept_ns = without_standstills(
+        round(before.time_s * 1e9), server.arrivals_ns(), latencies_ns, standstills.so_far()
+    )
     return Slice(
         elapsed_s=after.time_s - before.time_s,
-        latencies_ns=latencies_ns,
+        latencies_ns=kept_ns,
+        left_out=len(latencies_ns) - len(kept_ns),
         idle_core_s=after.idle_core_s - before.idle_core_s,
         elastic_cpu_s=after.elastic_cpu_s - before.elastic_cpu_s,
         batch_units=after.batch_units - before.batch_units,

@@ -57,6 +57,7 @@ def run_simulated_demo(
         "park": "idle",
         "kernel": platform.release(),
         "load_generator_group": "primary",
+        "standstills_ms": None,
         "simulated": reason,
     }
 
@@ -73,6 +74,7 @@ def _figures(name: str, outcome: Outcome) -> PhaseFigures:
     return {
         "name": name,
         "requests": outcome.requests,
+        "left_out": 0,
         "latency_us": {key: round(latency[key], 1) for key in ("p50", "p99", "p999")},  # type: ignore[typeddict-item]
         "p99_change": round(outcome.p99_change, 4),
         "p99_rounds": [round(latency["p99"], 1)],

@@ -54,6 +54,14 @@ def _notes(document: Document) -> list[str]:
         f"harvested: lent beyond the elastic minimum of {document['elastic_min']};"
         " - where the batch is not confined. batch: CPU it really got.",
     ]
+    if document["standstills_ms"]:
+        longest_ms, count = max(document["standstills_ms"]), len(document["standstills_ms"])
+        left_out = sum(figures["left_out"] for figures in document["phases"])
+        requests = left_out + sum(figures["requests"] for figures in document["phases"])
+        lines.append(
+            f"The whole machine stood still {count} times, for {longest_ms:.0f} ms at most: its"
+            f" host's doing. {left_out / requests:.1%} of the requests are left out for it."
+        )
     if document["elastic_min"] == 0 and document["park"] == "freeze":
         lines.append("While it has no core the agent's batch is frozen (agent --park freeze).")
     if cpus <= 2:

@@ -33,6 +33,7 @@ THREADED = [
     "test_proc_sensor",
     "test_recorder",
     "test_rescue",
+    "test_standstill",
     "test_task_list",
 ]
 

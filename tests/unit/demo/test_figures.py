@@ -28,6 +28,7 @@ def make_slice(
     return Slice(
         elapsed_s=elapsed_s,
         latencies_ns=[us * 1000 for us in latencies_us],
+        left_out=0,
         idle_core_s=1.5 * elapsed_s,
         elastic_cpu_s=0.25 * elapsed_s,
         batch_units=round(900 * elapsed_s),

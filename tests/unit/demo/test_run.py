@@ -13,7 +13,8 @@ import pytest
 from smartharvest.demo import phases, run
 from smartharvest.demo.bench import AgentFigures
 from smartharvest.demo.phases import PHASES
-from smartharvest.demo.run import run_demo
+from smartharvest.demo.run import run_demo, without_standstills
+from smartharvest.demo.standstill import Standstills
 from smartharvest.errors import ConfigError, SensorError
 
 
@@ -72,7 +73,7 @@ def gone(pid: int) -> bool:
 @pytest.mark.usefixtures("short")
 def test_all_phases_replay_one_traffic_and_nothing_is_left() -> None:
     bench, lines = PlainBench(), list[str]()
-    document = run_demo(bench, seconds=1.0, seed=3, progress=lines.append)
+    document = run_demo(bench, Standstills([]), seconds=1.0, seed=3, progress=lines.append)
     json.dumps(document, allow_nan=False)
     figures = document["phases"]
     assert [one["name"] for one in figures] == [phase.name for phase in PHASES]
@@ -87,7 +88,7 @@ def test_all_phases_replay_one_traffic_and_nothing_is_left() -> None:
 
 @pytest.mark.usefixtures("short")
 def test_the_bully_sleeps_where_the_elastic_minimum_is_none_and_works_elsewhere() -> None:
-    document = run_demo(PlainBench(), seconds=1.0, seed=3, progress=lambda _: None)
+    document = run_demo(PlainBench(), Standstills([]), seconds=1.0, seed=3, progress=lambda _: None)
     work = {one["name"]: one["batch_work"] or 0.0 for one in document["phases"]}
     assert work["cpu-idle"] > 0
     assert work["smartharvest"] > 0
@@ -101,7 +102,7 @@ def test_the_bully_sleeps_where_the_elastic_minimum_is_none_and_works_elsewhere(
 def test_a_failing_agent_leaves_its_phase_and_no_children() -> None:
     bench = PlainBench(failing="agent smartharvest")
     with pytest.raises(SensorError):
-        run_demo(bench, seconds=1.0, seed=3, progress=lambda _: None)
+        run_demo(bench, Standstills([]), seconds=1.0, seed=3, progress=lambda _: None)
     assert bench.calls[-2:] == ["agent smartharvest", "leave"]
     assert all(gone(pid) for pid in bench.children.values())
 
@@ -110,7 +111,7 @@ def test_a_failing_agent_leaves_its_phase_and_no_children() -> None:
 def test_a_phase_that_cannot_be_entered_is_not_left() -> None:
     bench = PlainBench(failing="enter no-harvest")
     with pytest.raises(SensorError):
-        run_demo(bench, seconds=1.0, seed=3, progress=lambda _: None)
+        run_demo(bench, Standstills([]), seconds=1.0, seed=3, progress=lambda _: None)
     assert bench.calls[-1] == "enter no-harvest"
     assert all(gone(pid) for pid in bench.children.values())
 
@@ -118,5 +119,15 @@ def test_a_phase_that_cannot_be_entered_is_not_left() -> None:
 def test_too_few_seconds_are_refused_before_anything_is_started() -> None:
     bench = PlainBench()
     with pytest.raises(ConfigError, match="--seconds"):
-        run_demo(bench, seconds=5.0, seed=1, progress=lambda _: None)
+        run_demo(bench, Standstills([]), seconds=5.0, seed=1, progress=lambda _: None)
     assert bench.children == {}
+
+
+def test_requests_that_a_standstill_touched_are_left_out_with_its_aftermath() -> None:
+    arrivals_ns, latencies_ns = [0, 10, 95, 120, 139, 141, 200], [5, 95, 3, 4, 5, 6, 7]
+    kept = without_standstills(1000, arrivals_ns, latencies_ns, [(1100, 1120)])
+    assert kept == [5, 3, 6, 7]
+
+
+def test_a_slice_that_stood_still_all_the_time_is_kept() -> None:
+    assert without_standstills(0, [1, 2], [7, 8], [(0, 50)]) == [7, 8]

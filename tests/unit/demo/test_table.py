@@ -12,6 +12,7 @@ def make_document(cpus: int = 2, latency_us: int = 300) -> Document:
             Slice(
                 elapsed_s=2.0,
                 latencies_ns=[latency_us * 1000 * (place + 1)] * 3,
+                left_out=place,
                 idle_core_s=3.0,
                 elastic_cpu_s=1.0,
                 batch_units=5000,
@@ -30,6 +31,7 @@ def make_document(cpus: int = 2, latency_us: int = 300) -> Document:
         "park": "freeze",
         "kernel": "6.18.0",
         "load_generator_group": "primary",
+        "standstills_ms": None,
     }
 
 
@@ -65,3 +67,11 @@ def test_it_says_where_the_load_generator_runs() -> None:
 def test_only_two_cpus_bring_the_caveat_of_two_cpus() -> None:
     assert "quiet gaps" in format_table(make_document(cpus=2))
     assert "quiet gaps" not in format_table(make_document(cpus=4))
+
+
+def test_the_table_tells_of_standstills_and_what_they_touched() -> None:
+    document = make_document()
+    assert "stood still" not in format_table(document)
+    document["standstills_ms"] = [12.0, 41.6]
+    assert "stood still 2 times, for 42 ms at most" in format_table(document)
+    assert "45.5% of the requests are left out" in format_table(document)
