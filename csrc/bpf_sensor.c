@@ -730,25 +730,26 @@ static int attach(struct sh_bpf_sensor *bpf) {
     return links[SWITCH_LINK] < 0 ? links[SWITCH_LINK] : 0;
 }
 
-/* Some kernels keep a task group's queues per CPU, no longer in an array: there none is found. */
-static int finds_queues(const struct sh_bpf_sensor *bpf) {
+/* Where queues are per-CPU variables it takes a walk to find them. */
+static int find_queues(struct sh_bpf_sensor *bpf) {
+    int32_t wanting_off = 0;
+    int err = walk(bpf, &wanting_off);
+    if (err || (err = sh_loader_call(bpf->programs[ON_DEMAND])))
+        return err;
     return bpf->shared->look.cpus ? 0 : -ENOTSUP;
 }
 
 static int seed(struct sh_bpf_sensor *bpf) {
     struct sh_bpf_drift drift;
     int err;
-    if (bpf->config.pull) {
-        bpf->shared->look.mode = SH_BPF_LOOK_PULL;
-        if ((err = sh_loader_call(bpf->programs[ON_DEMAND])) || (err = finds_queues(bpf)))
-            return err;
-        return sh_bpf_sensor_resync(bpf, &drift); /* finds the groups */
-    }
+    bpf->shared->look.mode = bpf->config.pull ? SH_BPF_LOOK_PULL : SH_BPF_LOOK_REPAIR;
     /* Our own switch brings the clocks together; the look depends on them. */
-    if ((err = sh_bpf_sensor_alive(bpf)) || (err = sh_bpf_sensor_resync(bpf, &drift)) ||
-        (err = finds_queues(bpf)))
+    if (!bpf->config.pull && (err = sh_bpf_sensor_alive(bpf)))
         return err;
-    note_base(bpf);
+    if ((err = find_queues(bpf)) || (err = sh_bpf_sensor_resync(bpf, &drift)))
+        return err;
+    if (!bpf->config.pull)
+        note_base(bpf);
     return 0;
 }
 

@@ -83,8 +83,12 @@ struct rq {
 
 struct task_group {
     struct cgroup_subsys_state css;
-    struct cfs_rq **cfs_rq;
+    struct cfs_rq **cfs_rq; /* an array, in kernels without se a per-CPU variable */
     struct task_group *parent;
+};
+
+struct task_group___with_arrays {
+    struct sched_entity **se;
 };
 
 struct sched_entity {

@@ -613,17 +613,40 @@ int BPF_PROG(on_wakeup_new, struct task_struct *task) {
     return woken(task);
 }
 
+/* Since Linux 7 (met in 7.3) a task group's queues are a per-CPU variable, no longer an array. */
+static __always_inline bool queues_are_per_cpu(void) {
+    return !bpf_core_field_exists(((struct task_group___with_arrays *)0)->se);
+}
+
+/* Any task's queue tells where its CPU's variables are; every CPU has threads of its own. */
+static __always_inline void note_offset(struct task_struct *task) {
+    const struct cfs_rq *queue = BPF_CORE_READ(task, se.cfs_rq);
+    const uint32_t cpu = (uint32_t)BPF_CORE_READ(queue, rq, cpu);
+    const uint64_t variable = (uint64_t)BPF_CORE_READ(queue, tg, cfs_rq);
+    shared.walk.offsets[cpu & (SH_BPF_MAX_CPUS - 1)] = (uint64_t)queue - variable;
+}
+
+/* The CPU's queue among a task group's; NULL if there is none, or it is not known yet. */
+static __always_inline struct cfs_rq *queue_on(struct cfs_rq **queues, uint32_t cpu) {
+    struct cfs_rq *queue = NULL;
+    if (queues_are_per_cpu()) {
+        const uint64_t offset = shared.walk.offsets[cpu & (SH_BPF_MAX_CPUS - 1)];
+        return offset ? (void *)queues + offset : NULL;
+    }
+    bpf_probe_read_kernel(&queue, sizeof(queue), queues + cpu);
+    return queue;
+}
+
 struct look_context {
     struct cfs_rq **queues; /* of some task group: they lead to every run queue */
 };
 
 static int look_at_cpu(uint32_t cpu, void *data) {
     const struct look_context *context = data;
-    struct cfs_rq *queue = NULL;
     struct rq *rq;
     if (cpu >= settings.cpu_count)
         return 1;
-    bpf_probe_read_kernel(&queue, sizeof(queue), context->queues + cpu);
+    struct cfs_rq *queue = queue_on(context->queues, cpu);
     if (!queue)
         return 0;
     rq = BPF_CORE_READ(queue, rq);
@@ -666,10 +689,9 @@ struct count_context {
 
 static int count_on_cpu(uint32_t cpu, void *data) {
     struct count_context *context = data;
-    struct cfs_rq *queue = NULL;
     if (cpu >= settings.cpu_count)
         return 1;
-    bpf_probe_read_kernel(&queue, sizeof(queue), context->queues + cpu);
+    struct cfs_rq *queue = queue_on(context->queues, cpu);
     if (!queue)
         return 0;
     if (bpf_core_field_exists(queue->h_nr_runnable)) {
@@ -752,6 +774,8 @@ int on_walk(struct bpf_iter__task *ctx) {
         return 0;
     shared.walk.tasks++;
     *(volatile int32_t *)&shared.walk.position = task->pid;
+    if (queues_are_per_cpu())
+        note_offset(task);
     const uint32_t runner = runner_of(task);
     if (runner < SH_BPF_PRIMARY)
         return 0;

@@ -162,6 +162,7 @@ struct sh_bpf_walk {
     uint64_t task_group, serial;
     uint64_t task_groups[SH_BPF_MAX_TARGETS]; /* kernel addresses, with the serial number of each */
     uint64_t serials[SH_BPF_MAX_TARGETS];
+    uint64_t offsets[SH_BPF_MAX_CPUS]; /* of each CPU's variables, where queues are among them */
 } __attribute__((aligned(64)));
 
 /* What one look at every run queue found. */
