@@ -31,3 +31,8 @@ def plug(path: str) -> None:
     cpus: list[dict[str, Any]] = execute(path, "query-hotpluggable-cpus")
     cpu = max(cpus, key=lambda one: sorted(one["props"].items()))
     execute(path, "device_add", {"driver": cpu["type"], "id": "last", **cpu["props"]})
+
+
+def unplug(path: str) -> None:
+    """Asks for that CPU back; the guest lets go of it when it has put it offline."""
+    execute(path, "device_del", {"id": "last"})

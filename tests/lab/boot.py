@@ -7,6 +7,7 @@ import os
 import subprocess
 import tempfile
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ from smartharvest.errors import TargetError
 from smartharvest.host.qmp import read_vcpus
 from tests.lab.image import DISK, initramfs_of
 from tests.lab.kernels import Kernel
+from tests.monitor import plug, unplug
 
 MEMORY_MIB = 2048
 CPU = "Haswell-noTSX"
@@ -24,18 +26,32 @@ CPU = "Haswell-noTSX"
 NO_CX16 = "clearcpuid=141"
 """QEMU 7.2 leaves other flags behind than a processor does after CMPXCHG16B, of which Linux 6.12
 crashes within seconds: it is told to do without."""
+LONGEST_STEP_S = 3.0
+"""What counts at most between two looks at a guest: whoever looks may have been stopped himself."""
 COUNTED_TIME = ("-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off")
 """A guest's time is how many instructions it has run, a nanosecond each; where it would sleep that
 time is left out. So nothing inside comes too late because the host is slow or busy."""
+OWN_TIME = ("-accel", "tcg,thread=multi")
+"""For CPUs that are plugged in: where time is counted QEMU 7.2 hangs, or the guest sees none."""
+CHANGES = {"plug": plug, "unplug": unplug}
+"""What a guest may ask for in a line of its answer: ``{"machine": "plug"}``."""
+LAB_TESTS = "tests/lab"
+ROOT_TESTS = tuple(
+    f"tests/integration/test_{name}.py"
+    for name in ("agent_on_this_host", "mechanisms", "handing_over_here", "process_targets")
+)
+"""Of those marked ``root``: what the agent does to control groups and threads of this host."""
 
 
 @dataclass(frozen=True)
 class Machine:
-    """How many CPUs a guest has, and how they hang together."""
+    """How many CPUs a guest has, how they hang together, and what is tested there."""
 
     cpus: int
     smp: str
     nodes: int = 1
+    accelerator: tuple[str, ...] = COUNTED_TIME
+    tests: tuple[str, ...] = (LAB_TESTS,)
 
     def arguments(self) -> list[str]:
         """QEMU's options for it."""
@@ -54,40 +70,48 @@ class Machine:
 
 
 MACHINES = {
-    4: Machine(4, "4"),
-    12: Machine(12, "12,sockets=2,cores=3,threads=2", nodes=2),
+    "4": Machine(4, "4", tests=(LAB_TESTS, *ROOT_TESTS)),
+    "12": Machine(12, "12,sockets=2,cores=3,threads=2", nodes=2),
+    "11+1": Machine(
+        12,
+        "11,maxcpus=12,sockets=2,cores=3,threads=2",
+        nodes=2,
+        accelerator=OWN_TIME,
+        tests=("tests/lab/test_plugged_cpus.py",),
+    ),
 }
 
 
 def run(
     kernel: Kernel,
-    machine: Machine,
-    tests: list[str],
+    machine: str,
+    tests: Sequence[str],
     *,
     seconds: int,
     minutes: float,
     qmp_dir: Path | None = None,
 ) -> dict[str, Any]:
-    """Boots, runs ``tests`` inside and returns what came of them.
+    """Boots, runs ``tests`` (the machine's own, if none) inside and returns what came of them.
 
     Bounded by ``seconds`` of the guest's time and ``minutes`` of ours: what has not been run until
     then is missing, and the document says what was being run. In ``qmp_dir`` the guest has a
     monitor by which it may be stopped and continued from elsewhere, and does not age meanwhile.
     """
+    shape = MACHINES[machine]
     with tempfile.TemporaryDirectory(prefix="smartharvest-lab-") as directory:
         console, answer = Path(directory, "console"), Path(directory, "answer")
         own = Path(directory, "qmp")
         monitors = [own]
         if qmp_dir is not None:
-            monitors.append(qmp_dir / f"{kernel.name}-{machine.cpus}.sock")
+            monitors.append(qmp_dir / f"{kernel.name}-{machine}.sock")
         command = [
-            *("nice", "-n", "19", "qemu-system-x86_64", *COUNTED_TIME, "-cpu", CPU),
+            *("nice", "-n", "10", "qemu-system-x86_64", *shape.accelerator, "-cpu", CPU),
             *("-display", "none", "-no-reboot", "-nodefaults", "-nic", "none"),
-            *machine.arguments(),
+            *shape.arguments(),
             *("-kernel", str(kernel.image), "-initrd", str(initramfs_of(kernel))),
             "-append",
             f"console=ttyS0 quiet panic=-1 tsc=reliable {NO_CX16} "
-            f"lab.seconds={seconds} lab.tests={','.join(tests)}",
+            f"lab.seconds={seconds} lab.tests={','.join(tests or shape.tests)}",
             *("-drive", f"file={DISK},if=virtio,format=raw,snapshot=on"),
             *("-serial", f"file:{console}", "-serial", f"file:{answer}"),
         ]
@@ -101,7 +125,7 @@ def run(
             preexec_fn=lambda: die_with(parent),  # noqa: PLW1509
         )
         try:
-            ran_s = _wait(guest, own, 60 * minutes)
+            ran_s = _attend(guest, own, answer, 60 * minutes)
         finally:
             if guest.poll() is None:
                 guest.kill()
@@ -110,7 +134,8 @@ def run(
                 monitor.unlink(missing_ok=True)
         return {
             "kernel": kernel.release,
-            "cpus": machine.cpus,
+            "name": kernel.name,
+            "machine": machine,
             "host_seconds": round(ran_s),
             "qemu": {
                 "ended_with": guest.returncode,
@@ -121,9 +146,21 @@ def run(
         }
 
 
-def _wait(guest: subprocess.Popen[bytes], monitor: Path, seconds: float) -> float:
-    """Until ``guest`` ends or has run for ``seconds``: for how long it has."""
-    ran_s = 0.0
+def not_booted(kernel: Kernel, machine: str, why: str) -> dict[str, Any]:
+    """What is told of a guest that ``run`` could not start or attend to."""
+    return {
+        "kernel": kernel.release,
+        "name": kernel.name,
+        "machine": machine,
+        "complete": False,
+        "unfinished": f"the guest itself ({why})",
+        "tests": {},
+    }
+
+
+def _attend(guest: subprocess.Popen[bytes], monitor: Path, answer: Path, seconds: float) -> float:
+    """Does what ``guest`` asks for until it ends or has run for ``seconds``; how long that was."""
+    ran_s, done = 0.0, 0
     while ran_s < seconds:
         began_s = time.monotonic()
         with suppress(subprocess.TimeoutExpired):
@@ -133,7 +170,11 @@ def _wait(guest: subprocess.Popen[bytes], monitor: Path, seconds: float) -> floa
         with suppress(TargetError):
             running = read_vcpus(str(monitor)).running
         if running:
-            ran_s += time.monotonic() - began_s
+            ran_s += min(time.monotonic() - began_s, LONGEST_STEP_S)
+        asked = [told["machine"] for told in _lines(answer) if "machine" in told]
+        for what in asked[done:]:
+            done += 1
+            CHANGES[what](str(monitor))
     return ran_s
 
 
@@ -145,7 +186,7 @@ def _told(answer: Path) -> dict[str, Any]:
         name = told.pop("test", None)
         if name is not None:
             tests[name] = told
-        else:
+        elif "machine" not in told:
             document |= told
     if document["complete"]:
         del document["unfinished"]

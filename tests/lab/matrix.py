@@ -10,8 +10,8 @@ _MARKS = {"passed": "yes", "failed": "**no**", "skipped": "–"}
 
 def as_markdown(documents: Sequence[Mapping[str, Any]]) -> str:
     """A row for each test, a column for each guest, and below it why something does not hold."""
-    ordered = sorted(documents, key=lambda one: (_version(one["name"]), one["cpus"]))
-    heads = [f"{one['name']}, {one['cpus']} CPUs" for one in ordered]
+    ordered = sorted(documents, key=_place)
+    heads = [f"{one['name']}, {one['machine']} CPUs" for one in ordered]
     tests = list(dict.fromkeys(test for one in ordered for test in one["tests"]))
     lines = ["| test | " + " | ".join(heads) + " |", "|---" * (len(heads) + 1) + "|"]
     for test in tests:
@@ -32,8 +32,9 @@ def as_markdown(documents: Sequence[Mapping[str, Any]]) -> str:
     return "\n".join([*lines, "", *cut, *reasons, ""])
 
 
-def _version(name: str) -> tuple[int, ...]:
-    return tuple(map(int, name.split(".")))
+def _place(document: Mapping[str, Any]) -> tuple[list[int], list[int]]:
+    version, cpus = document["name"].split("."), document["machine"].split("+")
+    return [int(part) for part in version], [int(part) for part in cpus]
 
 
 def _title(test: str) -> str:

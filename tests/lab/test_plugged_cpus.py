@@ -1,0 +1,73 @@
+"""A CPU that the machine gets and loses through its monitor while an agent harvests inside."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from smartharvest.host.cpulist import parse_cpulist
+from smartharvest.telemetry.client import ask, socket_path
+from tests.integration.hosts import Host
+from tests.integration.processes import Processes, RunningAgent
+
+CPUS = Path("/sys/devices/system/cpu")
+
+
+def cpus(name: str) -> frozenset[int]:
+    return parse_cpulist((CPUS / name).read_text())
+
+
+pytestmark = [
+    pytest.mark.lab,
+    pytest.mark.skipif(cpus("possible") <= cpus("present"), reason="needs a place for a CPU"),
+]
+
+
+def have(what: str) -> None:
+    """Has the lab change this machine from outside."""
+    Path("/dev/ttyS1").write_text(json.dumps({"machine": what}) + "\n")
+
+
+def wait_for_pool(agent: RunningAgent, path: str, pool: frozenset[int]) -> None:
+    agent.wait_until(
+        lambda: (
+            os.path.exists(path)
+            and parse_cpulist(ask(path, "status", {}, timeout_s=30)["cores"]["pool"]) == pool
+        )
+    )
+
+
+def test_an_agent_lends_on_while_a_cpu_is_plugged_in_taken_away_and_plugged_in_again(
+    host: Host, processes: Processes
+) -> None:
+    few, new = host.tree.online_cpus(), max(cpus("present")) + 1
+    place = CPUS / f"cpu{new}"
+    web, batch = (host.make(name, filled=False) for name in ("all-web", "all-batch"))
+    host.place(host.worker, batch)
+    agent = processes.agent(
+        *host.state, "--primary", f"cgroup:{web}", "--elastic", f"cgroup:{batch}"
+    )
+    path = socket_path(str(host.state_dir), agent.pid)
+
+    def lends() -> bool:
+        return batch.effective_cpus() < host.tree.online_cpus()
+
+    agent.wait_until(lends)
+    for again in (True, False):
+        have("plug")
+        agent.wait_until((place / "online").exists)
+        (place / "online").write_text("1")  # as udev does elsewhere
+        wait_for_pool(agent, path, few | {new})
+        agent.wait_until(lends)
+        if again:
+            have("unplug")
+            agent.wait_until(lambda: not place.exists())
+            wait_for_pool(agent, path, few)
+            agent.wait_until(lends)
+    outcome = agent.send(signal.SIGTERM)
+    assert outcome.code == 0, outcome.err
+    assert batch.effective_cpus() == few | {new} == host.tree.online_cpus()
