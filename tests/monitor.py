@@ -27,12 +27,20 @@ def execute(path: str, command: str, arguments: Mapping[str, Any] | None = None)
 
 
 def plug(path: str) -> None:
-    """Adds the CPU with the highest place."""
-    cpus: list[dict[str, Any]] = execute(path, "query-hotpluggable-cpus")
-    cpu = max(cpus, key=lambda one: sorted(one["props"].items()))
-    execute(path, "device_add", {"driver": cpu["type"], "id": "last", **cpu["props"]})
+    """Adds the CPU with the lowest place that is free."""
+    taken, free = _places(path)
+    cpu = min(free, key=lambda one: sorted(one["props"].items()))
+    more = {"driver": cpu["type"], "id": f"plugged-{len(taken)}", **cpu["props"]}
+    execute(path, "device_add", more)
 
 
 def unplug(path: str) -> None:
-    """Asks for that CPU back; the guest lets go of it when it has put it offline."""
-    execute(path, "device_del", {"id": "last"})
+    """Asks for the last one back; the guest lets go of it when it has put it offline."""
+    taken, _ = _places(path)
+    execute(path, "device_del", {"id": f"plugged-{len(taken) - 1}"})
+
+
+def _places(path: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """(taken, free) places for CPUs."""
+    cpus: list[dict[str, Any]] = execute(path, "query-hotpluggable-cpus")
+    return [one for one in cpus if "qom-path" in one], [o for o in cpus if "qom-path" not in o]

@@ -71,7 +71,8 @@ def elastic_vm(
         signal.signal(number, _end)
 
     def started(target: str) -> None:
-        print(f"{name}: {vm.cpus} vCPUs; smartharvest agent --elastic {target}", file=sys.stderr)
+        agent = f"smartharvest agent --primary TARGET --elastic {target}"
+        print(f"{name}: {vm.cpus} vCPUs; to lend it cores: {agent}", file=sys.stderr)
 
     code = guest.run(vm, guest.usable_accelerators() if accel == "auto" else (accel,), started)
     raise click.exceptions.Exit(code)

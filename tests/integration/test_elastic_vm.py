@@ -65,6 +65,6 @@ def test_it_has_all_cpus_and_a_group_that_is_lent_cores_and_goes_with_it(
     assert tasks.affinity(vcpus[0]) == everything
     outcome = vm.send(signal.SIGTERM)
     assert outcome.code == 0, outcome.err
-    assert f"smartharvest agent --elastic cgroup:{group}\n" in outcome.err
+    assert f"smartharvest agent --primary TARGET --elastic cgroup:{group}\n" in outcome.err
     assert not os.path.exists(group.path)
     assert not os.path.exists(socket)

@@ -219,22 +219,31 @@ def _copy_python(stage: Path) -> None:
             shutil.copy(path, place)
 
 
-def _copy_checkout(stage: Path) -> None:
+def is_out_of_date() -> bool:
+    """Whether the checkout has changed since the disk was built."""
+    built_s = DISK.stat().st_mtime
+    return any((CHECKOUT / name).stat().st_mtime > built_s for name in _checkout())
+
+
+def _checkout() -> list[str]:
+    """What the disk gets of it: all that is no document, and what was built."""
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
         cwd=CHECKOUT,
         capture_output=True,
         text=True,
         check=True,
-    )
-    built = [str(path.relative_to(CHECKOUT)) for path in (CHECKOUT / "smartharvest").rglob("*.so")]
-    programs = [str(p.relative_to(CHECKOUT)) for p in (CHECKOUT / "build" / "bench").glob("*")]
-    for name in [*listed.stdout.splitlines(), *built, *programs]:
-        source = CHECKOUT / name
-        if source.is_file() and not name.startswith("docs/"):
-            place = stage / "checkout" / name
-            place.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(source, place)
+    ).stdout.splitlines()
+    built = [*(CHECKOUT / "smartharvest").rglob("*.so"), *(CHECKOUT / "build" / "bench").glob("*")]
+    names = [*listed, *(str(path.relative_to(CHECKOUT)) for path in built)]
+    return [n for n in names if (CHECKOUT / n).is_file() and not n.startswith("docs/")]
+
+
+def _copy_checkout(stage: Path) -> None:
+    for name in _checkout():
+        place = stage / "checkout" / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(CHECKOUT / name, place)
 
 
 def _compile(stage: Path) -> None:

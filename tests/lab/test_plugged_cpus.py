@@ -41,11 +41,10 @@ def wait_for_pool(agent: RunningAgent, path: str, pool: frozenset[int]) -> None:
     )
 
 
-def test_an_agent_lends_on_while_a_cpu_is_plugged_in_taken_away_and_plugged_in_again(
+def test_an_agent_lends_on_while_cpus_are_plugged_in_and_taken_away(
     host: Host, processes: Processes
 ) -> None:
-    few, new = host.tree.online_cpus(), max(cpus("present")) + 1
-    place = CPUS / f"cpu{new}"
+    few = host.tree.online_cpus()
     web, batch = (host.make(name, filled=False) for name in ("all-web", "all-batch"))
     host.place(host.worker, batch)
     agent = processes.agent(
@@ -53,21 +52,29 @@ def test_an_agent_lends_on_while_a_cpu_is_plugged_in_taken_away_and_plugged_in_a
     )
     path = socket_path(str(host.state_dir), agent.pid)
 
-    def lends() -> bool:
-        return batch.effective_cpus() < host.tree.online_cpus()
+    def lends_of(pool: frozenset[int]) -> None:
+        wait_for_pool(agent, path, pool)
+        agent.wait_until(lambda: batch.effective_cpus() < pool)
 
-    agent.wait_until(lends)
-    for again in (True, False):
+    def plug() -> frozenset[int]:
+        """The CPUs there are now."""
+        before = cpus("present")
         have("plug")
-        agent.wait_until((place / "online").exists)
-        (place / "online").write_text("1")  # as udev does elsewhere
-        wait_for_pool(agent, path, few | {new})
-        agent.wait_until(lends)
-        if again:
-            have("unplug")
-            agent.wait_until(lambda: not place.exists())
-            wait_for_pool(agent, path, few)
-            agent.wait_until(lends)
+        agent.wait_until(lambda: cpus("present") > before)
+        (new,) = cpus("present") - before
+        (CPUS / f"cpu{new}" / "online").write_text("1")  # as udev does elsewhere
+        return before | {new}
+
+    lends_of(few)
+    more = plug()
+    lends_of(more)
+    core = plug()
+    lends_of(core)
+    have("unplug")
+    lends_of(more)
+    assert cpus("present") == more
+    assert plug() == core
+    lends_of(core)
     outcome = agent.send(signal.SIGTERM)
     assert outcome.code == 0, outcome.err
-    assert batch.effective_cpus() == few | {new} == host.tree.online_cpus()
+    assert batch.effective_cpus() == core == host.tree.online_cpus()
