@@ -19,6 +19,7 @@ CHECKS: tuple[Check, ...] = (
     kernel.check_bpf,
     kernel.check_waits,
     kernel.check_realtime,
+    kernel.check_preemption,
     machine.check_cpus,
     machine.check_smt,
     machine.check_order,

@@ -65,6 +65,46 @@ def test_a_host_in_good_order_has_nothing_to_mend(tmp_path: Path) -> None:
     assert len({finding.check for finding in findings}) >= len(CHECKS) - 1
 
 
+DYNAMIC = "CONFIG_PREEMPT_DYNAMIC=y\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "boot_line", "offered", "found", "mend"),
+    [
+        (DYNAMIC + "CONFIG_PREEMPT_NONE=y\n", "quiet", None, "none:", "boot with preempt=full"),
+        ("CONFIG_PREEMPT_VOLUNTARY=y\n", "preempt=full", None, "voluntary:", "PREEMPT_DYNAMIC"),
+        (DYNAMIC + "CONFIG_PREEMPT=y\n", "a preempt=none", None, "none:", "boot with preempt=full"),
+        (DYNAMIC + "CONFIG_PREEMPT_NONE=y\n", "preempt=full", None, "model is full", None),
+        (
+            DYNAMIC + "CONFIG_PREEMPT=y\n",
+            "",
+            "none (voluntary) full\n",
+            "voluntary:",
+            "preempt=full",
+        ),
+        ("", "preempt=none", "none voluntary full (lazy)\n", "model is lazy", None),
+        ("CONFIG_PREEMPT_RT=y\nCONFIG_PREEMPT_LAZY=y\n", "", None, "model is rt", None),
+        ("CONFIG_PREEMPT=y\n", "", None, "model is full", None),
+        ("CONFIG_CPUSETS=y\n", "preempt=none", None, "does not tell", None),
+    ],
+)
+def test_it_tells_whether_system_calls_are_preempted(
+    options: str, boot_line: str, offered: str | None, found: str, mend: str | None, tmp_path: Path
+) -> None:
+    host = make(
+        tmp_path,
+        {
+            "/proc/config.gz": gzip.compress(options.encode()),
+            "/proc/cmdline": boot_line,
+            "/sys/kernel/debug/sched/preempt": offered,
+        },
+    )
+    (finding,) = [finding for finding in examine(host) if finding.check == "preemption"]
+    assert finding.status == ("ok" if mend is None else "warning")
+    assert found in finding.found
+    assert (finding.mend is None) if mend is None else (mend in (finding.mend or ""))
+
+
 @pytest.mark.parametrize(
     ("changes", "check", "status", "found", "mend"),
     [
