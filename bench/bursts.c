@@ -1,6 +1,7 @@
 /* A primary that forks: bursts of short processes at random times, each timed from its intended
  * start until the last of its processes is reaped. `bursts SECONDS SEED` waits for a line on
- * standard input and prints nanoseconds, one burst a line. */
+ * standard input and prints for each burst when it was due (CLOCK_MONOTONIC) and how long it took,
+ * nanoseconds. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <math.h>
@@ -46,7 +47,7 @@ static void burst(void) {
 }
 
 int main(int argc, char **argv) {
-    static int64_t took_ns[MOST];
+    static int64_t dues_ns[MOST], took_ns[MOST];
     int count = 0;
     if (argc != 3)
         return 2;
@@ -62,9 +63,10 @@ int main(int argc, char **argv) {
             break;
         sleep_until(due_ns);
         burst();
+        dues_ns[count] = due_ns;
         took_ns[count++] = read_clock(CLOCK_MONOTONIC) - due_ns;
     }
     for (int i = 0; i < count; i++)
-        printf("%lld\n", (long long)took_ns[i]);
+        printf("%lld %lld\n", (long long)dues_ns[i], (long long)took_ns[i]);
     return 0;
 }

@@ -76,7 +76,7 @@ def measure(effort: Effort) -> Figures:
         raise NotMeasurableError("SCHED_FIFO is refused")
     count = effort.samples(MOVES)
     with made_group(tree, cpus) as (group, writer), ExitStack() as stack:
-        others = stack.enter_context(Others(group.tree, [group], cpus[0]))
+        others = stack.enter_context(Others(group.tree, [group]))
         merge = make_actuator(group, cpus, fifo_priority=HANDOVER_PRIORITY)
         unheld = make_actuator(group, cpus)
 
@@ -102,7 +102,7 @@ def measure(effort: Effort) -> Figures:
                     move = lambda level: probe.setaffinity_ns(tid, cpus[1 - level])  # noqa: E731
                 else:
                     move = {"merge": merge, "unheld": unheld}[mechanism].assign
-                return _swing(batch, cpus, count, move, others)
+                return _swing(batch, cpus, count, move, partial(others.now_ns, cpus[0]))
 
         cases: dict[str, Callable[[], Times]] = {
             f"{mechanism}_{threads}": partial(case, mechanism, threads)
@@ -190,7 +190,7 @@ def _swing(
     cpus: list[int],
     count: int,
     move: Callable[[int], object],
-    others: Others,
+    others_ns: Callable[[], int],
 ) -> Times:
     """Nanoseconds to the effect of up to ``count`` moves each way, by a SCHED_FIFO caller on the
     CPU that is kept; level 0 takes the other one, level 1 gives it."""
@@ -209,12 +209,12 @@ def _swing(
                 if last_ns > start_ns:
                     times["shrink"].append(last_ns - start_ns)
                 batch.stamps[:, _FIRST_NS] = 0
-                others_ns = others.now_ns()
+                before_ns = others_ns()
                 start_ns = time.monotonic_ns()
                 move(1)
                 took_ns = _first_ns(batch, start_ns) - start_ns
                 times["grow"].append(took_ns)
-                if others.now_ns() - others_ns < OTHERS_NS:
+                if others_ns() - before_ns < OTHERS_NS:
                     times["grow_alone"].append(took_ns)
     finally:
         os.sched_setaffinity(0, allowed)

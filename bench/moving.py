@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from bench import probe
 from bench.compiling import build_program
 from bench.cpuset import find_tree
+from bench.others import Others
 from bench.statistics import rounded
 from bench.subject import (
     Effort,
@@ -39,6 +40,8 @@ from bench.subject import (
 from smartharvest import _core
 from smartharvest.config import STATE_DIRECTORY
 from smartharvest.demo.children import BullyProcess
+from smartharvest.demo.standstill import Standstills, touched
+from smartharvest.host import tasks
 from smartharvest.host.cgroup import CgroupTree, Group
 from smartharvest.host.cpulist import format_cpulist
 from smartharvest.host.journal import Journal
@@ -54,6 +57,9 @@ BATCH_THREADS = 2
 STALL_NS = 2_000_000
 """No burst takes as long as this unless a tick is lost somewhere."""
 CONTROLLERS = ("cpuset", "cpu")
+NEAR_NS = 25_000_000
+MOST_OTHERS_NS = 1_000_000
+"""Near a burst: if others, the kernel's threads too, had more CPU time, it is left out."""
 RESAMPLES = 2000
 P99_RATIO_GOAL = 1.1
 
@@ -91,6 +97,38 @@ class Slice:
     displacements: int = 0
     rescues: int = 0
     rescue_cpu_s: float = 0.0
+    left_out: int = 0
+    """Further bursts, which a standstill of the machine touched, or others who had CPU time."""
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What belongs to no case: the machine's standstills, and others on its CPUs."""
+
+    cpus: list[int]
+    standstills: Standstills
+    others: Others
+
+    @contextmanager
+    def watched(self) -> Iterator[list[tuple[int, int]]]:
+        with self.others.series(self.cpus) as rows:
+            yield rows
+
+    def undisturbed(
+        self,
+        due_ns: NDArray[np.int64],
+        end_ns: NDArray[np.int64],
+        rows: list[tuple[int, int]],
+    ) -> NDArray[np.bool_]:
+        """Which of the bursts nothing has touched: no standstill, and no others near it."""
+        still = self.standstills.so_far()
+        at_ns, used_ns = np.array(rows).T
+        had_ns = np.interp(end_ns + NEAR_NS, at_ns, used_ns) - np.interp(
+            due_ns - NEAR_NS, at_ns, used_ns
+        )
+        ran = [not touched(begin, end, still) for begin, end in zip(due_ns, end_ns, strict=True)]
+        kept: NDArray[np.bool_] = np.array(ran) & (had_ns < MOST_OTHERS_NS)
+        return kept
 
 
 def measure(effort: Effort) -> Figures:
@@ -110,12 +148,20 @@ def run_slices(names: list[str], effort: Effort, seconds: float) -> dict[str, li
     with ExitStack() as stack:
         stage = stack.enter_context(made_stage(tree, cpus))
         bully = stack.enter_context(BullyProcess(BATCH_THREADS))
+        stage.enter()
+        surroundings = Surroundings(
+            cpus,
+            stack.enter_context(Standstills(cpus)),
+            stack.enter_context(Others(tree, [stage.primary, stage.elastic, stage.bench])),
+        )
         stage.place(bully.pid, stage.elastic)
         bully.start()
         seeds = random.Random(effort.seed)
 
         def run(case: Case) -> Callable[[], Slice]:
-            return lambda: _run(stage, bully, program, case, seconds, seeds.randrange(2**31))
+            return lambda: _run(
+                stage, bully, program, case, seconds, seeds.randrange(2**31), surroundings
+            )
 
         return interleave({name: run(CASES[name]) for name in names}, effort)
 
@@ -146,6 +192,7 @@ def _of_case(slices: list[Slice]) -> Figures:
     p50, p90, p99, p999 = (rounded(float(q) / 1e3) for q in np.percentile(pooled, PERCENTILES))
     figures: Figures = {
         "bursts": pooled.size,
+        "left_out": sum(part.left_out for part in slices),
         "p50_us": p50,
         "p90_us": p90,
         "p99_us": p99,
@@ -197,12 +244,12 @@ class Stage:
         self._writer = writer
         self.cpus = cpus
         parent = tree.group(f"smartharvest-bench-{os.getpid()}")
-        self.primary, self.elastic = (
-            tree.group(f"{parent.relative}/{name}") for name in ("primary", "elastic")
+        self.primary, self.elastic, self.bench = (
+            tree.group(f"{parent.relative}/{name}") for name in ("primary", "elastic", "bench")
         )
         for above, groups in (
             (tree.group(""), [parent]),
-            (parent, [self.primary, self.elastic]),
+            (parent, [self.primary, self.elastic, self.bench]),
         ):
             if tree.version == 2:
                 writer.enable_controllers(above.path, CONTROLLERS)
@@ -212,6 +259,7 @@ class Stage:
         if self.elastic.idle_file is None:
             raise NotMeasurableError("needs cpu.idle (Linux 5.15)")
         self.set_idle(True)
+        self._tree = tree
         masks = [format_cpulist(cpus[1:]), format_cpulist(cpus)]
         self.actuator = _core.CpusetActuator(
             [(self.elastic.cpus_file, self.elastic.effective_cpus_file, masks)],
@@ -229,6 +277,13 @@ class Stage:
         """Whether the elastic group is under cpu.idle."""
         assert self.elastic.idle_file is not None
         self._writer.set(self.elastic.idle_file, str(int(idle)))
+
+    def enter(self) -> None:
+        """Puts this process where the sensor tells it from others; undone with the stage."""
+        controller = CONTROLLERS[0]
+        for tid in tasks.process_threads(os.getpid()):  # those that hold cores are there already
+            origin = self._tree.group_of(tid, controller).directory(controller) or ""
+            self._writer.move_task(tid, origin, self.bench.directory(controller) or "")
 
     def place(self, pid: int, group: Group) -> None:
         for directory in {group.directory(controller) or "" for controller in CONTROLLERS}:
@@ -253,6 +308,7 @@ def _run(
     case: Case,
     seconds: float,
     seed: int,
+    surroundings: Surroundings,
 ) -> Slice:
     sensor = None
     stage.actuator.assign(0 if case.confined or case.period_ms else 1)
@@ -274,17 +330,21 @@ def _run(
         assert bursts.stdin is not None
         bursts.stdin.write("\n")
         bursts.stdin.flush()
-        if case.period_ms:
-            _move(stage, case.period_ms / 1e3, began + seconds)
-        out, _ = bursts.communicate(timeout=seconds + 30)
+        with surroundings.watched() as watched:
+            if case.period_ms:
+                _move(stage, case.period_ms / 1e3, began + seconds)
+            out, _ = bursts.communicate(timeout=seconds + 30)
         elapsed = time.monotonic() - began
+        due_ns, took_ns = np.array(out.split(), dtype=np.int64).reshape(-1, 2).T
+        kept = surroundings.undisturbed(due_ns, due_ns + took_ns, watched)
         return Slice(
-            np.array(list(map(int, out.split())), dtype=np.int64),
+            took_ns[kept],
             elapsed,
             (bully.units() - units) / elapsed,
             sensor.displacements if sensor else 0,
             sensor.rescues if sensor else 0,
             _rescue_cpu_s() - cpu_s,
+            left_out=int(np.sum(~kept)),
         )
     finally:
         bursts.kill()
@@ -328,7 +388,8 @@ SUBJECT = Subject(
 A primary forks four processes of 100 us at random times; a sample is one burst, from when it was
 due until its last process is reaped. Two threads compute beside it under cpu.idle: everywhere,
 confined to one of two CPUs, or with the other CPU lent and taken back. *Stalled* is a burst of more
-than 2 ms.""",
+than 2 ms. Bursts that a standstill of
+the whole machine touched, or others who had CPU time, are *left out*.""",
 )
 
 

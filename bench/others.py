@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from contextlib import suppress
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import Self
 
@@ -14,27 +16,47 @@ from smartharvest.host.cgroup import CgroupTree, Group
 OTHERS_NS = 200_000
 """A sample in which others run for so long says how long they ran. Threads of the kernel, and those
 that hold a core, take less."""
+EVERY_S = 0.025
 
 
 class Others:
-    """CPU time on one CPU of all that is in none of the groups; 0 where BPF cannot tell."""
+    """CPU time of all that is in none of the groups; 0 where BPF cannot tell."""
 
-    def __init__(self, tree: CgroupTree, groups: Sequence[Group], cpu: int) -> None:
+    def __init__(self, tree: CgroupTree, groups: Sequence[Group]) -> None:
         hierarchy = "cpuset" if tree.version == 1 else "v2"
         targets = [(hierarchy, os.stat(group.path).st_ino, -1) for group in groups]
         targets.append((hierarchy, os.stat(tree.group("").path).st_ino, 0))
         self._sensor: _core.BpfSensor | None = None
         with suppress(OSError):
             self._sensor = _core.BpfSensor(targets, [os.cpu_count() or 1])
-        self._cpu = cpu
 
     @property
     def seen(self) -> bool:
         return self._sensor is not None
 
-    def now_ns(self) -> int:
-        """To the last context switch."""
-        return self._sensor.primary_times_ns(self._cpu)[0] if self._sensor else 0
+    def now_ns(self, cpu: int) -> int:
+        """On ``cpu``, to its last context switch."""
+        return self._sensor.primary_times_ns(cpu)[0] if self._sensor else 0
+
+    @contextmanager
+    def series(self, cpus: Sequence[int]) -> Iterator[list[tuple[int, int]]]:
+        """Appends a row every EVERY_S until the exit: monotonic ns, and ns on all of ``cpus``."""
+        ended = threading.Event()
+        rows: list[tuple[int, int]] = []
+
+        def record() -> None:
+            while True:
+                rows.append((time.monotonic_ns(), sum(map(self.now_ns, cpus))))
+                if ended.wait(EVERY_S):
+                    break
+
+        recorder = threading.Thread(target=record, name="others")
+        recorder.start()
+        try:
+            yield rows
+        finally:
+            ended.set()
+            recorder.join()
 
     def __enter__(self) -> Self:
         return self

@@ -57,7 +57,8 @@ def measure(effort: Effort) -> Figures:
     rng = random.Random(effort.seed)
     with ExitStack() as stack:
         stage = stack.enter_context(made_stage(tree, cpus))
-        others = stack.enter_context(Others(tree, [stage.primary, stage.elastic], cpus[0]))
+        others = stack.enter_context(Others(tree, [stage.primary, stage.elastic]))
+        others_ns = partial(others.now_ns, cpus[0])
         sleeper = stack.enter_context(_sleeper(stage))
         bully = stack.enter_context(BullyProcess(BATCH_THREADS))
         stage.place(bully.pid, stage.elastic)
@@ -68,14 +69,14 @@ def measure(effort: Effort) -> Figures:
             bully.run()
             try:
                 with _reacting(stage, reaction) as lend, _as_fifo(stage):
-                    return _wake(sleeper, count, rng, lend, others)
+                    return _wake(sleeper, count, rng, lend, others_ns)
             finally:
                 bully.pause()
                 stage.actuator.assign(1)
 
         def floor() -> Times:
             with _as_fifo(stage):
-                return _wake(sleeper, count, rng, lambda: lambda: None, others)
+                return _wake(sleeper, count, rng, lambda: lambda: None, others_ns)
 
         cases: dict[str, Callable[[], Times]] = {
             f"{reaction}{name}": partial(case, reaction, idle)
@@ -155,13 +156,19 @@ def _lend_by_plan(loop: _core.Loop) -> Callable[[], None]:
     return lambda: None
 
 
-def _wake(sleeper: _Sleeper, count: int, rng: random.Random, lend: Lend, others: Others) -> Times:
+def _wake(
+    sleeper: _Sleeper,
+    count: int,
+    rng: random.Random,
+    lend: Lend,
+    others_ns: Callable[[], int],
+) -> Times:
     times: dict[str, list[int]] = {where: [] for where in WHERE}
     for _ in range(count):
         react = lend()
         time.sleep(SETTLE_S + JITTER_S * rng.random())
         sleeper.stamps[_FIRST_NS] = 0
-        others_ns = others.now_ns()
+        before_ns = others_ns()
         start_ns = time.monotonic_ns()
         os.eventfd_write(sleeper.event_fd, 1)
         react()
@@ -170,7 +177,7 @@ def _wake(sleeper: _Sleeper, count: int, rng: random.Random, lend: Lend, others:
         ran_ns = int(sleeper.stamps[_FIRST_NS])
         took_ns = ran_ns - start_ns if ran_ns else GIVEN_UP_NS
         times["until_it_runs"].append(took_ns)
-        if others.now_ns() - others_ns < OTHERS_NS:
+        if others_ns() - before_ns < OTHERS_NS:
             times["alone"].append(took_ns)
     return {where: np.array(samples, dtype=np.int64) for where, samples in times.items()}
 

@@ -45,7 +45,7 @@ def unscheduled(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def swing(made: MadeStamps, count: int) -> cpuset.Times:
     cpu = min(os.sched_getaffinity(0))
-    return effect._swing(made, [cpu, cpu], count, made.move, made)  # type: ignore[arg-type]
+    return effect._swing(made, [cpu, cpu], count, made.move, made.now_ns)  # type: ignore[arg-type]
 
 
 @pytest.mark.usefixtures("unscheduled")
