@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from smartharvest.telemetry.client import sockets
 from tests.commands import EMULATED, LONGEST_S, Outcome, as_command, instead_of
@@ -101,3 +103,14 @@ def wait_for_sockets(agent: RunningAgent, world: World) -> list[str]:
     """Where the agents of ``world`` listen, once there is one."""
     agent.wait_until(lambda: bool(sockets(str(world.state_dir))))
     return sockets(str(world.state_dir))
+
+
+def times_without_primaries(audit_log: Path) -> int:
+    """How often the agent has seen the last of its primaries go, as its audit log has it.
+
+    That nothing is lent at a moment does not tell: it is so whenever they are busy, too.
+    """
+    text = audit_log.read_text() if audit_log.exists() else ""
+    whole_lines = text[: text.rfind("\n") + 1].splitlines()
+    records = [json.loads(line) for line in whole_lines]
+    return sum(one["kind"] == "primaries" and not one["now"] for one in records)

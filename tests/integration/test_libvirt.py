@@ -16,7 +16,7 @@ from smartharvest.host.libvirt_domains import PLACES
 from smartharvest.telemetry.client import ask, socket_path
 from tests.integration.hosts import Host
 from tests.integration.libvirt_daemon import Daemon, missing
-from tests.integration.processes import Processes
+from tests.integration.processes import Processes, times_without_primaries
 
 pytestmark = [
     pytest.mark.root,
@@ -94,9 +94,13 @@ def test_an_elastic_domain_keeps_its_pins_and_a_plugged_vcpu_is_taken_along(
 
 
 def test_a_primary_domain_may_end_start_again_and_move_away_and_back(
-    daemons: tuple[Daemon, Daemon], daemon: Daemon, host: Host, processes: Processes
+    daemons: tuple[Daemon, Daemon],
+    daemon: Daemon,
+    host: Host,
+    processes: Processes,
+    tmp_path: Path,
 ) -> None:
-    there = daemons[1]
+    there, audit_log = daemons[1], tmp_path / "audit.jsonl"
     identity = str(uuid.uuid4())
     for _ in range(4):  # so that ids, and with them the groups, differ
         there.create("other")
@@ -104,7 +108,7 @@ def test_a_primary_domain_may_end_start_again_and_move_away_and_back(
     daemon.create("web", identity=identity)
     agent = processes.agent(
         *host.state, "--primary", "libvirt:web", "--elastic", f"cgroup:{host.batch}",
-        "--policy", "fixed-buffer:1", "--lend-shared",
+        "--policy", "fixed-buffer:1", "--lend-shared", "--audit-log", str(audit_log),
     )  # fmt: skip
     path = socket_path(str(host.state_dir), agent.pid)
 
@@ -114,13 +118,13 @@ def test_a_primary_domain_may_end_start_again_and_move_away_and_back(
     agent.wait_until(lambda: Path(path).exists())
     agent.wait_until(lends)
     daemon.virsh("destroy", "web")
-    agent.wait_until(lambda: not lends())
+    agent.wait_until(lambda: times_without_primaries(audit_log) == 1)
     daemon.create("web", identity=identity)
     agent.wait_until(lends)
     daemon.virsh("resume", "web")
     move = ("migrate", "web", there.uri, "tcp://127.0.0.1", "--live", "--p2p", "--unsafe")
     daemon.virsh(*move)
-    agent.wait_until(lambda: not lends())
+    agent.wait_until(lambda: times_without_primaries(audit_log) == 2)
     back = ("migrate", "web", daemon.uri, "tcp://127.0.0.1", "--live", "--p2p", "--unsafe")
     there.virsh(*back)
     agent.wait_until(lends)
