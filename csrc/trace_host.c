@@ -19,8 +19,11 @@ static uint32_t shortage(const struct sh_trace_host *host) {
 
 static void note_shortage(struct sh_trace_host *host) {
     const uint32_t cores = shortage(host);
-    host->short_spells += cores && !host->is_short;
-    host->is_short = cores != 0;
+    host->short_spells += cores && !host->short_of;
+    while (host->short_of < cores)
+        host->short_since_ns[host->short_of++] = host->at_ns;
+    while (host->short_of > cores)
+        sh_histogram_add(&host->waits, host->at_ns - host->short_since_ns[--host->short_of]);
     if (cores > host->short_most)
         host->short_most = cores;
 }

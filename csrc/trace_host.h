@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "histogram.h"
 #include "loop.h"
 #include "recorder.h"
 
@@ -32,7 +33,11 @@ struct sh_trace_host {
     uint64_t short_core_ns; /* cores short of, times time */
     uint64_t short_spells;  /* how often a shortage began */
     uint32_t short_most;    /* cores, at the worst moment */
-    bool is_short;
+    uint32_t short_of;      /* cores, now */
+    /* How long each was missing, as if by one task; the shortage of a core that ends is the one
+     * that began last. */
+    struct sh_histogram waits;
+    int64_t short_since_ns[SH_MAX_CORES];
 };
 
 /* Everything with the primary, before the first change. */

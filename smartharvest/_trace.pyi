@@ -45,3 +45,6 @@ class TraceHost(Sensor):
     @property
     def shortage(self) -> dict[str, int]:
         """Cores wanted and not held: seen_ns, short_ns, short_core_ns, short_spells, short_most."""
+
+    def waits(self) -> tuple[tuple[int, int], ...]:
+        """How long each missing core was missing: (upper edge in ns, count), without empty ones."""

@@ -12,6 +12,7 @@ cimport cython
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from libc.stdint cimport int64_t, uint32_t
 
+from smartharvest._c cimport histogram
 from smartharvest._c.recorder cimport (
     SH_TRACE_UNSEEN,
     sh_change,
@@ -134,6 +135,10 @@ cdef class TraceHost(Sensor):
             "short_spells": self.host.short_spells,
             "short_most": self.host.short_most,
         }
+
+    def waits(self) -> tuple[tuple[int, int], ...]:
+        """How long each missing core was missing: (upper edge in ns, count), without empty ones."""
+        return histogram.durations(&self.host.waits)
 
 
 cdef class _TraceActuator(Actuator):

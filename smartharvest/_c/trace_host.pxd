@@ -1,6 +1,7 @@
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from smartharvest._c.actuator cimport sh_actuator
+from smartharvest._c.histogram cimport sh_histogram
 from smartharvest._c.loop cimport sh_loop
 from smartharvest._c.recorder cimport sh_change
 from smartharvest._c.sensor cimport sh_sensor
@@ -9,6 +10,7 @@ cdef extern from "trace_host.h" nogil:
     struct sh_trace_host:
         uint64_t seen_ns, short_ns, short_core_ns, short_spells
         uint32_t short_most
+        sh_histogram waits
 
     void sh_trace_host_init(
         sh_trace_host *host, uint32_t total, sh_sensor *sensor, sh_actuator *actuator

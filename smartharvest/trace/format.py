@@ -10,6 +10,7 @@ import json
 import struct
 import zlib
 from dataclasses import asdict, dataclass, fields
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,20 +18,29 @@ import numpy as np
 from smartharvest import _core
 from smartharvest._trace import CHANGE, UNSEEN, Changes
 from smartharvest.errors import TraceError
+from smartharvest.policy.base import Dispatches, Durations
 
 __all__ = ["Header", "Stretch", "TraceError"]
 
 # As of PNG: the first byte is no ASCII, and a transfer that changes line ends destroys the number.
 MAGIC = b"\x93SHTRC\r\n"
-VERSION = 1
+VERSION = 2
+READABLE = (1, 2)
+"""The first knew no WAIT."""
 PREFIX = struct.Struct("<8sI")
 """Magic number, version."""
 FRAME = struct.Struct("<4sII")
 """Kind of record, length of what follows, CRC-32 of kind, length and what follows."""
-HEAD, DATA, DONE = b"HEAD", b"DATA", b"DONE"
+HEAD, DATA, WAIT, DONE = b"HEAD", b"DATA", b"WAIT", b"DONE"
 _STRETCH = struct.Struct("<qqIHH")
 """start_ns, until_ns, number of changes, busy and demand at the start."""
 _CHANGE_BYTES = 8
+_WAITS = struct.Struct("<qII")
+"""end_ns, number of buckets of waits, of run times."""
+_BUCKET = np.dtype([("edge_ns", "<i8"), ("count", "<u8")])
+MOST_BUCKETS = 1 << 12
+MOST_COUNTED = (1 << 53) - 1
+"""In a bucket: what JSON and floating point still tell exactly."""
 MOST_CHANGES = 1 << 20
 """In one record."""
 LONGEST_RECORD = 1 << 24
@@ -84,6 +94,8 @@ class Stretch(NamedTuple):
     demand: int
     changes: Changes
     """Of CHANGE, ascending, from ``start_ns`` on and not after ``until_ns``."""
+    dispatches: tuple[Dispatches, ...] = ()
+    """The periods that end in it, in order; records of their own."""
 
 
 def pack_record(kind: bytes, payload: bytes) -> bytes:
@@ -175,6 +187,54 @@ def unpack_stretch(payload: bytes) -> Stretch:
     stretch = Stretch(start_ns, until_ns, busy, demand, changes)
     _check_stretch(stretch)
     return stretch
+
+
+def pack_dispatches(seen: Dispatches) -> bytes:
+    """Raises ValueError for what cannot be."""
+    _check_dispatches(seen)
+    buckets = np.array([*seen.waits, *seen.runs], dtype=_BUCKET)
+    head = _WAITS.pack(seen.end_ns, len(seen.waits), len(seen.runs))
+    return head + zlib.compress(buckets.tobytes(), 6)
+
+
+def unpack_dispatches(payload: bytes) -> Dispatches:
+    """Raises ValueError for what is none."""
+    if len(payload) < _WAITS.size:
+        raise ValueError("a record of waits is too short")
+    end_ns, waits, runs = _WAITS.unpack_from(payload)
+    if max(waits, runs) > MOST_BUCKETS:
+        raise ValueError("a record of waits has too many buckets")
+    length = (waits + runs) * _BUCKET.itemsize
+    inflate = zlib.decompressobj()
+    try:
+        raw = inflate.decompress(payload[_WAITS.size :], length + 1)
+    except zlib.error as error:
+        raise ValueError(f"a record of waits cannot be decompressed: {error}") from None
+    if len(raw) != length or not inflate.eof or inflate.unused_data:
+        raise ValueError("a record of waits has another length than it says")
+    buckets = tuple(np.frombuffer(raw, _BUCKET).tolist())
+    seen = Dispatches(end_ns, waits=buckets[:waits], runs=buckets[waits:], lent=False)
+    _check_dispatches(seen)
+    return seen
+
+
+def _check_dispatches(seen: Dispatches) -> None:
+    if not 0 < seen.end_ns <= _LATEST_NS:
+        raise ValueError("a record of waits without an end")
+    for durations in (seen.waits, seen.runs):
+        _check_durations(durations)
+
+
+def _check_durations(durations: Durations) -> None:
+    edges_ns = [edge_ns for edge_ns, _ in durations]
+    if len(edges_ns) > MOST_BUCKETS:
+        raise ValueError("too many buckets for one record of waits")
+    if any(not 0 <= edge_ns <= _LATEST_NS for edge_ns in edges_ns) or any(
+        a >= b for a, b in pairwise(edges_ns)
+    ):
+        raise ValueError("buckets of waits are out of order")
+    if any(not 0 < count <= MOST_COUNTED for _, count in durations):
+        raise ValueError("a bucket of waits without a count")
 
 
 def _check_stretch(stretch: Stretch) -> None:

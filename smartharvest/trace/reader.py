@@ -11,6 +11,7 @@ import numpy as np
 
 from smartharvest._trace import CHANGE, UNSEEN, Changes
 from smartharvest.errors import TraceError
+from smartharvest.policy.base import Dispatches
 from smartharvest.trace.format import (
     DATA,
     DONE,
@@ -19,10 +20,12 @@ from smartharvest.trace.format import (
     LONGEST_RECORD,
     MAGIC,
     PREFIX,
-    VERSION,
+    READABLE,
+    WAIT,
     Header,
     Stretch,
     is_intact,
+    unpack_dispatches,
     unpack_header,
     unpack_json,
     unpack_stretch,
@@ -44,6 +47,8 @@ class TraceReader:
         self.missing: str | None = None
         """Why the end is missing; None for a whole trace."""
         self.start_ns = self.until_ns = 0
+        self.tells_waits = False
+        """Whether it says how long the primaries' tasks waited and ran."""
         self._partial = partial
         self._records = 0
         try:
@@ -77,17 +82,23 @@ class TraceReader:
     def __iter__(self) -> Iterator[Stretch]:
         """The stretches, each beginning where the one before ended."""
         self._file.seek(self._data_at)
+        dispatches: list[Dispatches] = []
         for _ in range(self._records):
-            _, payload = self._record()
-            yield unpack_stretch(payload)
+            kind, payload = self._record()
+            if kind == WAIT:
+                dispatches.append(unpack_dispatches(payload))
+                continue
+            yield unpack_stretch(payload)._replace(dispatches=tuple(dispatches))
+            dispatches.clear()
 
     def _check(self) -> None:
         prefix = self._file.read(PREFIX.size)
         if len(prefix) < PREFIX.size or not prefix.startswith(MAGIC):
             self._refuse("is no trace")
         version = PREFIX.unpack(prefix)[1]
-        if version != VERSION:
-            self._refuse(f"is of version {version} of the format; this program reads {VERSION}")
+        if version not in READABLE:
+            known = " and ".join(map(str, READABLE))
+            self._refuse(f"is of version {version} of the format; this program reads {known}")
         try:
             kind, payload = self._record()
             if kind != HEAD:
@@ -108,12 +119,21 @@ class TraceReader:
 
     def _check_records(self) -> None:
         """Reads every record once. Raises _Damage at the first that is not good."""
+        told_ns = self.until_ns
         while True:
             try:
                 kind, payload = self._record()
                 if kind == DONE:
                     self.ending = unpack_json(payload)
                     break
+                if kind == WAIT:
+                    seen = unpack_dispatches(payload)
+                    if seen.end_ns <= told_ns:
+                        raise _Damage("is damaged (waits are out of order)")
+                    told_ns = seen.end_ns
+                    self._records += 1
+                    self.tells_waits = True
+                    continue
                 if kind != DATA:
                     raise _Damage(f"has a record of an unknown kind {kind!r}")
                 stretch = unpack_stretch(payload)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import time
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -11,16 +12,18 @@ from datetime import UTC, datetime
 from smartharvest import __version__, _core, _trace
 from smartharvest.config import Settings
 from smartharvest.observe import explain_sensor_halt, open_primaries
+from smartharvest.policy.base import Dispatches
 from smartharvest.session import FIFO_PRIORITY
 from smartharvest.trace.format import Header
 from smartharvest.trace.writer import TraceWriter
+from smartharvest.wait_watch import tells_waits
 
 GAP_POLLS = 10
 """Looks so much further apart than they should be leave a gap in the trace, ..."""
 LEAST_GAP_NS = 2_000_000
 """... but not ones closer than this."""
 ATTEND_S = 0.1
-"""How often what the sensor needs is done outside its thread."""
+"""How often what the sensor needs is done outside its thread, and waits are read."""
 WRITE_S = 0.5
 """How often the trace is written: what a recorder that is killed loses."""
 MOST_AT_ONCE = 1 << 15
@@ -91,6 +94,7 @@ def record(
     )
     cpu_s, began = time.process_time(), time.monotonic()
     reason, next_write = "complete", began + WRITE_S
+    waits = _Waits(sensing.sensor)
     with TraceWriter(path, header, overwrite=overwrite) as writer:
         loop.start()
         try:
@@ -104,13 +108,14 @@ def record(
                 left_s = ATTEND_S if seconds is None else began + seconds - time.monotonic()
                 time.sleep(max(0.0, min(ATTEND_S, left_s)))
                 sensor.attend()
+                waits.look()
                 if time.monotonic() >= next_write:
-                    _write(sensor, writer)
+                    _write(sensor, waits, writer)
                     next_write += WRITE_S
         finally:
             loop.stop()
             sensor.close()
-        _write(sensor, writer)
+        _write(sensor, waits, writer)
         elapsed_s = time.monotonic() - began
         counters, counts = loop.counters(), sensor.counts
         recording = Recording(
@@ -143,10 +148,40 @@ def record(
     return recording
 
 
-def _write(sensor: _trace.RecordingSensor, writer: TraceWriter) -> None:
+class _Waits:
+    """How the primaries' tasks wait and run, a period at a time, where the sensor tells."""
+
+    def __init__(self, sensor: _core.Sensor) -> None:
+        self._sensor = sensor if tells_waits(sensor) else None
+        self._before: tuple[_core.BpfWaits, _core.BpfRuns] | None = None
+        self._seen: deque[Dispatches] = deque()
+
+    def look(self) -> None:
+        if self._sensor is None:
+            return
+        end_ns, before = _core.monotonic_ns(), self._before
+        waits, runs = self._before = self._sensor.waits(), self._sensor.runs()
+        if before is not None:
+            self._seen.append(
+                Dispatches(
+                    end_ns,
+                    waits=waits.since(before[0]).durations(),
+                    runs=runs.since(before[1]).durations(),
+                    lent=False,
+                )
+            )
+
+    def tell(self, writer: TraceWriter, until_ns: int) -> None:
+        """Writes those that end by then."""
+        while self._seen and self._seen[0].end_ns <= until_ns:
+            writer.tell(self._seen.popleft())
+
+
+def _write(sensor: _trace.RecordingSensor, waits: _Waits, writer: TraceWriter) -> None:
     """Writes what has happened since the last call."""
     while True:
         changes, until_ns = sensor.take(MOST_AT_ONCE)
+        waits.tell(writer, until_ns)
         writer.append(changes, until_ns)
         if len(changes) < MOST_AT_ONCE:
             return

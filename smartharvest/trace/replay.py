@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from smartharvest.config import Settings
 from smartharvest.errors import ConfigError, SmartHarvestError
 from smartharvest.learning.options import LearningOptions
 from smartharvest.policy import make_policy
+from smartharvest.policy.base import Dispatches, DispatchesObserver, Durations
 from smartharvest.trace.format import Stretch
 from smartharvest.trace.reader import TraceReader
 
@@ -115,11 +116,18 @@ class _Run:
         self._due: deque[tuple[int, Decision]] = deque()
         self._deadline_ns = 0
         self._windows: list[WindowRow] = []
+        # What sharing does to a primary is in no trace.
+        observes = isinstance(policy, DispatchesObserver) and not policy.shared
+        self._observer = policy if observes else None
+        self._dispatches: deque[Dispatches] = deque()
+        self._earlier = _Lent()
 
     def play(self, trace: Iterable[Stretch]) -> Replay:
         for stretch in trace:
             if not self._deadline_ns:
                 self._deadline_ns = stretch.start_ns
+            if self._observer is not None:
+                self._dispatches.extend(stretch.dispatches)
             self._host.feed(stretch.changes, stretch.until_ns)
             self._play_until(stretch.until_ns)
         return Replay(self._outcome(), tuple(self._windows))
@@ -136,7 +144,11 @@ class _Run:
                     plan.quiet_ns,
                     plan.shared,
                 )
+            while self._dispatches and self._dispatches[0].end_ns <= self._deadline_ns:
+                self._observe(self._dispatches.popleft())
             pause_ns = self._due[0][0] if self._due else until_ns
+            if self._dispatches:
+                pause_ns = min(pause_ns, self._dispatches[0].end_ns)
             self._deadline_ns, err = self._host.play(
                 self._loop, self._deadline_ns, min(pause_ns, until_ns)
             )
@@ -149,6 +161,17 @@ class _Run:
                 )
                 decision = self._agent.decide(window)
                 self._due.append((window.end_ns + DECISION_NS, decision))
+
+    def _observe(self, recorded: Dispatches) -> None:
+        """What the tasks did, and how long those would have waited that found no core."""
+        assert isinstance(self._observer, DispatchesObserver)
+        counters, before = self._loop.counters(), self._earlier
+        now = _Lent(counters["harvested_core_ns"], dict(self._host.waits()))
+        self._earlier = now
+        more = {edge: count - before.waits.get(edge, 0) for edge, count in now.waits.items()}
+        waits = lengthen(recorded.waits, [(edge, count) for edge, count in more.items() if count])
+        lent = now.core_ns > before.core_ns or self._loop.harvested > 0
+        self._observer.observe_dispatches(replace(recorded, waits=waits, lent=lent))
 
     def _outcome(self) -> Outcome:
         n, short = self._loop.counters(), self._host.shortage
@@ -165,6 +188,27 @@ class _Run:
             short_most=short["short_most"],
             assignments_per_s=n["assignments"] * 1e9 / polled_ns,
         )
+
+
+@dataclass(frozen=True)
+class _Lent:
+    """What was lent up to a moment, and what waited for it."""
+
+    core_ns: int = 0
+    waits: dict[int, int] = field(default_factory=dict)
+
+
+def lengthen(recorded: Durations, waits: Iterable[tuple[int, int]]) -> Durations:
+    """Dispatches some of which, those that waited least, would have waited so long instead."""
+    counts = dict(recorded)
+    for edge_ns, count in waits:
+        left = count
+        for shortest in sorted(recorded_ns for recorded_ns, _ in recorded):
+            taken = min(left, counts[shortest])
+            counts[shortest] -= taken
+            left -= taken
+        counts[edge_ns] = counts.get(edge_ns, 0) + count - left
+    return tuple((edge_ns, count) for edge_ns, count in sorted(counts.items()) if count)
 
 
 def bounds(trace: Iterable[Stretch], window_ns: int, cores: int) -> list[Outcome]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from smartharvest._trace import CHANGE, UNSEEN, Changes
 from smartharvest.errors import TraceError
+from smartharvest.policy.base import Dispatches
 from smartharvest.trace.format import (
     DATA,
     DONE,
@@ -20,8 +21,10 @@ from smartharvest.trace.format import (
     MOST_CHANGES,
     PREFIX,
     VERSION,
+    WAIT,
     Header,
     Stretch,
+    pack_dispatches,
     pack_header,
     pack_record,
     pack_stretch,
@@ -85,6 +88,11 @@ class TraceWriter:
             self._append(part, int(part["time_ns"][-1]) if len(changes) else until_ns)
         if until_ns > self.until_ns:
             self._append(changes, until_ns)
+
+    def tell(self, seen: Dispatches) -> None:
+        """How tasks waited and ran in a period; in order, and before the changes of its end are
+        appended. Raises ValueError for what cannot be."""
+        self._write(pack_record(WAIT, pack_dispatches(seen)))
 
     def close(self, **ending: Any) -> None:
         """Ends the trace, with why and other facts in ``ending`` (texts and numbers)."""

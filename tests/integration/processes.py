@@ -11,6 +11,9 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import pytest
+
+from smartharvest import _core
 from smartharvest.telemetry.client import sockets
 from tests.commands import EMULATED, LONGEST_S, Outcome, as_command, instead_of
 from tests.integration.worlds import World
@@ -18,6 +21,14 @@ from tests.integration.worlds import World
 ASLEEP = ("sleep", "600")
 SPINNING = ("nice", "-n", "19", "sh", "-c", "while :; do :; done")
 RESTLESS = ("nice", "-n", "19", "bash", "-c", "while :; do read -t 0.01; done")
+
+
+def need_bpf() -> None:
+    """Skips the test where the in-kernel sensor cannot be."""
+    try:
+        _core.BpfSensor([("pid", os.getpid(), 0)], [1]).close()
+    except OSError as error:
+        pytest.skip(f"no BPF here: {error.strerror}")
 
 
 def wait_until(what: Callable[[], bool], because: Callable[[], object] = str) -> None:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 
 import pytest
 
-from smartharvest import _core
 from smartharvest.host.cgroup import CgroupTree
 from tests.commands import smartharvest_here
-from tests.integration.processes import Processes, wait_until
+from tests.integration.processes import Processes, need_bpf, wait_until
 from tests.integration.worlds import World
 
 KEYS = {
@@ -38,13 +36,6 @@ def observe(*arguments: str) -> dict[str, object]:
 def sleeps(pid: int) -> bool:
     with open(f"/proc/{pid}/stat") as file:
         return file.read().startswith(f"{pid} (sleep) S ")
-
-
-def need_bpf() -> None:
-    try:
-        _core.BpfSensor([("pid", os.getpid(), 0)], [1])
-    except OSError as error:
-        pytest.skip(f"no BPF here: {error.strerror}")
 
 
 ATTEMPTS = {"bpf": 1, "bpf-pull": 20, "perf": 1, "proc": 1}

@@ -15,8 +15,8 @@ import pytest
 
 from tests.integration.hosts import Host
 from tests.integration.outsiders import detach_links, disable_perf_events
-from tests.integration.processes import Processes
-from tests.integration.test_sensor_faults import need_bpf, start, status
+from tests.integration.processes import Processes, need_bpf
+from tests.integration.test_sensor_faults import start, status
 
 pytestmark = pytest.mark.root
 

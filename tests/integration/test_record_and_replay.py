@@ -12,7 +12,7 @@ import pytest
 
 from smartharvest.trace import TraceReader, read_trace
 from tests.commands import as_command, smartharvest, smartharvest_here
-from tests.integration.processes import Processes, wait_until
+from tests.integration.processes import Processes, need_bpf, wait_until
 from tests.integration.worlds import World
 
 
@@ -40,6 +40,22 @@ def test_what_is_recorded_can_be_replayed(processes: Processes, tmp_path: Path) 
         "clairvoyant",
         "instant",
     ]
+
+
+@pytest.mark.root
+def test_the_in_kernel_sensor_tells_waits_too(processes: Processes, tmp_path: Path) -> None:
+    need_bpf()
+    out = str(tmp_path / "host.trace")
+    recorded = smartharvest_here(
+        *("record", out, "--primary", f"pid:{processes.spinning()}", "--sensor", "bpf"),
+        *("--seconds", "0.6"),
+    )
+    assert recorded.code == 0, recorded.err
+    with TraceReader(out) as reader:
+        assert reader.tells_waits
+        seen = [period for stretch in reader for period in stretch.dispatches]
+    assert len(seen) > 1
+    assert any(period.waits for period in seen)
 
 
 def test_a_made_tree_is_recorded_and_left_as_it_is(quiet_world: World, tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-from smartharvest import _core
 from smartharvest.agent import Decision
 from smartharvest.config import Settings
 from smartharvest.errors import SensorError
@@ -23,17 +22,10 @@ from smartharvest.session import Session
 from smartharvest.telemetry.client import ask, socket_path
 from smartharvest.window import Window
 from tests.integration.hosts import Host, is_confined
-from tests.integration.processes import Processes, RunningAgent
+from tests.integration.processes import Processes, RunningAgent, need_bpf
 from tests.integration.sessions import Script, run_until
 
 pytestmark = pytest.mark.root
-
-
-def need_bpf() -> None:
-    try:
-        _core.BpfSensor([("pid", os.getpid(), 0)], [1]).close()
-    except OSError as error:
-        pytest.skip(f"no BPF here: {error.strerror}")
 
 
 def settings_of(host: Host, **more: object) -> Settings:

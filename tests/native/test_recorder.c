@@ -77,6 +77,9 @@ static void test_a_recorded_host_books_what_was_short(void) {
     CHECK_EQ(host->short_core_ns, 50 * 2 + 50 * 1);
     CHECK_EQ(host->short_spells, 1);
     CHECK_EQ(host->seen_ns, 300);
+    /* Two cores from 200 on: one comes back at 250, the other is no longer wanted at 300. */
+    CHECK_EQ(host->waits.total, 2);
+    CHECK_EQ(host->waits.sum_ns, 50 + 100);
     free(host);
 }
 

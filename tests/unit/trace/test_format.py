@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from smartharvest._trace import Changes
+from smartharvest.policy.base import Dispatches
 from smartharvest.trace import (
     CHANGE,
     UNSEEN,
@@ -81,10 +82,17 @@ def test_stretches_follow_one_another_and_know_how_they_begin(
     assert as_rows(read_trace(path).changes) == as_rows(changes)
 
 
+def waits_until(end_ns: int) -> Dispatches:
+    return Dispatches(
+        START_NS + end_ns, waits=((0, 7), (2048, 1)), runs=((512, 3), (70_000, 5)), lent=False
+    )
+
+
 def small_trace(path: Path) -> bytes:
     changes = changes_of((5, 1), (900, 2, 3), (2000, -1), (5000, 0))
     with TraceWriter(str(path), header_of()) as writer:
         writer.append(changes[:2], START_NS + 1500)
+        writer.tell(waits_until(4000))
         writer.append(changes[2:], START_NS + 9000)
     return path.read_bytes()
 
@@ -144,12 +152,12 @@ def test_arbitrary_records_are_read_or_refused(tmp_path: Path, data: st.DataObje
         ),
         st.sampled_from([b"", b"x\x9c\x03\x00\x00\x00\x00\x01"]) | st.binary(max_size=20),
     )
-    kinds = st.sampled_from([b"HEAD", b"DATA", b"DONE", b"????"])
+    kinds = st.sampled_from([b"HEAD", b"DATA", b"WAIT", b"DONE", b"????"])
     records = data.draw(st.lists(st.tuples(kinds, payloads), max_size=4))
     header = pack_record(b"HEAD", data.draw(st.sampled_from(HEADERS)))
     junk = data.draw(st.binary(max_size=FRAME.size + 3))
     path.write_bytes(
-        PREFIX.pack(MAGIC, 1) + header + b"".join(pack_record(*one) for one in records) + junk
+        PREFIX.pack(MAGIC, 2) + header + b"".join(pack_record(*one) for one in records) + junk
     )
     for partial in (False, True):
         with contextlib.suppress(TraceError):
@@ -200,12 +208,58 @@ def test_a_record_that_inflates_to_more_than_it_says_is_refused(tmp_path: Path) 
         read_trace(str(path))
 
 
+def test_waits_come_with_the_stretch_in_which_they_end(tmp_path: Path) -> None:
+    path = tmp_path / "trace"
+    small_trace(path)
+    with TraceReader(str(path)) as reader:
+        assert reader.tells_waits
+        assert [stretch.dispatches for stretch in reader] == [(), (waits_until(4000),)]
+
+
+def test_a_trace_of_the_first_version_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "first"
+    with TraceWriter(str(path), header_of()) as writer:
+        writer.append(changes_of((5, 1)), START_NS + 9000)
+    content = bytearray(path.read_bytes())
+    content[8] = 1
+    path.write_bytes(content)
+    with TraceReader(str(path)) as reader:
+        assert not reader.tells_waits
+        assert [as_rows(stretch.changes) for stretch in reader] == [[(START_NS + 5, 1, 1)]]
+
+
+@pytest.mark.parametrize(
+    "seen",
+    [
+        Dispatches(0, waits=(), runs=()),
+        Dispatches(1, waits=((5, 1), (5, 1)), runs=()),
+        Dispatches(1, waits=((5, 0),), runs=()),
+        Dispatches(1, waits=(), runs=((-1, 2),)),
+    ],
+)
+def test_waits_that_cannot_be_are_not_written(tmp_path: Path, seen: Dispatches) -> None:
+    with (
+        TraceWriter(str(tmp_path / "trace"), header_of()) as writer,
+        pytest.raises(ValueError, match="waits"),
+    ):
+        writer.tell(seen)
+
+
+def test_waits_out_of_order_are_refused(tmp_path: Path) -> None:
+    path = str(tmp_path / "trace")
+    with TraceWriter(path, header_of()) as writer:
+        writer.tell(waits_until(4000))
+        writer.tell(waits_until(4000))
+    with pytest.raises(TraceError, match="waits are out of order"):
+        read_trace(path)
+
+
 def test_another_version_is_refused_by_name(tmp_path: Path) -> None:
     whole = bytearray(small_trace(tmp_path / "whole"))
     whole[8] = 9
     path = tmp_path / "later"
     path.write_bytes(whole)
-    with pytest.raises(TraceError, match="of version 9 of the format; this program reads 1"):
+    with pytest.raises(TraceError, match="of version 9 of the format; this program reads 1 and 2"):
         read_trace(str(path), partial=True)
 
 

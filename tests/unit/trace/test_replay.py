@@ -14,9 +14,10 @@ from smartharvest.agent import Agent
 from smartharvest.config import Settings
 from smartharvest.errors import ConfigError
 from smartharvest.policy import make_policy
-from smartharvest.trace import UNSEEN, TraceReader, write_trace
+from smartharvest.policy.base import Dispatches
+from smartharvest.trace import UNSEEN, TraceReader, TraceWriter, write_trace
 from smartharvest.trace.comparison import draw, table
-from smartharvest.trace.replay import Replay, bounds, replay
+from smartharvest.trace.replay import Replay, bounds, lengthen, replay
 from tests.unit.trace.made_traces import START_NS, changes_of, header_of
 
 MS = 1_000_000
@@ -126,6 +127,39 @@ def test_a_replay_does_what_the_loop_does_with_the_same_polls(tmp_path: Path, sp
         counters["harvested_core_ns"] / counters["polled_ns"]
     )
     assert counters["assignments"] > 2
+
+
+def harvested(tmp_path: Path, spec: str, *, waits: bool) -> float:
+    """Of four cores, where three are wanted for 1 ms of every 10 ms."""
+    path = str(tmp_path / f"{spec}-{waits}")
+    rows = []
+    for at in range(0, 4000 * MS, 10 * MS):
+        rows += [(at, 0), (at + 9 * MS, 3)]
+    with TraceWriter(path, header_of(4)) as writer:
+        for end_ns in range(100 * MS, 4000 * MS, 100 * MS):
+            if waits:
+                seen = Dispatches(START_NS + end_ns, waits=((0, 200),), runs=((MS, 200),))
+                writer.tell(seen)
+        writer.append(changes_of(*rows), START_NS + 4000 * MS)
+    with TraceReader(path) as reader:
+        (outcome, *_) = replay(reader, [spec], BY_POLL)
+    return outcome.outcome.harvested_cores
+
+
+def test_a_policy_tuned_by_waits_lends_where_the_trace_tells_them(tmp_path: Path) -> None:
+    assert harvested(tmp_path, "adaptive-quiet", waits=False) == 0
+    assert harvested(tmp_path, "adaptive-quiet", waits=True) > 0.5
+
+
+def test_what_sharing_does_is_in_no_trace(tmp_path: Path) -> None:
+    assert harvested(tmp_path, "idle-first", waits=True) == 0
+
+
+def test_whoever_finds_no_core_has_waited_least_before() -> None:
+    assert lengthen(((0, 3), (50, 2)), [(70, 4)]) == ((50, 1), (70, 4))
+    assert lengthen(((0, 3),), [(0, 1), (9, 1)]) == ((0, 2), (9, 1))
+    assert lengthen(((0, 3),), [(9, 5)]) == ((9, 3),)
+    assert lengthen((), [(9, 5)]) == ()
 
 
 @given(
