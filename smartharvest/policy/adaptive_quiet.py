@@ -22,7 +22,8 @@ from smartharvest.window import Window
 SHORTEST_QUIET_NS = 50_000
 LONGEST_QUIET_NS = 4_000_000
 WITHOUT_BUFFER = 7
-"""Quiet times tried without a buffer, each twice the one before."""
+"""Quiet times tried without a buffer, each twice the one before; never for a primary that queues on
+its own, since there what a wait for each core does is too little known."""
 QUIET_STEP = 1.25
 """From a quiet time to the next longer one."""
 MOST_INFLATION = 0.05
@@ -115,7 +116,8 @@ class AdaptiveQuiet:
             self._move(-STEPS_BACK if inflation < ENOUGH_INFLATION / 4 else -1)
 
     def _move(self, steps: int) -> None:
-        self._step = min(len(self._steps) - 1, max(0, self._step + steps))
+        boldest = WITHOUT_BUFFER if self._alone.queues else 0
+        self._step = min(len(self._steps) - 1, max(boldest, self._step + steps))
         if steps > 0 and self._step == len(self._steps) - 1:
             self._alone.rest()  # nothing is lent anyway
 

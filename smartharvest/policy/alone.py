@@ -29,7 +29,8 @@ queueing."""
 NOISE = 3.0
 """Standard errors by which a share of long waits must differ,"""
 BURST = 10.0
-"""... where so many dispatches count as one: they come in bursts and wait for each other."""
+"""... where so many dispatches count as one: they come in bursts and wait for each other. One that
+waits for a core to come back holds up so many at most."""
 
 
 class Alone:
@@ -45,7 +46,8 @@ class Alone:
         self._was_lent = False
         self._seen_ns = 0
         self._load = self._recent_load = 0.0
-        self._queues = False
+        self.queues = False
+        """The primary waits for itself, with nothing lent."""
 
     def rest(self) -> None:
         """Look again."""
@@ -65,7 +67,7 @@ class Alone:
         clean = not seen.lent and not self._was_lent
         self._was_lent = seen.lent
         if not self.resting:
-            if self._queues and (
+            if self.queues and (
                 self.age_ns(seen.end_ns) > LOOK_AGAIN_NS or self._recent_load < LIGHTER * self._load
             ):
                 self.rest()
@@ -80,12 +82,22 @@ class Alone:
             self.resting = False
             self._seen_ns = seen.end_ns
             self._load = self._recent_load
-            self._queues = self._is_queueing()
+            self.queues = self._is_queueing()
         return True
 
     def excess(self, seen: Strain, q: float) -> float:
-        """By what share quantile ``q`` of wait and run is higher than it would be alone."""
-        return (1 + seen.inflation(q)) / (1 + self.strain.inflation(q)) - 1
+        """By what share quantile ``q`` of wait and run is higher than it would be alone.
+
+        Where the primary queues on its own that comes and goes with its load; what is more than the
+        cores that came back can have brought about is not theirs.
+        """
+        alone = 1 + self.strain.inflation(q)
+        excess = (1 + seen.inflation(q)) / alone - 1
+        if not self.queues or excess <= 0 or seen.returns == 0:
+            return excess
+        held_up = min(1.0, BURST * seen.returns / seen.dispatches)
+        most = (1 + self.strain.inflation(q, held_up, seen.move_ns(0.99))) / alone - 1
+        return min(excess, most)
 
     def excess_beyond(self, seen: Strain, limit_ns: float) -> float:
         """The share of waits beyond a limit that are more than those alone, and chance."""

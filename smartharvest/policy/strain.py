@@ -43,8 +43,9 @@ class Strain:
         _add(self._moves, seen.moves)
 
     def forget_waits(self) -> None:
-        """As if there had been no dispatch yet; run times and moves stay."""
+        """As if there had been no dispatch and no move yet; run times stay."""
         self._waits[:] = 0
+        self._moves[:] = 0
 
     @property
     def dispatches(self) -> float:
@@ -59,10 +60,16 @@ class Strain:
         """Quantile of how long cores took to change hands; 0 if none did."""
         return _quantile(self._moves, q)
 
-    def inflation(self, q: float) -> float:
+    @property
+    def returns(self) -> float:
+        """How many cores came back: half of the moves, the faded ones in part."""
+        return float(self._moves.sum()) / 2
+
+    def inflation(self, q: float, held_up: float = 0.0, delay_ns: float = 0.0) -> float:
         """By what share the waits raise quantile ``q`` of a dispatch's wait and run together.
 
-        As if every run could meet every wait. 0 if nothing is known.
+        As if every run could meet every wait, and the share ``held_up`` of the waits were longer by
+        ``delay_ns``. 0 if nothing is known.
         """
         alone_ns = self.run_ns(q)
         total = self._waits.sum()
@@ -71,9 +78,12 @@ class Strain:
         met = np.flatnonzero(self._waits)
         share = self._waits[met] / total
         wait_ns = np.where(met == 0, 0.0, _EDGES[met])
+        if held_up > 0:
+            share = np.concatenate(((1 - held_up) * share, held_up * share))
+            wait_ns = np.concatenate((wait_ns, wait_ns + delay_ns))
         done = np.concatenate(([0.0], np.cumsum(self._runs) / self._runs.sum()))
         at_ns = np.concatenate(([0.0], _EDGES))
-        low, high = alone_ns, alone_ns + float(wait_ns[-1])
+        low, high = alone_ns, alone_ns + float(wait_ns.max())
         while high - low > 0.002 * alone_ns:
             middle = (low + high) / 2
             if float(share @ np.interp(middle - wait_ns, at_ns, done)) < q:

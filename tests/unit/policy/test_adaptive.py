@@ -133,6 +133,11 @@ def test_a_primary_that_queues_on_its_own_is_lent_from_all_the_same(
     assert told.of(*[QUEUEING] * 50) < 2
 
 
+def test_a_primary_that_queues_on_its_own_keeps_an_idle_core() -> None:
+    assert Told(AdaptiveQuiet(PolicySettings(TOTAL))).of(*[{0: 1000}] * 50) == 0
+    assert Told(AdaptiveQuiet(PolicySettings(TOTAL)), QUEUEING).of(*[QUEUEING] * 50) == 1
+
+
 @pytest.mark.parametrize("make", [AdaptiveBuffer, AdaptiveQuiet])
 def test_what_lending_adds_to_its_own_queueing_is_harm(
     make: type[AdaptiveBuffer | AdaptiveQuiet],

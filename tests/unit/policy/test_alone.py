@@ -67,3 +67,18 @@ def test_a_load_that_falls_asks_for_another_look() -> None:
         if alone.observe(period(number, {0: 100}, {1000: 100})):
             break
     assert alone.resting
+
+
+def test_what_no_core_that_came_back_can_have_caused_is_not_held_against_lending() -> None:
+    alone, few, many = rested({0: 600, 300: 400}), Strain(), Strain()
+    worse = {0: 100, 300: 500, 3000: 400}
+    few.observe(period(9, worse, moves={100: 2}))
+    many.observe(period(9, worse, moves={100: 400}))
+    for q in (0.5, 0.99):
+        assert alone.excess(few, q) < 0.02 < alone.excess(many, q)
+
+
+def test_where_nothing_queues_on_its_own_all_of_it_is_held_against_lending() -> None:
+    alone, worse = rested({0: 1000}), Strain()
+    worse.observe(period(9, {0: 100, 3000: 900}, moves={100: 2}))
+    assert alone.excess(worse, 0.5) > 1
