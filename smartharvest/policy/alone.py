@@ -14,10 +14,12 @@ from smartharvest.policy.base import DISPATCHES_PERIOD_NS, Dispatches
 from smartharvest.policy.strain import Strain
 
 REST_PERIODS = 5
+QUEUEING_PERIODS = 10
+"""... of a primary that queues on its own, which differs from moment to moment."""
 ENOUGH_DISPATCHES = 500
 MOST_REST_PERIODS = 20
 """A rest with too few dispatches goes on for so long."""
-LOOK_AGAIN_NS = 20_000_000_000
+LOOK_AGAIN_NS = 60_000_000_000
 """A primary that queues on its own is looked at again after so long,"""
 LOAD_PERIODS = 20
 """A load is the mean of about so many: it may come and go several times a second."""
@@ -77,7 +79,8 @@ class Alone:
             self._counted += 1
             self._dispatches += sum(count for _, count in seen.waits)
             self.strain.observe(seen)
-        enough = self._counted >= REST_PERIODS and self._dispatches >= ENOUGH_DISPATCHES
+        periods = QUEUEING_PERIODS if self._is_queueing() else REST_PERIODS
+        enough = self._counted >= periods and self._dispatches >= ENOUGH_DISPATCHES
         if enough or self._periods >= MOST_REST_PERIODS:
             self.resting = False
             self._seen_ns = seen.end_ns
