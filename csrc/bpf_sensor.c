@@ -28,7 +28,7 @@ static const uint64_t TIME_MASK = (UINT64_C(1) << SH_BPF_TIME_BITS) - 1;
 static const int64_t CHECK_NS = 20000000;
 static const int64_t LOOK_AT_USE_NS = 10000000;
 static const long LONGEST_SLEEP_NS = 6000000;
-enum { QUIET_TRIES = 64, AGREEING_WALKS = 3, MOST_WALKS = 16 };
+enum { QUIET_TRIES = 64, AGREEING_WALKS = 3, MOST_WALKS = 16, LOADING_TRIES = 5 };
 
 #define LOAD(place) __atomic_load_n(&(place), __ATOMIC_ACQUIRE)
 #define STORE(place, value) __atomic_store_n(&(place), value, __ATOMIC_RELEASE)
@@ -686,8 +686,11 @@ static int load(struct sh_bpf_sensor *bpf, const struct sh_bpf_settings *setting
         .rescues.max_entries = bpf->cpu_count,
         .rodata.contents = (uint64_t)(uintptr_t)settings,
     };
-    const int err = sh_loader_run(&loaded.context, sensor_loader_data, sensor_loader_data_bytes,
-                                  sensor_loader_code, sensor_loader_code_bytes, reason);
+    int err, tries = 0;
+    do /* the verifier breaks off when a signal comes */
+        err = sh_loader_run(&loaded.context, sensor_loader_data, sensor_loader_data_bytes,
+                            sensor_loader_code, sensor_loader_code_bytes, reason);
+    while (err == -EAGAIN && ++tries < LOADING_TRIES);
     const int maps[] = {loaded.cpus.fd, loaded.wakes.fd, loaded.rescues.fd, loaded.bss.fd,
                         loaded.rodata.fd};
     const int programs[] = {loaded.on_switch.fd, loaded.on_wakeup.fd, loaded.on_wakeup_new.fd,

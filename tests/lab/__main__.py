@@ -22,7 +22,7 @@ def main() -> None:
     parser.add_argument("--kernel", action="append", help="such as 6.1; all that were fetched")
     parser.add_argument("--cpus", action="append", choices=MACHINES)
     parser.add_argument("--tests", action="append", help="what pytest is to run inside")
-    parser.add_argument("--seconds", type=int, default=600, help="of a guest's own time")
+    parser.add_argument("--seconds", type=int, default=1800, help="of a guest's own time")
     parser.add_argument("--minutes", type=float, default=30, help="of ours for each guest")
     parser.add_argument("--at-once", type=int, metavar="N", help="guests; as many as CPUs")
     parser.add_argument("--qmp-dir", type=Path, help="for monitors to stop and continue guests by")

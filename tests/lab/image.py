@@ -65,7 +65,7 @@ echo "+cpuset +cpu" >/sys/fs/cgroup/cgroup.subtree_control
 ip link set lo up
 cd /checkout
 export PYTHONPATH=/checkout:/packages
-export SMARTHARVEST_LONGEST_S=90 SMARTHARVEST_EMULATED=1
+export SMARTHARVEST_LONGEST_S SMARTHARVEST_EMULATED=1
 @python@ -m tests.lab.inside >/dev/ttyS1 2>/dev/ttyS0
 poweroff -f
 """

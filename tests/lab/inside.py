@@ -16,7 +16,8 @@ from typing import Any
 
 import pytest
 
-LONGEST_TEST_S = 200
+from tests.commands import LONGEST_S
+
 LEFT_OUT = "demo"
 """What computes for seconds on every CPU."""
 
@@ -66,7 +67,7 @@ def main() -> None:
     end.daemon = True
     end.start()
     # By a signal, which a test that hangs is ended by alone: the others go on.
-    timeout = [f"--timeout={LONGEST_TEST_S}", "--timeout-method=signal"]
+    timeout = [f"--timeout={2 * LONGEST_S + 20:g}", "--timeout-method=signal"]
     arguments = ["-p", "no:cacheprovider", "-q", "--color=no", *timeout]
     chosen = ["-m", "root or lab", "-k", f"not {LEFT_OUT}", *words["lab.tests"].split(",")]
     pytest.main([*arguments, *chosen], plugins=[record])
