@@ -193,15 +193,18 @@ def _told(answer: Path) -> dict[str, Any]:
     """What the guest has said about itself and its tests."""
     document: dict[str, Any] = {"complete": False, "unfinished": "the guest itself"}
     tests: dict[str, dict[str, Any]] = {}
+    asked: list[str] = []
     for told in _lines(answer):
         name = told.pop("test", None)
         if name is not None:
             tests[name] = told
-        elif "machine" not in told:
+        elif "machine" in told:
+            asked.append(told["machine"])
+        else:
             document |= told
     if document["complete"]:
         del document["unfinished"]
-    return {**document, "tests": tests}
+    return {**document, "asked": asked, "tests": tests}
 
 
 def _lines(answer: Path) -> list[dict[str, Any]]:
