@@ -70,9 +70,9 @@ test-virtual: build ## Only the tests with QEMU and libvirt's daemon, which are 
 		tests/integration/test_guest_waits.py tests/integration/test_elastic_vm.py
 
 .PHONY: faults
-faults: build ## Kill 1,000 agents at random points and check the host (root); SEED=1 KILLS=1000 MECHANISM=merge
+faults: build ## Kill 1,000 agents at random points and check the host (root); SEED=1 KILLS=1000 MECHANISM=merge ORDER=topology
 	$(BIN)/python -m tests.faults --seed $(or $(SEED),1) --kills $(or $(KILLS),1000) \
-		--mechanism $(or $(MECHANISM),merge)
+		--mechanism $(or $(MECHANISM),merge) --order $(or $(ORDER),topology)
 
 .PHONY: lab-image
 lab-image: build ## Fetch three Debian kernels and build a disk for make lab (apt, QEMU)

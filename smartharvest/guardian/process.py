@@ -114,7 +114,7 @@ class GuardianProcess:
         if verdict is Verdict.SHRINK:
             self._shrink_if_running(look)
         elif verdict is Verdict.KILL:
-            self._confirm(look)
+            self._confirm(look, missed)
 
     def _shrink_if_running(self, look: Look) -> None:
         """The agent changes its phase under the same lock: what it has put back stays so."""
@@ -126,8 +126,8 @@ class GuardianProcess:
                     "the elastic side is at its minimum"
                 )
 
-    def _confirm(self, look: Look) -> None:
-        verdict = self._watch.judge(look.phase, self._health())
+    def _confirm(self, look: Look, missed: list[int]) -> None:
+        verdict = self._watch.judge(look.phase, self._health(missed))
         silent_ms = self._watch.silent_ns // 1_000_000
         if verdict is Verdict.STARVED:
             # It may well be asleep for a moment before it is heard of, once it gets to run again.
@@ -151,8 +151,8 @@ class GuardianProcess:
             silent += [tid for tid in threads if tasks.name(tid) == LOOP_NAME]
         return silent
 
-    def _health(self) -> Health:
-        states = [tasks.state(tid) for tid in self._silent_threads() or [self._pid]]
+    def _health(self, missed: list[int]) -> Health:
+        states = [tasks.state(tid) for tid in missed or [self._pid]]
         return Health(
             stopped=any(state in ("T", "t") for state in states),
             runnable=all(state == "R" for state in states),

@@ -4,42 +4,48 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from smartharvest.config import MECHANISMS
+from smartharvest.config import MECHANISMS, ORDERS, PLACEMENTS
+from smartharvest.host.cpulist import format_cpulist
 from tests.faults.agents import adopt_orphans
 from tests.faults.campaign import Place, Tally, run_campaign
-from tests.faults.places import HostPlace, MadePlace
+from tests.faults.places import HostPlace, MadePlace, Ways
 from tests.integration.hosts import Host
 from tests.integration.processes import Processes
 from tests.integration.worlds import make_world
 
 
 @contextmanager
-def _this_host(mechanism: str) -> Iterator[Place]:
+def _this_host(ways: Ways) -> Iterator[Place]:
     with tempfile.TemporaryDirectory() as state, ExitStack() as stack:
         processes = Processes()
         stack.callback(processes.end)
         host = Host(processes, Path(state, "state"))
         stack.callback(host.remove)
         host.populate()
-        yield HostPlace(host, mechanism)
+        yield HostPlace(host, ways)
 
 
-def _made(version: int) -> Callable[[str], contextmanager[Place]]:  # type: ignore[valid-type]
+def _made(version: int) -> Callable[[Ways], contextmanager[Place]]:  # type: ignore[valid-type]
     @contextmanager
-    def place(mechanism: str) -> Iterator[Place]:
+    def place(ways: Ways) -> Iterator[Place]:
         with tempfile.TemporaryDirectory() as root:
             processes = Processes()
             try:
-                world = make_world(Path(root), version, elastic=(processes.asleep(),))
-                if version == 1 and mechanism == "merge":
+                elastic = (processes.asleep(), processes.asleep())
+                # What has an affinity can only have CPUs that there are.
+                real = format_cpulist(os.sched_getaffinity(0))
+                cpus = real if ways.mechanism == "affinity" else "0-7"
+                world = make_world(Path(root), version, cpus=cpus, elastic=elastic)
+                if version == 1 and ways.mechanism == "merge":
                     world.add_group("batch/job", "4-7")
-                yield MadePlace(world, mechanism)
+                yield MadePlace(world, ways, elastic)
             finally:
                 processes.end()
 
@@ -55,11 +61,14 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--where", nargs="+", choices=PLACES, default=list(PLACES))
     parser.add_argument("--mechanism", choices=MECHANISMS, default="merge")
+    parser.add_argument("--order", choices=ORDERS, default="topology")
+    parser.add_argument("--placement", choices=PLACEMENTS, help="default: both, by chance")
     options = parser.parse_args()
+    ways = Ways(options.mechanism, options.order, options.placement)
     adopt_orphans()
     tallies = []
     for where in options.where:
-        with PLACES[where](options.mechanism) as place:
+        with PLACES[where](ways) as place:
             tally = run_campaign(place, kills=options.kills, seed=options.seed, progress=_show)
         tallies.append(tally)
         print(file=sys.stderr)

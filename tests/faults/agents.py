@@ -17,12 +17,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
-from smartharvest import elastic_side
+from smartharvest import _core, elastic_side, mechanisms
+from smartharvest import session as session_module
 from smartharvest.config import Settings
 from smartharvest.errors import SmartHarvestError
 from smartharvest.host import cgroup
 from smartharvest.host.kernel_files import KernelFiles
 from smartharvest.safeguard import AggressiveSafeguard, ShortTermSafeguard
+from smartharvest.sensing import Sensing
 from smartharvest.session import Session
 from smartharvest.window import Window
 
@@ -38,6 +40,7 @@ HAND_OVER_SHARE = 0.3
 """Of the agents that live long enough: to a successor."""
 LIFE_S = 0.5
 """About how long an agent lives that is not struck; on a busy host its guardian takes most."""
+_MADE_CORES = 8
 _PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
 
 
@@ -176,15 +179,18 @@ def _run_agent(settings: Settings, striker: Striker, seed: int) -> int:
     system: Any = os
     rename = os.rename
     system.rename = lambda a, b: striker.around(f"rename {_kind_of(b)}", lambda: rename(a, b))
-    module: Any = elastic_side
-    real_actuator = module._core.CpusetActuator
+    set_affinity = os.sched_setaffinity
+    system.sched_setaffinity = lambda *args: striker.around(
+        "sched_setaffinity", lambda: set_affinity(*args)
+    )
 
-    def actuator(*args: Any, **options: Any) -> Any:
-        """The loop's writes go through the counted files as well, on a host too."""
-        return real_actuator(*args, **{**options, "kernel_files": session.tree.files})
-
-    module._core = _With(module._core, CpusetActuator=actuator)
+    for module in (elastic_side._core, mechanisms):
+        _count_writes(module, session)
+    # The tasks that a campaign's made tree names are its own.
+    mechanisms.FakeKernel = type(None)  # type: ignore[assignment, misc]
     numbers = random.Random(seed)
+    if settings.order == "dynamic" and settings.cgroup_root is not None:
+        _sense_at_random(numbers)
     hands_over = numbers.random() < HAND_OVER_SHARE
     with session:
         session.run(
@@ -197,6 +203,37 @@ def _run_agent(settings: Settings, striker: Striker, seed: int) -> int:
         with session:
             session.run(Restless(session.capacity.total, numbers), seconds=RUN_S / 2)
     return 0
+
+
+def _count_writes(module: Any, session: Session) -> None:
+    """The loop's writes go through the counted files as well, on a host too."""
+    for name in ("CpusetActuator", "CpuGroupsActuator"):
+        real = getattr(module, name, None)
+        if real is None:
+            continue
+
+        class Counted(real):  # type: ignore[misc, valid-type]
+            def __new__(cls, *args: Any, **options: Any) -> Any:
+                return super().__new__(
+                    cls, *args, **{**options, "kernel_files": session.tree.files}
+                )
+
+        setattr(module, name, Counted)
+
+
+def _sense_at_random(numbers: random.Random) -> None:
+    """Nobody runs on a made tree: who uses which core is rolled anew with every decision."""
+    sensor = _core.FakeSensor(core_count=_MADE_CORES)
+    module: Any = session_module
+    module.make_sensor = lambda *_, **__: Sensing(sensor, "fake", "a made tree")
+    predict = Restless.predict
+
+    def rolling(policy: Restless, window: Window) -> int:
+        for core in range(_MADE_CORES):
+            sensor.set_free(core, numbers.choice((0, 10_000_000, 1_000_000_000)))
+        return predict(policy, window)
+
+    Restless.predict = rolling  # type: ignore[method-assign]
 
 
 def _nothing() -> None:
@@ -212,17 +249,6 @@ def _put_around(module: object, name: str, hook: Callable[[Any], Any]) -> None:
     """Has ``hook`` change whatever the function or class of that name makes."""
     real = getattr(module, name)
     setattr(module, name, lambda *args: hook(real(*args)))
-
-
-class _With:
-    """A module with some of its names replaced."""
-
-    def __init__(self, module: object, **names: object) -> None:
-        self._module = module
-        self.__dict__.update(names)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._module, name)
 
 
 def adopt_orphans() -> None:

@@ -22,6 +22,8 @@ from tests.faults.agents import KINDS, LIFE_S, Blackboard, Fault, Kind, start_ag
 
 LONGEST_S = 15.0
 """How long anything may take before the campaign calls it stuck."""
+_AWAY_S = 0.1
+"""Of a longer time between two looks no more counts: the campaign may have been stopped itself."""
 _STOP_SHARE = 0.08
 """Of the kills: a hang takes the guardian's full second."""
 _CHANGES = 30
@@ -248,10 +250,11 @@ def _at_work(others: set[int]) -> bool:
 
 def _let_go(others: set[int]) -> None:
     """Lets stopped guardians go on, which then find nothing to do, and waits for all."""
-    deadline = time.monotonic() + LONGEST_S
+    patience = _Patience()
     while left := _children_of(os.getpid()) - others:
+        at_end = patience.is_at_end()
         for pid in left:
-            _send(pid, signal.SIGKILL if time.monotonic() > deadline else signal.SIGCONT)
+            _send(pid, signal.SIGKILL if at_end else signal.SIGCONT)
             _ended(pid)
         time.sleep(_LOOK_S)
 
@@ -276,10 +279,23 @@ def _send(pid: int, number: signal.Signals) -> None:
         os.kill(pid, number)
 
 
+class _Patience:
+    """At its end after LONGEST_S in which somebody kept asking."""
+
+    def __init__(self) -> None:
+        self._left_s, self._asked_s = LONGEST_S, time.monotonic()
+
+    def is_at_end(self) -> bool:
+        now_s = time.monotonic()
+        self._left_s -= min(now_s - self._asked_s, _AWAY_S)
+        self._asked_s = now_s
+        return self._left_s < 0
+
+
 def _wait(what: Callable[[], bool], otherwise: str) -> None:
-    deadline = time.monotonic() + LONGEST_S
+    patience = _Patience()
     while not what():
-        if time.monotonic() > deadline:
+        if patience.is_at_end():
             raise TimeoutError(otherwise)
         time.sleep(_LOOK_S)
 

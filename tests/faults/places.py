@@ -5,7 +5,9 @@ from __future__ import annotations
 import errno
 import os
 import random
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 
 from smartharvest.config import Settings
@@ -19,20 +21,39 @@ _REFUSED = (errno.EBUSY, errno.EINVAL, errno.EACCES, errno.ENOSPC)
 _MOST_REFUSALS = 3
 
 
-def _settings(numbers: random.Random, mechanism: str, **more: object) -> Settings:
-    """Any of the ways to arrange a host, with windows short enough for many decisions."""
+@dataclass(frozen=True)
+class Ways:
+    """Which of the ways to arrange a host are taken; all others by chance."""
+
+    mechanism: str = "merge"
+    order: str = "topology"
+    placement: str | None = None
+
+    def __str__(self) -> str:
+        named = [self.mechanism, *(["dynamic order"] if self.order == "dynamic" else [])]
+        return ", ".join([*named, *filter(None, [self.placement])])
+
+
+def _settings(numbers: random.Random, ways: Ways, **more: object) -> Settings:
+    """With windows short enough for many decisions."""
     values: dict[str, object] = {
         "window_ns": 5_000_000,
         "poll_ns": 500_000,
         "sensor": "proc",
         "long_term": "off",
+        "lend_shared": True,  # others may be pinned on this host
         "elastic_min": numbers.choice((0, 1)),
         "park": numbers.choice(("idle", "freeze")),
         **more,
     }
-    if mechanism != "merge":
-        values |= {"mechanism": mechanism, "park": "idle"}
-    elif numbers.random() < 0.5:  # the primary keeps a core of its own
+    exclusive = numbers.random() < 0.5
+    if ways.placement is not None:
+        exclusive = ways.placement == "exclusive"
+    if ways.mechanism != "merge":
+        values |= {"mechanism": ways.mechanism, "park": "idle"}
+    elif ways.order == "dynamic":
+        values |= {"order": "dynamic"}
+    elif exclusive:  # the primary keeps a core of its own
         values |= {"placement": "exclusive", "elastic_min": 0, "max_harvest": 1}
     return Settings(**values)  # type: ignore[arg-type]
 
@@ -40,10 +61,10 @@ def _settings(numbers: random.Random, mechanism: str, **more: object) -> Setting
 class HostPlace:
     """The groups of a ``Host``: the primary spins and sleeps, the batch spins."""
 
-    def __init__(self, host: Host, mechanism: str = "merge") -> None:
-        self.name = f"this host, {mechanism}"
+    def __init__(self, host: Host, ways: Ways) -> None:
+        self.name = f"this host, {ways}"
         self._host = host
-        self._mechanism = mechanism
+        self._ways = ways
 
     @property
     def files(self) -> KernelFiles:
@@ -53,7 +74,8 @@ class HostPlace:
         host = self._host
         return _settings(
             numbers,
-            self._mechanism,
+            self._ways,
+            sensor="bpf" if self._ways.order == "dynamic" else "proc",  # which tells cores apart
             primary=(TargetSpec("cgroup", str(host.web)),),
             elastic=TargetSpec("cgroup", str(host.batch)),
             state_dir=str(host.state_dir),
@@ -75,12 +97,13 @@ class HostPlace:
 
 
 class MadePlace:
-    """A made tree, v1 or v2."""
+    """A made tree, v1 or v2. ``elastic`` are the processes, real ones, that it names."""
 
-    def __init__(self, world: World, mechanism: str = "merge") -> None:
-        self.name = f"made v{world.tree.version} tree, {mechanism}"
+    def __init__(self, world: World, ways: Ways, elastic: Sequence[int]) -> None:
+        self.name = f"made v{world.tree.version} tree, {ways}"
         self._world = world
-        self._mechanism = mechanism
+        self._ways = ways
+        self._elastic = elastic
 
     @property
     def files(self) -> KernelFiles:
@@ -89,7 +112,7 @@ class MadePlace:
     def settings(self, numbers: random.Random) -> Settings:
         return _settings(
             numbers,
-            self._mechanism,
+            self._ways,
             primary=(TargetSpec("cgroup", "web"),),
             elastic=TargetSpec("cgroup", "batch"),
             cgroup_root=self._world.tree.root,
@@ -97,7 +120,10 @@ class MadePlace:
         )
 
     def snapshot(self) -> object:
-        return {path: text for path, text in self._world.files().items() if path != REFUSALS}
+        found: dict[str, object] = {
+            path: text for path, text in self._world.files().items() if path != REFUSALS
+        }
+        return found | {f"affinity of {pid}": os.sched_getaffinity(pid) for pid in self._elastic}
 
     def at_rest(self) -> AbstractContextManager[None]:
         return self._world.kernel.at_rest()
