@@ -15,9 +15,11 @@
 enum { MAX_PASSES = 16, MAX_WAITS = 1000 };
 
 struct pass {
-    const struct sh_affinity *affinity;
-    const struct sh_affinity_mask *mask;
-    bool follower; /* not the target itself */
+    struct sh_affinity *affinity;
+    uint32_t level;
+    int64_t before; /* the level that all are expected to be at; -1: none is, or not for sure */
+    struct sh_affinity_mask nudged; /* single threads were just pinned to one of these */
+    bool follower;                  /* not the target itself */
     uint32_t changed, seen;
     int error;
 };
@@ -35,27 +37,62 @@ static const struct sh_affinity_pin *pin_of(const struct sh_affinity *affinity, 
                                                                        : NULL;
 }
 
-/* The part of the mask that the thread is pinned to; all of it if that is nothing. */
-static struct sh_affinity_mask wanted(const struct pass *pass, int32_t tid) {
-    const struct sh_affinity_pin *pin = pin_of(pass->affinity, tid);
-    struct sh_affinity_mask mask = *pass->mask;
+void sh_affinity_wanted(const struct sh_affinity *affinity, uint32_t level, int32_t tid,
+                        struct sh_affinity_mask *mask) {
+    const struct sh_affinity_pin *pin = pin_of(affinity, tid);
     unsigned long left = 0;
+    *mask = affinity->masks[level];
     if (!pin)
-        return mask;
-    for (size_t i = 0; i < sizeof(mask.bits) / sizeof(mask.bits[0]); i++)
-        left |= mask.bits[i] &= pin->mask.bits[i];
-    return left ? mask : *pass->mask;
+        return;
+    for (size_t i = 0; i < sizeof(mask->bits) / sizeof(mask->bits[0]); i++)
+        left |= mask->bits[i] &= pin->mask.bits[i];
+    if (!left)
+        *mask = affinity->masks[level];
+}
+
+static bool is_same(const struct sh_affinity_mask *one, const struct sh_affinity_mask *other) {
+    return memcmp(one, other, sizeof(*one)) == 0;
+}
+
+/* By one thread, the loop's. Whether it has CPUs that it was not given. */
+static bool note_stray(struct sh_affinity *affinity, uint32_t before, int32_t tid,
+                       const struct sh_affinity_mask *found) {
+    const uint32_t count = atomic_load_explicit(&affinity->stray_count, memory_order_relaxed);
+    struct sh_affinity_mask given;
+    sh_affinity_wanted(affinity, before, tid, &given);
+    if (is_same(found, &given))
+        return false;
+    if (count < SH_AFFINITY_STRAYS) {
+        affinity->strays[count] =
+            (struct sh_affinity_stray){.tid = tid, .found = *found, .given = given};
+        atomic_store_explicit(&affinity->stray_count, count + 1, memory_order_release);
+    }
+    return true;
+}
+
+/* Whether it is one of the nudged CPUs alone. */
+static bool was_nudged(const struct pass *pass, const struct sh_affinity_mask *found) {
+    int cpus = 0;
+    for (size_t i = 0; i < sizeof(found->bits) / sizeof(found->bits[0]); i++) {
+        if (found->bits[i] & ~pass->nudged.bits[i])
+            return false;
+        cpus += __builtin_popcountl(found->bits[i]);
+    }
+    return cpus == 1;
 }
 
 static void set_one(void *ctx, int32_t tid) {
     struct pass *pass = ctx;
-    const struct sh_affinity_mask mask = wanted(pass, tid);
-    struct sh_affinity_mask now;
+    struct sh_affinity_mask mask, now;
+    sh_affinity_wanted(pass->affinity, pass->level, tid, &mask);
     pass->seen++;
     memset(&now, 0, sizeof(now));
-    if (sched_getaffinity(tid, sizeof(now), (cpu_set_t *)&now) == 0 &&
-        memcmp(&now, &mask, sizeof(now)) == 0)
-        return;
+    if (sched_getaffinity(tid, sizeof(now), (cpu_set_t *)&now) >= 0) {
+        if (is_same(&now, &mask))
+            return;
+        if (pass->before >= 0 && !was_nudged(pass, &now))
+            note_stray(pass->affinity, (uint32_t)pass->before, tid, &now);
+    }
     if (sched_setaffinity(tid, sizeof(mask), (const cpu_set_t *)&mask) == 0)
         pass->changed++;
     /* EINVAL: it was moved to a cpuset that has none of these CPUs, and is none of ours there. */
@@ -75,13 +112,14 @@ static int pass_groups(struct sh_affinity *affinity, struct pass *pass) {
 
 /* Threads to move to CPUs that are added; the load balancer would need milliseconds. */
 struct nudge {
-    const struct sh_affinity *affinity;
+    struct pass *pass;
     const int32_t *cpus;
     uint32_t count, skip, seen;
 };
 
 static void nudge_one(void *ctx, int32_t tid) {
     struct nudge *nudge = ctx;
+    struct sh_affinity *affinity = nudge->pass->affinity;
     struct sh_affinity_mask mask;
     nudge->seen++;
     if (nudge->skip > 0) {
@@ -90,17 +128,23 @@ static void nudge_one(void *ctx, int32_t tid) {
     }
     for (; nudge->count > 0 && *nudge->cpus < 0; nudge->cpus++)
         nudge->count--;
-    if (nudge->count == 0 || pin_of(nudge->affinity, tid) || !sh_task_is_runnable(tid))
+    if (nudge->count == 0 || pin_of(affinity, tid) || !sh_task_is_runnable(tid))
         return;
+    memset(&mask, 0, sizeof(mask));
+    if (sched_getaffinity(tid, sizeof(mask), (cpu_set_t *)&mask) < 0 ||
+        !is_same(&mask, &affinity->masks[nudge->pass->before]))
+        return; /* the pass notes it */
     const uint32_t cpu = (uint32_t)*nudge->cpus++;
     nudge->count--;
     memset(&mask, 0, sizeof(mask));
     mask.bits[cpu / (8 * sizeof(long))] = 1UL << cpu % (8 * sizeof(long));
+    nudge->pass->nudged.bits[cpu / (8 * sizeof(long))] |= mask.bits[cpu / (8 * sizeof(long))];
     sched_setaffinity(tid, sizeof(mask), (const cpu_set_t *)&mask); /* the pass widens it again */
 }
 
-static void nudge(struct sh_affinity *affinity, uint32_t from, uint32_t to) {
-    struct nudge nudge = {.affinity = affinity,
+static void nudge(struct pass *pass, uint32_t from, uint32_t to) {
+    struct sh_affinity *affinity = pass->affinity;
+    struct nudge nudge = {.pass = pass,
                           .cpus = &affinity->added_cpu[from + 1],
                           .count = to - from,
                           .skip = affinity->turn};
@@ -114,12 +158,12 @@ static int affinity_assign(void *ctx, uint32_t harvested) {
     struct sh_affinity *affinity = ctx;
     const int64_t before = atomic_load(&affinity->current);
     const uint32_t level = harvested < affinity->levels ? harvested : affinity->levels - 1;
-    struct pass pass = {.affinity = affinity, .mask = &affinity->masks[level]};
+    struct pass pass = {.affinity = affinity, .level = level, .before = before};
     if (before == (int64_t)level)
         return 0;
     atomic_store(&affinity->current, -1);
     if (affinity->added_cpu && before >= 0 && before < (int64_t)level)
-        nudge(affinity, (uint32_t)before, level);
+        nudge(&pass, (uint32_t)before, level);
     for (int passes = 0; passes < MAX_PASSES; passes++) {
         const uint32_t count = atomic_load(&affinity->process_count);
         pass.changed = pass.seen = 0;
@@ -137,6 +181,7 @@ static int affinity_assign(void *ctx, uint32_t harvested) {
         atomic_fetch_add_explicit(&affinity->writes, pass.changed, memory_order_relaxed);
         if (pass.changed == 0)
             break;
+        pass.before = -1; /* whoever is met now was born, or came, meanwhile */
     }
     atomic_store(&affinity->current, level);
     return 0;
@@ -176,7 +221,7 @@ int sh_affinity_follow(struct sh_affinity *affinity, uint32_t slot, int task_dir
      * before and after. One that has not come yet finds the slot. */
     for (int64_t level; !err && (level = settled_level(affinity)) >= 0;) {
         struct pass pass = {
-            .affinity = affinity, .mask = &affinity->masks[level], .follower = true};
+            .affinity = affinity, .level = (uint32_t)level, .before = -1, .follower = true};
         for (int passes = 0; passes < MAX_PASSES && !err; passes++) {
             pass.changed = 0;
             err = sh_list_task_directory(own, set_one, &pass);
@@ -197,7 +242,7 @@ int sh_affinity_follow(struct sh_affinity *affinity, uint32_t slot, int task_dir
 int sh_affinity_refresh(struct sh_affinity *affinity) {
     int err = 0;
     for (int64_t level; !err && (level = settled_level(affinity)) >= 0;) {
-        struct pass pass = {.affinity = affinity, .mask = &affinity->masks[level]};
+        struct pass pass = {.affinity = affinity, .level = (uint32_t)level, .before = -1};
         if (!(err = pass_groups(affinity, &pass)))
             err = pass.error;
         atomic_fetch_add_explicit(&affinity->writes, pass.changed, memory_order_relaxed);

@@ -3,6 +3,9 @@
  * Threads are listed again until a pass finds none that is new, since one born during a pass may
  * carry its parent's old mask.
  *
+ * A thread that has other CPUs when it is moved than the level before gave it has been given them
+ * by somebody else: it is moved all the same, and noted. (One that has just come to a group, too.)
+ *
  * Of processes the first process is the target, the others are those it has started. They are added
  * while the loop runs, by one other thread. */
 #ifndef SH_AFFINITY_H
@@ -13,7 +16,12 @@
 
 #include "actuator.h"
 
-enum { SH_AFFINITY_BYTES = 1024, SH_AFFINITY_MAX_PROCESSES = 256, SH_AFFINITY_MAX_GROUPS = 256 };
+enum {
+    SH_AFFINITY_BYTES = 1024,
+    SH_AFFINITY_MAX_PROCESSES = 256,
+    SH_AFFINITY_MAX_GROUPS = 256,
+    SH_AFFINITY_STRAYS = 32,
+};
 
 struct sh_affinity_mask {
     unsigned long bits[SH_AFFINITY_BYTES / sizeof(unsigned long)];
@@ -23,6 +31,12 @@ struct sh_affinity_mask {
 struct sh_affinity_pin {
     int32_t tid;
     struct sh_affinity_mask mask;
+};
+
+/* A thread that was met with CPUs that it had not been given. */
+struct sh_affinity_stray {
+    int32_t tid;
+    struct sh_affinity_mask found, given;
 };
 
 struct sh_affinity {
@@ -39,7 +53,14 @@ struct sh_affinity {
     uint32_t pin_count;
     _Atomic int64_t current; /* level; -1 before the first assignment and during one */
     _Atomic uint64_t writes;
+    /* Those met so far: the first ones. Whoever looks at one may do so as soon as it is counted. */
+    struct sh_affinity_stray strays[SH_AFFINITY_STRAYS];
+    _Atomic uint32_t stray_count;
 };
+
+/* The CPUs of a thread at a level: as much of its pin as the level has, or else all. */
+void sh_affinity_wanted(const struct sh_affinity *affinity, uint32_t level, int32_t tid,
+                        struct sh_affinity_mask *mask);
 
 void sh_affinity_init(struct sh_affinity *affinity, struct sh_actuator *actuator);
 

@@ -3,6 +3,7 @@
 from libc.stdint cimport uint16_t
 
 from smartharvest._c.actuator cimport sh_actuator
+from smartharvest._c.affinity cimport sh_affinity
 from smartharvest._c.loop cimport sh_loop
 from smartharvest._c.sensor cimport sh_sensor
 
@@ -15,6 +16,10 @@ cdef class Sensor:
 
 cdef class Actuator:
     cdef sh_actuator seam
+
+
+cdef class ThreadsActuator(Actuator):
+    cdef sh_affinity *threads
 
 
 cdef class FilesActuator(Actuator):

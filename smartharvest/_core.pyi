@@ -269,7 +269,20 @@ class CpusetActuator(Actuator):
     @property
     def nudges(self) -> int: ...
 
-class AffinityActuator(Actuator):
+class ThreadsActuator(Actuator):
+    """Base: moves threads one by one (csrc/affinity.h)."""
+
+    def given(self, tid: int) -> frozenset[int] | None:
+        """The CPUs that a thread was given last, if it was there; None amid a move."""
+
+    @property
+    def strays(self) -> list[tuple[int, frozenset[int], frozenset[int]]]:
+        """(thread, CPUs it had, CPUs it had been given) of those that a move met with others.
+
+        The first so many. One that has just come to a group is among them.
+        """
+
+class AffinityActuator(ThreadsActuator):
     """Affinity of the threads of ``pids`` (csrc/affinity.h); ``cpus[level]`` per level.
 
     ``pins`` are the CPUs that single threads are to stay within, as far as they have any of them.

@@ -906,8 +906,45 @@ cdef void fill_mask(affinity.sh_affinity_mask *mask, object cpus) except *:
         mask.bits[cpu // 64] |= (<unsigned long> 1) << (cpu % 64)
 
 
+cdef object cpus_of(const affinity.sh_affinity_mask *mask):
+    return frozenset(
+        cpu
+        for cpu in range(affinity.SH_AFFINITY_BYTES * 8)
+        if mask.bits[cpu // 64] >> (cpu % 64) & 1
+    )
+
+
+cdef class ThreadsActuator(Actuator):
+    """Base: moves threads one by one (csrc/affinity.h)."""
+
+    def given(self, tid: int) -> frozenset[int] | None:
+        """The CPUs that a thread was given last, if it was there; None amid a move."""
+        cdef affinity.sh_affinity_mask mask
+        cdef int64_t level = self.threads.current
+        if level < 0:
+            return None
+        affinity.sh_affinity_wanted(self.threads, <uint32_t> level, tid, &mask)
+        return cpus_of(&mask)
+
+    @property
+    def strays(self) -> list[tuple[int, frozenset[int], frozenset[int]]]:
+        """(thread, CPUs it had, CPUs it had been given) of those that a move met with others.
+
+        The first so many. One that has just come to a group is among them.
+        """
+        cdef uint32_t i
+        return [
+            (
+                self.threads.strays[i].tid,
+                cpus_of(&self.threads.strays[i].found),
+                cpus_of(&self.threads.strays[i].given),
+            )
+            for i in range(self.threads.stray_count)
+        ]
+
+
 @cython.no_gc_clear
-cdef class AffinityActuator(Actuator):
+cdef class AffinityActuator(ThreadsActuator):
     """Affinity of the threads of ``pids`` (csrc/affinity.h); ``cpus[level]`` per level.
 
     ``pins`` are the CPUs that single threads are to stay within, as far as they have any of them.
@@ -943,6 +980,7 @@ cdef class AffinityActuator(Actuator):
         self.c.levels = len(cpus)
         self.c.pins = self.pins
         self.c.pin_count = len(pins)
+        self.threads = &self.c
         affinity.sh_affinity_init(&self.c, &self.seam)
 
     def __dealloc__(self) -> None:

@@ -1,7 +1,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
-from smartharvest._core import Actuator
+from smartharvest._core import Actuator, ThreadsActuator
 
 MAX_SPLITS: int
 MAX_GROUPS: int
@@ -13,7 +13,7 @@ class _KernelFiles(Protocol):
 class _WritableBuffer(Protocol):
     def __buffer__(self, flags: int, /) -> memoryview: ...
 
-class GroupAffinityActuator(Actuator):
+class GroupAffinityActuator(ThreadsActuator):
     """Affinity of the threads in ``task_lists`` (csrc/affinity.h); ``cpus[level]`` per level.
 
     ``task_lists`` are `tasks` or `cgroup.threads` files, the target's own first. ``added_cpu`` is

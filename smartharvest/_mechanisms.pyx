@@ -14,7 +14,7 @@ from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from libc.stdint cimport int32_t, int64_t, uint16_t
 
 from smartharvest._c cimport affinity, cpugroups
-from smartharvest._core cimport Actuator, FilesActuator, files_read, files_write, hold_slot
+from smartharvest._core cimport FilesActuator, ThreadsActuator, files_read, files_write, hold_slot
 
 MAX_SPLITS = cpugroups.SH_CPUGROUPS_MAX_SPLITS // 2
 """Of one loop; those of an earlier one may have to be emptied as well."""
@@ -39,7 +39,7 @@ cdef int fill_mask(affinity.sh_affinity_mask *mask, cpus: Collection[int]) excep
 # C code, in the loop's thread even, uses what these classes hold until __dealloc__. Hence
 # no_gc_clear and tuples: the collector empties lists that are in a garbage cycle or behind one.
 @cython.no_gc_clear
-cdef class GroupAffinityActuator(Actuator):
+cdef class GroupAffinityActuator(ThreadsActuator):
     """Affinity of the threads in ``task_lists`` (csrc/affinity.h); ``cpus[level]`` per level.
 
     ``task_lists`` are `tasks` or `cgroup.threads` files, the target's own first. ``added_cpu`` is
@@ -93,6 +93,7 @@ cdef class GroupAffinityActuator(Actuator):
         self.c.masks = self.masks
         self.c.levels = len(cpus)
         self.c.added_cpu = self.added
+        self.threads = self.c
         affinity.sh_affinity_init(self.c, &self.seam)
 
     def __dealloc__(self) -> None:

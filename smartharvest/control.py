@@ -26,6 +26,7 @@ from smartharvest.errors import (
 from smartharvest.halts import GONE, explain_halt
 from smartharvest.host import libvirt_domains
 from smartharvest.host.charges import ReadCharge, charge_of
+from smartharvest.host.foreign_pins import ForeignPin
 from smartharvest.host.other_writers import Surprise
 from smartharvest.host.priority import ControlPlanePriority
 from smartharvest.host.shared_page import Phase
@@ -467,18 +468,22 @@ class Run:
     def _look_for_other_writers(self) -> None:
         """Raises ForeignWrite if the groups are not as the loop has left them, and stay so."""
         session, loop = self._session, self._loop
+        session.confine_strangers()
         surprise: Surprise | None = None
+        pins: list[ForeignPin] = []
         for _ in range(LOOKS_FOR_OTHERS):
             before = self._moves()
+            pins = session.foreign_pins()
             try:
                 surprise = session.surprise(before[0])
             except OSError:
                 return  # what cannot be read is met again where it is needed
-            if surprise is None or loop.halt is not None or self._moves() != before:
+            if not (surprise or pins) or loop.halt is not None or self._moves() != before:
                 return
             time.sleep(0.001)  # the loop may be amid a write that it has not counted yet
         if surprise is not None:
             session.step_aside(surprise)
+        session.step_aside_for(pins)
 
     def _moves(self) -> tuple[int, int]:
         """(cores lent, moves of the loop): while they stay, so do the groups."""

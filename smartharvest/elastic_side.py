@@ -17,6 +17,7 @@ from smartharvest.host.counterparts import adopt_tasks, make_counterpart
 from smartharvest.host.cpulist import format_cpulist
 from smartharvest.host.fake_kernel import FakeKernel
 from smartharvest.host.family import Births, Family
+from smartharvest.host.foreign_pins import ForeignPin, GivenThreads
 from smartharvest.host.journal import Minimum
 from smartharvest.host.targets import CgroupTarget, PidTarget
 from smartharvest.host.writer import HostWriter
@@ -88,6 +89,8 @@ class ElasticSide:
         """The cpu.idle switch, if it is on."""
         self._mechanism: Mechanism | None = None
         """What moves the cores, if not the group's mask."""
+        self._given: GivenThreads | None = None
+        """Of an elastic process."""
 
     def arrange(self, survey: Survey, primaries: Sequence[CgroupTarget | PidTarget] = ()) -> None:
         """Journals what the loop is going to write, and puts the group under cpu.idle.
@@ -219,6 +222,19 @@ class ElasticSide:
             parents = family.members
             self._writer.adopt_newborns(family.root, [(pid, parents[pid]) for pid in new])
         return new
+
+    def _threads(self) -> list[int]:
+        return [tid for pid in self._followed for tid in tasks.process_threads(pid)]
+
+    def foreign_pins(self) -> list[ForeignPin]:
+        """What somebody else has given threads that are moved one by one; none amid a move."""
+        given = self._given if self._mechanism is None else self._mechanism.given
+        return [] if given is None else [*given.met_by_moves(), *given.pinned_at_rest()]
+
+    def confine_strangers(self, smallest: Sequence[int]) -> None:
+        """Confines what an elastic process has started and what has pinned itself since."""
+        for tid in [] if self._given is None else self._given.strangers(self._threads()):
+            self._writer.set_affinity(tid, smallest)
 
     def close(self) -> None:
         """Journals those born last, so that they are given back with the others."""
@@ -396,11 +412,13 @@ class ElasticSide:
         if isinstance(self.target, PidTarget):
             members = [pid for pid in self.members() if tasks.alive(pid)]
             self._followed = [self.target.pid, *members][: _core.MAX_ELASTIC_PROCESSES]
-            return _core.AffinityActuator(
+            actuator = _core.AffinityActuator(
                 self._followed,
                 [list(capacity.elastic_cpus(level)) for level in levels],
                 self._writer.pins(self.target.grantable_cpus()),
             )
+            self._given = GivenThreads(actuator, self._threads())
+            return actuator
         group = self.target.group
         first = capacity.elastic_min
         # A parked group is on the first core already.

@@ -20,8 +20,10 @@ from smartharvest.host import tasks
 from smartharvest.host.cgroup import Group
 from smartharvest.host.cpulist import format_cpulist
 from smartharvest.host.fake_kernel import FakeKernel
+from smartharvest.host.foreign_pins import GivenThreads
 from smartharvest.host.journal import Minimum
 from smartharvest.host.other_writers import ManagedFile
+from smartharvest.host.restoration import tasks_below
 from smartharvest.host.writer import HostWriter
 
 __all__ = ["MAX_SPLITS", "Affinity", "CpuGroups", "Mechanism", "make_mechanism"]
@@ -54,6 +56,10 @@ class Mechanism(Protocol):
     def take_in(self, actuator: _core.Actuator) -> None:
         """Takes along what has joined the group; to be called often."""
 
+    @property
+    def given(self) -> GivenThreads | None:
+        """The threads that have their CPUs from here; None where those are their group's."""
+
 
 def make_mechanism(settings: Settings, group: Group, writer: HostWriter) -> Mechanism | None:
     """The mechanism of the settings; None for ``merge``. Raises ConfigError if it cannot be."""
@@ -84,6 +90,7 @@ class Affinity:
         self._writer = writer
         self._ours: list[frozenset[int]] = []
         self._next_look_s = 0.0
+        self.given: GivenThreads | None = None
 
     def arrange(self, capacity: Capacity) -> None:
         levels = range(capacity.max_shared + 1)
@@ -105,16 +112,20 @@ class Affinity:
     ) -> _core.Actuator:
         groups = [self._group, *self._group.descendants()]
         levels = range(capacity.max_shared + 1)
-        return GroupAffinityActuator(
+        actuator = GroupAffinityActuator(
             [group.tasks_file for group in groups],
             [capacity.elastic_cpus(level) for level in levels],
             added_cpu,
             self._writer.pins(self._group.effective_cpus()),
         )
+        self.given = GivenThreads(actuator, tasks_below(self._group.tree.files, self._group.path))
+        return actuator
 
     def take_in(self, actuator: _core.Actuator) -> None:
         if not isinstance(actuator, GroupAffinityActuator) or time.monotonic() < self._next_look_s:
             return
+        if self.given is not None and self.given.pinned_at_rest():
+            return  # that is to be seen first, and would be overwritten
         self._next_look_s = time.monotonic() + LOOK_S
         self._writer.adopt_affinities(self._group.path, self._ours)
         with contextlib.suppress(OSError):  # the loop meets it again
@@ -126,6 +137,8 @@ class CpuGroups:
 
     At most MAX_SPLITS; a larger pool changes hands in steps of several cores.
     """
+
+    given = None
 
     def __init__(self, group: Group, writer: HostWriter) -> None:
         self._group = group

@@ -31,6 +31,7 @@ from smartharvest.host.counterparts import exists_somewhere, make_counterpart
 from smartharvest.host.cpulist import format_cpulist
 from smartharvest.host.fake_kernel import FakeKernel
 from smartharvest.host.family import Births
+from smartharvest.host.foreign_pins import ForeignPin
 from smartharvest.host.journal import Journal
 from smartharvest.host.other_writers import (
     ForeignWrite,
@@ -473,6 +474,10 @@ class Session:
         """Confines what an elastic process has started since; why nothing may be lent, if so."""
         return self.elastic_side.follow(actuator, smallest)
 
+    def confine_strangers(self) -> None:
+        """Confines those that have pinned themselves since an elastic process started them."""
+        self.elastic_side.confine_strangers(self.capacity.elastic_cpus(0))
+
     @property
     def is_made_tree(self) -> bool:
         """Whether plain files stand for the kernel's."""
@@ -549,9 +554,21 @@ class Session:
             self.journal.replace_original(surprise.path, surprise.found)
         raise ForeignWrite(surprise.told(self.other_writers.last(surprise.written)))
 
+    def foreign_pins(self) -> list[ForeignPin]:
+        """What somebody else has given elastic threads that are moved one by one."""
+        return self.elastic_side.foreign_pins()
+
+    def step_aside_for(self, pins: Sequence[ForeignPin]) -> NoReturn:
+        """Leaves somebody else the affinities he has set. Raises ForeignWrite."""
+        for pin in pins:
+            self.journal.replace_affinity(pin.tid, pin.start_time, sorted(pin.found))
+        raise ForeignWrite(pins[0].told())
+
     def watch_writers(self) -> None:
         """Has the kernel tell who else writes what is managed, where it does."""
-        if self.managed and not isinstance(self.tree.files, FakeKernel):
+        if not self.settings.trace_writers or isinstance(self.tree.files, FakeKernel):
+            return
+        if self.managed:
             switch = filter(None, (self.elastic_side.idle_file,))
             self.other_writers.watch([*(path for path, _, _ in self.managed), *switch])
 

@@ -19,6 +19,7 @@ from smartharvest.agent import Decision
 from smartharvest.errors import ConfigError, TargetError
 from smartharvest.host.cgroup import CgroupTree
 from smartharvest.host.family import Births
+from smartharvest.host.foreign_pins import ForeignPin
 from smartharvest.host.shared_page import Phase
 from smartharvest.host.target_spec import TargetSpec
 from smartharvest.host.targets import CgroupTarget, PidTarget, check_apart, resolve_target
@@ -84,6 +85,12 @@ class ShadowSession(Session):
 
     def followed(self) -> list[int]:
         return []
+
+    def foreign_pins(self) -> list[ForeignPin]:
+        return []
+
+    def confine_strangers(self) -> None:
+        """Nobody was confined."""
 
     @property
     def moves_threads(self) -> bool:

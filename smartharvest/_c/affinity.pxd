@@ -7,6 +7,7 @@ cdef extern from "affinity.h" nogil:
         SH_AFFINITY_BYTES
         SH_AFFINITY_MAX_PROCESSES
         SH_AFFINITY_MAX_GROUPS
+        SH_AFFINITY_STRAYS
 
     struct sh_affinity_mask:
         unsigned long bits[128]
@@ -14,6 +15,10 @@ cdef extern from "affinity.h" nogil:
     struct sh_affinity_pin:
         int32_t tid
         sh_affinity_mask mask
+
+    struct sh_affinity_stray:
+        int32_t tid
+        sh_affinity_mask found, given
 
     struct sh_affinity:
         int task_files[256]
@@ -27,7 +32,12 @@ cdef extern from "affinity.h" nogil:
         const sh_affinity_pin *pins
         uint32_t pin_count
         uint64_t writes
+        sh_affinity_stray strays[32]
+        uint32_t stray_count
 
+    void sh_affinity_wanted(
+        const sh_affinity *affinity, uint32_t level, int32_t tid, sh_affinity_mask *mask
+    )
     void sh_affinity_init(sh_affinity *affinity, sh_actuator *actuator)
     int sh_affinity_refresh(sh_affinity *affinity)
     int sh_affinity_follow(sh_affinity *affinity, uint32_t slot, int task_dir)

@@ -127,6 +127,8 @@ class GuardianProcess:
                 )
 
     def _confirm(self, look: Look, missed: list[int]) -> None:
+        if self._killed:  # and still about to end: that is no way to fare
+            return
         verdict = self._watch.judge(look.phase, self._health(missed))
         silent_ms = self._watch.silent_ns // 1_000_000
         if verdict is Verdict.STARVED:
@@ -138,8 +140,7 @@ class GuardianProcess:
                 self._page.count_starved()
                 _say(f"the agent (pid {self._pid}) got no CPU for {silent_ms} ms: left alone")
         elif verdict is Verdict.KILL:
-            if not self._killed:
-                _say(f"the agent (pid {self._pid}) has hung for {silent_ms} ms: killed")
+            _say(f"the agent (pid {self._pid}) has hung for {silent_ms} ms: killed")
             self._killed = True
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)

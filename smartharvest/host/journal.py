@@ -320,6 +320,13 @@ class Journal:
         self._entries[_subject(entry)] = replace(entry, original=original)
         self._save()
 
+    def replace_affinity(self, tid: int, start_time: int, cpus: Sequence[int]) -> None:
+        """The same of a thread's affinity; one without an entry gets none."""
+        entry = self._entries.get(_subject(AffinityEntry(tid, start_time, ())))
+        if isinstance(entry, AffinityEntry):
+            self._entries[_subject(entry)] = replace(entry, cpus=tuple(cpus))
+            self._save()
+
     def record_moved(self, tid: int, start_time: int, origin: str, destination: str) -> None:
         self.record(MovedEntry(tid, start_time, origin, destination))
 

@@ -10,6 +10,7 @@ import re
 import signal
 import struct
 import sys
+import threading
 import time
 import traceback
 from collections.abc import Callable
@@ -17,7 +18,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
-from smartharvest import _core, elastic_side, mechanisms
+from smartharvest import _core, mechanisms
 from smartharvest import session as session_module
 from smartharvest.config import Settings
 from smartharvest.errors import SmartHarvestError
@@ -135,8 +136,11 @@ class Striker:
             os.kill(keeper.pid, before[self._fault.kind])
         self._board.note(self.count, time.monotonic_ns(), where)
         # Before it has a guardian an agent has changed nothing, and nobody ends it for us.
-        stops = self._fault.kind == "stop" and keeper is not None
-        os.kill(os.getpid(), signal.SIGSTOP if stops else signal.SIGKILL)
+        if self._fault.kind == "stop" and keeper is not None:
+            # Sent to the process, another thread may take it, and this one goes on till then.
+            signal.pthread_kill(threading.get_ident(), signal.SIGSTOP)
+        else:
+            os.kill(os.getpid(), signal.SIGKILL)
 
     def hook(self, files: KernelFiles) -> KernelFiles:
         """``files`` with every change counted, whatever class they are."""
@@ -184,10 +188,12 @@ def _run_agent(settings: Settings, striker: Striker, seed: int) -> int:
         "sched_setaffinity", lambda: set_affinity(*args)
     )
 
-    for module in (elastic_side._core, mechanisms):
+    module: Any
+    for module in (_core, mechanisms):
         _count_writes(module, session)
     # The tasks that a campaign's made tree names are its own.
-    mechanisms.FakeKernel = type(None)  # type: ignore[assignment, misc]
+    module = mechanisms
+    module.FakeKernel = type(None)
     numbers = random.Random(seed)
     if settings.order == "dynamic" and settings.cgroup_root is not None:
         _sense_at_random(numbers)
@@ -226,14 +232,15 @@ def _sense_at_random(numbers: random.Random) -> None:
     sensor = _core.FakeSensor(core_count=_MADE_CORES)
     module: Any = session_module
     module.make_sensor = lambda *_, **__: Sensing(sensor, "fake", "a made tree")
-    predict = Restless.predict
+    policy_class: Any = Restless
+    predict = policy_class.predict
 
-    def rolling(policy: Restless, window: Window) -> int:
+    def rolling(policy: Restless, window: Window) -> Any:
         for core in range(_MADE_CORES):
             sensor.set_free(core, numbers.choice((0, 10_000_000, 1_000_000_000)))
         return predict(policy, window)
 
-    Restless.predict = rolling  # type: ignore[method-assign]
+    policy_class.predict = rolling
 
 
 def _nothing() -> None:

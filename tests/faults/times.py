@@ -34,7 +34,6 @@ _LONGEST_S = 5.0
 _WEDGE_US = 400_000
 """Short of the second after which a guardian kills."""
 _BULLY = ("sh", "-c", "while :; do :; done")
-_MORE = ("--lend-shared", "--elastic-min", "1")  # so that every core lent shows in the set
 _AGENT = f"""
 import ctypes, os, signal, struct, sys, time
 from smartharvest.cli import main
@@ -59,24 +58,27 @@ class Measurement:
         os.kill(host.spinner, signal.SIGSTOP)
         self._before = host.files()
         self._set = os.open(host.batch.cpus_file, os.O_RDONLY)
-        self._whole = self._cpus()
 
     def _cpus(self) -> frozenset[int]:
         return parse_cpulist(os.pread(self._set, 4096, 0).decode())
 
     def start(self) -> None:
         words = ["agent", *self._host.state, *self._host.targets, "--policy", self._policy]
-        program = [sys.executable, "-c", _AGENT, str(self._notes), *words, *_MORE]
+        program = [sys.executable, "-c", _AGENT, str(self._notes), *words, "--lend-shared"]
         self._agent = RunningAgent(self._processes.start(program))
-        self._agent.wait_until(lambda: self._cpus() != self._whole)
-        self._smallest = self._cpus()
+        self._agent.wait_until(self._is_running)
+        masks = json.loads(self._journal().read_text())["minimum"]
+        self._smallest = parse_cpulist(dict(masks)[self._host.batch.cpus_file])
         self._agent.wait_until(self._lends)
 
     def _lends(self) -> bool:
-        return len(self._cpus()) > len(self._smallest) and self._is_running()
+        return self._cpus() > self._smallest
 
     def _is_running(self) -> bool:
-        return any(name.endswith(".sock") for name in os.listdir(self._host.state_dir))
+        return any(self._host.state_dir.glob("*.sock"))
+
+    def _journal(self) -> Path:
+        return next(self._host.state_dir.glob("*.journal"))
 
     def stop(self) -> float:
         wait_until(self._lends)
@@ -98,7 +100,7 @@ class Measurement:
 
     def kill(self) -> float:
         wait_until(self._lends)
-        journal = next(self._host.state_dir.glob("*.journal"))
+        journal = self._journal()
         began_ns = time.monotonic_ns()
         os.kill(self._agent.pid, signal.SIGKILL)
         took_ms = _until(lambda: not journal.exists(), began_ns)
@@ -125,7 +127,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.faults.times", description=__doc__)
     parser.add_argument("--faults", nargs="+", choices=FAULTS, default=list(FAULTS))
     parser.add_argument("--times", type=int, default=100)
-    parser.add_argument("--policy", default="fixed-buffer:0")
+    parser.add_argument("--seconds", type=float, default=1e9, help="at most, for each fault")
+    parser.add_argument("--policy", default="idle-first", help="one that lends the whole pool")
     parser.add_argument("--bullies", type=int, default=0, help="processes that spin beside it")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
@@ -141,8 +144,9 @@ def main() -> None:
         # Below the agent's and its guardian's own priorities.
         os.sched_setscheduler(0, os.SCHED_FIFO | os.SCHED_RESET_ON_FORK, os.sched_param(1))
         for fault in options.faults:
-            took_ms = []
-            for _ in range(options.times):
+            took_ms: list[float] = []
+            until_s = time.monotonic() + options.seconds
+            while len(took_ms) < options.times and time.monotonic() < until_s:
                 time.sleep(numbers.uniform(0.02, 0.1))
                 took_ms.append(getattr(measurement, fault)())
             print(

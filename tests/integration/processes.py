@@ -18,7 +18,7 @@ from smartharvest.telemetry.client import sockets
 from tests.commands import EMULATED, LONGEST_S, Outcome, as_command, instead_of
 from tests.integration.worlds import World
 
-ASLEEP = ("sleep", "600")
+ASLEEP = ("sleep", "86400")
 SPINNING = ("nice", "-n", "19", "sh", "-c", "while :; do :; done")
 RESTLESS = ("nice", "-n", "19", "bash", "-c", "while :; do read -t 0.01; done")
 

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -80,9 +81,8 @@ def test_own_writes_and_those_to_other_groups_are_nobody_elses(
     assert trace.writer(path) is None
 
 
-def test_a_foreign_shell_that_writes_the_elastic_mask_is_named_by_the_agent(
-    host: Host, processes: Processes
-) -> None:
+def step_aside(host: Host, processes: Processes, *, trace: bool) -> tuple[str, int]:
+    """What an agent says whose elastic mask a shell has written; the shell's process id."""
     os.kill(host.spinner, signal.SIGSTOP)
     path, writers = host.batch.cpus_file, list[int]()
 
@@ -91,11 +91,27 @@ def test_a_foreign_shell_that_writes_the_elastic_mask_is_named_by_the_agent(
             writers.append(write_and_stay(processes, path))
         return False
 
-    session = Session(settings_of(host, guardian=False))
+    session = Session(replace(settings_of(host, guardian=False), trace_writers=trace))
     total = len(host.tree.online_cpus())
     with pytest.raises(ForeignWrite) as caught, session:
         run_until(session, Script(total - 1, total=total), interfere)
-    told = str(caught.value)
+    return str(caught.value), writers[0]
+
+
+def test_a_foreign_shell_that_writes_the_elastic_mask_is_named_by_the_agent(
+    host: Host, processes: Processes
+) -> None:
+    told, writer = step_aside(host, processes, trace=True)
     if "last: " not in told:
         pytest.skip("this kernel tells nobody who writes a file")
-    assert f"last: sh (pid {writers[0]})" in told
+    assert f"last: sh (pid {writer})" in told
+
+
+def test_an_agent_that_is_not_to_trace_writers_steps_aside_all_the_same_and_asks_nobody(
+    host: Host, processes: Processes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for kind in (KernelTrace, FileEventTrace):
+        monkeypatch.setattr(kind, "__init__", lambda _self: pytest.fail("traces"))
+    told, _ = step_aside(host, processes, trace=False)
+    assert "somebody else writes this group" in told
+    assert "last: " not in told

@@ -191,6 +191,32 @@ static void test_a_mask_without_a_cpu_is_refused(void) {
     stop_child(&child);
 }
 
+static void
+test_a_thread_that_was_given_other_cpus_meanwhile_is_noted_and_moved_all_the_same(void) {
+    struct child child = start_child();
+    make(&child, 1);
+    CHECK_EQ(assign(0), 0);
+    CHECK_EQ(affinity.stray_count, 0);        /* what it had before the first move is its own */
+    struct sh_affinity_mask found = masks[1]; /* all but the one it was given */
+    for (size_t i = 0; i < sizeof(found.bits) / sizeof(found.bits[0]); i++)
+        found.bits[i] &= ~masks[0].bits[i];
+    if (sched_setaffinity(child.tids[1], sizeof(found), (cpu_set_t *)&found) != 0) {
+        drop(); /* there is one CPU */
+        stop_child(&child);
+        return;
+    }
+    CHECK_EQ(assign(1), 0);
+    CHECK_EQ(affinity.stray_count, 1);
+    CHECK_EQ(affinity.strays[0].tid, child.tids[1]);
+    CHECK(memcmp(&affinity.strays[0].found, &found, sizeof(found)) == 0);
+    CHECK(memcmp(&affinity.strays[0].given, &masks[0], sizeof(found)) == 0);
+    CHECK_EQ(assign(0), 0);
+    CHECK(runs_at(child.tids[1], 0));
+    CHECK_EQ(affinity.stray_count, 1);
+    drop();
+    stop_child(&child);
+}
+
 static void test_a_process_that_is_followed_gets_the_mask_in_force_and_those_after_it(void) {
     struct child children[2] = {start_child(), start_child()};
     make(children, 1);
@@ -315,6 +341,7 @@ int main(void) {
     RUN(test_a_level_in_force_is_not_written_again);
     RUN(test_a_thread_born_later_is_moved_with_the_others);
     RUN(test_the_living_are_moved_when_one_process_has_gone);
+    RUN(test_a_thread_that_was_given_other_cpus_meanwhile_is_noted_and_moved_all_the_same);
     RUN(test_a_mask_without_a_cpu_is_refused);
     RUN(test_the_threads_of_groups_get_the_mask_and_newcomers_when_looked_for);
     RUN(test_a_group_may_be_empty_and_its_list_must_be_readable);
