@@ -19,8 +19,9 @@ from smartharvest.mechanisms import MAX_SPLITS, SPLIT
 
 _log = logging.getLogger(__name__)
 
-OWN_THREADS = ("sh-loop", "sh-handover", "sh-rescue")
-"""What agents call theirs that stay on some CPUs (csrc/loop.c, handover.c, rescue.c)."""
+OWN_THREADS = ("sh-loop", "sh-handover", "sh-rescue", "sh-standstill")
+"""What agents and benches call theirs that stay on some CPUs (csrc/loop.c, handover.c, rescue.c,
+standstill.c)."""
 
 
 @dataclass(frozen=True)

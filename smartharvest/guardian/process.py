@@ -45,6 +45,7 @@ _FIFO_PRIORITY = 11
 """Above the loop's."""
 _MCL_CURRENT, _MCL_FUTURE, _MCL_ONFAULT = 1, 2, 4  # bits/mman-linux.h
 _PAGE_PATIENCE_S = 0.05
+_LOCK_PAUSE_S = 0.5
 
 
 @dataclass(frozen=True)
@@ -80,9 +81,7 @@ class GuardianProcess:
         self._files = _files(charge.made_tree)
         journal = read_journal(charge.journal)
         self._pid = journal.pid
-        self._pidfd = os.pidfd_open(journal.pid)
-        if tasks.start_time(journal.pid) != journal.start_time:
-            raise ProcessLookupError("the agent has ended")
+        self._pidfd = _open_process(journal.pid, journal.start_time)
         self._page = SharedPage(page_path(charge.journal))
         self._watch = Watch(charge.limits)
         self._run_times = RunTimes()
@@ -92,16 +91,20 @@ class GuardianProcess:
 
     def run(self) -> int:
         """Returns when nothing is left to guard: 0, or 1 if something could not be put back."""
+        if self._pidfd is not None:  # it may have died while the guardian took another's place
+            self._guard(self._pidfd)
+        return self._after_death()
+
+    def _guard(self, pidfd: int) -> None:
         poller = select.poll()
-        poller.register(self._pidfd, select.POLLIN)
+        poller.register(pidfd, select.POLLIN)
         while not poller.poll(self._watch.next_look_ns / 1e6):
             self._page.beat_as_guardian()
-            self._look()
-        return self._after_death()
+            self._look(pidfd)
 
     # --- while it lives --------------------------------------------------------------------------
 
-    def _look(self) -> None:
+    def _look(self, pidfd: int) -> None:
         page = self._page
         look = Look(time.monotonic_ns(), page.phase, page.loop_beat, page.agent_beat)
         verdict = self._watch.observe(look)
@@ -114,7 +117,7 @@ class GuardianProcess:
         if verdict is Verdict.SHRINK:
             self._shrink_if_running(look)
         elif verdict is Verdict.KILL:
-            self._confirm(look, missed)
+            self._confirm(look, missed, pidfd)
 
     def _shrink_if_running(self, look: Look) -> None:
         """The agent changes its phase under the same lock: what it has put back stays so."""
@@ -126,7 +129,7 @@ class GuardianProcess:
                     "the elastic side is at its minimum"
                 )
 
-    def _confirm(self, look: Look, missed: list[int]) -> None:
+    def _confirm(self, look: Look, missed: list[int], pidfd: int) -> None:
         if self._killed:  # and still about to end: that is no way to fare
             return
         verdict = self._watch.judge(look.phase, self._health(missed))
@@ -143,7 +146,7 @@ class GuardianProcess:
             _say(f"the agent (pid {self._pid}) has hung for {silent_ms} ms: killed")
             self._killed = True
             with contextlib.suppress(ProcessLookupError):
-                signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
+                signal.pidfd_send_signal(pidfd, signal.SIGKILL)
 
     def _silent_threads(self) -> list[int]:
         silent = [self._pid] if self._watch.agent_missed else []
@@ -191,8 +194,12 @@ class GuardianProcess:
                 "smartharvest restore, or the next agent"
             )
             return 0
-        report = RecoveryReport()
-        recover_one(path, self._files, report)
+        report, told = RecoveryReport(), False
+        while not recover_one(path, self._files, report):
+            if not told:
+                _say(f"{lock_path(path)}: somebody holds this lock; waiting to put things back")
+            told = True
+            time.sleep(_LOCK_PAUSE_S)
         if report.restored:
             _say(f"the agent (pid {self._pid}) has died: put back {'; '.join(report.restored)}")
         for failure in [*report.failed, *report.damaged]:
@@ -206,6 +213,18 @@ def _files(made_tree: str) -> KernelFiles:
     from smartharvest.host.fake_kernel import FakeKernel  # a host's guardian does without
 
     return FakeKernel(made_tree)
+
+
+def _open_process(pid: int, start_time: int) -> int | None:
+    """A descriptor of the process that started then; None if it has ended."""
+    try:
+        pidfd = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return None
+    if tasks.start_time(pid) == start_time:
+        return pidfd
+    os.close(pidfd)
+    return None
 
 
 def _cpu_time_ns(pid: int, tid: int) -> int:
@@ -256,8 +275,11 @@ def main(arguments: list[str]) -> int:
     _make_punctual()
     try:
         guardian = GuardianProcess(Charge.parse(arguments))
-    except (ProcessLookupError, FileNotFoundError):
-        return 0  # the agent has ended, or has changed nothing and does not want to any more
+    except FileNotFoundError:
+        return 0  # the agent has put everything back, or has changed nothing
+    except JournalError as error:
+        _say(str(error))
+        return 1
     os.write(sys.stdout.fileno(), READY)
     os.close(sys.stdout.fileno())
     return guardian.run()

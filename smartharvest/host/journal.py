@@ -180,7 +180,7 @@ class Journal:
                     raise JournalError(f"{lock_path(self.path)}: somebody else holds this lock")
                 self._lock_groups(claims, root)
                 self.page = SharedPage(page_path(self.path), create=True)
-                self._save()
+                self._write()
         except BaseException as error:
             if self._lock is not None:
                 with contextlib.suppress(OSError):
@@ -304,9 +304,9 @@ class Journal:
             return
         try:
             self._save()
-        except OSError as error:
+        except RightsError:
             self._ours, self._minimum, self._minimum_cpus, self._chosen = before
-            raise self._unwritten(error) from error
+            raise
 
     def withdraw_created(self, directory: str) -> None:
         """Takes an entry back: somebody else made that group first, so it is not ours to remove."""
@@ -347,14 +347,9 @@ class Journal:
             return
         try:
             self._save()
-        except OSError as error:
+        except RightsError:
             self._entries = before
-            raise self._unwritten(error) from error
-
-    def _unwritten(self, error: OSError) -> RightsError:
-        return RightsError(
-            f"{self.path}: the journal cannot be written: {error.strerror}; nothing was changed"
-        )
+            raise
 
     def forget_dead_threads(self) -> None:
         """Drops the affinities of threads that have ended, with the next entry that is recorded.
@@ -372,6 +367,16 @@ class Journal:
         self._forget_at = 2 * len(self._entries) + 64
 
     def _save(self) -> None:
+        try:
+            self._write()
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                os.unlink(self.path + ".new")
+            raise RightsError(
+                f"{self.path}: the journal cannot be written: {error.strerror}; nothing was changed"
+            ) from error
+
+    def _write(self) -> None:
         names = {kind: name for name, kind in _KINDS.items()}
         entries = [{"kind": names[type(entry)], **asdict(entry)} for entry in self.entries]
         temporary = self.path + ".new"

@@ -38,14 +38,18 @@ class Phase(enum.IntEnum):
 
 
 class SharedPage:
-    """The page in the file at ``path``, made or opened. Times are CLOCK_MONOTONIC, nanoseconds."""
+    """The page in the file at ``path``, made or opened. Times are CLOCK_MONOTONIC, nanoseconds.
+
+    Raises OSError, also where there is no room for it.
+    """
 
     def __init__(self, path: str, *, create: bool = False) -> None:
         flags = os.O_RDWR | os.O_CLOEXEC | (os.O_CREAT | os.O_TRUNC if create else 0)
         self._fd = os.open(path, flags, 0o600)
         try:
             if create or 0 < os.fstat(self._fd).st_size < _BYTES:  # an earlier program's is shorter
-                os.ftruncate(self._fd, _BYTES)
+                # A hole is filled when it is written to, and where there is no room that is SIGBUS.
+                os.posix_fallocate(self._fd, 0, _BYTES)
             self._map = mmap.mmap(self._fd, _BYTES)
         except BaseException:
             os.close(self._fd)

@@ -232,3 +232,29 @@ def test_what_could_not_be_journaled_is_not_taken_for_journaled(
     journal.record_file("/g/cpuset.cpus", "0-2")
     assert read_journal(journal.path).entries == (FileEntry("/g/cpuset.cpus", "0-2"),)
     journal.close()
+
+
+def test_a_disk_that_is_full_is_told_whatever_was_to_be_noted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = Journal(str(tmp_path / "state"))
+    journal.record_created("/g/new")
+    journal.record_affinity(101, 5, [0, 3])
+    before = sorted(os.listdir(tmp_path / "state"))
+
+    def full(_fd: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    notes: tuple[Callable[[], None], ...] = (
+        lambda: journal.note_made("/g/new"),
+        lambda: journal.replace_affinity(101, 5, [0]),
+        lambda: journal.withdraw_created("/g/new"),
+        lambda: journal.record_file("/g/cpuset.cpus", "0-3"),
+    )
+    for note in notes:
+        with pytest.raises(RightsError, match="cannot be written: No space left on device"):
+            note()
+        assert sorted(os.listdir(tmp_path / "state")) == before
+    monkeypatch.undo()
+    journal.close()

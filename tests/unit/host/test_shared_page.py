@@ -21,6 +21,12 @@ def test_what_one_writes_the_other_reads(tmp_path: Path) -> None:
     assert (agent.shrinks, agent.starved) == (1, 1)
 
 
+def test_the_page_has_its_memory_before_it_is_used(tmp_path: Path) -> None:
+    path = tmp_path / "page"
+    SharedPage(str(path), create=True)
+    assert path.stat().st_blocks * 512 >= path.stat().st_size > 0
+
+
 def test_one_holds_the_lock_at_a_time(tmp_path: Path) -> None:
     path = str(tmp_path / "page")
     agent, guardian = SharedPage(path, create=True), SharedPage(path)

@@ -1,0 +1,83 @@
+"""A guardian whose agent dies before it watches, or whose journal others have hold of."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from pathlib import Path
+
+import pytest
+
+from smartharvest.guardian import process as process_module
+from smartharvest.guardian.process import Charge, GuardianProcess, main
+from smartharvest.guardian.verdict import Limits
+from smartharvest.host import recovery
+from smartharvest.host.journal import Journal, lock_path, try_lock
+from smartharvest.host.writer import HostWriter
+from tests.integration.worlds import World, make_world
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return make_world(tmp_path, 2)
+
+
+def dies_amid_its_work(world: World) -> Charge:
+    """What to guard of an agent that has changed a mask and died."""
+    told, tell = os.pipe()
+    pid = os.fork()
+    if not pid:
+        journal = Journal(str(world.state_dir))
+        HostWriter(world.kernel, journal).set(world.elastic.cpus_file, "7")
+        os.write(tell, journal.path.encode())
+        os._exit(0)
+    path = os.read(told, 4096).decode()
+    for fd in (told, tell):
+        os.close(fd)
+    os.waitpid(pid, 0)
+    return Charge(path, world.tree.root, restores=True, limits=Limits())
+
+
+def test_a_guardian_restores_what_an_agent_left_that_died_before_it_watched(world: World) -> None:
+    before = world.files()
+    charge = dies_amid_its_work(world)
+    assert world.files() != before
+    assert GuardianProcess(charge).run() == 0
+    assert world.files() == before
+    assert world.journals() == []
+
+
+def test_a_guardian_waits_for_whoever_holds_the_dead_agents_lock(
+    world: World, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(process_module, "OTHERS_MAY_TAKE_S", 0.01)
+    monkeypatch.setattr(recovery, "OTHERS_MAY_TAKE_S", 0.01)
+    monkeypatch.setattr(process_module, "_LOCK_PAUSE_S", 0.01)
+    before = world.files()
+    charge = dies_amid_its_work(world)
+    lock = try_lock(lock_path(charge.journal))
+    assert lock is not None
+    guardian = threading.Thread(target=GuardianProcess(charge).run)
+    guardian.start()
+    told = ""
+    while "somebody holds this lock" not in told:
+        told += capfd.readouterr().err
+        assert guardian.is_alive()
+    os.close(lock)
+    guardian.join()
+    assert world.files() == before
+    assert world.journals() == []
+
+
+def test_a_guardian_says_what_is_wrong_with_a_damaged_journal(
+    world: World, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    charge = dies_amid_its_work(world)
+    whole = Path(charge.journal).read_bytes()
+    Path(charge.journal).write_bytes(whole[: len(whole) // 2])
+    monkeypatch.setattr(process_module, "_make_punctual", lambda: None)
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    assert main(charge.arguments()) == 1
+    (line,) = capfd.readouterr().err.splitlines()
+    assert "the journal is damaged" in line
