@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import sys
 from pathlib import Path
@@ -10,6 +9,7 @@ from types import FrameType
 
 import click
 
+from bench import result_file
 from bench.compare import main as compare_command
 from bench.document import build_document
 from bench.machine import shortcomings
@@ -50,27 +50,19 @@ def main(
     subjects = {name: find_subject(name) for name in NAMES if name in (only or NAMES)}
     if quick and not only:
         subjects = {name: subject for name, subject in subjects.items() if subject.quick}
+    result_file.check(out)
     warnings = shortcomings()
     for line in warnings:
         click.echo(f"careful: this machine is {line}", err=True)
     effort = Effort(QUICK_ROUNDS if quick else ROUNDS, 1.0, seed)
     document = build_document(subjects, effort, Terminal(len(subjects)), budget_s=budget_s)
     document["warnings"] = warnings
-    write_document(document, out)
+    result_file.keep(document, out)
     if document["interrupted"]:
         click.echo(
             "bench: interrupted; what was measured is kept as partial (make performance)", err=True
         )
         sys.exit(128 + signal.SIGINT)
-
-
-def write_document(document: dict[str, object], out: Path | None) -> None:
-    """To standard output, and to ``out`` if it is named."""
-    text = json.dumps(document, indent=1)
-    click.echo(text)
-    if out is not None:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text(text + "\n")
 
 
 def interrupt(_number: int, _frame: FrameType | None) -> None:

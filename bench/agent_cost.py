@@ -7,15 +7,14 @@ busy threads.
 
 from __future__ import annotations
 
-import os
-import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
+from functools import partial
 
 import numpy as np
 
@@ -28,9 +27,12 @@ from smartharvest.errors import RightsError
 from smartharvest.guardian.process import NAME as GUARDIAN
 from smartharvest.host import tasks
 
-SECONDS = 4.0
+SECONDS = 3.0
+"""Beside each primary."""
 WARM_UP_S = 2.5
 """From the start: importing, arranging, the first windows and housekeeping."""
+SETTLE_S = 0.3
+"""With another primary: the windows under way are over, and what was lent is settled."""
 BUSY_NS = (200_000, 300_000)
 IDLE_NS = (1_000, 3_600_000_000_000)
 WAYS = {
@@ -52,7 +54,7 @@ class Cost:
 
 
 def measure(effort: Effort) -> Figures:
-    """Each way on each primary once a round."""
+    """Each way once a round, beside each primary."""
     try:
         return _measure(effort)
     except RightsError as error:
@@ -72,22 +74,18 @@ def _measure(effort: Effort) -> Figures:
             for name, spans in (("idle", IDLE_NS), ("busy", BUSY_NS))
         }
 
-        def case(primary: str, options: tuple[str, ...]) -> Callable[[], dict[str, Cost]]:
-            def run() -> dict[str, Cost]:
-                for name, wave in waves.items():
-                    os.kill(wave.pid, signal.SIGCONT if name == primary else signal.SIGSTOP)
-                return _watch(groups, options, seconds)
-
-            return run
-
         for wave in waves.values():
             groups.place("primary", wave.pid)
+            wave.pause()
         cases = {
-            f"{way}_{primary}": case(primary, options)
-            for way, options in WAYS.items()
-            for primary in waves
+            way: partial(_watch, groups, options, waves, seconds) for way, options in WAYS.items()
         }
-        results = interleave(cases, effort)
+        watched = interleave(cases, effort)
+    results = {
+        f"{way}_{primary}": [run[primary] for run in runs]
+        for way, runs in watched.items()
+        for primary in waves
+    }
     figures: Figures = {
         name: {
             process: {
@@ -108,8 +106,10 @@ def _measure(effort: Effort) -> Figures:
     return {**figures, "seconds_per_run": seconds, "goals": goals}
 
 
-def _watch(groups: DemoGroups, options: tuple[str, ...], seconds: float) -> dict[str, Cost]:
-    """An agent's first seconds after its start-up; ended and waited for."""
+def _watch(
+    groups: DemoGroups, options: tuple[str, ...], waves: Mapping[str, LoggedWave], seconds: float
+) -> dict[str, dict[str, Cost]]:
+    """An agent after its start-up, beside each of the ``waves`` in turn; ended and waited for."""
     with tempfile.TemporaryDirectory() as state:
         command = [sys.executable, "-m", "smartharvest", "agent"]
         command += ["--primary", f"cgroup:{groups.path('primary')}", "--state-dir", state]
@@ -124,7 +124,7 @@ def _watch(groups: DemoGroups, options: tuple[str, ...], seconds: float) -> dict
                     assert agent.stderr is not None
                     raise NotMeasurableError(f"the agent ended: {agent.stderr.read().decode()}")
                 processes = {"agent": agent.pid, "guardian": _guardian_of(agent.pid)}
-                return _costs(processes, seconds)
+                return {name: _beside(wave, processes, seconds) for name, wave in waves.items()}
             finally:
                 agent.terminate()
                 agent.communicate()
@@ -135,6 +135,15 @@ def _guardian_of(pid: int) -> int:
         if tasks.name(child) == GUARDIAN:
             return child
     raise NotMeasurableError("the agent has no guardian")
+
+
+def _beside(wave: LoggedWave, processes: dict[str, int], seconds: float) -> dict[str, Cost]:
+    wave.go_on()
+    try:
+        time.sleep(SETTLE_S)
+        return _costs(processes, seconds)
+    finally:
+        wave.pause()
 
 
 def _costs(processes: dict[str, int], seconds: float) -> dict[str, Cost]:
@@ -171,13 +180,13 @@ def _status(pid: int, field: str) -> int:
 
 SUBJECT = Subject(
     measure,
-    seconds=200.0,
+    seconds=150.0,
     title="What an agent costs",
     about="""\
 A real agent at windows of 25 ms, with an idle primary and with one that switches 4,000 times a
 second: with Vowpal Wabbit and woken by the in-kernel sensor (event driven), the same deciding in
 the loop (native learner), and with Vowpal Wabbit polling every 50 us. `cpu` is in cores, memory in
 MiB; the goal counts agent and guardian together.""",
-    least_s=110.0,
+    least_s=60.0,
     quick=False,
 )

@@ -30,12 +30,13 @@ from numpy.typing import NDArray
 from bench import child, probe
 from bench.compiling import build_library
 from bench.cpuset import Times, find_tree, made_group, make_actuator
-from bench.others import OTHERS_NS, Others
+from bench.others import OTHERS_NS, Others, milliseconds, untouched
 from bench.statistics import compare_found
 from bench.subject import Effort, Figures, NotMeasurableError, Subject, goal, interleave
 from smartharvest import _core
 from smartharvest._mechanisms import GroupAffinityActuator
 from smartharvest.capacity import Capacity
+from smartharvest.demo.standstill import Standstills
 from smartharvest.host import tasks
 from smartharvest.host.cgroup import Group
 from smartharvest.host.cpulist import format_cpulist
@@ -43,7 +44,8 @@ from smartharvest.host.writer import HostWriter
 from smartharvest.mechanisms import CpuGroups
 from smartharvest.session import HANDOVER_PRIORITY
 
-THREADS = (1, 4, 16, 64)
+THREADS = {"merge": (1, 4, 16, 64), "unheld": (4, 64), "affinity": (4, 64), "cpugroups": (4, 64)}
+"""Of the batch, for each mechanism."""
 MOVES = 100
 """Each way, of each case in a round."""
 SETTLE_S = 0.004
@@ -52,7 +54,6 @@ REST_S = 0.003
 GIVEN_UP_NS = 100_000_000
 """A grow without effect by then counts as so long."""
 WAYS = ("shrink", "grow", "grow_alone")
-MECHANISMS = ("merge", "unheld", "affinity", "cpugroups")
 FLOOR = "sched_setaffinity"
 SHRINK_RATIO_GOAL = 1.3
 GOALS_US = {
@@ -77,6 +78,7 @@ def measure(effort: Effort) -> Figures:
     count = effort.samples(MOVES)
     with made_group(tree, cpus) as (group, writer), ExitStack() as stack:
         others = stack.enter_context(Others(group.tree, [group]))
+        standstills = stack.enter_context(Standstills(cpus))
         merge = make_actuator(group, cpus, fifo_priority=HANDOVER_PRIORITY)
         unheld = make_actuator(group, cpus)
 
@@ -102,20 +104,24 @@ def measure(effort: Effort) -> Figures:
                     move = lambda level: probe.setaffinity_ns(tid, cpus[1 - level])  # noqa: E731
                 else:
                     move = {"merge": merge, "unheld": unheld}[mechanism].assign
-                return _swing(batch, cpus, count, move, partial(others.now_ns, cpus[0]))
+                return _swing(
+                    batch, cpus, count, move, partial(others.now_ns, cpus[0]), standstills
+                )
 
         cases: dict[str, Callable[[], Times]] = {
             f"{mechanism}_{threads}": partial(case, mechanism, threads)
-            for mechanism in MECHANISMS
-            for threads in THREADS
+            for mechanism, counts in THREADS.items()
+            for threads in counts
         }
         cases[FLOOR] = partial(case, "floor", 1)
         results = interleave(cases, effort)
         nudges = merge.nudges + unheld.nudges
+        stood_still_ms = milliseconds(standstills)
     figures: Figures = {
         "cpus": format_cpulist(cpus),
         "moved_cpu": cpus[0],
         "nudges": nudges,
+        "standstills_left_out_ms": stood_still_ms,
     }
     figures["others_seen"] = others.seen
     for way in WAYS:
@@ -191,11 +197,13 @@ def _swing(
     count: int,
     move: Callable[[int], object],
     others_ns: Callable[[], int],
+    standstills: Standstills,
 ) -> Times:
     """Nanoseconds to the effect of up to ``count`` moves each way, by a SCHED_FIFO caller on the
-    CPU that is kept; level 0 takes the other one, level 1 gives it."""
+    CPU that is kept; level 0 takes the other one, level 1 gives it. Without those that a standstill
+    of the machine touched."""
     allowed = os.sched_getaffinity(0)
-    times: dict[str, list[int]] = {way: [] for way in WAYS}
+    times: dict[str, list[tuple[int, int]]] = {way: [] for way in WAYS}
     os.sched_setaffinity(0, cpus[1:])
     try:
         with probe.scheduled("fifo"):
@@ -207,18 +215,19 @@ def _swing(
                 time.sleep(REST_S)
                 last_ns = int(batch.stamps[:, _LAST_NS].max())
                 if last_ns > start_ns:
-                    times["shrink"].append(last_ns - start_ns)
+                    times["shrink"].append((start_ns, last_ns - start_ns))
                 batch.stamps[:, _FIRST_NS] = 0
                 before_ns = others_ns()
                 start_ns = time.monotonic_ns()
                 move(1)
                 took_ns = _first_ns(batch, start_ns) - start_ns
-                times["grow"].append(took_ns)
+                times["grow"].append((start_ns, took_ns))
                 if others_ns() - before_ns < OTHERS_NS:
-                    times["grow_alone"].append(took_ns)
+                    times["grow_alone"].append((start_ns, took_ns))
     finally:
         os.sched_setaffinity(0, allowed)
-    return {way: np.array(samples, dtype=np.int64) for way, samples in times.items()}
+    stood_still = standstills.so_far()
+    return {way: untouched(samples, stood_still) for way, samples in times.items()}
 
 
 def _first_ns(batch: _Hogs, start_ns: int) -> int:
@@ -232,8 +241,8 @@ def _first_ns(batch: _Hogs, start_ns: int) -> int:
 
 SUBJECT = Subject(
     measure,
-    seconds=110.0,
-    least_s=25.0,
+    seconds=88.0,
+    least_s=20.0,
     title="Time to effect",
     about="""\
 A sample is one move of a core: a shrink has taken effect when the last thread is off the CPU, a

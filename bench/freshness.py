@@ -71,7 +71,8 @@ def delays(started_ns: NDArray[np.int64], seen_ns: NDArray[np.int64]) -> NDArray
 
 SUBJECT = Subject(
     measure,
-    seconds=16.0,
+    seconds=26.0,
+    least_s=10.0,
     title="Freshness",
     about="""\
 A thread wakes up, and notes the time; a sample is from there to the end of the first reading that

@@ -119,7 +119,8 @@ def reactions(woke_ns: NDArray[np.int64], returned_ns: NDArray[np.int64]) -> NDA
 
 SUBJECT = Subject(
     measure,
-    seconds=22.0,
+    seconds=32.0,
+    least_s=12.0,
     title="Giving a core back",
     about="""\
 A thread of the primary wakes up and uses the last core of its buffer; a sample is from its own

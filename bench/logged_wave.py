@@ -1,14 +1,15 @@
 """A thread that keeps a log of when it ran: ``python -m bench.logged_wave PARENT_PID LOG_FD CPU
 ON_NS OFF_NS SEED POLICY``.
 
-It uses ON_NS of CPU time and sleeps until the next begin of a fixed grid. Its log has its own clock
-and its own CPU time at the begin and the end of each turn, so what the scheduler gave it is known
-at any moment, noise or not.
+It uses ON_NS of CPU time and sleeps until the next begin of a fixed grid, which begins anew after a
+pause. Its log has its own clock and its own CPU time at the begin and the end of each turn, so what
+the scheduler gave it is known at any moment, noise or not.
 """
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from contextlib import suppress
 
@@ -39,6 +40,13 @@ class LoggedWave(child.Child):
     ) -> None:
         numbers = (cpu, on_ns, off_ns, seed, policy)
         super().__init__("bench.logged_wave", _LOG_BYTES, *numbers)
+
+    def pause(self) -> None:
+        """Stops it until ``go_on``; its grid then begins anew."""
+        os.kill(self.pid, signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        os.kill(self.pid, signal.SIGCONT)
 
     def spans(self) -> NDArray[np.int64]:
         """The latest turns in order, one a row: start, CPU time at it, end, CPU time at it, and

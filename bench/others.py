@@ -1,4 +1,4 @@
-"""Who else runs on a CPU that is measured: an idle machine is not what everybody has."""
+"""Who else runs on a CPU that is measured, and when the whole machine stood still."""
 
 from __future__ import annotations
 
@@ -10,13 +10,37 @@ from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import Self
 
+import numpy as np
+from numpy.typing import NDArray
+
+from bench.statistics import rounded
 from smartharvest import _core
+from smartharvest.demo.standstill import Interval, Standstills, touched
 from smartharvest.host.cgroup import CgroupTree, Group
 
 OTHERS_NS = 200_000
 """A sample in which others run for so long says how long they ran. Threads of the kernel, and those
 that hold a core, take less."""
 EVERY_S = 0.025
+
+
+def milliseconds(standstills: Standstills) -> list[float] | None:
+    """How long each was that there has been; None if they are not watched for."""
+    if not standstills.watched:
+        return None
+    return [rounded((until_ns - from_ns) / 1e6) for from_ns, until_ns in standstills.so_far()]
+
+
+def untouched(
+    samples: Sequence[tuple[int, int]], standstills: Sequence[Interval]
+) -> NDArray[np.int64]:
+    """How long those (start, duration) took that no standstill touched; in ns, as these are."""
+    kept = [
+        took_ns
+        for start_ns, took_ns in samples
+        if not touched(start_ns, start_ns + took_ns, standstills)
+    ]
+    return np.array(kept, dtype=np.int64)
 
 
 class Others:

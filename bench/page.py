@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from bench import pictures
+from bench import pictures, result_file
 from bench.cases import Node, find_cases, find_values, is_case, is_value, read_case, read_value
 from bench.pictures import words
 from bench.real.page import ablations_part, experiments_part
@@ -66,7 +66,7 @@ def write_page(
         lines += ablations_part(ablations, album.show)
     if bench is not None:
         lines += ["\n## Parts\n", *_machine(bench), *_goals(bench), *_subjects(bench, album)]
-    page.write_text(re.sub(r"\n{3,}", "\n\n", "\n".join(lines)) + "\n")
+    result_file.replace(page, re.sub(r"\n{3,}", "\n\n", "\n".join(lines)) + "\n")
 
 
 def _machine(document: Node) -> Iterator[str]:

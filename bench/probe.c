@@ -132,7 +132,8 @@ struct probe_span {
     int64_t start_ns, start_cpu_ns, end_ns, end_cpu_ns, stolen_ns;
 };
 
-enum { LOST_NS = 10000 };
+/* Who is further behind his grid than PAUSED_NS was stopped: nothing is made up for. */
+enum { LOST_NS = 10000, PAUSED_NS = 10000000 };
 
 /* How long the caller has waited in run queues: the second number of its schedstat. */
 static int64_t waited_ns(int schedstat) {
@@ -180,6 +181,8 @@ void probe_logged_wave(int64_t on_ns, int64_t off_ns, uint32_t seed, int64_t cap
         span->stolen_ns = lost_ns > LOST_NS ? lost_ns : 0;
         atomic_store(&log->count, i + 1);
         begin_ns += on + off;
+        if (span->end_ns - begin_ns > PAUSED_NS)
+            begin_ns = span->end_ns + off;
         sleep_until(begin_ns);
     }
 }

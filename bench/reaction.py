@@ -26,11 +26,12 @@ from bench import child, probe
 from bench.compiling import build_library
 from bench.cpuset import Times, find_tree
 from bench.moving import Stage, made_stage
-from bench.others import OTHERS_NS, Others
+from bench.others import OTHERS_NS, Others, milliseconds, untouched
 from bench.statistics import compare_found
 from bench.subject import Effort, Figures, NotMeasurableError, Subject, goal, interleave
 from smartharvest import _core
 from smartharvest.demo.children import BullyProcess
+from smartharvest.demo.standstill import Standstills
 from smartharvest.session import FIFO_PRIORITY
 
 BATCH_THREADS = 4
@@ -59,6 +60,7 @@ def measure(effort: Effort) -> Figures:
         stage = stack.enter_context(made_stage(tree, cpus))
         others = stack.enter_context(Others(tree, [stage.primary, stage.elastic]))
         others_ns = partial(others.now_ns, cpus[0])
+        standstills = stack.enter_context(Standstills(cpus))
         sleeper = stack.enter_context(_sleeper(stage))
         bully = stack.enter_context(BullyProcess(BATCH_THREADS))
         stage.place(bully.pid, stage.elastic)
@@ -69,14 +71,14 @@ def measure(effort: Effort) -> Figures:
             bully.run()
             try:
                 with _reacting(stage, reaction) as lend, _as_fifo(stage):
-                    return _wake(sleeper, count, rng, lend, others_ns)
+                    return _wake(sleeper, count, rng, lend, others_ns, standstills)
             finally:
                 bully.pause()
                 stage.actuator.assign(1)
 
         def floor() -> Times:
             with _as_fifo(stage):
-                return _wake(sleeper, count, rng, lambda: lambda: None, others_ns)
+                return _wake(sleeper, count, rng, lambda: lambda: None, others_ns, standstills)
 
         cases: dict[str, Callable[[], Times]] = {
             f"{reaction}{name}": partial(case, reaction, idle)
@@ -85,7 +87,12 @@ def measure(effort: Effort) -> Figures:
         }
         cases[FLOOR] = floor
         results = interleave(cases, effort)
-    figures: Figures = {"batch_threads": BATCH_THREADS, "others_seen": others.seen}
+        stood_still_ms = milliseconds(standstills)
+    figures: Figures = {
+        "batch_threads": BATCH_THREADS,
+        "others_seen": others.seen,
+        "standstills_left_out_ms": stood_still_ms,
+    }
     for where in WHERE:
         figures[where] = compare_found(
             {name: [times[where] for times in rounds] for name, rounds in results.items()}, FLOOR
@@ -162,8 +169,10 @@ def _wake(
     rng: random.Random,
     lend: Lend,
     others_ns: Callable[[], int],
+    standstills: Standstills,
 ) -> Times:
-    times: dict[str, list[int]] = {where: [] for where in WHERE}
+    """Nanoseconds of ``count`` wake-ups, without those that a standstill of the machine touched."""
+    times: dict[str, list[tuple[int, int]]] = {where: [] for where in WHERE}
     for _ in range(count):
         react = lend()
         time.sleep(SETTLE_S + JITTER_S * rng.random())
@@ -176,10 +185,11 @@ def _wake(
             time.sleep(0.001)
         ran_ns = int(sleeper.stamps[_FIRST_NS])
         took_ns = ran_ns - start_ns if ran_ns else GIVEN_UP_NS
-        times["until_it_runs"].append(took_ns)
+        times["until_it_runs"].append((start_ns, took_ns))
         if others_ns() - before_ns < OTHERS_NS:
-            times["alone"].append(took_ns)
-    return {where: np.array(samples, dtype=np.int64) for where, samples in times.items()}
+            times["alone"].append((start_ns, took_ns))
+    stood_still = standstills.so_far()
+    return {where: untouched(samples, stood_still) for where, samples in times.items()}
 
 
 @contextmanager
@@ -219,8 +229,8 @@ def _sleeper(stage: Stage) -> Iterator[_Sleeper]:
 
 SUBJECT = Subject(
     measure,
-    seconds=45.0,
-    least_s=5.0,
+    seconds=50.0,
+    least_s=20.0,
     title="The whole reaction",
     about="""\\
 A sample is one wake-up of a primary thread that sleeps on the lent core, until it runs there.

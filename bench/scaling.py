@@ -201,8 +201,8 @@ def _timed(call: Callable[[], object], count: int) -> Case:
 
 SUBJECT = Subject(
     measure,
-    seconds=20.0,
-    least_s=4.0,
+    seconds=25.0,
+    least_s=5.0,
     title="Scaling with CPUs and tasks",
     about="""\
 With made CPUs: one poll of the loop, one lesson and one prediction of each learner, and the write

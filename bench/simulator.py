@@ -61,7 +61,7 @@ def _run(name: str, seconds: float, way: str) -> Callable[[], float]:
 
 SUBJECT = Subject(
     measure,
-    seconds=75.0,
+    seconds=6.0,
     title="The simulator's speed",
     about="""Milliseconds a simulated second takes, beside the same machine without a decision.""",
     pictures=(

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -59,44 +60,50 @@ class Judgement:
 
 
 def measure(effort: Effort) -> Figures:
-    """Each schedule on one and on both CPUs, with noise on both; a run of windows a round."""
+    """Each schedule on one and on both CPUs, with noise on both; a run of windows a round.
+
+    A sensor is made once a round for all schedules: loading the in-kernel one takes a second.
+    """
     cpus = sorted(os.sched_getaffinity(0))[:2]
     if len(cpus) < 2:
         raise NotMeasurableError("needs two CPUs")
     seconds = max(LEAST_S, effort.seconds(SECONDS))
-    figures: Figures = {"window_ms": WINDOW_NS / 1e6, "seconds_per_run": seconds}
+    with ExitStack() as children:
+
+        def wave(cpu: int, spans_ns: tuple[int, int], seed: int, policy: int) -> LoggedWave:
+            started = children.enter_context(LoggedWave(cpu, *spans_ns, seed=seed, policy=policy))
+            started.pause()
+            return started
+
+        noise = [wave(cpu, NOISE_NS, effort.seed + 10 + cpu, os.SCHED_IDLE) for cpu in cpus]
+        pids: list[int] = []
+        schedules: dict[str, list[LoggedWave]] = {}
+        for schedule, varied in SCHEDULES.items():
+            waves = [
+                wave(cpu, (ON_NS, OFF_NS), (effort.seed + cpu) * varied, os.SCHED_FIFO)
+                for cpu in cpus
+            ]
+            pids += [one.pid for one in waves]
+            for used in (waves[1:], waves):
+                schedules[f"{schedule}_on_{len(used)}_cpu"] = used
+        cases = {
+            name: _case(way, schedules, noise, len(cpus), seconds)
+            for name, way in _ways(pids).items()
+        }
+        judged = interleave(cases, effort)
+    groups: dict[str, Figures] = {}
     worst: dict[str, float] = {}
     """By quantile of the windows, over the schedules: the worst one's median round."""
-    for schedule, varied in SCHEDULES.items():
-        for used in (cpus[1:], cpus):
-            with ExitStack() as children:
-                waves = [
-                    children.enter_context(
-                        LoggedWave(
-                            cpu,
-                            ON_NS,
-                            OFF_NS,
-                            seed=(effort.seed + cpu) * varied,
-                            policy=os.SCHED_FIFO,
-                        )
-                    )
-                    for cpu in used
-                ]
-                for cpu in cpus:
-                    noise = LoggedWave(
-                        cpu, *NOISE_NS, seed=effort.seed + 10 + cpu, policy=os.SCHED_IDLE
-                    )
-                    children.enter_context(noise)
-                cases = {name: _case(make, waves, seconds) for name, make in _ways(waves).items()}
-                judged = interleave(cases, effort)
-            name = f"{schedule}_on_{len(used)}_cpu"
-            figures[name] = {sensor: _across(runs) for sensor, runs in judged.items()}
-            for sensor in EXACT:
-                if sensor in judged:
-                    for quantile in ("p50", "p99"):
-                        offs = [getattr(run, f"window_off_{quantile}") for run in judged[sensor]]
-                        goal_name = f"{sensor}_windows_off_truth_{quantile}"
-                        worst[goal_name] = max(worst.get(goal_name, 0.0), float(np.median(offs)))
+    for schedule in schedules:
+        groups[schedule] = {}
+        for sensor, rounds in judged.items():
+            runs = [run[schedule] for run in rounds]
+            groups[schedule][sensor] = _across(runs)
+            for quantile in ("p50", "p99") if sensor in EXACT else ():
+                off = float(np.median([getattr(run, f"window_off_{quantile}") for run in runs]))
+                goal_name = f"{sensor}_windows_off_truth_{quantile}"
+                worst[goal_name] = max(worst.get(goal_name, 0.0), off)
+    figures: Figures = {"window_ms": WINDOW_NS / 1e6, "seconds_per_run": seconds, **groups}
     goals = {name: goal(MOST_OFF, rounded(off)) for name, off in worst.items()}
     try:
         figures["waits"], off = _waits(effort, cpus)
@@ -106,28 +113,43 @@ def measure(effort: Effort) -> Figures:
     return {**figures, "goals": goals}
 
 
+@contextmanager
+def running(waves: Sequence[LoggedWave]) -> Iterator[None]:
+    """Paused ones run inside it. Sensors are made outside: beside noise that takes a second."""
+    for wave in waves:
+        wave.go_on()
+    try:
+        yield
+    finally:
+        for wave in waves:
+            wave.pause()
+
+
 def _waits(effort: Effort, cpus: Sequence[int]) -> tuple[Figures, float]:
     """The BPF sensor's waits beside taskstats' of the same threads, which stand in a queue."""
     with ExitStack() as children:
-        waves = [
-            children.enter_context(LoggedWave(cpu, ON_NS, OFF_NS, seed=effort.seed + cpu + i))
-            for cpu in cpus
-            for i in (0, 100, 200)
-        ]
+        waves = []
+        for cpu in cpus:
+            for i in (0, 100, 200):
+                wave = LoggedWave(cpu, ON_NS, OFF_NS, seed=effort.seed + cpu + i)
+                waves.append(children.enter_context(wave))
+                wave.pause()
         pids = [wave.pid for wave in waves]
-        sensor = sensors(pids)["bpf"]() if "bpf" in sensors(pids) else None
-        if sensor is None:
+        makes = sensors(pids)
+        if "bpf" not in makes:
             raise RightsError("BPF is not allowed here")
+        sensor = children.enter_context(closing(makes["bpf"]()))
         assert isinstance(sensor, _core.BpfSensor)
         taskstats = Taskstats()
         children.callback(taskstats.close)
         shares, counts = [], []
-        for _ in range(effort.rounds):
-            before, earlier = _totals(taskstats, pids), sensor.waits()
-            time.sleep(max(LEAST_S, effort.seconds(SECONDS)))
-            after, waits = _totals(taskstats, pids), sensor.waits().since(earlier).counts
-            shares.append(waits["total_ns"] / (after[0] - before[0]))
-            counts.append(waits["waits"] / (after[1] - before[1]))
+        with running(waves):
+            for _ in range(effort.rounds):
+                before, earlier = _totals(taskstats, pids), sensor.waits()
+                time.sleep(max(LEAST_S, effort.seconds(SECONDS)))
+                after, waits = _totals(taskstats, pids), sensor.waits().since(earlier).counts
+                shares.append(waits["total_ns"] / (after[0] - before[0]))
+                counts.append(waits["waits"] / (after[1] - before[1]))
     figures: Figures = {
         "total_of_taskstats": across_rounds(shares),
         "dispatches_of_taskstats": across_rounds(counts),
@@ -143,33 +165,43 @@ def _totals(taskstats: Taskstats, pids: Sequence[int]) -> tuple[int, int]:
 
 def sensors(pids: Sequence[int]) -> dict[str, Make]:
     """How to make each sensor of these processes as one primary; without those refused here."""
+    makes = _makes(pids)
+    return {name: makes[name] for name in _allowed()}
+
+
+@cache
+def _allowed() -> tuple[str, ...]:
+    """The sensors that this process may make."""
+    allowed = []
+    for name, make in _makes([os.getpid()]).items():
+        with suppress(OSError):
+            make().close()
+            allowed.append(name)
+    return tuple(allowed)
+
+
+def _makes(pids: Sequence[int]) -> dict[str, Make]:
     sources = [(f"/proc/{pid}/task", 0) for pid in pids]
     targets = [("pid", pid, 0) for pid in pids]
-    cores = [len(pids)]
     online = sorted(os.sched_getaffinity(0))
-    makes: dict[str, Make] = {
+    cores = [min(len(pids), len(online))]
+    return {
         "bpf": lambda: _core.BpfSensor(targets, cores),
         "bpf-pull": lambda: _core.BpfSensor(targets, cores, pull=True),
         "perf": lambda: _core.PerfSensor(sources, cores),
         "proc": lambda: _core.ProcSensor(sources, cores),
-        "stat": lambda: _core.StatSensor(online, 0, len(pids)),
+        "stat": lambda: _core.StatSensor(online, 0, cores[0]),
     }
-    usable: dict[str, Make] = {}
-    for name, make in makes.items():
-        with suppress(OSError):
-            make().close()
-            usable[name] = make
-    return usable
 
 
 def judge(
-    sensor: _core.Sensor, waves: Sequence[LoggedWave], seconds: float, exact: bool
+    sensor: _core.Sensor, waves: Sequence[LoggedWave], seconds: float, exact: bool, cores: int
 ) -> Judgement:
-    """Reads ``sensor`` as the agent does for ``seconds``."""
+    """Reads ``sensor``, whose primary has so many ``cores``, as the agent does for ``seconds``."""
     loop = _core.Loop(
         sensor=sensor,
         actuator=_core.FakeActuator(),
-        total=len(waves),
+        total=cores,
         max_harvest=0,
         window_ns=WINDOW_NS,
         poll_ns=POLL_NS,
@@ -225,17 +257,17 @@ def compare(windows: Sequence[Window], waves: Sequence[LoggedWave]) -> Judgement
 
 def _peak(logs: Sequence[np.ndarray[tuple[int, ...], np.dtype[np.int64]]], a: int, b: int) -> int:
     """The most waves that had their turn at the same time between ``a`` and ``b``."""
-    begins = np.concatenate([log[(log[:, 2] > a) & (log[:, 0] < b), 0] for log in logs])
-    at = np.concatenate([np.maximum(begins, a), [a]])
+    near = [log[(log[:, 2] > a) & (log[:, 0] < b)] for log in logs]
+    at = np.concatenate([*(np.maximum(log[:, 0], a) for log in near), [a]])
     on = sum(
-        ((log[None, :, 0] <= at[:, None]) & (at[:, None] < log[None, :, 2])).any(1) for log in logs
+        ((log[None, :, 0] <= at[:, None]) & (at[:, None] < log[None, :, 2])).any(1) for log in near
     )
     return int(np.max(on))
 
 
-def _ways(waves: Sequence[LoggedWave]) -> dict[str, tuple[Make, bool]]:
+def _ways(pids: Sequence[int]) -> dict[str, tuple[Make, bool]]:
     """The sensors, and the paper's samples of one that sees every change beside."""
-    makes = sensors([wave.pid for wave in waves])
+    makes = sensors(pids)
     ways = {name: (make, name in EXACT) for name, make in makes.items()}
     if "bpf" in makes:
         ways["bpf_sampled"] = (makes["bpf"], False)
@@ -243,15 +275,20 @@ def _ways(waves: Sequence[LoggedWave]) -> dict[str, tuple[Make, bool]]:
 
 
 def _case(
-    way: tuple[Make, bool], waves: Sequence[LoggedWave], seconds: float
-) -> Callable[[], Judgement]:
-    def run() -> Judgement:
+    way: tuple[Make, bool],
+    schedules: Mapping[str, Sequence[LoggedWave]],
+    noise: Sequence[LoggedWave],
+    cores: int,
+    seconds: float,
+) -> Callable[[], dict[str, Judgement]]:
+    def run() -> dict[str, Judgement]:
         make, exact = way
-        sensor = make()
-        try:
-            return judge(sensor, waves, seconds, exact)
-        finally:
-            sensor.close()
+        judged = {}
+        with closing(make()) as sensor:
+            for name, waves in schedules.items():
+                with running([*noise, *waves]):
+                    judged[name] = judge(sensor, waves, seconds, exact, cores)
+        return judged
 
     return run
 
@@ -265,8 +302,8 @@ def _across(runs: Sequence[Judgement]) -> Figures:
 
 SUBJECT = Subject(
     measure,
-    seconds=175.0,
-    least_s=110.0,
+    seconds=110.0,
+    least_s=40.0,
     quick=False,
     title="Sensors against the truth",
     about="""\

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import click
 
-from bench.__main__ import interrupt, write_document
+from bench import result_file
+from bench.__main__ import interrupt
 from bench.machine import Disturbance, describe, shortcomings
 from bench.progress import Terminal
 from bench.real import ablations
@@ -24,6 +25,7 @@ from bench.real.experiment import Plan, run
 from bench.real.primaries import PRIMARIES
 from bench.statistics import rounded
 from bench.subject import Figures, NotMeasurableError
+from smartharvest.errors import RightsError, SmartHarvestError
 
 MINUTES, ABLATION_MINUTES = 18.0, 7.0
 
@@ -72,18 +74,31 @@ def main(
         if unknown:
             raise click.UsageError(f"no condition is called {', '.join(sorted(unknown))}")
         conditions = [one for one in conditions if one.name in (BASELINE, *condition)]
+    result_file.check(out)
     warnings = shortcomings()
     for line in warnings:
         click.echo(f"careful: this machine is {line}", err=True)
     budget_s = 60 * (minutes or (ABLATION_MINUTES if ablate else MINUTES))
     document = _measure(experiments, conditions, rounds, budget_s, seed)
     document["warnings"] = warnings
-    write_document(document, out)
+    _keep(document, out)
     if document["interrupted"]:
         click.echo(
             "bench: interrupted; whole rounds are kept as partial (make performance)", err=True
         )
         sys.exit(128 + signal.SIGINT)
+
+
+def _keep(document: Figures, out: Path | None) -> None:
+    """Unless nothing was measured: what ``out`` holds from earlier is worth more."""
+    experiments = document["experiments"]
+    assert isinstance(experiments, dict)
+    if any("skipped" not in one for one in experiments.values()):
+        result_file.keep(document, out)
+        return
+    left = f"; {out} is left as it was" if out is not None and out.exists() else ""
+    click.echo(f"bench: nothing was measured{left}", err=True)
+    sys.exit(128 + signal.SIGINT if document["interrupted"] else RightsError.exit_code)
 
 
 def _measure(
@@ -109,7 +124,7 @@ def _measure(
             try:
                 figures[experiment.name] = run(plan, progress)
                 outcome = f"{time.monotonic() - own_began_s:.0f} s"
-            except NotMeasurableError as reason:
+            except (NotMeasurableError, SmartHarvestError) as reason:
                 figures[experiment.name] = {"skipped": str(reason)}
                 outcome = f"skipped: {reason}"
             except Exception as error:

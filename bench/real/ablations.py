@@ -46,5 +46,12 @@ CONDITIONS = (
     _changed("no rescue", "the kernel's choice of the batch stands", rescue=False),
     _changed("no cpu.idle", "confined, but of equal weight", cpu_idle=False),
     _changed("park idle", "shares the last core instead of freezing", park="idle"),
+    Condition("fixed-buffer:1", "one idle core is always kept, at events", policy="fixed-buffer:1"),
+    Condition(
+        "fixed-buffer:1, polling",
+        "the same, looked after every 50 us",
+        policy="fixed-buffer:1",
+        settings={"events": False},
+    ),
     _changed("native learner", "the same decisions from C", learner="native"),
 )

@@ -22,8 +22,15 @@ from bench.machine import steal_s
 from bench.real.batch import NEEDED
 from bench.real.bootstrap import BLOCK_NS
 from bench.real.conditions import BASELINE, RIVAL, UNCHANGED, Condition, Experiment
-from bench.real.figures import Slice, against, left_out_share, summarize, without_disturbed
-from bench.real.foreign import Foreign, disturbed, watching
+from bench.real.figures import (
+    Slice,
+    against,
+    kept_share,
+    summarize,
+    without_disturbed,
+    without_standstills,
+)
+from bench.real.foreign import Foreign, disturbed, stood_still, watching
 from bench.real.primaries import PRIMARIES, Primary, free_port, wait_until_it_answers
 from bench.real.processes import batch, cpu_s, release, waiting
 from bench.real.traffic import Load, encode_requests, poisson_arrivals, with_quiet_gaps
@@ -32,6 +39,7 @@ from bench.statistics import rounded
 from bench.subject import Figures, NotMeasurableError, Watch
 from smartharvest.demo.figures import NO_AGENT
 from smartharvest.demo.groups import DemoGroups, demo_groups
+from smartharvest.demo.standstill import Standstills
 
 SETTLE_S = 0.2
 """Between arranging a condition and measuring it."""
@@ -87,7 +95,12 @@ def run(plan: Plan, watch: Watch) -> Figures:
     missing = NEEDED.get(experiment.batch)
     if missing and shutil.which(missing) is None:
         raise NotMeasurableError(f"{missing} is not installed")
-    with watching() as foreign, demo_groups() as groups, serving(plan, groups) as server:
+    with (
+        watching() as foreign,
+        demo_groups() as groups,
+        Standstills(groups.cpus) as standstills,
+        serving(plan, groups) as server,
+    ):
         unit = _batch_unit(experiment.batch, groups)
         cost_s = server.cost_s(plan.seed)
         rate = experiment.load * len(groups.cpus) / cost_s
@@ -95,7 +108,7 @@ def run(plan: Plan, watch: Watch) -> Figures:
         overhead_s = OVERHEAD_GUESS_S
         each = [condition for condition in conditions for _ in range(condition.slices)]
         rounds = plan.rounds_in(began_s + plan.budget_s - time.monotonic())
-        stage = Stage(experiment, groups, server, foreign)
+        stage = Stage(experiment, groups, server, foreign, standstills)
         try:
             for number in range(rounds):
                 round_began_s = time.monotonic()
@@ -116,11 +129,12 @@ def run(plan: Plan, watch: Watch) -> Figures:
             if any(len(slices[one.name]) < one.slices for one in conditions):
                 raise
     whole = min(len(slices[one.name]) // one.slices for one in conditions)
-    kept = {one.name: slices[one.name][: whole * one.slices] for one in conditions}
-    left = {name: 1 - left_out_share(of_one) for name, of_one in kept.items()}
-    ours = min(left.values()) >= FEWEST_LEFT
+    measured = {one.name: slices[one.name][: whole * one.slices] for one in conditions}
+    kept = {name: [without_standstills(one) for one in each] for name, each in measured.items()}
+    calm = {name: [without_disturbed(one) for one in each] for name, each in kept.items()}
+    ours = all(kept_share(calm[name], kept[name]) >= FEWEST_LEFT for name in kept)
     if ours:
-        kept = {name: [without_disturbed(one) for one in of_one] for name, of_one in kept.items()}
+        kept = calm
     return {
         "primary": experiment.primary,
         "batch": experiment.batch,
@@ -134,10 +148,11 @@ def run(plan: Plan, watch: Watch) -> Figures:
         "rounds": whole,
         "seconds_a_condition": rounded(sum(one.seconds for one in kept[conditions[-1].name])),
         "others_seen": foreign.seen,
+        "standstills_seen": standstills.watched,
         "disturbed_blocks_left_out": ours,
         "conditions": {
             condition.name: _figures_of(condition, kept, plan, unit)
-            | {"left_out": rounded(1 - left[condition.name])}
+            | {"left_out": rounded(1 - kept_share(kept[condition.name], measured[condition.name]))}
             for condition in conditions
         },
     }
@@ -296,6 +311,7 @@ class Stage:
     groups: DemoGroups
     server: Server
     foreign: Foreign
+    standstills: Standstills
 
     def measure(self, condition: Condition, load: Load, seed: int) -> Slice:
         """One slice; everything it has started has ended."""
@@ -341,6 +357,11 @@ class Stage:
             traffic.wait()
         before, after = sorted(readings, key=lambda reading: reading.time_s)
         measured = seconds / (warm_up_s + seconds)
+        still = [
+            one
+            for one in self.standstills.so_far()
+            if began_ns[0] <= one[1] and one[0] <= time.monotonic_ns()
+        ]
         blocks = int(traffic.arrival_ns[-1] // BLOCK_NS) + 1
         return Slice(
             arrival_ns=traffic.arrival_ns,
@@ -356,4 +377,6 @@ class Stage:
             disturbed=disturbed(
                 np.array(others), began_ns[0], blocks, BLOCK_NS, int(MOST_FOREIGN * BLOCK_NS)
             ),
+            stood_still=stood_still(still, began_ns[0], blocks, BLOCK_NS),
+            standstills_ms=[rounded((until_ns - from_ns) / 1e6) for from_ns, until_ns in still],
         )

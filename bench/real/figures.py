@@ -38,18 +38,29 @@ class Slice:
     """What the hypervisor withheld meanwhile, of all CPUs."""
     disturbed: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     """Numbers of the blocks of arrivals in which others had the machine."""
+    stood_still: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    """Numbers of those that a standstill of the whole machine touched."""
+    standstills_ms: Sequence[float] = ()
 
 
-def left_out_share(slices: Sequence[Slice]) -> float:
-    """Of the requests, those that ``without_disturbed`` leaves out."""
-    requests = sum(one.arrival_ns.size for one in slices)
-    kept = sum(without_disturbed(one).arrival_ns.size for one in slices)
-    return 1 - kept / requests
+def kept_share(kept: Sequence[Slice], measured: Sequence[Slice]) -> float:
+    """Of the requests of ``measured``."""
+    left, whole = (sum(one.arrival_ns.size for one in side) for side in (kept, measured))
+    return left / max(1, whole)
 
 
 def without_disturbed(one: Slice) -> Slice:
     """Without the requests of the disturbed blocks; cores and work are those of all the time."""
-    kept = ~np.isin(one.arrival_ns // BLOCK_NS, one.disturbed)
+    return _without(one, one.disturbed)
+
+
+def without_standstills(one: Slice) -> Slice:
+    """Without the requests of the blocks in which the machine stood still."""
+    return _without(one, one.stood_still)
+
+
+def _without(one: Slice, blocks: NDArray[np.int64]) -> Slice:
+    kept = ~np.isin(one.arrival_ns // BLOCK_NS, blocks)
     return replace(one, arrival_ns=one.arrival_ns[kept], latency_ns=one.latency_ns[kept])
 
 
@@ -80,6 +91,7 @@ def summarize(slices: Sequence[Slice], *, shape: Sequence[float], batch_unit: fl
             "short": sum(one.short for one in slices),
             "long": sum(one.long for one in slices),
         },
+        "standstills_ms": [length for one in slices for length in one.standstills_ms],
         "steal_cores": rounded(sum(one.steal_core_s for one in slices) / seconds),
         "agent_cores": rounded(sum(one.agent_core_s for one in slices) / seconds),
     }

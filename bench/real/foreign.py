@@ -1,4 +1,4 @@
-"""Who else has had the machine, moment by moment: what belongs to no row of a table.
+"""Who else has had the machine, moment by moment, and when nobody had: what belongs to no row.
 
 On cgroup v1 this process joins a cpuacct group of its own, which everything it starts inherits:
 what the root has used in user mode and this group has not is somebody else's. Time in the kernel
@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -20,9 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.machine import steal_s
+from smartharvest.demo.standstill import Interval
 from smartharvest.host.cgroup import CgroupTree
 
 EVERY_S = 0.025
+UNDER_WAY_NS = 20_000_000
+"""Few requests take longer."""
 USAGE = "cpuacct.usage_user"
 
 Series = NDArray[np.int64]
@@ -105,6 +108,21 @@ def _group_of_this_process() -> str:
         if "cpuacct" in controllers.split(","):
             return path
     raise OSError("no cpuacct group")
+
+
+def stood_still(
+    standstills: Sequence[Interval], start_ns: int, blocks: int, block_ns: int
+) -> Series:
+    """Numbers of the blocks, from ``start_ns`` on, that standstills of the machine touched.
+
+    So do those with requests that were under way, and with what had piled up meanwhile.
+    """
+    found: set[int] = set()
+    for from_ns, until_ns in standstills:
+        first = (from_ns - UNDER_WAY_NS - start_ns) // block_ns
+        last = (2 * until_ns - from_ns - start_ns) // block_ns
+        found.update(range(max(0, first), min(blocks, last + 1)))
+    return np.array(sorted(found), dtype=np.int64)
 
 
 def disturbed(rows: Series, start_ns: int, blocks: int, block_ns: int, most_ns: int) -> Series:

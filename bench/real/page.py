@@ -30,6 +30,8 @@ together. In brackets the 95 % interval of a bootstrap over rounds and, within t
 100 ms. A block in which programs that belong to no row, or the hypervisor, had more than
 {MOST_FOREIGN:.0%} of a CPU is *left out*, of every row alike (latencies only, and where at least
 {FEWEST_LEFT:.0%} of every row's requests remain); the kernel's own threads are not such programs.
+So is, always, a block in which the whole machine stood still (threads of the highest priority on
+all CPUs were late at once, by 4 ms and more): a hypervisor's doing.
 A primary is **protected** if the whole interval of its P99 is at most {ALLOWED - 1:.0%} above
 alone, **not protected** if the whole interval is above that, and otherwise this run cannot tell.
 *alone again* is no condition but the noise: what it shows, every row may show for nothing.
@@ -68,6 +70,7 @@ def ablations_part(document: Node, show: Show) -> Iterator[str]:
             continue
         rows = _rows(experiment)
         yield _setting(experiment)
+        yield from _standstills(rows)
         heads = ["P50 µs", "P99 µs", "P50", "P99", "pooled P99"]
         heads += ["lent", "consumed", "work", "agent", "withheld", "safeguards short, long"]
         yield "| | " + " | ".join(heads) + " |\n" + "|---" * (1 + len(heads)) + "|"
@@ -86,6 +89,16 @@ def ablations_part(document: Node, show: Show) -> Iterator[str]:
                 _intervals(rows, "to_default"),
                 x="P99, ratio to the agent as it is",
             ),
+        )
+
+
+def _standstills(rows: Mapping[str, Node]) -> Iterator[str]:
+    """How often the whole machine stood still, in all rows of a table."""
+    lengths_ms = [length for row in rows.values() for length in row.get("standstills_ms", [])]
+    if lengths_ms:
+        yield (
+            f"The whole machine stood still {len(lengths_ms)} times, for {min(lengths_ms):.0f} to "
+            f"{max(lengths_ms):.0f} ms.\n"
         )
 
 
@@ -156,6 +169,7 @@ def _experiment(name: str, experiment: Node, show: Show) -> Iterator[str]:
         yield "**Careful:** others had the machine so often that nothing is left out.\n"
     elif not experiment.get("others_seen", True):
         yield "Other processes cannot be seen here; only the hypervisor's part is left out.\n"
+    yield from _standstills(rows)
     steps = any(row["p99_steps_us"] for row in rows.values())
     heads = ["P50 µs", "P99 µs", "median round's P99 µs", "P99.9 µs"]
     heads += ["P50", "P99", "pooled P99", "P99.9"]
@@ -181,7 +195,7 @@ def _cells(row: Node, steps: bool) -> list[str]:
     cells = [f"{latency[name]:g}" for name in ("p50", "p99", "p999")]
     cells.insert(2, f"{median(row['p99_rounds_us']):g}")
     cells += _ratios(row, "to_alone", ("p50", "p99", "pooled_p99", "p999"))
-    cells += [*_cores(row), f"{row.get('left_out', 0.0):.0%}"]
+    cells += [*_cores(row), _left_out(row)]
     cells.append(verdict(row["to_alone"]["p99"]) if "to_alone" in row else "")
     if row["unanswered"]:
         cells[-1] += f"; {row['unanswered']} of {row['requests']} unanswered"
@@ -189,6 +203,12 @@ def _cells(row: Node, steps: bool) -> list[str]:
         p99_steps = row["p99_steps_us"]
         cells.append(", ".join(f"{value:g}" for value in p99_steps))
     return cells
+
+
+def _left_out(row: Node) -> str:
+    standstills = row.get("standstills_ms", [])
+    share = f"{row.get('left_out', 0.0):.0%}"
+    return f"{share} ({len(standstills)} standstills)" if standstills else share
 
 
 def _setting(experiment: Node) -> str:

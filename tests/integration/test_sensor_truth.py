@@ -26,7 +26,7 @@ def judged(name: str, most_off: float, *, exact: bool) -> float:
         best = 1.0
         for _ in range(ATTEMPTS):
             sensor = makes[name]()
-            run = truth.judge(sensor, [wave], 0.3, exact)
+            run = truth.judge(sensor, [wave], 0.3, exact, 1)
             best = min(best, run.window_off_p50)
             sensor.close()
             if best <= most_off:

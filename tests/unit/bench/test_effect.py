@@ -13,6 +13,7 @@ import pytest
 from bench import cpuset, effect, probe
 from bench.others import OTHERS_NS
 from bench.subject import Effort, NotMeasurableError
+from smartharvest.demo.standstill import Standstills
 from smartharvest.host.cgroup import CgroupTree
 from smartharvest.host.kernel_files import PosixFiles
 
@@ -45,7 +46,7 @@ def unscheduled(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def swing(made: MadeStamps, count: int) -> cpuset.Times:
     cpu = min(os.sched_getaffinity(0))
-    return effect._swing(made, [cpu, cpu], count, made.move, made.now_ns)  # type: ignore[arg-type]
+    return effect._swing(made, [cpu, cpu], count, made.move, made.now_ns, Standstills([]))  # type: ignore[arg-type]
 
 
 @pytest.mark.usefixtures("unscheduled")

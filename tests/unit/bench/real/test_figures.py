@@ -15,10 +15,11 @@ from bench.real.figures import (
     UNCLEAR,
     Slice,
     against,
-    left_out_share,
+    kept_share,
     summarize,
     verdict,
     without_disturbed,
+    without_standstills,
 )
 from bench.subject import Figures
 
@@ -116,7 +117,13 @@ def test_what_was_disturbed_is_left_out_of_the_latencies_and_of_nothing_else() -
     assert clean.latency_ns.max() < 10_000_000
     assert clean.batch_units == one.batch_units
     assert clean.seconds == one.seconds
-    assert left_out_share([one]) == pytest.approx(1 / 40, rel=0.3)
+    assert kept_share([clean], [one]) == pytest.approx(39 / 40, rel=0.01)
+
+
+def test_where_the_machine_stood_still_is_left_out_whoever_had_it() -> None:
+    one = dataclasses.replace(stalled(made_slice()), stood_still=np.array([7]))
+    assert without_disturbed(one).latency_ns.max() > 10_000_000
+    assert without_standstills(one).latency_ns.max() < 10_000_000
 
 
 def test_a_baseline_of_two_slices_a_round_is_taken_together() -> None:
