@@ -122,8 +122,10 @@ bench-warn: build ## Half a minute: what moved, as a ratio to its floor, since b
 
 .PHONY: real-programs
 real-programs: build
-	@command -v memcached >/dev/null && test -e /usr/include/xapian.h || { apt-get update -qq && apt-get install -y -qq memcached libxapian-dev g++; }
-	@$(BIN)/python -c 'import sklearn' 2>/dev/null || $(BIN)/python -m pip install --quiet --editable '.[real]'
+	@command -v memcached >/dev/null && test -e /usr/include/xapian.h || { apt-get update -qq && apt-get install -y -qq memcached libxapian-dev g++; } \
+		|| echo "careful: memcached, libxapian-dev or g++ is missing and cannot be installed: what needs it is skipped" >&2
+	@$(BIN)/python -c 'import sklearn' 2>/dev/null || $(BIN)/python -m pip install --quiet --editable '.[real]' \
+		|| echo "careful: scikit-learn is missing and cannot be installed: what needs it is skipped" >&2
 
 .PHONY: bench-real
 bench-real: real-programs ## Real servers and batches under every condition, 18 minutes (root, apt)

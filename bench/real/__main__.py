@@ -25,6 +25,7 @@ from bench.real.experiment import Plan, run
 from bench.real.primaries import PRIMARIES
 from bench.statistics import rounded
 from bench.subject import Figures, NotMeasurableError
+from smartharvest.demo.groups import why_not_here
 from smartharvest.errors import RightsError, SmartHarvestError
 
 MINUTES, ABLATION_MINUTES = 18.0, 7.0
@@ -74,6 +75,10 @@ def main(
         if unknown:
             raise click.UsageError(f"no condition is called {', '.join(sorted(unknown))}")
         conditions = [one for one in conditions if one.name in (BASELINE, *condition)]
+    missing = why_not_here()
+    if missing is not None:
+        click.echo(f"bench: {missing}; nothing can be measured", err=True)
+        sys.exit(RightsError.exit_code)
     result_file.check(out)
     warnings = shortcomings()
     for line in warnings:

@@ -20,6 +20,7 @@ def bench(*arguments: str) -> Result:
 
 @pytest.fixture(autouse=True)
 def no_glance(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(command, "why_not_here", lambda: None)
     monkeypatch.setattr(command, "shortcomings", lambda: ["too busy: others use 1.5 of 2 cores"])
 
 
@@ -29,8 +30,8 @@ def no_memcached(plan: Plan, _watch: Watch) -> Figures:
     return {"rounds": 5}
 
 
-def no_root(_plan: Plan, _watch: Watch) -> Figures:
-    raise RightsError("this machine lacks root (run it with sudo)")
+def refused(_plan: Plan, _watch: Watch) -> Figures:
+    raise RightsError("demo: a group could not be made")
 
 
 def test_a_program_that_is_missing_costs_only_its_own_experiments(
@@ -52,9 +53,18 @@ def test_a_run_that_measured_nothing_leaves_the_earlier_result(
 ) -> None:
     out = tmp_path / "real.json"
     out.write_text("earlier")
-    monkeypatch.setattr(command, "run", no_root)
+    monkeypatch.setattr(command, "run", refused)
     result = bench("--out", str(out))
     assert result.exit_code == RightsError.exit_code
     assert out.read_text() == "earlier"
-    assert "skipped: this machine lacks root (run it with sudo)" in result.stderr
+    assert "skipped: demo: a group could not be made" in result.stderr
     assert result.stderr.endswith(f"bench: nothing was measured; {out} is left as it was\n")
+
+
+def test_without_rights_it_says_so_once_and_measures_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(command, "why_not_here", lambda: "this machine lacks root")
+    result = bench()
+    assert result.exit_code == RightsError.exit_code
+    assert result.output == "bench: this machine lacks root; nothing can be measured\n"
