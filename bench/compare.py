@@ -1,6 +1,8 @@
 """``bench compare OLD NEW``: what moved beyond the noise between two results.
 
-A figure has moved when its rounds do not overlap and the medians differ by more than a tenth. It
+A figure has moved when its rounds do not overlap and the medians differ by more than a tenth. Five
+rounds of the same part by chance once in a hundred times; with fewer, the gap must be as wide as
+the wider spread. Of bench.real's results it takes each row's P99 over alone, with its interval. It
 warns and never fails: another machine, or another day of the same, moves figures too. Ratios to a
 floor of the same run are what two machines can be compared by at all.
 """
@@ -8,13 +10,14 @@ floor of the same run are what two machines can be compared by at all.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TextIO
 
 import click
 
 from bench.cases import Node, find_cases, find_values
+from bench.subject import ROUNDS
 
 SMALLEST_MOVE = 1.1
 """As a ratio of medians, either way."""
@@ -37,6 +40,7 @@ class Move:
     path: str
     old: Figure
     new: Figure
+    few_rounds: bool = False
 
     @property
     def ratio(self) -> float:
@@ -57,12 +61,15 @@ class Move:
 
     @property
     def beyond_noise(self) -> bool:
-        apart = self.new.low > self.old.high or self.new.high < self.old.low
-        return apart and self.size > SMALLEST_MOVE
+        gap = max(self.new.low - self.old.high, self.old.low - self.new.high)
+        least = max(side.high - side.low for side in (self.old, self.new)) if self.few_rounds else 0
+        return gap > least and self.size > SMALLEST_MOVE
 
 
 def figures_of(document: Node, ratios: bool) -> dict[str, Figure]:
     """By path: times and values or, with ``ratios``, only what they are to their floors."""
+    if "experiments" in document:
+        return dict(_of_experiments(document["experiments"]))
     cases = find_cases(document)
     if ratios:
         return {
@@ -76,10 +83,32 @@ def figures_of(document: Node, ratios: bool) -> dict[str, Figure]:
     }
 
 
+def _of_experiments(experiments: object) -> Iterator[tuple[str, Figure]]:
+    """Of bench.real's document: the P99 of each row, as a ratio to what it is compared with."""
+    assert isinstance(experiments, Mapping)
+    for name, experiment in experiments.items():
+        for row, figures in experiment.get("conditions", {}).items():
+            for yardstick in ("to_alone", "to_default"):
+                if yardstick in figures:
+                    p99 = figures[yardstick]["p99"]
+                    unit = f"of {yardstick.removeprefix('to_')}"
+                    low, high = p99["interval"]
+                    yield f"{name}.{row}.p99 {unit}", Figure(p99["ratio"], low, high, unit)
+
+
+def has_few_rounds(document: Node) -> bool:
+    """Whether its spreads are of fewer rounds than a full run's; intervals say so themselves."""
+    rounds = document.get("rounds")
+    return bool(document.get("interrupted")) or (isinstance(rounds, int) and rounds < ROUNDS)
+
+
 def compare(old: Node, new: Node, *, ratios: bool = False) -> list[Move]:
     """Every figure of both, the largest move first."""
     before, after = figures_of(old, ratios), figures_of(new, ratios)
-    moves = [Move(path, before[path], figure) for path, figure in after.items() if path in before]
+    few = has_few_rounds(old) or has_few_rounds(new)
+    moves = [
+        Move(path, before[path], figure, few) for path, figure in after.items() if path in before
+    ]
     return sorted(moves, key=lambda move: move.size, reverse=True)
 
 
@@ -111,9 +140,9 @@ def main(old: TextIO, new: TextIO, everything: bool, ratios: bool) -> None:
     for file in (old, new):
         try:
             document = json.load(file)
-            find_cases(document)
-        except (ValueError, TypeError, KeyError, AssertionError):
-            raise click.ClickException(f"{file.name}: is no result of make bench") from None
+            figures_of(document, ratios)
+        except (ValueError, TypeError, KeyError, AttributeError, AssertionError):
+            raise click.ClickException(f"{file.name}: is no result of a bench") from None
         documents.append(document)
     before, after = documents
     for line in warnings_of(before, after):

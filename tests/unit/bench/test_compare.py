@@ -45,6 +45,26 @@ def test_a_case_moves_when_its_rounds_part_and_the_median_differs_enough(
     assert move.beyond_noise is moved
 
 
+def test_few_rounds_must_part_by_as_much_as_they_spread() -> None:
+    old, near, far = (made(m, (m - 0.1, m + 0.1)) for m in (1.0, 1.35, 1.5))
+    for rounds, moved in ((5, [True, True]), (3, [False, True])):
+        for document in (old, near, far):
+            document["rounds"] = rounds
+        found = [compare(old, new)[0].beyond_noise for new in (near, far)]
+        assert found == moved
+
+
+def test_of_real_services_the_p99_over_alone_is_compared() -> None:
+    def document(ratio: float) -> dict[str, object]:
+        p99 = {"ratio": ratio, "interval": [ratio * 0.9, ratio * 1.2]}
+        rows = {"alone": {}, "cpu.idle": {"to_alone": {"p99": p99}}}
+        return {"experiments": {"one": {"conditions": rows}, "two": {"skipped": "no server"}}}
+
+    (move,) = compare(document(1.0), document(2.0))
+    assert (move.path, move.beyond_noise) == ("one.cpu.idle.p99 of alone", True)
+    assert not compare(document(1.0), document(1.3))[0].beyond_noise
+
+
 def test_a_case_that_only_one_has_is_no_move() -> None:
     new = made(1.0, (0.9, 1.1))
     new["subjects"] = {}
@@ -106,4 +126,4 @@ def test_what_is_no_result_is_told_in_one_line(tmp_path: Path) -> None:
     (tmp_path / "x").write_text("{")
     done = CliRunner().invoke(main, [str(tmp_path / "x"), str(tmp_path / "x")])
     assert done.exit_code == 1
-    assert "is no result of make bench" in done.output
+    assert "is no result of a bench" in done.output
