@@ -81,6 +81,7 @@ def ablations_part(document: Node, show: Show) -> Iterator[str]:
             cells += [*_cores(row), f"{acted['short']}, {acted['long']}"]
             yield f"| {row_name} | " + " | ".join(cells) + " |"
         yield ""
+        yield _told_apart(rows)
         yield from show(
             f"real-{name}",
             "what each part of the agent does for the P99",
@@ -90,6 +91,18 @@ def ablations_part(document: Node, show: Show) -> Iterator[str]:
                 x="P99, ratio to the agent as it is",
             ),
         )
+
+
+def _told_apart(rows: Mapping[str, Node]) -> str:
+    """Which changes made the P99 worse or better beyond the noise of the run."""
+    p99 = {name: row["to_default"]["p99"] for name, row in rows.items() if "to_default" in row}
+    found = {
+        "worse": [name for name, one in p99.items() if one["interval"][0] > 1],
+        "better": [name for name, one in p99.items() if one["interval"][1] < 1],
+    }
+    said = [f"*{how}*: {', '.join(names)}" for how, names in found.items() if names]
+    rest = "the other rows cannot be told from the agent as it is"
+    return f"The P99 beyond this run's noise: {'; '.join([*said, rest] if said else [rest])}.\n"
 
 
 def _standstills(rows: Mapping[str, Node]) -> Iterator[str]:
