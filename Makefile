@@ -133,8 +133,8 @@ bench-real: real-programs ## Real servers and batches under every condition, 18 
 	@$(BIN)/python -m bench page
 
 .PHONY: bench-ablations
-bench-ablations: real-programs ## The paper's agent with one part changed at a time, seven minutes (root, apt)
-	@$(BIN)/python -m bench.real --ablations --out bench/results/ablations.json >/dev/null
+bench-ablations: real-programs ## The paper's agent with one part changed at a time, seven MINUTES (root, apt)
+	@$(BIN)/python -m bench.real --ablations $(if $(MINUTES),--minutes $(MINUTES)) --out bench/results/ablations.json >/dev/null
 	@$(BIN)/python -m bench page
 
 .PHONY: performance

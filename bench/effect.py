@@ -241,8 +241,8 @@ def _first_ns(batch: _Hogs, start_ns: int) -> int:
 
 SUBJECT = Subject(
     measure,
-    seconds=88.0,
-    least_s=20.0,
+    seconds=100.0,
+    least_s=27.0,
     title="Time to effect",
     about="""\
 A sample is one move of a core: a shrink has taken effect when the last thread is off the CPU, a

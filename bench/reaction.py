@@ -229,8 +229,8 @@ def _sleeper(stage: Stage) -> Iterator[_Sleeper]:
 
 SUBJECT = Subject(
     measure,
-    seconds=50.0,
-    least_s=20.0,
+    seconds=55.0,
+    least_s=23.0,
     title="The whole reaction",
     about="""\\
 A sample is one wake-up of a primary thread that sleeps on the lent core, until it runs there.

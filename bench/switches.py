@@ -143,8 +143,8 @@ def _batches() -> float:
 
 SUBJECT = Subject(
     measure,
-    seconds=90.0,
-    least_s=2.0,
+    seconds=115.0,
+    least_s=6.0,
     title="What a sensor adds to a context switch",
     about="""\
 Two threads pass a byte to and fro on one CPU; a sample is one switch with the sensor, *added ns*

@@ -302,8 +302,8 @@ def _across(runs: Sequence[Judgement]) -> Figures:
 
 SUBJECT = Subject(
     measure,
-    seconds=110.0,
-    least_s=40.0,
+    seconds=95.0,
+    least_s=53.0,
     quick=False,
     title="Sensors against the truth",
     about="""\

@@ -40,6 +40,7 @@ from bench.subject import Figures, NotMeasurableError, Watch
 from smartharvest.demo.figures import NO_AGENT
 from smartharvest.demo.groups import DemoGroups, demo_groups
 from smartharvest.demo.standstill import Standstills
+from smartharvest.errors import SmartHarvestError
 
 SETTLE_S = 0.2
 """Between arranging a condition and measuring it."""
@@ -92,6 +93,8 @@ def run(plan: Plan, watch: Watch) -> Figures:
     began_s = time.monotonic()
     experiment, conditions = plan.experiment, plan.conditions
     slices: dict[str, list[Slice]] = {condition.name: [] for condition in conditions}
+    failed: dict[str, str] = {}
+    """Rows that could not be measured, and why: they do not cost the others."""
     missing = NEEDED.get(experiment.batch)
     if missing and shutil.which(missing) is None:
         raise NotMeasurableError(f"{missing} is not installed")
@@ -121,13 +124,22 @@ def run(plan: Plan, watch: Watch) -> Figures:
                 for place, condition in enumerate(order.sample(each, len(each))):
                     watch.advance(number * len(each) + place, rounds * len(each), condition.name)
                     seed = plan.seed * 1000 + number
-                    slices[condition.name].append(stage.measure(condition, load, seed))
+                    if condition.name in failed:
+                        continue
+                    try:
+                        slices[condition.name].append(stage.measure(condition, load, seed))
+                    except (NotMeasurableError, SmartHarvestError) as error:
+                        if condition.name == BASELINE:
+                            raise
+                        failed[condition.name] = str(error)
                 took_s = time.monotonic() - round_began_s - plan.warm_up_s
                 overhead_s = took_s / len(each) - slice_s
         except KeyboardInterrupt:
             watch.interrupted = True
-            if any(len(slices[one.name]) < one.slices for one in conditions):
+            lacking = [one.name for one in conditions if len(slices[one.name]) < one.slices]
+            if set(lacking) - failed.keys():
                 raise
+    conditions = [one for one in conditions if one.name not in failed]
     whole = min(len(slices[one.name]) // one.slices for one in conditions)
     measured = {one.name: slices[one.name][: whole * one.slices] for one in conditions}
     kept = {name: [without_standstills(one) for one in each] for name, each in measured.items()}
@@ -150,6 +162,7 @@ def run(plan: Plan, watch: Watch) -> Figures:
         "others_seen": foreign.seen,
         "standstills_seen": standstills.watched,
         "disturbed_blocks_left_out": ours,
+        "failed": failed,
         "conditions": {
             condition.name: _figures_of(condition, kept, plan, unit)
             | {"left_out": rounded(1 - kept_share(kept[condition.name], measured[condition.name]))}

@@ -81,6 +81,7 @@ def ablations_part(document: Node, show: Show) -> Iterator[str]:
             cells += [*_cores(row), f"{acted['short']}, {acted['long']}"]
             yield f"| {row_name} | " + " | ".join(cells) + " |"
         yield ""
+        yield from _failed(experiment)
         yield _told_apart(rows)
         yield from show(
             f"real-{name}",
@@ -103,6 +104,11 @@ def _told_apart(rows: Mapping[str, Node]) -> str:
     said = [f"*{how}*: {', '.join(names)}" for how, names in found.items() if names]
     rest = "the other rows cannot be told from the agent as it is"
     return f"The P99 beyond this run's noise: {'; '.join([*said, rest] if said else [rest])}.\n"
+
+
+def _failed(experiment: Node) -> Iterator[str]:
+    for name, why in experiment.get("failed", {}).items():
+        yield f"*{name}* could not be measured: {why}.\n"
 
 
 def _standstills(rows: Mapping[str, Node]) -> Iterator[str]:
@@ -192,6 +198,7 @@ def _experiment(name: str, experiment: Node, show: Show) -> Iterator[str]:
     for row_name, row in rows.items():
         yield f"| {row_name} | " + " | ".join(_cells(row, steps)) + " |"
     yield ""
+    yield from _failed(experiment)
     points = _points(rows)
     yield from show(
         f"real-{name}",

@@ -54,6 +54,7 @@ def document(conditions: dict[str, Any]) -> dict[str, Any]:
         "seconds_a_condition": 9.0,
         "others_seen": True,
         "disturbed_blocks_left_out": True,
+        "failed": {"guests": "qemu ended"},
         "conditions": conditions,
     }
     return {
@@ -98,6 +99,7 @@ def test_every_row_and_every_experiment_is_on_the_page() -> None:
     assert "| cpu.idle | 3.00 ✗; 1.50 | 3.00 ✗; 1.50 |" in text
     assert "| adaptive-quiet | 100 | 200 | 250 | 900 | 1.00 (0.90..1.05)" in text
     assert "*Skipped: no server.*" in text
+    assert "*guests* could not be measured: qemu ended." in text
     assert "picture real-one" in text
 
 
