@@ -18,13 +18,15 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from shutil import which
 from typing import Any
 
 import click
 
+from bench.subject import NotMeasurableError
 from bench.virtual.guests import Guest, make_initramfs
 from smartharvest.host import tasks
 from smartharvest.host.cgroup import CgroupTree, Group
@@ -49,12 +51,30 @@ def main(
     rounds: int, seconds: float, rate: float, work_us: int, primary_cpus: int, seed: int
 ) -> None:
     """Two guests under every condition, in interleaved rounds."""
+    missing = [program for program in ("qemu-system-x86_64", "cc", "cpio") if not which(program)]
+    if missing:
+        raise click.ClickException(
+            f"{', '.join(missing)} not found; make lab-image needs them, too"
+        )
+    if os.geteuid():
+        raise click.ClickException("the guests need control groups of their own: run as root")
+    try:
+        compare(rounds, seconds, rate, work_us, primary_cpus, seed)
+    except NotMeasurableError as error:
+        raise click.ClickException(str(error)) from error
+
+
+def compare(
+    rounds: int, seconds: float, rate: float, work_us: int, primary_cpus: int, seed: int
+) -> None:
+    """The document goes to standard output, what a reader wants to standard error."""
     chance = random.Random(seed)
     found: dict[str, list[dict[str, float]]] = {name: [] for name in CONDITIONS}
     with tempfile.TemporaryDirectory(prefix="smartharvest-vm-") as text, groups() as (web, batch):
         directory = Path(text)
         boot, port = make_initramfs(directory), free_port()
         cpus = len(tasks.online_cpus())
+        tell(f"booting two guests, of {primary_cpus} vCPUs and of {cpus}")
         with (
             Guest(boot, directory, "server", cpus=primary_cpus, work_us=work_us,
                   groups=directories(web), port=port) as server,
@@ -70,8 +90,24 @@ def main(
                         time.sleep(1.0)
                         figures = measure(server, bully, port, rate, seconds, chance)
                     found[name].append(figures | report)
-                    print(f"round {number + 1}, {name}: {figures}", file=sys.stderr, flush=True)
-    print(json.dumps({name: summary(one) for name, one in found.items()} | {"rounds": found}))
+                    tell(f"round {number + 1} of {rounds}, {in_words(name, figures)}")
+    medians = {name: summary(one) for name, one in found.items()}
+    tell("medians of the rounds:")
+    for name, figures in medians.items():
+        tell(f"  {in_words(name, figures)}")
+    agent = medians["smartharvest"]
+    tell(f"lent {agent['harvested_cores']:.2f} cores; the agent took {agent['agent_cores']:.3f}")
+    print(json.dumps(medians | {"rounds": found}))
+
+
+def tell(what: str) -> None:
+    print(f"vm-demo: {what}", file=sys.stderr, flush=True)
+
+
+def in_words(name: str, figures: Mapping[str, float]) -> str:
+    """Who was there, and what requests and batch had."""
+    latency = f"P50 {figures['p50_ms']:6.1f} ms, P99 {figures['p99_ms']:6.1f} ms"
+    return f"{name:<13} {latency}, batch {figures['batch_per_s']:6.0f} units/s"
 
 
 def summary(rounds: Sequence[dict[str, float]]) -> dict[str, float]:
