@@ -91,6 +91,14 @@ class AdaptiveQuiet:
         long.observe(seen)
         if recent.dispatches < MIN_DISPATCHES:
             return
+        if alone.queues:
+            if sum(count for _, count in seen.waits) < MIN_DISPATCHES:
+                return  # nothing new
+            if self._step == len(self._steps) - 1 and not seen.lent:
+                self._in_disaster = False
+                if self._periods % self._careful_periods == 0:
+                    self._move(-STEPS_BACK)  # its waits are its own, whatever they are
+                return
         inflation = max(alone.excess(recent, 0.5), alone.excess(recent, 0.99))
         limit_ns = recent.run_ns(0.99)
         # Those of long ago have been answered already.
@@ -117,7 +125,11 @@ class AdaptiveQuiet:
 
     def _move(self, steps: int) -> None:
         boldest = WITHOUT_BUFFER if self._alone.queues else 0
-        self._step = min(len(self._steps) - 1, max(boldest, self._step + steps))
+        before, last = self._step, len(self._steps) - 1
+        self._step = min(last, max(boldest, self._step + steps))
+        if self._alone.queues and before < last - 1 and self._step == last:
+            self._step = last - 1  # the most careful lending is judged by itself first
+            self._recent.forget_waits()
         if steps > 0 and self._step == len(self._steps) - 1:
             self._alone.rest()  # nothing is lent anyway
 

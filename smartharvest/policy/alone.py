@@ -46,6 +46,7 @@ class Alone:
         self._counted = 0
         self._dispatches = 0
         self._was_lent = False
+        self._tells_moves = False
         self._seen_ns = 0
         self._load = self._recent_load = 0.0
         self.queues = False
@@ -65,6 +66,7 @@ class Alone:
         """Whether the period is part of a rest, and nothing to be judged."""
         load = sum(edge_ns * count for edge_ns, count in seen.runs) / DISPATCHES_PERIOD_NS
         self._recent_load += (load - self._recent_load) / LOAD_PERIODS
+        self._tells_moves |= bool(seen.moves)
         # What waited when the cores came back has waited for them.
         clean = not seen.lent and not self._was_lent
         self._was_lent = seen.lent
@@ -96,7 +98,7 @@ class Alone:
         """
         alone = 1 + self.strain.inflation(q)
         excess = (1 + seen.inflation(q)) / alone - 1
-        if not self.queues or excess <= 0 or seen.returns == 0:
+        if not self.queues or excess <= 0 or not self._tells_moves:
             return excess
         held_up = min(1.0, BURST * seen.returns / seen.dispatches)
         most = (1 + self.strain.inflation(q, held_up, seen.move_ns(0.99))) / alone - 1

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from smartharvest.policy.adaptive_buffer import AdaptiveBuffer
 from smartharvest.policy.adaptive_quiet import AdaptiveQuiet, steps
-from smartharvest.policy.alone import REST_PERIODS
+from smartharvest.policy.alone import QUEUEING_PERIODS, REST_PERIODS
 from smartharvest.policy.base import Dispatches, DispatchesObserver, Policy, PolicySettings
 from tests.unit.policy.dispatches import period
 from tests.unit.policy.windows import window
@@ -146,6 +146,23 @@ def test_what_lending_adds_to_its_own_queueing_is_harm(
     told.of(*[QUEUEING] * 50)
     worse = {0: 300, LONG: 500, 5000: 200}
     assert max(told.of(worse) for _ in range(60)) == TOTAL
+
+
+def test_waits_with_nothing_lent_are_no_reason_to_go_on_lending_nothing() -> None:
+    policy = AdaptiveQuiet(PolicySettings(TOTAL))
+    told = Told(policy, QUEUEING)
+    told.of(*[{}] * QUEUEING_PERIODS)
+    told.alone = {0: 100, LONG: 500, 3000: 400}  # its own, and far worse than at first
+    assert min(told.of({}) for _ in range(20)) < TOTAL
+
+
+def test_a_queueing_primary_is_judged_at_the_most_careful_lending_before_it_ends() -> None:
+    policy = AdaptiveQuiet(PolicySettings(TOTAL))
+    told = Told(policy, QUEUEING)
+    told.of(*[QUEUEING] * 50)
+    worse = {0: 300, LONG: 500, 5000: 200}
+    seen = [told.of(worse) for _ in range(60)]
+    assert seen.index(TOTAL - 1) < seen.index(TOTAL)
 
 
 def test_where_cores_come_back_late_what_was_wanted_lately_stays() -> None:

@@ -79,6 +79,7 @@ def test_a_load_that_falls_asks_for_another_look() -> None:
 def test_what_no_core_that_came_back_can_have_caused_is_not_held_against_lending() -> None:
     alone, few, many = rested({0: 600, 300: 400}), Strain(), Strain()
     worse = {0: 100, 300: 500, 3000: 400}
+    alone.observe(period(11, worse, moves={100: 2}))
     few.observe(period(11, worse, moves={100: 2}))
     many.observe(period(11, worse, moves={100: 400}))
     for q in (0.5, 0.99):
