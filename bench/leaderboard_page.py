@@ -57,7 +57,7 @@ def goals(board: list[Standing]) -> str:
         lines.append(
             f"- `{mechanism}`: {one.calibrated_cores:.2f} cores on the calibrated ones, "
             f"{times:.1f} times the paper's {papers:.2f}, goal 3: "
-            f"{_met(times >= TIMES_THE_PAPERS)}; {idle:.0%} of all that is idle{bound}."
+            f"{_met(times >= TIMES_THE_PAPERS)}; {idle:.1%} of all that is idle{bound}."
         )
     return "\n".join(lines)
 

@@ -1,0 +1,26 @@
+"""The leaderboard's page says what was reached and who fails where."""
+
+from __future__ import annotations
+
+from bench.leaderboard_page import failures, page
+from smartharvest.simulator.leaderboard import Row
+
+
+def row(policy: str, workload: str, p99_change: float, seed: int = 1) -> Row:
+    return Row(workload, "cpugroups", policy, seed, 2.0, 0.2, 0.5, 0.01, p99_change, 0.0, 9.0, 0)
+
+
+def test_who_is_beyond_ten_percent_is_named_with_the_workload() -> None:
+    rows = [row("smartharvest", "mmpp", 0.42), row("smartharvest", "two", 0.1)]
+    told = failures([*rows, row("adaptive-quiet", "mmpp", 0.02)])
+    assert "| cpugroups | smartharvest | mmpp +42% |" in told
+    assert "two" not in told
+    assert "adaptive-quiet" not in told
+
+
+def test_the_page_names_the_seeds_of_each_run() -> None:
+    rows = [row("smartharvest", "moses", 0.0), row("adaptive-quiet", "moses", 0.0)]
+    told = page(rows, [row(one.policy, "moses", 0.0, 101) for one in rows], rows[1:])
+    assert "Seeds: 1." in told
+    assert "Seeds: 101." in told
+    assert "goal 3: **missed**" in told
