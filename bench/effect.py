@@ -41,8 +41,8 @@ from smartharvest.host import tasks
 from smartharvest.host.cgroup import Group
 from smartharvest.host.cpulist import format_cpulist
 from smartharvest.host.writer import HostWriter
+from smartharvest.loop_building import HANDOVER_PRIORITY
 from smartharvest.mechanisms import CpuGroups
-from smartharvest.session import HANDOVER_PRIORITY
 
 THREADS = {"merge": (1, 4, 16, 64), "unheld": (4, 64), "affinity": (4, 64), "cpugroups": (4, 64)}
 """Of the batch, for each mechanism."""

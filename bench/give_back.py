@@ -24,7 +24,7 @@ from bench.subject import Effort, Figures, NotMeasurableError, Subject, interlea
 from smartharvest import _core
 from smartharvest.demo.children import BullyProcess
 from smartharvest.host import tasks
-from smartharvest.session import FIFO_PRIORITY
+from smartharvest.loop_building import FIFO_PRIORITY
 
 SECONDS = 2.0
 THREADS = 4

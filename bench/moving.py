@@ -47,7 +47,7 @@ from smartharvest.host.cpulist import format_cpulist
 from smartharvest.host.journal import Journal
 from smartharvest.host.recovery import recover
 from smartharvest.host.writer import HostWriter
-from smartharvest.session import HANDOVER_PRIORITY, RESCUE_PRIORITY
+from smartharvest.loop_building import HANDOVER_PRIORITY, RESCUE_PRIORITY
 
 SLICE_S = 1.2
 """Some 150 bursts; a slice that is to be kept is longer."""

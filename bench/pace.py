@@ -16,7 +16,7 @@ from smartharvest import _core
 from smartharvest._learner import Decider
 from smartharvest.learning.costs import COSTS, cost_table
 from smartharvest.learning.csoaa_native import NativeCsoaa
-from smartharvest.session import FIFO_PRIORITY
+from smartharvest.loop_building import FIFO_PRIORITY
 
 TOTAL = 2
 SECONDS = 1.2

@@ -15,7 +15,7 @@ from bench import probe
 from bench.statistics import across_rounds, ratio
 from bench.subject import Effort, Figures, Picture, Subject, interleave
 from smartharvest import _core
-from smartharvest.session import FIFO_PRIORITY
+from smartharvest.loop_building import FIFO_PRIORITY
 
 PACINGS = ("sleep", "hybrid", "spin")
 POLL_NS = 50_000

@@ -32,7 +32,7 @@ from bench.subject import Effort, Figures, NotMeasurableError, Subject, goal, in
 from smartharvest import _core
 from smartharvest.demo.children import BullyProcess
 from smartharvest.demo.standstill import Standstills
-from smartharvest.session import FIFO_PRIORITY
+from smartharvest.loop_building import FIFO_PRIORITY
 
 BATCH_THREADS = 4
 WAKES = 60

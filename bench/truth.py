@@ -24,7 +24,7 @@ from bench.subject import Effort, Figures, NotMeasurableError, Subject, goal, in
 from smartharvest import _core
 from smartharvest.errors import RightsError
 from smartharvest.host.waits import Taskstats
-from smartharvest.session import FIFO_PRIORITY
+from smartharvest.loop_building import FIFO_PRIORITY
 from smartharvest.window import Window
 
 SECONDS, LEAST_S = 0.5, 0.15

@@ -4,37 +4,30 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import errno
 import logging
 import os
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from smartharvest import _core
 from smartharvest.agent import Agent, Decision
 from smartharvest.cluster.monitor import HarvestMonitor
 from smartharvest.config import Settings
+from smartharvest.deciders import long_term_of
 from smartharvest.dispatch_watch import DispatchWatch, judges_waits
 from smartharvest.errors import (
     ConfigError,
     SmartHarvestError,
-    TargetError,
-    TargetVanished,
 )
-from smartharvest.halts import GONE, explain_halt
-from smartharvest.host import libvirt_domains
-from smartharvest.host.charges import ReadCharge, charge_of
-from smartharvest.host.foreign_pins import ForeignPin
-from smartharvest.host.other_writers import Surprise
+from smartharvest.halts import explain_halt
 from smartharvest.host.priority import ControlPlanePriority
 from smartharvest.host.shared_page import Phase
+from smartharvest.host_watch import HostWatch
 from smartharvest.policy import LENDS_NOTHING, Policy
 from smartharvest.policy.fallback import explanation, fallback_steps
+from smartharvest.report import Report
 from smartharvest.rest import Rest
-from smartharvest.sensing import RANKING, resync
-from smartharvest.sensor_check import SensorCheck
 from smartharvest.steering import Steering
 from smartharvest.survey import Survey
 from smartharvest.telemetry.client import socket_path
@@ -57,59 +50,7 @@ WAIT_MS = 100
 """Longest sleep otherwise."""
 CHORES_NS = 50_000_000
 """How often beats, the guardian and the socket's clients have their turn while windows come."""
-HOUSEKEEPING_NS = 1_000_000_000
 PUBLISH_S = 1.0
-BLIND_CHECKS = 2
-"""A sensor that missed much so often in a row has failed."""
-HOUSEKEEPING_SHARE = 100
-"""Looking after the targets may take one part in so many of the time."""
-HOUSEKEEPING_MOST_NS = 5_000_000_000
-"""... but no longer between two looks, however long the first took: they notice what is amiss."""
-LOOKS_FOR_OTHERS = 3
-
-
-@dataclass(frozen=True)
-class Report:
-    """What a run did. Cores are means over its time."""
-
-    policy: str
-    sensor: str
-    sensor_drift: int
-    """How often a resynchronisation found the in-kernel sensor off, in CPUs and tasks."""
-    displacements: int
-    """How often an elastic task got a CPU that others waited for (0 where nobody rescues)."""
-    primary_on_lent_cores: float
-    """Lent cores that primary tasks ran on, mean; 0 where the in-kernel sensor is missing."""
-    scheduling: str
-    seconds: float
-    total: int
-    windows: int
-    harvested_cores: float
-    busy_cores: float
-    short_safeguards: int
-    long_safeguards: int
-    assignments: int
-    polls: int
-    late_polls: int
-    missed_polls: int
-    lateness_us: dict[str, float]
-    plans_expired: int
-    stale_windows: int
-    dropped_windows: int
-    wake_ups: int
-    """Of an event-driven loop, by its sensor."""
-    lessons: int
-    agent_cpu_seconds: float
-    fallbacks: list[str]
-    """Policies that failed and what took their place."""
-    give_backs: dict[str, int]
-    """Why doubt took the cores back, and how often."""
-
-
-_OTHER_GROUPS_OR_CPUS = frozenset(
-    {errno.EBUSY, errno.EINVAL, errno.EACCES, _core.EFFECTIVE_MISMATCH, *GONE}
-)
-"""What a loop may halt with on a host that is not as it was built for."""
 _OF_THE_POLICY = frozenset({"policy", "safeguard"})
 """Settings that concern the policy alone: the loop need not start anew."""
 
@@ -143,31 +84,27 @@ class Run:
         self._chores_ns = 0
         self._priority = ControlPlanePriority()
         self._rest = Rest()
-        self._drift = 0
         self._publish_s = 0.0
         self._monitor = HarvestMonitor(
             session.capacity.elastic_min,
             session.settings.promise_hold_ns // 1_000_000_000,
             session.settings.promise_probability,
         )
-        self._check = SensorCheck(session.settings.window_ns)
-        self._charged: list[object] = []
-        self._charge: ReadCharge = lambda: None
+        self._host_watch = HostWatch(session, self)
         self._displacements = self._primary_on_lent_ns = 0
-        self._next_look_ns = _core.monotonic_ns() + HOUSEKEEPING_NS
 
     def run(
         self, seconds: float | None, started: Callable[[], None], finished: Callable[[], None]
     ) -> Report:
         session = self._session
-        self._loop = self._make_loop()
+        self.loop = self._make_loop()
         cpu_s, began = time.process_time(), time.monotonic()
         self._began = cpu_s, began
         steering = Steering(session, self)
         control = self._listen(steering)
         self._rest.because("operator", session.held)
         try:
-            self._loop.start()
+            self.loop.start()
             self._enter_running()
             self._say_scheduling()
             started()
@@ -185,13 +122,13 @@ class Run:
                         control.serve()
                 self._judge_waits()
                 self._permit()
-                self._dispatches.look(self._agent.policy, self._loop, now_ns)
-                self._loop.sensor.attend()
-                if self._loop.halt is not None:
-                    self._go_on_or_explain()
+                self._dispatches.look(self._agent.policy, self.loop, now_ns)
+                self.loop.sensor.attend()
+                if self.loop.halt is not None:
+                    self._host_watch.go_on_or_explain()
                 if session.moves_threads:
                     self._follow_births()
-                self._look_after_targets()
+                self._host_watch.look()
                 if time.monotonic() >= self._publish_s:
                     self._publish_s = time.monotonic() + PUBLISH_S
                     self._publish()
@@ -213,8 +150,8 @@ class Run:
             if self._waits is not None:
                 self._waits.close()
         elapsed_s = time.monotonic() - began
-        if self._loop.halt is not None and self._outdated_by() is None:
-            explain_halt(self._session, self._loop)
+        if self.loop.halt is not None and self._host_watch.outdated_by() is None:
+            explain_halt(self._session, self.loop)
         return self._report(elapsed_s, time.process_time() - cpu_s)
 
     def _make_loop(self) -> _core.Loop:
@@ -232,11 +169,11 @@ class Run:
         hurries = self._decides_itself or self._can_lend()
         if hurries != self._hurries:
             self._hurries = hurries
-            self._loop.hurry(hurries)
-        prompt = self._session.moves_threads or isinstance(self._loop.sensor, _core.PerfSensor)
+            self.loop.hurry(hurries)
+        prompt = self._session.moves_threads or isinstance(self.loop.sensor, _core.PerfSensor)
         look_ms = WAIT_MS if prompt or (hurries and not self._decides_itself) else LOOK_MS
         timeout_ms = min(look_ms, int(most_ms), self._judgement_ms())
-        self._loop.wait(max(0, timeout_ms), -1 if control is None else control.fileno())
+        self.loop.wait(max(0, timeout_ms), -1 if control is None else control.fileno())
 
     def _can_lend(self) -> bool:
         """Whether anything might be lent for what a window is answered."""
@@ -254,7 +191,7 @@ class Run:
         if self._decides_itself:
             now_ns = _core.monotonic_ns()
             lasts_ns = max(4 * self._session.settings.window_ns, PERMIT_MS * 1_000_000)
-            self._loop.permit(now_ns + lasts_ns if self._may_lend(now_ns) else 0)
+            self.loop.permit(now_ns + lasts_ns if self._may_lend(now_ns) else 0)
 
     def _watch_waits(self) -> WaitWatch | None:
         long_term, settings = self._agent.long_term, self._session.settings
@@ -268,8 +205,8 @@ class Run:
         )
 
     def _close_loop(self) -> None:
-        self._loop.stop()
-        sensor = self._loop.sensor
+        self.loop.stop()
+        sensor = self.loop.sensor
         if isinstance(sensor, _core.BpfSensor):
             self._displacements += sensor.displacements
         self._primary_on_lent_ns = self._on_lent_ns(sensor)
@@ -304,11 +241,11 @@ class Run:
 
     def _tell_capacity(self) -> dict[str, Any]:
         """What this node can promise a cluster engine (cluster/monitor.py)."""
-        now_ns, loop, long_term = _core.monotonic_ns(), self._loop, self._agent.long_term
+        now_ns, loop, long_term = _core.monotonic_ns(), self.loop, self._agent.long_term
         withdrawn = self._rest.reason
         if withdrawn is None and long_term is not None and long_term.rest_left_ns(now_ns) > 0:
             withdrawn = "the long-term safeguard rests"
-        self._monitor.observe(now_ns, self._counters()["harvested_core_ns"], withdrawn)
+        self._monitor.observe(now_ns, self.counters()["harvested_core_ns"], withdrawn)
         return self._monitor.told(now_ns, loop.harvested, self._session.capacity.max_harvest)
 
     def _state(self) -> AgentState:
@@ -318,17 +255,17 @@ class Run:
             settings=session.settings,
             survey=session.survey,
             agent=self._agent,
-            loop=self._loop,
-            counters=self._counters(),
+            loop=self.loop,
+            counters=self.counters(),
             sensing=session.sensing,
             failed_sensors=frozenset(session.failed_sensors),
-            drift=self._drift,
-            check=self._check,
+            drift=self._host_watch.drift,
+            check=self._host_watch.check,
             answered=self._answered,
             waits=self._waits.last if self._waits else None,
             waits_unreadable=self._waits.unreadable if self._waits else "long_term is off",
             resting=self._rest.reason,
-            primary_on_lent_ns=self._on_lent_ns(self._loop.sensor),
+            primary_on_lent_ns=self._on_lent_ns(self.loop.sensor),
             give_backs=self._give_backs(),
             seconds=time.monotonic() - began,
             cpu_seconds=time.process_time() - cpu_s,
@@ -344,19 +281,19 @@ class Run:
         settings = self._session.settings
         if not settings.realtime or settings.pacing == "spin":
             return
-        while self._loop.scheduling is None:  # its thread is about to find out
+        while self.loop.scheduling is None:  # its thread is about to find out
             time.sleep(0.0001)
-        if self._loop.scheduling != "fifo":
+        if self.loop.scheduling != "fifo":
             _log.warning(
                 "SCHED_FIFO was refused (no CAP_SYS_NICE, or a cpu group without real-time "
                 "budget): the loop runs as %s and may be late by milliseconds under load",
-                self._loop.scheduling,
+                self.loop.scheduling,
             )
 
     def _answer(self) -> bool:
         """Decides on every window that has come in, if any: the loop takes up the newest answer."""
         came = False
-        while (taken := self._loop.take_answered()) is not None:
+        while (taken := self.loop.take_answered()) is not None:
             came = True
             window, answer = taken
             if self._waits is not None:
@@ -371,7 +308,7 @@ class Run:
             if answer is not None:
                 pass  # it is in force already, or not permitted
             elif why_not is None:
-                self._loop.post(
+                self.loop.post(
                     decision.seq,
                     decision.primary_cores,
                     decision.safe_cores,
@@ -381,11 +318,11 @@ class Run:
                 )
             else:
                 total = self._agent.total
-                self._loop.post(decision.seq, total, total)
+                self.loop.post(decision.seq, total, total)
             self._answered = window, decision
             self._lessons += decision.label is not None
             if self._session.audit is not None:
-                self._session.audit.decision(window, decision, self._loop.harvested, why_not)
+                self._session.audit.decision(window, decision, self.loop.harvested, why_not)
             self._observe(window, decision)
         self._tell_why()
         return came
@@ -411,7 +348,7 @@ class Run:
         now_ns = _core.monotonic_ns()
         if self._waits is None or self._waits.left_ns(now_ns) > 0:
             return
-        session, loop = self._session, self._loop
+        session, loop = self._session, self.loop
         tripped = self._waits.judge(
             now_ns,
             session.primary_threads,
@@ -424,95 +361,32 @@ class Run:
 
     def _look_after_guardian(self) -> None:
         keeper = self._session.keeper
-        if keeper is not None and self._rest.because("guardian", keeper.check()):
-            self._lend_nothing()
+        if keeper is not None:
+            self.rest_because("guardian", keeper.check())
 
     def _lend_nothing(self) -> None:
         """At once, instead of with the next window's answer."""
         if self._decides_itself:
-            self._loop.permit(0)
+            self.loop.permit(0)
         if self._answered is not None:
             total = self._agent.total
-            self._loop.post(self._answered[1].seq, total, total)
-
-    def _look_after_targets(self) -> None:
-        """Once a second: are the targets there, and is the host as the loop was built for?"""
-        began_ns = _core.monotonic_ns()
-        if began_ns < self._next_look_ns and not libvirt_domains.changed():
-            return
-        session = self._session
-        session.follow_patterns()
-        for target in session.targets():
-            if not target.alive():
-                raise TargetVanished(f"{target.spec}: is gone; everything was given back")
-        session.adopt_newcomers()
-        self._drift += resync(self._loop.sensor)
-        self._check_sensor(began_ns)
-        try:
-            seen = session.look()
-        except (TargetError, ConfigError) as error:
-            if self._rest.because("host", str(error)):
-                self._lend_nothing()
-        else:
-            self._rest.because("host", None)
-            if self._check.blind_in_a_row >= BLIND_CHECKS and self._steps_down():
-                self._rebuild(seen, "the sensor misses too much")
-            elif seen != session.survey:
-                self._rebuild(seen, "the targets' groups or CPUs have changed")
-            else:
-                self._look_for_other_writers()
-        took_ns = _core.monotonic_ns() - began_ns
-        pause_ns = min(HOUSEKEEPING_MOST_NS, took_ns * HOUSEKEEPING_SHARE)
-        self._next_look_ns = began_ns + max(HOUSEKEEPING_NS, pause_ns)
-
-    def _look_for_other_writers(self) -> None:
-        """Raises ForeignWrite if the groups are not as the loop has left them, and stay so."""
-        session, loop = self._session, self._loop
-        session.confine_strangers()
-        surprise: Surprise | None = None
-        pins: list[ForeignPin] = []
-        for _ in range(LOOKS_FOR_OTHERS):
-            before = self._moves()
-            pins = session.foreign_pins()
-            try:
-                surprise = session.surprise(before[0])
-            except OSError:
-                return  # what cannot be read is met again where it is needed
-            if not (surprise or pins) or loop.halt is not None or self._moves() != before:
-                return
-            time.sleep(0.001)  # the loop may be amid a write that it has not counted yet
-        if surprise is not None:
-            session.step_aside(surprise)
-        session.step_aside_for(pins)
-
-    def _moves(self) -> tuple[int, int]:
-        """(cores lent, moves of the loop): while they stay, so do the groups."""
-        return self._loop.harvested, self._loop.counters()["assignments"]
+            self.loop.post(self._answered[1].seq, total, total)
 
     def _follow_births(self) -> None:
         """Takes along what an elastic process has started."""
         session = self._session
         smallest = session.capacity.elastic_cpus(0)
-        crowded = session.follow(self._loop.actuator, smallest)
-        if self._rest.because("births", crowded):
-            self._lend_nothing()
+        self.rest_because("births", session.follow(self.loop.actuator, smallest))
 
-    def _check_sensor(self, now_ns: int) -> None:
-        """Holds what the sensor saw against what the kernel charged the primaries."""
-        session = self._session
-        if self._charged != session.primaries:
-            self._charged = list(session.primaries)
-            self._charge = charge_of(session.primaries)
-            self._check.start_anew()
-        blind = self._check.observe(now_ns, self._counters()["busy_core_ns"], self._charge())
-        if self._rest.because("sensor", blind):
+    def rest_because(self, cause: str, reason: str | None) -> None:
+        """Lends nothing from now on for this ``reason``, if it is one and the first."""
+        if self._rest.because(cause, reason):
             self._lend_nothing()
 
     def hold(self, reason: str | None) -> None:
         """Lends nothing from now on because the operator says so (None: lends again)."""
         self._session.held = reason
-        if self._rest.because("operator", reason):
-            self._lend_nothing()
+        self.rest_because("operator", reason)
 
     def take_up(self, new: Settings) -> None:
         """Goes on with other settings, of which only LIVE ones differ.
@@ -531,15 +405,15 @@ class Run:
                 self._go_on_learning(agent.policy)
             decides = self._decides_itself or session.make_decider(agent.policy) is not None
             if changed - _OF_THE_POLICY or decides:
-                self._rebuild(seen, "the configuration has changed")
+                self.rebuild(seen, "the configuration has changed")
         except (SmartHarvestError, OSError):
             session.settings, agent.policy = old, policy
-            if self._counted is self._loop:  # stopped, and no other in its place
-                self._rebuild(session.look(), "the configuration stays")
+            if self._counted is self.loop:  # stopped, and no other in its place
+                self.rebuild(session.look(), "the configuration stays")
             raise
         agent.keep_idle = seen.capacity.keep_idle
         if any(name.startswith("long_term") or name == "waits" for name in changed):
-            agent.long_term = session.make_long_term()
+            agent.long_term = long_term_of(session.settings)
             if self._waits is not None:
                 self._waits.close()
             self._waits = self._watch_waits()
@@ -552,14 +426,15 @@ class Run:
             policy.learner = self._learner  # type: ignore[attr-defined]
         self._learner = policy.learner  # type: ignore[attr-defined]
 
-    def _rebuild(self, seen: Survey, why: str) -> None:
+    def rebuild(self, seen: Survey, why: str) -> None:
+        """Goes on with a loop for the host as ``seen``, or ends for a session that can."""
         session = self._session
         if session.was_made_again(seen):
             _log.warning("a group was removed and made again: starting anew with its originals")
             session.replacement = session.settings
             session.stop()
             return
-        if seen.capacity.total != session.capacity.total and session.has_patterns:
+        if seen.capacity.total != session.capacity.total and session.participants.may_change:
             _log.info("the primaries now share %d cores: starting anew", seen.capacity.total)
             session.replacement = session.settings
             session.stop()
@@ -577,11 +452,11 @@ class Run:
         self._priority.put_back()  # new threads of the loop inherit it
         session.enter_phase(Phase.ARRANGING)
         self._close_loop()
-        self._past, self._counted = self._counters(), self._loop
+        self._past, self._counted = self.counters(), self.loop
         session.make_room(seen)
-        self._check.start_anew()
-        self._loop = self._make_loop()
-        self._loop.start()
+        self._host_watch.check.start_anew()
+        self.loop = self._make_loop()
+        self.loop.start()
         self._enter_running()
 
     def _enter_running(self) -> None:
@@ -589,46 +464,9 @@ class Run:
         if not self._session.is_made_tree:  # nobody runs there whom it could be in the way of
             self._priority.lower(self._session.settings.control_priority)
 
-    def _go_on_or_explain(self) -> None:
-        session, halt = self._session, self._loop.halt
-        seen = self._outdated_by()
-        if seen is None and halt == ("sensor", errno.ESTALE):
-            _log.warning("other CPUs are online, or the sensor lost sight of one: it starts anew")
-            seen = session.look_at_what_is_left()
-        if seen is None and halt == ("sensor", errno.ENOLINK) and self._steps_down():
-            seen = session.survey
-        if seen is None:
-            explain_halt(self._session, self._loop)
-        self._rebuild(seen, "the targets' groups or CPUs have changed")
-
-    def _steps_down(self) -> bool:
-        """Whether another sensor can take the place of this one, which has failed."""
-        session = self._session
-        if session.sensing is None or session.sensing.name == RANKING[-1]:
-            return False
-        session.failed_sensors.add(session.sensing.name)
-        if session.settings.sensor != "auto":
-            return False
-        _log.warning("sensor: %s has failed; stepping down", session.sensing.name)
-        return True
-
-    def _outdated_by(self) -> Survey | None:
-        """The host as it is now, if that differs and may be why the loop halted; else None.
-
-        Groups below a target come and go, and CPUs go offline. A lost target is no such case.
-        """
-        session, halt = self._session, self._loop.halt
-        if halt is None or halt[1] not in _OTHER_GROUPS_OR_CPUS:
-            return None
-        session.follow_patterns()
-        if not all(target.alive() for target in session.targets()):
-            return None
-        seen = session.look_at_what_is_left()
-        return None if seen == session.survey else seen
-
     def _give_backs(self) -> dict[str, int]:
         """How often doubt took the cores back, by reason; see docs/operations.md."""
-        counters = self._counters()
+        counters = self.counters()
         return {
             "plan expired": counters["plans_expired"],
             "stale window": counters["stale_windows"],
@@ -636,22 +474,22 @@ class Run:
             **self._rest.counts,
         }
 
-    def _counters(self) -> dict[str, int]:
+    def counters(self) -> dict[str, int]:
         """Of this loop and those before it."""
-        if self._counted is self._loop:
+        if self._counted is self.loop:
             return self._past
         return {
-            name: self._past.get(name, 0) + value for name, value in self._loop.counters().items()
+            name: self._past.get(name, 0) + value for name, value in self.loop.counters().items()
         }
 
     def _report(self, elapsed_s: float, cpu_s: float) -> Report:
-        loop, agent = self._loop, self._agent
-        n = self._counters()
+        loop, agent = self.loop, self._agent
+        n = self.counters()
         polled_ns = max(1, n["polled_ns"])
         return Report(
             policy=agent.policy.name,
             sensor=self._session.sensing.name if self._session.sensing else "none",
-            sensor_drift=self._drift,
+            sensor_drift=self._host_watch.drift,
             displacements=self._displacements,
             primary_on_lent_cores=self._primary_on_lent_ns / polled_ns,
             scheduling=loop.scheduling or "none",

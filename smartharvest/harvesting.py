@@ -15,8 +15,9 @@ from smartharvest.config import Settings
 from smartharvest.errors import CpusLost, SmartHarvestError
 from smartharvest.host.other_writers import ForeignWrite
 from smartharvest.learning.model_keeper import ModelKeeper, keep_model
+from smartharvest.report import Report
 from smartharvest.retreat import Retreat
-from smartharvest.session import Report, Session
+from smartharvest.session import Session
 from smartharvest.shadow import ShadowSession
 from smartharvest.succession import SIGNALS, Inheritance, replace_program
 from smartharvest.window import Window

@@ -15,12 +15,13 @@ from types import TracebackType
 from typing import Any, NoReturn, Self
 
 from smartharvest import _core
-from smartharvest._learner import Csoaa, Decider
+from smartharvest._learner import Decider
 from smartharvest._lend_order import LendOrder
 from smartharvest.agent import Agent, Decision
 from smartharvest.capacity import Capacity
 from smartharvest.config import Settings
-from smartharvest.control import Report, Run
+from smartharvest.control import Run
+from smartharvest.deciders import choose_policy, decider_of, long_term_of
 from smartharvest.elastic_side import ElasticSide
 from smartharvest.errors import ConfigError, CpusLost, RightsError, TargetError, TargetVanished
 from smartharvest.guardian.keeper import Keeper
@@ -39,7 +40,7 @@ from smartharvest.host.other_writers import (
     Surprise,
     find_surprise,
 )
-from smartharvest.host.patterns import expand, is_pattern
+from smartharvest.host.patterns import expand
 from smartharvest.host.recovery import RecoveryReport, recover
 from smartharvest.host.service_manager import ServiceManager
 from smartharvest.host.shared_page import Phase
@@ -48,13 +49,12 @@ from smartharvest.host.targets import CgroupTarget, PidTarget, check_apart, reso
 from smartharvest.host.virtual_machines import check_idleness_shows
 from smartharvest.host.writer import HostWriter
 from smartharvest.host.writer_trace import OtherWriters
-from smartharvest.learning.options import LearningOptions
-from smartharvest.policy import SHARED_POLICIES, Policy, check_policy, make_policy
-from smartharvest.policy.fallback import Fallback, stand_ins
-from smartharvest.policy.smartharvest import SmartHarvest
+from smartharvest.loop_building import HostLoopBuilder, LoopBuilder
+from smartharvest.participants import Participants
+from smartharvest.policy import Policy
 from smartharvest.primary_side import PrimarySide
-from smartharvest.safeguard import LongTermSafeguard
-from smartharvest.sensing import Sensing, make_sensor
+from smartharvest.report import Report
+from smartharvest.sensing import Sensing
 from smartharvest.succession import Inheritance, arrangement_of, signals_held
 from smartharvest.survey import Survey, look_at_primaries, survey
 from smartharvest.telemetry.audit import AuditLog
@@ -62,15 +62,11 @@ from smartharvest.telemetry.metrics import Metrics
 from smartharvest.telemetry.status import Warnings
 from smartharvest.window import Window
 
-__all__ = ["FIFO_PRIORITY", "Report", "Session"]
+__all__ = ["Session"]
 
 _log = logging.getLogger(__name__)
 _package_log = logging.getLogger("smartharvest")
 
-FIFO_PRIORITY = 10
-RESCUE_PRIORITY = FIFO_PRIORITY + 1
-HANDOVER_PRIORITY = FIFO_PRIORITY - 1
-"""Below the loop's: on its own core it must never be waited for."""
 GUARDIAN_PATIENCE_S = 1.0
 """How long the guardian may be amid writing the minimum."""
 
@@ -123,10 +119,7 @@ class Session:
         self.keeper: Keeper | None = None
         self.sensing: Sensing | None = None
         self.failed_sensors: set[str] = set()
-        self.primaries: list[CgroupTarget | PidTarget] = []
-        self.elastic: CgroupTarget | PidTarget | None = None
         self.primary_side: PrimarySide | None = None
-        self._unusable: set[str] = set()
         self.warnings = Warnings()
 
     # --- arranging the host ----------------------------------------------------------------------
@@ -190,14 +183,11 @@ class Session:
             self._start_guardian()
             if left is not None:
                 self.enter_phase(Phase.ARRANGING)
-            self.primaries = self._present_primaries()
-            self.elastic = self._resolve(self._the_elastic(elastic_spec))
-            check_apart(self.primaries, self.elastic)
-            self._make_idleness_show(self.primaries)
+            elastic = self._find_participants(elastic_spec)
             self.elastic_side = ElasticSide(
                 settings,
                 self.tree,
-                self.elastic,
+                elastic,
                 self.writer,
                 may_nudge=None if left is None else left.may_nudge,
             )
@@ -340,6 +330,14 @@ class Session:
     def capacity(self) -> Capacity:
         return self.survey.capacity
 
+    def _find_participants(self, elastic: TargetSpec) -> CgroupTarget | PidTarget:
+        self.participants = Participants(self.tree, self.settings.primary, self._resolve)
+        self.participants.find_primaries()
+        found = self.participants.find_elastic(elastic)
+        check_apart(self.primaries, found)
+        self._make_idleness_show(self.primaries)
+        return found
+
     def _resolve(self, spec: TargetSpec) -> CgroupTarget | PidTarget:
         if spec.kind == "cgroup":
             group = self.tree.group(spec.value)
@@ -347,78 +345,36 @@ class Session:
                 make_counterpart(group, "cpuset", self.writer)
         return resolve_target(spec, self.tree)
 
-    def _the_elastic(self, pattern: TargetSpec) -> TargetSpec:
-        """What the elastic target stands for, which is one group."""
-        found = expand(pattern, self.tree)
-        if len(found) != 1:
-            names = ", ".join(str(spec) for spec in found[:3])
-            what = f"stands for {len(found)} targets ({names} ...)" if found else "matches nothing"
-            raise TargetError(f"{pattern}: {what}; the elastic target is one that exists")
-        return found[0]
-
     def _make_idleness_show(self, primaries: Sequence[CgroupTarget | PidTarget]) -> None:
         """Stops KVM's polling if it is to; raises TargetError for a guest that never looks idle."""
         off = self.settings.halt_poll == "off"
         stop = (lambda path: self.writer.set(path, "0")) if off else None
         check_idleness_shows(primaries, stop_polling=stop)
 
-    def _present_primaries(self) -> list[CgroupTarget | PidTarget]:
-        """The primaries there are now; raises TargetError if one that is no pattern is not."""
-        found = []
-        for pattern in self.settings.primary:
-            specs = expand(pattern, self.tree)
-            for spec in specs:
-                try:
-                    found.append(self._resolve(spec))
-                except TargetError as error:
-                    if not is_pattern(pattern):
-                        raise
-                    if str(spec) not in self._unusable:
-                        self._unusable.add(str(spec))
-                        _log.warning("%s; it is left out until that changes", error)
-        if not found:
-            names = ", ".join(map(str, self.settings.primary))
-            raise TargetError(f"{names}: matches nothing that could be a primary")
-        return found
+    @property
+    def primaries(self) -> list[CgroupTarget | PidTarget]:
+        """Those there are now."""
+        return self.participants.primaries
 
     @property
-    def has_patterns(self) -> bool:
-        """Whether primaries may come and go."""
-        return any(map(is_pattern, self.settings.primary))
+    def elastic(self) -> CgroupTarget | PidTarget | None:
+        """None in shadow mode alone."""
+        return self.participants.elastic
 
     def follow_patterns(self) -> None:
         """Takes in primaries that have appeared and lets go of those that have vanished."""
-        if not self.has_patterns:
+        if not self.participants.follow():
+            return
+        self.audit_event("primaries", now=sorted(str(target.spec) for target in self.primaries))
+        if not self.primaries:
             return
         try:
-            now = self._present_primaries()
-            check_apart(now, self.elastic)
-        except (TargetError, TargetVanished, RightsError) as error:
-            if self.primaries and not any(target.alive() for target in self.primaries):
-                _log.warning("%s; nothing is lent until one appears", error)
-                self.audit_event("primaries", now=[])
-                self.primaries = []
-            return
-        before = {str(target.spec) for target in self.primaries}
-        after = {str(target.spec) for target in now}
-        if before != after:
-            for spec in sorted(after - before):
-                _log.info("%s has appeared", spec)
-            for spec in sorted(before - after):
-                _log.info("%s has vanished", spec)
-            self.audit_event("primaries", now=sorted(after))
-            self.primaries = now
-            try:
-                self._make_idleness_show(now)
-            except TargetError as error:  # it only looks busier than it is
-                _log.warning("%s", error)
-            if self.primary_side is not None:  # which knows those from before
-                self.replacement = self.settings
-                self.stop()
-
-    def targets(self) -> list[CgroupTarget | PidTarget]:
-        """All there are now."""
-        return [*self.primaries, *([] if self.elastic is None else [self.elastic])]
+            self._make_idleness_show(self.primaries)
+        except TargetError as error:  # it only looks busier than it is
+            _log.warning("%s", error)
+        if self.primary_side is not None:  # which knows those from before
+            self.replacement = self.settings
+            self.stop()
 
     def look(self) -> Survey:
         """The host as it is now, as far as the loop depends on it."""
@@ -581,123 +537,34 @@ class Session:
     def make_loop(self) -> _core.Loop:
         """A loop for the host as last surveyed."""
         try:
-            return self._build_loop()
+            builder = self._loop_builder()
+            loop = builder.build()
         except FileNotFoundError as error:  # what was just looked at is gone
             raise TargetVanished(f"{error.filename}: {error.strerror}") from error
         except PermissionError as error:
             raise RightsError(f"{error.filename}: {error.strerror}; run as root") from error
         except ValueError as error:
             raise ConfigError(str(error)) from error
-
-    def _build_loop(self) -> _core.Loop:
-        """Where the loop's thread runs depends on how it may.
-
-        A real-time thread preempts the batch at once, so it runs where the batch always is: the
-        batch pays for our polling, and where the batch is merely parked each poll makes the kernel
-        choose anew, so that a primary task queued behind the batch waits for a poll instead of a
-        tick. Any other thread would queue behind the batch it displaces: off the lent cores.
-        """
-        settings, capacity = self.settings, self.capacity
-        sensor = self._sense().sensor
-        actuator, beat_slot = self._actuator(sensor)
-        self._rescue(sensor)
-        exact = sensor.sees_changes and settings.accounting == "exact"
-        return _core.Loop(
-            sensor=sensor,
-            actuator=actuator,
-            total=capacity.total,
-            window_ns=settings.window_ns,
-            poll_ns=settings.poll_ns,
-            max_harvest=capacity.max_harvest,
-            max_shared=capacity.max_shared,
-            keep_idle=capacity.keep_idle,
-            whole_harvests=capacity.whole_harvests,
-            pacing=settings.pacing,
-            realtime_cpus=[capacity.lendable[0]],
-            cpus=sorted(self.tree.online_cpus() - self._ever_lent(capacity.max_harvest))
-            or sorted(self.tree.online_cpus()),
-            fifo_priority=FIFO_PRIORITY if self._realtime else 0,
-            exact=exact,
-            event_driven=exact and sensor.wakes and settings.events,
-            beat_slot=beat_slot,
-        )
-
-    def _ever_lent(self, most: int) -> frozenset[int]:
-        """The CPUs that the elastic group may get while at most so many cores are lent."""
-        chosen = self.order is not None
-        return frozenset(self.capacity.lendable if chosen else self.capacity.elastic_cpus(most))
+        self.managed, self.order = builder.managed, builder.order
+        self.sensing = builder.sensing
+        return loop
 
     @property
-    def _realtime(self) -> bool:
-        # A spinning real-time thread runs into the kernel's real-time throttling every second.
-        return self.settings.realtime and self.settings.pacing != "spin"
+    def told_sensor(self) -> str | None:
+        """The sensor that the user knows of."""
+        return None if self.sensing is None else self.sensing.name
 
-    def _actuator(self, sensor: _core.Sensor, /) -> tuple[_core.Actuator, memoryview | None]:
-        """What moves the cores, and where the loop leaves the time of its polls."""
-        minimum = self.elastic_side.minimum(self.survey)
-        primary_files: list[ManagedFile] = []
-        if self.primary_side is not None:
-            minimum = (*self.primary_side.maximum(self.survey), *minimum)
-            primary_files = self.primary_side.files(self.survey)
-        self.managed = [*self.elastic_side.files(self.survey), *primary_files]
-        self.journal.expect(
-            {path: masks for path, _, masks in self.managed},
-            minimum,
-            self.elastic_side.minimum_cpus(self.survey),
-            self.elastic_side.chosen(self.survey),
-        )
-        page = self.journal.page
-        self.order = self._lend_order(sensor)
-        actuator = self.elastic_side.make_actuator(
-            self.survey,
-            page.nudge_slot,
-            primary_files,
-            fifo_priority=HANDOVER_PRIORITY if self._realtime else 0,
-            beat_slot=page.beat_slot,
-            order=self.order,
-        )
-        return actuator, page.beat_slot
-
-    def _lend_order(self, sensor: _core.Sensor) -> LendOrder | None:
-        if self.settings.order != "dynamic":
-            return None
-        order = self.elastic_side.make_order(self.survey, sensor, self.journal.page.choice_slots)
-        if order is None:
-            why = "the cores differ" if sensor.tells_cpus_apart else "it needs the bpf sensor"
-            _log.warning("order: dynamic: %s; cores are lent by the machine's topology", why)
-        elif isinstance(sensor, _core.BpfSensor):
-            sensor.follow(order)
-        return order
-
-    def _rescue(self, sensor: _core.Sensor, /) -> None:
-        """Has CPUs that the kernel hands to the elastic group over waiting tasks given back."""
-        settings, capacity = self.settings, self.capacity
-        if not (settings.rescue and self.elastic_side.idle_file):
-            return
-        if isinstance(sensor, _core.BpfSensor):
-            cpus = sorted(self._ever_lent(capacity.max_shared))
-            try:
-                sensor.rescue(cpus, RESCUE_PRIORITY if settings.realtime else 0)
-            except OSError as error:
-                _log.warning("rescue: %s; an idle batch may hold a CPU for a tick", error.strerror)
-
-    def _sense(self) -> Sensing:
-        """Makes the sensor; says which it is when that has changed."""
-        before = self.sensing.name if self.sensing else None
-        if not self.survey.sources:
-            all_busy = _core.FakeSensor([self.capacity.total])
-            self.sensing = Sensing(all_busy, "none", "there is no primary to watch")
-            return self.sensing
-        sensing = make_sensor(
+    def _loop_builder(self) -> LoopBuilder:
+        return HostLoopBuilder(
             self.settings,
             self.survey,
+            self.tree,
+            journal=self.journal,
+            elastic_side=self.elastic_side,
+            primary_side=self.primary_side,
             failed=self.failed_sensors,
-            made_tree=isinstance(self.tree.files, FakeKernel),
+            told=self.told_sensor,
         )
-        if sensing.name != before:
-            _log.info("sensor: %s (%s)", sensing.name, sensing.reason)
-        self.sensing = sensing
-        return sensing
 
     # --- running ---------------------------------------------------------------------------------
 
@@ -707,52 +574,15 @@ class Session:
         return self.settings.placement == "shared" and self.elastic_side.idle_file is not None
 
     def make_policy(self, spec: str | None = None) -> Policy:
-        """The policy of the settings, or the one spelled ``spec``, for this host's cores.
-
-        Should it fail, simpler ones take over.
-        """
-        settings, total = self.settings, self.capacity.total
-        spec = spec or settings.policy
-        check_policy(spec)
-        if spec in SHARED_POLICIES and not self.preempts:
-            raise ConfigError(
-                f"policy: {spec} lets the primary preempt the elastic group everywhere, and "
-                f"{settings.elastic} is not under cpu.idle (a group, shared placement and Linux "
-                "5.15); use another --policy"
-            )
-
-        def make(spec: str) -> Policy:
-            return make_policy(
-                spec,
-                total=total,
-                cost=settings.cost,
-                safeguard=settings.safeguard,
-                learner=settings.learner,
-                options=LearningOptions(
-                    features_after_exhaustion=settings.features_after_exhaustion,  # type: ignore[arg-type]
-                    exhausted_windows=settings.exhausted_windows,  # type: ignore[arg-type]
-                    label=settings.label,  # type: ignore[arg-type]
-                ),
-            )
-
-        return Fallback((spec, *stand_ins(spec, total)), make, total, _log.warning)
+        """The policy of the settings, or the one spelled ``spec``, for this host's cores."""
+        settings = self.settings
+        return choose_policy(
+            settings, spec or settings.policy, self.capacity.total, preempts=self.preempts
+        )
 
     def make_decider(self, policy: Policy) -> Decider | None:
         """What decides in the loop as ``policy`` would; None where only the agent can."""
-        settings = self.settings
-        chosen = policy.in_force if isinstance(policy, Fallback) else policy
-        if settings.decisions == "agent" or not isinstance(chosen, SmartHarvest):
-            return None
-        if not isinstance(chosen.learner, Csoaa):
-            return None
-        return Decider(
-            chosen.learner,
-            keep_idle=self.capacity.keep_idle,
-            label_demand=settings.label == "demand",
-            aggressive=settings.safeguard == "aggressive",
-            train_exhausted=settings.exhausted_windows == "trained",
-            broken_features=settings.features_after_exhaustion == "broken",
-        )
+        return decider_of(self.settings, policy, self.capacity.keep_idle)
 
     def stop(self) -> None:
         """Ends the run soon; may be called from a signal handler."""
@@ -777,25 +607,10 @@ class Session:
             policy,
             total=self.capacity.total,
             keep_idle=self.capacity.keep_idle,
-            long_term=self.make_long_term(),
+            long_term=long_term_of(self.settings),
             label_kind=self.settings.label,
         )
         return Run(self, agent, observe).run(seconds, started, finished)
-
-    def make_long_term(self) -> LongTermSafeguard | None:
-        """The long-term safeguard of the settings, at rest; None if it is off."""
-        settings = self.settings
-        if settings.long_term == "off":
-            return None
-        return LongTermSafeguard(
-            wait_threshold_ns=settings.long_term_threshold_ns,
-            share=settings.long_term_share,
-            periods=settings.long_term_periods,
-            period_ns=settings.long_term_period_ns,
-            rest_ns=settings.long_term_rest_ns,
-            min_dispatches=settings.long_term_min_dispatches,
-            stuck_ns=settings.long_term_stuck_ns,
-        )
 
 
 def _report_recovery(report: RecoveryReport) -> None:

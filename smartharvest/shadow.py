@@ -24,6 +24,8 @@ from smartharvest.host.shared_page import Phase
 from smartharvest.host.target_spec import TargetSpec
 from smartharvest.host.targets import CgroupTarget, PidTarget, check_apart, resolve_target
 from smartharvest.host.virtual_machines import check_idleness_shows
+from smartharvest.loop_building import LoopBuilder
+from smartharvest.participants import Participants
 from smartharvest.session import Session
 from smartharvest.survey import Survey
 from smartharvest.window import Window
@@ -44,10 +46,11 @@ class ShadowSession(Session):
         _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
         self.tree = CgroupTree.discover(settings.cgroup_root)
-        self.primaries = self._present_primaries()
+        self.participants = Participants(self.tree, settings.primary, self._resolve)
+        self.participants.find_primaries()
         if settings.elastic is not None:
             try:
-                self.elastic = self._resolve(self._the_elastic(settings.elastic))
+                self.participants.find_elastic(settings.elastic)
             except TargetError as error:
                 _log.info("%s; lending to nobody in particular", error)
         check_apart(self.primaries, self.elastic)
@@ -69,16 +72,19 @@ class ShadowSession(Session):
     def _resolve(self, spec: TargetSpec) -> CgroupTarget | PidTarget:
         return resolve_target(spec, self.tree)
 
-    def _actuator(self, _sensor: _core.Sensor, /) -> tuple[_core.Actuator, memoryview | None]:
-        return _core.FakeActuator(), None
+    def _loop_builder(self) -> LoopBuilder:
+        return LoopBuilder(
+            self.settings,
+            self.survey,
+            self.tree,
+            failed=self.failed_sensors,
+            told=self.told_sensor,
+        )
 
     @property
     def preempts(self) -> bool:
         """As it would, with shared placement."""
         return self.settings.placement == "shared"
-
-    def _rescue(self, sensor: _core.Sensor, /) -> None:
-        """No batch of ours is anywhere in the way."""
 
     def enter_phase(self, phase: Phase) -> None:
         """Nobody guards what nobody changes."""

@@ -11,7 +11,7 @@ import click
 from smartharvest.cli.settings_options import settings_from, settings_options
 from smartharvest.errors import ConfigError
 from smartharvest.harvesting import harvest
-from smartharvest.session import Report
+from smartharvest.report import Report
 from smartharvest.shadow import ShadowFigures
 from smartharvest.succession import inherited, is_trial
 

@@ -11,9 +11,9 @@ from datetime import UTC, datetime
 
 from smartharvest import __version__, _core, _trace
 from smartharvest.config import Settings
+from smartharvest.loop_building import FIFO_PRIORITY
 from smartharvest.observe import explain_sensor_halt, open_primaries
 from smartharvest.policy.base import Dispatches
-from smartharvest.session import FIFO_PRIORITY
 from smartharvest.trace.format import Header
 from smartharvest.trace.writer import TraceWriter
 from smartharvest.wait_watch import tells_waits

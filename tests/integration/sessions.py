@@ -16,8 +16,9 @@ from smartharvest.harvesting import harvest
 from smartharvest.host import cgroup
 from smartharvest.host.fake_kernel import FakeKernel
 from smartharvest.host.target_spec import TargetSpec
+from smartharvest.report import Report
 from smartharvest.safeguard import AggressiveSafeguard, ShortTermSafeguard
-from smartharvest.session import Report, Session
+from smartharvest.session import Session
 from smartharvest.window import Window
 from tests.integration.worlds import World
 

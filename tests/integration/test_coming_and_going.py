@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from smartharvest import control
+from smartharvest import host_watch
 from smartharvest.window import Window
 from tests.commands import smartharvest_here
 from tests.integration.processes import Processes
@@ -105,8 +105,8 @@ def test_the_elastic_target_is_one_group(quiet_world: World, processes: Processe
 def test_an_elastic_group_that_is_made_again_is_arranged_again_and_left_as_it_came(
     quiet_world: World, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(control, "HOUSEKEEPING_NS", 10_000_000)
-    monkeypatch.setattr(control, "HOUSEKEEPING_SHARE", 1)
+    monkeypatch.setattr(host_watch, "HOUSEKEEPING_NS", 10_000_000)
+    monkeypatch.setattr(host_watch, "HOUSEKEEPING_SHARE", 1)
     world = quiet_world
     old = tmp_path / "old"
 

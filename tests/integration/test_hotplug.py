@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from smartharvest import control
+from smartharvest import host_watch
 from smartharvest.agent import Decision
 from smartharvest.session import Session
 from smartharvest.window import Window
@@ -20,8 +20,8 @@ MACHINE = {1: ("cpuset/cpuset.cpus", "cpuset/cpuset.effective_cpus"), 2: ("cpuse
 
 @pytest.fixture(autouse=True)
 def _often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(control, "HOUSEKEEPING_NS", 10_000_000)
-    monkeypatch.setattr(control, "HOUSEKEEPING_SHARE", 1)
+    monkeypatch.setattr(host_watch, "HOUSEKEEPING_NS", 10_000_000)
+    monkeypatch.setattr(host_watch, "HOUSEKEEPING_SHARE", 1)
 
 
 def set_online(world: World, cpus: str) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from smartharvest import control
+from smartharvest import host_watch
 from smartharvest.agent import Decision
 from smartharvest.errors import (
     RightsError,
@@ -392,7 +392,7 @@ def test_v2_children_are_the_kernels_affair(
 
 @pytest.fixture
 def _quick_housekeeping(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(control, "HOUSEKEEPING_NS", 10_000_000)
+    monkeypatch.setattr(host_watch, "HOUSEKEEPING_NS", 10_000_000)
 
 
 @pytest.mark.usefixtures("_quick_housekeeping")
