@@ -13,7 +13,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from types import TracebackType
 from typing import Self
 
 from bench.subject import NotMeasurableError
@@ -34,12 +33,7 @@ class Ending:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.process.kill()
         self.process.wait()
 
@@ -76,7 +70,7 @@ class Child(Ending):
         ends_s = time.monotonic() + START_TIMEOUT_S
         while not self.has_started():
             if self.process.poll() is not None or time.monotonic() > ends_s:
-                self.__exit__(None, None, None)
+                self.__exit__()
                 raise NotMeasurableError(f"{self._module}: its process did not start")
             time.sleep(0.001)
         return self

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import os
 import platform
-from types import TracebackType
 from typing import Self
 
 from bench.subject import NotMeasurableError
@@ -56,10 +55,5 @@ class EmptyProgram:
         while self._fds:
             os.close(self._fds.pop())
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()

@@ -6,7 +6,6 @@ import os
 import platform
 import time
 from importlib.metadata import version
-from types import TracebackType
 from typing import Self
 
 from bench import probe
@@ -88,12 +87,7 @@ class Disturbance:
         self._times_before = _cpu_times()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.figures = {
             "load_average_before": [rounded(load) for load in self._load_before],
             "load_average_after": [rounded(load) for load in os.getloadavg()],

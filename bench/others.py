@@ -7,7 +7,6 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from types import TracebackType
 from typing import Self
 
 import numpy as np
@@ -85,11 +84,6 @@ class Others:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._sensor:
             self._sensor.close()

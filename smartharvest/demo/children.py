@@ -9,7 +9,6 @@ import subprocess
 import sys
 import time
 from array import array
-from types import TracebackType
 from typing import Self
 
 from smartharvest import _demo
@@ -53,12 +52,7 @@ class _Child:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _tell(self, line: str) -> None:
