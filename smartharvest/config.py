@@ -307,7 +307,7 @@ class Settings:
     )
     learner: str = _setting(
         _one_of(LEARNERS),
-        "Who learns: vw (Vowpal Wabbit) or native (the same decisions from C, in a tenth of the "
+        "Who learns: vw (Vowpal Wabbit) or native (the same decisions from C, in a seventh of the "
         "time and without its memory).",
         "vw",
         "LEARNER",
@@ -615,4 +615,4 @@ def _contradictions(settings: Settings) -> list[tuple[str, str]]:
 
 def _suggestion(name: str) -> str:
     close = difflib.get_close_matches(name, FIELDS, n=1)
-    return f"; did you mean {close[0]!r}?" if close else f"; known are {', '.join(FIELDS)}"
+    return f"; did you mean {close[0]!r}?" if close else "; `smartharvest config example` shows all"

@@ -105,6 +105,7 @@ class ElasticSide:
             if self._settings.mechanism == "cpugroups":
                 raise ConfigError("mechanism: cpugroups needs an elastic group, not a process")
             self._family = Family(self.target.pid)
+            self._check_rights(self.target, self._family)
             if self._was_arranged:  # whoever is not known has inherited the confinement
                 self._writer.adopt_newborns(self.target.pid, self._family.members.items())
             for pid in () if self._was_arranged else (self.target.pid, *self._family.members):
@@ -133,6 +134,16 @@ class ElasticSide:
         self._writer.adopt(group.cpus_file)
         self.make_room(survey)
         self._was_arranged = True
+
+    def _check_rights(self, target: PidTarget, family: Family) -> None:
+        for pid in (target.pid, *family.members):
+            if not tasks.may_confine(pid):
+                what = (
+                    "it" if pid == target.pid else f"{tasks.name(pid)} ({pid}), which it started,"
+                )
+                raise RightsError(
+                    f"{target.spec}: {what} is not ours to confine; run as its user or as root"
+                )
 
     def adopt_newcomers(self) -> None:
         """Takes tasks that joined the group's cpuset only along, under cpu.idle and the freezer."""

@@ -12,6 +12,7 @@ from smartharvest import __version__
 from smartharvest.cli.adapter import adapter
 from smartharvest.cli.agent import agent
 from smartharvest.cli.audit import explain, plot
+from smartharvest.cli.command_list import CommandList
 from smartharvest.cli.completion import completion
 from smartharvest.cli.config import check_config, config
 from smartharvest.cli.demo import demo
@@ -33,6 +34,7 @@ from smartharvest.printable import printable
 
 
 @click.group(
+    cls=CommandList,
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
@@ -45,7 +47,7 @@ def cli(context: click.Context, debug: bool) -> None:
     Exit codes: 0 done, 1 unexpected, 2 wrong settings, 3 missing rights, 4 a target that cannot
     be, 5 a write the kernel refused, 6 a target that vanished, 7 the sensor failed, 8 another agent
     has the groups, 9 a damaged journal, 10 a host that is not fit (doctor), 11 a
-    trace that cannot be read or written, 12 a cluster engine that refuses.
+    trace that cannot be read or written, 12 a cluster engine that refuses, 130 interrupted.
     """
     context.obj = {"debug": debug}
     handler = logging.StreamHandler(sys.stderr)
@@ -96,6 +98,9 @@ def main(args: list[str] | None = None) -> None:
     debug = "--debug" in arguments
     try:
         sys.exit(cli.main(args=arguments, prog_name="smartharvest", standalone_mode=False))
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        sys.exit(error.exit_code)
     except click.ClickException as error:
         fail(f"{error.format_message()}{_help_hint(error)}", error.exit_code)
     except click.Abort:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 import socket
 from collections.abc import Callable
 from typing import Any, Literal, TypeVar, cast
 
 import click
 
+from smartharvest.cli.command_list import CommandList
 from smartharvest.cli.settings_options import settings_from, settings_options
 from smartharvest.cluster.engine import Engine
 from smartharvest.cluster.follow import FollowSettings, Signals, follow
@@ -23,15 +23,15 @@ def _seconds(_context: click.Context, parameter: click.Parameter, text: str) -> 
     return 0.0 if text in ("0", "0s") else parse_duration_ns(text, parameter.opts[0]) / 1e9
 
 
-@click.group()
+@click.group(cls=CommandList)
 def adapter() -> None:
     """Have a cluster engine follow the cores this node can promise.
 
     Runs beside the agent and tells one engine how many cores there are for new work. Work above the
-    capacity has a grace time, then it is ended so that the engine runs it again. When the adapter
-    or the agent ends, however, the engine is left with the guaranteed minimum. Start the engine's
-    workers in the elastic group (smartharvest run --elastic -- ...): the cpuset protects the
-    primary, whatever the engine does.
+    capacity has a grace time, then it is ended so that the engine runs it again. In whatever way
+    the adapter or the agent ends, the engine is left with the guaranteed minimum. Start the
+    engine's workers in the elastic group (smartharvest run --elastic -- ...): the cpuset protects
+    the primary, whatever the engine does.
     """
 
 
@@ -109,7 +109,6 @@ def _run(make_engine: Callable[[], Engine], options: dict[str, Any]) -> None:
     )
     hysteresis = Hysteresis(given["grow_after"], given["shrink_after"], given["grace"])
     signals = Signals()
-    logging.getLogger(__name__).info("following; ctrl-C ends it")
     follow(
         source,
         make_engine,

@@ -14,7 +14,10 @@ from smartharvest.errors import ConfigError
 def completion(context: click.Context, shell: str) -> None:
     """Print the completion script for SHELL.
 
+    \b
     bash: smartharvest completion bash > /etc/bash_completion.d/smartharvest
+    zsh:  smartharvest completion zsh > /usr/local/share/zsh/site-functions/_smartharvest
+    fish: smartharvest completion fish > /etc/fish/completions/smartharvest.fish
     """
     kind = get_completion_class(shell)
     if kind is None:

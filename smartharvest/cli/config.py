@@ -7,13 +7,14 @@ from typing import Any
 
 import click
 
+from smartharvest.cli.command_list import CommandList
 from smartharvest.cli.settings_options import effective_from, settings_options
 from smartharvest.config import collect_settings
 from smartharvest.config_text import effective_document, effective_text, example_text
 from smartharvest.errors import ConfigError
 
 
-@click.group()
+@click.group(cls=CommandList)
 def config() -> None:
     """Show an example of the configuration file, or the settings in force."""
 

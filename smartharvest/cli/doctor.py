@@ -18,7 +18,11 @@ from smartharvest.errors import UnfitHost
 @click.option("--strict", is_flag=True, help="Let warnings fail too.")
 @click.option("--verbose", "-v", is_flag=True, help="Tell of what is well why it matters, too.")
 @click.option(
-    "--root", metavar="DIR", default="/", help="Look at the files below DIR instead of /."
+    "--root",
+    metavar="DIR",
+    type=click.Path(exists=True, file_okay=False),
+    default="/",
+    help="Look at the files below DIR instead of /.",
 )
 def doctor(as_json: bool, strict: bool, verbose: bool, root: str) -> None:
     """Look at the host and tell what helps and what hinders harvesting on it.

@@ -26,6 +26,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
     default=2048,
     show_default=True,
     metavar="MIB",
+    help="The guest's memory.",
 )
 @click.option("--cpus", type=click.IntRange(1, 4096), metavar="N", help="vCPUs.  [default: all]")
 @click.option(

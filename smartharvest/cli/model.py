@@ -7,13 +7,14 @@ import os
 
 import click
 
+from smartharvest.cli.command_list import CommandList
 from smartharvest.errors import ConfigError
 from smartharvest.learning.base import FEATURE_NAMES, Features, Model
 from smartharvest.learning.learners import make_learner
 from smartharvest.learning.model_file import DamagedModel, Shape, read_model
 
 
-@click.group()
+@click.group(cls=CommandList)
 def model() -> None:
     """Look at a saved model."""
 

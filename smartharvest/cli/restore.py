@@ -10,6 +10,7 @@ from smartharvest.cli.settings_options import settings_from, settings_options
 from smartharvest.errors import RightsError
 from smartharvest.host.cgroup import CgroupTree
 from smartharvest.host.recovery import recover
+from smartharvest.printable import told_shortly
 
 
 @click.command()
@@ -34,6 +35,6 @@ def restore(**options: Any) -> None:
     if report.damaged:
         raise report.damaged[0]
     if report.failed:
-        raise RightsError(f"not everything could be put back: {'; '.join(report.failed)}")
+        raise RightsError(f"not everything could be put back: {told_shortly(report.failed)}")
     if not (report.restored or report.discarded or report.live):
         click.echo("nothing to restore")

@@ -22,7 +22,8 @@ from smartharvest.safeguard import LongTermSafeguard
 @click.option("--policy", default="smartharvest", show_default=True, metavar="POLICY",
               help=f"{', '.join(POLICY_NAMES)}, or a bound: clairvoyant, instant.")  # fmt: skip
 @click.option("--mechanism", default="cpugroups", show_default=True, metavar="NAME",
-              help="How cores move: cpugroups, ipi, linux, instant.")  # fmt: skip
+              help="How cores move: cpugroups, ipi, linux, cpu-idle, cpu-idle-kernel, "
+              "instant.")  # fmt: skip
 @click.option("--seconds", type=click.FloatRange(min=0.1, max=1e6), default=60.0, show_default=True,
               metavar="S", help="Simulated time.")  # fmt: skip
 @click.option("--seed", "seeds", type=click.IntRange(min=0), default=(1,), multiple=True,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import Any
 
 import click
@@ -20,19 +21,24 @@ from smartharvest.telemetry.protocol import ProtocolError
 def status(as_json: bool, **options: Any) -> None:
     """Tell what every running agent senses, decides and lends."""
     state_dir = settings_from(options).state_dir
-    agents = []
+    agents, unrestored = [], []
     for path in sockets(state_dir):
         try:
             agents.append(ask(path, "status", {}))
         except NoAgent:  # a killed one's; restore removes it
-            continue
+            journal = f"{path.removesuffix('.sock')}.journal"
+            unrestored += [journal] if os.path.exists(journal) else []
         except (TimeoutError, ProtocolError) as error:
             raise SmartHarvestError(f"{path}: {error}") from None
     if as_json:
         click.echo(json.dumps({"agents": agents}))
     else:
         told = "\n\n".join(map(format_status, agents)) or f"no agent runs in {state_dir}"
-        click.echo(printable(told))
+        left = [
+            f"{path}: its agent was killed; give back with smartharvest restore"
+            for path in unrestored
+        ]
+        click.echo(printable("\n".join([told, *left])))
 
 
 def format_status(seen: dict[str, Any]) -> str:

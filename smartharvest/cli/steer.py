@@ -31,7 +31,7 @@ def tell(options: dict[str, Any], pid: int | None, command: str, **arguments: An
     paths = sockets(state_dir) if pid is None else [socket_path(state_dir, pid)]
     if len(paths) != 1:
         raise ConfigError(
-            f"no agent runs in {state_dir}"
+            f"no agent runs in {state_dir}; start one, or name its --state-dir"
             if not paths
             else f"{len(paths)} agents run in {state_dir}; choose one with --pid "
             "(smartharvest status lists them)"
@@ -39,7 +39,9 @@ def tell(options: dict[str, Any], pid: int | None, command: str, **arguments: An
     try:
         return ask(paths[0], command, {k: v for k, v in arguments.items() if v is not None})
     except NoAgent:
-        raise TargetVanished(f"{paths[0]}: its agent is gone") from None
+        raise TargetVanished(
+            f"{paths[0]}: its agent is gone; give back with smartharvest restore"
+        ) from None
     except TimeoutError as error:
         raise SmartHarvestError(str(error)) from None
     except ProtocolError as error:

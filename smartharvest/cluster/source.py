@@ -40,7 +40,7 @@ def from_socket(state_dir: str, pid: int | None) -> Source:
             raise NoCapacity(str(error)) from None
         if len(answers) != 1:
             raise NoCapacity(
-                f"no agent runs in {state_dir}"
+                f"no agent runs in {state_dir}; start one, or name its --state-dir"
                 if not answers
                 else f"{len(answers)} agents run in {state_dir}; choose one with --pid"
             )

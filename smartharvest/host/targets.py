@@ -6,6 +6,7 @@ A target is resolved once, at the start. Its methods look at the host anew each 
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -167,16 +168,37 @@ def check_apart(primaries: Sequence[Target], elastic: Target | None) -> None:
     """Raises TargetError if the elastic target overlaps a primary, or two primaries overlap.
 
     Groups overlap if they are equal or one contains the other; a process overlaps the group it
-    is in, and itself. The elastic target may not be a root group, which nothing can confine.
+    is in, and itself; an elastic one also what it has started, which is confined with it. The
+    elastic target may not be a root group, which nothing can confine, nor have started us.
     """
     if isinstance(elastic, CgroupTarget) and elastic.group.parent is None:
         raise TargetError(f"{elastic.spec}: the root group cannot be confined; name a group in it")
+    if isinstance(elastic, PidTarget):
+        _check_family_apart(primaries, elastic)
     everyone = [*primaries, elastic] if elastic is not None else list(primaries)
     for position, one in enumerate(everyone):
         for other in everyone[:position]:
             reason = _overlap(other, one)
             if reason:
                 raise TargetError(f"{other.spec} and {one.spec}: {reason}; name separate targets")
+
+
+def _check_family_apart(primaries: Sequence[Target], elastic: PidTarget) -> None:
+    family = {*tasks.descendants(elastic.pid)}
+    advice = "which would be confined with it; name a process that works for the batch alone"
+    if os.getpid() in family:
+        raise TargetError(f"{elastic.spec}: has started this agent, {advice}")
+    theirs = {tid for pid in family for tid in tasks.process_threads(pid)}
+    for primary in primaries:
+        try:
+            shared = theirs.intersection(primary.threads())
+        except TargetVanished:
+            continue  # reported where the target is used
+        if shared:
+            raise TargetError(
+                f"{elastic.spec}: has started {tasks.name(min(shared))} ({min(shared)}) of "
+                f"{primary.spec}, {advice}"
+            )
 
 
 def _overlap(one: Target, other: Target) -> str | None:

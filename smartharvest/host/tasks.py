@@ -94,6 +94,21 @@ def affinity(tid: int) -> frozenset[int]:
         return frozenset()
 
 
+def may_confine(tid: int) -> bool:
+    """Whether we have the right to set the affinity of ``tid``. Changes nothing.
+
+    The kernel looks at the right before the mask (sched_setaffinity() in kernel/sched/syscalls.c),
+    and refuses one without a CPU.
+    """
+    try:
+        os.sched_setaffinity(tid, ())
+    except PermissionError:
+        return False
+    except OSError:  # EINVAL, or it is gone
+        pass
+    return True
+
+
 def name(tid: int) -> str:
     """The thread's command name (``comm``), or ``?`` if it is gone."""
     try:

@@ -35,6 +35,7 @@ from smartharvest.host.restoration import (
     put_back,
     tasks_below,
 )
+from smartharvest.printable import told_shortly
 
 _log = logging.getLogger(__name__)
 
@@ -304,7 +305,7 @@ class HostWriter:
             self._journal.release()
             raise RightsError(
                 f"{self._journal.path}: not everything could be put back: "
-                f"{'; '.join(result.failed)}; run smartharvest restore"
+                f"{told_shortly(result.failed)}; run smartharvest restore"
             )
         self._journal.close()
         return result.restored

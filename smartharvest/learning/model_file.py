@@ -47,7 +47,7 @@ def read_model(path: str) -> tuple[Shape, int, bytes]:
         raise DamagedModel(f"{path}: is larger than any model of ours")
     first, _, body = content.partition(b"\n")
     if not first.startswith(_MAGIC):
-        raise DamagedModel(f"{path}: is no model of smartharvest's first format")
+        raise DamagedModel(f"{path}: is no saved model, or one of a later smartharvest")
     if first[len(_MAGIC) :] != _checksum(body):
         raise DamagedModel(f"{path}: is damaged: its checksum is another")
     described, _, payload = body.partition(b"\n")

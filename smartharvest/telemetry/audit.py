@@ -17,6 +17,7 @@ import logging.handlers
 import math
 import os
 import queue
+import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -84,11 +85,14 @@ class AuditLog:
         self._record(kind, details, 0)
 
     def close(self) -> None:
-        """Writes what is left, for a moment at most."""
+        """Writes what is left, for a moment at most, and as far as the disk has room."""
         with contextlib.suppress(queue.Full):
             self._queue.put(None, timeout=1.0)
             self._thread.join(timeout=2.0)
-        self._file.close()
+        try:
+            self._file.close()
+        except OSError as error:
+            self._file.tell_once(error)
 
     def _record(self, kind: str, details: Mapping[str, Any], age_ns: int) -> None:
         at_s = round(time.time() - age_ns / 1e9, 4)
@@ -119,24 +123,39 @@ class _Files(logging.handlers.RotatingFileHandler):
         return open(self.baseFilename, "a", encoding="utf-8", opener=opener)
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: ARG002, N802
+        self.tell_once(sys.exc_info()[1])
+
+    def tell_once(self, error: BaseException | None) -> None:
+        """That decisions are not recorded, and why."""
         if not self.failed:
             self.failed = True
-            _log.warning("%s: cannot be written; decisions go unrecorded", self.baseFilename)
+            why = error.strerror if isinstance(error, OSError) else error
+            _log.warning(
+                "audit_log: %s: cannot be written: %s; what is decided goes unrecorded",
+                self.baseFilename,
+                why,
+            )
 
 
 def read_audit(path: str) -> Iterator[dict[str, Any]]:
     """The records of ``path`` and the files it was rotated into, oldest first.
 
     Lines that are no record, such as one that was being written in a crash, are skipped. Raises
-    ConfigError if there is no such file or it may not be read.
+    ConfigError if there is no such file, it may not be read, or it has nothing but such lines.
     """
+    found, size = False, 0
     older = [f"{path}.{n}" for n in range(FILES - 1, 0, -1) if os.path.exists(f"{path}.{n}")]
     for name in [*older, path]:
         try:
             with open(name, "rb") as file:
-                yield from _records(file)
+                size += os.fstat(file.fileno()).st_size
+                for record in _records(file):
+                    found = True
+                    yield record
         except OSError as error:
             raise ConfigError(f"{name}: cannot be read: {error.strerror}") from None
+    if size and not found:
+        raise ConfigError(f"{path}: is no audit log; name the file that --audit-log wrote")
 
 
 def between(

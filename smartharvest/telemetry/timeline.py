@@ -34,7 +34,7 @@ def timeline(records: Iterable[Mapping[str, Any]]) -> Timeline:
     """The decisions among ``records``. Raises ConfigError if there are none."""
     decisions = [record for record in records if record["kind"] == "decision"]
     if not decisions:
-        raise ConfigError("the audit log has no decision in that time")
+        raise ConfigError("the audit log has no decision in that time; see smartharvest explain")
     start_s = decisions[0]["t"]
     return Timeline(
         seconds=[record["t"] - start_s for record in decisions],
@@ -91,4 +91,5 @@ def draw(seen: Timeline, path: str) -> None:
     try:
         figure.savefig(path, dpi=150)
     except (OSError, ValueError) as error:
-        raise ConfigError(f"{path}: cannot be written: {error}") from None
+        why = error.strerror if isinstance(error, OSError) else error
+        raise ConfigError(f"{path}: cannot be written: {why}") from None

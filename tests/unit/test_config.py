@@ -187,7 +187,7 @@ def test_primaries_of_the_command_line_replace_those_of_the_file(toml: WriteToml
     [
         ('windw = "25ms"', "unknown key 'windw'; did you mean 'window'?"),
         ('window-ns = "25ms"', "unknown key 'window-ns'; did you mean 'window'?"),
-        ("[agent]\nkeep_idle = 1", "unknown key 'agent'; known are primary, elastic, cores"),
+        ("[agent]\nkeep_idle = 1", "unknown key 'agent'; `smartharvest config example` shows all"),
         ("keep-idle = 1\nkeep_idle = 2", "keep_idle: given twice, with - and with _"),
         ("keep_idle = 1\nkeep_idle = 2", "keep_idle: given on line 1 already"),
         ("window = ", "is not valid TOML"),

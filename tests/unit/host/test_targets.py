@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 from pathlib import Path
 
@@ -107,6 +108,22 @@ def test_a_process_in_the_primary_group_cannot_be_elastic(tmp_path: Path) -> Non
     process = resolve(TargetSpec("pid", str(os.getpid())), tree)
     with pytest.raises(TargetError, match=f"both have thread {os.getpid()}"):
         check_apart([cgroup(tree, "g")], process)
+
+
+def test_whoever_has_started_the_agent_or_a_primary_cannot_be_elastic(tmp_path: Path) -> None:
+    tree = make_v1_tree(tmp_path)
+    parent = resolve(TargetSpec("pid", str(os.getppid())), tree)
+    with pytest.raises(TargetError, match=f"pid:{os.getppid()}: has started this agent"):
+        check_apart([], parent)
+    shell = ["sh", "-c", "sleep 100 & echo $!; wait"]
+    with subprocess.Popen(shell, stdout=subprocess.PIPE, text=True) as started:
+        assert started.stdout
+        child = int(started.stdout.readline())
+        make_group(tree, "g", "0-3", tids=(child,))
+        target = resolve(TargetSpec("pid", str(started.pid)), tree)
+        with pytest.raises(TargetError, match=rf"has started sleep \({child}\) of cgroup:g"):
+            check_apart([cgroup(tree, "g")], target)
+        os.kill(child, signal.SIGKILL)
 
 
 def test_a_process_is_alive_until_it_ends_and_has_its_group_s_quota(tmp_path: Path) -> None:

@@ -36,6 +36,18 @@ def test_every_thread_of_a_process_is_listed() -> None:
     thread.join()
 
 
+@pytest.mark.root
+def test_whom_one_may_not_confine_is_known_without_touching_anyone(sleeper: int) -> None:
+    before = os.sched_getaffinity(sleeper)
+    assert tasks.may_confine(sleeper)
+    child = os.fork()
+    if child == 0:
+        os.setresuid(65534, 65534, 65534)
+        os._exit(int(tasks.may_confine(sleeper)))
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert os.sched_getaffinity(sleeper) == before
+
+
 def test_a_thread_keeps_its_start_time_and_a_gone_one_has_none(sleeper: int) -> None:
     assert tasks.start_time(sleeper) == tasks.start_time(sleeper) is not None
     assert tasks.alive(sleeper)

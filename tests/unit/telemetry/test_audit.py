@@ -142,8 +142,8 @@ def test_any_bytes_in_the_log_are_told_or_skipped(
     tmp_path_factory: pytest.TempPathFactory, lines: list[bytes], sound: bool
 ) -> None:
     path = tmp_path_factory.getbasetemp() / "any.jsonl"
-    good = [json.dumps(decided(1.0)).encode()] if sound else []
-    path.write_bytes(b"\n".join([*lines, *good]))
+    good = json.dumps(decided(1.0)).encode()
+    path.write_bytes(b"\n".join([good, *lines, *([good] if sound else [])]))
     for line in tell(read_audit(str(path))):
         assert line.isprintable()
 
@@ -160,9 +160,26 @@ def test_any_record_is_told_or_skipped(
     tmp_path_factory: pytest.TempPathFactory, changes: dict[str, Any]
 ) -> None:
     path = tmp_path_factory.getbasetemp() / "record.jsonl"
-    path.write_text(json.dumps(decided(1.0) | changes))
+    path.write_text(f"{json.dumps(decided(0.5))}\n{json.dumps(decided(1.0) | changes)}")
     records = list(read_audit(str(path)))
     assert all(line.isprintable() for line in tell(records))
     for record in records:
         if record["kind"] == "decision":
             tell_decision(record)
+
+
+def test_a_full_disk_costs_records_and_nothing_else(caplog: pytest.LogCaptureFixture) -> None:
+    log = AuditLog("/dev/full", 1_000_000)
+    log.event("started")
+    log.event("ended")
+    log.close()
+    assert [record.getMessage() for record in caplog.records] == [
+        "audit_log: /dev/full: cannot be written: No space left on device; what is decided goes "
+        "unrecorded"
+    ]
+
+
+def test_a_file_without_a_single_record_is_no_audit_log(tmp_path: Path) -> None:
+    other = tmp_path / "notes.txt"
+    other.write_text("not a record\n")
+    assert "notes.txt: is no audit log" in smartharvest_here("explain", str(other)).failure
