@@ -301,8 +301,8 @@ def test_a_child_made_while_the_agent_runs_does_not_stop_it(
     world = make_world(tmp_path, 1)
     watch(world, monkeypatch)
 
-    def make_a_child_once_there_is_room(window: Window, _decision: Decision) -> bool:
-        if window.primary_cores == 2 and not (Path(world.elastic.path) / "job").exists():
+    def make_a_child_once_there_is_room(_window: Window, _decision: Decision) -> bool:
+        if world.mask() == "2-7" and not (Path(world.elastic.path) / "job").exists():
             world.add_group("batch/job", "4-6")
         return (Path(world.elastic.path) / "job").exists() and world.mask("batch/job") == "7"
 
@@ -319,8 +319,8 @@ def test_a_child_made_right_before_the_end_is_no_failure(
     world = make_world(tmp_path, 1)
     watch(world, monkeypatch)
 
-    def make_a_child_once_there_is_room(window: Window, _decision: Decision) -> bool:
-        there_is_room = window.primary_cores == 2
+    def make_a_child_once_there_is_room(_window: Window, _decision: Decision) -> bool:
+        there_is_room = world.mask() == "2-7"
         if there_is_room:
             world.add_group("batch/job", "2-6")
         return there_is_room
@@ -338,8 +338,8 @@ def test_a_child_without_a_mask_is_left_alone_until_it_has_one(
     child = world.add_group("batch/job", "")
     kernel = watch(world, monkeypatch)
 
-    def fill_it_once_there_is_room(window: Window, _decision: Decision) -> bool:
-        if window.primary_cores == 2 and world.mask("batch/job") == "":
+    def fill_it_once_there_is_room(_window: Window, _decision: Decision) -> bool:
+        if world.mask() == "2-7" and world.mask("batch/job") == "":
             assert kernel.written(child.cpus_file) == []
             world.kernel.write(child.cpus_file, "4-6")
         return world.mask("batch/job") == "7"
@@ -462,12 +462,9 @@ def test_what_somebody_else_writes_ends_the_run_and_stays(quiet_world: World, sw
     path = quiet_world.elastic.idle_file if switch else quiet_world.elastic.cpus_file
     assert path is not None
     value = "0" if switch else "0-3"
-    written = False
 
     def write_once_lent(_window: Window, _decision: Decision) -> bool:
-        nonlocal written
-        if not written and quiet_world.mask() == "3-7":
-            written = True
+        if quiet_world.mask() == "3-7":  # again, should the loop just have moved a core
             quiet_world.kernel.write(path, value)
         return False
 
