@@ -907,11 +907,14 @@ cdef void fill_mask(affinity.sh_affinity_mask *mask, object cpus) except *:
 
 
 cdef object cpus_of(const affinity.sh_affinity_mask *mask):
-    return frozenset(
-        cpu
-        for cpu in range(affinity.SH_AFFINITY_BYTES * 8)
-        if mask.bits[cpu // 64] >> (cpu % 64) & 1
-    )
+    cdef Py_ssize_t word, bit
+    cdef set cpus = set()
+    for word in range(affinity.SH_AFFINITY_BYTES // 8):
+        if mask.bits[word]:
+            for bit in range(64):
+                if mask.bits[word] >> bit & 1:
+                    cpus.add(64 * word + bit)
+    return frozenset(cpus)
 
 
 cdef class ThreadsActuator(Actuator):

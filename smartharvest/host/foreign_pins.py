@@ -47,7 +47,7 @@ class GivenThreads:
             found, given = tasks.affinity(tid), self._actuator.given(tid)
             if given is None:
                 return []
-            if found and found != given & tasks.online_cpus():
+            if found and found != given and found != given & tasks.online_cpus():
                 pins += self._pin(tid, found, given)
         return pins
 

@@ -24,7 +24,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from smartharvest.host.cpulist import parse_cpulist
-from tests.faults.campaign import quantiles
+from tests.faults.campaign import difference, quantiles
 from tests.integration.hosts import Host
 from tests.integration.processes import Processes, RunningAgent, wait_until
 
@@ -105,13 +105,17 @@ class Measurement:
         os.kill(self._agent.pid, signal.SIGKILL)
         took_ms = _until(lambda: not journal.exists(), began_ns)
         self._agent.outcome()
-        assert self._host.files() == self._before
+        self._check()
         self.start()
         return took_ms
 
     def end(self) -> None:
         self._agent.send(signal.SIGTERM)
-        assert self._host.files() == self._before
+        self._check()
+
+    def _check(self) -> None:
+        after = self._host.files()
+        assert after == self._before, difference(self._before, after)
 
 
 def _until(what: Callable[[], bool], began_ns: int) -> float:

@@ -14,12 +14,12 @@ KILLS = 12
 FEWER_KILLS = 5
 
 
-def _campaign(where: str, kills: int = KILLS, mechanism: str = "merge") -> dict[str, object]:
+def _campaign(where: str, kills: int = KILLS, *ways: str) -> dict[str, object]:
     """In a process of its own: it forks, and takes guardians for its children."""
     done = subprocess.run(
         [
             *(sys.executable, "-m", "tests.faults", "--where", where),
-            *("--kills", str(kills), "--mechanism", mechanism),
+            *("--kills", str(kills), *ways),
         ],
         capture_output=True,
         text=True,
@@ -43,12 +43,22 @@ def test_whenever_an_agent_on_this_host_is_struck_everything_comes_back() -> Non
     assert _campaign("host")["kills"] == KILLS
 
 
-@pytest.mark.parametrize("version", ["v1", "v2"])
-def test_groups_made_for_every_split_are_gone_after_a_strike(version: str) -> None:
-    assert _campaign(version, FEWER_KILLS, "cpugroups")["kills"] == FEWER_KILLS
+@pytest.mark.parametrize(
+    ("version", "option", "way"),
+    [
+        ("v1", "--mechanism", "cpugroups"),
+        ("v2", "--mechanism", "cpugroups"),
+        ("v2", "--mechanism", "affinity"),
+        ("v1", "--order", "dynamic"),
+    ],
+)
+def test_whatever_moves_the_cores_of_a_made_tree_everything_comes_back(
+    version: str, option: str, way: str
+) -> None:
+    assert _campaign(version, FEWER_KILLS, option, way)["kills"] == FEWER_KILLS
 
 
 @pytest.mark.root
 @pytest.mark.parametrize("mechanism", ["affinity", "cpugroups"])
 def test_with_another_mechanism_everything_comes_back_on_this_host(mechanism: str) -> None:
-    assert _campaign("host", FEWER_KILLS, mechanism)["kills"] == FEWER_KILLS
+    assert _campaign("host", FEWER_KILLS, "--mechanism", mechanism)["kills"] == FEWER_KILLS
