@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -50,6 +51,8 @@ SHORTEST_S = 1.2
 FEWEST_ROUNDS = 5
 BEST_SLICE_S = 2.0
 """With more time there are more rounds rather than longer slices."""
+LEARNING = {"digits", "regression"}
+"""Primaries and batches of scikit-learn."""
 YARDSTICKS = {"to_alone": BASELINE, "to_rival": RIVAL, "to_default": UNCHANGED}
 OVERHEAD_GUESS_S = 0.8
 """What a slice takes beyond its traffic, before any was run."""
@@ -98,6 +101,8 @@ def run(plan: Plan, watch: Watch) -> Figures:
     missing = NEEDED.get(experiment.batch)
     if missing and shutil.which(missing) is None:
         raise NotMeasurableError(f"{missing} is not installed")
+    if {experiment.primary, experiment.batch} & LEARNING and find_spec("sklearn") is None:
+        raise NotMeasurableError("scikit-learn is not installed; pip install '.[real]'")
     with (
         watching() as foreign,
         demo_groups() as groups,

@@ -103,7 +103,8 @@ def _told_apart(rows: Mapping[str, Node]) -> str:
     }
     said = [f"*{how}*: {', '.join(names)}" for how, names in found.items() if names]
     rest = "the other rows cannot be told from the agent as it is"
-    return f"The P99 beyond this run's noise: {'; '.join([*said, rest] if said else [rest])}.\n"
+    chance = f"of {len(p99)} rows, one in twenty does by chance"
+    return f"The P99 beyond this run's noise ({chance}): {'; '.join([*said, rest])}.\n"
 
 
 def _failed(experiment: Node) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from contextlib import nullcontext
 from types import SimpleNamespace
@@ -14,7 +15,7 @@ from bench.real import experiment
 from bench.real.conditions import ALONE, CPU_IDLE, Condition, Experiment
 from bench.real.experiment import Plan, Stage, run
 from bench.real.figures import Slice
-from bench.subject import Watch
+from bench.subject import NotMeasurableError, Watch
 from smartharvest.demo.standstill import Standstills
 from smartharvest.errors import TargetError
 
@@ -62,6 +63,15 @@ def test_a_row_that_cannot_be_measured_costs_no_other(
     assert figures["rounds"] == 3
     assert list(figures["conditions"]) == ["alone", "cpu.idle"]
     assert figures["failed"] == {"smartharvest": "cgroup:/elastic: has vanished"}
+
+
+def test_a_missing_library_is_named_before_anything_is_started(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(experiment, "find_spec", lambda _name: None)
+    plan = dataclasses.replace(PLAN, experiment=Experiment("made", "digits", "bully", 0.3, "Made."))
+    with pytest.raises(NotMeasurableError, match="scikit-learn is not installed"):
+        run(plan, Watch())
 
 
 def test_after_ctrl_c_the_whole_rounds_are_kept(stage: Callable[[Measure], None]) -> None:

@@ -107,7 +107,7 @@ def test_ablations_stand_beside_the_agent_as_it_is() -> None:
     unchanged = {key: value for key, value in row(*SAFE, 1.0).items() if key != "to_default"}
     made = {**rows(row(*BAD, 1.5), row(*SAFE, 1.0)), "default": unchanged}
     text = "\n".join(ablations_part(document(made), show))
-    assert "The P99 beyond this run's noise: *worse*: cpu.idle; the other rows" in text
+    assert "noise (of 3 rows, one in twenty does by chance): *worse*: cpu.idle; the" in text
     assert "| default | 100 | 200 | 1 | 1 | 1 | 1.00 |" in text
     assert "| cpu.idle | 100 | 600 | 3.00 (2.00..4.00) |" in text
     assert "| 0.02 | 0.01 | 3, 1 |" in text
