@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from smartharvest import control
+from smartharvest import host_watch
 from smartharvest.agent import Decision
 from smartharvest.host import tasks
 from smartharvest.host.cpulist import format_cpulist
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.skipif(len(ALLOWED) < 2, reason="needs two CPUs")
 
 @pytest.fixture(autouse=True)
 def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(control, "HOUSEKEEPING_NS", 50_000_000)
+    monkeypatch.setattr(host_watch, "HOUSEKEEPING_NS", 50_000_000)
 
 
 @pytest.fixture
