@@ -163,7 +163,13 @@ def _plain(node: Node) -> Iterator[str]:
         if not isinstance(value, Mapping) and name not in ("skipped", "failed", "share_of_samples")
     }
     if shown:
-        yield "; ".join(f"{words(name)}: {value}" for name, value in shown.items()) + ".\n"
+        yield "; ".join(f"{words(name)}: {_shown(value)}" for name, value in shown.items()) + ".\n"
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value)) or "none"
+    return "unknown" if value is None else str(value)
 
 
 def _values(node: Node, path: tuple[str, ...]) -> Iterator[str]:
