@@ -42,6 +42,7 @@ from smartharvest.host.other_writers import (
 )
 from smartharvest.host.patterns import expand
 from smartharvest.host.recovery import RecoveryReport, recover
+from smartharvest.host.restoration import is_same
 from smartharvest.host.service_manager import ServiceManager
 from smartharvest.host.shared_page import Phase
 from smartharvest.host.target_spec import TargetSpec
@@ -502,7 +503,14 @@ class Session:
                 [(file, effective, [now]) for (file, effective, _), now in masks],
                 0,
             )
-        return find_surprise(self.tree.files, managed, harvested, idle_file)
+        found = find_surprise(self.tree.files, managed, harvested, idle_file)
+        return None if found is None or self._is_the_guardians(found) else found
+
+    def _is_the_guardians(self, surprise: Surprise) -> bool:
+        """Whether it is what the guardian has left when the loop was silent for a moment."""
+        minimum = dict(self.journal.minimum).get(surprise.written)
+        shrunk = self.journal.page.shrinks > 0 and minimum is not None
+        return shrunk and is_same("cpuset.cpus", surprise.found, minimum or "")
 
     def step_aside(self, surprise: Surprise) -> NoReturn:
         """Leaves somebody else what he has written. Raises ForeignWrite."""
@@ -512,7 +520,10 @@ class Session:
 
     def foreign_pins(self) -> list[ForeignPin]:
         """What somebody else has given elastic threads that are moved one by one."""
-        return self.elastic_side.foreign_pins()
+        pins = self.elastic_side.foreign_pins()
+        if not self.journal.page.shrinks:
+            return pins
+        return [pin for pin in pins if pin.found != frozenset(self.journal.minimum_cpus)]
 
     def step_aside_for(self, pins: Sequence[ForeignPin]) -> NoReturn:
         """Leaves somebody else the affinities he has set. Raises ForeignWrite."""

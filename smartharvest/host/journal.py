@@ -263,6 +263,14 @@ class Journal:
         return tuple(self._entries.values())
 
     @property
+    def minimum(self) -> Minimum:
+        return self._minimum
+
+    @property
+    def minimum_cpus(self) -> tuple[int, ...]:
+        return self._minimum_cpus
+
+    @property
     def ours(self) -> Ours:
         return with_chosen(self._ours, self._chosen, self.page.choices if self._chosen else ())
 

@@ -477,6 +477,28 @@ def test_what_somebody_else_writes_ends_the_run_and_stays(quiet_world: World, sw
 
 
 @pytest.mark.usefixtures("_quick_housekeeping")
+def test_what_the_guardian_took_back_is_nobody_elses_doing_and_no_original(
+    quiet_world: World,
+) -> None:
+    before = quiet_world.files()
+    windows = 0
+
+    def shrink_once_lent(_window: Window, _decision: Decision) -> bool:
+        nonlocal windows
+        if quiet_world.mask() == "3-7":  # again, should the loop just have moved a core
+            session.journal.page.count_shrink()
+            quiet_world.kernel.write(quiet_world.elastic.cpus_file, "7")
+            windows = max(windows, 1)
+        windows += windows > 0
+        return windows > 20
+
+    session = Session(settings_for(quiet_world))
+    with session:
+        run_until(session, Script(3), shrink_once_lent)
+    assert quiet_world.files() == before
+
+
+@pytest.mark.usefixtures("_quick_housekeeping")
 def test_a_vanished_primary_is_named(quiet_world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     kernel = watch(quiet_world, monkeypatch)
 
