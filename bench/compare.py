@@ -145,8 +145,11 @@ def main(old: TextIO, new: TextIO, everything: bool, ratios: bool) -> None:
             raise click.ClickException(f"{file.name}: is no result of a bench") from None
         documents.append(document)
     before, after = documents
-    for line in warnings_of(before, after):
+    warnings = warnings_of(before, after)
+    for line in warnings:
         click.echo(f"careful: {line}")
+    if warnings and not ratios:
+        click.echo("careful: times may have moved with the machine; --ratios leaves that out")
     moves = compare(before, after, ratios=ratios)
     for move in moves:
         if everything or move.beyond_noise:
