@@ -48,6 +48,8 @@ def measure(effort: Effort) -> Figures:
         made_group(tree, cpus) as (group, writer),
         BullyProcess(THREADS) as batch,
         LoggedWave(cpus[0], ON_NS, OFF_NS, policy=os.SCHED_FIFO) as wave,
+        # Before the batch runs: beside it, loading the sensor takes seconds.
+        closing(_open(wave.pid)) as sensor,
     ):
         threads = tasks.process_threads(batch.pid)
         writer.move_tasks([(tid, tree.group_of(tid).path, group.path) for tid in threads])
@@ -58,15 +60,13 @@ def measure(effort: Effort) -> Figures:
             def run() -> NDArray[np.int64]:
                 actuator = make_actuator(group, cpus)
                 moves = seams.Moves(actuator)
-                with closing(_open(wave.pid)) as sensor:
-                    _lend(sensor, actuator, cpus[1], event_driven, seconds)
+                _lend(sensor, actuator, cpus[1], event_driven, seconds)
                 returned_ns = moves.table()
                 backs = returned_ns[returned_ns[:, 1] == 0, 0]
                 return reactions(wave.spans()[:, 0], backs)
 
             return run
 
-        _open(wave.pid).close()
         rounds = interleave({"event_driven": case(True), "polling": case(False)}, effort)
     return {name: summarize(times) for name, times in rounds.items() if all(map(len, times))}
 

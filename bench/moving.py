@@ -166,7 +166,22 @@ def run_slices(names: list[str], effort: Effort, seconds: float) -> dict[str, li
         return interleave({name: run(CASES[name]) for name in names}, effort)
 
 
+def _with_bursts(slices: Mapping[str, list[Slice]]) -> dict[str, list[Slice]]:
+    """Without the rounds in which a case had every burst left out. NotMeasurableError if all."""
+    rounds = max(map(len, slices.values()))
+    kept = [
+        number
+        for number in range(rounds)
+        if all(of[number].latencies_ns.size for of in slices.values() if number < len(of))
+    ]
+    found = {name: [of[n] for n in kept if n < len(of)] for name, of in slices.items()}
+    if not all(found.values()):
+        raise NotMeasurableError("others had the machine all the time")
+    return found
+
+
 def _figures(slices: Mapping[str, list[Slice]]) -> Figures:
+    slices = _with_bursts(slices)
     static = [name for name in STATIC if name in slices]
     figures: Figures = {
         "batch_threads": BATCH_THREADS,

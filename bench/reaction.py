@@ -68,9 +68,9 @@ def measure(effort: Effort) -> Figures:
 
         def case(reaction: str, idle: bool) -> Times:
             stage.set_idle(idle)
-            bully.run()
             try:
                 with _reacting(stage, reaction) as lend, _as_fifo(stage):
+                    bully.run()
                     return _wake(sleeper, count, rng, lend, others_ns, standstills)
             finally:
                 bully.pause()
