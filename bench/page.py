@@ -145,7 +145,10 @@ def _group(
         yield from _matrix(rows)
     for name, inner in _mappings(node):
         if not (is_case(inner) or is_value(inner) or name in rows) and _has_figures(inner):
-            if any(not isinstance(v, Mapping) or is_case(v) or is_value(v) for v in inner.values()):
+            own = any(
+                not isinstance(v, Mapping) or is_case(v) or is_value(v) for v in inner.values()
+            )
+            if own or _rows(inner):
                 yield f"\n#### {words(' / '.join((*path[1:], name)))}\n"
             yield from _group(inner, (*path, name), album, drawn_otherwise)
 
@@ -169,6 +172,8 @@ def _plain(node: Node) -> Iterator[str]:
 def _shown(value: object) -> str:
     if isinstance(value, list):
         return ", ".join(map(str, value)) or "none"
+    if isinstance(value, float):
+        return f"{value:.4g}"
     return "unknown" if value is None else str(value)
 
 

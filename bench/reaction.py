@@ -232,7 +232,7 @@ SUBJECT = Subject(
     seconds=55.0,
     least_s=23.0,
     title="The whole reaction",
-    about="""\\
+    about="""\
 A sample is one wake-up of a primary thread that sleeps on the lent core, until it runs there.
 *None*: nobody reacts; *actuator*: the waker takes the core back itself; *events* and *polls*: the
 agent's loop does, with the in-kernel sensor. *cpu idle*: the batch is under cpu.idle=1, as the
