@@ -16,7 +16,7 @@ import random
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -373,8 +373,9 @@ def _rescue_cpu_s() -> float:
     """CPU seconds this process's rescuing threads have used."""
     total_ns = 0
     for task in Path("/proc/self/task").iterdir():
-        if (task / "comm").read_text().strip() == "sh-rescue":
-            total_ns += int((task / "schedstat").read_text().split()[0])
+        with suppress(FileNotFoundError):  # another thread, which was listed and has ended
+            if (task / "comm").read_text().strip() == "sh-rescue":
+                total_ns += int((task / "schedstat").read_text().split()[0])
     return total_ns / 1e9
 
 
