@@ -19,8 +19,8 @@ enum {
     RING_PAGES = 2, /* the header and one page of records, none of which is read */
     /* At 1/341 of its pace the tasks that wait may be a tick ahead of the idle group. */
     FIRST_MOMENT_NS = 15000,
-    LONGEST_MOMENT_NS = 240000,
-    QUIET_NS = 300000, /* told again this soon, the moment was too short */
+    LONGEST_MOMENT_NS = 960000, /* a batch that is picked all the time is not to be paid for so */
+    QUIET_NS = 300000,          /* told again this soon, the moment was too short */
 };
 
 static int64_t now_ns(void) {
@@ -62,8 +62,10 @@ static void *run(void *arg) {
             break;
         drain(self);
         const int64_t told_ns = now_ns();
-        moment_ns = told_ns - last_ns < QUIET_NS && moment_ns < LONGEST_MOMENT_NS ? 2 * moment_ns
-                                                                                  : FIRST_MOMENT_NS;
+        if (told_ns - last_ns > QUIET_NS)
+            moment_ns = FIRST_MOMENT_NS;
+        else if (moment_ns < LONGEST_MOMENT_NS)
+            moment_ns *= 2;
         const struct timespec moment = {.tv_nsec = moment_ns};
         clock_nanosleep(CLOCK_MONOTONIC, 0, &moment, NULL);
         last_ns = now_ns();
