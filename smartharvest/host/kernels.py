@@ -72,10 +72,10 @@ BYTE_ON_RQ = Feature(
     "a task's `on_rq` is a byte (met in 7.3)", (7, 3), "BTF", "it is read as wide as it is"
 )
 QUEUES_PER_CPU = Feature(
-    "a task group's queues are per CPU (met in 7.3)",
+    "a task group's queues are a per-CPU variable (met in 7.3)",
     (7, 3),
-    "looking at them",
-    "they are in an array; the in-kernel sensor finds them only there, else the perf sensor",
+    "BTF",
+    "they are in an array",
 )
 EMPTIED_MASK = Feature(
     "a v2 mask may be emptied while its group has tasks (met in 7.3)",

@@ -80,6 +80,6 @@ def test_what_is_no_window_is_refused(text: str, tmp_path: Path) -> None:
 def test_what_is_no_model_is_refused(tmp_path: Path) -> None:
     assert "nowhere: cannot be read: No such file" in refusal(str(tmp_path / "nowhere"))
     (tmp_path / "text").write_text("hello")
-    assert "text: is no model" in refusal(str(tmp_path / "text"))
+    assert "text: is no saved model" in refusal(str(tmp_path / "text"))
     write_model(str(tmp_path / "odd"), {"learner": "native"}, 0, b"")
     assert "odd: is no model this version knows" in refusal(str(tmp_path / "odd"))
