@@ -373,7 +373,7 @@ def _rescue_cpu_s() -> float:
     """CPU seconds this process's rescuing threads have used."""
     total_ns = 0
     for task in Path("/proc/self/task").iterdir():
-        with suppress(FileNotFoundError):  # another thread, which was listed and has ended
+        with suppress(FileNotFoundError, ProcessLookupError):  # another one, which has ended
             if (task / "comm").read_text().strip() == "sh-rescue":
                 total_ns += int((task / "schedstat").read_text().split()[0])
     return total_ns / 1e9

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -14,7 +15,8 @@
 /* A listing may cost at most this share of the time between two of them. */
 enum { LIST_SHARE = 20 };
 /* Every CPU is sampled fifty times a second: one that is silent this long has lost its event. */
-static const int64_t SILENT_NS = 1000000000, CHECK_NS = 100000000, SEED_NS = 500000000;
+static const int64_t SILENT_NS = 1000000000, CHECK_NS = 100000000, SEED_NS = 500000000,
+                     VISIT_NS = 50000000;
 
 static void count(_Atomic uint64_t *counter, uint64_t by) {
     atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + by,
@@ -427,6 +429,7 @@ static int open_rings(struct sh_perf_sensor *perf, const char *online) {
         for (long cpu = first; cpu <= last; cpu++) {
             if (perf->cpu_count == SH_PERF_MAX_CPUS)
                 return -EOVERFLOW;
+            perf->cpus[perf->cpu_count].number = (int32_t)cpu;
             const int err = sh_perf_ring_open(&perf->cpus[perf->cpu_count].ring, (int)cpu);
             if (err)
                 return err;
@@ -437,17 +440,29 @@ static int open_rings(struct sh_perf_sensor *perf, const char *online) {
     return perf->cpu_count ? 0 : -ENODEV;
 }
 
-/* Who runs on a CPU is known from its first record on. */
+/* Who runs on a CPU is known from its first record on. One that stays idle has none: this thread
+ * goes there, where it may, and its going to sleep is one. */
 static int await_first_records(struct sh_perf_sensor *perf, int64_t start_ns) {
     const struct timespec moment = {.tv_nsec = 1000000};
-    for (uint32_t cpu = 0; cpu < perf->cpu_count; cpu++)
-        while (perf->cpus[cpu].last_ns <= start_ns) {
-            if (sh_monotonic_ns() - start_ns > SEED_NS)
-                return -ENOMSG;
+    cpu_set_t before, there;
+    bool away = false;
+    int err = 0;
+    for (uint32_t i = 0; i < perf->cpu_count && !err; i++)
+        while (perf->cpus[i].last_ns <= start_ns && !err) {
+            const int64_t waited_ns = sh_monotonic_ns() - start_ns;
+            if (waited_ns > VISIT_NS && (away || !sched_getaffinity(0, sizeof(before), &before))) {
+                CPU_ZERO(&there);
+                CPU_SET((size_t)perf->cpus[i].number, &there);
+                away |= sched_setaffinity(0, sizeof(there), &there) == 0;
+            }
             clock_nanosleep(CLOCK_MONOTONIC, 0, &moment, NULL);
             drain(perf, start_ns);
+            if (waited_ns > SEED_NS)
+                err = -ENOMSG;
         }
-    return 0;
+    if (away)
+        sched_setaffinity(0, sizeof(before), &before);
+    return err;
 }
 
 int sh_perf_sensor_open(struct sh_perf_sensor *perf, struct sh_sensor *sensor,

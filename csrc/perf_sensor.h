@@ -39,6 +39,7 @@ struct sh_perf_source {
 
 struct sh_perf_cpu {
     struct sh_perf_ring ring;
+    int32_t number;
     struct sh_perf_record next; /* read from the ring, not yet taken in */
     int32_t tid;                /* who runs, as the records say; 0: nobody */
     int64_t last_ns;            /* of its last record */
