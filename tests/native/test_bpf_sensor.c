@@ -10,8 +10,6 @@
 #include "clock.h"
 #include "crowd.h"
 
-enum { ATTEMPTS = 8 };
-
 /* --- a sensor for crowds ---------------------------------------------------------------------- */
 
 enum { ALL = SH_BPF_WAITS | SH_BPF_LEVELS | SH_BPF_DEMAND | SH_BPF_RUNS };
@@ -147,7 +145,8 @@ static void test_times_are_those_of_the_scheduler(void) {
     const struct timespec span = {.tv_nsec = 250000000};
     bool busy = false, wanting = false, whole = false;
     watch(&crowd, 8, ALL);
-    for (int i = 0; i < ATTEMPTS && !(busy && wanting && whole); i++) {
+    const long long stolen = stolen_ticks();
+    for (int i = 0; !(busy && wanting && whole) && try_again(i, stolen); i++) {
         const struct account a = account_of(&crowd);
         const int64_t a_ns = sh_monotonic_ns();
         const struct times before = times();
@@ -212,7 +211,8 @@ static void test_waits_are_those_of_the_scheduler(void) {
     const struct timespec span = {.tv_nsec = 250000000};
     bool total = false, count = false;
     watch(&crowd, 8, SH_BPF_WAITS);
-    for (int i = 0; i < ATTEMPTS && !(total && count); i++) {
+    const long long stolen = stolen_ticks();
+    for (int i = 0; !(total && count) && try_again(i, stolen); i++) {
         const struct account a = account_of(&crowd);
         const struct sh_bpf_waits before = waits_so_far();
         const struct account b = account_of(&crowd);
@@ -273,7 +273,8 @@ static void test_a_run_lasts_from_waking_up_to_sleeping_however_often_it_is_pree
     struct crowd crowd = crowd_start(3, cpu, WAVE, NULL), noise = crowd_start(1, cpu, SPIN, NULL);
     bool whole = false;
     watch(&crowd, 8, ALL);
-    for (int i = 0; i < ATTEMPTS && !whole; i++) {
+    const long long stolen = stolen_ticks();
+    for (int i = 0; !whole && try_again(i, stolen); i++) {
         const struct account a = account_of(&crowd);
         const struct sh_bpf_runs before = runs_so_far();
         const struct account b = account_of(&crowd);
