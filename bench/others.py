@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import os
-import threading
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, suppress
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bench.series import recorded
 from bench.statistics import rounded
 from smartharvest import _core
 from smartharvest.demo.standstill import Interval, Standstills, touched
@@ -20,7 +19,6 @@ from smartharvest.host.cgroup import CgroupTree, Group
 OTHERS_NS = 200_000
 """A sample in which others run for so long says how long they ran. Threads of the kernel, and those
 that hold a core, take less."""
-EVERY_S = 0.025
 
 
 def milliseconds(standstills: Standstills) -> list[float] | None:
@@ -61,25 +59,9 @@ class Others:
         """On ``cpu``, to its last context switch."""
         return self._sensor.primary_times_ns(cpu)[0] if self._sensor else 0
 
-    @contextmanager
-    def series(self, cpus: Sequence[int]) -> Iterator[list[tuple[int, int]]]:
-        """Appends a row every EVERY_S until the exit: monotonic ns, and ns on all of ``cpus``."""
-        ended = threading.Event()
-        rows: list[tuple[int, int]] = []
-
-        def record() -> None:
-            while True:
-                rows.append((time.monotonic_ns(), sum(map(self.now_ns, cpus))))
-                if ended.wait(EVERY_S):
-                    break
-
-        recorder = threading.Thread(target=record, name="others")
-        recorder.start()
-        try:
-            yield rows
-        finally:
-            ended.set()
-            recorder.join()
+    def series(self, cpus: Sequence[int]) -> AbstractContextManager[list[tuple[int, int]]]:
+        """What they have had on all of ``cpus``, moment by moment."""
+        return recorded(lambda: sum(map(self.now_ns, cpus)))
 
     def __enter__(self) -> Self:
         return self

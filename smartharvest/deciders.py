@@ -66,8 +66,11 @@ def decider_of(settings: Settings, policy: Policy, keep_idle: int) -> Decider | 
 
 def long_term_of(settings: Settings) -> LongTermSafeguard | None:
     """The long-term safeguard, at rest; None if it is off."""
-    if settings.long_term == "off":
-        return None
+    return None if settings.long_term == "off" else make_long_term(settings)
+
+
+def make_long_term(settings: Settings) -> LongTermSafeguard:
+    """One with the numbers of ``settings``, at rest."""
     return LongTermSafeguard(
         wait_threshold_ns=settings.long_term_threshold_ns,
         share=settings.long_term_share,

@@ -10,20 +10,19 @@ Elsewhere only the latter is seen.
 from __future__ import annotations
 
 import os
-import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bench.machine import steal_s
+from bench.series import recorded
 from smartharvest.demo.standstill import Interval
 from smartharvest.host.cgroup import CgroupTree
 
-EVERY_S = 0.025
 UNDER_WAY_NS = 20_000_000
 """Few requests take longer."""
 USAGE = "cpuacct.usage_user"
@@ -53,24 +52,9 @@ class Foreign:
         own_ns = int(self._usages[1].read_text())
         return int(self._usages[0].read_text()) - own_ns + stolen_ns
 
-    @contextmanager
-    def series(self) -> Iterator[list[tuple[int, int]]]:
-        """Appends a row every EVERY_S until the exit."""
-        rows = [(time.monotonic_ns(), self.used_ns())]
-        ended = threading.Event()
-
-        def record() -> None:
-            while not ended.wait(EVERY_S):
-                rows.append((time.monotonic_ns(), self.used_ns()))
-
-        recorder = threading.Thread(target=record, name="foreign")
-        recorder.start()
-        try:
-            yield rows
-        finally:
-            ended.set()
-            recorder.join()
-            rows.append((time.monotonic_ns(), self.used_ns()))
+    def series(self) -> AbstractContextManager[list[tuple[int, int]]]:
+        """That, moment by moment."""
+        return recorded(self.used_ns)
 
 
 @contextmanager

@@ -13,7 +13,6 @@ from smartharvest.cli.settings_options import settings_from, settings_options
 from smartharvest.config import Settings
 from smartharvest.errors import ConfigError
 from smartharvest.policy import POLICY_NAMES, check_policy
-from smartharvest.safeguard import LongTermSafeguard
 
 
 @click.command()
@@ -73,6 +72,7 @@ def simulate(
     The same seed gives the same traffic under every policy, and the same output. Defaults are the
     paper's agent: sampled windows, the peak of busy cores as label, every wait counted.
     """
+    from smartharvest.deciders import make_long_term
     from smartharvest.simulator.report import document, format_outcomes
     from smartharvest.simulator.run import BOUNDS
     from smartharvest.simulator.run import simulate as run
@@ -96,7 +96,7 @@ def simulate(
             cost=settings.cost,
             safeguard=settings.safeguard,
             learner=settings.learner,
-            make_long_term=lambda: _long_term(settings),
+            make_long_term=lambda: make_long_term(settings),
             options=_learning_options(settings, label),
         )
         for seed in seeds
@@ -142,18 +142,6 @@ def _experiment(
             event_driven=events,
         ),
         long_term=long_term,
-    )
-
-
-def _long_term(settings: Settings) -> LongTermSafeguard:
-    return LongTermSafeguard(
-        wait_threshold_ns=settings.long_term_threshold_ns,
-        share=settings.long_term_share,
-        periods=settings.long_term_periods,
-        period_ns=settings.long_term_period_ns,
-        rest_ns=settings.long_term_rest_ns,
-        min_dispatches=settings.long_term_min_dispatches,
-        stuck_ns=settings.long_term_stuck_ns,
     )
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from types import TracebackType
 from typing import Self
 
 from smartharvest._demo import StandstillWatch
@@ -67,12 +66,7 @@ class Standstills:
             _log.debug("no watch for standstills: %s", error.strerror)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._watch is not None:
             self._watch.stop()
 
