@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -15,6 +15,7 @@ from bench.pictures import words
 from bench.real.page import ablations_part, experiments_part
 from bench.registry import NAMES, find_subject
 from bench.subject import Picture, Subject
+from bench.tables import case_table, find_rows, row_table, shown, value_table
 
 RESULTS = Path("bench/results")
 PAGE = Path("docs/performance.md")
@@ -23,9 +24,10 @@ HEAD = """# Performance
 
 What `make bench`, `make bench-real` and `make bench-ablations` measured on one machine; each
 rewrites this page with yours, and `make performance` draws it anew from `bench/results/*.json`.
-Cases of one table ran interleaved, in an order drawn anew for each round. *Ratio* is to the floor
-or the rival named beside it, of the same run. *Spread* is the smallest and largest median of a
-round: what differs by less is noise. `python -m bench compare OLD NEW` tells what moved by more.
+Cases of one table ran interleaved, in an order drawn anew for each round. *Ratio*, and × behind a
+figure, is to the floor or the rival named beside it, of the same run. *Spread* is the smallest and
+largest median of a round, as are the figures in brackets: what differs by less is noise.
+`python -m bench compare OLD NEW` tells what moved by more.
 """
 
 Drawer = Callable[[Path], bool]
@@ -66,7 +68,21 @@ def write_page(
         lines += ablations_part(ablations, album.show)
     if bench is not None:
         lines += ["\n## Parts\n", *_machine(bench), *_goals(bench), *_subjects(bench, album)]
+    lines[1:1] = _contents(lines)
     result_file.replace(page, re.sub(r"\n{3,}", "\n\n", "\n".join(lines)) + "\n")
+
+
+def _contents(lines: Sequence[str]) -> Iterator[str]:
+    """Links to the parts and, behind each, to what it has."""
+    found = re.findall(r"^(##|###) (.+)$", "\n".join(lines), re.MULTILINE)
+    entries: list[list[str]] = []
+    for level, title in found:
+        anchor = re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
+        if level == "##":
+            entries.append([])
+        entries[-1].append(f"[{title}](#{anchor})")
+    for part, *within in entries:
+        yield f"- {part}" + (f": {', '.join(within)}" if within else "")
 
 
 def _machine(document: Node) -> Iterator[str]:
@@ -118,37 +134,27 @@ def _group(
     yield from _plain(node)
     cases = [read_case((*path, name), inner) for name, inner in _mappings(node) if is_case(inner)]
     if cases:
-        extra = sorted({key for case in cases for key in case.more})
-        yield "| | median µs | p99 µs | max µs | spread µs | ratio | to |" + _cells(
-            map(words, extra)
-        )
-        yield "|---" * (7 + len(extra)) + "|"
-        for case in cases:
-            ratio = "" if case.median_ratio is None else f"{case.median_ratio:.3g}"
-            if case.p99_ratio is not None:
-                ratio += f" (p99 {case.p99_ratio:.3g})"
-            low, high = case.spread_us
-            yield (
-                f"| {words(case.name)} | {case.median_us:g} | {case.p99_us:g} | {case.max_us:g} "
-                f"| {low:g}..{high:g} | {ratio} | {words(case.floor or '')} |"
-                + _cells(f"{case.more[key]:g}" if key in case.more else "" for key in extra)
-            )
+        yield from case_table(cases)
         if path not in drawn_otherwise:
             yield from album.show(
                 "-".join(path),
                 words(" / ".join(path)),
                 lambda file: pictures.draw_distributions(cases, file),
             )
-    yield from _values(node, path)
-    rows = _rows(node)
+    values = [
+        read_value((*path, name), inner) for name, inner in _mappings(node) if is_value(inner)
+    ]
+    if values:
+        yield from value_table(values)
+    rows, used = find_rows(node)
     if rows:
-        yield from _matrix(rows)
+        yield from row_table(rows)
     for name, inner in _mappings(node):
-        if not (is_case(inner) or is_value(inner) or name in rows) and _has_figures(inner):
+        if not (is_case(inner) or is_value(inner) or name in used) and _has_figures(inner):
             own = any(
                 not isinstance(v, Mapping) or is_case(v) or is_value(v) for v in inner.values()
             )
-            if own or _rows(inner):
+            if own or find_rows(inner)[0]:
                 yield f"\n#### {words(' / '.join((*path[1:], name)))}\n"
             yield from _group(inner, (*path, name), album, drawn_otherwise)
 
@@ -160,65 +166,13 @@ def _plain(node: Node) -> Iterator[str]:
     share = node.get("share_of_samples")
     if isinstance(share, float) and share < 1:
         yield f"With {share:.0%} of the samples of a full run.\n"
-    shown = {
+    plain = {
         name: value
         for name, value in node.items()
         if not isinstance(value, Mapping) and name not in ("skipped", "failed", "share_of_samples")
     }
-    if shown:
-        yield "; ".join(f"{words(name)}: {_shown(value)}" for name, value in shown.items()) + ".\n"
-
-
-def _shown(value: object) -> str:
-    if isinstance(value, list):
-        return ", ".join(map(str, value)) or "none"
-    if isinstance(value, float):
-        return f"{value:.4g}"
-    return "unknown" if value is None else str(value)
-
-
-def _values(node: Node, path: tuple[str, ...]) -> Iterator[str]:
-    values = [
-        read_value((*path, name), inner) for name, inner in _mappings(node) if is_value(inner)
-    ]
-    if not values:
-        return
-    extra = sorted({key for value in values for key in value.more})
-    yield "| | median | spread | ratio |" + _cells(map(words, extra))
-    yield "|---" * (4 + len(extra)) + "|"
-    for value in values:
-        ratio = "" if value.ratio is None else f"{value.ratio:g}"
-        low, high = value.spread
-        yield f"| {words(value.name)} | {value.median:g} | {low:g}..{high:g} | {ratio} |" + _cells(
-            f"{value.more[key]:g}" if key in value.more else "" for key in extra
-        )
-    yield ""
-
-
-def _rows(node: Node) -> dict[str, Node]:
-    """The groups within that hold nothing but values, of like names: rows of one table."""
-    found = {
-        name: inner
-        for name, inner in _mappings(node)
-        if not is_case(inner) and any(is_value(value) for value in inner.values())
-    }
-    heads = [{key for key, value in inner.items() if is_value(value)} for inner in found.values()]
-    alike = len(found) > 1 and all(head == heads[0] for head in heads)
-    return found if alike else {}
-
-
-def _matrix(rows: Mapping[str, Node]) -> Iterator[str]:
-    first = next(iter(rows.values()))
-    heads = [key for key, value in first.items() if is_value(value)]
-    yield "\n| |" + _cells(map(words, heads)) + "\n" + "|---" * (1 + len(heads)) + "|"
-    for name, node in rows.items():
-        cells = []
-        for head in heads:
-            value = read_value((name, head), _mapping(node[head]))
-            low, high = value.spread
-            cells.append(f"{value.median:g} ({low:g}..{high:g})")
-        yield f"| {words(name)} |" + _cells(cells)
-    yield ""
+    if plain:
+        yield "; ".join(f"{words(name)}: {shown(value)}" for name, value in plain.items()) + ".\n"
 
 
 def _own_pictures(document: Node, name: str, subject: Subject, album: Album) -> Iterator[str]:
@@ -257,17 +211,8 @@ def _mappings(node: Node) -> Iterator[tuple[str, Node]]:
     return ((name, inner) for name, inner in node.items() if isinstance(inner, Mapping))
 
 
-def _mapping(value: object) -> Node:
-    assert isinstance(value, Mapping)
-    return value
-
-
 def _has_figures(node: Node) -> bool:
     return any(not isinstance(value, Mapping) or _has_figures(value) for value in node.values())
-
-
-def _cells(texts: Iterable[str]) -> str:
-    return "".join(f" {text} |" for text in texts)
 
 
 def _load(file: Path) -> Node | None:
