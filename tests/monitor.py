@@ -40,6 +40,12 @@ def unplug(path: str) -> None:
     execute(path, "device_del", {"id": f"plugged-{len(taken) - 1}"})
 
 
+def nudge(path: str) -> None:
+    """Stops the machine and has it go on at once."""
+    for command in ("stop", "cont"):
+        execute(path, command)
+
+
 def _places(path: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """(taken, free) places for CPUs."""
     cpus: list[dict[str, Any]] = execute(path, "query-hotpluggable-cpus")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from smartharvest.elastic_vm import ElasticVm
-from smartharvest.errors import ConfigError
+from smartharvest.errors import ConfigError, TargetError
 from smartharvest.host import tasks
 from smartharvest.host.qmp import read_vcpus
 from tests.commands import as_command, smartharvest
@@ -41,6 +41,14 @@ def test_a_name_that_is_no_name_is_refused(tmp_path: Path) -> None:
     assert outcome.failure.startswith("--name: '../x' is no name")
 
 
+def listens(path: str) -> bool:
+    """QEMU makes the socket's file a moment before it listens there."""
+    try:
+        return bool(read_vcpus(path, timeout_s=10).threads)
+    except TargetError:
+        return False
+
+
 @pytest.mark.root
 @pytest.mark.skipif(not shutil.which("qemu-system-x86_64"), reason="needs qemu-system-x86_64")
 def test_it_has_all_cpus_and_a_group_that_is_lent_cores_and_goes_with_it(
@@ -54,6 +62,7 @@ def test_it_has_all_cpus_and_a_group_that_is_lent_cores_and_goes_with_it(
     group = host.tree.group(f"smartharvest-{NAME}")
     vm.wait_until(lambda: os.path.exists(socket))
     wait_until(lambda: bool(group.tasks()))
+    vm.wait_until(lambda: listens(socket))
     vcpus = read_vcpus(socket, timeout_s=10).threads
     assert len(vcpus) == len(tasks.online_cpus())
     everything = tasks.affinity(vcpus[0])

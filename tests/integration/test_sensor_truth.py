@@ -10,6 +10,7 @@ import pytest
 from bench import truth
 from bench.logged_wave import LoggedWave
 from smartharvest import _core
+from tests.commands import EMULATED
 
 ATTEMPTS = 5
 """What the machine's neighbours take of it may spoil one."""
@@ -37,6 +38,8 @@ def judged(name: str, most_off: float, *, exact: bool) -> float:
 @pytest.mark.root
 @pytest.mark.parametrize(("accounting", "most_off"), [("exact", 0.01), ("sampled", 0.10)])
 def test_both_accountings_of_bpf_hold_to_the_same_truth(accounting: str, most_off: float) -> None:
+    if EMULATED and accounting == "sampled":
+        pytest.skip("emulated processors take turns, of which samples 50 us apart know nothing")
     assert judged("bpf", most_off, exact=accounting == "exact") <= most_off
 
 

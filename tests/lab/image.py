@@ -15,12 +15,15 @@ import sysconfig
 from collections.abc import Iterable
 from pathlib import Path
 
+from bench.compiling import build_library
 from tests.lab import kernels
 from tests.lab.kernels import Kernel
 
 CHECKOUT = Path(__file__).parents[2]
 LAB = CHECKOUT / "build" / "lab"
 DISK = LAB / "disk.ext4"
+PROBES = CHECKOUT / "bench" / "probe.c"
+"""What the sensors are held against."""
 TOOLS = ("apt-get", "dpkg-deb", "busybox", "cpio", "mke2fs", "qemu-system-x86_64")
 MODULES = (
     "virtio",
@@ -133,6 +136,7 @@ def build_disk() -> None:
     """The disk that every kernel gets; a guest writes to a snapshot of it."""
     stage = LAB / "disk"
     shutil.rmtree(stage, ignore_errors=True)
+    build_library(PROBES)  # a guest has no compiler
     for name in [
         "proc",
         "sys",

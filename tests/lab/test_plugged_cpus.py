@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 from pathlib import Path
 
 import pytest
 
 from smartharvest.host.cpulist import parse_cpulist
-from smartharvest.telemetry.client import ask, socket_path
+from smartharvest.telemetry.client import NoAgent, ask, socket_path
 from tests.integration.hosts import Host
-from tests.integration.processes import Processes, RunningAgent
+from tests.integration.processes import Processes
 
 CPUS = Path("/sys/devices/system/cpu")
 
@@ -32,13 +31,13 @@ def have(what: str) -> None:
     Path("/dev/ttyS1").write_text(json.dumps({"machine": what}) + "\n")
 
 
-def wait_for_pool(agent: RunningAgent, path: str, pool: frozenset[int]) -> None:
-    agent.wait_until(
-        lambda: (
-            os.path.exists(path)
-            and parse_cpulist(ask(path, "status", {}, timeout_s=30)["cores"]["pool"]) == pool
-        )
-    )
+def shares(path: str, pool: frozenset[int]) -> bool:
+    """Whether the agent at ``path`` shares just these CPUs."""
+    try:
+        cores = ask(path, "status", {}, timeout_s=30)["cores"]
+    except (NoAgent, TimeoutError):  # between what it did with other CPUs and with these
+        return False
+    return parse_cpulist(cores["pool"]) == pool
 
 
 def test_an_agent_lends_on_while_cpus_are_plugged_in_and_taken_away(
@@ -47,6 +46,8 @@ def test_an_agent_lends_on_while_cpus_are_plugged_in_and_taken_away(
     few = host.tree.online_cpus()
     web, batch = (host.make(name, filled=False) for name in ("all-web", "all-batch"))
     host.place(host.worker, batch)
+    for pid in host.empty(host.web):  # left there they would be confined, when there are more CPUs
+        host.place(int(pid), web)
     # A guardian has seconds to come up, of which emulated processors that tell true time take more.
     agent = processes.agent(
         *(*host.state, "--no-guardian"),
@@ -58,7 +59,7 @@ def test_an_agent_lends_on_while_cpus_are_plugged_in_and_taken_away(
     path = socket_path(str(host.state_dir), agent.pid)
 
     def lends_of(pool: frozenset[int]) -> None:
-        wait_for_pool(agent, path, pool)
+        agent.wait_until(lambda: shares(path, pool))
         agent.wait_until(lambda: batch.effective_cpus() < pool)
 
     def plug() -> frozenset[int]:
@@ -78,8 +79,7 @@ def test_an_agent_lends_on_while_cpus_are_plugged_in_and_taken_away(
     have("unplug")
     lends_of(more)
     assert cpus("present") == more
-    assert plug() == core
-    lends_of(core)
+    # None is plugged in after that: QEMU 7.2 tells the removed one of its memory and crashes.
     outcome = agent.send(signal.SIGTERM)
     assert outcome.code == 0, outcome.err
-    assert batch.effective_cpus() == core == host.tree.online_cpus()
+    assert batch.effective_cpus() == more == host.tree.online_cpus()
