@@ -47,7 +47,8 @@ def test_nobody_can_detach_the_program_from_outside(host: Host, processes: Proce
     assert detach_links(agent.pid) == {"ENOTSUP"}
     windows = status(host, agent)["loop"]["windows"]
     agent.wait_until(lambda: status(host, agent)["loop"]["windows"] > windows + 20)
-    assert status(host, agent)["busy"]["peak"] == 1
+    # A window in which somebody else had its CPU has none.
+    agent.wait_until(lambda: status(host, agent)["busy"]["peak"] == 1)
     outcome = agent.send(signal.SIGTERM)
     assert outcome.code == 0, outcome.err
 

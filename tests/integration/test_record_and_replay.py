@@ -46,8 +46,11 @@ def test_what_is_recorded_can_be_replayed(processes: Processes, tmp_path: Path) 
 def test_the_in_kernel_sensor_tells_waits_too(processes: Processes, tmp_path: Path) -> None:
     need_bpf()
     out = str(tmp_path / "host.trace")
+    rivals = processes.spinning(), processes.spinning()
+    for rival in rivals:  # both on one CPU, so that each waits for the other
+        os.sched_setaffinity(rival, {min(os.sched_getaffinity(rival))})
     recorded = smartharvest_here(
-        *("record", out, "--primary", f"pid:{processes.spinning()}", "--sensor", "bpf"),
+        *("record", out, "--primary", f"pid:{rivals[0]}", "--sensor", "bpf"),
         *("--seconds", "0.6"),
     )
     assert recorded.code == 0, recorded.err
