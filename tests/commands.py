@@ -62,6 +62,8 @@ def instead_of(command: Sequence[str]) -> Callable[[], None] | None:
         for number in map(int, os.listdir("/proc/self/fd")):
             if number > 2 and number != nothing:
                 os.dup2(nothing, number, inheritable=False)
+        signal.signal(signal.SIGPIPE, signal.SIG_IGN)  # as Python has it where it is started
+        sys.orig_argv = list(command)  # what an agent that restarts runs anew
         sys.stdout, sys.stderr = os.fdopen(1, "w"), os.fdopen(2, "w", buffering=1)
         code: object = 1
         try:

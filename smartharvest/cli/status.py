@@ -11,7 +11,7 @@ import click
 from smartharvest.cli.settings_options import settings_from, settings_options
 from smartharvest.errors import SmartHarvestError
 from smartharvest.printable import printable
-from smartharvest.telemetry.client import NoAgent, ask, sockets
+from smartharvest.telemetry.client import NoAgent, agents, ask_patiently, lives
 from smartharvest.telemetry.protocol import ProtocolError
 
 
@@ -21,24 +21,24 @@ from smartharvest.telemetry.protocol import ProtocolError
 def status(as_json: bool, **options: Any) -> None:
     """Tell what every running agent senses, decides and lends."""
     state_dir = settings_from(options).state_dir
-    agents, unrestored = [], []
-    for path in sockets(state_dir):
+    answers, left = [], []
+    for path in agents(state_dir):
+        journal = f"{path.removesuffix('.sock')}.journal"
         try:
-            agents.append(ask(path, "status", {}))
-        except NoAgent:  # a killed one's; restore removes it
-            journal = f"{path.removesuffix('.sock')}.journal"
-            unrestored += [journal] if os.path.exists(journal) else []
+            answers.append(ask_patiently(path, "status", {}))
+        except NoAgent:
+            if lives(path):
+                left.append(f"{path}: its agent is starting, ending or being replaced; ask again")
+            elif os.path.exists(journal):  # restore removes both
+                left.append(f"{journal}: its agent was killed; give back with smartharvest restore")
         except (TimeoutError, ProtocolError) as error:
             raise SmartHarvestError(f"{path}: {error}") from None
     if as_json:
-        click.echo(json.dumps({"agents": agents}))
+        click.echo(json.dumps({"agents": answers}))
     else:
-        told = "\n\n".join(map(format_status, agents)) or f"no agent runs in {state_dir}"
-        left = [
-            f"{path}: its agent was killed; give back with smartharvest restore"
-            for path in unrestored
-        ]
-        click.echo(printable("\n".join([told, *left])))
+        none = "" if left else f"no agent runs in {state_dir}"
+        told = "\n\n".join(map(format_status, answers)) or none
+        click.echo(printable("\n".join(filter(None, [told, *left]))))
 
 
 def format_status(seen: dict[str, Any]) -> str:

@@ -12,7 +12,7 @@ import click
 
 from smartharvest.cli.settings_options import settings_from, settings_options
 from smartharvest.errors import ConfigError, SmartHarvestError, TargetVanished
-from smartharvest.telemetry.client import NoAgent, ask, socket_path, sockets
+from smartharvest.telemetry.client import NoAgent, agents, ask_patiently, lives, socket_path
 from smartharvest.telemetry.protocol import ProtocolError
 
 RESTART_S = 40.0
@@ -28,7 +28,7 @@ def steering(command: Callable[..., Any]) -> Callable[..., Any]:
 def tell(options: dict[str, Any], pid: int | None, command: str, **arguments: Any) -> Any:
     """The running agent's answer. Raises ConfigError if it refuses or is not clear."""
     state_dir = settings_from(options).state_dir
-    paths = sockets(state_dir) if pid is None else [socket_path(state_dir, pid)]
+    paths = agents(state_dir) if pid is None else [socket_path(state_dir, pid)]
     if len(paths) != 1:
         raise ConfigError(
             f"no agent runs in {state_dir}; start one, or name its --state-dir"
@@ -37,8 +37,13 @@ def tell(options: dict[str, Any], pid: int | None, command: str, **arguments: An
             "(smartharvest status lists them)"
         )
     try:
-        return ask(paths[0], command, {k: v for k, v in arguments.items() if v is not None})
+        given = {name: value for name, value in arguments.items() if value is not None}
+        return ask_patiently(paths[0], command, given)
     except NoAgent:
+        if lives(paths[0]):
+            raise SmartHarvestError(
+                f"{paths[0]}: its agent is starting, ending or being replaced; try again"
+            ) from None
         raise TargetVanished(
             f"{paths[0]}: its agent is gone; give back with smartharvest restore"
         ) from None
@@ -111,8 +116,8 @@ def restart(pid: int | None, **options: Any) -> None:
     The host is not given back in between: the elastic group keeps its minimum until the new program
     lends again. Nothing happens if that does not start.
     """
-    began_s = time.monotonic()
     tell(options, pid, "restart")
+    began_s = time.monotonic()  # whoever has run for less is another
     while time.monotonic() - began_s < RESTART_S:
         time.sleep(0.1)
         try:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from smartharvest.errors import RightsError
+from smartharvest.host.journal import is_live, journal_paths
 from smartharvest.telemetry.protocol import (
     LONGEST_ANSWER,
     ProtocolError,
@@ -18,10 +19,13 @@ from smartharvest.telemetry.protocol import (
 )
 
 SUFFIX = ".sock"
+PATIENCE_S = 3.0
+"""What a successor takes to start, and somewhat more."""
+_LOOK_AGAIN_S = 0.05
 
 
 class NoAgent(Exception):
-    """Nobody listens at the socket: its agent is gone."""
+    """Nobody listens at the socket: its agent is gone, or starts, ends or is being replaced."""
 
 
 def socket_path(state_dir: str, pid: int) -> str:
@@ -40,6 +44,37 @@ def sockets(state_dir: str) -> list[str]:
     except OSError as error:
         raise RightsError(f"{state_dir}: {error.strerror}; run as root") from error
     return [os.path.join(state_dir, name) for name in names if name.endswith(SUFFIX)]
+
+
+def agents(state_dir: str) -> list[str]:
+    """``sockets`` and those of living agents that have none now, since they start, end or are
+    being replaced. Raises RightsError if the directory may not be read.
+    """
+    there = sockets(state_dir)
+    journals = journal_paths(state_dir)
+    own = [path for path in journals if os.path.basename(path).startswith("agent-")]
+    return sorted({*there, *(_beside(path, SUFFIX) for path in own if is_live(path))})
+
+
+def lives(path: str) -> bool:
+    """Whether the agent lives whose socket is, or will be, at ``path``."""
+    return is_live(_beside(path, ".journal"))
+
+
+def _beside(path: str, suffix: str) -> str:
+    return os.path.splitext(path)[0] + suffix
+
+
+def ask_patiently(path: str, command: str, arguments: Mapping[str, Any]) -> Any:
+    """As ``ask``, but a living agent has PATIENCE_S to come back to its socket."""
+    until_s = time.monotonic() + PATIENCE_S
+    while True:
+        try:
+            return ask(path, command, arguments)
+        except NoAgent:
+            if not lives(path) or time.monotonic() > until_s:
+                raise
+        time.sleep(_LOOK_AGAIN_S)
 
 
 def ask(path: str, command: str, arguments: Mapping[str, Any], timeout_s: float = 3.0) -> Any:

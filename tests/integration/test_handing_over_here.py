@@ -9,13 +9,18 @@ import pytest
 
 from smartharvest.host import tasks
 from smartharvest.host.cpulist import parse_cpulist
+from smartharvest.telemetry.client import ask_patiently, socket_path
 from tests.integration.hosts import Host, is_confined
 from tests.integration.processes import Processes, RunningAgent
 from tests.integration.test_handing_over import children_of
-from tests.integration.test_sensor_faults import status
 
 pytestmark = pytest.mark.root
 BUFFER = ("--policy", "fixed-buffer:1", "--elastic-min", "0")
+
+
+def lends(host: Host, agent: RunningAgent) -> bool:
+    path = socket_path(str(host.state_dir), agent.pid)
+    return bool(ask_patiently(path, "status", {})["harvested"]["now"] > 0)
 
 
 def restart(host: Host, processes: Processes, agent: RunningAgent, arranged: object) -> None:
@@ -31,7 +36,7 @@ def restart(host: Host, processes: Processes, agent: RunningAgent, arranged: obj
     agent.wait_until(restarted)
     assert asked.returncode == 0, asked.communicate()
     assert tasks.start_time(agent.pid) == started
-    assert children_of(agent.pid).isdisjoint(guardians)
+    agent.wait_until(lambda: children_of(agent.pid).isdisjoint(guardians))
 
 
 def test_a_group_stays_arranged_through_a_restart(host: Host, processes: Processes) -> None:
@@ -46,7 +51,7 @@ def test_a_group_stays_arranged_through_a_restart(host: Host, processes: Process
         return mask < host.tree.online_cpus() and idle
 
     restart(host, processes, agent, arranged)
-    agent.wait_until(lambda: status(host, agent)["harvested"]["now"] > 0)
+    agent.wait_until(lambda: lends(host, agent))
     outcome = agent.send(signal.SIGTERM)
     assert outcome.code == 0, outcome.err
     assert host.files() == before
@@ -64,7 +69,7 @@ def test_a_process_stays_confined_through_a_restart(host: Host, processes: Proce
 
     agent.wait_until(confined)
     restart(host, processes, agent, confined)
-    agent.wait_until(lambda: status(host, agent)["harvested"]["now"] > 0)
+    agent.wait_until(lambda: lends(host, agent))
     outcome = agent.send(signal.SIGTERM)
     assert outcome.code == 0, outcome.err
     assert os.sched_getaffinity(worker) == everywhere

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import socket
 import stat
@@ -11,8 +12,10 @@ from typing import Any
 
 import pytest
 
+from smartharvest.host.journal import Journal
+from smartharvest.telemetry import client
 from smartharvest.telemetry.client import ask, sockets
-from tests.commands import smartharvest
+from tests.commands import smartharvest, smartharvest_here
 from tests.integration.processes import Processes, RunningAgent
 from tests.integration.worlds import World
 
@@ -116,3 +119,16 @@ def test_without_agents_there_is_nothing_to_tell(tmp_path: Path) -> None:
         outcome = smartharvest("status", "--state-dir", str(directory))
         assert outcome.code == 0
         assert outcome.out == f"no agent runs in {directory}\n"
+
+
+def test_an_agent_that_is_being_replaced_is_not_taken_for_dead(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "PATIENCE_S", 0.0)
+    journal = Journal(str(tmp_path))
+    where = f"{tmp_path}/agent-{os.getpid()}.sock"
+    told = smartharvest_here("status", "--state-dir", str(tmp_path))
+    assert told.out == f"{where}: its agent is starting, ending or being replaced; ask again\n"
+    refused = smartharvest_here("pause", "--state-dir", str(tmp_path))
+    assert refused.failure == f"{where}: its agent is starting, ending or being replaced; try again"
+    journal.close()
