@@ -148,7 +148,7 @@ def _cpugroups(group: Group, writer: HostWriter, cpus: list[int]) -> _core.Actua
     capacity = Capacity(tuple(cpus), 1, (cpus[1], cpus[0]), (2,), 1, 1, keep_idle=1)
     mechanism = CpuGroups(group, writer)
     mechanism.arrange(capacity)
-    return mechanism.make_actuator(capacity, (), None)
+    return mechanism.make_actuator(capacity, (), None, None)
 
 
 def _remove_splits(group: Group) -> None:

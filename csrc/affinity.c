@@ -139,6 +139,8 @@ static void nudge_one(void *ctx, int32_t tid) {
     memset(&mask, 0, sizeof(mask));
     mask.bits[cpu / (8 * sizeof(long))] = 1UL << cpu % (8 * sizeof(long));
     nudge->pass->nudged.bits[cpu / (8 * sizeof(long))] |= mask.bits[cpu / (8 * sizeof(long))];
+    if (affinity->pinned_tid)
+        atomic_store(affinity->pinned_tid, tid);
     sched_setaffinity(tid, sizeof(mask), (const cpu_set_t *)&mask); /* the pass widens it again */
 }
 
@@ -183,6 +185,8 @@ static int affinity_assign(void *ctx, uint32_t harvested) {
             break;
         pass.before = -1; /* whoever is met now was born, or came, meanwhile */
     }
+    if (affinity->pinned_tid)
+        atomic_store(affinity->pinned_tid, 0);
     atomic_store(&affinity->current, level);
     return 0;
 }

@@ -45,6 +45,8 @@ struct sh_affinity {
     const int32_t *added_cpu; /* [levels]: the CPU a level has and the one below lacks, or -1; a
                                * running thread is moved there when it is added. NULL: none is */
     uint32_t turn;
+    _Atomic int32_t *pinned_tid; /* one of those that may still be on that CPU alone, or 0: where a
+                                  * crash can find it; may be NULL */
     int task_dirs[SH_AFFINITY_MAX_PROCESSES]; /* descriptors of /proc/PID/task */
     _Atomic uint32_t process_count;
     const struct sh_affinity_mask *masks; /* [levels] */

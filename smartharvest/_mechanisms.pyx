@@ -44,7 +44,7 @@ cdef class GroupAffinityActuator(ThreadsActuator):
 
     ``task_lists`` are `tasks` or `cgroup.threads` files, the target's own first. ``added_cpu`` is
     as of CpusetActuator; ``pins`` are the CPUs that single threads are to stay within, as far as
-    the level has any of them.
+    the level has any of them. ``nudge_slot`` has a thread's id while any may be on one CPU alone.
     """
 
     cdef affinity.sh_affinity *c
@@ -52,6 +52,7 @@ cdef class GroupAffinityActuator(ThreadsActuator):
     cdef affinity.sh_affinity_pin *pins
     cdef int32_t *added
     cdef object fds, paths
+    cdef Py_buffer slot
 
     def __cinit__(
         self,
@@ -59,6 +60,7 @@ cdef class GroupAffinityActuator(ThreadsActuator):
         cpus: Sequence[Sequence[int]],
         added_cpu: Sequence[int],
         pins: Mapping[int, Collection[int]] | None = None,
+        nudge_slot: object = None,
     ) -> None:
         cdef Py_ssize_t i
         pins = pins or {}
@@ -93,6 +95,10 @@ cdef class GroupAffinityActuator(ThreadsActuator):
         self.c.masks = self.masks
         self.c.levels = len(cpus)
         self.c.added_cpu = self.added
+        if nudge_slot is not None:
+            self.c.pinned_tid = <affinity.atomic_int32_t *> hold_slot(
+                nudge_slot, &self.slot, sizeof(int32_t)
+            )
         self.threads = self.c
         affinity.sh_affinity_init(self.c, &self.seam)
 
@@ -103,6 +109,7 @@ cdef class GroupAffinityActuator(ThreadsActuator):
         PyMem_Free(self.masks)
         PyMem_Free(self.pins)
         PyMem_Free(self.added)
+        PyBuffer_Release(&self.slot)
 
     def refresh(self) -> None:
         """Confines those that have joined since; by one thread that is not the loop's.

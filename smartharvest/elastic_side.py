@@ -18,7 +18,7 @@ from smartharvest.host.cpulist import format_cpulist
 from smartharvest.host.fake_kernel import FakeKernel
 from smartharvest.host.family import Births, Family
 from smartharvest.host.foreign_pins import ForeignPin, GivenThreads
-from smartharvest.host.journal import Minimum
+from smartharvest.host.journal_contents import Minimum
 from smartharvest.host.targets import CgroupTarget, PidTarget
 from smartharvest.host.writer import HostWriter
 from smartharvest.levels import (
@@ -355,6 +355,13 @@ class ElasticSide:
             return self._mechanism.minimum_cpus(survey.capacity)
         return survey.capacity.elastic_cpus(0) if isinstance(self.target, PidTarget) else ()
 
+    def given_cpus(self, survey: Survey) -> list[tuple[int, ...]]:
+        """What threads that are moved by affinity may get; empty where none are."""
+        if not self.minimum_cpus(survey):
+            return []
+        capacity = survey.capacity
+        return [capacity.elastic_cpus(level) for level in range(capacity.max_shared + 1)]
+
     def files(self, survey: Survey) -> list[tuple[str, str | None, list[str]]]:
         """``CpusetActuator``'s files, or those nobody else may write; none for a process."""
         if isinstance(self.target, PidTarget):
@@ -436,7 +443,7 @@ class ElasticSide:
         added = [capacity.lendable[first + n - 1] if first + n > 1 else -1 for n in levels]
         added[0] = -1
         if self._mechanism is not None:
-            return self._mechanism.make_actuator(capacity, added, beat_slot)
+            return self._mechanism.make_actuator(capacity, added, nudge_slot, beat_slot)
         files = self.files(survey)
         frozen = self._settings.park == "freeze" and capacity.elastic_min == 0
         made_tree = isinstance(self._tree.files, FakeKernel)

@@ -146,6 +146,7 @@ class HostLoopBuilder(LoopBuilder):
             minimum,
             elastic_side.minimum_cpus(survey),
             elastic_side.chosen(survey),
+            elastic_side.given_cpus(survey),
         )
         page = self._journal.page
         self.order = self._lend_order(sensor)

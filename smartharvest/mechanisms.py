@@ -17,13 +17,12 @@ from smartharvest.capacity import Capacity
 from smartharvest.config import Settings
 from smartharvest.errors import ConfigError, TargetError
 from smartharvest.host import tasks
-from smartharvest.host.cgroup import Group
+from smartharvest.host.cgroup import Group, tasks_below
 from smartharvest.host.cpulist import format_cpulist
 from smartharvest.host.fake_kernel import FakeKernel
 from smartharvest.host.foreign_pins import GivenThreads
-from smartharvest.host.journal import Minimum
+from smartharvest.host.journal_contents import Minimum
 from smartharvest.host.other_writers import ManagedFile
-from smartharvest.host.restoration import tasks_below
 from smartharvest.host.writer import HostWriter
 
 __all__ = ["MAX_SPLITS", "Affinity", "CpuGroups", "Mechanism", "make_mechanism"]
@@ -50,7 +49,11 @@ class Mechanism(Protocol):
         """What it has to leave the threads whose affinities are journaled; empty: nothing."""
 
     def make_actuator(
-        self, capacity: Capacity, added_cpu: Sequence[int], beat_slot: memoryview | None
+        self,
+        capacity: Capacity,
+        added_cpu: Sequence[int],
+        nudge_slot: memoryview | None,
+        beat_slot: memoryview | None,
     ) -> _core.Actuator: ...
 
     def take_in(self, actuator: _core.Actuator) -> None:
@@ -108,7 +111,11 @@ class Affinity:
         return capacity.elastic_cpus(0)
 
     def make_actuator(
-        self, capacity: Capacity, added_cpu: Sequence[int], _beat_slot: memoryview | None
+        self,
+        capacity: Capacity,
+        added_cpu: Sequence[int],
+        nudge_slot: memoryview | None,
+        _beat_slot: memoryview | None,
     ) -> _core.Actuator:
         groups = [self._group, *self._group.descendants()]
         levels = range(capacity.max_shared + 1)
@@ -117,6 +124,7 @@ class Affinity:
             [capacity.elastic_cpus(level) for level in levels],
             added_cpu,
             self._writer.pins(self._group.effective_cpus()),
+            nudge_slot,
         )
         self.given = GivenThreads(actuator, tasks_below(self._group.tree.files, self._group.path))
         return actuator
@@ -193,7 +201,11 @@ class CpuGroups:
         return ()
 
     def make_actuator(
-        self, capacity: Capacity, _added_cpu: Sequence[int], beat_slot: memoryview | None
+        self,
+        capacity: Capacity,
+        _added_cpu: Sequence[int],
+        _nudge_slot: memoryview | None,
+        beat_slot: memoryview | None,
     ) -> _core.Actuator:
         splits = self._names = list(self._splits(capacity))
         there = self._files.subdirectories(self._group.path)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Sequence
 
 from smartharvest.capacity import Capacity, PrimaryCpus
 from smartharvest.errors import ConfigError, TargetError
-from smartharvest.host.journal import Minimum
+from smartharvest.host.journal_contents import Minimum
 from smartharvest.host.targets import CgroupTarget, PidTarget
 from smartharvest.host.writer import HostWriter
 from smartharvest.levels import Levels, group_levels, make_room, mask_files

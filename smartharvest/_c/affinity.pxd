@@ -3,6 +3,8 @@ from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from smartharvest._c.actuator cimport sh_actuator
 
 cdef extern from "affinity.h" nogil:
+    ctypedef int32_t atomic_int32_t "_Atomic int32_t"
+
     enum:
         SH_AFFINITY_BYTES
         SH_AFFINITY_MAX_PROCESSES
@@ -24,6 +26,7 @@ cdef extern from "affinity.h" nogil:
         int task_files[256]
         uint32_t group_count
         const int32_t *added_cpu
+        atomic_int32_t *pinned_tid
         int64_t current
         int task_dirs[256]
         uint32_t process_count

@@ -17,7 +17,8 @@ from smartharvest.config import Settings
 from smartharvest.errors import ConfigError, RightsError, TargetError, WriteRefused
 from smartharvest.host.cgroup import CgroupTree, Group
 from smartharvest.host.counterparts import CONTROLLERS, exists_somewhere
-from smartharvest.host.journal import is_live, journal_paths, read_journal
+from smartharvest.host.journal import is_live, journal_paths
+from smartharvest.host.journal_contents import read_journal
 from smartharvest.host.target_spec import parse_target
 
 

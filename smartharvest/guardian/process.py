@@ -25,13 +25,8 @@ from dataclasses import dataclass
 from smartharvest.guardian.verdict import Health, Limits, Look, RunTimes, Verdict, Watch
 from smartharvest.host import tasks
 from smartharvest.host.confinement import confine
-from smartharvest.host.journal import (
-    JournalError,
-    lock_path,
-    page_path,
-    read_journal,
-    try_lock,
-)
+from smartharvest.host.journal import try_lock
+from smartharvest.host.journal_contents import JournalError, lock_path, page_path, read_journal
 from smartharvest.host.kernel_files import KernelFiles, PosixFiles
 from smartharvest.host.recovery import OTHERS_MAY_TAKE_S, RecoveryReport, recover_one
 from smartharvest.host.shared_page import SharedPage

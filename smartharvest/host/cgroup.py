@@ -375,3 +375,19 @@ def _own_words(path: str) -> str:
 
 def _is_within(path: str, directory: str) -> bool:
     return path == directory or path.startswith(directory.rstrip("/") + "/")
+
+
+def tasks_below(files: KernelFiles, directory: str) -> list[int]:
+    """The threads in the group at ``directory`` and those below it."""
+    found: list[int] = []
+    directories = [directory]
+    for path in directories:  # which grows meanwhile
+        try:
+            listing = f"{path}/tasks"
+            if not files.exists(listing):
+                listing = f"{path}/cgroup.threads"
+            found += map(int, files.read(listing).split())
+            directories += [f"{path}/{name}" for name in files.subdirectories(path)]
+        except OSError:  # it has gone
+            continue
+    return found

@@ -7,9 +7,9 @@ import os
 from collections.abc import Collection, Iterable, Iterator
 
 from smartharvest.host import tasks
-from smartharvest.host.journal import AffinityEntry, ConfinedEntry, Entry
+from smartharvest.host.cgroup import tasks_below
+from smartharvest.host.journal_contents import AffinityEntry, ConfinedEntry, Entry
 from smartharvest.host.kernel_files import KernelFiles
-from smartharvest.host.restoration import tasks_below
 
 _ROUNDS = 3
 """What is not confined yet may start others after we looked."""

@@ -12,7 +12,7 @@ import os
 from collections.abc import Collection, Iterable, Iterator
 
 from smartharvest.host.cpulist import parse_cpulist
-from smartharvest.host.journal import Entry, FileEntry, Ours, inode
+from smartharvest.host.journal_contents import Entry, FileEntry, Ours, inode
 from smartharvest.host.kernel_files import KernelFiles
 
 MASK = "cpuset.cpus"

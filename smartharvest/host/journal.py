@@ -14,119 +14,41 @@ import errno
 import fcntl
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
-from types import NoneType
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, replace
 
-from smartharvest.errors import AlreadyManaged, RightsError, SmartHarvestError
-from smartharvest.host import shared_page, tasks
+from smartharvest.errors import AlreadyManaged, RightsError
+from smartharvest.host import tasks
 from smartharvest.host.cpulist import format_cpulist, parse_cpulist
+from smartharvest.host.journal_contents import (
+    KINDS,
+    VERSION,
+    AffinityEntry,
+    Chosen,
+    CreatedEntry,
+    Entry,
+    FileEntry,
+    Given,
+    JournalError,
+    Minimum,
+    MovedEntry,
+    Ours,
+    boot_id,
+    inode,
+    lock_path,
+    page_path,
+    read_journal,
+    subject,
+    with_chosen,
+)
 from smartharvest.host.shared_page import SharedPage
 
 DEFAULT_DIRECTORY = "/run/smartharvest"
 _claimed_here: set[str] = set()
 """Groups that journals of this process have locked."""
-_VERSION = 2
 UNNAMED = ".bound"
 """Of a control socket that nobody listens to yet."""
 _BESIDE = (".lock", ".shared", ".sock", UNNAMED)
-
-
-class JournalError(SmartHarvestError):
-    """A journal is damaged, or stands in the way of a new one."""
-
-    exit_code = 9
-
-
-@dataclass(frozen=True)
-class FileEntry:
-    """A file's contents, without the newline."""
-
-    path: str
-    original: str
-    inode: int = 0
-    """Of its group: another group by the same name is nobody's of ours. 0: not known."""
-
-
-@dataclass(frozen=True)
-class CreatedEntry:
-    """A group that was not there."""
-
-    directory: str
-    inode: int = 0
-    """Once it is made; 0 before."""
-
-
-@dataclass(frozen=True)
-class MovedEntry:
-    """A thread that was in group ``origin`` and is to go to ``destination``."""
-
-    tid: int
-    start_time: int
-    origin: str
-    destination: str
-
-
-@dataclass(frozen=True)
-class AffinityEntry:
-    """The CPUs a thread could run on."""
-
-    tid: int
-    start_time: int
-    cpus: tuple[int, ...]
-    newcomers_since: int | None = None
-    """In clock ticks since boot: the process's threads and descendants that have no entry and
-    started since then get these CPUs as well. None: nobody else does."""
-
-
-@dataclass(frozen=True)
-class ConfinedEntry:
-    """A group whose threads' affinities are changed.
-
-    Those in it, or below it, that have no AffinityEntry came later: they get what their process
-    had, or else every CPU of their cpuset.
-    """
-
-    directory: str
-    inode: int = 0
-
-
-Entry = FileEntry | CreatedEntry | MovedEntry | AffinityEntry | ConfinedEntry
-
-_KINDS: dict[str, type[Entry]] = {
-    "file": FileEntry,
-    "created": CreatedEntry,
-    "moved": MovedEntry,
-    "affinity": AffinityEntry,
-    "confined": ConfinedEntry,
-}
-
-
-Minimum = tuple[tuple[str, str], ...]
-"""(file, value) in the order to write them: the elastic side has its minimum then, and no more."""
-
-
-Ours = Mapping[str, Sequence[str]]
-"""File -> every value this agent may have written there. Of a file that is not in it, any is."""
-Chosen = Mapping[str, tuple[str, str]]
-"""File -> (own, always), CPU lists: where the CPUs are chosen as they are lent, the file also gets
-``(own & lent) | always`` of the two sets that the shared page has."""
-
-
-@dataclass(frozen=True)
-class JournalContents:
-    """A journal as read back."""
-
-    boot_id: str
-    pid: int
-    start_time: int
-    claims: tuple[str, ...]
-    entries: tuple[Entry, ...]
-    minimum: Minimum
-    ours: Ours
-    minimum_cpus: tuple[int, ...] = ()
-    """Beside ``minimum``: what threads with a journaled affinity have then; empty: not known."""
-    chosen: Chosen = field(default_factory=dict)
 
 
 class Journal:
@@ -162,6 +84,8 @@ class Journal:
         self._minimum_cpus: tuple[int, ...] = ()
         self._ours: dict[str, list[str]] = {}
         self._chosen: dict[str, tuple[str, str]] = {}
+        self._given: list[str] = []
+        self._tells_given = True
         self._forget_at = 64
         self._locked: list[str] = []
         self._lock: int | None = None
@@ -207,10 +131,14 @@ class Journal:
         journal = cls.__new__(cls)
         journal.path = path
         journal._directory = os.path.dirname(path)
-        journal._entries = {_subject(entry): entry for entry in contents.entries}
+        journal._entries = {subject(entry): entry for entry in contents.entries}
         journal._minimum, journal._minimum_cpus = contents.minimum, contents.minimum_cpus
         journal._ours = {file: list(values) for file, values in contents.ours.items()}
         journal._chosen = dict(contents.chosen)
+        journal._given = [format_cpulist(cpus) for cpus in contents.given.sets]
+        # An earlier release may have given sets that it has not journaled.
+        has_affinities = any(isinstance(entry, AffinityEntry) for entry in contents.entries)
+        journal._tells_given = bool(contents.given.sets) or not has_affinities
         journal._forget_at = 64
         journal._locked = list(filter(os.path.isabs, contents.claims))
         journal._lock, journal._group_locks = lock, list(group_locks)
@@ -274,6 +202,11 @@ class Journal:
     def ours(self) -> Ours:
         return with_chosen(self._ours, self._chosen, self.page.choices if self._chosen else ())
 
+    @property
+    def given(self) -> Given:
+        sets = tuple(map(parse_cpulist, self._given))
+        return Given(sets, bool(self.page.nudge_slot.cast("i")[0]))
+
     def record_file(self, path: str, original: str) -> None:
         self.record(FileEntry(path, original, inode(os.path.dirname(path))))
 
@@ -284,7 +217,7 @@ class Journal:
         """The groups that were recorded as created are there now."""
         for directory in directories:
             entry = CreatedEntry(directory, inode(directory))
-            self._entries[_subject(entry)] = entry
+            self._entries[subject(entry)] = entry
         self._save()
 
     def expect(
@@ -293,46 +226,57 @@ class Journal:
         minimum: Minimum | None = None,
         minimum_cpus: Sequence[int] = (),
         chosen: Chosen | None = None,
+        given: Iterable[Sequence[int]] = (),
     ) -> None:
         """Journals what is going to be written, beside what was, and what the guardian writes.
 
-        ``minimum_cpus``, given with ``minimum``, are those it leaves the threads whose affinities
-        are journaled.
+        ``given`` are the sets of CPUs that threads with a journaled affinity may get;
+        ``minimum_cpus``, given with ``minimum``, those that the guardian leaves them.
         """
         ours = {
             path: list(dict.fromkeys((*self._ours.get(path, ()), *new)))
             for path, new in values.items()
         }
-        before = self._ours, self._minimum, self._minimum_cpus, self._chosen
+        before = self._expected
         self._ours = {**self._ours, **ours}
         self._chosen = {**self._chosen, **(chosen or {})}
+        if self._tells_given:
+            self._given = list(dict.fromkeys([*self._given, *map(format_cpulist, given)]))
         if minimum is not None:
             self._minimum, self._minimum_cpus = minimum, tuple(minimum_cpus)
-        if before == (self._ours, self._minimum, self._minimum_cpus, self._chosen):
+        if before == self._expected:
             return
         try:
             self._save()
         except RightsError:
-            self._ours, self._minimum, self._minimum_cpus, self._chosen = before
+            self._ours, self._minimum, self._minimum_cpus, self._chosen, self._given = before
             raise
+
+    @property
+    def _expected(
+        self,
+    ) -> tuple[
+        dict[str, list[str]], Minimum, tuple[int, ...], dict[str, tuple[str, str]], list[str]
+    ]:
+        return self._ours, self._minimum, self._minimum_cpus, self._chosen, self._given
 
     def withdraw_created(self, directory: str) -> None:
         """Takes an entry back: somebody else made that group first, so it is not ours to remove."""
-        del self._entries[_subject(CreatedEntry(directory))]
+        del self._entries[subject(CreatedEntry(directory))]
         self._save()
 
     def replace_original(self, path: str, original: str) -> None:
         """What somebody else has written to a file of ours is what is to be put back now."""
-        entry = self._entries[_subject(FileEntry(path, ""))]
+        entry = self._entries[subject(FileEntry(path, ""))]
         assert isinstance(entry, FileEntry)
-        self._entries[_subject(entry)] = replace(entry, original=original)
+        self._entries[subject(entry)] = replace(entry, original=original)
         self._save()
 
     def replace_affinity(self, tid: int, start_time: int, cpus: Sequence[int]) -> None:
         """The same of a thread's affinity; one without an entry gets none."""
-        entry = self._entries.get(_subject(AffinityEntry(tid, start_time, ())))
+        entry = self._entries.get(subject(AffinityEntry(tid, start_time, ())))
         if isinstance(entry, AffinityEntry):
-            self._entries[_subject(entry)] = replace(entry, cpus=tuple(cpus))
+            self._entries[subject(entry)] = replace(entry, cpus=tuple(cpus))
             self._save()
 
     def record_moved(self, tid: int, start_time: int, origin: str, destination: str) -> None:
@@ -350,7 +294,7 @@ class Journal:
             self.before_first_entry = None
         before = self._entries.copy()
         for entry in entries:
-            self._entries.setdefault(_subject(entry), entry)
+            self._entries.setdefault(subject(entry), entry)
         if len(self._entries) == len(before):
             return
         try:
@@ -366,12 +310,12 @@ class Journal:
         """
         if len(self._entries) < self._forget_at:
             return
-        for subject, entry in list(self._entries.items()):
+        for key, entry in list(self._entries.items()):
             is_dead = isinstance(entry, AffinityEntry) and (
                 tasks.start_time(entry.tid) != entry.start_time
             )
             if is_dead:
-                del self._entries[subject]
+                del self._entries[key]
         self._forget_at = 2 * len(self._entries) + 64
 
     def _save(self) -> None:
@@ -385,7 +329,7 @@ class Journal:
             ) from error
 
     def _write(self) -> None:
-        names = {kind: name for name, kind in _KINDS.items()}
+        names = {kind: name for name, kind in KINDS.items()}
         entries = [{"kind": names[type(entry)], **asdict(entry)} for entry in self.entries]
         temporary = self.path + ".new"
         with open(temporary, "w") as file:
@@ -396,6 +340,7 @@ class Journal:
                     "minimum_cpus": self._minimum_cpus,
                     "ours": self._ours,
                     "chosen": self._chosen,
+                    "given": self._given,
                     "entries": entries,
                 },
                 file,
@@ -428,98 +373,12 @@ class Journal:
 def _header(claims: Sequence[str]) -> dict[str, object]:
     pid = os.getpid()
     return {
-        "version": _VERSION,
+        "version": VERSION,
         "boot_id": boot_id(),
         "pid": pid,
         "start_time": tasks.start_time(pid),
         "claims": list(claims),
     }
-
-
-def _subject(entry: Entry) -> tuple[object, ...]:
-    """What an entry is about."""
-    match entry:
-        case FileEntry():
-            return FileEntry, entry.path
-        case CreatedEntry():
-            return CreatedEntry, entry.directory
-        case MovedEntry():
-            return MovedEntry, entry.tid, entry.start_time, entry.destination
-        case AffinityEntry():
-            return AffinityEntry, entry.tid, entry.start_time
-        case ConfinedEntry():
-            return ConfinedEntry, entry.directory
-
-
-def with_chosen(ours: Ours, chosen: Chosen, sets: Iterable[frozenset[int]]) -> Ours:
-    """``ours`` and what files whose CPUs were chosen have of these sets. Raises ValueError."""
-    found = {file: list(values) for file, values in ours.items()}
-    for lent in sets:
-        for file, (own, always) in chosen.items():
-            mask = (parse_cpulist(own) & lent) | parse_cpulist(always)
-            found.setdefault(file, []).append(format_cpulist(mask))
-    return found
-
-
-def read_journal(path: str) -> JournalContents:
-    """The journal at ``path``; JournalError if it is damaged or of an unknown version."""
-    try:
-        with open(path) as file:
-            raw = json.load(file)
-        if raw["version"] != _VERSION:
-            raise JournalError(
-                f"{path}: version {raw['version']} is unknown; "
-                "restore with the release that wrote it"
-            )
-        entries = []
-        for written in raw["entries"]:
-            kind = _KINDS[written.pop("kind")]
-            if kind is AffinityEntry:
-                written["cpus"] = tuple(map(int, written["cpus"]))
-            entries.append(_checked(kind(**written)))
-        chosen = {
-            str(file): (str(own), str(always))
-            for file, (own, always) in raw.get("chosen", {}).items()
-        }
-        return JournalContents(
-            str(raw["boot_id"]),
-            int(raw["pid"]),
-            int(raw["start_time"]),
-            tuple(map(str, raw["claims"])),
-            tuple(entries),
-            tuple((str(path), str(value)) for path, value in raw["minimum"]),
-            with_chosen(
-                {str(file): [*map(str, values)] for file, values in raw["ours"].items()},
-                chosen,
-                shared_page.read_choices(page_path(path)) if chosen else (),
-            ),
-            tuple(map(int, raw.get("minimum_cpus", ()))),
-            chosen,
-        )
-    except (
-        ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError
-    ) as error:  # fmt: skip
-        raise JournalError(
-            f"{path}: the journal is damaged ({type(error).__name__}: {error}); "
-            "look at it, put its values back by hand and remove it"
-        ) from error
-
-
-_TYPES: dict[str, type | tuple[type, ...]] = {
-    "str": str,
-    "int": int,
-    "int | None": (int, NoneType),
-    "tuple[int, ...]": tuple,
-}
-
-
-def _checked(entry: Entry) -> Entry:
-    """What goes back to the host must be what was written. Raises TypeError."""
-    for item in fields(entry):
-        value = getattr(entry, item.name)
-        if not isinstance(value, _TYPES[str(item.type)]):
-            raise TypeError(f"{item.name} is {value!r}")
-    return entry
 
 
 def journal_paths(directory: str) -> list[str]:
@@ -529,19 +388,6 @@ def journal_paths(directory: str) -> list[str]:
     except FileNotFoundError:
         return []
     return [os.path.join(directory, name) for name in names if name.endswith(".journal")]
-
-
-def lock_path(journal_path: str) -> str:
-    return journal_path.removesuffix(".journal") + ".lock"
-
-
-def page_path(journal_path: str) -> str:
-    return journal_path.removesuffix(".journal") + ".shared"
-
-
-def read_nudge(journal_path: str) -> int:
-    """The thread that a loop had pinned when it ended, 0 for none."""
-    return shared_page.read_nudge(page_path(journal_path))
 
 
 def try_lock(path: str, *, create: bool = False) -> int | None:
@@ -596,19 +442,6 @@ def sweep(directory: str) -> None:
             if lock is not None:
                 remove(path)
                 os.close(lock)
-
-
-def inode(directory: str) -> int:
-    """The number that tells a group from a later one of its name; 0 if it is not there."""
-    try:
-        return os.stat(directory).st_ino
-    except OSError:
-        return 0
-
-
-def boot_id() -> str:
-    with open("/proc/sys/kernel/random/boot_id") as file:
-        return file.read().strip()
 
 
 def _check_claims(directory: str, claims: Sequence[str]) -> None:

@@ -10,20 +10,16 @@ from dataclasses import dataclass, field
 
 from smartharvest.errors import RightsError
 from smartharvest.host import tasks
-from smartharvest.host.journal import (
-    DEFAULT_DIRECTORY,
+from smartharvest.host.journal import DEFAULT_DIRECTORY, journal_paths, remove, sweep, try_lock
+from smartharvest.host.journal_contents import (
     JournalError,
     boot_id,
-    journal_paths,
     lock_path,
     read_journal,
     read_nudge,
-    remove,
-    sweep,
-    try_lock,
 )
 from smartharvest.host.kernel_files import KernelFiles
-from smartharvest.host.restoration import EVERY_CPU, put_back
+from smartharvest.host.restoration import put_back
 
 OTHERS_MAY_TAKE_S = 5.0
 """How long somebody else, such as its guardian, may take to restore a dead agent's journal."""
@@ -118,7 +114,7 @@ def _put_back(path: str, files: KernelFiles, report: RecoveryReport) -> None:
         report.live.append(journal.pid)  # somebody removed the lock of a running agent
         return
     _unpin(read_nudge(path), journal.claims[-1:], files, report)
-    result = put_back(journal.entries, files, ours=journal.ours)
+    result = put_back(journal.entries, files, ours=journal.ours, given=journal.given)
     report.restored += result.restored
     report.left += result.left
     report.failed += result.failed
@@ -135,7 +131,7 @@ def _unpin(tid: int, elastic: Sequence[str], files: KernelFiles, report: Recover
     if not tid or len(tasks.affinity(tid)) != 1 or not _holds(elastic, tid, files):
         return
     with contextlib.suppress(OSError):
-        os.sched_setaffinity(tid, EVERY_CPU)
+        os.sched_setaffinity(tid, tasks.EVERY_CPU)
         report.restored.append(f"affinity of thread {tid}: unpinned")
 
 

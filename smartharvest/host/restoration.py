@@ -15,14 +15,17 @@ from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 
 from smartharvest.host import tasks
+from smartharvest.host.affinities import AffinitiesBack
 from smartharvest.host.cpulist import format_cpulist, parse_cpulist
 from smartharvest.host.heirs import narrow_heirs
-from smartharvest.host.journal import (
+from smartharvest.host.journal_contents import (
+    NOT_KNOWN,
     AffinityEntry,
     ConfinedEntry,
     CreatedEntry,
     Entry,
     FileEntry,
+    Given,
     MovedEntry,
     Ours,
     inode,
@@ -34,11 +37,7 @@ _MASKS = ("cpuset.cpus", "cpuset.mems")
 _NOT_ONLINE = (errno.EINVAL, errno.EACCES, errno.ERANGE)
 _WEIGHTS_OF_IDLE = {"cpu.shares": ("2", "3", "1024"), "cpu.weight": ("0", "1", "100")}
 """What an idle group reads, and one that is idle no more: sched_group_set_idle()."""
-_EVERY_CPU = 8192  # the largest NR_CPUS on x86
 _DRAIN_ROUNDS = 100  # tasks may fork while they are moved out
-EVERY_CPU = range(8192)
-"""The largest NR_CPUS on x86; the kernel takes those that the thread's cpuset has."""
-
 
 WriteLog = Callable[[str, str, str], None]
 """Called as ``(path, old, new)`` after each change, for the audit log."""
@@ -64,14 +63,15 @@ def put_back(
     write_log: WriteLog = no_log,
     *,
     ours: Ours | None = None,
+    given: Given = NOT_KNOWN,
 ) -> Restoration:
     """Undoes ``entries`` (in the order they were journaled); never raises OSError.
 
     A thread is touched only if its start time is still the journaled one, and moved back only if
     it still is where it was moved to; a file only if its group is the same one and it holds one of
-    the values that are ``ours``.
+    the values that are ``ours``, an affinity only if it is one of those ``given``.
     """
-    undo = _Undo(files, list(entries), write_log, ours or {})
+    undo = _Undo(files, list(entries), write_log, ours or {}, given)
     # An idle group refuses a weight, and leaving idle resets it: idle first.
     last_first = undo.entries[::-1]
     pending = [entry for entry in last_first if _is_idle_switch(entry)]
@@ -100,7 +100,7 @@ def put_back(
     return Restoration(
         undo.restored,
         [f"{_where(entry)}: {error.strerror}" for entry, error in refused],
-        undo.left,
+        undo.left + undo.left_affinities,
     )
 
 
@@ -151,22 +151,6 @@ def is_ours(
     return any(now and now < one and (one - now).isdisjoint(online()) for one in written)
 
 
-def tasks_below(files: KernelFiles, directory: str) -> list[int]:
-    """The threads in the group at ``directory`` and those below it."""
-    found: list[int] = []
-    directories = [directory]
-    for path in directories:  # which grows meanwhile
-        try:
-            listing = f"{path}/tasks"
-            if not files.exists(listing):
-                listing = f"{path}/cgroup.threads"
-            found += map(int, files.read(listing).split())
-            directories += [f"{path}/{name}" for name in files.subdirectories(path)]
-        except OSError:  # it has gone
-            continue
-    return found
-
-
 class _Undo:
     def __init__(
         self,
@@ -174,6 +158,7 @@ class _Undo:
         entries: list[Entry],
         write_log: WriteLog,
         ours: Ours,
+        given: Given,
     ) -> None:
         self.entries = entries
         self.restored: list[str] = []
@@ -184,6 +169,11 @@ class _Undo:
         self.last_resort = False
         self._files = files
         self._write_log = write_log
+        self._affinities = AffinitiesBack(entries, given, files, self._log, _masks_of(ours))
+
+    @property
+    def left_affinities(self) -> list[str]:
+        return self._affinities.left
 
     def entry(self, entry: Entry) -> None:
         match entry:
@@ -196,10 +186,10 @@ class _Undo:
             case MovedEntry():
                 self._moved(entry)
             case AffinityEntry():
-                self._affinity(entry)
+                self._affinities.give_back(entry)
             case ConfinedEntry():
                 if self._is_same_group(entry.directory, entry.inode):
-                    self._confined(entry.directory)
+                    self._affinities.free(entry)
 
     def heir(self, path: str, mask: str) -> None:
         """Gives a group that has copied one of our masks what it would have had without us."""
@@ -242,7 +232,7 @@ class _Undo:
         """
         top = os.path.dirname(path)
         if not self._files.exists(f"{top}/tasks"):
-            return frozenset(range(_EVERY_CPU))
+            return frozenset(tasks.EVERY_CPU)
         while self._files.exists(f"{os.path.dirname(top)}/cpuset.cpus"):
             top = os.path.dirname(top)
         try:
@@ -345,66 +335,19 @@ class _Undo:
             path = os.path.join(directory, "cgroup.threads")
         return [int(tid) for tid in self._files.read(path).split()]
 
-    def _affinity(self, entry: AffinityEntry) -> None:
-        if tasks.start_time(entry.tid) != entry.start_time:
-            return
-        self._set_affinity(entry.tid, entry.cpus)
-        if entry.newcomers_since is None:
-            return
-        done = {other.tid for other in self.entries if isinstance(other, AffinityEntry)}
-        refusal: OSError | None = None
-        # One that is not free yet may start another after we looked: until all are.
-        while confined := self._confined_newcomers(entry, entry.newcomers_since) - done:
-            for tid in confined:
-                try:
-                    self._set_affinity(tid, entry.cpus)
-                except OSError as error:
-                    # EINVAL: it went to a cpuset that has none of these CPUs, and got that one's.
-                    if error.errno not in (*_GONE, errno.EINVAL):
-                        refusal = error
-            done |= confined
-        if refusal is not None:
-            raise refusal
-
-    def _confined_newcomers(self, entry: AffinityEntry, since: int) -> set[int]:
-        """The threads that started ``since`` then, from ``entry``'s process on down."""
-        family = [entry.tid, *tasks.descendants(entry.tid)]
-        return {
-            tid
-            for process in family
-            for tid in tasks.process_threads(process)
-            if (tasks.start_time(tid) or 0) >= since and tasks.affinity(tid) != set(entry.cpus)
-        }
-
-    def _confined(self, directory: str) -> None:
-        """Frees those that came to the group later; one that is not free yet may start another."""
-        known = {
-            entry.tid: entry.cpus
-            for entry in self.entries
-            if isinstance(entry, AffinityEntry) and tasks.start_time(entry.tid) == entry.start_time
-        }
-        done = set(known)
-        while newcomers := set(tasks_below(self._files, directory)) - done:
-            for tid in newcomers:
-                with contextlib.suppress(OSError):  # it has ended, or left for another cpuset
-                    self._set_affinity(tid, known.get(tasks.process_of(tid) or tid, ()))
-            done |= newcomers
-
-    def _set_affinity(self, tid: int, cpus: tuple[int, ...]) -> None:
-        """Gives a thread the CPUs it had: without an affinity of its own, if those are all that
-        its cpuset has, so that it follows its cpuset again. No ``cpus``: as far as that goes."""
-        current = tasks.affinity(tid)
-        os.sched_setaffinity(tid, EVERY_CPU)
-        if cpus and tasks.affinity(tid) != set(cpus):
-            os.sched_setaffinity(tid, cpus)
-        cpus = cpus or tuple(tasks.affinity(tid))
-        if current == set(cpus):
-            return
-        self._log(f"affinity of thread {tid}", format_cpulist(current), format_cpulist(cpus))
-
     def _log(self, path: str, old: str, new: str) -> None:
         self.restored.append(f"{path}: {old or '(empty)'} -> {new or '(empty)'}")
         self._write_log(path, old, new)
+
+
+def _masks_of(ours: Ours) -> list[frozenset[int]]:
+    """The sets of CPUs that groups may have been given."""
+    found: list[frozenset[int]] = []
+    for path, values in ours.items():
+        if os.path.basename(path) == "cpuset.cpus":
+            with contextlib.suppress(ValueError):
+                found += map(parse_cpulist, values)
+    return found
 
 
 def _is_idle_switch(entry: Entry) -> bool:

@@ -12,6 +12,9 @@ from collections.abc import Collection, Iterable
 
 from smartharvest.host.cpulist import parse_cpulist
 
+EVERY_CPU = range(8192)
+"""The largest NR_CPUS on x86; of an affinity the kernel takes those that the cpuset has."""
+
 _PF_KTHREAD = 0x0020_0000  # include/linux/sched.h
 # Fields 3, 4, 9, 14, 15 and 22 of proc(5), counted after the name.
 _NUMBER = re.compile(r"-?[0-9]{1,20}")

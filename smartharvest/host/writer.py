@@ -15,26 +15,20 @@ from smartharvest.errors import (
     WriteRefused,
 )
 from smartharvest.host import kernels, tasks
+from smartharvest.host.cgroup import tasks_below
 from smartharvest.host.cpulist import format_cpulist, parse_cpulist
 from smartharvest.host.heirs import MASK, has_inherited
-from smartharvest.host.journal import (
+from smartharvest.host.journal import Journal
+from smartharvest.host.journal_contents import (
     AffinityEntry,
     ConfinedEntry,
     CreatedEntry,
     FileEntry,
-    Journal,
     MovedEntry,
     inode,
 )
 from smartharvest.host.kernel_files import KernelFiles
-from smartharvest.host.restoration import (
-    WriteLog,
-    is_same,
-    move,
-    no_log,
-    put_back,
-    tasks_below,
-)
+from smartharvest.host.restoration import WriteLog, is_same, move, no_log, put_back
 from smartharvest.printable import told_shortly
 
 _log = logging.getLogger(__name__)
@@ -296,8 +290,9 @@ class HostWriter:
         If something cannot be put back the rest still is, the journal stays for ``smartharvest
         restore``, and RightsError names what is left.
         """
+        journal = self._journal
         result = put_back(
-            self._journal.entries, self.files, self._write_log, ours=self._journal.ours
+            journal.entries, self.files, self._write_log, ours=journal.ours, given=journal.given
         )
         for line in result.left:
             _log.warning("not put back: %s", line)

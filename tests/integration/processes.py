@@ -95,7 +95,8 @@ class RunningAgent:
         """Returns once ``what`` holds, which it must before the agent ends."""
 
         def holds() -> bool:
-            assert self._process.poll() is None, self._process.communicate()
+            code = self._process.poll()
+            assert code is None, (code, *self._process.communicate())
             return what()
 
         wait_until(holds, lambda: "the agent runs but does not do it")

@@ -13,7 +13,7 @@ import pytest
 from smartharvest.agent import Decision
 from smartharvest.errors import CpusLost
 from smartharvest.host import tasks
-from smartharvest.host.journal import read_journal
+from smartharvest.host.journal_contents import read_journal
 from smartharvest.session import Session
 from smartharvest.window import Window
 from tests.commands import smartharvest

@@ -13,7 +13,7 @@ import pytest
 from smartharvest.host import tasks
 from smartharvest.host.confinement import confine
 from smartharvest.host.cpulist import format_cpulist
-from smartharvest.host.journal import AffinityEntry
+from smartharvest.host.journal_contents import AffinityEntry
 from smartharvest.host.kernel_files import PosixFiles
 from smartharvest.telemetry.client import ask
 from tests.commands import smartharvest

@@ -19,7 +19,7 @@ from smartharvest.errors import (
     TargetVanished,
     WriteRefused,
 )
-from smartharvest.host.journal import read_journal
+from smartharvest.host.journal_contents import read_journal
 from smartharvest.host.other_writers import ForeignWrite
 from smartharvest.host.restoration import put_back
 from smartharvest.policy.prev_peak import PrevPeak

@@ -261,8 +261,10 @@ static atomic_bool enough;
 
 static void *assign_on_and_on(void *argument) {
     (void)argument;
-    for (uint32_t level = 0; !atomic_load(&enough); level = !level)
+    for (uint32_t level = 0; !atomic_load(&enough); level = !level) {
         CHECK_EQ(assign(level), 0);
+        usleep(500); /* whoever follows needs a moment between two, as any loop leaves */
+    }
     return NULL;
 }
 
@@ -332,7 +334,37 @@ static void test_a_group_may_be_empty_and_its_list_must_be_readable(void) {
     CHECK(assign(1) < 0);
 }
 
+static void test_a_thread_that_a_failed_move_may_leave_on_one_cpu_is_told(void) {
+    static _Atomic int32_t pinned;
+    const int32_t busy = fork();
+    CHECK(busy >= 0);
+    if (busy == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        for (;;)
+            ;
+    }
+    make(NULL, 0);
+    const int32_t added[LEVELS] = {-1, some_cpu()};
+    affinity.task_files[0] = list_of(&busy, 1);
+    affinity.task_files[1] = list_of(NULL, 0);
+    affinity.group_count = 2;
+    affinity.added_cpu = added;
+    affinity.pinned_tid = &pinned;
+    CHECK_EQ(assign(0), 0);
+    CHECK_EQ(pinned, 0);
+    close(affinity.task_files[1]);
+    CHECK(assign(1) < 0);
+    CHECK_EQ(pinned, busy);
+    affinity.group_count = 1;
+    CHECK_EQ(assign(1), 0);
+    CHECK_EQ(pinned, 0);
+    CHECK(runs_at(busy, 1));
+    close(affinity.task_files[0]);
+    end_child(busy);
+}
+
 int main(void) {
+    RUN(test_a_thread_that_a_failed_move_may_leave_on_one_cpu_is_told);
     RUN(test_a_process_that_is_followed_gets_the_mask_in_force_and_those_after_it);
     RUN(test_the_slot_of_a_process_that_has_ended_is_used_again);
     RUN(test_nobody_is_passed_by_when_an_assignment_is_under_way);

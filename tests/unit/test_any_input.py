@@ -28,7 +28,7 @@ from smartharvest.errors import ConfigError, SmartHarvestError
 from smartharvest.host import tasks
 from smartharvest.host.cgroup import parse_membership, parse_mounts
 from smartharvest.host.cpulist import format_cpulist, parse_cpulist
-from smartharvest.host.journal import FileEntry, JournalError, read_journal
+from smartharvest.host.journal_contents import FileEntry, JournalError, read_journal
 from smartharvest.host.service_manager import ServiceManager
 from smartharvest.host.shared_page import read_nudge
 from smartharvest.host.target_spec import parse_target

@@ -14,7 +14,7 @@ from smartharvest import errors
 from smartharvest.cli import cli
 from smartharvest.config import FIELDS
 from smartharvest.errors import SmartHarvestError, WriteRefused
-from smartharvest.host.journal import JournalError
+from smartharvest.host.journal_contents import JournalError
 from tests.commands import as_command, smartharvest, smartharvest_here
 
 WRONG = [

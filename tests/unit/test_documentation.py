@@ -10,7 +10,7 @@ import pytest
 from smartharvest import errors
 from smartharvest.cli import COMMANDS
 from smartharvest.config import FIELDS
-from smartharvest.host.journal import JournalError
+from smartharvest.host.journal_contents import JournalError
 from tests.commands import smartharvest_here
 
 ROOT = Path(__file__).parents[2]

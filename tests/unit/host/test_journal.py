@@ -10,14 +10,14 @@ import pytest
 
 from smartharvest.errors import AlreadyManaged, RightsError
 from smartharvest.host import journal as journal_module
-from smartharvest.host.journal import (
+from smartharvest.host.journal import Journal, is_live
+from smartharvest.host.journal_contents import (
     AffinityEntry,
     CreatedEntry,
     FileEntry,
-    Journal,
+    JournalContents,
     JournalError,
     MovedEntry,
-    is_live,
     read_journal,
     read_nudge,
 )
@@ -127,7 +127,7 @@ def test_a_journal_that_goes_away_while_it_is_read_claims_nothing(
         other.setattr(os, "getpid", os.getppid)
         leaving = Journal(str(tmp_path), claims=["/cpuset/g"])
 
-    def close_first(path: str) -> journal_module.JournalContents:
+    def close_first(path: str) -> JournalContents:
         leaving.close()
         return read_journal(path)
 

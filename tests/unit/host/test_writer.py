@@ -15,7 +15,8 @@ from smartharvest.errors import RightsError, TargetVanished, WriteRefused
 from smartharvest.host import kernels, tasks
 from smartharvest.host.cgroup import CgroupTree
 from smartharvest.host.fake_kernel import REFUSALS
-from smartharvest.host.journal import FileEntry, Journal
+from smartharvest.host.journal import Journal
+from smartharvest.host.journal_contents import FileEntry
 from smartharvest.host.writer import HostWriter
 from tests.unit.host.made_trees import kernel_of, make_group, make_v1_tree, make_v2_tree
 
