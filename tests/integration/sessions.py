@@ -69,6 +69,21 @@ def watch(world: World, monkeypatch: pytest.MonkeyPatch) -> WatchedKernel:
     return kernel
 
 
+def lent_and_left(world: World, mask: str) -> Callable[[], bool]:
+    """Asked once a window: whether the elastic group has ``mask`` and the loop is done with that.
+
+    Its thread writes, reads back and only then ends the next window: who writes before it has read
+    back is taken for a kernel that does not do as it is told.
+    """
+    seen = [False]
+
+    def lent() -> bool:
+        seen.append(world.mask() == mask)
+        return seen[-2] and seen[-1]
+
+    return lent
+
+
 def settings_for(world: World, **more: object) -> Settings:
     """Short windows, so that a few decisions take a moment."""
     values: dict[str, object] = {

@@ -32,6 +32,7 @@ from tests.integration.sessions import (
     Script,
     WatchedKernel,
     after,
+    lent_and_left,
     run_until,
     settings_for,
     watch,
@@ -463,8 +464,10 @@ def test_what_somebody_else_writes_ends_the_run_and_stays(quiet_world: World, sw
     assert path is not None
     value = "0" if switch else "0-3"
 
+    lent = lent_and_left(quiet_world, "3-7")
+
     def write_once_lent(_window: Window, _decision: Decision) -> bool:
-        if quiet_world.mask() == "3-7":  # again, should the loop just have moved a core
+        if lent():  # again, should the loop just have moved a core
             quiet_world.kernel.write(path, value)
         return False
 
@@ -481,11 +484,12 @@ def test_what_the_guardian_took_back_is_nobody_elses_doing_and_no_original(
     quiet_world: World,
 ) -> None:
     before = quiet_world.files()
+    lent = lent_and_left(quiet_world, "3-7")
     windows = 0
 
     def shrink_once_lent(_window: Window, _decision: Decision) -> bool:
         nonlocal windows
-        if quiet_world.mask() == "3-7":  # again, should the loop just have moved a core
+        if lent():  # again, should the loop just have moved a core
             session.journal.page.count_shrink()
             quiet_world.kernel.write(quiet_world.elastic.cpus_file, "7")
             windows = max(windows, 1)
