@@ -10,9 +10,6 @@ from smartharvest.host import tasks
 from smartharvest.host.cgroup import Group
 from smartharvest.host.targets import CgroupTarget, PidTarget
 
-_LOOKS = 5
-"""Tasks that are born in between make two listings differ."""
-
 ReadCharge = Callable[[], int | None]
 
 
@@ -63,16 +60,22 @@ def _usage_of_stat(group: Group) -> int | None:
 
 
 def _holds_the_same(group: Group, directory: str) -> bool:
-    """Whether the tasks of the group's own directory are those of its other one."""
-    for _ in range(_LOOKS):
-        try:
-            own = set(group.tree.files.read(f"{group.path}/tasks").split())
-            other = set(group.tree.files.read(f"{directory}/tasks").split())
-        except (OSError, TargetVanished):
-            return False
-        if own == other:
-            return True
-    return False
+    """Whether the tasks of the group's own directory are those of its other one.
+
+    Two listings also differ by who is born or ends in between, which may be somebody each time.
+    But each does so only once, whereas who is in one of them alone is so at the next look, too.
+    """
+    try:
+        first, second = (_in_one_alone(group, directory) for _ in range(2))
+    except (OSError, TargetVanished):
+        return False
+    return all(before.isdisjoint(now) for before, now in zip(first, second, strict=True))
+
+
+def _in_one_alone(group: Group, directory: str) -> tuple[set[str], set[str]]:
+    own = set(group.tree.files.read(f"{group.path}/tasks").split())
+    other = set(group.tree.files.read(f"{directory}/tasks").split())
+    return own - other, other - own
 
 
 def _of_process(pid: int) -> ReadCharge:

@@ -87,6 +87,44 @@ def test_a_v2_group_tells_its_charge(tmp_path: Path) -> None:
     assert read() is None
 
 
+def charged_apart(path: Path, monkeypatch: pytest.MonkeyPatch, *looks: tuple[str, str]) -> bool:
+    """Whether a v1 group is charged whose (cpuset, cpuacct) tasks are these at each look."""
+    web = target(path, 1)
+    directory = path / "cpuacct" / "web"
+    directory.mkdir(parents=True)
+    (directory / "cpuacct.usage").write_text("1500\n")
+    monkeypatch.setattr(type(web.group), "directory", lambda _group, _controller: str(directory))
+    listings = iter([listing for look in looks for listing in look])
+    files, real_read = web.group.tree.files, web.group.tree.files.read
+
+    def read(name: str) -> str:
+        return next(listings) if os.path.basename(name) == "tasks" else real_read(name)
+
+    monkeypatch.setattr(files, "read", read)
+    return charge_of([web])() == 1500
+
+
+@pytest.mark.parametrize(
+    "looks",
+    [
+        (("1\n2\n", "2\n1\n"), ("1\n2\n", "1\n2\n")),
+        (("1\n2\n", "1\n3\n"), ("1\n4\n", "1\n5\n")),  # somebody is born and ends at every look
+        (("1\n", "1\n2\n"), ("1\n2\n", "1\n")),  # one was born at the first and ended at the next
+    ],
+)
+def test_a_v1_group_is_charged_where_its_tasks_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, looks: tuple[tuple[str, str], ...]
+) -> None:
+    assert charged_apart(tmp_path, monkeypatch, *looks)
+
+
+@pytest.mark.parametrize("others", [("1\n2\n", "1\n"), ("1\n", "1\n2\n")])
+def test_what_is_charged_to_other_tasks_is_not_the_groups(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, others: tuple[str, str]
+) -> None:
+    assert not charged_apart(tmp_path, monkeypatch, others, others)
+
+
 def test_a_process_tells_its_charge() -> None:
     web = resolve_target(TargetSpec("pid", str(os.getpid())), None)  # type: ignore[arg-type]
     read = charge_of([web])
