@@ -6,28 +6,14 @@ import os
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 
-CORE = [
-    "affinity",
-    "bpf_loader",
-    "bpf_sensor",
-    "clock",
-    "cpuset",
-    "fake_actuator",
-    "fake_events",
-    "fake_sensor",
-    "handover",
-    "histogram",
-    "lend_order",
-    "loop",
-    "nudge",
-    "perf_ring",
-    "perf_sensor",
-    "proc_sensor",
-    "rescue",
-    "stat_sensor",
-    "task_list",
-    "task_table",
+SENSORS = [
+    *("bpf_loader", "bpf_sensor", "clock", "fake_events", "fake_sensor", "lend_order", "perf_ring"),
+    *("perf_sensor", "proc_sensor", "rescue", "stat_sensor", "task_list", "task_table"),
     "window",
+]
+ACTUATORS = [
+    *("affinity", "clock", "cpuset", "fake_actuator", "handover", "lend_order", "nudge"),
+    "task_list",
 ]
 SIMULATOR = ["histogram", "loop", "window"] + [
     f"simulator/{os.path.basename(path)[:-2]}" for path in sorted(glob.glob("csrc/simulator/*.c"))
@@ -57,11 +43,13 @@ def extension(name: str, sources: list[str], flags: list[str] | None = None) -> 
 
 
 EXTENSIONS = [
-    extension("_core", CORE),
+    extension("_actuators", ACTUATORS),
     extension("_demo", ["demo_server", "demo_bully", "standstill", "clock"]),
     extension("_learner", ["csoaa", "decider"], EXACT),
     extension("_lend_order", ["lend_order"]),
+    extension("_loop", ["clock", "histogram", "loop", "window"]),
     extension("_mechanisms", MECHANISMS),
+    extension("_sensors", SENSORS),
     extension("_simulator", SIMULATOR),
     extension("_writers", ["writers", "bpf_loader"]),
     # The loop that is linked in again here is driven by this module alone.

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from bench import probe
 from bench.statistics import compare, summarize
 from bench.subject import Effort, Figures, NotMeasurableError, Subject, interleave
-from smartharvest import _core
+from smartharvest import _actuators
 from smartharvest.config import STATE_DIRECTORY
 from smartharvest.demo.children import BullyProcess
 from smartharvest.errors import RightsError
@@ -72,7 +72,7 @@ def measure(effort: Effort) -> Figures:
             cases[f"{name}_floor"] = _case(
                 name, cpus[1], alone, lambda: _bounce(alone, cpus, count)
             )
-        cases["empty"] = lambda: _swing(_timed(_core.FakeActuator()), count)
+        cases["empty"] = lambda: _swing(_timed(_actuators.FakeActuator()), count)
         results = interleave(cases, effort)
     return {
         "cpus": format_cpulist(cpus),
@@ -125,13 +125,15 @@ def made_group(tree: CgroupTree, cpus: list[int]) -> Iterator[tuple[Group, HostW
         writer.restore()
 
 
-def make_actuator(group: Group, cpus: list[int], fifo_priority: int = 0) -> _core.CpusetActuator:
+def make_actuator(
+    group: Group, cpus: list[int], fifo_priority: int = 0
+) -> _actuators.CpusetActuator:
     """Level 1 has both CPUs, level 0 only the second; with a priority the first is held."""
     masks = [format_cpulist(cpus[1:]), format_cpulist(cpus)]
     files: list[tuple[str, str | None, list[str]]] = [
         (group.cpus_file, group.effective_cpus_file, masks)
     ]
-    return _core.CpusetActuator(
+    return _actuators.CpusetActuator(
         files, [-1, cpus[0]], tasks_path=group.tasks_file, fifo_priority=fifo_priority
     )
 
@@ -155,7 +157,9 @@ def _case(
     return run
 
 
-def _toggle(actuator: _core.Actuator, batch: BullyProcess, cpus: list[int], count: int) -> Times:
+def _toggle(
+    actuator: _actuators.Actuator, batch: BullyProcess, cpus: list[int], count: int
+) -> Times:
     tid = _batch_thread(batch)
 
     def settle() -> None:
@@ -177,7 +181,7 @@ def _batch_thread(batch: BullyProcess) -> int:
     return tasks.process_threads(batch.pid)[-1]  # the first is the interpreter
 
 
-def _timed(actuator: _core.Actuator) -> Callable[[int], int]:
+def _timed(actuator: _actuators.Actuator) -> Callable[[int], int]:
     def assign(level: int) -> int:
         start = time.perf_counter_ns()
         actuator.assign(level)

@@ -33,7 +33,7 @@ from bench.cpuset import Times, find_tree, made_group, make_actuator
 from bench.others import OTHERS_NS, Others, milliseconds, untouched
 from bench.statistics import compare_found
 from bench.subject import Effort, Figures, NotMeasurableError, Subject, goal, interleave
-from smartharvest import _core
+from smartharvest import _actuators
 from smartharvest._mechanisms import GroupAffinityActuator
 from smartharvest.capacity import Capacity
 from smartharvest.demo.standstill import Standstills
@@ -144,7 +144,7 @@ def _goals(figures: Figures) -> Figures:
     return goals
 
 
-def _cpugroups(group: Group, writer: HostWriter, cpus: list[int]) -> _core.Actuator:
+def _cpugroups(group: Group, writer: HostWriter, cpus: list[int]) -> _actuators.Actuator:
     capacity = Capacity(tuple(cpus), 1, (cpus[1], cpus[0]), (2,), 1, 1, keep_idle=1)
     mechanism = CpuGroups(group, writer)
     mechanism.arrange(capacity)

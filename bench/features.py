@@ -9,7 +9,7 @@ from bench import probe
 from bench.learning import PAPER_US
 from bench.statistics import compare, median_us, ratio, rounded
 from bench.subject import Effort, Figures, Subject, goal, interleave
-from smartharvest import _core
+from smartharvest import _loop
 
 CORES = 64
 SAMPLES = (1, 500, 50_000)
@@ -24,7 +24,7 @@ def measure(effort: Effort) -> Figures:
     rng = random.Random(effort.seed)
 
     def features(samples: int) -> Callable[[], list[float]]:
-        window = _core.WindowStatistics()
+        window = _loop.WindowStatistics()
         window.add(CORES)  # the peak, which the cost may depend on, is the same in all
         for _ in range(samples - 1):
             window.add(rng.randint(0, CORES))

@@ -21,7 +21,7 @@ from bench.cpuset import find_tree, made_group, make_actuator
 from bench.logged_wave import LoggedWave
 from bench.statistics import summarize
 from bench.subject import Effort, Figures, NotMeasurableError, Subject, interleave
-from smartharvest import _core
+from smartharvest import _actuators, _loop, _sensors
 from smartharvest.demo.children import BullyProcess
 from smartharvest.host import tasks
 from smartharvest.loop_building import FIFO_PRIORITY
@@ -71,22 +71,22 @@ def measure(effort: Effort) -> Figures:
     return {name: summarize(times) for name, times in rounds.items() if all(map(len, times))}
 
 
-def _open(pid: int) -> _core.BpfSensor:
+def _open(pid: int) -> _sensors.BpfSensor:
     try:
-        return _core.BpfSensor([("pid", pid, 0)], [TOTAL])
+        return _sensors.BpfSensor([("pid", pid, 0)], [TOTAL])
     except OSError as error:
         raise NotMeasurableError(f"BPF: {error.strerror}") from error
 
 
 def _lend(
-    sensor: _core.BpfSensor,
-    actuator: _core.Actuator,
+    sensor: _sensors.BpfSensor,
+    actuator: _actuators.Actuator,
     loop_cpu: int,
     event_driven: bool,
     seconds: float,
 ) -> None:
     """Runs a loop that has one core lent whenever the primary does not want it."""
-    loop = _core.Loop(
+    loop = _loop.Loop(
         sensor=sensor,
         actuator=actuator,
         total=TOTAL,

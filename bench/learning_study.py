@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from smartharvest import _core, _trace
+from smartharvest import _loop, _trace
 from smartharvest._learner import Csoaa
 from smartharvest.learning.base import Features
 from smartharvest.learning.costs import COSTS, cost_table
@@ -65,7 +65,7 @@ def _recorded(path: str, window_ns: int) -> Windows:
     with TraceReader(path) as trace:
         total = trace.header.cores
         host = _trace.TraceHost(total)
-        loop = _core.Loop(
+        loop = _loop.Loop(
             sensor=host,
             actuator=host.actuator,
             total=total,

@@ -37,7 +37,7 @@ from bench.subject import (
     goal,
     interleave,
 )
-from smartharvest import _core
+from smartharvest import _actuators, _sensors
 from smartharvest.config import STATE_DIRECTORY
 from smartharvest.demo.children import BullyProcess
 from smartharvest.demo.standstill import Standstills, touched
@@ -276,7 +276,7 @@ class Stage:
         self.set_idle(True)
         self._tree = tree
         masks = [format_cpulist(cpus[1:]), format_cpulist(cpus)]
-        self.actuator = _core.CpusetActuator(
+        self.actuator = _actuators.CpusetActuator(
             [(self.elastic.cpus_file, self.elastic.effective_cpus_file, masks)],
             [-1, cpus[0]],
             tasks_path=self.elastic.tasks_file,
@@ -328,7 +328,7 @@ def _run(
     sensor = None
     stage.actuator.assign(0 if case.confined or case.period_ms else 1)
     if case.rescue:
-        sensor = _core.BpfSensor(stage.targets, [len(stage.cpus)])
+        sensor = _sensors.BpfSensor(stage.targets, [len(stage.cpus)])
         sensor.rescue(stage.cpus, RESCUE_PRIORITY)
     bursts = subprocess.Popen(
         [str(program), str(seconds), str(seed)],

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bench.series import recorded
 from bench.statistics import rounded
-from smartharvest import _core
+from smartharvest import _sensors
 from smartharvest.demo.standstill import Interval, Standstills, touched
 from smartharvest.host.cgroup import CgroupTree, Group
 
@@ -47,9 +47,9 @@ class Others:
         hierarchy = "cpuset" if tree.version == 1 else "v2"
         targets = [(hierarchy, os.stat(group.path).st_ino, -1) for group in groups]
         targets.append((hierarchy, os.stat(tree.group("").path).st_ino, 0))
-        self._sensor: _core.BpfSensor | None = None
+        self._sensor: _sensors.BpfSensor | None = None
         with suppress(OSError):
-            self._sensor = _core.BpfSensor(targets, [os.cpu_count() or 1])
+            self._sensor = _sensors.BpfSensor(targets, [os.cpu_count() or 1])
 
     @property
     def seen(self) -> bool:

@@ -12,7 +12,7 @@ from bench.pacing import POLL_NS, Run, bare_loop, summarize
 from bench.subject import Effort, Figures, NotMeasurableError, Picture, Subject, goal, interleave
 from bench.truth import sensors
 from bench.wave import WaveProcess
-from smartharvest import _core
+from smartharvest import _actuators, _loop, _sensors
 from smartharvest._learner import Decider
 from smartharvest.learning.costs import COSTS, cost_table
 from smartharvest.learning.csoaa_native import NativeCsoaa
@@ -24,19 +24,19 @@ ANSWER_MS = 10
 PERMIT_NS = 100_000_000
 MOST_MISSED = 0.02
 
-Answer = Callable[[_core.Loop, int], None]
+Answer = Callable[[_loop.Loop, int], None]
 """Posts a plan for the window of that number."""
 
 
-def _buffer(loop: _core.Loop, seq: int) -> None:
+def _buffer(loop: _loop.Loop, seq: int) -> None:
     loop.post(seq, 0, TOTAL, 1)
 
 
-def _patient(loop: _core.Loop, seq: int) -> None:
+def _patient(loop: _loop.Loop, seq: int) -> None:
     loop.post(seq, 0, TOTAL, 1, 250_000)
 
 
-def _held(loop: _core.Loop, seq: int) -> None:
+def _held(loop: _loop.Loop, seq: int) -> None:
     loop.post(seq, 1, TOTAL)
 
 
@@ -82,12 +82,12 @@ def measure(effort: Effort) -> Figures:
 
 
 def _following(
-    sensor: _core.Sensor, answer: Answer, decides: bool, seconds: float, cpu: int
+    sensor: _sensors.Sensor, answer: Answer, decides: bool, seconds: float, cpu: int
 ) -> Callable[[], Run]:
     def run() -> Run:
-        loop = _core.Loop(
+        loop = _loop.Loop(
             sensor=sensor,
-            actuator=_core.FakeActuator(),
+            actuator=_actuators.FakeActuator(),
             total=TOTAL,
             poll_ns=POLL_NS,
             fifo_priority=FIFO_PRIORITY,
@@ -102,7 +102,7 @@ def _following(
         start = time.monotonic()
         loop.start()
         while time.monotonic() < start + seconds:
-            loop.permit(_core.monotonic_ns() + PERMIT_NS)
+            loop.permit(_loop.monotonic_ns() + PERMIT_NS)
             loop.wait(ANSWER_MS)
             while (taken := loop.take_answered()) is not None:
                 windows += 1

@@ -14,7 +14,7 @@ import numpy as np
 from bench import probe
 from bench.statistics import across_rounds, ratio
 from bench.subject import Effort, Figures, Picture, Subject, interleave
-from smartharvest import _core
+from smartharvest import _actuators, _loop, _sensors
 from smartharvest.loop_building import FIFO_PRIORITY
 
 PACINGS = ("sleep", "hybrid", "spin")
@@ -46,9 +46,9 @@ def measure(effort: Effort) -> Figures:
 
 def _paced(pacing: str, scheduling: str, seconds: float) -> Callable[[], Run]:
     def run() -> Run:
-        loop = _core.Loop(
-            sensor=_core.FakeSensor(core_count=2),
-            actuator=_core.FakeActuator(),
+        loop = _loop.Loop(
+            sensor=_sensors.FakeSensor(core_count=2),
+            actuator=_actuators.FakeActuator(),
             total=2,
             poll_ns=POLL_NS,
             pacing=pacing,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from bench import probe
 from bench.statistics import compare, median_us
 from bench.subject import Effort, Figures, Subject, goal, interleave
-from smartharvest import _core
+from smartharvest import _actuators, _loop, _sensors
 
 CORES = (2, 64, 256)
 POLL_NS = 50_000
@@ -33,11 +33,13 @@ def measure(effort: Effort) -> Figures:
     }
 
 
-def half_busy_loop(cores: int) -> _core.Loop:
+def half_busy_loop(cores: int) -> _loop.Loop:
     """Half the cores are busy and, where there are enough, a quarter is lent."""
-    sensor = _core.FakeSensor(core_count=cores)
+    sensor = _sensors.FakeSensor(core_count=cores)
     sensor.set_busy(cores // 2)
-    loop = _core.Loop(sensor=sensor, actuator=_core.FakeActuator(), total=cores, poll_ns=POLL_NS)
+    loop = _loop.Loop(
+        sensor=sensor, actuator=_actuators.FakeActuator(), total=cores, poll_ns=POLL_NS
+    )
     # Time zero is where the timed polls begin; the plan is taken up by the one before.
     loop.step(-2 * POLL_NS, -2 * POLL_NS)
     loop.post(1, 3 * cores // 4, cores)

@@ -29,7 +29,7 @@ from bench.moving import Stage, made_stage
 from bench.others import OTHERS_NS, Others, milliseconds, untouched
 from bench.statistics import compare_found
 from bench.subject import Effort, Figures, NotMeasurableError, Subject, goal, interleave
-from smartharvest import _core
+from smartharvest import _loop, _sensors
 from smartharvest.demo.children import BullyProcess
 from smartharvest.demo.standstill import Standstills
 from smartharvest.loop_building import FIFO_PRIORITY
@@ -123,14 +123,14 @@ def _reacting(stage: Stage, reaction: str) -> Iterator[Lend]:
 
         yield lend
     else:
-        with _loop(stage, event_driven=reaction == "events") as loop:
+        with _made_loop(stage, event_driven=reaction == "events") as loop:
             yield partial(_lend_by_plan, loop)
 
 
 @contextmanager
-def _loop(stage: Stage, *, event_driven: bool) -> Iterator[_core.Loop]:
-    sensor = _core.BpfSensor(stage.targets, [len(stage.cpus)])
-    loop = _core.Loop(
+def _made_loop(stage: Stage, *, event_driven: bool) -> Iterator[_loop.Loop]:
+    sensor = _sensors.BpfSensor(stage.targets, [len(stage.cpus)])
+    loop = _loop.Loop(
         sensor=sensor,
         actuator=stage.actuator,
         total=len(stage.cpus),
@@ -149,7 +149,7 @@ def _loop(stage: Stage, *, event_driven: bool) -> Iterator[_core.Loop]:
         sensor.close()
 
 
-def _lend_by_plan(loop: _core.Loop) -> Callable[[], None]:
+def _lend_by_plan(loop: _loop.Loop) -> Callable[[], None]:
     """Answers windows with a plan to lend the core until it is lent."""
     while loop.harvested == 0:
         loop.wait(50)

@@ -22,7 +22,7 @@ from bench.learning import random_window
 from bench.poll import POLLS, half_busy_loop
 from bench.statistics import compare
 from bench.subject import Effort, Figures, NotMeasurableError, Picture, Subject, interleave
-from smartharvest import _core
+from smartharvest import _actuators, _sensors
 from smartharvest.demo.children import BullyProcess
 from smartharvest.host import tasks
 from smartharvest.host.cpulist import format_cpulist
@@ -100,7 +100,7 @@ def _writes(cpus: int, effort: Effort, file: Path) -> Case:
     """One sample lends or takes back one CPU; the list is as long as it gets: every other CPU."""
     masks = [format_cpulist(range(0, 2 * cpus, 2)), format_cpulist(range(2, 2 * cpus, 2))]
     file.write_text(masks[0])
-    actuator = _core.CpusetActuator([(str(file), None, masks)], [-1, 0])
+    actuator = _actuators.CpusetActuator([(str(file), None, masks)], [-1, 0])
     writes = effort.samples(WRITES)
 
     def run() -> list[int]:
@@ -145,7 +145,7 @@ def _tasks(effort: Effort) -> Figures:
             writer.move_tasks([(tid, tree.group_of(tid).path, group.path) for tid in threads])
             of_these = {
                 "read_proc": _reads(
-                    _core.ProcSensor([(f"/proc/{child.pid}/task", 0)], [count]), reads
+                    _sensors.ProcSensor([(f"/proc/{child.pid}/task", 0)], [count]), reads
                 ),
                 "list_tasks": _timed(group.tasks, effort.samples(MOVES)),
                 "move": _moves(make_actuator(group, cpus), effort.samples(MOVES)),
@@ -163,18 +163,18 @@ def _tasks(effort: Effort) -> Figures:
         return compare(interleave(cases, effort), floors)
 
 
-def _bpf(pid: int, cores: int) -> _core.BpfSensor | None:
+def _bpf(pid: int, cores: int) -> _sensors.BpfSensor | None:
     try:
-        return _core.BpfSensor([("pid", pid, 0)], [cores])
+        return _sensors.BpfSensor([("pid", pid, 0)], [cores])
     except OSError:
         return None
 
 
-def _reads(sensor: _core.Sensor, reads: int) -> Case:
+def _reads(sensor: _sensors.Sensor, reads: int) -> Case:
     return lambda: sensor.time_reads(reads)
 
 
-def _moves(actuator: _core.CpusetActuator, count: int) -> Case:
+def _moves(actuator: _actuators.CpusetActuator, count: int) -> Case:
     def run() -> list[int]:
         times = []
         with probe.scheduled("fifo" if probe.fifo_allowed() else "other"):

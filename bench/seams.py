@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.compiling import build_library
-from smartharvest import _core
+from smartharvest import _actuators, _loop, _sensors
 
 _CSRC = Path(__file__).parent.parent / "csrc"
 _MOVES_HEADER = 4
@@ -38,7 +38,7 @@ def _library() -> ctypes.CDLL:
 
 
 @contextmanager
-def pretending(sensor: _core.BpfSensor, cpus: int) -> Iterator[None]:
+def pretending(sensor: _sensors.BpfSensor, cpus: int) -> Iterator[None]:
     """Has the sensor sweep so many CPUs (4,096 at most) meanwhile."""
     before = _library().seams_pretend(sensor.seam_address, cpus)
     try:
@@ -47,7 +47,7 @@ def pretending(sensor: _core.BpfSensor, cpus: int) -> Iterator[None]:
         _library().seams_pretend(sensor.seam_address, before)
 
 
-def reads_ns(sensor: _core.Sensor, count: int, writer_cpu: int = -1) -> NDArray[np.int64]:
+def reads_ns(sensor: _sensors.Sensor, count: int, writer_cpu: int = -1) -> NDArray[np.int64]:
     """What each reading took; with a ``writer_cpu`` just after that CPU has written all of it."""
     took_ns = np.zeros(count, dtype=np.int64)
     address = took_ns.ctypes.data
@@ -62,10 +62,10 @@ def nothing_ns(count: int) -> NDArray[np.int64]:
     return took_ns
 
 
-def watch(sensor: _core.Sensor, seconds: float, capacity: int = 1 << 16) -> NDArray[np.int64]:
+def watch(sensor: _sensors.Sensor, seconds: float, capacity: int = 1 << 16) -> NDArray[np.int64]:
     """When, read without a pause, the sensor first showed a busy core after none."""
     seen_ns = np.zeros(capacity, dtype=np.int64)
-    end_ns = _core.monotonic_ns() + int(seconds * 1e9)
+    end_ns = _loop.monotonic_ns() + int(seconds * 1e9)
     count = _library().seams_watch(sensor.seam_address, end_ns, capacity, seen_ns.ctypes.data)
     return seen_ns[: _check(count)]
 
@@ -73,7 +73,7 @@ def watch(sensor: _core.Sensor, seconds: float, capacity: int = 1 << 16) -> NDAr
 class Moves:
     """When the calls of an actuator's seam returned; made before a loop takes over the seam."""
 
-    def __init__(self, actuator: _core.Actuator, capacity: int = 1 << 16) -> None:
+    def __init__(self, actuator: _actuators.Actuator, capacity: int = 1 << 16) -> None:
         self._words = np.zeros(_MOVES_HEADER + 2 * capacity, dtype=np.int64)
         _library().seams_note_moves(actuator.seam_address, capacity, self._words.ctypes.data)
 

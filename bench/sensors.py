@@ -14,7 +14,7 @@ from bench import probe
 from bench.statistics import across_rounds, compare
 from bench.subject import Effort, Figures, NotMeasurableError, Subject, interleave
 from bench.wave import OFF_NS, ON_NS, WaveProcess
-from smartharvest import _core
+from smartharvest import _loop, _sensors
 from smartharvest.demo.children import BullyProcess
 from smartharvest.host import tasks
 
@@ -41,7 +41,7 @@ def _cost(effort: Effort) -> Figures:
     cases: dict[str, Callable[[], ArrayLike]] = {}
     floors: dict[str, str] = {}
 
-    def add(name: str, sensor: _core.Sensor, files: list[str]) -> None:
+    def add(name: str, sensor: _sensors.Sensor, files: list[str]) -> None:
         cases[name] = lambda: sensor.time_reads(reads)
         cases[f"pread_{name}"] = lambda: probe.preads_ns(files, reads)
         floors[name] = f"pread_{name}"
@@ -52,13 +52,13 @@ def _cost(effort: Effort) -> Figures:
             child = children.enter_context(BullyProcess(max(1, count - 1)))
             if count > 1:
                 child.start()
-            sensor = _core.ProcSensor([(f"/proc/{child.pid}/task", 0)], [count])
+            sensor = _sensors.ProcSensor([(f"/proc/{child.pid}/task", 0)], [count])
             tids = tasks.process_threads(child.pid)
             assert len(tids) == count, f"{count} tasks wanted, {len(tids)} there"
             add(f"proc_{count}", sensor, [f"/proc/{tid}/task/{tid}/stat" for tid in tids])
         cpus = sorted(os.sched_getaffinity(0))
-        add("stat", _core.StatSensor(cpus, 0, len(cpus)), ["/proc/stat"])
-        cases["empty"] = lambda: _core.FakeSensor(core_count=1).time_reads(reads)
+        add("stat", _sensors.StatSensor(cpus, 0, len(cpus)), ["/proc/stat"])
+        cases["empty"] = lambda: _sensors.FakeSensor(core_count=1).time_reads(reads)
         return compare(interleave(cases, effort), floors)
 
 
@@ -123,12 +123,12 @@ def _agreement(effort: Effort) -> Figures:
     os.sched_setaffinity(0, allowed - {cpu})
     try:
         with WaveProcess(cpu) as wave:
-            sensors: dict[str, _core.Sensor] = {
-                "proc": _core.ProcSensor([(f"/proc/{wave.pid}/task", 0)], [1]),
-                "stat": _core.StatSensor([cpu], 0, 1),
+            sensors: dict[str, _sensors.Sensor] = {
+                "proc": _sensors.ProcSensor([(f"/proc/{wave.pid}/task", 0)], [1]),
+                "stat": _sensors.StatSensor([cpu], 0, 1),
             }
 
-            def watch(sensor: _core.Sensor) -> Callable[[], dict[str, float]]:
+            def watch(sensor: _sensors.Sensor) -> Callable[[], dict[str, float]]:
                 return lambda: _watch(sensor, wave.truth, seconds).shares()
 
             rounds = interleave({name: watch(s) for name, s in sensors.items()}, effort)
@@ -146,9 +146,9 @@ def _agreement(effort: Effort) -> Figures:
     }
 
 
-def _watch(sensor: _core.Sensor, truth: mmap.mmap, seconds: float) -> Agreement:
+def _watch(sensor: _sensors.Sensor, truth: mmap.mmap, seconds: float) -> Agreement:
     agreement = Agreement()
-    now = _core.monotonic_ns
+    now = _loop.monotonic_ns
     deadline_ns = now()
     end_ns = deadline_ns + int(seconds * 1e9)
     while deadline_ns < end_ns:

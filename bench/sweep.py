@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from bench import seams
 from bench.statistics import compare, median_us
 from bench.subject import Effort, Figures, NotMeasurableError, Picture, Subject, goal, interleave
-from smartharvest import _core
+from smartharvest import _sensors
 
 CPUS = (2, 16, 64, 256)
 READS = 20_000
@@ -33,14 +33,14 @@ def measure(effort: Effort) -> Figures:
     writer_cpu, reader_cpu = allowed[:2]
     target = [("pid", os.getpid(), 0)]
     try:
-        whole = _core.BpfSensor(target, [1])
+        whole = _sensors.BpfSensor(target, [1])
     except OSError as error:
         raise NotMeasurableError(f"BPF: {error.strerror}") from error
     os.sched_setaffinity(0, {reader_cpu})
     try:
-        with closing(whole), closing(_core.BpfSensor(target, [1], parts=())) as state:
+        with closing(whole), closing(_sensors.BpfSensor(target, [1], parts=())) as state:
 
-            def reads(sensor: _core.BpfSensor, cpus: int, count: int, writer: int) -> Reads:
+            def reads(sensor: _sensors.BpfSensor, cpus: int, count: int, writer: int) -> Reads:
                 def run() -> NDArray[np.int64]:
                     with seams.pretending(sensor, cpus):
                         return seams.reads_ns(sensor, effort.samples(count), writer)

@@ -21,7 +21,7 @@ from bench import probe
 from bench.empty_program import EmptyProgram
 from bench.statistics import across_rounds, rounded, summarize
 from bench.subject import Effort, Figures, NotMeasurableError, Subject, goal, interleave
-from smartharvest import _core
+from smartharvest import _sensors
 from smartharvest.errors import SmartHarvestError
 from smartharvest.host.cgroup import CgroupTree
 
@@ -34,7 +34,7 @@ PARTS: dict[str, tuple[str, ...]] = {
     "bpf_state": (),
     "bpf_state_waits": ("waits",),
     "bpf_state_waits_runs": ("waits", "runs"),
-    "bpf_all": _core.BPF_PARTS,
+    "bpf_all": _sensors.BPF_PARTS,
 }
 """The sensor as it is used has all."""
 FLOORS = {"bpf_all": "empty_twice", **dict.fromkeys(list(PARTS)[:-1], "empty")}
@@ -53,7 +53,7 @@ def measure(effort: Effort) -> Figures:
     def case(make: Make) -> Callable[[], list[Turn]]:
         return lambda: [_turn(make) for _ in range(turns)]
 
-    results = interleave({name: case(make) for name, make in _sensors().items()}, effort)
+    results = interleave({name: case(make) for name, make in _those_to_compare().items()}, effort)
     figures: Figures = {"switches_per_batch": 2 * ROUND_TRIPS}
     goals: Figures = {}
     added = {
@@ -75,17 +75,19 @@ def measure(effort: Effort) -> Figures:
     return {**figures, "goals": goals}
 
 
-def _sensors() -> dict[str, Make]:
+def _those_to_compare() -> dict[str, Make]:
     makes: dict[str, Make] = {
         "empty": partial(EmptyProgram, "sched_switch"),
         "empty_twice": partial(EmptyProgram, "sched_switch", "sched_wakeup"),
     }
     for name, parts in PARTS.items():
-        makes[name] = partial(_opened, partial(_core.BpfSensor, [_own_group()], [1], parts=parts))
+        makes[name] = partial(
+            _opened, partial(_sensors.BpfSensor, [_own_group()], [1], parts=parts)
+        )
     hierarchy, number, _ = _own_group()
     for name, rescues in (("bpf_elastic", False), ("bpf_elastic_rescue", True)):
         makes[name] = partial(_opened, partial(_elastic, (hierarchy, number, -1), rescues=rescues))
-    makes["perf"] = partial(_opened, partial(_core.PerfSensor, [("/proc/self/task", 0)], [1]))
+    makes["perf"] = partial(_opened, partial(_sensors.PerfSensor, [("/proc/self/task", 0)], [1]))
     usable: dict[str, Make] = {"none": nullcontext}
     for name, make in makes.items():
         with suppress(OSError), make():
@@ -105,16 +107,16 @@ def _own_group() -> tuple[str, int, int]:
         return "pid", os.getpid(), 0
 
 
-def _elastic(target: tuple[str, int, int], *, rescues: bool) -> _core.BpfSensor:
+def _elastic(target: tuple[str, int, int], *, rescues: bool) -> _sensors.BpfSensor:
     """A sensor to which the switches are those of the batch; nobody waits for its CPU."""
-    sensor = _core.BpfSensor([target], [1])
+    sensor = _sensors.BpfSensor([target], [1])
     if rescues:
         sensor.rescue(sorted(os.sched_getaffinity(0)), 0)
     return sensor
 
 
 @contextmanager
-def _opened(make: Callable[[], _core.Sensor]) -> Iterator[None]:
+def _opened(make: Callable[[], _sensors.Sensor]) -> Iterator[None]:
     sensor = make()
     try:
         yield

@@ -21,7 +21,7 @@ import numpy as np
 from bench.logged_wave import LoggedWave
 from bench.statistics import across_rounds, rounded
 from bench.subject import Effort, Figures, NotMeasurableError, Subject, goal, interleave
-from smartharvest import _core
+from smartharvest import _actuators, _loop, _sensors
 from smartharvest.errors import RightsError
 from smartharvest.host.waits import Taskstats
 from smartharvest.loop_building import FIFO_PRIORITY
@@ -41,7 +41,7 @@ MOST_WAITS_OFF = 0.05
 MOST_OFF = 0.01
 """A sensor that sees every change may miss a window's mean by one in a hundred."""
 
-Make = Callable[[], _core.Sensor]
+Make = Callable[[], _sensors.Sensor]
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ def _waits(effort: Effort, cpus: Sequence[int]) -> tuple[Figures, float]:
         if "bpf" not in makes:
             raise RightsError("BPF is not allowed here")
         sensor = children.enter_context(closing(makes["bpf"]()))
-        assert isinstance(sensor, _core.BpfSensor)
+        assert isinstance(sensor, _sensors.BpfSensor)
         taskstats = Taskstats()
         children.callback(taskstats.close)
         shares, counts = [], []
@@ -186,21 +186,21 @@ def _makes(pids: Sequence[int]) -> dict[str, Make]:
     online = sorted(os.sched_getaffinity(0))
     cores = [min(len(pids), len(online))]
     return {
-        "bpf": lambda: _core.BpfSensor(targets, cores),
-        "bpf-pull": lambda: _core.BpfSensor(targets, cores, pull=True),
-        "perf": lambda: _core.PerfSensor(sources, cores),
-        "proc": lambda: _core.ProcSensor(sources, cores),
-        "stat": lambda: _core.StatSensor(online, 0, cores[0]),
+        "bpf": lambda: _sensors.BpfSensor(targets, cores),
+        "bpf-pull": lambda: _sensors.BpfSensor(targets, cores, pull=True),
+        "perf": lambda: _sensors.PerfSensor(sources, cores),
+        "proc": lambda: _sensors.ProcSensor(sources, cores),
+        "stat": lambda: _sensors.StatSensor(online, 0, cores[0]),
     }
 
 
 def judge(
-    sensor: _core.Sensor, waves: Sequence[LoggedWave], seconds: float, exact: bool, cores: int
+    sensor: _sensors.Sensor, waves: Sequence[LoggedWave], seconds: float, exact: bool, cores: int
 ) -> Judgement:
     """Reads ``sensor``, whose primary has so many ``cores``, as the agent does for ``seconds``."""
-    loop = _core.Loop(
+    loop = _loop.Loop(
         sensor=sensor,
-        actuator=_core.FakeActuator(),
+        actuator=_actuators.FakeActuator(),
         total=cores,
         max_harvest=0,
         window_ns=WINDOW_NS,

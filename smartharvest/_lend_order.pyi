@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 
-from smartharvest._core import Sensor
+from smartharvest._sensors import Sensor
 
 MAX_CPUS: int
 """CPU numbers are below."""

@@ -6,21 +6,15 @@ from collections.abc import Collection, Sequence
 
 cimport cython
 from cpython.buffer cimport PyBuffer_Release
-from cpython.mem cimport PyMem_Calloc, PyMem_Free
+from cpython.mem cimport PyMem_Free
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
 from smartharvest._c cimport lend_order
-from smartharvest._core cimport Sensor, hold_slot
+from smartharvest._c.memory cimport allocate, hold_slot
+from smartharvest._sensors cimport Sensor
 
 MAX_CPUS = lend_order.SH_LEND_ORDER_MAX_CPUS
 SLOT_BYTES = 8 * lend_order.SH_LEND_ORDER_WORDS
-
-
-cdef void *allocate(size_t count, size_t size) except NULL:
-    cdef void *memory = PyMem_Calloc(count, size)
-    if memory is NULL:
-        raise MemoryError
-    return memory
 
 
 cdef int fill(lend_order.sh_cpu_set *cpus, numbers: Collection[int]) except -1:

@@ -1,7 +1,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
-from smartharvest._core import Actuator, ThreadsActuator
+from smartharvest._actuators import Actuator, ThreadsActuator
 
 MAX_SPLITS: int
 MAX_GROUPS: int

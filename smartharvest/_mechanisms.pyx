@@ -10,30 +10,17 @@ from collections.abc import Collection, Mapping, Sequence
 
 cimport cython
 from cpython.buffer cimport PyBuffer_Release
-from cpython.mem cimport PyMem_Calloc, PyMem_Free
+from cpython.mem cimport PyMem_Free
 from libc.stdint cimport int32_t, int64_t, uint16_t
 
+from smartharvest._actuators cimport FilesActuator, ThreadsActuator, files_read, files_write
 from smartharvest._c cimport affinity, cpugroups
-from smartharvest._core cimport FilesActuator, ThreadsActuator, files_read, files_write, hold_slot
+from smartharvest._c.affinity cimport fill_mask
+from smartharvest._c.memory cimport allocate, hold_slot
 
 MAX_SPLITS = cpugroups.SH_CPUGROUPS_MAX_SPLITS // 2
 """Of one loop; those of an earlier one may have to be emptied as well."""
 MAX_GROUPS = affinity.SH_AFFINITY_MAX_GROUPS
-
-
-cdef void *allocate(size_t count, size_t size) except NULL:
-    cdef void *memory = PyMem_Calloc(count, size)
-    if memory is NULL:
-        raise MemoryError
-    return memory
-
-
-cdef int fill_mask(affinity.sh_affinity_mask *mask, cpus: Collection[int]) except -1:
-    for cpu in cpus:
-        if not 0 <= cpu < affinity.SH_AFFINITY_BYTES * 8:
-            raise ValueError(f"CPU {cpu} is beyond the affinity mask")
-        mask.bits[cpu // 64] |= (<unsigned long> 1) << (cpu % 64)
-    return 0
 
 
 # C code, in the loop's thread even, uses what these classes hold until __dealloc__. Hence

@@ -1,7 +1,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from smartharvest._core import Actuator, Loop, Sensor
+from smartharvest._actuators import Actuator
+from smartharvest._loop import Loop
+from smartharvest._sensors import Sensor
 
 UNSEEN: int
 """As busy and demand: nobody looked."""

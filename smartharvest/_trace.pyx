@@ -12,6 +12,7 @@ cimport cython
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from libc.stdint cimport int64_t, uint32_t
 
+from smartharvest._actuators cimport Actuator
 from smartharvest._c cimport histogram
 from smartharvest._c.recorder cimport (
     SH_TRACE_UNSEEN,
@@ -26,7 +27,8 @@ from smartharvest._c.trace_host cimport (
     sh_trace_host_init,
     sh_trace_host_play,
 )
-from smartharvest._core cimport Actuator, Loop, Sensor
+from smartharvest._loop cimport Loop
+from smartharvest._sensors cimport Sensor
 
 UNSEEN = SH_TRACE_UNSEEN
 """As busy and demand: nobody looked."""

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from smartharvest import _core
+from smartharvest import _loop, _sensors
 from smartharvest.agent import Agent, Decision
 from smartharvest.cluster.monitor import HarvestMonitor
 from smartharvest.config import Settings
@@ -73,7 +73,7 @@ class Run:
         """What a policy without one leaves to the next that learns."""
         self._lessons = 0
         self._past: dict[str, int] = {}
-        self._counted: _core.Loop | None = None
+        self._counted: _loop.Loop | None = None
         """The loop that ``_past`` contains already."""
         self._waits = self._watch_waits()
         self._answered: tuple[Window, Decision] | None = None
@@ -112,7 +112,7 @@ class Run:
                 left_ms = LOOK_MS if seconds is None else (began + seconds - time.monotonic()) * 1e3
                 self._wait(left_ms, control)
                 came = self._answer()
-                now_ns = _core.monotonic_ns()
+                now_ns = _loop.monotonic_ns()
                 if now_ns >= self._chores_ns or not came:
                     self._chores_ns = now_ns + CHORES_NS
                     session.beat()
@@ -154,7 +154,7 @@ class Run:
             explain_halt(self._session, self.loop)
         return self._report(elapsed_s, time.process_time() - cpu_s)
 
-    def _make_loop(self) -> _core.Loop:
+    def _make_loop(self) -> _loop.Loop:
         loop = self._session.make_loop()
         self._session.watch_writers()
         decider = self._session.make_decider(self._agent.policy)
@@ -170,14 +170,14 @@ class Run:
         if hurries != self._hurries:
             self._hurries = hurries
             self.loop.hurry(hurries)
-        prompt = self._session.moves_threads or isinstance(self.loop.sensor, _core.PerfSensor)
+        prompt = self._session.moves_threads or isinstance(self.loop.sensor, _sensors.PerfSensor)
         look_ms = WAIT_MS if prompt or (hurries and not self._decides_itself) else LOOK_MS
         timeout_ms = min(look_ms, int(most_ms), self._judgement_ms())
         self.loop.wait(max(0, timeout_ms), -1 if control is None else control.fileno())
 
     def _can_lend(self) -> bool:
         """Whether anything might be lent for what a window is answered."""
-        return self._may_lend(_core.monotonic_ns()) and (
+        return self._may_lend(_loop.monotonic_ns()) and (
             self._session.capacity.max_shared > 0 and self._agent.policy.name != LENDS_NOTHING
         )
 
@@ -189,7 +189,7 @@ class Run:
     def _permit(self) -> None:
         """Lets a loop that decides itself lend for a while."""
         if self._decides_itself:
-            now_ns = _core.monotonic_ns()
+            now_ns = _loop.monotonic_ns()
             lasts_ns = max(4 * self._session.settings.window_ns, PERMIT_MS * 1_000_000)
             self.loop.permit(now_ns + lasts_ns if self._may_lend(now_ns) else 0)
 
@@ -207,15 +207,15 @@ class Run:
     def _close_loop(self) -> None:
         self.loop.stop()
         sensor = self.loop.sensor
-        if isinstance(sensor, _core.BpfSensor):
+        if isinstance(sensor, _sensors.BpfSensor):
             self._displacements += sensor.displacements
         self._primary_on_lent_ns = self._on_lent_ns(sensor)
         sensor.close()
 
-    def _on_lent_ns(self, sensor: _core.Sensor) -> int:
+    def _on_lent_ns(self, sensor: _sensors.Sensor) -> int:
         """How long primary tasks have run on lent cores, by this sensor and those before it."""
         now_ns = 0
-        if isinstance(sensor, _core.BpfSensor):
+        if isinstance(sensor, _sensors.BpfSensor):
             pool = self._session.capacity.pool
             now_ns = sum(sensor.primary_times_ns(cpu)[1] for cpu in pool)
         return self._primary_on_lent_ns + now_ns
@@ -241,7 +241,7 @@ class Run:
 
     def _tell_capacity(self) -> dict[str, Any]:
         """What this node can promise a cluster engine (cluster/monitor.py)."""
-        now_ns, loop, long_term = _core.monotonic_ns(), self.loop, self._agent.long_term
+        now_ns, loop, long_term = _loop.monotonic_ns(), self.loop, self._agent.long_term
         withdrawn = self._rest.reason
         if withdrawn is None and long_term is not None and long_term.rest_left_ns(now_ns) > 0:
             withdrawn = "the long-term safeguard rests"
@@ -341,11 +341,11 @@ class Run:
         """Until the long-term safeguard's period ends, rounded up."""
         if self._waits is None:
             return LOOK_MS
-        return -(-self._waits.left_ns(_core.monotonic_ns()) // 1_000_000)
+        return -(-self._waits.left_ns(_loop.monotonic_ns()) // 1_000_000)
 
     def _judge_waits(self) -> None:
         """The long-term safeguard, after the windows are answered and without waiting for one."""
-        now_ns = _core.monotonic_ns()
+        now_ns = _loop.monotonic_ns()
         if self._waits is None or self._waits.left_ns(now_ns) > 0:
             return
         session, loop = self._session, self.loop

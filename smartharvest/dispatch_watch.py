@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from smartharvest import _core
+from smartharvest import _loop, _sensors
 from smartharvest.policy.base import (
     DISPATCHES_PERIOD_NS,
     Dispatches,
@@ -29,7 +29,7 @@ class DispatchWatch:
         self._due_ns = 0
         self._told = False
 
-    def look(self, policy: Policy, loop: _core.Loop, now_ns: int) -> None:
+    def look(self, policy: Policy, loop: _loop.Loop, now_ns: int) -> None:
         """Once a period, and only for a policy that observes dispatches."""
         if now_ns < self._due_ns:
             return
@@ -38,7 +38,7 @@ class DispatchWatch:
             return
         assert isinstance(policy, DispatchesObserver)
         sensor = loop.sensor
-        if not isinstance(sensor, _core.BpfSensor):
+        if not isinstance(sensor, _sensors.BpfSensor):
             if not self._told:
                 _log.warning(
                     "policy: %s lends nothing without the in-kernel sensor, which tells how long "
@@ -56,7 +56,7 @@ class DispatchWatch:
 class _Seen:
     """Everything a loop and its sensor have counted up to now."""
 
-    def __init__(self, loop: _core.Loop, sensor: _core.BpfSensor) -> None:
+    def __init__(self, loop: _loop.Loop, sensor: _sensors.BpfSensor) -> None:
         self.loop = loop
         self.waits, self.runs = sensor.waits(), sensor.runs()
         self.moves = dict(loop.moves()[0])

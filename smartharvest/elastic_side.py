@@ -7,7 +7,7 @@ import logging
 import os
 from collections.abc import Sequence
 
-from smartharvest import _core
+from smartharvest import _actuators, _sensors
 from smartharvest._lend_order import LendOrder
 from smartharvest.config import Settings
 from smartharvest.errors import ConfigError, RightsError, TargetError
@@ -185,7 +185,7 @@ class ElasticSide:
         """How births are noticed; None where that is not needed."""
         return None if self._family is None else self._family.births
 
-    def follow(self, actuator: _core.Actuator, smallest: Sequence[int]) -> str | None:
+    def follow(self, actuator: _actuators.Actuator, smallest: Sequence[int]) -> str | None:
         """Confines what the elastic process has started since, and journals it.
 
         Why nothing may be lent if there are more processes than can be followed: those get the
@@ -193,13 +193,13 @@ class ElasticSide:
         """
         if self._mechanism is not None:
             self._mechanism.take_in(actuator)
-        if self._family is None or not isinstance(actuator, _core.AffinityActuator):
+        if self._family is None or not isinstance(actuator, _actuators.AffinityActuator):
             return None
         new = self._adopt_newborns(self._family)
         known = set(self._followed)
         left_out = [
             pid
-            for pid in (new if len(known) < _core.MAX_ELASTIC_PROCESSES else self.members())
+            for pid in (new if len(known) < _actuators.MAX_ELASTIC_PROCESSES else self.members())
             if pid not in known and not self._take_up(actuator, pid)
         ]
         for tid in [tid for pid in left_out for tid in tasks.process_threads(pid)]:
@@ -207,16 +207,16 @@ class ElasticSide:
         if not left_out:
             return None
         return (
-            f"{self.target.spec}: more than {_core.MAX_ELASTIC_PROCESSES} processes cannot be "
+            f"{self.target.spec}: more than {_actuators.MAX_ELASTIC_PROCESSES} processes cannot be "
             "followed; put them into a group"
         )
 
-    def _take_up(self, actuator: _core.AffinityActuator, pid: int) -> bool:
+    def _take_up(self, actuator: _actuators.AffinityActuator, pid: int) -> bool:
         """Whether ``pid`` is the actuator's now; so is one that has ended meanwhile."""
         members = set(self.members())
         ended = (i for i, old in enumerate(self._followed) if i and old not in members)
         slot = next(ended, len(self._followed))
-        if slot >= _core.MAX_ELASTIC_PROCESSES:
+        if slot >= _actuators.MAX_ELASTIC_PROCESSES:
             return False
         try:
             actuator.follow(slot, pid)
@@ -393,7 +393,7 @@ class ElasticSide:
         }
 
     def make_order(
-        self, survey: Survey, sensor: _core.Sensor, slots: memoryview
+        self, survey: Survey, sensor: _sensors.Sensor, slots: memoryview
     ) -> LendOrder | None:
         """Who chooses the cores by their use, as ``sensor`` tells it; None: they are not chosen."""
         capacity = survey.capacity
@@ -419,7 +419,7 @@ class ElasticSide:
         fifo_priority: int = 0,
         beat_slot: memoryview | None = None,
         order: LendOrder | None = None,
-    ) -> _core.Actuator:
+    ) -> _actuators.Actuator:
         """What moves the cores, for the host as surveyed; ``primary_files`` of the primaries.
 
         An ``order`` chooses which. With a ``fifo_priority`` threads of that priority hold each core
@@ -429,8 +429,8 @@ class ElasticSide:
         levels = range(capacity.max_shared + 1)
         if isinstance(self.target, PidTarget):
             members = [pid for pid in self.members() if tasks.alive(pid)]
-            self._followed = [self.target.pid, *members][: _core.MAX_ELASTIC_PROCESSES]
-            actuator = _core.AffinityActuator(
+            self._followed = [self.target.pid, *members][: _actuators.MAX_ELASTIC_PROCESSES]
+            actuator = _actuators.AffinityActuator(
                 self._followed,
                 [list(capacity.elastic_cpus(level)) for level in levels],
                 self._writer.pins(self.target.grantable_cpus()),
@@ -447,7 +447,7 @@ class ElasticSide:
         files = self.files(survey)
         frozen = self._settings.park == "freeze" and capacity.elastic_min == 0
         made_tree = isinstance(self._tree.files, FakeKernel)
-        return _core.CpusetActuator(
+        return _actuators.CpusetActuator(
             files,
             added,
             tasks_path=group.tasks_file if self.may_nudge else None,

@@ -6,7 +6,7 @@ import errno
 import os
 from typing import TYPE_CHECKING, NoReturn
 
-from smartharvest import _core
+from smartharvest import _actuators, _loop
 from smartharvest.errors import SensorError, TargetVanished, WriteRefused
 from smartharvest.host.other_writers import ForeignWrite, likely_writers
 from smartharvest.host.targets import PidTarget
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 GONE = (errno.ENOENT, errno.ENODEV, errno.ESRCH)
 
 
-def explain_halt(session: Session, loop: _core.Loop) -> NoReturn:
+def explain_halt(session: Session, loop: _loop.Loop) -> NoReturn:
     """Turns the loop's halt into the error the user gets."""
     halt = loop.halt
     assert halt is not None
@@ -30,7 +30,7 @@ def explain_halt(session: Session, loop: _core.Loop) -> NoReturn:
         assert elastic is not None
         if error in GONE or not elastic.alive():
             raise TargetVanished(f"{path or elastic.spec}: is gone; all was given back")
-        if error == _core.EFFECTIVE_MISMATCH:
+        if error == _actuators.EFFECTIVE_MISMATCH:
             writer = session.other_writers.last(path)
             raise ForeignWrite(
                 f"{path}: {value!r} was written but another set is in force; does somebody "

@@ -7,7 +7,7 @@ import logging
 import time
 from typing import TYPE_CHECKING
 
-from smartharvest import _core
+from smartharvest import _actuators, _loop
 from smartharvest.errors import ConfigError, TargetError, TargetVanished
 from smartharvest.halts import GONE, explain_halt
 from smartharvest.host import libvirt_domains
@@ -33,7 +33,7 @@ BLIND_CHECKS = 2
 """A sensor that missed much so often in a row has failed."""
 LOOKS_FOR_OTHERS = 3
 _OTHER_GROUPS_OR_CPUS = frozenset(
-    {errno.EBUSY, errno.EINVAL, errno.EACCES, _core.EFFECTIVE_MISMATCH, *GONE}
+    {errno.EBUSY, errno.EINVAL, errno.EACCES, _actuators.EFFECTIVE_MISMATCH, *GONE}
 )
 """What a loop may halt with on a host that is not as it was built for."""
 _CHANGED = "the targets' groups or CPUs have changed"
@@ -47,7 +47,7 @@ class HostWatch:
         self._run = run
         self._charged: list[object] = []
         self._charge: ReadCharge = lambda: None
-        self._next_look_ns = _core.monotonic_ns() + HOUSEKEEPING_NS
+        self._next_look_ns = _loop.monotonic_ns() + HOUSEKEEPING_NS
         self.check = SensorCheck(session.settings.window_ns)
         self.drift = 0
         """How much a resynchronisation found the in-kernel sensor off, in CPUs and tasks."""
@@ -57,7 +57,7 @@ class HostWatch:
 
         Raises TargetVanished, and ForeignWrite if somebody else writes the groups.
         """
-        began_ns = _core.monotonic_ns()
+        began_ns = _loop.monotonic_ns()
         if began_ns < self._next_look_ns and not libvirt_domains.changed():
             return
         session, run = self._session, self._run
@@ -80,7 +80,7 @@ class HostWatch:
                 run.rebuild(seen, _CHANGED)
             else:
                 self._look_for_other_writers()
-        took_ns = _core.monotonic_ns() - began_ns
+        took_ns = _loop.monotonic_ns() - began_ns
         pause_ns = min(HOUSEKEEPING_MOST_NS, took_ns * HOUSEKEEPING_SHARE)
         self._next_look_ns = began_ns + max(HOUSEKEEPING_NS, pause_ns)
 

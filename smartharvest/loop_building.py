@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection
 
-from smartharvest import _core
+from smartharvest import _actuators, _loop, _sensors
 from smartharvest._lend_order import LendOrder
 from smartharvest.config import Settings
 from smartharvest.elastic_side import ElasticSide
@@ -50,7 +50,7 @@ class LoopBuilder:
         """Who chooses the cores by their use; None: their order is the survey's."""
         self.sensing = self._sense(failed, told)
 
-    def build(self) -> _core.Loop:
+    def build(self) -> _loop.Loop:
         """The loop. Raises OSError as the host does, ValueError for settings that cannot be.
 
         Where its thread runs depends on how it may. A real-time thread preempts the batch at once,
@@ -65,7 +65,7 @@ class LoopBuilder:
         self._rescue(sensor)
         exact = sensor.sees_changes and settings.accounting == "exact"
         online = self._tree.online_cpus()
-        return _core.Loop(
+        return _loop.Loop(
             sensor=sensor,
             actuator=actuator,
             total=capacity.total,
@@ -87,7 +87,7 @@ class LoopBuilder:
     def _sense(self, failed: Collection[str], told: str | None) -> Sensing:
         """Makes the sensor; says which it is when that has changed."""
         if not self._survey.sources:
-            all_busy = _core.FakeSensor([self._capacity.total])
+            all_busy = _sensors.FakeSensor([self._capacity.total])
             return Sensing(all_busy, "none", "there is no primary to watch")
         made_tree = isinstance(self._tree.files, FakeKernel)
         sensing = make_sensor(self._settings, self._survey, failed=failed, made_tree=made_tree)
@@ -105,11 +105,13 @@ class LoopBuilder:
         # A spinning real-time thread runs into the kernel's real-time throttling every second.
         return self._settings.realtime and self._settings.pacing != "spin"
 
-    def _actuator(self, _sensor: _core.Sensor, /) -> tuple[_core.Actuator, memoryview | None]:
+    def _actuator(
+        self, _sensor: _sensors.Sensor, /
+    ) -> tuple[_actuators.Actuator, memoryview | None]:
         """What moves the cores, and where the loop leaves the time of its polls."""
-        return _core.FakeActuator(), None
+        return _actuators.FakeActuator(), None
 
-    def _rescue(self, sensor: _core.Sensor, /) -> None:
+    def _rescue(self, sensor: _sensors.Sensor, /) -> None:
         """Has CPUs that the kernel hands to the elastic group over waiting tasks given back."""
 
 
@@ -133,7 +135,9 @@ class HostLoopBuilder(LoopBuilder):
         self._elastic_side = elastic_side
         self._primary_side = primary_side
 
-    def _actuator(self, sensor: _core.Sensor, /) -> tuple[_core.Actuator, memoryview | None]:
+    def _actuator(
+        self, sensor: _sensors.Sensor, /
+    ) -> tuple[_actuators.Actuator, memoryview | None]:
         elastic_side, survey = self._elastic_side, self._survey
         minimum = elastic_side.minimum(survey)
         primary_files: list[ManagedFile] = []
@@ -160,7 +164,7 @@ class HostLoopBuilder(LoopBuilder):
         )
         return actuator, page.beat_slot
 
-    def _lend_order(self, sensor: _core.Sensor) -> LendOrder | None:
+    def _lend_order(self, sensor: _sensors.Sensor) -> LendOrder | None:
         if self._settings.order != "dynamic":
             return None
         slots = self._journal.page.choice_slots
@@ -168,14 +172,14 @@ class HostLoopBuilder(LoopBuilder):
         if order is None:
             why = "the cores differ" if sensor.tells_cpus_apart else "it needs the bpf sensor"
             _log.warning("order: dynamic: %s; cores are lent by the machine's topology", why)
-        elif isinstance(sensor, _core.BpfSensor):
+        elif isinstance(sensor, _sensors.BpfSensor):
             sensor.follow(order)
         return order
 
-    def _rescue(self, sensor: _core.Sensor, /) -> None:
+    def _rescue(self, sensor: _sensors.Sensor, /) -> None:
         if not (self._settings.rescue and self._elastic_side.idle_file):
             return
-        if isinstance(sensor, _core.BpfSensor):
+        if isinstance(sensor, _sensors.BpfSensor):
             cpus = sorted(self._ever_lent(self._capacity.max_shared))
             try:
                 sensor.rescue(cpus, RESCUE_PRIORITY if self._settings.realtime else 0)

@@ -11,7 +11,7 @@ import time
 from collections.abc import Sequence
 from typing import Protocol
 
-from smartharvest import _core
+from smartharvest import _actuators
 from smartharvest._mechanisms import MAX_SPLITS, CpuGroupsActuator, GroupAffinityActuator
 from smartharvest.capacity import Capacity
 from smartharvest.config import Settings
@@ -54,9 +54,9 @@ class Mechanism(Protocol):
         added_cpu: Sequence[int],
         nudge_slot: memoryview | None,
         beat_slot: memoryview | None,
-    ) -> _core.Actuator: ...
+    ) -> _actuators.Actuator: ...
 
-    def take_in(self, actuator: _core.Actuator) -> None:
+    def take_in(self, actuator: _actuators.Actuator) -> None:
         """Takes along what has joined the group; to be called often."""
 
     @property
@@ -116,7 +116,7 @@ class Affinity:
         added_cpu: Sequence[int],
         nudge_slot: memoryview | None,
         _beat_slot: memoryview | None,
-    ) -> _core.Actuator:
+    ) -> _actuators.Actuator:
         groups = [self._group, *self._group.descendants()]
         levels = range(capacity.max_shared + 1)
         actuator = GroupAffinityActuator(
@@ -129,7 +129,7 @@ class Affinity:
         self.given = GivenThreads(actuator, tasks_below(self._group.tree.files, self._group.path))
         return actuator
 
-    def take_in(self, actuator: _core.Actuator) -> None:
+    def take_in(self, actuator: _actuators.Actuator) -> None:
         if not isinstance(actuator, GroupAffinityActuator) or time.monotonic() < self._next_look_s:
             return
         if self.given is not None and self.given.pinned_at_rest():
@@ -206,7 +206,7 @@ class CpuGroups:
         _added_cpu: Sequence[int],
         _nudge_slot: memoryview | None,
         beat_slot: memoryview | None,
-    ) -> _core.Actuator:
+    ) -> _actuators.Actuator:
         splits = self._names = list(self._splits(capacity))
         there = self._files.subdirectories(self._group.path)
         splits += [name for name in there if name not in splits]  # an earlier loop's, to be emptied
@@ -225,7 +225,7 @@ class CpuGroups:
         listing = "tasks" if self._group.tree.version == 1 else "cgroup.threads"
         return f"{path}/{listing}", f"{path}/{listing if self._by_thread else 'cgroup.procs'}"
 
-    def take_in(self, actuator: _core.Actuator) -> None:
+    def take_in(self, actuator: _actuators.Actuator) -> None:
         if not isinstance(actuator, CpuGroupsActuator) or time.monotonic() < self._next_look_s:
             return
         self._next_look_s = time.monotonic() + LOOK_S

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
-from smartharvest import _core
+from smartharvest import _actuators, _loop, _sensors
 from smartharvest.config import Settings
 from smartharvest.errors import ConfigError, RightsError, SensorError, TargetError, TargetVanished
 from smartharvest.host.cgroup import CgroupTree
@@ -92,9 +92,9 @@ def observe(settings: Settings, seconds: float) -> Observation:
     """
     primaries, seen, sensing = open_primaries(settings)
     exact = sensing.sensor.sees_changes and settings.accounting == "exact"
-    loop = _core.Loop(
+    loop = _loop.Loop(
         sensor=sensing.sensor,
-        actuator=_core.FakeActuator(),
+        actuator=_actuators.FakeActuator(),
         total=seen.capacity.total + seen.capacity.elastic_min,
         window_ns=settings.window_ns,
         poll_ns=settings.poll_ns,
@@ -161,15 +161,15 @@ class _Waits:
     def __init__(
         self,
         settings: Settings,
-        sensor: _core.Sensor,
+        sensor: _sensors.Sensor,
         primaries: Sequence[CgroupTarget | PidTarget],
     ) -> None:
         self._primaries = primaries
-        self._bpf: _core.BpfSensor | None = None
+        self._bpf: _sensors.BpfSensor | None = None
         self._threads: ThreadWaits | None = None
         self._close: Callable[[], None] = lambda: None
         self.source = "none"
-        if isinstance(sensor, _core.BpfSensor) and tells_waits(sensor):
+        if isinstance(sensor, _sensors.BpfSensor) and tells_waits(sensor):
             self._bpf, self.source = sensor, "sensor"
             self._earlier = sensor.waits()
             return

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from smartharvest import _core
+from smartharvest import _sensors
 from smartharvest.config import Settings
 from smartharvest.errors import SensorError
 from smartharvest.survey import Survey
@@ -23,7 +23,7 @@ _LIMITS = {"bpf-pull": "asked for; what its own look displaces from a CPU it doe
 class Sensing:
     """A sensor, which one it is, and why it and none better."""
 
-    sensor: _core.Sensor
+    sensor: _sensors.Sensor
     name: str
     reason: str
 
@@ -60,12 +60,12 @@ def make_sensor(
     raise SensorError(f"no sensor is left: {'; '.join(why_not)}")
 
 
-def resync(sensor: _core.Sensor) -> int:
+def resync(sensor: _sensors.Sensor) -> int:
     """Has an in-kernel sensor put itself right by the run queues, which it needs once a second.
 
     By how much it was wrong, in CPUs and tasks.
     """
-    if not isinstance(sensor, _core.BpfSensor):
+    if not isinstance(sensor, _sensors.BpfSensor):
         return 0
     try:
         drift = sensor.resync()
@@ -75,14 +75,14 @@ def resync(sensor: _core.Sensor) -> int:
     return drift["cpus"] + abs(drift["busy"]) + abs(drift["wanting"])
 
 
-def _make(name: str, settings: Settings, survey: Survey) -> _core.Sensor:
+def _make(name: str, settings: Settings, survey: Survey) -> _sensors.Sensor:
     capacity = survey.capacity
     allocations = list(capacity.allocations)
     if name == "stat":
         lend_order = [*capacity.lendable, *sorted(set(capacity.pool) - set(capacity.lendable))]
-        return _core.StatSensor(lend_order, capacity.elastic_min, sum(allocations))
+        return _sensors.StatSensor(lend_order, capacity.elastic_min, sum(allocations))
     if name in ("bpf", "bpf-pull"):
-        return _core.BpfSensor(
+        return _sensors.BpfSensor(
             list(survey.kernel_ids),
             allocations,
             pull=name == "bpf-pull",
@@ -91,5 +91,5 @@ def _make(name: str, settings: Settings, survey: Survey) -> _core.Sensor:
             elastic_min=capacity.elastic_min,
         )
     if name == "perf":
-        return _core.PerfSensor(list(survey.sources), allocations)
-    return _core.ProcSensor(list(survey.sources), allocations)
+        return _sensors.PerfSensor(list(survey.sources), allocations)
+    return _sensors.ProcSensor(list(survey.sources), allocations)

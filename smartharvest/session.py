@@ -14,7 +14,7 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Any, NoReturn, Self
 
-from smartharvest import _core
+from smartharvest import _actuators, _loop
 from smartharvest._learner import Decider
 from smartharvest._lend_order import LendOrder
 from smartharvest.agent import Agent, Decision
@@ -427,7 +427,7 @@ class Session:
         """The processes that an elastic process has started, as far as they are known."""
         return self.elastic_side.members()
 
-    def follow(self, actuator: _core.Actuator, smallest: Sequence[int]) -> str | None:
+    def follow(self, actuator: _actuators.Actuator, smallest: Sequence[int]) -> str | None:
         """Confines what an elastic process has started since; why nothing may be lent, if so."""
         return self.elastic_side.follow(actuator, smallest)
 
@@ -490,7 +490,7 @@ class Session:
         page.beat_as_agent()
         if page.loop_beat != self._heard_beat:
             self._heard_beat = page.loop_beat
-            self.service.beat(_core.monotonic_ns())
+            self.service.beat(_loop.monotonic_ns())
 
     def surprise(self, harvested: int) -> Surprise | None:
         """What somebody else has written to what is managed, with ``harvested`` cores lent."""
@@ -545,7 +545,7 @@ class Session:
 
     # --- building the loop -----------------------------------------------------------------------
 
-    def make_loop(self) -> _core.Loop:
+    def make_loop(self) -> _loop.Loop:
         """A loop for the host as last surveyed."""
         try:
             builder = self._loop_builder()

@@ -14,7 +14,7 @@ import resource
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from smartharvest import _core
+from smartharvest import _actuators
 from smartharvest.agent import Decision
 from smartharvest.errors import ConfigError, TargetError
 from smartharvest.host.cgroup import CgroupTree
@@ -102,7 +102,7 @@ class ShadowSession(Session):
     def moves_threads(self) -> bool:
         return False
 
-    def follow(self, actuator: _core.Actuator, smallest: Sequence[int]) -> str | None:  # noqa: ARG002
+    def follow(self, actuator: _actuators.Actuator, smallest: Sequence[int]) -> str | None:  # noqa: ARG002
         return None
 
     @property

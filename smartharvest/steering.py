@@ -8,7 +8,7 @@ import logging
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from smartharvest import _core
+from smartharvest import _loop
 from smartharvest.config import FIELDS, RESTARTING, Settings, setting_name
 from smartharvest.errors import ConfigError, SmartHarvestError
 from smartharvest.succession import Trial, TrialFailed
@@ -84,7 +84,7 @@ class Steering:
     def reload(self) -> dict[str, Any]:
         """Reads the configuration again; with a mistake in it the old one stays in force."""
         service = self._session.service
-        service.reloading(_core.monotonic_ns())
+        service.reloading(_loop.monotonic_ns())
         try:
             return self._reload()
         finally:

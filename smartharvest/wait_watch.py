@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeGuard
 
-from smartharvest import _core
+from smartharvest import _sensors
 from smartharvest.errors import RightsError, TargetVanished
 from smartharvest.host.waits import ThreadWaits, WaitSource, open_wait_source
 from smartharvest.safeguard import LongTermSafeguard
@@ -44,9 +44,9 @@ class PeriodWaits:
     max_us: float | None = None
 
 
-def tells_waits(sensor: _core.Sensor) -> TypeGuard[_core.BpfSensor]:
+def tells_waits(sensor: _sensors.Sensor) -> TypeGuard[_sensors.BpfSensor]:
     """Whether the sensor itself sees each wait."""
-    return isinstance(sensor, _core.BpfSensor) and sensor.sees_changes
+    return isinstance(sensor, _sensors.BpfSensor) and sensor.sees_changes
 
 
 class WaitWatch:
@@ -73,8 +73,8 @@ class WaitWatch:
         self._wanted_source = wait_source
         self._source: WaitSource | None = None
         self._threads: ThreadWaits | None = None
-        self._sensor: _core.BpfSensor | None = None
-        self._earlier: _core.BpfWaits | None = None
+        self._sensor: _sensors.BpfSensor | None = None
+        self._earlier: _sensors.BpfWaits | None = None
         self._period_end_ns: int | None = None
         self._demand = 0
         self._lent = False
@@ -98,7 +98,7 @@ class WaitWatch:
         self,
         now_ns: int,
         primary_threads: Callable[[], list[int]],
-        sensor: _core.Sensor,
+        sensor: _sensors.Sensor,
         harvested: int,
         *,
         only_stuck: bool = False,
@@ -126,13 +126,13 @@ class WaitWatch:
         return self._judge(now_ns, waits, only_stuck)
 
     def _read(
-        self, primary_threads: Callable[[], list[int]], sensor: _core.Sensor
+        self, primary_threads: Callable[[], list[int]], sensor: _sensors.Sensor
     ) -> PeriodWaits | None:
         if tells_waits(sensor):
             return self._read_bpf(sensor)
         return self._read_threads(primary_threads)
 
-    def _read_bpf(self, sensor: _core.BpfSensor) -> PeriodWaits | None:
+    def _read_bpf(self, sensor: _sensors.BpfSensor) -> PeriodWaits | None:
         now, earlier = sensor.waits(), self._earlier
         first = sensor is not self._sensor
         self._sensor, self._earlier = sensor, now

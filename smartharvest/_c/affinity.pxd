@@ -44,3 +44,22 @@ cdef extern from "affinity.h" nogil:
     void sh_affinity_init(sh_affinity *affinity, sh_actuator *actuator)
     int sh_affinity_refresh(sh_affinity *affinity)
     int sh_affinity_follow(sh_affinity *affinity, uint32_t slot, int task_dir)
+
+
+cdef inline int fill_mask(sh_affinity_mask *mask, object cpus) except -1:
+    for cpu in cpus:
+        if not 0 <= cpu < SH_AFFINITY_BYTES * 8:
+            raise ValueError(f"CPU {cpu} is beyond the affinity mask")
+        mask.bits[cpu // 64] |= (<unsigned long> 1) << (cpu % 64)
+    return 0
+
+
+cdef inline object cpus_of(const sh_affinity_mask *mask):
+    cdef Py_ssize_t word, bit
+    cdef set cpus = set()
+    for word in range(SH_AFFINITY_BYTES // 8):
+        if mask.bits[word]:
+            for bit in range(64):
+                if mask.bits[word] >> bit & 1:
+                    cpus.add(64 * word + bit)
+    return frozenset(cpus)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 
-from smartharvest import _core
+from smartharvest import _loop
 from smartharvest.errors import RightsError
 from smartharvest.guardian.guard import Guard
 from smartharvest.guardian.process import Charge
@@ -37,7 +37,7 @@ class Keeper:
         self._in_vain = 0
         self._beat = 0
         self._silent_ns = 0
-        self._checked_ns = _core.monotonic_ns()
+        self._checked_ns = _loop.monotonic_ns()
         self.lost = 0
         """Guardians that died or hung."""
 
@@ -75,7 +75,7 @@ class Keeper:
             self._predecessor = None
 
     def _hangs(self) -> bool:
-        now_ns, beat = _core.monotonic_ns(), self._page.guardian_beat
+        now_ns, beat = _loop.monotonic_ns(), self._page.guardian_beat
         gap_ns, self._checked_ns = min(now_ns - self._checked_ns, _OWN_GAP_NS), now_ns
         heard = beat != self._beat or not self._was_ready
         self._beat = beat

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from smartharvest import _core
+from smartharvest import _actuators
 from smartharvest.host import tasks
 from smartharvest.host.cpulist import format_cpulist
 
@@ -36,7 +36,7 @@ class ForeignPin:
 class GivenThreads:
     """The threads that ``actuator`` is to move, of those that are there now."""
 
-    def __init__(self, actuator: _core.ThreadsActuator, tids: Iterable[int]) -> None:
+    def __init__(self, actuator: _actuators.ThreadsActuator, tids: Iterable[int]) -> None:
         self._actuator = actuator
         self._start_times = {tid: tasks.start_time(tid) for tid in tids}
 

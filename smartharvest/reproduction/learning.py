@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from smartharvest import _core
+from smartharvest import _loop
 from smartharvest.learning.costs import COSTS, cost_table
 from smartharvest.reproduction.drawing import BLUE, GREEN, GREY, ORANGE, RED
 from smartharvest.reproduction.runner import Mean, Results, mean_of
@@ -170,7 +170,7 @@ def measure_learning() -> dict[str, tuple[Mean, Mean]]:
     from smartharvest.learning.csoaa_vw import VwCsoaa
 
     generator = random.Random(1)
-    statistics = _core.WindowStatistics()
+    statistics = _loop.WindowStatistics()
     for _ in range(_POLLS):
         statistics.add(generator.randint(0, _TOTAL))
     learner = VwCsoaa(cost_table(COSTS["skewed"], _TOTAL))

@@ -24,7 +24,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from io import TextIOWrapper
 from typing import Any
 
-from smartharvest import _core
+from smartharvest import _loop
 from smartharvest.agent import Decision
 from smartharvest.errors import ConfigError
 from smartharvest.window import Window
@@ -59,7 +59,7 @@ class AuditLog:
 
         The time is when the window ended.
         """
-        age_ns = _core.monotonic_ns() - window.end_ns
+        age_ns = _loop.monotonic_ns() - window.end_ns
         self._record(
             "decision",
             {

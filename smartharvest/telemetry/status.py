@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from smartharvest import __version__, _core
+from smartharvest import __version__, _actuators, _loop, _sensors
 from smartharvest._lend_order import LendOrder
 from smartharvest.agent import Agent, Decision
 from smartharvest.config import Settings
@@ -34,7 +34,7 @@ class AgentState:
     settings: Settings
     survey: Survey
     agent: Agent
-    loop: _core.Loop
+    loop: _loop.Loop
     counters: Mapping[str, int]
     """Of all loops of this run (csrc/loop.h, struct sh_counters)."""
     sensing: Sensing | None
@@ -68,7 +68,7 @@ def describe(state: AgentState) -> dict[str, Any]:
     capacity = state.survey.capacity
     polled_ns = max(1, n["polled_ns"])
     window, decision = state.answered or (None, None)
-    now_ns = _core.monotonic_ns()
+    now_ns = _loop.monotonic_ns()
     order: LendOrder | None = getattr(loop.actuator, "order", None)
     return {
         "version": __version__,
@@ -99,7 +99,9 @@ def describe(state: AgentState) -> dict[str, Any]:
             "checks": state.check.checks,
             "blind_checks": state.check.blind_checks,
             "overruns": (
-                loop.sensor.counts["overruns"] if isinstance(loop.sensor, _core.PerfSensor) else 0
+                loop.sensor.counts["overruns"]
+                if isinstance(loop.sensor, _sensors.PerfSensor)
+                else 0
             ),
         },
         "policy": {
@@ -112,7 +114,7 @@ def describe(state: AgentState) -> dict[str, Any]:
         "mechanism": {
             "name": (
                 "affinity"
-                if isinstance(loop.actuator, _core.AffinityActuator)
+                if isinstance(loop.actuator, _actuators.AffinityActuator)
                 else state.settings.mechanism
             ),
             "writes": getattr(loop.actuator, "writes", 0),
@@ -175,12 +177,12 @@ def describe(state: AgentState) -> dict[str, Any]:
     }
 
 
-def who_runs(sensor: _core.Sensor, pool: Iterable[int]) -> dict[str, str] | None:
+def who_runs(sensor: _sensors.Sensor, pool: Iterable[int]) -> dict[str, str] | None:
     """The CPUs by who runs there now (``primary``, ``elastic``, ``other``, ``idle``, ``unknown``).
 
     None if the sensor does not see it.
     """
-    if not isinstance(sensor, _core.BpfSensor) or not sensor.sees_changes:
+    if not isinstance(sensor, _sensors.BpfSensor) or not sensor.sees_changes:
         return None
     found: dict[str, list[int]] = {}
     for cpu in pool:
@@ -188,7 +190,7 @@ def who_runs(sensor: _core.Sensor, pool: Iterable[int]) -> dict[str, str] | None
     return {who: format_cpulist(cpus) for who, cpus in found.items()}
 
 
-def _histograms(loop: _core.Loop) -> dict[str, Histogram | None]:
+def _histograms(loop: _loop.Loop) -> dict[str, Histogram | None]:
     """Since the loop was last built; waits only where the sensor sees them."""
     waits = loop.sensor.waits() if tells_waits(loop.sensor) else None
     return {

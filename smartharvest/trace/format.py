@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from smartharvest import _core
+from smartharvest import _loop
 from smartharvest._trace import CHANGE, UNSEEN, Changes
 from smartharvest.errors import TraceError
 from smartharvest.policy.base import Dispatches, Durations
@@ -73,7 +73,7 @@ class Header:
     """The program and its version."""
 
     def __post_init__(self) -> None:
-        _check_range("cores", self.cores, 1, _core.MAX_CORES)
+        _check_range("cores", self.cores, 1, _loop.MAX_CORES)
         _check_range("poll_ns", self.poll_ns, 0, _LATEST_NS)
         _check_range("gap_ns", self.gap_ns, 0, _LATEST_NS)
         _check_range("start_ns", self.start_ns, 1, _LATEST_NS)
@@ -254,8 +254,8 @@ def _check_stretch(stretch: Stretch) -> None:
     unseen = busy == UNSEEN
     if (unseen != (demand == UNSEEN)).any():
         raise ValueError("busy cores without a demand, or the other way round")
-    if (demand[~unseen] < busy[~unseen]).any() or (demand[~unseen] > _core.MAX_CORES).any():
-        raise ValueError(f"core counts out of 0..{_core.MAX_CORES}, or a demand below busy")
+    if (demand[~unseen] < busy[~unseen]).any() or (demand[~unseen] > _loop.MAX_CORES).any():
+        raise ValueError(f"core counts out of 0..{_loop.MAX_CORES}, or a demand below busy")
 
 
 def _check_range(name: str, value: object, least: int, most: int) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from smartharvest import __version__, _core, _trace
+from smartharvest import __version__, _actuators, _loop, _sensors, _trace
 from smartharvest.config import Settings
 from smartharvest.loop_building import FIFO_PRIORITY
 from smartharvest.observe import explain_sensor_halt, open_primaries
@@ -68,9 +68,9 @@ def record(
     cores = min(seen.capacity.total + seen.capacity.elastic_min, sum(seen.capacity.allocations))
     gap_ns = max(GAP_POLLS * settings.poll_ns, LEAST_GAP_NS)
     sensor = _trace.RecordingSensor(sensing.sensor, settings.poll_ns, gap_ns)
-    loop = _core.Loop(
+    loop = _loop.Loop(
         sensor=sensor,
-        actuator=_core.FakeActuator(),
+        actuator=_actuators.FakeActuator(),
         total=cores,
         window_ns=max(settings.window_ns, settings.poll_ns),
         poll_ns=settings.poll_ns,
@@ -78,7 +78,7 @@ def record(
         pacing=settings.pacing,
         fifo_priority=FIFO_PRIORITY if settings.realtime and settings.pacing != "spin" else 0,
     )
-    start_ns = _core.monotonic_ns()
+    start_ns = _loop.monotonic_ns()
     header = Header(
         cores=cores,
         poll_ns=settings.poll_ns,
@@ -151,15 +151,15 @@ def record(
 class _Waits:
     """How the primaries' tasks wait and run, a period at a time, where the sensor tells."""
 
-    def __init__(self, sensor: _core.Sensor) -> None:
+    def __init__(self, sensor: _sensors.Sensor) -> None:
         self._sensor = sensor if tells_waits(sensor) else None
-        self._before: tuple[_core.BpfWaits, _core.BpfRuns] | None = None
+        self._before: tuple[_sensors.BpfWaits, _sensors.BpfRuns] | None = None
         self._seen: deque[Dispatches] = deque()
 
     def look(self) -> None:
         if self._sensor is None:
             return
-        end_ns, before = _core.monotonic_ns(), self._before
+        end_ns, before = _loop.monotonic_ns(), self._before
         waits, runs = self._before = self._sensor.waits(), self._sensor.runs()
         if before is not None:
             self._seen.append(

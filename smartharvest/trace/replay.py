@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from smartharvest import _core, _trace
+from smartharvest import _loop, _trace
 from smartharvest.agent import Agent, Decision
 from smartharvest.config import Settings
 from smartharvest.errors import ConfigError, SmartHarvestError
@@ -103,7 +103,7 @@ class _Run:
         self._agent = Agent(policy, total=cores, keep_idle=keep_idle, label_kind=settings.label)
         self._host = _trace.TraceHost(cores)
         most = cores - keep_idle
-        self._loop = _core.Loop(
+        self._loop = _loop.Loop(
             sensor=self._host,
             actuator=self._host.actuator,
             total=cores,

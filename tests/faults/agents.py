@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
-from smartharvest import _core, mechanisms
+from smartharvest import _actuators, _sensors, mechanisms
 from smartharvest import session as session_module
 from smartharvest.config import Settings
 from smartharvest.errors import SmartHarvestError
@@ -189,7 +189,7 @@ def _run_agent(settings: Settings, striker: Striker, seed: int) -> int:
     )
 
     module: Any
-    for module in (_core, mechanisms):
+    for module in (_actuators, mechanisms):
         _count_writes(module, session)
     # The tasks that a campaign's made tree names are its own.
     module = mechanisms
@@ -229,7 +229,7 @@ def _count_writes(module: Any, session: Session) -> None:
 
 def _sense_at_random(numbers: random.Random) -> None:
     """Nobody runs on a made tree: who uses which core is rolled anew with every decision."""
-    sensor = _core.FakeSensor(core_count=_MADE_CORES)
+    sensor = _sensors.FakeSensor(core_count=_MADE_CORES)
     module: Any = session_module
     module.make_sensor = lambda *_, **__: Sensing(sensor, "fake", "a made tree")
     policy_class: Any = Restless

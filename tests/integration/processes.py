@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from smartharvest import _core
+from smartharvest import _sensors
 from smartharvest.telemetry.client import sockets
 from tests.commands import EMULATED, LONGEST_S, Outcome, as_command, instead_of
 from tests.integration.worlds import World
@@ -26,7 +26,7 @@ RESTLESS = ("nice", "-n", "19", "bash", "-c", "while :; do read -t 0.01; done")
 def need_bpf() -> None:
     """Skips the test where the in-kernel sensor cannot be."""
     try:
-        _core.BpfSensor([("pid", os.getpid(), 0)], [1]).close()
+        _sensors.BpfSensor([("pid", os.getpid(), 0)], [1]).close()
     except OSError as error:
         pytest.skip(f"no BPF here: {error.strerror}")
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from smartharvest._core import BpfSensor
+from smartharvest._sensors import BpfSensor
 from smartharvest.host.cgroup import CgroupTree
 from smartharvest.host.cpulist import parse_cpulist
 from smartharvest.telemetry.client import ask, socket_path

@@ -9,7 +9,7 @@ import pytest
 
 from bench import truth
 from bench.logged_wave import LoggedWave
-from smartharvest import _core
+from smartharvest import _sensors
 from tests.commands import EMULATED
 
 ATTEMPTS = 5
@@ -21,7 +21,7 @@ def judged(name: str, most_off: float, *, exact: bool) -> float:
     with LoggedWave(
         max(os.sched_getaffinity(0)), truth.ON_NS, truth.OFF_NS, policy=os.SCHED_FIFO
     ) as wave:
-        makes: dict[str, Callable[[], _core.Sensor]] = truth.sensors([wave.pid])
+        makes: dict[str, Callable[[], _sensors.Sensor]] = truth.sensors([wave.pid])
         if name not in makes:
             pytest.skip(f"no {name} here")
         best = 1.0

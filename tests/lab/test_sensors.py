@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from smartharvest import _core
+from smartharvest import _loop, _sensors
 from smartharvest.host.cgroup import Group
 from tests.integration.hosts import Host
 from tests.integration.processes import Processes
@@ -17,13 +17,13 @@ from tests.integration.processes import Processes
 pytestmark = pytest.mark.lab
 
 
-def make(name: str, group: Group, cores: int) -> _core.Sensor:
+def make(name: str, group: Group, cores: int) -> _sensors.Sensor:
     if name == "proc":
-        return _core.ProcSensor([(group.tasks_file, 0)], [cores])
+        return _sensors.ProcSensor([(group.tasks_file, 0)], [cores])
     if name == "perf":
-        return _core.PerfSensor([(group.tasks_file, 0)], [cores])
+        return _sensors.PerfSensor([(group.tasks_file, 0)], [cores])
     inode = os.stat(group.path).st_ino
-    return _core.BpfSensor([("v2", inode, 0)], [cores], pull=name == "bpf-pull")
+    return _sensors.BpfSensor([("v2", inode, 0)], [cores], pull=name == "bpf-pull")
 
 
 @pytest.mark.parametrize("name", ["bpf", "bpf-pull", "perf", "proc"])
@@ -45,7 +45,7 @@ def test_a_sensor_counts_the_spinners_of_its_group_and_no_others(
         seen = []
         for _ in range(60):
             sensor.attend()
-            seen.append(sensor.read(_core.monotonic_ns())[0])
+            seen.append(sensor.read(_loop.monotonic_ns())[0])
             time.sleep(0.002)
         return sorted(seen)[len(seen) // 2]
 

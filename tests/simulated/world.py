@@ -11,7 +11,9 @@ import errno
 import random
 from dataclasses import dataclass, field
 
-from smartharvest._core import CpusetActuator, FakeEvents, Loop
+from smartharvest._actuators import CpusetActuator
+from smartharvest._loop import Loop
+from smartharvest._sensors import FakeEvents
 from smartharvest.agent import Agent
 from smartharvest.host.cpulist import format_cpulist, parse_cpulist
 from smartharvest.learning.options import LearningOptions

@@ -19,7 +19,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from smartharvest import _core
+from smartharvest import _loop, _sensors
 from smartharvest.cli.audit import explain
 from smartharvest.cli.model import parse_window
 from smartharvest.config import Settings
@@ -128,9 +128,9 @@ def _model(described: str) -> bytes:
 
 
 def _listing(path: str) -> object:
-    sensor = _core.ProcSensor([(path, 0)], [1])
+    sensor = _sensors.ProcSensor([(path, 0)], [1])
     try:
-        return sensor.read(_core.monotonic_ns())
+        return sensor.read(_loop.monotonic_ns())
     finally:
         sensor.close()
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from smartharvest._core import FakeActuator, FakeSensor, Loop
+from smartharvest._actuators import FakeActuator
+from smartharvest._loop import Loop
+from smartharvest._sensors import FakeSensor
 from smartharvest.dispatch_watch import DispatchWatch
 from smartharvest.policy import make_policy
 from smartharvest.policy.base import DISPATCHES_PERIOD_NS

@@ -8,7 +8,7 @@ from typing import cast
 
 import pytest
 
-from smartharvest import _core, sensing
+from smartharvest import _sensors, sensing
 from smartharvest.config import Settings, load_settings
 from smartharvest.errors import SensorError
 from smartharvest.sensing import Sensing
@@ -22,10 +22,10 @@ def refused(monkeypatch: pytest.MonkeyPatch) -> set[str]:
     """Sensors that this host refuses; the others work."""
     names: set[str] = set()
 
-    def make(name: str, _settings: Settings, _survey: Survey) -> _core.Sensor:
+    def make(name: str, _settings: Settings, _survey: Survey) -> _sensors.Sensor:
         if name in names:
             raise OSError(errno.EPERM, f"loading it: {os.strerror(errno.EPERM)}")
-        return _core.FakeSensor([0])
+        return _sensors.FakeSensor([0])
 
     monkeypatch.setattr(sensing, "_make", make)
     return names

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from smartharvest import _core
+from smartharvest import _sensors
 from smartharvest.safeguard import LongTermSafeguard
 from smartharvest.wait_watch import PeriodWaits, WaitWatch
 
@@ -26,7 +26,7 @@ def judged(
         attributed=attributed,
     )
     monkeypatch.setattr(watch, "_read", lambda *_: waits)
-    sensor = _core.FakeSensor([4])
+    sensor = _sensors.FakeSensor([4])
     return [watch.judge(n * PERIOD_NS, list, sensor, 1, only_stuck=only_stuck) for n in range(4)]
 
 

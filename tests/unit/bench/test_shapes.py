@@ -7,7 +7,7 @@ import pytest
 
 from bench import features, learning, pacing, poll, probe, scaling, sensors
 from bench.subject import Effort, Figures, NotMeasurableError
-from smartharvest import _core
+from smartharvest import _sensors
 from smartharvest.host.cgroup import CgroupTree
 
 TINY = Effort(rounds=1, share=0.01, seed=1)
@@ -102,7 +102,7 @@ def test_a_thread_is_scheduled_as_before_after_a_probe() -> None:
 
 
 def test_timed_readings_are_as_many_as_asked_for_and_fail_as_readings_do() -> None:
-    sensor = _core.FakeSensor(script=[2, 1, -errno.ENODEV])
+    sensor = _sensors.FakeSensor(script=[2, 1, -errno.ENODEV])
     assert len(sensor.time_reads(2)) == 2
     with pytest.raises(OSError, match="No such device"):
         sensor.time_reads(1)

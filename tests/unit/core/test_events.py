@@ -11,7 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smartharvest._core import FakeActuator, FakeEvents, FakeSensor, Loop, monotonic_ns
+from smartharvest._actuators import FakeActuator
+from smartharvest._loop import Loop, monotonic_ns
+from smartharvest._sensors import FakeEvents, FakeSensor
 from smartharvest.window import Window
 
 WINDOW_NS = 1_000_000

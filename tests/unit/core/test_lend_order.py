@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from smartharvest._core import CpusetActuator, FakeSensor, Loop
+from smartharvest._actuators import CpusetActuator
 from smartharvest._lend_order import SLOT_BYTES, LendOrder
+from smartharvest._loop import Loop
+from smartharvest._sensors import FakeSensor
 from smartharvest.host.cpulist import format_cpulist, parse_cpulist
 from tests.unit.core.made_files import MadeFiles
 

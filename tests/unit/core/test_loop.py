@@ -14,15 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from smartharvest._core import (
-    MAX_CORES,
-    Actuator,
-    CpusetActuator,
-    FakeActuator,
-    FakeSensor,
-    Loop,
-    monotonic_ns,
-)
+from smartharvest._actuators import Actuator, CpusetActuator, FakeActuator
+from smartharvest._loop import MAX_CORES, Loop, monotonic_ns
+from smartharvest._sensors import FakeSensor
 from smartharvest.host.shared_page import SharedPage
 from smartharvest.window import Window
 from tests.unit.core.made_files import MadeFiles

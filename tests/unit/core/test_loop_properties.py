@@ -11,7 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from smartharvest._core import FakeActuator, FakeSensor, Loop
+from smartharvest._actuators import FakeActuator
+from smartharvest._loop import Loop
+from smartharvest._sensors import FakeSensor
 from smartharvest.window import Window
 
 POLL_NS = 1000

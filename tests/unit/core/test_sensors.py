@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from smartharvest._core import FakeSensor, ProcSensor, StatSensor, monotonic_ns
+from smartharvest._loop import monotonic_ns
+from smartharvest._sensors import FakeSensor, ProcSensor, StatSensor
 
 LONG_NS = 3_600_000_000_000
 

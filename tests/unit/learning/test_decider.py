@@ -7,8 +7,10 @@ import random
 
 import pytest
 
-from smartharvest._core import FakeActuator, FakeSensor, Loop
+from smartharvest._actuators import FakeActuator
 from smartharvest._learner import Decider
+from smartharvest._loop import Loop
+from smartharvest._sensors import FakeSensor
 from smartharvest.agent import Agent
 from smartharvest.learning.csoaa_native import NativeCsoaa
 from smartharvest.learning.options import LearningOptions

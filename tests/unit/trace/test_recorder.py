@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smartharvest._core import FakeEvents, FakeSensor
+from smartharvest._sensors import FakeEvents, FakeSensor
 from smartharvest._trace import UNSEEN, RecordingSensor
 from tests.unit.trace.made_traces import as_rows
 

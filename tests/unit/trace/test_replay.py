@@ -9,7 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from smartharvest._core import FakeActuator, FakeSensor, Loop
+from smartharvest._actuators import FakeActuator
+from smartharvest._loop import Loop
+from smartharvest._sensors import FakeSensor
 from smartharvest.agent import Agent
 from smartharvest.config import Settings
 from smartharvest.errors import ConfigError
