@@ -59,7 +59,8 @@ def test_a_group_stays_arranged_through_a_restart(host: Host, processes: Process
 
 def test_a_process_stays_confined_through_a_restart(host: Host, processes: Processes) -> None:
     os.kill(host.spinner, signal.SIGSTOP)
-    worker = processes.spinning()
+    # A successor has ten seconds: few beside a spinner where processors are emulated.
+    worker = processes.asleep()
     everywhere = os.sched_getaffinity(worker)
     targets = ("--primary", f"pid:{host.spinner}", "--elastic", f"pid:{worker}")
     agent = processes.agent(*host.state, *targets, *BUFFER)
