@@ -15,6 +15,7 @@ from tests.integration.hosts import Host
 from tests.integration.processes import Processes
 
 pytestmark = pytest.mark.lab
+TRIES = 5
 
 
 def make(name: str, group: Group, cores: int) -> _sensors.Sensor:
@@ -52,8 +53,10 @@ def test_a_sensor_counts_the_spinners_of_its_group_and_no_others(
     try:
         one = most()
         host.place(processes.spinning(), host.web)
-        time.sleep(0.2)
-        two = most()
+        for _ in range(TRIES):  # both may share a CPU until they are balanced
+            time.sleep(0.2)
+            if (two := most()) == 2:
+                break
     finally:
         sensor.close()
     assert (one, two) == (1, 2)
