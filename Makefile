@@ -79,7 +79,7 @@ lab-image: build ## Fetch three Debian kernels and build a disk for make lab (ap
 	@$(BIN)/python -m tests.lab.image
 
 .PHONY: lab
-lab: build ## Boot each kernel with 4 and 12 CPUs, test inside, print a matrix (about an hour of CPU time)
+lab: build ## Boot each kernel with 4 and 12 CPUs, test inside, print a matrix (most of an hour on two CPUs)
 	@$(BIN)/python -m tests.lab
 
 .PHONY: vm-demo
