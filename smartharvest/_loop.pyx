@@ -26,12 +26,6 @@ _PACING = {
     "spin": clock.SH_PACING_SPIN,
     "hybrid": clock.SH_PACING_HYBRID,
 }
-_HALTS = {
-    loop.SH_HALT_NONE: None,
-    loop.SH_HALT_SENSOR: "sensor",
-    loop.SH_HALT_ACTUATOR: "actuator",
-    loop.SH_HALT_CLOCK: "clock",
-}
 _SCHEDULING = {-1: None, 0: "fifo", 1: "short-slice", 2: "other"}
 
 
@@ -200,14 +194,9 @@ cdef class Loop:
         shared: bool = False,
     ) -> None:
         """Hands the loop the plan that answers window ``seq``."""
-        cdef loop.sh_plan plan
-        plan.seq = seq & 0xffffff
-        plan.primary_cores = primary_cores
-        plan.safe_cores = safe_cores
-        plan.buffer = buffer
-        plan.patient = quiet_ns is not None
-        plan.quiet_ns = quiet_ns or 0
-        plan.shared = shared
+        cdef loop.sh_plan plan = loop.plan_of(
+            seq, primary_cores, safe_cores, buffer, quiet_ns, shared
+        )
         loop.sh_loop_post(self.c, &plan)
 
     def decide_with(self, decider: object) -> None:
@@ -248,28 +237,13 @@ cdef class Loop:
             return None
         label = None if s.label < 0 else s.label
         answer = (s.planned_cores, s.planned_safe_cores, label) if s.decided else None
-        found = Window(
-            seq=s.seq,
-            start_ns=s.start_ns,
-            end_ns=s.end_ns,
-            polls=s.polls,
-            busy_min=int(s.features.min),
-            busy_max=s.busy_max,
-            busy_mean=s.features.mean,
-            busy_std=s.features.std,
-            busy_median=s.features.median,
-            busy_last=s.busy_last,
-            demand_max=s.demand_max,
-            primary_cores=s.primary_cores,
-            exhausted=bool(s.flags & loop.SH_WINDOW_EXHAUSTED),
-            stale=bool(s.flags & (loop.SH_WINDOW_STALE | loop.SH_WINDOW_HALTED)),
-        )
+        found = loop.window_of(Window, &s)
         return found, answer
 
     @property
     def halt(self) -> tuple[str, int] | None:
         """(what failed, errno) once the loop has given up: sensor, actuator or clock."""
-        why = _HALTS[self.c.halt]
+        why = loop.halt_name(self.c.halt)
         return None if why is None else (why, self.c.error)
 
     @property

@@ -11,6 +11,7 @@ from libc.stdint cimport int64_t, uint32_t
 from libc.string cimport memset
 
 from smartharvest._c cimport histogram, loop, simulator
+from smartharvest._c.memory cimport allocate as memory_of
 
 from smartharvest.window import Window
 
@@ -25,12 +26,6 @@ _SERVICES = {
     "exponential": simulator.SH_SIM_EXPONENTIAL,
     "lognormal": simulator.SH_SIM_LOGNORMAL,
     "erlang": simulator.SH_SIM_ERLANG,
-}
-_HALTS = {
-    loop.SH_HALT_NONE: None,
-    loop.SH_HALT_SENSOR: "sensor",
-    loop.SH_HALT_ACTUATOR: "actuator",
-    loop.SH_HALT_CLOCK: "clock",
 }
 
 
@@ -135,9 +130,7 @@ cdef class Simulation:
             PyMem_Free(<void *> <size_t> address)
 
     cdef void *allocate(self, size_t count, size_t size) except NULL:
-        cdef void *memory = PyMem_Calloc(count or 1, size)
-        if memory is NULL:
-            raise MemoryError
+        cdef void *memory = memory_of(count or 1, size)
         self.blocks.append(<size_t> memory)
         return memory
 
@@ -198,22 +191,7 @@ cdef class Simulation:
             raise OSError(-done, os.strerror(-done))
         if not loop.sh_loop_take(&self.run.loop, &s):
             return None
-        return Window(
-            seq=s.seq,
-            start_ns=s.start_ns,
-            end_ns=s.end_ns,
-            polls=s.polls,
-            busy_min=int(s.features.min),
-            busy_max=s.busy_max,
-            busy_mean=s.features.mean,
-            busy_std=s.features.std,
-            busy_median=s.features.median,
-            busy_last=s.busy_last,
-            demand_max=s.demand_max,
-            primary_cores=s.primary_cores,
-            exhausted=bool(s.flags & loop.SH_WINDOW_EXHAUSTED),
-            stale=bool(s.flags & (loop.SH_WINDOW_STALE | loop.SH_WINDOW_HALTED)),
-        )
+        return loop.window_of(Window, &s)
 
     def post(
         self,
@@ -226,14 +204,9 @@ cdef class Simulation:
         shared: bool = False,
     ) -> None:
         """The plan that answers window ``seq`` reaches the loop at ``at_ns``."""
-        cdef loop.sh_plan plan
-        plan.seq = seq & 0xffffff
-        plan.primary_cores = primary_cores
-        plan.safe_cores = safe_cores
-        plan.buffer = buffer
-        plan.patient = quiet_ns is not None
-        plan.quiet_ns = quiet_ns or 0
-        plan.shared = shared
+        cdef loop.sh_plan plan = loop.plan_of(
+            seq, primary_cores, safe_cores, buffer, quiet_ns, shared
+        )
         cdef int err = simulator.sh_sim_run_post(self.run, at_ns, &plan)
         if err:
             raise OSError(-err, os.strerror(-err))
@@ -250,7 +223,7 @@ cdef class Simulation:
     @property
     def halt(self) -> tuple[str, int] | None:
         """(what failed, errno) once the loop has given up."""
-        why = _HALTS[self.run.loop.halt]
+        why = loop.halt_name(self.run.loop.halt)
         return None if why is None else (why, self.run.loop.error)
 
     def peaks(self) -> tuple[int, int]:

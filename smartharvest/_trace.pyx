@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 cimport cython
-from cpython.mem cimport PyMem_Calloc, PyMem_Free
+from cpython.mem cimport PyMem_Free
 from libc.stdint cimport int64_t, uint32_t
 
 from smartharvest._actuators cimport Actuator
 from smartharvest._c cimport histogram
+from smartharvest._c.memory cimport allocate
 from smartharvest._c.recorder cimport (
     SH_TRACE_UNSEEN,
     sh_change,
@@ -52,9 +53,7 @@ cdef class RecordingSensor(Sensor):
 
     def __cinit__(self, inner: Sensor, poll_ns: int, gap_ns: int) -> None:
         self.inner = inner
-        self.recorder = <sh_recorder *> PyMem_Calloc(1, sizeof(sh_recorder))
-        if self.recorder is NULL:
-            raise MemoryError
+        self.recorder = <sh_recorder *> allocate(1, sizeof(sh_recorder))
         sh_recorder_init(self.recorder, &self.inner.seam, poll_ns, gap_ns, &self.seam)
 
     def __dealloc__(self) -> None:
@@ -98,9 +97,7 @@ cdef class TraceHost(Sensor):
     cdef readonly Actuator actuator
 
     def __cinit__(self, total: int) -> None:
-        self.host = <sh_trace_host *> PyMem_Calloc(1, sizeof(sh_trace_host))
-        if self.host is NULL:
-            raise MemoryError
+        self.host = <sh_trace_host *> allocate(1, sizeof(sh_trace_host))
         self.actuator = _TraceActuator(self)
         sh_trace_host_init(self.host, total, &self.seam, &self.actuator.seam)
 

@@ -81,3 +81,51 @@ cdef extern from "loop.h" nogil:
     bint sh_loop_take(sh_loop *loop, sh_summary *summary)
     void sh_loop_hurry(sh_loop *loop, bint hurry)
     int sh_loop_wait(sh_loop *loop, int timeout_ms, int other_fd)
+
+
+cdef inline object window_of(object kind, const sh_summary *s):
+    """A smartharvest.window.Window, which is ``kind``."""
+    return kind(
+        seq=s.seq,
+        start_ns=s.start_ns,
+        end_ns=s.end_ns,
+        polls=s.polls,
+        busy_min=int(s.features.min),
+        busy_max=s.busy_max,
+        busy_mean=s.features.mean,
+        busy_std=s.features.std,
+        busy_median=s.features.median,
+        busy_last=s.busy_last,
+        demand_max=s.demand_max,
+        primary_cores=s.primary_cores,
+        exhausted=bool(s.flags & SH_WINDOW_EXHAUSTED),
+        stale=bool(s.flags & (SH_WINDOW_STALE | SH_WINDOW_HALTED)),
+    )
+
+
+cdef inline sh_plan plan_of(
+    object seq,
+    object primary_cores,
+    object safe_cores,
+    object buffer,
+    object quiet_ns,
+    object shared,
+) except *:
+    cdef sh_plan plan
+    plan.seq = seq & 0xffffff
+    plan.primary_cores = primary_cores
+    plan.safe_cores = safe_cores
+    plan.buffer = buffer
+    plan.patient = quiet_ns is not None
+    plan.quiet_ns = quiet_ns or 0
+    plan.shared = shared
+    return plan
+
+
+cdef inline object halt_name(int why):
+    """What failed; None while nothing has."""
+    if why == SH_HALT_NONE:
+        return None
+    if why == SH_HALT_SENSOR:
+        return "sensor"
+    return "actuator" if why == SH_HALT_ACTUATOR else "clock"

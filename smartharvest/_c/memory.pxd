@@ -5,7 +5,7 @@ from cpython.mem cimport PyMem_Calloc
 
 
 cdef inline void *allocate(size_t count, size_t size) except NULL:
-    cdef inline void *memory = PyMem_Calloc(count, size)
+    cdef void *memory = PyMem_Calloc(count, size)
     if memory is NULL:
         raise MemoryError
     return memory
@@ -19,7 +19,7 @@ cdef inline void *hold_slot(object slot, Py_buffer *held, size_t size) except NU
     """
     cdef Py_buffer view
     PyObject_GetBuffer(slot, &view, PyBUF_WRITABLE)
-    cdef inline void *address = view.buf
+    cdef void *address = view.buf
     cdef Py_ssize_t length = view.len
     PyBuffer_Release(&view)
     if length < <Py_ssize_t> size:
