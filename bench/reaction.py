@@ -31,6 +31,7 @@ from bench.statistics import compare_found
 from bench.subject import Effort, Figures, NotMeasurableError, Subject, goal, interleave
 from smartharvest.agent.loop_builder import FIFO_PRIORITY
 from smartharvest.core import _loop, _sensors
+from smartharvest.core.plan import Plan
 from smartharvest.lab.demo.children import BullyProcess
 from smartharvest.lab.demo.standstill import Standstills
 
@@ -154,12 +155,12 @@ def _lend_by_plan(loop: _loop.Loop) -> Callable[[], None]:
     while loop.harvested == 0:
         loop.wait(50)
         while (window := loop.take()) is not None:
-            loop.post(window.seq, primary_cores=1, safe_cores=loop.total)
+            loop.post(Plan(window.seq, primary_cores=1, safe_cores=loop.total))
         if loop.halt:
             raise NotMeasurableError(f"the loop halted: {loop.halt}")
         time.sleep(0.001)
     while (window := loop.take()) is not None:
-        loop.post(window.seq, primary_cores=1, safe_cores=loop.total)
+        loop.post(Plan(window.seq, primary_cores=1, safe_cores=loop.total))
     return lambda: None
 
 

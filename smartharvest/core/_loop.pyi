@@ -4,6 +4,7 @@ from typing import Protocol
 from smartharvest.core._actuators import Actuator
 from smartharvest.core._learner import Decider
 from smartharvest.core._sensors import Sensor
+from smartharvest.core.plan import Plan
 from smartharvest.core.window import Window
 
 MAX_CORES: int
@@ -72,21 +73,9 @@ class Loop:
     def step(self, deadline_ns: int, now_ns: int) -> int:
         """One poll without a thread: 0, or the negative errno the loop halted on."""
 
-    def post(
-        self,
-        seq: int,
-        primary_cores: int,
-        safe_cores: int,
-        buffer: int = 0,
-        quiet_ns: int | None = None,
-        shared: bool = False,
-    ) -> None:
-        """Hands the loop the plan that answers window ``seq``.
-
-        With a ``buffer`` above 0 the loop keeps so many cores idle. With ``quiet_ns`` it takes one
-        from the primary only after so long without need, and leaves ``primary_cores`` at least.
-        A ``shared`` plan keeps the elastic group off so many cores whoever is busy: the primary
-        preempts it on the others.
+    def post(self, plan: Plan) -> None:
+        """Hands the loop the plan that answers a window; a shared one stays off so many cores
+        whoever is busy. Raises OverflowError for numbers that no loop takes.
         """
 
     def hurry(self, hurry: bool) -> None:

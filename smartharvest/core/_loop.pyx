@@ -17,6 +17,7 @@ from smartharvest.core._c cimport clock, histogram, loop, window
 from smartharvest.core._c.memory cimport allocate, hold_slot
 from smartharvest.core._sensors cimport Sensor
 
+from smartharvest.core.plan import Plan
 from smartharvest.core.window import Window
 
 MAX_CORES = window.SH_MAX_CORES
@@ -184,20 +185,10 @@ cdef class Loop:
             err = loop.sh_loop_step(self.c, deadline, now)
         return err
 
-    def post(
-        self,
-        seq: int,
-        primary_cores: int,
-        safe_cores: int,
-        buffer: int = 0,
-        quiet_ns: int | None = None,
-        shared: bool = False,
-    ) -> None:
-        """Hands the loop the plan that answers window ``seq``."""
-        cdef loop.sh_plan plan = loop.plan_of(
-            seq, primary_cores, safe_cores, buffer, quiet_ns, shared
-        )
-        loop.sh_loop_post(self.c, &plan)
+    def post(self, plan: Plan) -> None:
+        """Hands the loop the plan that answers a window."""
+        cdef loop.sh_plan c_plan = loop.plan_of(plan)
+        loop.sh_loop_post(self.c, &c_plan)
 
     def decide_with(self, decider: object) -> None:
         """Windows are answered by ``decider`` from the start on; the loop keeps it alive."""

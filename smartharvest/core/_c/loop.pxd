@@ -103,23 +103,18 @@ cdef inline object window_of(object kind, const sh_summary *s):
     )
 
 
-cdef inline sh_plan plan_of(
-    object seq,
-    object primary_cores,
-    object safe_cores,
-    object buffer,
-    object quiet_ns,
-    object shared,
-) except *:
-    cdef sh_plan plan
-    plan.seq = seq & 0xffffff
-    plan.primary_cores = primary_cores
-    plan.safe_cores = safe_cores
-    plan.buffer = buffer
-    plan.patient = quiet_ns is not None
-    plan.quiet_ns = quiet_ns or 0
-    plan.shared = shared
-    return plan
+cdef inline sh_plan plan_of(object plan) except *:
+    """Of a smartharvest.core.plan.Plan."""
+    cdef sh_plan c_plan
+    quiet_ns = plan.quiet_ns
+    c_plan.seq = plan.seq & 0xffffff
+    c_plan.primary_cores = plan.primary_cores
+    c_plan.safe_cores = plan.safe_cores
+    c_plan.buffer = plan.buffer
+    c_plan.patient = quiet_ns is not None
+    c_plan.quiet_ns = quiet_ns or 0
+    c_plan.shared = plan.shared
+    return c_plan
 
 
 cdef inline object halt_name(int why):

@@ -17,6 +17,7 @@ import pytest
 from smartharvest.core._actuators import Actuator, CpusetActuator, FakeActuator
 from smartharvest.core._loop import MAX_CORES, Loop, monotonic_ns
 from smartharvest.core._sensors import FakeSensor
+from smartharvest.core.plan import Plan
 from smartharvest.core.window import Window
 from smartharvest.host.journal.shared_page import SharedPage
 from tests.unit.core.made_files import MadeFiles
@@ -74,7 +75,7 @@ def test_a_posted_plan_is_assigned_once_at_the_next_poll() -> None:
     actuator = FakeActuator()
     loop = make_loop([1], actuator)
     poll(loop)
-    loop.post(0, primary_cores=3, safe_cores=8)
+    loop.post(Plan(0, primary_cores=3, safe_cores=8))
     assert loop.harvested == 0
     poll(loop, 5)
     assert (loop.primary_cores, loop.harvested) == (3, 5)
@@ -84,7 +85,7 @@ def test_a_posted_plan_is_assigned_once_at_the_next_poll() -> None:
 def test_exhaustion_is_answered_in_the_same_poll_and_told_in_the_window() -> None:
     loop = make_loop([0, 0, 3])
     poll(loop)
-    loop.post(0, primary_cores=3, safe_cores=6)
+    loop.post(Plan(0, primary_cores=3, safe_cores=6))
     poll(loop, 2)
     assert loop.primary_cores == 6
     window = loop.take()
@@ -96,7 +97,7 @@ def test_exhaustion_is_answered_in_the_same_poll_and_told_in_the_window() -> Non
 def test_a_sequence_number_beyond_24_bits_is_posted_by_its_low_ones() -> None:
     loop = make_loop([0])
     poll(loop)
-    loop.post((1 << 40) + 7, primary_cores=2, safe_cores=2)
+    loop.post(Plan((1 << 40) + 7, primary_cores=2, safe_cores=2))
     poll(loop)
     assert loop.primary_cores == 2
 
@@ -104,7 +105,7 @@ def test_a_sequence_number_beyond_24_bits_is_posted_by_its_low_ones() -> None:
 def test_a_buffer_follows_every_poll() -> None:
     loop = make_loop([0, 0, 1, 2, 0])
     poll(loop)
-    loop.post(0, primary_cores=8, safe_cores=8, buffer=2)
+    loop.post(Plan(0, primary_cores=8, safe_cores=8, buffer=2))
     held = []
     for _ in range(4):
         poll(loop)
@@ -125,7 +126,7 @@ def test_a_gap_makes_a_stale_window() -> None:
 def test_max_harvest_is_a_limit() -> None:
     loop = make_loop([0], max_harvest=2)
     poll(loop)
-    loop.post(0, primary_cores=0, safe_cores=8)
+    loop.post(Plan(0, primary_cores=0, safe_cores=8))
     poll(loop)
     assert loop.harvested == 2
 
@@ -133,7 +134,7 @@ def test_max_harvest_is_a_limit() -> None:
 def test_cores_of_two_threads_are_lent_and_given_back_whole() -> None:
     loop = make_loop([0, 0, 3, 5], whole_harvests=[0, 0, 2, 2, 4, 4, 6, 6, 8])
     poll(loop)
-    loop.post(0, primary_cores=3, safe_cores=5)
+    loop.post(Plan(0, primary_cores=3, safe_cores=5))
     poll(loop)
     assert loop.harvested == 4  # of 5
     poll(loop, 2)
@@ -149,7 +150,7 @@ def test_whole_harvests_that_cannot_be_are_refused(wrong: list[int]) -> None:
 def test_a_halt_says_what_failed() -> None:
     loop = make_loop([0, 0, -errno.EIO])
     poll(loop)
-    loop.post(0, primary_cores=2, safe_cores=2)
+    loop.post(Plan(0, primary_cores=2, safe_cores=2))
     poll(loop)
     assert loop.halt is None
     assert loop.step(3 * POLL_NS, 3 * POLL_NS) == -errno.EIO
@@ -165,7 +166,7 @@ def test_a_refused_assignment_halts() -> None:
     actuator.fail(1, errno.EBUSY)
     loop = make_loop([0], actuator)
     poll(loop)
-    loop.post(0, primary_cores=2, safe_cores=2)
+    loop.post(Plan(0, primary_cores=2, safe_cores=2))
     assert loop.step(2 * POLL_NS, 2 * POLL_NS) == -errno.EBUSY
     assert loop.halt == ("actuator", errno.EBUSY)
     assert actuator.assigned == [0, 6, 0]
@@ -225,7 +226,7 @@ def running_loop(
 
 
 def lend(loop: Loop, primary_cores: int) -> None:
-    loop.post(0, primary_cores=primary_cores, safe_cores=2)
+    loop.post(Plan(0, primary_cores=primary_cores, safe_cores=2))
     while loop.primary_cores != primary_cores:
         assert loop.halt is None
         loop.wait(1)
@@ -330,7 +331,7 @@ def test_a_refusal_in_the_thread_wakes_the_listener() -> None:
     loop = running_loop(writing_into(files))
     lend(loop, 1)
     files.refuse("cpuset.cpus", errno.ENODEV)
-    loop.post(1, primary_cores=2, safe_cores=2)
+    loop.post(Plan(1, primary_cores=2, safe_cores=2))
     while loop.halt is None:
         loop.wait(1000)
     assert loop.halt == ("actuator", errno.ENODEV)
@@ -401,14 +402,14 @@ def test_under_a_shared_plan_busy_cores_move_nothing_until_another_plan_comes() 
     actuator = FakeActuator()
     loop = make_loop([1, 1, TOTAL, TOTAL + 2, 3], actuator)
     poll(loop)
-    loop.post(0, primary_cores=2, safe_cores=TOTAL, shared=True)
+    loop.post(Plan(0, primary_cores=2, safe_cores=TOTAL, shared=True))
     poll(loop, 3)
     assert actuator.assigned == [0, TOTAL - 2]
     assert loop.counters()["short_safeguards"] == 0
-    loop.post(0, primary_cores=0, safe_cores=TOTAL, shared=True)
+    loop.post(Plan(0, primary_cores=0, safe_cores=TOTAL, shared=True))
     poll(loop)
     assert loop.harvested == TOTAL
-    loop.post(0, primary_cores=2, safe_cores=TOTAL)
+    loop.post(Plan(0, primary_cores=2, safe_cores=TOTAL))
     poll(loop)
     assert loop.primary_cores == 4  # busy + 1 again
 
@@ -425,7 +426,7 @@ def test_a_shared_plan_has_a_limit_of_its_own_and_runs_out_like_any() -> None:
         max_shared=6,
     )
     poll(loop)
-    loop.post(0, primary_cores=0, safe_cores=TOTAL, shared=True)
+    loop.post(Plan(0, primary_cores=0, safe_cores=TOTAL, shared=True))
     poll(loop)
     assert loop.harvested == 6
     poll(loop, 6)
@@ -437,7 +438,7 @@ def test_a_patient_plan_without_a_buffer_grows_when_a_task_waits_and_not_before(
     actuator = FakeActuator()
     loop = make_loop(script, actuator)
     poll(loop)
-    loop.post(0, primary_cores=4, safe_cores=TOTAL, buffer=0, quiet_ns=0)
+    loop.post(Plan(0, primary_cores=4, safe_cores=TOTAL, buffer=0, quiet_ns=0))
     poll(loop, 3)
     assert loop.primary_cores == 4
     assert loop.counters()["short_safeguards"] == 0
