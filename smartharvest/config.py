@@ -36,7 +36,7 @@ SHORTEST_PERIOD_NS = 10_000_000
 
 LONGEST_HOLD_NS = 600_000_000_000
 
-SENSORS = ("auto", "bpf", "bpf-pull", "perf", "proc", "stat")
+SENSORS = ("auto", "bpf", "perf", "proc", "stat")
 ACCOUNTINGS = ("exact", "sampled")
 LABELS = ("demand", "busy")
 LONG_TERMS = ("auto", "attributed", "paper", "off")
@@ -334,9 +334,9 @@ class Settings:
     )
     sensor: str = _setting(
         _one_of(SENSORS),
-        "How to see the primary: bpf (in the kernel, at every switch), bpf-pull (in the kernel, "
-        "when asked), perf (the kernel's records of every switch), proc (task states), stat "
-        "(per-CPU idle counters, for comparison); auto takes the best that works.",
+        "How to see the primary: bpf (in the kernel, at every switch), perf (the kernel's records "
+        "of every switch), proc (task states), stat (per-CPU idle counters, for comparison); auto "
+        "takes the best that works.",
         "auto",
         "SENSOR",
     )

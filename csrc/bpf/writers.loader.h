@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
-/* Made by build.py from sources with sha256 6f79e83656966f4b75738f0abb01b321da96245503afd5cb8e3f5ebfb44897e1.
+/* Made by build.py from sources with sha256 9549e7ca7d776251e5dd338ebe53adb94bf1e45a5a1fad38685f35337c4eca2b.
  * The first array is what the loader program works on, the second the loader program itself. */
 #ifndef SH_WRITERS_LOADER_H
 #define SH_WRITERS_LOADER_H
