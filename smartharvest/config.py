@@ -40,7 +40,7 @@ SENSORS = ("auto", "bpf", "perf", "proc", "stat")
 ACCOUNTINGS = ("exact", "sampled")
 LABELS = ("demand", "busy")
 LONG_TERMS = ("auto", "attributed", "paper", "off")
-PACINGS = ("sleep", "hybrid", "spin")
+PACINGS = ("sleep", "spin")
 PARKINGS = ("idle", "freeze")
 DEATHS = ("restore", "minimum")
 HALT_POLLS = ("keep", "off")
@@ -360,7 +360,7 @@ class Settings:
         "WHICH",
     )
     pacing: str = _setting(
-        _one_of(PACINGS), "How the loop waits between polls: sleep, hybrid or spin.", "sleep", "HOW"
+        _one_of(PACINGS), "How the loop waits between polls: sleep or spin.", "sleep", "HOW"
     )
     park: str = _setting(
         _one_of(PARKINGS),
