@@ -45,7 +45,7 @@ PARKINGS = ("idle", "freeze")
 DEATHS = ("restore", "minimum")
 HALT_POLLS = ("keep", "off")
 PLACEMENTS = ("shared", "exclusive")
-ORDERS = ("topology", "dynamic", "numbers")
+ORDERS = ("topology", "dynamic")
 MECHANISMS = ("merge", "affinity", "cpugroups")
 
 _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,9}")
@@ -387,8 +387,8 @@ class Settings:
     order: str = _setting(
         _one_of(ORDERS),
         "Which cores are lent first: topology (whole cores, close together, away from busy "
-        "interrupts), dynamic (of those the ones longest free of the primary, and taken back first "
-        "where it runs) or numbers (single CPUs, the highest number first).",
+        "interrupts) or dynamic (of those the ones longest free of the primary, and taken back "
+        "first where it runs).",
         "topology",
         "HOW",
     )

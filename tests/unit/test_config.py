@@ -70,7 +70,7 @@ VALUES: dict[str, tuple[str, object]] = {
     "halt_poll": ("off", "off"),
     "control_priority": ("idle", "idle"),
     "mechanism": ("cpugroups", "cpugroups"),
-    "order": ("numbers", "numbers"),
+    "order": ("dynamic", "dynamic"),
     "duration": ("2min", 120_000_000_000),
     "cgroup_root": ("/a/../b", "/b"),
     "state_dir": ("/c/", "/c"),
