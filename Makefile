@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 SOURCES := $(wildcard csrc/*.c csrc/*.h csrc/bpf/*.h csrc/simulator/*.c csrc/simulator/*.h smartharvest/*.pyx smartharvest/*.pxd smartharvest/_c/*.pxd)
 TOOLS  := build/tools
-C_FILES := $(wildcard csrc/*.c csrc/*.h csrc/simulator/*.c csrc/simulator/*.h csrc/bpf/*.c csrc/bpf/kernel_types.h csrc/bpf/sensor_state.h csrc/bpf/writers_state.h bench/*.c bench/real/*.c bench/virtual/*.c tests/native/*.c tests/native/*.h)
+C_FILES := $(wildcard csrc/*.c csrc/*.h csrc/simulator/*.c csrc/simulator/*.h csrc/bpf/*.c csrc/bpf/kernel_types.h csrc/bpf/sensor_state.h bench/*.c bench/real/*.c bench/virtual/*.c tests/native/*.c tests/native/*.h)
 
 .DEFAULT_GOAL := help
 

@@ -426,12 +426,6 @@ class Settings:
         "restore",
         "WHAT",
     )
-    trace_writers: bool = _setting(
-        _switch,
-        "Have the kernel tell who else writes the managed groups (by BPF, or else by file events). "
-        "Off: what somebody else has written is still noticed, but not whose it is.",
-        True,
-    )
     duration_ns: int | None = _setting(
         parse_duration_ns, "Stop after this long.", None, "DURATION", name="duration"
     )

@@ -81,10 +81,7 @@ VALUES: dict[str, tuple[str, object]] = {
     "promise_probability": ("99%", 0.99),
 }
 """Every setting but the switches: a spelling that is not the default, and its value."""
-SWITCHES = (
-    *("lend_shared", "events", "cpu_idle", "rescue", "realtime", "guardian", "trace_writers"),
-    "dry_run",
-)
+SWITCHES = ("lend_shared", "events", "cpu_idle", "rescue", "realtime", "guardian", "dry_run")
 
 
 def test_every_setting_is_tried_here() -> None:
