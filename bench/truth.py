@@ -187,7 +187,6 @@ def _makes(pids: Sequence[int]) -> dict[str, Make]:
     cores = [min(len(pids), len(online))]
     return {
         "bpf": lambda: _sensors.BpfSensor(targets, cores),
-        "bpf-pull": lambda: _sensors.BpfSensor(targets, cores, pull=True),
         "perf": lambda: _sensors.PerfSensor(sources, cores),
         "proc": lambda: _sensors.ProcSensor(sources, cores),
         "stat": lambda: _sensors.StatSensor(online, 0, cores[0]),

@@ -159,21 +159,14 @@ struct sh_bpf_walk {
     uint64_t tasks, primary_tasks;
     uint64_t pending, pending_longer, pending_throttled, pending_blamed, pending_longest_ns;
     uint64_t pending_blamed_longest_ns;
-    uint64_t task_group, serial;
-    uint64_t task_groups[SH_BPF_MAX_TARGETS]; /* kernel addresses, with the serial number of each */
-    uint64_t serials[SH_BPF_MAX_TARGETS];
     uint64_t offsets[SH_BPF_MAX_CPUS]; /* of each CPU's variables, where queues are among them */
 } __attribute__((aligned(64)));
 
 /* What one look at every run queue found. */
 struct sh_bpf_look {
-    uint32_t mode; /* set by the caller */
     uint32_t cpus;
     uint32_t differing; /* CPUs whose record was wrong */
-    uint32_t wanting[SH_BPF_MAX_PRIMARIES];
 };
-
-enum { SH_BPF_LOOK_PULL, SH_BPF_LOOK_REPAIR };
 
 /* For the clocks' difference: the least of the period that goes on. A write may get lost. */
 struct sh_bpf_clocks {
@@ -201,7 +194,6 @@ struct sh_bpf_settings {
     uint32_t parts;
     uint32_t hierarchies[2]; /* where groups are looked up, in this order; 0: nowhere */
     uint32_t processes;      /* are some targets processes? */
-    uint32_t pull;
     uint32_t primary_count;
     uint32_t cpu_count;
     uint32_t allocations[SH_BPF_MAX_PRIMARIES];

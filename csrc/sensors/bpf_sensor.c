@@ -16,7 +16,7 @@
 #include "sensors/bpf_loader.h"
 
 enum { CPUS, WAKES, RESCUES, SHARED, SETTINGS };
-enum { ON_SWITCH, ON_WAKEUP, ON_WAKEUP_NEW, ON_DEMAND, ON_WALK };
+enum { ON_SWITCH, ON_WAKEUP, ON_WAKEUP_NEW, ON_LOOK, ON_WALK };
 enum { SWITCH_LINK, WAKEUP_LINK, WAKEUP_NEW_LINK, WALK_LINK };
 
 enum {
@@ -169,24 +169,6 @@ static int hook_read(void *ctx, int64_t now_ns, uint32_t harvested, struct sh_re
     return 0;
 }
 
-static int pull_read(void *ctx, int64_t now_ns, uint32_t harvested, struct sh_reading *reading) {
-    struct sh_bpf_sensor *bpf = ctx;
-    uint32_t running[SH_BPF_MAX_PRIMARIES] = {0};
-    (void)now_ns, (void)harvested;
-    bpf->shared->look.mode = SH_BPF_LOOK_PULL;
-    const int err = sh_loader_call(bpf->programs[ON_DEMAND]);
-    if (err)
-        return err;
-    sweep(bpf, running);
-    reading->busy = capped_sum(bpf, running);
-    reading->demand = 0;
-    if (bpf->config.parts & SH_BPF_DEMAND)
-        reading->demand = capped_sum(bpf, bpf->shared->look.wanting);
-    if (reading->demand < reading->busy)
-        reading->demand = reading->busy;
-    return 0;
-}
-
 /* --- liveness --------------------------------------------------------------------------------- */
 
 static uint64_t all_switches(const struct sh_bpf_sensor *bpf) {
@@ -197,8 +179,6 @@ static uint64_t all_switches(const struct sh_bpf_sensor *bpf) {
 }
 
 int sh_bpf_sensor_alive(struct sh_bpf_sensor *bpf) {
-    if (bpf->config.pull)
-        return 0; /* every reading is its own proof */
     const uint64_t switches = LOAD(bpf->cpus[bpf->watched_cpu].switches);
     const bool moved = switches != bpf->watched_switches;
     bpf->watched_switches = switches;
@@ -416,7 +396,7 @@ static int walk(struct sh_bpf_sensor *bpf, int32_t *wanting_off) {
     STORE(bpf->shared->control.walking, 1);
     const int err = sh_loader_iterate(bpf->links[WALK_LINK]);
     STORE(found->position, INT32_MAX);
-    if (!err && (bpf->config.parts & SH_BPF_DEMAND) && !bpf->config.pull)
+    if (!err && (bpf->config.parts & SH_BPF_DEMAND))
         *wanting_off = correct_wanting(bpf);
     STORE(bpf->shared->control.walking, 0);
     return err;
@@ -443,16 +423,13 @@ int sh_bpf_sensor_resync(struct sh_bpf_sensor *bpf, struct sh_bpf_drift *drift) 
     uint32_t walks = 0;
     int err;
     *drift = (struct sh_bpf_drift){0};
-    if (!bpf->config.pull) {
-        bpf->shared->look.mode = SH_BPF_LOOK_REPAIR;
-        if ((err = sh_loader_call(bpf->programs[ON_DEMAND])))
-            return err;
-        drift->cpus = bpf->shared->look.differing;
-        for (uint32_t cpu = 0; cpu < bpf->cpu_count; cpu++)
-            drift->missed += LOAD(bpf->cpus[cpu].missed);
-        if (bpf->config.parts & SH_BPF_LEVELS)
-            drift->busy = correct_busy(bpf);
-    }
+    if ((err = sh_loader_call(bpf->programs[ON_LOOK])))
+        return err;
+    drift->cpus = bpf->shared->look.differing;
+    for (uint32_t cpu = 0; cpu < bpf->cpu_count; cpu++)
+        drift->missed += LOAD(bpf->cpus[cpu].missed);
+    if (bpf->config.parts & SH_BPF_LEVELS)
+        drift->busy = correct_busy(bpf);
     if (!(bpf->config.parts & SH_BPF_DEMAND))
         return 0;
     do
@@ -481,7 +458,7 @@ void sh_bpf_sensor_primary_time(const struct sh_bpf_sensor *bpf, uint32_t cpu, u
 }
 
 uint32_t sh_bpf_sensor_runner(const struct sh_bpf_sensor *bpf, uint32_t cpu) {
-    if (bpf->config.pull || cpu >= bpf->cpu_count)
+    if (cpu >= bpf->cpu_count)
         return SH_BPF_UNKNOWN;
     return LOAD(bpf->shared->runners[cpu]);
 }
@@ -494,8 +471,6 @@ uint64_t sh_bpf_sensor_displacements(const struct sh_bpf_sensor *bpf) {
 }
 
 int sh_bpf_sensor_tell(struct sh_bpf_sensor *bpf, uint32_t cpu, int event_fd) {
-    if (bpf->config.pull)
-        return -ENOTSUP;
     return cpu < bpf->cpu_count ? sh_loader_set(bpf->maps[RESCUES], cpu, (uint32_t)event_fd)
                                 : -EINVAL;
 }
@@ -544,7 +519,7 @@ int sh_bpf_sensor_levels(const struct sh_bpf_sensor *bpf, uint32_t count, uint64
                          uint64_t *wanting_ns) {
     const struct sh_bpf_levels *levels = &bpf->shared->levels;
     uint64_t word, now, sum;
-    if (!(bpf->config.parts & SH_BPF_LEVELS) || bpf->config.pull || count < 1)
+    if (!(bpf->config.parts & SH_BPF_LEVELS) || count < 1)
         return -EINVAL;
     for (int i = 0; i < QUIET_TRIES; i++) {
         word = LOAD(levels->word);
@@ -612,11 +587,9 @@ static void hook_drain(void *ctx) {
 }
 
 static void wire(struct sh_bpf_sensor *bpf, struct sh_sensor *sensor) {
-    *sensor = (struct sh_sensor){
-        .read = bpf->config.pull ? pull_read : hook_read, .ctx = bpf, .wake_fd = -1};
-    if (!bpf->config.pull)
-        sensor->free_for = hook_free_for;
-    if (bpf->config.pull || !(bpf->config.parts & SH_BPF_LEVELS))
+    *sensor =
+        (struct sh_sensor){.read = hook_read, .free_for = hook_free_for, .ctx = bpf, .wake_fd = -1};
+    if (!(bpf->config.parts & SH_BPF_LEVELS))
         return;
     sensor->collect = hook_collect;
     sensor->arm = hook_arm;
@@ -649,10 +622,9 @@ static const char *arrange(const struct sh_bpf_config *config, struct sh_bpf_set
         return "too many primaries, or none";
     if (config->target_count > SH_BPF_MAX_TARGETS)
         return "too many targets";
-    if ((config->parts & SH_BPF_DEMAND) && !(config->parts & SH_BPF_LEVELS) && !config->pull)
+    if ((config->parts & SH_BPF_DEMAND) && !(config->parts & SH_BPF_LEVELS))
         return "demand is counted only with levels";
-    settings->parts = config->pull ? config->parts & SH_BPF_DEMAND : config->parts;
-    settings->pull = config->pull;
+    settings->parts = config->parts;
     settings->primary_count = config->primary_count;
     memcpy(settings->allocations, config->allocations, sizeof(settings->allocations));
     for (uint32_t i = 0; i < config->target_count; i++) {
@@ -694,7 +666,7 @@ static int load(struct sh_bpf_sensor *bpf, const struct sh_bpf_settings *setting
     const int maps[] = {loaded.cpus.fd, loaded.wakes.fd, loaded.rescues.fd, loaded.bss.fd,
                         loaded.rodata.fd};
     const int programs[] = {loaded.on_switch.fd, loaded.on_wakeup.fd, loaded.on_wakeup_new.fd,
-                            loaded.on_demand.fd, loaded.on_walk.fd};
+                            loaded.on_look.fd, loaded.on_walk.fd};
     /* The loader closes what it made when it fails. */
     if (err)
         return err;
@@ -721,8 +693,6 @@ static int attach(struct sh_bpf_sensor *bpf) {
     int *links = bpf->links;
     if ((links[WALK_LINK] = sh_loader_attach_iterator(bpf->programs[ON_WALK])) < 0)
         return links[WALK_LINK];
-    if (bpf->config.pull)
-        return 0;
     if (bpf->config.parts & SH_BPF_DEMAND) {
         if ((links[WAKEUP_LINK] = sh_loader_attach(bpf->programs[ON_WAKEUP])) < 0)
             return links[WAKEUP_LINK];
@@ -737,7 +707,7 @@ static int attach(struct sh_bpf_sensor *bpf) {
 static int find_queues(struct sh_bpf_sensor *bpf) {
     int32_t wanting_off = 0;
     int err = walk(bpf, &wanting_off);
-    if (err || (err = sh_loader_call(bpf->programs[ON_DEMAND])))
+    if (err || (err = sh_loader_call(bpf->programs[ON_LOOK])))
         return err;
     return bpf->shared->look.cpus ? 0 : -ENOTSUP;
 }
@@ -745,14 +715,11 @@ static int find_queues(struct sh_bpf_sensor *bpf) {
 static int seed(struct sh_bpf_sensor *bpf) {
     struct sh_bpf_drift drift;
     int err;
-    bpf->shared->look.mode = bpf->config.pull ? SH_BPF_LOOK_PULL : SH_BPF_LOOK_REPAIR;
     /* Our own switch brings the clocks together; the look depends on them. */
-    if (!bpf->config.pull && (err = sh_bpf_sensor_alive(bpf)))
+    if ((err = sh_bpf_sensor_alive(bpf)) || (err = find_queues(bpf)) ||
+        (err = sh_bpf_sensor_resync(bpf, &drift)))
         return err;
-    if ((err = find_queues(bpf)) || (err = sh_bpf_sensor_resync(bpf, &drift)))
-        return err;
-    if (!bpf->config.pull)
-        note_base(bpf);
+    note_base(bpf);
     return 0;
 }
 

@@ -3,14 +3,11 @@
  * in memory that is read here without a system call. Tasks are matched by group (or process) at the
  * moment they are switched to, so those born later need nothing.
  *
- * Pulling instead hooks nothing: each reading runs a program that looks at every run queue's
- * current task.
- *
  * Needs CAP_BPF and CAP_PERFMON, a little-endian kernel 6.1 or newer with BTF and CPU groups
  * (CONFIG_FAIR_GROUP_SCHED), and the first pid namespace; nothing of clang or libbpf.
  *
  * Two threads may use it at once: the loop's calls what struct sh_sensor holds, lend and alive; the
- * control plane's calls the rest. Only of pulling sensors resync and pending are the loop's, too.
+ * control plane's calls the rest.
  */
 #ifndef SH_BPF_SENSOR_H
 #define SH_BPF_SENSOR_H
@@ -30,7 +27,6 @@ struct sh_bpf_config {
     uint32_t allocations[SH_BPF_MAX_PRIMARIES]; /* cores each primary may count for */
     uint32_t primary_count;
     uint32_t parts; /* SH_BPF_WAITS | SH_BPF_LEVELS | SH_BPF_DEMAND | SH_BPF_RUNS */
-    bool pull;      /* of the parts only SH_BPF_DEMAND, from the queues of the targets' groups */
     uint64_t wait_threshold_ns;
     /* CPUs in the order they are lent; those of the elastic minimum, never the primaries', first.
      */
@@ -161,7 +157,7 @@ void sh_bpf_sensor_retarget(struct sh_bpf_sensor *bpf, uint32_t i, uint64_t id);
 void sh_bpf_sensor_primary_time(const struct sh_bpf_sensor *bpf, uint32_t cpu, uint64_t *total_ns,
                                 uint64_t *lent_ns);
 
-/* Who runs on a CPU now: SH_BPF_UNKNOWN ... SH_BPF_PRIMARY + i. Unknown where nothing is hooked. */
+/* Who runs on a CPU now: SH_BPF_UNKNOWN ... SH_BPF_PRIMARY + i. */
 uint32_t sh_bpf_sensor_runner(const struct sh_bpf_sensor *bpf, uint32_t cpu);
 
 /* Has the sensor's lent CPUs chosen by `order`, and their use looked at; to be called before the

@@ -41,7 +41,6 @@ _TRIAL = "SMARTHARVEST_TRIAL"
 _NOT_ON_THE_HOST = LIVE | {
     *("audit_log", "audit_size", "metrics", "model", "learner", "cost", "label", "window"),
     *("features_after_exhaustion", "exhausted_windows", "duration", "on_death", "rescue"),
-    "trace_writers",
 }
 """Settings that change nothing about what is arranged on the host."""
 

@@ -533,7 +533,7 @@ class Session:
 
     def watch_writers(self) -> None:
         """Has the kernel tell who else writes what is managed, where it does."""
-        if not self.settings.trace_writers or isinstance(self.tree.files, FakeKernel):
+        if isinstance(self.tree.files, FakeKernel):
             return
         if self.managed:
             switch = filter(None, (self.elastic_side.idle_file,))

@@ -36,16 +36,16 @@ SHORTEST_PERIOD_NS = 10_000_000
 
 LONGEST_HOLD_NS = 600_000_000_000
 
-SENSORS = ("auto", "bpf", "bpf-pull", "perf", "proc", "stat")
+SENSORS = ("auto", "bpf", "perf", "proc", "stat")
 ACCOUNTINGS = ("exact", "sampled")
 LABELS = ("demand", "busy")
 LONG_TERMS = ("auto", "attributed", "paper", "off")
-PACINGS = ("sleep", "hybrid", "spin")
+PACINGS = ("sleep", "spin")
 PARKINGS = ("idle", "freeze")
 DEATHS = ("restore", "minimum")
 HALT_POLLS = ("keep", "off")
 PLACEMENTS = ("shared", "exclusive")
-ORDERS = ("topology", "dynamic", "numbers")
+ORDERS = ("topology", "dynamic")
 MECHANISMS = ("merge", "affinity", "cpugroups")
 
 _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,9}")
@@ -334,9 +334,9 @@ class Settings:
     )
     sensor: str = _setting(
         _one_of(SENSORS),
-        "How to see the primary: bpf (in the kernel, at every switch), bpf-pull (in the kernel, "
-        "when asked), perf (the kernel's records of every switch), proc (task states), stat "
-        "(per-CPU idle counters, for comparison); auto takes the best that works.",
+        "How to see the primary: bpf (in the kernel, at every switch), perf (the kernel's records "
+        "of every switch), proc (task states), stat (per-CPU idle counters, for comparison); auto "
+        "takes the best that works.",
         "auto",
         "SENSOR",
     )
@@ -360,7 +360,7 @@ class Settings:
         "WHICH",
     )
     pacing: str = _setting(
-        _one_of(PACINGS), "How the loop waits between polls: sleep, hybrid or spin.", "sleep", "HOW"
+        _one_of(PACINGS), "How the loop waits between polls: sleep or spin.", "sleep", "HOW"
     )
     park: str = _setting(
         _one_of(PARKINGS),
@@ -387,8 +387,8 @@ class Settings:
     order: str = _setting(
         _one_of(ORDERS),
         "Which cores are lent first: topology (whole cores, close together, away from busy "
-        "interrupts), dynamic (of those the ones longest free of the primary, and taken back first "
-        "where it runs) or numbers (single CPUs, the highest number first).",
+        "interrupts) or dynamic (of those the ones longest free of the primary, and taken back "
+        "first where it runs).",
         "topology",
         "HOW",
     )
@@ -425,12 +425,6 @@ class Settings:
         "(the elastic side keeps its minimum until smartharvest restore or the next agent).",
         "restore",
         "WHAT",
-    )
-    trace_writers: bool = _setting(
-        _switch,
-        "Have the kernel tell who else writes the managed groups (by BPF, or else by file events). "
-        "Off: what somebody else has written is still noticed, but not whose it is.",
-        True,
     )
     duration_ns: int | None = _setting(
         parse_duration_ns, "Stop after this long.", None, "DURATION", name="duration"

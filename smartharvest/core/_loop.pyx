@@ -25,7 +25,6 @@ MAX_CORES = window.SH_MAX_CORES
 _PACING = {
     "sleep": clock.SH_PACING_SLEEP,
     "spin": clock.SH_PACING_SPIN,
-    "hybrid": clock.SH_PACING_HYBRID,
 }
 _SCHEDULING = {-1: None, 0: "fifo", 1: "short-slice", 2: "other"}
 

@@ -354,9 +354,8 @@ cdef class BpfSensor(Sensor):
 
     ``targets`` are (hierarchy, id, index of the primary, or -1 for the elastic side): hierarchy is
     ``v2``, ``cpuset`` or ``cpu`` (the id being the inode of the group's directory) or ``pid``.
-    ``pull`` hooks nothing and looks at the run queues at each reading instead. ``parts`` are those
-    of BPF_PARTS the program shall have; pulling knows demand only. ``lend_order`` are the CPUs in
-    the order they are lent, those of the elastic minimum first. Raises OSError, with what failed as
+    ``parts`` are those of BPF_PARTS the program shall have. ``lend_order`` are the CPUs in the
+    order they are lent, those of the elastic minimum first. Raises OSError, with what failed as
     its text, where the kernel or the rights do not allow it.
     """
 
@@ -368,7 +367,6 @@ cdef class BpfSensor(Sensor):
         self,
         targets: list[tuple[str, int, int]],
         allocations: list[int],
-        pull: bool = False,
         wait_threshold_ns: int = 50_000,
         parts: Collection[str] = BPF_PARTS,
         lend_order: Sequence[int] = (),
@@ -394,7 +392,6 @@ cdef class BpfSensor(Sensor):
         for i, allocation in enumerate(allocations):
             config.allocations[i] = allocation
         config.primary_count = len(allocations)
-        config.pull = pull
         for part in parts:
             config.parts |= _PARTS[part]
         config.wait_threshold_ns = wait_threshold_ns

@@ -22,11 +22,10 @@ exhausted
     ``busy >= primary_cores`` while something is lent. Placement is shared, so the primary may run
     on lent cores too and ``busy`` may exceed ``primary_cores``.
 lendable
-    The CPUs of the pool that can be lent, in the order they are (``Topology.lend_order``, or with
-    ``--order numbers`` the highest number first); the elastic minimum is the first of them. Never
-    lent are CPUs that some primary thread is pinned to, CPUs that tasks of others are confined to,
-    CPUs set apart at boot, and CPUs that the elastic side's parent group does not have; nor any
-    other thread of such a CPU's core.
+    The CPUs of the pool that can be lent, in the order they are (``Topology.lend_order``); the
+    elastic minimum is the first of them. Never lent are CPUs that some primary thread is pinned to,
+    CPUs that tasks of others are confined to, CPUs set apart at boot, and CPUs that the elastic
+    side's parent group does not have; nor any other thread of such a CPU's core.
 whole
     Where cores have several hardware threads, all of one are lent or none: a number to be lent is
     rounded down to whole cores, towards the primary. (Not in a pool of one core, which could lend
@@ -195,7 +194,7 @@ def plan_capacity(
     if whole and elastic_min and elastic_min not in whole:
         raise ConfigError(
             f"elastic_min: {elastic_min} would split a core of several hardware threads; choose "
-            f"one of 0, {', '.join(map(str, sorted(whole)[:4]))}, or use --order numbers"
+            f"one of 0, {', '.join(map(str, sorted(whole)[:4]))}"
         )
     total = len(pool) - elastic_min
     keep_idle = max(1, keep_idle)

@@ -74,7 +74,7 @@ def survey(
         grantable=None if elastic is None else elastic.grantable_cpus(),
         max_harvest=settings.max_harvest,
         keep_idle=settings.keep_idle,
-        topology=None if made_tree or settings.order == "numbers" else this_machine(online),
+        topology=None if made_tree else this_machine(online),
         shared=settings.placement == "shared",
     )
     if settings.mechanism == "cpugroups":

@@ -16,8 +16,6 @@ _log = logging.getLogger(__name__)
 RANKING = ("bpf", "perf", "proc")
 """What ``auto`` tries, best first."""
 
-_LIMITS = {"bpf-pull": "asked for; what its own look displaces from a CPU it does not see there"}
-
 
 @dataclass(frozen=True)
 class Sensing:
@@ -39,10 +37,9 @@ def make_sensor(
     """
     if settings.sensor != "auto":
         try:
-            sensor = _make(settings.sensor, settings, survey)
-            return Sensing(sensor, settings.sensor, _LIMITS.get(settings.sensor, "asked for"))
+            return Sensing(_make(settings.sensor, settings, survey), settings.sensor, "asked for")
         except OSError as error:
-            if settings.sensor not in ("bpf", "bpf-pull", "perf"):
+            if settings.sensor not in ("bpf", "perf"):
                 raise
             raise SensorError(f"sensor {settings.sensor}: {error.strerror}") from error
     why_not = [f"{name} has failed" for name in RANKING if name in failed]
@@ -81,11 +78,10 @@ def _make(name: str, settings: Settings, survey: Survey) -> _sensors.Sensor:
     if name == "stat":
         lend_order = [*capacity.lendable, *sorted(set(capacity.pool) - set(capacity.lendable))]
         return _sensors.StatSensor(lend_order, capacity.elastic_min, sum(allocations))
-    if name in ("bpf", "bpf-pull"):
+    if name == "bpf":
         return _sensors.BpfSensor(
             list(survey.kernel_ids),
             allocations,
-            pull=name == "bpf-pull",
             wait_threshold_ns=settings.long_term_threshold_ns,
             lend_order=capacity.lendable,
             elastic_min=capacity.elastic_min,

@@ -21,7 +21,7 @@ from tests.integration.hosts import Host
 from tests.integration.processes import Processes
 
 HERE = Path(__file__).parent
-SENSORS = ("bpf", "bpf-pull", "perf", "proc")
+SENSORS = ("bpf", "perf", "proc")
 LOADS = {
     "10,000 processes a second": (HERE.parent / "integration" / "churn.c", "10000"),
     "30 threads": (HERE / "crowd.c", "30"),

@@ -164,14 +164,11 @@ def test_short_lived_tasks_are_seen_by_sensors_of_every_switch(
     assert _masks(host.files()) == _masks(before)
 
 
-@pytest.mark.parametrize("sensor", ["bpf-pull", "proc"])
 @pytest.mark.usefixtures("churn")
 def test_a_sensor_that_misses_short_lived_tasks_says_so_and_lends_nothing(
-    host: Host, processes: Processes, sensor: str
+    host: Host, processes: Processes
 ) -> None:
-    if sensor == "bpf-pull":
-        need_bpf()
-    agent = start(host, processes, "--sensor", sensor)
+    agent = start(host, processes, "--sensor", "proc")
 
     def says_so() -> bool:
         seen = status(host, agent)
@@ -189,11 +186,11 @@ def _masks(files: dict[str, bytes]) -> dict[str, bytes]:
     return {path: text for path, text in files.items() if path.endswith(("cpus", "idle", "shares"))}
 
 
-@pytest.mark.parametrize("sensor", ["bpf", "bpf-pull", "perf", "proc"])
+@pytest.mark.parametrize("sensor", ["bpf", "perf", "proc"])
 def test_a_primary_group_that_is_removed_and_made_again_is_seen_again(
     host: Host, processes: Processes, sensor: str
 ) -> None:
-    if sensor.startswith("bpf"):
+    if sensor == "bpf":
         need_bpf()
     agent = start(host, processes, "--sensor", sensor)
     agent.wait_until(lambda: status(host, agent)["busy"]["peak"] == 1)

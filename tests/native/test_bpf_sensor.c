@@ -469,10 +469,9 @@ static void remove_group(const char *path) {
     AWAIT(rmdir(path) == 0 || errno == ENOENT);
 }
 
-static void configure_group(uint64_t id, const struct place *place, bool pull) {
+static void configure_group(uint64_t id, const struct place *place) {
     config = (struct sh_bpf_config){.primary_count = 1, .parts = ALL, .target_count = 1};
     config.allocations[0] = 8;
-    config.pull = pull;
     config.targets[0] = (struct sh_bpf_target){id, place->hierarchy, SH_BPF_PRIMARY};
     CHECK_EQ(try_open(), 0);
 }
@@ -488,7 +487,7 @@ static void check_groups_of(const struct place *place) {
     CHECK(make_group(inner) != 0);
     struct crowd outside = crowd_start(1, cpu, SPIN, NULL);
     struct crowd inside = crowd_start(2, cpu, SPIN, inner);
-    configure_group(id, place, false);
+    configure_group(id, place);
     AWAIT(look().busy == 1 && look().demand == 2);
     crowd_end(&inside);
     AWAIT(look().busy == 0 && look().demand == 0);
@@ -504,11 +503,6 @@ static void check_groups_of(const struct place *place) {
     AWAIT((resync(), look().busy == 1 && look().demand == 2));
     sh_bpf_sensor_close(&bpf);
 
-    configure_group(again, place, true);
-    AWAIT(look().busy == 1);
-    if (place->hierarchy == SH_BPF_V1_CPU)
-        CHECK_EQ(look().demand, 2);
-    sh_bpf_sensor_close(&bpf);
     crowd_end(&inside);
     crowd_end(&outside);
     remove_group(group);

@@ -41,7 +41,6 @@ cdef extern from "sensors/bpf_sensor.h" nogil:
         uint32_t target_count
         uint32_t allocations[64]
         uint32_t primary_count, parts
-        bint pull
         uint64_t wait_threshold_ns
         uint32_t lend_order[4096]
         uint32_t lendable, elastic_min
