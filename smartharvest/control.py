@@ -117,7 +117,6 @@ class Run:
                     self._chores_ns = now_ns + CHORES_NS
                     session.beat()
                     self._look_after_guardian()
-                    session.other_writers.look()
                     if control is not None:
                         control.serve()
                 self._judge_waits()
@@ -156,7 +155,6 @@ class Run:
 
     def _make_loop(self) -> _loop.Loop:
         loop = self._session.make_loop()
-        self._session.watch_writers()
         decider = self._session.make_decider(self._agent.policy)
         self._decides_itself = decider is not None
         self._hurries = True

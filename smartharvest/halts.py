@@ -31,10 +31,9 @@ def explain_halt(session: Session, loop: _loop.Loop) -> NoReturn:
         if error in GONE or not elastic.alive():
             raise TargetVanished(f"{path or elastic.spec}: is gone; all was given back")
         if error == _actuators.EFFECTIVE_MISMATCH:
-            writer = session.other_writers.last(path)
             raise ForeignWrite(
                 f"{path}: {value!r} was written but another set is in force; does somebody "
-                f"else manage this group? ({f'last: {writer}' if writer else likely_writers()})"
+                f"else manage this group? ({likely_writers()})"
             )
         raise WriteRefused(path, value, error)
     if what == "sensor" and error in GONE:

@@ -49,7 +49,6 @@ from smartharvest.host.target_spec import TargetSpec
 from smartharvest.host.targets import CgroupTarget, PidTarget, check_apart, resolve_target
 from smartharvest.host.virtual_machines import check_idleness_shows
 from smartharvest.host.writer import HostWriter
-from smartharvest.host.writer_trace import OtherWriters
 from smartharvest.loop_building import HostLoopBuilder, LoopBuilder
 from smartharvest.participants import Participants
 from smartharvest.policy import Policy
@@ -114,7 +113,6 @@ class Session:
         self._heard_beat = 0
         self.managed: list[ManagedFile] = []
         """What the loop writes, for the host as last surveyed."""
-        self.other_writers = OtherWriters()
         self.order: LendOrder | None = None
         """Who chooses the cores by their use; None: their order is the survey's."""
         self.keeper: Keeper | None = None
@@ -231,7 +229,6 @@ class Session:
             else:
                 self._restore()
         finally:
-            self.other_writers.close()
             why = "stopped" if self.bequest is None else "handed over"
             self._end_telling(why if error is None else str(error))
 
@@ -516,7 +513,7 @@ class Session:
         """Leaves somebody else what he has written. Raises ForeignWrite."""
         with contextlib.suppress(KeyError):  # the set in force is not ours to put back
             self.journal.replace_original(surprise.path, surprise.found)
-        raise ForeignWrite(surprise.told(self.other_writers.last(surprise.written)))
+        raise ForeignWrite(surprise.told())
 
     def foreign_pins(self) -> list[ForeignPin]:
         """What somebody else has given elastic threads that are moved one by one."""
@@ -530,14 +527,6 @@ class Session:
         for pin in pins:
             self.journal.replace_affinity(pin.tid, pin.start_time, sorted(pin.found))
         raise ForeignWrite(pins[0].told())
-
-    def watch_writers(self) -> None:
-        """Has the kernel tell who else writes what is managed, where it does."""
-        if isinstance(self.tree.files, FakeKernel):
-            return
-        if self.managed:
-            switch = filter(None, (self.elastic_side.idle_file,))
-            self.other_writers.watch([*(path for path, _, _ in self.managed), *switch])
 
     def primary_threads(self) -> list[int]:
         """Thread ids of all primaries. Raises TargetVanished."""

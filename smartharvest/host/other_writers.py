@@ -1,4 +1,4 @@
-"""Somebody else writes what the agent manages: noticed about once a second, and named."""
+"""Somebody else writes what the agent manages: noticed about once a second."""
 
 from __future__ import annotations
 
@@ -36,12 +36,11 @@ class Surprise:
     written: str
     """The file to write in order that ``path`` holds something else."""
 
-    def told(self, writer: str | None) -> str:
-        """What is to be seen, and who did it as far as that is known."""
-        who = f"last: {writer}" if writer else likely_writers()
+    def told(self) -> str:
+        """What is to be seen, and who is likely to have done it."""
         return (
             f"{self.path}: {self.found!r} is there and {self.expected!r} was written; somebody "
-            f"else writes this group ({who})"
+            f"else writes this group ({likely_writers()})"
         )
 
 
