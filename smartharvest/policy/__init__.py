@@ -15,7 +15,6 @@ from smartharvest.policy.idle_first import IdleFirst
 from smartharvest.policy.no_harvest import NoHarvest
 from smartharvest.policy.prev_peak import PrevPeak
 from smartharvest.policy.smartharvest import make_smartharvest
-from smartharvest.policy.smartharvest_plus import make_smartharvest_plus
 
 __all__ = [
     "LENDS_NOTHING",
@@ -33,7 +32,6 @@ _PLAIN: dict[str, Callable[[PolicySettings], Policy]] = {
     "smartharvest": make_smartharvest,
     LENDS_NOTHING: NoHarvest,
     "prev-peak": PrevPeak,
-    "smartharvest+": make_smartharvest_plus,
     "adaptive-buffer": AdaptiveBuffer,
     "adaptive-quiet": AdaptiveQuiet,
     "idle-first": IdleFirst,
