@@ -146,7 +146,7 @@ reproduce: build ## The paper's evaluation on the simulated server, into docs/ev
 	@$(BIN)/smartharvest reproduce --out docs/evaluation --page docs/evaluation.md
 
 BOARD = $(BIN)/smartharvest simulate --seconds 40 --csv
-RIVALS = --policies smartharvest,fixed-buffer:3,smartharvest+,adaptive-buffer,adaptive-quiet,clairvoyant
+RIVALS = --policies smartharvest,fixed-buffer:3,adaptive-buffer,adaptive-quiet,clairvoyant
 SHARED = --policies adaptive-quiet,idle-first --mechanisms cpu-idle,cpu-idle-kernel
 ROWS = bench/results/leaderboard
 

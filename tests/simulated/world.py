@@ -35,7 +35,7 @@ SECOND_NS = 1_000_000_000
 ELASTIC_MIN = 1
 CPUS_FILE = "/batch/cpuset.cpus"
 POLICIES = (
-    "smartharvest", "smartharvest+", "prev-peak", "prev-peak:10", "fixed-buffer:2",
+    "smartharvest", "prev-peak", "prev-peak:10", "fixed-buffer:2",
     "adaptive-buffer", "adaptive-quiet",
 )  # fmt: skip
 

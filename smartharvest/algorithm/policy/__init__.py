@@ -14,7 +14,6 @@ from smartharvest.algorithm.policy.idle_first import IdleFirst
 from smartharvest.algorithm.policy.no_harvest import NoHarvest
 from smartharvest.algorithm.policy.prev_peak import PrevPeak
 from smartharvest.algorithm.policy.smartharvest import make_smartharvest
-from smartharvest.algorithm.policy.smartharvest_plus import make_smartharvest_plus
 from smartharvest.errors import ConfigError
 
 __all__ = [
@@ -33,7 +32,6 @@ _PLAIN: dict[str, Callable[[PolicySettings], Policy]] = {
     "smartharvest": make_smartharvest,
     LENDS_NOTHING: NoHarvest,
     "prev-peak": PrevPeak,
-    "smartharvest+": make_smartharvest_plus,
     "adaptive-buffer": AdaptiveBuffer,
     "adaptive-quiet": AdaptiveQuiet,
     "idle-first": IdleFirst,
