@@ -376,6 +376,9 @@ int sh_loop_step(struct sh_loop *loop, int64_t deadline_ns, int64_t now_ns) {
         loop->seq = 1;
         loop->last_poll_ns = now_ns;
         sh_window_reset(&loop->window, now_ns);
+    }
+    if (!loop->placed) {
+        loop->placed = true;
         err = loop->actuator.assign(loop->actuator.ctx, 0);
         if (err)
             return halt(loop, now_ns, SH_HALT_ACTUATOR, err);
@@ -674,6 +677,22 @@ void sh_loop_stop(struct sh_loop *loop) {
     wake_for_plan(loop);
     pthread_join(loop->thread, NULL);
     loop->started = false;
+}
+
+int sh_loop_change(struct sh_loop *loop, const struct sh_actuator *actuator,
+                   const struct sh_limits *limits) {
+    struct sh_loop_config *c = &loop->config;
+    if (loop->started || limits->keep_idle < 1)
+        return -EINVAL;
+    c->max_harvest = limits->max_harvest;
+    c->max_shared = limits->max_shared;
+    c->keep_idle = limits->keep_idle;
+    c->whole_harvests = limits->whole_harvests;
+    loop->actuator = *actuator;
+    loop->placed = false;
+    loop->plan_adopted_ns = 0;
+    loop->plan_word_seen = atomic_load(&loop->plan_word);
+    return 0;
 }
 
 /* --- the control plane's side ----------------------------------------------------------------- */

@@ -495,6 +495,16 @@ def setting_name(item: dataclasses.Field[Any]) -> str:
     return str(item.metadata.get("name", item.name))
 
 
+def setting_value(settings: Settings, name: str) -> Any:
+    """The value of the setting called ``name`` in the file."""
+    return getattr(settings, FIELDS[name].name)
+
+
+def changed_settings(old: Settings, new: Settings) -> set[str]:
+    """Names of the settings that differ."""
+    return {name for name in FIELDS if setting_value(old, name) != setting_value(new, name)}
+
+
 FIELDS = {setting_name(item): item for item in dataclasses.fields(Settings)}
 
 LIVE = frozenset(

@@ -15,3 +15,4 @@ cdef class Loop:
     cdef readonly Sensor sensor
     cdef readonly Actuator actuator
     cdef readonly int total
+    cdef void place(self, object cpus, object realtime_cpus) except *

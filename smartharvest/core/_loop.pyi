@@ -70,6 +70,23 @@ class Loop:
     def stop(self) -> None:
         """Gives everything back and ends the thread; harmless when it does not run."""
 
+    def change(
+        self,
+        *,
+        actuator: Actuator,
+        max_harvest: int,
+        max_shared: int,
+        keep_idle: int,
+        whole_harvests: Sequence[int] | None = None,
+        cpus: list[int] | None = None,
+        realtime_cpus: list[int] | None = None,
+    ) -> None:
+        """Between ``stop`` and ``start``: other limits and another actuator.
+
+        Nothing is lent until a plan comes; windows, counters and sensor go on. Raises ValueError
+        for a loop that runs, and for limits out of range.
+        """
+
     def step(self, deadline_ns: int, now_ns: int) -> int:
         """One poll without a thread: 0, or the negative errno the loop halted on."""
 
@@ -87,7 +104,7 @@ class Loop:
         Signal handlers run.
         """
 
-    def decide_with(self, decider: Decider) -> None:
+    def decide_with(self, decider: Decider | None) -> None:
         """Windows are answered by ``decider`` from the start on, in the loop's thread.
 
         To be called before ``start``. It lends only as long as ``permit`` says.

@@ -11,6 +11,7 @@ from cpython.exc cimport PyErr_CheckSignals
 from cpython.mem cimport PyMem_Free
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.stdint cimport int64_t, uint16_t, uint32_t
+from libc.string cimport memset
 
 from smartharvest.core._actuators cimport Actuator
 from smartharvest.core._c cimport clock, histogram, loop, window
@@ -66,6 +67,22 @@ cdef class WindowStatistics:
         return start / repeat
 
 
+cdef uint16_t *whole_of(object whole_harvests, int total) except? NULL:
+    """How many of 0..total cores can be lent as whole ones; NULL: all. To be freed."""
+    if whole_harvests is None:
+        return NULL
+    if len(whole_harvests) != total + 1:
+        raise ValueError(f"{len(whole_harvests)} whole harvests for 0..{total}")
+    cdef uint16_t *whole = <uint16_t *> allocate(total + 1, sizeof(uint16_t))
+    cdef int i
+    for i in range(total + 1):
+        if not 0 <= whole_harvests[i] <= i:
+            PyMem_Free(whole)
+            raise ValueError(f"of {i} cores {whole_harvests[i]} cannot be lent")
+        whole[i] = whole_harvests[i]
+    return whole
+
+
 # C code uses what the loop holds until __dealloc__; the collector calls __del__, which ends its
 # thread, before it empties anything.
 @cython.no_gc_clear
@@ -118,16 +135,8 @@ cdef class Loop:
         config.max_harvest = total if max_harvest is None else max_harvest
         config.max_shared = config.max_harvest if max_shared is None else max_shared
         config.keep_idle = max(1, keep_idle)
-        config.whole_harvests = NULL
-        if whole_harvests is not None:
-            if len(whole_harvests) != total + 1:
-                raise ValueError(f"{len(whole_harvests)} whole harvests for 0..{total}")
-            self.whole = <uint16_t *> allocate(total + 1, sizeof(uint16_t))
-            for i in range(<Py_ssize_t> total + 1):
-                if not 0 <= whole_harvests[i] <= i:
-                    raise ValueError(f"of {i} cores {whole_harvests[i]} cannot be lent")
-                self.whole[i] = whole_harvests[i]
-            config.whole_harvests = self.whole
+        self.whole = whole_of(whole_harvests, total)
+        config.whole_harvests = self.whole
         self.sensor = sensor
         self.actuator = actuator
         self.total = total
@@ -139,12 +148,7 @@ cdef class Loop:
         self.c.sensor = sensor.seam
         self.c.actuator = actuator.seam
         clock.sh_clock_monotonic(&self.c.clock, _PACING[pacing])
-        for cpu in cpus or ():
-            if cpu < loop.SH_MAX_CPU_WORDS * 64:
-                self.c.cpus[cpu // 64] |= (<unsigned long long> 1) << (cpu % 64)
-        for cpu in realtime_cpus or cpus or ():
-            if cpu < loop.SH_MAX_CPU_WORDS * 64:
-                self.c.realtime_cpus[cpu // 64] |= (<unsigned long long> 1) << (cpu % 64)
+        self.place(cpus, realtime_cpus)
         self.c.fifo_priority = fifo_priority
         if beat_slot is not None:
             self.c.beat = <loop.atomic_int64_t *> hold_slot(
@@ -162,6 +166,44 @@ cdef class Loop:
             PyMem_Free(self.c)
         PyMem_Free(self.whole)
         PyBuffer_Release(&self.beat)
+
+    cdef void place(self, object cpus, object realtime_cpus) except *:
+        """Where the thread runs from its next start on."""
+        memset(self.c.cpus, 0, sizeof(self.c.cpus))
+        memset(self.c.realtime_cpus, 0, sizeof(self.c.realtime_cpus))
+        for cpu in cpus or ():
+            if cpu < loop.SH_MAX_CPU_WORDS * 64:
+                self.c.cpus[cpu // 64] |= (<unsigned long long> 1) << (cpu % 64)
+        for cpu in realtime_cpus or cpus or ():
+            if cpu < loop.SH_MAX_CPU_WORDS * 64:
+                self.c.realtime_cpus[cpu // 64] |= (<unsigned long long> 1) << (cpu % 64)
+
+    def change(
+        self,
+        *,
+        actuator: Actuator,  # no-cython-lint
+        max_harvest: int,
+        max_shared: int,
+        keep_idle: int,
+        whole_harvests: Sequence[int] | None = None,
+        cpus: list[int] | None = None,
+        realtime_cpus: list[int] | None = None,
+    ) -> None:
+        """Between ``stop`` and ``start``: other limits and another actuator."""
+        cdef loop.sh_limits limits
+        cdef uint16_t *whole = whole_of(whole_harvests, self.total)
+        limits.max_harvest = max_harvest
+        limits.max_shared = max_shared
+        limits.keep_idle = max(1, keep_idle)
+        limits.whole_harvests = whole
+        cdef int err = loop.sh_loop_change(self.c, &actuator.seam, &limits)
+        if err:
+            PyMem_Free(whole)
+            raise ValueError("a loop that runs cannot be changed")
+        PyMem_Free(self.whole)
+        self.whole = whole
+        self.actuator = actuator
+        self.place(cpus, realtime_cpus)
 
     def start(self) -> None:
         """Starts the thread. Raises OSError if it cannot be made."""
@@ -189,8 +231,13 @@ cdef class Loop:
         cdef loop.sh_plan c_plan = loop.plan_of(plan)
         loop.sh_loop_post(self.c, &c_plan)
 
-    def decide_with(self, decider: object) -> None:
-        """Windows are answered by ``decider`` from the start on; the loop keeps it alive."""
+    def decide_with(self, decider: object | None) -> None:
+        """Windows are answered by ``decider`` (None: not in the loop) from the start on; the loop
+        keeps it alive."""
+        if decider is None:
+            memset(&self.c.decide, 0, sizeof(self.c.decide))
+            self.decider = None
+            return
         self.c.decide = (
             <loop.sh_decide *> PyCapsule_GetPointer(decider.capsule, "smartharvest.decide")
         )[0]

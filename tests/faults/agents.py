@@ -19,7 +19,7 @@ from functools import partial
 from typing import Any, Literal
 
 from smartharvest.agent import session as session_module
-from smartharvest.agent.session import Session
+from smartharvest.agent.supervisor import Supervisor
 from smartharvest.algorithm.safeguard import AggressiveSafeguard, ShortTermSafeguard
 from smartharvest.config.settings import Settings
 from smartharvest.core import _actuators, _sensors
@@ -114,7 +114,7 @@ class Striker:
     """Counts the agent's changes of host and journal, and strikes at the one of the fault."""
 
     def __init__(self, fault: Fault, board: Blackboard) -> None:
-        self.session: Session | None = None
+        self.session: Supervisor | None = None
         self._fault = fault
         self._board = board
         self.count = 0
@@ -131,7 +131,8 @@ class Striker:
         return result
 
     def _strike(self, where: str) -> None:
-        keeper = self.session.keeper if self.session else None
+        undo = self.session.arrangement.undo if self.session else None
+        keeper = undo.guardian if undo else None
         before = {"kill both": signal.SIGKILL, "kill beside a stopped guardian": signal.SIGSTOP}
         if keeper is not None and self._fault.kind in before:
             os.kill(keeper.pid, before[self._fault.kind])
@@ -176,7 +177,7 @@ def start_agent(settings: Settings, fault: Fault, board: Blackboard, seed: int, 
 
 
 def _run_agent(settings: Settings, striker: Striker, seed: int) -> int:
-    session = Session(settings)
+    session = Supervisor(settings)
     striker.session = session
     signal.signal(signal.SIGTERM, lambda *_: session.stop())
     _put_around(cgroup, "files_for", striker.hook)
@@ -203,16 +204,18 @@ def _run_agent(settings: Settings, striker: Striker, seed: int) -> int:
         session.run(
             Restless(session.capacity.total, numbers),
             seconds=RUN_S / 2 if hands_over else RUN_S,
-            finished=partial(session.hand_over, restarting=False) if hands_over else _nothing,
+            finished=partial(session.rearrange, settings, keeps_arranged=True)
+            if hands_over
+            else _nothing,
         )
-    if session.bequest is not None:
-        session = striker.session = Session(settings, session.bequest)
+    if session.left is not None:
+        session = striker.session = Supervisor(settings, session.left)
         with session:
             session.run(Restless(session.capacity.total, numbers), seconds=RUN_S / 2)
     return 0
 
 
-def _count_writes(module: Any, session: Session) -> None:
+def _count_writes(module: Any, session: Supervisor) -> None:
     """The loop's writes go through the counted files as well, on a host too."""
     for name in ("CpusetActuator", "CpuGroupsActuator"):
         real = getattr(module, name, None)
@@ -222,7 +225,7 @@ def _count_writes(module: Any, session: Session) -> None:
         class Counted(real):  # type: ignore[misc, valid-type]
             def __new__(cls, *args: Any, **options: Any) -> Any:
                 return super().__new__(
-                    cls, *args, **{**options, "kernel_files": session.tree.files}
+                    cls, *args, **{**options, "kernel_files": session.arrangement.tree.files}
                 )
 
         setattr(module, name, Counted)

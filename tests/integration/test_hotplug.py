@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from smartharvest.agent import host_watch
-from smartharvest.agent.session import Session
+from smartharvest.agent.supervisor import Supervisor
 from smartharvest.algorithm.algorithm1 import Decision
 from smartharvest.core.window import Window
 from tests.integration.processes import Processes
@@ -122,6 +122,6 @@ def test_a_cpu_outside_the_pool_is_nobodys_matter(
             set_online(quiet_world, "0-6")
         return len(windows) > 20
 
-    with Session(settings_for(quiet_world, cores=frozenset(range(7)))) as session:
+    with Supervisor(settings_for(quiet_world, cores=frozenset(range(7)))) as session:
         run_until(session, Script(3, total=6), take_it_and_go_on)
     assert quiet_world.mask() == {1: "0-6", 2: "0-7"}[quiet_world.tree.version]

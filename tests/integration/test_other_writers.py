@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from smartharvest.agent.session import Session
+from smartharvest.agent.supervisor import Supervisor
 from smartharvest.algorithm.algorithm1 import Decision
 from smartharvest.core.window import Window
 from smartharvest.host.foreign.writer_trace import FileEventTrace
@@ -87,7 +87,7 @@ def step_aside(host: Host, processes: Processes) -> tuple[str, int]:
             writers.append(write_and_stay(processes, path))
         return False
 
-    session = Session(settings_of(host, guardian=False))
+    session = Supervisor(settings_of(host, guardian=False))
     total = len(host.tree.online_cpus())
     with pytest.raises(ForeignWrite) as caught, session:
         run_until(session, Script(total - 1, total=total), interfere)

@@ -27,6 +27,10 @@ cdef extern from "loop/loop.h" nogil:
         const uint16_t *whole_harvests
         bint exact, event_driven
 
+    struct sh_limits:
+        uint32_t max_harvest, max_shared, keep_idle
+        const uint16_t *whole_harvests
+
     struct sh_plan:
         uint32_t seq, primary_cores, safe_cores, buffer
         bint patient
@@ -74,6 +78,9 @@ cdef extern from "loop/loop.h" nogil:
     int sh_loop_init(sh_loop *loop, const sh_loop_config *config)
     void sh_loop_destroy(sh_loop *loop)
     int sh_loop_step(sh_loop *loop, int64_t deadline_ns, int64_t now_ns)
+    int sh_loop_change(
+        sh_loop *loop, const sh_actuator *actuator, const sh_limits *limits
+    )
     int sh_loop_start(sh_loop *loop)
     void sh_loop_stop(sh_loop *loop)
     void sh_loop_post(sh_loop *loop, const sh_plan *plan)
