@@ -1,4 +1,4 @@
-"""How a child of the demo sees its parent."""
+"""A child process that must not outlive its parent."""
 
 from __future__ import annotations
 
