@@ -461,7 +461,7 @@ class Run:
 
     def _enter_running(self) -> None:
         self._session.enter_phase(Phase.RUNNING)
-        if not self._session.is_made_tree:  # nobody runs there whom it could be in the way of
+        if not self._session.is_fake_tree:  # nobody runs there whom it could be in the way of
             self._priority.lower(self._session.settings.control_priority)
 
     def _give_backs(self) -> dict[str, int]:

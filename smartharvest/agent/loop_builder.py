@@ -8,7 +8,6 @@ from collections.abc import Collection
 from smartharvest.config.settings import Settings
 from smartharvest.core import _actuators, _loop, _sensors
 from smartharvest.core._lend_order import LendOrder
-from smartharvest.host.cgroup.fake_kernel import FakeKernel
 from smartharvest.host.cgroup.tree import CgroupTree
 from smartharvest.host.foreign.writes import ManagedFile
 from smartharvest.host.journal.journal import Journal
@@ -89,8 +88,9 @@ class LoopBuilder:
         if not self._survey.sources:
             all_busy = _sensors.FakeSensor([self._capacity.total])
             return Sensing(all_busy, "none", "there is no primary to watch")
-        made_tree = isinstance(self._tree.files, FakeKernel)
-        sensing = make_sensor(self._settings, self._survey, failed=failed, made_tree=made_tree)
+        sensing = make_sensor(
+            self._settings, self._survey, failed=failed, fake_tree=not self._tree.runs_tasks
+        )
         if sensing.name != told:
             _log.info("sensor: %s (%s)", sensing.name, sensing.reason)
         return sensing

@@ -12,7 +12,6 @@ from typing import NoReturn
 from smartharvest.config.settings import Settings
 from smartharvest.core import _actuators, _loop, _sensors
 from smartharvest.errors import ConfigError, RightsError, SensorError, TargetError, TargetVanished
-from smartharvest.host.cgroup.fake_kernel import FakeKernel
 from smartharvest.host.cgroup.tree import CgroupTree
 from smartharvest.host.process.waits import ThreadWaits, open_wait_source
 from smartharvest.host.target.patterns import expand
@@ -71,8 +70,7 @@ def open_primaries(settings: Settings) -> tuple[list[CgroupTarget | PidTarget], 
     check_apart(primaries, None)
     check_idleness_shows(primaries)
     seen = survey(settings, tree, primaries, None)
-    made_tree = isinstance(tree.files, FakeKernel)
-    return primaries, seen, make_sensor(settings, seen, made_tree=made_tree)
+    return primaries, seen, make_sensor(settings, seen, fake_tree=not tree.runs_tasks)
 
 
 def explain_sensor_halt(

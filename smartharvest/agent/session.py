@@ -31,7 +31,6 @@ from smartharvest.guardian.process import Charge
 from smartharvest.guardian.supervisor import Keeper
 from smartharvest.guardian.verdict import limits_for
 from smartharvest.host.cgroup.counterparts import exists_somewhere, make_counterpart
-from smartharvest.host.cgroup.fake_kernel import FakeKernel
 from smartharvest.host.cgroup.tree import CgroupTree
 from smartharvest.host.cpulist import format_cpulist
 from smartharvest.host.foreign.pins import ForeignPin
@@ -203,7 +202,7 @@ class Session:
             raise
         self._left = None
         capacity = self.capacity
-        if isinstance(self.tree.files, FakeKernel):
+        if not self.tree.runs_tasks:
             _log.info(
                 "%s is no cgroup filesystem: plain files are all that changes", self.tree.root
             )
@@ -289,10 +288,9 @@ class Session:
         if left is not None and left.keeper is not None:
             self.keeper = left.keeper
             return
-        made_tree = self.tree.root if isinstance(self.tree.files, FakeKernel) else ""
         charge = Charge(
             self.journal.path,
-            made_tree,
+            self.tree.fake_root,
             restores=self.settings.on_death == "restore",
             limits=limits_for(self.settings.window_ns),
         )
@@ -406,7 +404,7 @@ class Session:
                 f"placement: exclusive needs an elastic group, and {self.elastic.spec} is a "
                 "process; use --placement shared"
             )
-        pins = not isinstance(self.tree.files, FakeKernel)
+        pins = self.tree.runs_tasks
         had = (
             look_at_primaries(self.primaries, pins=pins) if self._left is None else self._left.held
         )
@@ -436,9 +434,9 @@ class Session:
         self.elastic_side.confine_strangers(self.capacity.elastic_cpus(0))
 
     @property
-    def is_made_tree(self) -> bool:
+    def is_fake_tree(self) -> bool:
         """Whether plain files stand for the kernel's."""
-        return isinstance(self.tree.files, FakeKernel)
+        return not self.tree.runs_tasks
 
     @property
     def moves_threads(self) -> bool:
@@ -533,7 +531,7 @@ class Session:
 
     def watch_writers(self) -> None:
         """Has the kernel tell who else writes what is managed, where it does."""
-        if not self.settings.trace_writers or isinstance(self.tree.files, FakeKernel):
+        if not self.settings.trace_writers or not self.tree.runs_tasks:
             return
         if self.managed:
             switch = filter(None, (self.elastic_side.idle_file,))

@@ -115,7 +115,7 @@ cdef class FilesActuator(Actuator):
         return fd
 
     cdef int handle(self, str path, int flags) except -1:
-        """A descriptor for the kernel's files, an index into ``paths`` for a made tree's."""
+        """A descriptor for the kernel's files, an index into ``paths`` for a fake tree's."""
         if self.kernel_files is not None:
             self.paths.append(path)
             return len(self.paths) - 1

@@ -12,7 +12,6 @@ from smartharvest.core import _actuators, _sensors
 from smartharvest.core._lend_order import LendOrder
 from smartharvest.errors import ConfigError, RightsError, TargetError
 from smartharvest.host.cgroup.counterparts import adopt_tasks, make_counterpart
-from smartharvest.host.cgroup.fake_kernel import FakeKernel
 from smartharvest.host.cgroup.tree import CgroupTree, Group
 from smartharvest.host.cpulist import format_cpulist
 from smartharvest.host.foreign.pins import ForeignPin, GivenThreads
@@ -128,7 +127,7 @@ class ElasticSide:
                 _log.info("park: with an elastic minimum above 0 nothing is ever frozen")
         # The nudge frees a thread to run everywhere, and what it was confined to before cannot be
         # seen once the group is narrow: where anybody has an affinity of his own nobody is nudged.
-        if not (self._was_arranged or isinstance(self._tree.files, FakeKernel)):
+        if self._tree.runs_tasks and not self._was_arranged:
             self.may_nudge = not tasks.pinned_cpus(group.tasks(), group.effective_cpus())
             self._writer.adopt_pins(group.tasks(), group.effective_cpus())
         self._writer.adopt(group.cpus_file)
@@ -446,15 +445,14 @@ class ElasticSide:
             return self._mechanism.make_actuator(capacity, added, nudge_slot, beat_slot)
         files = self.files(survey)
         frozen = self._settings.park == "freeze" and capacity.elastic_min == 0
-        made_tree = isinstance(self._tree.files, FakeKernel)
         return _actuators.CpusetActuator(
             files,
             added,
             tasks_path=group.tasks_file if self.may_nudge else None,
             freezer=self._freezer(group) if frozen else None,
-            kernel_files=self._tree.files if made_tree else None,
+            kernel_files=self._tree.files.stand_in,
             nudge_slot=nudge_slot,
             primary_files=primary_files,
-            fifo_priority=0 if made_tree else fifo_priority,
+            fifo_priority=fifo_priority if self._tree.runs_tasks else 0,
             order=order,
         )

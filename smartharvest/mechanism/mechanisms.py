@@ -15,7 +15,6 @@ from smartharvest.config.settings import Settings
 from smartharvest.core import _actuators
 from smartharvest.core._mechanisms import MAX_SPLITS, CpuGroupsActuator, GroupAffinityActuator
 from smartharvest.errors import ConfigError, TargetError
-from smartharvest.host.cgroup.fake_kernel import FakeKernel
 from smartharvest.host.cgroup.tree import Group, tasks_below
 from smartharvest.host.cpulist import format_cpulist
 from smartharvest.host.foreign.pins import GivenThreads
@@ -87,8 +86,8 @@ class Affinity:
     """
 
     def __init__(self, group: Group, writer: HostWriter) -> None:
-        if isinstance(group.tree.files, FakeKernel):
-            raise ConfigError("mechanism: affinity needs a real host; a made tree has no threads")
+        if not group.tree.runs_tasks:
+            raise ConfigError("mechanism: affinity needs a real host; a fake tree has no threads")
         self._group = group
         self._writer = writer
         self._ours: list[frozenset[int]] = []
@@ -216,7 +215,7 @@ class CpuGroups:
             self._lists(self._group.path),
             [self._lists(f"{self._group.path}/{name}") for name in splits],
             [splits.index(name) for name in names],
-            kernel_files=self._files if isinstance(self._files, FakeKernel) else None,
+            kernel_files=self._files.stand_in,
             beat_slot=beat_slot,
         )
 

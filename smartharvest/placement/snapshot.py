@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 from smartharvest.config.settings import Settings
 from smartharvest.errors import TargetVanished
-from smartharvest.host.cgroup.fake_kernel import FakeKernel
 from smartharvest.host.cgroup.tree import CgroupTree, Group
 from smartharvest.host.process import tasks
 from smartharvest.host.target.targets import CgroupTarget, PidTarget
@@ -53,14 +52,14 @@ def survey(
     ``followed`` are the processes that an elastic process has started; ``held`` is what primaries
     had before CPUs were taken from their groups, which no longer show it.
     """
-    made_tree = isinstance(tree.files, FakeKernel)
-    primary_cpus = held or look_at_primaries(primaries, pins=elastic is not None and not made_tree)
+    runs_tasks = tree.runs_tasks
+    primary_cpus = held or look_at_primaries(primaries, pins=elastic is not None and runs_tasks)
     sources = [
         (path, index) for index, primary in enumerate(primaries) for path in _task_lists(primary)
     ]
     union = frozenset[int]().union(*(primary.cpus for primary in primary_cpus))
     foreign: dict[int, str] = {}
-    if elastic is not None and not made_tree and not settings.lend_shared:
+    if elastic is not None and runs_tasks and not settings.lend_shared:
         foreign = _foreign_cpus(settings.cores or union, [*primaries, elastic], followed)
     for cpu, who in foreign.items():
         _log.debug("CPU %d is not lent: %s is confined to it", cpu, who)
@@ -74,7 +73,7 @@ def survey(
         grantable=None if elastic is None else elastic.grantable_cpus(),
         max_harvest=settings.max_harvest,
         keep_idle=settings.keep_idle,
-        topology=None if made_tree or settings.order == "numbers" else this_machine(online),
+        topology=None if not runs_tasks or settings.order == "numbers" else this_machine(online),
         shared=settings.placement == "shared",
     )
     if settings.mechanism == "cpugroups":
@@ -97,7 +96,7 @@ def look_at_primaries(
 ) -> list[PrimaryCpus]:
     """What each primary may use now; with ``pins`` also the CPUs that its threads are pinned to.
 
-    Affinities are about this host's CPUs, which are not those of a made tree.
+    Affinities are about this host's CPUs, which are not those of a fake tree.
     """
     found = []
     for primary in primaries:

@@ -160,7 +160,7 @@ def _check_filled(spec: TargetSpec, group: Group) -> None:
         (group.cpus_file, group.cpus, group.parent.cpus),
         (group.mems_file, group.mems, group.parent.mems),
     ):
-        with contextlib.suppress(TargetVanished):  # made trees may lack the file
+        with contextlib.suppress(TargetVanished):  # fake trees may lack the file
             if not own():
                 wanted = format_cpulist(above())
                 raise TargetError(f"{spec}: {path} is empty; write {wanted} into it")
