@@ -376,7 +376,7 @@ class Run:
         """Takes along what an elastic process has started."""
         session = self._session
         smallest = session.capacity.elastic_cpus(0)
-        self.rest_because("births", session.follow(self.loop.actuator, smallest))
+        self.rest_because("births", session.follow(smallest))
 
     def rest_because(self, cause: str, reason: str | None) -> None:
         """Lends nothing from now on for this ``reason``, if it is one and the first."""

@@ -17,18 +17,14 @@ from dataclasses import dataclass
 from smartharvest.agent.loop_builder import LoopBuilder
 from smartharvest.agent.session import Session
 from smartharvest.algorithm.algorithm1 import Decision
-from smartharvest.core import _actuators
 from smartharvest.core.window import Window
-from smartharvest.errors import ConfigError, TargetError
+from smartharvest.errors import ConfigError
 from smartharvest.host.cgroup.tree import CgroupTree
 from smartharvest.host.foreign.pins import ForeignPin
 from smartharvest.host.journal.shared_page import Phase
 from smartharvest.host.process.family import Births
-from smartharvest.host.target.spec import TargetSpec
-from smartharvest.host.target.targets import CgroupTarget, PidTarget, check_apart, resolve_target
-from smartharvest.host.target.virtual_machines import check_idleness_shows
 from smartharvest.placement.snapshot import Survey
-from smartharvest.placement.target_set import Participants
+from smartharvest.placement.target_set import open_targets
 
 _log = logging.getLogger(__name__)
 
@@ -46,15 +42,7 @@ class ShadowSession(Session):
         _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
         self.tree = CgroupTree.discover(settings.cgroup_root)
-        self.participants = Participants(self.tree, settings.primary, self._resolve)
-        self.participants.find_primaries()
-        if settings.elastic is not None:
-            try:
-                self.participants.find_elastic(settings.elastic)
-            except TargetError as error:
-                _log.info("%s; lending to nobody in particular", error)
-        check_apart(self.primaries, self.elastic)
-        self._make_idleness_show(self.primaries)
+        self.participants = open_targets(settings, self.tree, settings.elastic)
         self.survey = self.look()
         with contextlib.suppress(OSError):  # without it there is no status
             os.makedirs(settings.state_dir, 0o700, exist_ok=True)
@@ -65,12 +53,6 @@ class ShadowSession(Session):
 
     def _bequeath(self) -> None:
         """Nor to leave."""
-
-    def _make_idleness_show(self, primaries: Sequence[CgroupTarget | PidTarget]) -> None:
-        check_idleness_shows(primaries)
-
-    def _resolve(self, spec: TargetSpec) -> CgroupTarget | PidTarget:
-        return resolve_target(spec, self.tree)
 
     def _loop_builder(self) -> LoopBuilder:
         return LoopBuilder(
@@ -102,7 +84,7 @@ class ShadowSession(Session):
     def moves_threads(self) -> bool:
         return False
 
-    def follow(self, actuator: _actuators.Actuator, smallest: Sequence[int]) -> str | None:  # noqa: ARG002
+    def follow(self, _smallest: Sequence[int]) -> str | None:
         return None
 
     @property

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NoReturn
 from smartharvest.core import _actuators, _loop
 from smartharvest.errors import SensorError, TargetVanished, WriteRefused
 from smartharvest.host.foreign.writes import ForeignWrite, likely_writers
-from smartharvest.host.target.targets import PidTarget
 
 if TYPE_CHECKING:
     from smartharvest.agent.session import Session
@@ -23,11 +22,9 @@ def explain_halt(session: Session, loop: _loop.Loop) -> NoReturn:
     assert halt is not None
     what, error = halt
     if what == "actuator":
-        path, value = loop.actuator.failure()
         elastic = session.elastic
-        if isinstance(elastic, PidTarget):
-            path, value = str(elastic.spec), "the affinity of its threads"
         assert elastic is not None
+        path, value = elastic.name_failure(*loop.actuator.failure())
         if error in GONE or not elastic.alive():
             raise TargetVanished(f"{path or elastic.spec}: is gone; all was given back")
         if error == _actuators.EFFECTIVE_MISMATCH:

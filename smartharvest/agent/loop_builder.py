@@ -11,7 +11,7 @@ from smartharvest.core._lend_order import LendOrder
 from smartharvest.host.cgroup.tree import CgroupTree
 from smartharvest.host.foreign.writes import ManagedFile
 from smartharvest.host.journal.journal import Journal
-from smartharvest.mechanism.elastic_side import ElasticSide
+from smartharvest.mechanism.base import Mechanism
 from smartharvest.mechanism.exclusive import PrimarySide
 from smartharvest.placement.snapshot import Survey
 from smartharvest.sensor.choice import Sensing, make_sensor
@@ -125,7 +125,7 @@ class HostLoopBuilder(LoopBuilder):
         tree: CgroupTree,
         *,
         journal: Journal,
-        elastic_side: ElasticSide,
+        elastic_side: Mechanism,
         primary_side: PrimarySide | None,
         failed: Collection[str] = (),
         told: str | None = None,

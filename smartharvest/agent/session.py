@@ -22,7 +22,7 @@ from smartharvest.agent.report import Report
 from smartharvest.algorithm.algorithm1 import Agent, Decision
 from smartharvest.algorithm.policy import Policy
 from smartharvest.config.settings import Settings
-from smartharvest.core import _actuators, _loop
+from smartharvest.core import _loop
 from smartharvest.core._learner import Decider
 from smartharvest.core._lend_order import LendOrder
 from smartharvest.core.window import Window
@@ -30,7 +30,6 @@ from smartharvest.errors import ConfigError, CpusLost, RightsError, TargetError,
 from smartharvest.guardian.process import Charge
 from smartharvest.guardian.supervisor import Keeper
 from smartharvest.guardian.verdict import limits_for
-from smartharvest.host.cgroup.counterparts import exists_somewhere, make_counterpart
 from smartharvest.host.cgroup.tree import CgroupTree
 from smartharvest.host.cpulist import format_cpulist
 from smartharvest.host.foreign.pins import ForeignPin
@@ -48,15 +47,14 @@ from smartharvest.host.journal.shared_page import Phase
 from smartharvest.host.journal.writer import HostWriter
 from smartharvest.host.process.family import Births
 from smartharvest.host.service_manager import ServiceManager
-from smartharvest.host.target.patterns import expand
+from smartharvest.host.target.base import Target
 from smartharvest.host.target.spec import TargetSpec
-from smartharvest.host.target.targets import CgroupTarget, PidTarget, check_apart, resolve_target
-from smartharvest.host.target.virtual_machines import check_idleness_shows
-from smartharvest.mechanism.elastic_side import ElasticSide
-from smartharvest.mechanism.exclusive import PrimarySide
+from smartharvest.host.target.targets import claim_of, expand
+from smartharvest.mechanism.choice import make_mechanism, needs_of
+from smartharvest.mechanism.exclusive import PrimarySide, make_primary_side
 from smartharvest.placement.capacity import Capacity
-from smartharvest.placement.snapshot import Survey, look_at_primaries, survey
-from smartharvest.placement.target_set import Participants
+from smartharvest.placement.snapshot import Survey, survey
+from smartharvest.placement.target_set import open_targets
 from smartharvest.sensor.choice import Sensing
 from smartharvest.telemetry.audit import AuditLog
 from smartharvest.telemetry.metrics import Metrics
@@ -183,11 +181,11 @@ class Session:
             self._start_guardian()
             if left is not None:
                 self.enter_phase(Phase.ARRANGING)
-            elastic = self._find_participants(elastic_spec)
-            self.elastic_side = ElasticSide(
+            self.participants = open_targets(settings, self.tree, elastic_spec, self.writer)
+            self.elastic_side = make_mechanism(
                 settings,
                 self.tree,
-                elastic,
+                self.elastic,
                 self.writer,
                 may_nudge=None if left is None else left.may_nudge,
             )
@@ -314,49 +312,24 @@ class Session:
         return Journal(
             self.settings.state_dir,
             claims=[
-                self._claim(spec)
+                claim_of(spec, self.tree)
                 for pattern in (*self.settings.primary, elastic)
                 for spec in expand(pattern, self.tree)
             ],
             root=self.tree.hierarchies["cpuset"],
         )
 
-    def _claim(self, spec: TargetSpec) -> str:
-        """What the journal calls it: a process is the same one whatever it is named by."""
-        return self.tree.group(spec.value).path if spec.kind == "cgroup" else f"pid:{spec.value}"
-
     @property
     def capacity(self) -> Capacity:
         return self.survey.capacity
 
-    def _find_participants(self, elastic: TargetSpec) -> CgroupTarget | PidTarget:
-        self.participants = Participants(self.tree, self.settings.primary, self._resolve)
-        self.participants.find_primaries()
-        found = self.participants.find_elastic(elastic)
-        check_apart(self.primaries, found)
-        self._make_idleness_show(self.primaries)
-        return found
-
-    def _resolve(self, spec: TargetSpec) -> CgroupTarget | PidTarget:
-        if spec.kind == "cgroup":
-            group = self.tree.group(spec.value)
-            if group.relative and group.cpuset_path is None and exists_somewhere(group):
-                make_counterpart(group, "cpuset", self.writer)
-        return resolve_target(spec, self.tree)
-
-    def _make_idleness_show(self, primaries: Sequence[CgroupTarget | PidTarget]) -> None:
-        """Stops KVM's polling if it is to; raises TargetError for a guest that never looks idle."""
-        off = self.settings.halt_poll == "off"
-        stop = (lambda path: self.writer.set(path, "0")) if off else None
-        check_idleness_shows(primaries, stop_polling=stop)
-
     @property
-    def primaries(self) -> list[CgroupTarget | PidTarget]:
+    def primaries(self) -> list[Target]:
         """Those there are now."""
         return self.participants.primaries
 
     @property
-    def elastic(self) -> CgroupTarget | PidTarget | None:
+    def elastic(self) -> Target | None:
         """None in shadow mode alone."""
         return self.participants.elastic
 
@@ -368,7 +341,7 @@ class Session:
         if not self.primaries:
             return
         try:
-            self._make_idleness_show(self.primaries)
+            self.participants.check_idleness_shows()
         except TargetError as error:  # it only looks busier than it is
             _log.warning("%s", error)
         if self.primary_side is not None:  # which knows those from before
@@ -386,7 +359,9 @@ class Session:
         if self.cpus_come_and_go and settings.cores:
             settings = replace(settings, cores=settings.cores & online or settings.cores)
         held = self.primary_side.held(online) if self.primary_side is not None else ()
-        return survey(settings, self.tree, self.primaries, self.elastic, followed, held)
+        return survey(
+            settings, self.tree, self.primaries, self.elastic, followed, held, needs_of(settings)
+        )
 
     def look_at_what_is_left(self) -> Survey:
         """The same, after CPUs were lost. Raises CpusLost if it cannot be shared."""
@@ -397,23 +372,10 @@ class Session:
 
     def _take_hold_of_primaries(self) -> PrimarySide | None:
         """With exclusive placement: what the primaries have, before any of it is taken."""
-        if self.settings.placement != "exclusive":
-            return None
-        if isinstance(self.elastic, PidTarget):
-            raise ConfigError(
-                f"placement: exclusive needs an elastic group, and {self.elastic.spec} is a "
-                "process; use --placement shared"
-            )
-        pins = self.tree.runs_tasks
-        had = (
-            look_at_primaries(self.primaries, pins=pins) if self._left is None else self._left.held
-        )
-        return PrimarySide(
-            self.primaries,
-            had,
-            self.writer,
-            self.tree.online_cpus,
-            was_arranged=self._left is not None,
+        assert self.elastic is not None
+        had = None if self._left is None else self._left.held
+        return make_primary_side(
+            self.settings, self.tree, self.primaries, self.elastic, self.writer, had
         )
 
     def arrange_primaries(self, seen: Survey) -> None:
@@ -425,13 +387,13 @@ class Session:
         """The processes that an elastic process has started, as far as they are known."""
         return self.elastic_side.members()
 
-    def follow(self, actuator: _actuators.Actuator, smallest: Sequence[int]) -> str | None:
+    def follow(self, smallest: Sequence[int]) -> str | None:
         """Confines what an elastic process has started since; why nothing may be lent, if so."""
-        return self.elastic_side.follow(actuator, smallest)
+        return self.elastic_side.follow(smallest)
 
     def confine_strangers(self) -> None:
         """Confines those that have pinned themselves since an elastic process started them."""
-        self.elastic_side.confine_strangers(self.capacity.elastic_cpus(0))
+        self.elastic_side.confine_foreign_tasks(self.capacity.elastic_cpus(0))
 
     @property
     def is_fake_tree(self) -> bool:
@@ -580,7 +542,7 @@ class Session:
     @property
     def preempts(self) -> bool:
         """Whether the primary preempts the elastic group wherever they meet."""
-        return self.settings.placement == "shared" and self.elastic_side.idle_file is not None
+        return self.elastic_side.preempts
 
     def make_policy(self, spec: str | None = None) -> Policy:
         """The policy of the settings, or the one spelled ``spec``, for this host's cores."""

@@ -25,6 +25,9 @@ from smartharvest.host.process import tasks
 
 _log = logging.getLogger(__name__)
 
+SPLIT = "smartharvest-split-"
+"""What the name of a group begins with that we made for a split; the number of its CPUs follows."""
+
 
 def files_for(root: str) -> KernelFiles:
     """PosixFiles if a cgroup hierarchy is mounted at or below ``root``, otherwise FakeKernel."""
