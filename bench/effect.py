@@ -34,15 +34,19 @@ from bench.others import OTHERS_NS, Others, milliseconds, untouched
 from bench.statistics import compare_found
 from bench.subject import Effort, Figures, NotMeasurableError, Subject, goal, interleave
 from smartharvest.agent.loop_builder import HANDOVER_PRIORITY
+from smartharvest.config.settings import Settings
 from smartharvest.core import _actuators
 from smartharvest.core._mechanisms import GroupAffinityActuator
 from smartharvest.host.cgroup.tree import Group
 from smartharvest.host.cpulist import format_cpulist
 from smartharvest.host.journal.writer import HostWriter
 from smartharvest.host.process import tasks
+from smartharvest.host.target.cgroup import CgroupTarget
+from smartharvest.host.target.spec import TargetSpec
 from smartharvest.lab.demo.standstill import Standstills
-from smartharvest.mechanism.mechanisms import CpuGroups
+from smartharvest.mechanism.cpugroups import CpuGroupsMechanism
 from smartharvest.placement.capacity import Capacity
+from smartharvest.placement.snapshot import Survey
 
 THREADS = {"merge": (1, 4, 16, 64), "unheld": (4, 64), "affinity": (4, 64), "cpugroups": (4, 64)}
 """Of the batch, for each mechanism."""
@@ -146,9 +150,12 @@ def _goals(figures: Figures) -> Figures:
 
 def _cpugroups(group: Group, writer: HostWriter, cpus: list[int]) -> _actuators.Actuator:
     capacity = Capacity(tuple(cpus), 1, (cpus[1], cpus[0]), (2,), 1, 1, keep_idle=1)
-    mechanism = CpuGroups(group, writer)
-    mechanism.arrange(capacity)
-    return mechanism.make_actuator(capacity, (), None, None)
+    settings = Settings(mechanism="cpugroups", cpu_idle=False)
+    target = CgroupTarget(TargetSpec("cgroup", group.path), group)
+    mechanism = CpuGroupsMechanism(settings, group.tree, target, group, writer)
+    survey = Survey(capacity, (), (), ())
+    mechanism.arrange(survey)
+    return mechanism.make_actuator(survey, memoryview(bytearray(4)))
 
 
 def _remove_splits(group: Group) -> None:

@@ -64,7 +64,8 @@ def parse_request(
     if name == "restart":
         return ReplaceProgram()
     _only(arguments, ())
-    return {"pause": Pause, "resume": Resume, "evict": Evict}[name]()
+    plain: dict[str, Request] = {"pause": Pause(), "resume": Resume(), "evict": Evict()}
+    return plain[name]
 
 
 REQUESTS = ("pause", "resume", "evict", "set-policy", "set-limit", "reload", "restart")

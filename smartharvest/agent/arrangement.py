@@ -10,7 +10,7 @@ import contextlib
 import logging
 import os
 import resource
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
@@ -26,8 +26,6 @@ from smartharvest.errors import (
     TargetError,
     TargetVanished,
 )
-from smartharvest.host.cgroup.counterparts import exists_somewhere, make_counterpart
-from smartharvest.host.cgroup.fake_kernel import FakeKernel
 from smartharvest.host.cgroup.tree import CgroupTree
 from smartharvest.host.cpulist import format_cpulist
 from smartharvest.host.foreign.pins import ForeignPin
@@ -36,15 +34,14 @@ from smartharvest.host.foreign.writes import ForeignWrite, Surprise, find_surpri
 from smartharvest.host.journal.recovery import RecoveryReport, recover
 from smartharvest.host.journal.restoration import is_same
 from smartharvest.host.journal.shared_page import Phase
-from smartharvest.host.target.patterns import expand
+from smartharvest.host.target.base import Target
 from smartharvest.host.target.spec import TargetSpec
-from smartharvest.host.target.targets import CgroupTarget, PidTarget, check_apart, resolve_target
-from smartharvest.host.target.virtual_machines import check_idleness_shows
-from smartharvest.mechanism.choice import make_mechanism
-from smartharvest.mechanism.exclusive import PrimarySide
+from smartharvest.host.target.targets import claim_of, expand
+from smartharvest.mechanism.choice import make_mechanism, needs_of
+from smartharvest.mechanism.exclusive import PrimarySide, make_primary_side
 from smartharvest.placement.capacity import Capacity
-from smartharvest.placement.snapshot import Survey, look_at_primaries, survey
-from smartharvest.placement.target_set import Participants
+from smartharvest.placement.snapshot import Survey, survey
+from smartharvest.placement.target_set import open_targets
 
 _log = logging.getLogger(__name__)
 
@@ -105,15 +102,20 @@ class Arrangement:
                 self.undo.start_guardian(left)
                 if left is not None:
                     self.enter_phase(Phase.ARRANGING)
-            self._find_targets(elastic)
+            writer = None if self.undo is None else self.undo.writer
+            self.targets = open_targets(settings, self.tree, elastic, writer)
             self.mechanism = make_mechanism(
                 settings,
                 self.tree,
                 self.elastic,
-                None if self.undo is None else self.undo.writer,
+                writer,
                 may_nudge=None if left is None else left.may_nudge,
             )
-            self.exclusive = self._take_hold_of_primaries(left)
+            if writer is not None and self.elastic is not None:
+                had = None if left is None else left.primary_cpus
+                self.exclusive = make_primary_side(
+                    settings, self.tree, self.primaries, self.elastic, writer, had
+                )
             self.snapshot = self.poll_what_is_left() if self.cpus_come_and_go else self.poll()
             self._arrange_primaries(self.snapshot)
             self.mechanism.arrange(self.snapshot, self.primaries)
@@ -138,7 +140,7 @@ class Arrangement:
 
         def claims() -> list[str]:
             return [
-                self._claim(spec)
+                claim_of(spec, self.tree)
                 for pattern in (*self.settings.primary, elastic)
                 for spec in expand(pattern, self.tree)
             ]
@@ -148,58 +150,6 @@ class Arrangement:
 
         self.undo = Undo(self.settings, self.tree, claims, left, note_write)
         return left
-
-    def _claim(self, spec: TargetSpec) -> str:
-        """What the journal calls it: a process is the same one whatever it is named by."""
-        return self.tree.group(spec.value).path if spec.kind == "cgroup" else f"pid:{spec.value}"
-
-    def _find_targets(self, elastic: TargetSpec | None) -> None:
-        self.targets = Participants(self.tree, self.settings.primary, self._resolve)
-        self.targets.find_primaries()
-        if elastic is not None:
-            try:
-                self.targets.find_elastic(elastic)
-            except TargetError as error:
-                if self.undo is not None:
-                    raise
-                _log.info("%s; lending to nobody in particular", error)
-        check_apart(self.primaries, self.elastic)
-        self._make_idleness_show()
-
-    def _resolve(self, spec: TargetSpec) -> CgroupTarget | PidTarget:
-        if spec.kind == "cgroup" and self.undo is not None:
-            group = self.tree.group(spec.value)
-            if group.relative and group.cpuset_path is None and exists_somewhere(group):
-                make_counterpart(group, "cpuset", self.undo.writer)
-        return resolve_target(spec, self.tree)
-
-    def _make_idleness_show(self) -> None:
-        """Stops KVM's polling if it is to; raises TargetError for a guest that never looks idle."""
-        writer = None if self.undo is None else self.undo.writer
-        stops = self.settings.halt_poll == "off" and writer is not None
-        check_idleness_shows(
-            self.primaries,
-            stop_polling=(lambda path: writer.set(path, "0")) if stops and writer else None,
-        )
-
-    def _take_hold_of_primaries(self, left: HandoffState | None) -> PrimarySide | None:
-        """With exclusive placement: what the primaries have, before any of it is taken."""
-        if self.settings.placement != "exclusive" or self.undo is None:
-            return None
-        if isinstance(self.elastic, PidTarget):
-            raise ConfigError(
-                f"placement: exclusive needs an elastic group, and {self.elastic.spec} is a "
-                "process; use --placement shared"
-            )
-        pins = not isinstance(self.tree.files, FakeKernel)
-        had = look_at_primaries(self.primaries, pins=pins) if left is None else left.primary_cpus
-        return PrimarySide(
-            self.primaries,
-            had,
-            self.undo.writer,
-            self.tree.online_cpus,
-            was_arranged=left is not None,
-        )
 
     def _arrange_primaries(self, seen: Survey) -> None:
         """Journals the primaries' masks, if they are to be written."""
@@ -212,7 +162,7 @@ class Arrangement:
             with contextlib.suppress(OSError):  # without it there is no status
                 os.makedirs(self.settings.state_dir, 0o700, exist_ok=True)
             _log.info("Dry run: nothing is written to the host")
-        elif isinstance(self.tree.files, FakeKernel):
+        elif not self.tree.runs_tasks:
             _log.info("%s is no cgroup filesystem: only plain files change", self.tree.root)
         _log.info(
             "Pool %s: %d cores between primary and elastic, elastic minimum %d, at most %d lent",
@@ -280,12 +230,12 @@ class Arrangement:
         return self.snapshot.capacity
 
     @property
-    def primaries(self) -> list[CgroupTarget | PidTarget]:
+    def primaries(self) -> list[Target]:
         """Those there are now."""
         return self.targets.primaries
 
     @property
-    def elastic(self) -> CgroupTarget | PidTarget | None:
+    def elastic(self) -> Target | None:
         """None only in a dry run, whose elastic target may be missing."""
         return self.targets.elastic
 
@@ -297,7 +247,7 @@ class Arrangement:
     @property
     def runs_tasks(self) -> bool:
         """Whether tasks of this host run in the groups; False on a fake tree."""
-        return not isinstance(self.tree.files, FakeKernel)
+        return self.tree.runs_tasks
 
     def primary_threads(self) -> list[int]:
         """Thread ids of all primaries. Raises TargetVanished."""
@@ -319,6 +269,7 @@ class Arrangement:
             self.elastic,
             self.mechanism.members(),
             () if self.exclusive is None else self.exclusive.held(online),
+            needs_of(settings),
         )
 
     def poll_what_is_left(self) -> Survey:
@@ -339,7 +290,7 @@ class Arrangement:
         if not self.primaries:
             return False
         try:
-            self._make_idleness_show()
+            self.targets.check_idleness_shows()
         except TargetError as error:  # it only looks busier than it is
             _log.warning("%s", error)
         return self.exclusive is not None  # which knows those from before
@@ -444,8 +395,20 @@ class Arrangement:
 
     def make_loop(self, failed_sensors: set[str], known_sensor: str | None) -> BuiltLoop:
         """A polling loop for the host as last seen."""
-        with _told_of_the_host():
+        with _host_errors():
             self.built = self._builder(failed_sensors, known_sensor).build()
+        self._watch_writers()
+        return self.built
+
+    def can_keep_loop(self, seen: Survey) -> bool:
+        """Whether the loop made last can go on with other cores, its sensor with it."""
+        return self.built is not None and self.built.fits(self.snapshot, seen)
+
+    def change_loop(self) -> BuiltLoop:
+        """Has the loop made last, which is stopped, move the cores of the host as last seen."""
+        assert self.built is not None
+        with _host_errors():
+            self.built = self._builder(set(), None).change(self.built)
         self._watch_writers()
         return self.built
 
@@ -464,7 +427,7 @@ class Arrangement:
     def _watch_writers(self) -> None:
         """Has the kernel say who else writes what is managed, where the rights allow it."""
         built = self.built
-        if not self.settings.trace_writers or isinstance(self.tree.files, FakeKernel):
+        if not self.tree.runs_tasks:
             return
         if built is not None and built.managed:
             switch = filter(None, (self.mechanism.idle_file,))
@@ -472,7 +435,7 @@ class Arrangement:
 
 
 @contextlib.contextmanager
-def _told_of_the_host() -> Any:
+def _host_errors() -> Iterator[None]:
     """Turns what the host refuses into errors for the user."""
     try:
         yield

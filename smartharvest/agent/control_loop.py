@@ -90,7 +90,7 @@ class ControlLoop:
         }
 
     def on_lent_ns(self, pool: Collection[int]) -> int:
-        """How long primary tasks have run on lent cores; 0 where the in-kernel sensor is missing."""
+        """How long primary tasks have run on lent cores; 0 without the in-kernel sensor."""
         sensor = self.loop.sensor
         if self._detached or not isinstance(sensor, _sensors.BpfSensor):
             return self._past_on_lent_ns

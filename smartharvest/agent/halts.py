@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from smartharvest.core import _actuators
 from smartharvest.errors import SensorError, SmartHarvestError, TargetVanished, WriteRefused
 from smartharvest.host.foreign.writes import ForeignWrite, likely_writers
-from smartharvest.host.target.targets import CgroupTarget, PidTarget
+from smartharvest.host.target.base import Target
 
 GONE = (errno.ENOENT, errno.ENODEV, errno.ESRCH)
 
@@ -17,16 +17,14 @@ GONE = (errno.ENOENT, errno.ENODEV, errno.ESRCH)
 def actuator_halt(
     error: int,
     failure: tuple[str, str],
-    elastic: CgroupTarget | PidTarget,
+    elastic: Target,
     last_writer: str | None,
 ) -> SmartHarvestError:
     """What a loop halted on whose actuator failed with ``error``, an errno.
 
     ``failure`` is the path and the value of the write, ``last_writer`` who else wrote that file.
     """
-    path, value = failure
-    if isinstance(elastic, PidTarget):
-        path, value = str(elastic.spec), "the affinity of its threads"
+    path, value = elastic.name_failure(*failure)
     if error in GONE or not elastic.alive():
         return TargetVanished(f"{path or elastic.spec}: is gone; all was given back")
     if error == _actuators.EFFECTIVE_MISMATCH:
@@ -37,9 +35,7 @@ def actuator_halt(
     return WriteRefused(path, value, error)
 
 
-def sensor_halt(
-    error: int, primaries: Sequence[CgroupTarget | PidTarget], sensor: str | None
-) -> SmartHarvestError:
+def sensor_halt(error: int, primaries: Sequence[Target], sensor: str | None) -> SmartHarvestError:
     """What a loop halted on whose sensor, called ``sensor``, failed with ``error``, an errno."""
     if error in GONE:
         gone = [str(target.spec) for target in primaries if not target.alive()]

@@ -116,8 +116,8 @@ class HostWatch:
             return Rebuild(seen, "the sensor misses too much", reasons=reasons)
         if seen != arrangement.snapshot:
             return Rebuild(seen, _CHANGED, reasons=reasons)
-        error = self._other_writer(control)
-        return Healthy(reasons=reasons) if error is None else Failed(error, reasons=reasons)
+        conflict = self._other_writer(control)
+        return Healthy(reasons=reasons) if conflict is None else Failed(conflict, reasons=reasons)
 
     def judge_halt(self, control: ControlLoop) -> Verdict:
         """After a halt: another loop if the host or the sensor is why, else what the user reads."""
@@ -169,7 +169,7 @@ class HostWatch:
     def _other_writer(self, control: ControlLoop) -> SmartHarvestError | None:
         """Whether the groups are not as the loop has left them, and stay so: who wrote them."""
         arrangement, loop = self._arrangement, control.loop
-        arrangement.mechanism.confine_strangers(arrangement.capacity.elastic_cpus(0))
+        arrangement.mechanism.confine_foreign_tasks(arrangement.capacity.elastic_cpus(0))
         surprise: Surprise | None = None
         pins: list[ForeignPin] = []
         for _ in range(LOOKS_FOR_OTHERS):

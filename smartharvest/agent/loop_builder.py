@@ -7,9 +7,8 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from smartharvest.config.settings import Settings
-from smartharvest.core import _loop, _sensors
+from smartharvest.core import _actuators, _loop, _sensors
 from smartharvest.core._lend_order import LendOrder
-from smartharvest.host.cgroup.fake_kernel import FakeKernel
 from smartharvest.host.cgroup.tree import CgroupTree
 from smartharvest.host.foreign.writes import ManagedFile
 from smartharvest.host.journal.journal import Journal
@@ -36,6 +35,23 @@ class BuiltLoop:
     """What the loop writes."""
     order: LendOrder | None = None
     """Chooses the cores by their use; None: their order is the snapshot's."""
+
+    def fits(self, before: Survey, now: Survey) -> bool:
+        """Whether the loop, built for ``before``, can go on with the cores of ``now``.
+
+        Its sensor goes on if the primaries are the same and may use as much. A chosen order is
+        made for the sensor and the cores together.
+        """
+        return self.order is None and all(
+            one(before) == one(now)
+            for one in (
+                lambda snapshot: snapshot.sources,
+                lambda snapshot: snapshot.kernel_ids,
+                lambda snapshot: snapshot.capacity.allocations,
+                lambda snapshot: snapshot.capacity.total,
+                lambda snapshot: (snapshot.capacity.lendable, snapshot.capacity.elastic_min),
+            )
+        )
 
 
 class LoopBuilder:
@@ -68,32 +84,16 @@ class LoopBuilder:
         self._known_sensor = known_sensor
 
     def build(self) -> BuiltLoop:
-        """The loop. Raises OSError as the host does, ValueError for settings out of range.
-
-        Where its thread runs depends on how it may. A real-time thread preempts the batch at once,
-        so it runs where the batch always is: the batch pays for our polling, and where the batch is
-        merely parked each poll makes the kernel choose again, so that a primary task queued behind
-        the batch waits for a poll instead of a tick. Any other thread would queue behind the batch
-        it displaces: off the lent cores.
-        """
+        """The loop. Raises OSError as the host does, ValueError for settings out of range."""
         settings, capacity = self._settings, self._capacity
         sensing = self._sense()
         sensor = sensing.sensor
         managed = self._expect()
         order = self._lend_order(sensor)
-        actuator = self._mechanism.make_actuator(
-            self._snapshot,
-            None if self._journal is None else self._journal.page.nudge_slot,
-            self._primary_files(),
-            fifo_priority=HANDOVER_PRIORITY if self._realtime else 0,
-            beat_slot=self._beat_slot,
-            order=order,
-        )
+        actuator = self._actuator(order)
         self._rescue(sensor, chosen=order is not None)
         exact = sensor.sees_changes and settings.accounting == "exact"
-        online = self._tree.online_cpus()
-        most = capacity.max_harvest
-        ever_lent = capacity.lendable if order is not None else capacity.elastic_cpus(most)
+        realtime_cpus, cpus = self._places(chosen=order is not None)
         loop = _loop.Loop(
             sensor=sensor,
             actuator=actuator,
@@ -105,14 +105,55 @@ class LoopBuilder:
             keep_idle=capacity.keep_idle,
             whole_harvests=capacity.whole_harvests,
             pacing=settings.pacing,
-            realtime_cpus=[capacity.lendable[0]],
-            cpus=sorted(online - frozenset(ever_lent)) or sorted(online),
+            realtime_cpus=realtime_cpus,
+            cpus=cpus,
             fifo_priority=FIFO_PRIORITY if self._realtime else 0,
             exact=exact,
             event_driven=exact and sensor.wakes and settings.events,
             beat_slot=self._beat_slot,
         )
         return BuiltLoop(loop, sensing, managed, order)
+
+    def change(self, built: BuiltLoop) -> BuiltLoop:
+        """Has the loop of ``built``, which is stopped, move the cores of this snapshot.
+
+        Raises OSError as the host does.
+        """
+        capacity = self._capacity
+        managed = self._expect()
+        realtime_cpus, cpus = self._places(chosen=False)
+        built.loop.change(
+            actuator=self._actuator(None),
+            max_harvest=capacity.max_harvest,
+            max_shared=capacity.max_shared,
+            keep_idle=capacity.keep_idle,
+            whole_harvests=capacity.whole_harvests,
+            realtime_cpus=realtime_cpus,
+            cpus=cpus,
+        )
+        return BuiltLoop(built.loop, built.sensing, managed)
+
+    def _actuator(self, order: LendOrder | None) -> _actuators.Actuator:
+        return self._mechanism.make_actuator(
+            self._snapshot,
+            None if self._journal is None else self._journal.page.nudge_slot,
+            self._primary_files(),
+            fifo_priority=HANDOVER_PRIORITY if self._realtime else 0,
+            beat_slot=self._beat_slot,
+            order=order,
+        )
+
+    def _places(self, *, chosen: bool) -> tuple[list[int], list[int]]:
+        """Where the loop's thread runs: as a real-time thread, and as any other.
+
+        A real-time thread preempts the batch at once, so it runs where the batch always is: the
+        batch pays for our polling, and where the batch is merely parked each poll makes the kernel
+        choose again, so that a primary task queued behind the batch waits for a poll instead of a
+        tick. Any other thread would queue behind the batch it displaces: off the lent cores.
+        """
+        capacity, online = self._capacity, self._tree.online_cpus()
+        ever_lent = capacity.lendable if chosen else capacity.elastic_cpus(capacity.max_harvest)
+        return [capacity.lendable[0]], sorted(online - frozenset(ever_lent)) or sorted(online)
 
     def _sense(self) -> Sensing:
         """Makes the sensor; says which it is when that has changed."""
@@ -123,7 +164,7 @@ class LoopBuilder:
             self._settings,
             self._snapshot,
             failed=self._failed_sensors,
-            made_tree=isinstance(self._tree.files, FakeKernel),
+            fake_tree=not self._tree.runs_tasks,
         )
         if sensing.name != self._known_sensor:
             _log.info("Sensor: %s (%s)", sensing.name, sensing.reason)

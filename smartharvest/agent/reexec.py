@@ -59,7 +59,7 @@ class HandoffState:
     """With exclusive placement: what the primaries had."""
     may_nudge: bool
     root: str | None
-    """Of a made tree."""
+    """Of a fake tree."""
     arrangement: Mapping[str, str]
     """The settings the host was arranged by."""
     paused: str | None = None

@@ -7,7 +7,7 @@ import contextlib
 import logging
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Any, Self
 
@@ -49,7 +49,7 @@ from smartharvest.sensor.waits import WaitReader
 from smartharvest.telemetry.audit import AuditLog
 from smartharvest.telemetry.client import socket_path
 from smartharvest.telemetry.metrics import Metrics
-from smartharvest.telemetry.server import ControlSocket
+from smartharvest.telemetry.server import Command, ControlSocket
 from smartharvest.telemetry.status import AgentState, Warnings, describe
 
 _log = logging.getLogger(__name__)
@@ -307,7 +307,7 @@ class Supervisor:
                 self._follow(self._watch.judge_halt(control))
             if arrangement.mechanism.moves_threads and self._next is None:
                 smallest = self.capacity.elastic_cpus(0)
-                why_not = arrangement.mechanism.follow(control.loop.actuator, smallest)
+                why_not = arrangement.mechanism.follow(smallest)
                 control.inhibit({"births": why_not})
             if self._next is None:
                 self._follow(self._watch.poll(control))
@@ -416,7 +416,7 @@ class Supervisor:
     def _listen(self) -> ControlSocket | None:
         path = socket_path(self.settings.state_dir, os.getpid())
 
-        def answer(name: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
+        def answer(name: str) -> Command:
             return lambda arguments: self._answer(name, arguments)
 
         try:
@@ -432,7 +432,7 @@ class Supervisor:
             _log.warning("%s: %s; this agent has no status", path, error.strerror)
             return None
 
-    def _answer(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+    def _answer(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Parses and carries out what came over the socket. Raises SmartHarvestError."""
         if name == "reload":
             return self._reload()

@@ -10,7 +10,6 @@ from smartharvest.config.settings import Settings
 from smartharvest.guardian.process import Charge
 from smartharvest.guardian.supervisor import Keeper
 from smartharvest.guardian.verdict import limits_for
-from smartharvest.host.cgroup.fake_kernel import FakeKernel
 from smartharvest.host.cgroup.tree import CgroupTree
 from smartharvest.host.journal.journal import Journal
 from smartharvest.host.journal.shared_page import Phase
@@ -56,7 +55,7 @@ class Undo:
             return
         charge = Charge(
             self.journal.path,
-            self._tree.root if isinstance(self._tree.files, FakeKernel) else "",
+            "" if self._tree.runs_tasks else self._tree.root,
             restores=self._settings.on_death == "restore",
             limits=limits_for(self._settings.window_ns),
         )

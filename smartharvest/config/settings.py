@@ -25,7 +25,8 @@ from smartharvest.errors import ConfigError
 from smartharvest.host.cpulist import parse_cpulist
 from smartharvest.host.process.priority import PRIORITIES
 from smartharvest.host.process.waits import SOURCES as WAIT_SOURCES
-from smartharvest.host.target.spec import FORMS, TargetSpec, parse_target
+from smartharvest.host.target.spec import TargetSpec
+from smartharvest.host.target.targets import FORMS, parse_target
 from smartharvest.telemetry.metrics import parse_loopback
 
 STATE_DIRECTORY = "/run/smartharvest"

@@ -93,7 +93,7 @@ class AffinityActuator(ThreadsActuator):
     def __init__(
         self,
         pids: list[int],
-        cpus: list[list[int]],
+        cpus: Sequence[Sequence[int]],
         pins: Mapping[int, Iterable[int]] | None = None,
     ) -> None: ...
     def follow(self, slot: int, pid: int) -> None:

@@ -115,7 +115,7 @@ cdef class FilesActuator(Actuator):
         return fd
 
     cdef int handle(self, str path, int flags) except -1:
-        """A descriptor for the kernel's files, an index into ``paths`` for a made tree's."""
+        """A descriptor for the kernel's files, an index into ``paths`` for a fake tree's."""
         if self.kernel_files is not None:
             self.paths.append(path)
             return len(self.paths) - 1
@@ -311,7 +311,7 @@ cdef class AffinityActuator(ThreadsActuator):
     cdef affinity.sh_affinity_pin *pins
     cdef object fds
 
-    def __cinit__(self, pids: list[int], cpus: list[list[int]], pins: object = None) -> None:
+    def __cinit__(self, pids: list[int], cpus: Sequence[Sequence[int]], pins: object = None) -> None:
         if len(pids) > affinity.SH_AFFINITY_MAX_PROCESSES:
             raise ValueError(f"more than {affinity.SH_AFFINITY_MAX_PROCESSES} elastic processes")
         self.fds = []

@@ -26,7 +26,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Host:
-    """A host's files below ``root``: ``/``, or a made tree with what a host would have there.
+    """A host's files below ``root``: ``/``, or a fake tree with what a host would have there.
 
     Nothing raises: a file that cannot be read is None, as it is where the kernel has no such thing.
     """

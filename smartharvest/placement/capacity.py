@@ -145,6 +145,10 @@ class Capacity:
         count = self.elastic_min + self.whole_harvest(harvested)
         return tuple(sorted(self.lendable[: max(1, count)]))
 
+    def elastic_sets(self) -> list[tuple[int, ...]]:
+        """``elastic_cpus`` of ``0..max_shared``."""
+        return [self.elastic_cpus(harvested) for harvested in range(self.max_shared + 1)]
+
     def is_parked(self, harvested: int) -> bool:
         """Whether the elastic group then has no core of its own."""
         return self.elastic_min + self.whole_harvest(harvested) == 0

@@ -27,11 +27,11 @@ class Sensing:
 
 
 def make_sensor(
-    settings: Settings, survey: Survey, *, failed: Collection[str] = (), made_tree: bool = False
+    settings: Settings, survey: Survey, *, failed: Collection[str] = (), fake_tree: bool = False
 ) -> Sensing:
     """The sensor of the settings for the host as surveyed.
 
-    ``auto`` leaves out those that have ``failed`` and, on a made tree, those that ask the kernel
+    ``auto`` leaves out those that have ``failed`` and, on a fake tree, those that ask the kernel
     about groups. Raises SensorError if the one that was asked for does not work here, and OSError
     as the host does.
     """
@@ -44,7 +44,7 @@ def make_sensor(
             raise SensorError(f"sensor {settings.sensor}: {error.strerror}") from error
     why_not = [f"{name} has failed" for name in RANKING if name in failed]
     for name in RANKING:
-        if name in failed or (made_tree and name != "proc"):
+        if name in failed or (fake_tree and name != "proc"):
             continue
         try:
             sensor = _make(name, settings, survey)

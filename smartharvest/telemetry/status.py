@@ -12,6 +12,7 @@ from typing import Any
 
 from smartharvest import __version__
 from smartharvest.algorithm.controller import Controller
+from smartharvest.algorithm.safeguard import PeriodWaits
 from smartharvest.config.settings import Settings
 from smartharvest.core import _actuators, _loop, _sensors
 from smartharvest.core._lend_order import LendOrder
@@ -19,7 +20,7 @@ from smartharvest.host.cpulist import format_cpulist
 from smartharvest.placement.snapshot import Survey
 from smartharvest.sensor.check import SensorCheck
 from smartharvest.sensor.choice import Sensing
-from smartharvest.sensor.waits import PeriodWaits, tells_waits
+from smartharvest.sensor.waits import tells_waits
 from smartharvest.telemetry.audit import AuditLog
 from smartharvest.telemetry.histogram import Histogram, histogram
 

@@ -14,11 +14,11 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
-from smartharvest.agent import session as session_module
+from smartharvest.agent import loop_builder
 from smartharvest.agent.supervisor import Supervisor
 from smartharvest.algorithm.safeguard import AggressiveSafeguard, ShortTermSafeguard
 from smartharvest.config.settings import Settings
@@ -27,7 +27,7 @@ from smartharvest.core.window import Window
 from smartharvest.errors import SmartHarvestError
 from smartharvest.host.cgroup import tree as cgroup
 from smartharvest.host.cgroup.kernel_files import KernelFiles
-from smartharvest.mechanism import mechanisms
+from smartharvest.mechanism import choice, cpugroups
 from smartharvest.sensor.choice import Sensing
 
 Kind = Literal[
@@ -191,11 +191,11 @@ def _run_agent(settings: Settings, striker: Striker, seed: int) -> int:
     )
 
     module: Any
-    for module in (_actuators, mechanisms):
+    for module in (_actuators, cpugroups):
         _count_writes(module, session)
-    # The tasks that a campaign's made tree names are its own.
-    module = mechanisms
-    module.FakeKernel = type(None)
+    # The tasks that a campaign's fake tree names are its own.
+    affinity = replace(choice.MECHANISMS["affinity"], on_fake_trees=True)
+    choice.MECHANISMS["affinity"] = affinity
     numbers = random.Random(seed)
     if settings.order == "dynamic" and settings.cgroup_root is not None:
         _sense_at_random(numbers)
@@ -232,10 +232,10 @@ def _count_writes(module: Any, session: Supervisor) -> None:
 
 
 def _sense_at_random(numbers: random.Random) -> None:
-    """Nobody runs on a made tree: who uses which core is rolled anew with every decision."""
+    """Nobody runs on a fake tree: who uses which core is rolled anew with every decision."""
     sensor = _sensors.FakeSensor(core_count=_MADE_CORES)
-    module: Any = session_module
-    module.make_sensor = lambda *_, **__: Sensing(sensor, "fake", "a made tree")
+    module: Any = loop_builder
+    module.make_sensor = lambda *_, **__: Sensing(sensor, "fake", "a fake tree")
     policy_class: Any = Restless
     predict = policy_class.predict
 

@@ -19,7 +19,7 @@ from smartharvest.config.settings import Settings
 from smartharvest.core.window import Window
 from smartharvest.errors import SensorError
 from smartharvest.host.cpulist import parse_cpulist
-from smartharvest.host.target.spec import parse_target
+from smartharvest.host.target.targets import parse_target
 from smartharvest.telemetry.client import ask, socket_path
 from tests.integration.hosts import Host, is_confined
 from tests.integration.processes import Processes, RunningAgent, need_bpf

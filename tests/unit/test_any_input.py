@@ -34,7 +34,7 @@ from smartharvest.host.journal.contents import FileEntry, JournalError, read_jou
 from smartharvest.host.journal.shared_page import read_nudge
 from smartharvest.host.process import tasks
 from smartharvest.host.service_manager import ServiceManager
-from smartharvest.host.target.spec import parse_target
+from smartharvest.host.target.targets import parse_target
 from smartharvest.host.target.virtual_machines import keeps_idle_cpus
 from smartharvest.lab.simulator.workload_file import load_workload
 from smartharvest.printable import printable

@@ -37,6 +37,12 @@ def make_counterpart(group: Group, controller: str, writer: HostWriter) -> bool:
     return adopt_tasks(group, controller, writer)
 
 
+def make_missing_cpuset(group: Group, writer: HostWriter) -> None:
+    """Makes the cpuset of a group that exists in other hierarchies only."""
+    if group.relative and group.cpuset_path is None and exists_somewhere(group):
+        make_counterpart(group, "cpuset", writer)
+
+
 def adopt_tasks(group: Group, controller: str, writer: HostWriter) -> bool:
     """Moves the group's tasks that ``controller``'s root group has to the counterpart.
 

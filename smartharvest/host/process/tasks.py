@@ -156,8 +156,8 @@ def foreign_cpus(
     """The CPUs of ``pool`` that a task of somebody else is confined to, with that task's name.
 
     Counts every user-space thread that is not in ``ours`` (thread ids), is not called one of
-    ``names``, has lived for ``settled_s`` and may not run on all online CPUs. Kernel threads are left out: they are per-CPU by
-    design and run briefly.
+    ``names``, has lived for ``settled_s`` and may not run on all online CPUs. Kernel threads are
+    left out: they are per-CPU by design and run briefly.
     Returns ``{cpu: "comm (tid)"}``, one example per CPU; use the keys as the set of CPUs.
     """
     online, pool_cpus, known = online_cpus(), frozenset(pool), frozenset(ours)

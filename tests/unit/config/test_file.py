@@ -22,7 +22,7 @@ from smartharvest.config.settings import (
 )
 from smartharvest.config.text import effective_text, example_text
 from smartharvest.errors import ConfigError
-from smartharvest.host.target.spec import FORMS
+from smartharvest.host.target.targets import FORMS
 from tests.commands import smartharvest_here
 from tests.unit.config.test_settings import SWITCHES, VALUES
 

@@ -32,9 +32,9 @@ def refused(monkeypatch: pytest.MonkeyPatch) -> set[str]:
     return names
 
 
-def take(sensor: str = "auto", failed: set[str] | None = None, made_tree: bool = False) -> Sensing:
+def take(sensor: str = "auto", failed: set[str] | None = None, fake_tree: bool = False) -> Sensing:
     settings = load_settings({"sensor": sensor})
-    return sensing.make_sensor(settings, HOST, failed=failed or (), made_tree=made_tree)
+    return sensing.make_sensor(settings, HOST, failed=failed or (), fake_tree=fake_tree)
 
 
 def test_auto_steps_down_from_bpf_over_perf_to_proc_and_says_why(refused: set[str]) -> None:
@@ -57,9 +57,9 @@ def test_a_sensor_that_has_failed_is_not_taken_again(refused: set[str]) -> None:
     assert take(failed={"perf"}).name == "proc"
 
 
-def test_the_kernel_is_not_asked_about_a_made_tree(refused: set[str]) -> None:
+def test_the_kernel_is_not_asked_about_a_fake_tree(refused: set[str]) -> None:
     assert not refused
-    assert take(made_tree=True).name == "proc"
+    assert take(fake_tree=True).name == "proc"
 
 
 @pytest.mark.parametrize("name", ["bpf", "perf"])
