@@ -88,7 +88,7 @@ def test_chosen_cores_that_are_offline_are_done_without(quiet_world: World) -> N
 def test_with_too_few_cpus_left_the_agent_waits_for_more(
     tmp_path: Path, processes: Processes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("smartharvest.agent.supervisor.CPUS_MAY_COME_BACK_S", 0.1)
+    monkeypatch.setattr("smartharvest.agent.lifecycle.CPUS_MAY_COME_BACK_S", 0.1)
     world = make_world(tmp_path, 2, primary=(processes.asleep(),), elastic=(processes.asleep(),))
     before = world.files()
     harvesting = Harvest(world, cores=frozenset({4, 5, 6, 7}), elastic_min=2)
