@@ -5,7 +5,6 @@ from smartharvest._c.sensor cimport sh_sensor
 cdef extern from "proc_sensor.h" nogil:
     enum:
         SH_PROC_MAX_SOURCES
-        SH_PROC_MAX_TASKS
 
     struct sh_proc_source:
         int fd
