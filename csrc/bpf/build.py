@@ -101,7 +101,7 @@ def pack(skeleton: str) -> str:
 #ifndef {guard}
 #define {guard}
 
-#include "bpf_loader.h"
+#include "sensors/bpf_loader.h"
 
 /* clang-format off */
 struct {NAME}_programs {{

@@ -8,10 +8,10 @@ import subprocess
 
 import pytest
 
-from smartharvest.agent import Decision
-from smartharvest.host.other_writers import ForeignWrite
-from smartharvest.session import Session
-from smartharvest.window import Window
+from smartharvest.agent.session import Session
+from smartharvest.algorithm.algorithm1 import Decision
+from smartharvest.core.window import Window
+from smartharvest.host.foreign.writes import ForeignWrite
 from tests.integration.hosts import Host
 from tests.integration.sessions import Script, run_until
 from tests.integration.test_sensor_faults import settings_of
