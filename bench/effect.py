@@ -29,10 +29,10 @@ from numpy.typing import NDArray
 
 from bench import child, probe
 from bench.compiling import build_library
-from bench.cpuset import Times, find_tree, made_group, make_actuator
+from bench.cpuset import Times, find_tree, find_two_cpus, made_group, make_actuator
 from bench.others import OTHERS_NS, Others, milliseconds, untouched
 from bench.statistics import compare_found
-from bench.subject import Effort, Figures, NotMeasurableError, Subject, goal, interleave
+from bench.subject import Effort, Figures, Subject, goal, interleave
 from smartharvest.agent.loop_builder import HANDOVER_PRIORITY
 from smartharvest.core import _actuators
 from smartharvest.core._mechanisms import GroupAffinityActuator
@@ -70,11 +70,7 @@ _RUNNING, _FIRST_NS, _LAST_NS = range(3)
 def measure(effort: Effort) -> Figures:
     """One sample is one move; a shrink that found no thread on the CPU is none."""
     tree = find_tree()
-    cpus = sorted(tree.online_cpus() & os.sched_getaffinity(0))[:2]
-    if len(cpus) < 2:
-        raise NotMeasurableError("needs two CPUs: one to keep and one to move")
-    if not probe.fifo_allowed():
-        raise NotMeasurableError("SCHED_FIFO is refused")
+    cpus = find_two_cpus(tree)
     count = effort.samples(MOVES)
     with made_group(tree, cpus) as (group, writer), ExitStack() as stack:
         others = stack.enter_context(Others(group.tree, [group]))

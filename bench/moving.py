@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from bench import probe
 from bench.compiling import build_program
-from bench.cpuset import find_tree
+from bench.cpuset import find_tree, find_two_cpus
 from bench.others import Others
 from bench.statistics import rounded
 from bench.subject import (
@@ -139,11 +139,7 @@ def measure(effort: Effort) -> Figures:
 def run_slices(names: list[str], effort: Effort, seconds: float) -> dict[str, list[Slice]]:
     """One slice of each case in every round."""
     tree = find_tree()
-    cpus = sorted(tree.online_cpus() & os.sched_getaffinity(0))[:2]
-    if len(cpus) < 2:
-        raise NotMeasurableError("needs two CPUs: one to keep and one to move")
-    if not probe.fifo_allowed():
-        raise NotMeasurableError("SCHED_FIFO is refused")
+    cpus = find_two_cpus(tree)
     program = build_program(Path(__file__).with_name("bursts.c"), "-lm")
     with ExitStack() as stack:
         stage = stack.enter_context(made_stage(tree, cpus))

@@ -90,7 +90,7 @@ struct sh_perf_sensor {
     struct sh_perf_counts counts;
 };
 
-/* The caller has zeroed *perf, filled sources, allocations and list_ns, and keeps the source
+/* The caller has zeroed *perf, filled sources and list_ns, and keeps the source
  * descriptors open. Opens a ring on every online CPU, lists the tasks and waits, some 20 ms, until
  * each CPU has said who runs. 0, or -errno with a few words in *reason. */
 int sh_perf_sensor_open(struct sh_perf_sensor *perf, struct sh_sensor *sensor, const char **reason);
