@@ -133,7 +133,7 @@ class Surroundings:
 
 def measure(effort: Effort) -> Figures:
     seconds = effort.seconds(SLICE_S)
-    return _figures(run_slices(list(CASES), effort, seconds))
+    return summarize(run_slices(list(CASES), effort, seconds))
 
 
 def run_slices(names: list[str], effort: Effort, seconds: float) -> dict[str, list[Slice]]:
@@ -176,7 +176,8 @@ def _with_bursts(slices: Mapping[str, list[Slice]]) -> dict[str, list[Slice]]:
     return found
 
 
-def _figures(slices: Mapping[str, list[Slice]]) -> Figures:
+def summarize(slices: Mapping[str, list[Slice]]) -> Figures:
+    """Each case's bursts, and its tail over that of the better static case, if one was run."""
     slices = _with_bursts(slices)
     static = [name for name in STATIC if name in slices]
     figures: Figures = {
@@ -429,7 +430,7 @@ def main(
         values = json.loads(line)
         latencies = np.array(values.pop("latencies_ns"), dtype=np.int64)
         gathered.setdefault(values.pop("case"), []).append(Slice(latencies, **values))
-    click.echo(json.dumps(_figures(gathered), indent=2))
+    click.echo(json.dumps(summarize(gathered), indent=2))
 
 
 if __name__ == "__main__":
