@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from bench import probe
 from bench.compiling import build_program
-from bench.cpuset import find_tree
+from bench.cpuset import find_tree, find_two_cpus
 from bench.others import Others
 from bench.statistics import rounded
 from bench.subject import (
@@ -133,17 +133,13 @@ class Surroundings:
 
 def measure(effort: Effort) -> Figures:
     seconds = effort.seconds(SLICE_S)
-    return _figures(run_slices(list(CASES), effort, seconds))
+    return summarize(run_slices(list(CASES), effort, seconds))
 
 
 def run_slices(names: list[str], effort: Effort, seconds: float) -> dict[str, list[Slice]]:
     """One slice of each case in every round."""
     tree = find_tree()
-    cpus = sorted(tree.online_cpus() & os.sched_getaffinity(0))[:2]
-    if len(cpus) < 2:
-        raise NotMeasurableError("needs two CPUs: one to keep and one to move")
-    if not probe.fifo_allowed():
-        raise NotMeasurableError("SCHED_FIFO is refused")
+    cpus = find_two_cpus(tree)
     program = build_program(Path(__file__).with_name("bursts.c"), "-lm")
     with ExitStack() as stack:
         stage = stack.enter_context(made_stage(tree, cpus))
@@ -180,7 +176,8 @@ def _with_bursts(slices: Mapping[str, list[Slice]]) -> dict[str, list[Slice]]:
     return found
 
 
-def _figures(slices: Mapping[str, list[Slice]]) -> Figures:
+def summarize(slices: Mapping[str, list[Slice]]) -> Figures:
+    """Each case's bursts, and its tail over that of the better static case, if one was run."""
     slices = _with_bursts(slices)
     static = [name for name in STATIC if name in slices]
     figures: Figures = {
@@ -433,7 +430,7 @@ def main(
         values = json.loads(line)
         latencies = np.array(values.pop("latencies_ns"), dtype=np.int64)
         gathered.setdefault(values.pop("case"), []).append(Slice(latencies, **values))
-    click.echo(json.dumps(_figures(gathered), indent=2))
+    click.echo(json.dumps(summarize(gathered), indent=2))
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ import numpy as np
 
 from bench import child, probe
 from bench.compiling import build_library
-from bench.cpuset import Times, find_tree
+from bench.cpuset import Times, find_tree, find_two_cpus
 from bench.moving import Stage, made_stage
 from bench.others import OTHERS_NS, Others, milliseconds, untouched
 from bench.statistics import compare_found
@@ -50,11 +50,7 @@ WHERE = ("until_it_runs", "alone")
 
 def measure(effort: Effort) -> Figures:
     tree = find_tree()
-    cpus = sorted(tree.online_cpus() & os.sched_getaffinity(0))[:2]
-    if len(cpus) < 2:
-        raise NotMeasurableError("needs two CPUs: one to keep and one to move")
-    if not probe.fifo_allowed():
-        raise NotMeasurableError("SCHED_FIFO is refused")
+    cpus = find_two_cpus(tree)
     count = effort.samples(WAKES)
     rng = random.Random(effort.seed)
     with ExitStack() as stack:

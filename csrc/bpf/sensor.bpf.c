@@ -65,13 +65,9 @@ static __always_inline uint64_t *slot_of(uint64_t serial) {
     return &shared.known_groups[serial & (SH_BPF_KNOWN_GROUPS - 1)];
 }
 
-static __always_inline uint64_t tag_of(uint64_t serial) {
-    return serial << 8 | (shared.control.generation & 0xff);
-}
-
 static __attribute__((noinline)) uint32_t climb(struct cgroup_subsys_state *css,
                                                 uint32_t hierarchy) {
-    const uint64_t serial = css->serial_nr, tag = tag_of(serial);
+    const uint64_t serial = css->serial_nr;
     uint32_t runner = 0;
     for (int depth = 0; depth < MAX_DEPTH && css && !runner; depth++) {
         runner = (uint32_t)runner_of_target(css->cgroup->kn->id, hierarchy);
@@ -79,14 +75,13 @@ static __attribute__((noinline)) uint32_t climb(struct cgroup_subsys_state *css,
     }
     if (!runner)
         runner = SH_BPF_OTHER;
-    *slot_of(serial) = tag << 8 | runner;
+    *slot_of(serial) = serial << 8 | runner;
     return runner;
 }
 
 /* The same for a pointer that had to be probed. */
 static __attribute__((noinline)) uint32_t climb_probing(struct cgroup_subsys_state *css,
                                                         uint64_t serial, uint32_t hierarchy) {
-    const uint64_t tag = tag_of(serial);
     uint32_t runner = 0;
     for (int depth = 0; depth < MAX_DEPTH && css && !runner; depth++) {
         runner = (uint32_t)runner_of_target(BPF_CORE_READ(css, cgroup, kn, id), hierarchy);
@@ -94,13 +89,13 @@ static __attribute__((noinline)) uint32_t climb_probing(struct cgroup_subsys_sta
     }
     if (!runner)
         runner = SH_BPF_OTHER;
-    *slot_of(serial) = tag << 8 | runner;
+    *slot_of(serial) = serial << 8 | runner;
     return runner;
 }
 
 static __always_inline uint32_t remembered(uint64_t serial) {
     const uint64_t word = *slot_of(serial);
-    return likely(word >> 8 == tag_of(serial)) ? (uint32_t)(word & 0xff) : SH_BPF_UNKNOWN;
+    return likely(word >> 8 == serial) ? (uint32_t)(word & 0xff) : SH_BPF_UNKNOWN;
 }
 
 /* Where in css_set.subsys a controller stands depends on how the kernel was configured. */

@@ -119,8 +119,7 @@ struct sh_bpf_lending {
 
 /* User space writes and every switch reads, but for wake_at: the program takes it down. */
 struct sh_bpf_control {
-    int32_t wake_at;     /* busy cores that wake the reader, once; SH_BPF_NO_WAKE: never */
-    uint32_t generation; /* of the targets, 0..255: another one forgets the known groups */
+    int32_t wake_at; /* busy cores that wake the reader, once; SH_BPF_NO_WAKE: never */
     uint32_t target_count;
     uint32_t walking; /* a walk is under way */
     uint32_t rescue;  /* tell of displacements; the elastic group is under cpu.idle */
@@ -181,8 +180,8 @@ struct sh_bpf_shared {
     struct sh_bpf_clocks clocks;
     uint8_t runners[SH_BPF_MAX_CPUS] __attribute__((aligned(64))); /* who runs on each CPU */
     uint8_t lent[SH_BPF_MAX_CPUS];                                 /* user space writes: 1 or 0 */
-    /* Groups met before: serial number:48 | generation:8 | runner:8. Serial numbers are never
-     * reused and a group never gets another parent, so an entry stays true while its targets do. */
+    /* Groups met before: serial number:56 | runner:8. Serial numbers are never reused and a group
+     * never gets another parent, so an entry stays true. */
     uint64_t known_groups[SH_BPF_KNOWN_GROUPS];
     struct sh_bpf_preempted_run preempted_runs[SH_BPF_PREEMPTED_RUNS];
     struct sh_bpf_walk walk;

@@ -438,14 +438,6 @@ int sh_bpf_sensor_resync(struct sh_bpf_sensor *bpf, struct sh_bpf_drift *drift) 
     return err;
 }
 
-void sh_bpf_sensor_retarget(struct sh_bpf_sensor *bpf, uint32_t i, uint64_t id) {
-    struct sh_bpf_shared *shared = bpf->shared;
-    bpf->config.targets[i].id = id;
-    STORE(shared->control.targets[i].id, id);
-    STORE(shared->control.generation, (shared->control.generation + 1) & 0xff);
-    memset(shared->known_groups, 0, sizeof(shared->known_groups));
-}
-
 /* --- CPUs ------------------------------------------------------------------------------------- */
 
 void sh_bpf_sensor_primary_time(const struct sh_bpf_sensor *bpf, uint32_t cpu, uint64_t *total_ns,

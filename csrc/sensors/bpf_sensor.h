@@ -147,9 +147,6 @@ struct sh_bpf_drift {
  */
 int sh_bpf_sensor_resync(struct sh_bpf_sensor *bpf, struct sh_bpf_drift *drift);
 
-/* Target i is another group now (the old one was removed and made again). */
-void sh_bpf_sensor_retarget(struct sh_bpf_sensor *bpf, uint32_t i, uint64_t id);
-
 /* --- CPUs ------------------------------------------------------------------------------------- */
 
 /* How long primary tasks have run on a CPU since the start, and of that while it was lent; the

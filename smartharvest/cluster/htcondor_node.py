@@ -3,7 +3,7 @@
 HTCondor is told through attributes that its startd reads from a file (STARTD_CRON) and that the
 configuration fragment in packaging/htcondor judges: ``START`` lets no job in beyond
 ``HarvestedCores``, ``PREEMPT`` evicts the dynamic slots listed in ``HarvestVacated``; their jobs go
-back to the queue. What the file says counts for ``VALID_S`` from ``HarvestTold`` on and is told
+back to the queue. What the file says counts for 30 s from ``HarvestTold`` on and is told
 again before; when nobody tells any more, HTCondor itself falls back to the guaranteed minimum.
 Tried with HTCondor 23.9.
 """
@@ -20,8 +20,6 @@ from typing import Any
 
 from smartharvest.errors import ConfigError, EngineError
 
-VALID_S = 30
-"""As in the configuration fragment."""
 _TELL_AGAIN_S = 10
 _TIMEOUT_S = 10.0
 _NAME = re.compile(r"[A-Za-z0-9_.\-]{1,255}")

@@ -23,6 +23,11 @@ from smartharvest.core._c cimport (
 )
 from smartharvest.core._c.lend_order cimport sh_lend_order
 from smartharvest.core._c.memory cimport allocate
+from smartharvest.core._c.task_list cimport (
+    SH_MAX_TASK_SOURCES,
+    sh_task_source,
+    sh_task_sources,
+)
 
 
 cdef class Sensor:
@@ -166,6 +171,38 @@ cdef class FakeEvents(Sensor):
         fake_events.sh_fake_events_fail(&self.fake, -error)
 
 
+cdef tuple open_sources(
+    sh_task_sources *opened, sources: list[tuple[str, int]], allocations: list[int]
+):
+    """Fills ``*opened``; the descriptors, which the caller closes."""
+    cdef sh_task_source *source
+    if len(sources) > SH_MAX_TASK_SOURCES:
+        raise ValueError(f"more than {SH_MAX_TASK_SOURCES} primary groups")
+    if len(allocations) > SH_MAX_TASK_SOURCES:
+        raise ValueError(f"more than {SH_MAX_TASK_SOURCES} primaries")
+    for path, primary in sources:
+        if not 0 <= primary < len(allocations):
+            raise ValueError(f"{path}: primary {primary} has no allocation")
+    for i, allocation in enumerate(allocations):
+        opened.allocations[i] = allocation
+    opened.primary_count = len(allocations)
+    fds = []
+    try:
+        for path, primary in sources:
+            fds.append(os.open(path, os.O_RDONLY | os.O_CLOEXEC))
+            source = &opened.source[opened.count]
+            source.fd = fds[-1]
+            source.directory = os.path.isdir(path)
+            source.primary = primary
+            opened.count += 1
+    except BaseException:
+        for fd in fds:
+            os.close(fd)
+        opened.count = 0
+        raise
+    return tuple(fds)
+
+
 cdef class ProcSensor(Sensor):
     """Task states from /proc (csrc/sensors/proc_sensor.h).
 
@@ -179,28 +216,8 @@ cdef class ProcSensor(Sensor):
     def __cinit__(
         self, sources: list[tuple[str, int]], allocations: list[int], rescan_ns: int = 5_000_000
     ) -> None:
-        cdef proc_sensor.sh_proc_source *source
-        if len(sources) > proc_sensor.SH_PROC_MAX_SOURCES:
-            raise ValueError(f"more than {proc_sensor.SH_PROC_MAX_SOURCES} primary groups")
-        if len(allocations) > proc_sensor.SH_PROC_MAX_SOURCES:
-            raise ValueError(f"more than {proc_sensor.SH_PROC_MAX_SOURCES} primaries")
-        for path, primary in sources:
-            if not 0 <= primary < len(allocations):
-                raise ValueError(f"{path}: primary {primary} has no allocation")
-        self.fds = []
         self.proc = <proc_sensor.sh_proc_sensor *> allocate(1, sizeof(proc_sensor.sh_proc_sensor))
-        for path, primary in sources:
-            fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-            self.fds.append(fd)
-            source = &self.proc.sources[self.proc.source_count]
-            source.fd = fd
-            source.directory = os.path.isdir(path)
-            source.primary = primary
-            self.proc.source_count += 1
-        for i, allocation in enumerate(allocations):
-            self.proc.allocations[i] = allocation
-        self.proc.primary_count = len(allocations)
-        self.fds = tuple(self.fds)
+        self.fds = open_sources(&self.proc.sources, sources, allocations)
         self.proc.rescan_ns = rescan_ns
         proc_sensor.sh_proc_sensor_init(self.proc, &self.seam)
 
@@ -211,7 +228,7 @@ cdef class ProcSensor(Sensor):
     def close(self) -> None:
         if self.proc is not NULL:
             proc_sensor.sh_proc_sensor_close(self.proc)
-            self.proc.source_count = 0
+            self.proc.sources.count = 0
         fds, self.fds = self.fds, ()
         for fd in fds or ():
             os.close(fd)
@@ -268,31 +285,11 @@ cdef class PerfSensor(Sensor):
     def __cinit__(
         self, sources: list[tuple[str, int]], allocations: list[int], list_ns: int = 100_000_000
     ) -> None:
-        cdef perf_sensor.sh_perf_source *source
         cdef const char *reason = NULL
         cdef int err
-        if len(sources) > perf_sensor.SH_PERF_MAX_SOURCES:
-            raise ValueError(f"more than {perf_sensor.SH_PERF_MAX_SOURCES} primary groups")
-        if len(allocations) > perf_sensor.SH_PERF_MAX_SOURCES:
-            raise ValueError(f"more than {perf_sensor.SH_PERF_MAX_SOURCES} primaries")
-        for path, primary in sources:
-            if not 0 <= primary < len(allocations):
-                raise ValueError(f"{path}: primary {primary} has no allocation")
-        self.fds = []
         self.perf = <perf_sensor.sh_perf_sensor *> allocate(1, sizeof(perf_sensor.sh_perf_sensor))
-        for path, primary in sources:
-            fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-            self.fds.append(fd)
-            source = &self.perf.sources[self.perf.source_count]
-            source.fd = fd
-            source.directory = os.path.isdir(path)
-            source.primary = primary
-            self.perf.source_count += 1
-        for i, allocation in enumerate(allocations):
-            self.perf.allocations[i] = allocation
-        self.perf.primary_count = len(allocations)
+        self.fds = open_sources(&self.perf.sources, sources, allocations)
         self.perf.list_ns = list_ns
-        self.fds = tuple(self.fds)
         with nogil:
             err = perf_sensor.sh_perf_sensor_open(self.perf, &self.seam, &reason)
         if err:

@@ -56,6 +56,15 @@ def agents(state_dir: str) -> list[str]:
     return sorted({*there, *(_beside(path, SUFFIX) for path in own if is_live(path))})
 
 
+def not_one(state_dir: str, count: int) -> str:
+    """What to do where ``count`` agents run and one is meant."""
+    if not count:
+        return f"no agent runs in {state_dir}; start one, or name its --state-dir"
+    return (
+        f"{count} agents run in {state_dir}; choose one with --pid (smartharvest status lists them)"
+    )
+
+
 def lives(path: str) -> bool:
     """Whether the agent lives whose socket is, or will be, at ``path``."""
     return is_live(_beside(path, ".journal"))

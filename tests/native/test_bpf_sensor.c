@@ -439,17 +439,6 @@ static void test_counts_gone_astray_are_put_right(void) {
     crowd_end(&crowd);
 }
 
-static void test_another_target_takes_the_place_of_one(void) {
-    struct crowd crowd = crowd_start(1, spare_cpu(), SPIN, NULL);
-    configure(1 << 30, 8, ALL);
-    CHECK_EQ(try_open(), 0);
-    CHECK_EQ(look().busy, 0);
-    sh_bpf_sensor_retarget(&bpf, 0, (uint64_t)crowd.pid);
-    AWAIT((resync(), look().busy == 1 && look().demand == 1));
-    sh_bpf_sensor_close(&bpf);
-    crowd_end(&crowd);
-}
-
 /* --- groups ----------------------------------------------------------------------------------- */
 
 struct place {
@@ -499,10 +488,10 @@ static void check_groups_of(const struct place *place) {
     CHECK(again != 0 && again != id);
     inside = crowd_start(2, cpu, SPIN, group);
     CHECK_EQ(look().demand, 0);
-    sh_bpf_sensor_retarget(&bpf, 0, again);
-    AWAIT((resync(), look().busy == 1 && look().demand == 2));
     sh_bpf_sensor_close(&bpf);
-
+    configure_group(again, place);
+    AWAIT(look().busy == 1 && look().demand == 2);
+    sh_bpf_sensor_close(&bpf);
     crowd_end(&inside);
     crowd_end(&outside);
     remove_group(group);
@@ -566,7 +555,6 @@ int main(void) {
     RUN(test_the_reader_is_woken_once_when_enough_cores_are_busy);
     RUN(test_a_detached_program_is_noticed);
     RUN(test_counts_gone_astray_are_put_right);
-    RUN(test_another_target_takes_the_place_of_one);
     RUN(test_tasks_are_matched_by_group_in_every_hierarchy);
     return 0;
 }

@@ -98,10 +98,10 @@ static void start(uint32_t first_allocation, uint32_t second_allocation) {
         sh_perf_ring_over(&perf->cpus[cpu].ring, &rings[cpu], PAGE, DATA);
     perf->cpu_count = CPUS;
     for (uint32_t i = 0; i < 2; i++)
-        perf->sources[i] = (struct sh_perf_source){.fd = tasks_fd[i], .primary = i};
-    perf->source_count = perf->primary_count = 2;
-    perf->allocations[0] = first_allocation;
-    perf->allocations[1] = second_allocation;
+        perf->sources.source[i] = (struct sh_task_source){.fd = tasks_fd[i], .primary = i};
+    perf->sources.count = perf->sources.primary_count = 2;
+    perf->sources.allocations[0] = first_allocation;
+    perf->sources.allocations[1] = second_allocation;
     perf->list_ns = LIST_NS;
     perf->online_fd = online_fd;
     fill(tasks_fd[0], "100\n101\n102\n103\n");
@@ -447,7 +447,7 @@ static void test_other_cpus_online_fail(void) {
 static void test_a_lost_list_fails(void) {
     struct sh_reading reading;
     start(3, 3);
-    perf->sources[1].fd = -1;
+    perf->sources.source[1].fd = -1;
     list_at(10);
     CHECK_EQ(sensor.read(sensor.ctx, 20, 0, &reading), -EBADF);
 }

@@ -54,8 +54,11 @@ def with_stand_ins(
 
 
 def explanation(policy: Policy) -> str:
-    """Why the policy does what it does; empty if it does not explain itself."""
-    # Asked at every window, where isinstance() of a protocol would take longer than the decision.
+    """Why the policy does what it does; empty if it does not explain itself.
+
+    One that does has a property ``explanation``: a line for the operator about the decision in
+    force, which changes when that does.
+    """
     why: str = getattr(policy, "explanation", "")
     return why
 

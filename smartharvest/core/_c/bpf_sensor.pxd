@@ -9,7 +9,6 @@ cdef extern from "bpf/sensor_state.h" nogil:
         SH_BPF_MAX_TARGETS
         SH_BPF_MAX_PRIMARIES
         SH_BPF_MAX_LEVEL
-        SH_BPF_WAIT_BUCKETS
         SH_BPF_UNKNOWN
         SH_BPF_IDLE
         SH_BPF_OTHER
@@ -76,7 +75,6 @@ cdef extern from "sensors/bpf_sensor.h" nogil:
     int sh_bpf_sensor_levels(
         const sh_bpf_sensor *bpf, uint32_t count, uint64_t *busy_ns, uint64_t *wanting_ns
     )
-    int sh_bpf_sensor_alive(sh_bpf_sensor *bpf)
     void sh_bpf_sensor_waits(const sh_bpf_sensor *bpf, sh_bpf_waits *waits)
     void sh_bpf_waits_since(sh_bpf_waits *waits, const sh_bpf_waits *earlier)
     uint64_t sh_bpf_wait_middle(uint32_t bucket)
