@@ -12,6 +12,8 @@ from tests.commands import smartharvest
 from tests.integration.processes import Processes
 from tests.integration.worlds import World, make_world
 
+pytestmark = pytest.mark.timing
+
 ONE_SPINS = "2-7"
 """What eight CPUs and a buffer of one leave the batch while one primary thread spins."""
 BUFFER = ("--policy", "fixed-buffer:1")

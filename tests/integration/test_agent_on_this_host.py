@@ -23,7 +23,7 @@ from tests.integration.hosts import CONTROLLERS, Host, is_confined
 from tests.integration.processes import Processes, wait_until
 from tests.integration.worlds import left_behind
 
-pytestmark = pytest.mark.root
+pytestmark = [pytest.mark.timing, pytest.mark.root]
 
 
 def test_the_batch_is_confined_while_the_agent_runs_and_free_afterwards(

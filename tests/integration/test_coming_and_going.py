@@ -14,6 +14,8 @@ from tests.integration.processes import Processes
 from tests.integration.sessions import Harvest
 from tests.integration.worlds import World, make_world
 
+pytestmark = pytest.mark.timing
+
 PODS = ("--primary", "cgroup:web-*", "--elastic", "cgroup:batch")
 BUFFER = ("--policy", "fixed-buffer:1")
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import time
 
+import pytest
+
 from smartharvest.agent import Decision
 from smartharvest.control import PERMIT_MS
 from smartharvest.session import Session
 from smartharvest.window import Window
 from tests.integration.sessions import settings_for
 from tests.integration.worlds import World
+
+pytestmark = pytest.mark.timing
 
 FULL = 7
 

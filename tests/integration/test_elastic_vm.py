@@ -49,6 +49,7 @@ def listens(path: str) -> bool:
         return False
 
 
+@pytest.mark.timing
 @pytest.mark.root
 @pytest.mark.skipif(not shutil.which("qemu-system-x86_64"), reason="needs qemu-system-x86_64")
 def test_it_has_all_cpus_and_a_group_that_is_lent_cores_and_goes_with_it(

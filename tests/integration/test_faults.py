@@ -10,6 +10,8 @@ import pytest
 
 from tests.commands import LONGEST_S
 
+pytestmark = pytest.mark.timing
+
 KILLS = 12
 FEWER_KILLS = 5
 

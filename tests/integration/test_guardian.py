@@ -14,6 +14,8 @@ from tests.commands import LONGEST_S, as_command, smartharvest
 from tests.integration.processes import Processes, RunningAgent, wait_until
 from tests.integration.worlds import World
 
+pytestmark = pytest.mark.timing
+
 BUFFER = ("--policy", "fixed-buffer:1")
 ONE_SPINS = "2-7"
 MINIMUM = "7"

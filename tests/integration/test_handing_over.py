@@ -21,6 +21,8 @@ from tests.integration.processes import Processes, wait_until
 from tests.integration.sessions import Script, after, run_until, settings_for, watch
 from tests.integration.worlds import World, make_world
 
+pytestmark = pytest.mark.timing
+
 BUFFER = ("--policy", "fixed-buffer:1")
 LENT = "1-7"
 MINIMUM = "7"

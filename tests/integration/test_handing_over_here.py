@@ -14,7 +14,7 @@ from tests.integration.hosts import Host, is_confined
 from tests.integration.processes import Processes, RunningAgent
 from tests.integration.test_handing_over import children_of
 
-pytestmark = pytest.mark.root
+pytestmark = [pytest.mark.timing, pytest.mark.root]
 BUFFER = ("--policy", "fixed-buffer:1", "--elastic-min", "0")
 
 

@@ -16,7 +16,7 @@ from smartharvest.host import tasks
 from tests.integration.hosts import Host
 from tests.integration.processes import Processes
 
-pytestmark = pytest.mark.root
+pytestmark = [pytest.mark.timing, pytest.mark.root]
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "howto.md"
 

@@ -20,6 +20,8 @@ from tests.integration.processes import Processes, wait_until
 from tests.integration.sessions import Script, after, run_until, settings_for
 from tests.integration.worlds import World
 
+pytestmark = pytest.mark.timing
+
 
 def splits_of(world: World) -> dict[str, str]:
     """Name of a split's group -> its mask."""

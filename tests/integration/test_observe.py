@@ -43,6 +43,7 @@ ATTEMPTS = {"bpf": 1, "bpf-pull": 20, "perf": 1, "proc": 1}
 others load as well, a whole second may be so."""
 
 
+@pytest.mark.timing
 @pytest.mark.root
 @pytest.mark.parametrize("sensor", list(ATTEMPTS))
 def test_a_busy_process_is_seen_and_a_sleeping_one_is_not(

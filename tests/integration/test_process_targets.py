@@ -23,7 +23,10 @@ from tests.integration.worlds import World, make_world
 ALLOWED = sorted(os.sched_getaffinity(0))
 LAST = {ALLOWED[-1]}
 
-pytestmark = pytest.mark.skipif(len(ALLOWED) < 2, reason="needs two CPUs")
+pytestmark = [
+    pytest.mark.timing,
+    pytest.mark.skipif(len(ALLOWED) < 2, reason="needs two CPUs"),
+]
 
 THREADED = """
 import sys, threading

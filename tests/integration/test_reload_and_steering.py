@@ -19,6 +19,8 @@ from tests.commands import LONGEST_S
 from tests.integration.processes import Processes
 from tests.integration.worlds import World
 
+pytestmark = pytest.mark.timing
+
 TWO_MINIMUM = "6-7"
 
 

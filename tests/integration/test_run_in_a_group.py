@@ -22,6 +22,7 @@ def members(world: World, path: str) -> str:
     return Path(world.tree.group(path).path, "cgroup.procs").read_text()
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize(("side", "path"), [("--elastic", "batch"), ("--primary", "web")])
 def test_the_group_of_the_running_agent(
     quiet_world: World, processes: Processes, side: str, path: str

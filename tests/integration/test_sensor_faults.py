@@ -25,7 +25,7 @@ from tests.integration.hosts import Host, is_confined
 from tests.integration.processes import Processes, RunningAgent, need_bpf
 from tests.integration.sessions import Script, run_until
 
-pytestmark = pytest.mark.root
+pytestmark = [pytest.mark.timing, pytest.mark.root]
 
 
 def settings_of(host: Host, **more: object) -> Settings:

@@ -39,6 +39,8 @@ from tests.integration.sessions import (
 )
 from tests.integration.worlds import World, make_world
 
+pytestmark = pytest.mark.timing
+
 
 @pytest.mark.parametrize("primary_cores", [7, 5, 1])
 def test_the_mask_in_force_is_the_decisions(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from smartharvest.agent import Decision
 from smartharvest.shadow import ShadowFigures
 from smartharvest.window import Window
@@ -27,6 +29,7 @@ def decision(primary: int, harvest: int) -> Decision:
     )  # fmt: skip
 
 
+@pytest.mark.timing
 def test_a_dry_run_writes_nothing_and_tells_what_would_have_been_lent(world: World) -> None:
     before = world.files()
     outcome = smartharvest(
@@ -50,6 +53,7 @@ def test_a_dry_run_needs_no_elastic_group(quiet_world: World) -> None:
     assert "dry run: " in outcome.out.splitlines()[-1]
 
 
+@pytest.mark.timing
 def test_a_dry_run_runs_beside_an_agent(world: World, processes: Processes) -> None:
     agent = processes.agent(*world.arguments, *world.targets, "--policy", "fixed-buffer:1")
     agent.wait_until(lambda: world.mask() == "2-7")

@@ -50,6 +50,7 @@ def _status(world: World) -> list[dict[str, Any]]:
     return agents
 
 
+@pytest.mark.timing
 def test_a_running_agent_tells_its_state(world: World, processes: Processes) -> None:
     agent = started(world, processes, "--policy", "fixed-buffer:2", "--long-term-period", "20ms")
     (path,) = _sockets(world)
@@ -77,6 +78,7 @@ def test_a_running_agent_tells_its_state(world: World, processes: Processes) -> 
     assert world.journals() == []
 
 
+@pytest.mark.timing
 def test_all_agents_are_listed_and_those_that_ended_are_not(
     world: World, processes: Processes
 ) -> None:
@@ -98,6 +100,7 @@ def test_all_agents_are_listed_and_those_that_ended_are_not(
     assert world.journals() == []
 
 
+@pytest.mark.timing
 def test_an_agent_works_on_while_somebody_holds_its_socket(
     world: World, processes: Processes
 ) -> None:

@@ -15,7 +15,7 @@ import pytest
 
 from smartharvest.host.cgroup import CgroupTree
 
-pytestmark = pytest.mark.root
+pytestmark = [pytest.mark.timing, pytest.mark.root]
 
 TUTORIAL = Path(__file__).parents[2] / "docs" / "tutorial.md"
 GROUPS = ("tutorial-web", "tutorial-batch")

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import pytest
+from _pytest.mark.structures import ParameterSet
 
 HERE = os.path.dirname(__file__)
 CSRC = os.path.join(HERE, "..", "..", "csrc")
@@ -36,6 +37,8 @@ THREADED = [
     "test_standstill",
     "test_task_list",
 ]
+TIMED = {*THREADED, "test_bpf_sensor", "test_perf_sensor_live"}
+"""They run real threads or watch the kernel's own clock."""
 
 
 @dataclass(frozen=True)
@@ -114,14 +117,18 @@ def _run(name: str, core: Sanitized, directory: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+def marked(names: list[str]) -> list[ParameterSet]:
+    return [pytest.param(n, marks=[pytest.mark.timing] if n in TIMED else []) for n in names]
+
+
+@pytest.mark.parametrize("name", marked(PROGRAMS))
 def test_under_address_and_undefined_behaviour_sanitizers(
     name: str, memory_sanitized: Sanitized, tmp_path: os.PathLike[str]
 ) -> None:
     _run(name, memory_sanitized, os.fspath(tmp_path))
 
 
-@pytest.mark.parametrize("name", THREADED)
+@pytest.mark.parametrize("name", marked(THREADED))
 def test_under_the_thread_sanitizer(
     name: str, thread_sanitized: Sanitized, tmp_path: os.PathLike[str]
 ) -> None:
