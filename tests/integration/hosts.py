@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from smartharvest.host import tasks
 from smartharvest.host.cgroup import CgroupTree, Group
 from smartharvest.host.cpulist import parse_cpulist
 from tests.commands import LONGEST_S
@@ -21,6 +22,13 @@ WATCHED = (
     *("tasks", "cgroup.threads"),
 )
 _numbers = itertools.count(1)
+
+
+def need_a_free_cpu(tree: CgroupTree) -> None:
+    """Skips the test where others are confined to every CPU, so that none could be lent."""
+    online = tree.online_cpus()
+    if len(online) < 2 or set(tasks.foreign_cpus(online, ())) >= online:
+        pytest.skip("needs a CPU that nobody else is confined to, and another one")
 
 
 class Host:

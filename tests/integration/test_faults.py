@@ -12,8 +12,8 @@ from tests.commands import LONGEST_S
 
 pytestmark = pytest.mark.timing
 
-KILLS = 12
-FEWER_KILLS = 5
+KILLS = 8
+FEWER_KILLS = 3
 
 
 def _campaign(where: str, kills: int = KILLS, *ways: str) -> dict[str, object]:

@@ -63,7 +63,7 @@ def test_a_process_stays_confined_through_a_restart(host: Host, processes: Proce
     worker = processes.asleep()
     everywhere = os.sched_getaffinity(worker)
     targets = ("--primary", f"pid:{host.spinner}", "--elastic", f"pid:{worker}")
-    agent = processes.agent(*host.state, *targets, *BUFFER)
+    agent = processes.agent(*host.state, *targets, *BUFFER, "--sensor", "proc")
 
     def confined() -> bool:
         return os.sched_getaffinity(worker) < everywhere

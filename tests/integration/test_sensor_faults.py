@@ -19,7 +19,7 @@ from smartharvest.errors import SensorError
 from smartharvest.host.cpulist import parse_cpulist
 from smartharvest.host.target_spec import parse_target
 from smartharvest.session import Session
-from smartharvest.telemetry.client import ask, socket_path
+from smartharvest.telemetry.client import ask_patiently, socket_path
 from smartharvest.window import Window
 from tests.integration.hosts import Host, is_confined
 from tests.integration.processes import Processes, RunningAgent, need_bpf
@@ -122,7 +122,7 @@ def test_a_sensor_that_was_asked_for_is_not_replaced(host: Host) -> None:
 
 
 def status(host: Host, agent: RunningAgent) -> dict[str, Any]:
-    seen = ask(socket_path(str(host.state_dir), agent.pid), "status", {})
+    seen = ask_patiently(socket_path(str(host.state_dir), agent.pid), "status", {})
     assert isinstance(seen, dict)
     return seen
 
