@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import time
 
+import pytest
+
 from smartharvest.agent.supervisor import Supervisor
 from smartharvest.algorithm.algorithm1 import Decision
 from smartharvest.algorithm.controller import PERMIT_NS
 from smartharvest.core.window import Window
 from tests.integration.sessions import settings_for
 from tests.integration.worlds import World
+
+pytestmark = pytest.mark.timing
 
 FULL = 7
 

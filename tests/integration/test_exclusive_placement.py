@@ -15,6 +15,8 @@ from tests.integration.processes import Processes
 from tests.integration.sessions import Change, Script, after, run_until, settings_for, watch
 from tests.integration.worlds import World, make_world
 
+pytestmark = pytest.mark.timing
+
 
 def cpus(world: World, group: str) -> frozenset[int]:
     return parse_cpulist(world.mask(group))

@@ -27,7 +27,10 @@ from tests.integration.worlds import make_world
 FIRST = {ALLOWED[0]}
 BOTH = FIRST | LAST
 
-pytestmark = pytest.mark.skipif(len(ALLOWED) < 2, reason="needs two CPUs")
+pytestmark = [
+    pytest.mark.timing,
+    pytest.mark.skipif(len(ALLOWED) < 2, reason="needs two CPUs"),
+]
 
 
 @pytest.fixture(autouse=True)

@@ -30,6 +30,7 @@ ALLOWED = sorted(os.sched_getaffinity(0))
 LAST = {ALLOWED[-1]}
 
 pytestmark = [
+    pytest.mark.timing,
     pytest.mark.skipif(not QEMU, reason="needs qemu-system-x86_64"),
     pytest.mark.skipif(len(ALLOWED) < 2, reason="needs two CPUs"),
 ]

@@ -15,6 +15,8 @@ from tests.integration.processes import Processes
 from tests.integration.sessions import Harvest, Script, run_until, settings_for, watch
 from tests.integration.worlds import World, make_world
 
+pytestmark = pytest.mark.timing
+
 MACHINE = {1: ("cpuset/cpuset.cpus", "cpuset/cpuset.effective_cpus"), 2: ("cpuset.cpus.effective",)}
 
 

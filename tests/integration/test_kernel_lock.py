@@ -18,6 +18,8 @@ import pytest
 from smartharvest.host.process import tasks
 from tests.integration.processes import Processes, wait_until
 
+pytestmark = pytest.mark.timing
+
 WHOLE_BYTES = 256 << 20
 """Of the batch's one write: a tenth of a second of a CPU, and far more of a share in one."""
 BATCH = """

@@ -16,6 +16,8 @@ from tests.integration.processes import Processes, wait_until
 from tests.integration.sessions import Script, after, run_until, settings_for, watch
 from tests.integration.worlds import World
 
+pytestmark = pytest.mark.timing
+
 QUICK = {"long_term_period_ns": 20_000_000, "long_term_rest_ns": 100_000_000}
 
 

@@ -14,11 +14,13 @@ from smartharvest.algorithm.algorithm1 import Decision
 from smartharvest.core.window import Window
 from smartharvest.errors import ConfigError, TargetError
 from smartharvest.host.target.spec import TargetSpec
-from tests.commands import smartharvest
+from tests.commands import smartharvest_here
 from tests.integration.hosts import Host
 from tests.integration.processes import Processes, wait_until
 from tests.integration.sessions import Script, after, run_until, settings_for
 from tests.integration.worlds import World
+
+pytestmark = pytest.mark.timing
 
 
 def splits_of(world: World) -> dict[str, str]:
@@ -107,6 +109,8 @@ def test_groups_of_splits_do_not_make_the_loop_start_anew(world: World) -> None:
 
 # --- on this host ---------------------------------------------------------------------------------
 
+PLAIN = ("--sensor", "proc")
+
 
 def _free(pid: int) -> bool:
     """No affinity of its own: it follows its cpuset."""
@@ -116,7 +120,7 @@ def _free(pid: int) -> bool:
 @pytest.mark.root
 def test_affinities_are_narrowed_and_the_cpuset_is_not(host: Host, processes: Processes) -> None:
     before = host.files()
-    agent = processes.agent(*host.state, *host.targets, "--mechanism", "affinity")
+    agent = processes.agent(*host.state, *host.targets, *PLAIN, "--mechanism", "affinity")
     agent.wait_until(lambda: len(os.sched_getaffinity(host.worker)) == 1)
     assert host.tree.files.read(host.batch.cpus_file) in map(bytes.decode, before.values())
     late = host.place(processes.spinning(), host.batch)
@@ -131,10 +135,12 @@ def test_affinities_come_back_after_a_kill(host: Host, processes: Processes) -> 
     last = max(host.tree.online_cpus())
     own = host.place(processes.spinning(), host.batch)
     os.sched_setaffinity(own, {last})
-    agent = processes.agent(*host.state, *host.targets, "--mechanism", "affinity", "--no-guardian")
+    agent = processes.agent(
+        *host.state, *host.targets, *PLAIN, "--mechanism", "affinity", "--no-guardian"
+    )
     agent.wait_until(lambda: len(os.sched_getaffinity(host.worker)) == 1)
     agent.send(signal.SIGKILL)
-    outcome = smartharvest("restore", *host.state)
+    outcome = smartharvest_here("restore", *host.state)
     assert outcome.code == 0, outcome.err
     assert _free(host.worker)
     assert os.sched_getaffinity(own) == {last}
@@ -142,7 +148,7 @@ def test_affinities_come_back_after_a_kill(host: Host, processes: Processes) -> 
 
 @pytest.mark.root
 def test_a_thread_that_was_free_follows_its_cpuset_again(host: Host, processes: Processes) -> None:
-    agent = processes.agent(*host.state, *host.targets, "--mechanism", "affinity")
+    agent = processes.agent(*host.state, *host.targets, *PLAIN, "--mechanism", "affinity")
     agent.wait_until(lambda: len(os.sched_getaffinity(host.worker)) == 1)
     agent.send(signal.SIGTERM)
     everything = host.tree.files.read(host.batch.cpus_file)
@@ -162,11 +168,13 @@ def test_tasks_are_moved_between_groups_and_the_groups_are_removed(
         found = re.search(r"/smartharvest-split-(\d+)$", text, re.MULTILINE)
         return found[1] if found else ""
 
-    agent = processes.agent(*host.state, *host.targets, "--mechanism", "cpugroups", "--no-guardian")
+    agent = processes.agent(
+        *host.state, *host.targets, *PLAIN, "--mechanism", "cpugroups", "--no-guardian"
+    )
     agent.wait_until(lambda: where() != "")
     assert len(os.sched_getaffinity(host.worker)) == int(where())
     agent.send(signal.SIGKILL)
-    outcome = smartharvest("restore", *host.state)
+    outcome = smartharvest_here("restore", *host.state)
     assert outcome.code == 0, outcome.err
     assert where() == ""
     assert host.files() == before

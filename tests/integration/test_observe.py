@@ -38,6 +38,7 @@ def sleeps(pid: int) -> bool:
         return file.read().startswith(f"{pid} (sleep) S ")
 
 
+@pytest.mark.timing
 @pytest.mark.root
 @pytest.mark.parametrize("sensor", ["bpf", "perf", "proc"])
 def test_a_busy_process_is_seen_and_a_sleeping_one_is_not(

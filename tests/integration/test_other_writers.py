@@ -19,7 +19,7 @@ from tests.integration.processes import Processes
 from tests.integration.sessions import Script, run_until
 from tests.integration.test_sensor_faults import settings_of
 
-pytestmark = pytest.mark.root
+pytestmark = [pytest.mark.timing, pytest.mark.root]
 
 
 def write_and_stay(processes: Processes, path: str) -> int:

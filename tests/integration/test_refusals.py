@@ -12,7 +12,7 @@ from smartharvest.agent.supervisor import Supervisor
 from tests.commands import smartharvest, smartharvest_here
 from tests.integration.processes import Processes
 from tests.integration.sessions import settings_for
-from tests.integration.worlds import World, make_world
+from tests.integration.worlds import EITHER, World, make_world
 
 
 def refuse(world: World, *arguments: str, code: int) -> str:
@@ -176,6 +176,7 @@ def test_a_state_directory_without_the_right_to_write(quiet_world: World) -> Non
     assert str(quiet_world.state_dir) in refuse(quiet_world, *quiet_world.targets, code=3)
 
 
+@EITHER
 @pytest.mark.skipif(shutil.which("prlimit") is None, reason="needs prlimit of util-linux")
 @pytest.mark.parametrize("missing", [1.0, 0.7, 0.3, 0.05])
 def test_a_full_state_directory(quiet_world: World, missing: float) -> None:

@@ -20,12 +20,12 @@ from smartharvest.core.window import Window
 from smartharvest.errors import SensorError
 from smartharvest.host.cpulist import parse_cpulist
 from smartharvest.host.target.targets import parse_target
-from smartharvest.telemetry.client import ask, socket_path
+from smartharvest.telemetry.client import ask_patiently, socket_path
 from tests.integration.hosts import Host, is_confined
 from tests.integration.processes import Processes, RunningAgent, need_bpf
 from tests.integration.sessions import Script, run_until
 
-pytestmark = pytest.mark.root
+pytestmark = [pytest.mark.timing, pytest.mark.root]
 
 
 def settings_of(host: Host, **more: object) -> Settings:
@@ -123,7 +123,7 @@ def test_a_sensor_that_was_asked_for_is_not_replaced(host: Host) -> None:
 
 
 def status(host: Host, agent: RunningAgent) -> dict[str, Any]:
-    seen = ask(socket_path(str(host.state_dir), agent.pid), "status", {})
+    seen = ask_patiently(socket_path(str(host.state_dir), agent.pid), "status", {})
     assert isinstance(seen, dict)
     return seen
 

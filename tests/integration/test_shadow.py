@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from smartharvest.agent.dry_run import DryRunFigures
 from smartharvest.algorithm.algorithm1 import Decision
 from smartharvest.core.window import Window
-from tests.commands import smartharvest, smartharvest_here
+from tests.commands import smartharvest_here
 from tests.integration.processes import Processes
-from tests.integration.worlds import World
+from tests.integration.worlds import EITHER, World
 
 
 def window(primary_cores: int, demand: int, exhausted: bool = False) -> Window:
@@ -27,9 +29,10 @@ def decision(primary: int, harvest: int) -> Decision:
     )  # fmt: skip
 
 
+@pytest.mark.timing
 def test_a_dry_run_writes_nothing_and_tells_what_would_have_been_lent(world: World) -> None:
     before = world.files()
-    outcome = smartharvest(
+    outcome = smartharvest_here(
         "agent", *world.arguments, *world.targets, "--dry-run", "--policy", "fixed-buffer:1",
         "--duration", "500ms", "--json",
     )  # fmt: skip
@@ -50,10 +53,12 @@ def test_a_dry_run_needs_no_elastic_group(quiet_world: World) -> None:
     assert "dry run: " in outcome.out.splitlines()[-1]
 
 
+@EITHER
+@pytest.mark.timing
 def test_a_dry_run_runs_beside_an_agent(world: World, processes: Processes) -> None:
     agent = processes.agent(*world.arguments, *world.targets, "--policy", "fixed-buffer:1")
     agent.wait_until(lambda: world.mask() == "2-7")
-    outcome = smartharvest(
+    outcome = smartharvest_here(
         "agent", *world.arguments, *world.targets, "--dry-run", "--duration", "200ms"
     )
     assert outcome.code == 0, outcome.err

@@ -14,7 +14,7 @@ from smartharvest.host.cgroup.tree import Group
 from tests.integration.hosts import Host
 from tests.integration.processes import Processes
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.timing, pytest.mark.lab]
 TRIES = 5
 
 

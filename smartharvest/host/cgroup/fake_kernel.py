@@ -56,7 +56,7 @@ REFUSALS = ".refusals"
 whatever process it is made."""
 _THREADED = {"cpu", "cpuset", "perf_event", "pids"}  # controllers that threaded groups can have
 
-LOCK_TRIES, LOCK_PAUSE_S = 50, 0.001
+LOCK_TRIES, LOCK_PAUSE_S = 1000, 0.001
 
 _INTEGER = re.compile(r"[+-]?(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)")
 _REGION = re.compile(r"(N|\d+)(?:-(N|\d+)(?::(\d+)/(\d+))?)?")
@@ -77,6 +77,7 @@ class FakeKernel:
         self._thread_exists = thread_exists
         self._faults: list[tuple[str, int]] = []
         self._most: dict[str, int] = {}
+        self._lock_tries = LOCK_TRIES
         self._writers: dict[str, Callable[[str, str], None]] = {
             "cpuset.cpus": self._write_mask,
             "cpuset.mems": self._write_mask,
@@ -105,7 +106,7 @@ class FakeKernel:
 
     def at_rest(self) -> contextlib.AbstractContextManager[None]:
         """While it is held no process is amid a change of the tree, however many make some."""
-        return self._serialized(fcntl.LOCK_EX, tries=100 * LOCK_TRIES)
+        return self._serialized(fcntl.LOCK_EX, tries=5 * LOCK_TRIES)
 
     # KernelFiles
 
@@ -160,18 +161,23 @@ class FakeKernel:
         return os.path.exists(path)
 
     @contextlib.contextmanager
-    def _serialized(self, how: int, tries: int = LOCK_TRIES) -> Iterator[None]:
+    def _serialized(self, how: int, tries: int | None = None) -> Iterator[None]:
         """One change at a time, whoever makes it, as under the kernel's cgroup_mutex.
 
-        A process cannot be stopped while it holds that; here it can, so nobody waits for ever.
+        A process cannot be stopped while it holds that; here it can, so nobody waits for ever, nor
+        at every change. On a busy machine it may be off the CPU for a while: whoever goes on then
+        reads half a write.
         """
         root = os.open(self._root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
-            for _ in range(tries):
+            for _ in range(tries or self._lock_tries):
                 with contextlib.suppress(BlockingIOError):
                     fcntl.flock(root, how | fcntl.LOCK_NB)
+                    self._lock_tries = LOCK_TRIES
                     break
                 time.sleep(LOCK_PAUSE_S)
+            else:
+                self._lock_tries = 1
             yield
         finally:
             os.close(root)

@@ -16,6 +16,7 @@ from smartharvest.core._loop import Loop, monotonic_ns
 from smartharvest.core._sensors import FakeEvents, FakeSensor
 from smartharvest.core.plan import Plan
 from smartharvest.core.window import Window
+from tests.integration.processes import wait_until
 
 WINDOW_NS = 1_000_000
 POLL_NS = 50_000
@@ -88,11 +89,18 @@ def running(
 
 
 def wait_until_harvested(loop: Loop, cores: int) -> None:
-    for _ in range(2_000):
-        if loop.harvested == cores:
-            return
-        time.sleep(0.001)
-    raise AssertionError(f"{loop.harvested} cores are lent, not {cores}")
+    wait_until(lambda: loop.harvested == cores, lambda: f"{loop.harvested} are lent, not {cores}")
+
+
+def wait_until_it_rests(loop: Loop) -> None:
+    """No polls for a thousand times as long as between two of a loop that polls."""
+
+    def rests() -> bool:
+        polls = loop.counters()["polls"]
+        time.sleep(0.05)
+        return loop.counters()["polls"] == polls
+
+    wait_until(rests)
 
 
 def test_an_event_driven_loop_takes_up_a_plan_at_once_and_reacts_to_the_alarm() -> None:
@@ -131,10 +139,7 @@ def test_a_plain_buffer_is_kept_without_polling() -> None:
         wait_until_harvested(loop, 5)
         sensor.set_busy(monotonic_ns(), 0)
         wait_until_harvested(loop, 8)
-        polls = loop.counters()["polls"]
-        time.sleep(0.05)
-        polled_at_rest = loop.counters()["polls"] - polls
-    assert polled_at_rest == 0  # nothing less could do
+        wait_until_it_rests(loop)
 
 
 def test_what_became_busy_before_the_alarm_was_set_is_reacted_to() -> None:
@@ -144,11 +149,7 @@ def test_what_became_busy_before_the_alarm_was_set_is_reacted_to() -> None:
             sensor.set_busy(monotonic_ns(), 0)
             loop.post(Plan(seq, primary_cores=1, safe_cores=1))
             sensor.set_busy(monotonic_ns(), 6)  # before, while or after the plan is taken up
-        for _ in range(2_000):
-            if loop.primary_cores > 6:
-                break
-            time.sleep(0.001)
-        assert loop.primary_cores > 6
+        wait_until(lambda: loop.primary_cores > 6)
 
 
 def test_a_task_that_the_loop_has_displaced_still_counts() -> None:
@@ -185,9 +186,7 @@ def test_a_patient_buffer_follows_demand_by_alarms_and_quiet_times_without_polli
     with running(sensor, actuator, window_ns=30 * 10**9) as loop:
         loop.post(Plan(1, primary_cores=0, safe_cores=10, buffer=2, quiet_ns=1_000_000))
         wait_until_harvested(loop, 8)
-        polls = loop.counters()["polls"]
-        time.sleep(0.05)
-        assert loop.counters()["polls"] == polls  # as little as can be: nothing to look for
+        wait_until_it_rests(loop)
         sensor.set_busy(monotonic_ns(), 1)  # the buffer begins to be used
         wait_until_harvested(loop, 7)
         sensor.set_busy(monotonic_ns(), 6)

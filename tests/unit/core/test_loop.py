@@ -32,7 +32,6 @@ def make_loop(
     script: list[int],
     actuator: FakeActuator | None = None,
     *,
-    max_harvest: int | None = None,
     whole_harvests: list[int] | None = None,
 ) -> Loop:
     return Loop(
@@ -41,7 +40,6 @@ def make_loop(
         total=TOTAL,
         window_ns=WINDOW_NS,
         poll_ns=POLL_NS,
-        max_harvest=max_harvest,
         whole_harvests=whole_harvests,
     )
 
@@ -71,64 +69,12 @@ def test_a_window_carries_what_was_polled() -> None:
     assert not window.stale
 
 
-def test_a_posted_plan_is_assigned_once_at_the_next_poll() -> None:
-    actuator = FakeActuator()
-    loop = make_loop([1], actuator)
-    poll(loop)
-    loop.post(Plan(0, primary_cores=3, safe_cores=8))
-    assert loop.harvested == 0
-    poll(loop, 5)
-    assert (loop.primary_cores, loop.harvested) == (3, 5)
-    assert actuator.assigned == [0, 5]
-
-
-def test_exhaustion_is_answered_in_the_same_poll_and_told_in_the_window() -> None:
-    loop = make_loop([0, 0, 3])
-    poll(loop)
-    loop.post(Plan(0, primary_cores=3, safe_cores=6))
-    poll(loop, 2)
-    assert loop.primary_cores == 6
-    window = loop.take()
-    assert window is not None
-    assert (window.exhausted, window.primary_cores, window.busy_max) == (True, 3, 3)
-    assert loop.counters()["short_safeguards"] == 1
-
-
 def test_a_sequence_number_beyond_24_bits_is_posted_by_its_low_ones() -> None:
     loop = make_loop([0])
     poll(loop)
     loop.post(Plan((1 << 40) + 7, primary_cores=2, safe_cores=2))
     poll(loop)
     assert loop.primary_cores == 2
-
-
-def test_a_buffer_follows_every_poll() -> None:
-    loop = make_loop([0, 0, 1, 2, 0])
-    poll(loop)
-    loop.post(Plan(0, primary_cores=8, safe_cores=8, buffer=2))
-    held = []
-    for _ in range(4):
-        poll(loop)
-        held.append(loop.primary_cores)
-    assert held == [2, 3, 4, 2]
-
-
-def test_a_gap_makes_a_stale_window() -> None:
-    loop = make_loop([0])
-    poll(loop)
-    loop.step(LONG_NS, LONG_NS)
-    window = loop.take()
-    assert window is not None
-    assert window.stale
-    assert not window.exhausted
-
-
-def test_max_harvest_is_a_limit() -> None:
-    loop = make_loop([0], max_harvest=2)
-    poll(loop)
-    loop.post(Plan(0, primary_cores=0, safe_cores=8))
-    poll(loop)
-    assert loop.harvested == 2
 
 
 def test_cores_of_two_threads_are_lent_and_given_back_whole() -> None:
@@ -159,17 +105,6 @@ def test_a_halt_says_what_failed() -> None:
     window = loop.take()
     assert window is not None
     assert window.stale
-
-
-def test_a_refused_assignment_halts() -> None:
-    actuator = FakeActuator()
-    actuator.fail(1, errno.EBUSY)
-    loop = make_loop([0], actuator)
-    poll(loop)
-    loop.post(Plan(0, primary_cores=2, safe_cores=2))
-    assert loop.step(2 * POLL_NS, 2 * POLL_NS) == -errno.EBUSY
-    assert loop.halt == ("actuator", errno.EBUSY)
-    assert actuator.assigned == [0, 6, 0]
 
 
 def test_lateness_is_kept_exactly_at_the_maximum() -> None:
@@ -207,12 +142,10 @@ def writing_into(files: MadeFiles) -> CpusetActuator:
     )
 
 
-def running_loop(
-    actuator: Actuator, sensor: FakeSensor | None = None, beat_slot: memoryview | None = None
-) -> Loop:
+def running_loop(actuator: Actuator, beat_slot: memoryview | None = None) -> Loop:
     """A loop with a thread that never doubts a busy machine."""
     loop = Loop(
-        sensor=sensor or FakeSensor([0]),
+        sensor=FakeSensor([0]),
         actuator=actuator,
         total=2,
         window_ns=1_000_000,
@@ -318,14 +251,6 @@ def test_a_running_loop_in_a_garbage_cycle_gives_back_by_what_is_in_it_too() -> 
     assert contents["cpuset.cpus"] == "3\n"
 
 
-def test_a_thread_starts_only_once() -> None:
-    loop = running_loop(FakeActuator())
-    with pytest.raises(OSError, match=r".") as caught:
-        loop.start()
-    assert caught.value.errno == errno.EALREADY
-    loop.stop()
-
-
 def test_a_refusal_in_the_thread_wakes_the_listener() -> None:
     files = MadeFiles()
     loop = running_loop(writing_into(files))
@@ -337,21 +262,6 @@ def test_a_refusal_in_the_thread_wakes_the_listener() -> None:
     assert loop.halt == ("actuator", errno.ENODEV)
     loop.stop()
     assert loop.actuator.failure() == ("cpuset.cpus", "3")
-
-
-def test_cores_marked_busy_come_back_to_the_primary() -> None:
-    sensor = FakeSensor(core_count=2)
-    loop = running_loop(FakeActuator(), sensor)
-    lend(loop, 1)
-    sensor.set_busy(1)
-    while loop.harvested:
-        loop.wait(1)
-    assert loop.counters()["short_safeguards"] >= 1
-    loop.stop()
-
-
-def test_waiting_times_out_without_windows() -> None:
-    assert make_loop([0]).wait(1) is False
 
 
 class Interrupted(Exception):
