@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import logging
 import os
 import time
@@ -20,7 +19,7 @@ from smartharvest.algorithm.algorithm1 import Agent, Decision
 from smartharvest.algorithm.inhibit import Rest
 from smartharvest.algorithm.policy import LENDS_NOTHING, Policy
 from smartharvest.algorithm.policy.fallback import explanation, fallback_steps
-from smartharvest.config.settings import Settings
+from smartharvest.config.settings import Settings, changed_settings
 from smartharvest.core import _loop, _sensors
 from smartharvest.core.window import Window
 from smartharvest.errors import (
@@ -51,13 +50,6 @@ WAIT_MS = 100
 CHORES_NS = 50_000_000
 """How often beats, the guardian and the socket's clients have their turn while windows come."""
 PUBLISH_S = 1.0
-_OF_THE_POLICY = frozenset({"policy", "safeguard"})
-"""Settings that concern the policy alone: the loop need not start anew."""
-
-
-def _changed_fields(old: Settings, new: Settings) -> set[str]:
-    names = (item.name for item in dataclasses.fields(Settings))
-    return {name for name in names if getattr(old, name) != getattr(new, name)}
 
 
 class Run:
@@ -389,22 +381,22 @@ class Run:
         self.rest_because("operator", reason)
 
     def take_up(self, new: Settings) -> None:
-        """Goes on with other settings, of which only LIVE ones differ.
+        """Goes on with other settings, of which none that differs needs a restart.
 
         Raises what a start with them would raise; the old ones are in force then.
         """
         session, agent = self._session, self._agent
-        old, changed = session.settings, _changed_fields(session.settings, new)
+        old, changed = session.settings, changed_settings(session.settings, new)
         if not changed:
             return
         session.settings, policy = new, agent.policy
         try:
             seen = session.look()
-            if changed & _OF_THE_POLICY:
+            if "live" in changed.values():
                 agent.policy = session.make_policy()
                 self._go_on_learning(agent.policy)
             decides = self._decides_itself or session.make_decider(agent.policy) is not None
-            if changed - _OF_THE_POLICY or decides:
+            if "rebuild" in changed.values() or decides:
                 self.rebuild(seen, "the configuration has changed")
         except (SmartHarvestError, OSError):
             session.settings, agent.policy = old, policy

@@ -17,11 +17,11 @@ from typing import Any, NoReturn, Self
 from smartharvest.agent.control_loop import Run
 from smartharvest.agent.deciders import choose_policy, decider_of, long_term_of
 from smartharvest.agent.loop_builder import HostLoopBuilder, LoopBuilder
-from smartharvest.agent.reexec import Inheritance, arrangement_of, signals_held
+from smartharvest.agent.reexec import Inheritance, signals_held
 from smartharvest.agent.report import Report
 from smartharvest.algorithm.algorithm1 import Agent, Decision
 from smartharvest.algorithm.policy import Policy
-from smartharvest.config.settings import Settings
+from smartharvest.config.settings import Settings, host_settings
 from smartharvest.core import _actuators, _loop
 from smartharvest.core._learner import Decider
 from smartharvest.core._lend_order import LendOrder
@@ -257,7 +257,7 @@ class Session:
             held=() if self.primary_side is None else self.primary_side.had,
             may_nudge=self.elastic_side.may_nudge,
             root=self.settings.cgroup_root,
-            arrangement=arrangement_of(self.settings),
+            arrangement=host_settings(self.settings),
             paused=self.held,
             evicted=self.evicted,
             generation=self.generation,

@@ -93,7 +93,7 @@ def settings_for(world: World, **more: object) -> Settings:
         "state_dir": str(world.state_dir),
         "window_ns": 5_000_000,
         "poll_ns": 500_000,
-        "long_term": False,
+        "long_term": "off",
         "guardian": False,
         **more,
     }
