@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from smartharvest.agent.reexec import Trial, TrialFailed
-from smartharvest.config.settings import FIELDS, RESTARTING, Settings, setting_name
+from smartharvest.config.settings import FIELDS, Settings, changed_settings
 from smartharvest.core import _loop
 from smartharvest.errors import ConfigError, SmartHarvestError
 from smartharvest.telemetry.server import Command
@@ -54,11 +54,12 @@ class Steering:
     def resume(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Ends ``pause`` and ``evict``."""
         _only(arguments, ())
+        was_paused = self._session.held is not None
         if self._session.evicted:
             self._session.thaw()
         self._run.hold(None)
         self._session.audit_event("resumed")
-        return {"paused": False}
+        return {"paused": False, "was_paused": was_paused}
 
     def evict(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Takes back even the elastic minimum (section 3.2 of the paper): freezes the group.
@@ -102,7 +103,8 @@ class Steering:
             _log.warning("%s; the configuration in force stays", error)
             session.audit_event("reload refused", why=str(error))
             raise
-        restarting = sorted(_changed(session.settings, new) & RESTARTING)
+        changes = changed_settings(session.settings, new)
+        restarting = sorted(name for name, when in changes.items() if when == "restart")
         if not restarting:
             return self._apply(new, "reloaded")
         _log.info("reload: %s changed: starting anew", ", ".join(restarting))
@@ -156,7 +158,7 @@ class Steering:
 
     def _apply(self, new: Settings, kind: str) -> dict[str, Any]:
         session = self._session
-        changed = sorted(_changed(session.settings, new))
+        changed = sorted(changed_settings(session.settings, new))
         try:
             self._run.take_up(new)
         except (SmartHarvestError, OSError) as error:
@@ -167,15 +169,6 @@ class Steering:
         _log.info("%s: %s", kind, values or "nothing has changed")
         session.audit_event(kind, **values)
         return {"changed": changed, "restarts": False}
-
-
-def _changed(old: Settings, new: Settings) -> set[str]:
-    """Names of the settings that differ."""
-    return {
-        setting_name(item)
-        for item in dataclasses.fields(Settings)
-        if getattr(old, item.name) != getattr(new, item.name)
-    }
 
 
 def _only(arguments: Mapping[str, Any], known: tuple[str, ...]) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeVar, cast
 
 import click
 
-from smartharvest.cli.command_list import CommandList
+from smartharvest.cli.command_group import CommandGroup
 from smartharvest.cli.settings_options import settings_from, settings_options
 from smartharvest.cluster.engine import Engine
 from smartharvest.cluster.follow import FollowSettings, Signals, follow
@@ -23,7 +23,7 @@ def _seconds(_context: click.Context, parameter: click.Parameter, text: str) -> 
     return 0.0 if text in ("0", "0s") else parse_duration_ns(text, parameter.opts[0]) / 1e9
 
 
-@click.group(cls=CommandList)
+@click.group(cls=CommandGroup)
 def adapter() -> None:
     """Have a cluster engine follow the cores this node can promise.
 

@@ -1,4 +1,4 @@
-"""``smartharvest agent``: harvest until told to stop."""
+"""``smartharvest agent``: lend cores until a signal or ``--duration`` ends it."""
 
 from __future__ import annotations
 
@@ -12,21 +12,28 @@ from smartharvest.agent.dry_run import ShadowFigures
 from smartharvest.agent.reexec import inherited, is_trial
 from smartharvest.agent.report import Report
 from smartharvest.agent.supervisor import harvest
-from smartharvest.cli.settings_options import settings_from, settings_options
+from smartharvest.cli.command_group import examples
+from smartharvest.cli.settings_options import SettingsCommand, settings_from, settings_options
 from smartharvest.errors import ConfigError
 
+EPILOG = examples(
+    "smartharvest agent --primary cgroup:web --elastic cgroup:batch --dry-run --duration 10min",
+    "smartharvest agent --primary cgroup:web --elastic cgroup:batch --max-harvest 4",
+    "smartharvest agent --config /etc/smartharvest/agent.toml",
+)
 
-@click.command()
+
+@click.command(cls=SettingsCommand, epilog=EPILOG)
 @settings_options()
 @click.option("--json", "as_json", is_flag=True, help="Print the closing report as JSON.")
 def agent(as_json: bool, **options: Any) -> None:
     """Lend the primary's idle cores to the elastic group.
 
     Ends after --duration, or on SIGINT or SIGTERM, with exit code 0; the host is then as it was.
-    SIGHUP reads the --config file again: what is marked [restarts] in `smartharvest config
-    example` takes effect by starting anew, all else at once; a file with a mistake changes nothing.
-    SIGUSR2 replaces the program by what is installed now, without giving the host back in between.
-    With --dry-run nothing is written. Durations need a unit (25ms, 50us, 10s).
+    SIGHUP reads the --config file again: for a setting marked [restarts] in `smartharvest config
+    example` the agent gives everything back and starts again, all others change while it lends; a
+    file with a mistake changes nothing. SIGUSR2 replaces the program by what is installed now, and
+    the host stays arranged. Durations need a unit (50us, 25ms, 10s, 5min, 2h, 1d).
     """
     shadow = ShadowFigures()
     if is_trial():

@@ -1,4 +1,4 @@
-"""``smartharvest simulate --policies``: many policies on many workloads."""
+"""``smartharvest lab simulate --policies``: many policies on many workloads."""
 
 from __future__ import annotations
 

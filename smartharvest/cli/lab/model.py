@@ -1,4 +1,4 @@
-"""``smartharvest model``: what has been learned."""
+"""``smartharvest lab model``: what has been learned."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import click
 from smartharvest.algorithm.learning.base import FEATURE_NAMES, Features, Model
 from smartharvest.algorithm.learning.learners import make_learner
 from smartharvest.algorithm.learning.model_file import DamagedModel, Shape, read_model
-from smartharvest.cli.command_list import CommandList
+from smartharvest.cli.command_group import CommandGroup
 from smartharvest.errors import ConfigError
 
 
-@click.group(cls=CommandList)
+@click.group(cls=CommandGroup)
 def model() -> None:
     """Look at a saved model."""
 

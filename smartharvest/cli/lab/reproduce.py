@@ -1,4 +1,4 @@
-"""``smartharvest reproduce``: the paper's evaluation on the simulated server."""
+"""``smartharvest lab reproduce``: the paper's evaluation on the simulated server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``smartharvest simulate``: what would be harvested, and at what cost?"""
+"""``smartharvest lab simulate``: what would be harvested, and at what cost?"""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from smartharvest.algorithm.policy import POLICY_NAMES, check_policy
-from smartharvest.cli.leaderboard import show_leaderboard
+from smartharvest.cli.lab.leaderboard import show_leaderboard
 from smartharvest.cli.settings_options import settings_from, settings_options
 from smartharvest.config.settings import Settings
 from smartharvest.errors import ConfigError
@@ -149,7 +149,7 @@ def _learning_options(settings: Settings, label: str) -> Any:
     from smartharvest.algorithm.learning.options import LearningOptions
 
     return LearningOptions(
-        features_after_exhaustion=settings.features_after_exhaustion,  # type: ignore[arg-type]
-        exhausted_windows=settings.exhausted_windows,  # type: ignore[arg-type]
+        features_after_exhaustion=settings.features_after_exhaustion,
+        exhausted_windows=settings.exhausted_windows,
         label=label,  # type: ignore[arg-type]
     )

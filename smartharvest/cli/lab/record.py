@@ -1,4 +1,4 @@
-"""``smartharvest record``: keep what a service does, to try policies on it later."""
+"""``smartharvest lab record``: keep what a service does, to try policies on it later."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``smartharvest replay``: what would each policy have lent on a recorded host?"""
+"""``smartharvest lab replay``: what would each policy have lent on a recorded host?"""
 
 from __future__ import annotations
 
