@@ -218,7 +218,7 @@ def test_a_command_starts_without_the_modules_of_the_others() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = done.stdout.splitlines()[-1].split()
     assert "smartharvest.cli.status" in loaded
-    for module in ("smartharvest.agent.supervisor", "smartharvest.cli.lab.simulate", "vowpalwabbit"):
+    for module in ("numpy", "smartharvest.agent.supervisor", "smartharvest.cli.lab.simulate"):
         assert module not in loaded
 
 
