@@ -15,6 +15,7 @@ from smartharvest.agent.supervisor import harvest
 from smartharvest.cli.command_group import examples
 from smartharvest.cli.settings_options import SettingsCommand, settings_from, settings_options
 from smartharvest.errors import ConfigError
+from smartharvest.printable import counted
 
 EPILOG = examples(
     "smartharvest agent --primary cgroup:web --elastic cgroup:batch --dry-run --duration 10min",
@@ -68,15 +69,15 @@ def format_report(report: Report) -> str:
     late = report.lateness_us
     return "\n".join(
         (
-            f"ran {report.seconds:.1f} s with {report.policy}, sensor {report.sensor}, "
+            f"ran {report.seconds:.1f} s with policy {report.policy}, sensor {report.sensor}, "
             f"loop as {report.scheduling}",
-            f"harvested {report.harvested_cores:.2f} of {report.total} cores on average; "
-            f"the primary was busy on {report.busy_cores:.2f}",
-            f"{report.windows} windows, {report.lessons} lessons, {report.assignments} "
-            f"reassignments, safeguards: {report.short_safeguards} short-term, "
-            f"{report.long_safeguards} long-term",
-            f"{report.polls} polls, {report.missed_polls} missed; late by {late['p50']:.0f} us "
-            f"(p50), {late['p99']:.0f} us (p99), {late['max']:.0f} us (max)",
+            f"harvested {report.harvested_cores:.2f} of {counted(report.total, 'core')} on "
+            f"average; the primary used {report.busy_cores:.2f}",
+            f"{counted(report.windows, 'window')}, {counted(report.lessons, 'lesson')}, "
+            f"{counted(report.assignments, 'reassignment')}, safeguards: "
+            f"{report.short_safeguards} short-term, {report.long_safeguards} long-term",
+            f"{counted(report.polls, 'poll')}, {report.missed_polls} missed; late by "
+            f"{late['p50']:.0f} us (p50), {late['p99']:.0f} us (p99), {late['max']:.0f} us (max)",
             f"agent used {report.agent_cpu_seconds / max(report.seconds, 1e-9):.1%} of one core",
         )
     )

@@ -28,11 +28,11 @@ def format_changes(answer: dict[str, Any], as_json: bool) -> str:
     if as_json:
         return json.dumps(answer)
     if not answer["changed"]:
-        return "Nothing changed: the agent has these settings already."
-    changed = f"Changed: {', '.join(answer['changed'])}."
+        return "nothing changed: the agent has these settings already"
+    changed = f"changed: {', '.join(answer['changed'])}"
     if answer["restarts"]:
-        return f"{changed} The agent gives everything back and starts again."
-    return changed
+        changed += "; the agent gives everything back and starts again"
+    return "\n".join((changed, *answer.get("notes", ())))
 
 
 def ask_agent(options: dict[str, Any], pid: int | None, command: str, **arguments: Any) -> Any:
@@ -45,8 +45,7 @@ def ask_agent(options: dict[str, Any], pid: int | None, command: str, **argument
     paths = agents(state_dir) if pid is None else [socket_path(state_dir, pid)]
     if len(paths) != 1:
         raise ConfigError(
-            f"No agent is running (state directory {state_dir}); start one, or choose another "
-            "--state-dir"
+            f"No agent is running (state directory {state_dir}); start one, or give its --state-dir"
             if not paths
             else f"{len(paths)} agents run in {state_dir}; choose one with --pid "
             "(smartharvest status lists them)"

@@ -17,4 +17,4 @@ def evict(pid: int | None, **options: Any) -> None:
     A frozen task keeps the locks it holds, in the kernel or on files.
     """
     ask_agent(options, pid, "evict")
-    click.echo("Evicted: the elastic group is frozen until smartharvest resume.")
+    click.echo("evicted: the elastic group is frozen until smartharvest resume")

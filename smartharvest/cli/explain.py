@@ -54,4 +54,4 @@ def explain(
         empty = False
         click.echo(printable(line))
     if empty:
-        click.echo("Nothing happened in that time.")
+        click.echo("nothing happened in that time")

@@ -17,4 +17,4 @@ def pause(pid: int | None, **options: Any) -> None:
     The elastic group keeps its minimum; see evict.
     """
     ask_agent(options, pid, "pause")
-    click.echo("Paused: the agent lends nothing until smartharvest resume.")
+    click.echo("paused: nothing is lent until smartharvest resume")

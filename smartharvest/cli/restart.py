@@ -33,6 +33,6 @@ def restart(pid: int | None, **options: Any) -> None:
         if refused := status["agent"]["restart_refused"]:
             raise ConfigError(refused)
         if status["seconds"] < time.monotonic() - began_s:  # the old one has run for longer
-            click.echo(f"Restarted: version {status['version']}, pid {status['pid']}.")
+            click.echo(f"restarted: version {status['version']}, pid {status['pid']}")
             return
     raise SmartHarvestError(f"restart: no new program has reported within {LONGEST_S:.0f} s")

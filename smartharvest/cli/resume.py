@@ -14,5 +14,4 @@ from smartharvest.cli.agent_request import agent_options, ask_agent
 def resume(pid: int | None, **options: Any) -> None:
     """End a pause or an eviction."""
     answer = ask_agent(options, pid, "resume")
-    was_paused = answer["was_paused"]
-    click.echo("Resumed: the agent lends again." if was_paused else "Nothing was paused.")
+    click.echo("resumed: the agent lends again" if answer["was_paused"] else "nothing was paused")

@@ -82,4 +82,4 @@ def test_what_is_no_model_is_refused(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("hello")
     assert "text: is no saved model" in refusal(str(tmp_path / "text"))
     write_model(str(tmp_path / "odd"), {"learner": "native"}, 0, b"")
-    assert "odd: is no model this version knows" in refusal(str(tmp_path / "odd"))
+    assert "odd: is no model of this version" in refusal(str(tmp_path / "odd"))
