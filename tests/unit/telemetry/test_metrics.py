@@ -30,7 +30,7 @@ def status(**changes: Any) -> dict[str, Any]:
         "elastic": "cgroup:batch",
         "cores": {"pool": "0-3", "total": 3, "elastic_min": 1, "max_harvest": 2,
                   "elastic_cpus": "2-3", "runs": {"primary": "0", "idle": "1-2", "elastic": "3"}},
-        "sensor": {"name": "bpf", "reason": "the best there is", "failed": [], "drift": 0},
+        "sensor": {"name": "bpf", "reason": "selected automatically", "failed": [], "drift": 0},
         "policy": {"name": "smartharvest", "label": "demand", "lessons": 5, "fallbacks": []},
         "harvested": {"now": 1, "mean": 0.5, "core_seconds": 5.0},
         "busy": {"now": 1, "peak": 2, "mean": 1.0, "core_seconds": 10.0},
