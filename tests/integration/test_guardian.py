@@ -115,7 +115,7 @@ def test_without_its_guardian_the_agent_lends_nothing_until_there_is_another(
     outcome = agent.send(signal.SIGTERM)
     assert outcome.code == 0, outcome.err
     assert f"the guardian (pid {guardian})" in outcome.err
-    assert "no guardian watches over the agent; nothing is lent until that changes" in outcome.err
+    assert "no guardian watches the agent; nothing is lent until that changes" in outcome.err
 
 
 def test_a_stopped_guardian_does_not_keep_restore_from_its_work(
