@@ -143,9 +143,9 @@ performance: build ## docs/performance.md anew from the JSON in bench/results
 
 .PHONY: reproduce
 reproduce: build ## The paper's evaluation on the simulated server, into docs/evaluation.md
-	@$(BIN)/smartharvest reproduce --out docs/evaluation --page docs/evaluation.md
+	@$(BIN)/smartharvest lab reproduce --out docs/evaluation --page docs/evaluation.md
 
-BOARD = $(BIN)/smartharvest simulate --seconds 40 --csv
+BOARD = $(BIN)/smartharvest lab simulate --seconds 40 --csv
 RIVALS = --policies smartharvest,fixed-buffer:3,adaptive-buffer,adaptive-quiet,clairvoyant
 SHARED = --policies adaptive-quiet,idle-first --mechanisms cpu-idle,cpu-idle-kernel
 ROWS = bench/results/leaderboard

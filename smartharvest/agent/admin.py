@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from smartharvest.config.settings import FIELDS, RESTARTING, Settings, changed_settings
+from smartharvest.config.settings import FIELDS, Settings, changed_settings
 from smartharvest.errors import ConfigError
 
 LIMITS = ("max_harvest", "keep_idle")
@@ -78,7 +78,8 @@ def parse_reload(settings: Settings, load: Load | None) -> TakeUp:
         raise ConfigError("reload: this agent was started without a way to read it again")
     new = load()
     new.require_targets()
-    restarting = tuple(sorted(changed_settings(settings, new) & RESTARTING))
+    changes = changed_settings(settings, new)
+    restarting = tuple(sorted(name for name, when in changes.items() if when == "restart"))
     return TakeUp(new, "reloaded", restarting)
 
 

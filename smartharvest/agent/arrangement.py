@@ -16,9 +16,9 @@ from types import TracebackType
 from typing import Any, Self
 
 from smartharvest.agent.loop_builder import BuiltLoop, LoopBuilder
-from smartharvest.agent.reexec import HandoffState, arrangement_of, signals_held
+from smartharvest.agent.reexec import HandoffState, signals_held
 from smartharvest.agent.undo import Undo
-from smartharvest.config.settings import Settings
+from smartharvest.config.settings import Settings, host_settings
 from smartharvest.errors import (
     ConfigError,
     CpusLost,
@@ -217,7 +217,7 @@ class Arrangement:
             primary_cpus=() if self.exclusive is None else self.exclusive.had,
             may_nudge=self.mechanism.may_nudge,
             root=self.settings.cgroup_root,
-            arrangement=arrangement_of(self.settings),
+            arrangement=host_settings(self.settings),
             paused=paused,
             evicted=self.evicted,
             generation=self.generation,
@@ -243,11 +243,6 @@ class Arrangement:
     def preempts(self) -> bool:
         """Whether the primary preempts the elastic side wherever they meet."""
         return self.mechanism.preempts
-
-    @property
-    def runs_tasks(self) -> bool:
-        """Whether tasks of this host run in the groups; False on a fake tree."""
-        return self.tree.runs_tasks
 
     def primary_threads(self) -> list[int]:
         """Thread ids of all primaries. Raises TargetVanished."""

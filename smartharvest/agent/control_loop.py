@@ -52,6 +52,7 @@ class ControlLoop:
         """Whether ``_past`` contains what the loop has counted."""
         self._past_on_lent_ns = 0
         self._past_displacements = 0
+        self._runs = False
         self._hurries = True
         self._explanation = ""
 
@@ -62,24 +63,37 @@ class ControlLoop:
         self.loop = loop
         self._detached = False
         self._hurries = True
+        self.decide_with(decider)
+
+    def decide_with(self, decider: Decider | None) -> None:
+        """From the loop's next start on ``decider`` answers its windows in it; None: nobody."""
         self.controller.loop_decides = decider is not None
-        if decider is not None:
-            loop.decide_with(decider)
+        self.loop.decide_with(decider)
+
+    def start(self) -> None:
+        """Starts the loop, for the first time or after ``stop``."""
+        self.loop.start()
+        self._runs = True
+
+    def stop(self) -> None:
+        """Stops the loop, which gives everything back; it can go on."""
+        self.loop.stop()
+        self._runs = False
+
+    @property
+    def runs(self) -> bool:
+        """Whether the loop has been started and not stopped; it may have halted."""
+        return self._runs
 
     def detach(self, pool: Collection[int]) -> None:
         """Stops the loop, which gives everything back, and closes its sensor; once for each."""
         if self._detached:
             return
-        self.loop.stop()
+        self.stop()
         self._past_on_lent_ns = self.on_lent_ns(pool)
         self._past_displacements = self.displacements
         self._past, self._detached = self.counters(), True
         self.loop.sensor.close()
-
-    @property
-    def detached(self) -> bool:
-        """Whether the loop has been stopped and no other is in its place."""
-        return self._detached
 
     def counters(self) -> dict[str, int]:
         """What this loop and those before it have counted (csrc/loop/loop.h)."""

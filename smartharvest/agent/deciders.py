@@ -38,9 +38,9 @@ def choose_policy(settings: Settings, spec: str, total: int, *, preempts: bool) 
             safeguard=settings.safeguard,
             learner=settings.learner,
             options=LearningOptions(
-                features_after_exhaustion=settings.features_after_exhaustion,  # type: ignore[arg-type]
-                exhausted_windows=settings.exhausted_windows,  # type: ignore[arg-type]
-                label=settings.label,  # type: ignore[arg-type]
+                features_after_exhaustion=settings.features_after_exhaustion,
+                exhausted_windows=settings.exhausted_windows,
+                label=settings.label,
             ),
         )
 

@@ -21,7 +21,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from smartharvest.config.settings import FIELDS, LIVE, Settings
+from smartharvest.config.settings import Settings, host_settings
 from smartharvest.errors import SmartHarvestError
 from smartharvest.guardian.guard import Guard
 from smartharvest.guardian.supervisor import Keeper
@@ -38,11 +38,6 @@ TRIAL_S = 20.0
 """How long the new program may take to start and read its configuration."""
 _HANDOFF = "SMARTHARVEST_INHERITANCE"
 _TRIAL = "SMARTHARVEST_TRIAL"
-_NOT_ON_THE_HOST = LIVE | {
-    *("audit_log", "audit_size", "metrics", "model", "learner", "cost", "label", "window"),
-    *("features_after_exhaustion", "exhausted_windows", "duration", "on_death", "rescue"),
-}
-"""Settings that change nothing about what is arranged on the host."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -72,9 +67,10 @@ class HandoffState:
 
     def fits(self, settings: Settings) -> bool:
         """Whether these settings want the host arranged in the same way."""
+        default = host_settings(Settings())
         return all(
-            self.arrangement.get(name, text_of(Settings(), name)) == text
-            for name, text in arrangement_of(settings).items()
+            self.arrangement.get(name, default[name]) == text
+            for name, text in host_settings(settings).items()
         )
 
     def give_back(self) -> None:
@@ -88,15 +84,6 @@ class HandoffState:
                 self.keeper.end()
             elif self.guardian is not None and (guard := Guard.watching(self.guardian)):
                 guard.end()
-
-
-def text_of(settings: Settings, name: str) -> str:
-    return repr(getattr(settings, FIELDS[name].name))
-
-
-def arrangement_of(settings: Settings) -> dict[str, str]:
-    """The settings that the host is arranged by."""
-    return {name: text_of(settings, name) for name in FIELDS.keys() - _NOT_ON_THE_HOST}
 
 
 def replace_program(left: HandoffState | None) -> None:

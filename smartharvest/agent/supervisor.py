@@ -34,7 +34,7 @@ from smartharvest.agent.report import Report
 from smartharvest.algorithm.algorithm1 import Decision
 from smartharvest.algorithm.controller import Controller
 from smartharvest.algorithm.policy import Policy
-from smartharvest.config.settings import Settings, changed_settings, setting_value
+from smartharvest.config.settings import FIELDS, Settings, changed_settings
 from smartharvest.core import _loop
 from smartharvest.core._learner import Decider
 from smartharvest.core.window import Window
@@ -58,8 +58,6 @@ _package_log = logging.getLogger("smartharvest")
 CHORES_NS = 50_000_000
 """How often beats, the guardian and the socket's clients have their turn while windows come."""
 PUBLISH_S = 1.0
-_OF_THE_POLICY = frozenset({"policy", "safeguard"})
-"""Settings that concern the policy alone: the loop goes on."""
 
 
 def _ignore(*_: object) -> None:
@@ -261,12 +259,13 @@ class Supervisor:
             self.settings.promise_probability,
         )
         self._attach_loop()
+        self._set_limits()
         cpu_s, began_s = time.process_time(), time.monotonic()
         self._began = cpu_s, began_s
         socket = self._listen()
         self._control.inhibit({"operator": self.paused})
         try:
-            self._control.loop.start()
+            self._control.start()
             self._enter_running()
             self._report_scheduling()
             started()
@@ -352,8 +351,9 @@ class Supervisor:
             case Failed(error):
                 raise error
 
-    def _rebuild(self, seen: Survey, why: str) -> None:
-        """Goes on with a loop for the host as ``seen``, or with another arrangement."""
+    def _rebuild(self, seen: Survey, why: str, *, keeps_loop: bool = True) -> None:
+        """Goes on with the host as ``seen``: the same loop with other cores if it ``keeps_loop``
+        and can, or another loop, or another arrangement."""
         arrangement, total = self.arrangement, self.capacity.total
         if arrangement.was_remade(seen):
             _log.warning("A group was removed and made again: starting from its originals")
@@ -370,31 +370,54 @@ class Supervisor:
             self._control.give_everything_back()
             self.rearrange(self.settings, keeps_arranged=True)
         else:
-            self._replace_loop(seen, why)
+            self._go_on(seen, why, keeps_loop and arrangement.can_keep_loop(seen))
 
-    def _replace_loop(self, seen: Survey, why: str) -> None:
-        _log.info("The loop starts again: %s", why)
+    def _go_on(self, seen: Survey, why: str, keeps_loop: bool) -> None:
+        """Lends the cores of the host as ``seen``, with the same loop or another one."""
+        control, arrangement = self._control, self.arrangement
+        decider = self.make_decider(control.controller.policy)
+        if (
+            keeps_loop
+            and seen == arrangement.snapshot
+            and not (control.controller.loop_decides or decider)
+        ):
+            control.controller.keep_idle = self.capacity.keep_idle
+            return  # the next plan is all it takes
+        _log.info("%s: %s", "Lending other cores" if keeps_loop else "The loop starts again", why)
         self._priority.put_back()  # new threads of the loop inherit it
-        self.arrangement.enter_phase(Phase.ARRANGING)
-        self._control.detach(self.capacity.pool)
-        self.arrangement.rearrange(seen)
-        self._watch.check.start_anew()
-        self._attach_loop()
-        self._control.loop.start()
+        arrangement.enter_phase(Phase.ARRANGING)
+        if keeps_loop:
+            control.stop()
+        else:
+            control.detach(self.capacity.pool)
+        arrangement.rearrange(seen)
+        if keeps_loop:
+            arrangement.change_loop()
+            control.decide_with(decider)
+        else:
+            self._watch.check.start_anew()
+            self._attach_loop()
+        self._set_limits()
+        control.start()
         self._enter_running()
+
+    def _set_limits(self) -> None:
+        controller = self._control.controller
+        controller.keep_idle = self.capacity.keep_idle
+        controller.can_lend = self.capacity.max_shared > 0
 
     def _attach_loop(self) -> None:
         built = self.arrangement.built
         known = None if built is None else built.sensing.name
         built = self.arrangement.make_loop(self._watch.failed_sensors, known)
-        controller = self._control.controller
-        controller.keep_idle = self.capacity.keep_idle
-        controller.can_lend = self.capacity.max_shared > 0
-        self._control.attach(built.loop, self.make_decider(controller.policy))
+        self._control.attach(built.loop, self.make_decider(self._control.controller.policy))
 
     def _enter_running(self) -> None:
         self.arrangement.enter_phase(Phase.RUNNING)
-        if self.arrangement.runs_tasks:  # otherwise nobody runs there whom it could hold up
+        self._lower_priority()
+
+    def _lower_priority(self) -> None:
+        if self.arrangement.tree.runs_tasks:  # otherwise nobody runs there whom it could hold up
             self._priority.lower(self.settings.control_priority)
 
     def _report_scheduling(self) -> None:
@@ -517,42 +540,45 @@ class Supervisor:
         """Goes on with other settings. Raises ConfigError; the old ones are in force then."""
         changed = sorted(changed_settings(self.settings, new))
         try:
-            self._apply(new)
+            if changed:
+                self._apply(new)
         except (SmartHarvestError, OSError) as error:
             _log.warning("%s: %s; the configuration in force stays", kind, error)
             self.audit_event(f"{kind} refused", changed=changed, why=str(error))
             raise ConfigError(f"{error}; the configuration in force stays") from error
-        values = {name: str(setting_value(new, name)) for name in changed}
+        values = {name: str(getattr(new, FIELDS[name].name)) for name in changed}
         _log.info("%s: %s", kind.capitalize(), values or "nothing has changed")
         self.audit_event(kind, **values)
         return {"changed": changed, "restarts": False}
 
     def _apply(self, new: Settings) -> None:
-        """Takes up settings of which only live ones differ.
+        """Takes up settings of which none that differs needs another arrangement.
 
         Raises what a start with them would raise; the old ones are in force then.
         """
         control, arrangement = self._control, self.arrangement
-        old, changed = self.settings, changed_settings(self.settings, new)
-        if not changed:
-            return
         controller = control.controller
-        old_policy = controller.policy
+        old, old_policy = self.settings, controller.policy
+        changed = changed_settings(old, new)
         self.settings = arrangement.settings = new
         try:
             seen = arrangement.poll()
-            if changed & _OF_THE_POLICY:
+            if changed.keys() & {"policy", "safeguard"}:
                 controller.change_policy(self.make_policy())
-            decides = controller.loop_decides or self.make_decider(controller.policy) is not None
-            if changed - _OF_THE_POLICY or decides:
-                self._rebuild(seen, "the configuration has changed")
+            self._rebuild(
+                seen,
+                "the configuration has changed",
+                keeps_loop="rebuild" not in changed.values(),
+            )
         except (SmartHarvestError, OSError):
             self.settings = arrangement.settings = old
             controller.change_policy(old_policy)
-            if control.detached:  # and no other in its place
+            if not control.runs:
                 self._rebuild(arrangement.poll(), "the configuration stays")
             raise
-        controller.keep_idle = seen.capacity.keep_idle
+        if "control_priority" in changed:
+            self._priority.put_back()
+            self._lower_priority()
         if any(name.startswith("long_term") or name == "waits" for name in changed):
             controller.change_long_term(long_term_of(new), judged_waits_of(new))
             control.change_wait_reader(self._make_wait_reader())

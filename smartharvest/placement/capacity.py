@@ -52,6 +52,7 @@ from typing import NamedTuple
 from smartharvest.errors import ConfigError, TargetError
 from smartharvest.host.cpulist import format_cpulist
 from smartharvest.host.topology import Topology, remarks
+from smartharvest.printable import counted
 
 
 class PrimaryCpus(NamedTuple):
@@ -86,6 +87,8 @@ class Capacity:
     """How many of the lendable CPUs are whole cores together; empty: any number is."""
     remarks: tuple[str, ...] = ()
     """Why the order is as it is, one line each."""
+    notes: tuple[str, ...] = ()
+    """What the settings ask for that this host does not have, one line each."""
     kinds: tuple[int, ...] = ()
     """Of each lendable CPU, rising: cores of one kind are alike but for who uses them."""
 
@@ -203,6 +206,12 @@ def plan_capacity(
     total = len(pool) - elastic_min
     keep_idle = max(1, keep_idle)
     most = min(len(lendable) - elastic_min, total if max_harvest is None else max_harvest)
+    notes = []
+    if max_harvest is not None and max_harvest > (limit := min(most, total - keep_idle)):
+        notes.append(
+            f"max_harvest: {max_harvest} is more than this host can lend; "
+            f"at most {counted(limit, 'core')} {'is' if limit == 1 else 'are'} lent"
+        )
     max_harvest = min(most, total - keep_idle)
     capacity = Capacity(
         pool=pool,
@@ -214,6 +223,7 @@ def plan_capacity(
         keep_idle=keep_idle,
         whole=whole,
         remarks=remarks(machine, pool, whole_cores),
+        notes=tuple(notes),
         kinds=machine.kinds(lendable),
     )
     return replace(
@@ -270,19 +280,21 @@ def _check_limits(
     if not 0 <= elastic_min < len(pool):
         raise ConfigError(
             f"elastic_min: {elastic_min} leaves the primary none of the pool's "
-            f"{len(pool)} cores; choose 0..{len(pool) - 1}"
+            f"{counted(len(pool), 'core')}; choose 0..{len(pool) - 1}"
         )
     if elastic_min > len(lendable):
         raise ConfigError(
-            f"elastic_min: {elastic_min} is more than the {len(lendable)} cores that can be lent "
-            f"({format_cpulist(lendable)}); the others are pinned to, or used by others"
+            f"elastic_min: {elastic_min} is more than the "
+            f"{counted(len(lendable), 'core')} that can be lent ({format_cpulist(lendable)}); "
+            "tasks are pinned to the others"
         )
     if max_harvest is not None and max_harvest < 0:
         raise ConfigError(f"max_harvest: {max_harvest} is negative; choose 0 or more")
-    if not 0 <= keep_idle <= len(pool) - elastic_min:
+    most = len(pool) - elastic_min
+    if not 0 <= keep_idle <= most:
         raise ConfigError(
-            f"keep_idle: {keep_idle} is not possible with {len(pool) - elastic_min} primary cores; "
-            f"choose 0..{len(pool) - elastic_min}"
+            f"keep_idle: {keep_idle} is not possible with {counted(most, 'primary core')}; "
+            f"choose 0..{most}"
         )
 
 

@@ -53,7 +53,7 @@ def make_sensor(
                 raise
             why_not.append(f"{name}: {error.strerror}")
         else:
-            return Sensing(sensor, name, "; ".join(why_not) or "the best there is")
+            return Sensing(sensor, name, "; ".join(why_not) or "selected automatically")
     raise SensorError(f"no sensor is left: {'; '.join(why_not)}")
 
 
@@ -67,7 +67,7 @@ def resync(sensor: _sensors.Sensor) -> int:
     try:
         drift = sensor.resync()
     except OSError as error:
-        _log.warning("sensor: cannot be resynchronised: %s", error.strerror)
+        _log.warning("sensor: resynchronising failed: %s", error.strerror)
         return 0
     return drift["cpus"] + abs(drift["busy"]) + abs(drift["wanting"])
 

@@ -59,7 +59,9 @@ def agents(state_dir: str) -> list[str]:
 def not_one(state_dir: str, count: int) -> str:
     """What to do where ``count`` agents run and one is meant."""
     if not count:
-        return f"no agent runs in {state_dir}; start one, or name its --state-dir"
+        return (
+            f"No agent is running (state directory {state_dir}); start one, or give its --state-dir"
+        )
     return (
         f"{count} agents run in {state_dir}; choose one with --pid (smartharvest status lists them)"
     )

@@ -8,9 +8,7 @@ copy of the state: it cannot hold up the agent.
 
 from __future__ import annotations
 
-import ipaddress
 import json
-import re
 import threading
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -22,22 +20,6 @@ if TYPE_CHECKING:
     from wsgiref.types import StartResponse
 
     from prometheus_client.core import Metric
-
-
-def parse_loopback(value: object, key: str) -> str:
-    """``ADDRESS:PORT`` of this host alone. Raises ConfigError for any other."""
-    host, colon, port = str(value).rpartition(":") if isinstance(value, str) else ("", "", "")
-    try:
-        address = ipaddress.ip_address(host.strip("[]"))
-    except ValueError:
-        address = None
-    if address is None or not colon or not re.fullmatch("[0-9]{1,5}", port):
-        raise ConfigError(f"{key}: {value!r} is no address and port; write it as 127.0.0.1:9464")
-    if not address.is_loopback:
-        raise ConfigError(f"{key}: {value!r} is not this host alone; use 127.0.0.1 or [::1]")
-    if not 1 <= int(port) <= 65535:
-        raise ConfigError(f"{key}: port {port} is not in 1..65535")
-    return str(value)
 
 
 class Metrics:

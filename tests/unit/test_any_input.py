@@ -21,8 +21,9 @@ from hypothesis import strategies as st
 
 from smartharvest.agent.admin import REQUESTS, TakeUp, parse_request
 from smartharvest.algorithm.learning.model_file import DamagedModel, read_model
-from smartharvest.cli.audit import explain
-from smartharvest.cli.model import parse_window
+from smartharvest.cli.explain import explain
+from smartharvest.cli.lab.model import parse_window
+from smartharvest.config.addresses import parse_loopback
 from smartharvest.config.durations import parse_duration_ns
 from smartharvest.config.settings import Settings
 from smartharvest.config.sizes import parse_size_bytes
@@ -38,7 +39,6 @@ from smartharvest.host.target.targets import parse_target
 from smartharvest.host.target.virtual_machines import keeps_idle_cpus
 from smartharvest.lab.simulator.workload_file import load_workload
 from smartharvest.printable import printable
-from smartharvest.telemetry.metrics import parse_loopback
 
 LONG = "9" * 5000
 """More digits than Python turns into a number."""

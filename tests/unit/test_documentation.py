@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
 
 from smartharvest import errors
-from smartharvest.cli import COMMANDS
+from smartharvest.cli import cli
+from smartharvest.cli.command_group import LazyGroup
 from smartharvest.config.settings import FIELDS
 from smartharvest.host.journal.contents import JournalError
 from tests.commands import smartharvest_here
@@ -19,7 +22,7 @@ DOCUMENTS = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
 
 
 def test_every_command_is_in_the_reference() -> None:
-    missing = [command.name for command in COMMANDS if f"`{command.name}`" not in REFERENCE]
+    missing = [name for name in cli.load_all() if f"`{name}`" not in REFERENCE]
     assert not missing
 
 
@@ -31,6 +34,15 @@ def test_every_exit_code_is_in_the_reference_and_the_readme() -> None:
             assert f"\n| {code} | " in text, code
 
 
+def commands(group: click.Group, *before: str) -> Iterator[tuple[str, ...]]:
+    """The words of every command below ``group``."""
+    loaded = group.load_all() if isinstance(group, LazyGroup) else group.commands
+    for name, command in loaded.items():
+        yield (*before, name)
+        if isinstance(command, click.Group):
+            yield from commands(command, *before, name)
+
+
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_every_link_to_a_file_leads_somewhere(document: Path) -> None:
     for link in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", document.read_text()):
@@ -39,7 +51,7 @@ def test_every_link_to_a_file_leads_somewhere(document: Path) -> None:
 
 
 def test_every_flag_that_is_written_about_exists() -> None:
-    shown = "".join(smartharvest_here(str(c.name), "--help").out for c in COMMANDS)
+    shown = "".join(smartharvest_here(*words, "--help").out for words in commands(cli))
     ours = {f"--{name.replace('_', '-')}" for name in FIELDS}
     for name in ("tutorial.md", "howto.md", "troubleshooting.md"):
         text = (ROOT / "docs" / name).read_text()

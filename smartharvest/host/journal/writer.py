@@ -30,7 +30,7 @@ from smartharvest.host.journal.heirs import MASK, has_inherited
 from smartharvest.host.journal.journal import Journal
 from smartharvest.host.journal.restoration import WriteLog, is_same, move, no_log, put_back
 from smartharvest.host.process import tasks
-from smartharvest.printable import told_shortly
+from smartharvest.printable import shortened
 
 _log = logging.getLogger(__name__)
 
@@ -301,7 +301,7 @@ class HostWriter:
             self._journal.release()
             raise RightsError(
                 f"{self._journal.path}: not everything could be put back: "
-                f"{told_shortly(result.failed)}; run smartharvest restore"
+                f"{shortened(result.failed)}; run smartharvest restore"
             )
         self._journal.close()
         return result.restored

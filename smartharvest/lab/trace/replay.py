@@ -93,9 +93,9 @@ class _Run:
         if keep_idle > cores:
             raise ConfigError(f"keep_idle: {keep_idle} is more than the {cores} cores of the trace")
         options = LearningOptions(
-            features_after_exhaustion=settings.features_after_exhaustion,  # type: ignore[arg-type]
-            exhausted_windows=settings.exhausted_windows,  # type: ignore[arg-type]
-            label=settings.label,  # type: ignore[arg-type]
+            features_after_exhaustion=settings.features_after_exhaustion,
+            exhausted_windows=settings.exhausted_windows,
+            label=settings.label,
         )
 
         def make(name: str) -> Policy:

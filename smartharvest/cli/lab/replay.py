@@ -1,4 +1,4 @@
-"""``smartharvest replay``: what would each policy have lent on a recorded host?"""
+"""``smartharvest lab replay``: what each policy would have lent on a recorded host."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from smartharvest.algorithm.policy import POLICY_NAMES, check_policy
+from smartharvest.cli.command_group import examples
 from smartharvest.cli.settings_options import settings_from, settings_options
 from smartharvest.lab.trace.comparison import draw, table
 from smartharvest.lab.trace.reader import TraceReader
@@ -24,12 +25,14 @@ DEFAULT_POLICIES = (
 )
 
 
-@click.command()
+@click.command(
+    epilog=examples("smartharvest lab replay web.trace --policy smartharvest --plot web.png")
+)
 @click.argument("trace", type=click.Path(dir_okay=False))
 @click.option("--policy", "policies", multiple=True, metavar="POLICY",
               help=f"May be repeated: {', '.join(POLICY_NAMES)}.  "
                    f"[default: {' '.join(DEFAULT_POLICIES)}]")  # fmt: skip
-@click.option("--partial", is_flag=True, help="Take what there is of a trace without its end.")
+@click.option("--partial", is_flag=True, help="Read what there is of a trace without its end.")
 @click.option("--plot", metavar="FILE", help="Draw the comparison into a PNG (needs matplotlib).")
 @settings_options(
     "window",
@@ -53,10 +56,10 @@ def replay(
     as_json: bool,
     **options: Any,
 ) -> None:
-    """Compare policies on TRACE, as recorded by `smartharvest record`.
+    """Compare policies on TRACE, a recording of `smartharvest record`.
 
-    Runs the agent's own loop and policies in virtual time. A trace does not know what lending would
-    have done to the service: read "short" as how often it would have had to wait for cores.
+    Runs the agent's own loop and policies in virtual time. A trace does not show what lending would
+    have done to the service: "short" is how often it would have had to wait for cores.
     """
     for policy in policies:
         check_policy(policy)

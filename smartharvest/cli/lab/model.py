@@ -1,4 +1,4 @@
-"""``smartharvest model``: what has been learned."""
+"""``smartharvest lab model``: what an agent has learned."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ import click
 from smartharvest.algorithm.learning.base import FEATURE_NAMES, Features, Model
 from smartharvest.algorithm.learning.learners import make_learner
 from smartharvest.algorithm.learning.model_file import DamagedModel, Shape, read_model
-from smartharvest.cli.command_list import CommandList
+from smartharvest.cli.command_group import CommandGroup
 from smartharvest.errors import ConfigError
+from smartharvest.printable import counted
 
 
-@click.group(cls=CommandList)
+@click.group(cls=CommandGroup)
 def model() -> None:
-    """Look at a saved model."""
+    """Show what an agent has learned."""
 
 
 @model.command()
@@ -24,11 +25,11 @@ def model() -> None:
 @click.option(
     "--window",
     metavar="MIN,MAX,MEAN,STD,MEDIAN",
-    help="A window's busy cores, to see what is predicted after it.",
+    help="Busy cores of a window, to see the prediction after it.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 def show(file: str, window: str | None, as_json: bool) -> None:
-    """Print each class's weights, and its predicted cost after a given window."""
+    """Print the weights of each class, and its predicted cost after a given window."""
     shape, lessons, learner = open_model(file)
     features = None if window is None else parse_window(window)
     scores = None if features is None else learner.scores(features)
@@ -57,7 +58,7 @@ def open_model(file: str) -> tuple[Shape, int, Model]:
     except DamagedModel as error:
         raise ConfigError(str(error)) from None
     except (KeyError, ValueError, TypeError) as error:
-        raise ConfigError(f"{file}: is no model this version knows: {error}") from None
+        raise ConfigError(f"{file}: is no model of this version: {error}") from None
     return shape, lessons, learner
 
 
@@ -87,7 +88,7 @@ def format_model(
     lines = [
         f"{shape['learner']}, {shape['classes']} classes, {shape['cost']} cost of the "
         f"{shape['label']} peak, learning rate {shape['learning_rate']}, "
-        f"windows of {shape['window_ns'] / 1e6:g} ms, {lessons} lessons",
+        f"windows of {shape['window_ns'] / 1e6:g} ms, {counted(lessons, 'lesson')}",
         "of " + ", ".join(shape["primary"]),
         "",
     ]

@@ -1,4 +1,4 @@
-"""``smartharvest reproduce``: the paper's evaluation on the simulated server."""
+"""``smartharvest lab reproduce``: the paper's evaluation on the simulated server."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ TABLES = ("1", "2", "3")
               help="Only this figure; may be repeated.")  # fmt: skip
 @click.option("--table", "tables", type=click.Choice(TABLES), multiple=True, metavar="1|2|3",
               help="Only this table; may be repeated.")  # fmt: skip
-@click.option("--out", required=True, metavar="DIR", help="Where the CSVs and PNGs go.")
+@click.option("--out", required=True, metavar="DIR", help="Directory for the CSVs and PNGs.")
 @click.option("--page", "page_file", metavar="FILE",
-              help="Where the page about it goes.  [default: DIR/evaluation.md]")  # fmt: skip
+              help="File for the page about it.  [default: DIR/evaluation.md]")  # fmt: skip
 @click.option("--seeds", type=click.IntRange(1, 100), default=3, show_default=True, metavar="N",
               help="Runs of each experiment, from seed 1 on.")  # fmt: skip
 @click.option("--processes", type=click.IntRange(1, 256), metavar="N",
-              help="Simulations side by side.  [default: one for each CPU]")  # fmt: skip
+              help="Simulations at the same time.  [default: one for each CPU]")  # fmt: skip
 def reproduce(
     figures: tuple[str, ...],
     tables: tuple[str, ...],
@@ -36,8 +36,8 @@ def reproduce(
 ) -> None:
     """Repeat section 5 of the paper: data, figures, and a verdict for each of its claims.
 
-    The primaries and the host are simulated, the agent is the real one with the paper's settings.
-    A few minutes on two cores; needs matplotlib.
+    The primaries and the host are simulated; the agent is the real one with the paper's settings.
+    Takes a few minutes on two cores and needs matplotlib.
     """
     from smartharvest.lab.reproduction.document import Conditions, check_drawing, page, write_part
     from smartharvest.lab.reproduction.evaluation import PARTS
@@ -51,7 +51,7 @@ def reproduce(
         os.makedirs(out, exist_ok=True)
         os.makedirs(os.path.dirname(page_path) or ".", exist_ok=True)
     except OSError as error:
-        raise ConfigError(f"out: {out}: cannot be made: {error.strerror}") from None
+        raise ConfigError(f"out: {out}: cannot be created: {error.strerror}") from None
     processes = processes or len(os.sched_getaffinity(0))
     began = time.monotonic()
     findings, runs = run(parts, range(1, seeds + 1), processes, _Progress())
@@ -71,16 +71,16 @@ def reproduce(
 
 
 class _Progress:
-    """A line that says how far it is; on a terminal it stays one."""
+    """Prints the progress; on a terminal in one line."""
 
     def __init__(self) -> None:
         self._terminal = sys.stderr.isatty()
-        self._told = -1
+        self._shown = -1
 
     def __call__(self, done: int, total: int) -> None:
         tenth = 10 * done // total if total else 10
-        if not self._terminal and tenth == self._told:
+        if not self._terminal and tenth == self._shown:
             return
-        self._told = tenth
+        self._shown = tenth
         end = "\r" if self._terminal and done < total else "\n"
         click.echo(f"{done} of {total} simulations{end}", err=True, nl=False)

@@ -1,4 +1,4 @@
-"""``smartharvest record``: keep what a service does, to try policies on it later."""
+"""``smartharvest lab record``: a trace of what a service does."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from typing import Any
 
 import click
 
+from smartharvest.cli.command_group import examples
 from smartharvest.cli.settings_options import settings_from, settings_options
 from smartharvest.lab.trace.recording import Recording
 from smartharvest.lab.trace.recording import record as record_host
+from smartharvest.printable import counted
 
 
-@click.command()
+@click.command(epilog=examples("smartharvest record web.trace --primary cgroup:web --seconds 60"))
 @click.argument("out", type=click.Path(dir_okay=False))
 @click.option("--seconds", type=click.FloatRange(min=0.1), metavar="S",
               help="How long to record.  [default: until ctrl-C]")  # fmt: skip
@@ -24,8 +26,8 @@ from smartharvest.lab.trace.recording import record as record_host
 def record(out: str, seconds: float | None, overwrite: bool, as_json: bool, **options: Any) -> None:
     """Record the primary's busy cores and demand into OUT. Changes nothing else on the host.
 
-    Nothing is lent meanwhile. Ends after --seconds, or on SIGINT or SIGTERM, with a whole trace;
-    a recorder that is killed leaves one that `replay --partial` reads.
+    Nothing is lent meanwhile. Ends after --seconds, or on SIGINT or SIGTERM, with a complete trace;
+    `lab replay --partial` reads what a killed recorder leaves.
     """
     stops: list[int] = []
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -40,13 +42,14 @@ def format_recording(done: Recording) -> str:
     """The figures in words."""
     late = done.lateness_us
     lines = [
-        f"recorded {done.seconds:.1f} s with {done.sensor} ({done.sensor_reason}) into "
-        f"{done.path}: {done.bytes:,} bytes, {done.changes} changes",
-        f"busy {done.mean_busy:.2f} of {done.cores} cores on average; {done.polls} looks, late by "
+        f"recorded {done.seconds:.1f} s with sensor {done.sensor} ({done.sensor_reason}) into "
+        f"{done.path}: {done.bytes:,} bytes, {counted(done.changes, 'change')}",
+        f"busy {done.mean_busy:.2f} of {counted(done.cores, 'core')} on average; "
+        f"{counted(done.polls, 'poll')}, late by "
         f"{late['p50']:.0f} us (p50), {late['p99']:.0f} us (p99), {late['max']:.0f} us (max)",
-        f"the recorder took {done.cpu:.1%} of one core",
+        f"the recorder used {done.cpu:.1%} of one core",
     ]
     if done.gaps:
-        lost = f", {done.lost} changes were not written in time" if done.lost else ""
-        lines.append(f"{done.gaps} times nobody looked for a while{lost}: replays pass over it")
+        lost = f", {counted(done.lost, 'change')} not written in time" if done.lost else ""
+        lines.append(f"{counted(done.gaps, 'gap')} without polls{lost}: replays skip them")
     return "\n".join(lines)

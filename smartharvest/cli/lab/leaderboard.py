@@ -1,4 +1,4 @@
-"""``smartharvest simulate --policies``: many policies on many workloads."""
+"""``smartharvest lab simulate --policies``: many policies on many workloads."""
 
 from __future__ import annotations
 
@@ -67,5 +67,5 @@ def show_leaderboard(
 def _names(text: str, key: str) -> list[str]:
     names = list(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
     if not names:
-        raise ConfigError(f"{key}: names nothing; write such as a,b")
+        raise ConfigError(f"{key}: the list is empty; write names such as a,b")
     return names

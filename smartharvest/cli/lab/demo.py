@@ -1,5 +1,7 @@
-"""``smartharvest demo``: a real server and a real batch on this machine, six ways to share it, or a
-simulated one where that is not allowed."""
+"""``smartharvest lab demo``: six ways for a server and a batch to share this machine.
+
+Without the rights for that, the server is simulated.
+"""
 
 from __future__ import annotations
 
@@ -23,16 +25,18 @@ ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     metavar="N",
     help="Total time of the run.",
 )
-@click.option("--seed", type=int, default=1, show_default=True, help="Of traffic and order.")
+@click.option(
+    "--seed", type=int, default=1, show_default=True, help="Seed of the traffic and of the order."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 @click.pass_obj
 def demo(obj: dict[str, bool], seconds: int, seed: int, as_json: bool) -> None:
-    """Harvest on this machine for about a minute and show what it cost and brought.
+    """Lend cores on this machine for about a minute, and show gain and cost.
 
-    Makes its own groups, starts a latency-sensitive server (with its load generator) in the primary
-    and a CPUBully in the elastic one, compares six ways to share the cores in interleaved rounds,
-    and removes everything again. Without root or writable cgroups the same traffic and policies run
-    on a simulated server.
+    Creates its own groups, starts a latency-sensitive server (with its load generator) in the
+    primary and a CPUBully in the elastic group, compares six ways to share the cores in
+    interleaved rounds, and removes everything again. Without root or writable cgroups the same
+    traffic and policies run on a simulated server.
     """
     from smartharvest.lab.demo.groups import demo_groups, why_not_here
     from smartharvest.lab.demo.phases import plan_rounds
@@ -41,9 +45,9 @@ def demo(obj: dict[str, bool], seconds: int, seed: int, as_json: bool) -> None:
     from smartharvest.lab.demo.standstill import Standstills
     from smartharvest.lab.demo.table import format_table
 
-    plan_rounds(seconds)  # too few of them is known before anything is made
+    plan_rounds(seconds)  # refuses too few before anything is created
     if not obj["debug"]:
-        logging.getLogger().setLevel(logging.WARNING)  # its many short runs would say the same
+        logging.getLogger().setLevel(logging.WARNING)  # its many short runs log the same lines
     for number in ENDING:
         signal.signal(number, _end)
 
@@ -57,13 +61,13 @@ def demo(obj: dict[str, bool], seconds: int, seed: int, as_json: bool) -> None:
                 bench, Standstills(bench.cpus), seconds=seconds, seed=seed, progress=progress
             )
     else:
-        progress(f"{reason}: a simulated server instead")
+        progress(f"{reason}: using a simulated server")
         document = run_simulated_demo(seconds=seconds, seed=seed, reason=reason, progress=progress)
     click.echo(json.dumps(document) if as_json else format_table(document))
 
 
 def _end(_number: int, _frame: FrameType | None) -> None:
-    """Once only: what follows is the giving back."""
+    """Runs once: the next signal must not interrupt the cleanup."""
     for number in ENDING:
         signal.signal(number, signal.SIG_IGN)
     raise click.Abort

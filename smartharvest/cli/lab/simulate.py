@@ -1,4 +1,4 @@
-"""``smartharvest simulate``: what would be harvested, and at what cost?"""
+"""``smartharvest lab simulate``: what a policy would lend, and at what cost."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from smartharvest.algorithm.policy import POLICY_NAMES, check_policy
-from smartharvest.cli.leaderboard import show_leaderboard
+from smartharvest.cli.lab.leaderboard import show_leaderboard
 from smartharvest.cli.settings_options import settings_from, settings_options
 from smartharvest.config.settings import Settings
 from smartharvest.errors import ConfigError
@@ -29,7 +29,7 @@ from smartharvest.errors import ConfigError
               show_default=True, metavar="N",
               help="May be repeated: then mean and spread.")  # fmt: skip
 @click.option("--primary-cores", type=click.IntRange(min=1, max=1024), metavar="N",
-              help="The primaries' cores. Default: the sum of the workload's.")  # fmt: skip
+              help="Cores of the primaries. Default: the sum of the workload's.")  # fmt: skip
 @settings_options(
     "window", "poll", "cost", "safeguard", "learner", "keep_idle", "max_harvest",
     "features_after_exhaustion", "exhausted_windows", "long_term_share", "long_term_threshold",
@@ -40,13 +40,12 @@ from smartharvest.errors import ConfigError
 @click.option("--label", type=click.Choice(["busy", "demand"]), default="busy", show_default=True,
               help="Which peak is learned: of busy cores (paper) or of demand.")  # fmt: skip
 @click.option("--events", is_flag=True, help="Weigh windows by time and act on events, as the "
-              "agent does where the kernel tells of each; else poll and sample.")  # fmt: skip
-@click.option("--policies", metavar="P,P...", help="A leaderboard of these policies and bounds: "
-              "tells how each fares under the conditions it was made for.")  # fmt: skip
-@click.option("--workloads", metavar="W,W...", help="Of the leaderboard: names, files, or the sets "
-              "calibrated, bursty, held-out. Default: calibrated,bursty.")  # fmt: skip
+              "agent does where the sensor sees each; otherwise poll and sample.")  # fmt: skip
+@click.option("--policies", metavar="P,P...", help="Compare these policies, bounds.")  # fmt: skip
+@click.option("--workloads", metavar="W,W...", help="Workloads to compare them on: names, files, "
+              "or the sets calibrated, bursty, held-out. Default: calibrated,bursty.")  # fmt: skip
 @click.option("--mechanisms", default="cpugroups,ipi,linux", show_default=True, metavar="M,M...",
-              help="Of the leaderboard.")  # fmt: skip
+              help="Mechanisms to compare them with.")  # fmt: skip
 @click.option("--csv", "as_csv", is_flag=True, help="Print the leaderboard's rows as CSV.")
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 def simulate(
@@ -69,8 +68,8 @@ def simulate(
     """Run a policy on a simulated server, in virtual time and from a seed.
 
     The loop, the policies and the safeguards are those of the agent; only the host is simulated.
-    The same seed gives the same traffic under every policy, and the same output. Defaults are the
-    paper's agent: sampled windows, the peak of busy cores as label, every wait counted.
+    The same seed gives the same traffic under every policy, and the same output. The defaults are
+    those of the paper: sampled windows, the peak of busy cores as label, every wait counted.
     """
     from smartharvest.agent.deciders import make_long_term
     from smartharvest.lab.simulator.report import document, format_outcomes
@@ -149,7 +148,7 @@ def _learning_options(settings: Settings, label: str) -> Any:
     from smartharvest.algorithm.learning.options import LearningOptions
 
     return LearningOptions(
-        features_after_exhaustion=settings.features_after_exhaustion,  # type: ignore[arg-type]
-        exhausted_windows=settings.exhausted_windows,  # type: ignore[arg-type]
+        features_after_exhaustion=settings.features_after_exhaustion,
+        exhausted_windows=settings.exhausted_windows,
         label=label,  # type: ignore[arg-type]
     )
