@@ -465,7 +465,7 @@ class Run:
             self._priority.lower(self._session.settings.control_priority)
 
     def _give_backs(self) -> dict[str, int]:
-        """How often doubt took the cores back, by reason; see docs/operations.md."""
+        """How often doubt took the cores back, by reason; see docs/reference/failures.md."""
         counters = self.counters()
         return {
             "plan expired": counters["plans_expired"],

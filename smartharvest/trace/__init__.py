@@ -1,4 +1,4 @@
-"""Recorded hosts: what was busy when, kept in a file and played to policies (docs/traces.md)."""
+"""Recorded hosts: what was busy when, kept in a file and played to policies (docs/how-to/record-and-replay.md)."""
 
 from smartharvest._trace import CHANGE, UNSEEN
 from smartharvest.trace.format import Header, Stretch, TraceError
