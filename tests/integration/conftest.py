@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from smartharvest.host import tasks
-from smartharvest.succession import SIGNALS
+from smartharvest.agent.reexec import SIGNALS
+from smartharvest.host.process import tasks
 from tests.integration.hosts import Host
 from tests.integration.processes import Processes
 from tests.integration.worlds import World, make_world

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from smartharvest.host.cgroup import CgroupTree, Group
+from smartharvest.host.cgroup.tree import CgroupTree, Group
 from smartharvest.host.cpulist import parse_cpulist
 from tests.commands import LONGEST_S
 from tests.integration.processes import Processes

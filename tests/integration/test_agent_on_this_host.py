@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from smartharvest._sensors import BpfSensor
-from smartharvest.host.cgroup import CgroupTree
+from smartharvest.core._sensors import BpfSensor
+from smartharvest.host.cgroup.tree import CgroupTree
 from smartharvest.host.cpulist import parse_cpulist
 from smartharvest.telemetry.client import ask, socket_path
 from tests.commands import EMULATED, LONGEST_S, as_command, smartharvest

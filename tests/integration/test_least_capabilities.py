@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from smartharvest.host import tasks
+from smartharvest.host.process import tasks
 from tests.integration.hosts import Host
 from tests.integration.processes import Processes
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from smartharvest.host.cgroup import CgroupTree
+from smartharvest.host.cgroup.tree import CgroupTree
 
 pytestmark = pytest.mark.root
 

@@ -83,7 +83,9 @@ def _sanitize(sanitizer: str, directory: str) -> Sanitized:
     # It does not follow fences; what has one is not run by threads here.
     unfollowed = ["-Wno-tsan"] if sanitizer == THREADS else []
     flags = [*FLAGS, f"-fsanitize={sanitizer}", *unfollowed, f"-I{CSRC}", f"-I{HERE}"]
-    sources = sorted(glob.glob(f"{CSRC}/*.c") + glob.glob(f"{CSRC}/simulator/*.c"))
+    sources = sorted(
+        path for path in glob.glob(f"{CSRC}/**/*.c", recursive=True) if not path.endswith(".bpf.c")
+    )
     objects = [f"{directory}/{os.path.basename(source)}.o" for source in sources]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         list(
