@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
-from smartharvest.config import FIELDS
+from smartharvest.config.settings import FIELDS
 
 HEAD = """# Settings
 
@@ -24,7 +24,7 @@ for *restarts* it gives everything back and begins again in the same process. `p
 TABLE = "| key | default | change | meaning |\n|---|---|---|---|"
 
 _SECTION = re.compile(r"# -+ (.+?) -+")
-_TABLE = re.compile(r"#? ?\[([a-z_]+)\]")
+_TABLE = re.compile(r"#? ?\[(?!restarts)([a-z_]+)\]")
 _VALUE = re.compile(r"(#? ?)([a-z_]+) = (.+)")
 _RESTARTS = "[restarts]"
 
