@@ -17,6 +17,7 @@ CHART = Path("docs/why-not-cpu-idle.svg")
 
 ALONE = "alone"
 SHOWN = {"nice 19": "nice 19", "cpu.idle": "cpu.idle", "smartharvest": "SmartHarvest"}
+IN_TABLE = ("cpu.idle", "smartharvest")
 COLORS = {"nice 19": "#8a8a8a", "cpu.idle": "#b8590b", "smartharvest": "#1f6f43"}
 
 PLAIN = {"digits": "inference", "regression": "training", "sort": "sorting", "build": "a build"}
@@ -64,19 +65,19 @@ def _cell(row: Mapping[str, Any]) -> Cell:
 
 def table(pairs: Pairs) -> str:
     """In Markdown: P99 over alone, its interval, and batch work."""
-    lines = ["| P99 of alone; batch work | " + " | ".join(pairs) + " |"]
+    lines = ["| P99; batch work | " + " | ".join(pairs) + " |"]
     lines.append("|---" * (1 + len(pairs)) + "|")
     alone = (f"{p99_us / 1000:.1f} ms; 0" for p99_us, _ in pairs.values())
     lines.append(f"| nothing | {' | '.join(alone)} |")
-    for name, title in SHOWN.items():
-        cells = (cells[name] for _, cells in pairs.values())
-        texts = (f"{_ratio(one)}; {one.work_cores:.2f}" for one in cells)
-        lines.append(f"| {title} | {' | '.join(texts)} |")
+    for name in IN_TABLE:
+        ones = (cells[name] for _, cells in pairs.values())
+        texts = (f"{_ratio(one)}; {one.work_cores:.2f}" for one in ones)
+        lines.append(f"| {SHOWN[name]} | {' | '.join(texts)} |")
     return "\n".join(lines)
 
 
 def _ratio(cell: Cell) -> str:
-    return f"{cell.ratio:.1f} ({cell.low:.1f} to {cell.high:.1f})"
+    return f"{cell.ratio:.1f}× ({cell.low:.1f}–{cell.high:.1f})"
 
 
 def chart(pairs: Pairs, machine: Mapping[str, Any]) -> str:

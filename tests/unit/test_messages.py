@@ -1,4 +1,4 @@
-"""Whatever a user is told when a run cannot be, or ends, is found in the troubleshooting page."""
+"""Every message with which a run is refused, or ends, is found in the page of messages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "troubleshooting.md").read_text()
+PAGE = (ROOT / "docs" / "reference" / "messages.md").read_text()
 ERRORS = (
     *("RightsError", "TargetError", "TargetVanished", "SensorError", "AlreadyManaged"),
     *("JournalError", "UnfitHost", "ForeignWrite"),
