@@ -2,7 +2,7 @@
 
 The batch may run everywhere, is confined to one of two CPUs, or has the other one lent and taken
 back every so often, by the actuator the agent uses; with and without the rescue (rescue.h).
-Why there is a tail at all: docs/moving-cores.md. A P99 needs thousands of bursts; as a program,
+Why there is a tail at all: docs/research/moving-cores.md. A P99 needs thousands of bursts:
 ``python -m bench.moving SAMPLES --rounds N [--case NAME]…`` adds rounds to a file and prints the
 figures of all there are, so that they can be gathered in slices when a machine is quiet.
 """

@@ -3,10 +3,11 @@
  * The kernel picks by eligibility and not by cpu.idle: a group that comes to a CPU comes without
  * debt, whatever ran there a moment longer is not eligible, and so at the next occasion the idle
  * group is picked and keeps the CPU until the tick, up to 4 ms at HZ=250 (pick_eevdf(),
- * place_entity(), kernel/sched/fair.c; docs/moving-cores.md has the traces). It pays 341 times what
- * it runs (weight 3 of 1024): after some ten microseconds it would not be picked again, if only
- * somebody asked. Here somebody does: one real-time thread on each CPU, which the in-kernel sensor
- * wakes when it sees this happen, sleeps for a moment and wakes again. Its waking is all it is for.
+ * place_entity(), kernel/sched/fair.c; docs/research/moving-cores.md has the traces). It pays 341
+ * times what it runs (weight 3 of 1024): after some ten microseconds it would not be picked again,
+ * if only somebody asked. Here somebody does: one real-time thread on each CPU, which the in-kernel
+ * sensor wakes when it sees this happen, sleeps for a moment and wakes again. Its waking is all it
+ * is for.
  */
 #ifndef SH_RESCUE_H
 #define SH_RESCUE_H
