@@ -117,6 +117,7 @@ struct sh_loop {
     struct sh_clock clock;
     struct sh_sensor sensor;
     struct sh_actuator actuator;
+    struct sh_lendable lendable; /* to be set before the loop starts; none: not known */
 
     /* The loop's own. */
     struct sh_window window;

@@ -35,14 +35,13 @@ from smartharvest.sensor.waits import WaitWatch
 from smartharvest.telemetry.client import socket_path
 from smartharvest.telemetry.server import ControlSocket
 from smartharvest.telemetry.status import AgentState, describe
+from smartharvest.timeouts import permit_ns
 
 if TYPE_CHECKING:
     from smartharvest.agent.session import Session
 
 _log = logging.getLogger(__name__)
 
-PERMIT_MS = 500
-"""For how long a loop that decides itself may lend after the last look of the control plane."""
 LOOK_MS = 250
 """How often that looks where no window needs an answer of its own: the loop decides itself, or
 nothing can be lent."""
@@ -170,7 +169,7 @@ class Run:
         if hurries != self._hurries:
             self._hurries = hurries
             self.loop.hurry(hurries)
-        prompt = self._session.moves_threads or isinstance(self.loop.sensor, _sensors.PerfSensor)
+        prompt = self._session.moves_threads or self.loop.sensor.wants_visits
         look_ms = WAIT_MS if prompt or (hurries and not self._decides_itself) else LOOK_MS
         timeout_ms = min(look_ms, int(most_ms), self._judgement_ms())
         self.loop.wait(max(0, timeout_ms), -1 if control is None else control.fileno())
@@ -190,7 +189,7 @@ class Run:
         """Lets a loop that decides itself lend for a while."""
         if self._decides_itself:
             now_ns = _loop.monotonic_ns()
-            lasts_ns = max(4 * self._session.settings.window_ns, PERMIT_MS * 1_000_000)
+            lasts_ns = permit_ns(self._session.settings.window_ns)
             self.loop.permit(now_ns + lasts_ns if self._may_lend(now_ns) else 0)
 
     def _watch_waits(self) -> WaitWatch | None:
@@ -207,18 +206,14 @@ class Run:
     def _close_loop(self) -> None:
         self.loop.stop()
         sensor = self.loop.sensor
-        if isinstance(sensor, _sensors.BpfSensor):
-            self._displacements += sensor.displacements
+        self._displacements += sensor.displacements
         self._primary_on_lent_ns = self._on_lent_ns(sensor)
         sensor.close()
 
     def _on_lent_ns(self, sensor: _sensors.Sensor) -> int:
         """How long primary tasks have run on lent cores, by this sensor and those before it."""
-        now_ns = 0
-        if isinstance(sensor, _sensors.BpfSensor):
-            pool = self._session.capacity.pool
-            now_ns = sum(sensor.primary_times_ns(cpu)[1] for cpu in pool)
-        return self._primary_on_lent_ns + now_ns
+        pool = self._session.capacity.pool
+        return self._primary_on_lent_ns + sum(sensor.primary_times_ns(cpu)[1] for cpu in pool)
 
     def _listen(self, steering: Steering) -> ControlSocket | None:
         path = socket_path(self._session.settings.state_dir, os.getpid())

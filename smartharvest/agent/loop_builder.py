@@ -8,6 +8,7 @@ from collections.abc import Collection
 from smartharvest.config.settings import Settings
 from smartharvest.core import _actuators, _loop, _sensors
 from smartharvest.core._lend_order import LendOrder
+from smartharvest.core._rescue import Rescue
 from smartharvest.host.cgroup.tree import CgroupTree
 from smartharvest.host.foreign.writes import ManagedFile
 from smartharvest.host.journal.journal import Journal
@@ -61,7 +62,6 @@ class LoopBuilder:
         settings, capacity = self._settings, self._capacity
         sensor = self.sensing.sensor
         actuator, beat_slot = self._actuator(sensor)
-        self._rescue(sensor)
         exact = sensor.sees_changes and settings.accounting == "exact"
         online = self._tree.online_cpus()
         return _loop.Loop(
@@ -81,6 +81,9 @@ class LoopBuilder:
             exact=exact,
             event_driven=exact and sensor.wakes and settings.events,
             beat_slot=beat_slot,
+            lendable=capacity.lendable,
+            elastic_min=capacity.elastic_min,
+            rescue=self._rescue(sensor),
         )
 
     def _sense(self, failed: Collection[str], told: str | None) -> Sensing:
@@ -111,8 +114,9 @@ class LoopBuilder:
         """What moves the cores, and where the loop leaves the time of its polls."""
         return _actuators.FakeActuator(), None
 
-    def _rescue(self, sensor: _sensors.Sensor, /) -> None:
-        """Has CPUs that the kernel hands to the elastic group over waiting tasks given back."""
+    def _rescue(self, _sensor: _sensors.Sensor, /) -> Rescue | None:
+        """Who has CPUs given back that the kernel hands to the elastic group over waiting tasks."""
+        return None
 
 
 class HostLoopBuilder(LoopBuilder):
@@ -172,16 +176,9 @@ class HostLoopBuilder(LoopBuilder):
         if order is None:
             why = "the cores differ" if sensor.tells_cpus_apart else "it needs the bpf sensor"
             _log.warning("order: dynamic: %s; cores are lent by the machine's topology", why)
-        elif isinstance(sensor, _sensors.BpfSensor):
-            sensor.follow(order)
         return order
 
-    def _rescue(self, sensor: _sensors.Sensor, /) -> None:
-        if not (self._settings.rescue and self._elastic_side.idle_file):
-            return
-        if isinstance(sensor, _sensors.BpfSensor):
-            cpus = sorted(self._ever_lent(self._capacity.max_shared))
-            try:
-                sensor.rescue(cpus, RESCUE_PRIORITY if self._settings.realtime else 0)
-            except OSError as error:
-                _log.warning("rescue: %s; an idle batch may hold a CPU for a tick", error.strerror)
+    def _rescue(self, sensor: _sensors.Sensor, /) -> Rescue | None:
+        cpus = sorted(self._ever_lent(self._capacity.max_shared))
+        priority = RESCUE_PRIORITY if self._settings.realtime else 0
+        return self._elastic_side.make_rescue(sensor, cpus, priority)

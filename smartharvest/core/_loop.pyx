@@ -10,13 +10,15 @@ from cpython.buffer cimport PyBuffer_Release
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.mem cimport PyMem_Free
 from cpython.pycapsule cimport PyCapsule_GetPointer
-from libc.stdint cimport int64_t, uint16_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t
 
 from smartharvest.core._actuators cimport Actuator
 from smartharvest.core._c cimport clock, histogram, loop, window
+from smartharvest.core._c.lend_order cimport sh_lend_order
 from smartharvest.core._c.memory cimport allocate, hold_slot
 from smartharvest.core._sensors cimport Sensor
 
+from smartharvest import timeouts
 from smartharvest.core.window import Window
 
 MAX_CORES = window.SH_MAX_CORES
@@ -77,7 +79,10 @@ cdef class Loop:
     ``fifo_priority`` 0 asks for no real-time scheduling; ``beat_slot`` is eight bytes for the time
     of the last poll. With a sensor that sees changes, ``exact`` weighs windows by time; with one
     that wakes, ``event_driven`` does without polling. ``whole_harvests`` are how many of 0..total
-    cores can be lent as whole ones. Raises ValueError for settings out of range.
+    cores can be lent as whole ones. ``lendable`` are the CPUs in the order they are lent, the
+    first ``elastic_min`` of them for good: the sensor is told which are, unless the actuator's
+    order chooses them. A ``rescue`` ends with the thread. Raises ValueError for settings out of
+    range.
     """
 
     def __cinit__(
@@ -101,7 +106,11 @@ cdef class Loop:
         beat_slot: object = None,
         exact: bool = False,
         event_driven: bool = False,
+        lendable: Sequence[int] = (),
+        elastic_min: int = 0,
+        rescue: object = None,
     ) -> None:
+        cdef sh_lend_order *order
         cdef loop.sh_loop_config config
         if exact and not sensor.sees_changes:
             raise ValueError("this sensor does not see every change")
@@ -109,9 +118,10 @@ cdef class Loop:
             raise ValueError("this sensor does not wake anybody")
         config.window_ns = window_ns
         config.poll_ns = poll_ns
-        config.plan_ttl_ns = plan_ttl_ns or max(4 * window_ns, 100_000_000)
-        # Event-driven, a quiet primary is looked at once a window.
-        config.stale_ns = stale_ns or max(window_ns * (1 + event_driven), 20 * poll_ns)
+        config.plan_ttl_ns = plan_ttl_ns or timeouts.plan_ttl_ns(window_ns)
+        config.stale_ns = stale_ns or timeouts.stale_ns(
+            window_ns, poll_ns, event_driven=event_driven
+        )
         config.exact = exact
         config.event_driven = event_driven
         config.total = total
@@ -138,6 +148,19 @@ cdef class Loop:
             raise ValueError(f"loop settings out of range: {os.strerror(-err)}")
         self.c.sensor = sensor.seam
         self.c.actuator = actuator.seam
+        if actuator.order is not None:
+            order = <sh_lend_order *> <size_t> actuator.order.address
+            self.c.lendable.cpus = order.cpus
+            self.c.lendable.count = order.count
+            self.c.lendable.elastic_min = order.elastic_min
+        else:
+            self.lendable = <int32_t *> allocate(max(1, len(lendable)), sizeof(int32_t))
+            for i, cpu in enumerate(lendable):
+                self.lendable[i] = cpu
+            self.c.lendable.cpus = self.lendable
+            self.c.lendable.count = len(lendable)
+            self.c.lendable.elastic_min = elastic_min
+        self.rescue = rescue
         clock.sh_clock_monotonic(&self.c.clock, _PACING[pacing])
         for cpu in cpus or ():
             if cpu < loop.SH_MAX_CPU_WORDS * 64:
@@ -161,6 +184,7 @@ cdef class Loop:
                 loop.sh_loop_destroy(self.c)
             PyMem_Free(self.c)
         PyMem_Free(self.whole)
+        PyMem_Free(self.lendable)
         PyBuffer_Release(&self.beat)
 
     def start(self) -> None:
@@ -175,6 +199,8 @@ cdef class Loop:
         """Gives everything back and ends the thread; harmless when it does not run."""
         with nogil:
             loop.sh_loop_stop(self.c)
+        if self.rescue is not None:
+            self.rescue.close()
 
     def step(self, deadline_ns: int, now_ns: int) -> int:
         """One poll without a thread: 0, or the negative errno the loop halted on."""

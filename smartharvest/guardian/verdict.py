@@ -14,12 +14,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from smartharvest.host.journal.shared_page import Phase
+from smartharvest.timeouts import LEAST_PLAN_TTL_NS, plan_ttl_ns
 
 BUSY_SHARE = 0.5
 """An agent that ran for this share of its silence is not starved but caught in something."""
 
 ASLEEP_LOOKS = 4
 """So many looks in a row must find an agent asleep that is silent: a starved one is, at times."""
+
+
+WRITING_TAKES_NS = 16_000_000
+"""And a look that comes late, which another has to follow."""
 
 
 class Verdict(enum.Enum):
@@ -38,7 +43,7 @@ class Verdict(enum.Enum):
 class Limits:
     """How long which silence is borne, in nanoseconds."""
 
-    shrink_after: int = 84_000_000
+    shrink_after: int = LEAST_PLAN_TTL_NS - WRITING_TAKES_NS
     """Of the polling loop, before its cores are taken back: done within 100 ms, late or not."""
     kill_after: int = 1_000_000_000
     """Of the loop or the control plane, before the agent is killed."""
@@ -87,13 +92,9 @@ class RunTimes:
         return max((ran - self._began_ns[tid] for tid, ran in ran_ns.items()), default=0)
 
 
-WRITING_TAKES_NS = 16_000_000
-"""And a look that comes late, which another has to follow."""
-
-
 def limits_for(window_ns: int) -> Limits:
     """The limits for a loop that looks once a window at least: its own patience with plans."""
-    patience = max(4 * window_ns, Limits.shrink_after + WRITING_TAKES_NS)
+    patience = plan_ttl_ns(window_ns)
     return Limits(
         patience - WRITING_TAKES_NS, 10 * patience, max(Limits.arrange_within, 10 * patience)
     )

@@ -10,7 +10,8 @@ from smartharvest.algorithm.policy.base import (
     DispatchesObserver,
     Policy,
 )
-from smartharvest.core import _loop, _sensors
+from smartharvest.core import _loop
+from smartharvest.sensor.waits import DispatchSensor, tells_waits
 
 _log = logging.getLogger(__name__)
 
@@ -38,7 +39,7 @@ class DispatchWatch:
             return
         assert isinstance(policy, DispatchesObserver)
         sensor = loop.sensor
-        if not isinstance(sensor, _sensors.BpfSensor):
+        if not tells_waits(sensor):
             if not self._told:
                 _log.warning(
                     "policy: %s lends nothing without the in-kernel sensor, which tells how long "
@@ -56,7 +57,7 @@ class DispatchWatch:
 class _Seen:
     """Everything a loop and its sensor have counted up to now."""
 
-    def __init__(self, loop: _loop.Loop, sensor: _sensors.BpfSensor) -> None:
+    def __init__(self, loop: _loop.Loop, sensor: DispatchSensor) -> None:
         self.loop = loop
         self.waits, self.runs = sensor.waits(), sensor.runs()
         self.moves = dict(loop.moves()[0])

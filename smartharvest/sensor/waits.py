@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeGuard
+from typing import Protocol, TypeGuard
 
 from smartharvest.algorithm.safeguard import LongTermSafeguard
 from smartharvest.core import _sensors
@@ -44,9 +44,19 @@ class PeriodWaits:
     max_us: float | None = None
 
 
-def tells_waits(sensor: _sensors.Sensor) -> TypeGuard[_sensors.BpfSensor]:
+class DispatchSensor(Protocol):
+    """A sensor that sees each dispatch."""
+
+    def waits(self) -> _sensors.BpfWaits: ...
+
+    def runs(self) -> _sensors.BpfRuns: ...
+
+    def pending(self) -> dict[str, int]: ...
+
+
+def tells_waits(sensor: _sensors.Sensor) -> TypeGuard[DispatchSensor]:
     """Whether the sensor itself sees each wait."""
-    return isinstance(sensor, _sensors.BpfSensor) and sensor.sees_changes
+    return sensor.tells_waits
 
 
 class WaitWatch:
@@ -73,7 +83,7 @@ class WaitWatch:
         self._wanted_source = wait_source
         self._source: WaitSource | None = None
         self._threads: ThreadWaits | None = None
-        self._sensor: _sensors.BpfSensor | None = None
+        self._sensor: DispatchSensor | None = None
         self._earlier: _sensors.BpfWaits | None = None
         self._period_end_ns: int | None = None
         self._demand = 0
@@ -132,7 +142,7 @@ class WaitWatch:
             return self._read_bpf(sensor)
         return self._read_threads(primary_threads)
 
-    def _read_bpf(self, sensor: _sensors.BpfSensor) -> PeriodWaits | None:
+    def _read_bpf(self, sensor: DispatchSensor) -> PeriodWaits | None:
         now, earlier = sensor.waits(), self._earlier
         first = sensor is not self._sensor
         self._sensor, self._earlier = sensor, now

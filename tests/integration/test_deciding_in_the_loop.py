@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 
-from smartharvest.agent.control_loop import PERMIT_MS
 from smartharvest.agent.session import Session
 from smartharvest.algorithm.algorithm1 import Decision
 from smartharvest.core.window import Window
+from smartharvest.timeouts import LEAST_PERMIT_NS
 from tests.integration.sessions import settings_for
 from tests.integration.worlds import World
 
@@ -44,7 +44,7 @@ def test_a_loop_whose_agent_says_nothing_gives_everything_back(quiet_world: Worl
         nonlocal hung
         if not hung and window.primary_cores < FULL:
             hung = True
-            time.sleep(1.2 * PERMIT_MS / 1e3)
+            time.sleep(1.2 * LEAST_PERMIT_NS / 1e9)
             session.stop()
 
     with Session(settings_for(quiet_world, learner="native")) as session:
