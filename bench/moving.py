@@ -40,6 +40,7 @@ from bench.subject import (
 from smartharvest.agent.loop_builder import HANDOVER_PRIORITY, RESCUE_PRIORITY
 from smartharvest.config.settings import STATE_DIRECTORY
 from smartharvest.core import _actuators, _sensors
+from smartharvest.core._rescue import Rescue
 from smartharvest.host.cgroup.tree import CgroupTree, Group
 from smartharvest.host.cpulist import format_cpulist
 from smartharvest.host.journal.journal import Journal
@@ -322,11 +323,11 @@ def _run(
     seed: int,
     surroundings: Surroundings,
 ) -> Slice:
-    sensor = None
+    sensor = rescue = None
     stage.actuator.assign(0 if case.confined or case.period_ms else 1)
     if case.rescue:
         sensor = _sensors.BpfSensor(stage.targets, [len(stage.cpus)])
-        sensor.rescue(stage.cpus, RESCUE_PRIORITY)
+        rescue = Rescue(sensor, stage.cpus, RESCUE_PRIORITY)
     bursts = subprocess.Popen(
         [str(program), str(seconds), str(seed)],
         stdin=subprocess.PIPE,
@@ -354,7 +355,7 @@ def _run(
             elapsed,
             (bully.units() - units) / elapsed,
             sensor.displacements if sensor else 0,
-            sensor.rescues if sensor else 0,
+            rescue.rescues if rescue else 0,
             _rescue_cpu_s() - cpu_s,
             left_out=int(np.sum(~kept)),
         )
@@ -362,8 +363,8 @@ def _run(
         bursts.kill()
         bursts.wait()
         bully.pause()
-        if sensor is not None:
-            sensor.close()
+        if rescue is not None:
+            rescue.close()
 
 
 def _rescue_cpu_s() -> float:

@@ -5,9 +5,8 @@
  * group is picked and keeps the CPU until the tick, up to 4 ms at HZ=250 (pick_eevdf(),
  * place_entity(), kernel/sched/fair.c; docs/research/moving-cores.md has the traces). It pays 341
  * times what it runs (weight 3 of 1024): after some ten microseconds it would not be picked again,
- * if only somebody asked. Here somebody does: one real-time thread on each CPU, which the in-kernel
- * sensor wakes when it sees this happen, sleeps for a moment and wakes again. Its waking is all it
- * is for.
+ * if only somebody asked. Here somebody does: one real-time thread on each CPU, which the sensor
+ * wakes when it sees this happen, sleeps for a moment and wakes again. Its waking is all it is for.
  */
 #ifndef SH_RESCUE_H
 #define SH_RESCUE_H
@@ -17,7 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sensors/bpf_sensor.h"
+#include "sensors/sensor.h"
 
 struct sh_rescue;
 
@@ -25,13 +24,13 @@ struct sh_rescue_thread {
     struct sh_rescue *rescue;
     pthread_t thread;
     uint32_t cpu;
-    int event_fd; /* the perf event that the sensor's program signals */
+    int event_fd; /* the perf event that the sensor signals */
     void *page;   /* its ring */
     bool started;
 };
 
 struct sh_rescue {
-    struct sh_bpf_sensor *bpf;
+    struct sh_displacements displacements;
     struct sh_rescue_thread *threads; /* the caller's, one for each CPU */
     uint32_t count;
     int fifo_priority; /* 0: as an ordinary thread, which is woken in time less often */

@@ -117,6 +117,7 @@ struct sh_loop {
     struct sh_clock clock;
     struct sh_sensor sensor;
     struct sh_actuator actuator;
+    struct sh_lendable lendable; /* to be set before the loop starts; none: not known */
 
     /* The loop's own. */
     struct sh_window window;
@@ -194,8 +195,9 @@ int64_t sh_loop_next_look(const struct sh_loop *loop);
 int sh_loop_start(struct sh_loop *loop);
 void sh_loop_stop(struct sh_loop *loop);
 
-/* While the loop does not run: other limits, and another actuator, from the next step on. Nothing is
- * lent until a plan comes; windows, counters and sensor go on. -EINVAL for limits out of range. */
+/* While the loop does not run: other limits, and another actuator, from the next step on. Nothing
+ * is lent until a plan comes; windows, counters and sensor go on. -EINVAL for limits out of range.
+ */
 struct sh_limits {
     uint32_t max_harvest, max_shared, keep_idle;
     const uint16_t *whole_harvests; /* as in sh_loop_config; to be kept alive */

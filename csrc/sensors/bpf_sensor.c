@@ -75,25 +75,6 @@ static void read_levels(const struct sh_bpf_sensor *bpf, struct sh_reading *read
     }
 }
 
-static void mark_chosen(struct sh_bpf_sensor *bpf, uint32_t harvested) {
-    const struct sh_lend_order *order = bpf->order;
-    const uint32_t lent = order->elastic_min + harvested;
-    const uint32_t choice = atomic_load_explicit(&order->choices, memory_order_relaxed);
-    if (choice == bpf->marked_choice)
-        return;
-    bpf->marked_choice = choice;
-    for (uint32_t i = 0; i < order->count; i++)
-        STORE(bpf->shared->lent[order->cpus[i]], i < lent);
-}
-
-static void mark_lent(struct sh_bpf_sensor *bpf, uint32_t harvested) {
-    const uint32_t lent = min_u32(bpf->config.elastic_min + harvested, bpf->config.lendable);
-    for (; bpf->lent_cpus < lent; bpf->lent_cpus++)
-        STORE(bpf->shared->lent[bpf->config.lend_order[bpf->lent_cpus] % SH_BPF_MAX_CPUS], 1);
-    for (; bpf->lent_cpus > lent; bpf->lent_cpus--)
-        STORE(bpf->shared->lent[bpf->config.lend_order[bpf->lent_cpus - 1] % SH_BPF_MAX_CPUS], 0);
-}
-
 /* The CPU time of primaries on a CPU is booked when one leaves it. */
 static bool was_used(struct sh_bpf_sensor *bpf, uint32_t cpu) {
     const struct sh_bpf_cpu *own = &bpf->cpus[cpu];
@@ -107,8 +88,8 @@ static bool was_used(struct sh_bpf_sensor *bpf, uint32_t cpu) {
 }
 
 static void look_at_use(struct sh_bpf_sensor *bpf, int64_t now_ns) {
-    for (uint32_t i = 0; i < bpf->order->count; i++) {
-        const uint32_t cpu = (uint32_t)bpf->order->cpus[i];
+    for (uint32_t i = 0; i < bpf->config.used_count; i++) {
+        const uint32_t cpu = bpf->config.used_cpus[i];
         if (cpu < bpf->cpu_count && was_used(bpf, cpu))
             bpf->used_ns[cpu] = now_ns;
     }
@@ -131,22 +112,9 @@ static void hook_free_for(void *ctx, const int32_t *cpus, uint32_t count, int64_
     }
 }
 
-void sh_bpf_sensor_follow(struct sh_bpf_sensor *bpf, const struct sh_lend_order *order) {
-    bpf->order = order;
-    bpf->marked_choice = 0;
-    for (uint32_t cpu = 0; cpu < bpf->cpu_count; cpu++)
-        (void)was_used(bpf, cpu);
-}
-
-static int hook_read(void *ctx, int64_t now_ns, uint32_t harvested, struct sh_reading *reading) {
+static int hook_read(void *ctx, int64_t now_ns, struct sh_reading *reading) {
     struct sh_bpf_sensor *bpf = ctx;
-    if ((harvested > 0) != bpf->lent)
-        sh_bpf_sensor_lend(bpf, now_ns, harvested > 0);
-    if (bpf->order)
-        mark_chosen(bpf, harvested);
-    else
-        mark_lent(bpf, harvested);
-    if (bpf->order && now_ns >= bpf->next_use_ns) {
+    if (bpf->config.used_count && now_ns >= bpf->next_use_ns) {
         look_at_use(bpf, now_ns);
         bpf->next_use_ns = now_ns + LOOK_AT_USE_NS;
     }
@@ -201,7 +169,8 @@ int sh_bpf_sensor_alive(struct sh_bpf_sensor *bpf) {
 
 /* --- waits ------------------------------------------------------------------------------------ */
 
-void sh_bpf_sensor_lend(struct sh_bpf_sensor *bpf, int64_t now_ns, bool lent) {
+/* From when on something is lent, or nothing any more. */
+static void note_lending(struct sh_bpf_sensor *bpf, int64_t now_ns, bool lent) {
     struct sh_bpf_lending *lendings = bpf->shared->control.lendings;
     if (lent == bpf->lent)
         return;
@@ -215,6 +184,18 @@ void sh_bpf_sensor_lend(struct sh_bpf_sensor *bpf, int64_t now_ns, bool lent) {
     STORE(next->until_ns, INT64_MIN); /* an empty span while its beginning changes */
     STORE(next->from_ns, now_ns);
     STORE(next->until_ns, INT64_MAX);
+}
+
+static void hook_on_lent(void *ctx, int64_t now_ns, const struct sh_lendable *lendable,
+                         uint32_t harvested) {
+    struct sh_bpf_sensor *bpf = ctx;
+    const uint32_t lent = lendable->elastic_min + harvested;
+    note_lending(bpf, now_ns, harvested > 0);
+    for (uint32_t i = 0; i < lendable->count; i++) {
+        uint8_t *mark = &bpf->shared->lent[(uint32_t)lendable->cpus[i] % SH_BPF_MAX_CPUS];
+        if (LOAD(*mark) != (i < lent)) /* the programs on all CPUs read that line */
+            STORE(*mark, i < lent);
+    }
 }
 
 void sh_bpf_sensor_waits(const struct sh_bpf_sensor *bpf, struct sh_bpf_waits *waits) {
@@ -462,13 +443,23 @@ uint64_t sh_bpf_sensor_displacements(const struct sh_bpf_sensor *bpf) {
     return sum;
 }
 
-int sh_bpf_sensor_tell(struct sh_bpf_sensor *bpf, uint32_t cpu, int event_fd) {
+static int signal_displacements(void *ctx, uint32_t cpu, int event_fd) {
+    struct sh_bpf_sensor *bpf = ctx;
     return cpu < bpf->cpu_count ? sh_loader_set(bpf->maps[RESCUES], cpu, (uint32_t)event_fd)
                                 : -EINVAL;
 }
 
-void sh_bpf_sensor_telling(struct sh_bpf_sensor *bpf, bool on) {
+static void listen_to_displacements(void *ctx, bool on) {
+    struct sh_bpf_sensor *bpf = ctx;
     STORE(bpf->shared->control.rescue, on);
+}
+
+void sh_bpf_sensor_tells(struct sh_bpf_sensor *bpf, struct sh_displacements *displacements) {
+    *displacements = (struct sh_displacements){
+        .signal = signal_displacements,
+        .listen = listen_to_displacements,
+        .ctx = bpf,
+    };
 }
 
 /* --- levels ----------------------------------------------------------------------------------- */
@@ -579,8 +570,11 @@ static void hook_drain(void *ctx) {
 }
 
 static void wire(struct sh_bpf_sensor *bpf, struct sh_sensor *sensor) {
-    *sensor =
-        (struct sh_sensor){.read = hook_read, .free_for = hook_free_for, .ctx = bpf, .wake_fd = -1};
+    *sensor = (struct sh_sensor){.read = hook_read,
+                                 .free_for = hook_free_for,
+                                 .on_lent = hook_on_lent,
+                                 .ctx = bpf,
+                                 .wake_fd = -1};
     if (!(bpf->config.parts & SH_BPF_LEVELS))
         return;
     sensor->collect = hook_collect;
@@ -712,6 +706,8 @@ static int seed(struct sh_bpf_sensor *bpf) {
         (err = sh_bpf_sensor_resync(bpf, &drift)))
         return err;
     note_base(bpf);
+    for (uint32_t cpu = 0; cpu < bpf->cpu_count; cpu++)
+        (void)was_used(bpf, cpu);
     return 0;
 }
 

@@ -302,10 +302,9 @@ static int check_silence(struct sh_perf_sensor *perf, int64_t now_ns) {
 
 /* --- the seam --------------------------------------------------------------------------------- */
 
-static int perf_read(void *ctx, int64_t now_ns, uint32_t harvested, struct sh_reading *reading) {
+static int perf_read(void *ctx, int64_t now_ns, struct sh_reading *reading) {
     struct sh_perf_sensor *perf = ctx;
     int err;
-    (void)harvested;
     drain(perf, now_ns);
     if ((err = atomic_load_explicit(&perf->failure, memory_order_relaxed)))
         return err;

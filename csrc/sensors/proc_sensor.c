@@ -126,11 +126,10 @@ static int rescan(struct sh_proc_sensor *proc) {
     return 0;
 }
 
-static int proc_read(void *ctx, int64_t now_ns, uint32_t harvested, struct sh_reading *reading) {
+static int proc_read(void *ctx, int64_t now_ns, struct sh_reading *reading) {
     struct sh_proc_sensor *proc = ctx;
     uint32_t running[SH_MAX_TASK_SOURCES] = {0}, runnable[SH_MAX_TASK_SOURCES] = {0};
     char line[STAT_BYTES];
-    (void)harvested;
 
     if (now_ns >= proc->next_rescan_ns) {
         const int64_t start_ns = sh_monotonic_ns();

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping
 
 from smartharvest.algorithm.algorithm1 import Decision
 from smartharvest.algorithm.controller import Controller
-from smartharvest.core import _loop, _sensors
+from smartharvest.core import _loop
 from smartharvest.core._learner import Decider
 from smartharvest.core.plan import Plan
 from smartharvest.core.window import Window
@@ -105,18 +105,16 @@ class ControlLoop:
 
     def on_lent_ns(self, pool: Collection[int]) -> int:
         """How long primary tasks have run on lent cores; 0 without the in-kernel sensor."""
-        sensor = self.loop.sensor
-        if self._detached or not isinstance(sensor, _sensors.BpfSensor):
+        if self._detached:
             return self._past_on_lent_ns
-        return self._past_on_lent_ns + sum(sensor.primary_times_ns(cpu)[1] for cpu in pool)
+        times_ns = map(self.loop.sensor.primary_times_ns, pool)
+        return self._past_on_lent_ns + sum(lent_ns for _, lent_ns in times_ns)
 
     @property
     def displacements(self) -> int:
         """How often an elastic task got a CPU that others waited for."""
-        sensor = self.loop.sensor
-        if self._detached or not isinstance(sensor, _sensors.BpfSensor):
-            return self._past_displacements
-        return self._past_displacements + sensor.displacements
+        now = 0 if self._detached else self.loop.sensor.displacements
+        return self._past_displacements + now
 
     # --- a turn -----------------------------------------------------------------------------------
 
@@ -127,7 +125,7 @@ class ControlLoop:
         if hurries != self._hurries:
             self._hurries = hurries
             self.loop.hurry(hurries)
-        prompt |= isinstance(self.loop.sensor, _sensors.PerfSensor)
+        prompt |= self.loop.sensor.wants_visits
         prompt |= hurries and not self.controller.loop_decides
         judgement_ms = (
             LOOK_MS if self.waits is None else -(-self.waits.left_ns(now_ns) // 1_000_000)

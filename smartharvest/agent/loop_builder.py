@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from smartharvest.config.settings import Settings
 from smartharvest.core import _actuators, _loop, _sensors
 from smartharvest.core._lend_order import LendOrder
+from smartharvest.core._rescue import Rescue
 from smartharvest.host.cgroup.tree import CgroupTree
 from smartharvest.host.foreign.writes import ManagedFile
 from smartharvest.host.journal.journal import Journal
@@ -42,15 +43,12 @@ class BuiltLoop:
         Its sensor goes on if the primaries are the same and may use as much. A chosen order is
         made for the sensor and the cores together.
         """
-        return self.order is None and all(
-            one(before) == one(now)
-            for one in (
-                lambda snapshot: snapshot.sources,
-                lambda snapshot: snapshot.kernel_ids,
-                lambda snapshot: snapshot.capacity.allocations,
-                lambda snapshot: snapshot.capacity.total,
-                lambda snapshot: (snapshot.capacity.lendable, snapshot.capacity.elastic_min),
-            )
+        return (
+            self.order is None
+            and before.sources == now.sources
+            and before.kernel_ids == now.kernel_ids
+            and before.capacity.allocations == now.capacity.allocations
+            and before.capacity.total == now.capacity.total
         )
 
 
@@ -91,7 +89,6 @@ class LoopBuilder:
         managed = self._expect()
         order = self._lend_order(sensor)
         actuator = self._actuator(order)
-        self._rescue(sensor, chosen=order is not None)
         exact = sensor.sees_changes and settings.accounting == "exact"
         realtime_cpus, cpus = self._places(chosen=order is not None)
         loop = _loop.Loop(
@@ -111,6 +108,9 @@ class LoopBuilder:
             exact=exact,
             event_driven=exact and sensor.wakes and settings.events,
             beat_slot=self._beat_slot,
+            lendable=capacity.lendable,
+            elastic_min=capacity.elastic_min,
+            rescue=self._rescue(sensor, chosen=order is not None),
         )
         return BuiltLoop(loop, sensing, managed, order)
 
@@ -130,6 +130,9 @@ class LoopBuilder:
             whole_harvests=capacity.whole_harvests,
             realtime_cpus=realtime_cpus,
             cpus=cpus,
+            lendable=capacity.lendable,
+            elastic_min=capacity.elastic_min,
+            rescue=self._rescue(built.sensing.sensor, chosen=False),
         )
         return BuiltLoop(built.loop, built.sensing, managed)
 
@@ -212,18 +215,11 @@ class LoopBuilder:
         if order is None:
             why = "the cores differ" if sensor.tells_cpus_apart else "it needs the bpf sensor"
             _log.warning("order: dynamic: %s; cores are lent by the machine's topology", why)
-        elif isinstance(sensor, _sensors.BpfSensor):
-            sensor.follow(order)
         return order
 
-    def _rescue(self, sensor: _sensors.Sensor, *, chosen: bool) -> None:
-        """Has CPUs that the kernel hands to the elastic group over waiting tasks given back."""
-        if not (self._settings.rescue and self._mechanism.idle_file):
-            return
-        if isinstance(sensor, _sensors.BpfSensor):
-            capacity = self._capacity
-            cpus = capacity.lendable if chosen else capacity.elastic_cpus(capacity.max_shared)
-            try:
-                sensor.rescue(sorted(cpus), RESCUE_PRIORITY if self._settings.realtime else 0)
-            except OSError as error:
-                _log.warning("rescue: %s; an idle batch may hold a CPU for a tick", error.strerror)
+    def _rescue(self, sensor: _sensors.Sensor, *, chosen: bool) -> Rescue | None:
+        """Gives CPUs back that the kernel hands to the elastic side over waiting tasks."""
+        capacity = self._capacity
+        cpus = capacity.lendable if chosen else capacity.elastic_cpus(capacity.max_shared)
+        priority = RESCUE_PRIORITY if self._settings.realtime else 0
+        return self._mechanism.make_rescue(sensor, sorted(cpus), priority)

@@ -19,7 +19,7 @@ from smartharvest.mechanism.choice import needs_of
 from smartharvest.placement.snapshot import Survey, survey
 from smartharvest.placement.target_set import open_targets
 from smartharvest.sensor.choice import Sensing, make_sensor, resync
-from smartharvest.sensor.waits import tells_waits
+from smartharvest.sensor.waits import DispatchSensor, tells_waits
 
 _log = logging.getLogger(__name__)
 
@@ -155,11 +155,11 @@ class _Waits:
         primaries: Sequence[Target],
     ) -> None:
         self._primaries = primaries
-        self._bpf: _sensors.BpfSensor | None = None
+        self._bpf: DispatchSensor | None = None
         self._threads: ThreadWaits | None = None
         self._close: Callable[[], None] = lambda: None
         self.source = "none"
-        if isinstance(sensor, _sensors.BpfSensor) and tells_waits(sensor):
+        if tells_waits(sensor):
             self._bpf, self.source = sensor, "sensor"
             self._earlier = sensor.waits()
             return

@@ -17,12 +17,8 @@ from smartharvest.algorithm.policy.base import Dispatches, DispatchesObserver
 from smartharvest.algorithm.policy.fallback import explanation, fallback_steps, wants_dispatches
 from smartharvest.algorithm.safeguard import LongTermSafeguard, PeriodWaits
 from smartharvest.core.plan import Plan
+from smartharvest.core.timeouts import permit_ns
 from smartharvest.core.window import Window
-
-PERMIT_NS = 500_000_000
-"""For how long a loop that decides by itself may lend after the control plane's last look."""
-PERMIT_WINDOWS = 4
-"""... and for so many windows at least."""
 
 JUDGED_WAITS = ("paper", "attributed", "auto")
 """Which waits the long-term safeguard counts: all (``paper``), those that lending may have caused
@@ -81,7 +77,7 @@ class Controller:
             label_kind=label_kind,
         )
         self._judged_waits = judged_waits
-        self._permit_ns = max(PERMIT_WINDOWS * window_ns, PERMIT_NS)
+        self._permit_ns = permit_ns(window_ns)
         self.can_lend = can_lend
         self.loop_decides = loop_decides
         self._note = note

@@ -27,6 +27,18 @@ class Actuator:
     def failure(self) -> tuple[str, str]:
         """(file, value) of the last write that was refused."""
 
+    @property
+    def writes(self) -> int:
+        """How often it has changed something of the host."""
+
+    @property
+    def order(self) -> LendOrder | None:
+        """Who chooses the cores by their use; None: nobody."""
+
+    @property
+    def moves_threads(self) -> bool:
+        """It moves threads one by one."""
+
 class FakeActuator(Actuator):
     """Remembers the last 4096 assignments (csrc/actuators/fake_actuator.h)."""
 
@@ -60,10 +72,6 @@ class CpusetActuator(Actuator):
         fifo_priority: int = 0,
         order: LendOrder | None = None,
     ) -> None: ...
-    @property
-    def order(self) -> LendOrder | None: ...
-    @property
-    def writes(self) -> int: ...
     @property
     def skipped(self) -> int:
         """Writes that were not needed: the mask was in force already."""
@@ -103,6 +111,3 @@ class AffinityActuator(ThreadsActuator):
         that has ended. Only one thread may call this. Raises OSError; ESRCH: it has ended, and the
         slot is taken all the same.
         """
-
-    @property
-    def writes(self) -> int: ...

@@ -3,6 +3,7 @@ from typing import Protocol
 
 from smartharvest.core._actuators import Actuator
 from smartharvest.core._learner import Decider
+from smartharvest.core._rescue import Rescue
 from smartharvest.core._sensors import Sensor
 from smartharvest.core.plan import Plan
 from smartharvest.core.window import Window
@@ -33,7 +34,10 @@ class Loop:
     ``fifo_priority`` 0 asks for no real-time scheduling; ``beat_slot`` is eight bytes for the time
     of the last poll. With a sensor that sees changes, ``exact`` weighs windows by time; with one
     that wakes, ``event_driven`` does without polling. ``whole_harvests`` are how many of 0..total
-    cores can be lent as whole ones. Raises ValueError for settings out of range.
+    cores can be lent as whole ones. ``lendable`` are the CPUs in the order they are lent, the
+    first ``elastic_min`` of them for good: the sensor is told which are, unless the actuator's
+    order chooses them. A ``rescue`` ends with the thread. Raises ValueError for settings out of
+    range.
     """
 
     def __init__(
@@ -57,6 +61,9 @@ class Loop:
         beat_slot: _WritableBuffer | None = None,
         exact: bool = False,
         event_driven: bool = False,
+        lendable: Sequence[int] = (),
+        elastic_min: int = 0,
+        rescue: Rescue | None = None,
     ) -> None: ...
     @property
     def sensor(self) -> Sensor: ...
@@ -80,8 +87,11 @@ class Loop:
         whole_harvests: Sequence[int] | None = None,
         cpus: list[int] | None = None,
         realtime_cpus: list[int] | None = None,
+        lendable: Sequence[int] = (),
+        elastic_min: int = 0,
+        rescue: Rescue | None = None,
     ) -> None:
-        """Between ``stop`` and ``start``: other limits and another actuator.
+        """Between ``stop`` and ``start``: other limits, another actuator and rescue.
 
         Nothing is lent until a plan comes; windows, counters and sensor go on. Raises ValueError
         for a loop that runs, and for limits out of range.

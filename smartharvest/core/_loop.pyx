@@ -10,14 +10,16 @@ from cpython.buffer cimport PyBuffer_Release
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.mem cimport PyMem_Free
 from cpython.pycapsule cimport PyCapsule_GetPointer
-from libc.stdint cimport int64_t, uint16_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t
 from libc.string cimport memset
 
 from smartharvest.core._actuators cimport Actuator
 from smartharvest.core._c cimport clock, histogram, loop, window
+from smartharvest.core._c.lend_order cimport sh_lend_order
 from smartharvest.core._c.memory cimport allocate, hold_slot
 from smartharvest.core._sensors cimport Sensor
 
+from smartharvest.core import timeouts
 from smartharvest.core.plan import Plan
 from smartharvest.core.window import Window
 
@@ -94,7 +96,10 @@ cdef class Loop:
     ``fifo_priority`` 0 asks for no real-time scheduling; ``beat_slot`` is eight bytes for the time
     of the last poll. With a sensor that sees changes, ``exact`` weighs windows by time; with one
     that wakes, ``event_driven`` does without polling. ``whole_harvests`` are how many of 0..total
-    cores can be lent as whole ones. Raises ValueError for settings out of range.
+    cores can be lent as whole ones. ``lendable`` are the CPUs in the order they are lent, the
+    first ``elastic_min`` of them for good: the sensor is told which are, unless the actuator's
+    order chooses them. A ``rescue`` ends with the thread. Raises ValueError for settings out of
+    range.
     """
 
     def __cinit__(
@@ -118,6 +123,9 @@ cdef class Loop:
         beat_slot: object = None,
         exact: bool = False,
         event_driven: bool = False,
+        lendable: Sequence[int] = (),
+        elastic_min: int = 0,
+        rescue: object = None,
     ) -> None:
         cdef loop.sh_loop_config config
         if exact and not sensor.sees_changes:
@@ -126,9 +134,10 @@ cdef class Loop:
             raise ValueError("this sensor does not wake anybody")
         config.window_ns = window_ns
         config.poll_ns = poll_ns
-        config.plan_ttl_ns = plan_ttl_ns or max(4 * window_ns, 100_000_000)
-        # Event-driven, a quiet primary is looked at once a window.
-        config.stale_ns = stale_ns or max(window_ns * (1 + event_driven), 20 * poll_ns)
+        config.plan_ttl_ns = plan_ttl_ns or timeouts.plan_ttl_ns(window_ns)
+        config.stale_ns = stale_ns or timeouts.stale_ns(
+            window_ns, poll_ns, event_driven=event_driven
+        )
         config.exact = exact
         config.event_driven = event_driven
         config.total = total
@@ -147,6 +156,8 @@ cdef class Loop:
             raise ValueError(f"loop settings out of range: {os.strerror(-err)}")
         self.c.sensor = sensor.seam
         self.c.actuator = actuator.seam
+        self.lend(actuator.order, lendable, elastic_min)
+        self.rescue = rescue
         clock.sh_clock_monotonic(&self.c.clock, _PACING[pacing])
         self.place(cpus, realtime_cpus)
         self.c.fifo_priority = fifo_priority
@@ -165,6 +176,7 @@ cdef class Loop:
                 loop.sh_loop_destroy(self.c)
             PyMem_Free(self.c)
         PyMem_Free(self.whole)
+        PyMem_Free(self.lendable)
         PyBuffer_Release(&self.beat)
 
     cdef void place(self, object cpus, object realtime_cpus) except *:
@@ -178,6 +190,24 @@ cdef class Loop:
             if cpu < loop.SH_MAX_CPU_WORDS * 64:
                 self.c.realtime_cpus[cpu // 64] |= (<unsigned long long> 1) << (cpu % 64)
 
+    cdef void lend(self, object order, object lendable, int elastic_min) except *:
+        """Which CPUs change hands: those of the ``order``, or ``lendable`` in their order."""
+        cdef sh_lend_order *chosen
+        PyMem_Free(self.lendable)
+        self.lendable = NULL
+        if order is not None:
+            chosen = <sh_lend_order *> <size_t> order.address
+            self.c.lendable.cpus = chosen.cpus
+            self.c.lendable.count = chosen.count
+            self.c.lendable.elastic_min = chosen.elastic_min
+            return
+        self.lendable = <int32_t *> allocate(max(1, len(lendable)), sizeof(int32_t))
+        for i, cpu in enumerate(lendable):
+            self.lendable[i] = cpu
+        self.c.lendable.cpus = self.lendable
+        self.c.lendable.count = len(lendable)
+        self.c.lendable.elastic_min = elastic_min
+
     def change(
         self,
         *,
@@ -188,8 +218,11 @@ cdef class Loop:
         whole_harvests: Sequence[int] | None = None,
         cpus: list[int] | None = None,
         realtime_cpus: list[int] | None = None,
+        lendable: Sequence[int] = (),
+        elastic_min: int = 0,
+        rescue: object = None,
     ) -> None:
-        """Between ``stop`` and ``start``: other limits and another actuator."""
+        """Between ``stop`` and ``start``: other limits, another actuator and rescue."""
         cdef loop.sh_limits limits
         cdef uint16_t *whole = whole_of(whole_harvests, self.total)
         limits.max_harvest = max_harvest
@@ -203,6 +236,8 @@ cdef class Loop:
         PyMem_Free(self.whole)
         self.whole = whole
         self.actuator = actuator
+        self.lend(actuator.order, lendable, elastic_min)
+        self.rescue = rescue
         self.place(cpus, realtime_cpus)
 
     def start(self) -> None:
@@ -217,6 +252,8 @@ cdef class Loop:
         """Gives everything back and ends the thread; harmless when it does not run."""
         with nogil:
             loop.sh_loop_stop(self.c)
+        if self.rescue is not None:
+            self.rescue.close()
 
     def step(self, deadline_ns: int, now_ns: int) -> int:
         """One poll without a thread: 0, or the negative errno the loop halted on."""

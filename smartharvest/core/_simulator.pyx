@@ -13,6 +13,7 @@ from libc.string cimport memset
 from smartharvest.core._c cimport histogram, loop, simulator
 from smartharvest.core._c.memory cimport allocate as memory_of
 
+from smartharvest.core import timeouts
 from smartharvest.core.plan import Plan
 from smartharvest.core.window import Window
 
@@ -90,9 +91,9 @@ cdef class Simulation:
         memset(&config, 0, sizeof(config))
         config.window_ns = window_ns
         config.poll_ns = poll_ns
-        config.plan_ttl_ns = max(4 * window_ns, 100_000_000)
-        config.stale_ns = (
-            max(window_ns * (1 + event_driven), 20 * poll_ns) + mechanism.sleep_ns
+        config.plan_ttl_ns = timeouts.plan_ttl_ns(window_ns)
+        config.stale_ns = mechanism.sleep_ns + timeouts.stale_ns(
+            window_ns, poll_ns, event_driven=event_driven
         )
         config.total = cores
         config.keep_idle = max(1, keep_idle)

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from smartharvest.core import _actuators, _sensors
 from smartharvest.core._lend_order import LendOrder
+from smartharvest.core._rescue import Rescue
 from smartharvest.host.foreign.pins import ForeignPin
 from smartharvest.host.foreign.writes import ManagedFile
 from smartharvest.host.journal.contents import Minimum
@@ -83,6 +84,11 @@ class Mechanism(Protocol):
         An ``order`` chooses which. With a ``fifo_priority`` threads of that priority hold each core
         while it changes hands. ``beat_slot`` is for the time during a long move.
         """
+
+    def make_rescue(
+        self, sensor: _sensors.Sensor, cpus: Sequence[int], fifo_priority: int
+    ) -> Rescue | None:
+        """Who has CPUs given back that the kernel hands to the elastic side over waiting tasks."""
 
     # --- who belongs to it -----------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from smartharvest.config.settings import Settings
 from smartharvest.core import _sensors
 from smartharvest.core._lend_order import LendOrder
+from smartharvest.core._rescue import Rescue
 from smartharvest.errors import TargetError
 from smartharvest.host.cgroup.counterparts import adopt_tasks, make_counterpart
 from smartharvest.host.cgroup.tree import CgroupTree, Group
@@ -68,6 +69,17 @@ class GroupMechanism:
         """Puts the group under cpu.idle, if the settings say so."""
         if self._settings.cpu_idle:
             self.idle_file = enter_idle_class(self._group, primaries, self._writer)
+
+    def make_rescue(
+        self, sensor: _sensors.Sensor, cpus: Sequence[int], fifo_priority: int
+    ) -> Rescue | None:
+        if not (self._settings.rescue and self.idle_file and sensor.tells_displacements):
+            return None
+        try:
+            return Rescue(sensor, cpus, fifo_priority)
+        except OSError as error:
+            _log.warning("rescue: %s; an idle batch may hold a CPU for a tick", error.strerror)
+            return None
 
     def adopt_newcomers(self) -> None:
         if self._settings.cpu_idle:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from smartharvest.config.settings import Settings
 from smartharvest.core import _actuators, _sensors
 from smartharvest.core._lend_order import LendOrder
+from smartharvest.core._rescue import Rescue
 from smartharvest.host.foreign.pins import ForeignPin
 from smartharvest.host.foreign.writes import ManagedFile
 from smartharvest.host.journal.contents import Minimum
@@ -55,6 +56,11 @@ class NullMechanism:
 
     def make_actuator(self, *_: object, **__: object) -> _actuators.Actuator:
         return _actuators.FakeActuator()
+
+    def make_rescue(
+        self, _sensor: _sensors.Sensor, _cpus: Sequence[int], _fifo_priority: int
+    ) -> Rescue | None:
+        return None
 
     def members(self) -> list[int]:
         return []

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from smartharvest.config.settings import Settings
 from smartharvest.core import _actuators, _sensors
 from smartharvest.core._lend_order import LendOrder
+from smartharvest.core._rescue import Rescue
 from smartharvest.errors import RightsError, TargetError
 from smartharvest.host.foreign.pins import ForeignPin, GivenThreads
 from smartharvest.host.foreign.writes import ManagedFile
@@ -116,6 +117,11 @@ class ProcessAffinityMechanism:
         )
         self._given = GivenThreads(self._actuator, self._threads())
         return self._actuator
+
+    def make_rescue(
+        self, _sensor: _sensors.Sensor, _cpus: Sequence[int], _fifo_priority: int
+    ) -> Rescue | None:
+        return None
 
     # --- who belongs to it -----------------------------------------------------------------------
 

@@ -6,7 +6,8 @@ import logging
 
 from smartharvest.algorithm.controller import Controller
 from smartharvest.algorithm.policy.base import DISPATCHES_PERIOD_NS, Dispatches
-from smartharvest.core import _loop, _sensors
+from smartharvest.core import _loop
+from smartharvest.sensor.waits import DispatchSensor, tells_waits
 
 _log = logging.getLogger(__name__)
 
@@ -27,7 +28,7 @@ class DispatchReader:
         if not controller.wants_dispatches:  # too dear to be asked at every window
             return None
         sensor = loop.sensor
-        if not isinstance(sensor, _sensors.BpfSensor):
+        if not tells_waits(sensor):
             if not self._warned:
                 _log.warning(
                     "policy: %s lends nothing without the in-kernel sensor, which tells how long "
@@ -46,7 +47,7 @@ class DispatchReader:
 class _Seen:
     """Everything a loop and its sensor have counted up to now."""
 
-    def __init__(self, loop: _loop.Loop, sensor: _sensors.BpfSensor) -> None:
+    def __init__(self, loop: _loop.Loop, sensor: DispatchSensor) -> None:
         self.loop = loop
         self.waits, self.runs = sensor.waits(), sensor.runs()
         self.moves = dict(loop.moves()[0])

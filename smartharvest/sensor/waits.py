@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from typing import TypeGuard
+from typing import Protocol, TypeGuard
 
 from smartharvest.algorithm.safeguard import PeriodWaits
 from smartharvest.core import _sensors
@@ -15,9 +15,19 @@ from smartharvest.host.process.waits import ThreadWaits, WaitSource, open_wait_s
 _log = logging.getLogger(__name__)
 
 
-def tells_waits(sensor: _sensors.Sensor) -> TypeGuard[_sensors.BpfSensor]:
+class DispatchSensor(Protocol):
+    """A sensor that sees each dispatch."""
+
+    def waits(self) -> _sensors.BpfWaits: ...
+
+    def runs(self) -> _sensors.BpfRuns: ...
+
+    def pending(self) -> dict[str, int]: ...
+
+
+def tells_waits(sensor: _sensors.Sensor) -> TypeGuard[DispatchSensor]:
     """Whether the sensor itself sees each wait."""
-    return isinstance(sensor, _sensors.BpfSensor) and sensor.sees_changes
+    return sensor.tells_waits
 
 
 class WaitReader:
@@ -46,7 +56,7 @@ class WaitReader:
         self._wanted_source = wait_source
         self._source: WaitSource | None = None
         self._threads: ThreadWaits | None = None
-        self._sensor: _sensors.BpfSensor | None = None
+        self._sensor: DispatchSensor | None = None
         self._earlier: _sensors.BpfWaits | None = None
         self._period_end_ns: int | None = None
         self._demand = 0
@@ -102,7 +112,7 @@ class WaitReader:
             return self._read_bpf(sensor)
         return self._read_threads(primary_threads)
 
-    def _read_bpf(self, sensor: _sensors.BpfSensor) -> PeriodWaits | None:
+    def _read_bpf(self, sensor: DispatchSensor) -> PeriodWaits | None:
         now, earlier = sensor.waits(), self._earlier
         first = sensor is not self._sensor
         self._sensor, self._earlier = sensor, now

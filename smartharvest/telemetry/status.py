@@ -14,8 +14,7 @@ from smartharvest import __version__
 from smartharvest.algorithm.controller import Controller
 from smartharvest.algorithm.safeguard import PeriodWaits
 from smartharvest.config.settings import Settings
-from smartharvest.core import _actuators, _loop, _sensors
-from smartharvest.core._lend_order import LendOrder
+from smartharvest.core import _loop, _sensors
 from smartharvest.host.cpulist import format_cpulist
 from smartharvest.placement.snapshot import Survey
 from smartharvest.sensor.check import SensorCheck
@@ -65,7 +64,7 @@ def describe(state: AgentState) -> dict[str, Any]:
     polled_ns = max(1, n["polled_ns"])
     window, decision = controller.last or (None, None)
     now_ns = _loop.monotonic_ns()
-    order: LendOrder | None = getattr(loop.actuator, "order", None)
+    order = loop.actuator.order
     return {
         "version": __version__,
         "pid": os.getpid(),
@@ -94,11 +93,7 @@ def describe(state: AgentState) -> dict[str, Any]:
             "blind": state.check.blind,
             "checks": state.check.checks,
             "blind_checks": state.check.blind_checks,
-            "overruns": (
-                loop.sensor.counts["overruns"]
-                if isinstance(loop.sensor, _sensors.PerfSensor)
-                else 0
-            ),
+            "overruns": loop.sensor.overruns,
         },
         "policy": {
             "name": controller.policy.name,
@@ -108,12 +103,8 @@ def describe(state: AgentState) -> dict[str, Any]:
             "explanation": controller.explanation,
         },
         "mechanism": {
-            "name": (
-                "affinity"
-                if isinstance(loop.actuator, _actuators.AffinityActuator)
-                else state.settings.mechanism
-            ),
-            "writes": getattr(loop.actuator, "writes", 0),
+            "name": "affinity" if loop.actuator.moves_threads else state.settings.mechanism,
+            "writes": loop.actuator.writes,
         },
         "primary_on_lent_cores": state.primary_on_lent_ns / polled_ns,
         "harvested": {
@@ -178,7 +169,7 @@ def who_runs(sensor: _sensors.Sensor, pool: Iterable[int]) -> dict[str, str] | N
 
     None if the sensor does not see it.
     """
-    if not isinstance(sensor, _sensors.BpfSensor) or not sensor.sees_changes:
+    if not sensor.tells_runners:
         return None
     found: dict[str, list[int]] = {}
     for cpu in pool:

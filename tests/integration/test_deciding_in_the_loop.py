@@ -8,7 +8,7 @@ import pytest
 
 from smartharvest.agent.supervisor import Supervisor
 from smartharvest.algorithm.algorithm1 import Decision
-from smartharvest.algorithm.controller import PERMIT_NS
+from smartharvest.core.timeouts import LEAST_PERMIT_NS
 from smartharvest.core.window import Window
 from tests.integration.sessions import settings_for
 from tests.integration.worlds import World
@@ -48,7 +48,7 @@ def test_a_loop_whose_agent_says_nothing_gives_everything_back(quiet_world: Worl
         nonlocal hung
         if not hung and window.primary_cores < FULL:
             hung = True
-            time.sleep(1.2 * PERMIT_NS / 1e9)
+            time.sleep(1.2 * LEAST_PERMIT_NS / 1e9)
             session.stop()
 
     with Supervisor(settings_for(quiet_world, learner="native")) as session:

@@ -45,8 +45,16 @@ static void add_target(pid_t pid, uint32_t runner) {
 
 static struct sh_reading look(void) {
     struct sh_reading reading = {99, 99};
-    CHECK_EQ(sensor.read(sensor.ctx, sh_monotonic_ns(), 0, &reading), 0);
+    CHECK_EQ(sensor.read(sensor.ctx, sh_monotonic_ns(), &reading), 0);
     return reading;
+}
+
+/* CPU 0 is the only one to lend. */
+static void lend(uint32_t harvested) {
+    const int32_t cpus[] = {0};
+    const struct sh_lendable lendable = {cpus, 1, 0};
+    sensor.on_lent(sensor.ctx, sh_monotonic_ns(), &lendable, harvested);
+    CHECK_EQ(bpf.shared->lent[0], harvested);
 }
 
 static struct sh_bpf_drift resync(void) {
@@ -324,9 +332,9 @@ static void test_only_waits_that_began_while_something_was_lent_are_blamed(void)
     AWAIT(waits_so_far().counts.longer_after_elastic >= 20);
     CHECK_EQ(waits_so_far().counts.longer_while_lent, 0);
     CHECK_EQ(waits_so_far().counts.longer_blamed, 0);
-    sh_bpf_sensor_lend(&bpf, sh_monotonic_ns(), true);
+    lend(1);
     AWAIT(waits_so_far().counts.longer_blamed >= 20);
-    sh_bpf_sensor_lend(&bpf, sh_monotonic_ns(), false);
+    lend(0);
     batch.orders->doing = SLEEP;
     const uint64_t longer = waits_so_far().counts.longer;
     AWAIT(waits_so_far().counts.longer >= longer + 100); /* whoever waited then has been served */
@@ -348,7 +356,7 @@ static void test_a_wait_behind_the_batch_is_blamed_whoever_leaves_last(void) {
     add_target(batch.pid, SH_BPF_ELASTIC);
     config.wait_threshold_ns = 2500000; /* more than one slice of the batch and less than six */
     CHECK_EQ(try_open(), 0);
-    sh_bpf_sensor_lend(&bpf, sh_monotonic_ns(), true);
+    lend(1);
     AWAIT(waits_so_far().counts.longer_blamed > waits_so_far().counts.longer_after_elastic);
     sh_bpf_sensor_close(&bpf);
     crowd_end(&primary);
@@ -358,7 +366,7 @@ static void test_a_wait_behind_the_batch_is_blamed_whoever_leaves_last(void) {
 static void test_waits_behind_the_primarys_own_are_not_blamed(void) {
     struct crowd primary = crowd_start(3, spare_cpu(), SPIN, NULL);
     watch(&primary, 8, SH_BPF_WAITS);
-    sh_bpf_sensor_lend(&bpf, sh_monotonic_ns(), true);
+    lend(1);
     bpf.shared->control.wait_threshold_ns = 1500000;
     const struct sh_bpf_wait_counts before = waits_so_far().counts;
     /* Somebody else of this machine may have the CPU for so long, too: that is blamed. */
@@ -424,7 +432,7 @@ static void test_a_detached_program_is_noticed(void) {
     CHECK_EQ(sh_bpf_sensor_alive(&bpf), 0);
     close(bpf.links[0]);
     bpf.links[0] = -1;
-    AWAIT(sensor.read(sensor.ctx, sh_monotonic_ns(), 0, &reading) == -ENOLINK);
+    AWAIT(sensor.read(sensor.ctx, sh_monotonic_ns(), &reading) == -ENOLINK);
     CHECK_EQ(sh_bpf_sensor_alive(&bpf), -ENOLINK);
     sh_bpf_sensor_close(&bpf);
     crowd_end(&crowd);

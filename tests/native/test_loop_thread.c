@@ -144,8 +144,8 @@ static void test_a_loop_starts_once_and_again_after_a_stop(void) {
     drop(rig);
 }
 
-static int fail_to_read(void *ctx, int64_t now_ns, uint32_t harvested, struct sh_reading *reading) {
-    (void)ctx, (void)now_ns, (void)harvested, (void)reading;
+static int fail_to_read(void *ctx, int64_t now_ns, struct sh_reading *reading) {
+    (void)ctx, (void)now_ns, (void)reading;
     return -ENODEV;
 }
 

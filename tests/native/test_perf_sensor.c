@@ -113,7 +113,7 @@ static void start(uint32_t first_allocation, uint32_t second_allocation) {
 
 static struct sh_reading look_at(int64_t now_ns) {
     struct sh_reading reading = {99, 99};
-    CHECK_EQ(sensor.read(sensor.ctx, now_ns, 0, &reading), 0);
+    CHECK_EQ(sensor.read(sensor.ctx, now_ns, &reading), 0);
     return reading;
 }
 
@@ -433,7 +433,7 @@ static void test_a_silent_cpu_fails(void) {
     look_at(2 * second_ns);
     sampled(0, 0, 2 * second_ns);
     sampled(1, 0, 2 * second_ns);
-    CHECK_EQ(sensor.read(sensor.ctx, 2 * second_ns + second_ns / 2, 0, &reading), -ESTALE);
+    CHECK_EQ(sensor.read(sensor.ctx, 2 * second_ns + second_ns / 2, &reading), -ESTALE);
 }
 
 static void test_other_cpus_online_fail(void) {
@@ -441,7 +441,7 @@ static void test_other_cpus_online_fail(void) {
     start(3, 3);
     fill(online_fd, "0-1\n");
     list_at(10);
-    CHECK_EQ(sensor.read(sensor.ctx, 20, 0, &reading), -ESTALE);
+    CHECK_EQ(sensor.read(sensor.ctx, 20, &reading), -ESTALE);
 }
 
 static void test_a_lost_list_fails(void) {
@@ -449,7 +449,7 @@ static void test_a_lost_list_fails(void) {
     start(3, 3);
     perf->sources.source[1].fd = -1;
     list_at(10);
-    CHECK_EQ(sensor.read(sensor.ctx, 20, 0, &reading), -EBADF);
+    CHECK_EQ(sensor.read(sensor.ctx, 20, &reading), -EBADF);
 }
 
 static void test_more_tasks_than_can_be_known_fail(void) {
@@ -457,7 +457,7 @@ static void test_more_tasks_than_can_be_known_fail(void) {
     start(3, 3);
     for (int i = 0; i < SH_TASK_TABLE_MAX; i++) {
         forked(0, 100, 1000 + i, 1000 + i, 10 + i);
-        if (sensor.read(sensor.ctx, 20 + i, 0, &reading) == -EOVERFLOW)
+        if (sensor.read(sensor.ctx, 20 + i, &reading) == -EOVERFLOW)
             return;
     }
     CHECK(false);

@@ -39,7 +39,7 @@ static void end_watch(void) {
 
 static struct sh_reading look(void) {
     struct sh_reading reading = {99, 99};
-    CHECK_EQ(sensor.read(sensor.ctx, sh_monotonic_ns(), 0, &reading), 0);
+    CHECK_EQ(sensor.read(sensor.ctx, sh_monotonic_ns(), &reading), 0);
     return reading;
 }
 
@@ -175,7 +175,7 @@ static void test_a_task_is_counted_once_it_is_in_the_group_and_a_removed_group_f
     CHECK_EQ(perf->counts.tasks, 0);
     AWAIT(rmdir(group) == 0);
     AWAIT((sh_perf_sensor_list(perf, sh_monotonic_ns()),
-           sensor.read(sensor.ctx, sh_monotonic_ns(), 0, &reading) == -ENODEV));
+           sensor.read(sensor.ctx, sh_monotonic_ns(), &reading) == -ENODEV));
     end_watch();
 }
 

@@ -27,7 +27,7 @@ static void make(const int *files, const uint32_t *allocations, uint32_t count) 
 
 static struct sh_reading poll_again(void) {
     struct sh_reading reading = {99, 99};
-    CHECK_EQ(sensor.read(sensor.ctx, ++now_ns, 0, &reading), 0);
+    CHECK_EQ(sensor.read(sensor.ctx, ++now_ns, &reading), 0);
     return reading;
 }
 
@@ -212,7 +212,7 @@ static void test_a_process_directory_is_a_source_that_may_vanish(void) {
     CHECK_EQ(proc.tasks[0].tid, child);
     end_child(child);
     now_ns += LONG_NS;
-    CHECK_EQ(sensor.read(sensor.ctx, now_ns, 0, &reading), -ESRCH);
+    CHECK_EQ(sensor.read(sensor.ctx, now_ns, &reading), -ESRCH);
     sh_proc_sensor_close(&proc);
     close(directory);
 }
@@ -228,7 +228,7 @@ static void test_a_source_that_fails_leaves_no_descriptor_open(void) {
     const int unused = dup(0);
     close(unused);
     for (int i = 0; i < 3; i++)
-        CHECK_EQ(sensor.read(sensor.ctx, now_ns += LONG_NS, 0, &reading), -EBADF);
+        CHECK_EQ(sensor.read(sensor.ctx, now_ns += LONG_NS, &reading), -EBADF);
     const int next = dup(0);
     CHECK_EQ(next, unused);
     close(next);

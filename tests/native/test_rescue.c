@@ -3,6 +3,8 @@
 #define _GNU_SOURCE
 #include "actuators/rescue.h"
 
+#include "sensors/bpf_sensor.h"
+
 #include <dirent.h>
 
 #include "threads.h"
@@ -28,7 +30,8 @@ static void make(void) {
     bpf.cpu_count = SH_BPF_MAX_CPUS;
     bpf.page_bytes = (uint32_t)sysconf(_SC_PAGESIZE);
     threads[0].cpu = threads[1].cpu = (uint32_t)some_cpu();
-    rescue = (struct sh_rescue){.bpf = &bpf, .threads = threads, .count = 2, .stop_fd = -1};
+    rescue = (struct sh_rescue){.threads = threads, .count = 2, .stop_fd = -1};
+    sh_bpf_sensor_tells(&bpf, &rescue.displacements);
 }
 
 static void test_told_by_nobody_no_thread_is_left_and_nothing_open(void) {

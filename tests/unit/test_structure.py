@@ -19,7 +19,7 @@ MAY_IMPORT: Mapping[str, set[str]] = {
     "algorithm": {"core", "errors"},
     "host": {"core", "errors", "printable"},
     "config": {"algorithm", "host", "errors"},
-    "placement": {"config", "host", "errors"},
+    "placement": {"config", "host", "errors", "printable"},
     "sensor": {"placement", "config", "algorithm", "host", "core", "errors"},
     "guardian": {"host", "core", "errors"},
     "mechanism": {"placement", "config", "host", "core", "errors"},

@@ -1,7 +1,6 @@
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
-from smartharvest.core._c.lend_order cimport sh_lend_order
-from smartharvest.core._c.sensor cimport sh_sensor
+from smartharvest.core._c.sensor cimport sh_displacements, sh_sensor
 
 cdef extern from "bpf/sensor_state.h" nogil:
     enum:
@@ -41,8 +40,8 @@ cdef extern from "sensors/bpf_sensor.h" nogil:
         uint32_t allocations[64]
         uint32_t primary_count, parts
         uint64_t wait_threshold_ns
-        uint32_t lend_order[4096]
-        uint32_t lendable, elastic_min
+        uint32_t used_cpus[4096]
+        uint32_t used_count
 
     struct sh_bpf_sensor:
         uint32_t cpu_count
@@ -90,5 +89,5 @@ cdef extern from "sensors/bpf_sensor.h" nogil:
         const sh_bpf_sensor *bpf, uint32_t cpu, uint64_t *total_ns, uint64_t *lent_ns
     )
     uint32_t sh_bpf_sensor_runner(const sh_bpf_sensor *bpf, uint32_t cpu)
-    void sh_bpf_sensor_follow(sh_bpf_sensor *bpf, const sh_lend_order *order)
     uint64_t sh_bpf_sensor_displacements(const sh_bpf_sensor *bpf)
+    void sh_bpf_sensor_tells(sh_bpf_sensor *bpf, sh_displacements *displacements)

@@ -3,7 +3,7 @@ from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t
 from smartharvest.core._c.actuator cimport sh_actuator
 from smartharvest.core._c.clock cimport sh_clock
 from smartharvest.core._c.histogram cimport sh_histogram
-from smartharvest.core._c.sensor cimport sh_sensor
+from smartharvest.core._c.sensor cimport sh_lendable, sh_sensor
 from smartharvest.core._c.window cimport sh_features
 
 cdef extern from "loop/loop.h" nogil:
@@ -61,6 +61,7 @@ cdef extern from "loop/loop.h" nogil:
         sh_clock clock
         sh_sensor sensor
         sh_actuator actuator
+        sh_lendable lendable
         uint32_t primary_cores
         int event_fd, plan_fd
         sh_decide decide

@@ -6,11 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from smartharvest.algorithm.controller import PERMIT_NS, Controller
+from smartharvest.algorithm.controller import Controller
 from smartharvest.algorithm.policy import make_policy
 from smartharvest.algorithm.policy.base import Dispatches
 from smartharvest.algorithm.safeguard import LongTermSafeguard, PeriodWaits
 from smartharvest.core.plan import Plan
+from smartharvest.core.timeouts import LEAST_PERMIT_NS
 from smartharvest.core.window import Window
 from tests.unit.algorithm.policy.windows import window as made_window
 
@@ -84,7 +85,7 @@ def test_what_a_loop_decided_by_itself_is_noted_and_not_planned_again() -> None:
 
 def test_a_loop_may_decide_for_a_while_and_not_while_lending_is_stopped() -> None:
     one = controller(loop_decides=True, long_term=safeguard())
-    assert one.permit_until_ns(1000) == 1000 + PERMIT_NS
+    assert one.permit_until_ns(1000) == 1000 + LEAST_PERMIT_NS
     one.inhibit("operator", "paused")
     assert one.permit_until_ns(1000) == 0
     one.inhibit("operator", None)

@@ -380,7 +380,7 @@ def test_the_choices_are_what_the_code_behind_them_knows() -> None:
 def test_a_change_is_listed_with_when_it_takes_effect() -> None:
     old = load_settings({})
     new = load_settings({"policy": "prev-peak", "keep_idle": "2", "placement": "exclusive"})
-    changes = {"policy": "live", "keep_idle": "rebuild", "placement": "restart"}
+    changes = {"policy": "live", "keep_idle": "live", "placement": "restart"}
     assert changed_settings(old, new) == changes
     assert changed_settings(new, new) == {}
 

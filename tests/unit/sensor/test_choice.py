@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import errno
 import os
-from typing import cast
+from functools import partial
+from typing import cast, get_args
 
 import pytest
 
-from smartharvest.config.settings import Settings, load_settings
+from smartharvest.config.settings import SensorName, Settings, load_settings
 from smartharvest.core import _sensors
 from smartharvest.errors import SensorError
 from smartharvest.placement.snapshot import Survey
@@ -28,8 +29,14 @@ def refused(monkeypatch: pytest.MonkeyPatch) -> set[str]:
             raise OSError(errno.EPERM, f"loading it: {os.strerror(errno.EPERM)}")
         return _sensors.FakeSensor([0])
 
-    monkeypatch.setattr(sensing, "_make", make)
+    for name, entry in sensing.SENSORS.items():
+        monkeypatch.setitem(sensing.SENSORS, name, entry._replace(make=partial(make, name)))
     return names
+
+
+def test_the_settings_know_every_sensor() -> None:
+    assert set(get_args(SensorName)) == {"auto", *sensing.SENSORS}
+    assert sensing.RANKING == ("bpf", "perf", "proc")
 
 
 def take(sensor: str = "auto", failed: set[str] | None = None, fake_tree: bool = False) -> Sensing:
