@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from smartharvest.config.settings import Settings
@@ -48,6 +48,9 @@ class Survey:
     """Those below the elastic group whose masks (v1) or threads have to follow its own."""
     primary_groups: tuple[str, ...] = ()
     """The same of the primaries, with exclusive placement."""
+    foreign: tuple[tuple[int, str], ...] = field(default=(), compare=False)
+    """CPUs that are not lent because a task of somebody else is confined to them, and that task.
+    Another task on the same CPU changes nothing."""
 
 
 def survey(
@@ -74,8 +77,6 @@ def survey(
     foreign: dict[int, str] = {}
     if elastic is not None and runs_tasks and not settings.lend_shared:
         foreign = _foreign_cpus(settings.cores or union, [*primaries, elastic], followed)
-    for cpu, who in foreign.items():
-        _log.debug("CPU %d is not lent: %s is confined to it", cpu, who)
     online = tree.online_cpus()
     capacity = plan_capacity(
         online=online,
@@ -101,6 +102,7 @@ def survey(
         kernel_ids,
         _groups_below([elastic], version_2=needs.groups_below),
         _groups_below(primaries) if held else (),
+        tuple(sorted(foreign.items())),
     )
 
 
@@ -145,7 +147,7 @@ def _foreign_cpus(
         for target in targets:
             ours.update(target.threads())
         ours.update(targets[-1].started_threads(followed))
-        return tasks.foreign_cpus(pool, ours, OWN_THREADS)
+        return tasks.foreign_cpus(pool, ours, OWN_THREADS, tasks.SETTLED_S)
 
     found = look()
     if not found:
