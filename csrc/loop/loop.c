@@ -700,6 +700,8 @@ int sh_loop_change(struct sh_loop *loop, const struct sh_actuator *actuator,
     c->whole_harvests = limits->whole_harvests;
     loop->actuator = *actuator;
     loop->placed = false;
+    loop->primary_cores = c->total;
+    atomic_store_explicit(&loop->harvested, 0, memory_order_relaxed);
     loop->plan_adopted_ns = 0;
     loop->plan_word_seen = atomic_load(&loop->plan_word);
     return 0;
