@@ -4,9 +4,9 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
-SOURCES := $(wildcard csrc/*.c csrc/*.h csrc/bpf/*.h csrc/simulator/*.c csrc/simulator/*.h smartharvest/*.pyx smartharvest/*.pxd smartharvest/_c/*.pxd)
+SOURCES := $(wildcard csrc/*/*.[ch] csrc/lab/simulator/*.[ch] smartharvest/core/*.pyx smartharvest/core/*.pxd smartharvest/core/_c/*.pxd)
 TOOLS  := build/tools
-C_FILES := $(wildcard csrc/*.c csrc/*.h csrc/simulator/*.c csrc/simulator/*.h csrc/bpf/*.c csrc/bpf/kernel_types.h csrc/bpf/sensor_state.h csrc/bpf/writers_state.h bench/*.c bench/real/*.c bench/virtual/*.c tests/native/*.c tests/native/*.h)
+C_FILES := $(filter-out %.loader.h,$(wildcard csrc/*/*.[ch] csrc/lab/simulator/*.[ch] bench/*.c bench/real/*.c bench/virtual/*.c tests/native/*.[ch]))
 
 .DEFAULT_GOAL := help
 
@@ -179,5 +179,5 @@ deb: build ## A Debian package in dist, for this machine's python3 (python3-venv
 
 .PHONY: clean
 clean: ## Remove everything that was built
-	rm -rf build dist *.egg-info $(VENV) smartharvest/*.so .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf build dist *.egg-info $(VENV) smartharvest/core/*.so .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

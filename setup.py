@@ -14,8 +14,12 @@ FLAGS = ["-std=c11", "-O2", "-g", *STRICT, *LENIENT]
 # The learner's scores are bit for bit Vowpal Wabbit's: IEEE arithmetic as written.
 EXACT = ["-ffp-contract=off", "-O3"]
 HEADERS = glob.glob("csrc/**/*.h", recursive=True)
-LEARNER = ["csrc/csoaa.c", "csrc/decider.c"]
-CORE = sorted({*glob.glob("csrc/*.c"), *glob.glob("csrc/simulator/*.c")} - {*LEARNER})
+LEARNER = sorted(glob.glob("csrc/learner/*.c"))
+CORE = sorted(
+    path
+    for path in glob.glob("csrc/**/*.c", recursive=True)
+    if not path.startswith(("csrc/bpf/", "csrc/learner/"))
+)
 
 
 def library(name: str, sources: list[str], flags: list[str]) -> tuple[str, dict[str, Any]]:
@@ -30,14 +34,14 @@ def library(name: str, sources: list[str], flags: list[str]) -> tuple[str, dict[
 
 EXTENSIONS = [
     Extension(
-        f"smartharvest.{os.path.basename(path)[:-4]}",
+        f"smartharvest.core.{os.path.basename(path)[:-4]}",
         [path],
         include_dirs=["csrc"],
         depends=HEADERS,
         extra_compile_args=FLAGS,
         extra_link_args=["-lpthread", "-lm"],
     )
-    for path in sorted(glob.glob("smartharvest/*.pyx"))
+    for path in sorted(glob.glob("smartharvest/core/*.pyx"))
 ]
 
 setup(

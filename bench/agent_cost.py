@@ -21,11 +21,11 @@ import numpy as np
 from bench.logged_wave import LoggedWave
 from bench.statistics import across_rounds, rounded
 from bench.subject import Effort, Figures, NotMeasurableError, Subject, goal, interleave
-from smartharvest.demo.children import BullyProcess
-from smartharvest.demo.groups import DemoGroups, demo_groups
 from smartharvest.errors import RightsError
 from smartharvest.guardian.process import NAME as GUARDIAN
-from smartharvest.host import tasks
+from smartharvest.host.process import tasks
+from smartharvest.lab.demo.children import BullyProcess
+from smartharvest.lab.demo.groups import DemoGroups, demo_groups
 
 SECONDS = 3.0
 """Beside each primary."""

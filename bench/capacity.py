@@ -18,15 +18,15 @@ from itertools import pairwise
 
 from bench.statistics import rounded
 from bench.subject import Figures
-from smartharvest.cluster.monitor import HarvestMonitor
+from smartharvest.agent.promise import HarvestMonitor
 from smartharvest.cluster.reconcile import Hysteresis, Reconciler
-from smartharvest.config import Settings
-from smartharvest.simulator.machine import Machine
-from smartharvest.simulator.mechanisms import make_mechanism
-from smartharvest.simulator.run import Experiment, run_policy
-from smartharvest.simulator.workloads import WORKLOADS, Workload
-from smartharvest.trace.reader import TraceReader
-from smartharvest.trace.replay import replay_policy
+from smartharvest.config.settings import Settings
+from smartharvest.lab.simulator.machine import Machine
+from smartharvest.lab.simulator.mechanisms import make_mechanism
+from smartharvest.lab.simulator.run import Experiment, run_policy
+from smartharvest.lab.simulator.workloads import WORKLOADS, Workload
+from smartharvest.lab.trace.reader import TraceReader
+from smartharvest.lab.trace.replay import replay_policy
 
 SECONDS = 3600.0
 CORES = 10

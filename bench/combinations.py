@@ -12,14 +12,14 @@ from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
-from smartharvest.learning.base import Features, Learner
-from smartharvest.learning.learners import make_learner
-from smartharvest.policy.adaptive_quiet import AdaptiveQuiet
-from smartharvest.policy.base import Policy, PolicySettings
-from smartharvest.simulator.bursty import BURSTY
-from smartharvest.simulator.leaderboard import Row, as_table, run_one
-from smartharvest.simulator.workloads import WORKLOADS
-from smartharvest.window import Window
+from smartharvest.algorithm.learning.base import Features, Learner
+from smartharvest.algorithm.learning.learners import make_learner
+from smartharvest.algorithm.policy.adaptive_quiet import AdaptiveQuiet
+from smartharvest.algorithm.policy.base import Policy, PolicySettings
+from smartharvest.core.window import Window
+from smartharvest.lab.simulator.bursty import BURSTY
+from smartharvest.lab.simulator.leaderboard import Row, as_table, run_one
+from smartharvest.lab.simulator.workloads import WORKLOADS
 
 WINDOW_NS = 5_000_000
 """A peak of 25 ms is far above what is needed most of the time."""

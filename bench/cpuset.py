@@ -19,16 +19,16 @@ from numpy.typing import NDArray
 from bench import probe
 from bench.statistics import compare, summarize
 from bench.subject import Effort, Figures, NotMeasurableError, Subject, interleave
-from smartharvest import _actuators
-from smartharvest.config import STATE_DIRECTORY
-from smartharvest.demo.children import BullyProcess
+from smartharvest.config.settings import STATE_DIRECTORY
+from smartharvest.core import _actuators
 from smartharvest.errors import RightsError
-from smartharvest.host import tasks
-from smartharvest.host.cgroup import CgroupTree, Group
+from smartharvest.host.cgroup.tree import CgroupTree, Group
 from smartharvest.host.cpulist import format_cpulist
-from smartharvest.host.journal import Journal
-from smartharvest.host.recovery import recover
-from smartharvest.host.writer import HostWriter
+from smartharvest.host.journal.journal import Journal
+from smartharvest.host.journal.recovery import recover
+from smartharvest.host.journal.writer import HostWriter
+from smartharvest.host.process import tasks
+from smartharvest.lab.demo.children import BullyProcess
 
 THREADS = (1, 4, 16)
 WAYS = ("shrink", "grow")  # levels 0 and 1

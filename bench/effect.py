@@ -6,7 +6,7 @@ the first. The floor is one sched_setaffinity(2) of one such thread by the same 
 to the CPU and off it. What the kernel itself still does on the CPU is not seen.
 
 Mechanisms: `merge`, the agent's; `unheld`, the same without the threads that hold a core while it
-changes hands (csrc/handover.h); `affinity`, of every thread; `cpugroups`, moving the process
+changes hands (handover.h); `affinity`, of every thread; `cpugroups`, moving the process
 between two groups.
 
 As a program, ``python -m bench.effect PARENT_PID PAGE_FD THREADS CPU``, these are the threads.
@@ -33,16 +33,16 @@ from bench.cpuset import Times, find_tree, made_group, make_actuator
 from bench.others import OTHERS_NS, Others, milliseconds, untouched
 from bench.statistics import compare_found
 from bench.subject import Effort, Figures, NotMeasurableError, Subject, goal, interleave
-from smartharvest import _actuators
-from smartharvest._mechanisms import GroupAffinityActuator
-from smartharvest.capacity import Capacity
-from smartharvest.demo.standstill import Standstills
-from smartharvest.host import tasks
-from smartharvest.host.cgroup import Group
+from smartharvest.agent.loop_builder import HANDOVER_PRIORITY
+from smartharvest.core import _actuators
+from smartharvest.core._mechanisms import GroupAffinityActuator
+from smartharvest.host.cgroup.tree import Group
 from smartharvest.host.cpulist import format_cpulist
-from smartharvest.host.writer import HostWriter
-from smartharvest.loop_building import HANDOVER_PRIORITY
-from smartharvest.mechanisms import CpuGroups
+from smartharvest.host.journal.writer import HostWriter
+from smartharvest.host.process import tasks
+from smartharvest.lab.demo.standstill import Standstills
+from smartharvest.mechanism.mechanisms import CpuGroups
+from smartharvest.placement.capacity import Capacity
 
 THREADS = {"merge": (1, 4, 16, 64), "unheld": (4, 64), "affinity": (4, 64), "cpugroups": (4, 64)}
 """Of the batch, for each mechanism."""

@@ -9,7 +9,7 @@ from bench import probe
 from bench.learning import PAPER_US
 from bench.statistics import compare, median_us, ratio, rounded
 from bench.subject import Effort, Figures, Subject, goal, interleave
-from smartharvest import _loop
+from smartharvest.core import _loop
 
 CORES = 64
 SAMPLES = (1, 500, 50_000)

@@ -21,10 +21,10 @@ from bench.cpuset import find_tree, made_group, make_actuator
 from bench.logged_wave import LoggedWave
 from bench.statistics import summarize
 from bench.subject import Effort, Figures, NotMeasurableError, Subject, interleave
-from smartharvest import _actuators, _loop, _sensors
-from smartharvest.demo.children import BullyProcess
-from smartharvest.host import tasks
-from smartharvest.loop_building import FIFO_PRIORITY
+from smartharvest.agent.loop_builder import FIFO_PRIORITY
+from smartharvest.core import _actuators, _loop, _sensors
+from smartharvest.host.process import tasks
+from smartharvest.lab.demo.children import BullyProcess
 
 SECONDS = 2.0
 THREADS = 4

@@ -12,7 +12,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from smartharvest.simulator.leaderboard import Row, Standing, mean_rows, standings
+from smartharvest.lab.simulator.leaderboard import Row, Standing, mean_rows, standings
 
 RECOMMENDED, PAPERS = "adaptive-quiet", "smartharvest"
 MOST_CHANGE = 0.1

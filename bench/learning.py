@@ -16,10 +16,10 @@ from vowpalwabbit import Workspace
 
 from bench.statistics import compare, median_us, ratio
 from bench.subject import Effort, Figures, Subject, goal
-from smartharvest.learning.base import Features, Learner
-from smartharvest.learning.costs import COSTS, Costs, cost_table
-from smartharvest.learning.csoaa_native import NativeCsoaa
-from smartharvest.learning.csoaa_vw import VwCsoaa
+from smartharvest.algorithm.learning.base import Features, Learner
+from smartharvest.algorithm.learning.costs import COSTS, Costs, cost_table
+from smartharvest.algorithm.learning.csoaa_native import NativeCsoaa
+from smartharvest.algorithm.learning.csoaa_vw import VwCsoaa
 
 CLASSES = (11, 41)
 """Of ten cores to lend, as in the paper's evaluation, and of forty."""

@@ -13,14 +13,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from smartharvest import _loop, _trace
-from smartharvest._learner import Csoaa
-from smartharvest.learning.base import Features
-from smartharvest.learning.costs import COSTS, cost_table
-from smartharvest.simulator.machine import LoopSettings, Machine
-from smartharvest.simulator.mechanisms import make_mechanism
-from smartharvest.simulator.workload_file import find_workload
-from smartharvest.trace.reader import TraceReader
+from smartharvest.algorithm.learning.base import Features
+from smartharvest.algorithm.learning.costs import COSTS, cost_table
+from smartharvest.core import _loop, _trace
+from smartharvest.core._learner import Csoaa
+from smartharvest.lab.simulator.machine import LoopSettings, Machine
+from smartharvest.lab.simulator.mechanisms import make_mechanism
+from smartharvest.lab.simulator.workload_file import find_workload
+from smartharvest.lab.trace.reader import TraceReader
 
 WORKLOADS = ("indexserve", "memcached", "moses", "img-dnn", "steps")
 RATES = (0.01, 0.03, 0.1, 0.3, 0.5)

@@ -12,8 +12,8 @@ from bench import probe
 from bench.statistics import rounded
 from bench.subject import Figures
 from smartharvest import __version__
-from smartharvest.demo.groups import why_not_here
-from smartharvest.host.tasks import online_cpus
+from smartharvest.host.process.tasks import online_cpus
+from smartharvest.lab.demo.groups import why_not_here
 
 
 def describe() -> Figures:

@@ -1,7 +1,7 @@
 """What moving a core costs the primary: bursts of short processes beside a batch under cpu.idle.
 
 The batch may run everywhere, is confined to one of two CPUs, or has the other one lent and taken
-back every so often, by the actuator the agent uses; with and without the rescue (csrc/rescue.h).
+back every so often, by the actuator the agent uses; with and without the rescue (rescue.h).
 Why there is a tail at all: docs/moving-cores.md. A P99 needs thousands of bursts; as a program,
 ``python -m bench.moving SAMPLES --rounds N [--case NAME]…`` adds rounds to a file and prints the
 figures of all there are, so that they can be gathered in slices when a machine is quiet.
@@ -37,17 +37,17 @@ from bench.subject import (
     goal,
     interleave,
 )
-from smartharvest import _actuators, _sensors
-from smartharvest.config import STATE_DIRECTORY
-from smartharvest.demo.children import BullyProcess
-from smartharvest.demo.standstill import Standstills, touched
-from smartharvest.host import tasks
-from smartharvest.host.cgroup import CgroupTree, Group
+from smartharvest.agent.loop_builder import HANDOVER_PRIORITY, RESCUE_PRIORITY
+from smartharvest.config.settings import STATE_DIRECTORY
+from smartharvest.core import _actuators, _sensors
+from smartharvest.host.cgroup.tree import CgroupTree, Group
 from smartharvest.host.cpulist import format_cpulist
-from smartharvest.host.journal import Journal
-from smartharvest.host.recovery import recover
-from smartharvest.host.writer import HostWriter
-from smartharvest.loop_building import HANDOVER_PRIORITY, RESCUE_PRIORITY
+from smartharvest.host.journal.journal import Journal
+from smartharvest.host.journal.recovery import recover
+from smartharvest.host.journal.writer import HostWriter
+from smartharvest.host.process import tasks
+from smartharvest.lab.demo.children import BullyProcess
+from smartharvest.lab.demo.standstill import Standstills, touched
 
 SLICE_S = 1.2
 """Some 150 bursts; a slice that is to be kept is longer."""

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from bench.series import recorded
 from bench.statistics import rounded
-from smartharvest import _sensors
-from smartharvest.demo.standstill import Interval, Standstills, touched
-from smartharvest.host.cgroup import CgroupTree, Group
+from smartharvest.core import _sensors
+from smartharvest.host.cgroup.tree import CgroupTree, Group
+from smartharvest.lab.demo.standstill import Interval, Standstills, touched
 
 OTHERS_NS = 200_000
 """A sample in which others run for so long says how long they ran. Threads of the kernel, and those

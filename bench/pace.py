@@ -12,11 +12,11 @@ from bench.pacing import POLL_NS, Run, bare_loop, summarize
 from bench.subject import Effort, Figures, NotMeasurableError, Picture, Subject, goal, interleave
 from bench.truth import sensors
 from bench.wave import WaveProcess
-from smartharvest import _actuators, _loop, _sensors
-from smartharvest._learner import Decider
-from smartharvest.learning.costs import COSTS, cost_table
-from smartharvest.learning.csoaa_native import NativeCsoaa
-from smartharvest.loop_building import FIFO_PRIORITY
+from smartharvest.agent.loop_builder import FIFO_PRIORITY
+from smartharvest.algorithm.learning.costs import COSTS, cost_table
+from smartharvest.algorithm.learning.csoaa_native import NativeCsoaa
+from smartharvest.core import _actuators, _loop, _sensors
+from smartharvest.core._learner import Decider
 
 TOTAL = 2
 SECONDS = 1.2

@@ -14,8 +14,8 @@ import numpy as np
 from bench import probe
 from bench.statistics import across_rounds, ratio
 from bench.subject import Effort, Figures, Picture, Subject, interleave
-from smartharvest import _actuators, _loop, _sensors
-from smartharvest.loop_building import FIFO_PRIORITY
+from smartharvest.agent.loop_builder import FIFO_PRIORITY
+from smartharvest.core import _actuators, _loop, _sensors
 
 PACINGS = ("sleep", "hybrid", "spin")
 POLL_NS = 50_000

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from bench import probe
 from bench.statistics import compare, median_us
 from bench.subject import Effort, Figures, Subject, goal, interleave
-from smartharvest import _actuators, _loop, _sensors
+from smartharvest.core import _actuators, _loop, _sensors
 
 CORES = (2, 64, 256)
 POLL_NS = 50_000

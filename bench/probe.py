@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.compiling import build_library
-from smartharvest.loop_building import FIFO_PRIORITY
+from smartharvest.agent.loop_builder import FIFO_PRIORITY
 
 SCHEDULINGS = ("other", "short-slice", "fifo")
 """The first is every thread's, the others are the polling loop's choices."""

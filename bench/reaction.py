@@ -29,10 +29,10 @@ from bench.moving import Stage, made_stage
 from bench.others import OTHERS_NS, Others, milliseconds, untouched
 from bench.statistics import compare_found
 from bench.subject import Effort, Figures, NotMeasurableError, Subject, goal, interleave
-from smartharvest import _loop, _sensors
-from smartharvest.demo.children import BullyProcess
-from smartharvest.demo.standstill import Standstills
-from smartharvest.loop_building import FIFO_PRIORITY
+from smartharvest.agent.loop_builder import FIFO_PRIORITY
+from smartharvest.core import _loop, _sensors
+from smartharvest.lab.demo.children import BullyProcess
+from smartharvest.lab.demo.standstill import Standstills
 
 BATCH_THREADS = 4
 WAKES = 60

@@ -22,13 +22,13 @@ from bench.learning import random_window
 from bench.poll import POLLS, half_busy_loop
 from bench.statistics import compare
 from bench.subject import Effort, Figures, NotMeasurableError, Picture, Subject, interleave
-from smartharvest import _actuators, _sensors
-from smartharvest.demo.children import BullyProcess
-from smartharvest.host import tasks
+from smartharvest.algorithm.learning.costs import COSTS, cost_table
+from smartharvest.algorithm.learning.csoaa_native import NativeCsoaa
+from smartharvest.algorithm.learning.csoaa_vw import VwCsoaa
+from smartharvest.core import _actuators, _sensors
 from smartharvest.host.cpulist import format_cpulist
-from smartharvest.learning.costs import COSTS, cost_table
-from smartharvest.learning.csoaa_native import NativeCsoaa
-from smartharvest.learning.csoaa_vw import VwCsoaa
+from smartharvest.host.process import tasks
+from smartharvest.lab.demo.children import BullyProcess
 
 CPUS = (2, 16, 64, 256)
 TASKS = (1, 10, 100, 1000)

@@ -7,9 +7,9 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "actuator.h"
-#include "bpf_sensor.h"
-#include "sensor.h"
+#include "actuators/actuator.h"
+#include "sensors/bpf_sensor.h"
+#include "sensors/sensor.h"
 
 enum { NS_PER_S = 1000000000 };
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.compiling import build_library
-from smartharvest import _actuators, _loop, _sensors
+from smartharvest.core import _actuators, _loop, _sensors
 
 _CSRC = Path(__file__).parent.parent / "csrc"
 _MOVES_HEADER = 4

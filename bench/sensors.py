@@ -14,9 +14,9 @@ from bench import probe
 from bench.statistics import across_rounds, compare
 from bench.subject import Effort, Figures, NotMeasurableError, Subject, interleave
 from bench.wave import OFF_NS, ON_NS, WaveProcess
-from smartharvest import _loop, _sensors
-from smartharvest.demo.children import BullyProcess
-from smartharvest.host import tasks
+from smartharvest.core import _loop, _sensors
+from smartharvest.host.process import tasks
+from smartharvest.lab.demo.children import BullyProcess
 
 TASKS = (1, 4, 16, 64)
 READS = 1000

@@ -12,8 +12,8 @@ from collections.abc import Callable
 
 from bench.statistics import across_rounds, ratio
 from bench.subject import Effort, Figures, Picture, Subject, goal, interleave
-from smartharvest.simulator.run import Experiment, run_policy
-from smartharvest.simulator.workloads import WORKLOADS
+from smartharvest.lab.simulator.run import Experiment, run_policy
+from smartharvest.lab.simulator.workloads import WORKLOADS
 
 SECONDS = {"indexserve": 60.0, "memcached": 6.0}
 """Of virtual time a run."""

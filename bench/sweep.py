@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from bench import seams
 from bench.statistics import compare, median_us
 from bench.subject import Effort, Figures, NotMeasurableError, Picture, Subject, goal, interleave
-from smartharvest import _sensors
+from smartharvest.core import _sensors
 
 CPUS = (2, 16, 64, 256)
 READS = 20_000

@@ -21,9 +21,9 @@ from bench import probe
 from bench.empty_program import EmptyProgram
 from bench.statistics import across_rounds, rounded, summarize
 from bench.subject import Effort, Figures, NotMeasurableError, Subject, goal, interleave
-from smartharvest import _sensors
+from smartharvest.core import _sensors
 from smartharvest.errors import SmartHarvestError
-from smartharvest.host.cgroup import CgroupTree
+from smartharvest.host.cgroup.tree import CgroupTree
 
 TURNS = 12
 """Of each sensor in a round."""

@@ -21,11 +21,11 @@ import numpy as np
 from bench.logged_wave import LoggedWave
 from bench.statistics import across_rounds, rounded
 from bench.subject import Effort, Figures, NotMeasurableError, Subject, goal, interleave
-from smartharvest import _actuators, _loop, _sensors
+from smartharvest.agent.loop_builder import FIFO_PRIORITY
+from smartharvest.core import _actuators, _loop, _sensors
+from smartharvest.core.window import Window
 from smartharvest.errors import RightsError
-from smartharvest.host.waits import Taskstats
-from smartharvest.loop_building import FIFO_PRIORITY
-from smartharvest.window import Window
+from smartharvest.host.process.waits import Taskstats
 
 SECONDS, LEAST_S = 0.5, 0.15
 WINDOW_NS = 25_000_000

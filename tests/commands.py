@@ -12,8 +12,8 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from smartharvest.agent.reexec import SIGNALS
 from smartharvest.cli import main
-from smartharvest.succession import SIGNALS
 
 LONGEST_S = float(os.environ.get("SMARTHARVEST_LONGEST_S", "60"))
 """How long something may take that takes a moment on a machine with nothing else to do."""

@@ -12,15 +12,15 @@ import sys
 import time
 from dataclasses import replace
 
-from smartharvest.agent import Decision
-from smartharvest.cluster.monitor import HarvestMonitor
-from smartharvest.simulator.machine import Machine
-from smartharvest.simulator.mechanisms import make_mechanism
-from smartharvest.simulator.run import Experiment, run_policy
-from smartharvest.simulator.workloads import WORKLOADS, Workload
+from smartharvest.agent.promise import HarvestMonitor
+from smartharvest.algorithm.algorithm1 import Decision
+from smartharvest.core.window import Window
+from smartharvest.lab.simulator.machine import Machine
+from smartharvest.lab.simulator.mechanisms import make_mechanism
+from smartharvest.lab.simulator.run import Experiment, run_policy
+from smartharvest.lab.simulator.workloads import WORKLOADS, Workload
 from smartharvest.telemetry.client import socket_path
 from smartharvest.telemetry.server import ControlSocket
-from smartharvest.window import Window
 
 CORES = 6
 """Of each machine: the elastic minimum of one, and five that are the primary's when it wants."""

@@ -25,8 +25,8 @@ from bench.real.experiment import Plan, run
 from bench.real.primaries import PRIMARIES
 from bench.statistics import rounded
 from bench.subject import Figures, NotMeasurableError
-from smartharvest.demo.groups import why_not_here
 from smartharvest.errors import RightsError, SmartHarvestError
+from smartharvest.lab.demo.groups import why_not_here
 
 MINUTES, ABLATION_MINUTES = 18.0, 7.0
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from smartharvest.policy import POLICY_NAMES
+from smartharvest.algorithm.policy import POLICY_NAMES
 
 
 @dataclass(frozen=True)

@@ -38,10 +38,10 @@ from bench.real.traffic import Load, encode_requests, poisson_arrivals, with_qui
 from bench.real.without import without
 from bench.statistics import rounded
 from bench.subject import Figures, NotMeasurableError, Watch
-from smartharvest.demo.figures import NO_AGENT
-from smartharvest.demo.groups import DemoGroups, demo_groups
-from smartharvest.demo.standstill import Standstills
 from smartharvest.errors import SmartHarvestError
+from smartharvest.lab.demo.figures import NO_AGENT
+from smartharvest.lab.demo.groups import DemoGroups, demo_groups
+from smartharvest.lab.demo.standstill import Standstills
 
 SETTLE_S = 0.2
 """Between arranging a condition and measuring it."""

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from bench.machine import steal_s
 from bench.series import recorded
-from smartharvest.demo.standstill import Interval
-from smartharvest.host.cgroup import CgroupTree
+from smartharvest.host.cgroup.tree import CgroupTree
+from smartharvest.lab.demo.standstill import Interval
 
 UNDER_WAY_NS = 20_000_000
 """Few requests take longer."""

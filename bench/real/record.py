@@ -14,11 +14,11 @@ from pathlib import Path
 
 from bench.real.conditions import Experiment
 from bench.real.experiment import Plan, serving
-from smartharvest.config import Settings
-from smartharvest.demo.groups import demo_groups
-from smartharvest.host.target_spec import TargetSpec
-from smartharvest.trace import read_trace, write_trace
-from smartharvest.trace.recording import record
+from smartharvest.config.settings import Settings
+from smartharvest.host.target.spec import TargetSpec
+from smartharvest.lab.demo.groups import demo_groups
+from smartharvest.lab.trace import read_trace, write_trace
+from smartharvest.lab.trace.recording import record
 
 LOADS = (0.33, 0.66, 0.33)
 SEED = 7

@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from typing import Any
 from unittest import mock
 
-from smartharvest import safeguard
-from smartharvest.elastic_side import ElasticSide
-from smartharvest.window import Window
+from smartharvest.algorithm import safeguard
+from smartharvest.core.window import Window
+from smartharvest.mechanism.elastic_side import ElasticSide
 
 
 class _Nothing:

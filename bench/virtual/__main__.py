@@ -28,10 +28,10 @@ import click
 
 from bench.subject import NotMeasurableError
 from bench.virtual.guests import Guest, make_initramfs
-from smartharvest.host import tasks
-from smartharvest.host.cgroup import CgroupTree, Group
-from smartharvest.host.qmp import read_vcpus
-from smartharvest.host.waits import read_schedstat
+from smartharvest.host.cgroup.tree import CgroupTree, Group
+from smartharvest.host.process import tasks
+from smartharvest.host.process.waits import read_schedstat
+from smartharvest.host.target.qmp import read_vcpus
 from smartharvest.telemetry.client import sockets
 
 CONDITIONS = ("alone", "both", "cpu-idle", "smartharvest")

@@ -11,8 +11,8 @@ from typing import Any
 
 from bench.child import Ending
 from bench.subject import NotMeasurableError
-from smartharvest.demo.parent import die_with
-from smartharvest.elastic_vm import ElasticVm
+from smartharvest.agent.elastic_vm import ElasticVm
+from smartharvest.lab.demo.parent import die_with
 from tests.lab import kernels
 from tests.lab.image import LAB
 

@@ -103,7 +103,7 @@ def pack(name: str, skeleton: str) -> str:
 #ifndef {guard}
 #define {guard}
 
-#include "bpf_loader.h"
+#include "sensors/bpf_loader.h"
 
 /* clang-format off */
 struct {name}_programs {{

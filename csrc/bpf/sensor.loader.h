@@ -4,7 +4,7 @@
 #ifndef SH_SENSOR_LOADER_H
 #define SH_SENSOR_LOADER_H
 
-#include "bpf_loader.h"
+#include "sensors/bpf_loader.h"
 
 /* clang-format off */
 struct sensor_programs {

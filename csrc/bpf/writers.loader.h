@@ -4,7 +4,7 @@
 #ifndef SH_WRITERS_LOADER_H
 #define SH_WRITERS_LOADER_H
 
-#include "bpf_loader.h"
+#include "sensors/bpf_loader.h"
 
 /* clang-format off */
 struct writers_programs {

@@ -14,7 +14,7 @@ from smartharvest.cluster.engine import Engine
 from smartharvest.cluster.follow import FollowSettings, Signals, follow
 from smartharvest.cluster.reconcile import Hysteresis
 from smartharvest.cluster.source import from_http, from_socket
-from smartharvest.durations import parse_duration_ns
+from smartharvest.config.durations import parse_duration_ns
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import click
 
+from smartharvest.agent.dry_run import ShadowFigures
+from smartharvest.agent.reexec import inherited, is_trial
+from smartharvest.agent.report import Report
+from smartharvest.agent.supervisor import harvest
 from smartharvest.cli.settings_options import settings_from, settings_options
 from smartharvest.errors import ConfigError
-from smartharvest.harvesting import harvest
-from smartharvest.report import Report
-from smartharvest.shadow import ShadowFigures
-from smartharvest.succession import inherited, is_trial
 
 
 @click.command()

@@ -8,10 +8,10 @@ from typing import Any
 
 import click
 
+from smartharvest.agent.promise import explain_capacity
 from smartharvest.cli.steer import steering
 from smartharvest.cli.steer import tell as tell_agent
-from smartharvest.cluster.monitor import explain_capacity
-from smartharvest.durations import parse_duration_ns
+from smartharvest.config.durations import parse_duration_ns
 from smartharvest.errors import ConfigError
 from smartharvest.printable import printable
 from smartharvest.telemetry.audit import between, read_audit

@@ -9,8 +9,8 @@ import click
 
 from smartharvest.cli.command_list import CommandList
 from smartharvest.cli.settings_options import effective_from, settings_options
-from smartharvest.config import collect_settings
-from smartharvest.config_text import effective_document, effective_text, example_text
+from smartharvest.config.settings import collect_settings
+from smartharvest.config.text import effective_document, effective_text, example_text
 from smartharvest.errors import ConfigError
 
 

@@ -34,12 +34,12 @@ def demo(obj: dict[str, bool], seconds: int, seed: int, as_json: bool) -> None:
     and removes everything again. Without root or writable cgroups the same traffic and policies run
     on a simulated server.
     """
-    from smartharvest.demo.groups import demo_groups, why_not_here
-    from smartharvest.demo.phases import plan_rounds
-    from smartharvest.demo.run import run_demo
-    from smartharvest.demo.simulated import run_simulated_demo
-    from smartharvest.demo.standstill import Standstills
-    from smartharvest.demo.table import format_table
+    from smartharvest.lab.demo.groups import demo_groups, why_not_here
+    from smartharvest.lab.demo.phases import plan_rounds
+    from smartharvest.lab.demo.run import run_demo
+    from smartharvest.lab.demo.simulated import run_simulated_demo
+    from smartharvest.lab.demo.standstill import Standstills
+    from smartharvest.lab.demo.table import format_table
 
     plan_rounds(seconds)  # too few of them is known before anything is made
     if not obj["debug"]:

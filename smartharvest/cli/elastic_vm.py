@@ -12,7 +12,7 @@ import click
 
 from smartharvest.cli.settings_options import settings_from, settings_options
 from smartharvest.errors import ConfigError
-from smartharvest.host import tasks
+from smartharvest.host.process import tasks
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
@@ -56,7 +56,7 @@ def elastic_vm(
     socket in the state directory, and its first serial line on the terminal. MORE arguments go to
     QEMU. SIGINT and SIGTERM end it; the group goes with it.
     """
-    from smartharvest import elastic_vm as guest
+    from smartharvest.agent import elastic_vm as guest
 
     if not _NAME.fullmatch(name):
         raise ConfigError(f"--name: {name!r} is no name of letters, digits, dots and dashes")

@@ -9,8 +9,8 @@ from dataclasses import asdict
 
 import click
 
+from smartharvest.algorithm.policy import check_policy
 from smartharvest.errors import ConfigError
-from smartharvest.policy import check_policy
 
 
 def show_leaderboard(
@@ -24,11 +24,11 @@ def show_leaderboard(
     as_json: bool,
 ) -> str:
     """The board as a table, CSV or JSON; progress goes to standard error. Raises ConfigError."""
-    from smartharvest.simulator import leaderboard
-    from smartharvest.simulator.bursty import BURSTY, HELD_OUT
-    from smartharvest.simulator.mechanisms import MECHANISM_NAMES
-    from smartharvest.simulator.run import BOUNDS
-    from smartharvest.simulator.workloads import WORKLOADS
+    from smartharvest.lab.simulator import leaderboard
+    from smartharvest.lab.simulator.bursty import BURSTY, HELD_OUT
+    from smartharvest.lab.simulator.mechanisms import MECHANISM_NAMES
+    from smartharvest.lab.simulator.run import BOUNDS
+    from smartharvest.lab.simulator.workloads import WORKLOADS
 
     sets = {"calibrated": WORKLOADS, "bursty": BURSTY, "held-out": HELD_OUT}
     specs = _names(policies, "--policies")

@@ -7,11 +7,11 @@ import os
 
 import click
 
+from smartharvest.algorithm.learning.base import FEATURE_NAMES, Features, Model
+from smartharvest.algorithm.learning.learners import make_learner
+from smartharvest.algorithm.learning.model_file import DamagedModel, Shape, read_model
 from smartharvest.cli.command_list import CommandList
 from smartharvest.errors import ConfigError
-from smartharvest.learning.base import FEATURE_NAMES, Features, Model
-from smartharvest.learning.learners import make_learner
-from smartharvest.learning.model_file import DamagedModel, Shape, read_model
 
 
 @click.group(cls=CommandList)

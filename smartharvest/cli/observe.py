@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
+from smartharvest.agent.observation import Observation
+from smartharvest.agent.observation import observe as watch
 from smartharvest.cli.settings_options import settings_from, settings_options
-from smartharvest.observe import Observation
-from smartharvest.observe import observe as watch
 
 
 @click.command()

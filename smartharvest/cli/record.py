@@ -10,8 +10,8 @@ from typing import Any
 import click
 
 from smartharvest.cli.settings_options import settings_from, settings_options
-from smartharvest.trace.recording import Recording
-from smartharvest.trace.recording import record as record_host
+from smartharvest.lab.trace.recording import Recording
+from smartharvest.lab.trace.recording import record as record_host
 
 
 @click.command()

@@ -8,11 +8,11 @@ from typing import Any
 
 import click
 
+from smartharvest.algorithm.policy import POLICY_NAMES, check_policy
 from smartharvest.cli.settings_options import settings_from, settings_options
-from smartharvest.policy import POLICY_NAMES, check_policy
-from smartharvest.trace.comparison import draw, table
-from smartharvest.trace.reader import TraceReader
-from smartharvest.trace.replay import replay as play
+from smartharvest.lab.trace.comparison import draw, table
+from smartharvest.lab.trace.reader import TraceReader
+from smartharvest.lab.trace.replay import replay as play
 
 DEFAULT_POLICIES = (
     "no-harvest",

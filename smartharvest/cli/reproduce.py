@@ -39,9 +39,9 @@ def reproduce(
     The primaries and the host are simulated, the agent is the real one with the paper's settings.
     A few minutes on two cores; needs matplotlib.
     """
-    from smartharvest.reproduction.document import Conditions, check_drawing, page, write_part
-    from smartharvest.reproduction.evaluation import PARTS
-    from smartharvest.reproduction.evaluation import reproduce as run
+    from smartharvest.lab.reproduction.document import Conditions, check_drawing, page, write_part
+    from smartharvest.lab.reproduction.evaluation import PARTS
+    from smartharvest.lab.reproduction.evaluation import reproduce as run
 
     check_drawing()
     wanted = {f"figure-{n}" for n in figures} | {f"table-{n}" for n in tables}

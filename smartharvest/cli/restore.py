@@ -8,8 +8,8 @@ import click
 
 from smartharvest.cli.settings_options import settings_from, settings_options
 from smartharvest.errors import RightsError
-from smartharvest.host.cgroup import CgroupTree
-from smartharvest.host.recovery import recover
+from smartharvest.host.cgroup.tree import CgroupTree
+from smartharvest.host.journal.recovery import recover
 from smartharvest.printable import told_shortly
 
 

@@ -13,13 +13,13 @@ import click
 from smartharvest.cli.settings_options import settings_from, settings_options
 from smartharvest.cluster.build import run_build
 from smartharvest.cluster.source import from_socket
-from smartharvest.config import Settings
+from smartharvest.config.settings import Settings
 from smartharvest.errors import ConfigError, RightsError, TargetError, WriteRefused
-from smartharvest.host.cgroup import CgroupTree, Group
-from smartharvest.host.counterparts import CONTROLLERS, exists_somewhere
-from smartharvest.host.journal import is_live, journal_paths
-from smartharvest.host.journal_contents import read_journal
-from smartharvest.host.target_spec import parse_target
+from smartharvest.host.cgroup.counterparts import CONTROLLERS, exists_somewhere
+from smartharvest.host.cgroup.tree import CgroupTree, Group
+from smartharvest.host.journal.contents import read_journal
+from smartharvest.host.journal.journal import is_live, journal_paths
+from smartharvest.host.target.spec import parse_target
 
 
 @click.command(context_settings={"allow_interspersed_args": False})

@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 
 import click
 
-from smartharvest.config import FIELDS, Effective, Settings, load_effective
-from smartharvest.config_text import plain_value
+from smartharvest.config.settings import FIELDS, Effective, Settings, load_effective
+from smartharvest.config.text import plain_value
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import click
 
+from smartharvest.algorithm.policy import POLICY_NAMES, check_policy
 from smartharvest.cli.leaderboard import show_leaderboard
 from smartharvest.cli.settings_options import settings_from, settings_options
-from smartharvest.config import Settings
+from smartharvest.config.settings import Settings
 from smartharvest.errors import ConfigError
-from smartharvest.policy import POLICY_NAMES, check_policy
 
 
 @click.command()
@@ -72,10 +72,10 @@ def simulate(
     The same seed gives the same traffic under every policy, and the same output. Defaults are the
     paper's agent: sampled windows, the peak of busy cores as label, every wait counted.
     """
-    from smartharvest.deciders import make_long_term
-    from smartharvest.simulator.report import document, format_outcomes
-    from smartharvest.simulator.run import BOUNDS
-    from smartharvest.simulator.run import simulate as run
+    from smartharvest.agent.deciders import make_long_term
+    from smartharvest.lab.simulator.report import document, format_outcomes
+    from smartharvest.lab.simulator.run import BOUNDS
+    from smartharvest.lab.simulator.run import simulate as run
 
     if policy not in BOUNDS:
         check_policy(policy)
@@ -113,11 +113,11 @@ def _experiment(
     events: bool,
     settings: Settings,
 ) -> Any:
-    from smartharvest.simulator.machine import LoopSettings
-    from smartharvest.simulator.mechanisms import MECHANISM_NAMES, make_mechanism
-    from smartharvest.simulator.run import Experiment
-    from smartharvest.simulator.workload_file import find_workload
-    from smartharvest.simulator.workloads import WORKLOADS
+    from smartharvest.lab.simulator.machine import LoopSettings
+    from smartharvest.lab.simulator.mechanisms import MECHANISM_NAMES, make_mechanism
+    from smartharvest.lab.simulator.run import Experiment
+    from smartharvest.lab.simulator.workload_file import find_workload
+    from smartharvest.lab.simulator.workloads import WORKLOADS
 
     if mechanism not in MECHANISM_NAMES:
         raise ConfigError(
@@ -146,7 +146,7 @@ def _experiment(
 
 
 def _learning_options(settings: Settings, label: str) -> Any:
-    from smartharvest.learning.options import LearningOptions
+    from smartharvest.algorithm.learning.options import LearningOptions
 
     return LearningOptions(
         features_after_exhaustion=settings.features_after_exhaustion,  # type: ignore[arg-type]

@@ -7,7 +7,7 @@ import re
 import stat
 from collections.abc import Iterator
 
-from smartharvest.config import STATE_DIRECTORY
+from smartharvest.config.settings import STATE_DIRECTORY
 from smartharvest.doctor.finding import Finding, Host
 
 FEWEST_FILES = 4096

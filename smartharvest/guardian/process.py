@@ -23,17 +23,17 @@ import time
 from dataclasses import dataclass
 
 from smartharvest.guardian.verdict import Health, Limits, Look, RunTimes, Verdict, Watch
-from smartharvest.host import tasks
-from smartharvest.host.confinement import confine
-from smartharvest.host.journal import try_lock
-from smartharvest.host.journal_contents import JournalError, lock_path, page_path, read_journal
-from smartharvest.host.kernel_files import KernelFiles, PosixFiles
-from smartharvest.host.recovery import OTHERS_MAY_TAKE_S, RecoveryReport, recover_one
-from smartharvest.host.shared_page import SharedPage
+from smartharvest.host.cgroup.kernel_files import KernelFiles, PosixFiles
+from smartharvest.host.journal.confinement import confine
+from smartharvest.host.journal.contents import JournalError, lock_path, page_path, read_journal
+from smartharvest.host.journal.journal import try_lock
+from smartharvest.host.journal.recovery import OTHERS_MAY_TAKE_S, RecoveryReport, recover_one
+from smartharvest.host.journal.shared_page import SharedPage
+from smartharvest.host.process import tasks
 
 NAME = "sh-guardian"
 LOOP_NAME = "sh-loop"
-"""The name of the loop's thread (csrc/loop.c)."""
+"""The name of the loop's thread (csrc/loop/loop.c)."""
 READY = b"r"
 
 _FIFO_PRIORITY = 11
@@ -205,7 +205,7 @@ class GuardianProcess:
 def _files(made_tree: str) -> KernelFiles:
     if not made_tree:
         return PosixFiles()
-    from smartharvest.host.fake_kernel import FakeKernel  # a host's guardian does without
+    from smartharvest.host.cgroup.fake_kernel import FakeKernel  # a host's guardian does without
 
     return FakeKernel(made_tree)
 

@@ -13,7 +13,7 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from smartharvest.host.shared_page import Phase
+from smartharvest.host.journal.shared_page import Phase
 
 BUSY_SHARE = 0.5
 """An agent that ran for this share of its silence is not starved but caught in something."""

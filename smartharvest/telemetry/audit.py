@@ -24,10 +24,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from io import TextIOWrapper
 from typing import Any
 
-from smartharvest import _loop
-from smartharvest.agent import Decision
+from smartharvest.algorithm.algorithm1 import Decision
+from smartharvest.core import _loop
+from smartharvest.core.window import Window
 from smartharvest.errors import ConfigError
-from smartharvest.window import Window
 
 _log = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from smartharvest.errors import RightsError
-from smartharvest.host.journal import is_live, journal_paths
+from smartharvest.host.journal.journal import is_live, journal_paths
 from smartharvest.telemetry.protocol import (
     LONGEST_ANSWER,
     ProtocolError,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypedDict
 
-from smartharvest.policy.base import Durations
+from smartharvest.algorithm.policy.base import Durations
 
 BOUNDS_NS = tuple(1 << exponent for exponent in range(10, 34))
 """1 us to 8.6 s. The buckets of all our histograms part at powers of two, so nothing is guessed."""

@@ -10,19 +10,20 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from smartharvest import __version__, _actuators, _loop, _sensors
-from smartharvest._lend_order import LendOrder
-from smartharvest.agent import Agent, Decision
-from smartharvest.config import Settings
+from smartharvest import __version__
+from smartharvest.algorithm.algorithm1 import Agent, Decision
+from smartharvest.algorithm.policy.fallback import explanation, fallback_steps
+from smartharvest.config.settings import Settings
+from smartharvest.core import _actuators, _loop, _sensors
+from smartharvest.core._lend_order import LendOrder
+from smartharvest.core.window import Window
 from smartharvest.host.cpulist import format_cpulist
-from smartharvest.policy.fallback import explanation, fallback_steps
-from smartharvest.sensing import Sensing
-from smartharvest.sensor_check import SensorCheck
-from smartharvest.survey import Survey
+from smartharvest.placement.snapshot import Survey
+from smartharvest.sensor.check import SensorCheck
+from smartharvest.sensor.choice import Sensing
+from smartharvest.sensor.waits import PeriodWaits, tells_waits
 from smartharvest.telemetry.audit import AuditLog
 from smartharvest.telemetry.histogram import Histogram, histogram
-from smartharvest.wait_watch import PeriodWaits, tells_waits
-from smartharvest.window import Window
 
 REMEMBERED_WARNINGS = 20
 
@@ -36,7 +37,7 @@ class AgentState:
     agent: Agent
     loop: _loop.Loop
     counters: Mapping[str, int]
-    """Of all loops of this run (csrc/loop.h, struct sh_counters)."""
+    """Of all loops of this run (csrc/loop/loop.h, struct sh_counters)."""
     sensing: Sensing | None
     failed_sensors: frozenset[str]
     drift: int

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from smartharvest.config import MECHANISMS, ORDERS, PLACEMENTS
+from smartharvest.config.settings import MECHANISMS, ORDERS, PLACEMENTS
 from smartharvest.host.cpulist import format_cpulist
 from tests.faults.agents import adopt_orphans
 from tests.faults.campaign import Place, Tally, run_campaign

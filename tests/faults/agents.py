@@ -18,16 +18,17 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
-from smartharvest import _actuators, _sensors, mechanisms
-from smartharvest import session as session_module
-from smartharvest.config import Settings
+from smartharvest.agent import session as session_module
+from smartharvest.agent.session import Session
+from smartharvest.algorithm.safeguard import AggressiveSafeguard, ShortTermSafeguard
+from smartharvest.config.settings import Settings
+from smartharvest.core import _actuators, _sensors
+from smartharvest.core.window import Window
 from smartharvest.errors import SmartHarvestError
-from smartharvest.host import cgroup
-from smartharvest.host.kernel_files import KernelFiles
-from smartharvest.safeguard import AggressiveSafeguard, ShortTermSafeguard
-from smartharvest.sensing import Sensing
-from smartharvest.session import Session
-from smartharvest.window import Window
+from smartharvest.host.cgroup import tree as cgroup
+from smartharvest.host.cgroup.kernel_files import KernelFiles
+from smartharvest.mechanism import mechanisms
+from smartharvest.sensor.choice import Sensing
 
 Kind = Literal[
     "kill", "stop", "kill both", "kill beside a stopped guardian", "kill after its guardian"

@@ -14,10 +14,10 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from smartharvest.config import Settings
-from smartharvest.host import tasks
-from smartharvest.host.kernel_files import KernelFiles
-from smartharvest.host.recovery import recover
+from smartharvest.config.settings import Settings
+from smartharvest.host.cgroup.kernel_files import KernelFiles
+from smartharvest.host.journal.recovery import recover
+from smartharvest.host.process import tasks
 from tests.faults.agents import KINDS, LIFE_S, Blackboard, Fault, Kind, start_agent
 
 LONGEST_S = 60.0

@@ -10,10 +10,10 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-from smartharvest.config import Settings
-from smartharvest.host.fake_kernel import REFUSALS
-from smartharvest.host.kernel_files import KernelFiles
-from smartharvest.host.target_spec import TargetSpec
+from smartharvest.config.settings import Settings
+from smartharvest.host.cgroup.fake_kernel import REFUSALS
+from smartharvest.host.cgroup.kernel_files import KernelFiles
+from smartharvest.host.target.spec import TargetSpec
 from tests.integration.hosts import Host
 from tests.integration.worlds import World
 

@@ -13,9 +13,9 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from smartharvest.host.charges import ReadCharge, charge_of
-from smartharvest.host.target_spec import parse_target
-from smartharvest.host.targets import resolve_target
+from smartharvest.host.process.cpu_usage import ReadCharge, charge_of
+from smartharvest.host.target.spec import parse_target
+from smartharvest.host.target.targets import resolve_target
 from tests.commands import as_command
 from tests.integration.hosts import Host
 from tests.integration.processes import Processes

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from smartharvest.succession import SIGNALS
+from smartharvest.agent.reexec import SIGNALS
 from tests.integration.hosts import Host, need_a_free_cpu
 from tests.integration.processes import Processes
 from tests.integration.worlds import World, make_world

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from smartharvest.host import tasks
-from smartharvest.host.cgroup import CgroupTree, Group
+from smartharvest.host.cgroup.tree import CgroupTree, Group
 from smartharvest.host.cpulist import parse_cpulist
+from smartharvest.host.process import tasks
 from tests.commands import LONGEST_S
 from tests.integration.processes import Processes
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from smartharvest import _sensors
+from smartharvest.core import _sensors
 from smartharvest.telemetry.client import sockets
 from tests.commands import EMULATED, LONGEST_S, Outcome, as_command, instead_of
 from tests.integration.worlds import World

@@ -10,16 +10,16 @@ from collections.abc import Callable
 
 import pytest
 
-from smartharvest.agent import Decision
-from smartharvest.config import Settings
-from smartharvest.harvesting import harvest
-from smartharvest.host import cgroup
-from smartharvest.host.fake_kernel import FakeKernel
-from smartharvest.host.target_spec import TargetSpec
-from smartharvest.report import Report
-from smartharvest.safeguard import AggressiveSafeguard, ShortTermSafeguard
-from smartharvest.session import Session
-from smartharvest.window import Window
+from smartharvest.agent.report import Report
+from smartharvest.agent.session import Session
+from smartharvest.agent.supervisor import harvest
+from smartharvest.algorithm.algorithm1 import Decision
+from smartharvest.algorithm.safeguard import AggressiveSafeguard, ShortTermSafeguard
+from smartharvest.config.settings import Settings
+from smartharvest.core.window import Window
+from smartharvest.host.cgroup import tree as cgroup
+from smartharvest.host.cgroup.fake_kernel import FakeKernel
+from smartharvest.host.target.spec import TargetSpec
 from tests.integration.worlds import World
 
 Change = tuple[str, str, str]

@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from smartharvest._sensors import BpfSensor
-from smartharvest.host.cgroup import CgroupTree
+from smartharvest.core._sensors import BpfSensor
+from smartharvest.host.cgroup.tree import CgroupTree
 from smartharvest.host.cpulist import parse_cpulist
 from smartharvest.telemetry.client import ask, socket_path
 from tests.commands import EMULATED, LONGEST_S, as_command, smartharvest, smartharvest_here
@@ -330,7 +330,7 @@ def test_a_demo_that_is_ended_removes_its_groups(processes: Processes) -> None:
 
 SHORT_DEMO = """
 from smartharvest.cli import main
-from smartharvest.demo import phases
+from smartharvest.lab.demo import phases
 phases.MINIMUM_SECONDS, phases.ROUNDS = 0, (1, 1)
 main(["demo", "--seconds", "4", "--json"])
 """

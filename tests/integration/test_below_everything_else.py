@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from smartharvest.config import Settings
-from smartharvest.host.cgroup import Group
-from smartharvest.host.target_spec import TargetSpec
-from smartharvest.session import Session
+from smartharvest.agent.session import Session
+from smartharvest.config.settings import Settings
+from smartharvest.host.cgroup.tree import Group
+from smartharvest.host.target.spec import TargetSpec
 from tests.integration.processes import Processes
 from tests.integration.sessions import settings_for
 from tests.integration.worlds import World, make_world

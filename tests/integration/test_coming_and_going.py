@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from smartharvest import host_watch
-from smartharvest.window import Window
+from smartharvest.agent import host_watch
+from smartharvest.core.window import Window
 from tests.commands import smartharvest_here
 from tests.integration.processes import Processes
 from tests.integration.sessions import Harvest

@@ -6,10 +6,10 @@ import time
 
 import pytest
 
-from smartharvest.agent import Decision
-from smartharvest.control import PERMIT_MS
-from smartharvest.session import Session
-from smartharvest.window import Window
+from smartharvest.agent.control_loop import PERMIT_MS
+from smartharvest.agent.session import Session
+from smartharvest.algorithm.algorithm1 import Decision
+from smartharvest.core.window import Window
 from tests.integration.sessions import settings_for
 from tests.integration.worlds import World
 

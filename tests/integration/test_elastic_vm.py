@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from smartharvest.elastic_vm import ElasticVm
+from smartharvest.agent.elastic_vm import ElasticVm
 from smartharvest.errors import ConfigError, TargetError
-from smartharvest.host import tasks
-from smartharvest.host.qmp import read_vcpus
+from smartharvest.host.process import tasks
+from smartharvest.host.target.qmp import read_vcpus
 from tests.commands import as_command, smartharvest_here
 from tests.integration.hosts import Host
 from tests.integration.processes import Processes, RunningAgent, wait_until

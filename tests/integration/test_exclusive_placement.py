@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from smartharvest.agent.session import Session
 from smartharvest.errors import ConfigError, TargetError, WriteRefused
 from smartharvest.host.cpulist import parse_cpulist
-from smartharvest.host.target_spec import TargetSpec
-from smartharvest.session import Session
+from smartharvest.host.target.spec import TargetSpec
 from tests.integration.processes import Processes
 from tests.integration.sessions import Change, Script, after, run_until, settings_for, watch
 from tests.integration.worlds import World, make_world

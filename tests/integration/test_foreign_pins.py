@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from smartharvest import host_watch
-from smartharvest.agent import Decision
-from smartharvest.host import tasks
+from smartharvest.agent import host_watch
+from smartharvest.agent.session import Session
+from smartharvest.algorithm.algorithm1 import Decision
+from smartharvest.core.window import Window
 from smartharvest.host.cpulist import format_cpulist
-from smartharvest.host.other_writers import ForeignWrite
-from smartharvest.host.target_spec import TargetSpec
-from smartharvest.session import Session
-from smartharvest.window import Window
+from smartharvest.host.foreign.writes import ForeignWrite
+from smartharvest.host.process import tasks
+from smartharvest.host.target.spec import TargetSpec
 from tests.integration.hosts import Host
 from tests.integration.processes import Processes
 from tests.integration.sessions import Script, run_until, settings_for

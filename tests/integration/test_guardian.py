@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from smartharvest.host import tasks
+from smartharvest.host.process import tasks
 from tests.commands import LONGEST_S, as_command, smartharvest_here
 from tests.integration.processes import Processes, RunningAgent, wait_until
 from tests.integration.worlds import EITHER, World

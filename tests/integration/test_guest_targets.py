@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from smartharvest.errors import TargetError
-from smartharvest.host import tasks
 from smartharvest.host.cpulist import format_cpulist
-from smartharvest.host.qmp import read_vcpus
+from smartharvest.host.process import tasks
+from smartharvest.host.target.qmp import read_vcpus
 from smartharvest.telemetry.client import ask
 from tests.commands import smartharvest_here
 from tests.integration.processes import (

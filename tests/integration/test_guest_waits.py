@@ -10,8 +10,8 @@ import pytest
 
 from bench.subject import NotMeasurableError
 from bench.virtual.guests import Guest, make_initramfs
-from smartharvest.host.qmp import read_vcpus
-from smartharvest.host.waits import read_schedstat
+from smartharvest.host.process.waits import read_schedstat
+from smartharvest.host.target.qmp import read_vcpus
 from tests.integration.processes import Processes, wait_until
 
 pytestmark = [

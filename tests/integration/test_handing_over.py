@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from smartharvest.agent import Decision
+from smartharvest.agent.session import Session
+from smartharvest.algorithm.algorithm1 import Decision
+from smartharvest.core.window import Window
 from smartharvest.errors import CpusLost
-from smartharvest.host import tasks
-from smartharvest.host.journal_contents import read_journal
-from smartharvest.session import Session
-from smartharvest.window import Window
+from smartharvest.host.journal.contents import read_journal
+from smartharvest.host.process import tasks
 from tests.commands import smartharvest_here
 from tests.integration.processes import Processes, wait_until
 from tests.integration.sessions import Script, after, run_until, settings_for, watch

@@ -7,8 +7,8 @@ import signal
 
 import pytest
 
-from smartharvest.host import tasks
 from smartharvest.host.cpulist import parse_cpulist
+from smartharvest.host.process import tasks
 from smartharvest.telemetry.client import ask_patiently, socket_path
 from tests.integration.hosts import Host, is_confined
 from tests.integration.processes import Processes, RunningAgent

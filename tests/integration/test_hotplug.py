@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from smartharvest import host_watch
-from smartharvest.agent import Decision
-from smartharvest.session import Session
-from smartharvest.window import Window
+from smartharvest.agent import host_watch
+from smartharvest.agent.session import Session
+from smartharvest.algorithm.algorithm1 import Decision
+from smartharvest.core.window import Window
 from tests.integration.processes import Processes
 from tests.integration.sessions import Harvest, Script, run_until, settings_for, watch
 from tests.integration.worlds import World, make_world
@@ -90,7 +90,7 @@ def test_chosen_cores_that_are_offline_are_done_without(quiet_world: World) -> N
 def test_with_too_few_cpus_left_the_agent_waits_for_more(
     tmp_path: Path, processes: Processes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("smartharvest.harvesting.CPUS_MAY_COME_BACK_S", 0.1)
+    monkeypatch.setattr("smartharvest.agent.supervisor.CPUS_MAY_COME_BACK_S", 0.1)
     world = make_world(tmp_path, 2, primary=(processes.asleep(),), elastic=(processes.asleep(),))
     before = world.files()
     harvesting = Harvest(world, cores=frozenset({4, 5, 6, 7}), elastic_min=2)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from smartharvest.host import tasks
+from smartharvest.host.process import tasks
 from tests.integration.processes import Processes, wait_until
 
 pytestmark = pytest.mark.timing

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from smartharvest.host import tasks
-from smartharvest.host.cgroup import CgroupTree, Group
+from smartharvest.host.cgroup.tree import CgroupTree, Group
 from smartharvest.host.cpulist import format_cpulist, parse_cpulist
-from smartharvest.host.libvirt_domains import PLACES
+from smartharvest.host.process import tasks
+from smartharvest.host.target.libvirt_domains import PLACES
 from smartharvest.telemetry.client import ask, socket_path
 from tests.integration.hosts import Host
 from tests.integration.libvirt_daemon import Daemon, missing

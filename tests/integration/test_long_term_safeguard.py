@@ -7,11 +7,11 @@ from collections.abc import Iterable
 
 import pytest
 
-from smartharvest import wait_watch
-from smartharvest.agent import Decision
-from smartharvest.host.waits import ReadWaits, ThreadWaits
-from smartharvest.session import Session
-from smartharvest.window import Window
+from smartharvest.agent.session import Session
+from smartharvest.algorithm.algorithm1 import Decision
+from smartharvest.core.window import Window
+from smartharvest.host.process.waits import ReadWaits, ThreadWaits
+from smartharvest.sensor import waits as wait_watch
 from tests.integration.processes import Processes, wait_until
 from tests.integration.sessions import Script, after, run_until, settings_for, watch
 from tests.integration.worlds import World

@@ -9,11 +9,11 @@ from dataclasses import replace
 
 import pytest
 
-from smartharvest.agent import Decision
+from smartharvest.agent.session import Session
+from smartharvest.algorithm.algorithm1 import Decision
+from smartharvest.core.window import Window
 from smartharvest.errors import ConfigError, TargetError
-from smartharvest.host.target_spec import TargetSpec
-from smartharvest.session import Session
-from smartharvest.window import Window
+from smartharvest.host.target.spec import TargetSpec
 from tests.commands import smartharvest_here
 from tests.integration.hosts import Host
 from tests.integration.processes import Processes, wait_until

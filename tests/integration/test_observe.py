@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from smartharvest.host.cgroup import CgroupTree
+from smartharvest.host.cgroup.tree import CgroupTree
 from tests.commands import smartharvest_here
 from tests.integration.processes import Processes, need_bpf, wait_until
 from tests.integration.worlds import World

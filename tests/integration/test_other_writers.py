@@ -10,11 +10,11 @@ from dataclasses import replace
 
 import pytest
 
-from smartharvest.agent import Decision
-from smartharvest.host.other_writers import ForeignWrite
-from smartharvest.host.writer_trace import FileEventTrace, KernelTrace, WriterTrace
-from smartharvest.session import Session
-from smartharvest.window import Window
+from smartharvest.agent.session import Session
+from smartharvest.algorithm.algorithm1 import Decision
+from smartharvest.core.window import Window
+from smartharvest.host.foreign.writer_trace import FileEventTrace, KernelTrace, WriterTrace
+from smartharvest.host.foreign.writes import ForeignWrite
 from tests.integration.hosts import Host
 from tests.integration.processes import Processes
 from tests.integration.sessions import Script, run_until

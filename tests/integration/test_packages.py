@@ -32,7 +32,7 @@ def test_the_source_distribution_builds_without_a_network(tmp_path: Path) -> Non
     (wheel,) = tmp_path.glob("*.whl")
     run(sys.executable, "-m", "zipfile", "-e", str(wheel), str(tmp_path / "there"))
     found = {path.name.split(".")[0] for path in (tmp_path / "there").rglob("*.so")}
-    assert found == {path.stem for path in (ROOT / "smartharvest").glob("*.pyx")}
+    assert found == {path.stem for path in (ROOT / "smartharvest" / "core").glob("*.pyx")}
 
 
 @pytest.mark.skipif(
@@ -60,6 +60,6 @@ def test_the_debian_package_is_installed_used_and_removed(tmp_path: Path) -> Non
     python = str(tmp_path / "opt/smartharvest/bin/python")
     said = run(python, "-I", "-m", "smartharvest", "--version", cwd=tmp_path)
     assert __version__ in said
-    run(python, "-I", "-c", "import smartharvest.session, smartharvest.telemetry.view")
+    run(python, "-I", "-c", "import smartharvest.agent.session, smartharvest.telemetry.view")
     run(*dpkg, "-r", "smartharvest")
     assert not (tmp_path / "opt/smartharvest").exists()

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from smartharvest.host import tasks
-from smartharvest.host.confinement import confine
+from smartharvest.host.cgroup.kernel_files import PosixFiles
 from smartharvest.host.cpulist import format_cpulist
-from smartharvest.host.journal_contents import AffinityEntry
-from smartharvest.host.kernel_files import PosixFiles
+from smartharvest.host.journal.confinement import confine
+from smartharvest.host.journal.contents import AffinityEntry
+from smartharvest.host.process import tasks
 from smartharvest.telemetry.client import ask
 from tests.commands import smartharvest_here
 from tests.integration.processes import Processes, wait_for_sockets, wait_until

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from smartharvest.trace import TraceReader, read_trace
+from smartharvest.lab.trace import TraceReader, read_trace
 from tests.commands import as_command, smartharvest, smartharvest_here
 from tests.integration.processes import Processes, need_bpf, wait_until
 from tests.integration.worlds import World

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from smartharvest.session import Session
+from smartharvest.agent.session import Session
 from tests.commands import smartharvest, smartharvest_here
 from tests.integration.processes import Processes
 from tests.integration.sessions import settings_for

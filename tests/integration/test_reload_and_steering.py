@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from smartharvest.learning.model_file import read_model
+from smartharvest.algorithm.learning.model_file import read_model
 from smartharvest.telemetry.client import ask, socket_path
 from smartharvest.telemetry.protocol import ProtocolError
 from tests.commands import LONGEST_S

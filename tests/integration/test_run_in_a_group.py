@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from smartharvest.host.fake_kernel import FakeKernel
-from smartharvest.host.journal import Journal
+from smartharvest.host.cgroup.fake_kernel import FakeKernel
+from smartharvest.host.journal.journal import Journal
 from tests.commands import smartharvest, smartharvest_here
 from tests.integration.processes import Processes
 from tests.integration.worlds import EITHER, World

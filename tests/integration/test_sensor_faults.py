@@ -13,14 +13,14 @@ from typing import Any
 
 import pytest
 
-from smartharvest.agent import Decision
-from smartharvest.config import Settings
+from smartharvest.agent.session import Session
+from smartharvest.algorithm.algorithm1 import Decision
+from smartharvest.config.settings import Settings
+from smartharvest.core.window import Window
 from smartharvest.errors import SensorError
 from smartharvest.host.cpulist import parse_cpulist
-from smartharvest.host.target_spec import parse_target
-from smartharvest.session import Session
+from smartharvest.host.target.spec import parse_target
 from smartharvest.telemetry.client import ask_patiently, socket_path
-from smartharvest.window import Window
 from tests.integration.hosts import Host, is_confined
 from tests.integration.processes import Processes, RunningAgent, need_bpf
 from tests.integration.sessions import Script, run_until

@@ -9,7 +9,7 @@ import pytest
 
 from bench import truth
 from bench.logged_wave import LoggedWave
-from smartharvest import _sensors
+from smartharvest.core import _sensors
 from tests.commands import EMULATED
 
 pytestmark = pytest.mark.timing

@@ -10,8 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from smartharvest import host_watch
-from smartharvest.agent import Decision
+from smartharvest.agent import host_watch
+from smartharvest.agent.session import Session
+from smartharvest.algorithm.algorithm1 import Decision
+from smartharvest.algorithm.policy.prev_peak import PrevPeak
+from smartharvest.core.window import Window
 from smartharvest.errors import (
     RightsError,
     SmartHarvestError,
@@ -19,12 +22,9 @@ from smartharvest.errors import (
     TargetVanished,
     WriteRefused,
 )
-from smartharvest.host.journal_contents import read_journal
-from smartharvest.host.other_writers import ForeignWrite
-from smartharvest.host.restoration import put_back
-from smartharvest.policy.prev_peak import PrevPeak
-from smartharvest.session import Session
-from smartharvest.window import Window
+from smartharvest.host.foreign.writes import ForeignWrite
+from smartharvest.host.journal.contents import read_journal
+from smartharvest.host.journal.restoration import put_back
 from tests.commands import smartharvest_here
 from tests.integration.processes import Processes
 from tests.integration.sessions import (

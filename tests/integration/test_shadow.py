@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from smartharvest.agent import Decision
-from smartharvest.shadow import ShadowFigures
-from smartharvest.window import Window
+from smartharvest.agent.dry_run import ShadowFigures
+from smartharvest.algorithm.algorithm1 import Decision
+from smartharvest.core.window import Window
 from tests.commands import smartharvest_here
 from tests.integration.processes import Processes
 from tests.integration.worlds import EITHER, World

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from smartharvest.host.journal import Journal
+from smartharvest.host.journal.journal import Journal
 from smartharvest.telemetry import client
 from smartharvest.telemetry.client import ask, sockets
 from tests.commands import smartharvest_here

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from smartharvest.host.cgroup import CgroupTree
+from smartharvest.host.cgroup.tree import CgroupTree
 from tests.integration.hosts import need_a_free_cpu
 
 pytestmark = [pytest.mark.timing, pytest.mark.root]

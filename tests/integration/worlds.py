@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from smartharvest.host.cgroup import CgroupTree, Group
-from smartharvest.host.fake_kernel import FakeKernel
+from smartharvest.host.cgroup.fake_kernel import FakeKernel
+from smartharvest.host.cgroup.tree import CgroupTree, Group
 from tests.unit.host.made_trees import kernel_of, make_group, make_v1_tree, make_v2_tree
 
 ORIGINAL_WEIGHT = {1: "512\n", 2: "50\n"}

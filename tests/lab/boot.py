@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from smartharvest.demo.parent import die_with
 from smartharvest.errors import TargetError
-from smartharvest.host.qmp import read_vcpus
+from smartharvest.host.target.qmp import read_vcpus
+from smartharvest.lab.demo.parent import die_with
 from tests.lab.image import DISK, initramfs_of
 from tests.lab.kernels import Kernel
 from tests.monitor import nudge, plug, unplug

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from smartharvest.host import kernels
-from smartharvest.host.cgroup import Group
+from smartharvest.host.cgroup.tree import Group
 from smartharvest.host.cpulist import format_cpulist
 from tests.commands import as_command
 from tests.integration.hosts import Host, is_confined

@@ -9,8 +9,8 @@ import time
 
 import pytest
 
-from smartharvest import _loop, _sensors
-from smartharvest.host.cgroup import Group
+from smartharvest.core import _loop, _sensors
+from smartharvest.host.cgroup.tree import Group
 from tests.integration.hosts import Host
 from tests.integration.processes import Processes
 

@@ -2,10 +2,10 @@
 #ifndef SH_TEST_LOOP_RIG_H
 #define SH_TEST_LOOP_RIG_H
 
+#include "actuators/fake_actuator.h"
 #include "check.h"
-#include "fake_actuator.h"
-#include "fake_sensor.h"
-#include "loop.h"
+#include "loop/loop.h"
+#include "sensors/fake_sensor.h"
 
 enum { POLL_NS = 50000, WINDOW_POLLS = 10, SEQ_LAST = 0xffffff };
 

@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 
-#include "affinity.h"
+#include "actuators/affinity.h"
 #include "threads.h"
 
 enum { THREADS = 3, LEVELS = 2 };

@@ -6,9 +6,9 @@
 #include <poll.h>
 #include <sys/stat.h>
 
-#include "bpf_sensor.h"
-#include "clock.h"
 #include "crowd.h"
+#include "loop/clock.h"
+#include "sensors/bpf_sensor.h"
 
 /* --- a sensor for crowds ---------------------------------------------------------------------- */
 

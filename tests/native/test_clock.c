@@ -1,6 +1,6 @@
 /* Every pacing waits at least until its deadline, and not at all for one that has passed. */
 #include "check.h"
-#include "clock.h"
+#include "loop/clock.h"
 
 static const enum sh_pacing PACINGS[] = {SH_PACING_SLEEP, SH_PACING_SPIN, SH_PACING_HYBRID};
 

@@ -1,8 +1,8 @@
 /* The cpugroups actuator on made groups of processes that end and fork while they are moved. */
 #include <errno.h>
 
+#include "actuators/cpugroups.h"
 #include "check.h"
-#include "cpugroups.h"
 
 enum { OUTER, SPLITS = 3, GROUPS, MOST = 64, TAKE = 100 /* of group g: TAKE + g */ };
 

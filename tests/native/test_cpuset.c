@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 
-#include "cpuset.h"
+#include "actuators/cpuset.h"
 #include "threads.h"
 
 enum { GROUP, CHILD, GRANDCHILD, FREEZER, FILES, EFFECTIVE = 10 /* of file f: EFFECTIVE + f */ };

@@ -1,12 +1,12 @@
 /* csoaa: shapes, what a restart keeps, and hostile features under the sanitizers. Its scores are
- * compared with Vowpal Wabbit's in tests/unit/learning. */
+ * compared with Vowpal Wabbit's in tests/unit/algorithm/learning. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "check.h"
-#include "csoaa.h"
+#include "learner/csoaa.h"
 
 enum { CLASSES = 11, FEATURES = 6 };
 

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "demo_bully.h"
-#include "demo_server.h"
+#include "lab/demo_bully.h"
+#include "lab/demo_server.h"
 
 #define REQUESTS 400
 #define THREADS 3

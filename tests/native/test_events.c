@@ -1,9 +1,9 @@
 /* The event-driven loop in its thread, told of changes and plans from others. */
 #define _GNU_SOURCE
+#include "actuators/fake_actuator.h"
 #include "check.h"
-#include "fake_actuator.h"
-#include "fake_events.h"
-#include "loop.h"
+#include "loop/loop.h"
+#include "sensors/fake_events.h"
 #include "threads.h"
 
 enum { CORES = 8, ROUNDS = 300 };

@@ -1,6 +1,6 @@
 /* Threads that hold a core while it changes hands. */
 #define _GNU_SOURCE
-#include "handover.h"
+#include "actuators/handover.h"
 
 #include "threads.h"
 

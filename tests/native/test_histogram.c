@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "check.h"
-#include "histogram.h"
+#include "loop/histogram.h"
 
 enum { VALUES = 5000 };
 

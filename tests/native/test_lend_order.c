@@ -1,6 +1,6 @@
 /* The choice of cores: limits, and the spelling of sets. What is chosen: tests/unit/core. */
 #define _GNU_SOURCE
-#include "lend_order.h"
+#include "actuators/lend_order.h"
 
 #include "check.h"
 

@@ -1,4 +1,4 @@
-/* The loop's rules (csrc/loop.h): windows, plans and the reaction when the buffer runs out. */
+/* The loop's rules (csrc/loop/loop.h): windows, plans and the reaction when the buffer runs out. */
 #include <errno.h>
 
 #include "loop_rig.h"

@@ -2,10 +2,10 @@
 #define _GNU_SOURCE
 #include <errno.h>
 
+#include "actuators/fake_actuator.h"
 #include "check.h"
-#include "fake_actuator.h"
-#include "fake_sensor.h"
-#include "loop.h"
+#include "loop/loop.h"
+#include "sensors/fake_sensor.h"
 #include "threads.h"
 
 enum { CORES = 8, PLANS = 40 };

@@ -1,6 +1,6 @@
 /* Which threads are nudged onto the CPUs a group has gained. */
 #define _GNU_SOURCE
-#include "nudge.h"
+#include "actuators/nudge.h"
 
 #include <dirent.h>
 

@@ -1,7 +1,7 @@
 /* The perf sensor over made rings: what each record means, whatever their order and whatever is
  * missing. On the kernel's own rings: test_perf_sensor_live.c. */
 #define _GNU_SOURCE
-#include "perf_sensor.h"
+#include "sensors/perf_sensor.h"
 
 #include <errno.h>
 #include <fcntl.h>

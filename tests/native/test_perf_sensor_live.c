@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <sys/stat.h>
 
-#include "clock.h"
 #include "crowd.h"
-#include "perf_sensor.h"
+#include "loop/clock.h"
+#include "sensors/perf_sensor.h"
 
 static struct sh_perf_sensor *perf;
 static struct sh_sensor sensor;

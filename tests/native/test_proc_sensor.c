@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 
-#include "proc_sensor.h"
+#include "sensors/proc_sensor.h"
 #include "threads.h"
 
 #define LONG_NS INT64_C(3600000000000)

@@ -4,8 +4,8 @@
 #include <stdbool.h>
 
 #include "check.h"
-#include "recorder.h"
-#include "trace_host.h"
+#include "lab/recorder.h"
+#include "lab/trace_host.h"
 
 enum { READINGS = 200000, POLL_NS = 50, GAP_NS = 500 };
 

@@ -1,7 +1,7 @@
 /* The rescuing threads where the sensor cannot tell them anything; with one that can, the tests on
  * a real host have them. */
 #define _GNU_SOURCE
-#include "rescue.h"
+#include "actuators/rescue.h"
 
 #include <dirent.h>
 

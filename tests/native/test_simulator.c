@@ -1,11 +1,12 @@
-/* The simulated machine (csrc/simulator/): what holds at every event, whatever it is told to do. */
+/* The simulated machine (csrc/lab/simulator/): what holds at every event, whatever it is told to
+ * do. */
 #include <errno.h>
 #include <math.h>
 
 #include "check.h"
-#include "simulator/agenda.h"
-#include "simulator/machine.h"
-#include "simulator/run.h"
+#include "lab/simulator/agenda.h"
+#include "lab/simulator/machine.h"
+#include "lab/simulator/run.h"
 
 enum { CORES = 7, PRIMARIES = 2 };
 

@@ -1,6 +1,6 @@
 /* Watchers of standstills: what they note is read while they run, and they end when told. */
 #define _GNU_SOURCE
-#include "standstill.h"
+#include "lab/standstill.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 
-#include "stat_sensor.h"
+#include "sensors/stat_sensor.h"
 #include "threads.h"
 
 #define TICK_NS INT64_C(10000000)

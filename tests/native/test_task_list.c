@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 
-#include "task_list.h"
+#include "sensors/task_list.h"
 #include "threads.h"
 
 enum { MOST = 20000 };

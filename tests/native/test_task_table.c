@@ -1,4 +1,4 @@
-#include "task_table.h"
+#include "sensors/task_table.h"
 
 #include "check.h"
 

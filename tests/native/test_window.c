@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "check.h"
-#include "window.h"
+#include "loop/window.h"
 
 enum { MOST_SAMPLES = 700, ROUNDS = 300 };
 

@@ -8,8 +8,8 @@ import json
 
 import pytest
 
-from smartharvest.simulator.bursty import BURSTY, HELD_OUT
-from smartharvest.simulator.leaderboard import (
+from smartharvest.lab.simulator.bursty import BURSTY, HELD_OUT
+from smartharvest.lab.simulator.leaderboard import (
     Row,
     as_csv,
     as_table,
@@ -17,8 +17,8 @@ from smartharvest.simulator.leaderboard import (
     run_leaderboard,
     standings,
 )
-from smartharvest.simulator.workload_file import find_workload
-from smartharvest.simulator.workloads import WORKLOADS
+from smartharvest.lab.simulator.workload_file import find_workload
+from smartharvest.lab.simulator.workloads import WORKLOADS
 from tests.commands import smartharvest_here
 
 

@@ -11,16 +11,16 @@ import errno
 import random
 from dataclasses import dataclass, field
 
-from smartharvest._actuators import CpusetActuator
-from smartharvest._loop import Loop
-from smartharvest._sensors import FakeEvents
-from smartharvest.agent import Agent
+from smartharvest.algorithm.algorithm1 import Agent
+from smartharvest.algorithm.learning.options import LearningOptions
+from smartharvest.algorithm.policy import Policy, make_policy
+from smartharvest.algorithm.policy.fallback import Fallback, stand_ins
+from smartharvest.algorithm.safeguard import LongTermSafeguard
+from smartharvest.core._actuators import CpusetActuator
+from smartharvest.core._loop import Loop
+from smartharvest.core._sensors import FakeEvents
+from smartharvest.core.window import Window
 from smartharvest.host.cpulist import format_cpulist, parse_cpulist
-from smartharvest.learning.options import LearningOptions
-from smartharvest.policy import Policy, make_policy
-from smartharvest.policy.fallback import Fallback, stand_ins
-from smartharvest.safeguard import LongTermSafeguard
-from smartharvest.window import Window
 from tests.unit.core.made_files import MadeFiles
 
 POLL_NS = 1_000_000

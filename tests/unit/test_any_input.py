@@ -19,25 +19,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from smartharvest import _loop, _sensors
+from smartharvest.agent.admin import Steering
+from smartharvest.algorithm.learning.model_file import DamagedModel, read_model
 from smartharvest.cli.audit import explain
 from smartharvest.cli.model import parse_window
-from smartharvest.config import Settings
-from smartharvest.durations import parse_duration_ns
+from smartharvest.config.durations import parse_duration_ns
+from smartharvest.config.settings import Settings
+from smartharvest.config.sizes import parse_size_bytes
+from smartharvest.core import _loop, _sensors
 from smartharvest.errors import ConfigError, SmartHarvestError
-from smartharvest.host import tasks
-from smartharvest.host.cgroup import parse_membership, parse_mounts
+from smartharvest.host.cgroup.tree import parse_membership, parse_mounts
 from smartharvest.host.cpulist import format_cpulist, parse_cpulist
-from smartharvest.host.journal_contents import FileEntry, JournalError, read_journal
+from smartharvest.host.journal.contents import FileEntry, JournalError, read_journal
+from smartharvest.host.journal.shared_page import read_nudge
+from smartharvest.host.process import tasks
 from smartharvest.host.service_manager import ServiceManager
-from smartharvest.host.shared_page import read_nudge
-from smartharvest.host.target_spec import parse_target
-from smartharvest.host.virtual_machines import keeps_idle_cpus
-from smartharvest.learning.model_file import DamagedModel, read_model
+from smartharvest.host.target.spec import parse_target
+from smartharvest.host.target.virtual_machines import keeps_idle_cpus
+from smartharvest.lab.simulator.workload_file import load_workload
 from smartharvest.printable import printable
-from smartharvest.simulator.workload_file import load_workload
-from smartharvest.sizes import parse_size_bytes
-from smartharvest.steering import Steering
 from smartharvest.telemetry.metrics import parse_loopback
 
 LONG = "9" * 5000

@@ -9,8 +9,8 @@ import pytest
 
 from smartharvest import errors
 from smartharvest.cli import COMMANDS
-from smartharvest.config import FIELDS
-from smartharvest.host.journal_contents import JournalError
+from smartharvest.config.settings import FIELDS
+from smartharvest.host.journal.contents import JournalError
 from tests.commands import smartharvest_here
 
 ROOT = Path(__file__).parents[2]

@@ -16,7 +16,7 @@ ERRORS = (
     *("JournalError", "UnfitHost", "ForeignWrite"),
 )
 """Not ConfigError: those name the file, the line and the remedy, and check-config lists them."""
-ELSEWHERE = ("demo", "simulator", "reproduction", "trace")
+ELSEWHERE = ("lab",)
 
 
 def _words(node: ast.expr) -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from bench.capacity import measure, recorded
-from smartharvest.trace import CHANGE, Header, write_trace
+from smartharvest.lab.trace import CHANGE, Header, write_trace
 
 np = pytest.importorskip("numpy")
 S = 1_000_000_000

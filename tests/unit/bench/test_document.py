@@ -13,8 +13,8 @@ from bench.machine import busy_cores, steal_share
 from bench.registry import NAMES, load_subjects
 from bench.subject import LEAST_SHARE, Effort, Figures, NotMeasurableError, Subject, goal
 from smartharvest.errors import RightsError
-from smartharvest.host.cgroup import CgroupTree
-from smartharvest.host.kernel_files import PosixFiles
+from smartharvest.host.cgroup.kernel_files import PosixFiles
+from smartharvest.host.cgroup.tree import CgroupTree
 
 EFFORT = Effort(rounds=5, share=0.2, seed=7)
 

@@ -13,9 +13,9 @@ import pytest
 from bench import cpuset, effect, probe
 from bench.others import OTHERS_NS
 from bench.subject import Effort, NotMeasurableError
-from smartharvest.demo.standstill import Standstills
-from smartharvest.host.cgroup import CgroupTree
-from smartharvest.host.kernel_files import PosixFiles
+from smartharvest.host.cgroup.kernel_files import PosixFiles
+from smartharvest.host.cgroup.tree import CgroupTree
+from smartharvest.lab.demo.standstill import Standstills
 
 EFFORT = Effort(rounds=1, share=0.01, seed=1)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bench.leaderboard_page import failures, page
-from smartharvest.simulator.leaderboard import Row
+from smartharvest.lab.simulator.leaderboard import Row
 
 
 def row(policy: str, workload: str, p99_change: float, seed: int = 1) -> Row:

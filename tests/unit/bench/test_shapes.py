@@ -7,8 +7,8 @@ import pytest
 
 from bench import features, learning, pacing, poll, probe, scaling, sensors
 from bench.subject import Effort, Figures, NotMeasurableError
-from smartharvest import _sensors
-from smartharvest.host.cgroup import CgroupTree
+from smartharvest.core import _sensors
+from smartharvest.host.cgroup.tree import CgroupTree
 
 TINY = Effort(rounds=1, share=0.01, seed=1)
 

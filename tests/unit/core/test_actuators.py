@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from smartharvest._actuators import (
+from smartharvest.core._actuators import (
     EFFECTIVE_MISMATCH,
     AffinityActuator,
     CpusetActuator,

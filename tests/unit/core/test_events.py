@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smartharvest._actuators import FakeActuator
-from smartharvest._loop import Loop, monotonic_ns
-from smartharvest._sensors import FakeEvents, FakeSensor
-from smartharvest.window import Window
+from smartharvest.core._actuators import FakeActuator
+from smartharvest.core._loop import Loop, monotonic_ns
+from smartharvest.core._sensors import FakeEvents, FakeSensor
+from smartharvest.core.window import Window
 from tests.integration.processes import wait_until
 
 WINDOW_NS = 1_000_000

@@ -1,4 +1,4 @@
-"""Which cores are lent where that is chosen by their use (csrc/lend_order.h)."""
+"""Which cores are lent where that is chosen by their use (csrc/actuators/lend_order.h)."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from smartharvest._actuators import CpusetActuator
-from smartharvest._lend_order import SLOT_BYTES, LendOrder
-from smartharvest._loop import Loop
-from smartharvest._sensors import FakeSensor
+from smartharvest.core._actuators import CpusetActuator
+from smartharvest.core._lend_order import SLOT_BYTES, LendOrder
+from smartharvest.core._loop import Loop
+from smartharvest.core._sensors import FakeSensor
 from smartharvest.host.cpulist import format_cpulist, parse_cpulist
 from tests.unit.core.made_files import MadeFiles
 

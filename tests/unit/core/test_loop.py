@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from smartharvest._actuators import Actuator, CpusetActuator, FakeActuator
-from smartharvest._loop import MAX_CORES, Loop, monotonic_ns
-from smartharvest._sensors import FakeSensor
-from smartharvest.host.shared_page import SharedPage
-from smartharvest.window import Window
+from smartharvest.core._actuators import Actuator, CpusetActuator, FakeActuator
+from smartharvest.core._loop import MAX_CORES, Loop, monotonic_ns
+from smartharvest.core._sensors import FakeSensor
+from smartharvest.core.window import Window
+from smartharvest.host.journal.shared_page import SharedPage
 from tests.unit.core.made_files import MadeFiles
 
 POLL_NS = 50_000

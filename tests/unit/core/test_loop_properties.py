@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from smartharvest._actuators import FakeActuator
-from smartharvest._loop import Loop
-from smartharvest._sensors import FakeSensor
-from smartharvest.window import Window
+from smartharvest.core._actuators import FakeActuator
+from smartharvest.core._loop import Loop
+from smartharvest.core._sensors import FakeSensor
+from smartharvest.core.window import Window
 
 POLL_NS = 1000
 WINDOW_POLLS = 4

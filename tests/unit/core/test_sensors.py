@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from smartharvest._loop import monotonic_ns
-from smartharvest._sensors import FakeSensor, ProcSensor, StatSensor
+from smartharvest.core._loop import monotonic_ns
+from smartharvest.core._sensors import FakeSensor, ProcSensor, StatSensor
 
 LONG_NS = 3_600_000_000_000
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smartharvest._loop import MAX_CORES, WindowStatistics
+from smartharvest.core._loop import MAX_CORES, WindowStatistics
 
 
 @given(st.lists(st.integers(0, MAX_CORES), min_size=1, max_size=200))

@@ -12,10 +12,10 @@ import pytest
 from smartharvest.guardian import process as process_module
 from smartharvest.guardian.process import Charge, GuardianProcess, main
 from smartharvest.guardian.verdict import Limits
-from smartharvest.host import recovery
-from smartharvest.host.journal import Journal, try_lock
-from smartharvest.host.journal_contents import lock_path
-from smartharvest.host.writer import HostWriter
+from smartharvest.host.journal import recovery
+from smartharvest.host.journal.contents import lock_path
+from smartharvest.host.journal.journal import Journal, try_lock
+from smartharvest.host.journal.writer import HostWriter
 from tests.integration.worlds import World, make_world
 
 

@@ -12,7 +12,7 @@ from smartharvest.guardian.verdict import (
     Watch,
     limits_for,
 )
-from smartharvest.host.shared_page import Phase
+from smartharvest.host.journal.shared_page import Phase
 
 MS = 1_000_000
 LIMITS = Limits()

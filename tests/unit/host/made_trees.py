@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from smartharvest.host.cgroup import CgroupTree
-from smartharvest.host.fake_kernel import FakeKernel
+from smartharvest.host.cgroup.fake_kernel import FakeKernel
+from smartharvest.host.cgroup.tree import CgroupTree
 
 
 def make_v1_tree(root: Path, cpus: str = "0-7") -> CgroupTree:

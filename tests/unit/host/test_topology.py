@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from smartharvest.capacity import Capacity, PrimaryCpus, plan_capacity
 from smartharvest.errors import ConfigError, TargetError
 from smartharvest.host.cpulist import format_cpulist, parse_cpulist
 from smartharvest.host.topology import Topology, read_topology
+from smartharvest.placement.capacity import Capacity, PrimaryCpus, plan_capacity
 from tests.unit.host.machines import (
     BIG_LITTLE,
     EIGHT_CACHES,

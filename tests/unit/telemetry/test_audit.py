@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smartharvest.agent import Decision
+from smartharvest.algorithm.algorithm1 import Decision
+from smartharvest.core.window import Window
 from smartharvest.errors import ConfigError
 from smartharvest.telemetry.audit import FILES, AuditLog, read_audit
 from smartharvest.telemetry.story import tell, tell_decision
 from smartharvest.telemetry.timeline import draw, timeline
-from smartharvest.window import Window
 from tests.commands import smartharvest_here
 
 WINDOW = Window(

@@ -18,10 +18,10 @@ from bench.real.conditions import (
 )
 from bench.real.primaries import PRIMARIES
 from bench.real.without import PATCHES, without
-from smartharvest import safeguard
-from smartharvest.config import Settings
-from smartharvest.elastic_side import ElasticSide
-from smartharvest.policy import check_policy
+from smartharvest.algorithm import safeguard
+from smartharvest.algorithm.policy import check_policy
+from smartharvest.config.settings import Settings
+from smartharvest.mechanism.elastic_side import ElasticSide
 
 EVERY = (*CONDITIONS, *ablations.CONDITIONS)
 

@@ -16,8 +16,8 @@ from bench.real.conditions import ALONE, CPU_IDLE, Condition, Experiment
 from bench.real.experiment import Plan, Stage, run
 from bench.real.figures import Slice
 from bench.subject import NotMeasurableError, Watch
-from smartharvest.demo.standstill import Standstills
 from smartharvest.errors import TargetError
+from smartharvest.lab.demo.standstill import Standstills
 
 ROWS = (ALONE, CPU_IDLE, Condition("smartharvest", "made", policy="smartharvest"))
 PLAN = Plan(Experiment("made", "memcached", "bully", 0.3, "Made."), ROWS, 3, 9.0, 1)

@@ -1,0 +1,238 @@
+"""An agent that is replaced, by a new program or by itself on other CPUs; the host stays arranged.
+
+The old one takes its cores back to the elastic minimum and leaves all else in force: sets, weights,
+journal, locks, guardian. The new one takes the originals from the journal, since the host no longer
+shows them. The process stays the same (execve(2)), and with it the locks, the guardian's hold on it
+and the service manager's main process. Should the new one die, hang or never come up, the guardian
+restores, as it does for any agent.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from smartharvest.config.settings import FIELDS, LIVE, Settings
+from smartharvest.errors import SmartHarvestError
+from smartharvest.guardian.guard import Guard
+from smartharvest.guardian.supervisor import Keeper
+from smartharvest.host.cgroup.tree import CgroupTree
+from smartharvest.host.journal.journal import Journal
+from smartharvest.host.journal.writer import HostWriter
+from smartharvest.placement.capacity import PrimaryCpus
+
+_log = logging.getLogger(__name__)
+
+SIGNALS = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR2})
+"""Held back while there is nobody to take them."""
+TRIAL_S = 20.0
+"""How long the new program may take to start and read its configuration."""
+_INHERITANCE = "SMARTHARVEST_INHERITANCE"
+_TRIAL = "SMARTHARVEST_TRIAL"
+_NOT_ON_THE_HOST = LIVE | {
+    *("audit_log", "audit_size", "metrics", "model", "learner", "cost", "label", "window"),
+    *("features_after_exhaustion", "exhausted_windows", "duration", "on_death", "rescue"),
+    "trace_writers",
+}
+"""Settings that change nothing about what is arranged on the host."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Inheritance:
+    """What an agent leaves its successor."""
+
+    journal: Journal
+    """Open and locked."""
+    keeper: Keeper | None
+    """The guardian's, in the same program."""
+    guardian: int | None
+    """Its pid, from another program."""
+    held: tuple[PrimaryCpus, ...]
+    """With exclusive placement: what the primaries had."""
+    may_nudge: bool
+    root: str | None
+    """Of a made tree."""
+    arrangement: Mapping[str, str]
+    """The settings the host was arranged by."""
+    paused: str | None = None
+    evicted: bool = False
+    ran_s: float = 0.0
+    usual_cores: int = 0
+    """``Capacity.total`` with all CPUs there."""
+    generation: int = 0
+    """How often it was handed over before."""
+
+    def fits(self, settings: Settings) -> bool:
+        """Whether these settings want the host arranged in the same way."""
+        return all(
+            self.arrangement.get(name, text_of(Settings(), name)) == text
+            for name, text in arrangement_of(settings).items()
+        )
+
+    def give_back(self) -> None:
+        """Restores everything. Raises RightsError for what cannot be put back."""
+        files = CgroupTree.discover(self.root).files
+        try:
+            for line in HostWriter(files, self.journal).restore():
+                _log.debug("put back: %s", line)
+        finally:
+            if self.keeper is not None:
+                self.keeper.end()
+            elif self.guardian is not None and (guard := Guard.watching(self.guardian)):
+                guard.end()
+
+
+def text_of(settings: Settings, name: str) -> str:
+    return repr(getattr(settings, FIELDS[name].name))
+
+
+def arrangement_of(settings: Settings) -> dict[str, str]:
+    """The settings that the host is arranged by."""
+    return {name: text_of(settings, name) for name in FIELDS.keys() - _NOT_ON_THE_HOST}
+
+
+def replace_program(left: Inheritance | None) -> None:
+    """Runs the agent's command line anew in this process; returns, with a warning, if it cannot."""
+    environment = dict(os.environ)
+    descriptors: Sequence[int] = ()
+    if left is not None:
+        descriptors = left.journal.descriptors
+        environment[_INHERITANCE] = json.dumps(_document(left))
+    held = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    try:
+        for descriptor in descriptors:
+            os.set_inheritable(descriptor, True)
+        sys.stdout.flush()
+        os.execve(sys.executable, _command(), environment)
+    except OSError as error:
+        _log.warning("%s: %s; the old program goes on", sys.executable, error.strerror)
+        for descriptor in descriptors:
+            os.set_inheritable(descriptor, False)
+        signal.pthread_sigmask(signal.SIG_SETMASK, held)
+
+
+def _command() -> list[str]:
+    return [sys.executable, *sys.orig_argv[1:]]
+
+
+def _document(left: Inheritance) -> dict[str, Any]:
+    lock, *groups = left.journal.descriptors
+    return {
+        "journal": left.journal.path,
+        "lock": lock,
+        "groups": groups,
+        "guardian": left.guardian if left.keeper is None else left.keeper.pid,
+        "held": [[sorted(one.cpus), one.quota_cores, sorted(one.pinned)] for one in left.held],
+        "may_nudge": left.may_nudge,
+        "root": left.root,
+        "usual_cores": left.usual_cores,
+        "arrangement": dict(left.arrangement),
+        "paused": left.paused,
+        "evicted": left.evicted,
+        "ran_s": left.ran_s,
+        "generation": left.generation,
+    }
+
+
+def inherited() -> Inheritance | None:
+    """What the program before this one in this process has left, once; None if there was none.
+
+    Raises JournalError for a journal that this release does not know; whoever left it is dead
+    then, and its guardian restores.
+    """
+    text = os.environ.pop(_INHERITANCE, "")
+    if not text:
+        return None
+    told = json.loads(text)
+    return Inheritance(
+        journal=Journal.inherit(told["journal"], told["lock"], told["groups"]),
+        keeper=None,
+        guardian=told["guardian"],
+        held=tuple(
+            PrimaryCpus(frozenset(cpus), quota, frozenset(pinned))
+            for cpus, quota, pinned in told["held"]
+        ),
+        may_nudge=told["may_nudge"],
+        root=told["root"],
+        usual_cores=told["usual_cores"],
+        arrangement=told["arrangement"],
+        paused=told["paused"],
+        evicted=told["evicted"],
+        ran_s=told["ran_s"],
+        generation=told["generation"],
+    )
+
+
+def is_trial() -> bool:
+    """Whether this process only finds out if the program starts with its configuration."""
+    return bool(os.environ.get(_TRIAL))
+
+
+@contextlib.contextmanager
+def signals_held() -> Iterator[None]:
+    """What must not be interrupted: giving back, handing over."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+class TrialFailed(SmartHarvestError):
+    """The program does not start; the agent that runs goes on."""
+
+
+class Trial:
+    """Starts the agent's command line beside the running one, as far as reading its configuration.
+
+    A program or a configuration that is broken is found out before anything is handed over to it.
+    """
+
+    def __init__(self) -> None:
+        """Raises TrialFailed."""
+        self._until_s = time.monotonic() + TRIAL_S
+        try:
+            self._process = subprocess.Popen(
+                _command(),
+                env={**os.environ, _TRIAL: "1"},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+            )
+        except OSError as error:
+            raise TrialFailed(f"restart: {sys.executable}: {error.strerror}") from error
+
+    def passed(self) -> bool:
+        """Whether it went well; False while it goes on. Raises TrialFailed. Never waits."""
+        code = self._process.poll()
+        if code is None:
+            if time.monotonic() < self._until_s:
+                return False
+            self.end()
+            raise TrialFailed(f"restart: the new program took more than {TRIAL_S:.0f} s to start")
+        said = self._said()
+        self.end()
+        if code:
+            raise TrialFailed(f"restart: the new program ended with {code}: {said}")
+        return True
+
+    def _said(self) -> str:
+        assert self._process.stderr is not None
+        said = self._process.stderr.read().decode(errors="replace")
+        return said.strip().rpartition("\n")[2][-500:] or "it said nothing"
+
+    def end(self) -> None:
+        """Ends it, if it still goes on."""
+        self._process.kill()
+        self._process.wait()
+        if self._process.stderr is not None:
+            self._process.stderr.close()

@@ -1,0 +1,112 @@
+"""What the agent asks of a policy. Policies are pure: windows in, core counts out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol, runtime_checkable
+
+from smartharvest.algorithm.learning.costs import COSTS
+from smartharvest.algorithm.learning.learners import LEARNERS
+from smartharvest.algorithm.learning.options import LearningOptions
+from smartharvest.algorithm.safeguard import SHORT_TERM_SAFEGUARDS, ShortTermSafeguard
+from smartharvest.core.window import Window
+from smartharvest.errors import ConfigError
+
+
+class Policy(Protocol):
+    """Decides once a window how many cores the primary keeps.
+
+    For every window, in order, the agent calls ``short_term.observe`` and ``learn``; then, if the
+    window was exhausted, ``short_term.safe_cores``, otherwise ``predict`` (lines 12-19 of
+    Algorithm 1). One that learns has its ``learner``, whose model is kept over restarts.
+    """
+
+    @property
+    def name(self) -> str:
+        """As spelled on the command line."""
+
+    @property
+    def buffer(self) -> int:
+        """0: one decision a window. Above: the polling loop keeps so many idle at every poll."""
+
+    @property
+    def quiet_ns(self) -> int | None:
+        """None: the buffer slides both ways at every poll. Otherwise it grows at once and shrinks
+        only after so long without need, and ``predict`` says how many cores the primary keeps at
+        least. 0..16 ms. A buffer of 0 then means that a task waits before the loop grows."""
+
+    @property
+    def shared(self) -> bool:
+        """True: ``predict`` says how many cores the elastic group is kept off, whoever is busy; the
+        primary preempts it on all others (``cpu.idle``), and no window is exhausted."""
+
+    @property
+    def short_term(self) -> ShortTermSafeguard:
+        """How exhaustion is answered."""
+
+    def learn(self, window: Window, /) -> int | None:
+        """Take the window in; the label trained on (0..total), None if nothing was learned."""
+
+    def predict(self, window: Window, /) -> int:
+        """The primary's cores for the next window, 0..total, before the floor of busy + 1.
+
+        A stale window says nothing about the next one: the primary gets the total.
+        """
+
+
+Durations = tuple[tuple[int, int], ...]
+"""A histogram: (upper edge of a bucket in ns, count), ascending, without the empty ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dispatches:
+    """How the primary's tasks were dispatched in a period of about ``DISPATCHES_PERIOD_NS``."""
+
+    end_ns: int
+    waits: Durations
+    """From becoming runnable to running, 0 included."""
+    runs: Durations
+    """From a dispatch to the next sleep or preemption."""
+    lent: bool = True
+    """Whether anything was lent at any moment of it."""
+    moves: Durations = ()
+    """How long cores took to change hands, where that can be told."""
+
+
+DISPATCHES_PERIOD_NS = 100_000_000
+
+
+@runtime_checkable
+class DispatchesObserver(Protocol):
+    """A policy that is to be told how the primary's tasks fare, where the sensor can tell."""
+
+    def observe_dispatches(self, dispatches: Dispatches, /) -> None:
+        """Take in a period; called between windows, in order."""
+
+
+class Explaining(Protocol):
+    """A policy that tells why it does what it does, for the operator."""
+
+    @property
+    def explanation(self) -> str:
+        """One line about the decision in force; it changes when that does."""
+
+
+@dataclass(frozen=True, slots=True)
+class PolicySettings:
+    """What a policy may be made from. Raises ConfigError, naming the key, for an unknown name."""
+
+    total: int
+    cost: str = "skewed"
+    safeguard: str = "conservative"
+    learner: str = "vw"
+    options: LearningOptions = field(default_factory=LearningOptions)
+
+    def __post_init__(self) -> None:
+        for key, value, known in (
+            ("cost", self.cost, COSTS),
+            ("safeguard", self.safeguard, SHORT_TERM_SAFEGUARDS),
+            ("learner", self.learner, LEARNERS),
+        ):
+            if value not in known:
+                raise ConfigError(f"{key}: {value!r} is unknown; use one of {', '.join(known)}")

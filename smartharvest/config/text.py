@@ -1,0 +1,135 @@
+"""The settings as text: the documented example file, and the configuration in force."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Iterable, Iterator
+from dataclasses import Field
+from typing import Any
+
+from smartharvest.config.durations import format_duration
+from smartharvest.config.settings import FIELDS, LIVE, Effective
+from smartharvest.config.sizes import format_size
+from smartharvest.host.cpulist import format_cpulist
+
+_SECTIONS = {
+    "primary": "Who shares, and what",
+    "window": "Deciding",
+    "long_term": "The long-term safeguard",
+    "sensor": "Seeing and polling",
+    "park": "The elastic group",
+    "guardian": "The agent itself",
+}
+"""Title of the part of the file that begins with this setting."""
+
+_EXAMPLES = {
+    "primary": '["cgroup:web"]',
+    "elastic": '"cgroup:batch"',
+    "cores": '"0-15"',
+    "elastic_min": "1",
+    "max_harvest": "8",
+    "duration": '"10min"',
+    "cgroup_root": '"/sys/fs/cgroup"',
+    "metrics": '"127.0.0.1:9464"',
+    "audit_log": '"/var/log/smartharvest/audit.jsonl"',
+}
+"""What to write where there is no default to show."""
+
+
+def example_text() -> str:
+    """A configuration file with every setting documented.
+
+    Settings that must be chosen stand there to be changed; all others are comments with their
+    defaults, or with an example where the default is to have none.
+    """
+    lines = [
+        "# SmartHarvest's configuration. Every setting is here; a line that begins with '#' shows",
+        "# the default, or an example. Each is a flag of `smartharvest agent` too, and flags win.",
+        "# Files in a directory of this file's name with .d after it (*.toml, in alphabetical",
+        "# order) are read after this one, and win key by key.",
+        "#",
+        "# Check it with `smartharvest check-config FILE`. SIGHUP makes a running agent read it",
+        "# again: a file with a mistake changes nothing. What is marked [restarts] takes effect by",
+        "# giving everything back and starting anew, all else while lending goes on.",
+    ]
+    for name, item in FIELDS.items():
+        if name in _SECTIONS:
+            lines += ["", f"# ---- {_SECTIONS[name]} " + "-" * (75 - len(_SECTIONS[name]))]
+        lines.append("")
+        mark = "" if name in LIVE else " [restarts]"
+        lines += textwrap.wrap(
+            item.metadata["help"] + mark, 98, initial_indent="# ", subsequent_indent="# "
+        )
+        required = name in ("primary", "elastic")
+        has_default = item.default not in (None, ())
+        value = format_value(item, item.default) if has_default else _EXAMPLES[name]
+        lines.append(f"{'' if required else '# '}{name} = {value}")
+    return "\n".join(lines) + "\n"
+
+
+def effective_text(effective: Effective) -> str:
+    """The settings in force as a configuration file, each with where it came from.
+
+    Without those that are not set; reading it gives the same settings.
+    """
+    lines = []
+    for name, item in FIELDS.items():
+        value = getattr(effective.settings, item.name)
+        if value in (None, ()):
+            lines.append((f"# {name} is not set", ""))
+        else:
+            lines.append(
+                (f"{name} = {format_value(item, value)}", effective.origins.get(name, "default"))
+            )
+    width = min(44, max(len(text) for text, _ in lines))
+    return "".join(
+        f"{text.ljust(width)}  # {_one_line(origin)}\n" if origin else f"{text}\n"
+        for text, origin in lines
+    )
+
+
+def effective_document(effective: Effective) -> dict[str, dict[str, Any]]:
+    """Setting -> its value as the file has it (None: not set) and where it came from."""
+    return {
+        name: {
+            "value": None if value in (None, ()) else plain_value(item, value),
+            "from": effective.origins.get(name, "default"),
+        }
+        for name, item in FIELDS.items()
+        for value in [getattr(effective.settings, item.name)]
+    }
+
+
+def plain_value(item: Field[Any], value: Any) -> Any:
+    """A setting's value in the words of a configuration file: strings, numbers, lists."""
+    if isinstance(value, frozenset):
+        return format_cpulist(value)
+    if isinstance(value, tuple):
+        return [str(target) for target in value]
+    if isinstance(value, float):
+        return f"{value * 100:.9g}%"  # every one is a share
+    if isinstance(value, bool | int):
+        if item.name.endswith("_ns"):
+            return format_duration(value)
+        return format_size(value) if item.name.endswith("_bytes") else value
+    return str(value)
+
+
+def format_value(item: Field[Any], value: Any) -> str:
+    """A setting's value as TOML."""
+    plain = plain_value(item, value)
+    if isinstance(plain, list):
+        return f"[{', '.join(_strings(plain))}]"
+    if isinstance(plain, bool):
+        return "true" if plain else "false"
+    return str(plain) if isinstance(plain, int) else next(_strings([plain]))
+
+
+def _strings(texts: Iterable[str]) -> Iterator[str]:
+    # A JSON string is a TOML one but for this character.
+    return (json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f") for text in texts)
+
+
+def _one_line(text: str) -> str:
+    return text if text.isprintable() else repr(text)

@@ -1,0 +1,7 @@
+"""What other extension modules build on: new sensors."""
+
+from smartharvest.core._c.sensor cimport sh_sensor
+
+
+cdef class Sensor:
+    cdef sh_sensor seam

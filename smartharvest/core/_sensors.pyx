@@ -1,0 +1,588 @@
+# cython: language_level=3, boundscheck=True, wraparound=False, embedsignature=True
+# cython: freethreading_compatible=False
+"""Binding of the sensors in C (csrc/sensors/sensor.h). It converts and owns memory; it decides nothing."""
+
+import os
+from collections.abc import Collection, Sequence
+
+cimport cython
+from cpython.mem cimport PyMem_Free
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memset
+
+from smartharvest.core._c cimport (
+    bpf_sensor,
+    clock,
+    fake_events,
+    fake_sensor,
+    perf_sensor,
+    proc_sensor,
+    rescue,
+    sensor,
+    stat_sensor,
+)
+from smartharvest.core._c.lend_order cimport sh_lend_order
+from smartharvest.core._c.memory cimport allocate
+
+
+cdef class Sensor:
+    """Base: what tells the loop who runs (csrc/sensors/sensor.h)."""
+
+    def __cinit__(self, *_: object, **__: object) -> None:
+        self.seam.wake_fd = -1
+
+    @property
+    def sees_changes(self) -> bool:
+        """It can weigh windows by time."""
+        return self.seam.collect is not NULL
+
+    @property
+    def tells_cpus_apart(self) -> bool:
+        """It knows which CPUs the primary has used, and when."""
+        return self.seam.free_for is not NULL
+
+    @property
+    def wakes(self) -> bool:
+        """It can wake the loop when the idle buffer runs out."""
+        return self.seam.wake_fd >= 0
+
+    def attend(self) -> None:
+        """Does what the sensor needs to have done outside the loop; to be called often."""
+
+    @property
+    def seam_address(self) -> int:
+        """Of its struct sh_sensor, for benchmarks in C."""
+        return <size_t> &self.seam
+
+    def close(self) -> None:
+        """Lets go of descriptors; the sensor must not be read afterwards."""
+
+    def read(self, now_ns: int, harvested: int = 0) -> tuple[int, int]:
+        """(busy cores, demand in cores) now. Raises OSError with the sensor's errno."""
+        cdef sensor.sh_reading reading
+        cdef int err
+        cdef int64_t now = now_ns
+        cdef uint32_t lent = harvested
+        with nogil:
+            err = self.seam.read(self.seam.ctx, now, lent, &reading)
+        if err:
+            raise OSError(-err, os.strerror(-err))
+        return reading.busy, reading.demand
+
+    def time_reads(self, repeat: int) -> list[int]:
+        """Nanoseconds each of ``repeat`` readings took, reading the clock included."""
+        cdef sensor.sh_reading reading
+        cdef int64_t start, end, i, count = repeat
+        cdef int err = 0
+        cdef int64_t *took = <int64_t *> allocate(max(1, count), sizeof(int64_t))
+        try:
+            with nogil:
+                start = clock.sh_monotonic_ns()
+                for i in range(count):
+                    err = self.seam.read(self.seam.ctx, start, 0, &reading)
+                    if err:
+                        break
+                    end = clock.sh_monotonic_ns()
+                    took[i] = end - start
+                    start = end
+            if err:
+                raise OSError(-err, os.strerror(-err))
+            return [took[i] for i in range(count)]
+        finally:
+            PyMem_Free(took)
+
+
+cdef class FakeSensor(Sensor):
+    """Plays a script of busy counts, or counts the cores marked busy (csrc/sensors/fake_sensor.h)."""
+
+    cdef fake_sensor.sh_fake_sensor fake
+    cdef int32_t *script
+    cdef uint8_t *cores
+    cdef int64_t *free_ns
+
+    def __cinit__(self, script: list[int] | None = None, core_count: int = 0) -> None:
+        cdef Py_ssize_t i
+        if script is not None:
+            self.script = <int32_t *> allocate(max(1, len(script)), sizeof(int32_t))
+            for i in range(len(script)):
+                self.script[i] = script[i]
+            self.fake.script = self.script
+            self.fake.script_length = len(script)
+        self.cores = <uint8_t *> allocate(max(1, core_count), 1)
+        self.fake.cores = <const fake_sensor.atomic_uint8_t *> self.cores
+        self.fake.core_count = core_count
+        self.free_ns = <int64_t *> allocate(max(1, core_count), sizeof(int64_t))
+        self.fake.free_ns = <const fake_sensor.atomic_int64_t *> self.free_ns
+        fake_sensor.sh_fake_sensor_init(&self.fake, &self.seam)
+
+    def __dealloc__(self) -> None:
+        PyMem_Free(self.script)
+        PyMem_Free(self.cores)
+        PyMem_Free(self.free_ns)
+
+    def set_busy(self, busy: int) -> None:
+        """Marks the first ``busy`` cores busy, the others idle."""
+        cdef size_t i
+        for i in range(self.fake.core_count):
+            self.cores[i] = i < <size_t> busy
+
+    def set_free(self, core: int, free_ns: int) -> None:
+        """Marks a core idle for so long, or busy with 0."""
+        if not 0 <= core < <Py_ssize_t> self.fake.core_count:
+            raise ValueError(f"there is no core {core}")
+        self.cores[core] = free_ns == 0
+        self.free_ns[core] = free_ns
+
+    @property
+    def exhausted_script(self) -> bool:
+        """The last entry of the script is being repeated."""
+        return self.fake.position + 1 >= self.fake.script_length
+
+
+# C code, in the loop's thread even, uses what these classes hold until __dealloc__. Hence
+# no_gc_clear and tuples: the collector empties lists that are in a garbage cycle or behind one. It
+# calls every __del__ before, where the loop ends its thread.
+@cython.no_gc_clear
+cdef class FakeEvents(Sensor):
+    """Sees every change because it is told of it (csrc/sensors/fake_events.h)."""
+
+    cdef fake_events.sh_fake_events fake
+
+    def __cinit__(self, now_ns: int = 0) -> None:
+        cdef int err = fake_events.sh_fake_events_init(&self.fake, now_ns, &self.seam)
+        if err:
+            raise OSError(-err, os.strerror(-err))
+
+    def __dealloc__(self) -> None:
+        if self.seam.wake_fd >= 0:
+            fake_events.sh_fake_events_destroy(&self.fake)
+
+    def set_busy(self, now_ns: int, busy: int, demand: int = 0) -> None:
+        """From ``now_ns`` on ``busy`` cores are busy and ``demand``, or as many, are wanted."""
+        fake_events.sh_fake_events_set(&self.fake, now_ns, busy, demand)
+
+    def fail(self, error: int) -> None:
+        """Makes readings fail with this errno from now on; 0: they work again."""
+        fake_events.sh_fake_events_fail(&self.fake, -error)
+
+
+cdef class ProcSensor(Sensor):
+    """Task states from /proc (csrc/sensors/proc_sensor.h).
+
+    ``sources`` are (path, primary index): a `tasks` / `cgroup.threads` file or a /proc/PID/task
+    directory; ``allocations`` the cores each primary may count for.
+    """
+
+    cdef proc_sensor.sh_proc_sensor *proc
+    cdef object fds
+
+    def __cinit__(
+        self, sources: list[tuple[str, int]], allocations: list[int], rescan_ns: int = 5_000_000
+    ) -> None:
+        cdef proc_sensor.sh_proc_source *source
+        if len(sources) > proc_sensor.SH_PROC_MAX_SOURCES:
+            raise ValueError(f"more than {proc_sensor.SH_PROC_MAX_SOURCES} primary groups")
+        if len(allocations) > proc_sensor.SH_PROC_MAX_SOURCES:
+            raise ValueError(f"more than {proc_sensor.SH_PROC_MAX_SOURCES} primaries")
+        for path, primary in sources:
+            if not 0 <= primary < len(allocations):
+                raise ValueError(f"{path}: primary {primary} has no allocation")
+        self.fds = []
+        self.proc = <proc_sensor.sh_proc_sensor *> allocate(1, sizeof(proc_sensor.sh_proc_sensor))
+        for path, primary in sources:
+            fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+            self.fds.append(fd)
+            source = &self.proc.sources[self.proc.source_count]
+            source.fd = fd
+            source.directory = os.path.isdir(path)
+            source.primary = primary
+            self.proc.source_count += 1
+        for i, allocation in enumerate(allocations):
+            self.proc.allocations[i] = allocation
+        self.proc.primary_count = len(allocations)
+        self.fds = tuple(self.fds)
+        self.proc.rescan_ns = rescan_ns
+        proc_sensor.sh_proc_sensor_init(self.proc, &self.seam)
+
+    def __dealloc__(self) -> None:
+        self.close()
+        PyMem_Free(self.proc)
+
+    def close(self) -> None:
+        if self.proc is not NULL:
+            proc_sensor.sh_proc_sensor_close(self.proc)
+            self.proc.source_count = 0
+        fds, self.fds = self.fds, ()
+        for fd in fds or ():
+            os.close(fd)
+
+    @property
+    def tasks_seen(self) -> int:
+        """Primary tasks at the last listing."""
+        return self.proc.tasks_seen
+
+
+cdef class StatSensor(Sensor):
+    """Idle counters of /proc/stat, for comparison (csrc/sensors/stat_sensor.h).
+
+    ``lend_order`` is the pool in the order its cores are lent; ``allocation`` caps the answer.
+    """
+
+    cdef stat_sensor.sh_stat_sensor *stat
+    cdef int fd
+
+    def __cinit__(self, lend_order: list[int], elastic_min: int, allocation: int) -> None:
+        self.fd = -1
+        if len(lend_order) > stat_sensor.SH_STAT_MAX_CPUS:
+            raise ValueError(f"more than {stat_sensor.SH_STAT_MAX_CPUS} CPUs")
+        self.stat = <stat_sensor.sh_stat_sensor *> allocate(1, sizeof(stat_sensor.sh_stat_sensor))
+        for i, cpu in enumerate(lend_order):
+            if not 0 <= cpu < stat_sensor.SH_STAT_MAX_CPUS:
+                raise ValueError(f"CPU {cpu} is beyond what is read of /proc/stat")
+            self.stat.lend_order[i] = cpu
+        self.stat.core_count = len(lend_order)
+        self.stat.elastic_min = elastic_min
+        self.stat.allocation = allocation
+        self.fd = os.open("/proc/stat", os.O_RDONLY | os.O_CLOEXEC)
+        self.stat.fd = self.fd
+        stat_sensor.sh_stat_sensor_init(self.stat, &self.seam)
+
+    def __dealloc__(self) -> None:
+        if self.fd >= 0:
+            os.close(self.fd)
+        PyMem_Free(self.stat)
+
+
+cdef class PerfSensor(Sensor):
+    """Records of every context switch, without BPF (csrc/sensors/perf_sensor.h).
+
+    ``sources`` and ``allocations`` as of ProcSensor. Tasks that are moved into a group are seen
+    after ``attend``, born ones at once. Raises OSError, with what failed as its text, where the
+    kernel or the rights do not allow it.
+    """
+
+    cdef perf_sensor.sh_perf_sensor *perf
+    cdef object fds
+    cdef bint opened
+
+    def __cinit__(
+        self, sources: list[tuple[str, int]], allocations: list[int], list_ns: int = 100_000_000
+    ) -> None:
+        cdef perf_sensor.sh_perf_source *source
+        cdef const char *reason = NULL
+        cdef int err
+        if len(sources) > perf_sensor.SH_PERF_MAX_SOURCES:
+            raise ValueError(f"more than {perf_sensor.SH_PERF_MAX_SOURCES} primary groups")
+        if len(allocations) > perf_sensor.SH_PERF_MAX_SOURCES:
+            raise ValueError(f"more than {perf_sensor.SH_PERF_MAX_SOURCES} primaries")
+        for path, primary in sources:
+            if not 0 <= primary < len(allocations):
+                raise ValueError(f"{path}: primary {primary} has no allocation")
+        self.fds = []
+        self.perf = <perf_sensor.sh_perf_sensor *> allocate(1, sizeof(perf_sensor.sh_perf_sensor))
+        for path, primary in sources:
+            fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+            self.fds.append(fd)
+            source = &self.perf.sources[self.perf.source_count]
+            source.fd = fd
+            source.directory = os.path.isdir(path)
+            source.primary = primary
+            self.perf.source_count += 1
+        for i, allocation in enumerate(allocations):
+            self.perf.allocations[i] = allocation
+        self.perf.primary_count = len(allocations)
+        self.perf.list_ns = list_ns
+        self.fds = tuple(self.fds)
+        with nogil:
+            err = perf_sensor.sh_perf_sensor_open(self.perf, &self.seam, &reason)
+        if err:
+            what = (<bytes> reason).decode()
+            raise OSError(-err, f"{what}: {os.strerror(-err)}")
+        self.opened = True
+
+    def __dealloc__(self) -> None:
+        self.close()
+        PyMem_Free(self.perf)
+
+    def close(self) -> None:
+        if self.opened:
+            perf_sensor.sh_perf_sensor_close(self.perf)
+            self.opened = False
+        fds, self.fds = self.fds, ()
+        for fd in fds or ():
+            os.close(fd)
+
+    def attend(self) -> None:
+        """Lists the tasks if it is time to; what fails fails the next reading."""
+        if self.opened:
+            with nogil:
+                perf_sensor.sh_perf_sensor_list(self.perf, clock.sh_monotonic_ns())
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Since the start: records, overruns of a ring and corrections of who runs on a CPU; and
+        the tasks known now."""
+        return dict(self.perf.counts)
+
+
+_HIERARCHIES = {
+    "pid": bpf_sensor.SH_BPF_PROCESS,
+    "v2": bpf_sensor.SH_BPF_V2,
+    "cpuset": bpf_sensor.SH_BPF_V1_CPUSET,
+    "cpu": bpf_sensor.SH_BPF_V1_CPU,
+}
+
+
+_PARTS = {
+    "waits": bpf_sensor.SH_BPF_WAITS,
+    "levels": bpf_sensor.SH_BPF_LEVELS,
+    "demand": bpf_sensor.SH_BPF_DEMAND,
+    "runs": bpf_sensor.SH_BPF_RUNS,
+}
+BPF_PARTS = tuple(_PARTS)
+_RUNNERS = {
+    bpf_sensor.SH_BPF_UNKNOWN: "unknown",
+    bpf_sensor.SH_BPF_IDLE: "idle",
+    bpf_sensor.SH_BPF_OTHER: "other",
+    bpf_sensor.SH_BPF_ELASTIC: "elastic",
+    bpf_sensor.SH_BPF_PRIMARY: "primary",
+}
+
+
+cdef class BpfSensor(Sensor):
+    """The scheduler's own view, by a program at every context switch (csrc/sensors/bpf_sensor.h).
+
+    ``targets`` are (hierarchy, id, index of the primary, or -1 for the elastic side): hierarchy is
+    ``v2``, ``cpuset`` or ``cpu`` (the id being the inode of the group's directory) or ``pid``.
+    ``pull`` hooks nothing and looks at the run queues at each reading instead. ``parts`` are those
+    of BPF_PARTS the program shall have; pulling knows demand only. ``lend_order`` are the CPUs in
+    the order they are lent, those of the elastic minimum first. Raises OSError, with what failed as
+    its text, where the kernel or the rights do not allow it.
+    """
+
+    cdef bpf_sensor.sh_bpf_sensor *bpf
+    cdef bint opened
+    cdef rescue.sh_rescue rescuer
+
+    def __cinit__(
+        self,
+        targets: list[tuple[str, int, int]],
+        allocations: list[int],
+        pull: bool = False,
+        wait_threshold_ns: int = 50_000,
+        parts: Collection[str] = BPF_PARTS,
+        lend_order: Sequence[int] = (),
+        elastic_min: int = 0,
+    ) -> None:
+        cdef bpf_sensor.sh_bpf_config config
+        cdef const char *reason = NULL
+        cdef int err
+        if len(targets) > bpf_sensor.SH_BPF_MAX_TARGETS:
+            raise ValueError(f"more than {bpf_sensor.SH_BPF_MAX_TARGETS} groups and processes")
+        if not 0 < len(allocations) <= bpf_sensor.SH_BPF_MAX_PRIMARIES:
+            raise ValueError(f"1 to {bpf_sensor.SH_BPF_MAX_PRIMARIES} primaries can be told apart")
+        memset(&config, 0, sizeof(config))
+        for i, (hierarchy, number, primary) in enumerate(targets):
+            if not -1 <= primary < len(allocations):
+                raise ValueError(f"there is no primary {primary}")
+            config.targets[i].hierarchy = _HIERARCHIES[hierarchy]
+            config.targets[i].id = number
+            config.targets[i].runner = (
+                bpf_sensor.SH_BPF_ELASTIC if primary < 0 else bpf_sensor.SH_BPF_PRIMARY + primary
+            )
+        config.target_count = len(targets)
+        for i, allocation in enumerate(allocations):
+            config.allocations[i] = allocation
+        config.primary_count = len(allocations)
+        config.pull = pull
+        for part in parts:
+            config.parts |= _PARTS[part]
+        config.wait_threshold_ns = wait_threshold_ns
+        if len(lend_order) > bpf_sensor.SH_BPF_MAX_CPUS:
+            raise ValueError(f"more than {bpf_sensor.SH_BPF_MAX_CPUS} CPUs")
+        for i, cpu in enumerate(lend_order):
+            config.lend_order[i] = cpu
+        config.lendable = len(lend_order)
+        config.elastic_min = elastic_min
+        self.rescuer.stop_fd = -1
+        self.bpf = <bpf_sensor.sh_bpf_sensor *> allocate(1, sizeof(bpf_sensor.sh_bpf_sensor))
+        with nogil:
+            err = bpf_sensor.sh_bpf_sensor_open(self.bpf, &config, &self.seam, &reason)
+        if err:
+            what = (<bytes> reason).decode() if reason is not NULL else "the BPF sensor"
+            raise OSError(-err, f"{what}: {os.strerror(-err)}")
+        self.opened = True
+
+    def __dealloc__(self) -> None:
+        if self.opened:
+            self.end_rescues()
+            bpf_sensor.sh_bpf_sensor_close(self.bpf)
+        PyMem_Free(self.bpf)
+
+    def close(self) -> None:
+        self.end_rescues()
+
+    cdef void end_rescues(self):
+        if self.rescuer.threads is not NULL:
+            with nogil:
+                rescue.sh_rescue_stop(&self.rescuer)
+            PyMem_Free(self.rescuer.threads)
+            self.rescuer.threads = NULL
+
+    def rescue(self, cpus: Sequence[int], fifo_priority: int) -> None:
+        """Starts a thread on each of ``cpus`` that ends displacements there (csrc/actuators/rescue.h).
+
+        For an elastic group under cpu.idle. Raises OSError.
+        """
+        cdef int err
+        self.end_rescues()
+        self.rescuer.threads = <rescue.sh_rescue_thread *> allocate(
+            max(1, len(cpus)), sizeof(rescue.sh_rescue_thread)
+        )
+        for i, cpu in enumerate(cpus):
+            self.rescuer.threads[i].cpu = cpu
+        self.rescuer.count = len(cpus)
+        self.rescuer.bpf = self.bpf
+        self.rescuer.fifo_priority = fifo_priority
+        with nogil:
+            err = rescue.sh_rescue_start(&self.rescuer)
+        if err:
+            PyMem_Free(self.rescuer.threads)
+            self.rescuer.threads = NULL
+            raise OSError(-err, os.strerror(-err))
+
+    def follow(self, order: object) -> None:
+        """Has what is lent told by a LendOrder, which holds this sensor and is the loop's; before
+        the loop runs. It must not be held here: a cycle would have the collector clear what C code
+        still uses."""
+        bpf_sensor.sh_bpf_sensor_follow(self.bpf, <sh_lend_order *> <size_t> order.address)
+
+    @property
+    def rescues(self) -> int:
+        """How often such a thread has woken for it."""
+        return self.rescuer.rescues
+
+    @property
+    def displacements(self) -> int:
+        """How often an elastic task got a CPU that others waited for, while somebody rescues."""
+        return bpf_sensor.sh_bpf_sensor_displacements(self.bpf)
+
+    def primary_times_ns(self, cpu: int) -> tuple[int, int]:
+        """How long primary tasks have run on ``cpu``, and of that while it was lent."""
+        cdef uint64_t total_ns = 0, lent_ns = 0
+        bpf_sensor.sh_bpf_sensor_primary_time(self.bpf, cpu, &total_ns, &lent_ns)
+        return total_ns, lent_ns
+
+    def runner(self, cpu: int) -> str:
+        """Who runs on ``cpu`` now: primary, elastic, other, idle or unknown."""
+        cdef uint32_t runner = bpf_sensor.sh_bpf_sensor_runner(self.bpf, cpu)
+        return _RUNNERS[min(runner, <uint32_t> bpf_sensor.SH_BPF_PRIMARY)]
+
+    def waits(self) -> BpfWaits:
+        """A copy of all dispatch waits since the start."""
+        waits = BpfWaits()
+        bpf_sensor.sh_bpf_sensor_waits(self.bpf, &waits.c)
+        return waits
+
+    def runs(self) -> BpfRuns:
+        """A copy of all run times since the start."""
+        runs = BpfRuns()
+        bpf_sensor.sh_bpf_sensor_runs(self.bpf, &runs.c)
+        return runs
+
+    def levels(self) -> tuple[list[int], list[int]]:
+        """Nanoseconds since the start with exactly i busy cores, and with i tasks wanting one."""
+        cdef uint64_t busy[bpf_sensor.SH_BPF_MAX_LEVEL + 1]
+        cdef uint64_t wanting[bpf_sensor.SH_BPF_MAX_LEVEL + 1]
+        cdef uint32_t i, count = bpf_sensor.SH_BPF_MAX_LEVEL + 1
+        cdef int err = bpf_sensor.sh_bpf_sensor_levels(self.bpf, count, busy, wanting)
+        if err:
+            raise OSError(-err, os.strerror(-err))
+        return [busy[i] for i in range(count)], [wanting[i] for i in range(count)]
+
+    def pending(self) -> dict[str, int]:
+        """The waits that still go on; walks all tasks. Raises OSError."""
+        cdef bpf_sensor.sh_bpf_pending pending
+        cdef int err
+        with nogil:
+            err = bpf_sensor.sh_bpf_sensor_pending(self.bpf, &pending)
+        if err:
+            raise OSError(-err, os.strerror(-err))
+        return dict(pending)
+
+    def resync(self) -> dict[str, int]:
+        """Puts the state right by the run queues and says by how much it was wrong."""
+        cdef bpf_sensor.sh_bpf_drift drift
+        cdef int err
+        with nogil:
+            err = bpf_sensor.sh_bpf_sensor_resync(self.bpf, &drift)
+        if err:
+            raise OSError(-err, os.strerror(-err))
+        return dict(drift)
+
+
+cdef class BpfWaits:
+    """Dispatch waits of the primaries: counts and a histogram."""
+
+    cdef bpf_sensor.sh_bpf_waits c
+
+    def since(self, earlier: BpfWaits) -> BpfWaits:
+        """What happened after ``earlier``."""
+        waits = BpfWaits()
+        waits.c = self.c
+        bpf_sensor.sh_bpf_waits_since(&waits.c, &earlier.c)
+        return waits
+
+    def quantile_ns(self, q: float) -> int:
+        """The middle of the bucket with quantile ``q``; 0 if nobody was dispatched."""
+        return bpf_sensor.sh_bpf_waits_quantile(&self.c, q)
+
+    def durations(self) -> tuple[tuple[int, int], ...]:
+        """(middle of a bucket in ns, count), ascending, without the empty ones."""
+        cdef uint32_t i
+        return tuple([
+            (bpf_sensor.sh_bpf_wait_middle(i), self.c.histogram[i])
+            for i in range(<uint32_t> bpf_sensor.SH_BPF_WAIT_BUCKETS)
+            if self.c.histogram[i]
+        ])
+
+    def longer_than(self, wait_ns: int) -> int:
+        """Waits longer than ``wait_ns``, by whole buckets: 512 ns up to 131 us, then 6 %."""
+        return bpf_sensor.sh_bpf_waits_longer(&self.c, wait_ns)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """waits, total_ns, and of those longer than the threshold: longer, longer_while_lent,
+        longer_after_elastic, longer_throttled and longer_blamed (on the harvest)."""
+        return dict(self.c.counts)
+
+
+cdef class BpfRuns:
+    """Run times of the primaries' tasks: CPU time from waking up to going to sleep again."""
+
+    cdef bpf_sensor.sh_bpf_runs c
+
+    def since(self, earlier: BpfRuns) -> BpfRuns:
+        """What happened after ``earlier``."""
+        runs = BpfRuns()
+        runs.c = self.c
+        bpf_sensor.sh_bpf_runs_since(&runs.c, &earlier.c)
+        return runs
+
+    def quantile_ns(self, q: float) -> int:
+        """Quantile ``q`` within 2.2 % (from 512 ns on); 0 if nobody ran."""
+        return bpf_sensor.sh_bpf_runs_quantile(&self.c, q)
+
+    def durations(self) -> tuple[tuple[int, int], ...]:
+        """(middle of a bucket in ns, count), ascending, without the empty ones."""
+        cdef uint32_t i
+        return tuple([
+            (bpf_sensor.sh_bpf_run_middle(i), self.c.histogram[i])
+            for i in range(<uint32_t> bpf_sensor.SH_BPF_RUN_BUCKETS)
+            if self.c.histogram[i]
+        ])
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """runs and their total_ns."""
+        return dict(self.c.counts)

@@ -1,0 +1,78 @@
+"""Somebody else writes what the agent manages: noticed about once a second, and named."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from smartharvest.errors import AlreadyManaged
+from smartharvest.host.cgroup.kernel_files import KernelFiles
+from smartharvest.host.journal.restoration import is_same
+from smartharvest.host.process import tasks
+
+ManagedFile = tuple[str, str | None, list[str]]
+"""(file, file with the set in force or None, its value for each number of harvested cores)."""
+
+_LIKELY = frozenset(
+    {
+        *("systemd", "kubelet", "libvirtd", "virtqemud", "dockerd", "containerd", "crio"),
+        *("podman", "lxcfs", "lxd", "incusd", "slurmd", "nomad", "tuned", "irqbalance", "cset"),
+    }
+)
+
+
+class ForeignWrite(AlreadyManaged):
+    """Somebody else writes a file that the agent manages; the agent has stepped aside."""
+
+
+@dataclass(frozen=True)
+class Surprise:
+    """A file that does not hold what the agent wrote."""
+
+    path: str
+    found: str
+    expected: str
+    written: str
+    """The file to write in order that ``path`` holds something else."""
+
+    def told(self, writer: str | None) -> str:
+        """What is to be seen, and who did it as far as that is known."""
+        who = f"last: {writer}" if writer else likely_writers()
+        return (
+            f"{self.path}: {self.found!r} is there and {self.expected!r} was written; somebody "
+            f"else writes this group ({who})"
+        )
+
+
+def find_surprise(
+    files: KernelFiles, managed: Sequence[ManagedFile], harvested: int, idle_file: str | None
+) -> Surprise | None:
+    """The first managed file that is not as it is with ``harvested`` cores lent.
+
+    A group that is gone is no surprise here. Raises OSError for what cannot be read.
+    """
+    for path, effective, masks in managed:
+        for file in filter(None, (path, effective)):
+            try:
+                found = files.read(file).strip()
+            except FileNotFoundError:
+                continue
+            # The name says that the values are masks; the set in force has another one.
+            if not is_same("cpuset.cpus", found, masks[harvested]):
+                return Surprise(file, found, masks[harvested], path)
+    if idle_file is not None:
+        found = files.read(idle_file).strip()
+        if found != "1":
+            return Surprise(idle_file, found, "1", idle_file)
+    return None
+
+
+def likely_writers() -> str:
+    """Who runs here that is known to write cpusets."""
+    running = [
+        f"{name} (pid {pid})"
+        for pid in map(int, filter(str.isdigit, os.listdir("/proc")))
+        if (name := tasks.name(pid)) in _LIKELY
+    ]
+    return f"likely: {', '.join(running)}" if running else "none of the usual ones runs here"

@@ -1,0 +1,242 @@
+"""What a journal says, and reading one: the host before each change, and what was to be written."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from types import NoneType
+
+from smartharvest.errors import SmartHarvestError
+from smartharvest.host.cpulist import format_cpulist, parse_cpulist
+from smartharvest.host.journal import shared_page
+
+VERSION = 2
+
+
+class JournalError(SmartHarvestError):
+    """A journal is damaged, or stands in the way of a new one."""
+
+    exit_code = 9
+
+
+@dataclass(frozen=True)
+class FileEntry:
+    """A file's contents, without the newline."""
+
+    path: str
+    original: str
+    inode: int = 0
+    """Of its group: another group by the same name is nobody's of ours. 0: not known."""
+
+
+@dataclass(frozen=True)
+class CreatedEntry:
+    """A group that was not there."""
+
+    directory: str
+    inode: int = 0
+    """Once it is made; 0 before."""
+
+
+@dataclass(frozen=True)
+class MovedEntry:
+    """A thread that was in group ``origin`` and is to go to ``destination``."""
+
+    tid: int
+    start_time: int
+    origin: str
+    destination: str
+
+
+@dataclass(frozen=True)
+class AffinityEntry:
+    """The CPUs a thread could run on."""
+
+    tid: int
+    start_time: int
+    cpus: tuple[int, ...]
+    newcomers_since: int | None = None
+    """In clock ticks since boot: the process's threads and descendants that have no entry and
+    started since then get these CPUs as well. None: nobody else does."""
+
+
+@dataclass(frozen=True)
+class ConfinedEntry:
+    """A group whose threads' affinities are changed.
+
+    Those in it, or below it, that have no AffinityEntry came later: they get what their process
+    had, or else every CPU of their cpuset.
+    """
+
+    directory: str
+    inode: int = 0
+
+
+Entry = FileEntry | CreatedEntry | MovedEntry | AffinityEntry | ConfinedEntry
+
+KINDS: dict[str, type[Entry]] = {
+    "file": FileEntry,
+    "created": CreatedEntry,
+    "moved": MovedEntry,
+    "affinity": AffinityEntry,
+    "confined": ConfinedEntry,
+}
+
+
+Minimum = tuple[tuple[str, str], ...]
+"""(file, value) in the order to write them: the elastic side has its minimum then, and no more."""
+
+
+Ours = Mapping[str, Sequence[str]]
+"""File -> every value this agent may have written there. Of a file that is not in it, any is."""
+Chosen = Mapping[str, tuple[str, str]]
+"""File -> (own, always), CPU lists: where the CPUs are chosen as they are lent, the file also gets
+``(own & lent) | always`` of the two sets that the shared page has."""
+
+
+@dataclass(frozen=True)
+class Given:
+    """What threads with a journaled affinity may have been given."""
+
+    sets: tuple[frozenset[int], ...] = ()
+    """One for each number of cores lent. Empty: that is not known, and may be anything."""
+    nudging: bool = False
+    """A loop ended while it had threads confined to one CPU of these."""
+
+
+NOT_KNOWN = Given()
+
+
+@dataclass(frozen=True)
+class JournalContents:
+    """A journal as read back."""
+
+    boot_id: str
+    pid: int
+    start_time: int
+    claims: tuple[str, ...]
+    entries: tuple[Entry, ...]
+    minimum: Minimum
+    ours: Ours
+    minimum_cpus: tuple[int, ...] = ()
+    """Beside ``minimum``: what threads with a journaled affinity have then; empty: not known."""
+    chosen: Chosen = field(default_factory=dict)
+    given: Given = NOT_KNOWN
+
+
+def subject(entry: Entry) -> tuple[object, ...]:
+    """What an entry is about."""
+    match entry:
+        case FileEntry():
+            return FileEntry, entry.path
+        case CreatedEntry():
+            return CreatedEntry, entry.directory
+        case MovedEntry():
+            return MovedEntry, entry.tid, entry.start_time, entry.destination
+        case AffinityEntry():
+            return AffinityEntry, entry.tid, entry.start_time
+        case ConfinedEntry():
+            return ConfinedEntry, entry.directory
+
+
+def with_chosen(ours: Ours, chosen: Chosen, sets: Iterable[frozenset[int]]) -> Ours:
+    """``ours`` and what files whose CPUs were chosen have of these sets. Raises ValueError."""
+    found = {file: list(values) for file, values in ours.items()}
+    for lent in sets:
+        for file, (own, always) in chosen.items():
+            mask = (parse_cpulist(own) & lent) | parse_cpulist(always)
+            found.setdefault(file, []).append(format_cpulist(mask))
+    return found
+
+
+def read_journal(path: str) -> JournalContents:
+    """The journal at ``path``; JournalError if it is damaged or of an unknown version."""
+    try:
+        with open(path) as file:
+            raw = json.load(file)
+        if raw["version"] != VERSION:
+            raise JournalError(
+                f"{path}: version {raw['version']} is unknown; "
+                "restore with the release that wrote it"
+            )
+        entries = []
+        for written in raw["entries"]:
+            kind = KINDS[written.pop("kind")]
+            if kind is AffinityEntry:
+                written["cpus"] = tuple(map(int, written["cpus"]))
+            entries.append(_checked(kind(**written)))
+        chosen = {
+            str(file): (str(own), str(always))
+            for file, (own, always) in raw.get("chosen", {}).items()
+        }
+        return JournalContents(
+            str(raw["boot_id"]),
+            int(raw["pid"]),
+            int(raw["start_time"]),
+            tuple(map(str, raw["claims"])),
+            tuple(entries),
+            tuple((str(path), str(value)) for path, value in raw["minimum"]),
+            with_chosen(
+                {str(file): [*map(str, values)] for file, values in raw["ours"].items()},
+                chosen,
+                shared_page.read_choices(page_path(path)) if chosen else (),
+            ),
+            tuple(map(int, raw.get("minimum_cpus", ()))),
+            chosen,
+            Given(
+                tuple(parse_cpulist(str(cpus)) for cpus in raw.get("given", ())),
+                bool(read_nudge(path)),
+            ),
+        )
+    except (
+        ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError
+    ) as error:  # fmt: skip
+        raise JournalError(
+            f"{path}: the journal is damaged ({type(error).__name__}: {error}); "
+            "look at it, put its values back by hand and remove it"
+        ) from error
+
+
+_TYPES: dict[str, type | tuple[type, ...]] = {
+    "str": str,
+    "int": int,
+    "int | None": (int, NoneType),
+    "tuple[int, ...]": tuple,
+}
+
+
+def _checked(entry: Entry) -> Entry:
+    """What goes back to the host must be what was written. Raises TypeError."""
+    for item in fields(entry):
+        value = getattr(entry, item.name)
+        if not isinstance(value, _TYPES[str(item.type)]):
+            raise TypeError(f"{item.name} is {value!r}")
+    return entry
+
+
+def lock_path(journal_path: str) -> str:
+    return journal_path.removesuffix(".journal") + ".lock"
+
+
+def page_path(journal_path: str) -> str:
+    return journal_path.removesuffix(".journal") + ".shared"
+
+
+def read_nudge(journal_path: str) -> int:
+    """The thread that a loop had pinned when it ended, 0 for none."""
+    return shared_page.read_nudge(page_path(journal_path))
+
+
+def inode(directory: str) -> int:
+    """The number that tells a group from a later one of its name; 0 if it is not there."""
+    try:
+        return os.stat(directory).st_ino
+    except OSError:
+        return 0
+
+
+def boot_id() -> str:
+    with open("/proc/sys/kernel/random/boot_id") as file:
+        return file.read().strip()

@@ -1,0 +1,482 @@
+"""What the host was like before the agent changed it, on disk before each change.
+
+One JSON file per agent, ``agent-<pid>.journal``, replaced as a whole by rename(2) for each entry,
+so a reader sees all of it or the version before. The agent holds a lock (flock(2)) on
+``agent-<pid>.lock`` as long as it lives: the kernel drops it however the agent ends, so a journal
+whose lock is free belongs to a dead one. ``agent-<pid>.shared`` is the memory that agent, loop and
+guardian share (``shared_page``).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, replace
+
+from smartharvest.errors import AlreadyManaged, RightsError
+from smartharvest.host.cpulist import format_cpulist, parse_cpulist
+from smartharvest.host.journal.contents import (
+    KINDS,
+    VERSION,
+    AffinityEntry,
+    Chosen,
+    CreatedEntry,
+    Entry,
+    FileEntry,
+    Given,
+    JournalError,
+    Minimum,
+    MovedEntry,
+    Ours,
+    boot_id,
+    inode,
+    lock_path,
+    page_path,
+    read_journal,
+    subject,
+    with_chosen,
+)
+from smartharvest.host.journal.shared_page import SharedPage
+from smartharvest.host.process import tasks
+
+DEFAULT_DIRECTORY = "/run/smartharvest"
+_claimed_here: set[str] = set()
+"""Groups that journals of this process have locked."""
+UNNAMED = ".bound"
+"""Of a control socket that nobody listens to yet."""
+_BESIDE = (".lock", ".shared", ".sock", UNNAMED)
+
+
+class Journal:
+    """The journal of this process's agent, held locked until it is closed or released.
+
+    ``claims`` are the groups and processes that the agent manages (``CgroupTarget.group.path``, or
+    the target's text for a process). ``name`` tells several journals of one process apart. Claimed
+    groups that exist, and those above them up to ``root`` or a mount point, are locked (flock(2))
+    against agents with another ``directory``. Raises
+    AlreadyManaged if another living process has one of the claims or a group above or below one,
+    JournalError if a dead agent's journal has this one's name (recover first), and RightsError if
+    ``directory`` cannot be written.
+    """
+
+    page: SharedPage
+    """The memory shared with the loop and the guardian."""
+    before_first_entry: Callable[[], None] | None = None
+    """Called once, before anything is journaled and so before anything is changed."""
+
+    def __init__(
+        self,
+        directory: str = DEFAULT_DIRECTORY,
+        *,
+        name: str = "agent",
+        claims: Sequence[str] = (),
+        root: str = "",
+    ) -> None:
+        pid = os.getpid()
+        self.path = os.path.join(directory, f"{name}-{pid}.journal")
+        self._directory = directory
+        self._entries: dict[tuple[object, ...], Entry] = {}
+        self._minimum: Minimum = ()
+        self._minimum_cpus: tuple[int, ...] = ()
+        self._ours: dict[str, list[str]] = {}
+        self._chosen: dict[str, tuple[str, str]] = {}
+        self._given: list[str] = []
+        self._tells_given = True
+        self._forget_at = 64
+        self._locked: list[str] = []
+        self._lock: int | None = None
+        self._group_locks: list[int] = []
+        self._header = _header(claims)
+        try:
+            os.makedirs(directory, mode=0o700, exist_ok=True)
+            with _directory_locked(directory):
+                _check_claims(directory, claims)
+                if os.path.exists(self.path):
+                    raise JournalError(
+                        f"{self.path}: left by an earlier agent; run smartharvest restore"
+                    )
+                self._lock = try_lock(lock_path(self.path), create=True)
+                if self._lock is None:
+                    raise JournalError(f"{lock_path(self.path)}: somebody else holds this lock")
+                self._lock_groups(claims, root)
+                self.page = SharedPage(page_path(self.path), create=True)
+                self._write()
+        except BaseException as error:
+            if self._lock is not None:
+                with contextlib.suppress(OSError):
+                    remove(self.path)
+                self.release()
+            if not isinstance(error, OSError):
+                raise
+            as_root = "run as root or " if error.errno in (errno.EACCES, errno.EPERM) else ""
+            raise RightsError(
+                f"{directory}: the journal cannot be written: {error.strerror}; "
+                f"{as_root}choose another state directory"
+            ) from error
+
+    @classmethod
+    def inherit(cls, path: str, lock: int, group_locks: Sequence[int]) -> Journal:
+        """The journal that an earlier program in this process has left open, with its locks.
+
+        Raises JournalError if it is damaged, of another version or not this process's.
+        """
+        contents = read_journal(path)
+        pid = os.getpid()
+        if (contents.pid, contents.start_time) != (pid, tasks.start_time(pid)):
+            raise JournalError(f"{path}: is the journal of another process")
+        journal = cls.__new__(cls)
+        journal.path = path
+        journal._directory = os.path.dirname(path)
+        journal._entries = {subject(entry): entry for entry in contents.entries}
+        journal._minimum, journal._minimum_cpus = contents.minimum, contents.minimum_cpus
+        journal._ours = {file: list(values) for file, values in contents.ours.items()}
+        journal._chosen = dict(contents.chosen)
+        journal._given = [format_cpulist(cpus) for cpus in contents.given.sets]
+        # An earlier release may have given sets that it has not journaled.
+        has_affinities = any(isinstance(entry, AffinityEntry) for entry in contents.entries)
+        journal._tells_given = bool(contents.given.sets) or not has_affinities
+        journal._forget_at = 64
+        journal._locked = list(filter(os.path.isabs, contents.claims))
+        journal._lock, journal._group_locks = lock, list(group_locks)
+        journal._header = _header(contents.claims)
+        for descriptor in journal.descriptors:
+            os.set_inheritable(descriptor, False)
+        _claimed_here.update(journal._locked)
+        journal.page = SharedPage(page_path(path))
+        return journal
+
+    @property
+    def descriptors(self) -> tuple[int, ...]:
+        """The locks': that of the journal, then those of the groups."""
+        assert self._lock is not None
+        return (self._lock, *self._group_locks)
+
+    def _lock_groups(self, claims: Sequence[str], root: str) -> None:
+        """Locks the claimed groups against all others, and those above them against whoever claims
+        one of those: neither a group nor one below or above it has two agents. ``root`` itself
+        is left alone."""
+        groups = list(filter(os.path.isabs, dict.fromkeys(claims)))
+        for claim in groups:
+            self._lock_group(claim, claim, fcntl.LOCK_EX)
+        self._locked = groups
+        _claimed_here.update(groups)
+        for claim in groups:
+            above = os.path.dirname(claim)
+            while above.startswith(f"{root}/") and not os.path.ismount(above):
+                if above not in _claimed_here:  # one process keeps its own parts apart itself
+                    self._lock_group(above, claim, fcntl.LOCK_SH)
+                above = os.path.dirname(above)
+
+    def _lock_group(self, path: str, claim: str, kind: int) -> None:
+        try:
+            fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except OSError:  # it is still to be made, or will be reported where it is used
+            return
+        self._group_locks.append(fd)
+        try:
+            fcntl.flock(fd, kind | fcntl.LOCK_NB)
+        except BlockingIOError:
+            what = "it" if path == claim and kind == fcntl.LOCK_EX else path
+            raise AlreadyManaged(
+                f"{claim}: an agent with another state directory already manages {what}; "
+                "stop it first"
+            ) from None
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        return tuple(self._entries.values())
+
+    @property
+    def minimum(self) -> Minimum:
+        return self._minimum
+
+    @property
+    def minimum_cpus(self) -> tuple[int, ...]:
+        return self._minimum_cpus
+
+    @property
+    def ours(self) -> Ours:
+        return with_chosen(self._ours, self._chosen, self.page.choices if self._chosen else ())
+
+    @property
+    def given(self) -> Given:
+        sets = tuple(map(parse_cpulist, self._given))
+        return Given(sets, bool(self.page.nudge_slot.cast("i")[0]))
+
+    def record_file(self, path: str, original: str) -> None:
+        self.record(FileEntry(path, original, inode(os.path.dirname(path))))
+
+    def record_created(self, directory: str) -> None:
+        self.record(CreatedEntry(directory))
+
+    def note_made(self, *directories: str) -> None:
+        """The groups that were recorded as created are there now."""
+        for directory in directories:
+            entry = CreatedEntry(directory, inode(directory))
+            self._entries[subject(entry)] = entry
+        self._save()
+
+    def expect(
+        self,
+        values: Ours,
+        minimum: Minimum | None = None,
+        minimum_cpus: Sequence[int] = (),
+        chosen: Chosen | None = None,
+        given: Iterable[Sequence[int]] = (),
+    ) -> None:
+        """Journals what is going to be written, beside what was, and what the guardian writes.
+
+        ``given`` are the sets of CPUs that threads with a journaled affinity may get;
+        ``minimum_cpus``, given with ``minimum``, those that the guardian leaves them.
+        """
+        ours = {
+            path: list(dict.fromkeys((*self._ours.get(path, ()), *new)))
+            for path, new in values.items()
+        }
+        before = self._expected
+        self._ours = {**self._ours, **ours}
+        self._chosen = {**self._chosen, **(chosen or {})}
+        if self._tells_given:
+            self._given = list(dict.fromkeys([*self._given, *map(format_cpulist, given)]))
+        if minimum is not None:
+            self._minimum, self._minimum_cpus = minimum, tuple(minimum_cpus)
+        if before == self._expected:
+            return
+        try:
+            self._save()
+        except RightsError:
+            self._ours, self._minimum, self._minimum_cpus, self._chosen, self._given = before
+            raise
+
+    @property
+    def _expected(
+        self,
+    ) -> tuple[
+        dict[str, list[str]], Minimum, tuple[int, ...], dict[str, tuple[str, str]], list[str]
+    ]:
+        return self._ours, self._minimum, self._minimum_cpus, self._chosen, self._given
+
+    def withdraw_created(self, directory: str) -> None:
+        """Takes an entry back: somebody else made that group first, so it is not ours to remove."""
+        del self._entries[subject(CreatedEntry(directory))]
+        self._save()
+
+    def replace_original(self, path: str, original: str) -> None:
+        """What somebody else has written to a file of ours is what is to be put back now."""
+        entry = self._entries[subject(FileEntry(path, ""))]
+        assert isinstance(entry, FileEntry)
+        self._entries[subject(entry)] = replace(entry, original=original)
+        self._save()
+
+    def replace_affinity(self, tid: int, start_time: int, cpus: Sequence[int]) -> None:
+        """The same of a thread's affinity; one without an entry gets none."""
+        entry = self._entries.get(subject(AffinityEntry(tid, start_time, ())))
+        if isinstance(entry, AffinityEntry):
+            self._entries[subject(entry)] = replace(entry, cpus=tuple(cpus))
+            self._save()
+
+    def record_moved(self, tid: int, start_time: int, origin: str, destination: str) -> None:
+        self.record(MovedEntry(tid, start_time, origin, destination))
+
+    def record_affinity(self, tid: int, start_time: int, cpus: Sequence[int]) -> None:
+        self.record(AffinityEntry(tid, start_time, tuple(cpus)))
+
+    def record(self, *entries: Entry) -> None:
+        """Makes ``entries`` durable in one go, but none for what has one: the first is true."""
+        if self._lock is None:
+            raise JournalError(f"{self.path}: is closed; nothing may be changed any more")
+        if self.before_first_entry is not None:
+            self.before_first_entry()
+            self.before_first_entry = None
+        before = self._entries.copy()
+        for entry in entries:
+            self._entries.setdefault(subject(entry), entry)
+        if len(self._entries) == len(before):
+            return
+        try:
+            self._save()
+        except RightsError:
+            self._entries = before
+            raise
+
+    def forget_dead_threads(self) -> None:
+        """Drops the affinities of threads that have ended, with the next entry that is recorded.
+
+        Looks at all of them only once they have doubled.
+        """
+        if len(self._entries) < self._forget_at:
+            return
+        for key, entry in list(self._entries.items()):
+            is_dead = isinstance(entry, AffinityEntry) and (
+                tasks.start_time(entry.tid) != entry.start_time
+            )
+            if is_dead:
+                del self._entries[key]
+        self._forget_at = 2 * len(self._entries) + 64
+
+    def _save(self) -> None:
+        try:
+            self._write()
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                os.unlink(self.path + ".new")
+            raise RightsError(
+                f"{self.path}: the journal cannot be written: {error.strerror}; nothing was changed"
+            ) from error
+
+    def _write(self) -> None:
+        names = {kind: name for name, kind in KINDS.items()}
+        entries = [{"kind": names[type(entry)], **asdict(entry)} for entry in self.entries]
+        temporary = self.path + ".new"
+        with open(temporary, "w") as file:
+            json.dump(
+                {
+                    **self._header,
+                    "minimum": self._minimum,
+                    "minimum_cpus": self._minimum_cpus,
+                    "ours": self._ours,
+                    "chosen": self._chosen,
+                    "given": self._given,
+                    "entries": entries,
+                },
+                file,
+                indent=1,
+            )
+            file.flush()
+            os.fsync(file.fileno())
+        os.rename(temporary, self.path)
+        _sync_directory(self._directory)
+
+    def close(self) -> None:
+        """Removes the journal: everything in it has been put back."""
+        self._entries.clear()
+        remove(self.path)
+        self.release()
+
+    def release(self) -> None:
+        """Lets go of the journal but leaves it, for a recovery to finish."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+            if hasattr(self, "page"):
+                self.page.close()
+        while self._group_locks:
+            os.close(self._group_locks.pop())
+        _claimed_here.difference_update(self._locked)
+        self._locked = []
+
+
+def _header(claims: Sequence[str]) -> dict[str, object]:
+    pid = os.getpid()
+    return {
+        "version": VERSION,
+        "boot_id": boot_id(),
+        "pid": pid,
+        "start_time": tasks.start_time(pid),
+        "claims": list(claims),
+    }
+
+
+def journal_paths(directory: str) -> list[str]:
+    """All journals in ``directory``; empty if there is no such directory."""
+    try:
+        names = sorted(os.listdir(directory))
+    except FileNotFoundError:
+        return []
+    return [os.path.join(directory, name) for name in names if name.endswith(".journal")]
+
+
+def try_lock(path: str, *, create: bool = False) -> int | None:
+    """Locks the file at ``path``; its descriptor, or None if somebody holds the lock.
+
+    The lock is gone when the descriptor is closed. Raises FileNotFoundError without ``create``.
+    """
+    while True:
+        flags = os.O_RDWR | os.O_CLOEXEC | (os.O_CREAT if create else 0)
+        fd = os.open(path, flags, 0o600)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(fd)
+            return None
+        with contextlib.suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(fd), os.stat(path)):
+                return fd
+        os.close(fd)  # a recovery removed the file between open and flock
+
+
+def is_live(journal_path: str) -> bool:
+    """Whether the agent that writes this journal is still there."""
+    try:
+        fd = try_lock(lock_path(journal_path))
+    except FileNotFoundError:
+        return False
+    if fd is None:
+        return True
+    os.close(fd)
+    return False
+
+
+def remove(journal_path: str) -> None:
+    """Removes a journal with its lock; the caller holds the lock."""
+    sockets = (journal_path.removesuffix(".journal") + suffix for suffix in (".sock", UNNAMED))
+    files = (journal_path, journal_path + ".new", page_path(journal_path), *sockets)
+    for path in (*files, lock_path(journal_path)):
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)
+    _sync_directory(os.path.dirname(journal_path))
+
+
+def sweep(directory: str) -> None:
+    """Removes what agents left that ended before they had a journal: nothing was changed yet."""
+    with contextlib.suppress(FileNotFoundError), _directory_locked(directory):
+        names = os.listdir(directory)
+        stems = {os.path.splitext(name)[0] for name in names if name.endswith(_BESIDE)}
+        for stem in stems - {os.path.splitext(n)[0] for n in names if n.endswith(".journal")}:
+            path = os.path.join(directory, f"{stem}.journal")
+            lock = try_lock(lock_path(path), create=True)
+            if lock is not None:
+                remove(path)
+                os.close(lock)
+
+
+def _check_claims(directory: str, claims: Sequence[str]) -> None:
+    for path in journal_paths(directory):
+        if not is_live(path):
+            continue
+        try:
+            theirs = read_journal(path)
+        except FileNotFoundError:  # its agent was just closing it
+            continue
+        if theirs.pid == os.getpid():  # one process keeps its own parts apart itself
+            continue
+        for claim in claims:
+            for other in theirs.claims:
+                if f"{claim}/".startswith(f"{other}/") or f"{other}/".startswith(f"{claim}/"):
+                    raise AlreadyManaged(
+                        f"{claim}: the agent with pid {theirs.pid} already manages {other}; "
+                        "stop it first"
+                    )
+
+
+@contextlib.contextmanager
+def _directory_locked(directory: str) -> Iterator[None]:
+    """Lets agents that start at the same time see each other's claims."""
+    fd = os.open(directory, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(fd)
+
+
+def _sync_directory(directory: str) -> None:
+    fd = os.open(directory, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)

@@ -1,0 +1,155 @@
+"""Putting back what agents left behind that ended without doing so themselves."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from smartharvest.errors import RightsError
+from smartharvest.host.cgroup.kernel_files import KernelFiles
+from smartharvest.host.journal.contents import (
+    JournalError,
+    boot_id,
+    lock_path,
+    read_journal,
+    read_nudge,
+)
+from smartharvest.host.journal.journal import (
+    DEFAULT_DIRECTORY,
+    journal_paths,
+    remove,
+    sweep,
+    try_lock,
+)
+from smartharvest.host.journal.restoration import put_back
+from smartharvest.host.process import tasks
+
+OTHERS_MAY_TAKE_S = 5.0
+"""How long somebody else, such as its guardian, may take to restore a dead agent's journal."""
+_LOOK_AGAIN_S = 0.01
+
+
+@dataclass
+class RecoveryReport:
+    """What a recovery found. All empty if there was nothing to do."""
+
+    restored: list[str] = field(default_factory=list)
+    """One line for each thing put back."""
+    left: list[str] = field(default_factory=list)
+    """What somebody else has changed since, and so was left alone."""
+    failed: list[str] = field(default_factory=list)
+    """What could not be put back; its journal is kept."""
+    live: list[int] = field(default_factory=list)
+    """Pids of running agents, whose journals were left alone."""
+    discarded: list[str] = field(default_factory=list)
+    """Journals from before the last boot, which took everything they describe with it."""
+    damaged: list[JournalError] = field(default_factory=list)
+    """Journals that cannot be read; kept."""
+
+
+def recover(files: KernelFiles, directory: str = DEFAULT_DIRECTORY) -> RecoveryReport:
+    """Restores and removes every journal in ``directory`` whose agent is dead.
+
+    Raises RightsError if the directory is none or cannot be read or written.
+    """
+    report = RecoveryReport()
+    try:
+        for path in journal_paths(directory):
+            if not recover_one(path, files, report):
+                report.live.append(_pid_of(path))
+        sweep(directory)
+    except PermissionError as error:
+        raise RightsError(f"{error.filename}: {error.strerror}; run as root") from error
+    except OSError as error:
+        raise RightsError(f"{error.filename or directory}: {error.strerror}") from error
+    return report
+
+
+def recover_one(path: str, files: KernelFiles, report: RecoveryReport) -> bool:
+    """Restores and removes the journal at ``path`` unless its agent lives.
+
+    False if its lock is held, and not just by somebody who is restoring it. Raises OSError.
+    """
+    lock = _lock_of_the_dead(path)
+    if lock is None:
+        return False
+    try:
+        _put_back(path, files, report)
+    finally:
+        os.close(lock)
+    return True
+
+
+def _lock_of_the_dead(path: str) -> int | None:
+    deadline = time.monotonic() + OTHERS_MAY_TAKE_S
+    while True:
+        lock = try_lock(lock_path(path), create=True)
+        if lock is not None or _is_agents(path) or time.monotonic() > deadline:
+            return lock
+        time.sleep(_LOOK_AGAIN_S)
+
+
+def _is_agents(path: str) -> bool:
+    """Whether the agent that wrote the journal at ``path`` lives, as far as it can be read."""
+    try:
+        journal = read_journal(path)
+    except FileNotFoundError:
+        return False
+    except JournalError:
+        return True
+    return tasks.start_time(journal.pid) == journal.start_time and tasks.alive(journal.pid)
+
+
+def _put_back(path: str, files: KernelFiles, report: RecoveryReport) -> None:
+    try:
+        journal = read_journal(path)
+    except FileNotFoundError:  # its agent was just closing it
+        remove(path)
+        return
+    except JournalError as error:
+        report.damaged.append(error)
+        return
+    if journal.boot_id != boot_id():
+        report.discarded.append(path)
+        remove(path)
+        return
+    if tasks.start_time(journal.pid) == journal.start_time and tasks.alive(journal.pid):
+        report.live.append(journal.pid)  # somebody removed the lock of a running agent
+        return
+    _unpin(read_nudge(path), journal.claims[-1:], files, report)
+    result = put_back(journal.entries, files, ours=journal.ours, given=journal.given)
+    report.restored += result.restored
+    report.left += result.left
+    report.failed += result.failed
+    if not result.failed:
+        remove(path)
+
+
+def _unpin(tid: int, elastic: Sequence[str], files: KernelFiles, report: RecoveryReport) -> None:
+    """Frees a thread that the loop pinned to one CPU; it only does so to threads that are free.
+
+    The id may be another thread's by now, and nothing says when it was written (a mapped file's
+    modification time does not); whoever is not in the elastic group is somebody else.
+    """
+    if not tid or len(tasks.affinity(tid)) != 1 or not _holds(elastic, tid, files):
+        return
+    with contextlib.suppress(OSError):
+        os.sched_setaffinity(tid, tasks.EVERY_CPU)
+        report.restored.append(f"affinity of thread {tid}: unpinned")
+
+
+def _holds(groups: Sequence[str], tid: int, files: KernelFiles) -> bool:
+    for path in (f"{group}/{name}" for group in groups for name in ("tasks", "cgroup.threads")):
+        with contextlib.suppress(OSError):
+            if str(tid) in files.read(path).split():
+                return True
+    return False
+
+
+def _pid_of(path: str) -> int:
+    """The pid in a journal's name, for one that may not be read; 0 if somebody renamed it."""
+    number = path.removesuffix(".journal").rpartition("-")[2]
+    return int(number) if number.isdigit() else 0

@@ -1,0 +1,332 @@
+"""The only place that changes the host: everything is journaled before it is written."""
+
+from __future__ import annotations
+
+import errno
+import logging
+import os
+from collections.abc import Collection, Iterable, Mapping
+
+from smartharvest.errors import (
+    RightsError,
+    SmartHarvestError,
+    TargetError,
+    TargetVanished,
+    WriteRefused,
+)
+from smartharvest.host import kernels
+from smartharvest.host.cgroup.kernel_files import KernelFiles
+from smartharvest.host.cgroup.tree import tasks_below
+from smartharvest.host.cpulist import format_cpulist, parse_cpulist
+from smartharvest.host.journal.contents import (
+    AffinityEntry,
+    ConfinedEntry,
+    CreatedEntry,
+    FileEntry,
+    MovedEntry,
+    inode,
+)
+from smartharvest.host.journal.heirs import MASK, has_inherited
+from smartharvest.host.journal.journal import Journal
+from smartharvest.host.journal.restoration import WriteLog, is_same, move, no_log, put_back
+from smartharvest.host.process import tasks
+from smartharvest.printable import told_shortly
+
+_log = logging.getLogger(__name__)
+
+_GONE = (errno.ENOENT, errno.ENODEV, errno.ENOTDIR)
+
+
+class HostWriter:
+    """Changes files, groups, places and affinities, and puts all of it back.
+
+    Methods raise WriteRefused if the kernel refuses (``errno`` says how), TargetVanished if the
+    group is gone and RightsError if the journal cannot be written, reading is not allowed, or
+    writing is not allowed to this user.
+    """
+
+    def __init__(self, files: KernelFiles, journal: Journal, write_log: WriteLog = no_log) -> None:
+        self.files = files
+        self._journal = journal
+        self._write_log = write_log
+
+    def set(self, path: str, value: str) -> None:
+        """Writes ``value`` (no newline) unless the file holds it already."""
+        current = self._read(path)
+        if is_same(path, current, value):
+            return
+        self.adopt(path)
+        self._journal.expect({path: [value]})
+        self._write(path, value + "\n")  # a bare newline empties a mask, an empty write does not
+        self._write_log(path, current, value)
+
+    def adopt(self, path: str) -> None:
+        """Journals a file that somebody else, such as the polling loop, is going to write.
+
+        For cpu.idle the weight is journaled with it: it is lost when idle is switched on.
+        """
+        original = self._read(path)
+        directory, name = os.path.split(path)
+        self._journal.record_file(path, original)
+        if name == "cpu.idle" and original == "0":
+            for weight in ("cpu.shares", "cpu.weight"):
+                if self.files.exists(os.path.join(directory, weight)):
+                    self.adopt(os.path.join(directory, weight))
+
+    def adopt_heir(self, directory: str) -> None:
+        """Journals the mask of a group that was made below a narrowed one (v1).
+
+        If it has copied that one's mask, what is journaled is that one's original (heirs.py).
+        """
+        path = os.path.join(directory, MASK)
+        above = os.path.join(os.path.dirname(directory), MASK)
+        narrow = map(parse_cpulist, [*self._journal.ours.get(above, ()), self._read(above)])
+        copied = has_inherited(self.files, directory, set(narrow))
+        original = self.original_cpus(above if copied else path)
+        self._journal.record_file(path, format_cpulist(original))
+
+    def make_group(self, path: str) -> None:
+        """Makes the group at ``path`` and those missing above it; nothing if it is there.
+
+        A v1 cpuset starts with no CPUs and no memory nodes and takes no tasks: it is given its
+        parent's.
+        """
+        if self.files.exists(path):
+            return
+        parent = os.path.dirname(path)
+        self.make_group(parent)
+        self._journal.record_created(path)
+        try:
+            self.files.mkdir(path)
+            for name in ("cpuset.cpus", "cpuset.mems"):
+                own, above = os.path.join(path, name), os.path.join(parent, name)
+                is_v1 = self.files.exists(os.path.join(path, "tasks"))
+                if is_v1 and self.files.exists(own):
+                    self.files.write(own, self.files.read(above))
+        except FileExistsError:
+            self._journal.withdraw_created(path)
+            return
+        except PermissionError as error:
+            raise RightsError(
+                f"{path}: the group cannot be made: {error.strerror}; run as root"
+            ) from error
+        except OSError as error:
+            raise TargetError(f"{path}: the group cannot be made: {error.strerror}") from error
+        self._journal.note_made(path)
+        self._write_log(path, "", "mkdir")
+
+    def make_children(self, parent: str, masks: Mapping[str, str]) -> None:
+        """Makes groups below ``parent`` that differ in their CPUs: name -> mask.
+
+        Threaded ones under v2, so that the parent may have tasks as well. Those there are already,
+        which this writer must have made, get the new masks.
+        """
+        paths = [os.path.join(parent, name) for name in masks]
+        self._journal.record(*(CreatedEntry(path) for path in paths))
+        for path, mask in zip(paths, masks.values(), strict=True):
+            try:
+                if not self.files.exists(path):
+                    self.files.mkdir(path)
+                    if self.files.exists(f"{path}/cgroup.type"):
+                        self.files.write(f"{path}/cgroup.type", "threaded")
+                    else:
+                        self.files.write(
+                            f"{path}/cpuset.mems", self.files.read(f"{parent}/cpuset.mems")
+                        )
+                    self._write_log(path, "", "mkdir")
+                self.files.write(f"{path}/cpuset.cpus", mask + "\n")
+            except OSError as error:
+                raise self._refusal(f"{path}/cpuset.cpus", mask, error) from error
+        self._journal.note_made(*paths)
+
+    def enable_controllers(self, directory: str, controllers: Collection[str]) -> None:
+        """Gives the children of a v2 group ``controllers``, as far as they lack them."""
+        path = os.path.join(directory, "cgroup.subtree_control")
+        current = self._read(path)
+        missing = [name for name in controllers if name not in current.split()]
+        if not missing:
+            return
+        self.adopt(path)
+        self._journal.expect({path: missing})
+        value = " ".join(f"+{name}" for name in missing)
+        self._write(path, value)
+        self._write_log(path, current, value)
+
+    def move_task(self, tid: int, origin: str, destination: str) -> None:
+        """Moves a thread (v1) or its whole process (v2) between two group directories.
+
+        Nothing happens if the thread has ended.
+        """
+        for refusal in self.move_tasks([(tid, origin, destination)]):
+            raise refusal
+
+    def move_tasks(self, moves: Iterable[tuple[int, str, str]]) -> list[SmartHarvestError]:
+        """The same for many, as (tid, origin, destination): all are journaled, then moved.
+
+        Returns the WriteRefused and RightsErrors of those that stay where they are.
+        """
+        entries = [
+            MovedEntry(tid, start_time, origin, destination)
+            for tid, origin, destination in moves
+            if origin != destination and (start_time := tasks.start_time(tid)) is not None
+        ]
+        self._journal.record(*entries)
+        refusals: list[SmartHarvestError] = []
+        for entry in entries:
+            try:
+                move(self.files, entry.tid, entry.destination)
+            except ProcessLookupError:
+                continue
+            except OSError as error:
+                refusal = self._refusal(entry.destination, str(entry.tid), error)
+                if isinstance(refusal, TargetVanished):
+                    raise refusal from error
+                refusals.append(refusal)
+                continue
+            self._write_log(entry.destination, entry.origin, str(entry.tid))
+        return refusals
+
+    def set_affinity(self, tid: int, cpus: Collection[int]) -> None:
+        """Confines a thread to ``cpus``; nothing happens if it has ended."""
+        start_time, current = tasks.start_time(tid), tasks.affinity(tid)
+        if start_time is None or not current or current == set(cpus):
+            return
+        self._journal.record_affinity(tid, start_time, sorted(current))
+        where = f"affinity of thread {tid}"
+        try:
+            os.sched_setaffinity(tid, cpus)
+        except ProcessLookupError:
+            return
+        except OSError as error:
+            raise self._refusal(where, format_cpulist(cpus), error) from error
+        self._write_log(where, format_cpulist(current), format_cpulist(cpus))
+
+    def adopt_affinity(self, pid: int) -> None:
+        """Journals the affinities of a process that somebody else is going to confine.
+
+        Threads and processes that it starts meanwhile inherit the confinement; they get the CPUs
+        of its first thread.
+        """
+        now = tasks.start_time_of_newcomers()
+        entries = []
+        for tid in tasks.process_threads(pid):
+            start_time, cpus = tasks.start_time(tid), tasks.affinity(tid)
+            if start_time is not None and cpus:
+                since = now if tid == pid else None
+                entries.append(AffinityEntry(tid, start_time, tuple(sorted(cpus)), since))
+        self._journal.record(*entries)
+
+    def adopt_pins(self, tids: Iterable[int], group: Collection[int]) -> None:
+        """Journals the affinities of threads that have not all CPUs of their ``group``.
+
+        Before Linux 6.2 a write to the group's mask overwrites them (set_cpus_allowed_ptr() without
+        ``user_cpus_ptr``). Later kernels keep them.
+        """
+        if kernels.has(kernels.USER_CPUS_PTR):
+            return
+        entries = []
+        for tid in tids:
+            start_time, cpus = tasks.start_time(tid), tasks.affinity(tid)
+            if start_time is not None and cpus and cpus != set(group):
+                entries.append(AffinityEntry(tid, start_time, tuple(sorted(cpus))))
+        self._journal.record(*entries)
+
+    def adopt_affinities(self, directory: str, ours: Collection[frozenset[int]] = ()) -> None:
+        """Journals the affinities in a group, and below it, that somebody else is going to change.
+
+        From the second time on those that are one of ``ours`` are left out: they were inherited,
+        and get what their process had.
+        """
+        confined = ConfinedEntry(directory, inode(directory))
+        if confined not in self._journal.entries:
+            ours = ()
+        self._journal.forget_dead_threads()
+        entries = []
+        for tid in tasks_below(self.files, directory):
+            start_time, cpus = tasks.start_time(tid), tasks.affinity(tid)
+            if start_time is not None and cpus and cpus not in ours:
+                entries.append(AffinityEntry(tid, start_time, tuple(sorted(cpus))))
+        self._journal.record(confined, *entries)
+
+    def adopt_newborns(self, root: int, newborns: Iterable[tuple[int, int | None]]) -> None:
+        """Journals processes that inherited their confinement, each with the one that started it.
+
+        They get what that one had before, or if it is not known what ``root`` had. What is
+        journaled of threads that have ended is dropped.
+        """
+        originals = {
+            entry.tid: entry.cpus
+            for entry in self._journal.entries
+            if isinstance(entry, AffinityEntry)
+        }
+        entries = []
+        for pid, parent in newborns:
+            cpus = originals[pid] = originals.get(parent or root, originals[root])
+            for tid in tasks.process_threads(pid):
+                start_time = tasks.start_time(tid)
+                if start_time is not None:
+                    since = start_time if tid == pid else None
+                    entries.append(AffinityEntry(tid, start_time, cpus, since))
+        self._journal.forget_dead_threads()
+        self._journal.record(*entries)
+
+    def pins(self, unpinned: Collection[int]) -> dict[int, tuple[int, ...]]:
+        """The CPUs that journaled threads were confined to, of those not free on ``unpinned``."""
+        return {
+            entry.tid: entry.cpus
+            for entry in self._journal.entries
+            if isinstance(entry, AffinityEntry) and not set(entry.cpus) >= set(unpinned)
+        }
+
+    def original_cpus(self, path: str) -> frozenset[int]:
+        """The mask in the file at ``path`` before this writer's time."""
+        for entry in self._journal.entries:
+            if isinstance(entry, FileEntry) and entry.path == path:
+                return parse_cpulist(entry.original)
+        return parse_cpulist(self._read(path))
+
+    def restore(self) -> list[str]:
+        """Puts everything back and removes the journal; says what was put back, one line each.
+
+        If something cannot be put back the rest still is, the journal stays for ``smartharvest
+        restore``, and RightsError names what is left.
+        """
+        journal = self._journal
+        result = put_back(
+            journal.entries, self.files, self._write_log, ours=journal.ours, given=journal.given
+        )
+        for line in result.left:
+            _log.warning("not put back: %s", line)
+        if result.failed:
+            self._journal.release()
+            raise RightsError(
+                f"{self._journal.path}: not everything could be put back: "
+                f"{told_shortly(result.failed)}; run smartharvest restore"
+            )
+        self._journal.close()
+        return result.restored
+
+    def _read(self, path: str) -> str:
+        try:
+            return self.files.read(path).strip()
+        except PermissionError as error:
+            raise RightsError(f"{path}: reading is not allowed; run as root") from error
+        except OSError as error:
+            if error.errno in _GONE:
+                raise TargetVanished(f"{path}: the group is gone or lacks this file") from error
+            raise RightsError(f"{path}: {error.strerror}") from error
+
+    def _write(self, path: str, value: str) -> None:
+        try:
+            self.files.write(path, value)
+        except OSError as error:
+            raise self._refusal(path, value.strip(), error) from error
+
+    @staticmethod
+    def _refusal(path: str, value: str, error: OSError) -> SmartHarvestError:
+        if error.errno in _GONE:
+            return TargetVanished(f"{path}: the group is gone")
+        refusal = WriteRefused(path, value, error.errno or errno.EIO)
+        if isinstance(error, PermissionError) and os.geteuid() != 0:
+            return RightsError(str(refusal))
+        return refusal

@@ -1,0 +1,129 @@
+"""The processes that one process has started, and those that they did, as they come and go."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+
+from smartharvest.errors import RightsError
+from smartharvest.host.process import tasks
+from smartharvest.host.process.events import Birth, EventsLost, ProcessEvents
+
+_log = logging.getLogger(__name__)
+
+RESCAN_S = 1.0
+RESCAN_SHARE = 100
+"""Looking through all processes may take one part in so many of the time."""
+
+
+@dataclass
+class Births:
+    """How births are noticed, and what may have been missed."""
+
+    source: str
+    """``connector`` (the kernel tells each) or ``rescans`` (once a second)."""
+    reason: str
+    followed: int = 0
+    """Processes alive now, the first one not counted."""
+    events: int = 0
+    overflows: int = 0
+    rescans: int = 0
+    blind_seconds: float = 0.0
+    """From an overflow to the rescan after it; without the connector, between rescans."""
+
+    def told(self) -> dict[str, object]:
+        return asdict(self)
+
+
+class Family:
+    """What ``root`` has started. ``turn`` takes in what has happened and says who is new.
+
+    With the process connector nobody is missed whose parent's birth was not. Without it, or where
+    it overflows, all processes are looked through, and one whose parent had ended by then is not
+    found.
+    """
+
+    def __init__(
+        self,
+        root: int,
+        *,
+        open_events: Callable[[], ProcessEvents] = ProcessEvents,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.root = root
+        self.members: dict[int, int | None] = {}
+        """Process -> the one that started it; None if it was found by a look."""
+        self._clock = clock
+        self._leaving: set[int] = set()
+        self._events: ProcessEvents | None = None
+        try:
+            self._events = open_events()
+            self.births = Births("connector", "the kernel tells each")
+        except RightsError as error:
+            self.births = Births("rescans", str(error))
+        self._blind_since_s: float | None = None
+        self._next_rescan_s = 0.0
+        self.look()
+
+    def turn(self) -> list[int]:
+        """The processes that are new, parents first; without waiting."""
+        new: list[int] = []
+        if self._events is not None:
+            new += self._read(self._events)
+        elif self._blind_since_s is None:
+            self._blind_since_s = self._clock()
+        if self._blind_since_s is not None and self._clock() >= self._next_rescan_s:
+            new += self.look()
+        self._forget([pid for pid in self._leaving if not tasks.alive(pid)])
+        self.births.followed = len(self.members)
+        return [pid for pid in new if pid in self.members]
+
+    def look(self) -> list[int]:
+        """Looks through all processes; those that were not known."""
+        began_s = self._clock()
+        self._forget([pid for pid in self.members if not tasks.alive(pid)])
+        found = tasks.descendants(self.root, *self.members)
+        new = [pid for pid in found if pid not in self.members and tasks.alive(pid)]
+        for pid in new:
+            self.members[pid] = None
+        now_s = self._clock()
+        if self._blind_since_s is not None:
+            self.births.blind_seconds += now_s - self._blind_since_s
+            self._blind_since_s = None
+        self.births.rescans += 1
+        self.births.followed = len(self.members)
+        self._next_rescan_s = now_s + max(RESCAN_S, (now_s - began_s) * RESCAN_SHARE)
+        return new
+
+    def _read(self, events: ProcessEvents) -> list[int]:
+        new: list[int] = []
+        try:
+            for event in events.read():
+                if isinstance(event, Birth):
+                    if event.tid == event.pid and self._is_ours(event.parent_pid):
+                        self.members[event.pid] = event.parent_pid
+                        new.append(event.pid)
+                elif event.tid == event.pid and event.pid in self.members:
+                    self._leaving.add(event.pid)  # told when it begins to end
+        except EventsLost:
+            self.births.overflows += 1
+            if self._blind_since_s is None:
+                self._blind_since_s = self._clock()
+                _log.info("process events were lost: looking through all processes")
+        self.births.events = events.read_count
+        return new
+
+    def _is_ours(self, pid: int) -> bool:
+        return pid == self.root or pid in self.members
+
+    def _forget(self, pids: list[int]) -> None:
+        for pid in pids:
+            self.members.pop(pid, None)
+            self._leaving.discard(pid)
+
+    def close(self) -> None:
+        if self._events is not None:
+            self._events.close()
+            self._events = None

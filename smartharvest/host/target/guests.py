@@ -1,0 +1,145 @@
+"""Virtual machines as targets: processes whose threads are vCPUs, an emulator and its helpers.
+
+``qemu:NAME`` (of ``-name``), ``qemu:SOCKET`` (a QMP monitor), ``firecracker:ID`` and
+``cloud-hypervisor:SOCKET`` (of its API) are found anew each second, so that a machine may end and
+come back; ``KIND:PID`` is that process and no other.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from smartharvest.errors import TargetError
+from smartharvest.host.process import tasks
+from smartharvest.host.target.qmp import VirtualCpus, read_vcpus
+from smartharvest.host.target.spec import PROCESS_ID, TargetSpec
+
+MOST_ARGUMENTS = 1 << 17
+"""Bytes of a command line that are looked at."""
+_answered: dict[str, tuple[int, int]] = {}
+"""Monitor socket -> (process, its start time)."""
+
+
+@dataclass(frozen=True)
+class Monitor:
+    """How machines of one kind are known."""
+
+    program: str
+    """What the name of the process starts with, as far as the kernel keeps it (15 bytes)."""
+    options: tuple[str, ...]
+    """Those of the command line that tell what this machine is called."""
+
+
+MONITORS = {
+    "qemu": Monitor("qemu", ("-name", "--name")),
+    "firecracker": Monitor("firecracker", ("--id",)),
+    "cloud-hypervisor": Monitor("cloud-hyperviso", ("--api-socket",)),
+}
+
+
+def is_fixed(spec: TargetSpec) -> bool:
+    """Whether it names one process by its id."""
+    return PROCESS_ID.fullmatch(spec.value) is not None
+
+
+def find(spec: TargetSpec, root: str = "/") -> list[TargetSpec]:
+    """The machines that ``spec`` names now, by process id; none if there is none."""
+    if is_fixed(spec):
+        return [spec]
+    if spec.kind == "qemu" and spec.value.startswith("/"):
+        behind = _behind_socket(spec)
+        return [] if behind is None else [TargetSpec(spec.kind, str(behind))]
+    monitor = MONITORS[spec.kind]
+    return [
+        TargetSpec(spec.kind, str(pid))
+        for pid, arguments in _processes(monitor, root)
+        if spec.value in names_of(arguments, monitor.options)
+    ]
+
+
+def _behind_socket(spec: TargetSpec) -> int | None:
+    """The process that answered at the socket, for as long as it lives; None if nobody does.
+
+    A monitor that is busy with somebody else says nothing about the machine.
+    """
+    known = _answered.get(spec.value)
+    if known is not None and tasks.start_time(known[0]) == known[1]:
+        return known[0]
+    try:
+        pid = process_behind(spec, read_vcpus(spec.value))
+    except TargetError:
+        return None
+    start_time = tasks.start_time(pid)
+    if start_time is not None:
+        _answered[spec.value] = pid, start_time
+    return pid
+
+
+def process_behind(spec: TargetSpec, vcpus: VirtualCpus) -> int:
+    """The process whose threads the vCPUs are.
+
+    Raises TargetError if they are not those of one process of this pid namespace.
+    """
+    processes = {tasks.process_of(tid) for tid in vcpus.threads}
+    pid = processes.pop()
+    if processes or pid is None:
+        raise TargetError(
+            f"{spec}: its vCPUs are no threads of one process here; "
+            "does it run in a pid namespace of its own? name its process with qemu:PID"
+        )
+    return pid
+
+
+def names_of(arguments: Sequence[str], options: Iterable[str]) -> list[str]:
+    """What ``options`` say: the value, its first part, and its ``guest=``, ``path=`` or ``id=``.
+
+    ``-name web,debug-threads=on`` and ``-name guest=web`` both name ``web``.
+    """
+    found = []
+    for position, argument in enumerate(arguments):
+        option, equals, attached = argument.partition("=")
+        if option not in options:
+            continue
+        value = attached if equals else next(iter(arguments[position + 1 : position + 2]), "")
+        found.append(value)
+        for number, part in enumerate(value.split(",")):
+            key, equals, text = part.partition("=")
+            if equals and key in ("guest", "path"):
+                found.append(text)
+            elif not equals and number == 0:
+                found.append(part)
+    return found
+
+
+def helper_threads(pid: int, root: str = "/") -> list[int]:
+    """Kernel threads that do the machine's I/O: ``vhost-PID``.
+
+    From Linux 6.4 on these are threads of the process itself (kernel/vhost_task.c).
+    """
+    name = f"vhost-{pid}"
+    return [other for other in _numbers(f"{root.rstrip('/')}/proc") if _name(other, root) == name]
+
+
+def _processes(monitor: Monitor, root: str) -> Iterator[tuple[int, list[str]]]:
+    for pid in _numbers(f"{root.rstrip('/')}/proc"):
+        if _name(pid, root).startswith(monitor.program):
+            yield pid, _read(f"{root.rstrip('/')}/proc/{pid}/cmdline").split("\0")
+
+
+def _numbers(directory: str) -> list[int]:
+    return sorted(int(name) for name in os.listdir(directory) if name.isdigit())
+
+
+def _name(pid: int, root: str) -> str:
+    return _read(f"{root.rstrip('/')}/proc/{pid}/comm").strip()
+
+
+def _read(path: str) -> str:
+    """Empty if it is gone or may not be read."""
+    try:
+        with open(path, errors="replace") as file:
+            return file.read(MOST_ARGUMENTS)
+    except OSError:
+        return ""

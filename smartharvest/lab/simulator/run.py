@@ -1,0 +1,352 @@
+"""One policy on a simulated server: the host's control plane in virtual time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from smartharvest.algorithm.algorithm1 import Agent, Decision
+from smartharvest.algorithm.learning.options import LearningOptions
+from smartharvest.algorithm.policy import SHARED_POLICIES, Policy, check_policy, make_policy
+from smartharvest.algorithm.policy.base import DISPATCHES_PERIOD_NS, Dispatches, DispatchesObserver
+from smartharvest.algorithm.safeguard import LongTermSafeguard
+from smartharvest.core.window import Window
+from smartharvest.errors import ConfigError
+from smartharvest.lab.simulator.machine import LoopSettings, Machine, Model
+from smartharvest.lab.simulator.mechanisms import Mechanism, make_mechanism
+from smartharvest.lab.simulator.workloads import Workload
+
+CLAIRVOYANT = "clairvoyant"
+"""Lends at each window's beginning all that the primaries, left alone, would not use in it."""
+INSTANT = "instant"
+"""Lends every idle core the moment it is idle, and takes it back in no time: busy + 0."""
+BOUNDS = (CLAIRVOYANT, INSTANT)
+
+DECISION_NS = 100_000
+"""From the end of a window to the plan that answers it, as measured on hosts."""
+QUANTILES = {"p50": 0.5, "p99": 0.99, "p999": 0.999}
+
+Latency = dict[str, float]
+"""Microseconds at ``p50``, ``p99`` and ``p999``."""
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Everything a run depends on but its policy. The same experiment meets the same traffic under
+    every policy."""
+
+    workload: Workload
+    mechanism: Mechanism = field(default_factory=lambda: make_mechanism("cpugroups"))
+    seconds: float = 60.0
+    seed: int = 1
+    cores: int = 10
+    loop: LoopSettings = field(default_factory=LoopSettings)
+    model: Model = field(default_factory=Model)
+    decision_ns: int = DECISION_NS
+    long_term: str = "paper"
+    """Which waits count: ``paper`` all, ``attributed`` those the harvest may have caused, ``auto``
+    these too, but for a policy that judges waits itself only those of tasks that are stuck, ``off``
+    none."""
+
+    @property
+    def end_ns(self) -> int:
+        return round(self.seconds * 1e9)
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """The primaries alone: what everything else is compared with. Cores are means over time."""
+
+    busy_cores: float
+    mean_peak: float
+    """Of the busy cores seen by the polls, a window each."""
+    latency_us: Latency
+    primaries: tuple[Latency, ...]
+    requests: int
+    demand_peaks: tuple[int, ...]
+    """Cores wanted at most, a window each, between the polls too."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a policy brought and cost. Cores are means over time."""
+
+    policy: str
+    seed: int
+    harvested_cores: float
+    """Cores the elastic group had, beyond its minimum."""
+    latency_us: Latency
+    baseline_latency_us: Latency
+    p99_change: float
+    """A fraction; of several primaries, that of the one it hurt most."""
+    busy_cores: float
+    mean_peak: float
+    reassignments_per_s: float
+    safeguards: dict[str, int]
+    """``short`` and ``long``, how often each acted."""
+    under_predictions: int
+    """Windows in which the primaries wanted more cores than they had been left."""
+    clairvoyant_cores: float
+    """The most that decisions once a window can harvest without taking a core that is wanted."""
+    requests: int
+    """Completed ones."""
+    primaries: tuple[dict[str, float], ...]
+    """p99, baseline_p99 and p99_change of each."""
+
+
+def run_baseline(experiment: Experiment) -> Baseline:
+    """The primaries with all cores, watched by the loop; remembered from call to call."""
+    return _baseline(
+        experiment.workload,
+        experiment.seconds,
+        experiment.seed,
+        experiment.cores,
+        experiment.loop.window_ns,
+        experiment.loop.poll_ns,
+    )
+
+
+@lru_cache(maxsize=64)
+def _baseline(
+    workload: Workload, seconds: float, seed: int, cores: int, window_ns: int, poll_ns: int
+) -> Baseline:
+    loop = LoopSettings(window_ns, poll_ns)
+    machine = Machine(workload, make_mechanism("instant"), cores=cores, seed=seed, loop=loop)
+    peaks: list[int] = []
+    demand_peaks: list[int] = []
+    end_ns = round(seconds * 1e9)
+    while (window := machine.advance(end_ns)) is not None:
+        peaks.append(window.busy_max)
+        demand_peaks.append(min(cores, machine.simulation.peaks()[1]))
+    return Baseline(
+        busy_cores=machine.simulation.totals()["busy_core_ns"] / end_ns,
+        mean_peak=sum(peaks) / max(1, len(peaks)),
+        latency_us=_latency(machine),
+        primaries=tuple(_latency(machine, i) for i in range(len(workload.primaries))),
+        requests=_requests(machine),
+        demand_peaks=tuple(demand_peaks),
+    )
+
+
+def simulate(experiment: Experiment, policy: str = "smartharvest", **options: Any) -> Outcome:
+    """Runs a policy, or one of ``BOUNDS``, and compares it with the primaries alone.
+
+    ``options`` are those of ``run_policy``. Raises ConfigError for a policy that is unknown and for
+    a load that the cores can never serve.
+    """
+    baseline = run_baseline(experiment)
+    if policy == INSTANT:
+        return _instant(experiment, baseline)
+    if policy == CLAIRVOYANT:
+        given = [experiment.cores - peak for peak in baseline.demand_peaks]
+        machine = _machine(experiment, given=given)
+        machine.advance(experiment.end_ns)
+        return _outcome(experiment, baseline, machine, policy, None)
+    machine, long_term = run_policy(experiment, policy, **options)
+    return _outcome(experiment, baseline, machine, policy, long_term)
+
+
+def run_policy(
+    experiment: Experiment,
+    policy: str = "smartharvest",
+    *,
+    cost: str = "skewed",
+    safeguard: str = "conservative",
+    learner: str = "vw",
+    options: LearningOptions | None = None,
+    make: Callable[[int], Policy] | None = None,
+    make_long_term: Callable[[], LongTermSafeguard] = LongTermSafeguard,
+    observe: Callable[[Window, Decision], None] | None = None,
+    every_poll: bool = False,
+    started: Callable[[Machine], None] | None = None,
+) -> tuple[Machine, LongTermSafeguard | None]:
+    """The machine at the end of the run, and the long-term safeguard if there was one.
+
+    ``make``, given the cores, makes a policy that has no spelling; ``observe`` gets each window
+    with its answer, ``started`` the machine before it runs; ``every_poll`` makes even the polls
+    that cannot change anything one by one.
+    """
+    if make is None:
+        check_policy(policy)
+    if policy in SHARED_POLICIES and experiment.mechanism.sharing is None:
+        raise ConfigError(
+            f"policy: {policy} needs a mechanism under which the primary preempts the elastic "
+            "group; use --mechanism cpu-idle or cpu-idle-kernel"
+        )
+    long_term = None if experiment.long_term == "off" else make_long_term()
+    machine = _machine(
+        experiment,
+        long_wait_ns=(long_term or make_long_term()).wait_threshold_ns,
+        every_poll=every_poll,
+    )
+    made = (
+        make(experiment.cores)
+        if make is not None
+        else make_policy(
+            policy,
+            total=experiment.cores,
+            cost=cost,
+            safeguard=safeguard,
+            learner=learner,
+            options=options,
+        )
+    )
+    agent = Agent(
+        made,
+        total=experiment.cores,
+        keep_idle=experiment.loop.keep_idle,
+        long_term=long_term,
+        label_kind=(options or LearningOptions()).label,
+    )
+    if started is not None:
+        started(machine)
+    _control(experiment, machine, agent, observe)
+    return machine, long_term
+
+
+def _machine(experiment: Experiment, **more: Any) -> Machine:
+    return Machine(
+        experiment.workload,
+        experiment.mechanism,
+        cores=experiment.cores,
+        seed=experiment.seed,
+        loop=experiment.loop,
+        model=experiment.model,
+        **more,
+    )
+
+
+def _control(
+    experiment: Experiment,
+    machine: Machine,
+    agent: Agent,
+    observe: Callable[[Window, Decision], None] | None,
+) -> None:
+    """Answers windows and judges waits, as control.py does on a host."""
+    simulation, end_ns = machine.simulation, experiment.end_ns
+    long_term, answered = agent.long_term, 0
+    period_ns = end_ns if long_term is None else long_term.period_ns
+    period_end_ns, earlier = period_ns, (0, 0, 0, 0)
+    counted = 1 if experiment.long_term == "paper" else 2
+    observer = agent.policy if isinstance(agent.policy, DispatchesObserver) else None
+    told_ns = end_ns if observer is None else DISPATCHES_PERIOD_NS
+    lent_ns = 0
+    while simulation.now_ns < end_ns:
+        window = machine.advance(min(end_ns, period_end_ns, told_ns))
+        if window is not None:
+            decision = agent.decide(window)
+            simulation.post(
+                simulation.now_ns + experiment.decision_ns,
+                decision.seq,
+                decision.primary_cores,
+                decision.safe_cores,
+                decision.buffer,
+                decision.quiet_ns,
+                decision.shared,
+            )
+            answered = decision.seq
+            if observe is not None:
+                observe(window, decision)
+            continue
+        if observer is not None and simulation.now_ns >= told_ns:
+            before_ns, lent_ns = lent_ns, simulation.counters()["harvested_core_ns"]
+            observer.observe_dispatches(
+                Dispatches(
+                    simulation.now_ns,
+                    lent=lent_ns > before_ns,
+                    **simulation.recent_dispatches(),
+                )
+            )
+            told_ns += DISPATCHES_PERIOD_NS
+        if long_term is not None and simulation.now_ns >= period_end_ns:
+            counts = simulation.waits()
+            dispatches, long_waits = counts[0] - earlier[0], counts[counted] - earlier[counted]
+            stuck_ns = counts[3] if counted == 2 else 0
+            if experiment.long_term == "auto" and observer is not None:
+                dispatches = long_waits = int(stuck_ns >= long_term.stuck_ns)
+            if long_term.observe(simulation.now_ns, dispatches, long_waits, stuck_ns):
+                simulation.post(
+                    simulation.now_ns + experiment.decision_ns, answered, agent.total, agent.total
+                )
+            period_end_ns, earlier = period_end_ns + period_ns, counts
+
+
+def _latency(machine: Machine, number: int | None = None) -> Latency:
+    values = machine.simulation.latency_us(list(QUANTILES.values()), number)
+    return dict(zip(QUANTILES, values, strict=True))
+
+
+def _requests(machine: Machine) -> int:
+    simulation = machine.simulation
+    return sum(simulation.primary(i)["completed"] for i in range(len(machine.workload.primaries)))
+
+
+def _change(value: float, baseline: float) -> float:
+    return value / baseline - 1 if baseline else 0.0
+
+
+def _outcome(
+    experiment: Experiment,
+    baseline: Baseline,
+    machine: Machine,
+    policy: str,
+    long_term: LongTermSafeguard | None,
+) -> Outcome:
+    totals, counters = machine.simulation.totals(), machine.simulation.counters()
+    primaries = tuple(
+        {
+            "p99": (p99 := _latency(machine, i)["p99"]),
+            "baseline_p99": alone["p99"],
+            "p99_change": _change(p99, alone["p99"]),
+        }
+        for i, alone in enumerate(baseline.primaries)
+    )
+    return Outcome(
+        policy=policy,
+        seed=experiment.seed,
+        harvested_cores=totals["elastic_core_ns"] / experiment.end_ns,
+        latency_us=_latency(machine),
+        baseline_latency_us=baseline.latency_us,
+        p99_change=max(primary["p99_change"] for primary in primaries),
+        busy_cores=baseline.busy_cores,
+        mean_peak=baseline.mean_peak,
+        reassignments_per_s=totals["assignments"] / experiment.seconds,
+        safeguards={
+            "short": counters["short_safeguards"],
+            "long": long_term.trips if long_term else 0,
+        },
+        under_predictions=totals["under_predictions"],
+        clairvoyant_cores=_clairvoyant_cores(experiment, baseline),
+        requests=_requests(machine),
+        primaries=primaries,
+    )
+
+
+def _clairvoyant_cores(experiment: Experiment, baseline: Baseline) -> float:
+    peaks = baseline.demand_peaks
+    return experiment.cores - sum(peaks) / max(1, len(peaks))
+
+
+def _instant(experiment: Experiment, baseline: Baseline) -> Outcome:
+    """No run is needed: the primaries fare as they would alone, and every idle core works."""
+    return Outcome(
+        policy=INSTANT,
+        seed=experiment.seed,
+        harvested_cores=experiment.cores - baseline.busy_cores,
+        latency_us=baseline.latency_us,
+        baseline_latency_us=baseline.latency_us,
+        p99_change=0.0,
+        busy_cores=baseline.busy_cores,
+        mean_peak=baseline.mean_peak,
+        reassignments_per_s=0.0,
+        safeguards={"short": 0, "long": 0},
+        under_predictions=0,
+        clairvoyant_cores=_clairvoyant_cores(experiment, baseline),
+        requests=baseline.requests,
+        primaries=tuple(
+            {"p99": alone["p99"], "baseline_p99": alone["p99"], "p99_change": 0.0}
+            for alone in baseline.primaries
+        ),
+    )

@@ -1,0 +1,106 @@
+"""The primaries under exclusive placement: their sets are what the elastic side has not.
+
+With shared placement the primary's cpuset is never written, and nothing of this is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+
+from smartharvest.errors import ConfigError, TargetError
+from smartharvest.host.journal.contents import Minimum
+from smartharvest.host.journal.writer import HostWriter
+from smartharvest.host.target.targets import CgroupTarget, PidTarget
+from smartharvest.mechanism.levels import Levels, group_levels, make_room, mask_files
+from smartharvest.placement.capacity import Capacity, PrimaryCpus
+from smartharvest.placement.snapshot import Survey
+
+
+class PrimarySide:
+    """The primaries of one session. Everything it changes goes through ``writer``.
+
+    ``had`` is what each primary could use before anything was taken from it; ``online`` tells the
+    CPUs there are. Raises ConfigError for a primary that is no group.
+    """
+
+    def __init__(
+        self,
+        targets: Sequence[CgroupTarget | PidTarget],
+        had: Sequence[PrimaryCpus],
+        writer: HostWriter,
+        online: Callable[[], Collection[int]],
+        *,
+        was_arranged: bool = False,
+    ) -> None:
+        for target in targets:
+            if isinstance(target, PidTarget):
+                raise ConfigError(
+                    f"placement: exclusive needs groups, and {target.spec} is a process; "
+                    "use --placement shared"
+                )
+        self._targets = [target for target in targets if isinstance(target, CgroupTarget)]
+        self._writer = writer
+        self._online = online
+        self._was_arranged = was_arranged
+        self.had = tuple(had)
+
+    def held(self, online: Collection[int]) -> tuple[PrimaryCpus, ...]:
+        """What each primary could use now if nothing had been taken from it."""
+        present = frozenset(online)
+        return tuple(one._replace(cpus=present.intersection(one.cpus)) for one in self.had)
+
+    def arrange(self, survey: Survey) -> None:
+        """Journals the masks that the loop is going to write, and widens those below (v1).
+
+        Raises TargetError if some primary would be left without a CPU.
+        """
+        for group in survey.primary_groups if self._was_arranged else ():
+            self._writer.adopt_heir(group)
+        for family in self._levels(survey):
+            path, levels = next(iter(family.items()))
+            if not levels[-1]:
+                raise TargetError(
+                    f"{path}: lending {survey.capacity.max_harvest} cores would leave it no CPU; "
+                    "lower --max-harvest or --elastic-min, or use --placement shared"
+                )
+            if not self._was_arranged:
+                own = next(one.group for one in self._targets if one.group.path == path)
+                self._writer.adopt_pins(own.tasks(), own.effective_cpus())
+            self._writer.adopt(f"{path}/cpuset.cpus")
+            if len(family) > 1:
+                make_room(family, self._writer)
+        self._was_arranged = True
+
+    def files(self, survey: Survey) -> list[tuple[str, str | None, list[str]]]:
+        """``CpusetActuator``'s primary files."""
+        files: list[tuple[str, str | None, list[str]]] = []
+        for target, family in zip(self._targets, self._levels(survey), strict=True):
+            files += mask_files(family, target.group.path, target.group.effective_cpus_file)
+        return files
+
+    def maximum(self, survey: Survey) -> Minimum:
+        """What the guardian has to write, before the elastic minimum: parents first."""
+        return tuple((file, masks[0]) for file, _, masks in self.files(survey))
+
+    def _levels(self, survey: Survey) -> list[Levels]:
+        taken = [_taken(survey.capacity, level) for level in range(survey.capacity.max_harvest + 1)]
+        return [
+            group_levels(
+                target.group.path,
+                [frozenset(held.cpus) - cpus for cpus in taken],
+                [path for path in survey.primary_groups if _is_below(path, target.group.path)],
+                lambda path: self._writer.original_cpus(f"{path}/cpuset.cpus"),
+            )
+            for target, held in zip(self._targets, self.held(self._online()), strict=True)
+        ]
+
+
+def _taken(capacity: Capacity, harvested: int) -> frozenset[int]:
+    """The CPUs that are not the primaries' then; a parked elastic group has none of its own."""
+    if capacity.is_parked(harvested):
+        return frozenset()
+    return frozenset(capacity.elastic_cpus(harvested))
+
+
+def _is_below(path: str, group: str) -> bool:
+    return path.startswith(f"{group}/")

@@ -1,0 +1,100 @@
+"""Who shares the cores: the primaries and the elastic group, as they come and go by their names."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+
+from smartharvest.errors import RightsError, TargetError, TargetVanished
+from smartharvest.host.cgroup.tree import CgroupTree
+from smartharvest.host.target.patterns import expand, is_pattern
+from smartharvest.host.target.spec import TargetSpec
+from smartharvest.host.target.targets import CgroupTarget, PidTarget, check_apart
+
+_log = logging.getLogger(__name__)
+
+
+class Participants:
+    """The targets of one session; ``resolve`` finds the one that a name stands for.
+
+    ``patterns`` are the primaries' names, of which some may stand for any number of them.
+    """
+
+    def __init__(
+        self,
+        tree: CgroupTree,
+        patterns: Sequence[TargetSpec],
+        resolve: Callable[[TargetSpec], CgroupTarget | PidTarget],
+    ) -> None:
+        self._tree = tree
+        self._patterns = patterns
+        self._resolve = resolve
+        self._unusable: set[str] = set()
+        self.primaries: list[CgroupTarget | PidTarget] = []
+        self.elastic: CgroupTarget | PidTarget | None = None
+
+    @property
+    def may_change(self) -> bool:
+        """Whether primaries may come and go."""
+        return any(map(is_pattern, self._patterns))
+
+    def all(self) -> list[CgroupTarget | PidTarget]:
+        """All there are now."""
+        return [*self.primaries, *([] if self.elastic is None else [self.elastic])]
+
+    def find_primaries(self) -> None:
+        """Those there are now. Raises TargetError if one that is no pattern is not."""
+        self.primaries = self._present()
+
+    def find_elastic(self, pattern: TargetSpec) -> CgroupTarget | PidTarget:
+        """What the elastic target stands for, which is one group. Raises TargetError."""
+        found = expand(pattern, self._tree)
+        if len(found) != 1:
+            names = ", ".join(str(spec) for spec in found[:3])
+            what = f"stands for {len(found)} targets ({names} ...)" if found else "matches nothing"
+            raise TargetError(f"{pattern}: {what}; the elastic target is one that exists")
+        self.elastic = elastic = self._resolve(found[0])
+        return elastic
+
+    def follow(self) -> bool:
+        """Takes in primaries that have appeared and lets go of the vanished; True if any has."""
+        if not self.may_change:
+            return False
+        try:
+            now = self._present()
+            check_apart(now, self.elastic)
+        except (TargetError, TargetVanished, RightsError) as error:
+            if not self.primaries or any(target.alive() for target in self.primaries):
+                return False
+            _log.warning("%s; nothing is lent until one appears", error)
+            self.primaries = []
+            return True
+        before = {str(target.spec) for target in self.primaries}
+        after = {str(target.spec) for target in now}
+        if before == after:
+            return False
+        for spec in sorted(after - before):
+            _log.info("%s has appeared", spec)
+        for spec in sorted(before - after):
+            _log.info("%s has vanished", spec)
+        self.primaries = now
+        return True
+
+    def _present(self) -> list[CgroupTarget | PidTarget]:
+        found = []
+        for pattern in self._patterns:
+            for spec in expand(pattern, self._tree):
+                try:
+                    found.append(self._resolve(spec))
+                except TargetError as error:
+                    if not is_pattern(pattern):
+                        raise
+                    if str(spec) not in self._unusable:
+                        self._unusable.add(str(spec))
+                        _log.warning("%s; it is left out until that changes", error)
+        if not found:
+            names = ", ".join(map(str, self._patterns))
+            raise TargetError(
+                f"{names}: matches nothing that could be a primary; is it running, and called so?"
+            )
+        return found

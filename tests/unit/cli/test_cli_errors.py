@@ -1,0 +1,184 @@
+"""Every failure of the command line is one line and a documented exit code."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import subprocess
+
+import click
+import pytest
+
+from smartharvest import errors
+from smartharvest.cli import cli
+from smartharvest.config.settings import FIELDS
+from smartharvest.errors import SmartHarvestError, WriteRefused
+from smartharvest.host.journal.contents import JournalError
+from tests.commands import as_command, smartharvest, smartharvest_here
+
+WRONG = [
+    (["agnt"], "No such command 'agnt'"),
+    (["agent"], "primary: no target given"),
+    (["agent", "--primary", "cgroup:web"], "elastic: no target given"),
+    (["agent", "--primary", "web"], "--primary: 'web' is no target"),
+    (["agent", "--primary"], "Option '--primary' requires an argument"),
+    (["agent", "--polcy", "prev-peak"], "No such option"),
+    (["agent", "extra"], "unexpected extra argument"),
+    (["agent", "--window", "25"], "--window: '25' has no unit"),
+    (["agent", "--window", "9" * 400 + "s"], "is longer than a year"),
+    (["agent", "--duration", "soon"], "--duration: 'soon' is not a duration"),
+    (["agent", "--cores", "many"], "--cores: 'many' is no list of CPUs"),
+    (["agent", "--config", "/nowhere/agent.toml"], "/nowhere/agent.toml: cannot be read"),
+    (["agent", "--realtime=yes"], "does not take a value"),
+    (["restore", "--primary", "cgroup:web"], "No such option"),
+    (["run", "true"], "run: say --elastic or --primary"),
+    (["demo", "--seconds", "3"], "--seconds: 3 is too short for 6 phases in 2 rounds"),
+    (["demo", "--seconds", "x"], "Invalid value for '--seconds'"),
+    (["demo", "--seconds", "-5"], "Invalid value for '--seconds'"),
+    (["simulate", "--workload", "nosuch"], "workload: 'nosuch' is unknown; use one of indexserve"),
+    (["simulate", "--policy", "nosuch"], "policy: 'nosuch' is unknown"),
+    (["simulate", "--mechanism", "nosuch"], "mechanism: 'nosuch' is unknown; use one of cpugroups"),
+    (["simulate", "--seconds", "0"], "Invalid value for '--seconds'"),
+    (["simulate", "--primary-cores", "2000"], "Invalid value for '--primary-cores'"),
+    (["--frobnicate"], "No such option"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "words"), WRONG, ids=[" ".join(a)[:40] for a, _ in WRONG])
+def test_wrong_usage_is_one_line_and_exit_code_2(arguments: list[str], words: str) -> None:
+    outcome = smartharvest_here(*arguments)
+    assert outcome.code == 2
+    assert outcome.out == ""
+    assert words in outcome.failure
+
+
+@pytest.mark.parametrize(
+    "arguments", [["agent", "--window", "25"], ["agent", "--polcy"], ["demo", "--seconds", "1"]]
+)
+def test_a_process_says_the_same_as_main(arguments: list[str]) -> None:
+    outcome = smartharvest(*arguments)
+    assert outcome == smartharvest_here(*arguments)
+    assert "Traceback" not in outcome.err
+
+
+def test_a_mistyped_option_is_guessed() -> None:
+    assert "--policy" in smartharvest_here("agent", "--polcy", "prev-peak").failure
+
+
+def test_no_command_shows_the_help() -> None:
+    outcome = smartharvest_here()
+    assert outcome.code == 2
+    assert outcome.err.startswith("Usage: smartharvest")
+    assert "restore" in outcome.err
+
+
+EXPECTED = sorted(
+    (
+        error
+        for error in [*vars(errors).values(), JournalError]
+        if isinstance(error, type)
+        and issubclass(error, SmartHarvestError)
+        and "exit_code" in vars(error)  # a special case of another has that one's
+    ),
+    key=lambda error: error.__name__,
+)
+
+
+def fail_with(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
+    """Makes every command end in ``error``."""
+
+    def callback(**_options: object) -> None:
+        raise error
+
+    for command in cli.commands.values():
+        monkeypatch.setattr(command, "callback", callback)
+
+
+@pytest.mark.parametrize("kind", EXPECTED)
+def test_every_expected_error_has_its_documented_exit_code(
+    monkeypatch: pytest.MonkeyPatch, kind: type[SmartHarvestError]
+) -> None:
+    error = (
+        WriteRefused("/cg/cpuset.cpus", "0-3", errno.EBUSY)
+        if kind is WriteRefused
+        else kind("what\nand where")
+    )
+    fail_with(monkeypatch, error)
+    outcome = smartharvest_here("restore")
+    assert outcome.code == kind.exit_code
+    assert outcome.failure == " ".join(str(error).split())
+    assert f"{kind.exit_code} " in (cli.help or "")
+
+
+def test_exit_codes_are_told_apart() -> None:
+    codes = [kind.exit_code for kind in EXPECTED]
+    assert len(set(codes)) == len(codes)
+
+
+def test_a_refused_write_says_what_where_and_why() -> None:
+    busy = WriteRefused("/cg/batch/cpuset.cpus", "7", errno.EBUSY)
+    assert str(busy) == (
+        "/cg/batch/cpuset.cpus: writing '7' was refused: EBUSY (Device or resource busy); "
+        "a child group still needs what would be taken away"
+    )
+    invalid = WriteRefused("/cg/batch/cpu.idle", "1", errno.EINVAL)
+    assert str(invalid).endswith("was refused: EINVAL (Invalid argument)")
+
+
+def test_the_unexpected_is_one_line_and_exit_code_1(monkeypatch: pytest.MonkeyPatch) -> None:
+    fail_with(monkeypatch, ZeroDivisionError("by zero"))
+    outcome = smartharvest_here("restore")
+    assert outcome.code == 1
+    assert outcome.failure == "unexpected ZeroDivisionError: by zero (--debug shows where)"
+
+
+def test_debug_shows_where(monkeypatch: pytest.MonkeyPatch) -> None:
+    fail_with(monkeypatch, ZeroDivisionError("by zero"))
+    outcome = smartharvest_here("--debug", "restore")
+    assert outcome.code == 1
+    assert "Traceback (most recent call last)" in outcome.err
+
+
+def test_ctrl_c_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    fail_with(monkeypatch, KeyboardInterrupt())
+    outcome = smartharvest_here("restore")
+    # click ends the terminal's line with the ^C first
+    assert (outcome.code, outcome.err) == (130, "\nsmartharvest: stopped\n")
+
+
+def test_a_reader_that_went_away_is_no_failure_to_talk_about() -> None:
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    command = as_command(["agent", "--help"])
+    done = subprocess.run(command, stdout=write_end, stderr=subprocess.PIPE, check=False)
+    os.close(write_end)
+    assert done.returncode == 1
+    assert done.stderr == b""
+
+
+@pytest.mark.parametrize("name", FIELDS)
+def test_the_agents_help_lists_every_setting(name: str) -> None:
+    flag = "--" + name.replace("_", "-")
+    text = smartharvest_here("agent", "--help").out
+    assert re.search(rf"^  {flag} ", text, re.MULTILINE)
+
+
+def test_help_shows_the_defaults_with_units() -> None:
+    text = " ".join(smartharvest_here("agent", "--help").out.split())
+    for shown in ("[default: 25ms]", "[default: 50us]", "[default: smartharvest]", "[default: on]"):
+        assert shown in text
+
+
+@pytest.mark.parametrize("command", sorted(cli.commands))
+def test_every_command_has_help(command: str) -> None:
+    outcome = smartharvest_here(command, "-h")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out.startswith(f"Usage: smartharvest {command} [OPTIONS]")
+    assert isinstance(cli.commands[command], click.Command)
+
+
+def test_the_version() -> None:
+    outcome = smartharvest_here("--version")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert re.fullmatch(r"smartharvest, version \d+\.\d+\.\d+\n", outcome.out)

@@ -1,0 +1,249 @@
+"""Configuration files: every problem at once with its line, drop-ins, who may write them."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from smartharvest.config.file import LARGEST_FILE_BYTES, read_config
+from smartharvest.config.settings import (
+    FIELDS,
+    LIVE,
+    RESTARTING,
+    Settings,
+    collect_settings,
+    load_effective,
+    load_settings,
+)
+from smartharvest.config.text import effective_text, example_text
+from smartharvest.errors import ConfigError
+from smartharvest.host.target.spec import FORMS
+from tests.commands import smartharvest_here
+from tests.unit.config.test_settings import SWITCHES, VALUES
+
+
+def write(path: Path, text: str) -> str:
+    path.write_text(text)
+    path.chmod(0o644)
+    return str(path)
+
+
+def problems_of(path: str) -> list[str]:
+    return [str(problem).removeprefix(path) for problem in collect_settings({}, path)[1]]
+
+
+# --- the example and the configuration in force ------------------------------------------------
+
+
+def test_the_example_documents_every_setting_and_is_a_valid_configuration(tmp_path: Path) -> None:
+    text = example_text()
+    for name, item in FIELDS.items():
+        assert f"{name} = " in text
+        assert " ".join(item.metadata["help"].split()) in " ".join(text.replace("# ", "").split())
+    settings = load_settings({}, write(tmp_path / "a.toml", text))
+    targets = {"primary": ("cgroup:web",), "elastic": "cgroup:batch"}
+    assert settings == load_settings(targets)
+
+
+def test_the_example_with_every_comment_taken_away_is_valid_too(tmp_path: Path) -> None:
+    names = "|".join(FIELDS)
+    lines = [
+        line.removeprefix("# ") if line.removeprefix("# ").split(" = ")[0] in names else line
+        for line in example_text().splitlines()
+    ]
+    text = "\n".join(lines)
+    assert tomllib.loads(text).keys() == FIELDS.keys()
+    load_settings({}, write(tmp_path / "a.toml", text))
+
+
+def test_what_is_in_force_can_be_read_back(tmp_path: Path) -> None:
+    flags = {name: text for name, (text, _) in VALUES.items()} | dict.fromkeys(SWITCHES, False)
+    effective = load_effective(flags)
+    again = load_settings({}, write(tmp_path / "a.toml", effective_text(effective)))
+    assert again == effective.settings != Settings()
+
+
+def test_it_is_told_where_each_value_comes_from(tmp_path: Path) -> None:
+    main = write(tmp_path / "a.toml", 'poll = "1ms"\n\nwindow = "30ms"\npark = "freeze"\n')
+    (tmp_path / "a.toml.d").mkdir()
+    drop_in = write(tmp_path / "a.toml.d" / "50-site.toml", '# ours\nwindow = "40ms"\n')
+    effective = load_effective({"park": "idle"}, main)
+    assert effective.settings.window_ns == 40_000_000
+    assert effective.origins == {
+        "poll": f"{main}:1",
+        "window": f"{drop_in}:2",
+        "park": "--park",
+    }
+    shown = smartharvest_here("config", "show", "--config", main).out
+    assert 'window = "40ms"' in shown
+    assert f"# {drop_in}:2" in shown
+
+
+def test_what_takes_effect_when_is_told_of_every_setting() -> None:
+    assert FIELDS.keys() == LIVE | RESTARTING
+    assert not LIVE & RESTARTING
+
+
+# --- problems -----------------------------------------------------------------------------------
+
+
+def test_all_problems_are_told_at_once_in_order_with_their_lines(tmp_path: Path) -> None:
+    text = (
+        'primary = "web"\nwindw = "25ms"\n\npoll = 5\nwindow =\ncores = [\n  1,\n]\n'
+        "keep_idle = 1\nkeep_idle = 2\nsensor = 'prc'\n"
+    )
+    assert problems_of(write(tmp_path / "a.toml", text)) == [
+        f":1: primary: 'web' is no target; write {FORMS}",
+        ":2: unknown key 'windw'; did you mean 'window'?",
+        ':4: poll: 5 has no unit; write it as a string such as "25ms"',
+        ':5: is not valid TOML: Invalid value; strings stand in quotes, such as window = "25ms"',
+        ":6: cores: [1] is no list of CPUs; write it such as '0-3,8'",
+        ":10: keep_idle: given on line 9 already",
+        ":11: sensor: 'prc' is unknown; use one of auto, bpf, bpf-pull, perf, proc, stat; "
+        "did you mean 'proc'?",
+    ]
+
+
+def test_a_refused_file_names_its_first_problem_and_how_to_see_the_others(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.toml", "poll = 5\nwindow = 6\ncost = 7\n")
+    with pytest.raises(ConfigError, match=r"a\.toml:1: poll: .* \(and 2 more problems: smarthar"):
+        load_settings({}, path)
+
+
+def test_check_config_prints_a_line_per_problem_and_fails(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.toml", 'window = "1ms"\npoll = "2ms"\n')
+    outcome = smartharvest_here("check-config", path)
+    assert outcome.code == 2
+    assert outcome.out.startswith(f"{path}:1: window: shorter than a poll")
+    assert outcome.failure == f"{path}: 1 problem"
+
+
+def test_check_config_misses_the_targets(tmp_path: Path) -> None:
+    outcome = smartharvest_here("check-config", write(tmp_path / "a.toml", ""))
+    assert outcome.code == 2
+    assert "primary: no target given" in outcome.out
+
+
+def test_check_config_accepts_what_an_agent_would(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.toml", example_text())
+    outcome = smartharvest_here("check-config", path)
+    assert (outcome.code, outcome.out, outcome.err) == (0, f"{path}: good\n", "")
+
+
+# --- which files --------------------------------------------------------------------------------
+
+
+def test_drop_ins_are_read_in_order_after_the_file_and_only_toml(tmp_path: Path) -> None:
+    main = write(tmp_path / "a.toml", "keep_idle = 1\nmax_harvest = 1\n")
+    (tmp_path / "a.toml.d").mkdir()
+    write(tmp_path / "a.toml.d" / "20.toml", "keep-idle = 3\n")
+    write(tmp_path / "a.toml.d" / "10.toml", "keep_idle = 2\nelastic_min = 2\n")
+    write(tmp_path / "a.toml.d" / "30.toml~", "keep_idle = 4\n")
+    settings = load_settings({}, main)
+    assert (settings.keep_idle, settings.max_harvest, settings.elastic_min) == (3, 1, 2)
+
+
+def test_a_directory_is_read_as_its_files_in_order(tmp_path: Path) -> None:
+    write(tmp_path / "b.toml", "keep_idle = 3\n")
+    write(tmp_path / "a.toml", "keep_idle = 2\nmax_harvest = 5\n")
+    settings = load_settings({}, str(tmp_path))
+    assert (settings.keep_idle, settings.max_harvest) == (3, 5)
+
+
+def test_a_file_that_anybody_may_write_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.toml"
+    path.write_text("keep_idle = 2\n")
+    path.chmod(0o666)
+    with pytest.raises(ConfigError, match=r"anybody may write it; chmod o-w .*a\.toml"):
+        load_settings({}, str(path))
+
+
+def test_a_file_that_anybody_may_replace_is_refused(tmp_path: Path) -> None:
+    directory = tmp_path / "open"
+    directory.mkdir()
+    path = write(directory / "a.toml", "keep_idle = 2\n")
+    directory.chmod(0o777)
+    with pytest.raises(ConfigError, match="anybody may replace it"):
+        load_settings({}, path)
+    directory.chmod(0o1777)  # as /tmp: only its owner may
+    assert load_settings({}, path).keep_idle == 2
+
+
+def test_drop_ins_that_anybody_may_write_or_replace_are_refused(tmp_path: Path) -> None:
+    main = write(tmp_path / "a.toml", "keep_idle = 2\n")
+    drop_ins = tmp_path / "a.toml.d"
+    drop_ins.mkdir()
+    drop_in = write(drop_ins / "50.toml", "keep_idle = 3\n")
+    drop_ins.chmod(0o777)
+    with pytest.raises(ConfigError, match=r"50\.toml: anybody may replace it; .*a\.toml\.d"):
+        load_settings({}, main)
+    drop_ins.chmod(0o755)
+    os.chmod(drop_in, 0o602)
+    with pytest.raises(ConfigError, match=r"anybody may write it; chmod o-w .*50\.toml"):
+        load_settings({}, main)
+
+
+@pytest.mark.parametrize("opened", ["outer", "outer/links", "real"])
+def test_no_directory_on_the_way_to_a_file_may_be_open_to_all(tmp_path: Path, opened: str) -> None:
+    (tmp_path / "outer" / "links").mkdir(parents=True)
+    (tmp_path / "real").mkdir()
+    write(tmp_path / "real" / "a.toml", "keep_idle = 2\n")
+    link = tmp_path / "outer" / "links" / "a.toml"
+    link.symlink_to(tmp_path / "real" / "a.toml")
+    assert load_settings({}, str(link)).keep_idle == 2
+    (tmp_path / opened).chmod(0o777)
+    with pytest.raises(ConfigError, match=f"anybody may replace it; chmod o-w .*{opened}"):
+        load_settings({}, str(link))
+
+
+def test_a_huge_file_is_refused_without_being_read_whole(tmp_path: Path) -> None:
+    path = tmp_path / "a.toml"
+    write(path, "")
+    os.truncate(path, LARGEST_FILE_BYTES * 1000)
+    assert problems_of(str(path)) == [": is larger than 256 KiB"]
+
+
+# --- any file at all ------------------------------------------------------------------------------
+
+values = st.one_of(
+    st.text(max_size=20).map(repr),
+    st.integers().map(str),
+    st.booleans().map(lambda value: str(value).lower()),
+    st.lists(st.integers()).map(str),
+    st.sampled_from(
+        ["1e400", "nan", "0x" + "f" * 5000, "1" * 5000, "[" * 3000, "{}", "1979-05-27"]
+    ),
+)
+keys = st.one_of(st.sampled_from(sorted(FIELDS)), st.text(max_size=8))
+texts = st.one_of(
+    st.text(max_size=200),
+    st.lists(st.tuples(keys, values).map(" = ".join), max_size=8).map("\n".join),
+)
+
+
+@given(text=texts)
+def test_any_text_is_taken_or_its_problems_are_told_with_lines_it_has(
+    tmp_path_factory: pytest.TempPathFactory, text: str
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "any.toml"
+    path.write_bytes(text.encode(errors="surrogatepass"))
+    effective, problems = collect_settings({}, str(path))
+    assert (effective is None) == bool(problems)
+    for problem in problems:
+        assert problem.file == str(path)
+        assert problem.line is None or 1 <= problem.line <= text.count("\n") + 1
+
+
+@given(contents=st.binary(max_size=300))
+def test_any_bytes_are_taken_or_refused(
+    tmp_path_factory: pytest.TempPathFactory, contents: bytes
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "bytes.toml"
+    path.write_bytes(contents)
+    entries, problems = read_config(str(path))
+    assert entries or problems or not contents.decode().partition("#")[0].strip()

@@ -1,0 +1,68 @@
+"""The control plane's priority, lowered and put back."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+
+import pytest
+
+from smartharvest.host.process.priority import IDLE, NICE, NORMAL, ControlPlanePriority
+
+Standing = tuple[int, int]
+
+
+def standing() -> Standing:
+    return os.sched_getscheduler(0), os.getpriority(os.PRIO_PROCESS, 0)
+
+
+def seen_by_a_thread(look: Callable[[ControlPlanePriority], Standing]) -> tuple[Standing, Standing]:
+    """What ``look`` saw, and what the thread was afterwards, once it was put back."""
+    seen: list[Standing] = []
+
+    def run() -> None:
+        priority = ControlPlanePriority()
+        seen.append(look(priority))
+        priority.put_back()
+        seen.append(standing())
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    return seen[0], seen[1]
+
+
+def lowered_to(to: str) -> Callable[[ControlPlanePriority], Standing]:
+    def look(priority: ControlPlanePriority) -> Standing:
+        priority.lower(to)
+        return standing()
+
+    return look
+
+
+@pytest.mark.root
+def test_a_thread_is_lowered_and_comes_back() -> None:
+    before = policy, nice = standing()
+    for to, lowered in ((IDLE, (os.SCHED_IDLE, nice)), (NICE, (policy, 19)), (NORMAL, before)):
+        assert seen_by_a_thread(lowered_to(to)) == (lowered, before)
+    assert standing() == before
+
+
+def test_without_a_way_back_nothing_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    set_scheduler = os.sched_setscheduler
+
+    def only_down(pid: int, policy: int, param: os.sched_param) -> None:
+        if policy != os.SCHED_IDLE:
+            raise PermissionError
+        set_scheduler(pid, policy, param)
+
+    monkeypatch.setattr(os, "sched_setscheduler", only_down)
+    before = standing()
+    assert seen_by_a_thread(lowered_to(IDLE)) == (before, before)
+
+
+def test_one_that_somebody_has_made_real_time_stays_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getscheduler", lambda _: os.SCHED_FIFO)
+    monkeypatch.setattr(os, "sched_setscheduler", lambda *_: pytest.fail("was changed"))
+    ControlPlanePriority().lower(IDLE)

@@ -1,0 +1,182 @@
+"""The simulated machine against what queueing theory and bookkeeping say of it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from smartharvest.errors import ConfigError
+from smartharvest.lab.simulator.bursty import BURSTY
+from smartharvest.lab.simulator.machine import Machine
+from smartharvest.lab.simulator.mechanisms import MECHANISM_NAMES, Sharing, make_mechanism
+from smartharvest.lab.simulator.workloads import WORKLOADS, Primary, Service, Workload, steady
+
+
+def queue(cores: int, rate_qps: float, service: Service) -> Workload:
+    return Workload("queue", (Primary(cores, service, steady(rate_qps)),))
+
+
+def run_alone(workload: Workload, seconds: float) -> Machine:
+    machine = Machine(workload, make_mechanism("instant"), cores=workload.cores, seed=1)
+    while machine.advance(round(seconds * 1e9)) is not None:
+        pass
+    return machine
+
+
+def erlang_c(servers: int, load: float) -> float:
+    """The probability that an M/M/c arrival waits; ``load`` in Erlang."""
+    series = sum(load**k / math.factorial(k) for k in range(servers))
+    last = load**servers / math.factorial(servers) * servers / (servers - load)
+    return last / (series + last)
+
+
+def test_ten_servers_at_load_0_92_wait_as_long_as_the_closed_form_says() -> None:
+    mean_us, servers, rho = 100.0, 10, 0.92
+    rate_per_us = rho * servers / mean_us
+    workload = queue(servers, rate_per_us * 1e6, Service("exponential", mean_us * 1e3))
+    machine = run_alone(workload, 40)
+    seen = machine.simulation.primary(0)
+    mean_latency_us = seen["latency_sum_ns"] / seen["completed"] / 1e3
+    expected_wait_us = erlang_c(servers, rho * servers) / (servers / mean_us - rate_per_us)
+    assert mean_latency_us - mean_us == pytest.approx(expected_wait_us, rel=0.05)
+
+
+def test_one_server_with_equal_services_waits_half_as_long_as_one_with_exponential_ones() -> None:
+    waits = {}
+    for distribution in ("deterministic", "exponential"):
+        machine = run_alone(queue(1, 7000, Service(distribution, 100e3)), 60)
+        seen = machine.simulation.primary(0)
+        waits[distribution] = seen["latency_sum_ns"] / seen["completed"] - 100e3
+    assert waits["deterministic"] / waits["exponential"] == pytest.approx(0.5, rel=0.05)
+
+
+def test_mean_requests_in_the_system_are_rate_times_latency() -> None:
+    machine = run_alone(WORKLOADS["indexserve"], 60)
+    seen, totals = machine.simulation.primary(0), machine.simulation.totals()
+    mean_in_system = totals["requests_ns"] / 60e9
+    rate_per_ns = seen["completed"] / 60e9
+    mean_latency_ns = seen["latency_sum_ns"] / seen["completed"]
+    assert mean_in_system == pytest.approx(rate_per_ns * mean_latency_ns, rel=0.005)
+
+
+@pytest.mark.parametrize("mechanism", MECHANISM_NAMES)
+def test_cores_and_requests_are_neither_lost_nor_made(mechanism: str) -> None:
+    workload = Workload("two", (WORKLOADS["indexserve"].primaries[0],) * 2)
+    machine = Machine(workload, make_mechanism(mechanism), cores=14, seed=3)
+    simulation = machine.simulation
+    for _ in range(400):
+        window = machine.advance(10**12)
+        assert window is not None
+        state = simulation.state()
+        held = sum(state[name] for name in ("primary", "lending", "lent", "returning"))
+        assert held == 14
+        if mechanism.startswith("cpu-idle"):
+            assert state["elastic"] + state["idle"] == 14 - state["busy"]
+        else:
+            assert state["elastic"] == state["lent"] + state["returning"]
+            assert state["idle"] == state["primary"] - state["busy"]
+        assert state["lending"] + state["lent"] == 14 - simulation.primary_cores
+        each = [simulation.primary(i) for i in range(2)]
+        assert sum(one["arrived"] - one["completed"] for one in each) == state["in_system"]
+        assert sum(one["active"] for one in each) == state["demand"]
+        cores = (3 + 5 * window.seq) % 14
+        simulation.post(simulation.now_ns + 1, window.seq, cores, 14)
+
+
+def test_all_work_is_done_and_nothing_but_it() -> None:
+    machine = run_alone(queue(4, 1000, Service("exponential", 1e6)), 200)
+    work_ns = machine.simulation.primary(0)["work_ns"]
+    assert machine.simulation.totals()["busy_core_ns"] == pytest.approx(work_ns, rel=1e-3)
+
+
+def test_a_primary_never_runs_on_more_than_its_own_cores() -> None:
+    crowded = Primary(2, Service("deterministic", 1e6), steady(1900), fork=(4, 4))
+    modest = Primary(3, Service("deterministic", 1e6), steady(100))
+    machine = run_alone(Workload("crowded", (crowded, modest)), 1)
+    assert machine.simulation.totals()["busy_core_ns"] / 1e9 == pytest.approx(2.1, abs=0.1)
+    # Its own crowd waits inside it: the other one's threads find a core at once.
+    assert machine.simulation.wait_us(1.0) == 0
+    assert machine.simulation.latency_us([0.99], 1)[0] == pytest.approx(1000, rel=1e-3)
+
+
+def test_a_load_beyond_all_cores_is_refused() -> None:
+    with pytest.raises(ConfigError, match="workload: queue: the queue only grows, 1 cores"):
+        run_alone(queue(1, 1e7, Service("deterministic", 1e6)), 10)
+
+
+def test_mmpp_and_batches_keep_the_long_run_mean() -> None:
+    bursty = Primary(
+        64, Service("deterministic", 1e3), steady(2000), arrivals="mmpp", multiplier=8.0,
+        on_ns=5e6, off_ns=20e6, batch_mean=2.5,
+    )  # fmt: skip
+    machine = run_alone(Workload("bursty", (bursty,)), 200)
+    assert machine.simulation.primary(0)["arrived"] / 200 == pytest.approx(2000, rel=0.03)
+
+
+def test_a_schedule_is_followed_and_starts_again() -> None:
+    square = Primary(
+        4, Service("deterministic", 1e3), ((10**9, 100.0), (10**9, 0.0)), arrivals="deterministic"
+    )
+    machine = Machine(Workload("wave", (square,)), make_mechanism("instant"), cores=4, seed=1)
+    seen = []
+    for second in range(1, 7):
+        while machine.advance(second * 10**9) is not None:
+            pass
+        seen.append(machine.simulation.primary(0)["arrived"])
+    per_second = [after - before for before, after in zip([0, *seen], seen, strict=False)]
+    assert [round(count / 100) for count in per_second] == [1, 0, 1, 0, 1, 0]
+
+
+def test_a_trace_arrives_as_it_was_written() -> None:
+    trace = Primary(
+        4, Service("deterministic", 1e3), arrivals="trace",
+        trace_ns=(5, 1_000_000, 1_000_000, 40_000_000), trace_period_ns=100_000_000,
+    )  # fmt: skip
+    machine = run_alone(Workload("trace", (trace,)), 0.22)
+    assert machine.simulation.primary(0)["arrived"] == 4 + 4 + 3
+
+
+def run_shared(
+    sharing: Sharing, lent: int, workload: str = "memcached", seconds: float = 4.0
+) -> Machine:
+    mechanism = replace(make_mechanism("cpu-idle"), sharing=sharing)
+    windows = round(seconds * 40)
+    machine = Machine(
+        {**WORKLOADS, **BURSTY}[workload], mechanism, cores=10, seed=1, given=[lent] * windows
+    )
+    machine.advance(round(seconds * 1e9))
+    return machine
+
+
+def test_a_batch_that_always_yields_is_not_felt_and_gets_all_that_is_idle() -> None:
+    alone = run_alone(WORKLOADS["memcached"], 4)
+    shared = run_shared(Sharing(0.0, 0.0), lent=10)
+    quantiles = [0.5, 0.99, 0.999]
+    assert shared.simulation.latency_us(quantiles) == alone.simulation.latency_us(quantiles)
+    totals = shared.simulation.totals()
+    assert totals["elastic_core_ns"] + totals["busy_core_ns"] == 10 * 4_000_000_000
+
+
+@pytest.mark.parametrize("sharing", [Sharing(0.05, 0.0), Sharing(0.0, 1.0)])
+def test_a_batch_that_does_not_yield_is_felt_the_less_the_less_it_may_use(
+    sharing: Sharing,
+) -> None:
+    machines = [run_shared(sharing, lent, "fork-150us") for lent in (0, 5, 10)]
+    waits_ns = [machine.simulation.totals()["wait_ns"] for machine in machines]
+    assert waits_ns[0] < waits_ns[1] < waits_ns[2]
+
+
+def test_cores_that_are_shared_and_kept_again_leave_nothing_behind() -> None:
+    mechanism = make_mechanism("cpu-idle-kernel")
+    machine = Machine(
+        WORKLOADS["indexserve"], mechanism, cores=10, seed=3, given=[0, 10, 4, 9, 1, 10, 0] * 20
+    )
+    for at_ns in range(25_000_000, 3_500_000_000, 10_000_000):
+        machine.advance(at_ns)
+        state = machine.simulation.state()
+        assert state["lent"] + state["primary"] == 10
+        assert state["elastic"] <= state["lent"]
+        assert state["busy"] + state["idle"] + state["elastic"] == 10
+    assert machine.simulation.totals()["stranded"] > 0

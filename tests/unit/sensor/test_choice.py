@@ -1,0 +1,70 @@
+"""Which sensor is taken, and what is said about the better ones."""
+
+from __future__ import annotations
+
+import errno
+import os
+from typing import cast
+
+import pytest
+
+from smartharvest.config.settings import Settings, load_settings
+from smartharvest.core import _sensors
+from smartharvest.errors import SensorError
+from smartharvest.placement.snapshot import Survey
+from smartharvest.sensor import choice as sensing
+from smartharvest.sensor.choice import Sensing
+
+HOST = cast(Survey, None)
+
+
+@pytest.fixture
+def refused(monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    """Sensors that this host refuses; the others work."""
+    names: set[str] = set()
+
+    def make(name: str, _settings: Settings, _survey: Survey) -> _sensors.Sensor:
+        if name in names:
+            raise OSError(errno.EPERM, f"loading it: {os.strerror(errno.EPERM)}")
+        return _sensors.FakeSensor([0])
+
+    monkeypatch.setattr(sensing, "_make", make)
+    return names
+
+
+def take(sensor: str = "auto", failed: set[str] | None = None, made_tree: bool = False) -> Sensing:
+    settings = load_settings({"sensor": sensor})
+    return sensing.make_sensor(settings, HOST, failed=failed or (), made_tree=made_tree)
+
+
+def test_auto_steps_down_from_bpf_over_perf_to_proc_and_says_why(refused: set[str]) -> None:
+    assert take().name == "bpf"
+    refused.add("bpf")
+    second = take()
+    assert (second.name, second.reason) == ("perf", "bpf: loading it: Operation not permitted")
+    refused.add("perf")
+    third = take()
+    assert third.name == "proc"
+    assert third.reason.startswith("bpf: ")
+    assert "; perf: " in third.reason
+
+
+def test_a_sensor_that_has_failed_is_not_taken_again(refused: set[str]) -> None:
+    assert take(failed={"bpf"}).name == "perf"
+    assert take(failed={"bpf"}).reason == "bpf has failed"
+    assert take(failed={"perf"}).name == "bpf"
+    refused.add("bpf")
+    assert take(failed={"perf"}).name == "proc"
+
+
+def test_the_kernel_is_not_asked_about_a_made_tree(refused: set[str]) -> None:
+    assert not refused
+    assert take(made_tree=True).name == "proc"
+
+
+@pytest.mark.parametrize("name", ["bpf", "bpf-pull", "perf"])
+def test_what_was_asked_for_is_taken_or_refused(refused: set[str], name: str) -> None:
+    assert take(name).reason.startswith("asked for")
+    refused.add(name)
+    with pytest.raises(SensorError, match=f"sensor {name}: loading it"):
+        take(name)
