@@ -19,7 +19,7 @@ from tests.unit.host.made_trees import make_v1_tree
 
 pytestmark = pytest.mark.root
 
-GROUP = "smartharvest-test-parity"
+GROUP = f"smartharvest-test-parity-{os.getpid()}"
 Hierarchies = dict[str, str]
 
 # (operation, hierarchy, path below it, value). {last} is the machine's highest CPU, {next} one more
