@@ -13,7 +13,7 @@ from smartharvest.cli.time_span import since_option, until_option
 from smartharvest.errors import ConfigError
 from smartharvest.printable import printable
 from smartharvest.telemetry.audit import between, read_audit
-from smartharvest.telemetry.story import tell, tell_decision
+from smartharvest.telemetry.story import describe, describe_decision
 
 EPILOG = examples(
     "smartharvest explain /var/log/smartharvest/audit.jsonl --since 10min",
@@ -46,9 +46,9 @@ def explain(
         raise ConfigError("explain: name the audit log, or give --capacity")
     records = between(read_audit(file), since, until)
     if every:
-        lines = (tell_decision(record) for record in records if record["kind"] == "decision")
+        lines = (describe_decision(record) for record in records if record["kind"] == "decision")
     else:
-        lines = (line for line in tell(records))
+        lines = (line for line in describe(records))
     empty = True
     for line in lines:
         empty = False

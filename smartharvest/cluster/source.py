@@ -1,4 +1,4 @@
-"""Where an adapter learns what the node can promise: the agent's socket, or its HTTP page."""
+"""Sources of what the node can promise: the agent's socket, or its HTTP page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from smartharvest.telemetry.client import NoAgent, ask, not_one, socket_path, so
 from smartharvest.telemetry.protocol import LONGEST_ANSWER, ProtocolError
 
 Source = Callable[[], dict[str, Any]]
-"""The capacity document as monitor.py tells it. Raises NoCapacity."""
+"""Returns the capacity document of agent/promise.py. Raises NoCapacity."""
 
 TIMEOUT_S = 1.0
 
@@ -25,7 +25,7 @@ class NoCapacity(SmartHarvestError):
 
 
 def from_socket(state_dir: str, pid: int | None) -> Source:
-    """Asks the one agent that runs there, whichever process that is by then."""
+    """Asks the one agent that runs there at the time of the call."""
 
     def source() -> dict[str, Any]:
         try:
@@ -34,7 +34,7 @@ def from_socket(state_dir: str, pid: int | None) -> Source:
             for path in paths:
                 try:
                     answers.append(ask(path, "capacity", {}, TIMEOUT_S))
-                except NoAgent:  # a killed one's
+                except NoAgent:  # it was killed
                     continue
         except (RightsError, TimeoutError, ProtocolError, OSError) as error:
             raise NoCapacity(str(error)) from None
@@ -46,7 +46,7 @@ def from_socket(state_dir: str, pid: int | None) -> Source:
 
 
 def from_http(url: str) -> Source:
-    """Asks the page beside the agent's metrics."""
+    """Asks the agent's page ``/capacity``."""
 
     def source() -> dict[str, Any]:
         try:
@@ -65,5 +65,5 @@ def _checked(document: Any, where: str) -> dict[str, Any]:
     if not isinstance(cores, dict) or not all(
         isinstance(cores.get(name), int) for name in ("now", "guaranteed", "promised")
     ):
-        raise NoCapacity(f"{where}: this is no capacity document")
+        raise NoCapacity(f"{where}: the answer is no capacity document")
     return cast(dict[str, Any], document)

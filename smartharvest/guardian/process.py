@@ -137,8 +137,8 @@ class GuardianProcess:
                 self._starving = True
                 self._page.count_starved()
                 _say(
-                    f"the agent (pid {self._pid}) got no CPU for {silent_ms} ms; "
-                    "its cores are back, it goes on"
+                    f"the agent (pid {self._pid}) got no CPU for {silent_ms} ms; its cores are "
+                    "back, and it is not killed"
                 )
         elif verdict is Verdict.KILL:
             _say(f"the agent (pid {self._pid}) has hung for {silent_ms} ms and was killed")

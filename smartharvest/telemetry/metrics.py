@@ -1,9 +1,9 @@
-"""OpenMetrics on a loopback port, from the agent's state as it was less than two seconds ago.
+"""OpenMetrics on a loopback port, from a state of the agent less than two seconds old.
 
-What the node can promise is at ``/capacity`` beside them.
+``/capacity`` has what the node can promise.
 
-Needs prometheus_client (the extra ``metrics``). The thread that answers scrapes only ever sees a
-copy of the state: it cannot hold up the agent.
+Needs prometheus_client (the extra ``metrics``). The thread that answers scrapes has only a copy of
+the state: the agent never waits for it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Metrics:
-    """Serves at ``listen`` until closed. Raises ConfigError if that cannot be."""
+    """Serves at ``listen`` until closed. Raises ConfigError if the address is not free."""
 
     def __init__(self, listen: str) -> None:
         try:
@@ -53,13 +53,13 @@ class Metrics:
         )
 
     def update(self, state: Mapping[str, Any], capacity: Mapping[str, Any]) -> None:
-        """``state`` as telemetry/status.py describes it, ``capacity`` as cluster/monitor.py."""
+        """``state`` is that of telemetry/status.py, ``capacity`` that of agent/promise.py."""
         self._state, self._capacity = state, capacity
 
     def _answer_capacity(self, start: StartResponse) -> list[bytes]:
         if self._capacity is None:
             start("503 Service Unavailable", [("Content-Type", "text/plain")])
-            return [b"not known yet\n"]
+            return [b"the agent is still starting\n"]
         start("200 OK", [("Content-Type", "application/json")])
         return [json.dumps(self._capacity).encode() + b"\n"]
 
@@ -95,7 +95,7 @@ def families(seen: Mapping[str, Any]) -> list[Metric]:
     tripped.add_metric(["short_term"], guards["short_term"])
     tripped.add_metric(["long_term"], guards["long_term"])
     doubts = CounterMetricFamily(
-        "smartharvest_give_backs", "Times doubt took all cores back.", labels=["reason"]
+        "smartharvest_give_backs", "Times a safety check took all cores back.", labels=["reason"]
     )
     for reason, count in guards["give_backs"].items():
         doubts.add_metric([reason], count)
@@ -133,8 +133,8 @@ def families(seen: Mapping[str, Any]) -> list[Metric]:
         counter("windows", "Learning windows.", loop["windows"]),
         counter("lessons", "Windows learned from.", seen["policy"]["lessons"]),
         counter("reassignments", "Writes that moved cores.", loop["assignments"]),
-        counter("polls", "Looks at the primary.", loop["polls"]),
-        counter("missed_polls", "Looks that came too late to count.", loop["missed_polls"]),
+        counter("polls", "Polls of the primary.", loop["polls"]),
+        counter("missed_polls", "Polls that were missed.", loop["missed_polls"]),
         counter("cpu_seconds", "CPU time of the agent.", seen["agent"]["cpu_seconds"]),
         gauge("resident_bytes", "Memory of the agent.", seen["agent"]["rss_bytes"]),
     ]  # fmt: skip
@@ -144,7 +144,7 @@ def families(seen: Mapping[str, Any]) -> list[Metric]:
     if period:
         found += [
             gauge("period_dispatches", "Dispatches in the last period.", period["dispatches"]),
-            gauge("period_long_waits", "Of them waited too long.", period["long_waits"]),
+            gauge("period_long_waits", "Of these, how many waited too long.", period["long_waits"]),
         ]
     found += [
         _histogram(name, text, seen["histograms"][kept])
@@ -159,7 +159,7 @@ def families(seen: Mapping[str, Any]) -> list[Metric]:
 
 
 def _histogram(name: str, text: str, kept: Histogram) -> Metric:
-    """It begins anew with the polling loop, as when the host has changed."""
+    """It starts at zero with each polling loop, such as after a change of the host."""
     from prometheus_client.core import HistogramMetricFamily
 
     bounds = [*(str(bound_ns / 1e9) for bound_ns in kept["bounds_ns"]), "+Inf"]

@@ -1,4 +1,4 @@
-"""The state of a running agent, as ``smartharvest status`` tells it."""
+"""The state of a running agent, as ``smartharvest status`` shows it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ REMEMBERED_WARNINGS = 20
 
 @dataclass(frozen=True)
 class AgentState:
-    """What there is to tell; gathered when somebody asks."""
+    """What ``describe`` reads; gathered for each request."""
 
     settings: Settings
     survey: Survey
@@ -45,12 +45,12 @@ class AgentState:
     primary_on_lent_ns: int
     """How long primary tasks have run on lent cores; 0 where the in-kernel sensor is missing."""
     give_backs: Mapping[str, int]
-    """Why doubt took the cores back, and how often."""
+    """Reason -> how often a safety check took the cores back."""
     seconds: float
     cpu_seconds: float
     births: Mapping[str, Any] | None
     generation: int
-    """How often the agent was handed over to a successor."""
+    """How often a new program has replaced the agent's."""
     restart_refused: str | None
     warnings: Warnings
 
@@ -83,7 +83,7 @@ def describe(state: AgentState) -> dict[str, Any]:
                 if order
                 else format_cpulist(capacity.elastic_cpus(min(loop.harvested, capacity.max_shared)))
             ),
-            "runs": who_runs(loop.sensor, capacity.pool),
+            "runs": cpus_by_runner(loop.sensor, capacity.pool),
         },
         "sensor": {
             "name": state.sensing.name if state.sensing else "none",
@@ -160,12 +160,12 @@ def describe(state: AgentState) -> dict[str, Any]:
             "cpu": state.cpu_seconds / max(state.seconds, 1e-9),
             "rss_bytes": resident_bytes(),
         },
-        "warnings": state.warnings.told(),
+        "warnings": state.warnings.recent(),
     }
 
 
-def who_runs(sensor: _sensors.Sensor, pool: Iterable[int]) -> dict[str, str] | None:
-    """The CPUs by who runs there now (``primary``, ``elastic``, ``other``, ``idle``, ``unknown``).
+def cpus_by_runner(sensor: _sensors.Sensor, pool: Iterable[int]) -> dict[str, str] | None:
+    """The CPUs by what runs there now (``primary``, ``elastic``, ``other``, ``idle``, ``unknown``).
 
     None if the sensor does not see it.
     """
@@ -174,7 +174,7 @@ def who_runs(sensor: _sensors.Sensor, pool: Iterable[int]) -> dict[str, str] | N
     found: dict[str, list[int]] = {}
     for cpu in pool:
         found.setdefault(sensor.runner(cpu), []).append(cpu)
-    return {who: format_cpulist(cpus) for who, cpus in found.items()}
+    return {runner: format_cpulist(cpus) for runner, cpus in found.items()}
 
 
 def _histograms(loop: _loop.Loop) -> dict[str, Histogram | None]:
@@ -194,7 +194,7 @@ def resident_bytes() -> int:
 
 
 class Warnings(logging.Handler):
-    """The last warnings of this package: what it fell back to, and why."""
+    """Keeps the last warnings of this package."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
@@ -206,7 +206,7 @@ class Warnings(logging.Handler):
             self.audit.event("warning", text=record.getMessage())
         self._last.append((time.monotonic(), record.getMessage()))
 
-    def told(self) -> list[dict[str, Any]]:
+    def recent(self) -> list[dict[str, Any]]:
         """Oldest first, each with how long ago it was."""
         now_s = time.monotonic()
         return [{"age_s": now_s - at_s, "text": text} for at_s, text in self._last]

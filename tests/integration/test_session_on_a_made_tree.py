@@ -215,7 +215,7 @@ def test_without_the_right_to_make_a_counterpart_the_agent_says_what_it_runs_wit
     kernel.fail_next("cpu/batch", errno.EACCES)
     with Supervisor(settings_for(world)) as session:
         run_until(session, Script(3), lambda _w, _d: world.mask() == "3-7")
-    assert "cpu/batch: the group cannot be made" in caplog.text
+    assert "cpu/batch: creating the group failed" in caplog.text
     assert "running without cpu.idle" in caplog.text
     assert world.files() == before
 

@@ -70,9 +70,9 @@ def test_e_expands_it_and_folds_it_again(terminal: Terminal) -> None:
     terminal.resize(100, 40)
     terminal.wait_for("q quit")
     terminal.press("e")
-    terminal.wait_for("given back", "reassignments")
+    terminal.wait_for("safety give-backs", "reassignments")
     terminal.press("e")
-    wait_until(lambda: "given back" not in "\n".join(terminal.screen))
+    wait_until(lambda: "safety give-backs" not in "\n".join(terminal.screen))
 
 
 def test_it_follows_the_size_of_the_terminal(terminal: Terminal) -> None:

@@ -109,7 +109,7 @@ def _sanitize(
         sources = sorted(
             {*glob.glob(f"{CSRC}/**/*.c", recursive=True)} - {*glob.glob(f"{CSRC}/bpf/*.c")}
         )
-        objects = list(pool.map(compile_core, sorted(sources)))
+        objects = list(pool.map(compile_core, sources))
         programs = {name: pool.submit(compile_program, name) for name in sorted(chosen)}
     return Sanitized(programs, starter)
 

@@ -1,8 +1,8 @@
-"""Groups that were made below a narrowed one, with a copy of its mask (v1).
+"""Groups created below a narrowed one, with a copy of its mask (v1).
 
-libvirt makes a group for a vCPU that is plugged in, runc one for a container, and both fill it with
-what the group above has (virCgroupV1CpusetInherit, cpusetCopyIfNeeded; mkdir under
-``cgroup.clone_children``). What they mean is all that it has.
+libvirt creates a group for a plugged-in vCPU, runc one for a container, and both copy the mask of
+the group above (virCgroupV1CpusetInherit, cpusetCopyIfNeeded; mkdir under
+``cgroup.clone_children``). They want all CPUs of that group, so its original mask goes back.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ def has_inherited(files: KernelFiles, directory: str, masks: Masks) -> bool:
     return parse_cpulist(files.read(os.path.join(directory, MASK))) in masks
 
 
-def narrow_heirs(
+def narrow_children(
     entries: Iterable[Entry], files: KernelFiles, ours: Ours
 ) -> Iterator[tuple[str, str]]:
-    """(mask file, what belongs there) of heirs that no entry tells of, parents first.
+    """(mask file, mask to write) of child groups with an inherited mask and without an entry.
 
-    Only below groups that have their originals again.
+    Parents come first. Only below groups that have their originals again.
     """
     originals = {
         entry.path: entry
@@ -44,15 +44,15 @@ def narrow_heirs(
             same = entry.inode in (0, inode(directory))
             if is_v1 and same and parse_cpulist(files.read(path)) == whole:
                 masks = set(map(parse_cpulist, ours.get(path, ()))) - {whole}
-                for heir in _heirs(files, directory, masks):
-                    if f"{heir}/{MASK}" not in originals:
-                        yield f"{heir}/{MASK}", original
+                for child in _inheriting(files, directory, masks):
+                    if f"{child}/{MASK}" not in originals:
+                        yield f"{child}/{MASK}", original
 
 
-def _heirs(files: KernelFiles, directory: str, masks: Masks) -> Iterator[str]:
+def _inheriting(files: KernelFiles, directory: str, masks: Masks) -> Iterator[str]:
     for name in files.subdirectories(directory):
         child = os.path.join(directory, name)
         with contextlib.suppress(OSError, ValueError):
             if has_inherited(files, child, masks):
                 yield child
-                yield from _heirs(files, child, masks)
+                yield from _inheriting(files, child, masks)
