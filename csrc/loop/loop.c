@@ -698,6 +698,10 @@ int sh_loop_change(struct sh_loop *loop, const struct sh_actuator *actuator,
     c->max_shared = limits->max_shared;
     c->keep_idle = limits->keep_idle;
     c->whole_harvests = limits->whole_harvests;
+    if (loop->sensor.on_lent) { /* none of those that may not be lendable any more is lent */
+        const struct sh_lendable before = {loop->lendable.cpus, loop->lendable.count, 0};
+        loop->sensor.on_lent(loop->sensor.ctx, loop->last_poll_ns, &before, 0);
+    }
     loop->actuator = *actuator;
     loop->placed = false;
     loop->primary_cores = c->total;

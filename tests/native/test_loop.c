@@ -369,6 +369,27 @@ static void test_a_loop_that_runs_is_not_changed(void) {
     drop(rig);
 }
 
+static void test_a_change_leaves_no_cpu_marked_that_is_not_lendable_any_more(void) {
+    struct rig *rig = make(usual());
+    const int32_t cpus[] = {7, 6, 5, 4, 3, 2, 1, 0};
+    const struct sh_limits limits = {.max_harvest = 1, .max_shared = 1, .keep_idle = 1};
+    struct told told = {0};
+    rig->loop.sensor = (struct sh_sensor){
+        .read = read_more_demand, .ctx = &told, .on_lent = note_lent, .wake_fd = -1};
+    rig->loop.lendable = (struct sh_lendable){cpus, 8, 2};
+    poll_busy(rig, 0);
+    CHECK_EQ(told.elastic_min, 2);
+    CHECK_EQ(sh_loop_change(&rig->loop, &rig->loop.actuator, &limits), 0);
+    CHECK_EQ(told.times, 2);
+    CHECK_EQ(told.elastic_min, 0);
+    CHECK_EQ(told.harvested, 0);
+    rig->loop.lendable = (struct sh_lendable){&cpus[1], 7, 2};
+    poll_busy(rig, 0);
+    CHECK_EQ(told.elastic_min, 2);
+    CHECK_EQ(told.first, 6);
+    drop(rig);
+}
+
 int main(void) {
     RUN(test_with_other_limits_and_another_actuator_windows_go_on);
     RUN(test_a_loop_that_runs_is_not_changed);
@@ -396,5 +417,6 @@ int main(void) {
     RUN(test_core_time_is_what_was_held_since_the_poll_before);
     RUN(test_demand_reaches_the_window);
     RUN(test_the_sensor_is_told_what_is_lent_whenever_that_changes);
+    RUN(test_a_change_leaves_no_cpu_marked_that_is_not_lendable_any_more);
     return 0;
 }
