@@ -692,7 +692,7 @@ void sh_loop_stop(struct sh_loop *loop) {
 int sh_loop_change(struct sh_loop *loop, const struct sh_actuator *actuator,
                    const struct sh_limits *limits) {
     struct sh_loop_config *c = &loop->config;
-    if (loop->started || limits->keep_idle < 1)
+    if (loop->started || atomic_load(&loop->halt) != SH_HALT_NONE || limits->keep_idle < 1)
         return -EINVAL;
     c->max_harvest = limits->max_harvest;
     c->max_shared = limits->max_shared;

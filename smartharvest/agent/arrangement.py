@@ -37,7 +37,7 @@ from smartharvest.host.journal.shared_page import Phase
 from smartharvest.host.target.base import Target
 from smartharvest.host.target.spec import TargetSpec
 from smartharvest.host.target.targets import claim_of, expand
-from smartharvest.mechanism.choice import make_mechanism, needs_of
+from smartharvest.mechanism.choice import MakeMechanism, make_mechanism, needs_of
 from smartharvest.mechanism.exclusive import PrimarySide, make_primary_side
 from smartharvest.placement.capacity import Capacity
 from smartharvest.placement.snapshot import Survey, survey
@@ -54,8 +54,8 @@ class Arrangement:
     """A context manager: inside it the host is arranged for lending, outside it is as before.
 
     ``left`` is what an earlier arrangement handed over; ``audit`` gets a kind and details of all
-    that is done. Entering raises ConfigError, RightsError, TargetError, WriteRefused or
-    AlreadyManaged, with the host untouched or put back.
+    that is done; ``make`` makes the mechanism. Entering raises ConfigError, RightsError,
+    TargetError, WriteRefused or AlreadyManaged, with the host untouched or put back.
     """
 
     def __init__(
@@ -65,10 +65,12 @@ class Arrangement:
         *,
         evicted: bool = False,
         audit: Callable[..., None] = _ignore,
+        make: MakeMechanism = make_mechanism,
     ) -> None:
         self.settings = settings
         self._left = left
         self._audit = audit
+        self._make_mechanism = make
         self.generation = 0 if left is None else left.generation + 1
         self.cpus_come_and_go = left is not None
         """Whether chosen CPUs may be missing for a time."""
@@ -104,7 +106,7 @@ class Arrangement:
                     self.enter_phase(Phase.ARRANGING)
             writer = None if self.undo is None else self.undo.writer
             self.targets = open_targets(settings, self.tree, elastic, writer)
-            self.mechanism = make_mechanism(
+            self.mechanism = self._make_mechanism(
                 settings,
                 self.tree,
                 self.elastic,

@@ -40,6 +40,10 @@ MECHANISMS = {
 }
 
 
+MakeMechanism = Callable[..., Mechanism]
+"""``make_mechanism``, or what stands in for it where a part is left out to see what it does."""
+
+
 def needs_of(settings: Settings) -> MechanismNeeds:
     """What the settings' mechanism needs of a survey."""
     return MECHANISMS[settings.mechanism].needs
