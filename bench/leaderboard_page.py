@@ -1,6 +1,6 @@
 """The leaderboard's page: ``python -m bench.leaderboard_page TUNED.csv CONFIRMED.csv AGAIN.csv``.
 
-Each file holds the rows of ``smartharvest simulate --policies … --csv``, of one run or several
+Each file holds the rows of ``smartharvest lab simulate --policies … --csv``, of one run or several
 after one another.
 """
 

@@ -9,7 +9,10 @@ from click_man.core import write_man_pages
 
 from smartharvest import __version__
 from smartharvest.cli import cli
+from smartharvest.cli.lab import lab
 
 if __name__ == "__main__":
     os.makedirs(sys.argv[1], exist_ok=True)
+    cli.load_all()
+    lab.load_all()
     write_man_pages("smartharvest", cli, version=__version__, target_dir=sys.argv[1])

@@ -11,13 +11,13 @@ import os
 
 
 class SmartHarvestError(Exception):
-    """Base of all expected failures; exit code 1 is kept for what nobody foresaw."""
+    """Base of all expected failures; exit code 1 is kept for the unexpected."""
 
     exit_code = 1
 
 
 class ConfigError(SmartHarvestError):
-    """A flag, a key or a value that cannot be: wrong syntax, unknown key, impossible CPUs."""
+    """A flag, key or value is invalid: wrong syntax, unknown key, impossible CPUs."""
 
     exit_code = 2
 
@@ -35,7 +35,7 @@ class TargetError(SmartHarvestError):
 
 
 class CpusLost(TargetError):
-    """CPUs went offline, and what is left cannot be shared as the settings want it."""
+    """CPUs went offline, and the settings do not fit the rest."""
 
 
 class WriteRefused(SmartHarvestError):
@@ -61,7 +61,7 @@ class TargetVanished(SmartHarvestError):
 
 
 class SensorError(SmartHarvestError):
-    """The sensor can no longer say who runs."""
+    """The sensor no longer sees which tasks run."""
 
     exit_code = 7
 
@@ -73,19 +73,19 @@ class AlreadyManaged(SmartHarvestError):
 
 
 class UnfitHost(SmartHarvestError):
-    """The doctor found what has to be mended first."""
+    """The doctor found something that must be fixed first."""
 
     exit_code = 10
 
 
 class TraceError(SmartHarvestError):
-    """A trace that cannot be written, is no trace, or is not whole."""
+    """A trace cannot be read or written, is no trace, or is incomplete."""
 
     exit_code = 11
 
 
 class EngineError(SmartHarvestError):
-    """A cluster engine cannot be reached, or refuses."""
+    """A cluster engine does not answer, or refuses."""
 
     exit_code = 12
 

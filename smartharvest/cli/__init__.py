@@ -1,4 +1,4 @@
-"""The command line: one command per file."""
+"""The command line: a command is a file and one entry below."""
 
 from __future__ import annotations
 
@@ -9,34 +9,73 @@ import traceback
 import click
 
 from smartharvest import __version__
-from smartharvest.cli.adapter import adapter
-from smartharvest.cli.agent import agent
-from smartharvest.cli.audit import explain, plot
-from smartharvest.cli.command_list import CommandList
-from smartharvest.cli.completion import completion
-from smartharvest.cli.config import check_config, config
-from smartharvest.cli.demo import demo
-from smartharvest.cli.doctor import doctor
-from smartharvest.cli.elastic_vm import elastic_vm
-from smartharvest.cli.model import model
-from smartharvest.cli.observe import observe
-from smartharvest.cli.record import record
-from smartharvest.cli.replay import replay
-from smartharvest.cli.reproduce import reproduce
-from smartharvest.cli.restore import restore
-from smartharvest.cli.run import run
-from smartharvest.cli.simulate import simulate
-from smartharvest.cli.status import status
-from smartharvest.cli.steer import STEERING
-from smartharvest.cli.top import top
+from smartharvest.cli.command_group import Entry, LazyGroup
+from smartharvest.cli.lab import COMMANDS as LAB
 from smartharvest.errors import SmartHarvestError
 from smartharvest.printable import printable
 
+SECTIONS = {
+    "Run": (
+        Entry("doctor", "doctor:doctor", "Check whether this host is fit, and say what to fix."),
+        Entry("observe", "observe:observe", "Measure what a service needs; nothing is lent."),
+        Entry("agent", "agent:agent", "Lend the primary's idle cores to the elastic group."),
+        Entry("run", "run:run", "Start a command in the elastic or the primary group."),
+        Entry("elastic-vm", "elastic_vm:elastic_vm", "Start a virtual machine to lend cores to."),
+        Entry("config", "config:config", "Print an example configuration, or the one in force."),
+        Entry("check-config", "check_config:check_config", "List the mistakes in a configuration."),
+        Entry("completion", "completion:completion", "Print the completion script for a shell."),
+    ),
+    "Watch": (
+        Entry("status", "status:status", "Show what every running agent senses and lends."),
+        Entry("top", "top:top", "Show live which side has which cores, and why."),
+        Entry("explain", "explain:explain", "Explain in words what was lent, and why not more."),
+        Entry("plot", "plot:plot", "Draw what was lent into a PNG."),
+    ),
+    "Steer": (
+        Entry("pause", "pause:pause", "Take back all lent cores until resume."),
+        Entry("resume", "resume:resume", "End a pause or an eviction."),
+        Entry("evict", "evict:evict", "Freeze the elastic group until resume."),
+        Entry("set-limit", "set_limit:set_limit", "Change how many cores may be lent."),
+        Entry("set-policy", "set_policy:set_policy", "Change the policy."),
+        Entry("reload", "reload:reload_", "Read the configuration file again."),
+        Entry("restart", "restart:restart", "Replace the agent by the program installed now."),
+    ),
+    "Recover": (
+        Entry("restore", "restore:restore", "Put back what a killed agent has left behind."),
+    ),
+    "Cluster": (
+        Entry("adapter", "adapter:adapter", "Offer the idle cores to a cluster engine."),
+    ),
+    "Lab": (
+        Entry("demo", "lab.demo:demo", "Short for lab demo: lend cores here for a minute."),
+        Entry("lab", "lab:lab", "Record, replay, simulate, reproduce; show a learned model."),
+        Entry("record", "lab.record:record"),
+        Entry("simulate", "lab.simulate:simulate"),
+    ),
+}  # fmt: skip
+
+EPILOG = """\b
+Examples:
+  smartharvest doctor
+  smartharvest agent --primary cgroup:web --elastic cgroup:batch --dry-run
+  smartharvest agent --config /etc/smartharvest/agent.toml
+  smartharvest run --elastic -- make -j16
+  smartharvest status
+
+Exit codes: 0 done, 1 unexpected, 2 wrong usage or settings, 3 missing rights, 4 unusable target,
+5 write refused by the kernel, 6 target vanished, 7 sensor failed, 8 groups managed by another
+agent, 9 damaged journal, 10 unfit host (doctor), 11 unusable trace, 12 cluster engine failed,
+130 interrupted.
+"""
+
 
 @click.group(
-    cls=CommandList,
+    cls=LazyGroup,
+    sections=SECTIONS,
+    moved={entry.name: f"lab {entry.name}" for entry in LAB},
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog=EPILOG,
 )
 @click.version_option(__version__, prog_name="smartharvest")
 @click.option("--debug", is_flag=True, help="Log everything, and show tracebacks.")
@@ -44,10 +83,7 @@ from smartharvest.printable import printable
 def cli(context: click.Context, debug: bool) -> None:
     """Lend a latency-sensitive service's idle cores to a batch group, and take them back in time.
 
-    Exit codes: 0 done, 1 unexpected, 2 wrong settings, 3 missing rights, 4 a target that cannot
-    be, 5 a write the kernel refused, 6 a target that vanished, 7 the sensor failed, 8 another agent
-    has the groups, 9 a damaged journal, 10 a host that is not fit (doctor), 11 a
-    trace that cannot be read or written, 12 a cluster engine that refuses, 130 interrupted.
+    The service is the primary, the batch group is the elastic group.
     """
     context.obj = {"debug": debug}
     handler = logging.StreamHandler(sys.stderr)
@@ -63,33 +99,6 @@ def cli(context: click.Context, debug: bool) -> None:
 class _Printable(logging.Formatter):
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802
         return printable(super().formatMessage(record))
-
-
-COMMANDS = (
-    agent,
-    run,
-    observe,
-    model,
-    doctor,
-    record,
-    replay,
-    reproduce,
-    status,
-    restore,
-    demo,
-    elastic_vm,
-    simulate,
-    config,
-    check_config,
-    explain,
-    plot,
-    top,
-    *STEERING,
-    adapter,
-    completion,
-)
-for command in COMMANDS:
-    cli.add_command(command)
 
 
 def main(args: list[str] | None = None) -> None:
@@ -109,7 +118,7 @@ def main(args: list[str] | None = None) -> None:
         _show_traceback(debug)
         fail(str(error), error.exit_code)
     except BrokenPipeError:
-        # Whoever read our output has gone; there is nobody to tell.
+        # The reader of our output has gone, so no message reaches it.
         sys.stderr.close()
         sys.exit(1)
     except Exception as error:
@@ -118,6 +127,7 @@ def main(args: list[str] | None = None) -> None:
 
 
 def fail(message: str, code: int) -> None:
+    """Prints the one line of a failure and exits with ``code``."""
     click.echo(f"smartharvest: {printable(' '.join(message.split()))}", err=True)
     sys.exit(code)
 

@@ -1,4 +1,4 @@
-"""``smartharvest adapter``: a cluster engine follows the cores of this node."""
+"""``smartharvest adapter``: offer the idle cores of this node to a cluster engine."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeVar, cast
 
 import click
 
-from smartharvest.cli.command_list import CommandList
+from smartharvest.cli.command_group import CommandGroup
 from smartharvest.cli.settings_options import settings_from, settings_options
 from smartharvest.cluster.engine import Engine
 from smartharvest.cluster.follow import FollowSettings, Signals, follow
@@ -23,15 +23,15 @@ def _seconds(_context: click.Context, parameter: click.Parameter, text: str) -> 
     return 0.0 if text in ("0", "0s") else parse_duration_ns(text, parameter.opts[0]) / 1e9
 
 
-@click.group(cls=CommandList)
+@click.group(cls=CommandGroup)
 def adapter() -> None:
-    """Have a cluster engine follow the cores this node can promise.
+    """Offer the idle cores of this node to a cluster engine.
 
-    Runs beside the agent and tells one engine how many cores there are for new work. Work above the
-    capacity has a grace time, then it is ended so that the engine runs it again. In whatever way
-    the adapter or the agent ends, the engine is left with the guaranteed minimum. Start the
-    engine's workers in the elastic group (smartharvest run --elastic -- ...): the cpuset protects
-    the primary, whatever the engine does.
+    Runs next to the agent and sets how many cores the engine has for new work. Work above that
+    number has a grace time; then the adapter ends it, and the engine runs it again. However the
+    adapter or the agent ends, the engine keeps the guaranteed minimum. Start the engine's workers
+    in the elastic group (smartharvest run --elastic -- ...): then the cpuset protects the primary,
+    whatever the engine does.
     """
 
 
@@ -47,16 +47,16 @@ def _following(command: Command) -> Command:
                 type=click.Choice(["promised", "now"]),
                 default="promised",
                 show_default=True,
-                help="The conservative number, or the cores of the moment.",
+                help="The number of cores that will last, or that of the moment.",
             ),
             click.option(
-                "--most", type=click.IntRange(0), metavar="N", help="Never advertise more."
+                "--most", type=click.IntRange(0), metavar="N", help="Never offer more than N cores."
             ),
             click.option(
                 "--guaranteed",
                 type=click.IntRange(0),
                 metavar="N",
-                help="Cores while no agent has answered yet; without it one must run.",
+                help="Cores to offer until an agent answers; without it an agent must run.",
             ),
             click.option(
                 "--every",
@@ -64,7 +64,7 @@ def _following(command: Command) -> Command:
                 callback=_seconds,
                 default="500ms",
                 show_default=True,
-                help="Between two looks.",
+                help="Time between two updates.",
             ),
             click.option(
                 "--grow-after",
@@ -72,7 +72,7 @@ def _following(command: Command) -> Command:
                 callback=_seconds,
                 default="2s",
                 show_default=True,
-                help="More cores must have been there for so long.",
+                help="Offer more cores only once they have lasted this long.",
             ),
             click.option(
                 "--shrink-after",
@@ -80,7 +80,7 @@ def _following(command: Command) -> Command:
                 callback=_seconds,
                 default="0s",
                 show_default=True,
-                help="Fewer cores must have been there for so long.",
+                help="Offer fewer cores only once they have been missing this long.",
             ),
             click.option(
                 "--grace",
@@ -88,7 +88,7 @@ def _following(command: Command) -> Command:
                 callback=_seconds,
                 default="5s",
                 show_default=True,
-                help="Work above the capacity has so long to end by itself.",
+                help="Time that work above the number has to end by itself.",
             ),
         )
     ):
@@ -133,7 +133,7 @@ def _run(make_engine: Callable[[], Engine], options: dict[str, Any]) -> None:
     metavar="NAME",
     default="CPU",
     show_default=True,
-    help="What follows: CPU, or a resource of your own.",
+    help="The resource to set: CPU, or one of your own.",
 )
 @_following
 def ray(address: str, node: str | None, resource: str, **options: Any) -> None:
@@ -146,7 +146,7 @@ def ray(address: str, node: str | None, resource: str, **options: Any) -> None:
 @adapter.command()
 @click.option("--node", metavar="NAME", required=True, help="The node's name in slurm.conf.")
 @click.option("--partition", metavar="NAME", required=True, help="The partition for elastic jobs.")
-@click.option("--gres", metavar="NAME", help="A generic resource that counts cores, too.")
+@click.option("--gres", metavar="NAME", help="A generic resource to set, too.")
 @_following
 def slurm(node: str, partition: str, gres: str | None, **options: Any) -> None:
     """A Slurm node (needs scontrol and squeue, and the rights of an operator)."""
@@ -157,13 +157,13 @@ def slurm(node: str, partition: str, gres: str | None, **options: Any) -> None:
 
 @adapter.command()
 @click.option("--node", metavar="NAME", required=True, envvar="NODE_NAME", help="The node's name.")
-@click.option("--kubeconfig", metavar="FILE", help="Default: as a pod is configured.")
+@click.option("--kubeconfig", metavar="FILE", help="Default: the configuration of a pod.")
 @click.option(
     "--resource",
     metavar="NAME",
     default="smartharvest.io/cores",
     show_default=True,
-    help="The extended resource.",
+    help="The extended resource to set.",
 )
 @_following
 def kubernetes(node: str, kubeconfig: str | None, resource: str, **options: Any) -> None:
@@ -187,11 +187,11 @@ def kubernetes(node: str, kubeconfig: str | None, resource: str, **options: Any)
     metavar="FILE",
     default="/run/smartharvest/htcondor.ad",
     show_default=True,
-    help="What STARTD_CRON reads.",
+    help="The file that STARTD_CRON reads.",
 )
 @_following
 def htcondor(machine: str, advertisement: str, **options: Any) -> None:
-    """An HTCondor execution point (needs condor_status, and packaging/htcondor's configuration)."""
+    """An HTCondor execution point (needs condor_status and the file in packaging/htcondor)."""
     from smartharvest.cluster.htcondor_node import HTCondorNode
 
     _run(lambda: HTCondorNode(machine, advertisement), options)

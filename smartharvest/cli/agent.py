@@ -1,4 +1,4 @@
-"""``smartharvest agent``: harvest until told to stop."""
+"""``smartharvest agent``: lend cores until a signal or ``--duration`` ends it."""
 
 from __future__ import annotations
 
@@ -8,40 +8,48 @@ from typing import Any
 
 import click
 
-from smartharvest.agent.dry_run import ShadowFigures
-from smartharvest.agent.reexec import inherited, is_trial
+from smartharvest.agent.dry_run import DryRunFigures
+from smartharvest.agent.lifecycle import run_agent
+from smartharvest.agent.reexec import handed_off, is_trial
 from smartharvest.agent.report import Report
-from smartharvest.agent.supervisor import harvest
-from smartharvest.cli.settings_options import settings_from, settings_options
+from smartharvest.cli.command_group import examples
+from smartharvest.cli.settings_options import SettingsCommand, settings_from, settings_options
 from smartharvest.errors import ConfigError
+from smartharvest.printable import counted
+
+EPILOG = examples(
+    "smartharvest agent --primary cgroup:web --elastic cgroup:batch --dry-run --duration 10min",
+    "smartharvest agent --primary cgroup:web --elastic cgroup:batch --max-harvest 4",
+    "smartharvest agent --config /etc/smartharvest/agent.toml",
+)
 
 
-@click.command()
+@click.command(cls=SettingsCommand, epilog=EPILOG)
 @settings_options()
 @click.option("--json", "as_json", is_flag=True, help="Print the closing report as JSON.")
 def agent(as_json: bool, **options: Any) -> None:
     """Lend the primary's idle cores to the elastic group.
 
     Ends after --duration, or on SIGINT or SIGTERM, with exit code 0; the host is then as it was.
-    SIGHUP reads the --config file again: what is marked [restarts] in `smartharvest config
-    example` takes effect by starting anew, all else at once; a file with a mistake changes nothing.
-    SIGUSR2 replaces the program by what is installed now, without giving the host back in between.
-    With --dry-run nothing is written. Durations need a unit (25ms, 50us, 10s).
+    SIGHUP reads the --config file again: for a setting marked [restarts] in `smartharvest config
+    example` the agent gives everything back and starts again, all others change while it lends; a
+    file with a mistake changes nothing. SIGUSR2 replaces the program by what is installed now, and
+    the host stays arranged. Durations need a unit (50us, 25ms, 10s, 5min, 2h, 1d).
     """
-    shadow = ShadowFigures()
+    shadow = DryRunFigures()
     if is_trial():
         settings = settings_from(options)
         if not settings.dry_run:
             settings.require_targets()
         return
-    left = inherited()
+    left = handed_off()
     try:
         settings = settings_from(options)
     except ConfigError:
         if left is not None:
             left.give_back()
         raise
-    report = harvest(
+    report = run_agent(
         settings,
         lambda: settings_from(options),
         shadow.observe if settings.dry_run else lambda *_: None,
@@ -53,7 +61,7 @@ def agent(as_json: bool, **options: Any) -> None:
     else:
         click.echo(format_report(report))
         if settings.dry_run:
-            click.echo(shadow.tell())
+            click.echo(shadow.describe())
 
 
 def format_report(report: Report) -> str:
@@ -61,15 +69,15 @@ def format_report(report: Report) -> str:
     late = report.lateness_us
     return "\n".join(
         (
-            f"ran {report.seconds:.1f} s with {report.policy}, sensor {report.sensor}, "
+            f"ran {report.seconds:.1f} s with policy {report.policy}, sensor {report.sensor}, "
             f"loop as {report.scheduling}",
-            f"harvested {report.harvested_cores:.2f} of {report.total} cores on average; "
-            f"the primary was busy on {report.busy_cores:.2f}",
-            f"{report.windows} windows, {report.lessons} lessons, {report.assignments} "
-            f"reassignments, safeguards: {report.short_safeguards} short-term, "
-            f"{report.long_safeguards} long-term",
-            f"{report.polls} polls, {report.missed_polls} missed; late by {late['p50']:.0f} us "
-            f"(p50), {late['p99']:.0f} us (p99), {late['max']:.0f} us (max)",
+            f"harvested {report.harvested_cores:.2f} of {counted(report.total, 'core')} on "
+            f"average; the primary used {report.busy_cores:.2f}",
+            f"{counted(report.windows, 'window')}, {counted(report.lessons, 'lesson')}, "
+            f"{counted(report.assignments, 'reassignment')}, safeguards: "
+            f"{report.short_safeguards} short-term, {report.long_safeguards} long-term",
+            f"{counted(report.polls, 'poll')}, {report.missed_polls} missed; late by "
+            f"{late['p50']:.0f} us (p50), {late['p99']:.0f} us (p99), {late['max']:.0f} us (max)",
             f"agent used {report.agent_cpu_seconds / max(report.seconds, 1e-9):.1%} of one core",
         )
     )

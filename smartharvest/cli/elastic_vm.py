@@ -18,7 +18,9 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
 
 @click.command("elastic-vm", context_settings={"allow_interspersed_args": False})
-@click.option("--name", default="elastic-vm", show_default=True, help="Of guest and group.")
+@click.option(
+    "--name", default="elastic-vm", show_default=True, help="Name of the guest and of its group."
+)
 @click.option(
     "--memory",
     "memory_mib",
@@ -34,7 +36,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
     type=click.Choice(["auto", "kvm", "tcg"]),
     default="auto",
     show_default=True,
-    help="KVM where it may be used, else emulation.",
+    help="auto: KVM where this user may use it, otherwise emulation.",
 )
 @click.option("--no-image", is_flag=True, help="IMAGE is the first argument of QEMU instead.")
 @settings_options("state_dir")
@@ -52,9 +54,9 @@ def elastic_vm(
 ) -> None:
     """Start the disk IMAGE as a guest to lend cores to, and wait for its end.
 
-    It has as many vCPUs as the host has CPUs, a group of its own where that may be made, a monitor
-    socket in the state directory, and its first serial line on the terminal. MORE arguments go to
-    QEMU. SIGINT and SIGTERM end it; the group goes with it.
+    The guest has as many vCPUs as the host has CPUs, a group of its own where this user may create
+    one, a monitor socket in the state directory, and its first serial line on the terminal. MORE
+    arguments go to QEMU. SIGINT and SIGTERM end the guest and remove its group.
     """
     from smartharvest.agent import elastic_vm as guest
 
@@ -80,7 +82,7 @@ def elastic_vm(
 
 
 def _end(_number: int, _frame: FrameType | None) -> None:
-    """Once only: what follows is the giving back."""
+    """Runs once: the next signal must not interrupt the cleanup."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     raise click.exceptions.Exit(0)

@@ -10,10 +10,12 @@ import click
 
 from smartharvest.agent.observation import Observation
 from smartharvest.agent.observation import observe as watch
+from smartharvest.cli.command_group import examples
 from smartharvest.cli.settings_options import settings_from, settings_options
+from smartharvest.printable import counted
 
 
-@click.command()
+@click.command(epilog=examples("smartharvest observe --primary cgroup:web --seconds 60"))
 @click.option("--seconds", type=click.FloatRange(min=0.1), default=10, show_default=True,
               metavar="N", help="How long to watch.")  # fmt: skip
 @settings_options(
@@ -21,7 +23,7 @@ from smartharvest.cli.settings_options import settings_from, settings_options
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 def observe(seconds: float, as_json: bool, **options: Any) -> None:
-    """Watch the primary and tell its demand, peaks and waits. Changes nothing on the host."""
+    """Measure the demand, peaks and waits of the primary. Changes nothing on the host."""
     observation = watch(settings_from(options), seconds)
     click.echo(json.dumps(asdict(observation)) if as_json else format_observation(observation))
 
@@ -29,10 +31,10 @@ def observe(seconds: float, as_json: bool, **options: Any) -> None:
 def format_observation(seen: Observation) -> str:
     """The figures in words, and the windows' peaks as bars."""
     lines = [
-        f"watched {seen.seconds:.1f} s with {seen.sensor} ({seen.sensor_reason}), "
+        f"observed {seen.seconds:.1f} s with sensor {seen.sensor} ({seen.sensor_reason}), "
         f"which took {seen.sensor_cpu:.2%} of one core",
-        f"busy {seen.mean_busy:.2f} of {seen.total} cores on average, peak {seen.peak_busy}; "
-        f"demand {seen.mean_demand:.2f}, peak {seen.peak_demand}",
+        f"busy {seen.mean_busy:.2f} of {counted(seen.total, 'core')} on average, "
+        f"peak {seen.peak_busy}; demand {seen.mean_demand:.2f}, peak {seen.peak_demand}",
     ]
     if seen.wait_us["p50"] is not None:
         lines.append(
@@ -43,11 +45,13 @@ def format_observation(seen: Observation) -> str:
         mean = "" if seen.wait_mean_us is None else f" waited {seen.wait_mean_us:.1f} us on average"
         lines.append(
             f"{seen.dispatches} dispatches{mean} ({seen.wait_source}); "
-            "how long each waited only bpf can tell"
+            "only sensor bpf measures how long each waited"
         )
     windows = sum(seen.window_peaks.values())
     lines.append("peaks of the windows:")
     for peak, count in seen.window_peaks.items():
         bar = "#" * max(1, round(40 * count / windows))
-        lines.append(f"  {peak:4d} cores {count / windows:6.1%} {bar}")
+        lines.append(
+            f"  {peak:4d} {'core ' if peak == 1 else 'cores'} {count / windows:6.1%} {bar}"
+        )
     return "\n".join(lines)

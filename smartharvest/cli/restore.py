@@ -1,4 +1,4 @@
-"""``smartharvest restore``: give everything back, however the last run ended."""
+"""``smartharvest restore``: put the host back, however the last agent ended."""
 
 from __future__ import annotations
 
@@ -10,16 +10,15 @@ from smartharvest.cli.settings_options import settings_from, settings_options
 from smartharvest.errors import RightsError
 from smartharvest.host.cgroup.tree import CgroupTree
 from smartharvest.host.journal.recovery import recover
-from smartharvest.printable import told_shortly
+from smartharvest.printable import shortened
 
 
 @click.command()
 @settings_options("cgroup_root", "state_dir")
 def restore(**options: Any) -> None:
-    """Put back what an agent that was killed has left behind.
+    """Put back what a killed agent has left behind.
 
-    Works from the journals alone, leaves running agents alone, and does nothing when there is
-    nothing to do.
+    Reads only the journals, leaves running agents alone, and does nothing if nothing is left.
     """
     settings = settings_from(options)
     tree = CgroupTree.discover(settings.cgroup_root)
@@ -35,6 +34,6 @@ def restore(**options: Any) -> None:
     if report.damaged:
         raise report.damaged[0]
     if report.failed:
-        raise RightsError(f"not everything could be put back: {told_shortly(report.failed)}")
+        raise RightsError(f"not everything could be put back: {shortened(report.failed)}")
     if not (report.restored or report.discarded or report.live):
         click.echo("nothing to restore")

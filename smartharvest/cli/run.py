@@ -1,4 +1,4 @@
-"""``smartharvest run``: start a command inside the managed group."""
+"""``smartharvest run``: start a command in a managed group."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from smartharvest.cli.command_group import examples
 from smartharvest.cli.settings_options import settings_from, settings_options
 from smartharvest.cluster.build import run_build
 from smartharvest.cluster.source import from_socket
@@ -19,13 +20,19 @@ from smartharvest.host.cgroup.counterparts import CONTROLLERS, exists_somewhere
 from smartharvest.host.cgroup.tree import CgroupTree, Group
 from smartharvest.host.journal.contents import read_journal
 from smartharvest.host.journal.journal import is_live, journal_paths
-from smartharvest.host.target.spec import parse_target
+from smartharvest.host.target.targets import parse_target
+
+EPILOG = examples(
+    "smartharvest run --elastic -- make -j16",
+    "smartharvest run --elastic --jobserver -- make",
+    "smartharvest run --group cgroup:batch -- ./train.sh",
+)
 
 
-@click.command(context_settings={"allow_interspersed_args": False})
-@click.option("--elastic", "side", flag_value="elastic", help="Start it in the elastic group.")
-@click.option("--primary", "side", flag_value="primary", help="Start it in the primary group.")
-@click.option("--group", metavar="cgroup:PATH", help="This group instead of the managed one.")
+@click.command(context_settings={"allow_interspersed_args": False}, epilog=EPILOG)
+@click.option("--elastic", is_flag=True, help="Start it in the elastic group.")
+@click.option("--primary", is_flag=True, help="Start it in the primary group.")
+@click.option("--group", metavar="cgroup:PATH", help="Start it in this group, managed or not.")
 @click.option(
     "--jobserver",
     is_flag=True,
@@ -34,22 +41,26 @@ from smartharvest.host.target.spec import parse_target
 @settings_options("cgroup_root", "state_dir")
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 def run(
-    side: str | None,
+    elastic: bool,
+    primary: bool,
     group: str | None,
     jobserver: bool,
     command: tuple[str, ...],
     **options: Any,
 ) -> None:
-    """Start COMMAND inside the managed group and become it.
+    """Start COMMAND in a managed group; it replaces this process.
 
     The group is the one of the running agent, or of the --config file.
     """
-    if side is None and group is None:
-        raise ConfigError("run: say --elastic or --primary")
+    if elastic and primary:
+        raise ConfigError("run: a command is in one group; give --elastic or --primary, not both")
+    if not (elastic or primary or group):
+        raise ConfigError("run: no group given; use --elastic or --primary")
+    side = "elastic" if elastic else "primary"
     config_file = options.get("config_file")
     settings = settings_from(options)
     tree = CgroupTree.discover(settings.cgroup_root)
-    target = group or _managed(settings, side or "", config_file)
+    target = group or _managed(settings, side, config_file)
     spec = parse_target(target, "--group")
     if spec.kind != "cgroup":
         what = str(spec) if group else f"run --{side}: the {side} side is {spec}"
@@ -58,7 +69,7 @@ def run(
     if not exists_somewhere(place):
         raise TargetError(f"{place}: does not exist; make the group or start the agent first")
     if shutil.which(command[0]) is None:
-        raise ConfigError(f"{command[0]}: no such command, or it may not be executed")
+        raise ConfigError(f"{command[0]}: no such command, or this user may not execute it")
     if jobserver:
         source = from_socket(settings.state_dir, None)
         sys.exit(run_build(command, source, lambda: _join(place)))
@@ -93,14 +104,14 @@ def _managed(settings: Settings, side: str, config_file: str | None) -> str:
 
 
 def _of_running_agents(state_dir: str, side: str) -> list[str]:
-    """The groups of that side, or the processes if there are no groups."""
+    """The groups of that side, or its processes if it has no groups."""
     claims: list[str] = []
     journals = journal_paths(state_dir)
     for path in journals:
         name = os.path.basename(path)
         demos = os.path.join(state_dir, name.replace("agent-", "demo-", 1))
         if not name.startswith("agent-") or demos in journals or not is_live(path):
-            continue  # a demo's agents have groups that are nobody else's
+            continue  # the groups of a demo's agents are the demo's own
         try:
             theirs = read_journal(path).claims
         except FileNotFoundError:  # its agent was just closing it
@@ -111,7 +122,7 @@ def _of_running_agents(state_dir: str, side: str) -> list[str]:
 
 
 def _join(group: Group) -> None:
-    """Moves this process into the group, in every hierarchy that has it."""
+    """Moves this process into the group, in every hierarchy that has the group."""
     pid = str(os.getpid())
     files = group.tree.files
     for directory in {group.directory(controller) for controller in CONTROLLERS}:

@@ -1,17 +1,66 @@
-"""Click options made from the fields of Settings, so that flags and file keys are the same."""
+"""Options made from the fields of Settings, so that flags and keys of the file are the same."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import Field
 from typing import Any, TypeVar
 
 import click
 
 from smartharvest.config.settings import FIELDS, Effective, Settings, load_effective
-from smartharvest.config.text import plain_value
+from smartharvest.config.text import plain_value, sections
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class SettingsCommand(click.Command):
+    """A command that takes every setting; ``--help`` lists the common ones, ``--help-all`` all."""
+
+    def __init__(self, *arguments: Any, **more: Any) -> None:
+        super().__init__(*arguments, **more)
+        self.params.append(
+            click.Option(
+                ["--help-all"],
+                is_flag=True,
+                is_eager=True,
+                expose_value=False,
+                callback=self._show_all,
+                help="Show this message with every setting, and exit.",
+            )
+        )
+        self._shows_all = False
+
+    def _show_all(self, ctx: click.Context, _parameter: click.Parameter, wanted: bool) -> None:
+        if wanted and not ctx.resilient_parsing:
+            self._shows_all = True
+            click.echo(self.get_help(ctx), color=ctx.color)
+            ctx.exit()
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Writes the common settings and the command's own options, or all of them in sections."""
+        params = [param for param in self.get_params(ctx) if param.param_type_name == "option"]
+        own = [param for param in params if param.name not in FIELDS]
+        config = [own.pop(0)]
+        chosen = {param.name: param for param in params if param.name in FIELDS}
+        if self._shows_all:
+            _write(ctx, formatter, "Options", config + own)
+            for title, names in sections():
+                _write(ctx, formatter, title, [chosen[name] for name in names])
+        else:
+            common = [chosen[name] for name, item in FIELDS.items() if item.metadata["common"]]
+            _write(ctx, formatter, "Options", config + common + own)
+
+
+def _write(
+    ctx: click.Context,
+    formatter: click.HelpFormatter,
+    title: str,
+    params: Sequence[click.Parameter],
+) -> None:
+    rows = [row for param in params if (row := param.get_help_record(ctx)) is not None]
+    with formatter.section(title):
+        formatter.write_dl(rows)
 
 
 def settings_options(*names: str) -> Callable[[Command], Command]:

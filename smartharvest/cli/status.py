@@ -1,4 +1,4 @@
-"""``smartharvest status``: what do the agents on this host do?"""
+"""``smartharvest status``: what the agents on this host do."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import click
 
 from smartharvest.cli.settings_options import settings_from, settings_options
 from smartharvest.errors import SmartHarvestError
-from smartharvest.printable import printable
+from smartharvest.printable import counted, printable
 from smartharvest.telemetry.client import NoAgent, agents, ask_patiently, lives
 from smartharvest.telemetry.protocol import ProtocolError
 
@@ -19,7 +19,7 @@ from smartharvest.telemetry.protocol import ProtocolError
 @settings_options("state_dir")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object with all agents.")
 def status(as_json: bool, **options: Any) -> None:
-    """Tell what every running agent senses, decides and lends."""
+    """Show what every running agent senses, decides and lends."""
     state_dir = settings_from(options).state_dir
     answers, left = [], []
     for path in agents(state_dir):
@@ -30,15 +30,17 @@ def status(as_json: bool, **options: Any) -> None:
             if lives(path):
                 left.append(f"{path}: its agent is starting, ending or being replaced; ask again")
             elif os.path.exists(journal):  # restore removes both
-                left.append(f"{journal}: its agent was killed; give back with smartharvest restore")
+                left.append(
+                    f"{journal}: its agent was killed; smartharvest restore puts the host back"
+                )
         except (TimeoutError, ProtocolError) as error:
             raise SmartHarvestError(f"{path}: {error}") from None
     if as_json:
         click.echo(json.dumps({"agents": answers}))
     else:
-        none = "" if left else f"no agent runs in {state_dir}"
-        told = "\n\n".join(map(format_status, answers)) or none
-        click.echo(printable("\n".join(filter(None, [told, *left]))))
+        none = "" if left else f"No agent is running (state directory {state_dir})"
+        text = "\n\n".join(map(format_status, answers)) or none
+        click.echo(printable("\n".join(filter(None, [text, *left]))))
 
 
 def format_status(seen: dict[str, Any]) -> str:
@@ -50,9 +52,9 @@ def format_status(seen: dict[str, Any]) -> str:
         f"{seen['elastic']} on CPUs {cores['pool']}",
         f"  sensor      {sensor['name']} ({sensor['reason']})",
         f"  policy      {seen['policy']['name']}, learns {seen['policy']['label']}, "
-        f"{seen['policy']['lessons']} lessons",
+        f"{counted(seen['policy']['lessons'], 'lesson')}",
         *([f"  because     {why}"] if (why := seen["policy"].get("explanation")) else []),
-        f"  harvested   {seen['harvested']['now']} of {cores['total']} cores now, "
+        f"  harvested   {seen['harvested']['now']} of {counted(cores['total'], 'core')} now, "
         f"{seen['harvested']['mean']:.2f} on average",
         f"  busy        {seen['busy']['now']} now, {seen['busy']['mean']:.2f} on average; "
         f"demand {seen['demand']['mean']:.2f}",
@@ -60,14 +62,15 @@ def format_status(seen: dict[str, Any]) -> str:
         f"  safeguards  {guards['short_term']} short-term, {guards['long_term']} long-term"
         + (f", resting for {guards['resting_s']:.1f} s" if guards["resting_s"] else ""),
         f"  waits       {format_waits(seen['waits'])}",
-        f"  loop        {loop['scheduling']}, {loop['windows']} windows, {loop['missed_polls']} "
-        f"polls missed, late by {late['p50']:.0f} us (p50), {late['p99']:.0f} us (p99)",
+        f"  loop        {loop['scheduling']}, {counted(loop['windows'], 'window')}, "
+        f"{counted(loop['missed_polls'], 'poll')} missed, late by {late['p50']:.0f} us (p50), "
+        f"{late['p99']:.0f} us (p99)",
         f"  agent       {seen['agent']['cpu']:.1%} of one core, "
         f"{seen['agent']['rss_bytes'] / 2**20:.0f} MiB",
     ]
     if guards["lends_nothing_because"]:
         lines.append(f"  lends nothing: {guards['lends_nothing_because']}")
-    lines += [f"  warned {one['age_s']:.0f} s ago: {one['text']}" for one in seen["warnings"]]
+    lines += [f"  warning {one['age_s']:.0f} s ago: {one['text']}" for one in seen["warnings"]]
     return "\n".join(lines)
 
 
@@ -75,8 +78,8 @@ def format_decision(decision: dict[str, Any] | None) -> str:
     if decision is None:
         return "none yet"
     return (
-        f"{decision['primary_cores']} cores for the primary ({decision['reason']}); the window "
-        f"before had {decision['busy_peak']} busy and {decision['demand_peak']} wanted"
+        f"{counted(decision['primary_cores'], 'core')} for the primary ({decision['reason']}); in "
+        f"the last window at most {decision['busy_peak']} busy, {decision['demand_peak']} wanted"
     )
 
 
@@ -88,6 +91,6 @@ def format_waits(waits: dict[str, Any]) -> str:
         return "not judged yet"
     text = (
         f"{period['long_waits']} of {period['dispatches']} too long in the last period, "
-        f"{period['blamed']} of them perhaps by the harvest ({period['source']})"
+        f"{period['blamed']} possibly caused by lending ({period['source']})"
     )
     return text if period["p99_us"] is None else f"{text}; p99 {period['p99_us']:.1f} us"

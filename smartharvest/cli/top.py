@@ -1,4 +1,4 @@
-"""``smartharvest top``: what an agent does, as it does it."""
+"""``smartharvest top``: what an agent does, live."""
 
 from __future__ import annotations
 
@@ -27,9 +27,12 @@ if TYPE_CHECKING:
 @click.command()
 @settings_options("state_dir")
 @click.option("--every", type=click.FloatRange(0.05, 60), default=0.5, show_default=True,
-              metavar="SECONDS", help="How often to look.")  # fmt: skip
+              metavar="SECONDS", help="Time between two updates.")  # fmt: skip
 def top(every: float, **options: Any) -> None:
-    """Show live who has which cores, and why. Keys: q quit, p pause the view, e expand, n next.
+    """Show live which side has which cores, and why.
+
+    Keys: q quit, p pause the view, e expand, n next agent.
+
 
     Needs rich: pip install 'smartharvest[top]'.
     """
@@ -59,14 +62,17 @@ def top(every: float, **options: Any) -> None:
                     histories.setdefault(path, History()).add(shown)
             width, height = console.size
             if shown is None:
-                lines = [Text(f"no agent runs in {state_dir}"), Text("q quit", "reverse")]
+                lines = [
+                    Text(f"No agent is running (state directory {state_dir})"),
+                    Text("q quit", "reverse"),
+                ]
             else:
                 lines = draw(
                     shown, histories[path], width, height,
                     expanded=expanded, ascii_only=ascii_only,
                 )  # fmt: skip
                 if paused:
-                    lines[-1] = Text("paused: p goes on, q quits", "reverse")
+                    lines[-1] = Text("paused: p continues, q quits", "reverse")
             show(lines)
             pressed = key(every)
             if pressed == "q":
@@ -77,7 +83,7 @@ def top(every: float, **options: Any) -> None:
 
 
 def _status(path: str) -> dict[str, Any] | None:
-    """The agent's state; None while it cannot be had."""
+    """The agent's state; None while it does not answer."""
     try:
         answer = ask(path, "status", {}, timeout_s=1.0)
     except (NoAgent, TimeoutError, ProtocolError):
@@ -87,7 +93,7 @@ def _status(path: str) -> dict[str, Any] | None:
 
 @contextmanager
 def _screen(console: Console) -> Iterator[Callable[[list[Text]], None]]:
-    """A function that shows lines: in place, or where the terminal cannot do that one after all."""
+    """A function that shows lines: in place, or below one another on a dumb terminal."""
     from rich.console import Group
     from rich.live import Live
 
@@ -100,7 +106,7 @@ def _screen(console: Console) -> Iterator[Callable[[list[Text]], None]]:
 
 @contextmanager
 def _keys() -> Iterator[Any]:
-    """A function that waits so many seconds for a key, and gives it or nothing."""
+    """A function that waits that many seconds for a key; "" if none was pressed."""
     descriptor = sys.stdin.fileno()
     before = termios.tcgetattr(descriptor)
 

@@ -1,1 +1,1 @@
-"""What a node's harvest promises a cluster, and how cluster engines follow it."""
+"""Adapters that set how many cores of a node a cluster engine may use."""

@@ -1,4 +1,4 @@
-"""A build under a job server that follows the harvest (``smartharvest run --jobserver``)."""
+"""A build with as many jobs as elastic cores (``smartharvest run --jobserver``)."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _MAKES = ("make", "gmake")
 _WITH_FIFO = (4, 4)
 _INTERVAL_S = 0.1
 _LONGEST_JOB_S = 3600.0
-"""How long a build whose adapter was killed is still followed down to the minimum."""
+"""How long a build whose adapter was killed may take to shrink to the minimum."""
 
 
 def run_build(command: tuple[str, ...], source: Source, join: Callable[[], None]) -> int:
     """Runs ``command`` with as many jobs as the node has elastic cores; its exit code.
 
-    ``join`` puts the started process, before it becomes the command, where it belongs. Raises
-    ConfigError if it cannot be started, NoCapacity if no agent answers.
+    ``join`` runs in the started process before the command and moves it into its group. Raises
+    ConfigError if the start fails, NoCapacity if no agent answers.
     """
     server = JobServer()
     fds = server.inheritable_fds() if _is_old_make(command[0]) else None
@@ -33,7 +33,7 @@ def run_build(command: tuple[str, ...], source: Source, join: Callable[[], None]
 
     def ended() -> bool:
         nonlocal build
-        if build is None:  # only now: the build must not inherit what the keeper waits on
+        if build is None:  # only now: the build must not inherit the pipe that the keeper reads
             build = _start(command, environment, fds or (), join)
         if build.poll() is None:
             return False
@@ -76,6 +76,6 @@ def _start(
 def _is_old_make(command: str) -> bool:
     if os.path.basename(command) not in _MAKES:
         return False
-    said = subprocess.run([command, "--version"], capture_output=True, text=True, check=False)
-    found = re.match(r"GNU Make (\d+)\.(\d+)", said.stdout)
+    version = subprocess.run([command, "--version"], capture_output=True, text=True, check=False)
+    found = re.match(r"GNU Make (\d+)\.(\d+)", version.stdout)
     return found is not None and (int(found[1]), int(found[2])) < _WITH_FIFO

@@ -1,4 +1,4 @@
-"""What an adapter is to a cluster engine."""
+"""What an adapter needs of a cluster engine."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ from typing import Protocol
 
 
 class Engine(Protocol):
-    """One node of a cluster engine. Every call may raise EngineError, and may be repeated."""
+    """One node of a cluster engine. Any call may raise EngineError, and may be repeated."""
 
     def advertise(self, cores: int) -> None:
-        """Tells the engine how many cores this node has for new work."""
+        """Sets how many cores this node has for new work."""
 
     def in_use(self) -> int:
-        """Cores that running work was given."""
+        """Cores that running work has."""
 
     def shed(self, cores: int, grace_s: float) -> None:
-        """Brings the use down to ``cores``; called again and again with what is left of the grace.
+        """Brings the use down to ``cores``; called repeatedly with what is left of the grace.
 
-        From the first call on no new work takes a core that becomes free, as far as the engine can
-        be held back; what is advertised goes down with the use. At 0 the youngest work is ended, in
-        a way that lets the engine run it again.
+        From the first call on no new work takes a core that becomes free, as far as the engine
+        allows; the advertised number falls with the use. At a grace of 0 the youngest work is
+        ended, in a way that lets the engine run it again.
         """
 
     def verify(self) -> int | None:
-        """What the engine believes this node has; None if it has forgotten."""
+        """The number of cores that the engine has now; None if it has lost it."""
 
     def close(self) -> None:
-        """Lets go of the engine, and leaves it as it is."""
+        """Disconnects, and leaves the engine as it is."""

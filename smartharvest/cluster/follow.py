@@ -1,4 +1,4 @@
-"""An adapter at work: takes the capacity from the agent, and has the engine follow it."""
+"""The loop of an adapter: reads the capacity from the agent, and has the engine follow it."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from smartharvest.cluster.keeper import Keeper
 from smartharvest.cluster.reconcile import Hysteresis, Reconciler
 from smartharvest.cluster.source import NoCapacity, Source
 from smartharvest.errors import EngineError, SmartHarvestError
+from smartharvest.printable import counted
 
 _log = logging.getLogger(__name__)
 
 PATIENCE_S = 5.0
-"""Beyond the grace: how long an engine may take to end what it was told to."""
-_LOOK_S = 0.1
+"""Beyond the grace: how long an engine may take to end work."""
+_POLL_S = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +28,11 @@ class FollowSettings:
     hysteresis: Hysteresis
     interval_s: float = 0.5
     follow: Literal["promised", "now"] = "promised"
-    """The conservative number, or the cores of the very moment."""
+    """The cores that will last, or those of the moment."""
     most: int | None = None
     """Never advertise more than this."""
     guaranteed: int | None = None
-    """Counts while no agent has answered yet; None: there must be one at the start."""
+    """Used until an agent answers; None: one must answer at the start."""
 
 
 def follow(
@@ -40,12 +41,12 @@ def follow(
     settings: FollowSettings,
     until: Callable[[], bool],
 ) -> None:
-    """Reconciles until ``until`` says so, once in ``interval_s``.
+    """Reconciles once in ``interval_s`` until ``until`` is true.
 
-    However it ends, the engine is left with the guaranteed minimum: a second process sees to that
-    if this one is killed. The same goes for an agent that no longer answers. Raises NoCapacity if
-    no agent answers at the start and ``settings`` do not say what counts then, EngineError if the
-    engine cannot be reached then.
+    However it ends, the engine keeps the guaranteed minimum: a second process sets it if this one
+    is killed. The minimum also counts while the agent does not answer. Raises NoCapacity if no
+    agent answers at the start and ``settings.guaranteed`` is None, EngineError if the engine does
+    not answer then.
     """
     try:
         guaranteed = int(source()["cores"]["guaranteed"])
@@ -68,12 +69,12 @@ def follow(
                 adapter.turn()
                 next_s = max(next_s + settings.interval_s, time.monotonic())
                 while not until() and (left_s := next_s - time.monotonic()) > 0:
-                    time.sleep(min(left_s, _LOOK_S))
+                    time.sleep(min(left_s, _POLL_S))
         finally:
             leave(engine, guaranteed, grace_s)
         keeper.dismiss()
     finally:
-        keeper.close()  # which tries what may just have failed
+        keeper.close()  # tries again what may just have failed
 
 
 class Adapter:
@@ -86,7 +87,7 @@ class Adapter:
         self._engine = engine
         self._settings = settings
         self._reconciler = Reconciler(settings.hysteresis, guaranteed)
-        self._told: int | None = None
+        self._advertised: int | None = None
         self._troubles: dict[str, str] = {}
 
     def turn(self) -> None:
@@ -94,9 +95,9 @@ class Adapter:
         try:
             cores = self._source()["cores"]
             offered, present = int(cores[self._settings.follow]), int(cores["now"])
-            self._tell("agent", None)
+            self._report("agent", None)
         except (NoCapacity, KeyError, TypeError, ValueError) as error:
-            self._tell("agent", f"{error}; the guaranteed minimum counts")
+            self._report("agent", f"{error}; using the guaranteed minimum")
         if self._settings.most is not None:
             offered = min(offered, self._settings.most)
             present = min(present, self._settings.most)
@@ -107,18 +108,18 @@ class Adapter:
             )
             if step.shed is not None:
                 engine.shed(step.shed, step.grace_s)
-                self._told = None
+                self._advertised = None
             elif step.advertise is not None:
                 engine.advertise(step.advertise)
-                if step.advertise != self._told:
-                    _log.info("advertised %d cores", step.advertise)
-                self._told = step.advertise
-            self._tell("engine", None)
+                if step.advertise != self._advertised:
+                    _log.info("advertised %s", counted(step.advertise, "core"))
+                self._advertised = step.advertise
+            self._report("engine", None)
         except EngineError as error:
-            self._tell("engine", str(error))
+            self._report("engine", str(error))
 
-    def _tell(self, about: str, trouble: str | None) -> None:
-        """Says each trouble once, and when it is over."""
+    def _report(self, about: str, trouble: str | None) -> None:
+        """Logs each trouble once, and its end."""
         if trouble is None:
             if self._troubles.pop(about, None) is not None:
                 _log.info("the %s answers again", about)
@@ -128,18 +129,18 @@ class Adapter:
 
 
 def leave(engine: Engine, guaranteed: int, grace_s: float) -> None:
-    """Leaves the engine as if nothing were lent: what runs above that has the grace to end.
+    """Gives the engine the guaranteed cores: work above that has the grace to end.
 
-    Raises EngineError if the engine refuses, or does not get there.
+    Raises EngineError if the engine refuses, or does not shrink in time.
     """
     ends_s = time.monotonic() + grace_s
     try:
         while (in_use := engine.in_use()) > guaranteed:
             now_s = time.monotonic()
             if now_s > ends_s + PATIENCE_S:
-                raise EngineError(f"{in_use} cores are still in use, {guaranteed} should be")
+                raise EngineError(f"{counted(in_use, 'core')} still in use, {guaranteed} allowed")
             engine.shed(guaranteed, max(0.0, ends_s - now_s))
-            time.sleep(_LOOK_S)
+            time.sleep(_POLL_S)
         if engine.verify() != guaranteed:
             engine.advertise(guaranteed)
     finally:
@@ -147,7 +148,7 @@ def leave(engine: Engine, guaranteed: int, grace_s: float) -> None:
 
 
 class Signals:
-    """SIGINT and SIGTERM end the adapter in good order."""
+    """Notes SIGINT and SIGTERM, which end the adapter."""
 
     def __init__(self) -> None:
         self.asked = False

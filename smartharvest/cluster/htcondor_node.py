@@ -1,11 +1,10 @@
-"""An HTCondor execution point whose partitionable slot follows the harvest.
+"""An HTCondor execution point whose partitionable slot follows the lent cores.
 
-HTCondor is told through attributes that its startd reads from a file (STARTD_CRON) and that the
-configuration fragment in packaging/htcondor judges: ``START`` lets no job in beyond
-``HarvestedCores``, ``PREEMPT`` evicts the dynamic slots listed in ``HarvestVacated``; their jobs go
-back to the queue. What the file says counts for ``VALID_S`` from ``HarvestTold`` on and is told
-again before; when nobody tells any more, HTCondor itself falls back to the guaranteed minimum.
-Tried with HTCondor 23.9.
+The startd reads attributes from a file (STARTD_CRON), and the configuration fragment in
+packaging/htcondor uses them: ``START`` admits no job beyond ``HarvestedCores``, ``PREEMPT`` evicts
+the dynamic slots listed in ``HarvestVacated``; their jobs go back to the queue. The file is valid
+for ``VALID_S`` from ``HarvestTold`` on and is rewritten before; without a rewrite HTCondor itself
+falls back to the guaranteed minimum. Tested with HTCondor 23.9.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from smartharvest.errors import ConfigError, EngineError
 
 VALID_S = 30
 """As in the configuration fragment."""
-_TELL_AGAIN_S = 10
+_REWRITE_S = 10
 _TIMEOUT_S = 10.0
 _NAME = re.compile(r"[A-Za-z0-9_.\-]{1,255}")
 _ATTRIBUTES = "Name,SlotType,Cpus,JobStart,HarvestedCores,HarvestTold"
@@ -34,14 +33,14 @@ class _Slot:
     started_s: int | None
     """Since the epoch; None of a claim without a job."""
     key: str
-    """Slot and start together, so that the slot's next job is not meant."""
+    """Slot and start: the slot's next job has another key."""
 
 
 class HTCondorNode:
     """Implements engine.Engine for the execution point on ``machine``.
 
-    ``advertisement`` is the file that STARTD_CRON reads. Raises ConfigError if it cannot be written
-    or there is no such execution point, EngineError if HTCondor does not answer.
+    ``advertisement`` is the file that STARTD_CRON reads. Raises ConfigError if its directory is not
+    writable or the execution point does not exist, EngineError if HTCondor does not answer.
     """
 
     def __init__(self, machine: str, advertisement: str) -> None:
@@ -50,14 +49,14 @@ class HTCondorNode:
         directory = os.path.dirname(advertisement) or "."
         if not os.access(directory, os.W_OK | os.X_OK):
             raise ConfigError(
-                f"adapter htcondor: --file: {directory}: cannot be written; create it, or choose "
+                f"adapter htcondor: --file: {directory}: is not writable; create it, or choose "
                 "another and change STARTD_CRON_SMARTHARVEST_ARGS, too"
             )
         self._machine, self._advertisement = machine, advertisement
         self._vacated: frozenset[str] = frozenset()
         self._address: str | None = None
         if not self._found():
-            raise ConfigError(f"adapter htcondor: the pool knows no machine {machine}")
+            raise ConfigError(f"adapter htcondor: the pool has no machine {machine}")
 
     def advertise(self, cores: int) -> None:
         text = (
@@ -65,12 +64,12 @@ class HTCondorNode:
             f"HarvestTold = {int(time.time())}\n"
             f'HarvestVacated = "{",".join(sorted(self._vacated))}"\n'
         )
-        beside = f"{self._advertisement}.{os.getpid()}"
+        temporary = f"{self._advertisement}.{os.getpid()}"
         try:
-            with open(beside, "w") as file:
+            with open(temporary, "w") as file:
                 file.write(text)
-            os.chmod(beside, 0o644)  # the startd's user reads it
-            os.rename(beside, self._advertisement)
+            os.chmod(temporary, 0o644)  # the startd's user reads it
+            os.rename(temporary, self._advertisement)
         except OSError as error:
             raise EngineError(f"{self._advertisement}: {error.strerror}") from None
 
@@ -78,7 +77,7 @@ class HTCondorNode:
         return sum(slot.cores for slot in self._slots())
 
     def shed(self, cores: int, grace_s: float) -> None:
-        """Evicted jobs have HTCondor's own time to end (``MACHINEMAXVACATETIME``)."""
+        """Evicted jobs have the time that HTCondor gives them (``MACHINEMAXVACATETIME``)."""
         slots = self._slots() if grace_s <= 0 else []
         self._vacated &= {slot.key for slot in slots}
         excess = sum(slot.cores for slot in slots if slot.key not in self._vacated) - cores
@@ -91,21 +90,21 @@ class HTCondorNode:
         self.advertise(cores)
 
     def verify(self) -> int | None:
-        """None, too, when it is time to tell again."""
+        """None also when the file is due to be rewritten."""
         whole = [ad for ad in self._ads() if ad.get("SlotType") == "Partitionable"]
-        told = {(ad.get("HarvestedCores"), ad.get("HarvestTold")) for ad in whole}
-        if len(told) != 1:
+        seen = {(ad.get("HarvestedCores"), ad.get("HarvestTold")) for ad in whole}
+        if len(seen) != 1:
             return None
-        cores, when_s = told.pop()
+        cores, when_s = seen.pop()
         if not isinstance(cores, int) or not isinstance(when_s, int):
             return None
-        return cores if 0 <= time.time() - when_s < _TELL_AGAIN_S else None
+        return cores if 0 <= time.time() - when_s < _REWRITE_S else None
 
     def close(self) -> None:
-        """Nothing is held."""
+        """There is no connection."""
 
     def _slots(self) -> list[_Slot]:
-        """Dynamic slots: what was carved out of the whole for a claim, and lasts as long as it."""
+        """Dynamic slots: each is cut from the partitionable one for a claim, and ends with it."""
         slots = []
         for ad in self._ads():
             if ad.get("SlotType") == "Dynamic":
@@ -115,13 +114,13 @@ class HTCondorNode:
         return slots
 
     def _ads(self) -> list[dict[str, Any]]:
-        """Of the startd itself: what the collector knows is older."""
+        """From the startd itself: the collector's are older."""
         if self._address is None and not self._found():
-            raise EngineError(f"htcondor: the pool knows no machine {self._machine}")
+            raise EngineError(f"htcondor: the pool has no machine {self._machine}")
         assert self._address is not None
         try:
-            said = _condor_status("-direct", self._address, "-json", "-attributes", _ATTRIBUTES)
-            ads: list[dict[str, Any]] = json.loads(said or "[]")
+            found = _condor_status("-direct", self._address, "-json", "-attributes", _ATTRIBUTES)
+            ads: list[dict[str, Any]] = json.loads(found or "[]")
         except (EngineError, ValueError) as error:
             self._address = None  # a restarted startd has another
             raise EngineError(f"htcondor: {error}") from None
@@ -129,8 +128,8 @@ class HTCondorNode:
 
     def _found(self) -> bool:
         constraint = f'Machine == "{self._machine}"'
-        said = _condor_status("-constraint", constraint, "-af", "MyAddress")
-        self._address = next(iter(said.split()), None)
+        found = _condor_status("-constraint", constraint, "-af", "MyAddress")
+        self._address = next(iter(found.split()), None)
         return self._address is not None
 
 
@@ -148,6 +147,6 @@ def _condor_status(*arguments: str) -> str:
     except subprocess.TimeoutExpired:
         raise EngineError(f"condor_status: no answer within {_TIMEOUT_S:g} s") from None
     if ran.returncode != 0:
-        said = " ".join((ran.stderr or ran.stdout).split())[:200]
-        raise EngineError(f"condor_status: {said}")
+        answer = " ".join((ran.stderr or ran.stdout).split())[:200]
+        raise EngineError(f"condor_status: {answer}")
     return ran.stdout

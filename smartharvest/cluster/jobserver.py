@@ -20,24 +20,24 @@ import time
 
 _TOKEN = b"+"
 _PATIENCE_S = 0.3
-"""How long one ``shed`` waits for tokens: who only looks now and then gets none of a busy build."""
-_GIVEN, _TOLD, _ENDED = range(3)
+"""How long one ``shed`` waits for tokens: a busy build takes each at once."""
+_GIVEN, _ADVERTISED, _ENDED = range(3)
 
 
 class JobServer:
-    """Implements engine.Engine. After a fork both processes know the same."""
+    """Implements engine.Engine. The processes of a fork share its state."""
 
     def __init__(self) -> None:
         self._owner = os.getpid()
         self._directory = tempfile.mkdtemp(prefix="smartharvest-jobs-")
         self.path = os.path.join(self._directory, "tokens")
         os.mkfifo(self.path, 0o600)
-        # Both ends are open here: nobody's opening waits, and no token is lost.
+        # Both ends are open here: opening never waits, and no token is lost.
         self._fd = os.open(self.path, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
         self._shared = memoryview(mmap.mmap(-1, mmap.PAGESIZE)).cast("i")
 
     def makeflags(self, fds: tuple[int, int] | None = None) -> str:
-        """What MAKEFLAGS is to be for the build; ``fds`` (reading, writing) are for an old make."""
+        """MAKEFLAGS for the build; ``fds`` (reading, writing) are for an old make."""
         auth = f"fifo:{self.path}" if fds is None else f"{fds[0]},{fds[1]}"
         return f" -j --jobserver-auth={auth}"
 
@@ -49,11 +49,11 @@ class JobServer:
         return fds
 
     def end(self) -> None:
-        """The build is over; the tokens it did not return are nobody's."""
+        """The build has ended; the tokens it did not return no longer count."""
         self._shared[_ENDED] = 1
 
     def advertise(self, cores: int) -> None:
-        self._shared[_TOLD] = cores
+        self._shared[_ADVERTISED] = cores
         wanted = max(0, cores - 1)
         while self._shared[_GIVEN] < wanted:
             os.write(self._fd, _TOKEN)
@@ -62,12 +62,12 @@ class JobServer:
             pass
 
     def in_use(self) -> int:
-        """The one job that a build always has counts only beside others: it cannot be taken."""
+        """A build's first job counts only together with others: it has no token to take."""
         used = self._shared[_GIVEN] - self._free()
         return 1 + used if used > 0 and not self._shared[_ENDED] else 0
 
     def shed(self, cores: int, grace_s: float) -> None:  # noqa: ARG002
-        self._shared[_TOLD] = cores
+        self._shared[_ADVERTISED] = cores
         until_s = time.monotonic() + _PATIENCE_S
         while (
             self._shared[_GIVEN] > max(0, cores - 1) and (left_s := until_s - time.monotonic()) > 0
@@ -76,8 +76,8 @@ class JobServer:
             self._take()
 
     def verify(self) -> int | None:
-        given, told = self._shared[_GIVEN], self._shared[_TOLD]
-        return told if given == max(0, told - 1) else 1 + given
+        given, cores = self._shared[_GIVEN], self._shared[_ADVERTISED]
+        return cores if given == max(0, cores - 1) else 1 + given
 
     def close(self) -> None:
         os.close(self._fd)

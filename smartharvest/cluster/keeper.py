@@ -1,4 +1,4 @@
-"""A process that does one thing if its parent dies before it was dismissed."""
+"""A child process that acts if its parent dies before dismissing it."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ _DISMISSED = b"x"
 
 
 class Keeper:
-    """Forks at once; to be made before threads are, and while nothing is held that ``last_will``
-    must not share: it runs in the child, which makes its own connections."""
+    """Forks at once: create it before any thread, and before what ``last_will`` must not share.
+
+    ``last_will`` runs in the child, which opens its own connections.
+    """
 
     def __init__(self, last_will: Callable[[], None]) -> None:
         reading, self._writing = os.pipe2(os.O_CLOEXEC)
@@ -26,16 +28,16 @@ class Keeper:
             _wait_and_act(reading, telling, last_will)
         os.close(reading)
         os.close(telling)
-        os.read(ready, 1)  # until it stands in a session of its own
+        os.read(ready, 1)  # until it has a session of its own
         os.close(ready)
 
     def dismiss(self) -> None:
-        """All is as it should be: the child ends without doing anything."""
+        """The child ends without doing anything."""
         with contextlib.suppress(BrokenPipeError):
             os.write(self._writing, _DISMISSED)
 
     def close(self) -> None:
-        """Lets the child go, and waits until it has done what it had to."""
+        """Lets the child end, and waits for it."""
         os.close(self._writing)
         with contextlib.suppress(ChildProcessError):
             os.waitpid(self.pid, 0)

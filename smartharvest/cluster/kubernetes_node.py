@@ -1,6 +1,6 @@
-"""A Kubernetes node with an extended resource that follows the harvest.
+"""A Kubernetes node with an extended resource that follows the lent cores.
 
-The count stands in the node's capacity *and* allocatable; a kubelet that restarts sets extended
+The count is in the node's capacity *and* allocatable; a kubelet that restarts sets extended
 resources to zero (kubernetes/kubernetes#73948), so it is read back in every turn. Pods that ask for
 the resource are counted by their requests; above the capacity the youngest are evicted, through the
 Eviction API, so that disruption budgets hold and controllers start them again elsewhere.
@@ -25,8 +25,8 @@ _NOT_FOUND = 404
 class KubernetesNode:
     """Implements engine.Engine for the node ``name``.
 
-    Configured by ``kubeconfig``, or as a pod is. Raises ConfigError if neither can be had, or there
-    is no such node, EngineError if the API server does not answer.
+    Configured by ``kubeconfig``, or like a pod. Raises ConfigError without either, or if the node
+    does not exist, EngineError if the API server does not answer.
     """
 
     def __init__(self, name: str, kubeconfig: str | None, resource: str = RESOURCE) -> None:
@@ -55,7 +55,7 @@ class KubernetesNode:
 
     def advertise(self, cores: int) -> None:
         count = {self._resource: str(cores)}
-        with self._telling():
+        with self._engine_errors():
             self._api.patch_node_status(
                 self._name,
                 {"status": {"capacity": count, "allocatable": count}},
@@ -66,10 +66,12 @@ class KubernetesNode:
         return sum(cores for cores, _ in self._pods())
 
     def shed(self, cores: int, grace_s: float) -> None:
-        """Evicted pods have the time they ask for themselves (``terminationGracePeriodSeconds``);
-        those that end already count as if they had."""
-        # Below what is given out only now that it is to go: a kubelet that starts in between would
-        # refuse pods it has; but were there room, the next pod would take each evicted one's place.
+        """Evicted pods have their own grace (``terminationGracePeriodSeconds``).
+
+        Pods that are ending count as ended.
+        """
+        # The count goes below what is given out only now: a kubelet that starts in between would
+        # refuse pods it has. With more room the next pod would take the place of an evicted one.
         if self.verify() != cores:
             self.advertise(cores)
         if grace_s > 0:
@@ -84,20 +86,20 @@ class KubernetesNode:
 
     def verify(self) -> int | None:
         status = self._node().status
-        told = [(amounts or {}).get(self._resource) for amounts in
+        found = [(amounts or {}).get(self._resource) for amounts in
                 (status.capacity, status.allocatable)]  # fmt: skip
-        return int(told[0]) if told[0] is not None and told[0] == told[1] else None
+        return int(found[0]) if found[0] is not None and found[0] == found[1] else None
 
     def close(self) -> None:
         self._api.api_client.close()
 
     def _node(self) -> Any:
-        with self._telling():
+        with self._engine_errors():
             return self._api.read_node(self._name, _request_timeout=_TIMEOUT_S)
 
     def _pods(self) -> list[tuple[int, Any]]:
-        """(cores asked for, pod) of each pod of the node that holds some."""
-        with self._telling():
+        """(requested cores, pod) of each pod of the node that has some."""
+        with self._engine_errors():
             listed = self._api.list_pod_for_all_namespaces(
                 field_selector=f"spec.nodeName={self._name}", _request_timeout=_TIMEOUT_S
             )
@@ -105,7 +107,7 @@ class KubernetesNode:
         return [(cores, pod) for cores, pod in asked if cores]
 
     def _asked(self, pod: Any) -> int:
-        """Of an extended resource requests equal limits, and init containers run one by one."""
+        """Requests equal limits for an extended resource; init containers run one by one."""
 
         def of(container: Any) -> int:
             amounts = container.resources and container.resources.requests
@@ -118,13 +120,13 @@ class KubernetesNode:
         eviction = self._client.V1Eviction(
             metadata=self._client.V1ObjectMeta(namespace=namespace, name=name)
         )
-        with contextlib.suppress(_NoNode), self._telling(f"pod {namespace}/{name}"):
+        with contextlib.suppress(_NoNode), self._engine_errors(f"pod {namespace}/{name}"):
             self._api.create_namespaced_pod_eviction(
                 name, namespace, eviction, _request_timeout=_TIMEOUT_S
             )
 
     @contextlib.contextmanager
-    def _telling(self, what: str = "the API server") -> Iterator[None]:
+    def _engine_errors(self, what: str = "the API server") -> Iterator[None]:
         from urllib3.exceptions import HTTPError
 
         try:
@@ -144,4 +146,4 @@ class KubernetesNode:
 
 
 class _NoNode(EngineError):
-    """What was asked for is not there."""
+    """The node or pod does not exist."""

@@ -1,16 +1,16 @@
-"""Keeps a Ray node from giving out cores while it shrinks; a process of its own beside ray_node.py.
+"""Keeps a Ray node from giving out cores while it shrinks; a process next to that of ray_node.py.
 
-A raylet gives a freed core to the next lease in its queue in the very step that frees it
-(``NodeManager::DisconnectClient``), and a resize takes no more than what is free at its turn. So
-with work waiting a node cannot be shrunk by ending workers: each freed core has run the next task
-before the resize comes. What does hold leases back is the raylet's fairness between kinds of tasks
+A raylet gives a freed core to the next lease in its queue in the step that frees it
+(``NodeManager::DisconnectClient``), and a resize takes only what is free at its turn. So while work
+waits, ending workers does not shrink a node: each freed core runs the next task before the resize
+comes. What does hold leases back is the raylet's fairness between kinds of tasks
 (``LocalLeaseManager::GrantScheduledLeasesToWorkers``): a kind that holds more leases than the
 average over the kinds that wait gets none. The gates are tasks of as many kinds as there are cores
 given out, that ask for the whole node and thus only wait; while they do, a kind that holds
 anything gets nothing more. They never run, and go when the node has shrunk.
 
-A process of its own, because Ray ends a driver whose raylet dies. Told by lines of JSON: a number
-of gates and what each asks for, or null to take them away; answers each with a line.
+It is a process of its own because Ray ends a driver whose raylet dies. It reads lines of JSON (a
+number of gates and what each asks for, or null to remove them) and answers each with a line.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from typing import Any
 from smartharvest.errors import EngineError
 
 SETTLING_S = 0.3
-"""Until a submitted task waits at the raylet; nothing tells that it does."""
+"""Until a submitted task waits at the raylet; Ray does not show when it does."""
 _PATIENCE_S = 20.0
-"""For Ray to let a driver in."""
+"""For Ray to accept a driver."""
 
 
 class Gate:
-    """The process, from outside. Raises EngineError whenever it is not there."""
+    """The process, seen from its parent. Any call raises EngineError if it has ended."""
 
     def __init__(self, address: str, node_id: str) -> None:
         self._ready = False
@@ -51,17 +51,17 @@ class Gate:
         if not self._ready:
             self._expect(b"ready")
             self._ready = True
-        self._tell({"gates": gates, "cpus": cpus, "resources": resources})
+        self._send({"gates": gates, "cpus": cpus, "resources": resources})
         try:
             yield
         finally:
-            self._tell(None)
+            self._send(None)
 
     def close(self) -> None:
-        self._process.kill()  # the raylet forgets what a dead driver has waiting
+        self._process.kill()  # the raylet drops the waiting tasks of a dead driver
         self._process.communicate()
 
-    def _tell(self, what: dict[str, Any] | None) -> None:
+    def _send(self, what: dict[str, Any] | None) -> None:
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(json.dumps(what).encode() + b"\n")
@@ -115,7 +115,7 @@ def main(address: str, node_id: str) -> None:
 
 
 def _kind(ray: Any, number: int) -> Any:
-    """Ray tells kinds apart by the function's name."""
+    """Ray distinguishes kinds by the name of the function."""
 
     def gate() -> None: ...
 

@@ -1,11 +1,10 @@
-"""A Ray node whose CPUs, or a resource of its own, follow the harvest.
+"""A Ray node whose CPUs, or a resource of its own, follow the lent cores.
 
 Ray has no public way to change a live node's resources (``ray.experimental.set_resource`` is gone:
-ray-project/ray#31664), so this rests on a private call of its GCS client, tried with Ray 2.60. Ray
-does not preempt: to shed, the youngest worker that runs a task is ended, and Ray runs the task
-again on its own (``max_retries``, 3 unless the task says otherwise). Workers of actors go last.
-ray_gate.py has the node give out nothing meanwhile, so that no task is ended for a core that
-another has got at once.
+ray-project/ray#31664), so this uses a private call of its GCS client, tested with Ray 2.60. Ray
+does not preempt: to shed, the youngest worker with a task is ended, and Ray runs the task again
+(``max_retries``, 3 unless the task says otherwise). Workers of actors go last. Meanwhile
+ray_gate.py keeps the node from giving out cores, so that no other task takes a freed core at once.
 """
 
 from __future__ import annotations
@@ -25,15 +24,15 @@ TRIED = "2.60"
 _PATIENCE_S = 2.0
 """For a raylet to notice that a worker has ended."""
 _CONNECT_S = 1.0
-_LOOK_S = 0.01
+_POLL_S = 0.01
 _IDLE = ("ray::IDLE", "ray::DashboardAgent", "ray::RuntimeEnvAgent")
 
 
 class RayNode:
     """Implements engine.Engine for the node with that id (hex) or name, or this host's only one.
 
-    ``address`` is the GCS's HOST:PORT. Raises ConfigError if Ray is missing or cannot do it,
-    EngineError if nobody answers there.
+    ``address`` is the GCS's HOST:PORT. Raises ConfigError if Ray is missing or unable,
+    EngineError if nothing answers there.
     """
 
     def __init__(self, address: str, node: str | None, resource: str = "CPU") -> None:
@@ -45,13 +44,13 @@ class RayNode:
             compiled = import_module("ray._raylet")
         except ImportError as error:
             raise ConfigError(
-                f"adapter ray: {error}; pip install 'smartharvest[ray]' beside Ray {TRIED}"
+                f"adapter ray: {error}; pip install 'smartharvest[ray]' for Ray {TRIED}"
             ) from None
         self._psutil = psutil
         self._address = address
         self._resource = resource
         self._total = math.inf
-        """What the raylet itself said last: the GCS's view is older."""
+        """The last answer of the raylet itself: the GCS's is older."""
         self._gate: Gate | None = None
         self._compiled, self._make_state, self._version = compiled, GlobalState, __version__
         self._wanted = node
@@ -78,10 +77,10 @@ class RayNode:
 
     @contextlib.contextmanager
     def _asking(self, what: str = "ray") -> Iterator[None]:
-        """Connects anew after any trouble: a Ray that was restarted has other nodes.
+        """Connects again after an error: a restarted Ray has other nodes.
 
-        Ray raises many things, RpcError and ValueError among them. To a GCS that is gone its client
-        talks for a minute and then ends this process: see first whether anybody listens.
+        Ray raises many things, RpcError and ValueError among them. If the GCS is gone its client
+        tries for a minute and then ends this process: so check first whether the port answers.
         """
         try:
             host, _, port = self._address.rpartition(":")
@@ -96,7 +95,7 @@ class RayNode:
             self._lose()
             if not self.node_id:
                 raise
-            raise EngineError(str(error)) from None  # that of a Ray which is starting yet
+            raise EngineError(str(error)) from None  # from a Ray that is still starting
         except Exception as error:
             self._lose()
             text = " ".join(str(error).split())[:200]
@@ -124,10 +123,10 @@ class RayNode:
         given = self._resize(cores)
         if self._gate is None:
             self._gate = Gate(self._address, self.node_id)
-        if grace_s > 0 or given <= cores:  # the gate is ready by the time it is needed
+        if grace_s > 0 or given <= cores:  # the gate is ready when it is needed
             return
         workers = self._busy_workers()
-        if not workers:  # those that start yet are found in the next turn
+        if not workers:  # the next turn finds those that are starting
             return
         try:
             with self._gate.shut(*self._all_of_it()):
@@ -150,19 +149,19 @@ class RayNode:
         return math.ceil(self._total), cpus, resources
 
     def _wait_below(self, given: float, cores: int) -> float:
-        """What is given out once it is less than ``given``, or patience has ended."""
+        """What is given out, once that is less than ``given`` or ``_PATIENCE_S`` has passed."""
         until_s = time.monotonic() + _PATIENCE_S
         while (left := self._resize(cores)) >= given and time.monotonic() < until_s:
-            time.sleep(_LOOK_S)
+            time.sleep(_POLL_S)
         return left
 
     def _resize(self, cores: int) -> float:
-        """The node's total then: ``cores``, or more if more are given out."""
+        """The node's new total: ``cores``, or more if more are given out."""
         with self._asking("ray: resize"):
-            told = self._gcs.resize_raylet_resource_instances(
+            totals = self._gcs.resize_raylet_resource_instances(
                 self.node_id, {self._resource: float(cores)}
             )
-        self._total = float(told.get(self._resource, 0.0))
+        self._total = float(totals.get(self._resource, 0.0))
         return self._total
 
     def verify(self) -> int | None:
@@ -197,7 +196,7 @@ class RayNode:
 
 
 def _choose(nodes: list[dict[str, Any]], wanted: str | None, address: str) -> tuple[str, str]:
-    """(id, socket of its raylet) of the node meant."""
+    """(id, socket of its raylet) of the chosen node."""
     here = [
         node
         for node in nodes

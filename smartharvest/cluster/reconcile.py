@@ -1,7 +1,7 @@
 """How an engine follows a node's capacity: level-triggered, with hysteresis. Pure.
 
-Whatever happened before - an engine that forgot, an adapter that was restarted - one look at what
-is offered, advertised and in use says what is to be done next.
+Whatever happened before (the engine lost the number, the adapter was restarted), the next step
+follows from what is offered, advertised and in use now.
 """
 
 from __future__ import annotations
@@ -11,30 +11,30 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Hysteresis:
-    """How eagerly capacity is followed, in seconds."""
+    """How fast the engine follows the capacity, in seconds."""
 
     grow_after_s: float = 2.0
-    """More must have been offered for so long; the least offered in that time is advertised."""
+    """More must have been offered for this long; the least offered in that time is advertised."""
     shrink_after_s: float = 0.0
-    """Less must have been offered for so long; the most offered in that time is advertised."""
+    """Less must have been offered for this long; the most offered in that time is advertised."""
     grace_s: float = 5.0
-    """Jobs above the capacity have so long to end by themselves."""
+    """Time for jobs above the capacity to end by themselves."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What is to be done now."""
+    """What to do now."""
 
     advertise: int | None
-    """Tell the engine this number of cores; None: it is told already."""
+    """Set this number of cores; None: the engine has it already."""
     shed: int | None
     """Bring the use down to this many cores; None: nothing is above the capacity."""
     grace_s: float
-    """What is left of the grace for those to be shed; 0: end them."""
+    """What is left of the grace for the work above; 0: end it."""
 
 
 class Reconciler:
-    """Turns offers into steps; ``guaranteed`` cores are offered whatever happens."""
+    """Turns offers into steps; never below ``guaranteed`` cores."""
 
     def __init__(self, hysteresis: Hysteresis, guaranteed: int) -> None:
         self.hysteresis = hysteresis
@@ -50,16 +50,16 @@ class Reconciler:
     def step(
         self, now_s: float, offered: int, in_use: int, advertised: int | None, present: int = 0
     ) -> Step:
-        """``advertised`` as read back from the engine; None if it cannot tell.
+        """``advertised`` is read back from the engine; None if unknown.
 
-        ``present`` cores are there at the moment. Where an offer is a cautious promise, work beyond
-        it goes on as long as it has cores.
+        ``present`` cores are there at the moment: work beyond a cautious offer goes on as long as
+        it has cores.
         """
         self._follow(now_s, max(offered, self.guaranteed))
         # While more is in use than there should be, no more than that is advertised, and no less:
         # engines refuse or miscount a capacity below what they have given out.
-        told = max(self.goal, min(in_use, advertised if advertised is not None else in_use))
-        advertise = told if told != advertised else None
+        cores = max(self.goal, min(in_use, advertised if advertised is not None else in_use))
+        advertise = cores if cores != advertised else None
         if in_use <= max(self.goal, present):
             self._over_since_s = None
             return Step(advertise, None, self.hysteresis.grace_s)

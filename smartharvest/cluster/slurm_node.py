@@ -1,12 +1,12 @@
-"""A Slurm node whose cores for one partition follow the harvest.
+"""A Slurm node whose cores for one partition follow the lent cores.
 
 The CPUs of a running node cannot change; a generic resource's count on the node and the partition's
 ``MaxCPUsPerNode`` can, for jobs that start from then on. Both are lost when slurmctld is
 reconfigured or restarted, so they are read back in every turn. A count below what is in use makes
-slurmctld miscount ("GRES count underflow"): no count below that is ever told. The limit may be, and
+slurmctld miscount ("GRES count underflow"), so the count never goes below that. The limit may, and
 goes first: Slurm gives a core to the next job as soon as another has left it. Jobs above the
 capacity are requeued, the youngest first; Slurm starts them again later (``requeue_delay``).
-Tried with Slurm 22.05.
+Tested with Slurm 22.05.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ class _Job:
 class SlurmNode:
     """Implements engine.Engine for ``node`` in ``partition``; ``gres`` is the resource's name.
 
-    Raises ConfigError for names that cannot be and for a node or partition that is not there,
-    EngineError if slurmctld does not answer.
+    Raises ConfigError for invalid names and for a missing node or partition, EngineError if
+    slurmctld does not answer.
     """
 
     def __init__(self, node: str, partition: str, gres: str | None) -> None:
         for option, name in (("--node", node), ("--partition", partition), ("--gres", gres or "x")):
             if not _NAME.fullmatch(name):
-                raise ConfigError(f"adapter slurm: {option}: {name!r} is no name of Slurm's")
+                raise ConfigError(f"adapter slurm: {option}: {name!r} is no valid Slurm name")
         self._node, self._partition, self._gres = node, partition, gres
         self._shown("node", node, r"NodeName=(\S+)")
         self.verify()
@@ -53,11 +53,11 @@ class SlurmNode:
 
     def shed(self, cores: int, grace_s: float) -> None:
         """The limit may be below what is in use, so no job starts meanwhile; the count follows."""
-        if self._told_limit() != str(cores):
+        if self._limit_now() != str(cores):
             self._limit(cores)
         jobs = sorted(self._jobs(), key=lambda job: job.started, reverse=True)
         used = sum(job.cores for job in jobs)
-        if self._told_count() != str(max(cores, used)):
+        if self._count_now() != str(max(cores, used)):
             self._count(max(cores, used))
         for job in jobs if grace_s <= 0 else ():
             if used <= cores:
@@ -66,11 +66,11 @@ class SlurmNode:
             used -= job.cores
 
     def verify(self) -> int | None:
-        limit = self._told_limit()
-        return int(limit) if limit.isdigit() and self._told_count() in (None, limit) else None
+        limit = self._limit_now()
+        return int(limit) if limit.isdigit() and self._count_now() in (None, limit) else None
 
     def close(self) -> None:
-        """Nothing is held."""
+        """There is no connection."""
 
     def _limit(self, cores: int) -> None:
         _slurm("scontrol", "update", f"partitionname={self._partition}", f"maxcpuspernode={cores}")
@@ -79,10 +79,10 @@ class SlurmNode:
         if self._gres:
             _slurm("scontrol", "update", f"nodename={self._node}", f"gres={self._gres}:{cores}")
 
-    def _told_limit(self) -> str:
+    def _limit_now(self) -> str:
         return self._shown("partition", self._partition, r"MaxCPUsPerNode=(\d+|UNLIMITED)")
 
-    def _told_count(self) -> str | None:
+    def _count_now(self) -> str | None:
         """None without a generic resource."""
         if not self._gres:
             return None
@@ -93,7 +93,7 @@ class SlurmNode:
     def _shown(self, kind: str, name: str, pattern: str) -> str:
         found = re.search(pattern, _slurm("scontrol", "--oneliner", "show", kind, name))
         if found is None:
-            raise EngineError(f"slurm: {kind} {name} does not tell {pattern.split('=')[0]}")
+            raise EngineError(f"slurm: {kind} {name} does not show {pattern.split('=')[0]}")
         return found[1]
 
     def _jobs(self) -> list[_Job]:
@@ -119,8 +119,8 @@ def _slurm(*command: str) -> str:
     except subprocess.TimeoutExpired:
         raise EngineError(f"{command[0]}: no answer within {_TIMEOUT_S:g} s") from None
     if ran.returncode != 0:
-        said = " ".join((ran.stderr or ran.stdout).split())[:200]
-        if said.endswith("not found"):
-            raise ConfigError(f"adapter slurm: {said}")
-        raise EngineError(f"{' '.join(command[:3])}: {said}")
+        answer = " ".join((ran.stderr or ran.stdout).split())[:200]
+        if answer.endswith("not found"):
+            raise ConfigError(f"adapter slurm: {answer}")
+        raise EngineError(f"{' '.join(command[:3])}: {answer}")
     return ran.stdout

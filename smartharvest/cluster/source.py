@@ -1,4 +1,4 @@
-"""Where an adapter learns what the node can promise: the agent's socket, or its HTTP page."""
+"""Sources of what the node can promise: the agent's socket, or its HTTP page."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from smartharvest.errors import RightsError, SmartHarvestError
-from smartharvest.telemetry.client import NoAgent, ask, socket_path, sockets
+from smartharvest.telemetry.client import NoAgent, ask, not_one, socket_path, sockets
 from smartharvest.telemetry.protocol import LONGEST_ANSWER, ProtocolError
 
 Source = Callable[[], dict[str, Any]]
-"""The capacity document as monitor.py tells it. Raises NoCapacity."""
+"""Returns the capacity document of agent/promise.py. Raises NoCapacity."""
 
 TIMEOUT_S = 1.0
 
@@ -25,7 +25,7 @@ class NoCapacity(SmartHarvestError):
 
 
 def from_socket(state_dir: str, pid: int | None) -> Source:
-    """Asks the one agent that runs there, whichever process that is by then."""
+    """Asks the one agent that runs there at the time of the call."""
 
     def source() -> dict[str, Any]:
         try:
@@ -34,23 +34,19 @@ def from_socket(state_dir: str, pid: int | None) -> Source:
             for path in paths:
                 try:
                     answers.append(ask(path, "capacity", {}, TIMEOUT_S))
-                except NoAgent:  # a killed one's
+                except NoAgent:  # it was killed
                     continue
         except (RightsError, TimeoutError, ProtocolError, OSError) as error:
             raise NoCapacity(str(error)) from None
         if len(answers) != 1:
-            raise NoCapacity(
-                f"no agent runs in {state_dir}; start one, or name its --state-dir"
-                if not answers
-                else f"{len(answers)} agents run in {state_dir}; choose one with --pid"
-            )
+            raise NoCapacity(not_one(state_dir, len(answers)))
         return _checked(answers[0], state_dir)
 
     return source
 
 
 def from_http(url: str) -> Source:
-    """Asks the page beside the agent's metrics."""
+    """Asks the agent's page ``/capacity``."""
 
     def source() -> dict[str, Any]:
         try:
@@ -69,5 +65,5 @@ def _checked(document: Any, where: str) -> dict[str, Any]:
     if not isinstance(cores, dict) or not all(
         isinstance(cores.get(name), int) for name in ("now", "guaranteed", "promised")
     ):
-        raise NoCapacity(f"{where}: this is no capacity document")
+        raise NoCapacity(f"{where}: the answer is no capacity document")
     return cast(dict[str, Any], document)

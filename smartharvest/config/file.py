@@ -1,7 +1,7 @@
 """Configuration files as text: which files, which keys on which lines, and what is no TOML.
 
-Knows nothing of the settings; what a key means is config.py's. Everything wrong is collected, so
-that the user hears of all of it at once.
+Knows no setting; what a key means is in settings.py. All problems are collected, so that the user
+sees them at once.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import Any
 
 LARGEST_FILE_BYTES = 1 << 18
-"""A configuration is a page or two; what is larger is something else."""
+"""A configuration is a page or two; a larger file is something else."""
+EXPERT = "expert"
+"""The section whose keys are settings, too; the keys of any other are not read."""
 
 _ASSIGNMENT = re.compile(r"""\s*(?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*')\s*=""")
 _TABLE = re.compile(r"\s*\[")
@@ -25,7 +27,7 @@ _AT_LINE = re.compile(r"\s*\(at (?:line (\d+), column \d+|end of document)\)$")
 
 @dataclass(frozen=True)
 class Problem:
-    """Something wrong with a configuration, said so that it can be mended."""
+    """Something wrong with a configuration."""
 
     text: str
     """``key: what is wrong; what to do``"""
@@ -46,6 +48,8 @@ class Entry:
     value: Any
     file: str
     line: int | None
+    expert: bool = False
+    """Whether it is in the section ``[expert]``."""
 
     @property
     def origin(self) -> str:
@@ -123,8 +127,30 @@ def _parse(file: str, text: str) -> tuple[list[Entry], list[Problem]]:
         table = loads(text)
     except tomllib.TOMLDecodeError as error:
         return _salvage(file, text, error)
-    lines = {key: line for line, part in _statements(text) for key in part}
-    return [Entry(key, value, file, lines.get(key)) for key, value in table.items()], []
+    lines = {
+        (expert, key): line
+        for line, section, part in _statements(text)
+        for expert, key, _ in _keys(section, part)
+    }
+    return [
+        Entry(key, value, file, lines.get((expert, key)), expert)
+        for expert, key, value in _keys("", table)
+    ], []
+
+
+def _keys(section: str, table: dict[str, Any]) -> Iterator[tuple[bool, str, Any]]:
+    """(whether it is an expert's, key, value) of what ``table`` says below the line of a section.
+
+    The root of the file has the section "".
+    """
+    for key, value in table.items():
+        if section:
+            if section == EXPERT:
+                yield True, key, value
+        elif key == EXPERT and isinstance(value, dict):
+            yield from ((True, *item) for item in value.items())
+        else:
+            yield False, key, value
 
 
 def loads(text: str) -> dict[str, Any]:
@@ -149,44 +175,56 @@ def _is_too_large(value: Any) -> bool:
     return isinstance(value, int) and value.bit_length() > 64
 
 
-def _statements(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    """(line it starts on, what it says) of each statement of a valid TOML text.
+def _statements(text: str) -> Iterator[tuple[int, str, dict[str, Any]]]:
+    """(line it starts on, section it is in, what it says) of each statement of a valid TOML text.
 
-    Keys within a table are not told apart: no setting is one.
+    The line that begins a section is a statement of the root.
     """
     pending: list[str] = []
-    start = 1
+    start, section = 1, ""
     for number, line in enumerate(_lines(text), 1):
         if not pending:
             start = number
         pending.append(line)
         try:
-            said = loads("".join(pending))
+            statement = loads("".join(pending))
         except tomllib.TOMLDecodeError:
             continue  # goes on on the next line
         pending = []
-        yield start, said
-        if _TABLE.match(line):
-            return
+        if _TABLE.match(line) and start == number:
+            section = _section(statement)
+            yield start, "", statement
+        else:
+            yield start, section, statement
+
+
+def _section(statement: dict[str, Any]) -> str:
+    """The name in the line that begins a section, such as ``expert``."""
+    ((name, value),) = statement.items()
+    return name if value == {} else "?"
 
 
 def _salvage(
     file: str, text: str, error: tomllib.TOMLDecodeError
 ) -> tuple[list[Entry], list[Problem]]:
     """The statements of an invalid TOML text that are sound, and each that is not."""
-    entries: dict[str, Entry] = {}
+    entries: dict[tuple[bool, str], Entry] = {}
     problems: list[Problem] = []
+    section = ""
     for start, part in _pieces(text):
         try:
-            said = loads(part)
+            statement = loads(part)
         except tomllib.TOMLDecodeError as wrong:
             problems.append(_toml_problem(file, start, wrong))
             continue
-        for key, value in said.items():
-            if key in entries:
-                before = entries[key].line
+        is_header = statement and _TABLE.match(part)
+        for expert, key, value in _keys("" if is_header else section, statement):
+            if (expert, key) in entries:
+                before = entries[expert, key].line
                 problems.append(Problem(f"{key}: given on line {before} already", file, start))
-            entries[key] = Entry(key, value, file, start)
+            entries[expert, key] = Entry(key, value, file, start, expert)
+        if is_header:
+            section = _section(statement)
     return list(entries.values()), problems or [_toml_problem(file, 1, error)]
 
 

@@ -6,22 +6,24 @@ import json
 import textwrap
 from collections.abc import Iterable, Iterator
 from dataclasses import Field
+from itertools import pairwise
 from typing import Any
 
 from smartharvest.config.durations import format_duration
-from smartharvest.config.settings import FIELDS, LIVE, Effective
+from smartharvest.config.file import EXPERT
+from smartharvest.config.settings import FIELDS, Effective
 from smartharvest.config.sizes import format_size
 from smartharvest.host.cpulist import format_cpulist
 
-_SECTIONS = {
+_TITLES = {
     "primary": "Who shares, and what",
-    "window": "Deciding",
-    "long_term": "The long-term safeguard",
-    "sensor": "Seeing and polling",
-    "park": "The elastic group",
-    "guardian": "The agent itself",
+    "policy": "Deciding",
+    "order": "Lending",
+    "duration": "The agent",
+    "audit_log": "Reporting",
+    "decisions": "For experiments, and to repeat the paper",
 }
-"""Title of the part of the file that begins with this setting."""
+"""Title of the section that begins with this setting; the last is the expert's."""
 
 _EXAMPLES = {
     "primary": '["cgroup:web"]',
@@ -37,6 +39,14 @@ _EXAMPLES = {
 """What to write where there is no default to show."""
 
 
+def sections() -> Iterator[tuple[str, list[str]]]:
+    """(title, names of its settings) of each section, the expert's last."""
+    names = list(FIELDS)
+    starts = [*map(names.index, _TITLES), len(names)]
+    for title, (start, end) in zip(_TITLES.values(), pairwise(starts), strict=True):
+        yield title, names[start:end]
+
+
 def example_text() -> str:
     """A configuration file with every setting documented.
 
@@ -50,22 +60,29 @@ def example_text() -> str:
         "# order) are read after this one, and win key by key.",
         "#",
         "# Check it with `smartharvest check-config FILE`. SIGHUP makes a running agent read it",
-        "# again: a file with a mistake changes nothing. What is marked [restarts] takes effect by",
-        "# giving everything back and starting anew, all else while lending goes on.",
+        "# again: a file with a mistake changes nothing. For a setting marked [restarts] the agent",
+        "# gives everything back and starts again; all others change while it lends.",
     ]
-    for name, item in FIELDS.items():
-        if name in _SECTIONS:
-            lines += ["", f"# ---- {_SECTIONS[name]} " + "-" * (75 - len(_SECTIONS[name]))]
-        lines.append("")
-        mark = "" if name in LIVE else " [restarts]"
-        lines += textwrap.wrap(
-            item.metadata["help"] + mark, 98, initial_indent="# ", subsequent_indent="# "
-        )
-        required = name in ("primary", "elastic")
-        has_default = item.default not in (None, ())
-        value = format_value(item, item.default) if has_default else _EXAMPLES[name]
-        lines.append(f"{'' if required else '# '}{name} = {value}")
+    for title, names in sections():
+        if FIELDS[names[0]].metadata["expert"]:
+            lines += ["", f"# {title}; no other setting is read below this line.", f"[{EXPERT}]"]
+        else:
+            lines += ["", f"# ---- {title} " + "-" * (75 - len(title))]
+        for name in names:
+            lines += ["", *_commented(name)]
     return "\n".join(lines) + "\n"
+
+
+def _commented(name: str) -> list[str]:
+    item = FIELDS[name]
+    mark = " [restarts]" if item.metadata["applies"] == "restart" else ""
+    words = textwrap.wrap(
+        item.metadata["help"] + mark, 98, initial_indent="# ", subsequent_indent="# "
+    )
+    has_default = item.default not in (None, ())
+    value = format_value(item, item.default) if has_default else _EXAMPLES[name]
+    required = name in ("primary", "elastic")
+    return [*words, f"{'' if required else '# '}{name} = {value}"]
 
 
 def effective_text(effective: Effective) -> str:
@@ -74,14 +91,17 @@ def effective_text(effective: Effective) -> str:
     Without those that are not set; reading it gives the same settings.
     """
     lines = []
-    for name, item in FIELDS.items():
-        value = getattr(effective.settings, item.name)
-        if value in (None, ()):
-            lines.append((f"# {name} is not set", ""))
-        else:
-            lines.append(
-                (f"{name} = {format_value(item, value)}", effective.origins.get(name, "default"))
-            )
+    for _, names in sections():
+        if FIELDS[names[0]].metadata["expert"]:
+            lines.append((f"[{EXPERT}]", ""))
+        for name in names:
+            item = FIELDS[name]
+            value = getattr(effective.settings, item.name)
+            if value in (None, ()):
+                lines.append((f"# {name} is not set", ""))
+            else:
+                origin = effective.origins.get(name, "default")
+                lines.append((f"{name} = {format_value(item, value)}", origin))
     width = min(44, max(len(text) for text, _ in lines))
     return "".join(
         f"{text.ljust(width)}  # {_one_line(origin)}\n" if origin else f"{text}\n"

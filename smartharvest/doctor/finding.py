@@ -1,4 +1,4 @@
-"""What a check says, and what it looks at: files below a root, and nothing else."""
+"""The result of a check, and its only input: the files below a root."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ class Finding:
     status: Status
     found: str
     why: str
-    """Why it matters to harvesting."""
-    mend: str | None = None
-    """A command, or what to do, that mends it; None where nothing needs mending."""
+    """Why it matters to lending."""
+    fix: str | None = None
+    """A command, or what to do; None if nothing needs fixing."""
 
 
 @dataclass(frozen=True)
 class Host:
-    """A host's files below ``root``: ``/``, or a made tree with what a host would have there.
+    """A host's files below ``root``: ``/``, or a fake tree.
 
-    Nothing raises: a file that cannot be read is None, as it is where the kernel has no such thing.
+    Nothing raises: an unreadable file is None, like one the kernel does not have.
     """
 
     root: str = "/"
@@ -37,7 +37,7 @@ class Host:
         return os.path.join(self.root, path.lstrip("/"))
 
     def read(self, path: str) -> str | None:
-        """The file's text without the blanks around it, at most a megabyte."""
+        """The file's text without surrounding blanks, at most a megabyte."""
         contents = self.read_bytes(path)
         return None if contents is None else contents.decode(errors="replace").strip()
 
@@ -59,7 +59,7 @@ class Host:
         return os.path.exists(self.path(path))
 
     def names(self, path: str) -> list[str]:
-        """The entries of a directory, sorted; none if it cannot be read."""
+        """The entries of a directory, sorted; none if it is unreadable."""
         try:
             return sorted(os.listdir(self.path(path)))
         except OSError:
@@ -72,7 +72,7 @@ class Host:
             return None
 
     def commands(self) -> dict[str, int]:
-        """Name -> process id of the processes there are, one of each name."""
+        """Name -> process id of the running processes, one for each name."""
         return {
             comm: int(name)
             for name in self.names("/proc")

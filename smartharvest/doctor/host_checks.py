@@ -1,4 +1,4 @@
-"""All checks, in the order they are told."""
+"""All checks, in the order of the report."""
 
 from __future__ import annotations
 

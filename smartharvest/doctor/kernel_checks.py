@@ -28,7 +28,7 @@ _CAPABILITIES = {
 
 
 def check_kernel(host: Host) -> Iterator[Finding]:
-    """Linux 5.15 has cpu.idle, 4.14 what cannot be done without."""
+    """Linux 5.15 has cpu.idle; 4.14 has what the agent needs at least."""
     release = host.read("/proc/sys/kernel/osrelease") or ""
     version = kernels.parse_release(release)
     why = "cpu.idle, the first protection of the primary, came with Linux 5.15"
@@ -43,15 +43,15 @@ def check_kernel(host: Host) -> Iterator[Finding]:
 
 
 def check_kernel_options(host: Host) -> Iterator[Finding]:
-    """The options of the running kernel, where it tells them."""
+    """The options of the running kernel, where it shows them."""
     options = _kernel_options(host)
     if options is None:
         yield Finding(
             "kernel options",
             "ok",
-            "neither /proc/config.gz nor /boot/config-* is readable; the other checks look for "
-            "what they bring",
-            "cpusets, BPF and schedstat can be left out of a kernel",
+            "neither /proc/config.gz nor /boot/config-* is readable; the other checks test what "
+            "the options bring",
+            "a kernel can be built without cpusets, BPF and schedstat",
         )
         return
     missing = [name for name in WANTED_OPTIONS if options.get(name, "n") == "n"]
@@ -66,7 +66,7 @@ def check_kernel_options(host: Host) -> Iterator[Finding]:
         )
     if not missing:
         yield Finding(
-            "kernel options", "ok", f"{', '.join(WANTED_OPTIONS)} are on", "all that is asked for"
+            "kernel options", "ok", f"{', '.join(WANTED_OPTIONS)} are on", "the agent uses them"
         )
 
 
@@ -102,7 +102,7 @@ def cgroup_mounts(host: Host) -> list[tuple[str, int, list[str]]]:
 
 
 def check_cgroups(host: Host) -> Iterator[Finding]:
-    """Where the cpuset, cpu and freezer controllers are."""
+    """Where the cpuset, cpu and freezer controllers are mounted."""
     why = "cores are moved with the cpuset controller, cpu.idle needs the cpu controller"
     mounts = cgroup_mounts(host)
     v1 = {controller: point for point, version, names in mounts for controller in names}
@@ -115,7 +115,7 @@ def check_cgroups(host: Host) -> Iterator[Finding]:
                     "cgroups",
                     "warning",
                     f"no {controller} hierarchy is mounted",
-                    f"it is what {use} is for",
+                    f"{use} needs it",
                     f"mount -t cgroup -o {controller} none /sys/fs/cgroup/{controller}",
                 )
         return
@@ -148,7 +148,7 @@ def _check_v2(host: Host, mount: str, why: str) -> Iterator[Finding]:
 
 
 def capabilities(host: Host) -> frozenset[str] | None:
-    """The effective ones of this process among those that matter here; None if not to be read."""
+    """The effective ones of this process among those that matter here; None if unreadable."""
     match = re.search(
         r"^CapEff:\s*([0-9a-f]{1,16})$", host.read("/proc/self/status") or "", re.MULTILINE
     )
@@ -159,10 +159,10 @@ def capabilities(host: Host) -> frozenset[str] | None:
 
 
 def check_rights(host: Host) -> Iterator[Finding]:
-    """Capabilities of whoever asks: run the doctor as the agent will run."""
+    """Capabilities of this process: run the doctor as the user the agent will have."""
     held = capabilities(host)
     if held is None:
-        yield Finding("rights", "warning", "/proc/self/status tells no capabilities", "-")
+        yield Finding("rights", "warning", "/proc/self/status shows no capabilities", "-")
         return
     uses: dict[str, tuple[Status, str]] = {
         "CAP_DAC_OVERRIDE": ("failure", "to write the groups' files, unless they are yours"),
@@ -182,7 +182,7 @@ def check_rights(host: Host) -> Iterator[Finding]:
 
 def check_bpf(host: Host) -> Iterator[Finding]:
     """What the in-kernel sensor needs beyond rights."""
-    why = "the in-kernel sensor is exact and costs 1 % of a core; /proc costs 15 % and sees less"
+    why = "the in-kernel sensor is exact for 1 % of a core; /proc costs 15 to 65 % and sees less"
     if not host.exists("/sys/kernel/btf/vmlinux"):
         yield Finding(
             "bpf", "warning", "/sys/kernel/btf/vmlinux is missing", why,
@@ -250,25 +250,25 @@ def check_realtime(host: Host) -> Iterator[Finding]:
 
 
 def check_preemption(host: Host) -> Iterator[Finding]:
-    """Whether a task that is in the kernel can be made to leave its CPU.
+    """Whether the kernel preempts a system call.
 
-    Of the models of kernel/Kconfig.preempt, ``full`` and ``lazy`` preempt it (the latter at the
-    next tick); ``voluntary`` and ``none`` wait for it to ask.
+    Of the models of kernel/Kconfig.preempt, ``full`` and ``lazy`` do (the latter at the next tick);
+    ``voluntary`` and ``none`` wait until the call yields.
     """
     why = (
-        "a core comes back when the batch leaves the kernel or asks; a system call held one for "
-        "5 to 13 ms where the model was none"
+        "a core comes back only when the batch leaves the kernel or yields; with model none a "
+        "system call held one for 5 to 13 ms"
     )
     model, dynamic = _preemption(host)
     if model is None:
-        found = "the kernel does not tell whether it preempts system calls"
+        found = "the kernel does not show whether it preempts system calls"
         yield Finding("preemption", "ok", found, why)
     elif model in ("full", "lazy", "rt"):
         yield Finding("preemption", "ok", f"the kernel's model is {model}", why)
     else:
-        mend = "boot with preempt=full" if dynamic else "boot a kernel with CONFIG_PREEMPT_DYNAMIC"
+        fix = "boot with preempt=full" if dynamic else "boot a kernel with CONFIG_PREEMPT_DYNAMIC"
         found = f"the kernel's model is {model}: no system call is preempted"
-        yield Finding("preemption", "warning", found, why, mend)
+        yield Finding("preemption", "warning", found, why, fix)
 
 
 def _preemption(host: Host) -> tuple[str | None, bool]:

@@ -13,7 +13,7 @@ CPUS = "/sys/devices/system/cpu"
 SLOWEST_WAKE_US = 100
 MOST_STEAL = 0.01
 FIRST_LENT = 6
-"""So many cores of the order are named."""
+"""How many cores of the order are named."""
 
 
 def _cpus(host: Host) -> list[str]:
@@ -21,13 +21,13 @@ def _cpus(host: Host) -> list[str]:
 
 
 def check_cpus(host: Host) -> Iterator[Finding]:
-    """How many there are."""
+    """How many CPUs are online."""
     online = host.read(f"{CPUS}/online") or "?"
     count = sum(1 for name in _cpus(host) if host.read(f"{CPUS}/{name}/online") != "0")
     why = "busy + 1 cores stay with the primary: on two, only its pauses can be lent"
     status: Status = "ok" if count > 2 else "warning"
-    mend = None if count > 2 else "use a machine with more cores, or expect little"
-    yield Finding("cpus", status, f"{count} online ({online})", why, mend)
+    fix = None if count > 2 else "use a machine with more cores, or expect little"
+    yield Finding("cpus", status, f"{count} online ({online})", why, fix)
 
 
 def check_smt(host: Host) -> Iterator[Finding]:
@@ -50,7 +50,9 @@ def check_order(host: Host) -> Iterator[Finding]:
     topology, online = _topology(host), _online(host)
     order = topology.lend_order(online - topology.isolated.keys())
     first = [format_cpulist(core) for core in order]
-    because = "; ".join(remarks(topology, online, whole_cores=len(first) > 1)) or "all are alike"
+    because = (
+        "; ".join(remarks(topology, online, whole_cores=len(first) > 1)) or "all CPUs are alike"
+    )
     more = ", ..." if len(first) > FIRST_LENT else ""
     yield Finding(
         "order", "ok", f"cores would be lent as {', '.join(first[:FIRST_LENT])}{more} ({because})",
@@ -70,7 +72,7 @@ def _topology(host: Host) -> Topology:
 
 
 def check_isolated(host: Host) -> Iterator[Finding]:
-    """isolcpus and nohz_full: CPUs on which nobody balances."""
+    """isolcpus and nohz_full: CPUs on which the scheduler does not balance."""
     isolated = host.read(f"{CPUS}/isolated") or ""
     nohz = (host.read(f"{CPUS}/nohz_full") or "").removeprefix("(null)").strip()
     why = "the scheduler does not balance on isolated CPUs: batch threads would pile up on one"
@@ -118,7 +120,7 @@ def check_frequency(host: Host) -> Iterator[Finding]:
         if governor
     }
     if governors <= {"performance", "schedutil"}:
-        found = ", ".join(sorted(governors)) or "none: the frequency is not the kernel's to choose"
+        found = ", ".join(sorted(governors)) or "none: the kernel does not choose the frequency"
         yield Finding("governor", "ok", found, why)
     else:
         yield Finding(
@@ -131,7 +133,7 @@ def check_halt_polling(host: Host) -> Iterator[Finding]:
     """Polling before a vCPU sleeps looks like work from outside."""
     parameter = "/sys/module/kvm/parameters/halt_poll_ns"
     polling_ns = host.read_int(parameter)
-    why = "an idle vCPU looks busy for as long: the guest's idle cores are not seen"
+    why = "an idle vCPU looks busy while KVM polls: the agent does not see the guest's idle cores"
     if polling_ns:
         yield Finding(
             "halt polling", "warning", f"kvm polls for {polling_ns / 1000:g} us", why,
@@ -156,7 +158,7 @@ def check_clock(host: Host) -> Iterator[Finding]:
     if clock in ("hpet", "acpi_pm", "jiffies", "refined-jiffies"):
         yield Finding("clock", "warning", f"the clock source is {clock}", why, f"echo tsc > {path}")
     else:
-        yield Finding("clock", "ok", f"the clock source is {clock or 'not told'}", why)
+        yield Finding("clock", "ok", f"the clock source is {clock or 'unknown'}", why)
 
 
 def check_steal(host: Host) -> Iterator[Finding]:
@@ -172,5 +174,5 @@ def check_steal(host: Host) -> Iterator[Finding]:
         return
     share = times[7] / sum(times[:8])
     status: Status = "warning" if share > MOST_STEAL else "ok"
-    mend = "ask for dedicated cores" if status == "warning" else None
-    yield Finding("steal time", status, f"{share:.2%} of all time since boot", why, mend)
+    fix = "ask for dedicated cores" if status == "warning" else None
+    yield Finding("steal time", status, f"{share:.2%} of all time since boot", why, fix)

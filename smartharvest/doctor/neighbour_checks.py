@@ -1,4 +1,4 @@
-"""Who else is on the host: managers of cpusets, and what this project left or needs there."""
+"""What else is on the host: managers of cpusets, and what this project left or needs there."""
 
 from __future__ import annotations
 
@@ -20,12 +20,14 @@ _MANAGERS = {
     "irqbalance": "it moves interrupts to idle cores, lent ones too",
     "numad": "it moves processes between memory nodes and CPUs",
 }
-"""Command -> what it does that concerns us."""
+"""Command -> what it does that affects the agent."""
 
 
 def check_managers(host: Host) -> Iterator[Finding]:
     """Other programs that write cpusets or affinities."""
-    why = "two who write the same cpuset undo each other's work; the agent gives up when it sees it"
+    why = (
+        "two programs that write one cpuset undo each other's work; the agent stops if it sees that"
+    )
     running = host.commands()
     found = False
     if "kubelet" in running:
@@ -51,8 +53,8 @@ def check_managers(host: Host) -> Iterator[Finding]:
         found = True
         yield Finding(
             "other managers", "ok", "systemd manages the groups of its units",
-            "a daemon-reload may rewrite them: the elastic group belongs in a slice of its own "
-            "with Delegate=yes, whose AllowedCPUs= nobody sets",
+            "a daemon-reload may rewrite them: put the elastic group into a slice of its own with "
+            "Delegate=yes and without AllowedCPUs=",
         )  # fmt: skip
     if not found:
         yield Finding("other managers", "ok", "none is running", why)
@@ -68,13 +70,13 @@ def _kubelet_policy(host: Host) -> str | None:
 
 
 def check_state_directory(host: Host) -> Iterator[Finding]:
-    """Where the journal goes: nobody else may write there."""
-    why = "the journal of original values is what restore trusts"
+    """The directory of the journal: no other user may write there."""
+    why = "restore trusts the journal of original values in it"
     mode = host.mode(STATE_DIRECTORY)
     if mode is None:
         parent = "/run"
         if host.exists(parent):
-            yield Finding("state directory", "ok", f"{STATE_DIRECTORY} will be made", why)
+            yield Finding("state directory", "ok", f"{STATE_DIRECTORY} will be created", why)
         else:
             yield Finding(
                 "state directory", "failure", f"{parent} does not exist", why,

@@ -5,5 +5,5 @@ import sys
 
 from smartharvest.guardian.process import main
 
-# Without the interpreter's tidying up: there is nothing to tidy.
+# Skips the interpreter's cleanup: there is nothing to clean up.
 os._exit(main(sys.argv[1:]))

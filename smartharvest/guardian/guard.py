@@ -19,7 +19,7 @@ class Guard:
     """A guardian process, started in a session of its own and a child of this process."""
 
     def __init__(self, charge: Charge) -> None:
-        """Starts it; ``wait_ready`` before anything is changed. Raises RightsError."""
+        """Starts the process; call ``wait_ready`` before changing anything. Raises RightsError."""
         package = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
         self._ready, theirs = os.pipe()
         try:
@@ -37,7 +37,7 @@ class Guard:
             os.close(self._ready)
             raise RightsError(
                 f"{sys.executable}: the guardian cannot be started: {error.strerror}; "
-                "go without it: --no-guardian"
+                "--no-guardian does without it"
             ) from error
         finally:
             os.close(theirs)
@@ -45,7 +45,7 @@ class Guard:
 
     @classmethod
     def watching(cls, pid: int) -> Guard | None:
-        """A child of this process that an earlier program has started; None if it is gone."""
+        """A child of this process that an earlier program started; None if it is gone."""
         guard = cls.__new__(cls)
         guard.pid, guard._ready = pid, -1
         try:
@@ -55,14 +55,14 @@ class Guard:
         return guard
 
     def wait_ready(self) -> None:
-        """Returns once it watches. Raises RightsError if it does not in time."""
+        """Returns once it watches. Raises RightsError after ``_START_S``."""
         if not self.is_ready(_START_S):
             raise RightsError(
-                "the guardian did not start; look for its message, or go without: --no-guardian"
+                "the guardian did not start; read its message above, or use --no-guardian"
             )
 
     def is_ready(self, within_s: float = 0.0) -> bool:
-        """Whether it watches, or does ``within_s`` from now."""
+        """Whether it watches, or starts to ``within_s`` from now."""
         if self._ready < 0:
             return True
         poller = select.poll()
@@ -82,7 +82,7 @@ class Guard:
         return not poller.poll(0)
 
     def end(self) -> None:
-        """Ends it, whatever state it is in: there is nothing left to guard."""
+        """Kills it: there is nothing left to guard."""
         if self._pidfd < 0:
             return
         with contextlib.suppress(ProcessLookupError):

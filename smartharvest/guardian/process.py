@@ -1,12 +1,12 @@
-"""The guardian: a small process that gives a host back when its agent cannot.
+"""The guardian: a small process that puts the host back when its agent cannot.
 
-It waits for the agent's death (a pidfd) and listens to its heartbeats (shared memory). Death by
-whatever signal: the elastic side shrinks to its minimum and, unless the operator wants it to stay
-there, every original comes back from the journal. Silence: see ``verdict``; the agent is killed and
-gone before anything is restored, so that one that is continued cannot write over it.
+It waits for the agent's death (a pidfd) and reads its heartbeats (shared memory). After a death it
+shrinks the elastic side to its minimum and, with ``--on-death restore``, puts every original back
+from the journal. After silence (see ``verdict``) it kills the agent first and restores when the
+agent is gone, so that a continued agent does not overwrite what was restored.
 
-It lives in a session of its own, so that what kills the agent's process group or closes its
-terminal leaves it alone, and imports no more than the journal needs. Its parent ends it once all is
+It has a session of its own, so that a signal to the agent's process group and the end of its
+terminal do not reach it, and imports only what the journal needs. Its parent ends it once all is
 restored; without a parent it ends by itself.
 """
 
@@ -45,35 +45,35 @@ _LOCK_PAUSE_S = 0.5
 
 @dataclass(frozen=True)
 class Charge:
-    """Whom to guard and how; travels as the process's arguments."""
+    """Which agent to guard, and how; passed as the arguments of the process."""
 
     journal: str
-    made_tree: str
-    """The root of a made tree; empty on a host."""
+    fake_tree: str
+    """The root of a fake tree; empty on a host."""
     restores: bool
-    """Whether the originals come back after a death, or the elastic side keeps its minimum."""
+    """After a death: put the originals back, or leave the elastic side its minimum."""
     limits: Limits
 
     def arguments(self) -> list[str]:
         limits = self.limits
         numbers = (self.restores, limits.shrink_after, limits.kill_after, limits.arrange_within)
-        return [self.journal, self.made_tree, *(str(int(number)) for number in numbers)]
+        return [self.journal, self.fake_tree, *(str(int(number)) for number in numbers)]
 
     @classmethod
     def parse(cls, arguments: list[str]) -> Charge:
-        journal, made_tree, *numbers = arguments
+        journal, fake_tree, *numbers = arguments
         restores, shrink_after, kill_after, arrange_within = map(int, numbers)
         return cls(
-            journal, made_tree, bool(restores), Limits(shrink_after, kill_after, arrange_within)
+            journal, fake_tree, bool(restores), Limits(shrink_after, kill_after, arrange_within)
         )
 
 
 class GuardianProcess:
-    """Watches the agent of one journal until it is gone, and what it left is in order."""
+    """Watches the agent of one journal until it has ended and the host is in order."""
 
     def __init__(self, charge: Charge) -> None:
         self._charge = charge
-        self._files = _files(charge.made_tree)
+        self._files = _files(charge.fake_tree)
         journal = read_journal(charge.journal)
         self._pid = journal.pid
         self._pidfd = _open_process(journal.pid, journal.start_time)
@@ -85,8 +85,8 @@ class GuardianProcess:
         self._killed = False
 
     def run(self) -> int:
-        """Returns when nothing is left to guard: 0, or 1 if something could not be put back."""
-        if self._pidfd is not None:  # it may have died while the guardian took another's place
+        """Returns when nothing is left to guard: 0, or 1 if something was not put back."""
+        if self._pidfd is not None:  # it may have died while this guardian started
             self._guard(self._pidfd)
         return self._after_death()
 
@@ -115,7 +115,7 @@ class GuardianProcess:
             self._confirm(look, missed, pidfd)
 
     def _shrink_if_running(self, look: Look) -> None:
-        """The agent changes its phase under the same lock: what it has put back stays so."""
+        """Under the lock of the phase: what an ending agent has put back stays so."""
         with self._page.locked(_PAGE_PATIENCE_S) as held:
             if held and self._page.phase is look.phase and self._shrink():
                 self._page.count_shrink()
@@ -125,20 +125,23 @@ class GuardianProcess:
                 )
 
     def _confirm(self, look: Look, missed: list[int], pidfd: int) -> None:
-        if self._killed:  # and still about to end: that is no way to fare
+        if self._killed:  # it is still ending
             return
         verdict = self._watch.judge(look.phase, self._health(missed))
         silent_ms = self._watch.silent_ns // 1_000_000
         if verdict is Verdict.STARVED:
-            # It may well be asleep for a moment before it is heard of, once it gets to run again.
+            # Once it runs again it may sleep for a moment before its next beat.
             self._watch.excuse()
             self._run_times = RunTimes()
             if not self._starving:
                 self._starving = True
                 self._page.count_starved()
-                _say(f"the agent (pid {self._pid}) got no CPU for {silent_ms} ms: left alone")
+                _say(
+                    f"the agent (pid {self._pid}) got no CPU for {silent_ms} ms; its cores are "
+                    "back, and it is not killed"
+                )
         elif verdict is Verdict.KILL:
-            _say(f"the agent (pid {self._pid}) has hung for {silent_ms} ms: killed")
+            _say(f"the agent (pid {self._pid}) has hung for {silent_ms} ms and was killed")
             self._killed = True
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(pidfd, signal.SIGKILL)
@@ -161,7 +164,7 @@ class GuardianProcess:
     # --- writing ---------------------------------------------------------------------------------
 
     def _shrink(self) -> bool:
-        """Leaves the elastic side its minimum, as far as the journal says how."""
+        """Shrinks the elastic side to its minimum, as far as the journal says how."""
         try:
             journal = read_journal(self._charge.journal)
         except (OSError, JournalError):
@@ -170,7 +173,7 @@ class GuardianProcess:
             try:
                 self._files.write(path, value)
             except OSError as error:
-                _say(f"{path}: {value!r} was refused: {error.strerror}")
+                _say(f"{path}: writing {value!r} was refused: {error.strerror}")
         cpus = journal.minimum_cpus
         confined = confine(journal.entries, cpus, self._files) if cpus else 0
         return bool(journal.minimum or confined)
@@ -189,25 +192,25 @@ class GuardianProcess:
                 "smartharvest restore, or the next agent"
             )
             return 0
-        report, told = RecoveryReport(), False
+        report, reported = RecoveryReport(), False
         while not recover_one(path, self._files, report):
-            if not told:
-                _say(f"{lock_path(path)}: somebody holds this lock; waiting to put things back")
-            told = True
+            if not reported:
+                _say(f"{lock_path(path)}: another process holds this lock; waiting to restore")
+            reported = True
             time.sleep(_LOCK_PAUSE_S)
         if report.restored:
             _say(f"the agent (pid {self._pid}) has died: put back {'; '.join(report.restored)}")
         for failure in [*report.failed, *report.damaged]:
-            _say(f"not put back: {failure}")
+            _say(f"not restored: {failure}")
         return int(bool(report.failed or report.damaged))
 
 
-def _files(made_tree: str) -> KernelFiles:
-    if not made_tree:
+def _files(fake_tree: str) -> KernelFiles:
+    if not fake_tree:
         return PosixFiles()
-    from smartharvest.host.cgroup.fake_kernel import FakeKernel  # a host's guardian does without
+    from smartharvest.host.cgroup.fake_kernel import FakeKernel  # not needed on a host
 
-    return FakeKernel(made_tree)
+    return FakeKernel(fake_tree)
 
 
 def _open_process(pid: int, start_time: int) -> int | None:
@@ -231,7 +234,7 @@ def _cpu_time_ns(pid: int, tid: int) -> int:
 
 
 def _wait_for_lock(path: str) -> int | None:
-    """The dead agent's lock; None if it is gone, or somebody else is at it for too long."""
+    """The dead agent's lock; None if its file is gone, or another process keeps it for too long."""
     deadline = time.monotonic() + OTHERS_MAY_TAKE_S
     try:
         while (lock := try_lock(path)) is None and time.monotonic() < deadline:
@@ -242,12 +245,12 @@ def _wait_for_lock(path: str) -> int | None:
 
 
 def _say(line: str) -> None:
-    with contextlib.suppress(OSError):  # whoever read our messages may be gone as well
+    with contextlib.suppress(OSError):  # the reader of our messages may be gone, too
         os.write(sys.stderr.fileno(), f"smartharvest: guardian: {line}\n".encode())
 
 
 def _make_punctual() -> None:
-    """In time on a loaded machine: real-time, in memory, and the last to be killed for memory."""
+    """Keeps up on a loaded machine: real-time, locked in memory, last to be killed for memory."""
     try:
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(_FIFO_PRIORITY))
     except OSError:
@@ -257,16 +260,16 @@ def _make_punctual() -> None:
         file.write("-1000")
     with contextlib.suppress(OSError), open("/proc/self/comm", "w") as file:
         file.write(NAME)
-    # What is used stays; what never is does not come.
+    # Pages stay once they are used; pages that are never used are not loaded.
     ctypes.CDLL(None).mlockall(_MCL_CURRENT | _MCL_FUTURE | _MCL_ONFAULT)
     gc.freeze()
     gc.disable()
 
 
 def main(arguments: list[str]) -> int:
-    """Says READY on its standard output once it watches."""
+    """Writes READY to its standard output once it watches."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
-        signal.signal(number, signal.SIG_IGN)  # it ends with its agent, not before
+        signal.signal(number, signal.SIG_IGN)  # it ends only with its agent
     _make_punctual()
     try:
         guardian = GuardianProcess(Charge.parse(arguments))

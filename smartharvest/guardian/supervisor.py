@@ -1,6 +1,6 @@
-"""Keeps a guardian over this agent: one that dies or hangs is replaced.
+"""Replaces the guardian of this agent when it dies or hangs.
 
-Until another watches nothing is lent.
+Nothing is lent until the new one watches.
 """
 
 from __future__ import annotations
@@ -16,16 +16,17 @@ from smartharvest.host.journal.shared_page import SharedPage
 _log = logging.getLogger(__name__)
 
 HANGS_AFTER_NS = 1_000_000_000
-"""A guardian beats every 100 ms; one silent for so long is replaced."""
+"""A guardian beats every 100 ms; one that is silent for this long is replaced."""
 _OWN_GAP_NS = 300_000_000
-"""Of a longer time between two checks no more counts: we may have been away ourselves."""
-MOST_STARTS_IN_VAIN = 5
+"""The most that one gap between two checks counts: the agent itself may not have run."""
+MOST_FAILED_STARTS = 5
 
 
 class Keeper:
-    """The guardian of the agent whose ``page`` it reads. Raises RightsError if none can start.
+    """Runs the guardian of the agent whose ``page`` it reads. Raises RightsError if none starts.
 
-    ``predecessor``, the pid of the one that watches for an earlier program, goes once it is ready.
+    ``predecessor`` is the pid of the guardian of an earlier program; it is ended once the new one
+    is ready.
     """
 
     def __init__(self, charge: Charge, page: SharedPage, predecessor: int | None = None) -> None:
@@ -34,7 +35,7 @@ class Keeper:
         self._page = page
         self._guard = Guard(charge)
         self._was_ready = False
-        self._in_vain = 0
+        self._failed_starts = 0
         self._beat = 0
         self._silent_ns = 0
         self._checked_ns = _loop.monotonic_ns()
@@ -52,20 +53,20 @@ class Keeper:
         self._end_predecessor()
 
     def check(self) -> str | None:
-        """Why nothing may be lent now, None if all is well. Never waits.
+        """Why nothing may be lent now; None if a guardian watches. Never waits.
 
-        Raises RightsError if guardian after guardian dies before it watches.
+        Raises RightsError after ``MOST_FAILED_STARTS`` guardians that died before they watched.
         """
         hangs = self._hangs()
         if hangs or not self._guard.alive:
             self._replace("hangs" if hangs else "has died")
         if not self._guard.is_ready():
-            return "no guardian watches over the agent"
-        self._was_ready, self._in_vain = True, 0
+            return "no guardian watches the agent"
+        self._was_ready, self._failed_starts = True, 0
         return None
 
     def end(self) -> None:
-        """Ends the guardian, whatever state it is in."""
+        """Kills the guardian."""
         self._guard.end()
         self._end_predecessor()
 
@@ -86,11 +87,11 @@ class Keeper:
         if self._was_ready:
             self.lost += 1
             _log.warning("the guardian (pid %d) %s; starting another", self._guard.pid, why)
-        self._in_vain = 0 if self._was_ready else self._in_vain + 1
-        if self._in_vain >= MOST_STARTS_IN_VAIN:
+        self._failed_starts = 0 if self._was_ready else self._failed_starts + 1
+        if self._failed_starts >= MOST_FAILED_STARTS:
             raise RightsError(
-                f"the guardian ended {self._in_vain} times before it watched; everything was "
-                "given back; look for its message, or go without: --no-guardian"
+                f"the guardian ended {self._failed_starts} times before it watched; everything was "
+                "given back; read its message above, or use --no-guardian"
             )
         self._guard.end()
         self._was_ready = False

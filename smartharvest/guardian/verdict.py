@@ -1,10 +1,10 @@
 """What an agent's silence means, as a state machine without a clock.
 
-A beat is a time, so one look tells how old it is, and the next look is due when it would be too
-old: an agent that is well is looked at ten times a second. Time in which the guardian itself was to
-look and did not (it was starved, or the machine was suspended) hardly counts, for the agent will
-not have run either, and a look that comes late condemns nobody: another follows soon. A jump of any
-clock counts for nothing.
+A beat is a time, so one look shows how old it is, and the next look is due when it would be too
+old: the guardian looks at a healthy agent ten times a second. Time in which the guardian missed its
+own looks (it was starved, or the machine was suspended) hardly counts, since the agent probably did
+not run either, and a late look leads to no verdict: another follows soon. Jumps of a clock do not
+count.
 """
 
 from __future__ import annotations
@@ -13,13 +13,18 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from smartharvest.core.timeouts import LEAST_PLAN_TTL_NS, plan_ttl_ns
 from smartharvest.host.journal.shared_page import Phase
 
 BUSY_SHARE = 0.5
-"""An agent that ran for this share of its silence is not starved but caught in something."""
+"""An agent that ran for this share of its silence is not starved; it hangs."""
 
 ASLEEP_LOOKS = 4
-"""So many looks in a row must find an agent asleep that is silent: a starved one is, at times."""
+"""A silent agent hangs if it sleeps at this many looks in a row; a starved one sleeps at some."""
+
+
+WRITING_TAKES_NS = 16_000_000
+"""Time for writing, and for one late look and the next."""
 
 
 class Verdict(enum.Enum):
@@ -27,25 +32,25 @@ class Verdict(enum.Enum):
 
     WELL = "well"
     SHRINK = "shrink"
-    """Take the elastic side's cores back; the agent may come to."""
+    """Take the elastic side's cores back; the agent may recover."""
     STARVED = "starved"
-    """It wants to run and gets no CPU: its cores are back already, and a kill would help nobody."""
+    """It wants to run and gets no CPU: its cores are back already, and a kill would not help."""
     KILL = "kill"
-    """It will not come to, or not in time."""
+    """It does not recover, or not in time."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """How long which silence is borne, in nanoseconds."""
+    """How long each kind of silence may last, in nanoseconds."""
 
-    shrink_after: int = 84_000_000
-    """Of the polling loop, before its cores are taken back: done within 100 ms, late or not."""
+    shrink_after: int = LEAST_PLAN_TTL_NS - WRITING_TAKES_NS
+    """Of the polling loop, before its cores are taken back: within 100 ms, even by a late look."""
     kill_after: int = 1_000_000_000
     """Of the loop or the control plane, before the agent is killed."""
     arrange_within: int = 10_000_000_000
-    """The same while no loop runs and the host is being arranged: many tasks take their time."""
+    """The same while no loop runs and the host is being arranged; many tasks take long."""
     look_soon: int = 10_000_000
-    """Between looks while something is about to happen; so late a look may be."""
+    """Between looks while a limit is near; also how late a look may come."""
     look_late: int = 100_000_000
     """The longest time between two looks."""
 
@@ -64,7 +69,7 @@ class Look:
 
 @dataclass(frozen=True)
 class Health:
-    """How the silent threads fare."""
+    """State of the silent threads."""
 
     stopped: bool
     """By a signal or a debugger."""
@@ -75,25 +80,23 @@ class Health:
 
 
 class RunTimes:
-    """What threads ran since each was first missed."""
+    """CPU time of threads since each was first missed."""
 
     def __init__(self) -> None:
         self._began_ns: dict[int, int] = {}
 
     def observe(self, ran_ns: Mapping[int, int]) -> int:
-        """Takes what those that are missed have run in all, by thread; the most that one of them
-        ran of it since it is missed. One that beats again is forgotten."""
+        """The most CPU time that a missed thread got since it is missed, from the totals of all.
+
+        A thread that beats again is forgotten.
+        """
         self._began_ns = {tid: self._began_ns.get(tid, ran) for tid, ran in ran_ns.items()}
         return max((ran - self._began_ns[tid] for tid, ran in ran_ns.items()), default=0)
 
 
-WRITING_TAKES_NS = 16_000_000
-"""And a look that comes late, which another has to follow."""
-
-
 def limits_for(window_ns: int) -> Limits:
-    """The limits for a loop that looks once a window at least: its own patience with plans."""
-    patience = max(4 * window_ns, Limits.shrink_after + WRITING_TAKES_NS)
+    """The limits for a loop that looks at least once a window: as long as it waits for plans."""
+    patience = plan_ttl_ns(window_ns)
     return Limits(
         patience - WRITING_TAKES_NS, 10 * patience, max(Limits.arrange_within, 10 * patience)
     )
@@ -116,11 +119,11 @@ class Watch:
 
     @property
     def silent_ns(self) -> int:
-        """How long nothing was heard of the one that is silent for longer."""
+        """The longer of the two silences."""
         return max(self.loop_silent_ns, self.agent_silent_ns)
 
     def observe(self, look: Look) -> Verdict:
-        """Takes a look in; KILL is to be confirmed by ``judge``. SHRINK is said once a silence."""
+        """Takes a look in. KILL is confirmed by ``judge``; SHRINK comes once a silence."""
         last, self._last = self._last, look
         if last is None or last.phase is not look.phase:
             self.loop_silent_ns = self.agent_silent_ns = 0
@@ -131,7 +134,7 @@ class Watch:
         seen_ns = min(gap_ns, self.next_look_ns + self._limits.look_soon)
         self.loop_missed = look.loop_beat_ns == last.loop_beat_ns
         self.agent_missed = look.agent_beat_ns == last.agent_beat_ns
-        # As long ago as the beat was, as far as the guardian saw the time pass.
+        # The age of the beat, without time in which the guardian did not look.
         self.loop_silent_ns = max(0, min(
             look.now_ns - look.loop_beat_ns, seen_ns + self.loop_missed * self.loop_silent_ns
         ))  # fmt: skip
@@ -168,7 +171,7 @@ class Watch:
         return min(max(left_ns, limits.look_soon // 4), limits.look_late)
 
     def excuse(self) -> None:
-        """The silence so far was no fault of the agent's: it gets as long again to be heard of."""
+        """The agent did not cause its silence: it gets the same time again."""
         self.loop_silent_ns = min(self.loop_silent_ns, self._limits.shrink_after)
         self.agent_silent_ns = 0
 

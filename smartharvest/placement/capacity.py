@@ -22,11 +22,10 @@ exhausted
     ``busy >= primary_cores`` while something is lent. Placement is shared, so the primary may run
     on lent cores too and ``busy`` may exceed ``primary_cores``.
 lendable
-    The CPUs of the pool that can be lent, in the order they are (``Topology.lend_order``, or with
-    ``--order numbers`` the highest number first); the elastic minimum is the first of them. Never
-    lent are CPUs that some primary thread is pinned to, CPUs that tasks of others are confined to,
-    CPUs set apart at boot, and CPUs that the elastic side's parent group does not have; nor any
-    other thread of such a CPU's core.
+    The CPUs of the pool that can be lent, in the order they are (``Topology.lend_order``); the
+    elastic minimum is the first of them. Never lent are CPUs that some primary thread is pinned to,
+    CPUs that tasks of others are confined to, CPUs set apart at boot, and CPUs that the elastic
+    side's parent group does not have; nor any other thread of such a CPU's core.
 whole
     Where cores have several hardware threads, all of one are lent or none: a number to be lent is
     rounded down to whole cores, towards the primary. (Not in a pool of one core, which could lend
@@ -53,6 +52,7 @@ from typing import NamedTuple
 from smartharvest.errors import ConfigError, TargetError
 from smartharvest.host.cpulist import format_cpulist
 from smartharvest.host.topology import Topology, remarks
+from smartharvest.printable import counted
 
 
 class PrimaryCpus(NamedTuple):
@@ -87,6 +87,8 @@ class Capacity:
     """How many of the lendable CPUs are whole cores together; empty: any number is."""
     remarks: tuple[str, ...] = ()
     """Why the order is as it is, one line each."""
+    notes: tuple[str, ...] = ()
+    """What the settings ask for that this host does not have, one line each."""
     kinds: tuple[int, ...] = ()
     """Of each lendable CPU, rising: cores of one kind are alike but for who uses them."""
 
@@ -146,6 +148,10 @@ class Capacity:
         count = self.elastic_min + self.whole_harvest(harvested)
         return tuple(sorted(self.lendable[: max(1, count)]))
 
+    def elastic_sets(self) -> list[tuple[int, ...]]:
+        """``elastic_cpus`` of ``0..max_shared``."""
+        return [self.elastic_cpus(harvested) for harvested in range(self.max_shared + 1)]
+
     def is_parked(self, harvested: int) -> bool:
         """Whether the elastic group then has no core of its own."""
         return self.elastic_min + self.whole_harvest(harvested) == 0
@@ -195,11 +201,17 @@ def plan_capacity(
     if whole and elastic_min and elastic_min not in whole:
         raise ConfigError(
             f"elastic_min: {elastic_min} would split a core of several hardware threads; choose "
-            f"one of 0, {', '.join(map(str, sorted(whole)[:4]))}, or use --order numbers"
+            f"one of 0, {', '.join(map(str, sorted(whole)[:4]))}"
         )
     total = len(pool) - elastic_min
     keep_idle = max(1, keep_idle)
     most = min(len(lendable) - elastic_min, total if max_harvest is None else max_harvest)
+    notes = []
+    if max_harvest is not None and max_harvest > (limit := min(most, total - keep_idle)):
+        notes.append(
+            f"max_harvest: {max_harvest} is more than this host can lend; "
+            f"at most {counted(limit, 'core')} {'is' if limit == 1 else 'are'} lent"
+        )
     max_harvest = min(most, total - keep_idle)
     capacity = Capacity(
         pool=pool,
@@ -211,6 +223,7 @@ def plan_capacity(
         keep_idle=keep_idle,
         whole=whole,
         remarks=remarks(machine, pool, whole_cores),
+        notes=tuple(notes),
         kinds=machine.kinds(lendable),
     )
     return replace(
@@ -267,19 +280,21 @@ def _check_limits(
     if not 0 <= elastic_min < len(pool):
         raise ConfigError(
             f"elastic_min: {elastic_min} leaves the primary none of the pool's "
-            f"{len(pool)} cores; choose 0..{len(pool) - 1}"
+            f"{counted(len(pool), 'core')}; choose 0..{len(pool) - 1}"
         )
     if elastic_min > len(lendable):
         raise ConfigError(
-            f"elastic_min: {elastic_min} is more than the {len(lendable)} cores that can be lent "
-            f"({format_cpulist(lendable)}); the others are pinned to, or used by others"
+            f"elastic_min: {elastic_min} is more than the "
+            f"{counted(len(lendable), 'core')} that can be lent ({format_cpulist(lendable)}); "
+            "tasks are pinned to the others"
         )
     if max_harvest is not None and max_harvest < 0:
         raise ConfigError(f"max_harvest: {max_harvest} is negative; choose 0 or more")
-    if not 0 <= keep_idle <= len(pool) - elastic_min:
+    most = len(pool) - elastic_min
+    if not 0 <= keep_idle <= most:
         raise ConfigError(
-            f"keep_idle: {keep_idle} is not possible with {len(pool) - elastic_min} primary cores; "
-            f"choose 0..{len(pool) - elastic_min}"
+            f"keep_idle: {keep_idle} is not possible with {counted(most, 'primary core')}; "
+            f"choose 0..{most}"
         )
 
 

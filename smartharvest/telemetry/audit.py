@@ -1,11 +1,11 @@
-"""The audit log: every decision with its reason, and everything else that was done, as JSON lines.
+"""The audit log: every decision with its reason, and every other action, as JSON lines.
 
     {"t": 1700000000.125, "kind": "decision", "seq": 41, "reason": "predicted", "busy": 2, ...}
     {"t": 1700000000.310, "kind": "paused", "why": "by the operator"}
 
-``t`` is seconds since 1970. The log is a set of files of which the oldest is dropped (``FILE``,
-``FILE.1`` ...), so that all of them together never exceed the size asked for. A thread of its own
-writes: whoever decides never waits for a disk. What it cannot keep up with is counted and told.
+``t`` is seconds since 1970. The log is a set of files (``FILE``, ``FILE.1`` ...), of which the
+oldest is dropped: together they never exceed the size asked for. A thread of its own writes, so
+that a decision never waits for a disk. Records it cannot keep up with are counted in the next one.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ FILES = 4
 LONGEST_QUEUE = 4096
 """Records: a minute and a half of decisions."""
 LONGEST_LINE = 16 * 1024
-"""A longer one is none of ours."""
+"""A longer line is no record."""
 
 
 class AuditLog:
-    """Writes to ``path``, with all its files of at most ``size_bytes`` together.
+    """Writes to ``path``; all its files together have at most ``size_bytes``.
 
-    Raises ConfigError, naming the path, if it cannot be opened.
+    Raises ConfigError, naming the path, if opening fails.
     """
 
     def __init__(self, path: str, size_bytes: int) -> None:
@@ -55,9 +55,9 @@ class AuditLog:
         self._thread.start()
 
     def decision(self, window: Window, decision: Decision, lent: int, held: str | None) -> None:
-        """``lent`` cores are with the elastic group now; ``held`` is why the plan is not in force.
+        """``lent``: cores that the elastic group has now; ``held``: why the plan is not in force.
 
-        The time is when the window ended.
+        The record's time is the end of the window.
         """
         age_ns = _loop.monotonic_ns() - window.end_ns
         self._record(
@@ -81,18 +81,18 @@ class AuditLog:
         )
 
     def event(self, kind: str, **details: Any) -> None:
-        """Something that was done or happened, with what JSON can hold."""
+        """An action or event; ``details`` are values that JSON can hold."""
         self._record(kind, details, 0)
 
     def close(self) -> None:
-        """Writes what is left, for a moment at most, and as far as the disk has room."""
+        """Writes what is left, for at most three seconds."""
         with contextlib.suppress(queue.Full):
             self._queue.put(None, timeout=1.0)
             self._thread.join(timeout=2.0)
         try:
             self._file.close()
         except OSError as error:
-            self._file.tell_once(error)
+            self._file.warn_once(error)
 
     def _record(self, kind: str, details: Mapping[str, Any], age_ns: int) -> None:
         at_s = round(time.time() - age_ns / 1e9, 4)
@@ -123,15 +123,15 @@ class _Files(logging.handlers.RotatingFileHandler):
         return open(self.baseFilename, "a", encoding="utf-8", opener=opener)
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: ARG002, N802
-        self.tell_once(sys.exc_info()[1])
+        self.warn_once(sys.exc_info()[1])
 
-    def tell_once(self, error: BaseException | None) -> None:
-        """That decisions are not recorded, and why."""
+    def warn_once(self, error: BaseException | None) -> None:
+        """Warns that decisions are not recorded, and why."""
         if not self.failed:
             self.failed = True
             why = error.strerror if isinstance(error, OSError) else error
             _log.warning(
-                "audit_log: %s: cannot be written: %s; what is decided goes unrecorded",
+                "audit_log: %s: cannot be written: %s; decisions are not recorded",
                 self.baseFilename,
                 why,
             )
@@ -140,8 +140,8 @@ class _Files(logging.handlers.RotatingFileHandler):
 def read_audit(path: str) -> Iterator[dict[str, Any]]:
     """The records of ``path`` and the files it was rotated into, oldest first.
 
-    Lines that are no record, such as one that was being written in a crash, are skipped. Raises
-    ConfigError if there is no such file, it may not be read, or it has nothing but such lines.
+    Skips lines that are no record, such as one that a crash cut off. Raises ConfigError if a file
+    is missing or unreadable, or has no record at all.
     """
     found, size = False, 0
     older = [f"{path}.{n}" for n in range(FILES - 1, 0, -1) if os.path.exists(f"{path}.{n}")]
@@ -161,7 +161,7 @@ def read_audit(path: str) -> Iterator[dict[str, Any]]:
 def between(
     records: Iterable[dict[str, Any]], since_s: float | None, until_s: float | None
 ) -> Iterator[dict[str, Any]]:
-    """Those from ``since_s`` to ``until_s``, seconds since 1970 (None: no limit)."""
+    """The records from ``since_s`` to ``until_s``, seconds since 1970 (None: no limit)."""
     for record in records:
         if (since_s or 0.0) <= record["t"] <= (math.inf if until_s is None else until_s):
             yield record
@@ -181,7 +181,7 @@ _NUMBERS = ("seq", "primary", "harvest", "safe", "lent", "busy", "demand", "had"
 
 
 def _is_sound(record: Mapping[str, Any]) -> bool:
-    """Whether it has what readers rely on."""
+    """Whether it has the fields that readers rely on."""
     at, kind = record.get("t"), record.get("kind")
     if isinstance(at, bool) or not isinstance(at, int | float) or not isinstance(kind, str):
         return False

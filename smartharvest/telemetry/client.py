@@ -1,4 +1,4 @@
-"""The asking end of an agent's socket."""
+"""The client's end of an agent's socket."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from smartharvest.telemetry.protocol import (
 
 SUFFIX = ".sock"
 PATIENCE_S = 3.0
-"""What a successor takes to start, and somewhat more."""
-_LOOK_AGAIN_S = 0.05
+"""The time a new program takes to start, and somewhat more."""
+_RETRY_S = 0.05
 
 
 class NoAgent(Exception):
-    """Nobody listens at the socket: its agent is gone, or starts, ends or is being replaced."""
+    """No agent listens at the socket: it is gone, or starts, ends or is being replaced."""
 
 
 def socket_path(state_dir: str, pid: int) -> str:
@@ -33,7 +33,7 @@ def socket_path(state_dir: str, pid: int) -> str:
 
 
 def sockets(state_dir: str) -> list[str]:
-    """The sockets in ``state_dir``, of agents that run and of some that have been killed.
+    """The sockets in ``state_dir``: of running agents, and of some that were killed.
 
     Raises RightsError if the directory may not be read.
     """
@@ -47,26 +47,39 @@ def sockets(state_dir: str) -> list[str]:
 
 
 def agents(state_dir: str) -> list[str]:
-    """``sockets`` and those of living agents that have none now, since they start, end or are
-    being replaced. Raises RightsError if the directory may not be read.
+    """``sockets``, and the paths of those that living agents lack now.
+
+    An agent has no socket while it starts, ends or is being replaced. Raises RightsError if the
+    directory may not be read.
     """
     there = sockets(state_dir)
     journals = journal_paths(state_dir)
     own = [path for path in journals if os.path.basename(path).startswith("agent-")]
-    return sorted({*there, *(_beside(path, SUFFIX) for path in own if is_live(path))})
+    return sorted({*there, *(_with_suffix(path, SUFFIX) for path in own if is_live(path))})
+
+
+def not_one(state_dir: str, count: int) -> str:
+    """What to do where ``count`` agents run and one is meant."""
+    if not count:
+        return (
+            f"No agent is running (state directory {state_dir}); start one, or give its --state-dir"
+        )
+    return (
+        f"{count} agents run in {state_dir}; choose one with --pid (smartharvest status lists them)"
+    )
 
 
 def lives(path: str) -> bool:
-    """Whether the agent lives whose socket is, or will be, at ``path``."""
-    return is_live(_beside(path, ".journal"))
+    """Whether the agent with the socket at ``path``, now or soon, is alive."""
+    return is_live(_with_suffix(path, ".journal"))
 
 
-def _beside(path: str, suffix: str) -> str:
+def _with_suffix(path: str, suffix: str) -> str:
     return os.path.splitext(path)[0] + suffix
 
 
 def ask_patiently(path: str, command: str, arguments: Mapping[str, Any]) -> Any:
-    """As ``ask``, but a living agent has PATIENCE_S to come back to its socket."""
+    """As ``ask``, but gives a living agent PATIENCE_S to open its socket."""
     until_s = time.monotonic() + PATIENCE_S
     while True:
         try:
@@ -74,20 +87,20 @@ def ask_patiently(path: str, command: str, arguments: Mapping[str, Any]) -> Any:
         except NoAgent:
             if not lives(path) or time.monotonic() > until_s:
                 raise
-        time.sleep(_LOOK_AGAIN_S)
+        time.sleep(_RETRY_S)
 
 
 def ask(path: str, command: str, arguments: Mapping[str, Any], timeout_s: float = 3.0) -> Any:
     """The result of one request to the agent at ``path``.
 
-    Raises NoAgent, RightsError, ProtocolError with what the agent refused, or TimeoutError after
-    ``timeout_s`` in all.
+    Raises NoAgent, RightsError, ProtocolError with the agent's refusal, or TimeoutError after
+    ``timeout_s``.
     """
     until_s = time.monotonic() + timeout_s
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         connection.settimeout(timeout_s)
         _connect(connection, path)
-        # A refusal may be there before the request is, on a connection that is closed already.
+        # The agent may have refused and closed the connection already.
         with contextlib.suppress(BrokenPipeError):
             connection.sendall(format_request(command, arguments))
         received = bytearray()
@@ -104,12 +117,12 @@ def ask(path: str, command: str, arguments: Mapping[str, Any], timeout_s: float 
                 raise NoAgent(path)
             received += data
             if len(received) > LONGEST_ANSWER:
-                raise ProtocolError(f"{path}: the answer never ends")
+                raise ProtocolError(f"{path}: the answer is too long")
     return parse_answer(bytes(received))
 
 
 def _connect(connection: socket.socket, path: str) -> None:
-    """By the directory's descriptor, for the length of paths."""
+    """Through the directory's descriptor: the path of a socket has at most 107 bytes."""
     try:
         directory = os.open(os.path.dirname(path), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except FileNotFoundError as error:

@@ -1,4 +1,4 @@
-"""Durations as the agent counts them in C, brought to a few buckets that anybody can read."""
+"""Durations as the agent counts them in C, in fewer buckets."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from typing import TypedDict
 from smartharvest.algorithm.policy.base import Durations
 
 BOUNDS_NS = tuple(1 << exponent for exponent in range(10, 34))
-"""1 us to 8.6 s. The buckets of all our histograms part at powers of two, so nothing is guessed."""
+"""1 us to 8.6 s. All histograms in C have an edge at each power of two: this loses nothing."""
 
 
 class Histogram(TypedDict):
-    """``counts[i]`` durations were shorter than ``bounds_ns[i]``, ``count`` there were in all."""
+    """``counts[i]`` of ``count`` durations were shorter than ``bounds_ns[i]``."""
 
     bounds_ns: list[int]
     counts: list[int]
@@ -20,7 +20,7 @@ class Histogram(TypedDict):
 
 
 def histogram(durations: Durations, sum_ns: int) -> Histogram:
-    """Of durations by buckets, each named by any of the values in it, ascending."""
+    """``durations`` are (any value in the bucket, count), ascending."""
     counts, below, left = [], 0, list(reversed(durations))
     for bound_ns in BOUNDS_NS:
         while left and left[-1][0] < bound_ns:

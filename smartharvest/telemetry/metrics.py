@@ -1,16 +1,14 @@
-"""OpenMetrics on a loopback port, from the agent's state as it was less than two seconds ago.
+"""OpenMetrics on a loopback port, from a state of the agent less than two seconds old.
 
-What the node can promise is at ``/capacity`` beside them.
+``/capacity`` has what the node can promise.
 
-Needs prometheus_client (the extra ``metrics``). The thread that answers scrapes only ever sees a
-copy of the state: it cannot hold up the agent.
+Needs prometheus_client (the extra ``metrics``). The thread that answers scrapes has only a copy of
+the state: the agent never waits for it.
 """
 
 from __future__ import annotations
 
-import ipaddress
 import json
-import re
 import threading
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -24,24 +22,8 @@ if TYPE_CHECKING:
     from prometheus_client.core import Metric
 
 
-def parse_loopback(value: object, key: str) -> str:
-    """``ADDRESS:PORT`` of this host alone. Raises ConfigError for any other."""
-    host, colon, port = str(value).rpartition(":") if isinstance(value, str) else ("", "", "")
-    try:
-        address = ipaddress.ip_address(host.strip("[]"))
-    except ValueError:
-        address = None
-    if address is None or not colon or not re.fullmatch("[0-9]{1,5}", port):
-        raise ConfigError(f"{key}: {value!r} is no address and port; write it as 127.0.0.1:9464")
-    if not address.is_loopback:
-        raise ConfigError(f"{key}: {value!r} is not this host alone; use 127.0.0.1 or [::1]")
-    if not 1 <= int(port) <= 65535:
-        raise ConfigError(f"{key}: port {port} is not in 1..65535")
-    return str(value)
-
-
 class Metrics:
-    """Serves at ``listen`` until closed. Raises ConfigError if that cannot be."""
+    """Serves at ``listen`` until closed. Raises ConfigError if the address is not free."""
 
     def __init__(self, listen: str) -> None:
         try:
@@ -71,13 +53,13 @@ class Metrics:
         )
 
     def update(self, state: Mapping[str, Any], capacity: Mapping[str, Any]) -> None:
-        """``state`` as telemetry/status.py describes it, ``capacity`` as cluster/monitor.py."""
+        """``state`` is that of telemetry/status.py, ``capacity`` that of agent/promise.py."""
         self._state, self._capacity = state, capacity
 
     def _answer_capacity(self, start: StartResponse) -> list[bytes]:
         if self._capacity is None:
             start("503 Service Unavailable", [("Content-Type", "text/plain")])
-            return [b"not known yet\n"]
+            return [b"the agent is still starting\n"]
         start("200 OK", [("Content-Type", "application/json")])
         return [json.dumps(self._capacity).encode() + b"\n"]
 
@@ -113,7 +95,7 @@ def families(seen: Mapping[str, Any]) -> list[Metric]:
     tripped.add_metric(["short_term"], guards["short_term"])
     tripped.add_metric(["long_term"], guards["long_term"])
     doubts = CounterMetricFamily(
-        "smartharvest_give_backs", "Times doubt took all cores back.", labels=["reason"]
+        "smartharvest_give_backs", "Times a safety check took all cores back.", labels=["reason"]
     )
     for reason, count in guards["give_backs"].items():
         doubts.add_metric([reason], count)
@@ -151,8 +133,8 @@ def families(seen: Mapping[str, Any]) -> list[Metric]:
         counter("windows", "Learning windows.", loop["windows"]),
         counter("lessons", "Windows learned from.", seen["policy"]["lessons"]),
         counter("reassignments", "Writes that moved cores.", loop["assignments"]),
-        counter("polls", "Looks at the primary.", loop["polls"]),
-        counter("missed_polls", "Looks that came too late to count.", loop["missed_polls"]),
+        counter("polls", "Polls of the primary.", loop["polls"]),
+        counter("missed_polls", "Polls that were missed.", loop["missed_polls"]),
         counter("cpu_seconds", "CPU time of the agent.", seen["agent"]["cpu_seconds"]),
         gauge("resident_bytes", "Memory of the agent.", seen["agent"]["rss_bytes"]),
     ]  # fmt: skip
@@ -162,7 +144,7 @@ def families(seen: Mapping[str, Any]) -> list[Metric]:
     if period:
         found += [
             gauge("period_dispatches", "Dispatches in the last period.", period["dispatches"]),
-            gauge("period_long_waits", "Of them waited too long.", period["long_waits"]),
+            gauge("period_long_waits", "Of these, how many waited too long.", period["long_waits"]),
         ]
     found += [
         _histogram(name, text, seen["histograms"][kept])
@@ -177,7 +159,7 @@ def families(seen: Mapping[str, Any]) -> list[Metric]:
 
 
 def _histogram(name: str, text: str, kept: Histogram) -> Metric:
-    """It begins anew with the polling loop, as when the host has changed."""
+    """It starts at zero with each polling loop, such as after a change of the host."""
     from prometheus_client.core import HistogramMetricFamily
 
     bounds = [*(str(bound_ns / 1e9) for bound_ns in kept["bounds_ns"]), "+Inf"]

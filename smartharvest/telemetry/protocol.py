@@ -4,8 +4,8 @@
     <- {"v": 1, "ok": true, "result": {...}}
     <- {"v": 1, "ok": false, "error": "unknown command 'stats'; known are status"}
 
-``v`` is VERSION; an answer to a request of another version says which this is. A connection may
-carry several requests. Whoever sends a line longer than LONGEST_REQUEST is cut off.
+``v`` is VERSION; the answer to a request of another version names it. A connection may carry
+several requests. A line longer than LONGEST_REQUEST closes it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LONGEST_ANSWER = 4 * 1024 * 1024
 
 
 class ProtocolError(Exception):
-    """What the other side sent is none of ours."""
+    """The other side sent no valid line, or refuses."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ def format_request(command: str, arguments: Mapping[str, Any]) -> bytes:
 
 
 def format_result(result: Any) -> bytes:
-    """Raises ProtocolError if it is longer than an answer may be."""
+    """Raises ProtocolError if the line is longer than LONGEST_ANSWER."""
     line = _line({"v": VERSION, "ok": True, "result": result})
     if len(line) > LONGEST_ANSWER:
         raise ProtocolError("the answer is too long")
@@ -48,7 +48,7 @@ def format_error(message: str) -> bytes:
 
 
 def parse_request(line: bytes) -> Request:
-    """Raises ProtocolError, with what to tell the other side."""
+    """Raises ProtocolError, with the text for the other side."""
     document = _object(line)
     _check_version(document)
     command, arguments = document.get("command"), document.get("arguments", {})
@@ -58,7 +58,7 @@ def parse_request(line: bytes) -> Request:
 
 
 def parse_answer(line: bytes) -> Any:
-    """The result. Raises ProtocolError with the error the other side told, or what is wrong."""
+    """The result. Raises ProtocolError with the other side's error, or with what is wrong."""
     document = _object(line)
     if document.get("ok") is False:
         raise ProtocolError(str(document.get("error", "refused without a reason")))
@@ -69,7 +69,7 @@ def parse_answer(line: bytes) -> Any:
 
 
 def _line(document: Mapping[str, Any]) -> bytes:
-    # Infinity and NaN are no JSON; nothing of ours should be either.
+    # JSON has no infinity and no NaN.
     return json.dumps(document, separators=(",", ":"), allow_nan=False).encode() + b"\n"
 
 
@@ -77,9 +77,9 @@ def _object(line: bytes) -> dict[str, Any]:
     try:
         document = json.loads(line)
     except (ValueError, RecursionError):
-        raise ProtocolError("this is no JSON") from None
+        raise ProtocolError("the line is no JSON") from None
     if not isinstance(document, dict):
-        raise ProtocolError("this is no JSON object")
+        raise ProtocolError("the line is no JSON object")
     return document
 
 

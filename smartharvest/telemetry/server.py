@@ -1,8 +1,8 @@
-"""The agent's end of the socket, served in between by the thread that decides.
+"""The agent's end of the socket; the deciding thread serves it between windows.
 
-Nothing here waits: ``serve`` does what is there to do and returns. The polling loop has its own
-thread and knows nothing of this. What a client can cost is bounded: so many clients, so many bytes
-each, one request of each in a turn, and a while without progress ends a connection.
+Nothing here waits: ``serve`` does what there is to do and returns. The polling loop has its own
+thread. The cost of clients is bounded: at most MOST_CLIENTS, LONGEST_REQUEST bytes each, one
+request of each in a turn, and SILENCE_S without progress ends a connection.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ _log = logging.getLogger(__name__)
 
 MOST_CLIENTS = 16
 SILENCE_S = 10.0
-"""A connection on which nothing moves for so long is closed."""
+"""A connection without progress for this long is closed."""
 _CHUNK = 16 * 1024
 _CREDENTIALS = struct.Struct("3i")  # struct ucred of unix(7): pid, uid, gid
 
 Command = Callable[[Mapping[str, Any]], Any]
-"""Answers one request with something JSON can hold. A SmartHarvestError is told to the client."""
+"""Answers a request with a value JSON can hold. A SmartHarvestError goes to the client."""
 
 
 class ControlSocket:
     """Listens at ``path``, which it replaces, for root and the agent's own user.
 
-    ``commands`` maps names to what answers them; more may be added to it at any time. Raises
-    OSError if the socket cannot be made.
+    ``commands`` maps names to functions; more may be added at any time. Raises OSError if creating
+    the socket fails.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class ControlSocket:
             self._drop(client)
 
     def close(self) -> None:
-        """Removes the socket and lets everybody go."""
+        """Removes the socket and closes all connections."""
         for client in list(self._clients.values()):
             self._drop(client)
         self._selector.close()
@@ -113,7 +113,7 @@ class ControlSocket:
         raw = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
         _, uid, _ = _CREDENTIALS.unpack(raw)
         if uid not in (0, os.geteuid()):
-            return "only root and the agent's own user may ask"
+            return "only root and the user of the agent may send requests"
         if len(self._clients) >= MOST_CLIENTS:
             return "too many connections; try again"
         return None
@@ -134,7 +134,7 @@ class ControlSocket:
             self._drop(client)
             return
         client.moved_s = self._clock()
-        # A request that has come already makes no socket readable: its turn comes by writing.
+        # A request that was received already does not make the socket readable.
         waits_to_write = client.unsent or client.has_line
         self._selector.modify(
             client.connection, selectors.EVENT_WRITE if waits_to_write else selectors.EVENT_READ
@@ -150,8 +150,8 @@ class ControlSocket:
             return format_result(command(request.arguments))
         except (SmartHarvestError, ProtocolError) as error:
             return format_error(str(error))
-        except Exception as error:  # a question must not end the agent
-            _log.exception("a request could not be answered")
+        except Exception as error:  # a request must not end the agent
+            _log.exception("answering a request failed")
             return format_error(f"unexpected {type(error).__name__}: {error}")
 
     def _drop(self, client: _Client) -> None:
@@ -161,7 +161,7 @@ class ControlSocket:
 
 
 class _Client:
-    """One connection: what has come and is no whole line yet, and what is still to be sent."""
+    """One connection: an incomplete line received so far, and bytes not sent yet."""
 
     def __init__(self, connection: socket.socket, now_s: float) -> None:
         self.connection = connection
@@ -197,9 +197,9 @@ class _Client:
 
 
 def _listen(listener: socket.socket, path: str) -> None:
-    """By the directory's descriptor: a socket's path may only have 107 bytes.
+    """Through the directory's descriptor: the path of a socket has at most 107 bytes.
 
-    It gets its name last, so that whoever finds it is listened to.
+    It gets its name last, so that a client that finds it can connect.
     """
     directory = os.open(os.path.dirname(path), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:

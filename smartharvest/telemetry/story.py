@@ -1,4 +1,4 @@
-"""A span of the audit log told in words."""
+"""A span of the audit log in words."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from smartharvest.printable import counted
+
 _REASONS = {
     "predicted": "by the learner's prediction",
     "short-term safeguard": "after the idle buffer ran out",
-    "long-term safeguard": "nothing, since the primary had waited too long for CPUs",
-    "stale window": "nothing, since the loop had not run in time",
+    "long-term safeguard": "nothing, because the primary had waited too long for CPUs",
+    "stale window": "nothing, because the loop had not run in time",
 }
 
 
@@ -42,39 +44,36 @@ class _Chapter:
         self.total = record["primary"] + record["harvest"]
         self.reasons[record["reason"]] += 1
 
-    def tell(self) -> str:
+    def describe(self) -> str:
         span = f"{_clock(self.began_s)} to {_clock(self.ended_s)}: "
-        peak = f"the primary used up to {self.busy_peak} of {self.total} cores"
+        peak = f"the primary used up to {self.busy_peak} of {counted(self.total, 'core')}"
         if self.demand_peak > self.busy_peak:
             peak += f" and wanted {self.demand_peak}"
         if self.held is not None:
             return f"{span}nothing was lent ({_plain(self.held)}); {peak}"
         if self.long_term:
-            return f"{span}nothing was lent, since the primary had waited too long; {peak}"
+            return f"{span}nothing was lent, because the primary had waited too long; {peak}"
         text = (
             f"{span}lent {self.lent / self.windows:.2f} cores on average, {self.most_lent} at "
-            f"most, in {self.windows} windows; {peak}"
+            f"most, in {counted(self.windows, 'window')}; {peak}"
         )
         broken = self.reasons["short-term safeguard"]
         if broken:
             times = "once" if broken == 1 else f"{broken} times"
             text += f"; the idle buffer ran out {times} ({broken / self.windows:.1%} of windows)"
         if stale := self.reasons["stale window"]:
-            text += f"; {stale} windows were stale"
+            text += f"; {counted(stale, 'window')} stale"
         return text
 
 
-def tell(records: Iterable[Mapping[str, Any]], chapter_s: float = 60.0) -> Iterator[str]:
-    """Lines of the story of ``records``.
-
-    A line tells of what happened at one moment, or of at most ``chapter_s`` of decisions.
-    """
+def describe(records: Iterable[Mapping[str, Any]], chapter_s: float = 60.0) -> Iterator[str]:
+    """Lines about ``records``: one for each event and for up to ``chapter_s`` of decisions."""
     chapter: _Chapter | None = None
     for record in records:
         at_s = record["t"]
         if record["kind"] != "decision":
             if chapter is not None:
-                yield chapter.tell()
+                yield chapter.describe()
                 chapter = None
             yield f"{_clock(at_s)} {_event(record)}"
             continue
@@ -82,35 +81,35 @@ def tell(records: Iterable[Mapping[str, Any]], chapter_s: float = 60.0) -> Itera
         if chapter is not None and (
             regime != (chapter.held, chapter.long_term) or at_s - chapter.began_s > chapter_s
         ):
-            yield chapter.tell()
+            yield chapter.describe()
             chapter = None
         if chapter is None:
             chapter = _Chapter(at_s, *regime, ended_s=at_s)
         chapter.add(record)
     if chapter is not None:
-        yield chapter.tell()
+        yield chapter.describe()
 
 
-def tell_decision(record: Mapping[str, Any]) -> str:
+def describe_decision(record: Mapping[str, Any]) -> str:
     """One decision in words."""
     why = _REASONS.get(record["reason"], _plain(record["reason"]))
     learned = "" if record.get("label") is None else f", learned that {record['label']} was right"
     held = f", but nothing was lent ({_plain(record['held_by'])})" if record["held_by"] else ""
     return (
-        f"{_clock(record['t'], 3)} window {record['seq']}: the primary had {record['had']} cores, "
-        f"used up to {record['busy']} and wanted {record['demand']}{learned}; lends "
-        f"{record['harvest']} {why}{held}"
+        f"{_clock(record['t'], 3)} window {record['seq']}: the primary had "
+        f"{counted(record['had'], 'core')}, used up to {record['busy']} and wanted "
+        f"{record['demand']}{learned}; lends {record['harvest']} {why}{held}"
     )
 
 
 def _event(record: Mapping[str, Any]) -> str:
     details = {key: value for key, value in record.items() if key not in ("t", "kind")}
-    told = ", ".join(f"{_plain(key)} {_plain(value)}" for key, value in details.items())
-    return f"{_plain(record['kind'])}{': ' if told else ''}{told}"
+    text = ", ".join(f"{_plain(key)} {_plain(value)}" for key, value in details.items())
+    return f"{_plain(record['kind'])}{': ' if text else ''}{text}"
 
 
 def _plain(value: object) -> str:
-    """In one line, whatever somebody wrote into it."""
+    """On one line, whatever it contains."""
     if isinstance(value, list):
         return " and ".join(map(_plain, value))
     text = str(value)

@@ -1,6 +1,6 @@
-"""The timeline of the paper's Figure 7a from an audit log: peaks of use beside what was allocated.
+"""The timeline of the paper's Figure 7a from an audit log: peak use and allocated cores.
 
-Needs matplotlib (the extra ``plot``), and only here.
+Needs matplotlib (the extra ``plot``).
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from smartharvest.errors import ConfigError
+from smartharvest.printable import counted
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ def timeline(records: Iterable[Mapping[str, Any]]) -> Timeline:
 
 
 def draw(seen: Timeline, path: str) -> None:
-    """Writes the picture; its format is that of the name. Raises ConfigError if it cannot be."""
+    """Writes the picture in the format of its name. Raises ConfigError if that fails."""
     try:
         from matplotlib.figure import Figure
         from matplotlib.ticker import MaxNLocator
@@ -61,10 +62,21 @@ def draw(seen: Timeline, path: str) -> None:
         seen.seconds, seen.allocated, seen.total, step="pre", color="#d8ecd8", label="harvested"
     )
     axes.step(
-        seen.seconds, seen.allocated, where="pre", color="#c22", lw=1.4, label="primary's cores"
+        seen.seconds,
+        seen.allocated,
+        where="pre",
+        color="#c22",
+        lw=1.4,
+        label="cores of the primary",
     )
     axes.step(
-        seen.seconds, seen.peak, where="pre", color="k", lw=1.0, ls="--", label="peak use of window"
+        seen.seconds,
+        seen.peak,
+        where="pre",
+        color="k",
+        lw=1.0,
+        ls="--",
+        label="peak use in the window",
     )
     broken = [
         (at_s, cores)
@@ -83,8 +95,8 @@ def draw(seen: Timeline, path: str) -> None:
     axes.set_xlabel("seconds")
     axes.set_ylabel("cores")
     axes.set_title(
-        f"{seen.harvested_mean:.2f} of {seen.total} cores harvested on average, "
-        f"{len(seen.seconds)} windows, {len(broken)} broken",
+        f"{seen.harvested_mean:.2f} of {counted(seen.total, 'core')} lent on average, "
+        f"{counted(len(seen.seconds), 'window')}, buffer ran out in {len(broken)}",
         fontsize=10,
     )
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=4, frameon=False)

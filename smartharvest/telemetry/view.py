@@ -10,15 +10,15 @@ from typing import Any
 from rich.text import Text
 
 from smartharvest.host.cpulist import parse_cpulist
-from smartharvest.printable import printable
+from smartharvest.printable import counted, printable
 
 _BARS = " ▁▂▃▄▅▆▇█"
-_PLAINER = str.maketrans(_BARS + "·→…", " .:-=+*##" + ".>~")
+_ASCII = str.maketrans(_BARS + "·→…", " .:-=+*##" + ".>~")
 
 
 @dataclass
 class History:
-    """Of one agent, one entry a look."""
+    """Of one agent, one entry an update."""
 
     lent: deque[float] = field(default_factory=lambda: deque(maxlen=400))
     busy: deque[float] = field(default_factory=lambda: deque(maxlen=400))
@@ -75,7 +75,7 @@ def draw(
         _line(
             f"safeguards  {guards['short_term']} short-term, {guards['long_term']} long-term"
             + (f", resting {guards['resting_s']:.0f} s" if guards["resting_s"] else "")
-            + f"   learner  {seen['policy']['lessons']} lessons"
+            + f"   learner  {counted(seen['policy']['lessons'], 'lesson')}"
         ),
         _line(
             f"agent       {seen['agent']['cpu']:.1%} of a core, "
@@ -90,8 +90,8 @@ def draw(
     for line in lines:
         line.truncate(width, overflow="ellipsis")
         if ascii_only:
-            plain = line.plain.translate(_PLAINER).encode("ascii", "replace")
-            line.plain = plain.decode()  # as long as before, so that the colours stay
+            plain = line.plain.translate(_ASCII).encode("ascii", "replace")
+            line.plain = plain.decode()  # of the same length: the styles are at offsets
     return lines
 
 
@@ -99,10 +99,11 @@ def _details(seen: Mapping[str, Any]) -> list[Text]:
     guards, loop = seen["safeguards"], seen["loop"]
     given = ", ".join(f"{name} {count}" for name, count in guards["give_backs"].items() if count)
     lines = [
-        _line(f"given back  {given or 'never for doubt'}"),
+        _line(f"safety give-backs: {given or 0}"),
         _line(
-            f"loop        {loop['windows']} windows, {loop['assignments']} reassignments, "
-            f"{loop['missed_polls']} polls missed"
+            f"loop        {counted(loop['windows'], 'window')}, "
+            f"{counted(loop['assignments'], 'reassignment')}, "
+            f"{counted(loop['missed_polls'], 'poll')} missed"
         ),
         _line(f"sensor      {seen['sensor']['reason']}"),
     ]
@@ -114,7 +115,7 @@ def _details(seen: Mapping[str, Any]) -> list[Text]:
 
 
 _GROUP = 8
-"""CPUs that stand together in the map."""
+"""CPUs of a block in the map."""
 _MOST_ROWS = 2
 _RUNNERS = {
     "primary": ("P", "white on blue"),
@@ -125,13 +126,15 @@ _RUNNERS = {
 
 
 def _map(cores: Mapping[str, Any], width: int) -> list[Text]:
-    """Who runs on each CPU of the pool, and below which of them are lent.
+    """Two lines for each row of CPUs: what runs on each, and which are lent.
 
-    A sensor that sees no CPUs leaves the first unknown: ``?``.
+    ``?`` where the sensor does not see what runs.
     """
     pool = sorted(parse_cpulist(cores["pool"]))
     elastic = parse_cpulist(cores["elastic_cpus"])
-    runs = {cpu: who for who, cpus in (cores["runs"] or {}).items() for cpu in parse_cpulist(cpus)}
+    runs = {
+        cpu: runner for runner, cpus in (cores["runs"] or {}).items() for cpu in parse_cpulist(cpus)
+    }
     room = max(1, (width - 12) // (_GROUP + 1)) * _GROUP
     lines = []
     for start in range(0, min(len(pool), room * _MOST_ROWS), room):
@@ -167,7 +170,10 @@ def _waits(waits: Mapping[str, Any]) -> str:
     period = waits["period"]
     if waits["unreadable"] or period is None:
         return str(waits["unreadable"] or "not judged yet")
-    text = f"{period['long_waits']} of {period['dispatches']} too long, {period['blamed']} by us"
+    text = (
+        f"{period['long_waits']} of {period['dispatches']} too long, {period['blamed']} possibly "
+        "caused by lending"
+    )
     return text if period["p99_us"] is None else f"{text}; p99 {period['p99_us']:.1f} us"
 
 

@@ -88,9 +88,9 @@ def test_without_a_word_it_falls_back_to_the_guaranteed_minimum_by_itself(
 
 
 def test_what_is_not_there_is_a_wrong_setting(condor: MadeCondor, tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="the pool knows no machine nosuch"):
+    with pytest.raises(ConfigError, match="the pool has no machine nosuch"):
         HTCondorNode("nosuch", str(condor.advertisement))
-    with pytest.raises(ConfigError, match="cannot be written"):
+    with pytest.raises(ConfigError, match="is not writable"):
         HTCondorNode("localhost", str(tmp_path / "missing" / "ad"))
 
 

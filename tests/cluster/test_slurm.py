@@ -199,7 +199,7 @@ def test_names_that_are_not_there_are_wrong_settings(slurm: MadeSlurm) -> None: 
         SlurmNode("harvest1", "nosuch", None)
     with pytest.raises(ConfigError, match="not found"):
         SlurmNode("nosuch", "harvest", "hcore")
-    with pytest.raises(ConfigError, match="is no name"):
+    with pytest.raises(ConfigError, match="is no valid"):
         SlurmNode("a b", "harvest", None)
 
 

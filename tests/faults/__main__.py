@@ -10,8 +10,9 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import get_args
 
-from smartharvest.config.settings import MECHANISMS, ORDERS, PLACEMENTS
+from smartharvest.config.settings import LendOrder, MechanismName, Placement
 from smartharvest.host.cpulist import format_cpulist
 from tests.faults.agents import adopt_orphans
 from tests.faults.campaign import Place, Tally, run_campaign
@@ -60,9 +61,9 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=1000, help="in each place")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--where", nargs="+", choices=PLACES, default=list(PLACES))
-    parser.add_argument("--mechanism", choices=MECHANISMS, default="merge")
-    parser.add_argument("--order", choices=ORDERS, default="topology")
-    parser.add_argument("--placement", choices=PLACEMENTS, help="default: both, by chance")
+    parser.add_argument("--mechanism", choices=get_args(MechanismName), default="merge")
+    parser.add_argument("--order", choices=get_args(LendOrder), default="topology")
+    parser.add_argument("--placement", choices=get_args(Placement), help="default: both, by chance")
     options = parser.parse_args()
     ways = Ways(options.mechanism, options.order, options.placement)
     adopt_orphans()

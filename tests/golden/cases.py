@@ -25,7 +25,7 @@ from tests.commands import smartharvest_here
 HERE = os.path.dirname(os.path.abspath(__file__))
 EXPECTED = f"{HERE}/expected"
 ARITHMETIC = f"{EXPECTED}/arithmetic.json"
-BEFORE_COMMAND: tuple[str, ...] = ()
+BEFORE_COMMAND = ("lab",)
 """Words between ``smartharvest`` and the commands below."""
 
 

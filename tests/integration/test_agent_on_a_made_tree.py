@@ -93,7 +93,7 @@ def test_the_next_agent_puts_back_what_a_killed_one_left(
     killed.send(signal.SIGKILL)
     outcome = smartharvest_here("agent", *world.arguments, *world.targets, "--duration", "100ms")
     assert outcome.code == 0
-    assert "an earlier agent did not end well; put back:" in outcome.err
+    assert "An earlier agent did not end well; restored:" in outcome.err
     assert world.files() == before
 
 

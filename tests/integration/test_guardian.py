@@ -120,7 +120,7 @@ def test_without_its_guardian_the_agent_lends_nothing_until_there_is_another(
     outcome = agent.send(signal.SIGTERM)
     assert outcome.code == 0, outcome.err
     assert f"the guardian (pid {guardian})" in outcome.err
-    assert "no guardian watches over the agent; nothing is lent until that changes" in outcome.err
+    assert "no guardian watches the agent; nothing is lent until that changes" in outcome.err
 
 
 @EITHER

@@ -147,4 +147,6 @@ def test_a_guest_can_be_observed_by_its_name(
     assert smartharvest_here(*arguments, "--primary", "qemu:web").code == 0
     outcome = smartharvest_here(*arguments, "--primary", "qemu:nobody")
     assert outcome.code == 4
-    assert outcome.failure == "qemu:nobody: matches nothing that is there"
+    assert outcome.failure == (
+        "qemu:nobody: matches nothing that could be a primary; is it running, and called so?"
+    )

@@ -17,7 +17,7 @@ from tests.integration.processes import Processes
 
 pytestmark = [pytest.mark.timing, pytest.mark.root]
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "howto.md"
+DOCUMENT = Path(__file__).parents[2] / "docs" / "how-to" / "least-rights.md"
 
 
 def documented() -> list[str]:

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from smartharvest.agent.session import Session
+from smartharvest.agent.supervisor import Supervisor
 from smartharvest.algorithm.algorithm1 import Decision
 from smartharvest.core.window import Window
 from smartharvest.errors import ConfigError, TargetError
@@ -47,7 +47,7 @@ def test_the_tasks_are_in_the_group_of_the_split_and_come_back(world: World) -> 
     settings = settings_for(world, mechanism="cpugroups", primary=(TargetSpec("cgroup", "quiet"),))
     world.add_group("quiet")
     before = world.files()
-    with Session(settings) as session:
+    with Supervisor(settings) as session:
         run_until(session, Script(5), there)
         assert splits_of(world)["smartharvest-split-3"] == "5-7"
         assert len(splits_of(world)) == 1 + session.capacity.max_shared
@@ -70,14 +70,14 @@ def test_who_joins_the_elastic_group_comes_along(world: World, processes: Proces
         outer = world.kernel.read(world.elastic.tasks_file).split()
         return late in inside and str(late) not in outer
 
-    with Session(settings) as session:
+    with Supervisor(settings) as session:
         run_until(session, Script(5), come_along)
     assert str(late) in world.kernel.read(world.elastic.tasks_file).split()
 
 
 def test_many_cores_change_hands_in_steps(quiet_world: World) -> None:
     settings = settings_for(quiet_world, mechanism="cpugroups", elastic_min=0)
-    with Session(settings) as session:
+    with Supervisor(settings) as session:
         coarse = session.capacity.in_steps(4)
     assert len({coarse.elastic_cpus(n) for n in range(coarse.max_harvest + 1)}) <= 4
     assert coarse.max_harvest == 6  # of 7, in steps of three
@@ -94,16 +94,16 @@ def test_what_cannot_be_is_refused_with_nothing_changed(quiet_world: World) -> N
         ({"mechanism": "affinity"}, "needs a real host"),
     ):
         with pytest.raises(ConfigError, match=why):
-            Session(replace(settings, **wrong)).__enter__()  # type: ignore[arg-type]
+            Supervisor(replace(settings, **wrong)).__enter__()  # type: ignore[arg-type]
     assert world.files() == before
     world.kernel.mkdir(f"{world.elastic.path}/job")
     with pytest.raises(TargetError, match="has groups below it, such as job"):
-        Session(settings).__enter__()
+        Supervisor(settings).__enter__()
 
 
 def test_groups_of_splits_do_not_make_the_loop_start_anew(world: World) -> None:
-    with Session(settings_for(world, mechanism="cpugroups")) as session:
-        assert session.look() == session.survey
+    with Supervisor(settings_for(world, mechanism="cpugroups")) as session:
+        assert session.arrangement.poll() == session.arrangement.snapshot
         run_until(session, Script(5), after(3))
 
 

@@ -34,7 +34,7 @@ def test_what_is_recorded_can_be_replayed(processes: Processes, tmp_path: Path) 
     assert trace.ending["polls"] == told["polls"] > 0
     assert told["mean_busy"] > 0
     assert out.stat().st_size >= told["bytes"] > 0
-    played = smartharvest_here("replay", str(out), "--policy", "no-harvest", "--json")
+    played = smartharvest_here("lab", "replay", str(out), "--policy", "no-harvest", "--json")
     assert played.code == 0, played.err
     assert [one["policy"] for one in json.loads(played.out)["policies"]] == [
         "no-harvest",
@@ -100,10 +100,10 @@ def test_a_killed_recording_is_refused_and_its_beginning_can_be_had(
     time.sleep(0.6)
     os.kill(process.pid, signal.SIGKILL)
     process.wait(timeout=20)
-    refused = smartharvest_here("replay", str(out))
+    refused = smartharvest_here("lab", "replay", str(out))
     assert refused.code == 11
     assert "has no end mark: the recorder was killed, or the file was cut" in refused.failure
-    taken = smartharvest_here("replay", str(out), "--partial", "--policy", "no-harvest")
+    taken = smartharvest_here("lab", "replay", str(out), "--partial", "--policy", "no-harvest")
     assert taken.code == 0, taken.err
     assert "this is what there is of it" in taken.out
 
@@ -140,13 +140,13 @@ def test_a_primary_that_goes_away_ends_the_recording(processes: Processes, tmp_p
 @pytest.mark.parametrize("partial", [[], ["--partial"]])
 def test_a_foreign_file_is_refused(tmp_path: Path, partial: list[str]) -> None:
     (tmp_path / "foreign").write_text("timestamp,busy\n1,2\n")
-    outcome = smartharvest_here("replay", str(tmp_path / "foreign"), *partial)
+    outcome = smartharvest_here("lab", "replay", str(tmp_path / "foreign"), *partial)
     assert outcome.code == 11
     assert outcome.failure == f"{tmp_path}/foreign: is no trace"
 
 
 def test_an_unknown_policy_is_refused_before_the_trace_is_read(tmp_path: Path) -> None:
-    outcome = smartharvest_here("replay", str(tmp_path / "none"), "--policy", "best")
+    outcome = smartharvest_here("lab", "replay", str(tmp_path / "none"), "--policy", "best")
     assert outcome.code == 2
     assert outcome.failure.startswith("policy: 'best' is unknown")
 

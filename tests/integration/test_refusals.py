@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from smartharvest.agent.session import Session
+from smartharvest.agent.supervisor import Supervisor
 from tests.commands import smartharvest, smartharvest_here
 from tests.integration.processes import Processes
 from tests.integration.sessions import settings_for
@@ -181,8 +181,9 @@ def test_a_state_directory_without_the_right_to_write(quiet_world: World) -> Non
 @pytest.mark.parametrize("missing", [1.0, 0.7, 0.3, 0.05])
 def test_a_full_state_directory(quiet_world: World, missing: float) -> None:
     settings = settings_for(quiet_world)
-    with Session(settings) as session:
-        enough = os.path.getsize(session.journal.path)
+    with Supervisor(settings) as session:
+        assert session.arrangement.undo is not None
+        enough = os.path.getsize(session.arrangement.undo.journal.path)
     before = quiet_world.files()
     outcome = smartharvest(
         *("agent", *quiet_world.arguments, *quiet_world.targets, "--duration", "100ms"),

@@ -168,7 +168,7 @@ def test_what_was_learned_stays_when_the_policy_changes(
         return count
 
     agent.wait_until(lambda: os.path.exists(path))
-    for policy in ("fixed-buffer:1", "smartharvest+"):
+    for policy in ("fixed-buffer:1", "smartharvest"):
         agent.wait_until(lambda: lessons() > 0)
         ask(path, "set-policy", {"policy": policy})
     before = lessons()

@@ -73,7 +73,7 @@ def test_the_commands_own_options_and_exit_code_are_its_own(quiet_world: World) 
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (("true",), 2, "run: say --elastic or --primary"),
+        (("true",), 2, "run: no group given; use --elastic or --primary"),
         (("--elastic",), 2, "Missing argument 'COMMAND...'"),
         (("--elastic", "true"), 2, "run --elastic: no running agent"),
         (("--primary", "true"), 2, "run --primary: no running agent"),

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from smartharvest.agent.dry_run import ShadowFigures
+from smartharvest.agent.dry_run import DryRunFigures
 from smartharvest.algorithm.algorithm1 import Decision
 from smartharvest.core.window import Window
 from tests.commands import smartharvest_here
@@ -66,13 +66,13 @@ def test_a_dry_run_runs_beside_an_agent(world: World, processes: Processes) -> N
 
 
 def test_windows_in_which_too_much_would_have_been_lent_are_counted() -> None:
-    figures = ShadowFigures()
+    figures = DryRunFigures()
     figures.observe(window(4, 1), decision(4, 0))  # nothing lent
     figures.observe(window(2, 1), decision(2, 2))  # one core unused
     figures.observe(window(2, 4, exhausted=True), decision(4, 0))  # two cores missing
     assert (figures.windows, figures.lending, figures.short) == (3, 2, 1)
     assert (figures.most_missing, figures.unused_core_windows) == (2, 4)
-    assert figures.tell() == (
+    assert figures.describe() == (
         "dry run: 2 of 3 windows would have lent something; 1 of them (50.00%) too much for a "
         "moment; at worst 2 cores were missing; 1.33 cores on average were neither used nor lent"
     )

@@ -121,7 +121,7 @@ def test_without_agents_there_is_nothing_to_tell(tmp_path: Path) -> None:
     for directory in (tmp_path, tmp_path / "missing"):
         outcome = smartharvest_here("status", "--state-dir", str(directory))
         assert outcome.code == 0
-        assert outcome.out == f"no agent runs in {directory}\n"
+        assert outcome.out == f"No agent is running (state directory {directory})\n"
 
 
 def test_an_agent_that_is_being_replaced_is_not_taken_for_dead(

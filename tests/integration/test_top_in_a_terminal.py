@@ -59,7 +59,7 @@ def test_all_of_it_is_to_be_seen_in_an_old_terminal(terminal: Terminal) -> None:
 def test_p_holds_the_view_and_lets_it_go_on(terminal: Terminal) -> None:
     terminal.wait_for("q quit")
     terminal.press("p")
-    held = terminal.wait_for("paused: p goes on")
+    held = terminal.wait_for("paused: p continues")
     terminal.press("p")
     terminal.wait_for("q quit")
     # How long the agent has been up goes on.
@@ -70,9 +70,9 @@ def test_e_expands_it_and_folds_it_again(terminal: Terminal) -> None:
     terminal.resize(100, 40)
     terminal.wait_for("q quit")
     terminal.press("e")
-    terminal.wait_for("given back", "reassignments")
+    terminal.wait_for("safety give-backs", "reassignments")
     terminal.press("e")
-    wait_until(lambda: "given back" not in "\n".join(terminal.screen))
+    wait_until(lambda: "safety give-backs" not in "\n".join(terminal.screen))
 
 
 def test_it_follows_the_size_of_the_terminal(terminal: Terminal) -> None:
@@ -93,7 +93,7 @@ def test_it_ends_and_leaves_the_terminal_as_it_was(terminal: Terminal, key: str)
 
 def test_without_an_agent_it_says_so(tmp_path: Path) -> None:
     terminal = Terminal(top(tmp_path / "state"), tmp_path)
-    terminal.wait_for("no agent runs in", "q quit")
+    terminal.wait_for("No agent is running", "q quit")
     terminal.close()
 
 

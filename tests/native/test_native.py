@@ -104,11 +104,11 @@ def _sanitize(
         for item in request.session.items
         if isinstance(item, pytest.Function) and request.fixturename in item.fixturenames
     }
-    sources = sorted(
-        path for path in glob.glob(f"{CSRC}/**/*.c", recursive=True) if not path.endswith(".bpf.c")
-    )
     # All of them now, side by side: beside a test of threads nothing else is to run.
     with ThreadPoolExecutor(os.cpu_count()) as pool:
+        sources = sorted(
+            {*glob.glob(f"{CSRC}/**/*.c", recursive=True)} - {*glob.glob(f"{CSRC}/bpf/*.c")}
+        )
         objects = list(pool.map(compile_core, sources))
         programs = {name: pool.submit(compile_program, name) for name in sorted(chosen)}
     return Sanitized(programs, starter)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 from smartharvest.algorithm.learning.base import Model
 from smartharvest.algorithm.learning.costs import COSTS, cost_table
+from smartharvest.algorithm.learning.options import LearnerName
 
-LEARNERS = ("vw", "native")
+LEARNERS = get_args(LearnerName)
 
 
 def make_learner(kind: str, *, cost: str, total: int, learning_rate: float = 0.1) -> Model:

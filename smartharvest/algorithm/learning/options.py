@@ -7,6 +7,8 @@ from typing import Literal, get_args
 
 from smartharvest.errors import ConfigError
 
+CostName = Literal["skewed", "symmetric", "hinged"]
+LearnerName = Literal["vw", "native"]
 FeaturesAfterExhaustion = Literal["kept", "broken"]
 ExhaustedWindows = Literal["skipped", "trained"]
 Label = Literal["demand", "busy"]
@@ -14,7 +16,7 @@ Label = Literal["demand", "busy"]
 
 @dataclass(frozen=True, slots=True)
 class LearningOptions:
-    """Raises ConfigError, naming the key, for a value that cannot be."""
+    """Raises ConfigError, naming the key, for an invalid value."""
 
     learning_rate: float = 0.1
     """Constant, as section 4 has it; above 0."""

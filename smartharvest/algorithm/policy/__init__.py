@@ -1,20 +1,17 @@
-"""The policies by the names the command line knows them by; a new one is a file and a line here."""
+"""The policies by the names the command line knows them by; a new one is a file and a line here.
+
+A policy's module is imported when the policy is made: names are checked without numpy, whose import
+takes longer than a command such as ``pause``.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from importlib import import_module
+from typing import cast
 
 from smartharvest.algorithm.learning.options import LearningOptions
-from smartharvest.algorithm.policy.adaptive_buffer import AdaptiveBuffer
-from smartharvest.algorithm.policy.adaptive_quiet import AdaptiveQuiet
 from smartharvest.algorithm.policy.base import Policy, PolicySettings
-from smartharvest.algorithm.policy.fixed_buffer import FixedBuffer
-from smartharvest.algorithm.policy.idle_first import IdleFirst
-from smartharvest.algorithm.policy.no_harvest import NoHarvest
-from smartharvest.algorithm.policy.prev_peak import PrevPeak
-from smartharvest.algorithm.policy.smartharvest import make_smartharvest
-from smartharvest.algorithm.policy.smartharvest_plus import make_smartharvest_plus
 from smartharvest.errors import ConfigError
 
 __all__ = [
@@ -29,19 +26,17 @@ __all__ = [
 
 LENDS_NOTHING = "no-harvest"
 
-_PLAIN: dict[str, Callable[[PolicySettings], Policy]] = {
-    "smartharvest": make_smartharvest,
-    LENDS_NOTHING: NoHarvest,
-    "prev-peak": PrevPeak,
-    "smartharvest+": make_smartharvest_plus,
-    "adaptive-buffer": AdaptiveBuffer,
-    "adaptive-quiet": AdaptiveQuiet,
-    "idle-first": IdleFirst,
+_PLAIN = {
+    "smartharvest": "smartharvest:make_smartharvest",
+    LENDS_NOTHING: "no_harvest:NoHarvest",
+    "prev-peak": "prev_peak:PrevPeak",
+    "adaptive-buffer": "adaptive_buffer:AdaptiveBuffer",
+    "adaptive-quiet": "adaptive_quiet:AdaptiveQuiet",
+    "idle-first": "idle_first:IdleFirst",
 }
-_NUMBERED: dict[str, Callable[[PolicySettings, int], Policy]] = {
-    "fixed-buffer": FixedBuffer,
-    "prev-peak": PrevPeak,
-}
+"""Name -> ``module:maker`` of a policy made from PolicySettings."""
+_NUMBERED = {"fixed-buffer": "fixed_buffer:FixedBuffer", "prev-peak": "prev_peak:PrevPeak"}
+"""The same of policies whose name a number follows, which their maker takes too."""
 
 POLICY_NAMES = (*_PLAIN, *(f"{name}:N" for name in _NUMBERED))
 """The accepted spellings, N being a number from 1 to 9999."""
@@ -69,9 +64,9 @@ def make_policy(
     check_policy(spec)
     settings = PolicySettings(total, cost, safeguard, learner, options or LearningOptions())
     name, colon, number = spec.partition(":")
-    if colon:
-        return _NUMBERED[name](settings, int(number))
-    return _PLAIN[name](settings)
+    module, _, maker = (_NUMBERED if colon else _PLAIN)[name].partition(":")
+    make = getattr(import_module(f"{__name__}.{module}"), maker)
+    return cast(Policy, make(settings, int(number)) if colon else make(settings))
 
 
 def check_policy(spec: str) -> None:

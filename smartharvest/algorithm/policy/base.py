@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
+from typing import Protocol, get_args, runtime_checkable
 
-from smartharvest.algorithm.learning.costs import COSTS
-from smartharvest.algorithm.learning.learners import LEARNERS
-from smartharvest.algorithm.learning.options import LearningOptions
+from smartharvest.algorithm.learning.options import CostName, LearnerName, LearningOptions
 from smartharvest.algorithm.safeguard import SHORT_TERM_SAFEGUARDS, ShortTermSafeguard
 from smartharvest.core.window import Window
 from smartharvest.errors import ConfigError
@@ -84,14 +82,6 @@ class DispatchesObserver(Protocol):
         """Take in a period; called between windows, in order."""
 
 
-class Explaining(Protocol):
-    """A policy that tells why it does what it does, for the operator."""
-
-    @property
-    def explanation(self) -> str:
-        """One line about the decision in force; it changes when that does."""
-
-
 @dataclass(frozen=True, slots=True)
 class PolicySettings:
     """What a policy may be made from. Raises ConfigError, naming the key, for an unknown name."""
@@ -104,9 +94,9 @@ class PolicySettings:
 
     def __post_init__(self) -> None:
         for key, value, known in (
-            ("cost", self.cost, COSTS),
+            ("cost", self.cost, get_args(CostName)),
             ("safeguard", self.safeguard, SHORT_TERM_SAFEGUARDS),
-            ("learner", self.learner, LEARNERS),
+            ("learner", self.learner, get_args(LearnerName)),
         ):
             if value not in known:
                 raise ConfigError(f"{key}: {value!r} is unknown; use one of {', '.join(known)}")

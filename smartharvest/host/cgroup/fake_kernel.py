@@ -1,8 +1,8 @@
-"""A made tree of plain files that answers as the kernel's cgroup filesystems do.
+"""A fake tree of plain files that answers as the kernel's cgroup filesystems do.
 
 Everything is kept in the files themselves, so a tree can be prepared and looked at with cat, and
 written by others with plain writes; what the kernel derives (effective masks) is computed anew at
-each read. Files a hand-made tree lacks are done without.
+each read. Files a tree made by hand lacks are done without.
 
 The v1 rules were taken from a running Linux 6.18 and are held to it by a test; functions of the
 kernel (kernel/cgroup/ and kernel/sched/ of that version) are named where their rule is copied. The
@@ -68,7 +68,7 @@ class FakeKernel:
     ``root`` is v2 if it holds ``cgroup.controllers``; otherwise each directory in it is a v1
     hierarchy. The machine's CPUs are those of the root group's mask, if it has one, and else those
     of this machine. ``thread_exists`` says whether a thread id is one; without it every id is, so
-    that a made tree can name tasks that never ran.
+    that a fake tree can name tasks that never ran.
     """
 
     def __init__(self, root: str, *, thread_exists: Callable[[int], bool] | None = None) -> None:
@@ -108,11 +108,29 @@ class FakeKernel:
         """While it is held no process is amid a change of the tree, however many make some."""
         return self._serialized(fcntl.LOCK_EX, tries=5 * LOCK_TRIES)
 
-    def directory_of(self, tid: int, mount: str) -> str | None:
-        """The group below ``mount`` that ``tid`` is in; None if the tree does not name it."""
-        return next((group for group in _walk(mount) if tid in self._threads(group)), None)
-
     # KernelFiles
+
+    @property
+    def runs_tasks(self) -> bool:
+        """Never: the tasks it names run elsewhere, or nowhere."""
+        return False
+
+    @property
+    def stand_in(self) -> FakeKernel:
+        return self
+
+    def membership(self, tid: int) -> str:
+        """As /proc/TID/cgroup; the root group's where the tree does not name ``tid``."""
+        mounts = {"": self._root}
+        if self._version == 1:
+            mounts = {name: f"{self._root}/{name}" for name in self.subdirectories(self._root)}
+        return "".join(
+            f"0:{controllers}:{self._group_of(tid, mount).removeprefix(mount) or '/'}\n"
+            for controllers, mount in mounts.items()
+        )
+
+    def _group_of(self, tid: int, mount: str) -> str:
+        return next((group for group in _walk(mount) if tid in self._threads(group)), mount)
 
     def read(self, path: str) -> str:
         with self._serialized(fcntl.LOCK_SH):

@@ -1,4 +1,4 @@
-"""Giving threads back the affinities they had, as far as those they have now are still ours."""
+"""Giving threads their affinities back, unless another process has set them since."""
 
 from __future__ import annotations
 
@@ -17,18 +17,21 @@ from smartharvest.host.process import tasks
 
 @dataclass(frozen=True)
 class OurAffinities:
-    """What an agent may have left threads with.
+    """The affinities that an agent may have left threads with.
 
-    ``given`` are the sets of its levels; of one that a thread's own pin has a part of it was given
-    that part. While it nudges, a thread has one CPU of them.
+    ``given`` are the sets of its levels. A thread with a pin of its own got the part of a set that
+    is in its pin. While the agent nudges, a thread has one CPU of a set.
     """
 
     given: Given
     pins: Collection[frozenset[int]]
 
     def may_be(self, cpus: frozenset[int], reach: Callable[[], frozenset[int]]) -> bool:
-        """Whether ``cpus`` is one of them. ``reach`` tells what the thread's cpuset has: less than
-        was given may be all that is left of it there. Without any sets everything may be."""
+        """Whether ``cpus`` is one of them.
+
+        ``reach`` returns the CPUs of the thread's cpuset, which may have only a part of what was
+        given. Without any sets every affinity may be one.
+        """
         if not self.given.sets:
             return True
         known = set(self.given.sets)
@@ -45,9 +48,9 @@ class OurAffinities:
 
 
 class AffinitiesBack:
-    """Undoes the affinities of a journal; ``log`` is told (thread, before, after) of each.
+    """Undoes the affinities of a journal; calls ``log(thread, before, after)`` for each.
 
-    ``left`` has a line for each that somebody else has set meanwhile.
+    ``left`` has a line for each that another process has set meanwhile.
     """
 
     def __init__(
@@ -58,17 +61,17 @@ class AffinitiesBack:
         log: Callable[[str, str, str], None],
         masks: Collection[frozenset[int]] = (),
     ) -> None:
-        """``masks`` are those of groups, which threads get before Linux 6.2 as their own."""
+        """``masks`` are those of groups; before Linux 6.2 their threads get them as affinities."""
         self.left: list[str] = []
         self._entries = [entry for entry in entries if isinstance(entry, AffinityEntry)]
         given = Given((*given.sets, *masks), given.nudging) if given.sets else given
         self._ours = OurAffinities(given, {frozenset(entry.cpus) for entry in self._entries})
         self._files = files
         self._log = log
-        self._strangers: set[int] = set()
+        self._foreign_tasks: set[int] = set()
 
     def give_back(self, entry: AffinityEntry) -> None:
-        """To one thread and those its process has started since. Raises OSError."""
+        """Undoes one thread, and those that its process has started since. Raises OSError."""
         if tasks.start_time(entry.tid) != entry.start_time:
             return
         self._set(entry.tid, entry.cpus)
@@ -76,21 +79,21 @@ class AffinitiesBack:
             return
         done = {other.tid for other in self._entries}
         refusal: OSError | None = None
-        # One that is not free yet may start another after we looked: until all are.
-        while confined := self._confined_newcomers(entry, entry.newcomers_since) - done:
+        # Repeats until all are free: a confined thread may start another after it was listed.
+        while confined := self._confined_children(entry, entry.newcomers_since) - done:
             for tid in confined:
                 try:
                     self._set(tid, entry.cpus)
                 except OSError as error:
-                    # EINVAL: it went to a cpuset that has none of these CPUs, and got that one's.
+                    # EINVAL: it moved to a cpuset without these CPUs, and got those of the cpuset.
                     if error.errno not in (errno.ESRCH, errno.EINVAL):
                         refusal = error
             done |= confined
         if refusal is not None:
             raise refusal
 
-    def _confined_newcomers(self, entry: AffinityEntry, since: int) -> set[int]:
-        """The threads that started ``since`` then, from ``entry``'s process on down."""
+    def _confined_children(self, entry: AffinityEntry, since: int) -> set[int]:
+        """Confined threads of the process and its descendants that started at ``since`` or since."""
         family = [entry.tid, *tasks.descendants(entry.tid)]
         return {
             tid
@@ -100,29 +103,32 @@ class AffinitiesBack:
         }
 
     def free(self, confined: ConfinedEntry) -> None:
-        """Those that came to the group later; one that is not free yet may start another."""
+        """Frees threads that came to the group later; repeats, since one may start another."""
         known = {
             entry.tid: entry.cpus
             for entry in self._entries
             if tasks.start_time(entry.tid) == entry.start_time
         }
         done = set(known)
-        while newcomers := set(tasks_below(self._files, confined.directory)) - done:
-            for tid in newcomers:
+        while new := set(tasks_below(self._files, confined.directory)) - done:
+            for tid in new:
                 with contextlib.suppress(OSError):  # it has ended, or left for another cpuset
                     self._set(tid, known.get(tasks.process_of(tid) or tid, ()))
-            done |= newcomers
+            done |= new
 
     def _set(self, tid: int, cpus: tuple[int, ...]) -> None:
-        """Gives a thread the CPUs it had: without an affinity of its own, if those are all that
-        its cpuset has, so that it follows its cpuset again. No ``cpus``: as far as that goes."""
+        """Gives a thread the CPUs it had; no ``cpus``: all of its cpuset.
+
+        If those are all that its cpuset has, it gets no affinity of its own, so that it follows its
+        cpuset again.
+        """
         current = tasks.affinity(tid)
-        if tid in self._strangers:
+        if tid in self._foreign_tasks:
             return
         if current != set(cpus) and not self._ours.may_be(current, lambda: _reach(tid, current)):
-            self._strangers.add(tid)
+            self._foreign_tasks.add(tid)
             self.left.append(
-                f"affinity of thread {tid}: is {format_cpulist(current)!r}, which somebody else "
+                f"affinity of thread {tid}: is {format_cpulist(current)!r}, which another process "
                 "set; left alone"
             )
             return
@@ -135,7 +141,7 @@ class AffinitiesBack:
 
 
 def _reach(tid: int, current: Collection[int]) -> frozenset[int]:
-    """The CPUs of the thread's cpuset, which only tells who asks for all of them."""
+    """The CPUs of the thread's cpuset, which the kernel shows only after asking for all CPUs."""
     os.sched_setaffinity(tid, tasks.EVERY_CPU)
     try:
         return tasks.affinity(tid)

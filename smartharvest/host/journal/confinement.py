@@ -1,4 +1,4 @@
-"""Leaving elastic threads the smallest set of CPUs, from what a journal says of them."""
+"""Confining the elastic threads of a journal to the smallest set of CPUs."""
 
 from __future__ import annotations
 
@@ -12,15 +12,14 @@ from smartharvest.host.journal.contents import AffinityEntry, ConfinedEntry, Ent
 from smartharvest.host.process import tasks
 
 _ROUNDS = 3
-"""What is not confined yet may start others after we looked."""
+"""A thread that is not confined yet may start others after it was listed."""
 
 
 def confine(entries: Iterable[Entry], cpus: Collection[int], files: KernelFiles) -> int:
-    """Confines every thread that has a journaled affinity to ``cpus``, with all that started since
-    in the journaled processes and those they started, and all in the journaled groups. How many
-    there were.
+    """Confines every thread with a journaled affinity to ``cpus``; returns how many.
 
-    A thread that has ended, or whose cpuset has none of ``cpus``, is left out.
+    Also threads that started since in the journaled processes and their descendants, and all in the
+    journaled groups. Threads that have ended, or whose cpuset has none of ``cpus``, are left out.
     """
     entries = list(entries)
     journaled = [entry for entry in entries if isinstance(entry, AffinityEntry)]

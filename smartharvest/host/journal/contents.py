@@ -1,4 +1,4 @@
-"""What a journal says, and reading one: the host before each change, and what was to be written."""
+"""The contents of a journal: the host before each change, and the values the agent may write."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ class FileEntry:
     path: str
     original: str
     inode: int = 0
-    """Of its group: another group by the same name is nobody's of ours. 0: not known."""
+    """Of its group, since a later group may have the same name. 0: unknown."""
 
 
 @dataclass(frozen=True)
 class CreatedEntry:
-    """A group that was not there."""
+    """A group that did not exist."""
 
     directory: str
     inode: int = 0
-    """Once it is made; 0 before."""
+    """Once it exists; 0 before."""
 
 
 @dataclass(frozen=True)
 class MovedEntry:
-    """A thread that was in group ``origin`` and is to go to ``destination``."""
+    """A thread that was in group ``origin`` and moves to ``destination``."""
 
     tid: int
     start_time: int
@@ -58,16 +58,16 @@ class AffinityEntry:
     start_time: int
     cpus: tuple[int, ...]
     newcomers_since: int | None = None
-    """In clock ticks since boot: the process's threads and descendants that have no entry and
-    started since then get these CPUs as well. None: nobody else does."""
+    """In clock ticks since boot: threads and descendants of the process that have no entry and
+    started since then get these CPUs, too. None: only this thread does."""
 
 
 @dataclass(frozen=True)
 class ConfinedEntry:
     """A group whose threads' affinities are changed.
 
-    Those in it, or below it, that have no AffinityEntry came later: they get what their process
-    had, or else every CPU of their cpuset.
+    Threads in it, or below it, without an AffinityEntry came later: they get the CPUs of their
+    process, or else every CPU of their cpuset.
     """
 
     directory: str
@@ -86,11 +86,11 @@ KINDS: dict[str, type[Entry]] = {
 
 
 Minimum = tuple[tuple[str, str], ...]
-"""(file, value) in the order to write them: the elastic side has its minimum then, and no more."""
+"""(file, value), in the order to write them: after that the elastic side has its minimum."""
 
 
 Ours = Mapping[str, Sequence[str]]
-"""File -> every value this agent may have written there. Of a file that is not in it, any is."""
+"""File -> every value this agent may have written there; any value for a file not in it."""
 Chosen = Mapping[str, tuple[str, str]]
 """File -> (own, always), CPU lists: where the CPUs are chosen as they are lent, the file also gets
 ``(own & lent) | always`` of the two sets that the shared page has."""
@@ -98,10 +98,10 @@ Chosen = Mapping[str, tuple[str, str]]
 
 @dataclass(frozen=True)
 class Given:
-    """What threads with a journaled affinity may have been given."""
+    """The CPUs that threads with a journaled affinity may have."""
 
     sets: tuple[frozenset[int], ...] = ()
-    """One for each number of cores lent. Empty: that is not known, and may be anything."""
+    """One for each number of cores lent. Empty: unknown, so any set."""
     nudging: bool = False
     """A loop ended while it had threads confined to one CPU of these."""
 
@@ -111,7 +111,7 @@ NOT_KNOWN = Given()
 
 @dataclass(frozen=True)
 class JournalContents:
-    """A journal as read back."""
+    """A journal that was read."""
 
     boot_id: str
     pid: int
@@ -121,7 +121,7 @@ class JournalContents:
     minimum: Minimum
     ours: Ours
     minimum_cpus: tuple[int, ...] = ()
-    """Beside ``minimum``: what threads with a journaled affinity have then; empty: not known."""
+    """What threads with a journaled affinity have with ``minimum``; empty: unknown."""
     chosen: Chosen = field(default_factory=dict)
     given: Given = NOT_KNOWN
 
@@ -142,7 +142,7 @@ def subject(entry: Entry) -> tuple[object, ...]:
 
 
 def with_chosen(ours: Ours, chosen: Chosen, sets: Iterable[frozenset[int]]) -> Ours:
-    """``ours`` and what files whose CPUs were chosen have of these sets. Raises ValueError."""
+    """``ours`` plus the values of files whose CPUs were chosen from ``sets``. Raises ValueError."""
     found = {file: list(values) for file, values in ours.items()}
     for lent in sets:
         for file, (own, always) in chosen.items():
@@ -195,7 +195,7 @@ def read_journal(path: str) -> JournalContents:
     ) as error:  # fmt: skip
         raise JournalError(
             f"{path}: the journal is damaged ({type(error).__name__}: {error}); "
-            "look at it, put its values back by hand and remove it"
+            "read it, put its values back by hand and remove it"
         ) from error
 
 
@@ -208,7 +208,7 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
 
 
 def _checked(entry: Entry) -> Entry:
-    """What goes back to the host must be what was written. Raises TypeError."""
+    """``entry``, if its fields have the right types. Raises TypeError."""
     for item in fields(entry):
         value = getattr(entry, item.name)
         if not isinstance(value, _TYPES[str(item.type)]):
@@ -230,7 +230,7 @@ def read_nudge(journal_path: str) -> int:
 
 
 def inode(directory: str) -> int:
-    """The number that tells a group from a later one of its name; 0 if it is not there."""
+    """The number that distinguishes a group from a later one of its name; 0 if it is gone."""
     try:
         return os.stat(directory).st_ino
     except OSError:

@@ -1,9 +1,9 @@
-"""What the host was like before the agent changed it, on disk before each change.
+"""The state of the host before the agent changed it, on disk before each change.
 
 One JSON file per agent, ``agent-<pid>.journal``, replaced as a whole by rename(2) for each entry,
-so a reader sees all of it or the version before. The agent holds a lock (flock(2)) on
-``agent-<pid>.lock`` as long as it lives: the kernel drops it however the agent ends, so a journal
-whose lock is free belongs to a dead one. ``agent-<pid>.shared`` is the memory that agent, loop and
+so a reader sees the new version or the one before. The agent holds a lock (flock(2)) on
+``agent-<pid>.lock`` while it lives. The kernel drops the lock however the agent ends: a journal
+whose lock is free belongs to a dead agent. ``agent-<pid>.shared`` is memory that agent, loop and
 guardian share (``shared_page``).
 """
 
@@ -30,7 +30,6 @@ from smartharvest.host.journal.contents import (
     Given,
     JournalError,
     Minimum,
-    MovedEntry,
     Ours,
     boot_id,
     inode,
@@ -47,20 +46,19 @@ DEFAULT_DIRECTORY = "/run/smartharvest"
 _claimed_here: set[str] = set()
 """Groups that journals of this process have locked."""
 UNNAMED = ".bound"
-"""Of a control socket that nobody listens to yet."""
-_BESIDE = (".lock", ".shared", ".sock", UNNAMED)
+"""Suffix of a control socket on which the agent does not listen yet."""
+_SUFFIXES = (".lock", ".shared", ".sock", UNNAMED)
 
 
 class Journal:
     """The journal of this process's agent, held locked until it is closed or released.
 
-    ``claims`` are the groups and processes that the agent manages (``CgroupTarget.group.path``, or
-    the target's text for a process). ``name`` tells several journals of one process apart. Claimed
-    groups that exist, and those above them up to ``root`` or a mount point, are locked (flock(2))
-    against agents with another ``directory``. Raises
-    AlreadyManaged if another living process has one of the claims or a group above or below one,
-    JournalError if a dead agent's journal has this one's name (recover first), and RightsError if
-    ``directory`` cannot be written.
+    ``claims`` are the groups and processes that the agent manages (a group's path, or the text of a
+    process target). ``name`` distinguishes several journals of one process. Claimed groups that
+    exist, and those above them up to ``root`` or a mount point, are locked (flock(2)) against
+    agents with another ``directory``. Raises AlreadyManaged if another living process has one of
+    the claims or a group above or below one, JournalError if a dead agent's journal has this one's
+    name (recover first), and RightsError if writing to ``directory`` fails.
     """
 
     page: SharedPage
@@ -85,7 +83,7 @@ class Journal:
         self._ours: dict[str, list[str]] = {}
         self._chosen: dict[str, tuple[str, str]] = {}
         self._given: list[str] = []
-        self._tells_given = True
+        self._records_given = True
         self._forget_at = 64
         self._locked: list[str] = []
         self._lock: int | None = None
@@ -101,7 +99,7 @@ class Journal:
                     )
                 self._lock = try_lock(lock_path(self.path), create=True)
                 if self._lock is None:
-                    raise JournalError(f"{lock_path(self.path)}: somebody else holds this lock")
+                    raise JournalError(f"{lock_path(self.path)}: another process holds this lock")
                 self._lock_groups(claims, root)
                 self.page = SharedPage(page_path(self.path), create=True)
                 self._write()
@@ -120,7 +118,7 @@ class Journal:
 
     @classmethod
     def inherit(cls, path: str, lock: int, group_locks: Sequence[int]) -> Journal:
-        """The journal that an earlier program in this process has left open, with its locks.
+        """The journal that an earlier program in this process left open, with its locks.
 
         Raises JournalError if it is damaged, of another version or not this process's.
         """
@@ -136,9 +134,9 @@ class Journal:
         journal._ours = {file: list(values) for file, values in contents.ours.items()}
         journal._chosen = dict(contents.chosen)
         journal._given = [format_cpulist(cpus) for cpus in contents.given.sets]
-        # An earlier release may have given sets that it has not journaled.
+        # An earlier release may have given sets that it did not journal.
         has_affinities = any(isinstance(entry, AffinityEntry) for entry in contents.entries)
-        journal._tells_given = bool(contents.given.sets) or not has_affinities
+        journal._records_given = bool(contents.given.sets) or not has_affinities
         journal._forget_at = 64
         journal._locked = list(filter(os.path.isabs, contents.claims))
         journal._lock, journal._group_locks = lock, list(group_locks)
@@ -151,14 +149,13 @@ class Journal:
 
     @property
     def descriptors(self) -> tuple[int, ...]:
-        """The locks': that of the journal, then those of the groups."""
+        """Descriptors of the locks: the journal's, then those of the groups."""
         assert self._lock is not None
         return (self._lock, *self._group_locks)
 
     def _lock_groups(self, claims: Sequence[str], root: str) -> None:
-        """Locks the claimed groups against all others, and those above them against whoever claims
-        one of those: neither a group nor one below or above it has two agents. ``root`` itself
-        is left alone."""
+        """Locks the claimed groups for this agent alone, and shares a lock on those above them: so
+        neither a group nor one below or above it has two agents. ``root`` is not locked."""
         groups = list(filter(os.path.isabs, dict.fromkeys(claims)))
         for claim in groups:
             self._lock_group(claim, claim, fcntl.LOCK_EX)
@@ -167,14 +164,14 @@ class Journal:
         for claim in groups:
             above = os.path.dirname(claim)
             while above.startswith(f"{root}/") and not os.path.ismount(above):
-                if above not in _claimed_here:  # one process keeps its own parts apart itself
+                if above not in _claimed_here:  # claims of one process do not exclude each other
                     self._lock_group(above, claim, fcntl.LOCK_SH)
                 above = os.path.dirname(above)
 
     def _lock_group(self, path: str, claim: str, kind: int) -> None:
         try:
             fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        except OSError:  # it is still to be made, or will be reported where it is used
+        except OSError:  # the agent creates it later, or its use reports the error
             return
         self._group_locks.append(fd)
         try:
@@ -214,7 +211,7 @@ class Journal:
         self.record(CreatedEntry(directory))
 
     def note_made(self, *directories: str) -> None:
-        """The groups that were recorded as created are there now."""
+        """Notes that groups recorded as created exist now."""
         for directory in directories:
             entry = CreatedEntry(directory, inode(directory))
             self._entries[subject(entry)] = entry
@@ -228,10 +225,10 @@ class Journal:
         chosen: Chosen | None = None,
         given: Iterable[Sequence[int]] = (),
     ) -> None:
-        """Journals what is going to be written, beside what was, and what the guardian writes.
+        """Journals what will be written, and what the guardian writes after a death.
 
         ``given`` are the sets of CPUs that threads with a journaled affinity may get;
-        ``minimum_cpus``, given with ``minimum``, those that the guardian leaves them.
+        ``minimum_cpus``, which comes with ``minimum``, the set that the guardian leaves them.
         """
         ours = {
             path: list(dict.fromkeys((*self._ours.get(path, ()), *new)))
@@ -240,7 +237,7 @@ class Journal:
         before = self._expected
         self._ours = {**self._ours, **ours}
         self._chosen = {**self._chosen, **(chosen or {})}
-        if self._tells_given:
+        if self._records_given:
             self._given = list(dict.fromkeys([*self._given, *map(format_cpulist, given)]))
         if minimum is not None:
             self._minimum, self._minimum_cpus = minimum, tuple(minimum_cpus)
@@ -261,34 +258,31 @@ class Journal:
         return self._ours, self._minimum, self._minimum_cpus, self._chosen, self._given
 
     def withdraw_created(self, directory: str) -> None:
-        """Takes an entry back: somebody else made that group first, so it is not ours to remove."""
+        """Drops an entry: another process created the group first, so it stays."""
         del self._entries[subject(CreatedEntry(directory))]
         self._save()
 
     def replace_original(self, path: str, original: str) -> None:
-        """What somebody else has written to a file of ours is what is to be put back now."""
+        """Another process has written to a journaled file: its value is the original now."""
         entry = self._entries[subject(FileEntry(path, ""))]
         assert isinstance(entry, FileEntry)
         self._entries[subject(entry)] = replace(entry, original=original)
         self._save()
 
     def replace_affinity(self, tid: int, start_time: int, cpus: Sequence[int]) -> None:
-        """The same of a thread's affinity; one without an entry gets none."""
+        """The same for a thread's affinity; a thread without an entry gets none."""
         entry = self._entries.get(subject(AffinityEntry(tid, start_time, ())))
         if isinstance(entry, AffinityEntry):
             self._entries[subject(entry)] = replace(entry, cpus=tuple(cpus))
             self._save()
 
-    def record_moved(self, tid: int, start_time: int, origin: str, destination: str) -> None:
-        self.record(MovedEntry(tid, start_time, origin, destination))
-
     def record_affinity(self, tid: int, start_time: int, cpus: Sequence[int]) -> None:
         self.record(AffinityEntry(tid, start_time, tuple(cpus)))
 
     def record(self, *entries: Entry) -> None:
-        """Makes ``entries`` durable in one go, but none for what has one: the first is true."""
+        """Makes ``entries`` durable at once; a subject that has an entry keeps the first."""
         if self._lock is None:
-            raise JournalError(f"{self.path}: is closed; nothing may be changed any more")
+            raise JournalError(f"{self.path}: is closed; no more changes are allowed")
         if self.before_first_entry is not None:
             self.before_first_entry()
             self.before_first_entry = None
@@ -304,9 +298,9 @@ class Journal:
             raise
 
     def forget_dead_threads(self) -> None:
-        """Drops the affinities of threads that have ended, with the next entry that is recorded.
+        """Drops affinities of threads that have ended, on disk with the next recorded entry.
 
-        Looks at all of them only once they have doubled.
+        Checks them only when their number has doubled.
         """
         if len(self._entries) < self._forget_at:
             return
@@ -352,13 +346,13 @@ class Journal:
         _sync_directory(self._directory)
 
     def close(self) -> None:
-        """Removes the journal: everything in it has been put back."""
+        """Removes the journal: everything in it was put back."""
         self._entries.clear()
         remove(self.path)
         self.release()
 
     def release(self) -> None:
-        """Lets go of the journal but leaves it, for a recovery to finish."""
+        """Drops the locks but leaves the journal, for a recovery to finish."""
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
@@ -391,7 +385,7 @@ def journal_paths(directory: str) -> list[str]:
 
 
 def try_lock(path: str, *, create: bool = False) -> int | None:
-    """Locks the file at ``path``; its descriptor, or None if somebody holds the lock.
+    """Locks the file at ``path``; its descriptor, or None if it is locked already.
 
     The lock is gone when the descriptor is closed. Raises FileNotFoundError without ``create``.
     """
@@ -410,7 +404,7 @@ def try_lock(path: str, *, create: bool = False) -> int | None:
 
 
 def is_live(journal_path: str) -> bool:
-    """Whether the agent that writes this journal is still there."""
+    """Whether the agent of this journal is alive."""
     try:
         fd = try_lock(lock_path(journal_path))
     except FileNotFoundError:
@@ -432,10 +426,10 @@ def remove(journal_path: str) -> None:
 
 
 def sweep(directory: str) -> None:
-    """Removes what agents left that ended before they had a journal: nothing was changed yet."""
+    """Removes the files of agents that ended before they had a journal and changed anything."""
     with contextlib.suppress(FileNotFoundError), _directory_locked(directory):
         names = os.listdir(directory)
-        stems = {os.path.splitext(name)[0] for name in names if name.endswith(_BESIDE)}
+        stems = {os.path.splitext(name)[0] for name in names if name.endswith(_SUFFIXES)}
         for stem in stems - {os.path.splitext(n)[0] for n in names if n.endswith(".journal")}:
             path = os.path.join(directory, f"{stem}.journal")
             lock = try_lock(lock_path(path), create=True)
@@ -452,7 +446,7 @@ def _check_claims(directory: str, claims: Sequence[str]) -> None:
             theirs = read_journal(path)
         except FileNotFoundError:  # its agent was just closing it
             continue
-        if theirs.pid == os.getpid():  # one process keeps its own parts apart itself
+        if theirs.pid == os.getpid():  # claims of one process do not exclude each other
             continue
         for claim in claims:
             for other in theirs.claims:
@@ -465,7 +459,7 @@ def _check_claims(directory: str, claims: Sequence[str]) -> None:
 
 @contextlib.contextmanager
 def _directory_locked(directory: str) -> Iterator[None]:
-    """Lets agents that start at the same time see each other's claims."""
+    """Serialises starts, so that agents see each other's claims."""
     fd = os.open(directory, os.O_RDONLY | os.O_CLOEXEC)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX)

@@ -1,4 +1,4 @@
-"""Putting back what agents left behind that ended without doing so themselves."""
+"""Putting back what dead agents left behind."""
 
 from __future__ import annotations
 
@@ -28,32 +28,32 @@ from smartharvest.host.journal.restoration import put_back
 from smartharvest.host.process import tasks
 
 OTHERS_MAY_TAKE_S = 5.0
-"""How long somebody else, such as its guardian, may take to restore a dead agent's journal."""
-_LOOK_AGAIN_S = 0.01
+"""How long another process, such as its guardian, may take to restore a dead agent's journal."""
+_RETRY_S = 0.01
 
 
 @dataclass
 class RecoveryReport:
-    """What a recovery found. All empty if there was nothing to do."""
+    """The result of a recovery. All empty if there was nothing to do."""
 
     restored: list[str] = field(default_factory=list)
     """One line for each thing put back."""
     left: list[str] = field(default_factory=list)
-    """What somebody else has changed since, and so was left alone."""
+    """What another process has changed since; it stays as it is."""
     failed: list[str] = field(default_factory=list)
-    """What could not be put back; its journal is kept."""
+    """What the kernel refused to put back; its journal stays."""
     live: list[int] = field(default_factory=list)
-    """Pids of running agents, whose journals were left alone."""
+    """Pids of running agents, whose journals stay."""
     discarded: list[str] = field(default_factory=list)
-    """Journals from before the last boot, which took everything they describe with it."""
+    """Journals from before the last boot, which undid everything they describe."""
     damaged: list[JournalError] = field(default_factory=list)
-    """Journals that cannot be read; kept."""
+    """Unreadable journals; they stay."""
 
 
 def recover(files: KernelFiles, directory: str = DEFAULT_DIRECTORY) -> RecoveryReport:
     """Restores and removes every journal in ``directory`` whose agent is dead.
 
-    Raises RightsError if the directory is none or cannot be read or written.
+    Raises RightsError if ``directory`` is no directory, unreadable or read-only.
     """
     report = RecoveryReport()
     try:
@@ -71,7 +71,7 @@ def recover(files: KernelFiles, directory: str = DEFAULT_DIRECTORY) -> RecoveryR
 def recover_one(path: str, files: KernelFiles, report: RecoveryReport) -> bool:
     """Restores and removes the journal at ``path`` unless its agent lives.
 
-    False if its lock is held, and not just by somebody who is restoring it. Raises OSError.
+    False if its lock is held, and not just by another process that restores it. Raises OSError.
     """
     lock = _lock_of_the_dead(path)
     if lock is None:
@@ -89,7 +89,7 @@ def _lock_of_the_dead(path: str) -> int | None:
         lock = try_lock(lock_path(path), create=True)
         if lock is not None or _is_agents(path) or time.monotonic() > deadline:
             return lock
-        time.sleep(_LOOK_AGAIN_S)
+        time.sleep(_RETRY_S)
 
 
 def _is_agents(path: str) -> bool:
@@ -117,7 +117,7 @@ def _put_back(path: str, files: KernelFiles, report: RecoveryReport) -> None:
         remove(path)
         return
     if tasks.start_time(journal.pid) == journal.start_time and tasks.alive(journal.pid):
-        report.live.append(journal.pid)  # somebody removed the lock of a running agent
+        report.live.append(journal.pid)  # the lock file of a running agent was removed
         return
     _unpin(read_nudge(path), journal.claims[-1:], files, report)
     result = put_back(journal.entries, files, ours=journal.ours, given=journal.given)
@@ -129,10 +129,10 @@ def _put_back(path: str, files: KernelFiles, report: RecoveryReport) -> None:
 
 
 def _unpin(tid: int, elastic: Sequence[str], files: KernelFiles, report: RecoveryReport) -> None:
-    """Frees a thread that the loop pinned to one CPU; it only does so to threads that are free.
+    """Frees a thread that the loop pinned to one CPU; the loop pins only free threads.
 
-    The id may be another thread's by now, and nothing says when it was written (a mapped file's
-    modification time does not); whoever is not in the elastic group is somebody else.
+    The id may be another thread's by now, and nothing shows when it was written (a mapped file's
+    modification time does not): so only a thread of the elastic group is unpinned.
     """
     if not tid or len(tasks.affinity(tid)) != 1 or not _holds(elastic, tid, files):
         return
@@ -150,6 +150,6 @@ def _holds(groups: Sequence[str], tid: int, files: KernelFiles) -> bool:
 
 
 def _pid_of(path: str) -> int:
-    """The pid in a journal's name, for one that may not be read; 0 if somebody renamed it."""
+    """The pid in a journal's name, for an unreadable journal; 0 if it was renamed."""
     number = path.removesuffix(".journal").rpartition("-")[2]
     return int(number) if number.isdigit() else 0

@@ -1,9 +1,9 @@
-"""Undoing what a journal says, on a host that may have moved on.
+"""Undoing the entries of a journal, on a host that may have changed since.
 
-Some entries can only be undone after others (a v1 parent cpuset before its child, or the child
-before its parent), so the whole list is gone through, last entry first, as long as that helps.
-Where parent and child each wait for the other, the parent gets both masks for a moment.
-What no longer exists needs no undoing.
+Some entries can be undone only after others (a v1 parent cpuset before its child, or the child
+before its parent), so the list is repeated, last entry first, while that makes progress. Where
+parent and child wait for each other, the parent gets both masks for a moment. What no longer exists
+needs no undoing.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from smartharvest.host.journal.contents import (
     Ours,
     inode,
 )
-from smartharvest.host.journal.heirs import narrow_heirs
+from smartharvest.host.journal.inherited_masks import narrow_children
 from smartharvest.host.process import tasks
 
 _GONE = (errno.ENOENT, errno.ENODEV, errno.ENOTDIR, errno.ESRCH)
 _MASKS = ("cpuset.cpus", "cpuset.mems")
 _NOT_ONLINE = (errno.EINVAL, errno.EACCES, errno.ERANGE)
 _WEIGHTS_OF_IDLE = {"cpu.shares": ("2", "3", "1024"), "cpu.weight": ("0", "1", "100")}
-"""What an idle group reads, and one that is idle no more: sched_group_set_idle()."""
+"""The values of an idle group, and of one after idle: sched_group_set_idle()."""
 _DRAIN_ROUNDS = 100  # tasks may fork while they are moved out
 
 WriteLog = Callable[[str, str, str], None]
@@ -44,17 +44,17 @@ WriteLog = Callable[[str, str, str], None]
 
 
 def no_log(_path: str, _old: str, _new: str) -> None:
-    """The WriteLog of those who keep none."""
+    """A WriteLog that keeps nothing."""
 
 
 @dataclass(frozen=True)
 class Restoration:
-    """One line for each thing put back, and for each that could not be."""
+    """One line for each thing put back, and for each that the kernel refused."""
 
     restored: list[str]
     failed: list[str]
     left: list[str] = field(default_factory=list)
-    """What somebody else has changed since: it is not ours to put back."""
+    """What another process has changed since: it stays as it is."""
 
 
 def put_back(
@@ -67,9 +67,9 @@ def put_back(
 ) -> Restoration:
     """Undoes ``entries`` (in the order they were journaled); never raises OSError.
 
-    A thread is touched only if its start time is still the journaled one, and moved back only if
-    it still is where it was moved to; a file only if its group is the same one and it holds one of
-    the values that are ``ours``, an affinity only if it is one of those ``given``.
+    Changes a thread only if its start time is the journaled one, and moves it back only if it still
+    is where it was moved to; a file only if its group is the same and it holds one of the values in
+    ``ours``; an affinity only if it is one of those ``given``.
     """
     undo = _Undo(files, list(entries), write_log, ours or {}, given)
     # An idle group refuses a weight, and leaving idle resets it: idle first.
@@ -86,7 +86,9 @@ def put_back(
                 if error.errno in _GONE:
                     continue
                 if undo.is_below_left(entry):
-                    undo.left.append(f"{_where(entry)}: {error.strerror} below what others changed")
+                    undo.left.append(
+                        f"{_where(entry)}: {error.strerror} below a group that has changed"
+                    )
                     continue
                 refused.append((entry, error))
         if len(refused) == len(pending) and not undo.eased:
@@ -94,9 +96,9 @@ def put_back(
                 break
             undo.last_resort = True
         pending = [entry for entry, _ in refused]
-    for path, mask in narrow_heirs(undo.entries, files, ours or {}):
-        with contextlib.suppress(OSError):  # it has gone, or is somebody else's by now
-            undo.heir(path, mask)
+    for path, mask in narrow_children(undo.entries, files, ours or {}):
+        with contextlib.suppress(OSError):  # it is gone, or in other hands now
+            undo.inherited(path, mask)
     return Restoration(
         undo.restored,
         [f"{_where(entry)}: {error.strerror}" for entry, error in refused],
@@ -143,11 +145,11 @@ def is_ours(
         masks = [parse_cpulist(value) for value in values]
     except ValueError:
         return False
-    # The union stands for a moment where parent and child wait for each other.
+    # The union is there for a moment where parent and child wait for each other.
     written = [one for mask in masks for one in (mask, mask | before)]
     if now in written or name != "cpuset.cpus":
         return now in written
-    # A v1 mask loses the CPUs that go offline, whoever wrote it.
+    # Any v1 mask loses the CPUs that go offline.
     return any(now and now < one and (one - now).isdisjoint(online()) for one in written)
 
 
@@ -191,8 +193,8 @@ class _Undo:
                 if self._is_same_group(entry.directory, entry.inode):
                     self._affinities.free(entry)
 
-    def heir(self, path: str, mask: str) -> None:
-        """Gives a group that has copied one of our masks what it would have had without us."""
+    def inherited(self, path: str, mask: str) -> None:
+        """Gives a group that copied a mask of the agent the mask it would have copied otherwise."""
         current = self._files.read(path).strip()
         self._files.write(path, mask + "\n")
         self._log(path, current, mask)
@@ -203,7 +205,7 @@ class _Undo:
             return
         if not is_ours(path, current, original, self._ours, lambda: self._online(path)):
             self._left_groups.append(os.path.dirname(path))
-            self.left.append(f"{path}: holds {current!r}, which somebody else wrote; left alone")
+            self.left.append(f"{path}: holds {current!r}, which another process wrote; left alone")
             return
         if os.path.basename(path) == "cgroup.subtree_control":
             enabled = set(self._ours.get(path, current.split())) - set(original.split())
@@ -226,9 +228,9 @@ class _Undo:
         self._log(path, current, original)
 
     def _online(self, path: str) -> frozenset[int]:
-        """The CPUs there are, which are those of the group at the top (v1).
+        """The online CPUs: those of the top group (v1).
 
-        A v2 mask keeps those that are offline: there it is as if all were there.
+        A v2 mask keeps offline CPUs, so there all count as online.
         """
         top = os.path.dirname(path)
         if not self._files.exists(f"{top}/tasks"):
@@ -250,7 +252,7 @@ class _Undo:
         return False
 
     def is_below_left(self, entry: Entry) -> bool:
-        """Whether ``entry`` is a mask below a group whose mask others have changed."""
+        """Whether ``entry`` is a mask below a group whose mask another process has changed."""
         return isinstance(entry, FileEntry) and any(
             entry.path.startswith(f"{group}/") for group in self._left_groups
         )
@@ -278,7 +280,7 @@ class _Undo:
         return format_cpulist(left)
 
     def _write_inherited(self, path: str, refusal: OSError) -> str:
-        """Writes out what an empty v2 mask means, the parent's, and returns it.
+        """Writes the parent's mask, which an empty v2 mask means, and returns it.
 
         Linux refuses to empty the mask of a group with tasks.
         """
@@ -303,7 +305,7 @@ class _Undo:
         self._log(directory, "mkdir", "removed")
 
     def _move_out(self, tid: int, directory: str) -> None:
-        """Moves a task that came to live in our group to where others came from, or up."""
+        """Moves a task that came to this group to where others came from, or to the parent."""
         origins = [
             entry.origin
             for entry in self.entries

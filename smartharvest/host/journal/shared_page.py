@@ -1,7 +1,7 @@
 """A page of memory that an agent, its polling loop and its guardian share.
 
-It is a file beside the journal (in /run, which is memory), so it outlives whoever wrote it. Every
-word is 64 bits and has one writer. The file's lock (flock(2)) orders what must not happen at the
+It is a file next to the journal (in /run, which is memory), so it outlives its writers. Every
+word has 64 bits and one writer. The file's lock (flock(2)) orders what must not happen at the
 same time: the agent's change of phase, and the guardian's shrinking, which holds in one phase only.
 """
 
@@ -32,15 +32,15 @@ class Phase(enum.IntEnum):
     RUNNING = 1
     """The loop runs: silence is short."""
     ENDING = 2
-    """It puts everything back; nobody else may write."""
+    """It puts everything back; the guardian must not write."""
     HANDING_OVER = 3
-    """It replaces itself by a new program, which takes as long as a start does."""
+    """It replaces itself by a new program, which takes as long as a start."""
 
 
 class SharedPage:
-    """The page in the file at ``path``, made or opened. Times are CLOCK_MONOTONIC, nanoseconds.
+    """The page in the file at ``path``, created or opened. Times are CLOCK_MONOTONIC, nanoseconds.
 
-    Raises OSError, also where there is no room for it.
+    Raises OSError, also if there is no room for it.
     """
 
     def __init__(self, path: str, *, create: bool = False) -> None:
@@ -48,7 +48,7 @@ class SharedPage:
         self._fd = os.open(path, flags, 0o600)
         try:
             if create or 0 < os.fstat(self._fd).st_size < _BYTES:  # an earlier program's is shorter
-                # A hole is filled when it is written to, and where there is no room that is SIGBUS.
+                # Writing to a hole allocates it, and without room that is SIGBUS.
                 os.posix_fallocate(self._fd, 0, _BYTES)
             self._map = mmap.mmap(self._fd, _BYTES)
         except BaseException:
@@ -73,7 +73,7 @@ class SharedPage:
 
     @property
     def choices(self) -> list[frozenset[int]]:
-        """Those two; an empty one is none."""
+        """Those two, without empty ones."""
         return [
             frozenset(cpu for cpu in range(8 * _CHOICE_BYTES) if bits >> cpu & 1)
             for at in (_CHOICES, _CHOICES + _CHOICE_BYTES)
@@ -124,7 +124,7 @@ class SharedPage:
 
     @contextlib.contextmanager
     def locked(self, patience_s: float) -> Iterator[bool]:
-        """Holds the page's lock; yields False, without it, if it is not to be had in time."""
+        """Holds the page's lock; yields False, without the lock, after ``patience_s``."""
         deadline = time.monotonic() + patience_s
         while not (held := self._try_lock()) and time.monotonic() < deadline:
             time.sleep(_LOCK_TRY_S)
@@ -142,14 +142,14 @@ class SharedPage:
         return True
 
     def close(self) -> None:
-        """Closes the file; the memory stays as long as somebody holds a slot."""
+        """Closes the file; the memory stays as long as a slot is in use."""
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
 
 
 def read_choices(path: str) -> list[frozenset[int]]:
-    """The sets of CPUs that a loop had lent last, or was about to; of the page at ``path``."""
+    """The sets of CPUs that a loop lent last, or was about to; from the page at ``path``."""
     try:
         page = SharedPage(path)
     except (FileNotFoundError, ValueError):  # ValueError: not yet as long as a page
@@ -161,7 +161,7 @@ def read_choices(path: str) -> list[frozenset[int]]:
 
 
 def read_nudge(path: str) -> int:
-    """The thread that a loop had pinned when it ended, 0 for none; of the page at ``path``."""
+    """The thread that a loop had pinned when it ended, 0 for none; from the page at ``path``."""
     try:
         page = SharedPage(path)
     except (FileNotFoundError, ValueError):  # ValueError: not yet as long as a page

@@ -1,4 +1,4 @@
-"""The only place that changes the host: everything is journaled before it is written."""
+"""The only writer to the host: it journals everything before writing it."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from smartharvest.host.journal.contents import (
     MovedEntry,
     inode,
 )
-from smartharvest.host.journal.heirs import MASK, has_inherited
+from smartharvest.host.journal.inherited_masks import MASK, has_inherited
 from smartharvest.host.journal.journal import Journal
 from smartharvest.host.journal.restoration import WriteLog, is_same, move, no_log, put_back
 from smartharvest.host.process import tasks
-from smartharvest.printable import told_shortly
+from smartharvest.printable import shortened
 
 _log = logging.getLogger(__name__)
 
@@ -38,11 +38,11 @@ _GONE = (errno.ENOENT, errno.ENODEV, errno.ENOTDIR)
 
 
 class HostWriter:
-    """Changes files, groups, places and affinities, and puts all of it back.
+    """Changes files, groups, places and affinities, and puts everything back.
 
     Methods raise WriteRefused if the kernel refuses (``errno`` says how), TargetVanished if the
-    group is gone and RightsError if the journal cannot be written, reading is not allowed, or
-    writing is not allowed to this user.
+    group is gone and RightsError if writing the journal fails or this user may not read or write
+    a file.
     """
 
     def __init__(self, files: KernelFiles, journal: Journal, write_log: WriteLog = no_log) -> None:
@@ -61,9 +61,9 @@ class HostWriter:
         self._write_log(path, current, value)
 
     def adopt(self, path: str) -> None:
-        """Journals a file that somebody else, such as the polling loop, is going to write.
+        """Journals a file that another thread, such as the polling loop, is going to write.
 
-        For cpu.idle the weight is journaled with it: it is lost when idle is switched on.
+        For cpu.idle the weight is journaled, too: the kernel drops it when idle is switched on.
         """
         original = self._read(path)
         directory, name = os.path.split(path)
@@ -74,9 +74,9 @@ class HostWriter:
                     self.adopt(os.path.join(directory, weight))
 
     def adopt_heir(self, directory: str) -> None:
-        """Journals the mask of a group that was made below a narrowed one (v1).
+        """Journals the mask of a group that was created below a narrowed one (v1).
 
-        If it has copied that one's mask, what is journaled is that one's original (heirs.py).
+        If it copied that group's mask, its original is that group's (inherited_masks.py).
         """
         path = os.path.join(directory, MASK)
         above = os.path.join(os.path.dirname(directory), MASK)
@@ -86,10 +86,9 @@ class HostWriter:
         self._journal.record_file(path, format_cpulist(original))
 
     def make_group(self, path: str) -> None:
-        """Makes the group at ``path`` and those missing above it; nothing if it is there.
+        """Creates the group at ``path`` and those missing above it, if it does not exist.
 
-        A v1 cpuset starts with no CPUs and no memory nodes and takes no tasks: it is given its
-        parent's.
+        A new v1 cpuset has no CPUs and no memory nodes and takes no tasks: it gets its parent's.
         """
         if self.files.exists(path):
             return
@@ -108,18 +107,18 @@ class HostWriter:
             return
         except PermissionError as error:
             raise RightsError(
-                f"{path}: the group cannot be made: {error.strerror}; run as root"
+                f"{path}: creating the group failed: {error.strerror}; run as root"
             ) from error
         except OSError as error:
-            raise TargetError(f"{path}: the group cannot be made: {error.strerror}") from error
+            raise TargetError(f"{path}: creating the group failed: {error.strerror}") from error
         self._journal.note_made(path)
         self._write_log(path, "", "mkdir")
 
     def make_children(self, parent: str, masks: Mapping[str, str]) -> None:
-        """Makes groups below ``parent`` that differ in their CPUs: name -> mask.
+        """Creates groups below ``parent`` that differ in their CPUs: name -> mask.
 
-        Threaded ones under v2, so that the parent may have tasks as well. Those there are already,
-        which this writer must have made, get the new masks.
+        Under v2 they are threaded, so that the parent may have tasks, too. Existing ones, which
+        this writer must have created, get the new masks.
         """
         paths = [os.path.join(parent, name) for name in masks]
         self._journal.record(*(CreatedEntry(path) for path in paths))
@@ -140,7 +139,7 @@ class HostWriter:
         self._journal.note_made(*paths)
 
     def enable_controllers(self, directory: str, controllers: Collection[str]) -> None:
-        """Gives the children of a v2 group ``controllers``, as far as they lack them."""
+        """Enables ``controllers`` for the children of a v2 group, if they are not."""
         path = os.path.join(directory, "cgroup.subtree_control")
         current = self._read(path)
         missing = [name for name in controllers if name not in current.split()]
@@ -155,15 +154,15 @@ class HostWriter:
     def move_task(self, tid: int, origin: str, destination: str) -> None:
         """Moves a thread (v1) or its whole process (v2) between two group directories.
 
-        Nothing happens if the thread has ended.
+        Does nothing if the thread has ended.
         """
         for refusal in self.move_tasks([(tid, origin, destination)]):
             raise refusal
 
     def move_tasks(self, moves: Iterable[tuple[int, str, str]]) -> list[SmartHarvestError]:
-        """The same for many, as (tid, origin, destination): all are journaled, then moved.
+        """The same for many, as (tid, origin, destination): journals all, then moves them.
 
-        Returns the WriteRefused and RightsErrors of those that stay where they are.
+        Returns the WriteRefused and RightsErrors of those that did not move.
         """
         entries = [
             MovedEntry(tid, start_time, origin, destination)
@@ -187,7 +186,7 @@ class HostWriter:
         return refusals
 
     def set_affinity(self, tid: int, cpus: Collection[int]) -> None:
-        """Confines a thread to ``cpus``; nothing happens if it has ended."""
+        """Confines a thread to ``cpus``; does nothing if it has ended."""
         start_time, current = tasks.start_time(tid), tasks.affinity(tid)
         if start_time is None or not current or current == set(cpus):
             return
@@ -202,10 +201,10 @@ class HostWriter:
         self._write_log(where, format_cpulist(current), format_cpulist(cpus))
 
     def adopt_affinity(self, pid: int) -> None:
-        """Journals the affinities of a process that somebody else is going to confine.
+        """Journals the affinities of a process that the loop is going to confine.
 
         Threads and processes that it starts meanwhile inherit the confinement; they get the CPUs
-        of its first thread.
+        of its first thread back.
         """
         now = tasks.start_time_of_newcomers()
         entries = []
@@ -217,7 +216,7 @@ class HostWriter:
         self._journal.record(*entries)
 
     def adopt_pins(self, tids: Iterable[int], group: Collection[int]) -> None:
-        """Journals the affinities of threads that have not all CPUs of their ``group``.
+        """Journals the affinities of threads that lack some CPUs of their ``group``.
 
         Before Linux 6.2 a write to the group's mask overwrites them (set_cpus_allowed_ptr() without
         ``user_cpus_ptr``). Later kernels keep them.
@@ -232,10 +231,10 @@ class HostWriter:
         self._journal.record(*entries)
 
     def adopt_affinities(self, directory: str, ours: Collection[frozenset[int]] = ()) -> None:
-        """Journals the affinities in a group, and below it, that somebody else is going to change.
+        """Journals the affinities in a group, and below it, that the loop is going to change.
 
         From the second time on those that are one of ``ours`` are left out: they were inherited,
-        and get what their process had.
+        and the threads get what their process had.
         """
         confined = ConfinedEntry(directory, inode(directory))
         if confined not in self._journal.entries:
@@ -249,10 +248,10 @@ class HostWriter:
         self._journal.record(confined, *entries)
 
     def adopt_newborns(self, root: int, newborns: Iterable[tuple[int, int | None]]) -> None:
-        """Journals processes that inherited their confinement, each with the one that started it.
+        """Journals processes that inherited their confinement, each with its parent.
 
-        They get what that one had before, or if it is not known what ``root`` had. What is
-        journaled of threads that have ended is dropped.
+        They get what the parent had before, or, if that is unknown, what ``root`` had. Entries of
+        threads that have ended are dropped.
         """
         originals = {
             entry.tid: entry.cpus
@@ -271,7 +270,7 @@ class HostWriter:
         self._journal.record(*entries)
 
     def pins(self, unpinned: Collection[int]) -> dict[int, tuple[int, ...]]:
-        """The CPUs that journaled threads were confined to, of those not free on ``unpinned``."""
+        """The CPUs that journaled threads were confined to, if they lacked some of ``unpinned``."""
         return {
             entry.tid: entry.cpus
             for entry in self._journal.entries
@@ -279,16 +278,16 @@ class HostWriter:
         }
 
     def original_cpus(self, path: str) -> frozenset[int]:
-        """The mask in the file at ``path`` before this writer's time."""
+        """The mask in the file at ``path`` before this writer changed it."""
         for entry in self._journal.entries:
             if isinstance(entry, FileEntry) and entry.path == path:
                 return parse_cpulist(entry.original)
         return parse_cpulist(self._read(path))
 
     def restore(self) -> list[str]:
-        """Puts everything back and removes the journal; says what was put back, one line each.
+        """Puts everything back and removes the journal; returns a line for each thing put back.
 
-        If something cannot be put back the rest still is, the journal stays for ``smartharvest
+        If the kernel refuses something, the rest is put back, the journal stays for ``smartharvest
         restore``, and RightsError names what is left.
         """
         journal = self._journal
@@ -301,7 +300,7 @@ class HostWriter:
             self._journal.release()
             raise RightsError(
                 f"{self._journal.path}: not everything could be put back: "
-                f"{told_shortly(result.failed)}; run smartharvest restore"
+                f"{shortened(result.failed)}; run smartharvest restore"
             )
         self._journal.close()
         return result.restored

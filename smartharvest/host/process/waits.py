@@ -101,7 +101,7 @@ def open_wait_source(wanted: str = "auto") -> WaitSource:
     why_not: list[str] = []
     for name in SOURCES if wanted == "auto" else (wanted,):
         try:
-            source = _open(name, "; ".join(why_not) or "the best there is")
+            source = _open(name, "; ".join(why_not) or "selected automatically")
         except RightsError as error:
             why_not.append(str(error))
             continue

@@ -39,7 +39,7 @@ def _simulated_notes(document: Document) -> list[str]:
         f"A server with {len(document['cpus'])} cores in virtual time, seed {document['seed']}: the"
         " same traffic, loop and policies; cores move with",
         "a cpuset write's delays. What the kernel does by itself (cpu.idle, nice) is not in it;"
-        " what is: docs/simulator.md.",
+        " what is: docs/research/simulator.md.",
     ]
 
 

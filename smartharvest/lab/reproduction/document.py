@@ -77,7 +77,7 @@ def page(findings: Sequence[tuple[Part, Finding]], conditions: Conditions, image
         "Made by `make reproduce`; do not edit. It repeats section 5 of",
         "[SmartHarvest (EuroSys'21)](https://doi.org/10.1145/3447786.3456225) with the agent, the",
         "policies and the loop of this project on a simulated server: "
-        "`smartharvest reproduce --help`.",
+        "`smartharvest lab reproduce --help`.",
         "",
         f"Of {len(verdicts)} claims {count['holds']} hold, {count['does not hold']} do not, and "
         f"{count['not judged']} cannot be judged so.",

@@ -6,19 +6,25 @@ import errno
 import os
 import re
 import subprocess
+import sys
+from collections.abc import Iterable
 
 import click
 import pytest
 
 from smartharvest import errors
 from smartharvest.cli import cli
+from smartharvest.cli.command_group import LazyGroup
+from smartharvest.cli.lab import lab
 from smartharvest.config.settings import FIELDS
 from smartharvest.errors import SmartHarvestError, WriteRefused
 from smartharvest.host.journal.contents import JournalError
 from tests.commands import as_command, smartharvest, smartharvest_here
 
 WRONG = [
-    (["agnt"], "No such command 'agnt'"),
+    (["agnt"], "No such command 'agnt'; did you mean smartharvest agent?"),
+    (["replay", "x"], "No such command 'replay'; did you mean smartharvest lab replay?"),
+    (["lab", "dmo"], "No such command 'dmo'; did you mean smartharvest lab demo?"),
     (["agent"], "primary: no target given"),
     (["agent", "--primary", "cgroup:web"], "elastic: no target given"),
     (["agent", "--primary", "web"], "--primary: 'web' is no target"),
@@ -32,7 +38,8 @@ WRONG = [
     (["agent", "--config", "/nowhere/agent.toml"], "/nowhere/agent.toml: cannot be read"),
     (["agent", "--realtime=yes"], "does not take a value"),
     (["restore", "--primary", "cgroup:web"], "No such option"),
-    (["run", "true"], "run: say --elastic or --primary"),
+    (["run", "true"], "run: no group given; use --elastic or --primary"),
+    (["run", "--elastic", "--primary", "true"], "give --elastic or --primary, not both"),
     (["demo", "--seconds", "3"], "--seconds: 3 is too short for 6 phases in 2 rounds"),
     (["demo", "--seconds", "x"], "Invalid value for '--seconds'"),
     (["demo", "--seconds", "-5"], "Invalid value for '--seconds'"),
@@ -91,7 +98,7 @@ def fail_with(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
     def callback(**_options: object) -> None:
         raise error
 
-    for command in cli.commands.values():
+    for command in cli.load_all().values():
         monkeypatch.setattr(command, "callback", callback)
 
 
@@ -108,7 +115,7 @@ def test_every_expected_error_has_its_documented_exit_code(
     outcome = smartharvest_here("restore")
     assert outcome.code == kind.exit_code
     assert outcome.failure == " ".join(str(error).split())
-    assert f"{kind.exit_code} " in (cli.help or "")
+    assert f"{kind.exit_code} " in (cli.epilog or "")
 
 
 def test_exit_codes_are_told_apart() -> None:
@@ -157,25 +164,63 @@ def test_a_reader_that_went_away_is_no_failure_to_talk_about() -> None:
     assert done.stderr == b""
 
 
-@pytest.mark.parametrize("name", FIELDS)
-def test_the_agents_help_lists_every_setting(name: str) -> None:
-    flag = "--" + name.replace("_", "-")
-    text = smartharvest_here("agent", "--help").out
-    assert re.search(rf"^  {flag} ", text, re.MULTILINE)
+def shown_flags(*arguments: str) -> set[str]:
+    return set(re.findall(r"^  (--[a-z-]+)", smartharvest_here(*arguments).out, re.MULTILINE))
+
+
+def flags(names: Iterable[str]) -> set[str]:
+    return {f"--{name.replace('_', '-')}" for name in names}
+
+
+@pytest.mark.parametrize("command", [("agent",), ("config", "show")])
+def test_help_lists_the_common_settings_and_help_all_every_one(command: tuple[str, ...]) -> None:
+    common = flags(name for name, item in FIELDS.items() if item.metadata["common"])
+    own = {"--config", "--json", "--help-all"}
+    assert shown_flags(*command, "--help") == common | own
+    assert shown_flags(*command, "--help-all") == flags(FIELDS) | own
 
 
 def test_help_shows_the_defaults_with_units() -> None:
-    text = " ".join(smartharvest_here("agent", "--help").out.split())
+    text = " ".join(smartharvest_here("agent", "--help-all").out.split())
     for shown in ("[default: 25ms]", "[default: 50us]", "[default: smartharvest]", "[default: on]"):
         assert shown in text
 
 
-@pytest.mark.parametrize("command", sorted(cli.commands))
-def test_every_command_has_help(command: str) -> None:
-    outcome = smartharvest_here(command, "-h")
-    assert (outcome.code, outcome.err) == (0, "")
-    assert outcome.out.startswith(f"Usage: smartharvest {command} [OPTIONS]")
-    assert isinstance(cli.commands[command], click.Command)
+@pytest.mark.parametrize("group", [cli, lab], ids=["smartharvest", "lab"])
+def test_every_command_has_help(group: LazyGroup) -> None:
+    words = [] if group is cli else ["lab"]
+    for name, command in group.load_all().items():
+        outcome = smartharvest_here(*words, name, "-h")
+        assert (outcome.code, outcome.err) == (0, "")
+        assert outcome.out.startswith(f"Usage: smartharvest {' '.join([*words, name])} [OPTIONS]")
+        assert isinstance(command, click.Command)
+
+
+def test_the_list_of_commands_is_in_groups_and_has_each_once() -> None:
+    text = smartharvest_here("--help").out
+    sections = [f"{title}:\n" for title in ("Run", "Watch", "Steer", "Recover", "Cluster", "Lab")]
+    assert [line for line in text.splitlines(keepends=True) if line in sections] == sections
+    with click.Context(cli) as context:
+        for name in cli.list_commands(context):
+            assert len(re.findall(rf"^  {name} ", text, re.MULTILINE)) == 1, name
+
+
+@pytest.mark.parametrize("name", ["demo", "record", "simulate"])
+def test_some_commands_of_the_lab_have_a_short_spelling(name: str) -> None:
+    assert cli.load_all()[name] is lab.load_all()[name]
+
+
+def test_a_command_starts_without_the_modules_of_the_others() -> None:
+    code = (
+        "import sys; from smartharvest.cli import main\n"
+        "try: main(['status', '--help'])\n"
+        "finally: print(*sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = done.stdout.splitlines()[-1].split()
+    assert "smartharvest.cli.status" in loaded
+    for module in ("numpy", "smartharvest.agent.supervisor", "smartharvest.cli.lab.simulate"):
+        assert module not in loaded
 
 
 def test_the_version() -> None:

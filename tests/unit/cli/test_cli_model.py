@@ -1,4 +1,4 @@
-"""``smartharvest model show``: what has been learned, in figures."""
+"""``smartharvest lab model show``: what has been learned, in figures."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def saved(kind: str, tmp_path: Path) -> tuple[str, Model]:
 
 
 def show(*arguments: str) -> str:
-    outcome = smartharvest_here("model", "show", *arguments)
+    outcome = smartharvest_here("lab", "model", "show", *arguments)
     assert (outcome.code, outcome.err) == (0, "")
     return outcome.out
 
 
 def refusal(*arguments: str) -> str:
-    outcome = smartharvest_here("model", "show", *arguments)
+    outcome = smartharvest_here("lab", "model", "show", *arguments)
     assert (outcome.code, outcome.out) == (2, "")
     return outcome.err
 
@@ -82,4 +82,4 @@ def test_what_is_no_model_is_refused(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("hello")
     assert "text: is no saved model" in refusal(str(tmp_path / "text"))
     write_model(str(tmp_path / "odd"), {"learner": "native"}, 0, b"")
-    assert "odd: is no model this version knows" in refusal(str(tmp_path / "odd"))
+    assert "odd: is no model of this version" in refusal(str(tmp_path / "odd"))

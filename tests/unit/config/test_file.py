@@ -13,8 +13,6 @@ from hypothesis import strategies as st
 from smartharvest.config.file import LARGEST_FILE_BYTES, read_config
 from smartharvest.config.settings import (
     FIELDS,
-    LIVE,
-    RESTARTING,
     Settings,
     collect_settings,
     load_effective,
@@ -22,7 +20,7 @@ from smartharvest.config.settings import (
 )
 from smartharvest.config.text import effective_text, example_text
 from smartharvest.errors import ConfigError
-from smartharvest.host.target.spec import FORMS
+from smartharvest.host.target.targets import FORMS
 from tests.commands import smartharvest_here
 from tests.unit.config.test_settings import SWITCHES, VALUES
 
@@ -57,13 +55,16 @@ def test_the_example_with_every_comment_taken_away_is_valid_too(tmp_path: Path) 
         for line in example_text().splitlines()
     ]
     text = "\n".join(lines)
-    assert tomllib.loads(text).keys() == FIELDS.keys()
+    table = tomllib.loads(text)
+    experts = {name for name, item in FIELDS.items() if item.metadata["expert"]}
+    assert table.pop("expert").keys() == experts
+    assert table.keys() == FIELDS.keys() - experts
     load_settings({}, write(tmp_path / "a.toml", text))
 
 
 def test_what_is_in_force_can_be_read_back(tmp_path: Path) -> None:
     flags = {name: text for name, (text, _) in VALUES.items()} | dict.fromkeys(SWITCHES, False)
-    effective = load_effective(flags)
+    effective = load_effective(flags | {"order": "topology"})  # what the other mechanisms have
     again = load_settings({}, write(tmp_path / "a.toml", effective_text(effective)))
     assert again == effective.settings != Settings()
 
@@ -84,11 +85,6 @@ def test_it_is_told_where_each_value_comes_from(tmp_path: Path) -> None:
     assert f"# {drop_in}:2" in shown
 
 
-def test_what_takes_effect_when_is_told_of_every_setting() -> None:
-    assert FIELDS.keys() == LIVE | RESTARTING
-    assert not LIVE & RESTARTING
-
-
 # --- problems -----------------------------------------------------------------------------------
 
 
@@ -104,13 +100,53 @@ def test_all_problems_are_told_at_once_in_order_with_their_lines(tmp_path: Path)
         ':5: is not valid TOML: Invalid value; strings stand in quotes, such as window = "25ms"',
         ":6: cores: [1] is no list of CPUs; write it such as '0-3,8'",
         ":10: keep_idle: given on line 9 already",
-        ":11: sensor: 'prc' is unknown; use one of auto, bpf, bpf-pull, perf, proc, stat; "
+        ":11: sensor: 'prc' is unknown; use one of auto, bpf, perf, proc, stat; "
         "did you mean 'proc'?",
     ]
 
 
+def test_a_setting_in_the_wrong_section_is_refused_and_it_is_said_where_it_goes(
+    tmp_path: Path,
+) -> None:
+    text = 'cost = "hinged"\nkeep_idle = 2\n[expert]\npoll = "1ms"\nlabel = "busy"\ncots = 1\n'
+    assert problems_of(write(tmp_path / "a.toml", text)) == [
+        ":1: cost: is an expert setting; write it below a line [expert]",
+        ":4: poll: is no expert setting; write it above the line [expert]",
+        ":6: unknown key 'cots'; did you mean 'cost'?",
+    ]
+
+
+def test_expert_settings_are_found_with_their_lines_however_the_section_is_written(
+    tmp_path: Path,
+) -> None:
+    for text, line in (
+        ('keep_idle = 2\n[expert]\n\ncost = "hinged"\n', 4),
+        ('expert.cost = "hinged"\n', 1),
+        ('\nexpert = { cost = "hinged" }\n', 2),
+        ('[ "expert" ] # ours\ncost = "hinged"\n', 2),
+    ):
+        path = write(tmp_path / "a.toml", text)
+        effective = load_effective({}, path)
+        assert effective.settings.cost == "hinged"
+        assert effective.origins["cost"] == f"{path}:{line}"
+
+
+@pytest.mark.parametrize("text", ["expert = 5\n", "[[expert]]\ncost = 'hinged'\n"])
+def test_what_is_called_expert_and_is_no_section_is_refused(text: str, tmp_path: Path) -> None:
+    assert problems_of(write(tmp_path / "a.toml", text)) == [
+        ":1: expert: is no setting but a section; write [expert] on a line of its own"
+    ]
+
+
+def test_the_section_of_a_statement_is_known_in_a_broken_file_too(tmp_path: Path) -> None:
+    text = 'window =\n[expert]\ncost = "hinged"\nkeep_idle = 1\n[other]\nlabel = 5\n'
+    assert [problem.split(":")[1] for problem in problems_of(write(tmp_path / "a.toml", text))] == [
+        *("1", "4", "5")
+    ]
+
+
 def test_a_refused_file_names_its_first_problem_and_how_to_see_the_others(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.toml", "poll = 5\nwindow = 6\ncost = 7\n")
+    path = write(tmp_path / "a.toml", "poll = 5\nwindow = 6\npark = 7\n")
     with pytest.raises(ConfigError, match=r"a\.toml:1: poll: .* \(and 2 more problems: smarthar"):
         load_settings({}, path)
 

@@ -9,8 +9,20 @@ from typing import Any
 
 import pytest
 
-from smartharvest.config.settings import FIELDS, Settings, load_settings, setting_name
+from smartharvest.algorithm.learning.costs import COSTS
+from smartharvest.algorithm.learning.learners import LEARNERS
+from smartharvest.algorithm.safeguard import SHORT_TERM_SAFEGUARDS
+from smartharvest.config.settings import (
+    FIELDS,
+    Settings,
+    changed_settings,
+    host_settings,
+    load_settings,
+    setting_name,
+)
 from smartharvest.errors import ConfigError
+from smartharvest.host.process.priority import PRIORITIES
+from smartharvest.host.process.waits import SOURCES as WAIT_SOURCES
 from smartharvest.host.target.spec import TargetSpec
 
 WriteToml = Callable[[str], str]
@@ -52,7 +64,7 @@ VALUES: dict[str, tuple[str, object]] = {
     "features_after_exhaustion": ("broken", "broken"),
     "exhausted_windows": ("trained", "trained"),
     "sensor": ("stat", "stat"),
-    "pacing": ("hybrid", "hybrid"),
+    "pacing": ("spin", "spin"),
     "long_term": ("paper", "paper"),
     "waits": ("taskstats", "taskstats"),
     "long_term_share": ("2.5%", 0.025),
@@ -70,7 +82,7 @@ VALUES: dict[str, tuple[str, object]] = {
     "halt_poll": ("off", "off"),
     "control_priority": ("idle", "idle"),
     "mechanism": ("cpugroups", "cpugroups"),
-    "order": ("numbers", "numbers"),
+    "order": ("dynamic", "dynamic"),
     "duration": ("2min", 120_000_000_000),
     "cgroup_root": ("/a/../b", "/b"),
     "state_dir": ("/c/", "/c"),
@@ -81,10 +93,13 @@ VALUES: dict[str, tuple[str, object]] = {
     "promise_probability": ("99%", 0.99),
 }
 """Every setting but the switches: a spelling that is not the default, and its value."""
-SWITCHES = (
-    *("lend_shared", "events", "cpu_idle", "rescue", "realtime", "guardian", "trace_writers"),
-    "dry_run",
-)
+SWITCHES = ("lend_shared", "events", "cpu_idle", "rescue", "realtime", "guardian", "dry_run")
+
+
+def in_file(name: str, value: str, spelled: str | None = None) -> str:
+    """The setting ``name`` where it belongs in a configuration file."""
+    section = "[expert]\n" if FIELDS[name].metadata["expert"] else ""
+    return f"{section}{spelled or name} = {value}\n"
 
 
 def test_every_setting_is_tried_here() -> None:
@@ -106,15 +121,16 @@ def test_a_setting_is_the_same_as_a_flag_and_in_a_file(name: str, toml: WriteTom
     text, value = VALUES[name]
     by_flag = load_settings({name: text})
     assert getattr(by_flag, FIELDS[name].name) == value
-    assert by_flag == load_settings({}, toml(f'{name} = "{text}"\n'))
-    assert by_flag == load_settings({}, toml(f'{name.replace("_", "-")} = "{text}"\n'))
+    quoted = f'"{text}"'
+    assert by_flag == load_settings({}, toml(in_file(name, quoted)))
+    assert by_flag == load_settings({}, toml(in_file(name, quoted, name.replace("_", "-"))))
     assert by_flag != Settings()
 
 
 @pytest.mark.parametrize("name", SWITCHES)
 def test_a_switch_can_be_set_both_ways(name: str, toml: WriteToml) -> None:
     assert getattr(load_settings({name: False}), name) is False
-    off = toml(f"{name} = false\n")
+    off = toml(in_file(name, "false"))
     assert getattr(load_settings({}, off), name) is False
     assert getattr(load_settings({name: True}, off), name) is True
 
@@ -139,7 +155,7 @@ def test_a_flag_wins_over_the_file(name: str, toml: WriteToml) -> None:
         "learner": "vw",
         "model": "off",
         "sensor": "proc",
-        "pacing": "spin",
+        "pacing": "sleep",
         "long_term": "off",
         "waits": "schedstat",
         "long_term_share": "5%",
@@ -160,7 +176,7 @@ def test_a_flag_wins_over_the_file(name: str, toml: WriteToml) -> None:
         "audit_size": "1kB",
         "metrics": "127.0.0.1:1",
     }
-    file = toml(f'{name} = "{others[name]}"\n')
+    file = toml(in_file(name, f'"{others[name]}"'))
     assert getattr(load_settings({}, file), FIELDS[name].name) != value
     assert getattr(load_settings({name: text}, file), FIELDS[name].name) == value
 
@@ -224,33 +240,58 @@ def test_primaries_of_the_command_line_replace_those_of_the_file(toml: WriteToml
         ('policy = "magic"', "policy: 'magic' is unknown; use one of smartharvest, no-harvest"),
         ('policy = "prev-peak:0"', "policy: 'prev-peak:0' is unknown"),
         ("policy = 3", "policy: 3 is unknown"),
-        ('cost = "free"', "cost: 'free' is unknown; use one of skewed, symmetric, hinged"),
-        ('cost = ["skewed"]', "cost: ['skewed'] is unknown"),
+        (
+            '[expert]\ncost = "free"',
+            "cost: 'free' is unknown; use one of skewed, symmetric, hinged",
+        ),
+        ('[expert]\ncost = ["skewed"]', "cost: ['skewed'] is unknown"),
         ('safeguard = "none"', "safeguard: 'none' is unknown; use one of conservative, aggressive"),
-        ('events = "no"', "events: 'no' is not true or false"),
+        ('[expert]\nevents = "no"', "events: 'no' is not true or false"),
         ("realtime = 1", "realtime: 1 is not true or false"),
         ("state_dir = 1", "state_dir: 1 is no path"),
-        ("long_term_share = 0.01", 'long_term_share: 0.01 is no percentage; write it such as "1%"'),
-        ('long_term_share = "1"', "long_term_share: '1' is no percentage"),
-        ('long_term_share = "-1%"', "long_term_share: '-1%' is no percentage"),
-        ('long_term_share = "0%"', "long_term_share: '0%' must be above 0% and at most 100%"),
-        ('long_term_share = "101%"', "long_term_share: '101%' must be above 0% and at most 100%"),
-        ("long_term_periods = 0", "long_term_periods: 0 is no number of periods; use 1 or more"),
-        ("long_term_periods = 1.5", "long_term_periods: 1.5 is no number of periods"),
-        ("long_term_min_dispatches = -1", "long_term_min_dispatches: -1 is no number of dispatch"),
-        ("long_term_period = 500", "long_term_period: 500 has no unit"),
-        ('long_term_period = "9ms"', "long_term_period: '9ms' is too short to read all waits in"),
-        ('long_term_threshold = "0us"', "long_term_threshold: '0us' must be longer than zero"),
-        ('waits = "sensor"', "waits: 'sensor' is unknown; use one of auto, schedstat, taskstats"),
+        (
+            "[expert]\nlong_term_share = 0.01",
+            'long_term_share: 0.01 is no percentage; write it such as "1%"',
+        ),
+        ('[expert]\nlong_term_share = "1"', "long_term_share: '1' is no percentage"),
+        ('[expert]\nlong_term_share = "-1%"', "long_term_share: '-1%' is no percentage"),
+        (
+            '[expert]\nlong_term_share = "0%"',
+            "long_term_share: '0%' must be above 0% and at most 100%",
+        ),
+        (
+            '[expert]\nlong_term_share = "101%"',
+            "long_term_share: '101%' must be above 0% and at most 100%",
+        ),
+        (
+            "[expert]\nlong_term_periods = 0",
+            "long_term_periods: 0 is no number of periods; use 1 or more",
+        ),
+        ("[expert]\nlong_term_periods = 1.5", "long_term_periods: 1.5 is no number of periods"),
+        (
+            "[expert]\nlong_term_min_dispatches = -1",
+            "long_term_min_dispatches: -1 is no number of dispatch",
+        ),
+        ("[expert]\nlong_term_period = 500", "long_term_period: 500 has no unit"),
+        (
+            '[expert]\nlong_term_period = "9ms"',
+            "long_term_period: '9ms' is too short to read all waits in",
+        ),
+        (
+            '[expert]\nlong_term_threshold = "0us"',
+            "long_term_threshold: '0us' must be longer than zero",
+        ),
+        (
+            '[expert]\nwaits = "sensor"',
+            "waits: 'sensor' is unknown; use one of auto, schedstat, taskstats",
+        ),
         ('state_dir = ""', "state_dir: '' is no path"),
         ('promise_hold = "500ms"', "promise_hold: '500ms' is not within 1s and 10min"),
         ('promise_hold = "11min"', "promise_hold: '11min' is not within 1s and 10min"),
         ('promise_probability = "100%"', "promise_probability: '100%' can never be promised"),
     ],
 )
-def test_a_file_that_cannot_be_is_named_with_its_key(
-    text: str, words: str, toml: WriteToml
-) -> None:
+def test_a_mistake_in_a_file_is_named_with_its_key(text: str, words: str, toml: WriteToml) -> None:
     file = toml(text + "\n")
     message = refusal({}, file)
     assert message.startswith(f"{file}:")
@@ -269,7 +310,7 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "value"), [("window", "25"), ("cores", "x"), ("elastic_min", "-1"), ("cost", "free")]
 )
-def test_a_flag_that_cannot_be_is_named_as_it_was_written(name: str, value: str) -> None:
+def test_a_wrong_flag_is_named_as_it_was_written(name: str, value: str) -> None:
     assert refusal({name: value}).startswith(f"--{name.replace('_', '-')}: ")
 
 
@@ -301,3 +342,57 @@ def test_names_in_files_carry_no_units() -> None:
     names = {setting_name(item) for item in dataclasses.fields(Settings)}
     assert {"window", "poll", "duration"} <= names
     assert not any(name.endswith("_ns") for name in names)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("long_term", False),
+        ("long_term", "of"),
+        ("sensor", "prc"),
+        ("order", None),
+        ("rescue", 1),
+        ("guardian", "yes"),
+        ("keep_idle", True),
+        ("max_harvest", False),
+        ("window_ns", True),
+    ],
+)
+def test_an_invalid_value_is_refused_wherever_settings_are_made(name: str, value: object) -> None:
+    values: dict[str, Any] = {name: value}
+    with pytest.raises(ConfigError, match=f"^{name.removesuffix('_ns')}: "):
+        Settings(**values)
+    with pytest.raises(ConfigError, match=f"^{name.removesuffix('_ns')}: "):
+        dataclasses.replace(Settings(), **values)
+
+
+def test_the_choices_are_what_the_code_behind_them_knows() -> None:
+    def choices(name: str) -> set[str]:
+        return set(FIELDS[name].metadata["choices"])
+
+    assert choices("cost") == set(COSTS)
+    assert choices("learner") == set(LEARNERS)
+    assert choices("safeguard") == set(SHORT_TERM_SAFEGUARDS)
+    assert choices("control_priority") == set(PRIORITIES)
+    assert choices("waits") == {"auto", *WAIT_SOURCES}
+
+
+def test_a_change_is_listed_with_when_it_takes_effect() -> None:
+    old = load_settings({})
+    new = load_settings({"policy": "prev-peak", "keep_idle": "2", "placement": "exclusive"})
+    changes = {"policy": "live", "keep_idle": "live", "placement": "restart"}
+    assert changed_settings(old, new) == changes
+    assert changed_settings(new, new) == {}
+
+
+def test_only_settings_that_need_a_restart_arrange_the_host() -> None:
+    names = host_settings(Settings()).keys()
+    assert {"primary", "elastic", "placement", "state_dir"} <= names
+    assert not names & {"audit_log", "model", "on_death", "window"}
+    assert all(FIELDS[name].metadata["applies"] == "restart" for name in names)
+
+
+def test_the_common_settings_are_a_dozen_and_none_is_an_experts() -> None:
+    common = [item.metadata for item in FIELDS.values() if item.metadata["common"]]
+    assert len(common) <= 12
+    assert not any(metadata["expert"] for metadata in common)

@@ -17,6 +17,7 @@ import pytest
 from smartharvest.core._actuators import Actuator, CpusetActuator, FakeActuator
 from smartharvest.core._loop import MAX_CORES, Loop, monotonic_ns
 from smartharvest.core._sensors import FakeSensor
+from smartharvest.core.plan import Plan
 from smartharvest.core.window import Window
 from smartharvest.host.journal.shared_page import SharedPage
 from tests.unit.core.made_files import MadeFiles
@@ -71,7 +72,7 @@ def test_a_window_carries_what_was_polled() -> None:
 def test_a_sequence_number_beyond_24_bits_is_posted_by_its_low_ones() -> None:
     loop = make_loop([0])
     poll(loop)
-    loop.post((1 << 40) + 7, primary_cores=2, safe_cores=2)
+    loop.post(Plan((1 << 40) + 7, primary_cores=2, safe_cores=2))
     poll(loop)
     assert loop.primary_cores == 2
 
@@ -79,7 +80,7 @@ def test_a_sequence_number_beyond_24_bits_is_posted_by_its_low_ones() -> None:
 def test_cores_of_two_threads_are_lent_and_given_back_whole() -> None:
     loop = make_loop([0, 0, 3, 5], whole_harvests=[0, 0, 2, 2, 4, 4, 6, 6, 8])
     poll(loop)
-    loop.post(0, primary_cores=3, safe_cores=5)
+    loop.post(Plan(0, primary_cores=3, safe_cores=5))
     poll(loop)
     assert loop.harvested == 4  # of 5
     poll(loop, 2)
@@ -95,7 +96,7 @@ def test_whole_harvests_that_cannot_be_are_refused(wrong: list[int]) -> None:
 def test_a_halt_says_what_failed() -> None:
     loop = make_loop([0, 0, -errno.EIO])
     poll(loop)
-    loop.post(0, primary_cores=2, safe_cores=2)
+    loop.post(Plan(0, primary_cores=2, safe_cores=2))
     poll(loop)
     assert loop.halt is None
     assert loop.step(3 * POLL_NS, 3 * POLL_NS) == -errno.EIO
@@ -158,7 +159,7 @@ def running_loop(actuator: Actuator, beat_slot: memoryview | None = None) -> Loo
 
 
 def lend(loop: Loop, primary_cores: int) -> None:
-    loop.post(0, primary_cores=primary_cores, safe_cores=2)
+    loop.post(Plan(0, primary_cores=primary_cores, safe_cores=2))
     while loop.primary_cores != primary_cores:
         assert loop.halt is None
         loop.wait(1)
@@ -255,7 +256,7 @@ def test_a_refusal_in_the_thread_wakes_the_listener() -> None:
     loop = running_loop(writing_into(files))
     lend(loop, 1)
     files.refuse("cpuset.cpus", errno.ENODEV)
-    loop.post(1, primary_cores=2, safe_cores=2)
+    loop.post(Plan(1, primary_cores=2, safe_cores=2))
     while loop.halt is None:
         loop.wait(1000)
     assert loop.halt == ("actuator", errno.ENODEV)
@@ -311,14 +312,14 @@ def test_under_a_shared_plan_busy_cores_move_nothing_until_another_plan_comes() 
     actuator = FakeActuator()
     loop = make_loop([1, 1, TOTAL, TOTAL + 2, 3], actuator)
     poll(loop)
-    loop.post(0, primary_cores=2, safe_cores=TOTAL, shared=True)
+    loop.post(Plan(0, primary_cores=2, safe_cores=TOTAL, shared=True))
     poll(loop, 3)
     assert actuator.assigned == [0, TOTAL - 2]
     assert loop.counters()["short_safeguards"] == 0
-    loop.post(0, primary_cores=0, safe_cores=TOTAL, shared=True)
+    loop.post(Plan(0, primary_cores=0, safe_cores=TOTAL, shared=True))
     poll(loop)
     assert loop.harvested == TOTAL
-    loop.post(0, primary_cores=2, safe_cores=TOTAL)
+    loop.post(Plan(0, primary_cores=2, safe_cores=TOTAL))
     poll(loop)
     assert loop.primary_cores == 4  # busy + 1 again
 
@@ -335,7 +336,7 @@ def test_a_shared_plan_has_a_limit_of_its_own_and_runs_out_like_any() -> None:
         max_shared=6,
     )
     poll(loop)
-    loop.post(0, primary_cores=0, safe_cores=TOTAL, shared=True)
+    loop.post(Plan(0, primary_cores=0, safe_cores=TOTAL, shared=True))
     poll(loop)
     assert loop.harvested == 6
     poll(loop, 6)
@@ -347,7 +348,7 @@ def test_a_patient_plan_without_a_buffer_grows_when_a_task_waits_and_not_before(
     actuator = FakeActuator()
     loop = make_loop(script, actuator)
     poll(loop)
-    loop.post(0, primary_cores=4, safe_cores=TOTAL, buffer=0, quiet_ns=0)
+    loop.post(Plan(0, primary_cores=4, safe_cores=TOTAL, buffer=0, quiet_ns=0))
     poll(loop, 3)
     assert loop.primary_cores == 4
     assert loop.counters()["short_safeguards"] == 0

@@ -1,4 +1,4 @@
-"""The doctor's checks, each over a made root: what it says, why, and what mends it."""
+"""The checks of the doctor, each over a fake root: what it finds, why it matters, and the fix."""
 
 from __future__ import annotations
 
@@ -58,10 +58,10 @@ def bad(host: Host) -> list[Finding]:
     return [finding for finding in examine(host) if finding.status != "ok"]
 
 
-def test_a_host_in_good_order_has_nothing_to_mend(tmp_path: Path) -> None:
+def test_a_host_in_good_order_has_nothing_to_fix(tmp_path: Path) -> None:
     findings = examine(make(tmp_path, {}))
     assert [finding for finding in findings if finding.status != "ok"] == []
-    assert all(finding.mend is None for finding in findings)
+    assert all(finding.fix is None for finding in findings)
     assert len({finding.check for finding in findings}) >= len(CHECKS) - 1
 
 
@@ -69,7 +69,7 @@ DYNAMIC = "CONFIG_PREEMPT_DYNAMIC=y\n"
 
 
 @pytest.mark.parametrize(
-    ("options", "boot_line", "offered", "found", "mend"),
+    ("options", "boot_line", "offered", "found", "fix"),
     [
         (DYNAMIC + "CONFIG_PREEMPT_NONE=y\n", "quiet", None, "none:", "boot with preempt=full"),
         ("CONFIG_PREEMPT_VOLUNTARY=y\n", "preempt=full", None, "voluntary:", "PREEMPT_DYNAMIC"),
@@ -85,11 +85,11 @@ DYNAMIC = "CONFIG_PREEMPT_DYNAMIC=y\n"
         ("", "preempt=none", "none voluntary full (lazy)\n", "model is lazy", None),
         ("CONFIG_PREEMPT_RT=y\nCONFIG_PREEMPT_LAZY=y\n", "", None, "model is rt", None),
         ("CONFIG_PREEMPT=y\n", "", None, "model is full", None),
-        ("CONFIG_CPUSETS=y\n", "preempt=none", None, "does not tell", None),
+        ("CONFIG_CPUSETS=y\n", "preempt=none", None, "does not show", None),
     ],
 )
-def test_it_tells_whether_system_calls_are_preempted(
-    options: str, boot_line: str, offered: str | None, found: str, mend: str | None, tmp_path: Path
+def test_it_shows_whether_system_calls_are_preempted(
+    options: str, boot_line: str, offered: str | None, found: str, fix: str | None, tmp_path: Path
 ) -> None:
     host = make(
         tmp_path,
@@ -100,13 +100,13 @@ def test_it_tells_whether_system_calls_are_preempted(
         },
     )
     (finding,) = [finding for finding in examine(host) if finding.check == "preemption"]
-    assert finding.status == ("ok" if mend is None else "warning")
+    assert finding.status == ("ok" if fix is None else "warning")
     assert found in finding.found
-    assert (finding.mend is None) if mend is None else (mend in (finding.mend or ""))
+    assert (finding.fix is None) if fix is None else (fix in (finding.fix or ""))
 
 
 @pytest.mark.parametrize(
-    ("changes", "check", "status", "found", "mend"),
+    ("changes", "check", "status", "found", "fix"),
     [
         ({"/proc/sys/kernel/osrelease": "5.10.0"}, "kernel", "warning", "Linux 5.10.0", "5.15"),
         ({"/proc/sys/kernel/osrelease": "3.10.0"}, "kernel", "failure", "Linux 3.10.0", "5.15"),
@@ -205,20 +205,20 @@ def test_it_tells_whether_system_calls_are_preempted(
         ),
     ],
 )  # fmt: skip
-def test_each_thing_amiss_is_told_with_what_mends_it(
+def test_each_thing_amiss_is_reported_with_its_fix(
     tmp_path: Path,
     changes: dict[str, str | bytes | None],
     check: str,
     status: str,
     found: str,
-    mend: str,
+    fix: str,
 ) -> None:
     (finding,) = bad(make(tmp_path, changes))
     assert (finding.check, finding.status) == (check, status)
     assert found in finding.found
     assert finding.why
-    assert finding.mend is not None
-    assert mend in finding.mend
+    assert finding.fix is not None
+    assert fix in finding.fix
 
 
 def test_options_are_read_from_the_running_kernels_own_configuration(tmp_path: Path) -> None:
@@ -232,10 +232,10 @@ def test_a_state_directory_that_others_may_write_fails(tmp_path: Path) -> None:
     host = make(tmp_path, {"/run/smartharvest/x": ""})
     (tmp_path / "run/smartharvest").chmod(0o777)
     (finding,) = bad(host)
-    assert (finding.status, finding.mend) == ("failure", "chmod 700 /run/smartharvest")
+    assert (finding.status, finding.fix) == ("failure", "chmod 700 /run/smartharvest")
 
 
-def test_an_empty_root_is_told_of_and_breaks_nothing(tmp_path: Path) -> None:
+def test_an_empty_root_is_reported_and_breaks_nothing(tmp_path: Path) -> None:
     assert {finding.check for finding in bad(Host(str(tmp_path)))} >= {"kernel", "cgroups"}
 
 
@@ -256,7 +256,7 @@ def test_the_command_says_it_in_words_and_by_its_exit_code(tmp_path: Path) -> No
     assert "warning  isolated cpus: isolcpus=2-3\n           why:  " in outcome.out
     strict = smartharvest_here("doctor", "--root", str(tmp_path), "--strict")
     assert strict.code == 10
-    assert strict.failure.startswith("doctor: 0 failed and 1 warn")
+    assert strict.failure.startswith("doctor: 0 failures and 1 warning;")
 
 
 def test_a_failure_fails_and_json_has_every_finding(tmp_path: Path) -> None:
@@ -265,4 +265,4 @@ def test_a_failure_fails_and_json_has_every_finding(tmp_path: Path) -> None:
     assert outcome.code == 10
     found = json.loads(outcome.out)["findings"]
     assert [one["found"] for one in found] == [finding.found for finding in examine(host)]
-    assert {*found[0]} == {"check", "status", "found", "why", "mend"}
+    assert {*found[0]} == {"check", "status", "found", "why", "fix"}

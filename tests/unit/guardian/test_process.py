@@ -62,7 +62,7 @@ def test_a_guardian_waits_for_whoever_holds_the_dead_agents_lock(
     guardian = threading.Thread(target=GuardianProcess(charge).run)
     guardian.start()
     told = ""
-    while "somebody holds this lock" not in told:
+    while "another process holds this lock" not in told:
         told += capfd.readouterr().err
         assert guardian.is_alive()
     os.close(lock)

@@ -76,6 +76,17 @@ def test_the_hard_limits_bound_the_harvest() -> None:
     assert plan(keep_idle=0).primary_cores(0, 2) == 3
 
 
+def test_a_limit_beyond_what_can_be_lent_is_capped_and_noted() -> None:
+    two = [PrimaryCpus({0, 1})]
+    capacity = plan_capacity(online={0, 1}, primaries=two, max_harvest=99)
+    assert capacity.max_harvest == 1
+    assert capacity.notes == (
+        "max_harvest: 99 is more than this host can lend; at most 1 core is lent",
+    )
+    assert plan_capacity(online={0, 1}, primaries=two, max_harvest=1).notes == ()
+    assert plan_capacity(online={0, 1}, primaries=two).notes == ()
+
+
 def test_the_primary_gets_what_it_needs_up_to_the_total() -> None:
     capacity = plan(elastic_min=2)
     assert capacity.primary_cores(4, 2) == 4

@@ -16,7 +16,7 @@ from smartharvest.algorithm.algorithm1 import Decision
 from smartharvest.core.window import Window
 from smartharvest.errors import ConfigError
 from smartharvest.telemetry.audit import FILES, AuditLog, read_audit
-from smartharvest.telemetry.story import tell, tell_decision
+from smartharvest.telemetry.story import describe, describe_decision
 from smartharvest.telemetry.timeline import draw, timeline
 from tests.commands import smartharvest_here
 
@@ -93,25 +93,25 @@ def test_the_story_tells_spans_events_and_why_nothing_was_lent() -> None:
         decided(3.1, held_by="paused by the operator", lent=0),
         decided(4.0, reason="long-term safeguard", lent=0),
     ]
-    lines = list(tell(records))
+    lines = list(describe(records))
     assert lines[0].endswith("started: policy smartharvest, pool 0-3")
     assert "lent 0.98 cores on average, 1 at most, in 41 windows" in lines[1]
     assert "used up to 3 of 4 cores and wanted 4" in lines[1]
     assert "the idle buffer ran out once (2.4% of windows)" in lines[1]
     assert lines[2].endswith("paused")
     assert "nothing was lent (paused by the operator)" in lines[3]
-    assert "nothing was lent, since the primary had waited too long" in lines[4]
+    assert "nothing was lent, because the primary had waited too long" in lines[4]
 
 
 def test_one_decision_is_told_in_words() -> None:
-    assert tell_decision(decided(0.5, label=2)).endswith(
+    assert describe_decision(decided(0.5, label=2)).endswith(
         "window 1: the primary had 3 cores, used up to 1 and wanted 1, learned that 2 was right; "
         "lends 1 by the learner's prediction"
     )
 
 
 def test_whatever_somebody_wrote_is_told_in_one_line() -> None:
-    (line,) = tell([{"t": 1.0, "kind": "x\ny", "path": "\x1b[2J\n"}])
+    (line,) = describe([{"t": 1.0, "kind": "x\ny", "path": "\x1b[2J\n"}])
     assert line.isprintable()
 
 
@@ -128,7 +128,7 @@ def test_the_timeline_has_what_the_primary_had_and_used(tmp_path: Path) -> None:
 def test_the_commands_read_the_log_and_say_what_they_miss(tmp_path: Path) -> None:
     path = tmp_path / "audit.jsonl"
     path.write_text(json.dumps(decided(1.0)) + "\n{broken\n")
-    assert "in 1 windows" in smartharvest_here("explain", str(path)).out
+    assert "in 1 window;" in smartharvest_here("explain", str(path)).out
     assert "window 1: " in smartharvest_here("explain", str(path), "--every").out
     late = smartharvest_here("explain", str(path), "--since", "1min")
     assert late.out == "nothing happened in that time\n"
@@ -144,7 +144,7 @@ def test_any_bytes_in_the_log_are_told_or_skipped(
     path = tmp_path_factory.getbasetemp() / "any.jsonl"
     good = json.dumps(decided(1.0)).encode()
     path.write_bytes(b"\n".join([good, *lines, *([good] if sound else [])]))
-    for line in tell(read_audit(str(path))):
+    for line in describe(read_audit(str(path))):
         assert line.isprintable()
 
 
@@ -162,10 +162,10 @@ def test_any_record_is_told_or_skipped(
     path = tmp_path_factory.getbasetemp() / "record.jsonl"
     path.write_text(f"{json.dumps(decided(0.5))}\n{json.dumps(decided(1.0) | changes)}")
     records = list(read_audit(str(path)))
-    assert all(line.isprintable() for line in tell(records))
+    assert all(line.isprintable() for line in describe(records))
     for record in records:
         if record["kind"] == "decision":
-            tell_decision(record)
+            describe_decision(record)
 
 
 def test_a_full_disk_costs_records_and_nothing_else(caplog: pytest.LogCaptureFixture) -> None:
@@ -174,8 +174,8 @@ def test_a_full_disk_costs_records_and_nothing_else(caplog: pytest.LogCaptureFix
     log.event("ended")
     log.close()
     assert [record.getMessage() for record in caplog.records] == [
-        "audit_log: /dev/full: cannot be written: No space left on device; what is decided goes "
-        "unrecorded"
+        "audit_log: /dev/full: cannot be written: No space left on device; decisions are "
+        "not recorded"
     ]
 
 

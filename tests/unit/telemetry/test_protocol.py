@@ -46,10 +46,10 @@ def test_an_error_arrives_as_one() -> None:
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        (b"", "this is no JSON"),
-        (b"\xff\xfe", "this is no JSON"),
-        (b"[" * 100_000, "this is no JSON"),
-        (b"[1]", "this is no JSON object"),
+        (b"", "the line is no JSON"),
+        (b"\xff\xfe", "the line is no JSON"),
+        (b"[" * 100_000, "the line is no JSON"),
+        (b"[1]", "the line is no JSON object"),
         (b"{}", f"version None is unknown; this is {VERSION}"),
         (b'{"v": 99, "command": "status"}', "version 99 is unknown"),
         (b'{"v": 1}', "a request needs a command"),

@@ -122,8 +122,8 @@ def test_an_answer_larger_than_the_socket_arrives_whole(client: Client) -> None:
         (format_request("stats", {}), "unknown command 'stats'; known are break, echo, much, ref"),
         (format_request("refuse", {}), "policy: 'magic' is unknown"),
         (format_request("break", {}), "unexpected RuntimeError: a bug"),
-        (b"GET / HTTP/1.1\r\n", "this is no JSON"),
-        (b"\0\0\0\n", "this is no JSON"),
+        (b"GET / HTTP/1.1\r\n", "the line is no JSON"),
+        (b"\0\0\0\n", "the line is no JSON"),
         (b'{"v": 2, "command": "echo"}\n', "version 2 is unknown; this is 1"),
     ],
 )
@@ -164,7 +164,7 @@ def test_only_the_owner_and_root_may_ask(
 
     monkeypatch.setattr(server, "_CREDENTIALS", Stranger())
     client = Client(control)
-    with pytest.raises(ProtocolError, match="only root and the agent's own user may ask"):
+    with pytest.raises(ProtocolError, match="only root and the user of the agent may send"):
         client.answer()
     assert client.is_cut_off()
     assert control.clients == 0

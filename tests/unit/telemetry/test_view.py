@@ -83,5 +83,5 @@ def test_why_nothing_is_lent_is_told() -> None:
 def test_expanded_it_tells_of_doubts_and_warnings() -> None:
     warned = [{"age_s": 65.0, "text": "the disk\x1b[2J is full"}]
     text = "\n".join(drawn(height=40, expanded=True, warnings=warned))
-    assert "given back  starved 2" in text
+    assert "safety give-backs: starved 2" in text
     assert "1min 05s ago: the disk?[2J is full" in text

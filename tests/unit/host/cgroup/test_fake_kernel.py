@@ -192,6 +192,17 @@ def test_the_inode_stays_so_that_open_descriptors_do(tmp_path: Path) -> None:
     assert os.stat(path).st_ino == before
 
 
+def test_a_threads_groups_are_told_as_proc_tells_them(tmp_path: Path) -> None:
+    tree = make_v1_tree(tmp_path / "v1")
+    make_group(tree, "g", "0", (101,))
+    assert tree.files.membership(101).splitlines() == ["0:cpu:/", "0:cpuset:/g", "0:freezer:/"]
+    unified = make_v2_tree(tmp_path / "v2")
+    make_group(unified, "g", "0", (101,))
+    assert (unified.files.membership(101), unified.files.membership(102)) == ("0::/g\n", "0::/\n")
+    assert not tree.runs_tasks
+    assert unified.fake_root == str(tmp_path / "v2")
+
+
 def test_who_is_stopped_amid_a_change_is_waited_for_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

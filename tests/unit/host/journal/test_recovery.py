@@ -175,7 +175,7 @@ def test_what_somebody_else_has_written_since_is_left_alone(
     report = recover(tree.files, str(tmp_path / "state"))
     assert tree.group("g").cpus() == {2, 3}
     assert report.left == [
-        f"{tree.group('g').cpus_file}: holds '2-3', which somebody else wrote; left alone"
+        f"{tree.group('g').cpus_file}: holds '2-3', which another process wrote; left alone"
     ]
     assert tree.files.read(f"{tree.group('g').cpu_path}/cpu.shares") == "4096\n"
     assert os.listdir(tmp_path / "state") == []
