@@ -102,7 +102,7 @@ format: build ## Let the formatters have their way
 	$(BIN)/clang-format -i $(C_FILES)
 
 .PHONY: bench
-bench: build ## Measure on this machine in ten minutes, into bench/results and docs/performance.md
+bench: build ## Measure on this machine in ten minutes, into bench/results and docs/research/performance.md
 	@$(BIN)/python -m bench --out bench/results/bench.json >/dev/null
 	@$(BIN)/python -m bench page
 
@@ -138,29 +138,34 @@ bench-ablations: real-programs ## The paper's agent with one part changed at a t
 	@$(BIN)/python -m bench page
 
 .PHONY: performance
-performance: build ## docs/performance.md anew from the JSON in bench/results
+performance: build ## docs/research/performance.md from the JSON in bench/results
 	@$(BIN)/python -m bench page
 
 .PHONY: reproduce
-reproduce: build ## The paper's evaluation on the simulated server, into docs/evaluation.md
-	@$(BIN)/smartharvest lab reproduce --out docs/evaluation --page docs/evaluation.md
+reproduce: build ## The paper's evaluation on the simulated server, into docs/research/evaluation.md
+	@$(BIN)/smartharvest lab reproduce --out docs/research/evaluation --page docs/research/evaluation.md
 
 BOARD = $(BIN)/smartharvest lab simulate --seconds 40 --csv
-RIVALS = --policies smartharvest,fixed-buffer:3,smartharvest+,adaptive-buffer,adaptive-quiet,clairvoyant
+RIVALS = --policies smartharvest,fixed-buffer:3,adaptive-buffer,adaptive-quiet,clairvoyant
 SHARED = --policies adaptive-quiet,idle-first --mechanisms cpu-idle,cpu-idle-kernel
 ROWS = bench/results/leaderboard
 
 .PHONY: leaderboard
-leaderboard: build ## All policies on all simulated workloads, some ten minutes, into docs/leaderboard.md
+leaderboard: build ## All policies on all simulated workloads, some ten minutes, into docs/research/leaderboard.md
 	@$(BOARD) $(RIVALS) --workloads calibrated,bursty --seed 1 >$(ROWS)-tuned.csv
 	@$(BOARD) $(RIVALS) --workloads calibrated,held-out --seed 101 >$(ROWS)-confirmed.csv
 	@$(BOARD) $(SHARED) --workloads calibrated,held-out --seed 101 >>$(ROWS)-confirmed.csv
 	@$(BOARD) --policies adaptive-quiet --workloads calibrated,held-out --seed 102 --seed 103 >$(ROWS)-again.csv
-	@$(BIN)/python -m bench.leaderboard_page $(ROWS)-tuned.csv $(ROWS)-confirmed.csv $(ROWS)-again.csv >docs/leaderboard.md
+	@$(BIN)/python -m bench.leaderboard_page $(ROWS)-tuned.csv $(ROWS)-confirmed.csv $(ROWS)-again.csv >docs/research/leaderboard.md
 
 .PHONY: learning-study
 learning-study: build ## What the learner's choices do, on simulated and recorded windows
-	@$(BIN)/python -m bench.learning_study docs/learning.png bench/results/memcached.trace
+	@$(BIN)/python -m bench.learning_study docs/research/learning.png bench/results/memcached.trace
+
+.PHONY: docs
+docs: build ## The generated reference pages and the README's chart, from the settings and bench/results
+	@$(BIN)/python docs/settings.py >docs/reference/settings.md
+	@$(BIN)/python -m bench.why
 
 .PHONY: man
 man: build ## Manual pages in build/man, from what --help shows

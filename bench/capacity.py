@@ -3,7 +3,7 @@
 A simulated server whose load changes every half minute or so lends its cores under the
 recommended policy. The engine behind the adapter has jobs of one core waiting all the time; they
 take exponential times. Time is virtual: the figures are counts and depend on the seed alone.
-Given a recorded trace (docs/traces.md) instead of a seed, that is played to the paper's policy.
+Given a recorded trace instead of a seed, that is played to the paper's policy.
 """
 
 from __future__ import annotations

@@ -73,18 +73,6 @@ def find_values(document: Node) -> list[Value]:
     ]
 
 
-def find_numbers(document: Node) -> dict[tuple[str, ...], dict[str, object]]:
-    """What the subjects say beside their cases and values, by the group it stands in."""
-    found: dict[tuple[str, ...], dict[str, object]] = {}
-    for path, node in _walk(document):
-        if is_case(node) or is_value(node) or _inside_a_case(document, path):
-            continue
-        plain = {name: value for name, value in node.items() if not isinstance(value, Mapping)}
-        if plain:
-            found[path] = plain
-    return found
-
-
 def is_case(node: object) -> bool:
     return isinstance(node, Mapping) and "median_us" in node
 

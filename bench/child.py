@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from typing import Self
 
 from bench.subject import NotMeasurableError
-from smartharvest.lab.demo.parent import die_with
+from smartharvest.host.process.parent import die_with
 
 START_TIMEOUT_S = 20.0
 

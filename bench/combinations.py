@@ -2,7 +2,7 @@
 
 Each way to combine the learner's prediction of the next window's peak with ``adaptive-quiet`` is
 run on the leaderboard's calibrated and bursty workloads under its conditions, beside
-``adaptive-quiet`` itself. What won is a policy; what lost stands in docs/policies.md.
+``adaptive-quiet`` itself. What won is a policy; what lost stands in docs/research/policies.md.
 """
 
 from __future__ import annotations

@@ -108,6 +108,16 @@ def find_tree() -> CgroupTree:
     return tree
 
 
+def find_two_cpus(tree: CgroupTree) -> list[int]:
+    """One to keep and one to move, where the caller may run under SCHED_FIFO."""
+    cpus = sorted(tree.online_cpus() & os.sched_getaffinity(0))[:2]
+    if len(cpus) < 2:
+        raise NotMeasurableError("needs two CPUs: one to keep and one to move")
+    if not probe.fifo_allowed():
+        raise NotMeasurableError("SCHED_FIFO is refused")
+    return cpus
+
+
 @contextmanager
 def made_group(tree: CgroupTree, cpus: list[int]) -> Iterator[tuple[Group, HostWriter]]:
     """A group with both CPUs, gone with all its traces at the end."""

@@ -19,7 +19,6 @@ from bench.subject import (
 )
 
 Clock = Callable[[], float]
-Measure = Callable[[Effort], Figures]
 
 
 class Progress(Watch):

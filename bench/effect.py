@@ -29,20 +29,24 @@ from numpy.typing import NDArray
 
 from bench import child, probe
 from bench.compiling import build_library
-from bench.cpuset import Times, find_tree, made_group, make_actuator
+from bench.cpuset import Times, find_tree, find_two_cpus, made_group, make_actuator
 from bench.others import OTHERS_NS, Others, milliseconds, untouched
 from bench.statistics import compare_found
-from bench.subject import Effort, Figures, NotMeasurableError, Subject, goal, interleave
+from bench.subject import Effort, Figures, Subject, goal, interleave
 from smartharvest.agent.loop_builder import HANDOVER_PRIORITY
+from smartharvest.config.settings import Settings
 from smartharvest.core import _actuators
 from smartharvest.core._mechanisms import GroupAffinityActuator
 from smartharvest.host.cgroup.tree import Group
 from smartharvest.host.cpulist import format_cpulist
 from smartharvest.host.journal.writer import HostWriter
 from smartharvest.host.process import tasks
+from smartharvest.host.target.cgroup import CgroupTarget
+from smartharvest.host.target.spec import TargetSpec
 from smartharvest.lab.demo.standstill import Standstills
-from smartharvest.mechanism.mechanisms import CpuGroups
+from smartharvest.mechanism.cpugroups import CpuGroupsMechanism
 from smartharvest.placement.capacity import Capacity
+from smartharvest.placement.snapshot import Survey
 
 THREADS = {"merge": (1, 4, 16, 64), "unheld": (4, 64), "affinity": (4, 64), "cpugroups": (4, 64)}
 """Of the batch, for each mechanism."""
@@ -64,17 +68,13 @@ GOALS_US = {
 }
 """At the 99th percentile, by the number of threads."""
 _SLOT = np.dtype((np.int64, 8))  # struct effect_stamps: running, first_ns, last_ns, padding
-_RUNNING, _FIRST_NS, _LAST_NS = range(3)
+RUNNING, FIRST_NS, LAST_NS = range(3)
 
 
 def measure(effort: Effort) -> Figures:
     """One sample is one move; a shrink that found no thread on the CPU is none."""
     tree = find_tree()
-    cpus = sorted(tree.online_cpus() & os.sched_getaffinity(0))[:2]
-    if len(cpus) < 2:
-        raise NotMeasurableError("needs two CPUs: one to keep and one to move")
-    if not probe.fifo_allowed():
-        raise NotMeasurableError("SCHED_FIFO is refused")
+    cpus = find_two_cpus(tree)
     count = effort.samples(MOVES)
     with made_group(tree, cpus) as (group, writer), ExitStack() as stack:
         others = stack.enter_context(Others(group.tree, [group]))
@@ -82,10 +82,10 @@ def measure(effort: Effort) -> Figures:
         merge = make_actuator(group, cpus, fifo_priority=HANDOVER_PRIORITY)
         unheld = make_actuator(group, cpus)
 
-        def hogs(threads: int) -> _Hogs:
+        def hogs(threads: int) -> Hogs:
             merge.assign(1)
             unheld.assign(1)
-            return _Hogs(threads, cpus[0], lambda pid: _enter(pid, group, writer))
+            return Hogs(threads, cpus[0], lambda pid: _enter(pid, group, writer))
 
         def case(mechanism: str, threads: int) -> Times:
             with ExitStack() as case_stack:
@@ -104,9 +104,7 @@ def measure(effort: Effort) -> Figures:
                     move = lambda level: probe.setaffinity_ns(tid, cpus[1 - level])  # noqa: E731
                 else:
                     move = {"merge": merge, "unheld": unheld}[mechanism].assign
-                return _swing(
-                    batch, cpus, count, move, partial(others.now_ns, cpus[0]), standstills
-                )
+                return swing(batch, cpus, count, move, partial(others.now_ns, cpus[0]), standstills)
 
         cases: dict[str, Callable[[], Times]] = {
             f"{mechanism}_{threads}": partial(case, mechanism, threads)
@@ -146,9 +144,12 @@ def _goals(figures: Figures) -> Figures:
 
 def _cpugroups(group: Group, writer: HostWriter, cpus: list[int]) -> _actuators.Actuator:
     capacity = Capacity(tuple(cpus), 1, (cpus[1], cpus[0]), (2,), 1, 1, keep_idle=1)
-    mechanism = CpuGroups(group, writer)
-    mechanism.arrange(capacity)
-    return mechanism.make_actuator(capacity, (), None, None)
+    settings = Settings(mechanism="cpugroups", cpu_idle=False)
+    target = CgroupTarget(TargetSpec("cgroup", group.path), group)
+    mechanism = CpuGroupsMechanism(settings, group.tree, target, group, writer)
+    survey = Survey(capacity, (), (), ())
+    mechanism.arrange(survey)
+    return mechanism.make_actuator(survey, memoryview(bytearray(4)))
 
 
 def _remove_splits(group: Group) -> None:
@@ -163,7 +164,7 @@ def _remove_splits(group: Group) -> None:
                 time.sleep(0.002)
 
 
-class _Hogs(child.Child):
+class Hogs(child.Child):
     """The threads in a child process, in the group from ``enter`` on, until the exit."""
 
     def __init__(self, threads: int, cpu: int, enter: Callable[[int], None]) -> None:
@@ -172,7 +173,7 @@ class _Hogs(child.Child):
         self.stamps: NDArray[np.int64] = np.frombuffer(self.page, dtype=np.int64).reshape(-1, 8)
 
     def has_started(self) -> bool:
-        return bool(self.stamps[:, _RUNNING].all())
+        return bool(self.stamps[:, RUNNING].all())
 
     def __enter__(self) -> Self:
         super().__enter__()
@@ -191,8 +192,8 @@ def _enter(pid: int, group: Group, writer: HostWriter) -> None:
     )
 
 
-def _swing(
-    batch: _Hogs,
+def swing(
+    batch: Hogs,
     cpus: list[int],
     count: int,
     move: Callable[[int], object],
@@ -213,10 +214,10 @@ def _swing(
                 start_ns = time.monotonic_ns()
                 move(0)
                 time.sleep(REST_S)
-                last_ns = int(batch.stamps[:, _LAST_NS].max())
+                last_ns = int(batch.stamps[:, LAST_NS].max())
                 if last_ns > start_ns:
                     times["shrink"].append((start_ns, last_ns - start_ns))
-                batch.stamps[:, _FIRST_NS] = 0
+                batch.stamps[:, FIRST_NS] = 0
                 before_ns = others_ns()
                 start_ns = time.monotonic_ns()
                 move(1)
@@ -230,10 +231,10 @@ def _swing(
     return {way: untouched(samples, stood_still) for way, samples in times.items()}
 
 
-def _first_ns(batch: _Hogs, start_ns: int) -> int:
+def _first_ns(batch: Hogs, start_ns: int) -> int:
     while time.monotonic_ns() < start_ns + GIVEN_UP_NS:
         time.sleep(REST_S)
-        came_ns = batch.stamps[:, _FIRST_NS]
+        came_ns = batch.stamps[:, FIRST_NS]
         if came_ns.any():
             return int(came_ns[came_ns > 0].min())
     return start_ns + GIVEN_UP_NS

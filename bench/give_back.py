@@ -23,6 +23,7 @@ from bench.statistics import summarize
 from bench.subject import Effort, Figures, NotMeasurableError, Subject, interleave
 from smartharvest.agent.loop_builder import FIFO_PRIORITY
 from smartharvest.core import _actuators, _loop, _sensors
+from smartharvest.core.plan import Plan
 from smartharvest.host.process import tasks
 from smartharvest.lab.demo.children import BullyProcess
 
@@ -102,7 +103,7 @@ def _lend(
     while time.monotonic() < end_s:
         loop.wait(20)
         while (window := loop.take()) is not None:
-            loop.post(window.seq, 1, TOTAL)
+            loop.post(Plan(window.seq, 1, TOTAL))
     loop.stop()
     if loop.halt is not None:
         raise NotMeasurableError(f"the loop halted: {loop.halt}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import subprocess
 import time
 from importlib.metadata import version
 from typing import Self
@@ -18,6 +19,8 @@ from smartharvest.lab.demo.groups import why_not_here
 
 def describe() -> Figures:
     return {
+        "date": time.strftime("%Y-%m-%d", time.gmtime()),
+        "commit": _commit(),
         "cpu_model": _cpu_model(),
         "cpus": len(online_cpus()),
         "kernel": platform.release(),
@@ -27,6 +30,18 @@ def describe() -> Figures:
             **{name: version(name) for name in ("vowpalwabbit", "numpy")},
         },
     }
+
+
+def _commit() -> str | None:
+    """The checkout that is measured; None outside of one."""
+    try:
+        asked = subprocess.run(
+            ["git", "-C", os.path.dirname(__file__), "rev-parse", "--short", "HEAD"],
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return asked.stdout.strip()
 
 
 GLANCE_S = 1.0

@@ -2,7 +2,7 @@
 
 The batch may run everywhere, is confined to one of two CPUs, or has the other one lent and taken
 back every so often, by the actuator the agent uses; with and without the rescue (rescue.h).
-Why there is a tail at all: docs/moving-cores.md. A P99 needs thousands of bursts; as a program,
+Why there is a tail at all: docs/research/moving-cores.md. A P99 needs thousands of bursts:
 ``python -m bench.moving SAMPLES --rounds N [--case NAME]…`` adds rounds to a file and prints the
 figures of all there are, so that they can be gathered in slices when a machine is quiet.
 """
@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from bench import probe
 from bench.compiling import build_program
-from bench.cpuset import find_tree
+from bench.cpuset import find_tree, find_two_cpus
 from bench.others import Others
 from bench.statistics import rounded
 from bench.subject import (
@@ -40,6 +40,7 @@ from bench.subject import (
 from smartharvest.agent.loop_builder import HANDOVER_PRIORITY, RESCUE_PRIORITY
 from smartharvest.config.settings import STATE_DIRECTORY
 from smartharvest.core import _actuators, _sensors
+from smartharvest.core._rescue import Rescue
 from smartharvest.host.cgroup.tree import CgroupTree, Group
 from smartharvest.host.cpulist import format_cpulist
 from smartharvest.host.journal.journal import Journal
@@ -133,17 +134,13 @@ class Surroundings:
 
 def measure(effort: Effort) -> Figures:
     seconds = effort.seconds(SLICE_S)
-    return _figures(run_slices(list(CASES), effort, seconds))
+    return summarize(run_slices(list(CASES), effort, seconds))
 
 
 def run_slices(names: list[str], effort: Effort, seconds: float) -> dict[str, list[Slice]]:
     """One slice of each case in every round."""
     tree = find_tree()
-    cpus = sorted(tree.online_cpus() & os.sched_getaffinity(0))[:2]
-    if len(cpus) < 2:
-        raise NotMeasurableError("needs two CPUs: one to keep and one to move")
-    if not probe.fifo_allowed():
-        raise NotMeasurableError("SCHED_FIFO is refused")
+    cpus = find_two_cpus(tree)
     program = build_program(Path(__file__).with_name("bursts.c"), "-lm")
     with ExitStack() as stack:
         stage = stack.enter_context(made_stage(tree, cpus))
@@ -180,7 +177,8 @@ def _with_bursts(slices: Mapping[str, list[Slice]]) -> dict[str, list[Slice]]:
     return found
 
 
-def _figures(slices: Mapping[str, list[Slice]]) -> Figures:
+def summarize(slices: Mapping[str, list[Slice]]) -> Figures:
+    """Each case's bursts, and its tail over that of the better static case, if one was run."""
     slices = _with_bursts(slices)
     static = [name for name in STATIC if name in slices]
     figures: Figures = {
@@ -325,11 +323,11 @@ def _run(
     seed: int,
     surroundings: Surroundings,
 ) -> Slice:
-    sensor = None
+    sensor = rescue = None
     stage.actuator.assign(0 if case.confined or case.period_ms else 1)
     if case.rescue:
         sensor = _sensors.BpfSensor(stage.targets, [len(stage.cpus)])
-        sensor.rescue(stage.cpus, RESCUE_PRIORITY)
+        rescue = Rescue(sensor, stage.cpus, RESCUE_PRIORITY)
     bursts = subprocess.Popen(
         [str(program), str(seconds), str(seed)],
         stdin=subprocess.PIPE,
@@ -357,7 +355,7 @@ def _run(
             elapsed,
             (bully.units() - units) / elapsed,
             sensor.displacements if sensor else 0,
-            sensor.rescues if sensor else 0,
+            rescue.rescues if rescue else 0,
             _rescue_cpu_s() - cpu_s,
             left_out=int(np.sum(~kept)),
         )
@@ -365,8 +363,8 @@ def _run(
         bursts.kill()
         bursts.wait()
         bully.pause()
-        if sensor is not None:
-            sensor.close()
+        if rescue is not None:
+            rescue.close()
 
 
 def _rescue_cpu_s() -> float:
@@ -433,7 +431,7 @@ def main(
         values = json.loads(line)
         latencies = np.array(values.pop("latencies_ns"), dtype=np.int64)
         gathered.setdefault(values.pop("case"), []).append(Slice(latencies, **values))
-    click.echo(json.dumps(_figures(gathered), indent=2))
+    click.echo(json.dumps(summarize(gathered), indent=2))
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from smartharvest.algorithm.learning.costs import COSTS, cost_table
 from smartharvest.algorithm.learning.csoaa_native import NativeCsoaa
 from smartharvest.core import _actuators, _loop, _sensors
 from smartharvest.core._learner import Decider
+from smartharvest.core.plan import Plan
 
 TOTAL = 2
 SECONDS = 1.2
@@ -29,15 +30,15 @@ Answer = Callable[[_loop.Loop, int], None]
 
 
 def _buffer(loop: _loop.Loop, seq: int) -> None:
-    loop.post(seq, 0, TOTAL, 1)
+    loop.post(Plan(seq, 0, TOTAL, 1))
 
 
 def _patient(loop: _loop.Loop, seq: int) -> None:
-    loop.post(seq, 0, TOTAL, 1, 250_000)
+    loop.post(Plan(seq, 0, TOTAL, 1, 250_000))
 
 
 def _held(loop: _loop.Loop, seq: int) -> None:
-    loop.post(seq, 1, TOTAL)
+    loop.post(Plan(seq, 1, TOTAL))
 
 
 PLANS: dict[str, Answer] = {

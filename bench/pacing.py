@@ -17,7 +17,7 @@ from bench.subject import Effort, Figures, Picture, Subject, interleave
 from smartharvest.agent.loop_builder import FIFO_PRIORITY
 from smartharvest.core import _actuators, _loop, _sensors
 
-PACINGS = ("sleep", "hybrid", "spin")
+PACINGS = ("sleep", "spin")
 POLL_NS = 50_000
 SECONDS = 1.2
 """Longer than the second for which the kernel grants real-time threads their budget (sched(7))."""

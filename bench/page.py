@@ -1,4 +1,4 @@
-"""``bench page``: docs/performance.md and its pictures, from the JSON files of the benches."""
+"""``bench page``: docs/research/performance.md and its pictures, from the benches' JSON."""
 
 from __future__ import annotations
 
@@ -18,16 +18,17 @@ from bench.subject import Picture, Subject
 from bench.tables import case_table, find_rows, row_table, shown, value_table
 
 RESULTS = Path("bench/results")
-PAGE = Path("docs/performance.md")
+PAGE = Path("docs/research/performance.md")
 
 HEAD = """# Performance
 
-What `make bench`, `make bench-real` and `make bench-ablations` measured on one machine; each
-rewrites this page with yours, and `make performance` draws it anew from `bench/results/*.json`.
-Cases of one table ran interleaved, in an order drawn anew for each round. *Ratio*, and × behind a
-figure, is to the floor or the rival named beside it, of the same run. *Spread* is the smallest and
-largest median of a round, as are the figures in brackets: what differs by less is noise.
-`python -m bench compare OLD NEW` tells what moved by more.
+Made by `make performance` from `bench/results/*.json`; do not edit. `make bench`, `make bench-real`
+and `make bench-ablations` measure your machine and rewrite it. Each part names its machine and day.
+
+The cases of one table ran interleaved, in a new order each round. *Ratio*, and × behind a figure,
+is to the floor or rival named next to it, of the same run. *Spread* and the figures in brackets are
+the smallest and largest median of a round: what differs by less is noise. `python -m bench compare
+OLD NEW` names what moved by more.
 """
 
 Drawer = Callable[[Path], bool]
@@ -90,7 +91,8 @@ def _machine(document: Node) -> Iterator[str]:
     assert isinstance(machine, Mapping)
     yield (
         f"{machine['cpu_model']}, {machine['cpus']} CPUs, Linux {machine['kernel']}, Python "
-        f"{machine['python']}; seed {document['seed']}, {document['seconds']:.0f} s. The "
+        f"{machine['python']}; {_when(machine)}seed {document['seed']}, "
+        f"{document['seconds']:.0f} s. The "
         f"hypervisor withheld {machine['steal_share']:.2%} of the CPU time; load average before "
         f"{machine['load_average_before'][0]:g}, after {machine['load_average_after'][0]:g}."
     )
@@ -100,6 +102,12 @@ def _machine(document: Node) -> Iterator[str]:
             yield f"\n**Careful:** the machine was {line}."
     if document.get("interrupted"):
         yield f"\n**Partial:** the run was interrupted in {document['interrupted']}."
+
+
+def _when(machine: Node) -> str:
+    """The day and the commit, as far as the result has them."""
+    day, commit = machine.get("date"), machine.get("commit")
+    return (f"{day}, " if day else "") + (f"commit {commit}, " if commit else "")
 
 
 def _goals(document: Node) -> Iterator[str]:

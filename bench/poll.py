@@ -8,6 +8,7 @@ from bench import probe
 from bench.statistics import compare, median_us
 from bench.subject import Effort, Figures, Subject, goal, interleave
 from smartharvest.core import _actuators, _loop, _sensors
+from smartharvest.core.plan import Plan
 
 CORES = (2, 64, 256)
 POLL_NS = 50_000
@@ -42,7 +43,7 @@ def half_busy_loop(cores: int) -> _loop.Loop:
     )
     # Time zero is where the timed polls begin; the plan is taken up by the one before.
     loop.step(-2 * POLL_NS, -2 * POLL_NS)
-    loop.post(1, 3 * cores // 4, cores)
+    loop.post(Plan(1, 3 * cores // 4, cores))
     loop.step(-POLL_NS, -POLL_NS)
     return loop
 

@@ -24,13 +24,14 @@ import numpy as np
 
 from bench import child, probe
 from bench.compiling import build_library
-from bench.cpuset import Times, find_tree
+from bench.cpuset import Times, find_tree, find_two_cpus
 from bench.moving import Stage, made_stage
 from bench.others import OTHERS_NS, Others, milliseconds, untouched
 from bench.statistics import compare_found
 from bench.subject import Effort, Figures, NotMeasurableError, Subject, goal, interleave
 from smartharvest.agent.loop_builder import FIFO_PRIORITY
 from smartharvest.core import _loop, _sensors
+from smartharvest.core.plan import Plan
 from smartharvest.lab.demo.children import BullyProcess
 from smartharvest.lab.demo.standstill import Standstills
 
@@ -49,11 +50,7 @@ WHERE = ("until_it_runs", "alone")
 
 def measure(effort: Effort) -> Figures:
     tree = find_tree()
-    cpus = sorted(tree.online_cpus() & os.sched_getaffinity(0))[:2]
-    if len(cpus) < 2:
-        raise NotMeasurableError("needs two CPUs: one to keep and one to move")
-    if not probe.fifo_allowed():
-        raise NotMeasurableError("SCHED_FIFO is refused")
+    cpus = find_two_cpus(tree)
     count = effort.samples(WAKES)
     rng = random.Random(effort.seed)
     with ExitStack() as stack:
@@ -154,12 +151,12 @@ def _lend_by_plan(loop: _loop.Loop) -> Callable[[], None]:
     while loop.harvested == 0:
         loop.wait(50)
         while (window := loop.take()) is not None:
-            loop.post(window.seq, primary_cores=1, safe_cores=loop.total)
+            loop.post(Plan(window.seq, primary_cores=1, safe_cores=loop.total))
         if loop.halt:
             raise NotMeasurableError(f"the loop halted: {loop.halt}")
         time.sleep(0.001)
     while (window := loop.take()) is not None:
-        loop.post(window.seq, primary_cores=1, safe_cores=loop.total)
+        loop.post(Plan(window.seq, primary_cores=1, safe_cores=loop.total))
     return lambda: None
 
 

@@ -35,7 +35,3 @@ def find_subject(name: str) -> Subject:
     subject = import_module(f"bench.{name}").SUBJECT
     assert isinstance(subject, Subject)
     return subject
-
-
-def load_subjects() -> dict[str, Subject]:
-    return {name: find_subject(name) for name in NAMES}

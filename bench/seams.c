@@ -76,7 +76,7 @@ int seams_time_reads(struct sh_sensor *seam, int writer_cpu, int64_t count, int6
             }
         }
         const int64_t start_ns = now_ns();
-        err = seam->read(seam->ctx, start_ns, 0, &reading);
+        err = seam->read(seam->ctx, start_ns, &reading);
         took_ns[i] = now_ns() - start_ns;
     }
     if (writer_cpu >= 0) {
@@ -101,7 +101,7 @@ int64_t seams_watch(struct sh_sensor *seam, int64_t end_ns, int64_t capacity, in
     int64_t count = 0, at_ns = now_ns();
     uint32_t before = 1;
     while (count < capacity && at_ns < end_ns) {
-        const int err = seam->read(seam->ctx, at_ns, 0, &reading);
+        const int err = seam->read(seam->ctx, at_ns, &reading);
         at_ns = now_ns();
         if (err)
             return err;

@@ -57,7 +57,7 @@ def _cost(effort: Effort) -> Figures:
             assert len(tids) == count, f"{count} tasks wanted, {len(tids)} there"
             add(f"proc_{count}", sensor, [f"/proc/{tid}/task/{tid}/stat" for tid in tids])
         cpus = sorted(os.sched_getaffinity(0))
-        add("stat", _sensors.StatSensor(cpus, 0, len(cpus)), ["/proc/stat"])
+        add("stat", _sensors.StatSensor(cpus, len(cpus)), ["/proc/stat"])
         cases["empty"] = lambda: _sensors.FakeSensor(core_count=1).time_reads(reads)
         return compare(interleave(cases, effort), floors)
 
@@ -125,7 +125,7 @@ def _agreement(effort: Effort) -> Figures:
         with WaveProcess(cpu) as wave:
             sensors: dict[str, _sensors.Sensor] = {
                 "proc": _sensors.ProcSensor([(f"/proc/{wave.pid}/task", 0)], [1]),
-                "stat": _sensors.StatSensor([cpu], 0, 1),
+                "stat": _sensors.StatSensor([cpu], 1),
             }
 
             def watch(sensor: _sensors.Sensor) -> Callable[[], dict[str, float]]:

@@ -22,6 +22,7 @@ from bench.empty_program import EmptyProgram
 from bench.statistics import across_rounds, rounded, summarize
 from bench.subject import Effort, Figures, NotMeasurableError, Subject, goal, interleave
 from smartharvest.core import _sensors
+from smartharvest.core._rescue import Rescue
 from smartharvest.errors import SmartHarvestError
 from smartharvest.host.cgroup.tree import CgroupTree
 
@@ -85,8 +86,10 @@ def _those_to_compare() -> dict[str, Make]:
             _opened, partial(_sensors.BpfSensor, [_own_group()], [1], parts=parts)
         )
     hierarchy, number, _ = _own_group()
-    for name, rescues in (("bpf_elastic", False), ("bpf_elastic_rescue", True)):
-        makes[name] = partial(_opened, partial(_elastic, (hierarchy, number, -1), rescues=rescues))
+    # The switches are those of the batch; nobody waits for its CPU.
+    elastic = partial(_sensors.BpfSensor, [(hierarchy, number, -1)], [1])
+    makes["bpf_elastic"] = partial(_opened, elastic)
+    makes["bpf_elastic_rescue"] = partial(_rescued, elastic)
     makes["perf"] = partial(_opened, partial(_sensors.PerfSensor, [("/proc/self/task", 0)], [1]))
     usable: dict[str, Make] = {"none": nullcontext}
     for name, make in makes.items():
@@ -107,14 +110,6 @@ def _own_group() -> tuple[str, int, int]:
         return "pid", os.getpid(), 0
 
 
-def _elastic(target: tuple[str, int, int], *, rescues: bool) -> _sensors.BpfSensor:
-    """A sensor to which the switches are those of the batch; nobody waits for its CPU."""
-    sensor = _sensors.BpfSensor([target], [1])
-    if rescues:
-        sensor.rescue(sorted(os.sched_getaffinity(0)), 0)
-    return sensor
-
-
 @contextmanager
 def _opened(make: Callable[[], _sensors.Sensor]) -> Iterator[None]:
     sensor = make()
@@ -123,6 +118,16 @@ def _opened(make: Callable[[], _sensors.Sensor]) -> Iterator[None]:
     finally:
         sensor.close()
         del sensor
+
+
+@contextmanager
+def _rescued(make: Callable[[], _sensors.Sensor]) -> Iterator[None]:
+    rescue = Rescue(make(), sorted(os.sched_getaffinity(0)), 0)
+    try:
+        yield
+    finally:
+        rescue.close()
+        del rescue
 
 
 def _turn(make: Make) -> Turn:

@@ -26,6 +26,7 @@ from smartharvest.core import _actuators, _loop, _sensors
 from smartharvest.core.window import Window
 from smartharvest.errors import RightsError
 from smartharvest.host.process.waits import Taskstats
+from smartharvest.sensor.waits import tells_waits
 
 SECONDS, LEAST_S = 0.5, 0.15
 WINDOW_NS = 25_000_000
@@ -139,7 +140,7 @@ def _waits(effort: Effort, cpus: Sequence[int]) -> tuple[Figures, float]:
         if "bpf" not in makes:
             raise RightsError("BPF is not allowed here")
         sensor = children.enter_context(closing(makes["bpf"]()))
-        assert isinstance(sensor, _sensors.BpfSensor)
+        assert tells_waits(sensor)
         taskstats = Taskstats()
         children.callback(taskstats.close)
         shares, counts = [], []
@@ -187,10 +188,9 @@ def _makes(pids: Sequence[int]) -> dict[str, Make]:
     cores = [min(len(pids), len(online))]
     return {
         "bpf": lambda: _sensors.BpfSensor(targets, cores),
-        "bpf-pull": lambda: _sensors.BpfSensor(targets, cores, pull=True),
         "perf": lambda: _sensors.PerfSensor(sources, cores),
         "proc": lambda: _sensors.ProcSensor(sources, cores),
-        "stat": lambda: _sensors.StatSensor(online, 0, cores[0]),
+        "stat": lambda: _sensors.StatSensor(online, cores[0]),
     }
 
 

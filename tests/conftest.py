@@ -7,11 +7,15 @@ import os
 import pytest
 from hypothesis import HealthCheck, settings
 
-# Of a busy machine nothing is to be learned from a time. With CI in the environment hypothesis
-# does the same by itself, and draws the same examples at each run.
-if "CI" not in os.environ:
-    settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-    settings.load_profile("busy")
+pytest_plugins = ("tests.plugins.cost", "tests.plugins.tries")
+
+# Of a busy machine nothing is to be learned from a time. What CI checks must not depend on chance:
+# it draws the same examples at each run. A developer's machine looks for others, and for more.
+settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "repeatable", settings.get_profile("busy"), derandomize=True, max_examples=50
+)
+settings.load_profile("repeatable" if os.environ.get("CI") else "busy")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

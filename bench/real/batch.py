@@ -18,7 +18,7 @@ from importlib import import_module
 from pathlib import Path
 
 from bench import probe
-from smartharvest.lab.demo.parent import die_with
+from smartharvest.host.process.parent import die_with
 
 RECORD_BYTES, KEY_BYTES = 100, 10
 """Of TeraSort."""

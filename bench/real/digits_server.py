@@ -15,7 +15,7 @@ import sys
 import warnings
 from typing import Any
 
-from smartharvest.lab.demo.parent import die_with
+from smartharvest.host.process.parent import die_with
 
 HIDDEN_UNITS = (256, 256)
 

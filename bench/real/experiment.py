@@ -109,7 +109,7 @@ def run(plan: Plan, watch: Watch) -> Figures:
         Standstills(groups.cpus) as standstills,
         serving(plan, groups) as server,
     ):
-        unit = _batch_unit(experiment.batch, groups)
+        unit = batch_unit(experiment.batch, groups)
         cost_s = server.cost_s(plan.seed)
         rate = experiment.load * len(groups.cpus) / cost_s
         order = random.Random(plan.seed)
@@ -304,7 +304,7 @@ class _Reading:
     steal_s: float
 
 
-def _batch_unit(name: str, groups: DemoGroups) -> float:
+def batch_unit(name: str, groups: DemoGroups) -> float:
     """The batch's work a second with a core of its own and the machine to itself."""
     with batch(name) as work:
         groups.place("elastic", work.pid)

@@ -9,7 +9,7 @@ from unittest import mock
 
 from smartharvest.algorithm import safeguard
 from smartharvest.core.window import Window
-from smartharvest.mechanism.elastic_side import ElasticSide
+from smartharvest.mechanism.cpuset import CpusetMechanism
 
 
 class _Nothing:
@@ -31,7 +31,7 @@ PATCHES: dict[str, Any] = {
     "short-term safeguard": lambda: mock.patch.dict(
         safeguard.SHORT_TERM_SAFEGUARDS, {"none": _Nothing}
     ),
-    "nudge": lambda: mock.patch.object(ElasticSide, "may_nudge", NEVER, create=True),
+    "nudge": lambda: mock.patch.object(CpusetMechanism, "may_nudge", NEVER, create=True),
 }
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from bench.child import Ending
 from bench.subject import NotMeasurableError
 from smartharvest.agent.elastic_vm import ElasticVm
-from smartharvest.lab.demo.parent import die_with
+from smartharvest.host.process.parent import die_with
 from tests.lab import kernels
 from tests.lab.image import LAB
 

@@ -28,7 +28,7 @@ enum {
     SH_ERR_EFFECTIVE = 131, /* ENOTRECOVERABLE */
 };
 
-/* How the files are reached: the kernel's, or a made tree that answers as the kernel does. */
+/* How the files are reached: the kernel's, or a fake tree that answers as the kernel does. */
 struct sh_file_ops {
     /* Writes the whole value at the start of the file. 0 or -errno. */
     int (*write)(void *ctx, int handle, const char *value, size_t length);

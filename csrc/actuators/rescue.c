@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 enum {
+    MAX_CPUS = 4096,
     RING_PAGES = 2, /* the header and one page of records, none of which is read */
     /* At 1/341 of its pace the tasks that wait may be a tick ahead of the idle group. */
     FIRST_MOMENT_NS = 15000,
@@ -29,6 +30,10 @@ static int64_t now_ns(void) {
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
+static size_t ring_bytes(void) {
+    return RING_PAGES * (size_t)sysconf(_SC_PAGESIZE);
+}
+
 static void drain(struct sh_rescue_thread *self) {
     struct perf_event_mmap_page *page = self->page;
     __atomic_store_n(&page->data_tail, __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE),
@@ -37,7 +42,7 @@ static void drain(struct sh_rescue_thread *self) {
 
 static void schedule_self(const struct sh_rescue *rescue, uint32_t cpu) {
     const struct sched_param fifo = {.sched_priority = rescue->fifo_priority};
-    unsigned long set[SH_BPF_MAX_CPUS / (8 * sizeof(unsigned long))] = {0};
+    unsigned long set[MAX_CPUS / (8 * sizeof(unsigned long))] = {0};
     set[cpu / (8 * sizeof(long))] |= 1UL << cpu % (8 * sizeof(long));
     prctl(PR_SET_NAME, "sh-rescue");
     sched_setaffinity(0, sizeof(set), (const cpu_set_t *)set);
@@ -75,6 +80,7 @@ static void *run(void *arg) {
 }
 
 static int listen(struct sh_rescue_thread *thread) {
+    const struct sh_displacements *displacements = &thread->rescue->displacements;
     struct perf_event_attr attributes = {.size = sizeof(attributes),
                                          .type = PERF_TYPE_SOFTWARE,
                                          .config = PERF_COUNT_SW_BPF_OUTPUT,
@@ -84,20 +90,22 @@ static int listen(struct sh_rescue_thread *thread) {
                                     PERF_FLAG_FD_CLOEXEC);
     if (thread->event_fd < 0)
         return -errno;
-    thread->page = mmap(NULL, RING_PAGES * (size_t)thread->rescue->bpf->page_bytes,
-                        PROT_READ | PROT_WRITE, MAP_SHARED, thread->event_fd, 0);
+    thread->page =
+        mmap(NULL, ring_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, thread->event_fd, 0);
     if (thread->page == MAP_FAILED) {
         thread->page = NULL;
         return -errno;
     }
     if (ioctl(thread->event_fd, PERF_EVENT_IOC_ENABLE, 0))
         return -errno;
-    return sh_bpf_sensor_tell(thread->rescue->bpf, thread->cpu, thread->event_fd);
+    return displacements->signal(displacements->ctx, thread->cpu, thread->event_fd);
 }
 
 int sh_rescue_start(struct sh_rescue *rescue) {
     sigset_t all, old;
     int err = 0;
+    if (!rescue->displacements.signal)
+        return -ENOTSUP;
     atomic_store(&rescue->stop, false);
     rescue->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (rescue->stop_fd < 0)
@@ -119,7 +127,7 @@ int sh_rescue_start(struct sh_rescue *rescue) {
     if (err)
         sh_rescue_stop(rescue);
     else
-        sh_bpf_sensor_telling(rescue->bpf, true);
+        rescue->displacements.listen(rescue->displacements.ctx, true);
     return err;
 }
 
@@ -127,7 +135,7 @@ void sh_rescue_stop(struct sh_rescue *rescue) {
     const uint64_t one = 1;
     if (rescue->stop_fd < 0)
         return;
-    sh_bpf_sensor_telling(rescue->bpf, false);
+    rescue->displacements.listen(rescue->displacements.ctx, false);
     atomic_store(&rescue->stop, true);
     ssize_t written = write(rescue->stop_fd, &one, sizeof(one));
     (void)written;
@@ -136,7 +144,7 @@ void sh_rescue_stop(struct sh_rescue *rescue) {
         if (thread->started)
             pthread_join(thread->thread, NULL);
         if (thread->page)
-            munmap(thread->page, RING_PAGES * (size_t)rescue->bpf->page_bytes);
+            munmap(thread->page, ring_bytes());
         if (thread->event_fd >= 0)
             close(thread->event_fd);
         *thread = (struct sh_rescue_thread){.cpu = thread->cpu, .event_fd = -1};

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR Apache-2.0
-"""Compile the in-kernel programs and pack them for installation without clang or libbpf.
+"""Compile the in-kernel sensor and pack it for installation without clang or libbpf.
 
-``build.py`` needs clang, bpftool and libbpf's headers and writes ``NAME.loader.h`` of each set of
-programs: the loader program that ``bpftool gen skeleton -L`` makes (it creates the maps and loads
-the programs from inside the kernel, where CO-RE offsets are filled in), as plain arrays.
+``build.py`` needs clang, bpftool and libbpf's headers and writes ``sensor.loader.h``: the loader
+program that ``bpftool gen skeleton -L`` makes (it creates the maps and loads the programs from
+inside the kernel, where CO-RE offsets are filled in), as plain arrays.
 ``build.py --check`` needs nothing: it tells whether the checked-in arrays belong to the checked-in
 source.
 """
@@ -21,7 +21,7 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-NAMES = ("sensor", "writers")
+NAME = "sensor"
 CLANG = [
     *("clang", "-O2", "-g", "-target", "bpfel", "-mcpu=v3", "-ffreestanding", "-nostdlibinc"),
     *("-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter", "-Wno-unused-function"),
@@ -29,34 +29,32 @@ CLANG = [
 ]
 
 
-def packed_file(name: str) -> Path:
-    return HERE / f"{name}.loader.h"
+PACKED = HERE / f"{NAME}.loader.h"
 
 
-def source_hash(name: str) -> str:
+def source_hash() -> str:
     """SHA-256 over the names and contents of all sources."""
     digest = hashlib.sha256()
-    for source in (f"{name}.bpf.c", f"{name}_state.h", "kernel_types.h"):
+    for source in (f"{NAME}.bpf.c", f"{NAME}_state.h", "kernel_types.h"):
         digest.update(f"{source}\n".encode())
         digest.update((HERE / source).read_bytes())
     return digest.hexdigest()
 
 
-def packed_hash(name: str) -> str | None:
+def packed_hash() -> str | None:
     """The hash of the source that the packed file was made from."""
-    packed = packed_file(name)
-    found = re.search(r"sha256 ([0-9a-f]{64})", packed.read_text()) if packed.exists() else None
+    found = re.search(r"sha256 ([0-9a-f]{64})", PACKED.read_text()) if PACKED.exists() else None
     return found[1] if found else None
 
 
-def compile_skeleton(name: str) -> str:
+def compile_skeleton() -> str:
     """bpftool's light skeleton of the compiled source."""
     with tempfile.TemporaryDirectory() as scratch:
-        compiled, linked = Path(scratch, f"{name}.o"), Path(scratch, "linked.o")
-        subprocess.run([*CLANG, "-c", f"{name}.bpf.c", "-o", compiled], check=True, cwd=HERE)
+        compiled, linked = Path(scratch, f"{NAME}.o"), Path(scratch, "linked.o")
+        subprocess.run([*CLANG, "-c", f"{NAME}.bpf.c", "-o", compiled], check=True, cwd=HERE)
         # Linking drops the debug sections that the kernel has no use for.
         subprocess.run(["bpftool", "gen", "object", linked, compiled], check=True)
-        command = ["bpftool", "gen", "skeleton", "-L", str(linked), "name", name]
+        command = ["bpftool", "gen", "skeleton", "-L", str(linked), "name", NAME]
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
@@ -89,16 +87,16 @@ def array(name: str, data: bytes) -> str:
     )
 
 
-def pack(name: str, skeleton: str) -> str:
+def pack(skeleton: str) -> str:
     fields = "\n".join(
         f"    struct sh_loader_{kind} {member};"
         for kind, short in (("map", "map"), ("program", "prog"))
         for member in members(skeleton, short)
     )
-    guard = f"SH_{name.upper()}_LOADER_H"
+    guard = f"SH_{NAME.upper()}_LOADER_H"
     return f"""\
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
-/* Made by build.py from sources with sha256 {source_hash(name)}.
+/* Made by build.py from sources with sha256 {source_hash()}.
  * The first array is what the loader program works on, the second the loader program itself. */
 #ifndef {guard}
 #define {guard}
@@ -106,14 +104,14 @@ def pack(name: str, skeleton: str) -> str:
 #include "sensors/bpf_loader.h"
 
 /* clang-format off */
-struct {name}_programs {{
+struct {NAME}_programs {{
     struct sh_loader_context context;
 {fields}
 }};
 
-{array(f"{name}_loader_data", blob(skeleton, "opts.data"))}
+{array(f"{NAME}_loader_data", blob(skeleton, "opts.data"))}
 
-{array(f"{name}_loader_code", blob(skeleton, "opts.insns"))}
+{array(f"{NAME}_loader_code", blob(skeleton, "opts.insns"))}
 /* clang-format on */
 
 #endif
@@ -124,13 +122,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="only compare hashes")
     if parser.parse_args().check:
-        stale = [name for name in NAMES if packed_hash(name) != source_hash(name)]
-        for name in stale:
-            file = packed_file(name).name
-            print(f"{file} is not made from this source: run `make bpf`", file=sys.stderr)
-        return int(bool(stale))
-    for name in NAMES:
-        packed_file(name).write_text(pack(name, compile_skeleton(name)))
+        stale = packed_hash() != source_hash()
+        if stale:
+            print(f"{PACKED.name} is not made from this source: run `make bpf`", file=sys.stderr)
+        return int(stale)
+    PACKED.write_text(pack(compile_skeleton()))
     return 0
 
 

@@ -82,9 +82,7 @@ struct rq {
 };
 
 struct task_group {
-    struct cgroup_subsys_state css;
     struct cfs_rq **cfs_rq; /* an array, in kernels without se a per-CPU variable */
-    struct task_group *parent;
 };
 
 struct task_group___with_arrays {
@@ -109,7 +107,6 @@ struct task_struct {
     int pid;
     int tgid;
     struct sched_entity se;
-    struct task_group *sched_task_group;
     struct sched_info sched_info;
     struct css_set *cgroups;
 };

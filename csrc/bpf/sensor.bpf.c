@@ -65,13 +65,9 @@ static __always_inline uint64_t *slot_of(uint64_t serial) {
     return &shared.known_groups[serial & (SH_BPF_KNOWN_GROUPS - 1)];
 }
 
-static __always_inline uint64_t tag_of(uint64_t serial) {
-    return serial << 8 | (shared.control.generation & 0xff);
-}
-
 static __attribute__((noinline)) uint32_t climb(struct cgroup_subsys_state *css,
                                                 uint32_t hierarchy) {
-    const uint64_t serial = css->serial_nr, tag = tag_of(serial);
+    const uint64_t serial = css->serial_nr;
     uint32_t runner = 0;
     for (int depth = 0; depth < MAX_DEPTH && css && !runner; depth++) {
         runner = (uint32_t)runner_of_target(css->cgroup->kn->id, hierarchy);
@@ -79,14 +75,13 @@ static __attribute__((noinline)) uint32_t climb(struct cgroup_subsys_state *css,
     }
     if (!runner)
         runner = SH_BPF_OTHER;
-    *slot_of(serial) = tag << 8 | runner;
+    *slot_of(serial) = serial << 8 | runner;
     return runner;
 }
 
 /* The same for a pointer that had to be probed. */
 static __attribute__((noinline)) uint32_t climb_probing(struct cgroup_subsys_state *css,
                                                         uint64_t serial, uint32_t hierarchy) {
-    const uint64_t tag = tag_of(serial);
     uint32_t runner = 0;
     for (int depth = 0; depth < MAX_DEPTH && css && !runner; depth++) {
         runner = (uint32_t)runner_of_target(BPF_CORE_READ(css, cgroup, kn, id), hierarchy);
@@ -94,13 +89,13 @@ static __attribute__((noinline)) uint32_t climb_probing(struct cgroup_subsys_sta
     }
     if (!runner)
         runner = SH_BPF_OTHER;
-    *slot_of(serial) = tag << 8 | runner;
+    *slot_of(serial) = serial << 8 | runner;
     return runner;
 }
 
 static __always_inline uint32_t remembered(uint64_t serial) {
     const uint64_t word = *slot_of(serial);
-    return likely(word >> 8 == tag_of(serial)) ? (uint32_t)(word & 0xff) : SH_BPF_UNKNOWN;
+    return likely(word >> 8 == serial) ? (uint32_t)(word & 0xff) : SH_BPF_UNKNOWN;
 }
 
 /* Where in css_set.subsys a controller stands depends on how the kernel was configured. */
@@ -653,10 +648,6 @@ static int look_at_cpu(uint32_t cpu, void *data) {
     struct task_struct *task = BPF_CORE_READ(rq, curr);
     const uint32_t is = runner_of_probing(task);
     shared.look.cpus++;
-    if (shared.look.mode == SH_BPF_LOOK_PULL) {
-        shared.runners[cpu & (SH_BPF_MAX_CPUS - 1)] = (uint8_t)is;
-        return 0;
-    }
     struct sh_bpf_cpu *own = bpf_map_lookup_elem(&cpus, &cpu);
     if (!own)
         return 0;
@@ -681,89 +672,18 @@ static int look_at_cpu(uint32_t cpu, void *data) {
     return 0;
 }
 
-/* How many tasks of the target's task group want a CPU, over all its queues. */
-struct count_context {
-    struct cfs_rq **queues;
-    uint32_t wanting;
-};
-
-static int count_on_cpu(uint32_t cpu, void *data) {
-    struct count_context *context = data;
-    if (cpu >= settings.cpu_count)
-        return 1;
-    struct cfs_rq *queue = queue_on(context->queues, cpu);
-    if (!queue)
-        return 0;
-    if (bpf_core_field_exists(queue->h_nr_runnable)) {
-        context->wanting += BPF_CORE_READ(queue, h_nr_runnable);
-    } else {
-        struct cfs_rq___before_6_14 *older = (void *)queue;
-        context->wanting += BPF_CORE_READ(older, h_nr_running);
-        if (bpf_core_field_exists(older->h_nr_delayed))
-            context->wanting -= BPF_CORE_READ(older, h_nr_delayed);
-    }
-    return 0;
-}
-
-/* The current task of every run queue: all there is to the pull variant, and what the other one is
- * seeded and checked with. */
+/* The current task of every run queue: what the switches' state is seeded and checked with. */
 SEC("syscall")
-int on_demand(void *unused) {
+int on_look(void *unused) {
     struct task_struct *current = bpf_get_current_task_btf();
     struct look_context context = {
         .queues = BPF_CORE_READ(current, se.cfs_rq, tg, cfs_rq),
     };
     shared.look.cpus = shared.look.differing = 0;
     bpf_loop(SH_BPF_MAX_CPUS, look_at_cpu, &context, 0);
-    if (shared.look.mode == SH_BPF_LOOK_REPAIR) {
-        if (settings.parts & SH_BPF_LEVELS)
-            move(bpf_ktime_get_ns() - shared.control.clock_offset_ns, 0, 0);
-        return 0;
-    }
-    if (!(settings.parts & SH_BPF_DEMAND))
-        return 0;
-    for (uint32_t i = 0; i < SH_BPF_MAX_PRIMARIES; i++)
-        shared.look.wanting[i] = 0;
-    for (uint32_t i = 0; i < SH_BPF_MAX_TARGETS; i++) {
-        struct task_group *group = (void *)shared.walk.task_groups[i];
-        const uint32_t runner = shared.control.targets[i].runner;
-        if (i >= shared.control.target_count)
-            break;
-        /* The group may have gone, and its memory with it: the serial number tells. */
-        if (!group || runner < SH_BPF_PRIMARY ||
-            BPF_CORE_READ(group, css.serial_nr) != shared.walk.serials[i])
-            continue;
-        struct count_context count = {.queues = BPF_CORE_READ(group, cfs_rq)};
-        bpf_loop(SH_BPF_MAX_CPUS, count_on_cpu, &count, 0);
-        shared.look.wanting[index_of(runner)] += count.wanting;
-    }
+    if (settings.parts & SH_BPF_LEVELS)
+        move(bpf_ktime_get_ns() - shared.control.clock_offset_ns, 0, 0);
     return 0;
-}
-
-/* Remembers the task group behind a target, if the target is a group of the cpu controller. */
-__attribute__((noinline)) int note_task_group(uint64_t id) {
-    for (uint32_t i = 0; i < SH_BPF_MAX_TARGETS; i++) {
-        if (i >= shared.control.target_count)
-            break;
-        const struct sh_bpf_target *target = &shared.control.targets[i];
-        if (target->id != id ||
-            (target->hierarchy != SH_BPF_V2 && target->hierarchy != SH_BPF_V1_CPU))
-            continue;
-        shared.walk.task_groups[i] = shared.walk.task_group;
-        shared.walk.serials[i] = shared.walk.serial;
-    }
-    return 0;
-}
-
-static __always_inline void note_task_groups(struct task_struct *task) {
-    struct cgroup_subsys_state *css = &task->sched_task_group->css;
-    for (int depth = 0; depth < MAX_DEPTH && css; depth++) {
-        /* Through memory: the verifier lets no pointer pass for the number it is. */
-        shared.walk.task_group = (uint64_t)css - bpf_core_field_offset(struct task_group, css);
-        shared.walk.serial = css->serial_nr;
-        note_task_group(css->cgroup->kn->id);
-        css = css->parent;
-    }
 }
 
 /* Every task once: who waits right now and has not been dispatched yet. */
@@ -780,8 +700,6 @@ int on_walk(struct bpf_iter__task *ctx) {
     if (runner < SH_BPF_PRIMARY)
         return 0;
     shared.walk.primary_tasks++;
-    if (settings.pull)
-        note_task_groups(task);
     struct rq *queue = queue_of(task);
     /* As the switch program sees it: a task wants its CPU until the moment it is switched from. */
     const bool runs = queue->curr == task;

@@ -119,8 +119,7 @@ struct sh_bpf_lending {
 
 /* User space writes and every switch reads, but for wake_at: the program takes it down. */
 struct sh_bpf_control {
-    int32_t wake_at;     /* busy cores that wake the reader, once; SH_BPF_NO_WAKE: never */
-    uint32_t generation; /* of the targets, 0..255: another one forgets the known groups */
+    int32_t wake_at; /* busy cores that wake the reader, once; SH_BPF_NO_WAKE: never */
     uint32_t target_count;
     uint32_t walking; /* a walk is under way */
     uint32_t rescue;  /* tell of displacements; the elastic group is under cpu.idle */
@@ -159,21 +158,14 @@ struct sh_bpf_walk {
     uint64_t tasks, primary_tasks;
     uint64_t pending, pending_longer, pending_throttled, pending_blamed, pending_longest_ns;
     uint64_t pending_blamed_longest_ns;
-    uint64_t task_group, serial;
-    uint64_t task_groups[SH_BPF_MAX_TARGETS]; /* kernel addresses, with the serial number of each */
-    uint64_t serials[SH_BPF_MAX_TARGETS];
     uint64_t offsets[SH_BPF_MAX_CPUS]; /* of each CPU's variables, where queues are among them */
 } __attribute__((aligned(64)));
 
 /* What one look at every run queue found. */
 struct sh_bpf_look {
-    uint32_t mode; /* set by the caller */
     uint32_t cpus;
     uint32_t differing; /* CPUs whose record was wrong */
-    uint32_t wanting[SH_BPF_MAX_PRIMARIES];
 };
-
-enum { SH_BPF_LOOK_PULL, SH_BPF_LOOK_REPAIR };
 
 /* For the clocks' difference: the least of the period that goes on. A write may get lost. */
 struct sh_bpf_clocks {
@@ -188,8 +180,8 @@ struct sh_bpf_shared {
     struct sh_bpf_clocks clocks;
     uint8_t runners[SH_BPF_MAX_CPUS] __attribute__((aligned(64))); /* who runs on each CPU */
     uint8_t lent[SH_BPF_MAX_CPUS];                                 /* user space writes: 1 or 0 */
-    /* Groups met before: serial number:48 | generation:8 | runner:8. Serial numbers are never
-     * reused and a group never gets another parent, so an entry stays true while its targets do. */
+    /* Groups met before: serial number:56 | runner:8. Serial numbers are never reused and a group
+     * never gets another parent, so an entry stays true. */
     uint64_t known_groups[SH_BPF_KNOWN_GROUPS];
     struct sh_bpf_preempted_run preempted_runs[SH_BPF_PREEMPTED_RUNS];
     struct sh_bpf_walk walk;
@@ -201,7 +193,6 @@ struct sh_bpf_settings {
     uint32_t parts;
     uint32_t hierarchies[2]; /* where groups are looked up, in this order; 0: nowhere */
     uint32_t processes;      /* are some targets processes? */
-    uint32_t pull;
     uint32_t primary_count;
     uint32_t cpu_count;
     uint32_t allocations[SH_BPF_MAX_PRIMARIES];

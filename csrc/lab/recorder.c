@@ -48,10 +48,9 @@ static void note(struct sh_recorder *recorder, struct sh_change now) {
     push(recorder, now);
 }
 
-static int recorder_read(void *ctx, int64_t now_ns, uint32_t harvested,
-                         struct sh_reading *reading) {
+static int recorder_read(void *ctx, int64_t now_ns, struct sh_reading *reading) {
     struct sh_recorder *recorder = ctx;
-    int err = recorder->inner.read(recorder->inner.ctx, now_ns, harvested, reading);
+    int err = recorder->inner.read(recorder->inner.ctx, now_ns, reading);
     if (err)
         return err;
     const uint16_t busy = clamp(reading->busy), demand = clamp(reading->demand);

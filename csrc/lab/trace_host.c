@@ -54,9 +54,8 @@ static void advance(struct sh_trace_host *host, int64_t to_ns) {
     pass(host, to_ns);
 }
 
-static int host_read(void *ctx, int64_t now_ns, uint32_t harvested, struct sh_reading *reading) {
+static int host_read(void *ctx, int64_t now_ns, struct sh_reading *reading) {
     struct sh_trace_host *host = ctx;
-    (void)harvested;
     advance(host, now_ns);
     if (!unseen(&host->now))
         *reading = (struct sh_reading){host->now.busy, host->now.demand};

@@ -6,8 +6,7 @@
 #include <stddef.h>
 #include <time.h>
 
-/* A hybrid sleep ends this long before its deadline: more than a usual wake-up takes. */
-enum { HYBRID_SPIN_NS = 15000, NS_PER_S = 1000000000, MAX_WAIT_FDS = 4 };
+enum { NS_PER_S = 1000000000, MAX_WAIT_FDS = 4 };
 
 int64_t sh_monotonic_ns(void) {
     struct timespec t;
@@ -37,13 +36,6 @@ static int spin_until(void *ctx, int64_t deadline_ns) {
     return 0;
 }
 
-static int doze_until(void *ctx, int64_t deadline_ns) {
-    int err = 0;
-    if (deadline_ns - sh_monotonic_ns() > HYBRID_SPIN_NS)
-        err = sleep_until(ctx, deadline_ns - HYBRID_SPIN_NS);
-    return err ? err : spin_until(ctx, deadline_ns);
-}
-
 static int wait_until(void *ctx, int64_t deadline_ns, const int *fds, uint32_t count) {
     struct pollfd polled[MAX_WAIT_FDS];
     const int64_t left_ns = deadline_ns - now_ns(ctx);
@@ -60,9 +52,7 @@ static int wait_until(void *ctx, int64_t deadline_ns, const int *fds, uint32_t c
 
 void sh_clock_monotonic(struct sh_clock *clock, enum sh_pacing pacing) {
     clock->now_ns = now_ns;
-    clock->sleep_until = pacing == SH_PACING_SPIN     ? spin_until
-                         : pacing == SH_PACING_HYBRID ? doze_until
-                                                      : sleep_until;
+    clock->sleep_until = pacing == SH_PACING_SPIN ? spin_until : sleep_until;
     clock->wait_until = wait_until;
     clock->ctx = NULL;
 }

@@ -14,8 +14,8 @@ struct sh_clock {
 };
 
 /* How the real clock waits. Sleeping costs a few per cent of a CPU and wakes some microseconds
- * late; spinning costs a CPU and is punctual; hybrid sleeps until shortly before the deadline. */
-enum sh_pacing { SH_PACING_SLEEP, SH_PACING_SPIN, SH_PACING_HYBRID };
+ * late; spinning costs a CPU and is punctual. */
+enum sh_pacing { SH_PACING_SLEEP, SH_PACING_SPIN };
 
 int64_t sh_monotonic_ns(void);
 

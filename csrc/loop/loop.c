@@ -210,11 +210,26 @@ static void break_window(struct sh_loop *loop, int64_t now_ns, uint32_t before, 
     close_window(loop, now_ns, before, flags);
 }
 
+/* Moves cores and tells the sensor who holds them then. */
+static int move(struct sh_loop *loop, uint32_t harvested, int64_t now_ns) {
+    const bool timed = atomic_load_explicit(&loop->tid, memory_order_relaxed) > 0;
+    const int64_t began_ns = timed ? loop->clock.now_ns(loop->clock.ctx) : now_ns;
+    const int err = loop->actuator.assign(loop->actuator.ctx, harvested);
+    if (err)
+        return err;
+    const int64_t ended_ns = timed ? loop->clock.now_ns(loop->clock.ctx) : now_ns;
+    if (timed && harvested != loop->config.total - loop->primary_cores)
+        sh_histogram_add(&loop->moves, ended_ns - began_ns);
+    if (loop->sensor.on_lent)
+        loop->sensor.on_lent(loop->sensor.ctx, ended_ns, &loop->lendable, harvested);
+    return 0;
+}
+
 static int halt(struct sh_loop *loop, int64_t now_ns, enum sh_halt why, int err) {
     /* The last thing tried: whatever is lent comes back. If even that is refused, the control
      * plane still holds the journal. */
     if (loop->primary_cores != loop->config.total || why == SH_HALT_ACTUATOR)
-        loop->actuator.assign(loop->actuator.ctx, 0);
+        (void)move(loop, 0, now_ns);
     uint32_t held = loop->primary_cores;
     loop->primary_cores = loop->config.total;
     atomic_store_explicit(&loop->harvested, 0, memory_order_relaxed);
@@ -254,18 +269,14 @@ static bool exhausted(const struct sh_loop *loop, uint32_t needed) {
 }
 
 /* Gives the primary `cores`, never fewer than the limits allow. */
-static int assign(struct sh_loop *loop, uint32_t cores) {
+static int assign(struct sh_loop *loop, uint32_t cores, int64_t now_ns) {
     const struct sh_loop_config *c = &loop->config;
     cores = within_limits(loop, cores);
     if (cores == loop->primary_cores)
         return 0;
-    const bool timed = atomic_load_explicit(&loop->tid, memory_order_relaxed) > 0;
-    const int64_t began_ns = timed ? loop->clock.now_ns(loop->clock.ctx) : 0;
-    int err = loop->actuator.assign(loop->actuator.ctx, c->total - cores);
+    const int err = move(loop, c->total - cores, now_ns);
     if (err)
         return err;
-    if (timed)
-        sh_histogram_add(&loop->moves, loop->clock.now_ns(loop->clock.ctx) - began_ns);
     loop->primary_cores = cores;
     atomic_store_explicit(&loop->harvested, c->total - cores, memory_order_relaxed);
     count(&loop->counters.assignments, 1);
@@ -352,7 +363,7 @@ static int follow_decision(struct sh_loop *loop, uint32_t needed, int64_t now_ns
     if (!loop->decide.answer)
         return 0;
     adopt_plan(loop, now_ns);
-    const int err = assign(loop, wanted(loop, needed, now_ns));
+    const int err = assign(loop, wanted(loop, needed, now_ns), now_ns);
     return err ? halt(loop, now_ns, SH_HALT_ACTUATOR, err) : 0;
 }
 
@@ -376,13 +387,16 @@ int sh_loop_step(struct sh_loop *loop, int64_t deadline_ns, int64_t now_ns) {
         loop->seq = 1;
         loop->last_poll_ns = now_ns;
         sh_window_reset(&loop->window, now_ns);
-        err = loop->actuator.assign(loop->actuator.ctx, 0);
+    }
+    if (!loop->placed) {
+        loop->placed = true;
+        err = move(loop, 0, now_ns);
         if (err)
             return halt(loop, now_ns, SH_HALT_ACTUATOR, err);
     }
 
     const uint32_t before = loop->primary_cores;
-    err = loop->sensor.read(loop->sensor.ctx, now_ns, c->total - before, &reading);
+    err = loop->sensor.read(loop->sensor.ctx, now_ns, &reading);
     if (err)
         return halt(loop, now_ns, SH_HALT_SENSOR, err);
     const uint32_t busy = min_u32(reading.busy, SH_MAX_CORES);
@@ -402,7 +416,7 @@ int sh_loop_step(struct sh_loop *loop, int64_t deadline_ns, int64_t now_ns) {
     }
 
     if (elapsed_ns > c->stale_ns) {
-        err = assign(loop, c->total);
+        err = assign(loop, c->total, now_ns);
         if (err)
             return halt(loop, now_ns, SH_HALT_ACTUATOR, err);
         count(&n->stale_windows, 1);
@@ -417,7 +431,7 @@ int sh_loop_step(struct sh_loop *loop, int64_t deadline_ns, int64_t now_ns) {
                            loop->plan.patient ? loop->plan.primary_cores : 0);
         loop->quiet_since_ns = now_ns;
         loop->quiet_most = 0;
-        err = assign(loop, max_u32(max_u32(safe, needed + least_idle(loop)), before + 1));
+        err = assign(loop, max_u32(max_u32(safe, needed + least_idle(loop)), before + 1), now_ns);
         if (err)
             return halt(loop, now_ns, SH_HALT_ACTUATOR, err);
         count(&n->short_safeguards, 1);
@@ -427,7 +441,7 @@ int sh_loop_step(struct sh_loop *loop, int64_t deadline_ns, int64_t now_ns) {
         }
     } else {
         adopt_plan(loop, now_ns);
-        err = assign(loop, wanted(loop, needed, now_ns));
+        err = assign(loop, wanted(loop, needed, now_ns), now_ns);
         if (err)
             return halt(loop, now_ns, SH_HALT_ACTUATOR, err);
     }
@@ -574,7 +588,6 @@ static int wait_for_event(struct sh_loop *loop, int64_t deadline_ns) {
     const struct sh_clock *clock = &loop->clock;
     const int fds[] = {loop->plan_fd, sensor->wake_fd};
     const uint32_t level = sh_loop_alarm_level(loop);
-    const uint32_t harvested = loop->config.total - loop->primary_cores;
     struct sh_reading reading;
     uint64_t drained;
 
@@ -583,7 +596,7 @@ static int wait_for_event(struct sh_loop *loop, int64_t deadline_ns) {
         loop->armed = level;
         /* What was so before the arming does not wake. */
         if (level != SH_SENSOR_DISARM &&
-            (sensor->read(sensor->ctx, clock->now_ns(clock->ctx), harvested, &reading) != 0 ||
+            (sensor->read(sensor->ctx, clock->now_ns(clock->ctx), &reading) != 0 ||
              pressing(loop, &reading) >= level))
             return 0;
     }
@@ -635,7 +648,7 @@ static void *run(void *arg) {
     }
     if (!err || err == -EINTR) {
         /* Stopped, not halted: the last plan must not outlive the loop. */
-        err = assign(loop, loop->config.total);
+        err = assign(loop, loop->config.total, clock->now_ns(clock->ctx));
         if (err)
             halt(loop, clock->now_ns(clock->ctx), SH_HALT_ACTUATOR, err);
     }
@@ -674,6 +687,22 @@ void sh_loop_stop(struct sh_loop *loop) {
     wake_for_plan(loop);
     pthread_join(loop->thread, NULL);
     loop->started = false;
+}
+
+int sh_loop_change(struct sh_loop *loop, const struct sh_actuator *actuator,
+                   const struct sh_limits *limits) {
+    struct sh_loop_config *c = &loop->config;
+    if (loop->started || limits->keep_idle < 1)
+        return -EINVAL;
+    c->max_harvest = limits->max_harvest;
+    c->max_shared = limits->max_shared;
+    c->keep_idle = limits->keep_idle;
+    c->whole_harvests = limits->whole_harvests;
+    loop->actuator = *actuator;
+    loop->placed = false;
+    loop->plan_adopted_ns = 0;
+    loop->plan_word_seen = atomic_load(&loop->plan_word);
+    return 0;
 }
 
 /* --- the control plane's side ----------------------------------------------------------------- */

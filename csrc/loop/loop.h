@@ -117,6 +117,7 @@ struct sh_loop {
     struct sh_clock clock;
     struct sh_sensor sensor;
     struct sh_actuator actuator;
+    struct sh_lendable lendable; /* to be set before the loop starts; none: not known */
 
     /* The loop's own. */
     struct sh_window window;
@@ -130,8 +131,9 @@ struct sh_loop {
     int64_t quiet_since_ns;            /* since when a patient plan has wanted fewer cores */
     uint32_t quiet_most;               /* ... and how many at most */
     int64_t last_poll_ns;
+    bool placed; /* the actuator has set what it sets with nothing lent */
 
-    struct sh_decide decide; /* to be set before the loop starts */
+    struct sh_decide decide; /* to be set while the loop does not run */
 
     /* Loop -> control plane. */
     struct sh_summary ring[SH_RING_WINDOWS];
@@ -192,6 +194,16 @@ int64_t sh_loop_next_look(const struct sh_loop *loop);
 /* Runs the loop in a thread of its own until sh_loop_stop() or a halt; either gives all back. */
 int sh_loop_start(struct sh_loop *loop);
 void sh_loop_stop(struct sh_loop *loop);
+
+/* While the loop does not run: other limits, and another actuator, from the next step on. Nothing
+ * is lent until a plan comes; windows, counters and sensor go on. -EINVAL for limits out of range.
+ */
+struct sh_limits {
+    uint32_t max_harvest, max_shared, keep_idle;
+    const uint16_t *whole_harvests; /* as in sh_loop_config; to be kept alive */
+};
+int sh_loop_change(struct sh_loop *loop, const struct sh_actuator *actuator,
+                   const struct sh_limits *limits);
 
 /* Control plane's side: never blocks the loop. */
 void sh_loop_post(struct sh_loop *loop, const struct sh_plan *plan);

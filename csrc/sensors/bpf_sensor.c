@@ -16,7 +16,7 @@
 #include "sensors/bpf_loader.h"
 
 enum { CPUS, WAKES, RESCUES, SHARED, SETTINGS };
-enum { ON_SWITCH, ON_WAKEUP, ON_WAKEUP_NEW, ON_DEMAND, ON_WALK };
+enum { ON_SWITCH, ON_WAKEUP, ON_WAKEUP_NEW, ON_LOOK, ON_WALK };
 enum { SWITCH_LINK, WAKEUP_LINK, WAKEUP_NEW_LINK, WALK_LINK };
 
 enum {
@@ -75,25 +75,6 @@ static void read_levels(const struct sh_bpf_sensor *bpf, struct sh_reading *read
     }
 }
 
-static void mark_chosen(struct sh_bpf_sensor *bpf, uint32_t harvested) {
-    const struct sh_lend_order *order = bpf->order;
-    const uint32_t lent = order->elastic_min + harvested;
-    const uint32_t choice = atomic_load_explicit(&order->choices, memory_order_relaxed);
-    if (choice == bpf->marked_choice)
-        return;
-    bpf->marked_choice = choice;
-    for (uint32_t i = 0; i < order->count; i++)
-        STORE(bpf->shared->lent[order->cpus[i]], i < lent);
-}
-
-static void mark_lent(struct sh_bpf_sensor *bpf, uint32_t harvested) {
-    const uint32_t lent = min_u32(bpf->config.elastic_min + harvested, bpf->config.lendable);
-    for (; bpf->lent_cpus < lent; bpf->lent_cpus++)
-        STORE(bpf->shared->lent[bpf->config.lend_order[bpf->lent_cpus] % SH_BPF_MAX_CPUS], 1);
-    for (; bpf->lent_cpus > lent; bpf->lent_cpus--)
-        STORE(bpf->shared->lent[bpf->config.lend_order[bpf->lent_cpus - 1] % SH_BPF_MAX_CPUS], 0);
-}
-
 /* The CPU time of primaries on a CPU is booked when one leaves it. */
 static bool was_used(struct sh_bpf_sensor *bpf, uint32_t cpu) {
     const struct sh_bpf_cpu *own = &bpf->cpus[cpu];
@@ -107,8 +88,8 @@ static bool was_used(struct sh_bpf_sensor *bpf, uint32_t cpu) {
 }
 
 static void look_at_use(struct sh_bpf_sensor *bpf, int64_t now_ns) {
-    for (uint32_t i = 0; i < bpf->order->count; i++) {
-        const uint32_t cpu = (uint32_t)bpf->order->cpus[i];
+    for (uint32_t i = 0; i < bpf->config.used_count; i++) {
+        const uint32_t cpu = bpf->config.used_cpus[i];
         if (cpu < bpf->cpu_count && was_used(bpf, cpu))
             bpf->used_ns[cpu] = now_ns;
     }
@@ -131,22 +112,9 @@ static void hook_free_for(void *ctx, const int32_t *cpus, uint32_t count, int64_
     }
 }
 
-void sh_bpf_sensor_follow(struct sh_bpf_sensor *bpf, const struct sh_lend_order *order) {
-    bpf->order = order;
-    bpf->marked_choice = 0;
-    for (uint32_t cpu = 0; cpu < bpf->cpu_count; cpu++)
-        (void)was_used(bpf, cpu);
-}
-
-static int hook_read(void *ctx, int64_t now_ns, uint32_t harvested, struct sh_reading *reading) {
+static int hook_read(void *ctx, int64_t now_ns, struct sh_reading *reading) {
     struct sh_bpf_sensor *bpf = ctx;
-    if ((harvested > 0) != bpf->lent)
-        sh_bpf_sensor_lend(bpf, now_ns, harvested > 0);
-    if (bpf->order)
-        mark_chosen(bpf, harvested);
-    else
-        mark_lent(bpf, harvested);
-    if (bpf->order && now_ns >= bpf->next_use_ns) {
+    if (bpf->config.used_count && now_ns >= bpf->next_use_ns) {
         look_at_use(bpf, now_ns);
         bpf->next_use_ns = now_ns + LOOK_AT_USE_NS;
     }
@@ -169,24 +137,6 @@ static int hook_read(void *ctx, int64_t now_ns, uint32_t harvested, struct sh_re
     return 0;
 }
 
-static int pull_read(void *ctx, int64_t now_ns, uint32_t harvested, struct sh_reading *reading) {
-    struct sh_bpf_sensor *bpf = ctx;
-    uint32_t running[SH_BPF_MAX_PRIMARIES] = {0};
-    (void)now_ns, (void)harvested;
-    bpf->shared->look.mode = SH_BPF_LOOK_PULL;
-    const int err = sh_loader_call(bpf->programs[ON_DEMAND]);
-    if (err)
-        return err;
-    sweep(bpf, running);
-    reading->busy = capped_sum(bpf, running);
-    reading->demand = 0;
-    if (bpf->config.parts & SH_BPF_DEMAND)
-        reading->demand = capped_sum(bpf, bpf->shared->look.wanting);
-    if (reading->demand < reading->busy)
-        reading->demand = reading->busy;
-    return 0;
-}
-
 /* --- liveness --------------------------------------------------------------------------------- */
 
 static uint64_t all_switches(const struct sh_bpf_sensor *bpf) {
@@ -197,8 +147,6 @@ static uint64_t all_switches(const struct sh_bpf_sensor *bpf) {
 }
 
 int sh_bpf_sensor_alive(struct sh_bpf_sensor *bpf) {
-    if (bpf->config.pull)
-        return 0; /* every reading is its own proof */
     const uint64_t switches = LOAD(bpf->cpus[bpf->watched_cpu].switches);
     const bool moved = switches != bpf->watched_switches;
     bpf->watched_switches = switches;
@@ -221,7 +169,8 @@ int sh_bpf_sensor_alive(struct sh_bpf_sensor *bpf) {
 
 /* --- waits ------------------------------------------------------------------------------------ */
 
-void sh_bpf_sensor_lend(struct sh_bpf_sensor *bpf, int64_t now_ns, bool lent) {
+/* From when on something is lent, or nothing any more. */
+static void note_lending(struct sh_bpf_sensor *bpf, int64_t now_ns, bool lent) {
     struct sh_bpf_lending *lendings = bpf->shared->control.lendings;
     if (lent == bpf->lent)
         return;
@@ -235,6 +184,18 @@ void sh_bpf_sensor_lend(struct sh_bpf_sensor *bpf, int64_t now_ns, bool lent) {
     STORE(next->until_ns, INT64_MIN); /* an empty span while its beginning changes */
     STORE(next->from_ns, now_ns);
     STORE(next->until_ns, INT64_MAX);
+}
+
+static void hook_on_lent(void *ctx, int64_t now_ns, const struct sh_lendable *lendable,
+                         uint32_t harvested) {
+    struct sh_bpf_sensor *bpf = ctx;
+    const uint32_t lent = lendable->elastic_min + harvested;
+    note_lending(bpf, now_ns, harvested > 0);
+    for (uint32_t i = 0; i < lendable->count; i++) {
+        uint8_t *mark = &bpf->shared->lent[(uint32_t)lendable->cpus[i] % SH_BPF_MAX_CPUS];
+        if (LOAD(*mark) != (i < lent)) /* the programs on all CPUs read that line */
+            STORE(*mark, i < lent);
+    }
 }
 
 void sh_bpf_sensor_waits(const struct sh_bpf_sensor *bpf, struct sh_bpf_waits *waits) {
@@ -416,7 +377,7 @@ static int walk(struct sh_bpf_sensor *bpf, int32_t *wanting_off) {
     STORE(bpf->shared->control.walking, 1);
     const int err = sh_loader_iterate(bpf->links[WALK_LINK]);
     STORE(found->position, INT32_MAX);
-    if (!err && (bpf->config.parts & SH_BPF_DEMAND) && !bpf->config.pull)
+    if (!err && (bpf->config.parts & SH_BPF_DEMAND))
         *wanting_off = correct_wanting(bpf);
     STORE(bpf->shared->control.walking, 0);
     return err;
@@ -443,30 +404,19 @@ int sh_bpf_sensor_resync(struct sh_bpf_sensor *bpf, struct sh_bpf_drift *drift) 
     uint32_t walks = 0;
     int err;
     *drift = (struct sh_bpf_drift){0};
-    if (!bpf->config.pull) {
-        bpf->shared->look.mode = SH_BPF_LOOK_REPAIR;
-        if ((err = sh_loader_call(bpf->programs[ON_DEMAND])))
-            return err;
-        drift->cpus = bpf->shared->look.differing;
-        for (uint32_t cpu = 0; cpu < bpf->cpu_count; cpu++)
-            drift->missed += LOAD(bpf->cpus[cpu].missed);
-        if (bpf->config.parts & SH_BPF_LEVELS)
-            drift->busy = correct_busy(bpf);
-    }
+    if ((err = sh_loader_call(bpf->programs[ON_LOOK])))
+        return err;
+    drift->cpus = bpf->shared->look.differing;
+    for (uint32_t cpu = 0; cpu < bpf->cpu_count; cpu++)
+        drift->missed += LOAD(bpf->cpus[cpu].missed);
+    if (bpf->config.parts & SH_BPF_LEVELS)
+        drift->busy = correct_busy(bpf);
     if (!(bpf->config.parts & SH_BPF_DEMAND))
         return 0;
     do
         err = walk(bpf, &drift->wanting);
     while (!err && bpf->wanting_off && ++walks < MOST_WALKS);
     return err;
-}
-
-void sh_bpf_sensor_retarget(struct sh_bpf_sensor *bpf, uint32_t i, uint64_t id) {
-    struct sh_bpf_shared *shared = bpf->shared;
-    bpf->config.targets[i].id = id;
-    STORE(shared->control.targets[i].id, id);
-    STORE(shared->control.generation, (shared->control.generation + 1) & 0xff);
-    memset(shared->known_groups, 0, sizeof(shared->known_groups));
 }
 
 /* --- CPUs ------------------------------------------------------------------------------------- */
@@ -481,7 +431,7 @@ void sh_bpf_sensor_primary_time(const struct sh_bpf_sensor *bpf, uint32_t cpu, u
 }
 
 uint32_t sh_bpf_sensor_runner(const struct sh_bpf_sensor *bpf, uint32_t cpu) {
-    if (bpf->config.pull || cpu >= bpf->cpu_count)
+    if (cpu >= bpf->cpu_count)
         return SH_BPF_UNKNOWN;
     return LOAD(bpf->shared->runners[cpu]);
 }
@@ -493,15 +443,23 @@ uint64_t sh_bpf_sensor_displacements(const struct sh_bpf_sensor *bpf) {
     return sum;
 }
 
-int sh_bpf_sensor_tell(struct sh_bpf_sensor *bpf, uint32_t cpu, int event_fd) {
-    if (bpf->config.pull)
-        return -ENOTSUP;
+static int signal_displacements(void *ctx, uint32_t cpu, int event_fd) {
+    struct sh_bpf_sensor *bpf = ctx;
     return cpu < bpf->cpu_count ? sh_loader_set(bpf->maps[RESCUES], cpu, (uint32_t)event_fd)
                                 : -EINVAL;
 }
 
-void sh_bpf_sensor_telling(struct sh_bpf_sensor *bpf, bool on) {
+static void listen_to_displacements(void *ctx, bool on) {
+    struct sh_bpf_sensor *bpf = ctx;
     STORE(bpf->shared->control.rescue, on);
+}
+
+void sh_bpf_sensor_tells(struct sh_bpf_sensor *bpf, struct sh_displacements *displacements) {
+    *displacements = (struct sh_displacements){
+        .signal = signal_displacements,
+        .listen = listen_to_displacements,
+        .ctx = bpf,
+    };
 }
 
 /* --- levels ----------------------------------------------------------------------------------- */
@@ -544,7 +502,7 @@ int sh_bpf_sensor_levels(const struct sh_bpf_sensor *bpf, uint32_t count, uint64
                          uint64_t *wanting_ns) {
     const struct sh_bpf_levels *levels = &bpf->shared->levels;
     uint64_t word, now, sum;
-    if (!(bpf->config.parts & SH_BPF_LEVELS) || bpf->config.pull || count < 1)
+    if (!(bpf->config.parts & SH_BPF_LEVELS) || count < 1)
         return -EINVAL;
     for (int i = 0; i < QUIET_TRIES; i++) {
         word = LOAD(levels->word);
@@ -612,11 +570,12 @@ static void hook_drain(void *ctx) {
 }
 
 static void wire(struct sh_bpf_sensor *bpf, struct sh_sensor *sensor) {
-    *sensor = (struct sh_sensor){
-        .read = bpf->config.pull ? pull_read : hook_read, .ctx = bpf, .wake_fd = -1};
-    if (!bpf->config.pull)
-        sensor->free_for = hook_free_for;
-    if (bpf->config.pull || !(bpf->config.parts & SH_BPF_LEVELS))
+    *sensor = (struct sh_sensor){.read = hook_read,
+                                 .free_for = hook_free_for,
+                                 .on_lent = hook_on_lent,
+                                 .ctx = bpf,
+                                 .wake_fd = -1};
+    if (!(bpf->config.parts & SH_BPF_LEVELS))
         return;
     sensor->collect = hook_collect;
     sensor->arm = hook_arm;
@@ -649,10 +608,9 @@ static const char *arrange(const struct sh_bpf_config *config, struct sh_bpf_set
         return "too many primaries, or none";
     if (config->target_count > SH_BPF_MAX_TARGETS)
         return "too many targets";
-    if ((config->parts & SH_BPF_DEMAND) && !(config->parts & SH_BPF_LEVELS) && !config->pull)
+    if ((config->parts & SH_BPF_DEMAND) && !(config->parts & SH_BPF_LEVELS))
         return "demand is counted only with levels";
-    settings->parts = config->pull ? config->parts & SH_BPF_DEMAND : config->parts;
-    settings->pull = config->pull;
+    settings->parts = config->parts;
     settings->primary_count = config->primary_count;
     memcpy(settings->allocations, config->allocations, sizeof(settings->allocations));
     for (uint32_t i = 0; i < config->target_count; i++) {
@@ -694,7 +652,7 @@ static int load(struct sh_bpf_sensor *bpf, const struct sh_bpf_settings *setting
     const int maps[] = {loaded.cpus.fd, loaded.wakes.fd, loaded.rescues.fd, loaded.bss.fd,
                         loaded.rodata.fd};
     const int programs[] = {loaded.on_switch.fd, loaded.on_wakeup.fd, loaded.on_wakeup_new.fd,
-                            loaded.on_demand.fd, loaded.on_walk.fd};
+                            loaded.on_look.fd, loaded.on_walk.fd};
     /* The loader closes what it made when it fails. */
     if (err)
         return err;
@@ -721,8 +679,6 @@ static int attach(struct sh_bpf_sensor *bpf) {
     int *links = bpf->links;
     if ((links[WALK_LINK] = sh_loader_attach_iterator(bpf->programs[ON_WALK])) < 0)
         return links[WALK_LINK];
-    if (bpf->config.pull)
-        return 0;
     if (bpf->config.parts & SH_BPF_DEMAND) {
         if ((links[WAKEUP_LINK] = sh_loader_attach(bpf->programs[ON_WAKEUP])) < 0)
             return links[WAKEUP_LINK];
@@ -737,7 +693,7 @@ static int attach(struct sh_bpf_sensor *bpf) {
 static int find_queues(struct sh_bpf_sensor *bpf) {
     int32_t wanting_off = 0;
     int err = walk(bpf, &wanting_off);
-    if (err || (err = sh_loader_call(bpf->programs[ON_DEMAND])))
+    if (err || (err = sh_loader_call(bpf->programs[ON_LOOK])))
         return err;
     return bpf->shared->look.cpus ? 0 : -ENOTSUP;
 }
@@ -745,14 +701,13 @@ static int find_queues(struct sh_bpf_sensor *bpf) {
 static int seed(struct sh_bpf_sensor *bpf) {
     struct sh_bpf_drift drift;
     int err;
-    bpf->shared->look.mode = bpf->config.pull ? SH_BPF_LOOK_PULL : SH_BPF_LOOK_REPAIR;
     /* Our own switch brings the clocks together; the look depends on them. */
-    if (!bpf->config.pull && (err = sh_bpf_sensor_alive(bpf)))
+    if ((err = sh_bpf_sensor_alive(bpf)) || (err = find_queues(bpf)) ||
+        (err = sh_bpf_sensor_resync(bpf, &drift)))
         return err;
-    if ((err = find_queues(bpf)) || (err = sh_bpf_sensor_resync(bpf, &drift)))
-        return err;
-    if (!bpf->config.pull)
-        note_base(bpf);
+    note_base(bpf);
+    for (uint32_t cpu = 0; cpu < bpf->cpu_count; cpu++)
+        (void)was_used(bpf, cpu);
     return 0;
 }
 

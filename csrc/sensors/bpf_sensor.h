@@ -3,14 +3,11 @@
  * in memory that is read here without a system call. Tasks are matched by group (or process) at the
  * moment they are switched to, so those born later need nothing.
  *
- * Pulling instead hooks nothing: each reading runs a program that looks at every run queue's
- * current task.
- *
  * Needs CAP_BPF and CAP_PERFMON, a little-endian kernel 6.1 or newer with BTF and CPU groups
  * (CONFIG_FAIR_GROUP_SCHED), and the first pid namespace; nothing of clang or libbpf.
  *
- * Two threads may use it at once: the loop's calls what struct sh_sensor holds, lend and alive; the
- * control plane's calls the rest. Only of pulling sensors resync and pending are the loop's, too.
+ * Two threads may use it at once: the loop's calls what struct sh_sensor holds, and alive; the
+ * control plane's calls the rest.
  */
 #ifndef SH_BPF_SENSOR_H
 #define SH_BPF_SENSOR_H
@@ -18,7 +15,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "actuators/lend_order.h"
 #include "bpf/sensor_state.h"
 #include "sensors/sensor.h"
 
@@ -30,12 +26,9 @@ struct sh_bpf_config {
     uint32_t allocations[SH_BPF_MAX_PRIMARIES]; /* cores each primary may count for */
     uint32_t primary_count;
     uint32_t parts; /* SH_BPF_WAITS | SH_BPF_LEVELS | SH_BPF_DEMAND | SH_BPF_RUNS */
-    bool pull;      /* of the parts only SH_BPF_DEMAND, from the queues of the targets' groups */
     uint64_t wait_threshold_ns;
-    /* CPUs in the order they are lent; those of the elastic minimum, never the primaries', first.
-     */
-    uint32_t lend_order[SH_BPF_MAX_CPUS];
-    uint32_t lendable, elastic_min;
+    uint32_t used_cpus[SH_BPF_MAX_CPUS]; /* whose use is looked at, for free_for */
+    uint32_t used_count;
 };
 
 /* Time spent at each level since the start. */
@@ -59,12 +52,7 @@ struct sh_bpf_sensor {
     uint64_t watched_switches;
     /* Lending. */
     bool lent;
-    uint32_t lent_cpus; /* of lend_order */
     uint32_t lending;
-    /* Who is lent where that is chosen as it comes, and the choice that is marked; NULL: by
-     * config.lend_order. */
-    const struct sh_lend_order *order;
-    uint32_t marked_choice;
     /* When a primary was last seen to have used a CPU, and what told. */
     int64_t next_use_ns;
     int64_t used_ns[SH_BPF_MAX_CPUS];
@@ -87,9 +75,6 @@ void sh_bpf_sensor_close(struct sh_bpf_sensor *bpf);
 int sh_bpf_sensor_alive(struct sh_bpf_sensor *bpf);
 
 /* --- waits ------------------------------------------------------------------------------------ */
-
-/* From when on something is lent, or nothing any more. sh_sensor.read says so itself. */
-void sh_bpf_sensor_lend(struct sh_bpf_sensor *bpf, int64_t now_ns, bool lent);
 
 /* Since the start, over all primaries and CPUs. */
 struct sh_bpf_waits {
@@ -151,9 +136,6 @@ struct sh_bpf_drift {
  */
 int sh_bpf_sensor_resync(struct sh_bpf_sensor *bpf, struct sh_bpf_drift *drift);
 
-/* Target i is another group now (the old one was removed and made again). */
-void sh_bpf_sensor_retarget(struct sh_bpf_sensor *bpf, uint32_t i, uint64_t id);
-
 /* --- CPUs ------------------------------------------------------------------------------------- */
 
 /* How long primary tasks have run on a CPU since the start, and of that while it was lent; the
@@ -161,19 +143,14 @@ void sh_bpf_sensor_retarget(struct sh_bpf_sensor *bpf, uint32_t i, uint64_t id);
 void sh_bpf_sensor_primary_time(const struct sh_bpf_sensor *bpf, uint32_t cpu, uint64_t *total_ns,
                                 uint64_t *lent_ns);
 
-/* Who runs on a CPU now: SH_BPF_UNKNOWN ... SH_BPF_PRIMARY + i. Unknown where nothing is hooked. */
+/* Who runs on a CPU now: SH_BPF_UNKNOWN ... SH_BPF_PRIMARY + i. */
 uint32_t sh_bpf_sensor_runner(const struct sh_bpf_sensor *bpf, uint32_t cpu);
 
-/* Has the sensor's lent CPUs chosen by `order`, and their use looked at; to be called before the
- * loop runs. */
-void sh_bpf_sensor_follow(struct sh_bpf_sensor *bpf, const struct sh_lend_order *order);
-
-/* How often an elastic task got a CPU that others waited for; counted while somebody rescues. */
+/* How often an elastic task got a CPU that others waited for; counted while somebody listens. */
 uint64_t sh_bpf_sensor_displacements(const struct sh_bpf_sensor *bpf);
 
-/* Tells of displacements on `cpu` through the perf event `event_fd`. 0 or -errno. */
-int sh_bpf_sensor_tell(struct sh_bpf_sensor *bpf, uint32_t cpu, int event_fd);
-void sh_bpf_sensor_telling(struct sh_bpf_sensor *bpf, bool on);
+/* Who tells of them; nobody where nothing is hooked. */
+void sh_bpf_sensor_tells(struct sh_bpf_sensor *bpf, struct sh_displacements *displacements);
 
 /* --- levels (SH_BPF_LEVELS) ------------------------------------------------------------------- */
 

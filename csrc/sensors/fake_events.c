@@ -13,10 +13,9 @@ static void account(struct sh_fake_events *fake, int64_t now_ns) {
     fake->changed_ns = now_ns;
 }
 
-static int events_read(void *ctx, int64_t now_ns, uint32_t harvested, struct sh_reading *reading) {
+static int events_read(void *ctx, int64_t now_ns, struct sh_reading *reading) {
     struct sh_fake_events *fake = ctx;
     (void)now_ns;
-    (void)harvested;
     pthread_mutex_lock(&fake->lock);
     reading->busy = fake->busy;
     reading->demand = fake->demand;

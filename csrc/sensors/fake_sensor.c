@@ -16,10 +16,9 @@ static int read_script(struct sh_fake_sensor *fake, struct sh_reading *reading) 
     return 0;
 }
 
-static int fake_read(void *ctx, int64_t now_ns, uint32_t harvested, struct sh_reading *reading) {
+static int fake_read(void *ctx, int64_t now_ns, struct sh_reading *reading) {
     struct sh_fake_sensor *fake = ctx;
     (void)now_ns;
-    (void)harvested;
     if (fake->script)
         return read_script(fake, reading);
     uint32_t busy = 0;

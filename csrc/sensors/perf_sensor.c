@@ -51,12 +51,13 @@ static void book(struct sh_perf_sensor *perf, int64_t until_ns) {
 }
 
 static uint32_t wanted_by(const struct sh_perf_sensor *perf, uint32_t primary) {
-    return min_u32(perf->running[primary] + perf->waiting[primary], perf->allocations[primary]);
+    return min_u32(perf->running[primary] + perf->waiting[primary],
+                   perf->sources.allocations[primary]);
 }
 
 /* The one place where a task's state and all that is counted of it change. */
 static void move(struct sh_perf_sensor *perf, struct sh_task *task, int16_t place) {
-    const uint32_t primary = task->primary, most = perf->allocations[primary];
+    const uint32_t primary = task->primary, most = perf->sources.allocations[primary];
     if (place == task->place)
         return;
     book(perf, perf->record_ns);
@@ -301,10 +302,9 @@ static int check_silence(struct sh_perf_sensor *perf, int64_t now_ns) {
 
 /* --- the seam --------------------------------------------------------------------------------- */
 
-static int perf_read(void *ctx, int64_t now_ns, uint32_t harvested, struct sh_reading *reading) {
+static int perf_read(void *ctx, int64_t now_ns, struct sh_reading *reading) {
     struct sh_perf_sensor *perf = ctx;
     int err;
-    (void)harvested;
     drain(perf, now_ns);
     if ((err = atomic_load_explicit(&perf->failure, memory_order_relaxed)))
         return err;
@@ -358,11 +358,10 @@ static int list_tasks(struct sh_perf_sensor *perf) {
     struct listing listing = {.perf = perf};
     int err = 0;
     perf->listed_count = 0;
-    for (uint32_t i = 0; i < perf->source_count && !err; i++) {
-        const struct sh_perf_source *source = &perf->sources[i];
+    for (uint32_t i = 0; i < perf->sources.count && !err; i++) {
+        const struct sh_task_source *source = &perf->sources.source[i];
         listing.primary = source->primary;
-        err = source->directory ? sh_list_task_directory(source->fd, note_task, &listing)
-                                : sh_list_task_file(source->fd, note_task, &listing);
+        err = sh_list_task_source(source, note_task, &listing);
     }
     return err ? err : listing.error;
 }
@@ -402,10 +401,10 @@ void sh_perf_sensor_list(struct sh_perf_sensor *perf, int64_t now_ns) {
 /* --- opening ---------------------------------------------------------------------------------- */
 
 int sh_perf_sensor_init(struct sh_perf_sensor *perf, int64_t now_ns, struct sh_sensor *sensor) {
-    for (uint32_t i = 0; i < perf->primary_count; i++)
-        perf->most += perf->allocations[i];
-    for (uint32_t i = 0; i < perf->source_count; i++)
-        perf->processes_apart[perf->sources[i].primary] |= perf->sources[i].directory;
+    for (uint32_t i = 0; i < perf->sources.primary_count; i++)
+        perf->most += perf->sources.allocations[i];
+    for (uint32_t i = 0; i < perf->sources.count; i++)
+        perf->processes_apart[perf->sources.source[i].primary] |= perf->sources.source[i].directory;
     for (uint32_t cpu = 0; cpu < perf->cpu_count; cpu++)
         perf->cpus[cpu].last_ns = now_ns;
     perf->booked_ns = perf->record_ns = now_ns;

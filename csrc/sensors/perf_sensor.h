@@ -22,19 +22,12 @@
 
 #include "sensors/perf_ring.h"
 #include "sensors/sensor.h"
+#include "sensors/task_list.h"
 #include "sensors/task_table.h"
 
 enum {
     SH_PERF_MAX_CPUS = 4096,
-    SH_PERF_MAX_SOURCES = 256,
     SH_PERF_CPULIST_BYTES = 4096,
-};
-
-/* Where one primary's tasks are listed; several sources may belong to one primary. */
-struct sh_perf_source {
-    int fd;           /* a v1 `tasks` or v2 `cgroup.threads` file, or a /proc/PID/task directory */
-    bool directory;   /* the latter: children that are processes of their own do not belong */
-    uint32_t primary; /* index into allocations */
 };
 
 struct sh_perf_cpu {
@@ -61,18 +54,15 @@ struct sh_perf_counts {
 
 struct sh_perf_sensor {
     /* The caller's, before the opening. */
-    struct sh_perf_source sources[SH_PERF_MAX_SOURCES];
-    uint32_t source_count;
-    uint32_t allocations[SH_PERF_MAX_SOURCES]; /* cores each primary may count for */
-    uint32_t primary_count;
+    struct sh_task_sources sources;
     int64_t list_ns; /* shortest time between two lists */
 
     /* The loop's. */
     struct sh_perf_cpu cpus[SH_PERF_MAX_CPUS];
     uint32_t cpu_count;
     struct sh_task_table tasks;
-    uint32_t running[SH_PERF_MAX_SOURCES], waiting[SH_PERF_MAX_SOURCES]; /* of each primary */
-    bool processes_apart[SH_PERF_MAX_SOURCES]; /* of a primary that is one process */
+    uint32_t running[SH_MAX_TASK_SOURCES], waiting[SH_MAX_TASK_SOURCES]; /* of each primary */
+    bool processes_apart[SH_MAX_TASK_SOURCES]; /* of a primary that is one process */
     uint32_t busy, demand, most;               /* of all primaries, capped; the caps' sum */
     uint64_t drains;
     int64_t record_ns; /* of the record being taken in */
@@ -100,7 +90,7 @@ struct sh_perf_sensor {
     struct sh_perf_counts counts;
 };
 
-/* The caller has zeroed *perf, filled sources, allocations and list_ns, and keeps the source
+/* The caller has zeroed *perf, filled sources and list_ns, and keeps the source
  * descriptors open. Opens a ring on every online CPU, lists the tasks and waits, some 20 ms, until
  * each CPU has said who runs. 0, or -errno with a few words in *reason. */
 int sh_perf_sensor_open(struct sh_perf_sensor *perf, struct sh_sensor *sensor, const char **reason);

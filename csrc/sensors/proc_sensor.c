@@ -101,11 +101,10 @@ static int rescan(struct sh_proc_sensor *proc) {
     struct listing listing = {.proc = proc};
     uint32_t kept = 0;
     proc->listing++;
-    for (uint32_t i = 0; i < proc->source_count; i++) {
-        const struct sh_proc_source *source = &proc->sources[i];
+    for (uint32_t i = 0; i < proc->sources.count; i++) {
+        const struct sh_task_source *source = &proc->sources.source[i];
         listing.primary = source->primary;
-        int err = source->directory ? sh_list_task_directory(source->fd, note_task, &listing)
-                                    : sh_list_task_file(source->fd, note_task, &listing);
+        int err = sh_list_task_source(source, note_task, &listing);
         if (!err)
             err = listing.error;
         if (err) {
@@ -127,11 +126,10 @@ static int rescan(struct sh_proc_sensor *proc) {
     return 0;
 }
 
-static int proc_read(void *ctx, int64_t now_ns, uint32_t harvested, struct sh_reading *reading) {
+static int proc_read(void *ctx, int64_t now_ns, struct sh_reading *reading) {
     struct sh_proc_sensor *proc = ctx;
-    uint32_t running[SH_PROC_MAX_SOURCES] = {0}, runnable[SH_PROC_MAX_SOURCES] = {0};
+    uint32_t running[SH_MAX_TASK_SOURCES] = {0}, runnable[SH_MAX_TASK_SOURCES] = {0};
     char line[STAT_BYTES];
-    (void)harvested;
 
     if (now_ns >= proc->next_rescan_ns) {
         const int64_t start_ns = sh_monotonic_ns();
@@ -165,8 +163,8 @@ static int proc_read(void *ctx, int64_t now_ns, uint32_t harvested, struct sh_re
         }
     }
     reading->busy = reading->demand = 0;
-    for (uint32_t i = 0; i < proc->primary_count; i++) {
-        const uint32_t most = proc->allocations[i];
+    for (uint32_t i = 0; i < proc->sources.primary_count; i++) {
+        const uint32_t most = proc->sources.allocations[i];
         reading->busy += running[i] < most ? running[i] : most;
         reading->demand += runnable[i] < most ? runnable[i] : most;
     }

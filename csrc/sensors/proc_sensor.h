@@ -13,15 +13,9 @@
 #include <stdint.h>
 
 #include "sensors/sensor.h"
+#include "sensors/task_list.h"
 
-enum { SH_PROC_MAX_TASKS = 8192, SH_PROC_MAX_SOURCES = 256, SH_PROC_MAX_CPUS = 4096 };
-
-/* Where one primary's tasks are listed; several sources may belong to one primary. */
-struct sh_proc_source {
-    int fd;           /* a v1 `tasks` or v2 `cgroup.threads` file, or a /proc/PID/task directory */
-    bool directory;   /* the latter */
-    uint32_t primary; /* index into allocations */
-};
+enum { SH_PROC_MAX_TASKS = 8192, SH_PROC_MAX_CPUS = 4096 };
 
 struct sh_proc_task {
     int32_t tid;
@@ -31,10 +25,7 @@ struct sh_proc_task {
 };
 
 struct sh_proc_sensor {
-    struct sh_proc_source sources[SH_PROC_MAX_SOURCES];
-    uint32_t source_count;
-    uint32_t allocations[SH_PROC_MAX_SOURCES]; /* cores each primary may count for */
-    uint32_t primary_count;
+    struct sh_task_sources sources;
     int64_t rescan_ns; /* shortest time between two listings */
 
     struct sh_proc_task tasks[SH_PROC_MAX_TASKS]; /* sorted by tid */
@@ -47,7 +38,7 @@ struct sh_proc_sensor {
     _Atomic uint32_t tasks_seen; /* for the control plane */
 };
 
-/* The caller has zeroed *proc and filled sources, allocations and rescan_ns, and keeps the source
+/* The caller has zeroed *proc and filled sources and rescan_ns, and keeps the source
  * descriptors open; the task descriptors are the sensor's and closed by sh_proc_sensor_close(). */
 void sh_proc_sensor_init(struct sh_proc_sensor *proc, struct sh_sensor *sensor);
 void sh_proc_sensor_close(struct sh_proc_sensor *proc);

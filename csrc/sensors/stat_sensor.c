@@ -27,7 +27,7 @@ static void parse(struct sh_stat_sensor *stat, int64_t now_ns) {
     }
 }
 
-static int stat_read(void *ctx, int64_t now_ns, uint32_t harvested, struct sh_reading *reading) {
+static int stat_read(void *ctx, int64_t now_ns, struct sh_reading *reading) {
     struct sh_stat_sensor *stat = ctx;
     ssize_t got = pread(stat->fd, stat->buffer, sizeof(stat->buffer) - 1, 0);
     uint32_t busy = 0;
@@ -35,14 +35,25 @@ static int stat_read(void *ctx, int64_t now_ns, uint32_t harvested, struct sh_re
         return got < 0 ? -errno : -EIO;
     stat->buffer[got] = '\0';
     parse(stat, now_ns);
-    for (uint32_t i = stat->elastic_min + harvested; i < stat->core_count; i++)
-        busy += now_ns - stat->moved_ns[stat->lend_order[i]] > BUSY_AFTER_NS;
+    for (uint32_t i = 0; i < stat->core_count; i++) {
+        const uint32_t cpu = stat->pool[i];
+        busy += !stat->lent[cpu] && now_ns - stat->moved_ns[cpu] > BUSY_AFTER_NS;
+    }
     if (busy > stat->allocation)
         busy = stat->allocation;
     reading->busy = reading->demand = busy;
     return 0;
 }
 
+static void stat_on_lent(void *ctx, int64_t now_ns, const struct sh_lendable *lendable,
+                         uint32_t harvested) {
+    struct sh_stat_sensor *stat = ctx;
+    (void)now_ns;
+    for (uint32_t i = 0; i < lendable->count; i++)
+        stat->lent[lendable->cpus[i] % SH_STAT_MAX_CPUS] = i < lendable->elastic_min + harvested;
+}
+
 void sh_stat_sensor_init(struct sh_stat_sensor *stat, struct sh_sensor *sensor) {
-    *sensor = (struct sh_sensor){.read = stat_read, .ctx = stat, .wake_fd = -1};
+    *sensor =
+        (struct sh_sensor){.read = stat_read, .ctx = stat, .on_lent = stat_on_lent, .wake_fd = -1};
 }

@@ -15,12 +15,11 @@ enum { SH_STAT_MAX_CPUS = 4096, SH_STAT_BYTES = 1 << 19 };
 
 struct sh_stat_sensor {
     int fd; /* /proc/stat, kept open by the caller */
-    /* The pool in the order its cores are lent: the first elastic_min + harvested are left out. */
-    uint32_t lend_order[SH_STAT_MAX_CPUS];
+    uint32_t pool[SH_STAT_MAX_CPUS];
     uint32_t core_count;
-    uint32_t elastic_min;
     uint32_t allocation; /* cores all primaries together may count for */
 
+    bool lent[SH_STAT_MAX_CPUS]; /* left out */
     uint64_t idle_ticks[SH_STAT_MAX_CPUS];
     int64_t moved_ns[SH_STAT_MAX_CPUS]; /* when the counter was last seen to move */
     char buffer[SH_STAT_BYTES];

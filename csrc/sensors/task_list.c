@@ -93,3 +93,8 @@ int sh_list_task_directory(int fd, sh_task_visitor visit, void *ctx) {
     }
     return any ? 0 : -ESRCH;
 }
+
+int sh_list_task_source(const struct sh_task_source *source, sh_task_visitor visit, void *ctx) {
+    return source->directory ? sh_list_task_directory(source->fd, visit, ctx)
+                             : sh_list_task_file(source->fd, visit, ctx);
+}

@@ -6,7 +6,7 @@ SHORTEST_S = 10.0
 LONGEST_S = 600.0
 
 
-class Retreat:
+class Backoff:
     """Waits that double each time, and begin anew after a long time in peace."""
 
     def __init__(self) -> None:

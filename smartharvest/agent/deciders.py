@@ -6,7 +6,7 @@ import logging
 
 from smartharvest.algorithm.learning.options import LearningOptions
 from smartharvest.algorithm.policy import SHARED_POLICIES, Policy, check_policy, make_policy
-from smartharvest.algorithm.policy.fallback import Fallback, stand_ins
+from smartharvest.algorithm.policy.fallback import Fallback, with_stand_ins
 from smartharvest.algorithm.policy.smartharvest import SmartHarvest
 from smartharvest.algorithm.safeguard import LongTermSafeguard
 from smartharvest.config.settings import Settings
@@ -44,7 +44,7 @@ def choose_policy(settings: Settings, spec: str, total: int, *, preempts: bool) 
             ),
         )
 
-    return Fallback((spec, *stand_ins(spec, total)), make, total, _log.warning)
+    return with_stand_ins(spec, make, total, _log.warning)
 
 
 def decider_of(settings: Settings, policy: Policy, keep_idle: int) -> Decider | None:
@@ -67,6 +67,11 @@ def decider_of(settings: Settings, policy: Policy, keep_idle: int) -> Decider | 
 def long_term_of(settings: Settings) -> LongTermSafeguard | None:
     """The long-term safeguard, at rest; None if it is off."""
     return None if settings.long_term == "off" else make_long_term(settings)
+
+
+def judged_waits_of(settings: Settings) -> str:
+    """Which waits the long-term safeguard counts (``controller.JUDGED_WAITS``)."""
+    return "paper" if settings.long_term == "off" else settings.long_term
 
 
 def make_long_term(settings: Settings) -> LongTermSafeguard:

@@ -21,8 +21,8 @@ from smartharvest.host.cgroup.tree import CgroupTree, Group
 from smartharvest.host.journal.journal import Journal
 from smartharvest.host.journal.recovery import recover
 from smartharvest.host.journal.writer import HostWriter
+from smartharvest.host.process.parent import die_with
 from smartharvest.host.target.qmp import read_vcpus
-from smartharvest.lab.demo.parent import die_with
 
 _log = logging.getLogger(__name__)
 

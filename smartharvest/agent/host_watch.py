@@ -1,15 +1,18 @@
-"""Whether the host is as the loop was built for: looked at once a second, and after a halt."""
+"""Whether the host is as the loop was built for: polled once a second, and after a halt."""
 
 from __future__ import annotations
 
 import errno
 import logging
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
-from smartharvest.agent.halts import GONE, explain_halt
+from smartharvest.agent.arrangement import Arrangement
+from smartharvest.agent.control_loop import ControlLoop
+from smartharvest.agent.halts import GONE, actuator_halt, other_halt, sensor_halt
 from smartharvest.core import _actuators, _loop
-from smartharvest.errors import ConfigError, TargetError, TargetVanished
+from smartharvest.errors import ConfigError, SmartHarvestError, TargetError, TargetVanished
 from smartharvest.host.foreign.pins import ForeignPin
 from smartharvest.host.foreign.writes import Surprise
 from smartharvest.host.process.cpu_usage import ReadCharge, charge_of
@@ -17,10 +20,6 @@ from smartharvest.host.target import libvirt_domains
 from smartharvest.placement.snapshot import Survey
 from smartharvest.sensor.check import SensorCheck
 from smartharvest.sensor.choice import RANKING, resync
-
-if TYPE_CHECKING:
-    from smartharvest.agent.control_loop import Run
-    from smartharvest.agent.session import Session
 
 _log = logging.getLogger(__name__)
 
@@ -39,123 +38,171 @@ _OTHER_GROUPS_OR_CPUS = frozenset(
 _CHANGED = "the targets' groups or CPUs have changed"
 
 
-class HostWatch:
-    """Looks after the targets of one run, which gets another loop where the host has changed."""
+@dataclass(frozen=True)
+class Verdict:
+    """What a look at the host found."""
 
-    def __init__(self, session: Session, run: Run) -> None:
-        self._session = session
-        self._run = run
+    reasons: Mapping[str, str | None] = field(default_factory=dict, kw_only=True)
+    """Cause -> why nothing may be lent; None if the cause has no reason any more."""
+
+
+@dataclass(frozen=True)
+class Healthy(Verdict):
+    """The loop goes on."""
+
+
+@dataclass(frozen=True)
+class Rebuild(Verdict):
+    """The host is another one than the loop was built for."""
+
+    snapshot: Survey
+    why: str
+
+
+@dataclass(frozen=True)
+class Rearrange(Verdict):
+    """The host has to be arranged from its originals."""
+
+
+@dataclass(frozen=True)
+class Failed(Verdict):
+    """The host no longer allows it."""
+
+    error: SmartHarvestError
+
+
+class HostWatch:
+    """Looks after the targets of one arrangement. ``failed_sensors`` are those that broke before;
+    ``failed_sensors`` grows when another one does."""
+
+    def __init__(self, arrangement: Arrangement) -> None:
+        self._arrangement = arrangement
         self._charged: list[object] = []
         self._charge: ReadCharge = lambda: None
         self._next_look_ns = _loop.monotonic_ns() + HOUSEKEEPING_NS
-        self.check = SensorCheck(session.settings.window_ns)
+        self.check = SensorCheck(arrangement.settings.window_ns)
         self.drift = 0
         """How much a resynchronisation found the in-kernel sensor off, in CPUs and tasks."""
+        self.failed_sensors: set[str] = set()
 
-    def look(self) -> None:
-        """Once a second: are the targets there, and is the host as the loop was built for?
-
-        Raises TargetVanished, and ForeignWrite if somebody else writes the groups.
-        """
+    def poll(self, control: ControlLoop) -> Verdict:
+        """Once a second: are the targets there, and is the host as the loop was built for?"""
         began_ns = _loop.monotonic_ns()
         if began_ns < self._next_look_ns and not libvirt_domains.changed():
-            return
-        session, run = self._session, self._run
-        session.follow_patterns()
-        for target in session.participants.all():
+            return Healthy()
+        arrangement = self._arrangement
+        if arrangement.poll_targets():
+            return Rearrange()
+        for target in arrangement.targets.all():
             if not target.alive():
-                raise TargetVanished(f"{target.spec}: is gone; everything was given back")
-        session.adopt_newcomers()
-        self.drift += resync(run.loop.sensor)
-        self._check_sensor(began_ns)
-        try:
-            seen = session.look()
-        except (TargetError, ConfigError) as error:
-            run.rest_because("host", str(error))
-        else:
-            run.rest_because("host", None)
-            if self.check.blind_in_a_row >= BLIND_CHECKS and self._steps_down():
-                run.rebuild(seen, "the sensor misses too much")
-            elif seen != session.survey:
-                run.rebuild(seen, _CHANGED)
-            else:
-                self._look_for_other_writers()
+                return Failed(TargetVanished(f"{target.spec}: is gone; everything was given back"))
+        arrangement.mechanism.adopt_newcomers()
+        self.drift += resync(control.loop.sensor)
+        reasons: dict[str, str | None] = {"sensor": self._check_sensor(began_ns, control)}
+        verdict = self._compare(control, reasons)
         took_ns = _loop.monotonic_ns() - began_ns
         pause_ns = min(HOUSEKEEPING_MOST_NS, took_ns * HOUSEKEEPING_SHARE)
         self._next_look_ns = began_ns + max(HOUSEKEEPING_NS, pause_ns)
+        return verdict
 
-    def go_on_or_explain(self) -> None:
-        """After a halt: another loop if the host or the sensor is why, else what the user is told.
+    def _compare(self, control: ControlLoop, reasons: dict[str, str | None]) -> Verdict:
+        arrangement = self._arrangement
+        try:
+            seen = arrangement.poll()
+        except (TargetError, ConfigError) as error:
+            return Healthy(reasons={**reasons, "host": str(error)})
+        reasons["host"] = None
+        if self.check.blind_in_a_row >= BLIND_CHECKS and self._steps_down():
+            return Rebuild(seen, "the sensor misses too much", reasons=reasons)
+        if seen != arrangement.snapshot:
+            return Rebuild(seen, _CHANGED, reasons=reasons)
+        conflict = self._other_writer(control)
+        return Healthy(reasons=reasons) if conflict is None else Failed(conflict, reasons=reasons)
 
-        Raises what explain_halt does.
-        """
-        session, halt = self._session, self._run.loop.halt
-        seen = self.outdated_by()
-        if seen is None and halt == ("sensor", errno.ESTALE):
-            _log.warning("other CPUs are online, or the sensor lost sight of one: it starts anew")
-            seen = session.look_at_what_is_left()
-        if seen is None and halt == ("sensor", errno.ENOLINK) and self._steps_down():
-            seen = session.survey
-        if seen is None:
-            explain_halt(session, self._run.loop)
-        self._run.rebuild(seen, _CHANGED)
+    def judge_halt(self, control: ControlLoop) -> Verdict:
+        """After a halt: another loop if the host or the sensor is why, else what the user reads."""
+        arrangement, halt = self._arrangement, control.loop.halt
+        assert halt is not None
+        what, error = halt
+        verdict = self._outdated(error)
+        if verdict is not None:
+            return verdict
+        sensor = self._sensor_name
+        if what == "sensor" and error == errno.ESTALE:
+            _log.warning("Other CPUs are online, or the sensor lost sight of one: it starts again")
+            return Rebuild(arrangement.poll_what_is_left(), _CHANGED)
+        if what == "sensor" and error == errno.ENOLINK and self._steps_down():
+            return Rebuild(arrangement.snapshot, _CHANGED)
+        if what == "actuator":
+            failure = control.loop.actuator.failure()
+            assert arrangement.elastic is not None
+            writer = arrangement.other_writers.last(failure[0])
+            return Failed(actuator_halt(error, failure, arrangement.elastic, writer))
+        if what == "sensor":
+            return Failed(sensor_halt(error, arrangement.primaries, sensor))
+        return Failed(other_halt(what, error))
 
-    def outdated_by(self) -> Survey | None:
-        """The host as it is now, if that differs and may be why the loop halted; else None.
+    def _outdated(self, error: int) -> Verdict | None:
+        """What follows from the host as it is now, if that may be why a loop halted; else None.
 
         Groups below a target come and go, and CPUs go offline. A lost target is no such case.
         """
-        session, halt = self._session, self._run.loop.halt
-        if halt is None or halt[1] not in _OTHER_GROUPS_OR_CPUS:
+        arrangement = self._arrangement
+        if error not in _OTHER_GROUPS_OR_CPUS:
             return None
-        session.follow_patterns()
-        if not all(target.alive() for target in session.participants.all()):
+        if arrangement.poll_targets():
+            return Rearrange()
+        if not all(target.alive() for target in arrangement.targets.all()):
             return None
-        seen = session.look_at_what_is_left()
-        return None if seen == session.survey else seen
+        seen = arrangement.poll_what_is_left()
+        return None if seen == arrangement.snapshot else Rebuild(seen, _CHANGED)
 
-    def _check_sensor(self, now_ns: int) -> None:
+    def _check_sensor(self, now_ns: int, control: ControlLoop) -> str | None:
         """Holds what the sensor saw against what the kernel charged the primaries."""
-        session, run = self._session, self._run
-        if self._charged != session.primaries:
-            self._charged = list(session.primaries)
-            self._charge = charge_of(session.primaries)
+        primaries = self._arrangement.primaries
+        if self._charged != primaries:
+            self._charged = list(primaries)
+            self._charge = charge_of(primaries)
             self.check.start_anew()
-        blind = self.check.observe(now_ns, run.counters()["busy_core_ns"], self._charge())
-        run.rest_because("sensor", blind)
+        return self.check.observe(now_ns, control.counters()["busy_core_ns"], self._charge())
 
-    def _look_for_other_writers(self) -> None:
-        """Raises ForeignWrite if the groups are not as the loop has left them, and stay so."""
-        session, loop = self._session, self._run.loop
-        session.confine_strangers()
+    def _other_writer(self, control: ControlLoop) -> SmartHarvestError | None:
+        """Whether the groups are not as the loop has left them, and stay so: who wrote them."""
+        arrangement, loop = self._arrangement, control.loop
+        arrangement.mechanism.confine_foreign_tasks(arrangement.capacity.elastic_cpus(0))
         surprise: Surprise | None = None
         pins: list[ForeignPin] = []
         for _ in range(LOOKS_FOR_OTHERS):
-            before = self._moves()
-            pins = session.foreign_pins()
+            before = _moves(control)
+            pins = arrangement.foreign_pins()
             try:
-                surprise = session.surprise(before[0])
+                surprise = arrangement.surprise(before[0])
             except OSError:
-                return  # what cannot be read is met again where it is needed
-            if not (surprise or pins) or loop.halt is not None or self._moves() != before:
-                return
+                return None  # what cannot be read is met again where it is needed
+            if not (surprise or pins) or loop.halt is not None or _moves(control) != before:
+                return None
             time.sleep(0.001)  # the loop may be amid a write that it has not counted yet
         if surprise is not None:
-            session.step_aside(surprise)
-        session.step_aside_for(pins)
+            return arrangement.concede(surprise)
+        return arrangement.concede_pins(pins)
 
-    def _moves(self) -> tuple[int, int]:
-        """(cores lent, moves of the loop): while they stay, so do the groups."""
-        loop = self._run.loop
-        return loop.harvested, loop.counters()["assignments"]
+    @property
+    def _sensor_name(self) -> str | None:
+        built = self._arrangement.built
+        return None if built is None else built.sensing.name
 
     def _steps_down(self) -> bool:
         """Whether another sensor can take the place of this one, which has failed."""
-        session = self._session
-        if session.sensing is None or session.sensing.name == RANKING[-1]:
+        name = self._sensor_name
+        if name is None or name == RANKING[-1]:
             return False
-        session.failed_sensors.add(session.sensing.name)
-        if session.settings.sensor != "auto":
+        self.failed_sensors.add(name)
+        if self._arrangement.settings.sensor != "auto":
             return False
-        _log.warning("sensor: %s has failed; stepping down", session.sensing.name)
+        _log.warning("Sensor %s has failed; the next best one takes over", name)
         return True
+
+
+def _moves(control: ControlLoop) -> tuple[int, int]:
+    """(cores lent, moves of the loop): while they stay, so do the groups."""
+    return control.loop.harvested, control.counters()["assignments"]

@@ -1,18 +1,19 @@
-"""Puts a loop together for the host as surveyed: sensor, actuator, where its thread runs."""
+"""Puts a loop together for the host as last seen: sensor, actuator, where its thread runs."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Collection
+from dataclasses import dataclass, field
 
 from smartharvest.config.settings import Settings
 from smartharvest.core import _actuators, _loop, _sensors
 from smartharvest.core._lend_order import LendOrder
-from smartharvest.host.cgroup.fake_kernel import FakeKernel
+from smartharvest.core._rescue import Rescue
 from smartharvest.host.cgroup.tree import CgroupTree
 from smartharvest.host.foreign.writes import ManagedFile
 from smartharvest.host.journal.journal import Journal
-from smartharvest.mechanism.elastic_side import ElasticSide
+from smartharvest.mechanism.base import Mechanism
 from smartharvest.mechanism.exclusive import PrimarySide
 from smartharvest.placement.snapshot import Survey
 from smartharvest.sensor.choice import Sensing, make_sensor
@@ -25,47 +26,72 @@ HANDOVER_PRIORITY = FIFO_PRIORITY - 1
 """Below the loop's: on its own core it must never be waited for."""
 
 
-class LoopBuilder:
-    """Builds one loop, which moves nothing: its actuator only remembers.
+@dataclass(frozen=True)
+class BuiltLoop:
+    """A loop that has not started, with what it senses by and writes."""
 
-    ``failed`` are the sensors to leave out; ``told`` is the one the user knows of already.
+    loop: _loop.Loop
+    sensing: Sensing
+    managed: list[ManagedFile] = field(default_factory=list)
+    """What the loop writes."""
+    order: LendOrder | None = None
+    """Chooses the cores by their use; None: their order is the snapshot's."""
+
+    def fits(self, before: Survey, now: Survey) -> bool:
+        """Whether the loop, built for ``before``, can go on with the cores of ``now``.
+
+        Its sensor goes on if the primaries are the same and may use as much. A chosen order is
+        made for the sensor and the cores together.
+        """
+        return (
+            self.order is None
+            and before.sources == now.sources
+            and before.kernel_ids == now.kernel_ids
+            and before.capacity.allocations == now.capacity.allocations
+            and before.capacity.total == now.capacity.total
+        )
+
+
+class LoopBuilder:
+    """Builds loops for one snapshot of the host. What they write is journaled in ``journal`` first.
+
+    Without a journal nothing is written. ``failed_sensors`` are left out; ``known_sensor`` is the
+    one that the log has named already.
     """
 
     def __init__(
         self,
         settings: Settings,
-        survey: Survey,
+        snapshot: Survey,
         tree: CgroupTree,
+        mechanism: Mechanism,
         *,
-        failed: Collection[str] = (),
-        told: str | None = None,
+        journal: Journal | None,
+        exclusive: PrimarySide | None = None,
+        failed_sensors: Collection[str] = (),
+        known_sensor: str | None = None,
     ) -> None:
         self._settings = settings
-        self._survey = survey
-        self._capacity = survey.capacity
+        self._snapshot = snapshot
+        self._capacity = snapshot.capacity
         self._tree = tree
-        self.managed: list[ManagedFile] = []
-        """What the loop writes."""
-        self.order: LendOrder | None = None
-        """Who chooses the cores by their use; None: their order is the survey's."""
-        self.sensing = self._sense(failed, told)
+        self._mechanism = mechanism
+        self._journal = journal
+        self._exclusive = exclusive
+        self._failed_sensors = failed_sensors
+        self._known_sensor = known_sensor
 
-    def build(self) -> _loop.Loop:
-        """The loop. Raises OSError as the host does, ValueError for settings that cannot be.
-
-        Where its thread runs depends on how it may. A real-time thread preempts the batch at once,
-        so it runs where the batch always is: the batch pays for our polling, and where the batch is
-        merely parked each poll makes the kernel choose anew, so that a primary task queued behind
-        the batch waits for a poll instead of a tick. Any other thread would queue behind the batch
-        it displaces: off the lent cores.
-        """
+    def build(self) -> BuiltLoop:
+        """The loop. Raises OSError as the host does, ValueError for settings out of range."""
         settings, capacity = self._settings, self._capacity
-        sensor = self.sensing.sensor
-        actuator, beat_slot = self._actuator(sensor)
-        self._rescue(sensor)
+        sensing = self._sense()
+        sensor = sensing.sensor
+        managed = self._expect()
+        order = self._lend_order(sensor)
+        actuator = self._actuator(order)
         exact = sensor.sees_changes and settings.accounting == "exact"
-        online = self._tree.online_cpus()
-        return _loop.Loop(
+        realtime_cpus, cpus = self._places(chosen=order is not None)
+        loop = _loop.Loop(
             sensor=sensor,
             actuator=actuator,
             total=capacity.total,
@@ -76,112 +102,124 @@ class LoopBuilder:
             keep_idle=capacity.keep_idle,
             whole_harvests=capacity.whole_harvests,
             pacing=settings.pacing,
-            realtime_cpus=[capacity.lendable[0]],
-            cpus=sorted(online - self._ever_lent(capacity.max_harvest)) or sorted(online),
+            realtime_cpus=realtime_cpus,
+            cpus=cpus,
             fifo_priority=FIFO_PRIORITY if self._realtime else 0,
             exact=exact,
             event_driven=exact and sensor.wakes and settings.events,
-            beat_slot=beat_slot,
+            beat_slot=self._beat_slot,
+            lendable=capacity.lendable,
+            elastic_min=capacity.elastic_min,
+            rescue=self._rescue(sensor, chosen=order is not None),
+        )
+        return BuiltLoop(loop, sensing, managed, order)
+
+    def change(self, built: BuiltLoop) -> BuiltLoop:
+        """Has the loop of ``built``, which is stopped, move the cores of this snapshot.
+
+        Raises OSError as the host does.
+        """
+        capacity = self._capacity
+        managed = self._expect()
+        realtime_cpus, cpus = self._places(chosen=False)
+        built.loop.change(
+            actuator=self._actuator(None),
+            max_harvest=capacity.max_harvest,
+            max_shared=capacity.max_shared,
+            keep_idle=capacity.keep_idle,
+            whole_harvests=capacity.whole_harvests,
+            realtime_cpus=realtime_cpus,
+            cpus=cpus,
+            lendable=capacity.lendable,
+            elastic_min=capacity.elastic_min,
+            rescue=self._rescue(built.sensing.sensor, chosen=False),
+        )
+        return BuiltLoop(built.loop, built.sensing, managed)
+
+    def _actuator(self, order: LendOrder | None) -> _actuators.Actuator:
+        return self._mechanism.make_actuator(
+            self._snapshot,
+            None if self._journal is None else self._journal.page.nudge_slot,
+            self._primary_files(),
+            fifo_priority=HANDOVER_PRIORITY if self._realtime else 0,
+            beat_slot=self._beat_slot,
+            order=order,
         )
 
-    def _sense(self, failed: Collection[str], told: str | None) -> Sensing:
+    def _places(self, *, chosen: bool) -> tuple[list[int], list[int]]:
+        """Where the loop's thread runs: as a real-time thread, and as any other.
+
+        A real-time thread preempts the batch at once, so it runs where the batch always is: the
+        batch pays for our polling, and where the batch is merely parked each poll makes the kernel
+        choose again, so that a primary task queued behind the batch waits for a poll instead of a
+        tick. Any other thread would queue behind the batch it displaces: off the lent cores.
+        """
+        capacity, online = self._capacity, self._tree.online_cpus()
+        ever_lent = capacity.lendable if chosen else capacity.elastic_cpus(capacity.max_harvest)
+        return [capacity.lendable[0]], sorted(online - frozenset(ever_lent)) or sorted(online)
+
+    def _sense(self) -> Sensing:
         """Makes the sensor; says which it is when that has changed."""
-        if not self._survey.sources:
+        if not self._snapshot.sources:
             all_busy = _sensors.FakeSensor([self._capacity.total])
             return Sensing(all_busy, "none", "there is no primary to watch")
-        made_tree = isinstance(self._tree.files, FakeKernel)
-        sensing = make_sensor(self._settings, self._survey, failed=failed, made_tree=made_tree)
-        if sensing.name != told:
-            _log.info("sensor: %s (%s)", sensing.name, sensing.reason)
+        sensing = make_sensor(
+            self._settings,
+            self._snapshot,
+            failed=self._failed_sensors,
+            fake_tree=not self._tree.runs_tasks,
+        )
+        if sensing.name != self._known_sensor:
+            _log.info("Sensor: %s (%s)", sensing.name, sensing.reason)
         return sensing
 
-    def _ever_lent(self, most: int) -> frozenset[int]:
-        """The CPUs that the elastic group may get while at most so many cores are lent."""
-        chosen = self.order is not None
-        return frozenset(self._capacity.lendable if chosen else self._capacity.elastic_cpus(most))
+    @property
+    def _beat_slot(self) -> memoryview | None:
+        """Where the loop leaves the time of its polls, for the guardian."""
+        return None if self._journal is None else self._journal.page.beat_slot
 
     @property
     def _realtime(self) -> bool:
         # A spinning real-time thread runs into the kernel's real-time throttling every second.
         return self._settings.realtime and self._settings.pacing != "spin"
 
-    def _actuator(
-        self, _sensor: _sensors.Sensor, /
-    ) -> tuple[_actuators.Actuator, memoryview | None]:
-        """What moves the cores, and where the loop leaves the time of its polls."""
-        return _actuators.FakeActuator(), None
+    def _primary_files(self) -> list[ManagedFile]:
+        return [] if self._exclusive is None else self._exclusive.files(self._snapshot)
 
-    def _rescue(self, sensor: _sensors.Sensor, /) -> None:
-        """Has CPUs that the kernel hands to the elastic group over waiting tasks given back."""
+    def _expect(self) -> list[ManagedFile]:
+        """Journals what the loop is going to write, and what the guardian is to write in its place.
 
-
-class HostLoopBuilder(LoopBuilder):
-    """Builds one loop that moves the cores of the two sides, with what it writes journaled."""
-
-    def __init__(
-        self,
-        settings: Settings,
-        survey: Survey,
-        tree: CgroupTree,
-        *,
-        journal: Journal,
-        elastic_side: ElasticSide,
-        primary_side: PrimarySide | None,
-        failed: Collection[str] = (),
-        told: str | None = None,
-    ) -> None:
-        super().__init__(settings, survey, tree, failed=failed, told=told)
-        self._journal = journal
-        self._elastic_side = elastic_side
-        self._primary_side = primary_side
-
-    def _actuator(
-        self, sensor: _sensors.Sensor, /
-    ) -> tuple[_actuators.Actuator, memoryview | None]:
-        elastic_side, survey = self._elastic_side, self._survey
-        minimum = elastic_side.minimum(survey)
-        primary_files: list[ManagedFile] = []
-        if self._primary_side is not None:
-            minimum = (*self._primary_side.maximum(survey), *minimum)
-            primary_files = self._primary_side.files(survey)
-        self.managed = [*elastic_side.files(survey), *primary_files]
+        What the loop writes.
+        """
+        if self._journal is None:
+            return []
+        mechanism, snapshot = self._mechanism, self._snapshot
+        minimum = mechanism.minimum(snapshot)
+        if self._exclusive is not None:
+            minimum = (*self._exclusive.maximum(snapshot), *minimum)
+        managed = [*mechanism.files(snapshot), *self._primary_files()]
         self._journal.expect(
-            {path: masks for path, _, masks in self.managed},
+            {path: masks for path, _, masks in managed},
             minimum,
-            elastic_side.minimum_cpus(survey),
-            elastic_side.chosen(survey),
-            elastic_side.given_cpus(survey),
+            mechanism.minimum_cpus(snapshot),
+            mechanism.chosen(snapshot),
+            mechanism.given_cpus(snapshot),
         )
-        page = self._journal.page
-        self.order = self._lend_order(sensor)
-        actuator = elastic_side.make_actuator(
-            survey,
-            page.nudge_slot,
-            primary_files,
-            fifo_priority=HANDOVER_PRIORITY if self._realtime else 0,
-            beat_slot=page.beat_slot,
-            order=self.order,
-        )
-        return actuator, page.beat_slot
+        return managed
 
     def _lend_order(self, sensor: _sensors.Sensor) -> LendOrder | None:
-        if self._settings.order != "dynamic":
+        if self._settings.order != "dynamic" or self._journal is None:
             return None
         slots = self._journal.page.choice_slots
-        order = self._elastic_side.make_order(self._survey, sensor, slots)
+        order = self._mechanism.make_order(self._snapshot, sensor, slots)
         if order is None:
             why = "the cores differ" if sensor.tells_cpus_apart else "it needs the bpf sensor"
             _log.warning("order: dynamic: %s; cores are lent by the machine's topology", why)
-        elif isinstance(sensor, _sensors.BpfSensor):
-            sensor.follow(order)
         return order
 
-    def _rescue(self, sensor: _sensors.Sensor, /) -> None:
-        if not (self._settings.rescue and self._elastic_side.idle_file):
-            return
-        if isinstance(sensor, _sensors.BpfSensor):
-            cpus = sorted(self._ever_lent(self._capacity.max_shared))
-            try:
-                sensor.rescue(cpus, RESCUE_PRIORITY if self._settings.realtime else 0)
-            except OSError as error:
-                _log.warning("rescue: %s; an idle batch may hold a CPU for a tick", error.strerror)
+    def _rescue(self, sensor: _sensors.Sensor, *, chosen: bool) -> Rescue | None:
+        """Gives CPUs back that the kernel hands to the elastic side over waiting tasks."""
+        capacity = self._capacity
+        cpus = capacity.lendable if chosen else capacity.elastic_cpus(capacity.max_shared)
+        priority = RESCUE_PRIORITY if self._settings.realtime else 0
+        return self._mechanism.make_rescue(sensor, sorted(cpus), priority)

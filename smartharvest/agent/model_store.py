@@ -50,7 +50,7 @@ def model_shape(settings: Settings, total: int, learning_rate: float = 0.1) -> S
     }
 
 
-class ModelKeeper:
+class ModelStore:
     """Loads a learner's model once and saves it every minute and when told.
 
     The minute's save takes the learner's state at once and writes it in a thread of its own: a disk
@@ -123,10 +123,10 @@ class ModelKeeper:
             self._saved_lessons = lessons
 
 
-def keep_model(
+def open_model_store(
     settings: Settings, total: int, policy: Policy, usual_total: int | None = None
-) -> ModelKeeper | None:
-    """A keeper that has loaded what there is; None for a policy that learns nothing, or if off.
+) -> ModelStore | None:
+    """A store that has loaded what there is; None for a policy that learns nothing, or if off.
 
     What is learned while CPUs are missing, of the ``usual_total``, is kept in a file of its own.
     """
@@ -136,6 +136,6 @@ def keep_model(
     learner = getattr(policy, "learner", None)
     if not isinstance(learner, Model) or path is None:
         return None
-    keeper = ModelKeeper(learner, path, model_shape(settings, total))
-    keeper.load()
-    return keeper
+    store = ModelStore(learner, path, model_shape(settings, total))
+    store.load()
+    return store

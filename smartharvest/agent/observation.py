@@ -11,16 +11,15 @@ from typing import NoReturn
 
 from smartharvest.config.settings import Settings
 from smartharvest.core import _actuators, _loop, _sensors
-from smartharvest.errors import ConfigError, RightsError, SensorError, TargetError, TargetVanished
-from smartharvest.host.cgroup.fake_kernel import FakeKernel
+from smartharvest.errors import ConfigError, RightsError, SensorError, TargetVanished
 from smartharvest.host.cgroup.tree import CgroupTree
 from smartharvest.host.process.waits import ThreadWaits, open_wait_source
-from smartharvest.host.target.patterns import expand
-from smartharvest.host.target.targets import CgroupTarget, PidTarget, check_apart, resolve_target
-from smartharvest.host.target.virtual_machines import check_idleness_shows
+from smartharvest.host.target.base import Target
+from smartharvest.mechanism.choice import needs_of
 from smartharvest.placement.snapshot import Survey, survey
+from smartharvest.placement.target_set import open_targets
 from smartharvest.sensor.choice import Sensing, make_sensor, resync
-from smartharvest.sensor.waits import tells_waits
+from smartharvest.sensor.waits import DispatchSensor, tells_waits
 
 _log = logging.getLogger(__name__)
 
@@ -55,7 +54,7 @@ class Observation:
     dispatches: int
 
 
-def open_primaries(settings: Settings) -> tuple[list[CgroupTarget | PidTarget], Survey, Sensing]:
+def open_primaries(settings: Settings) -> tuple[list[Target], Survey, Sensing]:
     """The primaries of ``settings``, what they may use, and a sensor that watches them.
 
     Raises ConfigError, TargetError or SensorError.
@@ -63,21 +62,12 @@ def open_primaries(settings: Settings) -> tuple[list[CgroupTarget | PidTarget], 
     if not settings.primary:
         raise ConfigError("primary: no target given; use --primary cgroup:PATH or pid:N")
     tree = CgroupTree.discover(settings.cgroup_root)
-    primaries = [
-        resolve_target(spec, tree) for named in settings.primary for spec in expand(named, tree)
-    ]
-    if not primaries:
-        raise TargetError(f"{', '.join(map(str, settings.primary))}: matches nothing that is there")
-    check_apart(primaries, None)
-    check_idleness_shows(primaries)
-    seen = survey(settings, tree, primaries, None)
-    made_tree = isinstance(tree.files, FakeKernel)
-    return primaries, seen, make_sensor(settings, seen, made_tree=made_tree)
+    primaries = open_targets(settings, tree, None).primaries
+    seen = survey(settings, tree, primaries, None, needs=needs_of(settings))
+    return primaries, seen, make_sensor(settings, seen, fake_tree=not tree.runs_tasks)
 
 
-def explain_sensor_halt(
-    primaries: Sequence[CgroupTarget | PidTarget], sensing: Sensing
-) -> NoReturn:
+def explain_sensor_halt(primaries: Sequence[Target], sensing: Sensing) -> NoReturn:
     """What a sensor that failed while it watched ``primaries`` means."""
     gone = [str(primary.spec) for primary in primaries if not primary.alive()]
     if gone:
@@ -162,14 +152,14 @@ class _Waits:
         self,
         settings: Settings,
         sensor: _sensors.Sensor,
-        primaries: Sequence[CgroupTarget | PidTarget],
+        primaries: Sequence[Target],
     ) -> None:
         self._primaries = primaries
-        self._bpf: _sensors.BpfSensor | None = None
+        self._bpf: DispatchSensor | None = None
         self._threads: ThreadWaits | None = None
         self._close: Callable[[], None] = lambda: None
         self.source = "none"
-        if isinstance(sensor, _sensors.BpfSensor) and tells_waits(sensor):
+        if tells_waits(sensor):
             self._bpf, self.source = sensor, "sensor"
             self._earlier = sensor.waits()
             return

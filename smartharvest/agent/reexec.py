@@ -36,12 +36,12 @@ SIGNALS = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR
 """Held back while there is nobody to take them."""
 TRIAL_S = 20.0
 """How long the new program may take to start and read its configuration."""
-_INHERITANCE = "SMARTHARVEST_INHERITANCE"
+_HANDOFF = "SMARTHARVEST_INHERITANCE"
 _TRIAL = "SMARTHARVEST_TRIAL"
 
 
 @dataclasses.dataclass(frozen=True)
-class Inheritance:
+class HandoffState:
     """What an agent leaves its successor."""
 
     journal: Journal
@@ -50,11 +50,11 @@ class Inheritance:
     """The guardian's, in the same program."""
     guardian: int | None
     """Its pid, from another program."""
-    held: tuple[PrimaryCpus, ...]
+    primary_cpus: tuple[PrimaryCpus, ...]
     """With exclusive placement: what the primaries had."""
     may_nudge: bool
     root: str | None
-    """Of a made tree."""
+    """Of a fake tree."""
     arrangement: Mapping[str, str]
     """The settings the host was arranged by."""
     paused: str | None = None
@@ -86,13 +86,13 @@ class Inheritance:
                 guard.end()
 
 
-def replace_program(left: Inheritance | None) -> None:
+def replace_program(left: HandoffState | None) -> None:
     """Runs the agent's command line anew in this process; returns, with a warning, if it cannot."""
     environment = dict(os.environ)
     descriptors: Sequence[int] = ()
     if left is not None:
         descriptors = left.journal.descriptors
-        environment[_INHERITANCE] = json.dumps(_document(left))
+        environment[_HANDOFF] = json.dumps(_document(left))
     held = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     try:
         for descriptor in descriptors:
@@ -110,14 +110,17 @@ def _command() -> list[str]:
     return [sys.executable, *sys.orig_argv[1:]]
 
 
-def _document(left: Inheritance) -> dict[str, Any]:
+def _document(left: HandoffState) -> dict[str, Any]:
+    # Its keys, and the variable's name, are what earlier releases write and read.
     lock, *groups = left.journal.descriptors
     return {
         "journal": left.journal.path,
         "lock": lock,
         "groups": groups,
         "guardian": left.guardian if left.keeper is None else left.keeper.pid,
-        "held": [[sorted(one.cpus), one.quota_cores, sorted(one.pinned)] for one in left.held],
+        "held": [
+            [sorted(one.cpus), one.quota_cores, sorted(one.pinned)] for one in left.primary_cpus
+        ],
         "may_nudge": left.may_nudge,
         "root": left.root,
         "usual_cores": left.usual_cores,
@@ -129,32 +132,32 @@ def _document(left: Inheritance) -> dict[str, Any]:
     }
 
 
-def inherited() -> Inheritance | None:
+def handed_off() -> HandoffState | None:
     """What the program before this one in this process has left, once; None if there was none.
 
     Raises JournalError for a journal that this release does not know; whoever left it is dead
     then, and its guardian restores.
     """
-    text = os.environ.pop(_INHERITANCE, "")
+    text = os.environ.pop(_HANDOFF, "")
     if not text:
         return None
-    told = json.loads(text)
-    return Inheritance(
-        journal=Journal.inherit(told["journal"], told["lock"], told["groups"]),
+    document = json.loads(text)
+    return HandoffState(
+        journal=Journal.inherit(document["journal"], document["lock"], document["groups"]),
         keeper=None,
-        guardian=told["guardian"],
-        held=tuple(
+        guardian=document["guardian"],
+        primary_cpus=tuple(
             PrimaryCpus(frozenset(cpus), quota, frozenset(pinned))
-            for cpus, quota, pinned in told["held"]
+            for cpus, quota, pinned in document["held"]
         ),
-        may_nudge=told["may_nudge"],
-        root=told["root"],
-        usual_cores=told["usual_cores"],
-        arrangement=told["arrangement"],
-        paused=told["paused"],
-        evicted=told["evicted"],
-        ran_s=told["ran_s"],
-        generation=told["generation"],
+        may_nudge=document["may_nudge"],
+        root=document["root"],
+        usual_cores=document["usual_cores"],
+        arrangement=document["arrangement"],
+        paused=document["paused"],
+        evicted=document["evicted"],
+        ran_s=document["ran_s"],
+        generation=document["generation"],
     )
 
 

@@ -1,192 +1,690 @@
-"""One agent from its start to its end, through every reload that makes it start anew."""
+"""One run of the agent: it owns the arrangement of the host and the control loop, and alone
+rebuilds either."""
 
 from __future__ import annotations
 
+import contextlib
 import logging
-import signal
+import os
 import time
-from collections.abc import Callable
-from contextlib import ExitStack
-from dataclasses import replace
-from functools import partial
+from collections.abc import Callable, Mapping
+from types import TracebackType
+from typing import Any, Self
 
-from smartharvest.agent.backoff import Retreat
-from smartharvest.agent.dry_run import ShadowSession
-from smartharvest.agent.model_store import ModelKeeper, keep_model
-from smartharvest.agent.reexec import SIGNALS, Inheritance, replace_program
+from smartharvest.agent.admin import (
+    REQUESTS,
+    Evict,
+    Load,
+    Pause,
+    ReplaceProgram,
+    Request,
+    Resume,
+    TakeUp,
+    parse_reload,
+    parse_request,
+)
+from smartharvest.agent.arrangement import Arrangement
+from smartharvest.agent.control_loop import LOOK_MS, ControlLoop
+from smartharvest.agent.deciders import choose_policy, decider_of, judged_waits_of, long_term_of
+from smartharvest.agent.host_watch import Failed, HostWatch, Rearrange, Rebuild, Verdict
+from smartharvest.agent.outcome import Ended, Reexec, Restart, RunOutcome
+from smartharvest.agent.promise import HarvestMonitor
+from smartharvest.agent.reexec import HandoffState, Trial, TrialFailed
 from smartharvest.agent.report import Report
-from smartharvest.agent.session import Session
 from smartharvest.algorithm.algorithm1 import Decision
-from smartharvest.config.settings import Settings
+from smartharvest.algorithm.controller import Controller
+from smartharvest.algorithm.policy import Policy
+from smartharvest.config.settings import FIELDS, Settings, changed_settings
+from smartharvest.core import _loop
+from smartharvest.core._learner import Decider
 from smartharvest.core.window import Window
-from smartharvest.errors import CpusLost, SmartHarvestError
-from smartharvest.host.foreign.writes import ForeignWrite
+from smartharvest.errors import ConfigError, SmartHarvestError
+from smartharvest.host.cpulist import format_cpulist
+from smartharvest.host.journal.shared_page import Phase
+from smartharvest.host.process.priority import ControlPlanePriority
+from smartharvest.host.service_manager import ServiceManager
+from smartharvest.placement.capacity import Capacity
+from smartharvest.placement.snapshot import Survey
+from smartharvest.sensor.waits import WaitReader
+from smartharvest.telemetry.audit import AuditLog
+from smartharvest.telemetry.client import socket_path
+from smartharvest.telemetry.metrics import Metrics
+from smartharvest.telemetry.server import Command, ControlSocket
+from smartharvest.telemetry.status import AgentState, Warnings, describe
 
 _log = logging.getLogger(__name__)
+_package_log = logging.getLogger("smartharvest")
 
-CPUS_MAY_COME_BACK_S = 5.0
-"""How soon it is tried again to share what CPUs there are."""
-_LOOK_S = 0.1
-"""How soon a signal is seen while the agent steps aside."""
+CHORES_NS = 50_000_000
+"""How often beats, the guardian and the socket's clients have their turn while windows come."""
+PUBLISH_S = 1.0
 
 
-def harvest(
-    settings: Settings,
-    load: Callable[[], Settings],
-    observe: Callable[[Window, Decision], None],
-    left: Inheritance | None = None,
-) -> Report:
-    """Harvests until SIGINT or SIGTERM, or for ``settings.duration_ns``; the last run's report.
+def _ignore(*_: object) -> None:
+    """No-op callback."""
 
-    SIGHUP calls ``load``, which raises ConfigError for what cannot be; SIGUSR2 replaces the
-    program. ``observe`` gets every window with its decision; ``left`` is what the program before
-    this one has left. Raises what Session raises.
+
+class Supervisor:
+    """A context manager: inside it the host is arranged for lending, outside it is as before.
+
+    ``left`` is what an earlier supervisor handed off, ``load`` reads the configuration again.
+    Entering raises ConfigError, RightsError, TargetError, WriteRefused or AlreadyManaged, with the
+    host untouched or put back.
     """
-    ran_s = left.ran_s if left is not None else 0.0
-    usual_cores = left.usual_cores if left is not None else 0
-    signals, retreat = _Signals(), Retreat()
-    session: Session = _make_session(settings, load, left=left)
-    old: Session | None = None
-    while True:
-        keeper: ModelKeeper | None = None
-        began_s = time.monotonic()
+
+    def __init__(
+        self,
+        settings: Settings,
+        left: HandoffState | None = None,
+        *,
+        load: Load | None = None,
+        paused: str | None = None,
+        evicted: bool = False,
+        cpus_come_and_go: bool = False,
+    ) -> None:
+        self.settings = settings
+        self._load = load
+        self.paused = paused if left is None else left.paused
+        """Why nothing is lent, if the operator wants it so."""
+        self.service = ServiceManager()
+        self._audit: AuditLog | None = None
+        self._metrics: Metrics | None = None
+        self._warnings = Warnings()
+        self.arrangement = Arrangement(settings, left, evicted=evicted, audit=self.audit_event)
+        self.arrangement.cpus_come_and_go |= cpus_come_and_go
+        self.outcome: RunOutcome | None = None
+        """How the run ended."""
+        self.left: HandoffState | None = None
+        """What a successor gets, once the supervisor has been left."""
+        self._stopped = self._reload_asked = self._reexec_asked = False
+        self._trial: Trial | None = None
+        self._restart_refused: str | None = None
+        self._next: tuple[type[Restart | Reexec], dict[str, Any]] | None = None
+        """What follows this run, as soon as something is to."""
+
+    def __enter__(self) -> Self:
+        settings = self.settings
+        if settings.audit_log is not None:
+            self._audit = AuditLog(settings.audit_log, settings.audit_size_bytes)
+            self._warnings.audit = self._audit
+        _package_log.addHandler(self._warnings)
         try:
-            with ExitStack() as saving, ExitStack() as stack:
-                session = _enter(stack, session, old)
-                signals.reach(session)
-                settings = session.settings
-                duration_ns = settings.duration_ns
-                left_s = None
-                if duration_ns is not None:
-                    left_s = max(0.0, duration_ns / 1e9 - ran_s)
-                policy = session.make_policy()
-                total = session.capacity.total
-                usual_cores = usual_cores or total
-                if not settings.dry_run:
-                    keeper = keep_model(settings, total, policy, usual_cores)
-                    if keeper is not None:  # saved only after the host is given back
-                        saving.callback(keeper.save)
-                report = session.run(
-                    policy,
-                    seconds=left_s,
-                    started=partial(_started, session),
-                    observe=partial(_observe, keeper, observe),
-                )
-        except ForeignWrite as error:
-            in_peace_s = time.monotonic() - began_s
-            ran_s += in_peace_s
-            signals.wait(error, retreat.next_wait_s(in_peace_s), session)
-            session, old = _make_session(settings, load, session), None
-            continue
-        except CpusLost as error:
-            ran_s += time.monotonic() - began_s
-            signals.wait(error, CPUS_MAY_COME_BACK_S, session)
-            session, old = _make_session(settings, load, session), None
-            session.cpus_come_and_go = True
-            continue
-        ran_s += report.seconds
-        if session.handing_over:
-            if session.bequest is not None:
-                left = replace(session.bequest, ran_s=ran_s, usual_cores=usual_cores)
-                if signals.ending:
-                    left.give_back()
-            if signals.ending:
-                return report
-            if session.restarting:
-                session.service.handing_over()
-                replace_program(left)
-            session, old = _make_session(session.settings, load, session, left), None
-            continue
-        if session.replacement is None or signals.ending:
-            return report
-        old, session = session, _make_session(session.replacement, load, session)
-
-
-def _started(session: Session) -> None:
-    session.service.ready(f"harvesting with {session.settings.policy}")
-    _log.info("harvesting with %s; ctrl-C ends it", session.settings.policy)
-
-
-def _observe(
-    keeper: ModelKeeper | None,
-    observe: Callable[[Window, Decision], None],
-    window: Window,
-    decision: Decision,
-) -> None:
-    if keeper is not None:
-        keeper.save_if_due(window.end_ns)
-    observe(window, decision)
-
-
-class _Signals:
-    """SIGINT and SIGTERM end the session's run, SIGHUP has it read its configuration again, SIGUSR2
-    has it replaced by another program.
-
-    One that comes between two sessions reaches the next.
-    """
-
-    def __init__(self) -> None:
-        self.ending = False
-        self._session: Session | None = None
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, self._end)
-        signal.signal(signal.SIGHUP, self._reload)
-        signal.signal(signal.SIGUSR2, self._restart)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)  # held by the program before this one
-
-    def reach(self, session: Session) -> None:
-        self._session = session
-        if self.ending:
-            session.stop()
-
-    def wait(self, because: ForeignWrite | CpusLost, wait_s: float, session: Session) -> None:
-        """Steps aside for so long; raises ``because`` if it is to end meanwhile."""
-        _log.warning("%s; all was given back, trying again in %.0f s", because, wait_s)
-        session.service.status(f"stepping aside for {wait_s:.0f} s: {because}")
-        self._session = None
-        until_s = time.monotonic() + wait_s
-        while time.monotonic() < until_s:
-            if self.ending:
-                raise because
-            session.service.beat(time.monotonic_ns())
-            time.sleep(_LOOK_S)
-
-    def _end(self, *_: object) -> None:
-        self.ending = True
-        if self._session is not None:
-            self._session.stop()
-
-    def _reload(self, *_: object) -> None:
-        if self._session is not None:
-            self._session.reload_requested = True
-
-    def _restart(self, *_: object) -> None:
-        if self._session is not None:
-            self._session.restart_requested = True
-
-
-def _make_session(
-    settings: Settings,
-    load: Callable[[], Settings],
-    before: Session | None = None,
-    left: Inheritance | None = None,
-) -> Session:
-    """A session that the operator holds as he did the one ``before``; with what that one left."""
-    session = ShadowSession(settings) if settings.dry_run else Session(settings, left)
-    session.load = load
-    if before is not None:
-        session.held, session.evicted = before.held, before.evicted
-    return session
-
-
-def _enter(stack: ExitStack, session: Session, old: Session | None) -> Session:
-    """The session; or one with the settings of ``old``, if that is how it can be entered."""
-    try:
-        return stack.enter_context(session)
-    except SmartHarvestError as error:
-        if old is None or old.load is None:
+            if settings.metrics is not None:
+                self._metrics = Metrics(settings.metrics)
+            self.arrangement.__enter__()
+        except BaseException as error:
+            self._close_telemetry(f"could not start: {error}")
             raise
-        _log.warning("%s; the configuration in force stays", error)
-        session = stack.enter_context(_make_session(old.settings, old.load, old))
-        session.audit_event("reload refused", why=str(error))
-        return session
+        self.audit_event(
+            "started",
+            policy=settings.policy,
+            primary=[str(target.spec) for target in self.arrangement.primaries],
+            elastic=str(settings.elastic),
+            pool=format_cpulist(self.capacity.pool),
+            cores=self.capacity.total,
+            dry_run=settings.dry_run,
+            generation=self.arrangement.generation,
+        )
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        keeps = error is None and (
+            isinstance(self.outcome, Reexec)
+            or (isinstance(self.outcome, Restart) and self.outcome.keeps_arranged)
+        )
+        why = "handed over" if keeps else "stopped"
+        try:
+            if keeps:
+                self.left = self.arrangement.hand_off(paused=self.paused)
+            else:
+                self.arrangement.restore()
+        finally:
+            self._close_telemetry(why if error is None else str(error))
+
+    def _close_telemetry(self, why: str) -> None:
+        _package_log.removeHandler(self._warnings)
+        if self._metrics is not None:
+            self._metrics.close()
+            self._metrics = None
+        if self._audit is not None:
+            self._audit.event("ended", why=why)
+            self._audit.close()
+
+    def audit_event(self, kind: str, **details: Any) -> None:
+        """Notes something that was done, if there is an audit log."""
+        if self._audit is not None:
+            self._audit.event(kind, **details)
+
+    @property
+    def capacity(self) -> Capacity:
+        """Of the host as last seen."""
+        return self.arrangement.capacity
+
+    @property
+    def failed_sensors(self) -> frozenset[str]:
+        """Those that broke during this run."""
+        return frozenset(self._watch.failed_sensors)
+
+    # --- what decides -----------------------------------------------------------------------------
+
+    def make_policy(self, spec: str | None = None) -> Policy:
+        """The policy of the settings, or the one spelled ``spec``, for this host's cores."""
+        settings = self.settings
+        return choose_policy(
+            settings,
+            spec or settings.policy,
+            self.capacity.total,
+            preempts=self.arrangement.preempts,
+        )
+
+    def make_decider(self, policy: Policy) -> Decider | None:
+        """What decides in the loop as ``policy`` would; None where only the control plane can."""
+        return decider_of(self.settings, policy, self.capacity.keep_idle)
+
+    def _make_controller(self, policy: Policy) -> Controller:
+        settings, capacity = self.settings, self.capacity
+        return Controller(
+            policy,
+            total=capacity.total,
+            keep_idle=capacity.keep_idle,
+            label_kind=settings.label,
+            long_term=long_term_of(settings),
+            judged_waits=judged_waits_of(settings),
+            window_ns=settings.window_ns,
+            can_lend=capacity.max_shared > 0,
+            note=_log.warning,
+        )
+
+    def _make_wait_reader(self) -> WaitReader | None:
+        settings = self.settings
+        if settings.long_term == "off":
+            return None
+        return WaitReader(
+            total=self.capacity.total,
+            period_ns=settings.long_term_period_ns,
+            threshold_ns=settings.long_term_threshold_ns,
+            attributed=settings.long_term in ("auto", "attributed"),
+            wait_source=settings.waits,
+        )
+
+    # --- asked for from outside, also by signals --------------------------------------------------
+
+    def stop(self) -> None:
+        """Ends the run soon; may be called from a signal handler."""
+        self._stopped = True
+
+    def ask_reload(self) -> None:
+        """Reads the configuration again soon; may be called from a signal handler."""
+        self._reload_asked = True
+
+    def ask_reexec(self) -> None:
+        """Tries soon to hand over to another program; may be called from a signal handler."""
+        self._reexec_asked = True
+
+    def rearrange(self, settings: Settings, *, keeps_arranged: bool) -> None:
+        """Ends the run soon; another arrangement is to follow."""
+        self._next = Restart, {"settings": settings, "keeps_arranged": keeps_arranged}
+
+    # --- the run ----------------------------------------------------------------------------------
+
+    def run(
+        self,
+        policy: Policy,
+        *,
+        seconds: float | None = None,
+        started: Callable[[], None] = _ignore,
+        finished: Callable[[], None] = _ignore,
+        observe: Callable[[Window, Decision], None] = _ignore,
+    ) -> RunOutcome:
+        """Lends until ``stop`` or for ``seconds``; everything is taken back when it returns.
+
+        ``started`` and ``finished`` are called right after the first and before the last poll;
+        ``observe`` gets every window with its decision. Raises TargetVanished, SensorError,
+        WriteRefused, ForeignWrite or CpusLost if the host no longer allows it.
+        """
+        arrangement = self.arrangement
+        self._priority = ControlPlanePriority()
+        self._watch = HostWatch(arrangement)
+        self._control = ControlLoop(
+            self._make_controller(policy), self._make_wait_reader(), observe, self._audit
+        )
+        self._monitor = HarvestMonitor(
+            self.capacity.elastic_min,
+            self.settings.promise_hold_ns // 1_000_000_000,
+            self.settings.promise_probability,
+        )
+        self._attach_loop()
+        self._set_limits()
+        cpu_s, began_s = time.process_time(), time.monotonic()
+        self._began = cpu_s, began_s
+        socket = self._listen()
+        self._control.inhibit({"operator": self.paused})
+        try:
+            self._control.start()
+            self._enter_running()
+            self._report_scheduling()
+            started()
+            self._serve(socket, None if seconds is None else began_s + seconds)
+            finished()
+        finally:
+            self._end(socket)
+        elapsed_s = time.monotonic() - began_s
+        if self._control.loop.halt is not None:
+            verdict = self._watch.judge_halt(self._control)
+            if isinstance(verdict, Failed):
+                raise verdict.error
+        report = self._report(elapsed_s, time.process_time() - cpu_s)
+        follows, details = self._next or (Ended, {})
+        self.outcome = follows(report, **details)
+        return self.outcome
+
+    def _serve(self, socket: ControlSocket | None, until_s: float | None) -> None:
+        """Turn after turn, until something ends the run."""
+        control, arrangement = self._control, self.arrangement
+        socket_fd = -1 if socket is None else socket.fileno()
+        chores_ns, publish_s = 0, 0.0
+        while not self._stopped and self._next is None:
+            left_ms = LOOK_MS if until_s is None else (until_s - time.monotonic()) * 1e3
+            if left_ms <= 0:
+                return
+            control.wait(left_ms, socket_fd, prompt=arrangement.mechanism.moves_threads)
+            came = control.answer_windows()
+            now_ns = _loop.monotonic_ns()
+            if now_ns >= chores_ns or not came:
+                chores_ns = now_ns + CHORES_NS
+                self._do_chores(socket)
+            control.judge_period(arrangement.primary_threads)
+            control.renew_permit()
+            control.read_dispatches()
+            control.loop.sensor.attend()
+            if control.loop.halt is not None:
+                self._follow(self._watch.judge_halt(control))
+            if arrangement.mechanism.moves_threads and self._next is None:
+                smallest = self.capacity.elastic_cpus(0)
+                why_not = arrangement.mechanism.follow(smallest)
+                control.inhibit({"births": why_not})
+            if self._next is None:
+                self._follow(self._watch.poll(control))
+            if time.monotonic() >= publish_s:
+                publish_s = time.monotonic() + PUBLISH_S
+                self._publish()
+            self._attend_to_requests()
+
+    def _do_chores(self, socket: ControlSocket | None) -> None:
+        if self.arrangement.beat():
+            self.service.beat(_loop.monotonic_ns())
+        self._control.inhibit({"guardian": self.arrangement.check_guardian()})
+        self.arrangement.other_writers.look()
+        if socket is not None:
+            socket.serve()
+
+    def _end(self, socket: ControlSocket | None) -> None:
+        hands_off = self._next is not None and (
+            self._next[0] is Reexec or self._next[1]["keeps_arranged"]
+        )
+        self._priority.put_back()
+        self.arrangement.enter_phase(Phase.HANDING_OVER if hands_off else Phase.ENDING)
+        # Stopped and closed before anything is restored: a loop that still ran would write on,
+        # and one that still held its descriptors might leave none to restore with.
+        self._control.detach(self.capacity.pool)
+        if socket is not None:
+            socket.close()
+        if self._trial is not None:
+            self._trial.end()
+        self._control.close()
+
+    # --- rebuilding -------------------------------------------------------------------------------
+
+    def _follow(self, verdict: Verdict) -> None:
+        """Does what a look at the host calls for."""
+        self._control.inhibit(verdict.reasons)
+        match verdict:
+            case Rebuild(snapshot, why):
+                self._rebuild(snapshot, why)
+            case Rearrange():
+                self.rearrange(self.settings, keeps_arranged=False)
+            case Failed(error):
+                raise error
+
+    def _rebuild(self, seen: Survey, why: str, *, keeps_loop: bool = True) -> None:
+        """Goes on with the host as ``seen``: the same loop with other cores if it ``keeps_loop``
+        and can, or another loop, or another arrangement."""
+        arrangement, total = self.arrangement, self.capacity.total
+        if arrangement.was_remade(seen):
+            _log.warning("A group was removed and made again: starting from its originals")
+            self.rearrange(self.settings, keeps_arranged=False)
+        elif seen.capacity.total != total and arrangement.targets.may_change:
+            _log.info("The primaries now share %d cores: starting again", seen.capacity.total)
+            self.rearrange(self.settings, keeps_arranged=False)
+        elif seen.capacity.total != total:
+            _log.warning(
+                "The cores to share went from %d to %d: starting again with those",
+                total,
+                seen.capacity.total,
+            )
+            self._control.give_everything_back()
+            self.rearrange(self.settings, keeps_arranged=True)
+        else:
+            self._go_on(seen, why, keeps_loop and arrangement.can_keep_loop(seen))
+
+    def _go_on(self, seen: Survey, why: str, keeps_loop: bool) -> None:
+        """Lends the cores of the host as ``seen``, with the same loop or another one."""
+        control, arrangement = self._control, self.arrangement
+        decider = self.make_decider(control.controller.policy)
+        if (
+            keeps_loop
+            and seen == arrangement.snapshot
+            and not (control.controller.loop_decides or decider)
+        ):
+            control.controller.keep_idle = self.capacity.keep_idle
+            return  # the next plan is all it takes
+        _log.info("%s: %s", "Lending other cores" if keeps_loop else "The loop starts again", why)
+        self._priority.put_back()  # new threads of the loop inherit it
+        arrangement.enter_phase(Phase.ARRANGING)
+        if keeps_loop:
+            control.stop()
+        else:
+            control.detach(self.capacity.pool)
+        arrangement.rearrange(seen)
+        if keeps_loop:
+            arrangement.change_loop()
+            control.decide_with(decider)
+        else:
+            self._watch.check.start_anew()
+            self._attach_loop()
+        self._set_limits()
+        control.start()
+        self._enter_running()
+
+    def _set_limits(self) -> None:
+        controller = self._control.controller
+        controller.keep_idle = self.capacity.keep_idle
+        controller.can_lend = self.capacity.max_shared > 0
+
+    def _attach_loop(self) -> None:
+        built = self.arrangement.built
+        known = None if built is None else built.sensing.name
+        built = self.arrangement.make_loop(self._watch.failed_sensors, known)
+        self._control.attach(built.loop, self.make_decider(self._control.controller.policy))
+
+    def _enter_running(self) -> None:
+        self.arrangement.enter_phase(Phase.RUNNING)
+        self._lower_priority()
+
+    def _lower_priority(self) -> None:
+        if self.arrangement.tree.runs_tasks:  # otherwise nobody runs there whom it could hold up
+            self._priority.lower(self.settings.control_priority)
+
+    def _report_scheduling(self) -> None:
+        """Warns of a loop that did not get the scheduling it was to have."""
+        settings, loop = self.settings, self._control.loop
+        if not settings.realtime or settings.pacing == "spin":
+            return
+        while loop.scheduling is None:  # its thread is about to find out
+            time.sleep(0.0001)
+        if loop.scheduling != "fifo":
+            _log.warning(
+                "SCHED_FIFO was refused (no CAP_SYS_NICE, or a cpu group without real-time "
+                "budget): the loop runs as %s and may be late by milliseconds under load",
+                loop.scheduling,
+            )
+
+    # --- requests ---------------------------------------------------------------------------------
+
+    def _listen(self) -> ControlSocket | None:
+        path = socket_path(self.settings.state_dir, os.getpid())
+
+        def answer(name: str) -> Command:
+            return lambda arguments: self._answer(name, arguments)
+
+        try:
+            return ControlSocket(
+                path,
+                {
+                    "status": lambda _arguments: describe(self._state()),
+                    "capacity": lambda _arguments: self._describe_capacity(),
+                    **{name: answer(name) for name in REQUESTS},
+                },
+            )
+        except OSError as error:
+            _log.warning("%s: %s; this agent has no status", path, error.strerror)
+            return None
+
+    def _answer(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Parses and carries out what came over the socket. Raises SmartHarvestError."""
+        if name == "reload":
+            return self._reload()
+        request = parse_request(name, arguments, self.settings, self._load)
+        return self._carry_out(request)
+
+    def _attend_to_requests(self) -> None:
+        """What signals have asked for, and a new program that is being tried."""
+        if self._reload_asked:
+            self._reload_asked = False
+            with contextlib.suppress(ConfigError):  # which has been logged
+                self._reload()
+        if self._reexec_asked:
+            self._reexec_asked = False
+            with contextlib.suppress(ConfigError):  # which has been logged
+                self._try_program()
+        if self._trial is None:
+            return
+        try:
+            if not self._trial.passed():
+                return
+        except TrialFailed as error:
+            self._refuse_restart(error)
+        else:
+            _log.info("Restart: handing over to a new program")
+            self.audit_event("restarting")
+            self._next = Reexec, {}
+        self._trial = None
+
+    def _reload(self) -> dict[str, Any]:
+        self.service.reloading(_loop.monotonic_ns())
+        try:
+            request = parse_reload(self.settings, self._load)
+        except ConfigError as error:
+            _log.warning("%s; the configuration in force stays", error)
+            self.audit_event("reload refused", why=str(error))
+            self.announce_ready()
+            raise
+        try:
+            return self._carry_out(request)
+        finally:
+            if self._next is None:  # otherwise the service is ready once the next run is
+                self.announce_ready()
+
+    def announce_ready(self) -> None:
+        """Tells the service manager that the agent does what it is for."""
+        self.service.ready(f"lending with {self.settings.policy}")
+
+    def _carry_out(self, request: Request) -> dict[str, Any]:
+        match request:
+            case Pause():
+                self._hold("paused by the operator")
+                self.audit_event("paused")
+                return {"paused": True}
+            case Resume():
+                was_paused = self.paused is not None
+                if self.arrangement.evicted:
+                    self.arrangement.thaw()
+                self._hold(None)
+                self.audit_event("resumed")
+                return {"paused": False, "was_paused": was_paused}
+            case Evict():
+                self._hold("evicted by the operator")
+                self.arrangement.freeze()
+                self.audit_event("evicted")
+                return {"paused": True, "evicted": True}
+            case ReplaceProgram():
+                return self._try_program()
+            case TakeUp(settings, _, restarts) if restarts:
+                _log.info("Reload: %s changed: starting again", ", ".join(restarts))
+                self.audit_event("reloaded", changed=list(restarts), restarts=True)
+                self.rearrange(settings, keeps_arranged=False)
+                return {"changed": list(restarts), "restarts": True}
+            case TakeUp(settings, kind):
+                return self._take_up(settings, kind)
+
+    def _hold(self, reason: str | None) -> None:
+        self.paused = reason
+        self._control.inhibit({"operator": reason})
+
+    def _take_up(self, new: Settings, kind: str) -> dict[str, Any]:
+        """Goes on with other settings. Raises ConfigError; the old ones are in force then."""
+        changed = sorted(changed_settings(self.settings, new))
+        try:
+            if changed:
+                self._apply(new)
+        except (SmartHarvestError, OSError) as error:
+            _log.warning("%s: %s; the configuration in force stays", kind, error)
+            self.audit_event(f"{kind} refused", changed=changed, why=str(error))
+            raise ConfigError(f"{error}; the configuration in force stays") from error
+        values = {name: str(getattr(new, FIELDS[name].name)) for name in changed}
+        _log.info("%s: %s", kind.capitalize(), values or "nothing has changed")
+        self.audit_event(kind, **values)
+        return {"changed": changed, "restarts": False}
+
+    def _apply(self, new: Settings) -> None:
+        """Takes up settings of which none that differs needs another arrangement.
+
+        Raises what a start with them would raise; the old ones are in force then.
+        """
+        control, arrangement = self._control, self.arrangement
+        controller = control.controller
+        old, old_policy = self.settings, controller.policy
+        changed = changed_settings(old, new)
+        self.settings = arrangement.settings = new
+        try:
+            seen = arrangement.poll()
+            if changed.keys() & {"policy", "safeguard"}:
+                controller.change_policy(self.make_policy())
+            self._rebuild(
+                seen,
+                "the configuration has changed",
+                keeps_loop="rebuild" not in changed.values(),
+            )
+        except (SmartHarvestError, OSError):
+            self.settings = arrangement.settings = old
+            controller.change_policy(old_policy)
+            if not control.runs:
+                self._rebuild(arrangement.poll(), "the configuration stays")
+            raise
+        if "control_priority" in changed:
+            self._priority.put_back()
+            self._lower_priority()
+        if any(name.startswith("long_term") or name == "waits" for name in changed):
+            controller.change_long_term(long_term_of(new), judged_waits_of(new))
+            control.change_wait_reader(self._make_wait_reader())
+
+    def _try_program(self) -> dict[str, Any]:
+        """Tries whether a new program starts with its configuration. Raises ConfigError."""
+        try:
+            self._trial = self._trial or Trial()
+        except TrialFailed as error:
+            self._refuse_restart(error)
+            raise ConfigError(str(error)) from error
+        self._restart_refused = None
+        return {"restarting": True, "generation": self.arrangement.generation}
+
+    def _refuse_restart(self, error: TrialFailed) -> None:
+        _log.warning("%s; the running program goes on", error)
+        self.audit_event("restart refused", why=str(error))
+        self._restart_refused = str(error)
+
+    # --- what is reported -------------------------------------------------------------------------
+
+    def _publish(self) -> None:
+        """Once a second: to the Harvest Monitor and the metrics."""
+        seen = self._describe_capacity()
+        if self._metrics is not None:
+            self._metrics.update(describe(self._state()), seen)
+
+    def _describe_capacity(self) -> dict[str, Any]:
+        """What this node can promise a cluster engine (agent/promise.py)."""
+        now_ns, control = _loop.monotonic_ns(), self._control
+        long_term = control.controller.long_term
+        withdrawn = control.controller.inhibited.reason
+        if withdrawn is None and long_term is not None and long_term.rest_left_ns(now_ns) > 0:
+            withdrawn = "the long-term safeguard rests"
+        self._monitor.observe(now_ns, control.counters()["harvested_core_ns"], withdrawn)
+        return self._monitor.told(now_ns, control.loop.harvested, self.capacity.max_harvest)
+
+    def _state(self) -> AgentState:
+        control, arrangement, watch = self._control, self.arrangement, self._watch
+        cpu_s, began_s = self._began
+        waits, births = control.waits, arrangement.mechanism.births
+        return AgentState(
+            settings=self.settings,
+            survey=arrangement.snapshot,
+            controller=control.controller,
+            loop=control.loop,
+            counters=control.counters(),
+            sensing=None if arrangement.built is None else arrangement.built.sensing,
+            failed_sensors=frozenset(watch.failed_sensors),
+            drift=watch.drift,
+            check=watch.check,
+            waits=None if waits is None else waits.last,
+            waits_unreadable="long_term is off" if waits is None else waits.unreadable,
+            primary_on_lent_ns=control.on_lent_ns(self.capacity.pool),
+            give_backs=self._give_backs(),
+            seconds=time.monotonic() - began_s,
+            cpu_seconds=time.process_time() - cpu_s,
+            births=None if births is None else births.told(),
+            generation=arrangement.generation,
+            restart_refused=self._restart_refused,
+            warnings=self._warnings,
+        )
+
+    def _give_backs(self) -> dict[str, int]:
+        """How often doubt took the cores back, by reason."""
+        counters = self._control.counters()
+        return {
+            "plan expired": counters["plans_expired"],
+            "stale window": counters["stale_windows"],
+            **self.arrangement.guardian_counts(),
+            **self._control.controller.inhibited.counts,
+        }
+
+    def _report(self, elapsed_s: float, cpu_s: float) -> Report:
+        control = self._control
+        loop, controller, n = control.loop, control.controller, control.counters()
+        polled_ns = max(1, n["polled_ns"])
+        long_term, built = controller.long_term, self.arrangement.built
+        return Report(
+            policy=controller.policy.name,
+            sensor="none" if built is None else built.sensing.name,
+            sensor_drift=self._watch.drift,
+            displacements=control.displacements,
+            primary_on_lent_cores=control.on_lent_ns(self.capacity.pool) / polled_ns,
+            scheduling=loop.scheduling or "none",
+            seconds=elapsed_s,
+            total=controller.total,
+            windows=n["windows"],
+            harvested_cores=n["harvested_core_ns"] / polled_ns,
+            busy_cores=n["busy_core_ns"] / polled_ns,
+            short_safeguards=n["short_safeguards"],
+            long_safeguards=long_term.trips if long_term else 0,
+            assignments=n["assignments"],
+            polls=n["polls"],
+            late_polls=n["late_polls"],
+            missed_polls=n["missed_polls"],
+            lateness_us={
+                name: loop.lateness_ns(q) / 1e3
+                for name, q in (("p50", 0.5), ("p99", 0.99), ("max", 1.0))
+            },
+            plans_expired=n["plans_expired"],
+            stale_windows=n["stale_windows"],
+            dropped_windows=n["dropped_windows"],
+            wake_ups=n["wake_ups"],
+            lessons=controller.lessons,
+            agent_cpu_seconds=cpu_s,
+            fallbacks=controller.fallbacks,
+            give_backs=self._give_backs(),
+        )

@@ -1,10 +1,10 @@
-"""The agent's decisions: Algorithm 1 of the paper (section 3.3), to be read beside it.
+"""Algorithm 1 of the paper (section 3.3), to be read beside it.
 
     lines 1-11   the polling loop                      csrc/loop/loop.c; it hands over a Window
-    lines 12-13  the short-term safeguard              Agent.decide, safeguard.py
-    lines 14-19  learning and predicting               Agent.decide, policy/, learning/
-    line 20      never fewer cores than busy + 1       Agent.decide, and loop.c at every poll
-    lines 21-22  assigning, the long-term safeguard    Agent.decide; loop.c writes
+    lines 12-13  the short-term safeguard              Algorithm1.decide, safeguard.py
+    lines 14-19  learning and predicting               Algorithm1.decide, policy/, learning/
+    line 20      never fewer cores than busy + 1       Algorithm1.decide, and loop.c at every poll
+    lines 21-22  assigning, the long-term safeguard    Algorithm1.decide; loop.c writes
 
 Where this agent differs from the paper's, and why:
 
@@ -25,22 +25,16 @@ from dataclasses import dataclass
 
 from smartharvest.algorithm.policy import Policy
 from smartharvest.algorithm.safeguard import LongTermSafeguard
+from smartharvest.core.plan import Plan
 from smartharvest.core.window import Window
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """The answer to one window. Core counts are in ``0..total``."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision(Plan):
+    """The plan that answers one window, and why it is what it is."""
 
-    seq: int
-    """The window it answers."""
-    primary_cores: int
     harvest_cores: int
     """total - primary_cores"""
-    safe_cores: int
-    """What the primary gets at least if the buffer runs out before the next decision."""
-    buffer: int
-    """Above 0: the loop keeps so many cores idle at every poll and ignores ``primary_cores``."""
     reason: str
     """``predicted``, ``short-term safeguard``, ``long-term safeguard`` or ``stale window``."""
     label: int | None
@@ -50,16 +44,11 @@ class Decision:
     busy_peak: int
     """Of the window it answers, as far as the sensor saw: cores in use, ..."""
     demand_peak: int
-    """... and running + waiting tasks; equals ``busy_peak`` if the sensor cannot tell."""
-    quiet_ns: int | None = None
-    """If given, the buffer grows at once, shrinks after so long without need, and leaves
-    ``primary_cores`` at least."""
-    shared: bool = False
-    """The elastic group is kept off ``primary_cores`` and preempted on all others."""
+    """... and running + waiting tasks; equals ``busy_peak`` if the sensor does not count them."""
 
 
-class Agent:
-    """EVMAgent's logic for one set of primaries.
+class Algorithm1:
+    """What EVMAgent decides (the paper's name for it) for one set of primaries.
 
     ``total`` is the number of cores between the two sides, ``keep_idle`` (at least 1) what the
     primary keeps beyond its busy cores, ``label_kind`` what the policy learns the peak of. Errors

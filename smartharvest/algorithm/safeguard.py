@@ -7,6 +7,7 @@ waiting for cores in spite of it. Time comes in with the windows and the calls.
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import dataclass
 from typing import Protocol
 
 from smartharvest.core.window import Window
@@ -98,6 +99,34 @@ class BufferSafeguard:
 
     def safe_cores(self, primary_cores: int) -> int:
         return min(self._total, primary_cores + self._buffer)
+
+
+@dataclass(frozen=True)
+class PeriodWaits:
+    """The primary's dispatches in one period.
+
+    Long ones waited more than the threshold, those still going on included. What the source cannot
+    tell is None.
+    """
+
+    source: str
+    dispatches: int
+    long_waits: int
+    blamed: int
+    """Long ones that the harvest may have caused: what ``--long-term attributed`` counts."""
+    while_lent: int | None = None
+    """Long ones that began while something was lent, of those that have ended."""
+    after_elastic: int | None = None
+    """Long ones that ended when an elastic task left the CPU."""
+    throttled: int | None = None
+    """Long ones during which the primary's own quota held it back."""
+    pending: int | None = None
+    """Long ones that still go on."""
+    longest_pending_us: float | None = None
+    """The longest of those; of the blamed ones where only they count."""
+    p50_us: float | None = None
+    p99_us: float | None = None
+    max_us: float | None = None
 
 
 class LongTermSafeguard:

@@ -8,10 +8,10 @@ from typing import Any
 
 import click
 
-from smartharvest.agent.dry_run import ShadowFigures
-from smartharvest.agent.reexec import inherited, is_trial
+from smartharvest.agent.dry_run import DryRunFigures
+from smartharvest.agent.lifecycle import run_agent
+from smartharvest.agent.reexec import handed_off, is_trial
 from smartharvest.agent.report import Report
-from smartharvest.agent.supervisor import harvest
 from smartharvest.cli.command_group import examples
 from smartharvest.cli.settings_options import SettingsCommand, settings_from, settings_options
 from smartharvest.errors import ConfigError
@@ -36,20 +36,20 @@ def agent(as_json: bool, **options: Any) -> None:
     file with a mistake changes nothing. SIGUSR2 replaces the program by what is installed now, and
     the host stays arranged. Durations need a unit (50us, 25ms, 10s, 5min, 2h, 1d).
     """
-    shadow = ShadowFigures()
+    shadow = DryRunFigures()
     if is_trial():
         settings = settings_from(options)
         if not settings.dry_run:
             settings.require_targets()
         return
-    left = inherited()
+    left = handed_off()
     try:
         settings = settings_from(options)
     except ConfigError:
         if left is not None:
             left.give_back()
         raise
-    report = harvest(
+    report = run_agent(
         settings,
         lambda: settings_from(options),
         shadow.observe if settings.dry_run else lambda *_: None,
@@ -61,7 +61,7 @@ def agent(as_json: bool, **options: Any) -> None:
     else:
         click.echo(format_report(report))
         if settings.dry_run:
-            click.echo(shadow.tell())
+            click.echo(shadow.describe())
 
 
 def format_report(report: Report) -> str:

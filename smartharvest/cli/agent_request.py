@@ -10,7 +10,14 @@ from click import option
 
 from smartharvest.cli.settings_options import settings_from, settings_options
 from smartharvest.errors import ConfigError, SmartHarvestError, TargetVanished
-from smartharvest.telemetry.client import NoAgent, agents, ask_patiently, lives, socket_path
+from smartharvest.telemetry.client import (
+    NoAgent,
+    agents,
+    ask_patiently,
+    lives,
+    not_one,
+    socket_path,
+)
 from smartharvest.telemetry.protocol import ProtocolError
 
 
@@ -44,12 +51,7 @@ def ask_agent(options: dict[str, Any], pid: int | None, command: str, **argument
     state_dir = settings_from(options).state_dir
     paths = agents(state_dir) if pid is None else [socket_path(state_dir, pid)]
     if len(paths) != 1:
-        raise ConfigError(
-            f"No agent is running (state directory {state_dir}); start one, or give its --state-dir"
-            if not paths
-            else f"{len(paths)} agents run in {state_dir}; choose one with --pid "
-            "(smartharvest status lists them)"
-        )
+        raise ConfigError(not_one(state_dir, len(paths)))
     try:
         given = {name: value for name, value in arguments.items() if value is not None}
         return ask_patiently(paths[0], command, given)

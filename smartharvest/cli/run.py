@@ -20,7 +20,7 @@ from smartharvest.host.cgroup.counterparts import CONTROLLERS, exists_somewhere
 from smartharvest.host.cgroup.tree import CgroupTree, Group
 from smartharvest.host.journal.contents import read_journal
 from smartharvest.host.journal.journal import is_live, journal_paths
-from smartharvest.host.target.spec import parse_target
+from smartharvest.host.target.targets import parse_target
 
 EPILOG = examples(
     "smartharvest run --elastic -- make -j16",

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from smartharvest.errors import RightsError, SmartHarvestError
-from smartharvest.telemetry.client import NoAgent, ask, socket_path, sockets
+from smartharvest.telemetry.client import NoAgent, ask, not_one, socket_path, sockets
 from smartharvest.telemetry.protocol import LONGEST_ANSWER, ProtocolError
 
 Source = Callable[[], dict[str, Any]]
@@ -39,12 +39,7 @@ def from_socket(state_dir: str, pid: int | None) -> Source:
         except (RightsError, TimeoutError, ProtocolError, OSError) as error:
             raise NoCapacity(str(error)) from None
         if len(answers) != 1:
-            raise NoCapacity(
-                f"No agent is running (state directory {state_dir}); start one, or give its "
-                "--state-dir"
-                if not answers
-                else f"{len(answers)} agents run in {state_dir}; choose one with --pid"
-            )
+            raise NoCapacity(not_one(state_dir, len(answers)))
         return _checked(answers[0], state_dir)
 
     return source

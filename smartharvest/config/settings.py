@@ -29,7 +29,8 @@ from smartharvest.config.file import EXPERT, Entry, Problem, read_config
 from smartharvest.config.sizes import parse_size_bytes
 from smartharvest.errors import ConfigError
 from smartharvest.host.cpulist import parse_cpulist
-from smartharvest.host.target.spec import FORMS, TargetSpec, parse_target
+from smartharvest.host.target.spec import TargetSpec
+from smartharvest.host.target.targets import FORMS, parse_target
 
 STATE_DIRECTORY = "/run/smartharvest"
 
@@ -47,13 +48,13 @@ Decisions = Literal["loop", "agent"]
 SafeguardName = Literal["conservative", "aggressive"]
 LongTerm = Literal["auto", "attributed", "paper", "off"]
 WaitSource = Literal["auto", "schedstat", "taskstats"]
-SensorName = Literal["auto", "bpf", "bpf-pull", "perf", "proc", "stat"]
+SensorName = Literal["auto", "bpf", "perf", "proc", "stat"]
 Accounting = Literal["exact", "sampled"]
-Pacing = Literal["sleep", "hybrid", "spin"]
+Pacing = Literal["sleep", "spin"]
 Parking = Literal["idle", "freeze"]
 Placement = Literal["shared", "exclusive"]
 MechanismName = Literal["merge", "affinity", "cpugroups"]
-LendOrder = Literal["topology", "dynamic", "numbers"]
+LendOrder = Literal["topology", "dynamic"]
 HaltPoll = Literal["keep", "off"]
 ControlPriority = Literal["idle", "nice", "normal"]
 OnDeath = Literal["restore", "minimum"]
@@ -261,7 +262,7 @@ class Settings:
         "Never lend more than N cores beyond the minimum.",
         None,
         "N",
-        applies="rebuild",
+        applies="live",
         common=True,
     )
     keep_idle: int = _setting(
@@ -269,7 +270,7 @@ class Settings:
         "Always leave the primary N idle cores while there are cores.",
         1,
         "N",
-        applies="rebuild",
+        applies="live",
         common=True,
     )
     lend_shared: bool = _setting(
@@ -317,7 +318,7 @@ class Settings:
         "attributed; under a policy that judges the waits itself it counts only stuck tasks.",
         "auto",
         "WAITS",
-        applies="rebuild",
+        applies="live",
     )
     learner: LearnerName = _choice(
         LearnerName,
@@ -337,9 +338,9 @@ class Settings:
     )
     sensor: SensorName = _choice(
         SensorName,
-        "How the agent sees the primary: bpf (in the kernel, at every switch), bpf-pull (in the "
-        "kernel, when asked), perf (the kernel's records of every switch), proc (task states), "
-        "stat (per-CPU idle counters, for comparison). auto takes the best that works.",
+        "How the agent sees the primary: bpf (in the kernel, at every switch), perf (the kernel's "
+        "records of every switch), proc (task states), stat (per-CPU idle counters, for "
+        "comparison). auto takes the best that works.",
         "auto",
         "SENSOR",
         applies="rebuild",
@@ -350,8 +351,8 @@ class Settings:
     order: LendOrder = _choice(
         LendOrder,
         "Which cores are lent first: topology (whole cores, close together, away from busy "
-        "interrupts), dynamic (of those the ones the primary has left alone for longest; where it "
-        "runs, they are taken back first) or numbers (single CPUs, the highest number first).",
+        "interrupts) or dynamic (of those the ones the primary has left alone for longest; where "
+        "it runs, they are taken back first).",
         "topology",
         "HOW",
     )
@@ -413,13 +414,6 @@ class Settings:
     )
     realtime: bool = _setting(
         _switch, "Run the loop as SCHED_FIFO where that is allowed.", True, applies="rebuild"
-    )
-    trace_writers: bool = _setting(
-        _switch,
-        "Have the kernel report which other process writes the managed groups (by BPF, or else by "
-        "file events). Off: such a write is still noticed, but not who made it.",
-        True,
-        arranges_host=False,
     )
     cgroup_root: str | None = _setting(
         _directory,
@@ -538,7 +532,7 @@ class Settings:
     )
     pacing: Pacing = _choice(
         Pacing,
-        "How the loop waits between polls: sleep, hybrid or spin.",
+        "How the loop waits between polls: sleep or spin.",
         "sleep",
         "HOW",
         expert=True,
@@ -551,7 +545,7 @@ class Settings:
         "auto",
         "SOURCE",
         expert=True,
-        applies="rebuild",
+        applies="live",
     )
     long_term_share: float = _setting(
         _share,
@@ -559,7 +553,7 @@ class Settings:
         0.01,
         "PERCENT",
         expert=True,
-        applies="rebuild",
+        applies="live",
     )
     long_term_threshold_ns: int = _setting(
         parse_duration_ns,
@@ -576,7 +570,7 @@ class Settings:
         2,
         "N",
         expert=True,
-        applies="rebuild",
+        applies="live",
     )
     long_term_period_ns: int = _setting(
         _period_ns,
@@ -585,7 +579,7 @@ class Settings:
         "DURATION",
         name="long_term_period",
         expert=True,
-        applies="rebuild",
+        applies="live",
     )
     long_term_rest_ns: int = _setting(
         parse_duration_ns,
@@ -594,7 +588,7 @@ class Settings:
         "DURATION",
         name="long_term_rest",
         expert=True,
-        applies="rebuild",
+        applies="live",
     )
     long_term_min_dispatches: int = _setting(
         _number_of("dispatches"),
@@ -602,7 +596,7 @@ class Settings:
         200,
         "N",
         expert=True,
-        applies="rebuild",
+        applies="live",
     )
     long_term_stuck_ns: int = _setting(
         parse_duration_ns,
@@ -611,7 +605,7 @@ class Settings:
         "DURATION",
         name="long_term_stuck",
         expert=True,
-        applies="rebuild",
+        applies="live",
     )
     mechanism: MechanismName = _choice(
         MechanismName,
@@ -637,7 +631,7 @@ class Settings:
         "normal",
         "HOW",
         expert=True,
-        applies="rebuild",
+        applies="live",
     )
 
     def __post_init__(self) -> None:

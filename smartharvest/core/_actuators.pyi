@@ -27,6 +27,18 @@ class Actuator:
     def failure(self) -> tuple[str, str]:
         """(file, value) of the last write that was refused."""
 
+    @property
+    def writes(self) -> int:
+        """How often it has changed something of the host."""
+
+    @property
+    def order(self) -> LendOrder | None:
+        """Who chooses the cores by their use; None: nobody."""
+
+    @property
+    def moves_threads(self) -> bool:
+        """It moves threads one by one."""
+
 class FakeActuator(Actuator):
     """Remembers the last 4096 assignments (csrc/actuators/fake_actuator.h)."""
 
@@ -61,10 +73,6 @@ class CpusetActuator(Actuator):
         order: LendOrder | None = None,
     ) -> None: ...
     @property
-    def order(self) -> LendOrder | None: ...
-    @property
-    def writes(self) -> int: ...
-    @property
     def skipped(self) -> int:
         """Writes that were not needed: the mask was in force already."""
 
@@ -93,7 +101,7 @@ class AffinityActuator(ThreadsActuator):
     def __init__(
         self,
         pids: list[int],
-        cpus: list[list[int]],
+        cpus: Sequence[Sequence[int]],
         pins: Mapping[int, Iterable[int]] | None = None,
     ) -> None: ...
     def follow(self, slot: int, pid: int) -> None:
@@ -103,6 +111,3 @@ class AffinityActuator(ThreadsActuator):
         that has ended. Only one thread may call this. Raises OSError; ESRCH: it has ended, and the
         slot is taken all the same.
         """
-
-    @property
-    def writes(self) -> int: ...

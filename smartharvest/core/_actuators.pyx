@@ -42,6 +42,21 @@ cdef class Actuator:
         """(file, value) of the last write that was refused."""
         return "", ""
 
+    @property
+    def writes(self) -> int:
+        """How often it has changed something of the host."""
+        return 0
+
+    @property
+    def order(self) -> object:
+        """Who chooses the cores by their use; None: nobody."""
+        return None
+
+    @property
+    def moves_threads(self) -> bool:
+        """It moves threads one by one."""
+        return False
+
 
 cdef class FakeActuator(Actuator):
     """Remembers the last 4096 assignments (csrc/actuators/fake_actuator.h)."""
@@ -115,7 +130,7 @@ cdef class FilesActuator(Actuator):
         return fd
 
     cdef int handle(self, str path, int flags) except -1:
-        """A descriptor for the kernel's files, an index into ``paths`` for a made tree's."""
+        """A descriptor for the kernel's files, an index into ``paths`` for a fake tree's."""
         if self.kernel_files is not None:
             self.paths.append(path)
             return len(self.paths) - 1
@@ -140,7 +155,7 @@ cdef class CpusetActuator(FilesActuator):
 
     cdef cpuset.sh_cpuset *c
     cdef object masks
-    cdef readonly object order
+    cdef object chosen_by
     cdef Py_buffer slot
     cdef int32_t *added
     cdef const char **mask_table
@@ -193,7 +208,7 @@ cdef class CpusetActuator(FilesActuator):
         self.c.levels = levels
         self.c.added_cpu = self.added
         if order is not None:
-            self.order = order
+            self.chosen_by = order
             self.c.order = <sh_lend_order *> <size_t> order.address
             self.c.added_cpu = self.c.order.added
             if self.c.order.file_count != len(files) or self.c.order.levels != levels:
@@ -219,8 +234,8 @@ cdef class CpusetActuator(FilesActuator):
         cdef uint32_t count = 0
         self.handover.fifo_priority = fifo_priority
         cpus = [self.added[level] for level in range(self.c.levels)]
-        if self.order is not None:
-            cpus = self.order.cpus[self.c.order.fixed:]
+        if self.chosen_by is not None:
+            cpus = self.chosen_by.cpus[self.c.order.fixed:]
         self.handover.threads = <handover.sh_handover_thread *> allocate(
             max(1, len(cpus)), sizeof(handover.sh_handover_thread)
         )
@@ -257,6 +272,10 @@ cdef class CpusetActuator(FilesActuator):
         return self.paths[self.c.freezer], (<bytes> value).decode()
 
     @property
+    def order(self) -> object:
+        return self.chosen_by
+
+    @property
     def writes(self) -> int:
         return self.c.writes
 
@@ -272,6 +291,10 @@ cdef class CpusetActuator(FilesActuator):
 
 cdef class ThreadsActuator(Actuator):
     """Base: moves threads one by one (csrc/actuators/affinity.h)."""
+
+    @property
+    def moves_threads(self) -> bool:
+        return True
 
     def given(self, tid: int) -> frozenset[int] | None:
         """The CPUs that a thread was given last, if it was there; None amid a move."""
@@ -311,7 +334,9 @@ cdef class AffinityActuator(ThreadsActuator):
     cdef affinity.sh_affinity_pin *pins
     cdef object fds
 
-    def __cinit__(self, pids: list[int], cpus: list[list[int]], pins: object = None) -> None:
+    def __cinit__(
+        self, pids: list[int], cpus: Sequence[Sequence[int]], pins: object = None
+    ) -> None:
         if len(pids) > affinity.SH_AFFINITY_MAX_PROCESSES:
             raise ValueError(f"more than {affinity.SH_AFFINITY_MAX_PROCESSES} elastic processes")
         self.fds = []

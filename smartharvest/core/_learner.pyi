@@ -20,9 +20,6 @@ class Csoaa:
     def learn(self, features: tuple[float, ...], label: int) -> None:
         """Regress every class's cost for the true peak ``label``; IndexError beyond the classes."""
 
-    def learn_costs(self, features: tuple[float, ...], costs: NDArray[np.float32]) -> None:
-        """Regress these costs, one finite cost for every class."""
-
     def predict(self, features: tuple[float, ...]) -> int:
         """The class of lowest score, the lowest class on ties."""
 

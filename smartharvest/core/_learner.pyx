@@ -77,12 +77,6 @@ cdef class Csoaa:
         self.take(features)
         sh_csoaa_learn(&self.model, self.values, &self.costs[label, 0])
 
-    def learn_costs(self, tuple features, const float[::1] costs):
-        if <uint32_t>costs.shape[0] != self.model.classes:
-            raise ValueError(f"{self.model.classes} costs, not {costs.shape[0]}")
-        self.take(features)
-        sh_csoaa_learn(&self.model, self.values, &costs[0])
-
     def predict(self, tuple features):
         self.take(features)
         return sh_csoaa_predict(&self.model, self.values)

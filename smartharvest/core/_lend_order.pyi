@@ -36,7 +36,7 @@ class LendOrder:
     def sensor(self) -> Sensor: ...
     @property
     def address(self) -> int:
-        """Of its struct sh_lend_order, for an actuator and a sensor."""
+        """Of its struct sh_lend_order, for an actuator and a loop."""
 
     @property
     def cpus(self) -> tuple[int, ...]:

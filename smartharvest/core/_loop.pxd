@@ -1,6 +1,6 @@
 """What other extension modules build on: drivers of the loop."""
 
-from libc.stdint cimport uint16_t
+from libc.stdint cimport int32_t, uint16_t
 
 from smartharvest.core._actuators cimport Actuator
 from smartharvest.core._c.loop cimport sh_loop
@@ -11,7 +11,10 @@ cdef class Loop:
     cdef sh_loop *c
     cdef Py_buffer beat
     cdef uint16_t *whole
-    cdef object decider
+    cdef int32_t *lendable
+    cdef object decider, rescue
     cdef readonly Sensor sensor
     cdef readonly Actuator actuator
     cdef readonly int total
+    cdef void lend(self, object order, object lendable, int elastic_min) except *
+    cdef void place(self, object cpus, object realtime_cpus) except *

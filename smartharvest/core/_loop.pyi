@@ -3,7 +3,9 @@ from typing import Protocol
 
 from smartharvest.core._actuators import Actuator
 from smartharvest.core._learner import Decider
+from smartharvest.core._rescue import Rescue
 from smartharvest.core._sensors import Sensor
+from smartharvest.core.plan import Plan
 from smartharvest.core.window import Window
 
 MAX_CORES: int
@@ -32,7 +34,10 @@ class Loop:
     ``fifo_priority`` 0 asks for no real-time scheduling; ``beat_slot`` is eight bytes for the time
     of the last poll. With a sensor that sees changes, ``exact`` weighs windows by time; with one
     that wakes, ``event_driven`` does without polling. ``whole_harvests`` are how many of 0..total
-    cores can be lent as whole ones. Raises ValueError for settings out of range.
+    cores can be lent as whole ones. ``lendable`` are the CPUs in the order they are lent, the
+    first ``elastic_min`` of them for good: the sensor is told which are, unless the actuator's
+    order chooses them. A ``rescue`` ends with the thread. Raises ValueError for settings out of
+    range.
     """
 
     def __init__(
@@ -56,6 +61,9 @@ class Loop:
         beat_slot: _WritableBuffer | None = None,
         exact: bool = False,
         event_driven: bool = False,
+        lendable: Sequence[int] = (),
+        elastic_min: int = 0,
+        rescue: Rescue | None = None,
     ) -> None: ...
     @property
     def sensor(self) -> Sensor: ...
@@ -69,24 +77,32 @@ class Loop:
     def stop(self) -> None:
         """Gives everything back and ends the thread; harmless when it does not run."""
 
+    def change(
+        self,
+        *,
+        actuator: Actuator,
+        max_harvest: int,
+        max_shared: int,
+        keep_idle: int,
+        whole_harvests: Sequence[int] | None = None,
+        cpus: list[int] | None = None,
+        realtime_cpus: list[int] | None = None,
+        lendable: Sequence[int] = (),
+        elastic_min: int = 0,
+        rescue: Rescue | None = None,
+    ) -> None:
+        """Between ``stop`` and ``start``: other limits, another actuator and rescue.
+
+        Nothing is lent until a plan comes; windows, counters and sensor go on. Raises ValueError
+        for a loop that runs, and for limits out of range.
+        """
+
     def step(self, deadline_ns: int, now_ns: int) -> int:
         """One poll without a thread: 0, or the negative errno the loop halted on."""
 
-    def post(
-        self,
-        seq: int,
-        primary_cores: int,
-        safe_cores: int,
-        buffer: int = 0,
-        quiet_ns: int | None = None,
-        shared: bool = False,
-    ) -> None:
-        """Hands the loop the plan that answers window ``seq``.
-
-        With a ``buffer`` above 0 the loop keeps so many cores idle. With ``quiet_ns`` it takes one
-        from the primary only after so long without need, and leaves ``primary_cores`` at least.
-        A ``shared`` plan keeps the elastic group off so many cores whoever is busy: the primary
-        preempts it on the others.
+    def post(self, plan: Plan) -> None:
+        """Hands the loop the plan that answers a window; a shared one stays off so many cores
+        whoever is busy. Raises OverflowError for numbers that no loop takes.
         """
 
     def hurry(self, hurry: bool) -> None:
@@ -98,7 +114,7 @@ class Loop:
         Signal handlers run.
         """
 
-    def decide_with(self, decider: Decider) -> None:
+    def decide_with(self, decider: Decider | None) -> None:
         """Windows are answered by ``decider`` from the start on, in the loop's thread.
 
         To be called before ``start``. It lends only as long as ``permit`` says.

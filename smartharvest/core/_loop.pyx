@@ -10,13 +10,17 @@ from cpython.buffer cimport PyBuffer_Release
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.mem cimport PyMem_Free
 from cpython.pycapsule cimport PyCapsule_GetPointer
-from libc.stdint cimport int64_t, uint16_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t
+from libc.string cimport memset
 
 from smartharvest.core._actuators cimport Actuator
 from smartharvest.core._c cimport clock, histogram, loop, window
+from smartharvest.core._c.lend_order cimport sh_lend_order
 from smartharvest.core._c.memory cimport allocate, hold_slot
 from smartharvest.core._sensors cimport Sensor
 
+from smartharvest.core import timeouts
+from smartharvest.core.plan import Plan
 from smartharvest.core.window import Window
 
 MAX_CORES = window.SH_MAX_CORES
@@ -24,7 +28,6 @@ MAX_CORES = window.SH_MAX_CORES
 _PACING = {
     "sleep": clock.SH_PACING_SLEEP,
     "spin": clock.SH_PACING_SPIN,
-    "hybrid": clock.SH_PACING_HYBRID,
 }
 _SCHEDULING = {-1: None, 0: "fifo", 1: "short-slice", 2: "other"}
 
@@ -66,6 +69,22 @@ cdef class WindowStatistics:
         return start / repeat
 
 
+cdef uint16_t *whole_of(object whole_harvests, int total) except? NULL:
+    """How many of 0..total cores can be lent as whole ones; NULL: all. To be freed."""
+    if whole_harvests is None:
+        return NULL
+    if len(whole_harvests) != total + 1:
+        raise ValueError(f"{len(whole_harvests)} whole harvests for 0..{total}")
+    cdef uint16_t *whole = <uint16_t *> allocate(total + 1, sizeof(uint16_t))
+    cdef int i
+    for i in range(total + 1):
+        if not 0 <= whole_harvests[i] <= i:
+            PyMem_Free(whole)
+            raise ValueError(f"of {i} cores {whole_harvests[i]} cannot be lent")
+        whole[i] = whole_harvests[i]
+    return whole
+
+
 # C code uses what the loop holds until __dealloc__; the collector calls __del__, which ends its
 # thread, before it empties anything.
 @cython.no_gc_clear
@@ -77,7 +96,10 @@ cdef class Loop:
     ``fifo_priority`` 0 asks for no real-time scheduling; ``beat_slot`` is eight bytes for the time
     of the last poll. With a sensor that sees changes, ``exact`` weighs windows by time; with one
     that wakes, ``event_driven`` does without polling. ``whole_harvests`` are how many of 0..total
-    cores can be lent as whole ones. Raises ValueError for settings out of range.
+    cores can be lent as whole ones. ``lendable`` are the CPUs in the order they are lent, the
+    first ``elastic_min`` of them for good: the sensor is told which are, unless the actuator's
+    order chooses them. A ``rescue`` ends with the thread. Raises ValueError for settings out of
+    range.
     """
 
     def __cinit__(
@@ -101,6 +123,9 @@ cdef class Loop:
         beat_slot: object = None,
         exact: bool = False,
         event_driven: bool = False,
+        lendable: Sequence[int] = (),
+        elastic_min: int = 0,
+        rescue: object = None,
     ) -> None:
         cdef loop.sh_loop_config config
         if exact and not sensor.sees_changes:
@@ -109,25 +134,18 @@ cdef class Loop:
             raise ValueError("this sensor does not wake anybody")
         config.window_ns = window_ns
         config.poll_ns = poll_ns
-        config.plan_ttl_ns = plan_ttl_ns or max(4 * window_ns, 100_000_000)
-        # Event-driven, a quiet primary is looked at once a window.
-        config.stale_ns = stale_ns or max(window_ns * (1 + event_driven), 20 * poll_ns)
+        config.plan_ttl_ns = plan_ttl_ns or timeouts.plan_ttl_ns(window_ns)
+        config.stale_ns = stale_ns or timeouts.stale_ns(
+            window_ns, poll_ns, event_driven=event_driven
+        )
         config.exact = exact
         config.event_driven = event_driven
         config.total = total
         config.max_harvest = total if max_harvest is None else max_harvest
         config.max_shared = config.max_harvest if max_shared is None else max_shared
         config.keep_idle = max(1, keep_idle)
-        config.whole_harvests = NULL
-        if whole_harvests is not None:
-            if len(whole_harvests) != total + 1:
-                raise ValueError(f"{len(whole_harvests)} whole harvests for 0..{total}")
-            self.whole = <uint16_t *> allocate(total + 1, sizeof(uint16_t))
-            for i in range(<Py_ssize_t> total + 1):
-                if not 0 <= whole_harvests[i] <= i:
-                    raise ValueError(f"of {i} cores {whole_harvests[i]} cannot be lent")
-                self.whole[i] = whole_harvests[i]
-            config.whole_harvests = self.whole
+        self.whole = whole_of(whole_harvests, total)
+        config.whole_harvests = self.whole
         self.sensor = sensor
         self.actuator = actuator
         self.total = total
@@ -138,13 +156,10 @@ cdef class Loop:
             raise ValueError(f"loop settings out of range: {os.strerror(-err)}")
         self.c.sensor = sensor.seam
         self.c.actuator = actuator.seam
+        self.lend(actuator.order, lendable, elastic_min)
+        self.rescue = rescue
         clock.sh_clock_monotonic(&self.c.clock, _PACING[pacing])
-        for cpu in cpus or ():
-            if cpu < loop.SH_MAX_CPU_WORDS * 64:
-                self.c.cpus[cpu // 64] |= (<unsigned long long> 1) << (cpu % 64)
-        for cpu in realtime_cpus or cpus or ():
-            if cpu < loop.SH_MAX_CPU_WORDS * 64:
-                self.c.realtime_cpus[cpu // 64] |= (<unsigned long long> 1) << (cpu % 64)
+        self.place(cpus, realtime_cpus)
         self.c.fifo_priority = fifo_priority
         if beat_slot is not None:
             self.c.beat = <loop.atomic_int64_t *> hold_slot(
@@ -161,7 +176,69 @@ cdef class Loop:
                 loop.sh_loop_destroy(self.c)
             PyMem_Free(self.c)
         PyMem_Free(self.whole)
+        PyMem_Free(self.lendable)
         PyBuffer_Release(&self.beat)
+
+    cdef void place(self, object cpus, object realtime_cpus) except *:
+        """Where the thread runs from its next start on."""
+        memset(self.c.cpus, 0, sizeof(self.c.cpus))
+        memset(self.c.realtime_cpus, 0, sizeof(self.c.realtime_cpus))
+        for cpu in cpus or ():
+            if cpu < loop.SH_MAX_CPU_WORDS * 64:
+                self.c.cpus[cpu // 64] |= (<unsigned long long> 1) << (cpu % 64)
+        for cpu in realtime_cpus or cpus or ():
+            if cpu < loop.SH_MAX_CPU_WORDS * 64:
+                self.c.realtime_cpus[cpu // 64] |= (<unsigned long long> 1) << (cpu % 64)
+
+    cdef void lend(self, object order, object lendable, int elastic_min) except *:
+        """Which CPUs change hands: those of the ``order``, or ``lendable`` in their order."""
+        cdef sh_lend_order *chosen
+        PyMem_Free(self.lendable)
+        self.lendable = NULL
+        if order is not None:
+            chosen = <sh_lend_order *> <size_t> order.address
+            self.c.lendable.cpus = chosen.cpus
+            self.c.lendable.count = chosen.count
+            self.c.lendable.elastic_min = chosen.elastic_min
+            return
+        self.lendable = <int32_t *> allocate(max(1, len(lendable)), sizeof(int32_t))
+        for i, cpu in enumerate(lendable):
+            self.lendable[i] = cpu
+        self.c.lendable.cpus = self.lendable
+        self.c.lendable.count = len(lendable)
+        self.c.lendable.elastic_min = elastic_min
+
+    def change(
+        self,
+        *,
+        actuator: Actuator,  # no-cython-lint
+        max_harvest: int,
+        max_shared: int,
+        keep_idle: int,
+        whole_harvests: Sequence[int] | None = None,
+        cpus: list[int] | None = None,
+        realtime_cpus: list[int] | None = None,
+        lendable: Sequence[int] = (),
+        elastic_min: int = 0,
+        rescue: object = None,
+    ) -> None:
+        """Between ``stop`` and ``start``: other limits, another actuator and rescue."""
+        cdef loop.sh_limits limits
+        cdef uint16_t *whole = whole_of(whole_harvests, self.total)
+        limits.max_harvest = max_harvest
+        limits.max_shared = max_shared
+        limits.keep_idle = max(1, keep_idle)
+        limits.whole_harvests = whole
+        cdef int err = loop.sh_loop_change(self.c, &actuator.seam, &limits)
+        if err:
+            PyMem_Free(whole)
+            raise ValueError("a loop that runs cannot be changed")
+        PyMem_Free(self.whole)
+        self.whole = whole
+        self.actuator = actuator
+        self.lend(actuator.order, lendable, elastic_min)
+        self.rescue = rescue
+        self.place(cpus, realtime_cpus)
 
     def start(self) -> None:
         """Starts the thread. Raises OSError if it cannot be made."""
@@ -175,6 +252,8 @@ cdef class Loop:
         """Gives everything back and ends the thread; harmless when it does not run."""
         with nogil:
             loop.sh_loop_stop(self.c)
+        if self.rescue is not None:
+            self.rescue.close()
 
     def step(self, deadline_ns: int, now_ns: int) -> int:
         """One poll without a thread: 0, or the negative errno the loop halted on."""
@@ -184,23 +263,18 @@ cdef class Loop:
             err = loop.sh_loop_step(self.c, deadline, now)
         return err
 
-    def post(
-        self,
-        seq: int,
-        primary_cores: int,
-        safe_cores: int,
-        buffer: int = 0,
-        quiet_ns: int | None = None,
-        shared: bool = False,
-    ) -> None:
-        """Hands the loop the plan that answers window ``seq``."""
-        cdef loop.sh_plan plan = loop.plan_of(
-            seq, primary_cores, safe_cores, buffer, quiet_ns, shared
-        )
-        loop.sh_loop_post(self.c, &plan)
+    def post(self, plan: Plan) -> None:
+        """Hands the loop the plan that answers a window."""
+        cdef loop.sh_plan c_plan = loop.plan_of(plan)
+        loop.sh_loop_post(self.c, &c_plan)
 
-    def decide_with(self, decider: object) -> None:
-        """Windows are answered by ``decider`` from the start on; the loop keeps it alive."""
+    def decide_with(self, decider: object | None) -> None:
+        """Windows are answered by ``decider`` (None: not in the loop) from the start on; the loop
+        keeps it alive."""
+        if decider is None:
+            memset(&self.c.decide, 0, sizeof(self.c.decide))
+            self.decider = None
+            return
         self.c.decide = (
             <loop.sh_decide *> PyCapsule_GetPointer(decider.capsule, "smartharvest.decide")
         )[0]

@@ -1,7 +1,5 @@
 from collections.abc import Collection, Sequence
 
-from smartharvest.core._lend_order import LendOrder
-
 class Sensor:
     """Base: what tells the loop who runs (csrc/sensors/sensor.h)."""
 
@@ -24,10 +22,47 @@ class Sensor:
     def wakes(self) -> bool:
         """It can wake the loop when the idle buffer runs out."""
 
+    @property
+    def tells_waits(self) -> bool:
+        """It sees each dispatch of the primaries' tasks: how long they waited and ran."""
+
+    @property
+    def tells_runners(self) -> bool:
+        """It knows who runs on each CPU."""
+
+    @property
+    def tells_displacements(self) -> bool:
+        """It sees that an elastic task gets a CPU that others wait for (Rescue)."""
+
+    @property
+    def wants_visits(self) -> bool:
+        """``attend`` has something to do, which cannot wait long."""
+
     def attend(self) -> None:
         """Does what the sensor needs to have done outside the loop; to be called often."""
 
-    def read(self, now_ns: int, harvested: int = 0) -> tuple[int, int]:
+    def resync(self) -> int:
+        """Has it put itself right, once a second. By how much it was wrong, in CPUs and tasks.
+
+        Raises OSError.
+        """
+
+    @property
+    def overruns(self) -> int:
+        """How often it was told less than happened."""
+
+    @property
+    def displacements(self) -> int:
+        """How often an elastic task got a CPU that others waited for, while somebody rescues."""
+
+    def primary_times_ns(self, cpu: int) -> tuple[int, int]:
+        """How long primary tasks have run on ``cpu``, and of that while it was lent; 0 and 0 where
+        it cannot tell."""
+
+    def runner(self, cpu: int) -> str:
+        """Who runs on ``cpu`` now: primary, elastic, other, idle or unknown."""
+
+    def read(self, now_ns: int) -> tuple[int, int]:
         """(busy cores, demand in cores) now. Raises OSError with the sensor's errno."""
 
     def time_reads(self, repeat: int) -> list[int]:
@@ -74,10 +109,10 @@ class ProcSensor(Sensor):
 class StatSensor(Sensor):
     """Idle counters of /proc/stat, for comparison (csrc/sensors/stat_sensor.h).
 
-    ``lend_order`` is the pool in the order its cores are lent; ``allocation`` caps the answer.
+    ``pool`` are the CPUs that count while they are not lent; ``allocation`` caps the answer.
     """
 
-    def __init__(self, lend_order: list[int], elastic_min: int, allocation: int) -> None: ...
+    def __init__(self, pool: Sequence[int], allocation: int) -> None: ...
 
 class PerfSensor(Sensor):
     """Records of every context switch, without BPF (csrc/sensors/perf_sensor.h).
@@ -102,47 +137,19 @@ class BpfSensor(Sensor):
 
     ``targets`` are (hierarchy, id, index of the primary, or -1 for the elastic side): hierarchy is
     ``v2``, ``cpuset`` or ``cpu`` (the id being the inode of the group's directory) or ``pid``.
-    ``pull`` hooks nothing and looks at the run queues at each reading instead. ``parts`` are those
-    of BPF_PARTS the program shall have; pulling knows demand only. ``lend_order`` are the CPUs in
-    the order they are lent, those of the elastic minimum first. Raises OSError, with what failed as
-    its text, where the kernel or the rights do not allow it.
+    ``parts`` are those of BPF_PARTS the program shall have. ``used_cpus`` are those whose use it
+    looks at all the time, so that it can tell how long each was free. Raises OSError, with what
+    failed as its text, where the kernel or the rights do not allow it.
     """
 
     def __init__(
         self,
         targets: list[tuple[str, int, int]],
         allocations: list[int],
-        pull: bool = False,
         wait_threshold_ns: int = 50_000,
         parts: Collection[str] = ...,
-        lend_order: Sequence[int] = (),
-        elastic_min: int = 0,
+        used_cpus: Sequence[int] = (),
     ) -> None: ...
-    def rescue(self, cpus: Sequence[int], fifo_priority: int) -> None:
-        """Starts a thread on each of ``cpus`` that ends displacements there (rescue.h).
-
-        For an elastic group under cpu.idle. Raises OSError.
-        """
-
-    def follow(self, order: LendOrder) -> None:
-        """Has what is lent told by a LendOrder, which holds this sensor and is the loop's; before
-        the loop runs. It must not be held here: a cycle would have the collector clear what C code
-        still uses."""
-
-    @property
-    def rescues(self) -> int:
-        """How often such a thread has woken for it."""
-
-    @property
-    def displacements(self) -> int:
-        """How often an elastic task got a CPU that others waited for, while somebody rescues."""
-
-    def primary_times_ns(self, cpu: int) -> tuple[int, int]:
-        """How long primary tasks have run on ``cpu``, and of that while it was lent."""
-
-    def runner(self, cpu: int) -> str:
-        """Who runs on ``cpu`` now: primary, elastic, other, idle or unknown."""
-
     def waits(self) -> BpfWaits:
         """A copy of all dispatch waits since the start."""
 
@@ -154,9 +161,6 @@ class BpfSensor(Sensor):
 
     def pending(self) -> dict[str, int]:
         """The waits that still go on; walks all tasks. Raises OSError."""
-
-    def resync(self) -> dict[str, int]:
-        """Puts the state right by the run queues and says by how much it was wrong."""
 
 class BpfWaits:
     """Dispatch waits of the primaries: counts and a histogram."""

@@ -17,12 +17,15 @@ from smartharvest.core._c cimport (
     fake_sensor,
     perf_sensor,
     proc_sensor,
-    rescue,
     sensor,
     stat_sensor,
 )
-from smartharvest.core._c.lend_order cimport sh_lend_order
 from smartharvest.core._c.memory cimport allocate
+from smartharvest.core._c.task_list cimport (
+    SH_MAX_TASK_SOURCES,
+    sh_task_source,
+    sh_task_sources,
+)
 
 
 cdef class Sensor:
@@ -46,8 +49,54 @@ cdef class Sensor:
         """It can wake the loop when the idle buffer runs out."""
         return self.seam.wake_fd >= 0
 
+    @property
+    def tells_waits(self) -> bool:
+        """It sees each dispatch of the primaries' tasks: how long they waited and ran."""
+        return False
+
+    @property
+    def tells_runners(self) -> bool:
+        """It knows who runs on each CPU."""
+        return False
+
+    @property
+    def tells_displacements(self) -> bool:
+        """It sees that an elastic task gets a CPU that others wait for (Rescue)."""
+        return self.displacements_seam.signal is not NULL
+
+    @property
+    def wants_visits(self) -> bool:
+        """``attend`` has something to do, which cannot wait long."""
+        return False
+
     def attend(self) -> None:
         """Does what the sensor needs to have done outside the loop; to be called often."""
+
+    def resync(self) -> int:
+        """Has it put itself right, once a second. By how much it was wrong, in CPUs and tasks.
+
+        Raises OSError.
+        """
+        return 0
+
+    @property
+    def overruns(self) -> int:
+        """How often it was told less than happened."""
+        return 0
+
+    @property
+    def displacements(self) -> int:
+        """How often an elastic task got a CPU that others waited for, while somebody rescues."""
+        return 0
+
+    def primary_times_ns(self, cpu: int) -> tuple[int, int]:
+        """How long primary tasks have run on ``cpu``, and of that while it was lent; 0 and 0 where
+        it cannot tell."""
+        return 0, 0
+
+    def runner(self, cpu: int) -> str:
+        """Who runs on ``cpu`` now: primary, elastic, other, idle or unknown."""
+        return "unknown"
 
     @property
     def seam_address(self) -> int:
@@ -57,14 +106,13 @@ cdef class Sensor:
     def close(self) -> None:
         """Lets go of descriptors; the sensor must not be read afterwards."""
 
-    def read(self, now_ns: int, harvested: int = 0) -> tuple[int, int]:
+    def read(self, now_ns: int) -> tuple[int, int]:
         """(busy cores, demand in cores) now. Raises OSError with the sensor's errno."""
         cdef sensor.sh_reading reading
         cdef int err
         cdef int64_t now = now_ns
-        cdef uint32_t lent = harvested
         with nogil:
-            err = self.seam.read(self.seam.ctx, now, lent, &reading)
+            err = self.seam.read(self.seam.ctx, now, &reading)
         if err:
             raise OSError(-err, os.strerror(-err))
         return reading.busy, reading.demand
@@ -79,7 +127,7 @@ cdef class Sensor:
             with nogil:
                 start = clock.sh_monotonic_ns()
                 for i in range(count):
-                    err = self.seam.read(self.seam.ctx, start, 0, &reading)
+                    err = self.seam.read(self.seam.ctx, start, &reading)
                     if err:
                         break
                     end = clock.sh_monotonic_ns()
@@ -166,6 +214,38 @@ cdef class FakeEvents(Sensor):
         fake_events.sh_fake_events_fail(&self.fake, -error)
 
 
+cdef tuple open_sources(
+    sh_task_sources *opened, sources: list[tuple[str, int]], allocations: list[int]
+):
+    """Fills ``*opened``; the descriptors, which the caller closes."""
+    cdef sh_task_source *source
+    if len(sources) > SH_MAX_TASK_SOURCES:
+        raise ValueError(f"more than {SH_MAX_TASK_SOURCES} primary groups")
+    if len(allocations) > SH_MAX_TASK_SOURCES:
+        raise ValueError(f"more than {SH_MAX_TASK_SOURCES} primaries")
+    for path, primary in sources:
+        if not 0 <= primary < len(allocations):
+            raise ValueError(f"{path}: primary {primary} has no allocation")
+    for i, allocation in enumerate(allocations):
+        opened.allocations[i] = allocation
+    opened.primary_count = len(allocations)
+    fds = []
+    try:
+        for path, primary in sources:
+            fds.append(os.open(path, os.O_RDONLY | os.O_CLOEXEC))
+            source = &opened.source[opened.count]
+            source.fd = fds[-1]
+            source.directory = os.path.isdir(path)
+            source.primary = primary
+            opened.count += 1
+    except BaseException:
+        for fd in fds:
+            os.close(fd)
+        opened.count = 0
+        raise
+    return tuple(fds)
+
+
 cdef class ProcSensor(Sensor):
     """Task states from /proc (csrc/sensors/proc_sensor.h).
 
@@ -179,28 +259,8 @@ cdef class ProcSensor(Sensor):
     def __cinit__(
         self, sources: list[tuple[str, int]], allocations: list[int], rescan_ns: int = 5_000_000
     ) -> None:
-        cdef proc_sensor.sh_proc_source *source
-        if len(sources) > proc_sensor.SH_PROC_MAX_SOURCES:
-            raise ValueError(f"more than {proc_sensor.SH_PROC_MAX_SOURCES} primary groups")
-        if len(allocations) > proc_sensor.SH_PROC_MAX_SOURCES:
-            raise ValueError(f"more than {proc_sensor.SH_PROC_MAX_SOURCES} primaries")
-        for path, primary in sources:
-            if not 0 <= primary < len(allocations):
-                raise ValueError(f"{path}: primary {primary} has no allocation")
-        self.fds = []
         self.proc = <proc_sensor.sh_proc_sensor *> allocate(1, sizeof(proc_sensor.sh_proc_sensor))
-        for path, primary in sources:
-            fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-            self.fds.append(fd)
-            source = &self.proc.sources[self.proc.source_count]
-            source.fd = fd
-            source.directory = os.path.isdir(path)
-            source.primary = primary
-            self.proc.source_count += 1
-        for i, allocation in enumerate(allocations):
-            self.proc.allocations[i] = allocation
-        self.proc.primary_count = len(allocations)
-        self.fds = tuple(self.fds)
+        self.fds = open_sources(&self.proc.sources, sources, allocations)
         self.proc.rescan_ns = rescan_ns
         proc_sensor.sh_proc_sensor_init(self.proc, &self.seam)
 
@@ -211,7 +271,7 @@ cdef class ProcSensor(Sensor):
     def close(self) -> None:
         if self.proc is not NULL:
             proc_sensor.sh_proc_sensor_close(self.proc)
-            self.proc.source_count = 0
+            self.proc.sources.count = 0
         fds, self.fds = self.fds, ()
         for fd in fds or ():
             os.close(fd)
@@ -225,23 +285,22 @@ cdef class ProcSensor(Sensor):
 cdef class StatSensor(Sensor):
     """Idle counters of /proc/stat, for comparison (csrc/sensors/stat_sensor.h).
 
-    ``lend_order`` is the pool in the order its cores are lent; ``allocation`` caps the answer.
+    ``pool`` are the CPUs that count while they are not lent; ``allocation`` caps the answer.
     """
 
     cdef stat_sensor.sh_stat_sensor *stat
     cdef int fd
 
-    def __cinit__(self, lend_order: list[int], elastic_min: int, allocation: int) -> None:
+    def __cinit__(self, pool: Sequence[int], allocation: int) -> None:
         self.fd = -1
-        if len(lend_order) > stat_sensor.SH_STAT_MAX_CPUS:
+        if len(pool) > stat_sensor.SH_STAT_MAX_CPUS:
             raise ValueError(f"more than {stat_sensor.SH_STAT_MAX_CPUS} CPUs")
         self.stat = <stat_sensor.sh_stat_sensor *> allocate(1, sizeof(stat_sensor.sh_stat_sensor))
-        for i, cpu in enumerate(lend_order):
+        for i, cpu in enumerate(pool):
             if not 0 <= cpu < stat_sensor.SH_STAT_MAX_CPUS:
                 raise ValueError(f"CPU {cpu} is beyond what is read of /proc/stat")
-            self.stat.lend_order[i] = cpu
-        self.stat.core_count = len(lend_order)
-        self.stat.elastic_min = elastic_min
+            self.stat.pool[i] = cpu
+        self.stat.core_count = len(pool)
         self.stat.allocation = allocation
         self.fd = os.open("/proc/stat", os.O_RDONLY | os.O_CLOEXEC)
         self.stat.fd = self.fd
@@ -268,31 +327,11 @@ cdef class PerfSensor(Sensor):
     def __cinit__(
         self, sources: list[tuple[str, int]], allocations: list[int], list_ns: int = 100_000_000
     ) -> None:
-        cdef perf_sensor.sh_perf_source *source
         cdef const char *reason = NULL
         cdef int err
-        if len(sources) > perf_sensor.SH_PERF_MAX_SOURCES:
-            raise ValueError(f"more than {perf_sensor.SH_PERF_MAX_SOURCES} primary groups")
-        if len(allocations) > perf_sensor.SH_PERF_MAX_SOURCES:
-            raise ValueError(f"more than {perf_sensor.SH_PERF_MAX_SOURCES} primaries")
-        for path, primary in sources:
-            if not 0 <= primary < len(allocations):
-                raise ValueError(f"{path}: primary {primary} has no allocation")
-        self.fds = []
         self.perf = <perf_sensor.sh_perf_sensor *> allocate(1, sizeof(perf_sensor.sh_perf_sensor))
-        for path, primary in sources:
-            fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-            self.fds.append(fd)
-            source = &self.perf.sources[self.perf.source_count]
-            source.fd = fd
-            source.directory = os.path.isdir(path)
-            source.primary = primary
-            self.perf.source_count += 1
-        for i, allocation in enumerate(allocations):
-            self.perf.allocations[i] = allocation
-        self.perf.primary_count = len(allocations)
+        self.fds = open_sources(&self.perf.sources, sources, allocations)
         self.perf.list_ns = list_ns
-        self.fds = tuple(self.fds)
         with nogil:
             err = perf_sensor.sh_perf_sensor_open(self.perf, &self.seam, &reason)
         if err:
@@ -311,6 +350,15 @@ cdef class PerfSensor(Sensor):
         fds, self.fds = self.fds, ()
         for fd in fds or ():
             os.close(fd)
+
+    @property
+    def wants_visits(self) -> bool:
+        return True
+
+    @property
+    def overruns(self) -> int:
+        """Of a ring."""
+        return self.perf.counts.overruns
 
     def attend(self) -> None:
         """Lists the tasks if it is time to; what fails fails the next reading."""
@@ -354,25 +402,21 @@ cdef class BpfSensor(Sensor):
 
     ``targets`` are (hierarchy, id, index of the primary, or -1 for the elastic side): hierarchy is
     ``v2``, ``cpuset`` or ``cpu`` (the id being the inode of the group's directory) or ``pid``.
-    ``pull`` hooks nothing and looks at the run queues at each reading instead. ``parts`` are those
-    of BPF_PARTS the program shall have; pulling knows demand only. ``lend_order`` are the CPUs in
-    the order they are lent, those of the elastic minimum first. Raises OSError, with what failed as
-    its text, where the kernel or the rights do not allow it.
+    ``parts`` are those of BPF_PARTS the program shall have. ``used_cpus`` are those whose use it
+    looks at all the time, so that it can tell how long each was free. Raises OSError, with what
+    failed as its text, where the kernel or the rights do not allow it.
     """
 
     cdef bpf_sensor.sh_bpf_sensor *bpf
     cdef bint opened
-    cdef rescue.sh_rescue rescuer
 
     def __cinit__(
         self,
         targets: list[tuple[str, int, int]],
         allocations: list[int],
-        pull: bool = False,
         wait_threshold_ns: int = 50_000,
         parts: Collection[str] = BPF_PARTS,
-        lend_order: Sequence[int] = (),
-        elastic_min: int = 0,
+        used_cpus: Sequence[int] = (),
     ) -> None:
         cdef bpf_sensor.sh_bpf_config config
         cdef const char *reason = NULL
@@ -394,17 +438,14 @@ cdef class BpfSensor(Sensor):
         for i, allocation in enumerate(allocations):
             config.allocations[i] = allocation
         config.primary_count = len(allocations)
-        config.pull = pull
         for part in parts:
             config.parts |= _PARTS[part]
         config.wait_threshold_ns = wait_threshold_ns
-        if len(lend_order) > bpf_sensor.SH_BPF_MAX_CPUS:
+        if len(used_cpus) > bpf_sensor.SH_BPF_MAX_CPUS:
             raise ValueError(f"more than {bpf_sensor.SH_BPF_MAX_CPUS} CPUs")
-        for i, cpu in enumerate(lend_order):
-            config.lend_order[i] = cpu
-        config.lendable = len(lend_order)
-        config.elastic_min = elastic_min
-        self.rescuer.stop_fd = -1
+        for i, cpu in enumerate(used_cpus):
+            config.used_cpus[i] = cpu
+        config.used_count = len(used_cpus)
         self.bpf = <bpf_sensor.sh_bpf_sensor *> allocate(1, sizeof(bpf_sensor.sh_bpf_sensor))
         with nogil:
             err = bpf_sensor.sh_bpf_sensor_open(self.bpf, &config, &self.seam, &reason)
@@ -412,69 +453,31 @@ cdef class BpfSensor(Sensor):
             what = (<bytes> reason).decode() if reason is not NULL else "the BPF sensor"
             raise OSError(-err, f"{what}: {os.strerror(-err)}")
         self.opened = True
+        bpf_sensor.sh_bpf_sensor_tells(self.bpf, &self.displacements_seam)
 
     def __dealloc__(self) -> None:
         if self.opened:
-            self.end_rescues()
             bpf_sensor.sh_bpf_sensor_close(self.bpf)
         PyMem_Free(self.bpf)
 
-    def close(self) -> None:
-        self.end_rescues()
-
-    cdef void end_rescues(self):
-        if self.rescuer.threads is not NULL:
-            with nogil:
-                rescue.sh_rescue_stop(&self.rescuer)
-            PyMem_Free(self.rescuer.threads)
-            self.rescuer.threads = NULL
-
-    def rescue(self, cpus: Sequence[int], fifo_priority: int) -> None:
-        """Starts a thread on each of ``cpus`` that ends displacements there (csrc/actuators/rescue.h).
-
-        For an elastic group under cpu.idle. Raises OSError.
-        """
-        cdef int err
-        self.end_rescues()
-        self.rescuer.threads = <rescue.sh_rescue_thread *> allocate(
-            max(1, len(cpus)), sizeof(rescue.sh_rescue_thread)
-        )
-        for i, cpu in enumerate(cpus):
-            self.rescuer.threads[i].cpu = cpu
-        self.rescuer.count = len(cpus)
-        self.rescuer.bpf = self.bpf
-        self.rescuer.fifo_priority = fifo_priority
-        with nogil:
-            err = rescue.sh_rescue_start(&self.rescuer)
-        if err:
-            PyMem_Free(self.rescuer.threads)
-            self.rescuer.threads = NULL
-            raise OSError(-err, os.strerror(-err))
-
-    def follow(self, order: object) -> None:
-        """Has what is lent told by a LendOrder, which holds this sensor and is the loop's; before
-        the loop runs. It must not be held here: a cycle would have the collector clear what C code
-        still uses."""
-        bpf_sensor.sh_bpf_sensor_follow(self.bpf, <sh_lend_order *> <size_t> order.address)
+    @property
+    def tells_waits(self) -> bool:
+        return self.sees_changes
 
     @property
-    def rescues(self) -> int:
-        """How often such a thread has woken for it."""
-        return self.rescuer.rescues
+    def tells_runners(self) -> bool:
+        return self.sees_changes
 
     @property
     def displacements(self) -> int:
-        """How often an elastic task got a CPU that others waited for, while somebody rescues."""
         return bpf_sensor.sh_bpf_sensor_displacements(self.bpf)
 
     def primary_times_ns(self, cpu: int) -> tuple[int, int]:
-        """How long primary tasks have run on ``cpu``, and of that while it was lent."""
         cdef uint64_t total_ns = 0, lent_ns = 0
         bpf_sensor.sh_bpf_sensor_primary_time(self.bpf, cpu, &total_ns, &lent_ns)
         return total_ns, lent_ns
 
     def runner(self, cpu: int) -> str:
-        """Who runs on ``cpu`` now: primary, elastic, other, idle or unknown."""
         cdef uint32_t runner = bpf_sensor.sh_bpf_sensor_runner(self.bpf, cpu)
         return _RUNNERS[min(runner, <uint32_t> bpf_sensor.SH_BPF_PRIMARY)]
 
@@ -510,15 +513,15 @@ cdef class BpfSensor(Sensor):
             raise OSError(-err, os.strerror(-err))
         return dict(pending)
 
-    def resync(self) -> dict[str, int]:
-        """Puts the state right by the run queues and says by how much it was wrong."""
+    def resync(self) -> int:
+        """By the run queues."""
         cdef bpf_sensor.sh_bpf_drift drift
         cdef int err
         with nogil:
             err = bpf_sensor.sh_bpf_sensor_resync(self.bpf, &drift)
         if err:
             raise OSError(-err, os.strerror(-err))
-        return dict(drift)
+        return drift.cpus + abs(drift.busy) + abs(drift.wanting)
 
 
 cdef class BpfWaits:

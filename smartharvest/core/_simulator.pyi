@@ -1,3 +1,4 @@
+from smartharvest.core.plan import Plan
 from smartharvest.core.window import Window
 from smartharvest.lab.simulator.mechanisms import Mechanism
 from smartharvest.lab.simulator.workloads import Primary
@@ -40,18 +41,11 @@ class Simulation:
         loop's errno if it has halted.
         """
 
-    def post(
-        self,
-        at_ns: int,
-        seq: int,
-        primary_cores: int,
-        safe_cores: int,
-        buffer: int = 0,
-        quiet_ns: int | None = None,
-        shared: bool = False,
-    ) -> None:
-        """The plan that answers window ``seq`` reaches the loop at ``at_ns``, after those posted
-        before. OSError with EAGAIN if too many are on their way."""
+    def post(self, at_ns: int, plan: Plan) -> None:
+        """The plan reaches the loop at ``at_ns``, after those posted before.
+
+        Raises OSError with EAGAIN if too many are on their way.
+        """
 
     @property
     def now_ns(self) -> int: ...

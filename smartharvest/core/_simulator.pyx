@@ -13,6 +13,8 @@ from libc.string cimport memset
 from smartharvest.core._c cimport histogram, loop, simulator
 from smartharvest.core._c.memory cimport allocate as memory_of
 
+from smartharvest.core import timeouts
+from smartharvest.core.plan import Plan
 from smartharvest.core.window import Window
 
 _ARRIVALS = {
@@ -89,9 +91,9 @@ cdef class Simulation:
         memset(&config, 0, sizeof(config))
         config.window_ns = window_ns
         config.poll_ns = poll_ns
-        config.plan_ttl_ns = max(4 * window_ns, 100_000_000)
-        config.stale_ns = (
-            max(window_ns * (1 + event_driven), 20 * poll_ns) + mechanism.sleep_ns
+        config.plan_ttl_ns = timeouts.plan_ttl_ns(window_ns)
+        config.stale_ns = mechanism.sleep_ns + timeouts.stale_ns(
+            window_ns, poll_ns, event_driven=event_driven
         )
         config.total = cores
         config.keep_idle = max(1, keep_idle)
@@ -193,21 +195,10 @@ cdef class Simulation:
             return None
         return loop.window_of(Window, &s)
 
-    def post(
-        self,
-        at_ns: int,
-        seq: int,
-        primary_cores: int,
-        safe_cores: int,
-        buffer: int = 0,
-        quiet_ns: int | None = None,
-        shared: bool = False,
-    ) -> None:
-        """The plan that answers window ``seq`` reaches the loop at ``at_ns``."""
-        cdef loop.sh_plan plan = loop.plan_of(
-            seq, primary_cores, safe_cores, buffer, quiet_ns, shared
-        )
-        cdef int err = simulator.sh_sim_run_post(self.run, at_ns, &plan)
+    def post(self, at_ns: int, plan: Plan) -> None:
+        """The plan reaches the loop at ``at_ns``."""
+        cdef loop.sh_plan c_plan = loop.plan_of(plan)
+        cdef int err = simulator.sh_sim_run_post(self.run, at_ns, &c_plan)
         if err:
             raise OSError(-err, os.strerror(-err))
 

@@ -48,8 +48,8 @@ class Charge:
     """Which agent to guard, and how; passed as the arguments of the process."""
 
     journal: str
-    made_tree: str
-    """The root of a made tree; empty on a host."""
+    fake_tree: str
+    """The root of a fake tree; empty on a host."""
     restores: bool
     """After a death: put the originals back, or leave the elastic side its minimum."""
     limits: Limits
@@ -57,14 +57,14 @@ class Charge:
     def arguments(self) -> list[str]:
         limits = self.limits
         numbers = (self.restores, limits.shrink_after, limits.kill_after, limits.arrange_within)
-        return [self.journal, self.made_tree, *(str(int(number)) for number in numbers)]
+        return [self.journal, self.fake_tree, *(str(int(number)) for number in numbers)]
 
     @classmethod
     def parse(cls, arguments: list[str]) -> Charge:
-        journal, made_tree, *numbers = arguments
+        journal, fake_tree, *numbers = arguments
         restores, shrink_after, kill_after, arrange_within = map(int, numbers)
         return cls(
-            journal, made_tree, bool(restores), Limits(shrink_after, kill_after, arrange_within)
+            journal, fake_tree, bool(restores), Limits(shrink_after, kill_after, arrange_within)
         )
 
 
@@ -73,7 +73,7 @@ class GuardianProcess:
 
     def __init__(self, charge: Charge) -> None:
         self._charge = charge
-        self._files = _files(charge.made_tree)
+        self._files = _files(charge.fake_tree)
         journal = read_journal(charge.journal)
         self._pid = journal.pid
         self._pidfd = _open_process(journal.pid, journal.start_time)
@@ -137,8 +137,8 @@ class GuardianProcess:
                 self._starving = True
                 self._page.count_starved()
                 _say(
-                    f"the agent (pid {self._pid}) got no CPU for {silent_ms} ms; its cores are "
-                    "back, and it is not killed"
+                    f"the agent (pid {self._pid}) got no CPU for {silent_ms} ms; "
+                    "its cores are back, it goes on"
                 )
         elif verdict is Verdict.KILL:
             _say(f"the agent (pid {self._pid}) has hung for {silent_ms} ms and was killed")
@@ -205,12 +205,12 @@ class GuardianProcess:
         return int(bool(report.failed or report.damaged))
 
 
-def _files(made_tree: str) -> KernelFiles:
-    if not made_tree:
+def _files(fake_tree: str) -> KernelFiles:
+    if not fake_tree:
         return PosixFiles()
     from smartharvest.host.cgroup.fake_kernel import FakeKernel  # not needed on a host
 
-    return FakeKernel(made_tree)
+    return FakeKernel(fake_tree)
 
 
 def _open_process(pid: int, start_time: int) -> int | None:

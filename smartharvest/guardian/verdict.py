@@ -13,6 +13,7 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from smartharvest.core.timeouts import LEAST_PLAN_TTL_NS, plan_ttl_ns
 from smartharvest.host.journal.shared_page import Phase
 
 BUSY_SHARE = 0.5
@@ -20,6 +21,10 @@ BUSY_SHARE = 0.5
 
 ASLEEP_LOOKS = 4
 """A silent agent hangs if it sleeps at this many looks in a row; a starved one sleeps at some."""
+
+
+WRITING_TAKES_NS = 16_000_000
+"""Time for writing, and for one late look and the next."""
 
 
 class Verdict(enum.Enum):
@@ -38,7 +43,7 @@ class Verdict(enum.Enum):
 class Limits:
     """How long each kind of silence may last, in nanoseconds."""
 
-    shrink_after: int = 84_000_000
+    shrink_after: int = LEAST_PLAN_TTL_NS - WRITING_TAKES_NS
     """Of the polling loop, before its cores are taken back: within 100 ms, even by a late look."""
     kill_after: int = 1_000_000_000
     """Of the loop or the control plane, before the agent is killed."""
@@ -89,13 +94,9 @@ class RunTimes:
         return max((ran - self._began_ns[tid] for tid, ran in ran_ns.items()), default=0)
 
 
-WRITING_TAKES_NS = 16_000_000
-"""Time for writing, and for one late look and the next."""
-
-
 def limits_for(window_ns: int) -> Limits:
     """The limits for a loop that looks at least once a window: as long as it waits for plans."""
-    patience = max(4 * window_ns, Limits.shrink_after + WRITING_TAKES_NS)
+    patience = plan_ttl_ns(window_ns)
     return Limits(
         patience - WRITING_TAKES_NS, 10 * patience, max(Limits.arrange_within, 10 * patience)
     )

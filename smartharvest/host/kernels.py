@@ -1,4 +1,4 @@
-"""What Linux has from which release on, in one place (docs/kernels.md shows the table).
+"""What Linux has from which release on, in one place (docs/reference/kernels.md shows the table).
 
 Nothing is decided by a release where the feature itself can be looked for: releases lie where
 distributions port back. ``told_by`` says how each is found.
@@ -132,7 +132,7 @@ def has(feature: Feature, release: Release | None = None) -> bool:
 
 
 def as_markdown() -> str:
-    """The table in docs/kernels.md."""
+    """The table in docs/reference/kernels.md."""
     lines = ["| what | from Linux | found by | without it |", "|---|---|---|---|"]
     lines += [
         f"| {one.name} | {one.since[0]}.{one.since[1]} | {one.told_by} | {one.without} |"

@@ -47,9 +47,6 @@ class ServiceManager:
     def status(self, status: str) -> None:
         self._send(f"STATUS={status}")
 
-    def stopping(self) -> None:
-        self._send("STOPPING=1")
-
     def beat(self, now_ns: int) -> None:
         """Keeps the watchdog quiet; to be called while all is well, as often as one likes."""
         if self._beat_every_ns and now_ns >= self._next_beat_ns:

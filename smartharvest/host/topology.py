@@ -1,6 +1,6 @@
 """The machine's cores, caches, memory nodes and interrupts, and the order in which cores are lent.
 
-Everything is read from /sys and /proc below a root, so that a made tree can be any machine
+Everything is read from /sys and /proc below a root, so that a fake tree can be any machine
 (Documentation/ABI/testing/sysfs-devices-system-cpu of the kernel names the files). What a kernel or
 a virtual machine does not tell counts as alike: a CPU without siblings is a core of its own,
 without caches it shares those of its node, without nodes there is one.

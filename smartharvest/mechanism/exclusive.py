@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 
+from smartharvest.config.settings import Settings
 from smartharvest.errors import ConfigError, TargetError
+from smartharvest.host.cgroup.tree import CgroupTree, Group
+from smartharvest.host.foreign.writes import ManagedFile
 from smartharvest.host.journal.contents import Minimum
 from smartharvest.host.journal.writer import HostWriter
-from smartharvest.host.target.targets import CgroupTarget, PidTarget
+from smartharvest.host.target.base import Target
 from smartharvest.mechanism.levels import Levels, group_levels, make_room, mask_files
 from smartharvest.placement.capacity import Capacity, PrimaryCpus
-from smartharvest.placement.snapshot import Survey
+from smartharvest.placement.snapshot import Survey, look_at_primaries
 
 
 class PrimarySide:
@@ -25,20 +28,21 @@ class PrimarySide:
 
     def __init__(
         self,
-        targets: Sequence[CgroupTarget | PidTarget],
+        targets: Sequence[Target],
         had: Sequence[PrimaryCpus],
         writer: HostWriter,
         online: Callable[[], Collection[int]],
         *,
         was_arranged: bool = False,
     ) -> None:
+        self._groups: list[Group] = []
         for target in targets:
-            if isinstance(target, PidTarget):
+            if target.group is None:
                 raise ConfigError(
                     f"placement: exclusive needs groups, and {target.spec} is a process; "
                     "use --placement shared"
                 )
-        self._targets = [target for target in targets if isinstance(target, CgroupTarget)]
+            self._groups.append(target.group)
         self._writer = writer
         self._online = online
         self._was_arranged = was_arranged
@@ -64,18 +68,18 @@ class PrimarySide:
                     "lower --max-harvest or --elastic-min, or use --placement shared"
                 )
             if not self._was_arranged:
-                own = next(one.group for one in self._targets if one.group.path == path)
+                own = next(group for group in self._groups if group.path == path)
                 self._writer.adopt_pins(own.tasks(), own.effective_cpus())
             self._writer.adopt(f"{path}/cpuset.cpus")
             if len(family) > 1:
                 make_room(family, self._writer)
         self._was_arranged = True
 
-    def files(self, survey: Survey) -> list[tuple[str, str | None, list[str]]]:
+    def files(self, survey: Survey) -> list[ManagedFile]:
         """``CpusetActuator``'s primary files."""
-        files: list[tuple[str, str | None, list[str]]] = []
-        for target, family in zip(self._targets, self._levels(survey), strict=True):
-            files += mask_files(family, target.group.path, target.group.effective_cpus_file)
+        files: list[ManagedFile] = []
+        for group, family in zip(self._groups, self._levels(survey), strict=True):
+            files += mask_files(family, group.path, group.effective_cpus_file)
         return files
 
     def maximum(self, survey: Survey) -> Minimum:
@@ -86,13 +90,37 @@ class PrimarySide:
         taken = [_taken(survey.capacity, level) for level in range(survey.capacity.max_harvest + 1)]
         return [
             group_levels(
-                target.group.path,
+                group.path,
                 [frozenset(held.cpus) - cpus for cpus in taken],
-                [path for path in survey.primary_groups if _is_below(path, target.group.path)],
+                [path for path in survey.primary_groups if _is_below(path, group.path)],
                 lambda path: self._writer.original_cpus(f"{path}/cpuset.cpus"),
             )
-            for target, held in zip(self._targets, self.held(self._online()), strict=True)
+            for group, held in zip(self._groups, self.held(self._online()), strict=True)
         ]
+
+
+def make_primary_side(
+    settings: Settings,
+    tree: CgroupTree,
+    primaries: Sequence[Target],
+    elastic: Target,
+    writer: HostWriter,
+    had: Sequence[PrimaryCpus] | None = None,
+) -> PrimarySide | None:
+    """The primaries' side of the settings' placement; None with a shared one.
+
+    ``had`` is what an earlier session has found before it took any of it. Raises ConfigError for
+    targets that are no groups.
+    """
+    if settings.placement != "exclusive":
+        return None
+    if elastic.group is None:
+        raise ConfigError(
+            f"placement: exclusive needs an elastic group, and {elastic.spec} is a process; "
+            "use --placement shared"
+        )
+    found = look_at_primaries(primaries, pins=tree.runs_tasks) if had is None else had
+    return PrimarySide(primaries, found, writer, tree.online_cpus, was_arranged=had is not None)
 
 
 def _taken(capacity: Capacity, harvested: int) -> frozenset[int]:

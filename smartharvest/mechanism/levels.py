@@ -6,9 +6,8 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from smartharvest.config.settings import Settings
-from smartharvest.core._lend_order import MAX_CPUS
 from smartharvest.host.cpulist import format_cpulist, parse_cpulist
+from smartharvest.host.foreign.writes import ManagedFile
 from smartharvest.host.journal.writer import HostWriter
 from smartharvest.placement.capacity import Capacity
 
@@ -24,15 +23,6 @@ class Rule(NamedTuple):
 
     def of(self, lent: frozenset[int]) -> frozenset[int]:
         return (self.own & lent) | self.always
-
-
-def can_choose(settings: Settings, capacity: Capacity) -> bool:
-    """Whether cores are to be chosen by their use, and can be swapped for each other."""
-    return (
-        settings.order == "dynamic"
-        and capacity.unit > 0
-        and max(capacity.lendable, default=0) < MAX_CPUS
-    )
 
 
 def group_rules(
@@ -82,7 +72,7 @@ def make_room(family: Mapping[str, Sequence[frozenset[int]]], writer: HostWriter
 
 def mask_files(
     family: Mapping[str, Sequence[frozenset[int]]], path: str, effective_file: str
-) -> list[tuple[str, str | None, list[str]]]:
+) -> list[ManagedFile]:
     """(file, file with the set in force or None, masks): ``CpusetActuator``'s files.
 
     Only the group at ``path`` itself is read back, from ``effective_file``.
@@ -95,3 +85,11 @@ def mask_files(
         )
         for directory, levels in family.items()
     ]
+
+
+def added_cpus(capacity: Capacity) -> list[int]:
+    """For each level the CPU that it has and the one below lacks; -1 if there is none."""
+    first = capacity.elastic_min
+    levels = range(1, capacity.max_shared + 1)
+    # A parked group is on the first core already.
+    return [-1, *(capacity.lendable[first + n - 1] if first + n > 1 else -1 for n in levels)]

@@ -22,11 +22,10 @@ exhausted
     ``busy >= primary_cores`` while something is lent. Placement is shared, so the primary may run
     on lent cores too and ``busy`` may exceed ``primary_cores``.
 lendable
-    The CPUs of the pool that can be lent, in the order they are (``Topology.lend_order``, or with
-    ``--order numbers`` the highest number first); the elastic minimum is the first of them. Never
-    lent are CPUs that some primary thread is pinned to, CPUs that tasks of others are confined to,
-    CPUs set apart at boot, and CPUs that the elastic side's parent group does not have; nor any
-    other thread of such a CPU's core.
+    The CPUs of the pool that can be lent, in the order they are (``Topology.lend_order``); the
+    elastic minimum is the first of them. Never lent are CPUs that some primary thread is pinned to,
+    CPUs that tasks of others are confined to, CPUs set apart at boot, and CPUs that the elastic
+    side's parent group does not have; nor any other thread of such a CPU's core.
 whole
     Where cores have several hardware threads, all of one are lent or none: a number to be lent is
     rounded down to whole cores, towards the primary. (Not in a pool of one core, which could lend
@@ -149,6 +148,10 @@ class Capacity:
         count = self.elastic_min + self.whole_harvest(harvested)
         return tuple(sorted(self.lendable[: max(1, count)]))
 
+    def elastic_sets(self) -> list[tuple[int, ...]]:
+        """``elastic_cpus`` of ``0..max_shared``."""
+        return [self.elastic_cpus(harvested) for harvested in range(self.max_shared + 1)]
+
     def is_parked(self, harvested: int) -> bool:
         """Whether the elastic group then has no core of its own."""
         return self.elastic_min + self.whole_harvest(harvested) == 0
@@ -198,7 +201,7 @@ def plan_capacity(
     if whole and elastic_min and elastic_min not in whole:
         raise ConfigError(
             f"elastic_min: {elastic_min} would split a core of several hardware threads; choose "
-            f"one of 0, {', '.join(map(str, sorted(whole)[:4]))}, or use --order numbers"
+            f"one of 0, {', '.join(map(str, sorted(whole)[:4]))}"
         )
     total = len(pool) - elastic_min
     keep_idle = max(1, keep_idle)

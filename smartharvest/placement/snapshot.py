@@ -6,15 +6,14 @@ import logging
 import os
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from smartharvest.config.settings import Settings
 from smartharvest.errors import TargetVanished
-from smartharvest.host.cgroup.fake_kernel import FakeKernel
-from smartharvest.host.cgroup.tree import CgroupTree, Group
+from smartharvest.host.cgroup.tree import SPLIT, CgroupTree, Group
 from smartharvest.host.process import tasks
-from smartharvest.host.target.targets import CgroupTarget, PidTarget
+from smartharvest.host.target.base import Target
 from smartharvest.host.topology import this_machine
-from smartharvest.mechanism.mechanisms import MAX_SPLITS, SPLIT
 from smartharvest.placement.capacity import Capacity, PrimaryCpus, plan_capacity
 
 _log = logging.getLogger(__name__)
@@ -22,6 +21,18 @@ _log = logging.getLogger(__name__)
 OWN_THREADS = ("sh-loop", "sh-handover", "sh-rescue", "sh-standstill")
 """What agents and benches call theirs that stay on some CPUs (loop.c, handover.c, rescue.c and
 standstill.c)."""
+
+
+class MechanismNeeds(NamedTuple):
+    """What a survey has to heed for the mechanism that is to move the cores."""
+
+    most_sets: int | None = None
+    """It can have so many different sets of elastic CPUs at most; None: any number."""
+    groups_below: bool = False
+    """Whether it looks into the groups below the elastic one in v2 as well."""
+
+
+NO_NEEDS = MechanismNeeds()
 
 
 @dataclass(frozen=True)
@@ -42,10 +53,11 @@ class Survey:
 def survey(
     settings: Settings,
     tree: CgroupTree,
-    primaries: Sequence[CgroupTarget | PidTarget],
-    elastic: CgroupTarget | PidTarget | None,
+    primaries: Sequence[Target],
+    elastic: Target | None,
     followed: Collection[int] = (),
     held: Sequence[PrimaryCpus] = (),
+    needs: MechanismNeeds = NO_NEEDS,
 ) -> Survey:
     """Looks at the targets now. Raises ConfigError or TargetError if nothing can be shared so.
 
@@ -53,14 +65,14 @@ def survey(
     ``followed`` are the processes that an elastic process has started; ``held`` is what primaries
     had before CPUs were taken from their groups, which no longer show it.
     """
-    made_tree = isinstance(tree.files, FakeKernel)
-    primary_cpus = held or look_at_primaries(primaries, pins=elastic is not None and not made_tree)
+    runs_tasks = tree.runs_tasks
+    primary_cpus = held or look_at_primaries(primaries, pins=elastic is not None and runs_tasks)
     sources = [
-        (path, index) for index, primary in enumerate(primaries) for path in _task_lists(primary)
+        (path, index) for index, primary in enumerate(primaries) for path in primary.task_lists()
     ]
     union = frozenset[int]().union(*(primary.cpus for primary in primary_cpus))
     foreign: dict[int, str] = {}
-    if elastic is not None and not made_tree and not settings.lend_shared:
+    if elastic is not None and runs_tasks and not settings.lend_shared:
         foreign = _foreign_cpus(settings.cores or union, [*primaries, elastic], followed)
     for cpu, who in foreign.items():
         _log.debug("CPU %d is not lent: %s is confined to it", cpu, who)
@@ -74,30 +86,28 @@ def survey(
         grantable=None if elastic is None else elastic.grantable_cpus(),
         max_harvest=settings.max_harvest,
         keep_idle=settings.keep_idle,
-        topology=None if made_tree or settings.order == "numbers" else this_machine(online),
+        topology=this_machine(online) if runs_tasks else None,
         shared=settings.placement == "shared",
     )
-    if settings.mechanism == "cpugroups":
-        capacity = capacity.in_steps(MAX_SPLITS)
+    if needs.most_sets is not None:
+        capacity = capacity.in_steps(needs.most_sets)
     numbered = [*enumerate(primaries), *([(-1, elastic)] if elastic is not None else [])]
     kernel_ids = tuple(
-        (*kernel_id, index) for index, target in numbered for kernel_id in _kernel_ids(target)
+        (*kernel_id, index) for index, target in numbered for kernel_id in target.kernel_ids()
     )
     return Survey(
         capacity,
         tuple(sources),
         kernel_ids,
-        _groups_below([elastic], version_2=settings.mechanism == "affinity"),
+        _groups_below([elastic], version_2=needs.groups_below),
         _groups_below(primaries) if held else (),
     )
 
 
-def look_at_primaries(
-    primaries: Sequence[CgroupTarget | PidTarget], *, pins: bool
-) -> list[PrimaryCpus]:
+def look_at_primaries(primaries: Sequence[Target], *, pins: bool) -> list[PrimaryCpus]:
     """What each primary may use now; with ``pins`` also the CPUs that its threads are pinned to.
 
-    Affinities are about this host's CPUs, which are not those of a made tree.
+    Affinities are about this host's CPUs, which are not those of a fake tree.
     """
     found = []
     for primary in primaries:
@@ -107,22 +117,21 @@ def look_at_primaries(
     return found
 
 
-def _groups_below(
-    targets: Sequence[CgroupTarget | PidTarget | None], *, version_2: bool = False
-) -> tuple[str, ...]:
+def _groups_below(targets: Sequence[Target | None], *, version_2: bool = False) -> tuple[str, ...]:
     """The groups below these that have masks (v1), a parent before its children; not our own."""
     return tuple(
         group.path
         for target in targets
-        if isinstance(target, CgroupTarget) and (version_2 or target.group.tree.version == 1)
-        for group in target.group.descendants()
-        if _has_cpus(group) and not os.path.basename(group.path).startswith(SPLIT)
+        for group in (target.groups_below() if target is not None else ())
+        if (version_2 or group.tree.version == 1)
+        and _has_cpus(group)
+        and not os.path.basename(group.path).startswith(SPLIT)
     )
 
 
 def _foreign_cpus(
     pool: Collection[int],
-    targets: Sequence[CgroupTarget | PidTarget],
+    targets: Sequence[Target],
     followed: Collection[int],
 ) -> dict[int, str]:
     """CPUs that strangers are confined to, with one of them.
@@ -135,9 +144,7 @@ def _foreign_cpus(
         ours = set(tasks.process_threads(os.getpid()))
         for target in targets:
             ours.update(target.threads())
-        if isinstance(targets[-1], PidTarget):
-            processes = (*followed, *tasks.descendants(targets[-1].pid, *followed))
-            ours.update(tid for pid in processes for tid in tasks.process_threads(pid))
+        ours.update(targets[-1].started_threads(followed))
         return tasks.foreign_cpus(pool, ours, OWN_THREADS)
 
     found = look()
@@ -147,29 +154,9 @@ def _foreign_cpus(
     return {cpu: who for cpu, who in found.items() if again.get(cpu) == who}
 
 
-def _kernel_ids(target: CgroupTarget | PidTarget) -> list[tuple[str, int]]:
-    """Where and by which numbers the scheduler's data lead to the target."""
-    if isinstance(target, PidTarget):
-        return [("pid", pid) for pid in target.processes()]
-    group = target.group
-    try:
-        # A cgroup's id is the inode of its directory (cgroup_ino() in include/linux/cgroup.h).
-        inode = os.stat(group.path).st_ino
-    except OSError as error:
-        raise TargetVanished(f"{target.spec}: is gone") from error
-    return [("cpuset" if group.tree.version == 1 else "v2", inode)]
-
-
 def _has_cpus(group: Group) -> bool:
     """Whether a v1 group has a mask; a new one has none and holds nothing back."""
     try:
         return group.tree.version == 2 or bool(group.cpus())
     except TargetVanished:
         return False
-
-
-def _task_lists(primary: CgroupTarget | PidTarget) -> list[str]:
-    if isinstance(primary, PidTarget):
-        return [f"/proc/{pid}/task" for pid in primary.processes()]
-    groups = [primary.group, *primary.group.descendants()]
-    return [group.tasks_file for group in groups]

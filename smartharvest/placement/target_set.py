@@ -5,11 +5,16 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 
+from smartharvest.config.settings import Settings
 from smartharvest.errors import RightsError, TargetError, TargetVanished
-from smartharvest.host.cgroup.tree import CgroupTree
-from smartharvest.host.target.patterns import expand, is_pattern
+from smartharvest.host.cgroup.counterparts import make_missing_cpuset
+from smartharvest.host.cgroup.tree import CgroupTree, Group
+from smartharvest.host.journal.writer import HostWriter
+from smartharvest.host.target.apart import check_apart
+from smartharvest.host.target.base import Target
 from smartharvest.host.target.spec import TargetSpec
-from smartharvest.host.target.targets import CgroupTarget, PidTarget, check_apart
+from smartharvest.host.target.targets import expand, is_pattern, resolve_target
+from smartharvest.host.target.virtual_machines import check_idleness_shows
 
 _log = logging.getLogger(__name__)
 
@@ -18,35 +23,42 @@ class Participants:
     """The targets of one session; ``resolve`` finds the one that a name stands for.
 
     ``patterns`` are the primaries' names, of which some may stand for any number of them.
+    ``stop_polling`` has KVM stop the polling that makes idle guests look busy.
     """
 
     def __init__(
         self,
         tree: CgroupTree,
         patterns: Sequence[TargetSpec],
-        resolve: Callable[[TargetSpec], CgroupTarget | PidTarget],
+        resolve: Callable[[TargetSpec], Target],
+        stop_polling: Callable[[str], None] | None = None,
     ) -> None:
         self._tree = tree
         self._patterns = patterns
         self._resolve = resolve
+        self._stop_polling = stop_polling
         self._unusable: set[str] = set()
-        self.primaries: list[CgroupTarget | PidTarget] = []
-        self.elastic: CgroupTarget | PidTarget | None = None
+        self.primaries: list[Target] = []
+        self.elastic: Target | None = None
 
     @property
     def may_change(self) -> bool:
         """Whether primaries may come and go."""
         return any(map(is_pattern, self._patterns))
 
-    def all(self) -> list[CgroupTarget | PidTarget]:
+    def all(self) -> list[Target]:
         """All there are now."""
         return [*self.primaries, *([] if self.elastic is None else [self.elastic])]
+
+    def check_idleness_shows(self) -> None:
+        """Raises TargetError for a primary that is a guest and never looks idle."""
+        check_idleness_shows(self.primaries, stop_polling=self._stop_polling)
 
     def find_primaries(self) -> None:
         """Those there are now. Raises TargetError if one that is no pattern is not."""
         self.primaries = self._present()
 
-    def find_elastic(self, pattern: TargetSpec) -> CgroupTarget | PidTarget:
+    def find_elastic(self, pattern: TargetSpec) -> Target:
         """What the elastic target stands for, which is one group. Raises TargetError."""
         found = expand(pattern, self._tree)
         if len(found) != 1:
@@ -80,7 +92,7 @@ class Participants:
         self.primaries = now
         return True
 
-    def _present(self) -> list[CgroupTarget | PidTarget]:
+    def _present(self) -> list[Target]:
         found = []
         for pattern in self._patterns:
             for spec in expand(pattern, self._tree):
@@ -98,3 +110,43 @@ class Participants:
                 f"{names}: matches nothing that could be a primary; is it running, and called so?"
             )
         return found
+
+
+def open_targets(
+    settings: Settings,
+    tree: CgroupTree,
+    elastic: TargetSpec | None,
+    writer: HostWriter | None = None,
+) -> Participants:
+    """The primaries of ``settings`` and the ``elastic`` target, which are apart from each other.
+
+    With a ``writer`` it makes the cpuset that a v1 group lacks, and stops KVM's polling if the
+    settings say so. Without one it writes nothing, and does without an elastic target that is not
+    there. Raises TargetError.
+    """
+
+    def prepare(group: Group) -> None:
+        if writer is not None:
+            make_missing_cpuset(group, writer)
+
+    def stop_polling(path: str) -> None:
+        assert writer is not None
+        writer.set(path, "0")
+
+    found = Participants(
+        tree,
+        settings.primary,
+        lambda spec: resolve_target(spec, tree, prepare),
+        stop_polling if writer is not None and settings.halt_poll == "off" else None,
+    )
+    found.find_primaries()
+    if elastic is not None:
+        try:
+            found.find_elastic(elastic)
+        except TargetError as error:
+            if writer is not None:
+                raise
+            _log.info("%s; lending to nobody in particular", error)
+    check_apart(found.primaries, found.elastic)
+    found.check_idleness_shows()
+    return found

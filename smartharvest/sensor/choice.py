@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from smartharvest.config.settings import Settings
 from smartharvest.core import _sensors
@@ -12,11 +13,6 @@ from smartharvest.errors import SensorError
 from smartharvest.placement.snapshot import Survey
 
 _log = logging.getLogger(__name__)
-
-RANKING = ("bpf", "perf", "proc")
-"""What ``auto`` tries, best first."""
-
-_LIMITS = {"bpf-pull": "asked for; what its own look displaces from a CPU it does not see there"}
 
 
 @dataclass(frozen=True)
@@ -28,29 +24,73 @@ class Sensing:
     reason: str
 
 
+class Entry(NamedTuple):
+    """One sensor: how it is made, and what has to be known before."""
+
+    make: Callable[[Settings, Survey], _sensors.Sensor]
+    asks_kernel: bool = False
+    """It asks the kernel about groups: which may refuse it, and knows nothing of fake trees."""
+    is_automatic: bool = False
+    """``auto`` tries it."""
+    reason: str = "asked for"
+
+
+def _make_bpf(settings: Settings, survey: Survey) -> _sensors.Sensor:
+    return _sensors.BpfSensor(
+        list(survey.kernel_ids),
+        list(survey.capacity.allocations),
+        wait_threshold_ns=settings.long_term_threshold_ns,
+        used_cpus=survey.capacity.lendable if settings.order == "dynamic" else (),
+    )
+
+
+def _make_perf(_settings: Settings, survey: Survey) -> _sensors.Sensor:
+    return _sensors.PerfSensor(list(survey.sources), list(survey.capacity.allocations))
+
+
+def _make_proc(_settings: Settings, survey: Survey) -> _sensors.Sensor:
+    return _sensors.ProcSensor(list(survey.sources), list(survey.capacity.allocations))
+
+
+def _make_stat(_settings: Settings, survey: Survey) -> _sensors.Sensor:
+    return _sensors.StatSensor(survey.capacity.pool, sum(survey.capacity.allocations))
+
+
+SENSORS = {
+    "bpf": Entry(_make_bpf, asks_kernel=True, is_automatic=True),
+    "perf": Entry(_make_perf, asks_kernel=True, is_automatic=True),
+    "proc": Entry(_make_proc, is_automatic=True),
+    "stat": Entry(_make_stat),
+}
+"""A sensor is C, its binding and an entry here."""
+RANKING = tuple(name for name, entry in SENSORS.items() if entry.is_automatic)
+"""What ``auto`` tries, best first."""
+
+
 def make_sensor(
-    settings: Settings, survey: Survey, *, failed: Collection[str] = (), made_tree: bool = False
+    settings: Settings, survey: Survey, *, failed: Collection[str] = (), fake_tree: bool = False
 ) -> Sensing:
     """The sensor of the settings for the host as surveyed.
 
-    ``auto`` leaves out those that have ``failed`` and, on a made tree, those that ask the kernel
+    ``auto`` leaves out those that have ``failed`` and, on a fake tree, those that ask the kernel
     about groups. Raises SensorError if the one that was asked for does not work here, and OSError
     as the host does.
     """
     if settings.sensor != "auto":
+        entry = SENSORS[settings.sensor]
         try:
-            sensor = _make(settings.sensor, settings, survey)
-            return Sensing(sensor, settings.sensor, _LIMITS.get(settings.sensor, "asked for"))
+            return Sensing(entry.make(settings, survey), settings.sensor, entry.reason)
         except OSError as error:
-            if settings.sensor not in ("bpf", "bpf-pull", "perf"):
+            if not entry.asks_kernel:
                 raise
             raise SensorError(f"sensor {settings.sensor}: {error.strerror}") from error
     why_not = [f"{name} has failed" for name in RANKING if name in failed]
     for name in RANKING:
-        if name in failed or (made_tree and name != "proc"):
+        entry = SENSORS[name]
+        if name in failed or (fake_tree and entry.asks_kernel):
             continue
         try:
-            sensor = _make(name, settings, survey)
+            sensor = entry.make(settings, survey)
         except OSError as error:
             if name == RANKING[-1]:
                 raise
@@ -65,31 +105,8 @@ def resync(sensor: _sensors.Sensor) -> int:
 
     By how much it was wrong, in CPUs and tasks.
     """
-    if not isinstance(sensor, _sensors.BpfSensor):
-        return 0
     try:
-        drift = sensor.resync()
+        return sensor.resync()
     except OSError as error:
         _log.warning("sensor: resynchronising failed: %s", error.strerror)
         return 0
-    return drift["cpus"] + abs(drift["busy"]) + abs(drift["wanting"])
-
-
-def _make(name: str, settings: Settings, survey: Survey) -> _sensors.Sensor:
-    capacity = survey.capacity
-    allocations = list(capacity.allocations)
-    if name == "stat":
-        lend_order = [*capacity.lendable, *sorted(set(capacity.pool) - set(capacity.lendable))]
-        return _sensors.StatSensor(lend_order, capacity.elastic_min, sum(allocations))
-    if name in ("bpf", "bpf-pull"):
-        return _sensors.BpfSensor(
-            list(survey.kernel_ids),
-            allocations,
-            pull=name == "bpf-pull",
-            wait_threshold_ns=settings.long_term_threshold_ns,
-            lend_order=capacity.lendable,
-            elastic_min=capacity.elastic_min,
-        )
-    if name == "perf":
-        return _sensors.PerfSensor(list(survey.sources), allocations)
-    return _sensors.ProcSensor(list(survey.sources), allocations)

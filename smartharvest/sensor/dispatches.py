@@ -1,62 +1,53 @@
-"""Tells a policy that asks for it how the primary's tasks are dispatched, a period at a time."""
+"""Reads how the primary's tasks are dispatched, for a policy that asks for it."""
 
 from __future__ import annotations
 
 import logging
 
-from smartharvest.algorithm.policy.base import (
-    DISPATCHES_PERIOD_NS,
-    Dispatches,
-    DispatchesObserver,
-    Policy,
-)
-from smartharvest.core import _loop, _sensors
+from smartharvest.algorithm.controller import Controller
+from smartharvest.algorithm.policy.base import DISPATCHES_PERIOD_NS, Dispatches
+from smartharvest.core import _loop
+from smartharvest.sensor.waits import DispatchSensor, tells_waits
 
 _log = logging.getLogger(__name__)
 
 
-def judges_waits(policy: Policy) -> bool:
-    """Whether the policy in force asks how the primary's tasks wait, and acts on it."""
-    # A stand-in for one that failed may be one that does not.
-    return isinstance(policy, DispatchesObserver) and getattr(policy, "wants_dispatches", True)
-
-
-class DispatchWatch:
+class DispatchReader:
     """Reads the in-kernel sensor's histograms; no other sensor tells waits and run times."""
 
     def __init__(self) -> None:
         self._before: _Seen | None = None
         self._due_ns = 0
-        self._told = False
+        self._warned = False
 
-    def look(self, policy: Policy, loop: _loop.Loop, now_ns: int) -> None:
-        """Once a period, and only for a policy that observes dispatches."""
+    def read(self, controller: Controller, loop: _loop.Loop, now_ns: int) -> Dispatches | None:
+        """Once a period, and only if the policy asks for dispatches; None otherwise."""
         if now_ns < self._due_ns:
-            return
+            return None
         self._due_ns = now_ns + DISPATCHES_PERIOD_NS
-        if not judges_waits(policy):  # too dear to be asked at every window
-            return
-        assert isinstance(policy, DispatchesObserver)
+        if not controller.wants_dispatches:  # too dear to be asked at every window
+            return None
         sensor = loop.sensor
-        if not isinstance(sensor, _sensors.BpfSensor):
-            if not self._told:
+        if not tells_waits(sensor):
+            if not self._warned:
                 _log.warning(
                     "policy: %s lends nothing without the in-kernel sensor, which tells how long "
                     "tasks wait and run; use --sensor bpf or another --policy",
-                    policy.name,
+                    controller.policy.name,
                 )
-            self._told = True
-            return
+            self._warned = True
+            return None
         seen, before = _Seen(loop, sensor), self._before
-        if before is not None and before.loop is loop:
-            policy.observe_dispatches(seen.since(before, now_ns))
         self._before = seen
+        if before is None or before.loop is not loop:
+            return None
+        return seen.since(before, now_ns)
 
 
 class _Seen:
     """Everything a loop and its sensor have counted up to now."""
 
-    def __init__(self, loop: _loop.Loop, sensor: _sensors.BpfSensor) -> None:
+    def __init__(self, loop: _loop.Loop, sensor: DispatchSensor) -> None:
         self.loop = loop
         self.waits, self.runs = sensor.waits(), sensor.runs()
         self.moves = dict(loop.moves()[0])

@@ -1,13 +1,12 @@
-"""Feeds the long-term safeguard once a period (section 3.4)."""
+"""Reads the primary's dispatch waits once a period, for the long-term safeguard (section 3.4)."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TypeGuard
+from typing import Protocol, TypeGuard
 
-from smartharvest.algorithm.safeguard import LongTermSafeguard
+from smartharvest.algorithm.safeguard import PeriodWaits
 from smartharvest.core import _sensors
 from smartharvest.core.window import Window
 from smartharvest.errors import RightsError, TargetVanished
@@ -16,41 +15,23 @@ from smartharvest.host.process.waits import ThreadWaits, WaitSource, open_wait_s
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class PeriodWaits:
-    """The primary's dispatches in one period.
+class DispatchSensor(Protocol):
+    """A sensor that sees each dispatch."""
 
-    Long ones waited more than the threshold, those still going on included. What the source cannot
-    tell is None.
-    """
+    def waits(self) -> _sensors.BpfWaits: ...
 
-    source: str
-    dispatches: int
-    long_waits: int
-    blamed: int
-    """Long ones that the harvest may have caused: what ``--long-term attributed`` counts."""
-    while_lent: int | None = None
-    """Long ones that began while something was lent, of those that have ended."""
-    after_elastic: int | None = None
-    """Long ones that ended when an elastic task left the CPU."""
-    throttled: int | None = None
-    """Long ones during which the primary's own quota held it back."""
-    pending: int | None = None
-    """Long ones that still go on."""
-    longest_pending_us: float | None = None
-    """The longest of those; of the blamed ones where only they count."""
-    p50_us: float | None = None
-    p99_us: float | None = None
-    max_us: float | None = None
+    def runs(self) -> _sensors.BpfRuns: ...
+
+    def pending(self) -> dict[str, int]: ...
 
 
-def tells_waits(sensor: _sensors.Sensor) -> TypeGuard[_sensors.BpfSensor]:
+def tells_waits(sensor: _sensors.Sensor) -> TypeGuard[DispatchSensor]:
     """Whether the sensor itself sees each wait."""
-    return isinstance(sensor, _sensors.BpfSensor) and sensor.sees_changes
+    return sensor.tells_waits
 
 
-class WaitWatch:
-    """Reads the primary's dispatch waits and has ``long_term`` judge them.
+class WaitReader:
+    """Reads what ``Controller.on_period`` judges.
 
     ``attributed``: only waits that the harvest may have caused count. The in-kernel sensor knows
     which began while something was lent, behind nobody of the primary's own and unthrottled. The
@@ -61,25 +42,27 @@ class WaitWatch:
 
     def __init__(
         self,
-        long_term: LongTermSafeguard,
-        total: int,
         *,
+        total: int,
+        period_ns: int,
+        threshold_ns: int,
         attributed: bool,
         wait_source: str = "auto",
     ) -> None:
-        self._long_term = long_term
         self._total = total
+        self._period_ns = period_ns
+        self._threshold_ns = threshold_ns
         self._attributed = attributed
         self._wanted_source = wait_source
         self._source: WaitSource | None = None
         self._threads: ThreadWaits | None = None
-        self._sensor: _sensors.BpfSensor | None = None
+        self._sensor: DispatchSensor | None = None
         self._earlier: _sensors.BpfWaits | None = None
         self._period_end_ns: int | None = None
         self._demand = 0
         self._lent = False
         self.last: PeriodWaits | None = None
-        """The period judged last."""
+        """The last period that was read."""
         self.unreadable: str | None = None
         """Why no waits can be read."""
 
@@ -94,36 +77,33 @@ class WaitWatch:
             return 0
         return max(0, self._period_end_ns - now_ns)
 
-    def judge(
+    def read(
         self,
         now_ns: int,
         primary_threads: Callable[[], list[int]],
         sensor: _sensors.Sensor,
         harvested: int,
-        *,
-        only_stuck: bool = False,
-    ) -> bool:
-        """Ends the period: reads the waits by the best means there is and judges them.
+    ) -> PeriodWaits | None:
+        """Ends the period and reads its waits by the best means there is.
 
-        ``harvested`` is what is lent now; with ``only_stuck`` the policy judges the waits that end,
-        and what is left to judge is a task that waits on. True if all cores must go back at once.
+        ``harvested`` is what is lent now. None where nothing can be read, or nothing to compare
+        with has been read before.
         """
         self._lent |= harvested > 0
-        self._period_end_ns = now_ns + self._long_term.period_ns
+        self._period_end_ns = now_ns + self._period_ns
         try:
             waits = self._read(primary_threads, sensor)
         except (TargetVanished, OSError):
-            return False  # the loop's sensor meets it too, and halts
+            return None  # the loop's sensor meets it too, and halts
         except RightsError as error:
             if self.unreadable is None:
                 _log.warning("%s; the long-term safeguard cannot judge", error)
             self.unreadable = str(error)
-            return False
+            return None
         self._demand, self._lent = 0, False
-        if waits is None:
-            return False
-        self.last = waits
-        return self._judge(now_ns, waits, only_stuck)
+        if waits is not None:
+            self.last = waits
+        return waits
 
     def _read(
         self, primary_threads: Callable[[], list[int]], sensor: _sensors.Sensor
@@ -132,7 +112,7 @@ class WaitWatch:
             return self._read_bpf(sensor)
         return self._read_threads(primary_threads)
 
-    def _read_bpf(self, sensor: _sensors.BpfSensor) -> PeriodWaits | None:
+    def _read_bpf(self, sensor: DispatchSensor) -> PeriodWaits | None:
         now, earlier = sensor.waits(), self._earlier
         first = sensor is not self._sensor
         self._sensor, self._earlier = sensor, now
@@ -161,7 +141,7 @@ class WaitWatch:
         first = self._threads is None
         if self._source is None or self._threads is None:
             self._source = open_wait_source(self._wanted_source)
-            self._threads = ThreadWaits(self._long_term.wait_threshold_ns, self._source.read)
+            self._threads = ThreadWaits(self._threshold_ns, self._source.read)
             _log.info(
                 "waits: per-thread means from %s (%s)", self._source.name, self._source.reason
             )
@@ -170,24 +150,6 @@ class WaitWatch:
             return None
         blamed = long_waits if self._lent and self._demand < self._total else 0
         return PeriodWaits(self._source.name, dispatches, long_waits, blamed)
-
-    def _judge(self, now_ns: int, waits: PeriodWaits, only_stuck: bool) -> bool:
-        dispatches = waits.dispatches
-        counted = waits.blamed if self._attributed else waits.long_waits
-        longest_ns = int((waits.longest_pending_us or 0) * 1000)
-        if only_stuck:
-            dispatches = counted = int(longest_ns >= self._long_term.stuck_ns)
-        tripped = self._long_term.observe(now_ns, dispatches, counted, longest_ns)
-        if tripped:
-            _log.warning(
-                "long-term safeguard: %d of %d dispatches waited longer than %d us; "
-                "harvesting rests for %g s",
-                counted,
-                dispatches,
-                self._long_term.wait_threshold_ns // 1000,
-                self._long_term.rest_ns / 1e9,
-            )
-        return tripped
 
     def close(self) -> None:
         if self._source is not None:

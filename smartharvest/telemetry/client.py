@@ -58,6 +58,17 @@ def agents(state_dir: str) -> list[str]:
     return sorted({*there, *(_with_suffix(path, SUFFIX) for path in own if is_live(path))})
 
 
+def not_one(state_dir: str, count: int) -> str:
+    """What to do where ``count`` agents run and one is meant."""
+    if not count:
+        return (
+            f"No agent is running (state directory {state_dir}); start one, or give its --state-dir"
+        )
+    return (
+        f"{count} agents run in {state_dir}; choose one with --pid (smartharvest status lists them)"
+    )
+
+
 def lives(path: str) -> bool:
     """Whether the agent with the socket at ``path``, now or soon, is alive."""
     return is_live(_with_suffix(path, ".journal"))

@@ -11,17 +11,15 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from smartharvest import __version__
-from smartharvest.algorithm.algorithm1 import Agent, Decision
-from smartharvest.algorithm.policy.fallback import explanation, fallback_steps
+from smartharvest.algorithm.controller import Controller
+from smartharvest.algorithm.safeguard import PeriodWaits
 from smartharvest.config.settings import Settings
-from smartharvest.core import _actuators, _loop, _sensors
-from smartharvest.core._lend_order import LendOrder
-from smartharvest.core.window import Window
+from smartharvest.core import _loop, _sensors
 from smartharvest.host.cpulist import format_cpulist
 from smartharvest.placement.snapshot import Survey
 from smartharvest.sensor.check import SensorCheck
 from smartharvest.sensor.choice import Sensing
-from smartharvest.sensor.waits import PeriodWaits, tells_waits
+from smartharvest.sensor.waits import tells_waits
 from smartharvest.telemetry.audit import AuditLog
 from smartharvest.telemetry.histogram import Histogram, histogram
 
@@ -34,7 +32,7 @@ class AgentState:
 
     settings: Settings
     survey: Survey
-    agent: Agent
+    controller: Controller
     loop: _loop.Loop
     counters: Mapping[str, int]
     """Of all loops of this run (csrc/loop/loop.h, struct sh_counters)."""
@@ -42,19 +40,14 @@ class AgentState:
     failed_sensors: frozenset[str]
     drift: int
     check: SensorCheck
-    answered: tuple[Window, Decision] | None
-    """The last window and what was decided on it."""
     waits: PeriodWaits | None
     waits_unreadable: str | None
-    resting: str | None
-    """Why nothing is lent, if the host or the guardian is the reason."""
     primary_on_lent_ns: int
     """How long primary tasks have run on lent cores; 0 where the in-kernel sensor is missing."""
     give_backs: Mapping[str, int]
     """Reason -> how often a safety check took the cores back."""
     seconds: float
     cpu_seconds: float
-    lessons: int
     births: Mapping[str, Any] | None
     generation: int
     """How often a new program has replaced the agent's."""
@@ -65,12 +58,13 @@ class AgentState:
 def describe(state: AgentState) -> dict[str, Any]:
     """A JSON document. Keys are added, never renamed; cores are cores of the pool beyond the
     elastic minimum unless said otherwise, means are over the time since the start."""
-    loop, agent, n = state.loop, state.agent, state.counters
+    loop, controller, n = state.loop, state.controller, state.counters
+    long_term = controller.long_term
     capacity = state.survey.capacity
     polled_ns = max(1, n["polled_ns"])
-    window, decision = state.answered or (None, None)
+    window, decision = controller.last or (None, None)
     now_ns = _loop.monotonic_ns()
-    order: LendOrder | None = getattr(loop.actuator, "order", None)
+    order = loop.actuator.order
     return {
         "version": __version__,
         "pid": os.getpid(),
@@ -99,26 +93,18 @@ def describe(state: AgentState) -> dict[str, Any]:
             "blind": state.check.blind,
             "checks": state.check.checks,
             "blind_checks": state.check.blind_checks,
-            "overruns": (
-                loop.sensor.counts["overruns"]
-                if isinstance(loop.sensor, _sensors.PerfSensor)
-                else 0
-            ),
+            "overruns": loop.sensor.overruns,
         },
         "policy": {
-            "name": agent.policy.name,
-            "label": agent.label_kind,
-            "lessons": state.lessons,
-            "fallbacks": fallback_steps(agent.policy),
-            "explanation": explanation(agent.policy),
+            "name": controller.policy.name,
+            "label": controller.label_kind,
+            "lessons": controller.lessons,
+            "fallbacks": controller.fallbacks,
+            "explanation": controller.explanation,
         },
         "mechanism": {
-            "name": (
-                "affinity"
-                if isinstance(loop.actuator, _actuators.AffinityActuator)
-                else state.settings.mechanism
-            ),
-            "writes": getattr(loop.actuator, "writes", 0),
+            "name": "affinity" if loop.actuator.moves_threads else state.settings.mechanism,
+            "writes": loop.actuator.writes,
         },
         "primary_on_lent_cores": state.primary_on_lent_ns / polled_ns,
         "harvested": {
@@ -140,11 +126,11 @@ def describe(state: AgentState) -> dict[str, Any]:
         "decision": asdict(decision) if decision else None,
         "safeguards": {
             "short_term": n["short_safeguards"],
-            "long_term": agent.long_term.trips if agent.long_term else 0,
-            "resting_s": agent.long_term.rest_left_ns(now_ns) / 1e9 if agent.long_term else 0.0,
+            "long_term": long_term.trips if long_term else 0,
+            "resting_s": long_term.rest_left_ns(now_ns) / 1e9 if long_term else 0.0,
             "plans_expired": n["plans_expired"],
             "stale_windows": n["stale_windows"],
-            "lends_nothing_because": state.resting,
+            "lends_nothing_because": controller.inhibited.reason,
             "give_backs": dict(state.give_backs),
         },
         "waits": {
@@ -183,7 +169,7 @@ def cpus_by_runner(sensor: _sensors.Sensor, pool: Iterable[int]) -> dict[str, st
 
     None if the sensor does not see it.
     """
-    if not isinstance(sensor, _sensors.BpfSensor) or not sensor.sees_changes:
+    if not sensor.tells_runners:
         return None
     found: dict[str, list[int]] = {}
     for cpu in pool:

@@ -14,12 +14,12 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
-from smartharvest.agent import session as session_module
-from smartharvest.agent.session import Session
+from smartharvest.agent import loop_builder
+from smartharvest.agent.supervisor import Supervisor
 from smartharvest.algorithm.safeguard import AggressiveSafeguard, ShortTermSafeguard
 from smartharvest.config.settings import Settings
 from smartharvest.core import _actuators, _sensors
@@ -27,7 +27,7 @@ from smartharvest.core.window import Window
 from smartharvest.errors import SmartHarvestError
 from smartharvest.host.cgroup import tree as cgroup
 from smartharvest.host.cgroup.kernel_files import KernelFiles
-from smartharvest.mechanism import mechanisms
+from smartharvest.mechanism import choice, cpugroups
 from smartharvest.sensor.choice import Sensing
 
 Kind = Literal[
@@ -114,7 +114,7 @@ class Striker:
     """Counts the agent's changes of host and journal, and strikes at the one of the fault."""
 
     def __init__(self, fault: Fault, board: Blackboard) -> None:
-        self.session: Session | None = None
+        self.session: Supervisor | None = None
         self._fault = fault
         self._board = board
         self.count = 0
@@ -131,7 +131,8 @@ class Striker:
         return result
 
     def _strike(self, where: str) -> None:
-        keeper = self.session.keeper if self.session else None
+        undo = self.session.arrangement.undo if self.session else None
+        keeper = undo.guardian if undo else None
         before = {"kill both": signal.SIGKILL, "kill beside a stopped guardian": signal.SIGSTOP}
         if keeper is not None and self._fault.kind in before:
             os.kill(keeper.pid, before[self._fault.kind])
@@ -176,7 +177,7 @@ def start_agent(settings: Settings, fault: Fault, board: Blackboard, seed: int, 
 
 
 def _run_agent(settings: Settings, striker: Striker, seed: int) -> int:
-    session = Session(settings)
+    session = Supervisor(settings)
     striker.session = session
     signal.signal(signal.SIGTERM, lambda *_: session.stop())
     _put_around(cgroup, "files_for", striker.hook)
@@ -190,11 +191,11 @@ def _run_agent(settings: Settings, striker: Striker, seed: int) -> int:
     )
 
     module: Any
-    for module in (_actuators, mechanisms):
+    for module in (_actuators, cpugroups):
         _count_writes(module, session)
-    # The tasks that a campaign's made tree names are its own.
-    module = mechanisms
-    module.FakeKernel = type(None)
+    # The tasks that a campaign's fake tree names are its own.
+    affinity = replace(choice.MECHANISMS["affinity"], on_fake_trees=True)
+    choice.MECHANISMS["affinity"] = affinity
     numbers = random.Random(seed)
     if settings.order == "dynamic" and settings.cgroup_root is not None:
         _sense_at_random(numbers)
@@ -203,16 +204,18 @@ def _run_agent(settings: Settings, striker: Striker, seed: int) -> int:
         session.run(
             Restless(session.capacity.total, numbers),
             seconds=RUN_S / 2 if hands_over else RUN_S,
-            finished=partial(session.hand_over, restarting=False) if hands_over else _nothing,
+            finished=partial(session.rearrange, settings, keeps_arranged=True)
+            if hands_over
+            else _nothing,
         )
-    if session.bequest is not None:
-        session = striker.session = Session(settings, session.bequest)
+    if session.left is not None:
+        session = striker.session = Supervisor(settings, session.left)
         with session:
             session.run(Restless(session.capacity.total, numbers), seconds=RUN_S / 2)
     return 0
 
 
-def _count_writes(module: Any, session: Session) -> None:
+def _count_writes(module: Any, session: Supervisor) -> None:
     """The loop's writes go through the counted files as well, on a host too."""
     for name in ("CpusetActuator", "CpuGroupsActuator"):
         real = getattr(module, name, None)
@@ -222,17 +225,17 @@ def _count_writes(module: Any, session: Session) -> None:
         class Counted(real):  # type: ignore[misc, valid-type]
             def __new__(cls, *args: Any, **options: Any) -> Any:
                 return super().__new__(
-                    cls, *args, **{**options, "kernel_files": session.tree.files}
+                    cls, *args, **{**options, "kernel_files": session.arrangement.tree.files}
                 )
 
         setattr(module, name, Counted)
 
 
 def _sense_at_random(numbers: random.Random) -> None:
-    """Nobody runs on a made tree: who uses which core is rolled anew with every decision."""
+    """Nobody runs on a fake tree: who uses which core is rolled anew with every decision."""
     sensor = _sensors.FakeSensor(core_count=_MADE_CORES)
-    module: Any = session_module
-    module.make_sensor = lambda *_, **__: Sensing(sensor, "fake", "a made tree")
+    module: Any = loop_builder
+    module.make_sensor = lambda *_, **__: Sensing(sensor, "fake", "a fake tree")
     policy_class: Any = Restless
     predict = policy_class.predict
 

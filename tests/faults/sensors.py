@@ -14,14 +14,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from smartharvest.host.process.cpu_usage import ReadCharge, charge_of
-from smartharvest.host.target.spec import parse_target
-from smartharvest.host.target.targets import resolve_target
+from smartharvest.host.target.targets import parse_target, resolve_target
 from tests.commands import as_command
 from tests.integration.hosts import Host
 from tests.integration.processes import Processes
 
 HERE = Path(__file__).parent
-SENSORS = ("bpf", "bpf-pull", "perf", "proc")
+SENSORS = ("bpf", "perf", "proc")
 LOADS = {
     "10,000 processes a second": (HERE.parent / "integration" / "churn.c", "10000"),
     "30 threads": (HERE / "crowd.c", "30"),

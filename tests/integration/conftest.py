@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from smartharvest.agent.reexec import SIGNALS
-from smartharvest.host.process import tasks
-from tests.integration.hosts import Host
+from tests.integration.hosts import Host, need_a_free_cpu
 from tests.integration.processes import Processes
 from tests.integration.worlds import World, make_world
 
@@ -48,9 +47,7 @@ def quiet_world(tmp_path: Path, version: int) -> World:
 @pytest.fixture
 def host(processes: Processes, tmp_path: Path) -> Iterator[Host]:
     made = Host(processes, tmp_path / "state")
-    online = made.tree.online_cpus()
-    if len(online) < 2 or set(tasks.foreign_cpus(online, ())) >= online:
-        pytest.skip("needs a CPU that nobody else is confined to, and another one")
+    need_a_free_cpu(made.tree)
     try:
         made.populate()
         yield made

@@ -12,6 +12,7 @@ import pytest
 
 from smartharvest.host.cgroup.tree import CgroupTree, Group
 from smartharvest.host.cpulist import parse_cpulist
+from smartharvest.host.process import tasks
 from tests.commands import LONGEST_S
 from tests.integration.processes import Processes
 
@@ -21,6 +22,13 @@ WATCHED = (
     *("tasks", "cgroup.threads"),
 )
 _numbers = itertools.count(1)
+
+
+def need_a_free_cpu(tree: CgroupTree) -> None:
+    """Skips the test where others are confined to every CPU, so that none could be lent."""
+    online = tree.online_cpus()
+    if len(online) < 2 or set(tasks.foreign_cpus(online, ())) >= online:
+        pytest.skip("needs a CPU that nobody else is confined to, and another one")
 
 
 class Host:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from smartharvest.lab.demo.parent import die_with
+from smartharvest.host.process.parent import die_with
 from tests.commands import LONGEST_S
 from tests.integration.processes import wait_until
 

@@ -10,9 +10,9 @@ from collections.abc import Callable
 
 import pytest
 
+from smartharvest.agent.lifecycle import run_agent
 from smartharvest.agent.report import Report
-from smartharvest.agent.session import Session
-from smartharvest.agent.supervisor import harvest
+from smartharvest.agent.supervisor import Supervisor
 from smartharvest.algorithm.algorithm1 import Decision
 from smartharvest.algorithm.safeguard import AggressiveSafeguard, ShortTermSafeguard
 from smartharvest.config.settings import Settings
@@ -122,7 +122,7 @@ class Script:
 
 
 def run_until(
-    session: Session,
+    session: Supervisor,
     policy: Script,
     done: Callable[[Window, Decision], bool],
     longest_s: float = 10.0,
@@ -136,7 +136,7 @@ def run_until(
             finished = True
             session.stop()
 
-    report = session.run(policy, seconds=longest_s, observe=observe)
+    report = session.run(policy, seconds=longest_s, observe=observe).report
     assert finished, "the run ended before what was waited for"
     return report
 
@@ -157,7 +157,7 @@ class Harvest:
             if step(window):
                 os.kill(os.getpid(), signal.SIGTERM)
 
-        harvest(self.settings, lambda: self.settings, observe)
+        run_agent(self.settings, lambda: self.settings, observe)
 
 
 def after(windows: int) -> Callable[[Window, Decision], bool]:

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands import smartharvest
+from tests.commands import smartharvest_here
 from tests.integration.processes import Processes
-from tests.integration.worlds import World, make_world
+from tests.integration.worlds import EITHER, World, make_world
+
+pytestmark = pytest.mark.timing
 
 ONE_SPINS = "2-7"
 """What eight CPUs and a buffer of one leave the batch while one primary thread spins."""
@@ -32,6 +34,7 @@ def test_the_batch_gets_what_the_plan_says_and_everything_back_at_the_end(
     assert world.journals() == []
 
 
+@EITHER
 def test_a_configuration_file_does_what_flags_do_and_flags_win(
     quiet_world: World, processes: Processes, tmp_path: Path
 ) -> None:
@@ -49,6 +52,7 @@ def test_a_configuration_file_does_what_flags_do_and_flags_win(
     assert agent.send(signal.SIGTERM).code == 0
 
 
+@EITHER
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_it_with_everything_put_back(
     world: World, processes: Processes, number: signal.Signals
@@ -69,16 +73,17 @@ def test_after_a_kill_restore_puts_everything_back_once(world: World, processes:
     agent.wait_until(lambda: world.mask() == ONE_SPINS)
     assert agent.send(signal.SIGKILL).code == -signal.SIGKILL
     assert world.files() != before
-    first = smartharvest("restore", *world.arguments)
+    first = smartharvest_here("restore", *world.arguments)
     assert first.code == 0
     assert f"put back: {world.elastic.cpus_file}: 2-7 -> 0-7\n" in first.out
     assert world.files() == before
     assert world.journals() == []
-    second = smartharvest("restore", *world.arguments)
+    second = smartharvest_here("restore", *world.arguments)
     assert (second.code, second.out, second.err) == (0, "nothing to restore\n", "")
     assert world.files() == before
 
 
+@EITHER
 def test_the_next_agent_puts_back_what_a_killed_one_left(
     world: World, processes: Processes
 ) -> None:
@@ -86,16 +91,17 @@ def test_the_next_agent_puts_back_what_a_killed_one_left(
     killed = processes.agent(*world.arguments, *world.targets, *BUFFER, ALONE)
     killed.wait_until(lambda: world.mask() == ONE_SPINS)
     killed.send(signal.SIGKILL)
-    outcome = smartharvest("agent", *world.arguments, *world.targets, "--duration", "100ms")
+    outcome = smartharvest_here("agent", *world.arguments, *world.targets, "--duration", "100ms")
     assert outcome.code == 0
-    assert "an earlier agent did not end well; put back:" in outcome.err
+    assert "An earlier agent did not end well; restored:" in outcome.err
     assert world.files() == before
 
 
+@EITHER
 def test_restore_leaves_a_running_agent_alone(world: World, processes: Processes) -> None:
     agent = processes.agent(*world.arguments, *world.targets, *BUFFER)
     agent.wait_until(lambda: world.mask() == ONE_SPINS)
-    outcome = smartharvest("restore", *world.arguments)
+    outcome = smartharvest_here("restore", *world.arguments)
     assert outcome.code == 0
     assert outcome.out == (
         f"left alone: the agent with pid {agent.pid} is running; end it with kill {agent.pid}\n"
@@ -104,16 +110,18 @@ def test_restore_leaves_a_running_agent_alone(world: World, processes: Processes
     assert agent.send(signal.SIGTERM).code == 0
 
 
+@EITHER
 def test_a_second_agent_on_the_same_groups_is_refused(world: World, processes: Processes) -> None:
     first = processes.agent(*world.arguments, *world.targets, *BUFFER)
     first.wait_until(lambda: world.mask() == ONE_SPINS)
-    second = smartharvest("agent", *world.arguments, *world.targets, "--duration", "100ms")
+    second = smartharvest_here("agent", *world.arguments, *world.targets, "--duration", "100ms")
     assert second.code == 8
     assert f"the agent with pid {first.pid} already manages" in second.failure
     assert world.idle() == "1"
     assert first.send(signal.SIGTERM).code == 0
 
 
+@EITHER
 def test_agents_on_other_groups_work_side_by_side(world: World, processes: Processes) -> None:
     world.add_group("shop", "0-7")
     world.add_group("queue", "0-7")
@@ -121,7 +129,7 @@ def test_agents_on_other_groups_work_side_by_side(world: World, processes: Proce
     first = processes.agent(*world.arguments, *world.targets, *BUFFER)
     first.wait_until(lambda: world.mask() == ONE_SPINS)
     others = ("--primary", "cgroup:shop", "--elastic", "cgroup:queue")
-    assert smartharvest("agent", *world.arguments, *others, "--duration", "100ms").code == 0
+    assert smartharvest_here("agent", *world.arguments, *others, "--duration", "100ms").code == 0
     assert first.send(signal.SIGTERM).code == 0
     assert world.files() == before
 
@@ -132,7 +140,7 @@ def test_agents_on_other_groups_work_side_by_side(world: World, processes: Proce
 def test_every_policy_runs_and_restores(tmp_path: Path, policy: str) -> None:
     world = make_world(tmp_path, 1)
     before = world.files()
-    outcome = smartharvest(
+    outcome = smartharvest_here(
         "agent", *world.arguments, *world.targets, "--duration", "200ms", "--policy", policy
     )
     assert outcome.code == 0, outcome.err
@@ -140,6 +148,7 @@ def test_every_policy_runs_and_restores(tmp_path: Path, policy: str) -> None:
     assert world.files() == before
 
 
+@EITHER
 def test_no_harvest_lends_nothing(quiet_world: World, processes: Processes) -> None:
     agent = processes.agent(
         *quiet_world.arguments, *quiet_world.targets, "--policy", "no-harvest", "--json"
@@ -182,6 +191,7 @@ def test_without_a_minimum_the_batch_is_frozen_while_nothing_is_lent(
     assert quiet_world.files() == before
 
 
+@EITHER
 def test_a_frozen_batch_is_thawed_after_a_kill(quiet_world: World, processes: Processes) -> None:
     before = quiet_world.files()
     freezer = ("--elastic-min", "0", "--park", "freeze", "--policy", "no-harvest")
@@ -190,10 +200,11 @@ def test_a_frozen_batch_is_thawed_after_a_kill(quiet_world: World, processes: Pr
     assert freeze_file is not None
     agent.wait_until(lambda: quiet_world.kernel.read(freeze_file) in ("FROZEN\n", "1\n"))
     agent.send(signal.SIGKILL)
-    assert smartharvest("restore", *quiet_world.arguments).code == 0
+    assert smartharvest_here("restore", *quiet_world.arguments).code == 0
     assert quiet_world.files() == before
 
 
+@EITHER
 @pytest.mark.parametrize("target", ["web", "batch"])
 def test_a_group_that_vanishes_ends_it_and_the_rest_is_put_back(
     world: World, processes: Processes, target: str

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from smartharvest.agent.session import Session
+from smartharvest.agent.supervisor import Supervisor
 from smartharvest.config.settings import Settings
 from smartharvest.host.cgroup.tree import Group
 from smartharvest.host.target.spec import TargetSpec
@@ -42,7 +42,7 @@ def test_idle_stands_where_the_subtrees_part(
     world = make_world(tmp_path, version)
     settings = nested(world, processes.asleep())
     before = world.files()
-    with Session(settings):
+    with Supervisor(settings):
         assert idle(world.tree.group("batch.slice")) == "1"
         assert idle(world.tree.group("batch.slice/job")) == "1"
         assert idle(world.tree.group("web.slice")) == "0"
@@ -56,7 +56,7 @@ def test_a_slice_that_holds_others_is_left_alone(
     settings = nested(world, processes.asleep())
     stranger = processes.asleep()
     world.add_group("batch.slice/other", "0-7", (stranger,))
-    with Session(settings):
+    with Supervisor(settings):
         assert idle(world.tree.group("batch.slice")) == "0"
         assert idle(world.tree.group("batch.slice/job")) == "1"
     assert f"also holds task {stranger}" in caplog.text
@@ -72,6 +72,6 @@ def test_before_5_15_the_smallest_weight_takes_its_place(
     weight_file = world.elastic.weight_file
     assert weight_file is not None
     before = world.files()
-    with Session(settings_for(world)):
+    with Supervisor(settings_for(world)):
         assert world.kernel.read(weight_file).strip() == {1: "2", 2: "1"}[version]
     assert world.files() == before

@@ -12,7 +12,9 @@ from smartharvest.core.window import Window
 from tests.commands import smartharvest_here
 from tests.integration.processes import Processes
 from tests.integration.sessions import Harvest
-from tests.integration.worlds import World, make_world
+from tests.integration.worlds import EITHER, World, make_world
+
+pytestmark = pytest.mark.timing
 
 PODS = ("--primary", "cgroup:web-*", "--elastic", "cgroup:batch")
 BUFFER = ("--policy", "fixed-buffer:1")
@@ -26,6 +28,7 @@ def journaled(world: World) -> str:
     return "".join(path.read_text() for path in world.state_dir.glob("*.journal"))
 
 
+@EITHER
 def test_one_that_appears_is_watched(quiet_world: World, processes: Processes) -> None:
     world = quiet_world
     world.add_group("web-1")
@@ -36,6 +39,7 @@ def test_one_that_appears_is_watched(quiet_world: World, processes: Processes) -
     assert agent.send(signal.SIGTERM).code == 0
 
 
+@EITHER
 def test_with_all_of_them_gone_nothing_is_lent_until_one_comes(
     quiet_world: World, processes: Processes
 ) -> None:
@@ -92,6 +96,7 @@ def test_one_that_was_made_just_before_the_end_has_the_whole_mask_too(
         assert world.mask(group) == "0-7"
 
 
+@EITHER
 def test_the_elastic_target_is_one_group(quiet_world: World, processes: Processes) -> None:
     quiet_world.add_group("batch2")
     outcome = processes.agent(

@@ -13,7 +13,7 @@ from smartharvest.agent.elastic_vm import ElasticVm
 from smartharvest.errors import ConfigError, TargetError
 from smartharvest.host.process import tasks
 from smartharvest.host.target.qmp import read_vcpus
-from tests.commands import as_command, smartharvest
+from tests.commands import as_command, smartharvest_here
 from tests.integration.hosts import Host
 from tests.integration.processes import Processes, RunningAgent, wait_until
 
@@ -36,7 +36,7 @@ def test_the_format_of_an_image_is_read_from_it(tmp_path: Path) -> None:
 
 
 def test_a_name_that_is_no_name_is_refused(tmp_path: Path) -> None:
-    outcome = smartharvest("elastic-vm", "--name", "../x", str(tmp_path))
+    outcome = smartharvest_here("elastic-vm", "--name", "../x", str(tmp_path))
     assert outcome.code == 2
     assert outcome.failure.startswith("--name: '../x' is no name")
 
@@ -49,6 +49,7 @@ def listens(path: str) -> bool:
         return False
 
 
+@pytest.mark.timing
 @pytest.mark.root
 @pytest.mark.skipif(not shutil.which("qemu-system-x86_64"), reason="needs qemu-system-x86_64")
 def test_it_has_all_cpus_and_a_group_that_is_lent_cores_and_goes_with_it(

@@ -7,13 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from smartharvest.agent.session import Session
+from smartharvest.agent.supervisor import Supervisor
 from smartharvest.errors import ConfigError, TargetError, WriteRefused
 from smartharvest.host.cpulist import parse_cpulist
 from smartharvest.host.target.spec import TargetSpec
 from tests.integration.processes import Processes
 from tests.integration.sessions import Change, Script, after, run_until, settings_for, watch
 from tests.integration.worlds import World, make_world
+
+pytestmark = pytest.mark.timing
 
 
 def cpus(world: World, group: str) -> frozenset[int]:
@@ -26,7 +28,7 @@ def test_the_sets_are_disjoint_and_together_the_pool(
     world = make_world(tmp_path, version)
     before = world.files()
     watch(world, monkeypatch)
-    with Session(settings_for(world, placement="exclusive")) as session:
+    with Supervisor(settings_for(world, placement="exclusive")) as session:
 
         def apart(_window: object, _decision: object) -> bool:
             return (world.mask("web"), world.mask("batch")) == ("0-2", "3-7")
@@ -42,7 +44,7 @@ def test_at_every_write_the_primary_has_its_share_and_no_core_is_nobodys(
     kernel = watch(world, monkeypatch)
     states: list[tuple[frozenset[int], frozenset[int]]] = []
     kernel.before_change = lambda _change: states.append((cpus(world, "web"), cpus(world, "batch")))
-    with Session(settings_for(world, placement="exclusive")) as session:
+    with Supervisor(settings_for(world, placement="exclusive")) as session:
         states.clear()
         run_until(session, Script(7, 2, 4, 6, 3), after(25))
     assert len(states) > 10
@@ -60,7 +62,7 @@ def test_a_refusal_anywhere_leaves_the_host_as_it_was(
     kernel = watch(world, monkeypatch)
     kernel.refused, kernel.error = refused, errno.EINVAL
     try:
-        with Session(settings_for(world, placement="exclusive")) as session:
+        with Supervisor(settings_for(world, placement="exclusive")) as session:
             run_until(session, Script(7, 3), after(10))
     except WriteRefused:
         pass
@@ -84,7 +86,7 @@ def test_groups_below_the_primary_follow_it_and_come_back(
             assert cpus(world, child) <= cpus(world, "web")
 
     kernel.before_change = check
-    with Session(settings_for(world, placement="exclusive")) as session:
+    with Supervisor(settings_for(world, placement="exclusive")) as session:
         run_until(session, Script(7, 3), after(12))
     assert checked
     assert world.files() == before
@@ -100,7 +102,7 @@ def test_a_primary_that_would_be_left_without_a_cpu_is_refused(
     both = (TargetSpec("cgroup", "web"), TargetSpec("cgroup", "db"))
     settings = settings_for(world, placement="exclusive", primary=both)
     with pytest.raises(TargetError, match=r"db: lending 6 cores would leave it no CPU"):
-        Session(settings).__enter__()
+        Supervisor(settings).__enter__()
     assert world.files() == before
 
 
@@ -108,4 +110,4 @@ def test_processes_cannot_be_placed_exclusively(quiet_world: World, processes: P
     process = TargetSpec("pid", str(processes.asleep()))
     for side in ({"primary": (process,)}, {"elastic": process}):
         with pytest.raises(ConfigError, match=r"placement: exclusive needs"):
-            Session(settings_for(quiet_world, placement="exclusive", **side)).__enter__()
+            Supervisor(settings_for(quiet_world, placement="exclusive", **side)).__enter__()

@@ -10,8 +10,10 @@ import pytest
 
 from tests.commands import LONGEST_S
 
-KILLS = 12
-FEWER_KILLS = 5
+pytestmark = pytest.mark.timing
+
+KILLS = 8
+FEWER_KILLS = 3
 
 
 def _campaign(where: str, kills: int = KILLS, *ways: str) -> dict[str, object]:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from smartharvest.agent import host_watch
-from smartharvest.agent.session import Session
+from smartharvest.agent.supervisor import Supervisor
 from smartharvest.algorithm.algorithm1 import Decision
 from smartharvest.core.window import Window
 from smartharvest.host.cpulist import format_cpulist
@@ -27,7 +27,10 @@ from tests.integration.worlds import make_world
 FIRST = {ALLOWED[0]}
 BOTH = FIRST | LAST
 
-pytestmark = pytest.mark.skipif(len(ALLOWED) < 2, reason="needs two CPUs")
+pytestmark = [
+    pytest.mark.timing,
+    pytest.mark.skipif(len(ALLOWED) < 2, reason="needs two CPUs"),
+]
 
 
 @pytest.fixture(autouse=True)
@@ -44,10 +47,10 @@ def program(processes: Processes) -> subprocess.Popen[str]:
     return process
 
 
-def session_for(tmp_path: Path, elastic: int) -> Session:
+def session_for(tmp_path: Path, elastic: int) -> Supervisor:
     """On a made tree; one CPU is the elastic side's for good, the other can be lent."""
     world = make_world(tmp_path, 1, cpus=format_cpulist(sorted(BOTH)))
-    return Session(settings_for(world, elastic=TargetSpec("pid", str(elastic)), elastic_min=1))
+    return Supervisor(settings_for(world, elastic=TargetSpec("pid", str(elastic)), elastic_min=1))
 
 
 def once(when: Callable[[], bool], act: Callable[[], object]) -> Callable[[Window, Decision], bool]:
@@ -106,7 +109,7 @@ def test_whoever_pins_a_thread_of_a_group_that_is_moved_by_affinity_is_made_way_
     host: Host,
 ) -> None:
     before = host.files()
-    session = Session(settings_of(host, guardian=False, mechanism="affinity", lend_shared=True))
+    session = Supervisor(settings_of(host, guardian=False, mechanism="affinity", lend_shared=True))
     total = len(host.tree.online_cpus())
     confined: list[frozenset[int]] = []
 

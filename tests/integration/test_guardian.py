@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 
 from smartharvest.host.process import tasks
-from tests.commands import LONGEST_S, as_command, smartharvest
+from tests.commands import LONGEST_S, as_command, smartharvest_here
 from tests.integration.processes import Processes, RunningAgent, wait_until
-from tests.integration.worlds import World
+from tests.integration.worlds import EITHER, World
+
+pytestmark = pytest.mark.timing
 
 BUFFER = ("--policy", "fixed-buffer:1")
 ONE_SPINS = "2-7"
@@ -32,7 +34,7 @@ def guardian_of(agent: RunningAgent) -> int:
     return max(map(int, children), default=0)
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT])
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV])
 def test_whatever_kills_the_agent_everything_comes_back(
     world: World, processes: Processes, number: signal.Signals
 ) -> None:
@@ -62,6 +64,7 @@ def test_a_stopped_agent_loses_its_cores_is_killed_and_everything_comes_back(
     assert world.journals() == []
 
 
+@EITHER
 def test_an_agent_that_comes_to_in_time_goes_on(world: World, agent: RunningAgent) -> None:
     os.kill(agent.pid, signal.SIGSTOP)
     wait_until(lambda: world.mask() == MINIMUM)
@@ -71,6 +74,7 @@ def test_an_agent_that_comes_to_in_time_goes_on(world: World, agent: RunningAgen
     assert outcome.code == 0, outcome.err
 
 
+@EITHER
 def test_the_elastic_side_can_be_left_its_minimum(world: World, processes: Processes) -> None:
     before = world.files()
     agent = processes.agent(*world.arguments, *world.targets, *BUFFER, "--on-death", "minimum")
@@ -78,10 +82,11 @@ def test_the_elastic_side_can_be_left_its_minimum(world: World, processes: Proce
     outcome = agent.send(signal.SIGKILL)
     assert "keeps its minimum until smartharvest restore" in outcome.err
     assert (world.mask(), world.idle()) == (MINIMUM, "1")
-    assert smartharvest("restore", *world.arguments).code == 0
+    assert smartharvest_here("restore", *world.arguments).code == 0
     assert world.files() == before
 
 
+@EITHER
 def test_the_guardian_outlives_the_agents_process_group(world: World, processes: Processes) -> None:
     before = world.files()
     leader = processes.start(
@@ -94,16 +99,16 @@ def test_the_guardian_outlives_the_agents_process_group(world: World, processes:
     assert world.journals() == []
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
-def test_the_guardian_does_not_end_before_its_agent(
-    world: World, agent: RunningAgent, number: signal.Signals
-) -> None:
-    os.kill(guardian_of(agent), number)
+@EITHER
+def test_the_guardian_does_not_end_before_its_agent(world: World, agent: RunningAgent) -> None:
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        os.kill(guardian_of(agent), number)
     time.sleep(0.05)
     agent.send(signal.SIGKILL)
     assert world.journals() == []
 
 
+@EITHER
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
 def test_without_its_guardian_the_agent_lends_nothing_until_there_is_another(
     world: World, agent: RunningAgent, number: signal.Signals
@@ -118,6 +123,7 @@ def test_without_its_guardian_the_agent_lends_nothing_until_there_is_another(
     assert "no guardian watches the agent; nothing is lent until that changes" in outcome.err
 
 
+@EITHER
 def test_a_stopped_guardian_does_not_keep_restore_from_its_work(
     world: World, processes: Processes
 ) -> None:
@@ -128,7 +134,7 @@ def test_a_stopped_guardian_does_not_keep_restore_from_its_work(
     os.kill(guardian, signal.SIGSTOP)
     os.kill(agent.pid, signal.SIGKILL)
     wait_until(lambda: not tasks.alive(agent.pid))
-    assert smartharvest("restore", *world.arguments).code == 0
+    assert smartharvest_here("restore", *world.arguments).code == 0
     assert world.files() == before
     os.kill(guardian, signal.SIGCONT)
     agent.outcome()
@@ -136,6 +142,7 @@ def test_a_stopped_guardian_does_not_keep_restore_from_its_work(
     assert world.journals() == []
 
 
+@EITHER
 def test_the_guardian_goes_with_an_agent_that_ends_well(world: World, agent: RunningAgent) -> None:
     guardian = guardian_of(agent)
     assert agent.send(signal.SIGTERM).code == 0

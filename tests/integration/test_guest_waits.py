@@ -15,6 +15,7 @@ from smartharvest.host.target.qmp import read_vcpus
 from tests.integration.processes import Processes, wait_until
 
 pytestmark = [
+    pytest.mark.timing,
     pytest.mark.root,
     pytest.mark.slow,
     pytest.mark.skipif(not shutil.which("qemu-system-x86_64"), reason="needs qemu-system-x86_64"),

@@ -14,7 +14,7 @@ from tests.integration.hosts import Host, is_confined
 from tests.integration.processes import Processes, RunningAgent
 from tests.integration.test_handing_over import children_of
 
-pytestmark = pytest.mark.root
+pytestmark = [pytest.mark.timing, pytest.mark.root]
 BUFFER = ("--policy", "fixed-buffer:1", "--elastic-min", "0")
 
 
@@ -63,7 +63,7 @@ def test_a_process_stays_confined_through_a_restart(host: Host, processes: Proce
     worker = processes.asleep()
     everywhere = os.sched_getaffinity(worker)
     targets = ("--primary", f"pid:{host.spinner}", "--elastic", f"pid:{worker}")
-    agent = processes.agent(*host.state, *targets, *BUFFER)
+    agent = processes.agent(*host.state, *targets, *BUFFER, "--sensor", "proc")
 
     def confined() -> bool:
         return os.sched_getaffinity(worker) < everywhere

@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 
 from smartharvest.agent import host_watch
-from smartharvest.agent.session import Session
+from smartharvest.agent.supervisor import Supervisor
 from smartharvest.algorithm.algorithm1 import Decision
 from smartharvest.core.window import Window
 from tests.integration.processes import Processes
 from tests.integration.sessions import Harvest, Script, run_until, settings_for, watch
 from tests.integration.worlds import World, make_world
+
+pytestmark = pytest.mark.timing
 
 MACHINE = {1: ("cpuset/cpuset.cpus", "cpuset/cpuset.effective_cpus"), 2: ("cpuset.cpus.effective",)}
 
@@ -88,7 +90,7 @@ def test_chosen_cores_that_are_offline_are_done_without(quiet_world: World) -> N
 def test_with_too_few_cpus_left_the_agent_waits_for_more(
     tmp_path: Path, processes: Processes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("smartharvest.agent.supervisor.CPUS_MAY_COME_BACK_S", 0.1)
+    monkeypatch.setattr("smartharvest.agent.lifecycle.CPUS_MAY_COME_BACK_S", 0.1)
     world = make_world(tmp_path, 2, primary=(processes.asleep(),), elastic=(processes.asleep(),))
     before = world.files()
     harvesting = Harvest(world, cores=frozenset({4, 5, 6, 7}), elastic_min=2)
@@ -122,6 +124,6 @@ def test_a_cpu_outside_the_pool_is_nobodys_matter(
             set_online(quiet_world, "0-6")
         return len(windows) > 20
 
-    with Session(settings_for(quiet_world, cores=frozenset(range(7)))) as session:
+    with Supervisor(settings_for(quiet_world, cores=frozenset(range(7)))) as session:
         run_until(session, Script(3, total=6), take_it_and_go_on)
     assert quiet_world.mask() == {1: "0-6", 2: "0-7"}[quiet_world.tree.version]

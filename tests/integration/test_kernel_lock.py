@@ -1,6 +1,6 @@
 """A batch of the idle class that is off its CPU amid a write keeps the lock of the file.
 
-docs/operations.md tells what to do about it; ``python -m bench.kernel_lock`` measures it.
+What to do about it: docs/how-to/share-no-locks.md. ``python -m bench.kernel_lock`` measures it.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ import pytest
 
 from smartharvest.host.process import tasks
 from tests.integration.processes import Processes, wait_until
+
+pytestmark = pytest.mark.timing
 
 WHOLE_BYTES = 256 << 20
 """Of the batch's one write: a tenth of a second of a CPU, and far more of a share in one."""

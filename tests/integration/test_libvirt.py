@@ -19,6 +19,7 @@ from tests.integration.libvirt_daemon import Daemon, missing
 from tests.integration.processes import Processes, times_without_primaries
 
 pytestmark = [
+    pytest.mark.timing,
     pytest.mark.root,
     pytest.mark.slow,
     pytest.mark.skipif(bool(missing()), reason=f"needs {', '.join(missing())}"),

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from smartharvest.agent.session import Session
+from smartharvest.agent.supervisor import Supervisor
 from smartharvest.algorithm.algorithm1 import Decision
 from smartharvest.core.window import Window
 from smartharvest.host.process.waits import ReadWaits, ThreadWaits
@@ -15,6 +15,8 @@ from smartharvest.sensor import waits as wait_watch
 from tests.integration.processes import Processes, wait_until
 from tests.integration.sessions import Script, after, run_until, settings_for, watch
 from tests.integration.worlds import World
+
+pytestmark = pytest.mark.timing
 
 QUICK = {"long_term_period_ns": 20_000_000, "long_term_rest_ns": 100_000_000}
 
@@ -47,7 +49,7 @@ def test_long_waits_stop_the_harvest_for_the_rest_and_then_it_goes_on(
         told = [reason for reason in reasons if reason != "stale window"]
         return told[-3:] == ["predicted", "long-term safeguard", "predicted"]
 
-    with Session(settings_for(quiet_world, long_term="attributed", **QUICK)) as session:
+    with Supervisor(settings_for(quiet_world, long_term="attributed", **QUICK)) as session:
         report = run_until(session, Script(3), rested)
     assert report.long_safeguards >= 1
 
@@ -64,7 +66,7 @@ def test_a_trip_gives_the_cores_back_before_the_window_ends(
         return len(seen) == 2
 
     settings = settings_for(quiet_world, long_term="attributed", window_ns=400_000_000, **QUICK)
-    with Session(settings) as session:
+    with Supervisor(settings) as session:
         run_until(session, Script(3), twice)
     assert seen[0] == (7, 3)
     assert seen[1][0] == 7  # the primary had all again when the next window ended
@@ -84,7 +86,7 @@ def test_the_learner_sees_every_window_of_a_rest(
             resting.append(decision.seq)
         return len(resting) == 5
 
-    with Session(settings_for(quiet_world, long_term="attributed", **QUICK)) as session:
+    with Supervisor(settings_for(quiet_world, long_term="attributed", **QUICK)) as session:
         run_until(session, policy, enough)
     assert set(resting) <= set(learned)
 
@@ -94,7 +96,7 @@ def test_waits_are_not_held_against_an_agent_that_lends_nothing_or_does_not_judg
     quiet_world: World, monkeypatch: pytest.MonkeyPatch, primary_cores: int, long_term: str
 ) -> None:
     watch(quiet_world, monkeypatch)
-    with Session(settings_for(quiet_world, long_term=long_term, **QUICK)) as session:
+    with Supervisor(settings_for(quiet_world, long_term=long_term, **QUICK)) as session:
         report = run_until(session, Script(primary_cores), after(20))
     assert report.long_safeguards == 0
 
@@ -107,7 +109,7 @@ def test_the_papers_safeguard_counts_all_waits(
     def tripped(_window: Window, decision: Decision) -> bool:
         return decision.reason == "long-term safeguard"
 
-    with Session(settings_for(quiet_world, long_term="paper", **QUICK)) as session:
+    with Supervisor(settings_for(quiet_world, long_term="paper", **QUICK)) as session:
         report = run_until(session, Script(7), tripped)
     assert report.long_safeguards == 1
 
@@ -124,7 +126,7 @@ def test_its_numbers_are_those_of_the_settings(
     quiet_world: World, monkeypatch: pytest.MonkeyPatch, more: dict[str, object]
 ) -> None:
     watch(quiet_world, monkeypatch)
-    with Session(settings_for(quiet_world, long_term="paper", **{**QUICK, **more})) as session:
+    with Supervisor(settings_for(quiet_world, long_term="paper", **{**QUICK, **more})) as session:
         report = run_until(session, Script(3), after(20))
     assert report.long_safeguards == 0
 

@@ -9,16 +9,18 @@ from dataclasses import replace
 
 import pytest
 
-from smartharvest.agent.session import Session
+from smartharvest.agent.supervisor import Supervisor
 from smartharvest.algorithm.algorithm1 import Decision
 from smartharvest.core.window import Window
 from smartharvest.errors import ConfigError, TargetError
 from smartharvest.host.target.spec import TargetSpec
-from tests.commands import smartharvest
+from tests.commands import smartharvest_here
 from tests.integration.hosts import Host
 from tests.integration.processes import Processes, wait_until
 from tests.integration.sessions import Script, after, run_until, settings_for
 from tests.integration.worlds import World
+
+pytestmark = pytest.mark.timing
 
 
 def splits_of(world: World) -> dict[str, str]:
@@ -45,7 +47,7 @@ def test_the_tasks_are_in_the_group_of_the_split_and_come_back(world: World) -> 
     settings = settings_for(world, mechanism="cpugroups", primary=(TargetSpec("cgroup", "quiet"),))
     world.add_group("quiet")
     before = world.files()
-    with Session(settings) as session:
+    with Supervisor(settings) as session:
         run_until(session, Script(5), there)
         assert splits_of(world)["smartharvest-split-3"] == "5-7"
         assert len(splits_of(world)) == 1 + session.capacity.max_shared
@@ -68,14 +70,14 @@ def test_who_joins_the_elastic_group_comes_along(world: World, processes: Proces
         outer = world.kernel.read(world.elastic.tasks_file).split()
         return late in inside and str(late) not in outer
 
-    with Session(settings) as session:
+    with Supervisor(settings) as session:
         run_until(session, Script(5), come_along)
     assert str(late) in world.kernel.read(world.elastic.tasks_file).split()
 
 
 def test_many_cores_change_hands_in_steps(quiet_world: World) -> None:
     settings = settings_for(quiet_world, mechanism="cpugroups", elastic_min=0)
-    with Session(settings) as session:
+    with Supervisor(settings) as session:
         coarse = session.capacity.in_steps(4)
     assert len({coarse.elastic_cpus(n) for n in range(coarse.max_harvest + 1)}) <= 4
     assert coarse.max_harvest == 6  # of 7, in steps of three
@@ -92,20 +94,22 @@ def test_what_cannot_be_is_refused_with_nothing_changed(quiet_world: World) -> N
         ({"mechanism": "affinity"}, "needs a real host"),
     ):
         with pytest.raises(ConfigError, match=why):
-            Session(replace(settings, **wrong)).__enter__()  # type: ignore[arg-type]
+            Supervisor(replace(settings, **wrong)).__enter__()  # type: ignore[arg-type]
     assert world.files() == before
     world.kernel.mkdir(f"{world.elastic.path}/job")
     with pytest.raises(TargetError, match="has groups below it, such as job"):
-        Session(settings).__enter__()
+        Supervisor(settings).__enter__()
 
 
 def test_groups_of_splits_do_not_make_the_loop_start_anew(world: World) -> None:
-    with Session(settings_for(world, mechanism="cpugroups")) as session:
-        assert session.look() == session.survey
+    with Supervisor(settings_for(world, mechanism="cpugroups")) as session:
+        assert session.arrangement.poll() == session.arrangement.snapshot
         run_until(session, Script(5), after(3))
 
 
 # --- on this host ---------------------------------------------------------------------------------
+
+PLAIN = ("--sensor", "proc")
 
 
 def _free(pid: int) -> bool:
@@ -116,7 +120,7 @@ def _free(pid: int) -> bool:
 @pytest.mark.root
 def test_affinities_are_narrowed_and_the_cpuset_is_not(host: Host, processes: Processes) -> None:
     before = host.files()
-    agent = processes.agent(*host.state, *host.targets, "--mechanism", "affinity")
+    agent = processes.agent(*host.state, *host.targets, *PLAIN, "--mechanism", "affinity")
     agent.wait_until(lambda: len(os.sched_getaffinity(host.worker)) == 1)
     assert host.tree.files.read(host.batch.cpus_file) in map(bytes.decode, before.values())
     late = host.place(processes.spinning(), host.batch)
@@ -131,10 +135,12 @@ def test_affinities_come_back_after_a_kill(host: Host, processes: Processes) -> 
     last = max(host.tree.online_cpus())
     own = host.place(processes.spinning(), host.batch)
     os.sched_setaffinity(own, {last})
-    agent = processes.agent(*host.state, *host.targets, "--mechanism", "affinity", "--no-guardian")
+    agent = processes.agent(
+        *host.state, *host.targets, *PLAIN, "--mechanism", "affinity", "--no-guardian"
+    )
     agent.wait_until(lambda: len(os.sched_getaffinity(host.worker)) == 1)
     agent.send(signal.SIGKILL)
-    outcome = smartharvest("restore", *host.state)
+    outcome = smartharvest_here("restore", *host.state)
     assert outcome.code == 0, outcome.err
     assert _free(host.worker)
     assert os.sched_getaffinity(own) == {last}
@@ -142,7 +148,7 @@ def test_affinities_come_back_after_a_kill(host: Host, processes: Processes) -> 
 
 @pytest.mark.root
 def test_a_thread_that_was_free_follows_its_cpuset_again(host: Host, processes: Processes) -> None:
-    agent = processes.agent(*host.state, *host.targets, "--mechanism", "affinity")
+    agent = processes.agent(*host.state, *host.targets, *PLAIN, "--mechanism", "affinity")
     agent.wait_until(lambda: len(os.sched_getaffinity(host.worker)) == 1)
     agent.send(signal.SIGTERM)
     everything = host.tree.files.read(host.batch.cpus_file)
@@ -162,11 +168,13 @@ def test_tasks_are_moved_between_groups_and_the_groups_are_removed(
         found = re.search(r"/smartharvest-split-(\d+)$", text, re.MULTILINE)
         return found[1] if found else ""
 
-    agent = processes.agent(*host.state, *host.targets, "--mechanism", "cpugroups", "--no-guardian")
+    agent = processes.agent(
+        *host.state, *host.targets, *PLAIN, "--mechanism", "cpugroups", "--no-guardian"
+    )
     agent.wait_until(lambda: where() != "")
     assert len(os.sched_getaffinity(host.worker)) == int(where())
     agent.send(signal.SIGKILL)
-    outcome = smartharvest("restore", *host.state)
+    outcome = smartharvest_here("restore", *host.state)
     assert outcome.code == 0, outcome.err
     assert where() == ""
     assert host.files() == before

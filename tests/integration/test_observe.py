@@ -38,23 +38,16 @@ def sleeps(pid: int) -> bool:
         return file.read().startswith(f"{pid} (sleep) S ")
 
 
-ATTEMPTS = {"bpf": 1, "bpf-pull": 20, "perf": 1, "proc": 1}
-"""Who pulls on the CPU where the task ran has displaced it and sees nobody: on a small machine that
-others load as well, a whole second may be so."""
-
-
+@pytest.mark.timing
 @pytest.mark.root
-@pytest.mark.parametrize("sensor", list(ATTEMPTS))
+@pytest.mark.parametrize("sensor", ["bpf", "perf", "proc"])
 def test_a_busy_process_is_seen_and_a_sleeping_one_is_not(
     sensor: str, processes: Processes
 ) -> None:
-    if sensor.startswith("bpf"):
+    if sensor == "bpf":
         need_bpf()
     spinner = processes.spinning()
-    for _ in range(ATTEMPTS[sensor]):
-        busy = observe("--primary", f"pid:{spinner}", "--sensor", sensor)
-        if busy["peak_busy"]:
-            break
+    busy = observe("--primary", f"pid:{spinner}", "--sensor", sensor)
     sleeper = processes.asleep()
     wait_until(lambda: sleeps(sleeper))
     idle = observe("--primary", f"pid:{sleeper}", "--sensor", sensor)

@@ -6,21 +6,20 @@ import os
 import signal
 import subprocess
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pytest
 
-from smartharvest.agent.session import Session
+from smartharvest.agent.supervisor import Supervisor
 from smartharvest.algorithm.algorithm1 import Decision
 from smartharvest.core.window import Window
-from smartharvest.host.foreign.writer_trace import FileEventTrace, KernelTrace, WriterTrace
+from smartharvest.host.foreign.writer_trace import FileEventTrace
 from smartharvest.host.foreign.writes import ForeignWrite
 from tests.integration.hosts import Host
 from tests.integration.processes import Processes
 from tests.integration.sessions import Script, run_until
 from tests.integration.test_sensor_faults import settings_of
 
-pytestmark = pytest.mark.root
+pytestmark = [pytest.mark.timing, pytest.mark.root]
 
 
 def write_and_stay(processes: Processes, path: str) -> int:
@@ -36,10 +35,10 @@ def write_and_end(path: str) -> int:
         return shell.pid
 
 
-@pytest.fixture(params=[KernelTrace, FileEventTrace])
-def trace(request: pytest.FixtureRequest) -> Iterator[WriterTrace]:
+@pytest.fixture
+def trace() -> Iterator[FileEventTrace]:
     try:
-        made: WriterTrace = request.param()
+        made = FileEventTrace()
     except OSError as error:
         pytest.skip(f"not here: {error.strerror}")
     yield made
@@ -47,7 +46,7 @@ def trace(request: pytest.FixtureRequest) -> Iterator[WriterTrace]:
 
 
 def test_a_writer_that_lives_is_named_with_its_process_id(
-    host: Host, trace: WriterTrace, processes: Processes
+    host: Host, trace: FileEventTrace, processes: Processes
 ) -> None:
     path = host.batch.cpus_file
     trace.watch([path])
@@ -58,7 +57,7 @@ def test_a_writer_that_lives_is_named_with_its_process_id(
 
 
 def test_a_writer_that_has_ended_is_told_at_least_by_its_process_id(
-    host: Host, trace: WriterTrace
+    host: Host, trace: FileEventTrace
 ) -> None:
     path = host.batch.cpus_file
     trace.watch([path])
@@ -66,13 +65,10 @@ def test_a_writer_that_has_ended_is_told_at_least_by_its_process_id(
     told = trace.writer(path)
     assert told is not None
     assert f"(pid {pid})" in told
-    if isinstance(trace, KernelTrace):
-        assert told.startswith("sh (")
-        assert f"(pid {os.getpid()})" in told  # who started it
 
 
 def test_own_writes_and_those_to_other_groups_are_nobody_elses(
-    host: Host, trace: WriterTrace
+    host: Host, trace: FileEventTrace
 ) -> None:
     path = host.batch.cpus_file
     trace.watch([path])
@@ -81,7 +77,7 @@ def test_own_writes_and_those_to_other_groups_are_nobody_elses(
     assert trace.writer(path) is None
 
 
-def step_aside(host: Host, processes: Processes, *, trace: bool) -> tuple[str, int]:
+def step_aside(host: Host, processes: Processes) -> tuple[str, int]:
     """What an agent says whose elastic mask a shell has written; the shell's process id."""
     os.kill(host.spinner, signal.SIGSTOP)
     path, writers = host.batch.cpus_file, list[int]()
@@ -91,7 +87,7 @@ def step_aside(host: Host, processes: Processes, *, trace: bool) -> tuple[str, i
             writers.append(write_and_stay(processes, path))
         return False
 
-    session = Session(replace(settings_of(host, guardian=False), trace_writers=trace))
+    session = Supervisor(settings_of(host, guardian=False))
     total = len(host.tree.online_cpus())
     with pytest.raises(ForeignWrite) as caught, session:
         run_until(session, Script(total - 1, total=total), interfere)
@@ -101,17 +97,7 @@ def step_aside(host: Host, processes: Processes, *, trace: bool) -> tuple[str, i
 def test_a_foreign_shell_that_writes_the_elastic_mask_is_named_by_the_agent(
     host: Host, processes: Processes
 ) -> None:
-    told, writer = step_aside(host, processes, trace=True)
+    told, writer = step_aside(host, processes)
     if "last: " not in told:
         pytest.skip("this kernel tells nobody who writes a file")
     assert f"last: sh (pid {writer})" in told
-
-
-def test_an_agent_that_is_not_to_trace_writers_steps_aside_all_the_same_and_asks_nobody(
-    host: Host, processes: Processes, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for kind in (KernelTrace, FileEventTrace):
-        monkeypatch.setattr(kind, "__init__", lambda _self: pytest.fail("traces"))
-    told, _ = step_aside(host, processes, trace=False)
-    assert "somebody else writes this group" in told
-    assert "last: " not in told

@@ -18,7 +18,7 @@ from tests.integration.outsiders import detach_links, disable_perf_events
 from tests.integration.processes import Processes, need_bpf
 from tests.integration.test_sensor_faults import start, status
 
-pytestmark = pytest.mark.root
+pytestmark = [pytest.mark.timing, pytest.mark.root]
 
 
 def test_a_perf_sensor_whose_events_are_switched_off_starts_anew_and_lends_again(

@@ -16,14 +16,17 @@ from smartharvest.host.journal.confinement import confine
 from smartharvest.host.journal.contents import AffinityEntry
 from smartharvest.host.process import tasks
 from smartharvest.telemetry.client import ask
-from tests.commands import smartharvest
+from tests.commands import smartharvest_here
 from tests.integration.processes import Processes, wait_for_sockets, wait_until
-from tests.integration.worlds import World, make_world
+from tests.integration.worlds import EITHER, World, make_world
 
 ALLOWED = sorted(os.sched_getaffinity(0))
 LAST = {ALLOWED[-1]}
 
-pytestmark = pytest.mark.skipif(len(ALLOWED) < 2, reason="needs two CPUs")
+pytestmark = [
+    pytest.mark.timing,
+    pytest.mark.skipif(len(ALLOWED) < 2, reason="needs two CPUs"),
+]
 
 THREADED = """
 import sys, threading
@@ -63,6 +66,7 @@ def _affinities(process: subprocess.Popen[str]) -> list[set[int]]:
     return [os.sched_getaffinity(int(tid)) for tid in os.listdir(f"/proc/{process.pid}/task")]
 
 
+@EITHER
 def test_threads_are_confined_and_freed_those_born_meanwhile_too(
     host_world: World, victim: subprocess.Popen[str], processes: Processes
 ) -> None:
@@ -135,6 +139,7 @@ class Parent:
         return [os.sched_getaffinity(pid) for pid in (self.pid, *self.children)]
 
 
+@EITHER
 @pytest.mark.root
 @pytest.mark.parametrize("how_it_ends", [signal.SIGTERM, signal.SIGKILL])
 def test_what_an_elastic_process_starts_is_moved_along_and_given_back(
@@ -161,12 +166,13 @@ def test_what_an_elastic_process_starts_is_moved_along_and_given_back(
     assert parent.affinities() == [LAST] * 5
     agent.send(how_it_ends)
     if how_it_ends == signal.SIGKILL:
-        assert smartharvest("restore", *host_world.arguments).code == 0
+        assert smartharvest_here("restore", *host_world.arguments).code == 0
     both = {ALLOWED[0], ALLOWED[-1]}
     assert parent.affinities() == [both, LAST, both, both, both]
     assert host_world.journals() == []
 
 
+@EITHER
 def test_threads_are_freed_after_a_kill(
     host_world: World, victim: subprocess.Popen[str], processes: Processes
 ) -> None:
@@ -179,11 +185,11 @@ def test_threads_are_freed_after_a_kill(
     _one_more_thread(victim)
     agent.send(signal.SIGKILL)
     assert _affinities(victim) == [LAST] * 3
-    outcome = smartharvest("restore", *host_world.arguments)
+    outcome = smartharvest_here("restore", *host_world.arguments)
     assert outcome.code == 0
     assert outcome.out.count("put back: affinity of thread") == 3
     assert _affinities(victim) == [{ALLOWED[0], ALLOWED[-1]}] * 3
-    assert smartharvest("restore", *host_world.arguments).out == "nothing to restore\n"
+    assert smartharvest_here("restore", *host_world.arguments).out == "nothing to restore\n"
 
 
 def test_a_process_is_never_moved_between_groups(
@@ -201,6 +207,7 @@ def test_a_process_is_never_moved_between_groups(
     assert agent.send(signal.SIGTERM).code == 0
 
 
+@EITHER
 def test_an_elastic_process_that_ends_ends_the_agent(
     host_world: World, victim: subprocess.Popen[str], processes: Processes
 ) -> None:
@@ -217,6 +224,7 @@ def test_an_elastic_process_that_ends_ends_the_agent(
     assert host_world.journals() == []
 
 
+@EITHER
 def test_a_primary_process_is_sensed(host_world: World, processes: Processes) -> None:
     spinning = processes.spinning()
     before = host_world.files()
@@ -232,6 +240,7 @@ def test_a_primary_process_is_sensed(host_world: World, processes: Processes) ->
     assert host_world.files() == before
 
 
+@EITHER
 def test_a_process_whose_agent_hangs_is_left_its_smallest_set_then_freed(
     host_world: World, victim: subprocess.Popen[str], processes: Processes
 ) -> None:

@@ -21,6 +21,7 @@ def record_arguments(processes: Processes, out: Path, *more: str) -> list[str]:
     return ["record", str(out), "--primary", primary, "--sensor", "proc", "--no-realtime", *more]
 
 
+@pytest.mark.timing
 def test_what_is_recorded_can_be_replayed(processes: Processes, tmp_path: Path) -> None:
     out = tmp_path / "host.trace"
     recorded = smartharvest_here(*record_arguments(processes, out, "--seconds", "0.6", "--json"))
@@ -42,6 +43,7 @@ def test_what_is_recorded_can_be_replayed(processes: Processes, tmp_path: Path) 
     ]
 
 
+@pytest.mark.timing
 @pytest.mark.root
 def test_the_in_kernel_sensor_tells_waits_too(processes: Processes, tmp_path: Path) -> None:
     need_bpf()
@@ -74,6 +76,7 @@ def test_a_made_tree_is_recorded_and_left_as_it_is(quiet_world: World, tmp_path:
         assert reader.header.primaries == ("cgroup:web",)
 
 
+@pytest.mark.timing
 def test_an_interrupted_recording_is_whole(processes: Processes, tmp_path: Path) -> None:
     out = tmp_path / "host.trace"
     process = processes.start(as_command(record_arguments(processes, out)))
@@ -86,6 +89,7 @@ def test_an_interrupted_recording_is_whole(processes: Processes, tmp_path: Path)
     assert trace.ending["reason"] == "stopped"
 
 
+@pytest.mark.timing
 def test_a_killed_recording_is_refused_and_its_beginning_can_be_had(
     processes: Processes, tmp_path: Path
 ) -> None:
@@ -104,6 +108,7 @@ def test_a_killed_recording_is_refused_and_its_beginning_can_be_had(
     assert "this is what there is of it" in taken.out
 
 
+@pytest.mark.timing
 def test_a_full_disk_ends_the_recording_in_one_line(processes: Processes, tmp_path: Path) -> None:
     out = tmp_path / "host.trace"
     arguments = record_arguments(processes, out, "--seconds", "10")
@@ -113,6 +118,7 @@ def test_a_full_disk_ends_the_recording_in_one_line(processes: Processes, tmp_pa
     assert read_trace(str(out), partial=True).header.sensor == "proc"
 
 
+@pytest.mark.timing
 def test_a_primary_that_goes_away_ends_the_recording(processes: Processes, tmp_path: Path) -> None:
     out = tmp_path / "host.trace"
     primary = processes.start(("sleep", "600"))

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from smartharvest.agent.session import Session
+from smartharvest.agent.supervisor import Supervisor
 from tests.commands import smartharvest, smartharvest_here
 from tests.integration.processes import Processes
 from tests.integration.sessions import settings_for
-from tests.integration.worlds import World, make_world
+from tests.integration.worlds import EITHER, World, make_world
 
 
 def refuse(world: World, *arguments: str, code: int) -> str:
@@ -176,12 +176,14 @@ def test_a_state_directory_without_the_right_to_write(quiet_world: World) -> Non
     assert str(quiet_world.state_dir) in refuse(quiet_world, *quiet_world.targets, code=3)
 
 
+@EITHER
 @pytest.mark.skipif(shutil.which("prlimit") is None, reason="needs prlimit of util-linux")
 @pytest.mark.parametrize("missing", [1.0, 0.7, 0.3, 0.05])
 def test_a_full_state_directory(quiet_world: World, missing: float) -> None:
     settings = settings_for(quiet_world)
-    with Session(settings) as session:
-        enough = os.path.getsize(session.journal.path)
+    with Supervisor(settings) as session:
+        assert session.arrangement.undo is not None
+        enough = os.path.getsize(session.arrangement.undo.journal.path)
     before = quiet_world.files()
     outcome = smartharvest(
         *("agent", *quiet_world.arguments, *quiet_world.targets, "--duration", "100ms"),

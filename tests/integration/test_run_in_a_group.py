@@ -13,7 +13,7 @@ from smartharvest.host.cgroup.fake_kernel import FakeKernel
 from smartharvest.host.journal.journal import Journal
 from tests.commands import smartharvest, smartharvest_here
 from tests.integration.processes import Processes
-from tests.integration.worlds import World
+from tests.integration.worlds import EITHER, World
 
 SAY_PID = ("sh", "-c", "echo $$")
 
@@ -22,6 +22,8 @@ def members(world: World, path: str) -> str:
     return Path(world.tree.group(path).path, "cgroup.procs").read_text()
 
 
+@EITHER
+@pytest.mark.timing
 @pytest.mark.parametrize(("side", "path"), [("--elastic", "batch"), ("--primary", "web")])
 def test_the_group_of_the_running_agent(
     quiet_world: World, processes: Processes, side: str, path: str
@@ -35,6 +37,7 @@ def test_the_group_of_the_running_agent(
     assert members(quiet_world, path) == outcome.out  # it was there on its own account
 
 
+@EITHER
 def test_the_group_of_a_configuration_file_needs_no_agent(
     quiet_world: World, tmp_path: Path
 ) -> None:
@@ -58,6 +61,7 @@ def test_the_command_joins_the_group_in_every_hierarchy(quiet_world: World) -> N
             assert Path(directory, "cgroup.procs").read_text() == outcome.out
 
 
+@EITHER
 def test_the_commands_own_options_and_exit_code_are_its_own(quiet_world: World) -> None:
     outcome = smartharvest(
         *("run", "--elastic", "--group", "cgroup:batch", *quiet_world.arguments),

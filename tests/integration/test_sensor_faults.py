@@ -13,19 +13,19 @@ from typing import Any
 
 import pytest
 
-from smartharvest.agent.session import Session
+from smartharvest.agent.supervisor import Supervisor
 from smartharvest.algorithm.algorithm1 import Decision
 from smartharvest.config.settings import Settings
 from smartharvest.core.window import Window
 from smartharvest.errors import SensorError
 from smartharvest.host.cpulist import parse_cpulist
-from smartharvest.host.target.spec import parse_target
-from smartharvest.telemetry.client import ask, socket_path
+from smartharvest.host.target.targets import parse_target
+from smartharvest.telemetry.client import ask_patiently, socket_path
 from tests.integration.hosts import Host, is_confined
 from tests.integration.processes import Processes, RunningAgent, need_bpf
 from tests.integration.sessions import Script, run_until
 
-pytestmark = pytest.mark.root
+pytestmark = [pytest.mark.timing, pytest.mark.root]
 
 
 def settings_of(host: Host, **more: object) -> Settings:
@@ -63,7 +63,7 @@ def detach(descriptors: list[int]) -> None:
 class Story:
     """Notes what a session does, and interferes once it lends."""
 
-    def __init__(self, session: Session, interfere: Callable[[], None]) -> None:
+    def __init__(self, session: Supervisor, interfere: Callable[[], None]) -> None:
         self._session = session
         self._interfere = interfere
         self.sensors: list[str] = []
@@ -71,8 +71,9 @@ class Story:
         self.interfered = False
 
     def note(self, _window: Window, decision: Decision) -> bool:
-        assert self._session.sensing is not None
-        name = self._session.sensing.name
+        built = self._session.arrangement.built
+        assert built is not None
+        name = built.sensing.name
         if name not in self.sensors:
             self.sensors.append(name)
         self.lent_by[name] = self.lent_by.get(name, 0) + (decision.harvest_cores > 0)
@@ -94,7 +95,7 @@ def test_a_program_that_is_detached_is_noticed_and_the_next_sensor_takes_over(
         detached.extend(attached_programs())
         detach(detached)
 
-    with Session(settings_of(host, guardian=False)) as session:
+    with Supervisor(settings_of(host, guardian=False)) as session:
         story = Story(session, interfere)
         total = session.capacity.total
         report = run_until(session, Script(total - 1, total=total), story.note)
@@ -102,7 +103,7 @@ def test_a_program_that_is_detached_is_noticed_and_the_next_sensor_takes_over(
     assert detached
     assert story.sensors[0] == "bpf"
     assert report.sensor == story.sensors[1] != "bpf"
-    assert "sensor: bpf has failed; stepping down" in caplog.text
+    assert "Sensor bpf has failed" in caplog.text
     assert host.files() == before
 
 
@@ -110,7 +111,7 @@ def test_a_sensor_that_was_asked_for_is_not_replaced(host: Host) -> None:
     need_bpf()
     os.kill(host.spinner, signal.SIGSTOP)
     before = host.files()
-    with Session(settings_of(host, sensor="bpf", guardian=False)) as session:
+    with Supervisor(settings_of(host, sensor="bpf", guardian=False)) as session:
         story = Story(session, lambda: detach(attached_programs()))
         total = session.capacity.total
         with pytest.raises(SensorError, match="sensor bpf: has been detached"):
@@ -122,7 +123,7 @@ def test_a_sensor_that_was_asked_for_is_not_replaced(host: Host) -> None:
 
 
 def status(host: Host, agent: RunningAgent) -> dict[str, Any]:
-    seen = ask(socket_path(str(host.state_dir), agent.pid), "status", {})
+    seen = ask_patiently(socket_path(str(host.state_dir), agent.pid), "status", {})
     assert isinstance(seen, dict)
     return seen
 
@@ -164,14 +165,11 @@ def test_short_lived_tasks_are_seen_by_sensors_of_every_switch(
     assert _masks(host.files()) == _masks(before)
 
 
-@pytest.mark.parametrize("sensor", ["bpf-pull", "proc"])
 @pytest.mark.usefixtures("churn")
 def test_a_sensor_that_misses_short_lived_tasks_says_so_and_lends_nothing(
-    host: Host, processes: Processes, sensor: str
+    host: Host, processes: Processes
 ) -> None:
-    if sensor == "bpf-pull":
-        need_bpf()
-    agent = start(host, processes, "--sensor", sensor)
+    agent = start(host, processes, "--sensor", "proc")
 
     def says_so() -> bool:
         seen = status(host, agent)
@@ -189,11 +187,11 @@ def _masks(files: dict[str, bytes]) -> dict[str, bytes]:
     return {path: text for path, text in files.items() if path.endswith(("cpus", "idle", "shares"))}
 
 
-@pytest.mark.parametrize("sensor", ["bpf", "bpf-pull", "perf", "proc"])
+@pytest.mark.parametrize("sensor", ["bpf", "perf", "proc"])
 def test_a_primary_group_that_is_removed_and_made_again_is_seen_again(
     host: Host, processes: Processes, sensor: str
 ) -> None:
-    if sensor.startswith("bpf"):
+    if sensor == "bpf":
         need_bpf()
     agent = start(host, processes, "--sensor", sensor)
     agent.wait_until(lambda: status(host, agent)["busy"]["peak"] == 1)

@@ -12,6 +12,8 @@ from bench.logged_wave import LoggedWave
 from smartharvest.core import _sensors
 from tests.commands import EMULATED
 
+pytestmark = pytest.mark.timing
+
 ATTEMPTS = 5
 """What the machine's neighbours take of it may spoil one."""
 

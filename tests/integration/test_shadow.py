@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 
-from smartharvest.agent.dry_run import ShadowFigures
+import pytest
+
+from smartharvest.agent.dry_run import DryRunFigures
 from smartharvest.algorithm.algorithm1 import Decision
 from smartharvest.core.window import Window
-from tests.commands import smartharvest, smartharvest_here
+from tests.commands import smartharvest_here
 from tests.integration.processes import Processes
-from tests.integration.worlds import World
+from tests.integration.worlds import EITHER, World
 
 
 def window(primary_cores: int, demand: int, exhausted: bool = False) -> Window:
@@ -27,9 +29,10 @@ def decision(primary: int, harvest: int) -> Decision:
     )  # fmt: skip
 
 
+@pytest.mark.timing
 def test_a_dry_run_writes_nothing_and_tells_what_would_have_been_lent(world: World) -> None:
     before = world.files()
-    outcome = smartharvest(
+    outcome = smartharvest_here(
         "agent", *world.arguments, *world.targets, "--dry-run", "--policy", "fixed-buffer:1",
         "--duration", "500ms", "--json",
     )  # fmt: skip
@@ -50,10 +53,12 @@ def test_a_dry_run_needs_no_elastic_group(quiet_world: World) -> None:
     assert "dry run: " in outcome.out.splitlines()[-1]
 
 
+@EITHER
+@pytest.mark.timing
 def test_a_dry_run_runs_beside_an_agent(world: World, processes: Processes) -> None:
     agent = processes.agent(*world.arguments, *world.targets, "--policy", "fixed-buffer:1")
     agent.wait_until(lambda: world.mask() == "2-7")
-    outcome = smartharvest(
+    outcome = smartharvest_here(
         "agent", *world.arguments, *world.targets, "--dry-run", "--duration", "200ms"
     )
     assert outcome.code == 0, outcome.err
@@ -61,13 +66,13 @@ def test_a_dry_run_runs_beside_an_agent(world: World, processes: Processes) -> N
 
 
 def test_windows_in_which_too_much_would_have_been_lent_are_counted() -> None:
-    figures = ShadowFigures()
+    figures = DryRunFigures()
     figures.observe(window(4, 1), decision(4, 0))  # nothing lent
     figures.observe(window(2, 1), decision(2, 2))  # one core unused
     figures.observe(window(2, 4, exhausted=True), decision(4, 0))  # two cores missing
     assert (figures.windows, figures.lending, figures.short) == (3, 2, 1)
     assert (figures.most_missing, figures.unused_core_windows) == (2, 4)
-    assert figures.tell() == (
+    assert figures.describe() == (
         "dry run: 2 of 3 windows would have lent something; 1 of them (50.00%) too much for a "
         "moment; at worst 2 cores were missing; 1.33 cores on average were neither used nor lent"
     )

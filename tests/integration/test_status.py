@@ -15,7 +15,7 @@ import pytest
 from smartharvest.host.journal.journal import Journal
 from smartharvest.telemetry import client
 from smartharvest.telemetry.client import ask, sockets
-from tests.commands import smartharvest, smartharvest_here
+from tests.commands import smartharvest_here
 from tests.integration.processes import Processes, RunningAgent
 from tests.integration.worlds import World
 
@@ -43,13 +43,14 @@ def _sockets(world: World) -> list[str]:
 
 
 def _status(world: World) -> list[dict[str, Any]]:
-    outcome = smartharvest("status", "--json", "--state-dir", str(world.state_dir))
+    outcome = smartharvest_here("status", "--json", "--state-dir", str(world.state_dir))
     assert outcome.code == 0, outcome.err
     agents = json.loads(outcome.out)["agents"]
     assert isinstance(agents, list)
     return agents
 
 
+@pytest.mark.timing
 def test_a_running_agent_tells_its_state(world: World, processes: Processes) -> None:
     agent = started(world, processes, "--policy", "fixed-buffer:2", "--long-term-period", "20ms")
     (path,) = _sockets(world)
@@ -70,13 +71,14 @@ def test_a_running_agent_tells_its_state(world: World, processes: Processes) -> 
     assert seen["loop"]["windows"] >= seen["decision"]["seq"] > 0
     assert seen["waits"]["period"]["source"] == "schedstat"
     assert seen["agent"]["rss_bytes"] > 1_000_000
-    outcome = smartharvest("status", "--state-dir", str(world.state_dir))
+    outcome = smartharvest_here("status", "--state-dir", str(world.state_dir))
     assert f"agent {agent.pid}, " in outcome.out
     assert "sensor      proc (" in outcome.out
     assert agent.send(signal.SIGTERM).code == 0
     assert world.journals() == []
 
 
+@pytest.mark.timing
 def test_all_agents_are_listed_and_those_that_ended_are_not(
     world: World, processes: Processes
 ) -> None:
@@ -94,10 +96,11 @@ def test_all_agents_are_listed_and_those_that_ended_are_not(
     second.send(signal.SIGKILL)
     assert len(_sockets(world)) == 1
     assert _status(world) == []
-    assert smartharvest("restore", *world.arguments).code == 0
+    assert smartharvest_here("restore", *world.arguments).code == 0
     assert world.journals() == []
 
 
+@pytest.mark.timing
 def test_an_agent_works_on_while_somebody_holds_its_socket(
     world: World, processes: Processes
 ) -> None:
@@ -116,7 +119,7 @@ def test_an_agent_works_on_while_somebody_holds_its_socket(
 
 def test_without_agents_there_is_nothing_to_tell(tmp_path: Path) -> None:
     for directory in (tmp_path, tmp_path / "missing"):
-        outcome = smartharvest("status", "--state-dir", str(directory))
+        outcome = smartharvest_here("status", "--state-dir", str(directory))
         assert outcome.code == 0
         assert outcome.out == f"No agent is running (state directory {directory})\n"
 

@@ -13,7 +13,7 @@ from tests.integration.hosts import Host
 from tests.integration.processes import Processes, RunningAgent
 from tests.integration.test_sensor_faults import start, status
 
-pytestmark = pytest.mark.root
+pytestmark = [pytest.mark.timing, pytest.mark.root]
 
 
 def lends(host: Host, agent: RunningAgent) -> bool:

@@ -14,6 +14,8 @@ from tests.integration.processes import Processes, wait_until
 from tests.integration.terminals import Terminal, needs_tmux
 from tests.integration.worlds import World, make_world
 
+pytestmark = pytest.mark.timing
+
 pytest.importorskip("rich")
 needs_tmux()
 EVERYTHING = (

@@ -6,11 +6,15 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
 from smartharvest.host.cgroup.fake_kernel import FakeKernel
 from smartharvest.host.cgroup.tree import CgroupTree, Group
 from tests.unit.host.made_trees import kernel_of, make_group, make_v1_tree, make_v2_tree
 
 ORIGINAL_WEIGHT = {1: "512\n", 2: "50\n"}
+EITHER = pytest.mark.parametrize("version", [2], ids=["v2"])
+"""For what is the same in both versions: one agent less to start."""
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from smartharvest.errors import TargetError
+from smartharvest.host.process.parent import die_with
 from smartharvest.host.target.qmp import read_vcpus
-from smartharvest.lab.demo.parent import die_with
 from tests.lab.image import DISK, initramfs_of
 from tests.lab.kernels import Kernel
 from tests.monitor import nudge, plug, unplug

@@ -42,13 +42,13 @@ PACKAGES = (
         "pluggy",
         "iniconfig",
         "packaging",
-        "pytest_timeout.py",
+        *("pytest_rerunfailures.py", "pytest_timeout.py"),
         "pygments",
         "py.py",
     ),
     *("hypothesis", "sortedcontainers", "attr", "attrs", "_hypothesis_globals.py"),
 )
-PATTERNS = ("pylibvw*", "vowpalwabbit*", "_hypothesis*", "pytest-*", "pytest_timeout-*")
+PATTERNS = ("pylibvw*", "vowpalwabbit*", "_hypothesis*", "pytest-*", "pytest_*-*.dist-info")
 PROGRAMS = ("nice", "prlimit", "setpriv", "bash")
 """Of this host, which the tests start and busybox lacks."""
 SIZE_MIB = 900

@@ -16,7 +16,7 @@ from tests.commands import as_command
 from tests.integration.hosts import Host, is_confined
 from tests.integration.processes import Processes, RunningAgent
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.timing, pytest.mark.lab]
 
 NOBODY = 65534
 

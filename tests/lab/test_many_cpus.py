@@ -14,6 +14,7 @@ from tests.integration.hosts import Host, is_confined
 from tests.integration.processes import Processes
 
 pytestmark = [
+    pytest.mark.timing,
     pytest.mark.lab,
     pytest.mark.skipif((os.cpu_count() or 0) < 12, reason="needs 12 CPUs"),
 ]

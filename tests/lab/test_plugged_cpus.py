@@ -21,6 +21,7 @@ def cpus(name: str) -> frozenset[int]:
 
 
 pytestmark = [
+    pytest.mark.timing,
     pytest.mark.lab,
     pytest.mark.skipif(cpus("possible") <= cpus("present"), reason="needs a place for a CPU"),
 ]

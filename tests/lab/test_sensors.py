@@ -14,7 +14,7 @@ from smartharvest.host.cgroup.tree import Group
 from tests.integration.hosts import Host
 from tests.integration.processes import Processes
 
-pytestmark = pytest.mark.lab
+pytestmark = [pytest.mark.timing, pytest.mark.lab]
 TRIES = 5
 
 
@@ -24,10 +24,10 @@ def make(name: str, group: Group, cores: int) -> _sensors.Sensor:
     if name == "perf":
         return _sensors.PerfSensor([(group.tasks_file, 0)], [cores])
     inode = os.stat(group.path).st_ino
-    return _sensors.BpfSensor([("v2", inode, 0)], [cores], pull=name == "bpf-pull")
+    return _sensors.BpfSensor([("v2", inode, 0)], [cores])
 
 
-@pytest.mark.parametrize("name", ["bpf", "bpf-pull", "perf", "proc"])
+@pytest.mark.parametrize("name", ["bpf", "perf", "proc"])
 def test_a_sensor_counts_the_spinners_of_its_group_and_no_others(
     host: Host, processes: Processes, name: str
 ) -> None:

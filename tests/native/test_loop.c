@@ -285,22 +285,56 @@ static void test_core_time_is_what_was_held_since_the_poll_before(void) {
     drop(rig);
 }
 
-static int read_more_demand(void *ctx, int64_t now_ns, uint32_t harvested, struct sh_reading *out) {
-    uint32_t *told = ctx;
-    (void)now_ns;
-    *told = harvested;
+static int read_more_demand(void *ctx, int64_t now_ns, struct sh_reading *out) {
+    (void)ctx, (void)now_ns;
     *out = (struct sh_reading){.busy = 1, .demand = 4};
     return 0;
 }
 
-static void test_the_sensor_is_told_what_is_lent_and_demand_reaches_the_window(void) {
+static void test_demand_reaches_the_window(void) {
     struct rig *rig = holding(usual(), 3, 8);
-    uint32_t told = 0;
-    rig->loop.sensor = (struct sh_sensor){.read = read_more_demand, .ctx = &told};
+    rig->loop.sensor = (struct sh_sensor){.read = read_more_demand};
     for (int i = 0; i < WINDOW_POLLS; i++)
         poll_busy(rig, 0);
-    CHECK_EQ(told, 5);
     CHECK_EQ(take(rig).demand_max, 4);
+    drop(rig);
+}
+
+struct told {
+    uint32_t times, harvested, elastic_min;
+    int32_t first;
+};
+
+static void note_lent(void *ctx, int64_t now_ns, const struct sh_lendable *lendable,
+                      uint32_t harvested) {
+    struct told *told = ctx;
+    (void)now_ns;
+    *told = (struct told){told->times + 1, harvested, lendable->elastic_min, lendable->cpus[0]};
+}
+
+static void test_the_sensor_is_told_what_is_lent_whenever_that_changes(void) {
+    struct rig *rig = make(usual());
+    const int32_t cpus[] = {7, 6, 5, 4, 3, 2, 1, 0};
+    struct told told = {0};
+    rig->loop.sensor = (struct sh_sensor){
+        .read = read_more_demand, .ctx = &told, .on_lent = note_lent, .wake_fd = -1};
+    rig->loop.lendable = (struct sh_lendable){cpus, 8, 0};
+    poll_busy(rig, 0);
+    CHECK_EQ(told.times, 1); /* before the first reading nothing is */
+    CHECK_EQ(told.harvested, 0);
+    post(rig, 0, 3, 8);
+    poll_busy(rig, 0);
+    CHECK_EQ(told.times, 2);
+    CHECK_EQ(told.harvested, 5);
+    CHECK_EQ(told.first, 7);
+    poll_busy(rig, 0);
+    CHECK_EQ(told.times, 2);
+    rig->actuator.fail_at = rig->actuator.count;
+    rig->actuator.fail_with = EBUSY;
+    post(rig, 1, 8, 8);
+    CHECK_EQ(try_poll(rig, 0), -EBUSY);
+    CHECK_EQ(told.times, 3); /* by what the halt gave back, not by what was refused */
+    CHECK_EQ(told.harvested, 0);
     drop(rig);
 }
 
@@ -327,6 +361,7 @@ int main(void) {
     RUN(test_the_window_counter_wraps_without_a_second_beginning);
     RUN(test_late_polls_are_counted_with_those_they_missed);
     RUN(test_core_time_is_what_was_held_since_the_poll_before);
-    RUN(test_the_sensor_is_told_what_is_lent_and_demand_reaches_the_window);
+    RUN(test_demand_reaches_the_window);
+    RUN(test_the_sensor_is_told_what_is_lent_whenever_that_changes);
     return 0;
 }

@@ -6,10 +6,11 @@ import glob
 import os
 import shutil
 import subprocess
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 
 import pytest
+from _pytest.mark.structures import ParameterSet
 
 HERE = os.path.dirname(__file__)
 CSRC = os.path.join(HERE, "..", "..", "csrc")
@@ -18,6 +19,8 @@ FLAGS = ["-std=c11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-fno-sanitize-
 LIBRARIES = ["-lpthread", "-lm"]
 MEMORY = "address,undefined"
 THREADS = "thread"
+PATIENCE_S = 100.0
+"""Only ends a program that hangs: loading the in-kernel sensor again and again takes a while."""
 
 PROGRAMS = sorted(
     os.path.splitext(os.path.basename(path))[0] for path in glob.glob(f"{HERE}/test_*.c")
@@ -36,21 +39,24 @@ THREADED = [
     "test_standstill",
     "test_task_list",
 ]
+TIMED = {*THREADED, "test_bpf_sensor", "test_perf_sensor_live"}
+"""They run real threads or watch the kernel's own clock."""
 
 
 @dataclass(frozen=True)
 class Sanitized:
-    """The C core compiled under one sanitizer."""
+    """The chosen programs, compiled with the C core under one sanitizer."""
 
-    flags: list[str]
-    objects: list[str]
-    run: list[str]
+    programs: dict[str, Future[str]]
+    """Name -> path, or what the compiler says instead."""
+    starter: list[str]
     """What a program has to be started by."""
 
 
-def _compile(command: list[str]) -> None:
-    done = subprocess.run([CC, *command], capture_output=True, text=True, check=False)
+def _compile(command: list[str], result: str) -> str:
+    done = subprocess.run([CC, *command, "-o", result], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+    return result
 
 
 def _starter(sanitizer: str, directory: str) -> list[str]:
@@ -78,53 +84,71 @@ def _starter(sanitizer: str, directory: str) -> list[str]:
     pytest.skip(f"programs under -fsanitize={sanitizer} do not run on this kernel")
 
 
-def _sanitize(sanitizer: str, directory: str) -> Sanitized:
+def _sanitize(
+    sanitizer: str, request: pytest.FixtureRequest, factory: pytest.TempPathFactory
+) -> Sanitized:
+    directory = str(factory.mktemp(sanitizer.partition(",")[0]))
     starter = _starter(sanitizer, directory)
     # It does not follow fences; what has one is not run by threads here.
     unfollowed = ["-Wno-tsan"] if sanitizer == THREADS else []
     flags = [*FLAGS, f"-fsanitize={sanitizer}", *unfollowed, f"-I{CSRC}", f"-I{HERE}"]
-    sources = sorted(
-        path for path in glob.glob(f"{CSRC}/**/*.c", recursive=True) if not path.endswith(".bpf.c")
-    )
-    objects = [f"{directory}/{os.path.basename(source)}.o" for source in sources]
+
+    def compile_core(source: str) -> str:
+        return _compile([*flags, "-c", source], f"{directory}/{os.path.basename(source)}.o")
+
+    def compile_program(name: str) -> str:
+        return _compile([*flags, f"{HERE}/{name}.c", *objects, *LIBRARIES], f"{directory}/{name}")
+
+    chosen = {
+        str(item.callspec.params["name"])
+        for item in request.session.items
+        if isinstance(item, pytest.Function) and request.fixturename in item.fixturenames
+    }
+    # All of them now, side by side: beside a test of threads nothing else is to run.
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        list(
-            pool.map(
-                lambda pair: _compile([*flags, "-c", pair[0], "-o", pair[1]]),
-                zip(sources, objects, strict=True),
-            )
+        sources = sorted(
+            {*glob.glob(f"{CSRC}/**/*.c", recursive=True)} - {*glob.glob(f"{CSRC}/bpf/*.c")}
         )
-    return Sanitized(flags, objects, starter)
+        objects = list(pool.map(compile_core, sorted(sources)))
+        programs = {name: pool.submit(compile_program, name) for name in sorted(chosen)}
+    return Sanitized(programs, starter)
 
 
 @pytest.fixture(scope="session")
-def memory_sanitized(tmp_path_factory: pytest.TempPathFactory) -> Sanitized:
-    return _sanitize(MEMORY, str(tmp_path_factory.mktemp("memory")))
+def memory_sanitized(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Sanitized:
+    return _sanitize(MEMORY, request, tmp_path_factory)
 
 
 @pytest.fixture(scope="session")
-def thread_sanitized(tmp_path_factory: pytest.TempPathFactory) -> Sanitized:
-    return _sanitize(THREADS, str(tmp_path_factory.mktemp("threads")))
+def thread_sanitized(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Sanitized:
+    return _sanitize(THREADS, request, tmp_path_factory)
 
 
-def _run(name: str, core: Sanitized, directory: str) -> None:
-    program = f"{directory}/{name}"
-    _compile([*core.flags, f"{HERE}/{name}.c", *core.objects, "-o", program, *LIBRARIES])
-    done = subprocess.run(
-        [*core.run, program], capture_output=True, text=True, timeout=60, check=False
-    )
-    assert done.returncode == 0, done.stderr
+def _run(name: str, core: Sanitized) -> None:
+    command = [*core.starter, core.programs[name].result()]
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=PATIENCE_S, check=False)
+    except subprocess.TimeoutExpired as late:
+        said = (late.stderr or b"").decode()
+        pytest.fail(f"not over after {PATIENCE_S:g} s; the test that runs is the last:\n{said}")
+    assert done.returncode == 0, done.stderr.decode()
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+def marked(names: list[str]) -> list[ParameterSet]:
+    return [pytest.param(n, marks=[pytest.mark.timing] if n in TIMED else []) for n in names]
+
+
+@pytest.mark.parametrize("name", marked(PROGRAMS))
 def test_under_address_and_undefined_behaviour_sanitizers(
-    name: str, memory_sanitized: Sanitized, tmp_path: os.PathLike[str]
+    name: str, memory_sanitized: Sanitized
 ) -> None:
-    _run(name, memory_sanitized, os.fspath(tmp_path))
+    _run(name, memory_sanitized)
 
 
-@pytest.mark.parametrize("name", THREADED)
-def test_under_the_thread_sanitizer(
-    name: str, thread_sanitized: Sanitized, tmp_path: os.PathLike[str]
-) -> None:
-    _run(name, thread_sanitized, os.fspath(tmp_path))
+@pytest.mark.parametrize("name", marked(THREADED))
+def test_under_the_thread_sanitizer(name: str, thread_sanitized: Sanitized) -> None:
+    _run(name, thread_sanitized)

@@ -98,10 +98,10 @@ static void start(uint32_t first_allocation, uint32_t second_allocation) {
         sh_perf_ring_over(&perf->cpus[cpu].ring, &rings[cpu], PAGE, DATA);
     perf->cpu_count = CPUS;
     for (uint32_t i = 0; i < 2; i++)
-        perf->sources[i] = (struct sh_perf_source){.fd = tasks_fd[i], .primary = i};
-    perf->source_count = perf->primary_count = 2;
-    perf->allocations[0] = first_allocation;
-    perf->allocations[1] = second_allocation;
+        perf->sources.source[i] = (struct sh_task_source){.fd = tasks_fd[i], .primary = i};
+    perf->sources.count = perf->sources.primary_count = 2;
+    perf->sources.allocations[0] = first_allocation;
+    perf->sources.allocations[1] = second_allocation;
     perf->list_ns = LIST_NS;
     perf->online_fd = online_fd;
     fill(tasks_fd[0], "100\n101\n102\n103\n");
@@ -113,7 +113,7 @@ static void start(uint32_t first_allocation, uint32_t second_allocation) {
 
 static struct sh_reading look_at(int64_t now_ns) {
     struct sh_reading reading = {99, 99};
-    CHECK_EQ(sensor.read(sensor.ctx, now_ns, 0, &reading), 0);
+    CHECK_EQ(sensor.read(sensor.ctx, now_ns, &reading), 0);
     return reading;
 }
 
@@ -433,7 +433,7 @@ static void test_a_silent_cpu_fails(void) {
     look_at(2 * second_ns);
     sampled(0, 0, 2 * second_ns);
     sampled(1, 0, 2 * second_ns);
-    CHECK_EQ(sensor.read(sensor.ctx, 2 * second_ns + second_ns / 2, 0, &reading), -ESTALE);
+    CHECK_EQ(sensor.read(sensor.ctx, 2 * second_ns + second_ns / 2, &reading), -ESTALE);
 }
 
 static void test_other_cpus_online_fail(void) {
@@ -441,15 +441,15 @@ static void test_other_cpus_online_fail(void) {
     start(3, 3);
     fill(online_fd, "0-1\n");
     list_at(10);
-    CHECK_EQ(sensor.read(sensor.ctx, 20, 0, &reading), -ESTALE);
+    CHECK_EQ(sensor.read(sensor.ctx, 20, &reading), -ESTALE);
 }
 
 static void test_a_lost_list_fails(void) {
     struct sh_reading reading;
     start(3, 3);
-    perf->sources[1].fd = -1;
+    perf->sources.source[1].fd = -1;
     list_at(10);
-    CHECK_EQ(sensor.read(sensor.ctx, 20, 0, &reading), -EBADF);
+    CHECK_EQ(sensor.read(sensor.ctx, 20, &reading), -EBADF);
 }
 
 static void test_more_tasks_than_can_be_known_fail(void) {
@@ -457,7 +457,7 @@ static void test_more_tasks_than_can_be_known_fail(void) {
     start(3, 3);
     for (int i = 0; i < SH_TASK_TABLE_MAX; i++) {
         forked(0, 100, 1000 + i, 1000 + i, 10 + i);
-        if (sensor.read(sensor.ctx, 20 + i, 0, &reading) == -EOVERFLOW)
+        if (sensor.read(sensor.ctx, 20 + i, &reading) == -EOVERFLOW)
             return;
     }
     CHECK(false);

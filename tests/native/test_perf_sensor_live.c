@@ -15,11 +15,11 @@ static struct sh_window window;
 static int try_open(const char *path, bool directory, uint32_t allocation) {
     const char *reason;
     memset(perf, 0, sizeof(*perf));
-    perf->sources[0].fd = open(path, O_RDONLY | O_CLOEXEC);
-    CHECK(perf->sources[0].fd >= 0);
-    perf->sources[0].directory = directory;
-    perf->source_count = perf->primary_count = 1;
-    perf->allocations[0] = allocation;
+    perf->sources.source[0].fd = open(path, O_RDONLY | O_CLOEXEC);
+    CHECK(perf->sources.source[0].fd >= 0);
+    perf->sources.source[0].directory = directory;
+    perf->sources.count = perf->sources.primary_count = 1;
+    perf->sources.allocations[0] = allocation;
     const int err = sh_perf_sensor_open(perf, &sensor, &reason);
     if (err)
         fprintf(stderr, "  %s: %s\n", reason, strerror(-err));
@@ -34,12 +34,12 @@ static void watch_process(pid_t pid, uint32_t allocation) {
 
 static void end_watch(void) {
     sh_perf_sensor_close(perf);
-    close(perf->sources[0].fd);
+    close(perf->sources.source[0].fd);
 }
 
 static struct sh_reading look(void) {
     struct sh_reading reading = {99, 99};
-    CHECK_EQ(sensor.read(sensor.ctx, sh_monotonic_ns(), 0, &reading), 0);
+    CHECK_EQ(sensor.read(sensor.ctx, sh_monotonic_ns(), &reading), 0);
     return reading;
 }
 
@@ -175,7 +175,7 @@ static void test_a_task_is_counted_once_it_is_in_the_group_and_a_removed_group_f
     CHECK_EQ(perf->counts.tasks, 0);
     AWAIT(rmdir(group) == 0);
     AWAIT((sh_perf_sensor_list(perf, sh_monotonic_ns()),
-           sensor.read(sensor.ctx, sh_monotonic_ns(), 0, &reading) == -ENODEV));
+           sensor.read(sensor.ctx, sh_monotonic_ns(), &reading) == -ENODEV));
     end_watch();
 }
 

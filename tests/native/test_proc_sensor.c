@@ -16,10 +16,10 @@ static int64_t now_ns;
 static void make(const int *files, const uint32_t *allocations, uint32_t count) {
     memset(&proc, 0, sizeof(proc));
     for (uint32_t i = 0; i < count; i++) {
-        proc.sources[i] = (struct sh_proc_source){.fd = files[i], .primary = i};
-        proc.allocations[i] = allocations[i];
+        proc.sources.source[i] = (struct sh_task_source){.fd = files[i], .primary = i};
+        proc.sources.allocations[i] = allocations[i];
     }
-    proc.source_count = proc.primary_count = count;
+    proc.sources.count = proc.sources.primary_count = count;
     proc.rescan_ns = 1000000000;
     now_ns = LONG_NS;
     sh_proc_sensor_init(&proc, &sensor);
@@ -27,7 +27,7 @@ static void make(const int *files, const uint32_t *allocations, uint32_t count) 
 
 static struct sh_reading poll_again(void) {
     struct sh_reading reading = {99, 99};
-    CHECK_EQ(sensor.read(sensor.ctx, ++now_ns, 0, &reading), 0);
+    CHECK_EQ(sensor.read(sensor.ctx, ++now_ns, &reading), 0);
     return reading;
 }
 
@@ -79,7 +79,7 @@ static void test_a_primary_counts_for_no_more_than_its_allocation(void) {
     struct sh_reading reading = poll_again();
     CHECK_EQ(reading.demand, 2); /* min(2, 1) + min(1, 2) */
     CHECK(reading.busy >= 1 && reading.busy <= 2);
-    proc.allocations[0] = proc.allocations[1] = 0;
+    proc.sources.allocations[0] = proc.sources.allocations[1] = 0;
     reading = poll_again();
     CHECK_EQ(reading.demand, 0);
     CHECK_EQ(reading.busy, 0);
@@ -206,13 +206,13 @@ static void test_a_process_directory_is_a_source_that_may_vanish(void) {
     const int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     const uint32_t allocation = 8;
     make(&directory, &allocation, 1);
-    proc.sources[0].directory = true;
+    proc.sources.source[0].directory = true;
     AWAIT(poll_again().demand == 0); /* ThreadSanitizer adds a thread of its own, which may run */
     CHECK(proc.tasks_seen >= 1);
     CHECK_EQ(proc.tasks[0].tid, child);
     end_child(child);
     now_ns += LONG_NS;
-    CHECK_EQ(sensor.read(sensor.ctx, now_ns, 0, &reading), -ESRCH);
+    CHECK_EQ(sensor.read(sensor.ctx, now_ns, &reading), -ESRCH);
     sh_proc_sensor_close(&proc);
     close(directory);
 }
@@ -228,7 +228,7 @@ static void test_a_source_that_fails_leaves_no_descriptor_open(void) {
     const int unused = dup(0);
     close(unused);
     for (int i = 0; i < 3; i++)
-        CHECK_EQ(sensor.read(sensor.ctx, now_ns += LONG_NS, 0, &reading), -EBADF);
+        CHECK_EQ(sensor.read(sensor.ctx, now_ns += LONG_NS, &reading), -EBADF);
     const int next = dup(0);
     CHECK_EQ(next, unused);
     close(next);

@@ -12,9 +12,8 @@ enum { READINGS = 200000, POLL_NS = 50, GAP_NS = 500 };
 static struct sh_sensor sensor;
 
 /* Busy is what the time says, so that a reader can tell what it was told. */
-static int read_time(void *ctx, int64_t now_ns, uint32_t harvested, struct sh_reading *reading) {
+static int read_time(void *ctx, int64_t now_ns, struct sh_reading *reading) {
     (void)ctx;
-    (void)harvested;
     reading->busy = reading->demand = (uint32_t)(now_ns / POLL_NS % 1000);
     return 0;
 }
@@ -23,7 +22,7 @@ static void *read_all(void *unused) {
     struct sh_reading reading;
     (void)unused;
     for (int64_t i = 1; i <= READINGS; i++)
-        CHECK_EQ(sensor.read(sensor.ctx, i * POLL_NS, 0, &reading), 0);
+        CHECK_EQ(sensor.read(sensor.ctx, i * POLL_NS, &reading), 0);
     return NULL;
 }
 
@@ -65,14 +64,14 @@ static void test_a_recorded_host_books_what_was_short(void) {
     CHECK(host);
     sh_trace_host_init(host, 4, &sensor, &actuator);
     sh_trace_host_feed(host, changes, 3, 1000);
-    CHECK_EQ(sensor.read(sensor.ctx, 100, 0, &reading), 0);
+    CHECK_EQ(sensor.read(sensor.ctx, 100, &reading), 0);
     CHECK_EQ(reading.busy, 1);
     CHECK_EQ(actuator.assign(actuator.ctx, 2), 0); /* leaves 2 */
-    CHECK_EQ(sensor.read(sensor.ctx, 250, 0, &reading), 0);
+    CHECK_EQ(sensor.read(sensor.ctx, 250, &reading), 0);
     CHECK_EQ(reading.demand, 5);
     CHECK_EQ(host->short_most, 2); /* 5 wanted, of which there are only 4 */
     CHECK_EQ(actuator.assign(actuator.ctx, 1), 0);
-    CHECK_EQ(sensor.read(sensor.ctx, 400, 0, &reading), 0);
+    CHECK_EQ(sensor.read(sensor.ctx, 400, &reading), 0);
     CHECK_EQ(host->short_ns, 100);
     CHECK_EQ(host->short_core_ns, 50 * 2 + 50 * 1);
     CHECK_EQ(host->short_spells, 1);

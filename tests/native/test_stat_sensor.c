@@ -11,12 +11,11 @@
 static struct sh_stat_sensor stat;
 static struct sh_sensor sensor;
 
-static void make(const uint32_t *lend_order, uint32_t cores, uint32_t elastic_min) {
+static void make(const uint32_t *pool, uint32_t cores) {
     memset(&stat, 0, sizeof(stat));
     stat.fd = scratch_file();
-    memcpy(stat.lend_order, lend_order, cores * sizeof(lend_order[0]));
+    memcpy(stat.pool, pool, cores * sizeof(pool[0]));
     stat.core_count = stat.allocation = cores;
-    stat.elastic_min = elastic_min;
     sh_stat_sensor_init(&stat, &sensor);
 }
 
@@ -29,9 +28,9 @@ static void show(const int *idle, const int *iowait) {
     fill(stat.fd, text);
 }
 
-static uint32_t busy_at(int64_t now_ns, uint32_t harvested) {
+static uint32_t busy_at(int64_t now_ns) {
     struct sh_reading reading = {99, 99};
-    CHECK_EQ(sensor.read(sensor.ctx, now_ns, harvested, &reading), 0);
+    CHECK_EQ(sensor.read(sensor.ctx, now_ns, &reading), 0);
     CHECK_EQ(reading.demand, reading.busy);
     return reading.busy;
 }
@@ -40,72 +39,76 @@ static const uint32_t DOWN[] = {3, 2, 1, 0};
 static const int NONE[] = {0, 0, 0, 0};
 
 static void test_a_cpu_whose_idle_counter_stands_still_is_busy(void) {
-    make(DOWN, 4, 0);
+    make(DOWN, 4);
     show((int[]){100, 100, 100, 100}, NONE);
-    CHECK_EQ(busy_at(LONG_AGO_NS, 0), 0);
+    CHECK_EQ(busy_at(LONG_AGO_NS), 0);
     show((int[]){101, 100, 101, 100}, NONE); /* 1 and 3 ran all the time */
-    CHECK_EQ(busy_at(LONG_AGO_NS + TICK_NS, 0), 0);
-    CHECK_EQ(busy_at(LONG_AGO_NS + TICK_NS + TICK_NS / 2, 0), 2);
+    CHECK_EQ(busy_at(LONG_AGO_NS + TICK_NS), 0);
+    CHECK_EQ(busy_at(LONG_AGO_NS + TICK_NS + TICK_NS / 2), 2);
     show((int[]){101, 101, 101, 100}, NONE);
-    CHECK_EQ(busy_at(LONG_AGO_NS + 2 * TICK_NS, 0), 1);
+    CHECK_EQ(busy_at(LONG_AGO_NS + 2 * TICK_NS), 1);
     close(stat.fd);
 }
 
 static void test_waiting_for_io_is_idle(void) {
-    make(DOWN, 4, 0);
+    make(DOWN, 4);
     show((int[]){100, 100, 100, 100}, (int[]){7, 7, 7, 7});
-    busy_at(LONG_AGO_NS, 0);
+    busy_at(LONG_AGO_NS);
     show((int[]){100, 100, 100, 100}, (int[]){8, 7, 7, 7});
-    CHECK_EQ(busy_at(LONG_AGO_NS + 2 * TICK_NS, 0), 3);
+    CHECK_EQ(busy_at(LONG_AGO_NS + 2 * TICK_NS), 3);
     close(stat.fd);
 }
 
 static void test_cores_the_elastic_group_holds_are_left_out(void) {
-    make(DOWN, 4, 1);
+    const int32_t cpus[] = {3, 2, 1, 0};
+    const struct sh_lendable lendable = {cpus, 4, 1};
+    const uint32_t left[] = {2, 1, 1, 0};
+    make(DOWN, 4);
     show((int[]){100, 100, 100, 100}, NONE);
-    busy_at(LONG_AGO_NS, 0);
+    busy_at(LONG_AGO_NS);
     show((int[]){100, 101, 100, 100}, NONE); /* all but 1 are busy */
-    CHECK_EQ(busy_at(LONG_AGO_NS + 2 * TICK_NS, 0), 2);
-    CHECK_EQ(busy_at(LONG_AGO_NS + 2 * TICK_NS, 1), 1);
-    CHECK_EQ(busy_at(LONG_AGO_NS + 2 * TICK_NS, 2), 1);
-    CHECK_EQ(busy_at(LONG_AGO_NS + 2 * TICK_NS, 3), 0);
+    for (int turn = 0; turn < 2; turn++)
+        for (uint32_t harvested = 0; harvested < 4; harvested++) {
+            sensor.on_lent(sensor.ctx, LONG_AGO_NS, &lendable, harvested);
+            CHECK_EQ(busy_at(LONG_AGO_NS + 2 * TICK_NS), left[harvested]);
+        }
     close(stat.fd);
 }
 
 static void test_cpus_outside_the_pool_do_not_count(void) {
-    make((const uint32_t[]){2, 1}, 2, 0);
+    make((const uint32_t[]){2, 1}, 2);
     show((int[]){100, 100, 100, 100}, NONE);
-    busy_at(LONG_AGO_NS, 0);
-    CHECK_EQ(busy_at(LONG_AGO_NS + 2 * TICK_NS, 0), 2);
+    busy_at(LONG_AGO_NS);
+    CHECK_EQ(busy_at(LONG_AGO_NS + 2 * TICK_NS), 2);
     close(stat.fd);
 }
 
 static void test_no_more_than_the_allocation_counts(void) {
-    make(DOWN, 4, 0);
+    make(DOWN, 4);
     stat.allocation = 3;
     show((int[]){100, 100, 100, 100}, NONE);
-    busy_at(LONG_AGO_NS, 0);
-    CHECK_EQ(busy_at(LONG_AGO_NS + 2 * TICK_NS, 0), 3);
+    busy_at(LONG_AGO_NS);
+    CHECK_EQ(busy_at(LONG_AGO_NS + 2 * TICK_NS), 3);
     close(stat.fd);
 }
 
 static void test_numbers_of_offline_cpus_may_be_missing(void) {
-    make((const uint32_t[]){10, 2}, 2, 0);
+    make((const uint32_t[]){10, 2}, 2);
     fill(stat.fd, "cpu  1 1 1 1 1\ncpu2 1 1 1 50 0 0 0\ncpu10 1 1 1 60 0 0 0\nintr 5\n");
-    CHECK_EQ(busy_at(LONG_AGO_NS, 0), 0);
+    CHECK_EQ(busy_at(LONG_AGO_NS), 0);
     fill(stat.fd, "cpu  1 1 1 1 1\ncpu2 1 1 1 51 0 0 0\ncpu10 1 1 1 60 0 0 0\nintr 5\n");
-    CHECK_EQ(busy_at(LONG_AGO_NS + 2 * TICK_NS, 0), 1);
+    CHECK_EQ(busy_at(LONG_AGO_NS + 2 * TICK_NS), 1);
     CHECK_EQ(stat.idle_ticks[10], 60);
     close(stat.fd);
 }
 
 static void test_a_file_that_cannot_be_read_is_an_error(void) {
     struct sh_reading reading;
-    make(DOWN, 4, 0);
-    CHECK_EQ(sensor.read(sensor.ctx, LONG_AGO_NS, 0, &reading), -EIO); /* empty */
+    make(DOWN, 4);
+    CHECK_EQ(sensor.read(sensor.ctx, LONG_AGO_NS, &reading), -EIO); /* empty */
     close(stat.fd);
     stat.fd = -1;
-    CHECK_EQ(sensor.read(sensor.ctx, LONG_AGO_NS, 0, &reading), -EBADF);
+    CHECK_EQ(sensor.read(sensor.ctx, LONG_AGO_NS, &reading), -EBADF);
 }
 
 int main(void) {

@@ -26,11 +26,13 @@ def test_the_invariants_hold_through_an_hour_of_faults(seed: int) -> None:
 
 
 def test_every_fault_happens_and_cores_are_lent_all_the_same() -> None:
-    tallies = [World(seed, Odds(refused_write=0.1, failed_sensor=0.1)).run(20) for seed in range(8)]
+    tallies = [
+        World(seed, Odds(refused_write=0.1, failed_sensor=0.1)).run(20) for seed in range(16)
+    ]
     kinds = set().union(*(tally.faults for tally in tallies))
     assert kinds >= {
-        "broken policy", "deaf", "failed sensor", "late for long", "late poll", "refused write",
-        "silent", "stuck waiter", "vm",
+        "broken policy", "deaf", "doubt", "failed sensor", "late for long", "late poll",
+        "refused write", "silent", "stuck waiter", "vm",
     }  # fmt: skip
     assert sum(tally.lent_polls for tally in tallies) > 0.1 * sum(t.polls for t in tallies)
     assert sum(tally.halts for tally in tallies) > 0

@@ -1,8 +1,9 @@
 """A host in virtual time on which things go wrong, from a seed.
 
-The loop, the cpuset actuator, the agent, the fallback chain and both safeguards are the real ones;
-the kernel's files, the VMs, the time and the faults are made. ``World.run`` checks after every poll
-what must hold whatever happens, and says the seed when it does not.
+The loop, the cpuset actuator, the decider in the loop and the controller (its fallback chain,
+permits, inhibit reasons and both safeguards) are the real ones; the kernel's files, the VMs, the
+time and the faults are made. ``World.run`` checks after every poll what must hold whatever happens,
+and says the seed when it does not.
 """
 
 from __future__ import annotations
@@ -11,14 +12,17 @@ import errno
 import random
 from dataclasses import dataclass, field
 
-from smartharvest.algorithm.algorithm1 import Agent
+from smartharvest.algorithm.controller import Controller
 from smartharvest.algorithm.learning.options import LearningOptions
 from smartharvest.algorithm.policy import Policy, make_policy
-from smartharvest.algorithm.policy.fallback import Fallback, stand_ins
-from smartharvest.algorithm.safeguard import LongTermSafeguard
+from smartharvest.algorithm.policy.fallback import Fallback, with_stand_ins
+from smartharvest.algorithm.policy.smartharvest import SmartHarvest
+from smartharvest.algorithm.safeguard import LongTermSafeguard, PeriodWaits
 from smartharvest.core._actuators import CpusetActuator
+from smartharvest.core._learner import Csoaa, Decider
 from smartharvest.core._loop import Loop
 from smartharvest.core._sensors import FakeEvents
+from smartharvest.core.plan import Plan
 from smartharvest.core.window import Window
 from smartharvest.host.cpulist import format_cpulist, parse_cpulist
 from tests.unit.core.made_files import MadeFiles
@@ -31,12 +35,9 @@ SECOND_NS = 1_000_000_000
 ELASTIC_MIN = 1
 CPUS_FILE = "/batch/cpuset.cpus"
 POLICIES = (
-    "smartharvest", "smartharvest+", "prev-peak", "prev-peak:10", "fixed-buffer:2",
+    "smartharvest", "prev-peak", "prev-peak:10", "fixed-buffer:2",
     "adaptive-buffer", "adaptive-quiet",
 )  # fmt: skip
-
-Plan = tuple[int, int, int, int, int | None, bool]
-"""seq, primary cores, safe cores, buffer, quiet_ns, shared"""
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,8 @@ class Odds:
     stuck_waiter: float = 0.02
     """Somebody waits too long for a core for a second."""
     broken_policy: float = 0.005
+    doubt: float = 0.02
+    """The host gives a reason to lend nothing for up to a second."""
     vm_change: float = 0.2
 
 
@@ -124,7 +127,7 @@ class World:
         self.vms: list[int] = []
         self.busy = self.demand = 0
         self.seen = (0, 0)
-        self.deaf_until_ns = self.silent_until_ns = self.waits_until_ns = 0
+        self.deaf_until_ns = self.silent_until_ns = self.waits_until_ns = self.doubt_until_ns = 0
         self._faults: set[str] = set()
         self._due: list[tuple[int, Plan]] = []
         self.files = MadeFiles()
@@ -145,9 +148,19 @@ class World:
             # The last of the chain must not fail: there is nothing below it.
             return policy if name == "no-harvest" else _Breakable(policy, self)
 
-        self.chain = Fallback((spec, *stand_ins(spec, self.total)), make, self.total, print)
-        self.agent = Agent(
-            self.chain, total=self.total, keep_idle=self.keep_idle, long_term=self.long_term
+        self.chain = with_stand_ins(spec, make, self.total, print)
+        self.loop_decides = self.random.random() < 0.25
+        if self.loop_decides:
+            self.chain = with_stand_ins("smartharvest", self.native, self.total, print)
+        self.controller = Controller(
+            self.chain,
+            total=self.total,
+            keep_idle=self.keep_idle,
+            long_term=self.long_term,
+            judged_waits="paper",
+            window_ns=WINDOW_NS,
+            can_lend=self.max_harvest > 0,
+            loop_decides=self.loop_decides,
         )
         self.sensor = FakeEvents(self.now_ns)
         self.deaf_until_ns = self.now_ns  # a new sensor begins with how things are
@@ -168,13 +181,26 @@ class World:
             keep_idle=self.keep_idle,
             exact=self.exact,
         )
+        if self.loop_decides:
+            self.loop.decide_with(self.decider(self.chain))
         self._due.clear()
         self.last_poll_ns = self.now_ns
-        self.posted_ns: int | None = None
-        self.answered = 0
+        self.lendable_until_ns = 0
+        """When the last plan or permit has expired for certain."""
         self.last_seq = 0
         self.period_end_ns = self.now_ns
-        self.resting_since_ns: int | None = None
+        self.stopped_ns: int | None = None
+        """Since when the controller says that nothing may be lent."""
+
+    def native(self, name: str) -> Policy:
+        """A policy whose learner can decide in the loop."""
+        return make_policy(name, total=self.total, learner="native")
+
+    def decider(self, chain: Fallback) -> Decider:
+        policy = chain.in_force
+        assert isinstance(policy, SmartHarvest)
+        assert isinstance(policy.learner, Csoaa)
+        return Decider(policy.learner, keep_idle=self.keep_idle)
 
     @staticmethod
     def mask(level: int) -> str:
@@ -219,6 +245,8 @@ class World:
             self.silent_until_ns = self.now_ns + draw.randint(1, 4 * PLAN_TTL_NS)
         if self.happens(odds.stuck_waiter, "stuck waiter"):
             self.waits_until_ns = self.now_ns + 2 * SECOND_NS
+        if self.happens(odds.doubt, "doubt"):
+            self.doubt_until_ns = self.now_ns + draw.randint(1, SECOND_NS)
         if self.happens(odds.broken_policy, "broken policy"):
             self._faults.add(draw.choice(["learn raises", "predict raises", "predict is nonsense"]))
         if self.happens(odds.refused_write, "refused write"):
@@ -237,8 +265,8 @@ class World:
 
     def poll(self) -> None:
         while self._due and self._due[0][0] <= self.now_ns:
-            self.loop.post(*self._due.pop(0)[1])
-            self.posted_ns = self.now_ns
+            self.loop.post(self._due.pop(0)[1])
+            self.lendable_until_ns = max(self.lendable_until_ns, self.now_ns + PLAN_TTL_NS)
         if self.happens(self.odds.failed_sensor, "failed sensor"):
             self.sensor.fail(errno.EIO)
         self.loop.step(self.now_ns, self.now_ns)
@@ -251,40 +279,52 @@ class World:
             self.check_halted()
             self.start_agent()
             return
-        self.answer()
-        self.judge_waits()
+        if self.now_ns >= self.silent_until_ns:
+            self.control()
 
-    def answer(self) -> None:
-        """The control plane, unless it is silent."""
-        if self.now_ns < self.silent_until_ns:
-            return
-        while (window := self.loop.take()) is not None:
+    def control(self) -> None:
+        """The control plane, which is not silent now."""
+        controller = self.controller
+        while (taken := self.loop.take_answered()) is not None:
+            window, answered = taken
             self.must(window.seq > self.last_seq, f"window {window.seq} after {self.last_seq}")
             self.last_seq = window.seq
-            steps = len(self.chain.steps)
-            decision = self.agent.decide(window)
-            self.tally.steps_down += len(self.chain.steps) - steps
-            self.answered = decision.seq
-            plan = (
-                decision.seq,
-                decision.primary_cores,
-                decision.safe_cores,
-                decision.buffer,
-                decision.quiet_ns,
-                decision.shared,
-            )
-            self._due.append((self.now_ns + self.random.randint(1, 3 * POLL_NS), plan))
+            steps = len(controller.fallbacks)
+            answer = controller.on_window(window, answered)
+            self.tally.steps_down += len(controller.fallbacks) - steps
+            if answer is not None and answer.plan is not None:
+                delay_ns = self.random.randint(1, 3 * POLL_NS)
+                self._due.append((self.now_ns + delay_ns, answer.plan))
+        self.judge_waits()
+        doubt = "the host looks odd" if self.now_ns < self.doubt_until_ns else None
+        self.stop_lending(controller.inhibit("host", doubt))
+        if controller.may_lend(self.now_ns):
+            self.stopped_ns = None
+        if self.loop_decides:
+            permit_ns = controller.permit_until_ns(self.now_ns)
+            self.loop.permit(permit_ns)
+            self.lendable_until_ns = max(self.lendable_until_ns, permit_ns + WINDOW_NS)
 
     def judge_waits(self) -> None:
-        if self.now_ns < self.period_end_ns or self.now_ns < self.silent_until_ns:
+        if self.now_ns < self.period_end_ns:
             return
         self.period_end_ns = self.now_ns + self.long_term.period_ns
         bad = self.now_ns < self.waits_until_ns and self.loop.harvested > 0
-        if self.long_term.observe(self.now_ns, 1000, 500 if bad else 0):
-            self.tally.trips += 1
-            self._due.clear()
-            self._due.append((self.now_ns, (self.answered, self.total, self.total, 0, None, False)))
-            self.resting_since_ns = self.now_ns
+        long_waits = 500 if bad else 0
+        plan = self.controller.on_period(
+            self.now_ns, PeriodWaits("world", 1000, long_waits, long_waits)
+        )
+        self.tally.trips += plan is not None
+        self.stop_lending(plan)
+
+    def stop_lending(self, plan: Plan | None) -> None:
+        """A safeguard or a doubt takes everything back, whatever is on its way to the loop."""
+        if plan is None:
+            return
+        self._due[:] = [(self.now_ns, plan)]
+        if self.loop_decides:
+            self.loop.permit(0)
+        self.stopped_ns = self.now_ns
 
     # --- what must hold ---------------------------------------------------------------------------
 
@@ -315,19 +355,17 @@ class World:
         self.must(loop.primary_cores >= least, f"less than the {least} cores that are needed")
         if self.now_ns - self.last_poll_ns > STALE_NS:
             self.must(loop.harvested == 0, "something is lent after a gap in the polls")
-        silent_ns = self.now_ns - (self.posted_ns or 0)
-        if self.posted_ns is None or silent_ns > PLAN_TTL_NS + 2 * POLL_NS:
-            self.must(loop.harvested == 0, "something is lent on a plan that has expired")
+        if self.now_ns > self.lendable_until_ns + 2 * POLL_NS:
+            self.must(loop.harvested == 0, "something is lent on a plan or permit that has expired")
         # The plan that says so is taken up at the poll after the next.
-        resting = self.resting_since_ns is not None and not self.long_term.harvesting(self.now_ns)
-        if resting and self.now_ns > (self.resting_since_ns or 0) + 2 * POLL_NS:
-            self.must(loop.harvested == 0, "something is lent while harvesting rests")
+        if self.stopped_ns is not None and self.now_ns > self.stopped_ns + 2 * POLL_NS:
+            self.must(loop.harvested == 0, "something is lent against a safeguard or a doubt")
 
     def check_halted(self) -> None:
         """Nothing is lent any more, and nothing will be."""
         for _ in range(3):
             self.must(self.loop.harvested == 0, "something is lent after a halt")
-            self.loop.post(self.last_seq + 1, 0, 0)
+            self.loop.post(Plan(self.last_seq + 1, 0, 0))
             self.now_ns += POLL_NS
             self.must(self.loop.step(self.now_ns, self.now_ns) != 0, "a halted loop polls on")
         if not self.files.refusals:

@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 UNIT = ROOT / "packaging" / "smartharvest.service"
-HOWTO = (ROOT / "docs" / "howto.md").read_text()
+HOWTO = (ROOT / "docs" / "how-to" / "least-rights.md").read_text()
 
 pytestmark = pytest.mark.skipif(
     shutil.which("systemd-analyze") is None,

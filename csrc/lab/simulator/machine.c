@@ -149,10 +149,9 @@ void sh_sim_machine_assign(struct sh_sim_machine *machine, uint32_t lent) {
 
 /* --- the seams -------------------------------------------------------------------------------- */
 
-static int machine_read(void *ctx, int64_t now_ns, uint32_t harvested, struct sh_reading *reading) {
+static int machine_read(void *ctx, int64_t now_ns, struct sh_reading *reading) {
     const struct sh_sim_machine *machine = ctx;
     (void)now_ns;
-    (void)harvested;
     reading->busy = machine->busy;
     reading->demand = machine->demand;
     return 0;

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import Protocol, runtime_checkable
 
-import numpy as np
-from numpy.typing import NDArray
-
 Features = tuple[float, float, float, float, float]
 """(min, max, average, standard deviation, median) of a window's busy cores, in cores, unscaled."""
 
@@ -30,9 +27,6 @@ class Learner(Protocol):
 @runtime_checkable
 class Model(Learner, Protocol):
     """A learner that can be looked into and kept."""
-
-    def learn_costs(self, features: Features, costs: NDArray[np.float32]) -> None:
-        """Regress these costs instead of a label's: one finite cost for each class."""
 
     def scores(self, features: Features) -> list[float]:
         """The predicted cost of every class, as it is compared."""

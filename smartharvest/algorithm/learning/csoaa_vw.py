@@ -71,16 +71,6 @@ class VwCsoaa:
         self._vw.learn(example)
         self.lessons += 1
 
-    def learn_costs(self, features: Features, costs: Costs) -> None:
-        """Regress these costs; slower than a label's, since VW has to parse them first.
-
-        Its parser may miss the last bit of a cost that is no multiple of 1/4.
-        """
-        example = self._example(costs.tolist())
-        self._fill(example, features)
-        self._vw.learn(example)
-        self.lessons += 1
-
     def predict(self, features: Features) -> int:
         """The class of lowest predicted cost, 0..total, the lowest class on ties."""
         self._fill(self._question, features)

@@ -30,7 +30,6 @@ _PLAIN = {
     "smartharvest": "smartharvest:make_smartharvest",
     LENDS_NOTHING: "no_harvest:NoHarvest",
     "prev-peak": "prev_peak:PrevPeak",
-    "smartharvest+": "smartharvest_plus:make_smartharvest_plus",
     "adaptive-buffer": "adaptive_buffer:AdaptiveBuffer",
     "adaptive-quiet": "adaptive_quiet:AdaptiveQuiet",
     "idle-first": "idle_first:IdleFirst",

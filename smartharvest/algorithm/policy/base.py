@@ -82,14 +82,6 @@ class DispatchesObserver(Protocol):
         """Take in a period; called between windows, in order."""
 
 
-class Explaining(Protocol):
-    """A policy that tells why it does what it does, for the operator."""
-
-    @property
-    def explanation(self) -> str:
-        """One line about the decision in force; it changes when that does."""
-
-
 @dataclass(frozen=True, slots=True)
 class PolicySettings:
     """What a policy may be made from. Raises ConfigError, naming the key, for an unknown name."""

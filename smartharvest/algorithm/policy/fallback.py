@@ -14,6 +14,7 @@ from typing import TypeVar
 from smartharvest.algorithm.policy.base import Dispatches, DispatchesObserver, Policy
 from smartharvest.algorithm.safeguard import ShortTermSafeguard
 from smartharvest.core.window import Window
+from smartharvest.errors import ConfigError
 
 T = TypeVar("T")
 
@@ -35,9 +36,29 @@ def fallback_steps(policy: Policy) -> list[str]:
     return list(policy.steps) if isinstance(policy, Fallback) else []
 
 
+def wants_dispatches(policy: Policy) -> bool:
+    """Whether the policy in force asks how the primary's tasks are dispatched, and acts on it."""
+    if isinstance(policy, Fallback):
+        policy = policy.in_force
+    return isinstance(policy, DispatchesObserver)
+
+
+def with_stand_ins(
+    spec: str, make: Callable[[str], Policy], total: int, note: Callable[[str], None]
+) -> Fallback:
+    """The policy spelled ``spec``, with what takes its place should it fail.
+
+    Raises ConfigError for one that is unknown or made of what is unknown.
+    """
+    return Fallback((spec, *stand_ins(spec, total)), make, total, note)
+
+
 def explanation(policy: Policy) -> str:
-    """Why the policy does what it does; empty if it does not explain itself."""
-    # Asked at every window, where isinstance() of a protocol would take longer than the decision.
+    """Why the policy does what it does; empty if it does not explain itself.
+
+    One that does has a property ``explanation``: a line for the operator about the decision in
+    force, which changes when that does.
+    """
     why: str = getattr(policy, "explanation", "")
     return why
 
@@ -45,7 +66,7 @@ def explanation(policy: Policy) -> str:
 class Fallback:
     """A policy that is the first of ``specs`` that works; ``make`` makes each when it is needed.
 
-    ``tell`` is called with a line for every step down. Errors of the last one propagate.
+    ``note`` is called with a line for every step down. Errors of the last one propagate.
     """
 
     def __init__(
@@ -53,12 +74,12 @@ class Fallback:
         specs: Sequence[str],
         make: Callable[[str], Policy],
         total: int,
-        tell: Callable[[str], None],
+        note: Callable[[str], None],
     ) -> None:
         self._specs = list(specs)
         self._make = make
         self._total = total
-        self._tell = tell
+        self._note = note
         self.steps: list[str] = []
         """What failed, and what took its place, oldest first."""
         self._policy = self._make_next()
@@ -89,11 +110,6 @@ class Fallback:
     def in_force(self) -> Policy:
         """The one that answers now."""
         return self._policy
-
-    @property
-    def wants_dispatches(self) -> bool:
-        """Whether the policy in force does."""
-        return isinstance(self._policy, DispatchesObserver)
 
     def observe_dispatches(self, dispatches: Dispatches) -> None:
         """For a policy that does not ask, nothing."""
@@ -153,16 +169,18 @@ class Fallback:
         self._policy = self._make_next()
         step = f"policy {failed} failed ({type(error).__name__}: {error}); {self.name} takes over"
         self.steps.append(step)
-        self._tell(step)
+        self._note(step)
 
     def _make_next(self) -> Policy:
         while True:
             spec = self._specs.pop(0)
             try:
                 return self._make(spec)
+            except ConfigError:  # the user's mistake, which no stand-in should hide
+                raise
             except Exception as error:
                 if not self._specs:
                     raise
                 step = f"policy {spec} cannot be made ({type(error).__name__}: {error})"
                 self.steps.append(step)
-                self._tell(step)
+                self._note(step)

@@ -9,7 +9,6 @@ cdef extern from "actuators/affinity.h" nogil:
         SH_AFFINITY_BYTES
         SH_AFFINITY_MAX_PROCESSES
         SH_AFFINITY_MAX_GROUPS
-        SH_AFFINITY_STRAYS
 
     struct sh_affinity_mask:
         unsigned long bits[128]

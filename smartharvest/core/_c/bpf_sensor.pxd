@@ -1,7 +1,6 @@
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
-from smartharvest.core._c.lend_order cimport sh_lend_order
-from smartharvest.core._c.sensor cimport sh_sensor
+from smartharvest.core._c.sensor cimport sh_displacements, sh_sensor
 
 cdef extern from "bpf/sensor_state.h" nogil:
     enum:
@@ -9,7 +8,6 @@ cdef extern from "bpf/sensor_state.h" nogil:
         SH_BPF_MAX_TARGETS
         SH_BPF_MAX_PRIMARIES
         SH_BPF_MAX_LEVEL
-        SH_BPF_WAIT_BUCKETS
         SH_BPF_UNKNOWN
         SH_BPF_IDLE
         SH_BPF_OTHER
@@ -41,10 +39,9 @@ cdef extern from "sensors/bpf_sensor.h" nogil:
         uint32_t target_count
         uint32_t allocations[64]
         uint32_t primary_count, parts
-        bint pull
         uint64_t wait_threshold_ns
-        uint32_t lend_order[4096]
-        uint32_t lendable, elastic_min
+        uint32_t used_cpus[4096]
+        uint32_t used_count
 
     struct sh_bpf_sensor:
         uint32_t cpu_count
@@ -77,7 +74,6 @@ cdef extern from "sensors/bpf_sensor.h" nogil:
     int sh_bpf_sensor_levels(
         const sh_bpf_sensor *bpf, uint32_t count, uint64_t *busy_ns, uint64_t *wanting_ns
     )
-    int sh_bpf_sensor_alive(sh_bpf_sensor *bpf)
     void sh_bpf_sensor_waits(const sh_bpf_sensor *bpf, sh_bpf_waits *waits)
     void sh_bpf_waits_since(sh_bpf_waits *waits, const sh_bpf_waits *earlier)
     uint64_t sh_bpf_wait_middle(uint32_t bucket)
@@ -93,5 +89,5 @@ cdef extern from "sensors/bpf_sensor.h" nogil:
         const sh_bpf_sensor *bpf, uint32_t cpu, uint64_t *total_ns, uint64_t *lent_ns
     )
     uint32_t sh_bpf_sensor_runner(const sh_bpf_sensor *bpf, uint32_t cpu)
-    void sh_bpf_sensor_follow(sh_bpf_sensor *bpf, const sh_lend_order *order)
     uint64_t sh_bpf_sensor_displacements(const sh_bpf_sensor *bpf)
+    void sh_bpf_sensor_tells(sh_bpf_sensor *bpf, sh_displacements *displacements)

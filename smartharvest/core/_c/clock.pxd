@@ -4,7 +4,6 @@ cdef extern from "loop/clock.h" nogil:
     enum sh_pacing:
         SH_PACING_SLEEP
         SH_PACING_SPIN
-        SH_PACING_HYBRID
 
     struct sh_clock:
         pass

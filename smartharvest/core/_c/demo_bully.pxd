@@ -9,7 +9,6 @@ cdef extern from "lab/demo_bully.h" nogil:
     enum sh_bully_state:
         SH_BULLY_PAUSED
         SH_BULLY_RUNNING
-        SH_BULLY_STOPPED
 
     struct sh_bully_block:
         pass

@@ -10,7 +10,6 @@ cdef extern from "loop/histogram.h" nogil:
         int64_t max_ns
         uint64_t sum_ns
 
-    void sh_histogram_add(sh_histogram *histogram, int64_t value_ns)
     int64_t sh_histogram_edge(uint32_t bucket)
     int64_t sh_histogram_quantile(const sh_histogram *histogram, double q)
 

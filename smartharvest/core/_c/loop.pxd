@@ -3,7 +3,7 @@ from libc.stdint cimport int32_t, int64_t, uint16_t, uint32_t, uint64_t
 from smartharvest.core._c.actuator cimport sh_actuator
 from smartharvest.core._c.clock cimport sh_clock
 from smartharvest.core._c.histogram cimport sh_histogram
-from smartharvest.core._c.sensor cimport sh_sensor
+from smartharvest.core._c.sensor cimport sh_lendable, sh_sensor
 from smartharvest.core._c.window cimport sh_features
 
 cdef extern from "loop/loop.h" nogil:
@@ -26,6 +26,10 @@ cdef extern from "loop/loop.h" nogil:
         uint32_t total, max_harvest, max_shared, keep_idle
         const uint16_t *whole_harvests
         bint exact, event_driven
+
+    struct sh_limits:
+        uint32_t max_harvest, max_shared, keep_idle
+        const uint16_t *whole_harvests
 
     struct sh_plan:
         uint32_t seq, primary_cores, safe_cores, buffer
@@ -57,6 +61,7 @@ cdef extern from "loop/loop.h" nogil:
         sh_clock clock
         sh_sensor sensor
         sh_actuator actuator
+        sh_lendable lendable
         uint32_t primary_cores
         int event_fd, plan_fd
         sh_decide decide
@@ -74,6 +79,9 @@ cdef extern from "loop/loop.h" nogil:
     int sh_loop_init(sh_loop *loop, const sh_loop_config *config)
     void sh_loop_destroy(sh_loop *loop)
     int sh_loop_step(sh_loop *loop, int64_t deadline_ns, int64_t now_ns)
+    int sh_loop_change(
+        sh_loop *loop, const sh_actuator *actuator, const sh_limits *limits
+    )
     int sh_loop_start(sh_loop *loop)
     void sh_loop_stop(sh_loop *loop)
     void sh_loop_post(sh_loop *loop, const sh_plan *plan)
@@ -103,23 +111,18 @@ cdef inline object window_of(object kind, const sh_summary *s):
     )
 
 
-cdef inline sh_plan plan_of(
-    object seq,
-    object primary_cores,
-    object safe_cores,
-    object buffer,
-    object quiet_ns,
-    object shared,
-) except *:
-    cdef sh_plan plan
-    plan.seq = seq & 0xffffff
-    plan.primary_cores = primary_cores
-    plan.safe_cores = safe_cores
-    plan.buffer = buffer
-    plan.patient = quiet_ns is not None
-    plan.quiet_ns = quiet_ns or 0
-    plan.shared = shared
-    return plan
+cdef inline sh_plan plan_of(object plan) except *:
+    """Of a smartharvest.core.plan.Plan."""
+    cdef sh_plan c_plan
+    quiet_ns = plan.quiet_ns
+    c_plan.seq = plan.seq & 0xffffff
+    c_plan.primary_cores = plan.primary_cores
+    c_plan.safe_cores = plan.safe_cores
+    c_plan.buffer = plan.buffer
+    c_plan.patient = quiet_ns is not None
+    c_plan.quiet_ns = quiet_ns or 0
+    c_plan.shared = plan.shared
+    return c_plan
 
 
 cdef inline object halt_name(int why):

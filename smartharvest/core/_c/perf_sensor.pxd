@@ -1,24 +1,14 @@
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
 from smartharvest.core._c.sensor cimport sh_sensor
+from smartharvest.core._c.task_list cimport sh_task_sources
 
 cdef extern from "sensors/perf_sensor.h" nogil:
-    enum:
-        SH_PERF_MAX_SOURCES
-
-    struct sh_perf_source:
-        int fd
-        bint directory
-        uint32_t primary
-
     struct sh_perf_counts:
         uint64_t records, overruns, corrections, tasks
 
     struct sh_perf_sensor:
-        sh_perf_source sources[256]
-        uint32_t source_count
-        uint32_t allocations[256]
-        uint32_t primary_count
+        sh_task_sources sources
         int64_t list_ns
         sh_perf_counts counts
 

@@ -1,13 +1,13 @@
 from libc.stdint cimport uint32_t, uint64_t
 
-from smartharvest.core._c.bpf_sensor cimport sh_bpf_sensor
+from smartharvest.core._c.sensor cimport sh_displacements
 
 cdef extern from "actuators/rescue.h" nogil:
     struct sh_rescue_thread:
         uint32_t cpu
 
     struct sh_rescue:
-        sh_bpf_sensor *bpf
+        sh_displacements displacements
         sh_rescue_thread *threads
         uint32_t count
         int fifo_priority

@@ -8,7 +8,7 @@ cdef extern from "sensors/stat_sensor.h" nogil:
 
     struct sh_stat_sensor:
         int fd
-        uint32_t lend_order[4096]
-        uint32_t core_count, elastic_min, allocation
+        uint32_t pool[4096]
+        uint32_t core_count, allocation
 
     void sh_stat_sensor_init(sh_stat_sensor *stat, sh_sensor *sensor)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 
 from smartharvest.errors import TargetVanished
-from smartharvest.host.cgroup.tree import Group
+from smartharvest.host.cgroup.tree import Group, tasks_below
 from smartharvest.host.journal.writer import HostWriter
 
 _log = logging.getLogger(__name__)
@@ -37,6 +37,12 @@ def make_counterpart(group: Group, controller: str, writer: HostWriter) -> bool:
     return adopt_tasks(group, controller, writer)
 
 
+def make_missing_cpuset(group: Group, writer: HostWriter) -> None:
+    """Makes the cpuset of a group that exists in other hierarchies only."""
+    if group.relative and group.cpuset_path is None and exists_somewhere(group):
+        make_counterpart(group, "cpuset", writer)
+
+
 def adopt_tasks(group: Group, controller: str, writer: HostWriter) -> bool:
     """Moves the group's tasks that ``controller``'s root group has to the counterpart.
 
@@ -49,7 +55,7 @@ def adopt_tasks(group: Group, controller: str, writer: HostWriter) -> bool:
     assert counterpart is not None
     complete = True
     moves: list[tuple[int, str, str]] = []
-    for tid in sorted(member_threads(group)):
+    for tid in sorted(_member_threads(group)):
         try:
             current = group.tree.group_of(tid, controller)
         except TargetVanished:
@@ -67,13 +73,13 @@ def adopt_tasks(group: Group, controller: str, writer: HostWriter) -> bool:
     return complete and not refusals
 
 
-def member_threads(group: Group) -> set[int]:
+def _member_threads(group: Group) -> set[int]:
     """The threads of the group, and of those below it, in whatever hierarchies it exists."""
     threads: set[int] = set()
     for controller in CONTROLLERS:
         directory = group.directory(controller)
         if directory is not None and group.relative:
-            threads |= _threads_below(group, directory)
+            threads.update(tasks_below(group.tree.files, directory))
     return threads
 
 
@@ -81,14 +87,3 @@ def exists_somewhere(group: Group) -> bool:
     """Whether any of the hierarchies the agent uses has the group."""
     directories = (group.directory(controller) for controller in CONTROLLERS)
     return any(path is not None and group.tree.files.exists(path) for path in directories)
-
-
-def _threads_below(group: Group, directory: str) -> set[int]:
-    files = group.tree.files
-    try:
-        threads = set(map(int, files.read(f"{directory}/tasks").split()))
-        for name in files.subdirectories(directory):
-            threads |= _threads_below(group, f"{directory}/{name}")
-    except OSError:  # it does not exist, or went away meanwhile
-        return set()
-    return threads

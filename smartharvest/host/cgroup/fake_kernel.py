@@ -1,8 +1,8 @@
-"""A made tree of plain files that answers as the kernel's cgroup filesystems do.
+"""A fake tree of plain files that answers as the kernel's cgroup filesystems do.
 
 Everything is kept in the files themselves, so a tree can be prepared and looked at with cat, and
 written by others with plain writes; what the kernel derives (effective masks) is computed anew at
-each read. Files a hand-made tree lacks are done without.
+each read. Files a tree made by hand lacks are done without.
 
 The v1 rules were taken from a running Linux 6.18 and are held to it by a test; functions of the
 kernel (kernel/cgroup/ and kernel/sched/ of that version) are named where their rule is copied. The
@@ -56,7 +56,7 @@ REFUSALS = ".refusals"
 whatever process it is made."""
 _THREADED = {"cpu", "cpuset", "perf_event", "pids"}  # controllers that threaded groups can have
 
-LOCK_TRIES, LOCK_PAUSE_S = 50, 0.001
+LOCK_TRIES, LOCK_PAUSE_S = 1000, 0.001
 
 _INTEGER = re.compile(r"[+-]?(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)")
 _REGION = re.compile(r"(N|\d+)(?:-(N|\d+)(?::(\d+)/(\d+))?)?")
@@ -68,7 +68,7 @@ class FakeKernel:
     ``root`` is v2 if it holds ``cgroup.controllers``; otherwise each directory in it is a v1
     hierarchy. The machine's CPUs are those of the root group's mask, if it has one, and else those
     of this machine. ``thread_exists`` says whether a thread id is one; without it every id is, so
-    that a made tree can name tasks that never ran.
+    that a fake tree can name tasks that never ran.
     """
 
     def __init__(self, root: str, *, thread_exists: Callable[[int], bool] | None = None) -> None:
@@ -77,6 +77,7 @@ class FakeKernel:
         self._thread_exists = thread_exists
         self._faults: list[tuple[str, int]] = []
         self._most: dict[str, int] = {}
+        self._lock_tries = LOCK_TRIES
         self._writers: dict[str, Callable[[str, str], None]] = {
             "cpuset.cpus": self._write_mask,
             "cpuset.mems": self._write_mask,
@@ -105,13 +106,31 @@ class FakeKernel:
 
     def at_rest(self) -> contextlib.AbstractContextManager[None]:
         """While it is held no process is amid a change of the tree, however many make some."""
-        return self._serialized(fcntl.LOCK_EX, tries=100 * LOCK_TRIES)
-
-    def directory_of(self, tid: int, mount: str) -> str | None:
-        """The group below ``mount`` that ``tid`` is in; None if the tree does not name it."""
-        return next((group for group in _walk(mount) if tid in self._threads(group)), None)
+        return self._serialized(fcntl.LOCK_EX, tries=5 * LOCK_TRIES)
 
     # KernelFiles
+
+    @property
+    def runs_tasks(self) -> bool:
+        """Never: the tasks it names run elsewhere, or nowhere."""
+        return False
+
+    @property
+    def stand_in(self) -> FakeKernel:
+        return self
+
+    def membership(self, tid: int) -> str:
+        """As /proc/TID/cgroup; the root group's where the tree does not name ``tid``."""
+        mounts = {"": self._root}
+        if self._version == 1:
+            mounts = {name: f"{self._root}/{name}" for name in self.subdirectories(self._root)}
+        return "".join(
+            f"0:{controllers}:{self._group_of(tid, mount).removeprefix(mount) or '/'}\n"
+            for controllers, mount in mounts.items()
+        )
+
+    def _group_of(self, tid: int, mount: str) -> str:
+        return next((group for group in _walk(mount) if tid in self._threads(group)), mount)
 
     def read(self, path: str) -> str:
         with self._serialized(fcntl.LOCK_SH):
@@ -142,18 +161,23 @@ class FakeKernel:
         return os.path.exists(path)
 
     @contextlib.contextmanager
-    def _serialized(self, how: int, tries: int = LOCK_TRIES) -> Iterator[None]:
+    def _serialized(self, how: int, tries: int | None = None) -> Iterator[None]:
         """One change at a time, whoever makes it, as under the kernel's cgroup_mutex.
 
-        A process cannot be stopped while it holds that; here it can, so nobody waits for ever.
+        A process cannot be stopped while it holds that; here it can, so nobody waits for ever, nor
+        at every change. On a busy machine it may be off the CPU for a while: whoever goes on then
+        reads half a write.
         """
         root = os.open(self._root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
-            for _ in range(tries):
+            for _ in range(tries or self._lock_tries):
                 with contextlib.suppress(BlockingIOError):
                     fcntl.flock(root, how | fcntl.LOCK_NB)
+                    self._lock_tries = LOCK_TRIES
                     break
                 time.sleep(LOCK_PAUSE_S)
+            else:
+                self._lock_tries = 1
             yield
         finally:
             os.close(root)

@@ -9,6 +9,14 @@ from typing import Protocol
 class KernelFiles(Protocol):
     """What the project does with cgroup files. Every method raises OSError as the kernel does."""
 
+    @property
+    def runs_tasks(self) -> bool:
+        """Whether the tasks in its groups run, and where the groups' masks say."""
+
+    @property
+    def stand_in(self) -> KernelFiles | None:
+        """Who answers in the kernel's place; None: C code opens the files itself."""
+
     def read(self, path: str) -> str: ...
 
     def write(self, path: str, value: str) -> None:
@@ -23,9 +31,15 @@ class KernelFiles(Protocol):
 
     def exists(self, path: str) -> bool: ...
 
+    def membership(self, tid: int) -> str:
+        """The groups that thread ``tid`` is in, as /proc/TID/cgroup lists them."""
+
 
 class PosixFiles:
     """The files of a mounted cgroup hierarchy."""
+
+    runs_tasks = True
+    stand_in = None
 
     def read(self, path: str) -> str:
         with open(path) as file:
@@ -49,3 +63,12 @@ class PosixFiles:
 
     def exists(self, path: str) -> bool:
         return os.path.exists(path)
+
+    def membership(self, tid: int) -> str:
+        return read_proc(f"/proc/{tid}/cgroup")
+
+
+def read_proc(path: str) -> str:
+    """A file of /proc, with names in it that need not be UTF-8."""
+    with open(path, errors="surrogateescape") as file:
+        return file.read()

@@ -1,7 +1,7 @@
 """Control groups, versions 1 and 2, through one seam.
 
 The rest of the project asks a Group for CPUs, quotas and tasks and never for a file's name. All
-access goes through KernelFiles: PosixFiles on a mounted hierarchy, FakeKernel on a made tree of
+access goes through KernelFiles: PosixFiles on a mounted hierarchy, FakeKernel on a fake tree of
 plain files, which then answers as the kernel would.
 
 Version 1 keeps each controller in a hierarchy of its own, so one group is a directory at the same
@@ -19,11 +19,14 @@ from dataclasses import dataclass, field
 
 from smartharvest.errors import ConfigError, RightsError, TargetError, TargetVanished
 from smartharvest.host.cgroup.fake_kernel import FakeKernel
-from smartharvest.host.cgroup.kernel_files import KernelFiles, PosixFiles
+from smartharvest.host.cgroup.kernel_files import KernelFiles, PosixFiles, read_proc
 from smartharvest.host.cpulist import parse_cpulist
 from smartharvest.host.process import tasks
 
 _log = logging.getLogger(__name__)
+
+SPLIT = "smartharvest-split-"
+"""What the name of a group begins with that we made for a split; the number of its CPUs follows."""
 
 
 def files_for(root: str) -> KernelFiles:
@@ -38,7 +41,7 @@ def files_for(root: str) -> KernelFiles:
 
 @dataclass(frozen=True)
 class CgroupTree:
-    """Where the controllers are on this host, or in a made tree."""
+    """Where the controllers are on this host, or in a fake tree."""
 
     root: str
     """The directory that relative group paths start from (with v1, the hierarchies' parent)."""
@@ -135,18 +138,24 @@ class CgroupTree:
 
         Raises TargetVanished if there is no such thread.
         """
-        mount = self.hierarchies[controller]
-        if isinstance(self.files, FakeKernel):
-            directory = self.files.directory_of(tid, mount)
-            return self.group(directory if directory is not None else mount)
         try:
-            text = _own_words(f"/proc/{tid}/cgroup")
+            text = self.files.membership(tid)
         except OSError as error:
             raise TargetVanished(f"thread {tid} has ended") from error
         return Group(self, parse_membership(text, controller, self.version))
 
+    @property
+    def runs_tasks(self) -> bool:
+        """Whether real tasks are in its groups; in a fake tree nobody runs."""
+        return self.files.runs_tasks
+
+    @property
+    def fake_root(self) -> str:
+        """The root of a fake tree; empty on a host."""
+        return "" if self.files.runs_tasks else self.root
+
     def online_cpus(self) -> frozenset[int]:
-        """The CPUs of the root group: those online, or those of the made tree."""
+        """The CPUs of the root group: those online, or those of the fake tree."""
         try:
             return Group(self, "").effective_cpus()
         except TargetVanished:
@@ -353,7 +362,7 @@ def parse_mounts(text: str) -> list[Mount]:
 
 def _mounts() -> list[Mount]:
     """Those that this process sees."""
-    return parse_mounts(_own_words("/proc/self/mountinfo"))
+    return parse_mounts(read_proc("/proc/self/mountinfo"))
 
 
 def parse_membership(text: str, controller: str, version: int) -> str:
@@ -365,12 +374,6 @@ def parse_membership(text: str, controller: str, version: int) -> str:
         if colon and (controller in controllers.split(",") or (version == 2 and not controllers)):
             return path.strip("/")
     return ""
-
-
-def _own_words(path: str) -> str:
-    """A file of /proc, with names in it that need not be UTF-8."""
-    with open(path, errors="surrogateescape") as file:
-        return file.read()
 
 
 def _is_within(path: str, directory: str) -> bool:

@@ -1,8 +1,7 @@
 """Who wrote a group's file, as far as the kernel tells.
 
-A BPF program notes every writer with its name and its parent's, so those that have ended are named
-as well. Where the kernel takes none, file events (fanotify(7)) tell the writer's process id, and
-what it is called is looked up soon afterwards, if it still lives.
+File events (fanotify(7)) tell the writer's process id, and what it is called is looked up soon
+afterwards, if it still lives.
 """
 
 from __future__ import annotations
@@ -14,14 +13,11 @@ import os
 import struct
 import time
 from collections.abc import Collection
-from typing import Protocol
 
-from smartharvest.core._writers import WriterLog
 from smartharvest.host.process import tasks
 
 _log = logging.getLogger(__name__)
 
-_FIRST_PID_NAMESPACE = "pid:[4026531836]"  # PROC_PID_INIT_INO, include/uapi/linux/nsfs.h
 _EVENT = struct.Struct("=IBBHQii")  # struct fanotify_event_metadata
 _FAN_CLOEXEC, _FAN_NONBLOCK, _FAN_MODIFY, _FAN_MARK_ADD = 1, 2, 2, 1
 _AT_FDCWD = -100
@@ -31,52 +27,11 @@ _LOOK_S = 0.1
 """How soon a writer is looked up; it may have ended by then."""
 
 
-class WriterTrace(Protocol):
-    """Notes who writes files, and those of that name in the groups above, until ``close``."""
-
-    def watch(self, files: Collection[str]) -> None:
-        """Notes who writes these from now on. Raises OSError."""
-
-    def look(self) -> None:
-        """Called often: takes in what has happened."""
-
-    def writer(self, file: str) -> str | None:
-        """Who else wrote ``file``, or that of a group above, last; None if nobody is known."""
-
-    def close(self) -> None: ...
-
-
-class KernelTrace:
-    """By a BPF program. Raises OSError where the kernel or the rights do not allow it."""
-
-    def __init__(self) -> None:
-        if os.readlink("/proc/self/ns/pid") != _FIRST_PID_NAMESPACE:
-            raise OSError("processes have other numbers in the kernel than here")
-        self._writers = WriterLog()
-
-    def watch(self, files: Collection[str]) -> None:
-        files = {one for file in files for one in _with_those_above(file)}
-        self._writers.watch(sorted({os.stat(os.path.dirname(file)).st_ino for file in files}))
-
-    def look(self) -> None:
-        pass
-
-    def writer(self, file: str) -> str | None:
-        groups = {os.stat(os.path.dirname(one)).st_ino for one in _with_those_above(file)}
-        for write in self._writers.writes():
-            if write.group in groups and write.file == os.path.basename(file):
-                return (
-                    f"{write.name} (pid {write.pid}), started by {write.parent_name} "
-                    f"(pid {write.parent})"
-                )
-        return None
-
-    def close(self) -> None:
-        self._writers.close()
-
-
 class FileEventTrace:
-    """By file events. Raises OSError where the rights do not allow it (CAP_SYS_ADMIN)."""
+    """Notes who writes files, and those of that name in the groups above, until ``close``.
+
+    Raises OSError where the rights do not allow it (CAP_SYS_ADMIN).
+    """
 
     def __init__(self) -> None:
         self._libc = ctypes.CDLL(None, use_errno=True)
@@ -86,13 +41,17 @@ class FileEventTrace:
         self._fd = self._call("fanotify_init", _FAN_CLOEXEC | _FAN_NONBLOCK, os.O_RDONLY)
 
     def watch(self, files: Collection[str]) -> None:
+        """Notes who writes these from now on. Raises OSError."""
         files = {one for file in files for one in _with_those_above(file)}
         for file in files:  # those that are watched as well: they may be others by the old names
             where = ctypes.c_uint64(_FAN_MODIFY), _AT_FDCWD, os.fsencode(file)
             self._call("fanotify_mark", self._fd, _FAN_MARK_ADD, *where)
 
     def look(self) -> None:
-        """Own writes are told, too, but several of a file in a row as one."""
+        """Called often: takes in what has happened.
+
+        Own writes are told, too, but several of a file in a row as one.
+        """
         now_s = time.monotonic()
         if now_s < self._next_look_s:
             return
@@ -111,6 +70,7 @@ class FileEventTrace:
             os.close(fd)
 
     def writer(self, file: str) -> str | None:
+        """Who else wrote ``file``, or that of a group above, last; None if nobody is known."""
         self._next_look_s = 0.0
         self.look()
         files = set(_with_those_above(file))
@@ -130,16 +90,19 @@ class FileEventTrace:
 
 
 class OtherWriters:
-    """The best trace there is, from the first ``watch`` on; nobody is known where there is none."""
+    """The trace from the first ``watch`` on; nobody is known where there is none."""
 
     def __init__(self) -> None:
-        self._trace: WriterTrace | None = None
+        self._trace: FileEventTrace | None = None
         self._tried = False
 
     def watch(self, files: Collection[str]) -> None:
         if not self._tried:
             self._tried = True
-            self._trace = _open_trace()
+            try:
+                self._trace = FileEventTrace()
+            except OSError as error:
+                _log.debug("who else writes: %s", error.strerror or error)
         if self._trace is not None:
             with contextlib.suppress(OSError):  # a group that is gone is met elsewhere
                 self._trace.watch(files)
@@ -158,15 +121,6 @@ class OtherWriters:
         if self._trace is not None:
             self._trace.close()
             self._trace = None
-
-
-def _open_trace() -> WriterTrace | None:
-    for kind in (KernelTrace, FileEventTrace):
-        try:
-            return kind()
-        except OSError as error:
-            _log.debug("who else writes: %s: %s", kind.__name__, error.strerror or error)
-    return None
 
 
 def _with_those_above(file: str) -> list[str]:

@@ -93,7 +93,7 @@ class AffinitiesBack:
             raise refusal
 
     def _confined_children(self, entry: AffinityEntry, since: int) -> set[int]:
-        """Confined threads of the process and its descendants that started at ``since`` or since."""
+        """Confined threads of the process and its descendants, started at ``since`` or later."""
         family = [entry.tid, *tasks.descendants(entry.tid)]
         return {
             tid

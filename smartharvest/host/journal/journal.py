@@ -30,7 +30,6 @@ from smartharvest.host.journal.contents import (
     Given,
     JournalError,
     Minimum,
-    MovedEntry,
     Ours,
     boot_id,
     inode,
@@ -276,9 +275,6 @@ class Journal:
         if isinstance(entry, AffinityEntry):
             self._entries[subject(entry)] = replace(entry, cpus=tuple(cpus))
             self._save()
-
-    def record_moved(self, tid: int, start_time: int, origin: str, destination: str) -> None:
-        self.record(MovedEntry(tid, start_time, origin, destination))
 
     def record_affinity(self, tid: int, start_time: int, cpus: Sequence[int]) -> None:
         self.record(AffinityEntry(tid, start_time, tuple(cpus)))

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from typing import Protocol
 
 from smartharvest.errors import TargetVanished
 from smartharvest.host.cgroup.tree import Group
 from smartharvest.host.process import tasks
-from smartharvest.host.target.targets import CgroupTarget, PidTarget
 
 ReadCharge = Callable[[], int | None]
 
 
-def charge_of(targets: Sequence[CgroupTarget | PidTarget]) -> ReadCharge:
-    """Reads what all of ``targets`` have been charged so far, in ns; None if it cannot be told.
+class Charged(Protocol):
+    """Who is charged for CPU time: a target."""
 
-    A v1 group is charged in the cpuacct hierarchy, if it is there with the same tasks.
-    """
-    readers = [
-        _of_group(target.group) if isinstance(target, CgroupTarget) else _of_process(target.pid)
-        for target in targets
-    ]
+    def read_charge(self) -> ReadCharge: ...
+
+
+def charge_of(targets: Sequence[Charged]) -> ReadCharge:
+    """Reads what all of ``targets`` have been charged so far, in ns; None if it cannot be told."""
+    readers = [target.read_charge() for target in targets]
 
     def read() -> int | None:
         charges = [reader() for reader in readers]
@@ -31,7 +31,8 @@ def charge_of(targets: Sequence[CgroupTarget | PidTarget]) -> ReadCharge:
     return read
 
 
-def _of_group(group: Group) -> ReadCharge:
+def charge_of_group(group: Group) -> ReadCharge:
+    """Reads the charge of a group: in v1 of its cpuacct hierarchy, if that has the same tasks."""
     if group.tree.version == 2:
         return lambda: _usage_of_stat(group)
     directory = group.directory("cpuacct")
@@ -78,7 +79,8 @@ def _in_one_alone(group: Group, directory: str) -> tuple[set[str], set[str]]:
     return own - other, other - own
 
 
-def _of_process(pid: int) -> ReadCharge:
+def charge_of_process(pid: int) -> ReadCharge:
+    """Reads the charge of a process, which also counts its threads that have ended."""
     tick_ns = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 
     def read() -> int | None:

@@ -142,18 +142,27 @@ def pinned_cpus(threads: Iterable[int], allowed: Collection[int]) -> frozenset[i
     return frozenset(pinned)
 
 
+SETTLED_S = 10.0
+"""A task of somebody else keeps a core from being lent once it has lived so long. One that is soon
+gone is not worth moving cores for: under cpu.idle it preempts the batch in any case."""
+
+
 def foreign_cpus(
-    pool: Collection[int], ours: Collection[int], names: Collection[str] = ()
+    pool: Collection[int],
+    ours: Collection[int],
+    names: Collection[str] = (),
+    settled_s: float = 0.0,
 ) -> dict[int, str]:
     """The CPUs of ``pool`` that a task of somebody else is confined to, with that task's name.
 
     Counts every user-space thread that is not in ``ours`` (thread ids), is not called one of
-    ``names`` and may not run on all online CPUs. Kernel threads are left out: they are per-CPU by
-    design and run briefly.
+    ``names``, has lived for ``settled_s`` and may not run on all online CPUs. Kernel threads are
+    left out: they are per-CPU by design and run briefly.
     Returns ``{cpu: "comm (tid)"}``, one example per CPU; use the keys as the set of CPUs.
     """
     online, pool_cpus, known = online_cpus(), frozenset(pool), frozenset(ours)
     foreign: dict[int, str] = {}
+    latest = start_time_of_newcomers() - settled_s * os.sysconf("SC_CLK_TCK")
     for pid in (int(entry) for entry in os.listdir("/proc") if entry.isdigit()):
         for tid in process_threads(pid):
             if tid in known:
@@ -163,6 +172,8 @@ def foreign_cpus(
                 continue
             fields = _stat_fields(tid)
             if not fields or int(fields[_FLAGS]) & _PF_KTHREAD or fields[_STATE] in ("Z", "X"):
+                continue
+            if int(fields[_START_TIME]) > latest:
                 continue
             called = name(tid)
             for cpu in confined & pool_cpus if called not in names else ():

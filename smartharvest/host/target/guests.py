@@ -12,9 +12,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from smartharvest.errors import TargetError
+from smartharvest.host import kernels
 from smartharvest.host.process import tasks
+from smartharvest.host.target.base import Kind
+from smartharvest.host.target.process import PidTarget
 from smartharvest.host.target.qmp import VirtualCpus, read_vcpus
-from smartharvest.host.target.spec import PROCESS_ID, TargetSpec
+from smartharvest.host.target.spec import TargetSpec, is_process_id, is_zero
 
 MOST_ARGUMENTS = 1 << 17
 """Bytes of a command line that are looked at."""
@@ -39,14 +42,21 @@ MONITORS = {
 }
 
 
-def is_fixed(spec: TargetSpec) -> bool:
-    """Whether it names one process by its id."""
-    return PROCESS_ID.fullmatch(spec.value) is not None
+class GuestTarget(PidTarget):
+    """A process that runs a virtual machine: its vCPUs, its emulator and its I/O threads.
+
+    What the kernel does for its devices in threads of its own counts as well.
+    """
+
+    def processes(self) -> list[int]:
+        if kernels.has(kernels.VHOST_TASKS):
+            return [self.pid]
+        return [self.pid, *helper_threads(self.pid)]
 
 
 def find(spec: TargetSpec, root: str = "/") -> list[TargetSpec]:
     """The machines that ``spec`` names now, by process id; none if there is none."""
-    if is_fixed(spec):
+    if is_process_id(spec.value):
         return [spec]
     if spec.kind == "qemu" and spec.value.startswith("/"):
         behind = _behind_socket(spec)
@@ -143,3 +153,24 @@ def _read(path: str) -> str:
             return file.read(MOST_ARGUMENTS)
     except OSError:
         return ""
+
+
+def _kind(form: str, named_by: str) -> Kind:
+    return Kind(
+        form,
+        named_by,
+        names_one=lambda value: bool(value) and not is_zero(value),
+        is_machine=True,
+        is_pattern=lambda value: not is_process_id(value),
+        find=lambda spec, _tree: find(spec),
+        resolve=GuestTarget.resolve,
+    )
+
+
+KINDS = {
+    "qemu": _kind("qemu:NAME|SOCKET|PID", "the guest's name, its QMP socket or its process id"),
+    "firecracker": _kind("firecracker:ID|PID", "the machine's --id or its process id"),
+    "cloud-hypervisor": _kind(
+        "cloud-hypervisor:SOCKET|PID", "the path of its API socket or its process id"
+    ),
+}

@@ -22,7 +22,8 @@ from typing import Any
 
 from smartharvest.errors import ConfigError, RightsError
 from smartharvest.host.cgroup.tree import CgroupTree
-from smartharvest.host.target.spec import TargetSpec
+from smartharvest.host.target.base import Kind
+from smartharvest.host.target.spec import TargetSpec, is_zero
 
 _SCOPE = re.compile(r"machine-qemu\\x2d([0-9]+)\\x2d(.*)\.scope|qemu-([0-9]+)-(.*)\.libvirt-qemu")
 _ODD = re.compile(r"\\x[0-9a-f]{2}|[^A-Za-z0-9]")
@@ -169,3 +170,13 @@ def _groups(tree: CgroupTree, mount: str, number: int, name: str) -> list[str]:
             is_there = tree.files.exists(os.path.join(mount, inner))
             found.append(inner if is_there else os.path.join(place, directory))
     return found
+
+
+KIND = Kind(
+    "libvirt:DOMAIN",
+    "the domain's name",
+    names_one=lambda value: bool(value) and not is_zero(value),
+    is_machine=True,
+    is_pattern=bool,
+    find=find,
+)

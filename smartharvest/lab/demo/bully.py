@@ -10,7 +10,7 @@ import mmap
 import sys
 
 from smartharvest.core import _demo
-from smartharvest.lab.demo.parent import die_with
+from smartharvest.host.process.parent import die_with
 
 
 def main(parent_pid: int, block_fd: int, threads: int) -> None:

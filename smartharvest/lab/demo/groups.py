@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Literal
 
-from smartharvest.agent.session import Session
+from smartharvest.agent.supervisor import Supervisor
 from smartharvest.algorithm.policy import Policy
 from smartharvest.config.settings import STATE_DIRECTORY, Settings
 from smartharvest.errors import RightsError, SmartHarvestError
@@ -92,7 +92,7 @@ class DemoGroups:
         self._policies: dict[str, Policy] = {}
         self._bully = 0
         settings = self._settings()
-        with Session(settings) as session:
+        with Supervisor(settings) as session:
             self._capacity = session.capacity
 
     def _make(self, group: Group) -> None:
@@ -180,14 +180,14 @@ class DemoGroups:
         finished: Callable[[], None],
         **settings: object,
     ) -> AgentFigures:
-        with Session(dataclasses.replace(self._settings(), **settings)) as session:  # type: ignore[arg-type]
+        with Supervisor(dataclasses.replace(self._settings(), **settings)) as session:  # type: ignore[arg-type]
             # The learner goes on where its last slice ended.
             name = f"{policy} {sorted(settings.items())}"
             if name not in self._policies:
                 self._policies[name] = session.make_policy(policy)
             report = session.run(
                 self._policies[name], seconds=seconds, started=started, finished=finished
-            )
+            ).report
         return AgentFigures(
             harvested_cores=report.harvested_cores,
             short=report.short_safeguards,

@@ -17,7 +17,7 @@ import sys
 from array import array
 
 from smartharvest.core import _demo
-from smartharvest.lab.demo.parent import die_with
+from smartharvest.host.process.parent import die_with
 from smartharvest.lab.demo.traffic import draw_traffic
 
 

@@ -26,8 +26,6 @@ time, no pause after a change, and the long-term safeguard as an agent has it by
 (``auto``)."""
 
 EVENT_POLL_NS = 10_000
-WINDOW_NS = {"smartharvest+": 5_000_000}
-"""Where it is not the paper's 25 ms."""
 
 LEAST_CLAIRVOYANT_CORES = 0.1
 
@@ -143,7 +141,7 @@ def _simulate(
     job: _Job,
     name: str,
     policy: str,
-    window_ns: int | None = None,
+    window_ns: int = LoopSettings().window_ns,
     make: Callable[[int], Policy] | None = None,
 ) -> Outcome:
     papers = policy.partition(":")[0] in PAPERS
@@ -159,11 +157,7 @@ def _simulate(
         loop=(
             LoopSettings()
             if papers
-            else LoopSettings(
-                window_ns=window_ns or WINDOW_NS.get(policy, LoopSettings().window_ns),
-                poll_ns=EVENT_POLL_NS,
-                exact=True,
-            )
+            else LoopSettings(window_ns=window_ns, poll_ns=EVENT_POLL_NS, exact=True)
         ),
         long_term="paper" if papers else "auto",
     )

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from smartharvest.algorithm.algorithm1 import Agent, Decision
+from smartharvest.algorithm.algorithm1 import Decision
+from smartharvest.algorithm.controller import Controller
 from smartharvest.algorithm.learning.options import LearningOptions
 from smartharvest.algorithm.policy import SHARED_POLICIES, Policy, check_policy, make_policy
-from smartharvest.algorithm.policy.base import DISPATCHES_PERIOD_NS, Dispatches, DispatchesObserver
-from smartharvest.algorithm.safeguard import LongTermSafeguard
+from smartharvest.algorithm.policy.base import DISPATCHES_PERIOD_NS, Dispatches
+from smartharvest.algorithm.policy.fallback import with_stand_ins
+from smartharvest.algorithm.safeguard import LongTermSafeguard, PeriodWaits
 from smartharvest.core.window import Window
 from smartharvest.errors import ConfigError
 from smartharvest.lab.simulator.machine import LoopSettings, Machine, Model
 from smartharvest.lab.simulator.mechanisms import Mechanism, make_mechanism
 from smartharvest.lab.simulator.workloads import Workload
+
+_log = logging.getLogger(__name__)
 
 CLAIRVOYANT = "clairvoyant"
 """Lends at each window's beginning all that the primaries, left alone, would not use in it."""
@@ -24,6 +29,9 @@ INSTANT = "instant"
 """Lends every idle core the moment it is idle, and takes it back in no time: busy + 0."""
 BOUNDS = (CLAIRVOYANT, INSTANT)
 
+UNHURRIED_WINDOWS = 32
+"""Windows that are answered together while nothing can be lent: half the loop's ring
+(csrc/loop/loop.h, SH_RING_WINDOWS)."""
 DECISION_NS = 100_000
 """From the end of a window to the plan that answers it, as measured on hosts."""
 QUANTILES = {"p50": 0.5, "p99": 0.99, "p999": 0.999}
@@ -181,28 +189,31 @@ def run_policy(
         long_wait_ns=(long_term or make_long_term()).wait_threshold_ns,
         every_poll=every_poll,
     )
-    made = (
-        make(experiment.cores)
-        if make is not None
-        else make_policy(
-            policy,
+
+    def make_spelled(spec: str) -> Policy:
+        return make_policy(
+            spec,
             total=experiment.cores,
             cost=cost,
             safeguard=safeguard,
             learner=learner,
             options=options,
         )
-    )
-    agent = Agent(
-        made,
+
+    controller = Controller(
+        make(experiment.cores)
+        if make is not None
+        else with_stand_ins(policy, make_spelled, experiment.cores, _log.warning),
         total=experiment.cores,
         keep_idle=experiment.loop.keep_idle,
-        long_term=long_term,
         label_kind=(options or LearningOptions()).label,
+        long_term=long_term,
+        judged_waits="paper" if experiment.long_term == "off" else experiment.long_term,
+        window_ns=experiment.loop.window_ns,
     )
     if started is not None:
         started(machine)
-    _control(experiment, machine, agent, observe)
+    _control(experiment, machine, controller, observe)
     return machine, long_term
 
 
@@ -221,56 +232,59 @@ def _machine(experiment: Experiment, **more: Any) -> Machine:
 def _control(
     experiment: Experiment,
     machine: Machine,
-    agent: Agent,
+    controller: Controller,
     observe: Callable[[Window, Decision], None] | None,
 ) -> None:
-    """Answers windows and judges waits, as control.py does on a host."""
+    """Hands windows and periods to the controller, as the control loop does on a host."""
     simulation, end_ns = machine.simulation, experiment.end_ns
-    long_term, answered = agent.long_term, 0
-    period_ns = end_ns if long_term is None else long_term.period_ns
+    waiting: list[Window] = []
+    period_ns = end_ns if controller.long_term is None else controller.long_term.period_ns
     period_end_ns, earlier = period_ns, (0, 0, 0, 0)
-    counted = 1 if experiment.long_term == "paper" else 2
-    observer = agent.policy if isinstance(agent.policy, DispatchesObserver) else None
-    told_ns = end_ns if observer is None else DISPATCHES_PERIOD_NS
+    dispatches_ns = DISPATCHES_PERIOD_NS if controller.wants_dispatches else end_ns
     lent_ns = 0
     while simulation.now_ns < end_ns:
-        window = machine.advance(min(end_ns, period_end_ns, told_ns))
+        window = machine.advance(min(end_ns, period_end_ns, dispatches_ns))
         if window is not None:
-            decision = agent.decide(window)
-            simulation.post(
-                simulation.now_ns + experiment.decision_ns,
-                decision.seq,
-                decision.primary_cores,
-                decision.safe_cores,
-                decision.buffer,
-                decision.quiet_ns,
-                decision.shared,
-            )
-            answered = decision.seq
-            if observe is not None:
-                observe(window, decision)
+            waiting.append(window)
+            if not controller.hurries(simulation.now_ns) and len(waiting) < UNHURRIED_WINDOWS:
+                continue
+            for taken in waiting:
+                answer = controller.on_window(taken)
+                if answer is None or answer.plan is None:
+                    continue
+                simulation.post(simulation.now_ns + experiment.decision_ns, answer.plan)
+                if observe is not None:
+                    observe(taken, answer.decision)
+            waiting.clear()
             continue
-        if observer is not None and simulation.now_ns >= told_ns:
+        if simulation.now_ns >= dispatches_ns:
             before_ns, lent_ns = lent_ns, simulation.counters()["harvested_core_ns"]
-            observer.observe_dispatches(
+            controller.on_dispatches(
                 Dispatches(
                     simulation.now_ns,
                     lent=lent_ns > before_ns,
                     **simulation.recent_dispatches(),
                 )
             )
-            told_ns += DISPATCHES_PERIOD_NS
-        if long_term is not None and simulation.now_ns >= period_end_ns:
+            dispatches_ns += DISPATCHES_PERIOD_NS
+        if simulation.now_ns >= period_end_ns:
             counts = simulation.waits()
-            dispatches, long_waits = counts[0] - earlier[0], counts[counted] - earlier[counted]
-            stuck_ns = counts[3] if counted == 2 else 0
-            if experiment.long_term == "auto" and observer is not None:
-                dispatches = long_waits = int(stuck_ns >= long_term.stuck_ns)
-            if long_term.observe(simulation.now_ns, dispatches, long_waits, stuck_ns):
-                simulation.post(
-                    simulation.now_ns + experiment.decision_ns, answered, agent.total, agent.total
-                )
+            plan = controller.on_period(simulation.now_ns, _waits(experiment, earlier, counts))
+            if plan is not None:
+                simulation.post(simulation.now_ns + experiment.decision_ns, plan)
             period_end_ns, earlier = period_end_ns + period_ns, counts
+
+
+def _waits(
+    experiment: Experiment, earlier: tuple[int, ...], counts: tuple[int, ...]
+) -> PeriodWaits:
+    """Of the time between two readings of ``Simulation.waits``."""
+    dispatches, long_waits, blamed = (counts[i] - earlier[i] for i in range(3))
+    # The paper's safeguard knows of no task that is stuck.
+    stuck_ns = 0 if experiment.long_term == "paper" else counts[3]
+    return PeriodWaits(
+        "simulator", dispatches, long_waits, blamed, longest_pending_us=stuck_ns / 1e3
+    )
 
 
 def _latency(machine: Machine, number: int | None = None) -> Latency:

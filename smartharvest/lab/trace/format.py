@@ -1,4 +1,4 @@
-"""The bytes of a trace; docs/traces.md describes them for readers in other languages.
+"""The bytes of a trace; docs/reference/trace-format.md has them for other languages.
 
 A file is the magic number, the version and records. Every record has a length and a checksum, so
 that one which was not written to its end is noticed: the records before it are good.

@@ -7,6 +7,7 @@ cores takes effect at once. Dispatch waits are not in a trace, so there is no lo
 
 from __future__ import annotations
 
+import logging
 from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,18 +15,22 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from smartharvest.algorithm.algorithm1 import Agent, Decision
+from smartharvest.algorithm.controller import Controller
 from smartharvest.algorithm.learning.options import LearningOptions
-from smartharvest.algorithm.policy import make_policy
-from smartharvest.algorithm.policy.base import Dispatches, DispatchesObserver, Durations
+from smartharvest.algorithm.policy import Policy, make_policy
+from smartharvest.algorithm.policy.base import Dispatches, Durations
+from smartharvest.algorithm.policy.fallback import with_stand_ins
 from smartharvest.config.settings import Settings
 from smartharvest.core import _loop, _trace
+from smartharvest.core.plan import Plan
 from smartharvest.errors import ConfigError, SmartHarvestError
 from smartharvest.lab.trace.format import Stretch
 from smartharvest.lab.trace.reader import TraceReader
 
+_log = logging.getLogger(__name__)
+
 DECISION_NS = 100_000
-"""From the end of a window to the plan that answers it, as on a host (agent.py)."""
+"""From the end of a window to the plan that answers it, as on a host."""
 BOUNDS = ("clairvoyant", "instant")
 """Not policies, but what no policy can exceed."""
 
@@ -92,15 +97,24 @@ class _Run:
             exhausted_windows=settings.exhausted_windows,
             label=settings.label,
         )
-        policy = make_policy(
-            spec,
+
+        def make(name: str) -> Policy:
+            return make_policy(
+                name,
+                total=cores,
+                cost=settings.cost,
+                safeguard=settings.safeguard,
+                learner=settings.learner,
+                options=options,
+            )
+
+        self._controller = Controller(
+            with_stand_ins(spec, make, cores, _log.warning),
             total=cores,
-            cost=settings.cost,
-            safeguard=settings.safeguard,
-            learner=settings.learner,
-            options=options,
+            keep_idle=keep_idle,
+            label_kind=settings.label,
+            window_ns=settings.window_ns,
         )
-        self._agent = Agent(policy, total=cores, keep_idle=keep_idle, label_kind=settings.label)
         self._host = _trace.TraceHost(cores)
         most = cores - keep_idle
         self._loop = _loop.Loop(
@@ -113,12 +127,12 @@ class _Run:
             keep_idle=keep_idle,
             exact=settings.accounting == "exact",
         )
-        self._due: deque[tuple[int, Decision]] = deque()
+        self._due: deque[tuple[int, Plan]] = deque()
         self._deadline_ns = 0
         self._windows: list[WindowRow] = []
         # What sharing does to a primary is in no trace.
-        observes = isinstance(policy, DispatchesObserver) and not policy.shared
-        self._observer = policy if observes else None
+        policy = self._controller.policy
+        self._observes = self._controller.wants_dispatches and not policy.shared
         self._dispatches: deque[Dispatches] = deque()
         self._earlier = _Lent()
 
@@ -126,7 +140,7 @@ class _Run:
         for stretch in trace:
             if not self._deadline_ns:
                 self._deadline_ns = stretch.start_ns
-            if self._observer is not None:
+            if self._observes:
                 self._dispatches.extend(stretch.dispatches)
             self._host.feed(stretch.changes, stretch.until_ns)
             self._play_until(stretch.until_ns)
@@ -135,15 +149,7 @@ class _Run:
     def _play_until(self, until_ns: int) -> None:
         while self._deadline_ns < until_ns:
             while self._due and self._due[0][0] <= self._deadline_ns:
-                _, plan = self._due.popleft()
-                self._loop.post(
-                    plan.seq,
-                    plan.primary_cores,
-                    plan.safe_cores,
-                    plan.buffer,
-                    plan.quiet_ns,
-                    plan.shared,
-                )
+                self._loop.post(self._due.popleft()[1])
             while self._dispatches and self._dispatches[0].end_ns <= self._deadline_ns:
                 self._observe(self._dispatches.popleft())
             pause_ns = self._due[0][0] if self._due else until_ns
@@ -159,27 +165,27 @@ class _Run:
                 self._windows.append(
                     WindowRow(window.end_ns, peak, window.primary_cores, window.exhausted)
                 )
-                decision = self._agent.decide(window)
-                self._due.append((window.end_ns + DECISION_NS, decision))
+                answer = self._controller.on_window(window)
+                if answer is not None and answer.plan is not None:
+                    self._due.append((window.end_ns + DECISION_NS, answer.plan))
 
     def _observe(self, recorded: Dispatches) -> None:
         """What the tasks did, and how long those would have waited that found no core."""
-        assert isinstance(self._observer, DispatchesObserver)
         counters, before = self._loop.counters(), self._earlier
         now = _Lent(counters["harvested_core_ns"], dict(self._host.waits()))
         self._earlier = now
         more = {edge: count - before.waits.get(edge, 0) for edge, count in now.waits.items()}
         waits = lengthen(recorded.waits, [(edge, count) for edge, count in more.items() if count])
         lent = now.core_ns > before.core_ns or self._loop.harvested > 0
-        self._observer.observe_dispatches(replace(recorded, waits=waits, lent=lent))
+        self._controller.on_dispatches(replace(recorded, waits=waits, lent=lent))
 
     def _outcome(self) -> Outcome:
         n, short = self._loop.counters(), self._host.shortage
-        total, polled_ns = self._agent.total, max(1, n["polled_ns"])
+        total, polled_ns = self._controller.total, max(1, n["polled_ns"])
         harvested = n["harvested_core_ns"] / polled_ns
         idle = total - min(total, n["busy_core_ns"] / polled_ns)
         return Outcome(
-            policy=self._agent.policy.name,
+            policy=self._controller.policy.name,
             harvested_cores=harvested,
             idle_share=harvested / idle if idle else 0.0,
             exhausted_per_min=n["short_safeguards"] * 60e9 / polled_ns,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smartharvest.algorithm.algorithm1 import Agent, Decision
+from smartharvest.algorithm.algorithm1 import Algorithm1, Decision
 from smartharvest.algorithm.learning.options import LearningOptions
 from smartharvest.algorithm.policy import make_policy
 from smartharvest.algorithm.safeguard import (
@@ -50,7 +50,7 @@ class Foretold:
 
 
 def decide(policy: Foretold, seen: Window, keep_idle: int = 1) -> Decision:
-    return Agent(policy, total=TOTAL, keep_idle=keep_idle).decide(seen)
+    return Algorithm1(policy, total=TOTAL, keep_idle=keep_idle).decide(seen)
 
 
 # Lines 14-19: a full window is learned from and answered with a prediction.
@@ -79,7 +79,7 @@ def test_a_full_window_is_learned_and_the_prediction_assigned() -> None:
 
 def test_a_decision_tells_the_windows_peaks_and_what_a_label_is() -> None:
     seen = dataclasses.replace(window([2, 5, 3], primary_cores=8), demand_max=9)
-    decision = Agent(Foretold(6), total=TOTAL, label_kind="demand").decide(seen)
+    decision = Algorithm1(Foretold(6), total=TOTAL, label_kind="demand").decide(seen)
     assert (decision.busy_peak, decision.demand_peak, decision.label_kind) == (5, 9, "demand")
     assert json.loads(json.dumps(dataclasses.asdict(decision)))["demand_peak"] == 9
 
@@ -113,7 +113,7 @@ def test_the_floor_is_busy_plus_keep_idle_and_at_least_one(keep_idle: int, assig
 
 def test_an_exhausted_window_gets_one_more_than_the_last_seconds_peak() -> None:
     policy = Foretold(1)
-    agent = Agent(policy, total=TOTAL)
+    agent = Algorithm1(policy, total=TOTAL)
     agent.decide(window([7, 2], end_ns=WINDOW_NS))
     broken = window([2, 3, 4], primary_cores=4, exhausted=True, end_ns=2 * WINDOW_NS)
     decision = agent.decide(broken)
@@ -124,7 +124,7 @@ def test_an_exhausted_window_gets_one_more_than_the_last_seconds_peak() -> None:
 
 
 def test_a_peak_of_more_than_a_second_ago_is_forgotten() -> None:
-    agent = Agent(Foretold(1), total=TOTAL)
+    agent = Algorithm1(Foretold(1), total=TOTAL)
     agent.decide(window([9], end_ns=WINDOW_NS))
     broken = window([4], primary_cores=4, exhausted=True, end_ns=WINDOW_NS + 1_000_000_000)
     assert agent.decide(broken).primary_cores == 5
@@ -168,7 +168,7 @@ def resting_until(rest_ns: int) -> LongTermSafeguard:
 
 def test_nothing_is_lent_while_resting_but_learning_goes_on() -> None:
     policy = Foretold(3, buffer=2)
-    agent = Agent(policy, total=TOTAL, long_term=resting_until(2 * WINDOW_NS))
+    agent = Algorithm1(policy, total=TOTAL, long_term=resting_until(2 * WINDOW_NS))
     resting = agent.decide(window([2], end_ns=WINDOW_NS))
     assert (resting.primary_cores, resting.harvest_cores, resting.buffer) == (TOTAL, 0, 0)
     assert resting.reason == "long-term safeguard"
@@ -179,7 +179,7 @@ def test_nothing_is_lent_while_resting_but_learning_goes_on() -> None:
 
 
 def test_the_real_learner_is_ready_when_the_rest_is_over() -> None:
-    agent = Agent(
+    agent = Algorithm1(
         make_policy("smartharvest", total=TOTAL),
         total=TOTAL,
         long_term=resting_until(400 * WINDOW_NS),
@@ -196,7 +196,7 @@ def test_the_real_learner_is_ready_when_the_rest_is_over() -> None:
 
 
 def test_a_peak_at_the_assignment_is_a_label_only_with_nothing_lent() -> None:
-    agent = Agent(make_policy("smartharvest", total=TOTAL), total=TOTAL)
+    agent = Algorithm1(make_policy("smartharvest", total=TOTAL), total=TOTAL)
     agent.decide(window([1]))
     lent = window([4], primary_cores=4, exhausted=True)
     assert agent.decide(lent).label is None
@@ -206,7 +206,7 @@ def test_a_peak_at_the_assignment_is_a_label_only_with_nothing_lent() -> None:
 
 def test_exhausted_windows_can_be_trained() -> None:
     options = LearningOptions(exhausted_windows="trained")
-    agent = Agent(make_policy("smartharvest", total=TOTAL, options=options), total=TOTAL)
+    agent = Algorithm1(make_policy("smartharvest", total=TOTAL, options=options), total=TOTAL)
     agent.decide(window([1]))
     assert agent.decide(window([4], primary_cores=4, exhausted=True)).label == 4
 
@@ -228,7 +228,7 @@ POLICIES = st.sampled_from(
 def test_never_fewer_than_busy_plus_one_and_everything_adds_up(
     spec: str, keep_idle: int, safeguard: str, resting: bool, seen: list[Window]
 ) -> None:
-    agent = Agent(
+    agent = Algorithm1(
         make_policy(spec, total=TOTAL, safeguard=safeguard),
         total=TOTAL,
         keep_idle=keep_idle,

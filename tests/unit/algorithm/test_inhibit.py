@@ -1,24 +1,24 @@
 from __future__ import annotations
 
-from smartharvest.algorithm.inhibit import Rest
+from smartharvest.algorithm.inhibit import InhibitReasons
 
 
 def test_each_cause_has_its_reason_and_is_counted_when_it_comes_up() -> None:
-    rest = Rest()
-    assert rest.reason is None
-    assert rest.because("host", "CPU 3 is offline")
-    assert not rest.because("host", "CPUs 3 and 4 are offline")
-    assert not rest.because("guardian", "no guardian")
-    assert rest.reason == "CPUs 3 and 4 are offline; no guardian"
-    rest.because("host", None)
-    assert rest.reason == "no guardian"
-    rest.because("guardian", None)
-    assert rest.reason is None
-    assert rest.because("host", "again")
-    assert rest.counts == {"host": 2, "guardian": 1}
+    reasons = InhibitReasons()
+    assert reasons.reason is None
+    assert reasons.set("host", "CPU 3 is offline")
+    assert not reasons.set("host", "CPUs 3 and 4 are offline")
+    assert not reasons.set("guardian", "no guardian")
+    assert reasons.reason == "CPUs 3 and 4 are offline; no guardian"
+    reasons.set("host", None)
+    assert reasons.reason == "no guardian"
+    reasons.set("guardian", None)
+    assert reasons.reason is None
+    assert reasons.set("host", "again")
+    assert reasons.counts == {"host": 2, "guardian": 1}
 
 
 def test_what_never_came_up_can_go() -> None:
-    rest = Rest()
-    assert not rest.because("host", None)
-    assert rest.counts == {}
+    reasons = InhibitReasons()
+    assert not reasons.set("host", None)
+    assert reasons.counts == {}

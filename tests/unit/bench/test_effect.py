@@ -34,9 +34,9 @@ class MadeStamps:
     def move(self, level: int) -> None:
         now_ns = time.monotonic_ns()
         if level == 0:
-            self.stamps[:, effect._LAST_NS] = now_ns + 10_000, now_ns + 30_000
+            self.stamps[:, effect.LAST_NS] = now_ns + 10_000, now_ns + 30_000
         else:
-            self.stamps[:, effect._FIRST_NS] = now_ns + 900_000, now_ns + 500_000
+            self.stamps[:, effect.FIRST_NS] = now_ns + 900_000, now_ns + 500_000
 
 
 @pytest.fixture
@@ -44,14 +44,14 @@ def unscheduled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(probe, "scheduled", lambda _name: nullcontext())
 
 
-def swing(made: MadeStamps, count: int) -> cpuset.Times:
+def measured(made: MadeStamps, count: int) -> cpuset.Times:
     cpu = min(os.sched_getaffinity(0))
-    return effect._swing(made, [cpu, cpu], count, made.move, made.now_ns, Standstills([]))  # type: ignore[arg-type]
+    return effect.swing(made, [cpu, cpu], count, made.move, made.now_ns, Standstills([]))  # type: ignore[arg-type]
 
 
 @pytest.mark.usefixtures("unscheduled")
 def test_a_shrink_lasts_until_the_last_thread_left_and_a_grow_until_the_first_came() -> None:
-    times = swing(MadeStamps(), 3)
+    times = measured(MadeStamps(), 3)
     assert (times["shrink"] >= 30_000).all()
     assert (times["grow"] >= 500_000).all()
     assert len(times["shrink"]) == len(times["grow"]) == 3
@@ -61,7 +61,7 @@ def test_a_shrink_lasts_until_the_last_thread_left_and_a_grow_until_the_first_ca
 def test_a_shrink_of_a_cpu_with_no_thread_on_it_is_no_sample() -> None:
     made = MadeStamps()
     made.move = lambda level: None if level == 0 else MadeStamps.move(made, 1)  # type: ignore[method-assign]
-    times = swing(made, 2)
+    times = measured(made, 2)
     assert len(times["shrink"]) == 0
     assert len(times["grow"]) == 2
 
@@ -71,14 +71,14 @@ def test_a_grow_without_effect_counts_as_the_whole_wait(monkeypatch: pytest.Monk
     monkeypatch.setattr(effect, "GIVEN_UP_NS", 1_000_000)
     made = MadeStamps()
     made.move = lambda _level: None  # type: ignore[method-assign,assignment]
-    assert (swing(made, 1)["grow"] >= 1_000_000).all()
+    assert (measured(made, 1)["grow"] >= 1_000_000).all()
 
 
 @pytest.mark.usefixtures("unscheduled")
 def test_a_grow_beside_which_others_ran_is_not_alone() -> None:
     made = MadeStamps()
     made.others_ns = [1000, 1000 + OTHERS_NS, 1000 + OTHERS_NS, 2000 + OTHERS_NS]
-    times = swing(made, 2)
+    times = measured(made, 2)
     assert len(times["grow"]) == 2
     assert times["grow_alone"].tolist() == times["grow"][1:].tolist()
 
@@ -91,11 +91,11 @@ def test_the_threads_stamp_the_cpu_they_run_on_and_end_at_the_exit() -> None:
         os.sched_setaffinity(pid, {cpu})
         entered.set()
 
-    with effect._Hogs(1, cpu, enter) as batch:
+    with effect.Hogs(1, cpu, enter) as batch:
         pid = batch.pid
-        while not batch.stamps[:, effect._LAST_NS].all():
+        while not batch.stamps[:, effect.LAST_NS].all():
             time.sleep(0.001)
-        assert batch.stamps[0, effect._FIRST_NS] <= time.monotonic_ns()
+        assert batch.stamps[0, effect.FIRST_NS] <= time.monotonic_ns()
     assert entered.is_set()
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from bench import moving
-from bench.moving import Slice
+from bench.moving import Slice, summarize
 
 
 def made(worst_us: float, *, rescues: int = 0) -> Slice:
@@ -26,7 +26,7 @@ def test_the_ratio_is_to_the_static_case_with_the_smaller_tail() -> None:
         "confined": [made(1000.0)] * 4,
         "moved_25ms_rescue": [made(2000.0, rescues=6)] * 4,
     }
-    figures = moving._figures(slices)
+    figures = summarize(slices)
     assert figures["better_static"] == "confined"
     ratio = figures["p99_over_better_static"]["moved_25ms_rescue"]  # type: ignore[index]
     assert ratio == {"ratio": 2.0, "low": 2.0, "high": 2.0}
@@ -34,19 +34,22 @@ def test_the_ratio_is_to_the_static_case_with_the_smaller_tail() -> None:
 
 
 def test_the_interval_covers_slices_that_differ() -> None:
-    static = [made(1000.0)] * 6
-    ratio = moving._ratio([made(worst) for worst in (900.0, 1000.0, 1100.0) * 2], static)
+    moved = [made(worst) for worst in (900.0, 1000.0, 1100.0) * 2]
+    figures = summarize({"confined": [made(1000.0)] * 6, "moved_25ms": moved})
+    ratio = figures["p99_over_better_static"]["moved_25ms"]  # type: ignore[index]
     assert ratio["low"] < ratio["ratio"] <= ratio["high"]
     assert ratio["low"] > 0.8
 
 
 def test_stalled_bursts_and_rescues_are_counted() -> None:
-    case = moving._of_case([made(9000.0, rescues=6), made(800.0, rescues=2)])
+    rescued = [made(9000.0, rescues=6), made(800.0, rescues=2)]
+    cases = summarize({"moved_25ms_rescue": rescued, "alone": [made(800.0)]})["cases"]
+    case = cases["moved_25ms_rescue"]  # type: ignore[index]
     assert case["bursts"] == 200
     assert case["stalled_per_1000"] == 10.0
     assert case["rescues_per_s"] == 2.0
     assert case["rescue_cpu_share"] == 0.002
-    assert "rescues_per_s" not in moving._of_case([made(800.0)])
+    assert "rescues_per_s" not in cases["alone"]  # type: ignore[index]
 
 
 def test_rounds_add_up_in_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

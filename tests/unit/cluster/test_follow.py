@@ -152,6 +152,7 @@ follow(lambda: capacity(4), lambda: MadeEngine(Path(sys.argv[1])), EAGER, lambda
 """
 
 
+@pytest.mark.timing
 def test_an_adapter_that_is_killed_leaves_the_engine_at_the_minimum(tmp_path: Path) -> None:
     diary = tmp_path / "diary"
     adapter = subprocess.Popen([sys.executable, "-c", KILLED, str(diary)], start_new_session=True)

@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 from smartharvest.core._actuators import FakeActuator
 from smartharvest.core._loop import Loop, monotonic_ns
 from smartharvest.core._sensors import FakeEvents, FakeSensor
+from smartharvest.core.plan import Plan
 from smartharvest.core.window import Window
+from tests.integration.processes import wait_until
 
 WINDOW_NS = 1_000_000
 POLL_NS = 50_000
@@ -87,17 +89,24 @@ def running(
 
 
 def wait_until_harvested(loop: Loop, cores: int) -> None:
-    for _ in range(2_000):
-        if loop.harvested == cores:
-            return
-        time.sleep(0.001)
-    raise AssertionError(f"{loop.harvested} cores are lent, not {cores}")
+    wait_until(lambda: loop.harvested == cores, lambda: f"{loop.harvested} are lent, not {cores}")
+
+
+def wait_until_it_rests(loop: Loop) -> None:
+    """No polls for a thousand times as long as between two of a loop that polls."""
+
+    def rests() -> bool:
+        polls = loop.counters()["polls"]
+        time.sleep(0.05)
+        return loop.counters()["polls"] == polls
+
+    wait_until(rests)
 
 
 def test_an_event_driven_loop_takes_up_a_plan_at_once_and_reacts_to_the_alarm() -> None:
     sensor, actuator = FakeEvents(monotonic_ns()), FakeActuator()
     with running(sensor, actuator, window_ns=30 * 10**9) as loop:
-        loop.post(1, primary_cores=2, safe_cores=4)
+        loop.post(Plan(1, primary_cores=2, safe_cores=4))
         wait_until_harvested(loop, 8)
         sensor.set_busy(monotonic_ns(), 2)
         wait_until_harvested(loop, 6)
@@ -112,7 +121,7 @@ def test_an_event_driven_loop_takes_up_a_plan_at_once_and_reacts_to_the_alarm() 
 def test_the_alarm_rings_below_the_assignment_if_idle_cores_are_to_be_kept() -> None:
     sensor, actuator = FakeEvents(monotonic_ns()), FakeActuator()
     with running(sensor, actuator, window_ns=30 * 10**9, keep_idle=3) as loop:
-        loop.post(1, primary_cores=5, safe_cores=6)
+        loop.post(Plan(1, primary_cores=5, safe_cores=6))
         wait_until_harvested(loop, 5)
         sensor.set_busy(monotonic_ns(), 4)
         wait_until_harvested(loop, 3)
@@ -121,7 +130,7 @@ def test_the_alarm_rings_below_the_assignment_if_idle_cores_are_to_be_kept() -> 
 def test_a_plain_buffer_is_kept_without_polling() -> None:
     sensor, actuator = FakeEvents(monotonic_ns()), FakeActuator()
     with running(sensor, actuator, window_ns=30 * 10**9) as loop:
-        loop.post(1, primary_cores=1, safe_cores=1, buffer=2)
+        loop.post(Plan(1, primary_cores=1, safe_cores=1, buffer=2))
         wait_until_harvested(loop, 8)
         for busy in (1, 4, 7):
             sensor.set_busy(monotonic_ns(), busy)
@@ -130,10 +139,7 @@ def test_a_plain_buffer_is_kept_without_polling() -> None:
         wait_until_harvested(loop, 5)
         sensor.set_busy(monotonic_ns(), 0)
         wait_until_harvested(loop, 8)
-        polls = loop.counters()["polls"]
-        time.sleep(0.05)
-        polled_at_rest = loop.counters()["polls"] - polls
-    assert polled_at_rest == 0  # nothing less could do
+        wait_until_it_rests(loop)
 
 
 def test_what_became_busy_before_the_alarm_was_set_is_reacted_to() -> None:
@@ -141,19 +147,15 @@ def test_what_became_busy_before_the_alarm_was_set_is_reacted_to() -> None:
     with running(sensor, actuator, window_ns=30 * 10**9) as loop:
         for seq in range(1, 200):
             sensor.set_busy(monotonic_ns(), 0)
-            loop.post(seq, primary_cores=1, safe_cores=1)
+            loop.post(Plan(seq, primary_cores=1, safe_cores=1))
             sensor.set_busy(monotonic_ns(), 6)  # before, while or after the plan is taken up
-        for _ in range(2_000):
-            if loop.primary_cores > 6:
-                break
-            time.sleep(0.001)
-        assert loop.primary_cores > 6
+        wait_until(lambda: loop.primary_cores > 6)
 
 
 def test_a_task_that_the_loop_has_displaced_still_counts() -> None:
     sensor, actuator = FakeEvents(monotonic_ns()), FakeActuator()
     with running(sensor, actuator, window_ns=30 * 10**9) as loop:
-        loop.post(1, primary_cores=2, safe_cores=4)
+        loop.post(Plan(1, primary_cores=2, safe_cores=4))
         wait_until_harvested(loop, 8)
         now_ns = monotonic_ns()
         sensor.set_busy(now_ns, 2)  # rings,
@@ -164,7 +166,7 @@ def test_a_task_that_the_loop_has_displaced_still_counts() -> None:
 def test_a_plan_with_a_buffer_is_polled_for() -> None:
     sensor, actuator = FakeEvents(monotonic_ns()), FakeActuator()
     with running(sensor, actuator, window_ns=30 * 10**9) as loop:
-        loop.post(1, primary_cores=2, safe_cores=2, buffer=2)
+        loop.post(Plan(1, primary_cores=2, safe_cores=2, buffer=2))
         wait_until_harvested(loop, 8)
         sensor.set_busy(monotonic_ns(), 5)
         wait_until_harvested(loop, 3)
@@ -182,11 +184,9 @@ def test_a_sensor_that_sees_no_changes_cannot_drive_the_loop() -> None:
 def test_a_patient_buffer_follows_demand_by_alarms_and_quiet_times_without_polling() -> None:
     sensor, actuator = FakeEvents(monotonic_ns()), FakeActuator()
     with running(sensor, actuator, window_ns=30 * 10**9) as loop:
-        loop.post(1, primary_cores=0, safe_cores=10, buffer=2, quiet_ns=1_000_000)
+        loop.post(Plan(1, primary_cores=0, safe_cores=10, buffer=2, quiet_ns=1_000_000))
         wait_until_harvested(loop, 8)
-        polls = loop.counters()["polls"]
-        time.sleep(0.05)
-        assert loop.counters()["polls"] == polls  # as little as can be: nothing to look for
+        wait_until_it_rests(loop)
         sensor.set_busy(monotonic_ns(), 1)  # the buffer begins to be used
         wait_until_harvested(loop, 7)
         sensor.set_busy(monotonic_ns(), 6)

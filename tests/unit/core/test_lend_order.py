@@ -13,6 +13,7 @@ from smartharvest.core._actuators import CpusetActuator
 from smartharvest.core._lend_order import SLOT_BYTES, LendOrder
 from smartharvest.core._loop import Loop
 from smartharvest.core._sensors import FakeSensor
+from smartharvest.core.plan import Plan
 from smartharvest.host.cpulist import format_cpulist, parse_cpulist
 from tests.unit.core.made_files import MadeFiles
 
@@ -231,7 +232,7 @@ def test_the_loop_lends_and_takes_back_by_use_in_virtual_time() -> None:
         for cpu in range(15):
             machine.sensor.set_free(cpu, 0 if cpu in used else LONG_NS)
         if step % 10 == 0:
-            loop.post(loop_seq(loop), primary_cores=5 + step // 10 % 3, safe_cores=15)
+            loop.post(Plan(loop_seq(loop), primary_cores=5 + step // 10 % 3, safe_cores=15))
         loop.step(now_ns, now_ns)
         assert len(machine.lent) == 1 + loop.harvested
         met += len(machine.lent & used)

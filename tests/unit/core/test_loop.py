@@ -17,6 +17,7 @@ import pytest
 from smartharvest.core._actuators import Actuator, CpusetActuator, FakeActuator
 from smartharvest.core._loop import MAX_CORES, Loop, monotonic_ns
 from smartharvest.core._sensors import FakeSensor
+from smartharvest.core.plan import Plan
 from smartharvest.core.window import Window
 from smartharvest.host.journal.shared_page import SharedPage
 from tests.unit.core.made_files import MadeFiles
@@ -31,7 +32,6 @@ def make_loop(
     script: list[int],
     actuator: FakeActuator | None = None,
     *,
-    max_harvest: int | None = None,
     whole_harvests: list[int] | None = None,
 ) -> Loop:
     return Loop(
@@ -40,7 +40,6 @@ def make_loop(
         total=TOTAL,
         window_ns=WINDOW_NS,
         poll_ns=POLL_NS,
-        max_harvest=max_harvest,
         whole_harvests=whole_harvests,
     )
 
@@ -70,70 +69,18 @@ def test_a_window_carries_what_was_polled() -> None:
     assert not window.stale
 
 
-def test_a_posted_plan_is_assigned_once_at_the_next_poll() -> None:
-    actuator = FakeActuator()
-    loop = make_loop([1], actuator)
-    poll(loop)
-    loop.post(0, primary_cores=3, safe_cores=8)
-    assert loop.harvested == 0
-    poll(loop, 5)
-    assert (loop.primary_cores, loop.harvested) == (3, 5)
-    assert actuator.assigned == [0, 5]
-
-
-def test_exhaustion_is_answered_in_the_same_poll_and_told_in_the_window() -> None:
-    loop = make_loop([0, 0, 3])
-    poll(loop)
-    loop.post(0, primary_cores=3, safe_cores=6)
-    poll(loop, 2)
-    assert loop.primary_cores == 6
-    window = loop.take()
-    assert window is not None
-    assert (window.exhausted, window.primary_cores, window.busy_max) == (True, 3, 3)
-    assert loop.counters()["short_safeguards"] == 1
-
-
 def test_a_sequence_number_beyond_24_bits_is_posted_by_its_low_ones() -> None:
     loop = make_loop([0])
     poll(loop)
-    loop.post((1 << 40) + 7, primary_cores=2, safe_cores=2)
+    loop.post(Plan((1 << 40) + 7, primary_cores=2, safe_cores=2))
     poll(loop)
     assert loop.primary_cores == 2
-
-
-def test_a_buffer_follows_every_poll() -> None:
-    loop = make_loop([0, 0, 1, 2, 0])
-    poll(loop)
-    loop.post(0, primary_cores=8, safe_cores=8, buffer=2)
-    held = []
-    for _ in range(4):
-        poll(loop)
-        held.append(loop.primary_cores)
-    assert held == [2, 3, 4, 2]
-
-
-def test_a_gap_makes_a_stale_window() -> None:
-    loop = make_loop([0])
-    poll(loop)
-    loop.step(LONG_NS, LONG_NS)
-    window = loop.take()
-    assert window is not None
-    assert window.stale
-    assert not window.exhausted
-
-
-def test_max_harvest_is_a_limit() -> None:
-    loop = make_loop([0], max_harvest=2)
-    poll(loop)
-    loop.post(0, primary_cores=0, safe_cores=8)
-    poll(loop)
-    assert loop.harvested == 2
 
 
 def test_cores_of_two_threads_are_lent_and_given_back_whole() -> None:
     loop = make_loop([0, 0, 3, 5], whole_harvests=[0, 0, 2, 2, 4, 4, 6, 6, 8])
     poll(loop)
-    loop.post(0, primary_cores=3, safe_cores=5)
+    loop.post(Plan(0, primary_cores=3, safe_cores=5))
     poll(loop)
     assert loop.harvested == 4  # of 5
     poll(loop, 2)
@@ -149,7 +96,7 @@ def test_whole_harvests_that_cannot_be_are_refused(wrong: list[int]) -> None:
 def test_a_halt_says_what_failed() -> None:
     loop = make_loop([0, 0, -errno.EIO])
     poll(loop)
-    loop.post(0, primary_cores=2, safe_cores=2)
+    loop.post(Plan(0, primary_cores=2, safe_cores=2))
     poll(loop)
     assert loop.halt is None
     assert loop.step(3 * POLL_NS, 3 * POLL_NS) == -errno.EIO
@@ -158,17 +105,6 @@ def test_a_halt_says_what_failed() -> None:
     window = loop.take()
     assert window is not None
     assert window.stale
-
-
-def test_a_refused_assignment_halts() -> None:
-    actuator = FakeActuator()
-    actuator.fail(1, errno.EBUSY)
-    loop = make_loop([0], actuator)
-    poll(loop)
-    loop.post(0, primary_cores=2, safe_cores=2)
-    assert loop.step(2 * POLL_NS, 2 * POLL_NS) == -errno.EBUSY
-    assert loop.halt == ("actuator", errno.EBUSY)
-    assert actuator.assigned == [0, 6, 0]
 
 
 def test_lateness_is_kept_exactly_at_the_maximum() -> None:
@@ -206,12 +142,10 @@ def writing_into(files: MadeFiles) -> CpusetActuator:
     )
 
 
-def running_loop(
-    actuator: Actuator, sensor: FakeSensor | None = None, beat_slot: memoryview | None = None
-) -> Loop:
+def running_loop(actuator: Actuator, beat_slot: memoryview | None = None) -> Loop:
     """A loop with a thread that never doubts a busy machine."""
     loop = Loop(
-        sensor=sensor or FakeSensor([0]),
+        sensor=FakeSensor([0]),
         actuator=actuator,
         total=2,
         window_ns=1_000_000,
@@ -225,7 +159,7 @@ def running_loop(
 
 
 def lend(loop: Loop, primary_cores: int) -> None:
-    loop.post(0, primary_cores=primary_cores, safe_cores=2)
+    loop.post(Plan(0, primary_cores=primary_cores, safe_cores=2))
     while loop.primary_cores != primary_cores:
         assert loop.halt is None
         loop.wait(1)
@@ -317,40 +251,17 @@ def test_a_running_loop_in_a_garbage_cycle_gives_back_by_what_is_in_it_too() -> 
     assert contents["cpuset.cpus"] == "3\n"
 
 
-def test_a_thread_starts_only_once() -> None:
-    loop = running_loop(FakeActuator())
-    with pytest.raises(OSError, match=r".") as caught:
-        loop.start()
-    assert caught.value.errno == errno.EALREADY
-    loop.stop()
-
-
 def test_a_refusal_in_the_thread_wakes_the_listener() -> None:
     files = MadeFiles()
     loop = running_loop(writing_into(files))
     lend(loop, 1)
     files.refuse("cpuset.cpus", errno.ENODEV)
-    loop.post(1, primary_cores=2, safe_cores=2)
+    loop.post(Plan(1, primary_cores=2, safe_cores=2))
     while loop.halt is None:
         loop.wait(1000)
     assert loop.halt == ("actuator", errno.ENODEV)
     loop.stop()
     assert loop.actuator.failure() == ("cpuset.cpus", "3")
-
-
-def test_cores_marked_busy_come_back_to_the_primary() -> None:
-    sensor = FakeSensor(core_count=2)
-    loop = running_loop(FakeActuator(), sensor)
-    lend(loop, 1)
-    sensor.set_busy(1)
-    while loop.harvested:
-        loop.wait(1)
-    assert loop.counters()["short_safeguards"] >= 1
-    loop.stop()
-
-
-def test_waiting_times_out_without_windows() -> None:
-    assert make_loop([0]).wait(1) is False
 
 
 class Interrupted(Exception):
@@ -401,14 +312,14 @@ def test_under_a_shared_plan_busy_cores_move_nothing_until_another_plan_comes() 
     actuator = FakeActuator()
     loop = make_loop([1, 1, TOTAL, TOTAL + 2, 3], actuator)
     poll(loop)
-    loop.post(0, primary_cores=2, safe_cores=TOTAL, shared=True)
+    loop.post(Plan(0, primary_cores=2, safe_cores=TOTAL, shared=True))
     poll(loop, 3)
     assert actuator.assigned == [0, TOTAL - 2]
     assert loop.counters()["short_safeguards"] == 0
-    loop.post(0, primary_cores=0, safe_cores=TOTAL, shared=True)
+    loop.post(Plan(0, primary_cores=0, safe_cores=TOTAL, shared=True))
     poll(loop)
     assert loop.harvested == TOTAL
-    loop.post(0, primary_cores=2, safe_cores=TOTAL)
+    loop.post(Plan(0, primary_cores=2, safe_cores=TOTAL))
     poll(loop)
     assert loop.primary_cores == 4  # busy + 1 again
 
@@ -425,7 +336,7 @@ def test_a_shared_plan_has_a_limit_of_its_own_and_runs_out_like_any() -> None:
         max_shared=6,
     )
     poll(loop)
-    loop.post(0, primary_cores=0, safe_cores=TOTAL, shared=True)
+    loop.post(Plan(0, primary_cores=0, safe_cores=TOTAL, shared=True))
     poll(loop)
     assert loop.harvested == 6
     poll(loop, 6)
@@ -437,7 +348,7 @@ def test_a_patient_plan_without_a_buffer_grows_when_a_task_waits_and_not_before(
     actuator = FakeActuator()
     loop = make_loop(script, actuator)
     poll(loop)
-    loop.post(0, primary_cores=4, safe_cores=TOTAL, buffer=0, quiet_ns=0)
+    loop.post(Plan(0, primary_cores=4, safe_cores=TOTAL, buffer=0, quiet_ns=0))
     poll(loop, 3)
     assert loop.primary_cores == 4
     assert loop.counters()["short_safeguards"] == 0

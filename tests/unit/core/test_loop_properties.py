@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from smartharvest.core._actuators import FakeActuator
 from smartharvest.core._loop import Loop
 from smartharvest.core._sensors import FakeSensor
+from smartharvest.core.plan import Plan
 from smartharvest.core.window import Window
 
 POLL_NS = 1000
@@ -91,7 +92,9 @@ class Run:
             if step.plan is not None:
                 primary_cores, safe_cores, buffer, quiet_ns = step.plan
                 seq = max(0, len(self.windows) - step.age)
-                self.loop.post(seq, primary_cores, safe_cores, buffer, quiet_ns if buffer else None)
+                self.loop.post(
+                    Plan(seq, primary_cores, safe_cores, buffer, quiet_ns if buffer else None)
+                )
             self.now_ns += step.polls_since * POLL_NS
             assert self.loop.step(self.now_ns, self.now_ns) == 0
             self.held.append(self.loop.primary_cores)

@@ -97,10 +97,19 @@ def test_a_primary_without_allocation_is_refused(
 
 def test_the_first_look_at_proc_stat_finds_nobody_busy() -> None:
     cpus = sorted(os.sched_getaffinity(0))
-    assert StatSensor(cpus, 0, len(cpus)).read(monotonic_ns()) == (0, 0)
+    assert StatSensor(cpus, len(cpus)).read(monotonic_ns()) == (0, 0)
 
 
-@pytest.mark.parametrize("lend_order", [[4096], [-1], [0] * 4097])
-def test_cpus_beyond_the_stat_sensor_are_refused(lend_order: list[int]) -> None:
+@pytest.mark.parametrize("pool", [[4096], [-1], [0] * 4097])
+def test_cpus_beyond_the_stat_sensor_are_refused(pool: list[int]) -> None:
     with pytest.raises(ValueError, match="CPU"):
-        StatSensor(lend_order, 0, 1)
+        StatSensor(pool, 1)
+
+
+def test_a_sensor_that_cannot_tell_says_so_and_tells_nothing() -> None:
+    sensor = ProcSensor([("/proc/self/task", 0)], [1])
+    told = (sensor.tells_waits, sensor.tells_runners, sensor.tells_displacements)
+    assert told == (False, False, False)
+    assert not sensor.wants_visits
+    assert (sensor.resync(), sensor.overruns, sensor.displacements) == (0, 0, 0)
+    assert (sensor.primary_times_ns(0), sensor.runner(0)) == ((0, 0), "unknown")

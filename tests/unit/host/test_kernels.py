@@ -6,7 +6,7 @@ import pytest
 
 from smartharvest.host import kernels
 
-PAGE = Path(__file__).parents[3] / "docs" / "kernels.md"
+PAGE = Path(__file__).parents[3] / "docs" / "reference" / "kernels.md"
 
 
 @pytest.mark.parametrize(

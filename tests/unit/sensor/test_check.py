@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from smartharvest.host.process.cpu_usage import charge_of
+from smartharvest.host.target.cgroup import CgroupTarget
 from smartharvest.host.target.spec import TargetSpec
-from smartharvest.host.target.targets import CgroupTarget, resolve_target
+from smartharvest.host.target.targets import resolve_target
 from smartharvest.sensor.check import SHORTEST_NS, SensorCheck
 from tests.unit.host.made_trees import make_group, make_v1_tree, make_v2_tree
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import errno
 import os
-from typing import cast
+from functools import partial
+from typing import cast, get_args
 
 import pytest
 
-from smartharvest.config.settings import Settings, load_settings
+from smartharvest.config.settings import SensorName, Settings, load_settings
 from smartharvest.core import _sensors
 from smartharvest.errors import SensorError
 from smartharvest.placement.snapshot import Survey
@@ -28,13 +29,19 @@ def refused(monkeypatch: pytest.MonkeyPatch) -> set[str]:
             raise OSError(errno.EPERM, f"loading it: {os.strerror(errno.EPERM)}")
         return _sensors.FakeSensor([0])
 
-    monkeypatch.setattr(sensing, "_make", make)
+    for name, entry in sensing.SENSORS.items():
+        monkeypatch.setitem(sensing.SENSORS, name, entry._replace(make=partial(make, name)))
     return names
 
 
-def take(sensor: str = "auto", failed: set[str] | None = None, made_tree: bool = False) -> Sensing:
+def test_the_settings_know_every_sensor() -> None:
+    assert set(get_args(SensorName)) == {"auto", *sensing.SENSORS}
+    assert sensing.RANKING == ("bpf", "perf", "proc")
+
+
+def take(sensor: str = "auto", failed: set[str] | None = None, fake_tree: bool = False) -> Sensing:
     settings = load_settings({"sensor": sensor})
-    return sensing.make_sensor(settings, HOST, failed=failed or (), made_tree=made_tree)
+    return sensing.make_sensor(settings, HOST, failed=failed or (), fake_tree=fake_tree)
 
 
 def test_auto_steps_down_from_bpf_over_perf_to_proc_and_says_why(refused: set[str]) -> None:
@@ -57,14 +64,14 @@ def test_a_sensor_that_has_failed_is_not_taken_again(refused: set[str]) -> None:
     assert take(failed={"perf"}).name == "proc"
 
 
-def test_the_kernel_is_not_asked_about_a_made_tree(refused: set[str]) -> None:
+def test_the_kernel_is_not_asked_about_a_fake_tree(refused: set[str]) -> None:
     assert not refused
-    assert take(made_tree=True).name == "proc"
+    assert take(fake_tree=True).name == "proc"
 
 
-@pytest.mark.parametrize("name", ["bpf", "bpf-pull", "perf"])
+@pytest.mark.parametrize("name", ["bpf", "perf"])
 def test_what_was_asked_for_is_taken_or_refused(refused: set[str], name: str) -> None:
-    assert take(name).reason.startswith("asked for")
+    assert take(name).reason == "asked for"
     refused.add(name)
     with pytest.raises(SensorError, match=f"sensor {name}: loading it"):
         take(name)

@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from smartharvest.algorithm.algorithm1 import Agent
+from smartharvest.algorithm.algorithm1 import Algorithm1
 from smartharvest.algorithm.learning.csoaa_native import NativeCsoaa
 from smartharvest.algorithm.learning.options import LearningOptions
 from smartharvest.algorithm.policy.base import PolicySettings
@@ -74,7 +74,7 @@ def agree(windows: list[Window], safeguard: str, label: str, features: str, trai
             PolicySettings(TOTAL, safeguard=safeguard, learner="native", options=options)
         )
 
-    agent = Agent(policy(), total=TOTAL, label_kind=label)
+    agent = Algorithm1(policy(), total=TOTAL, label_kind=label)
     learner = policy().learner
     assert isinstance(learner, NativeCsoaa)
     decider = Decider(

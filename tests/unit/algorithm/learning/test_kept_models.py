@@ -11,10 +11,10 @@ import pytest
 from bench.learning import random_window
 from smartharvest.agent.model_store import (
     SAVE_PERIOD_NS,
-    ModelKeeper,
-    keep_model,
+    ModelStore,
     model_path,
     model_shape,
+    open_model_store,
 )
 from smartharvest.algorithm.learning.base import Model
 from smartharvest.algorithm.learning.learners import LEARNERS, make_learner
@@ -39,10 +39,10 @@ def settings(tmp_path: Path, **more: object) -> Settings:
     return load_settings({"primary": ("cgroup:web",), "model": str(tmp_path / "m"), **more})
 
 
-def keeper(learner: Model, chosen: Settings) -> ModelKeeper:
+def keeper(learner: Model, chosen: Settings) -> ModelStore:
     path = model_path(chosen)
     assert path is not None
-    return ModelKeeper(learner, path, model_shape(chosen, TOTAL))
+    return ModelStore(learner, path, model_shape(chosen, TOTAL))
 
 
 @pytest.mark.parametrize("kind", LEARNERS)
@@ -64,7 +64,7 @@ def test_the_policy_goes_on_from_the_saved_model(tmp_path: Path) -> None:
     chosen = settings(tmp_path, learner="native")
     keeper(taught("native"), chosen).save()
     policy = make_policy("smartharvest", total=TOTAL, learner="native")
-    kept = keep_model(chosen, TOTAL, policy)
+    kept = open_model_store(chosen, TOTAL, policy)
     assert kept is not None
     assert policy.learner.lessons == 100  # type: ignore[attr-defined]
 
@@ -91,7 +91,7 @@ def test_a_model_for_other_cores_is_refused(
     chosen = settings(tmp_path, learner="native")
     keeper(taught("native"), chosen).save()
     fresh = make_learner("native", cost="skewed", total=3)
-    ModelKeeper(fresh, str(tmp_path / "m"), model_shape(chosen, 3)).load()
+    ModelStore(fresh, str(tmp_path / "m"), model_shape(chosen, 3)).load()
     assert fresh.lessons == 0
     assert "classes is 11 there and 4 here" in caplog.text
 
@@ -204,7 +204,9 @@ def test_each_set_of_primaries_has_a_file_of_its_own() -> None:
 
 
 def test_a_policy_that_does_not_learn_has_no_model(tmp_path: Path) -> None:
-    assert keep_model(settings(tmp_path), TOTAL, make_policy("prev-peak", total=TOTAL)) is None
+    assert (
+        open_model_store(settings(tmp_path), TOTAL, make_policy("prev-peak", total=TOTAL)) is None
+    )
 
 
 def test_what_is_read_is_what_was_written(tmp_path: Path) -> None:

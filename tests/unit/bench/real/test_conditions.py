@@ -21,7 +21,7 @@ from bench.real.without import PATCHES, without
 from smartharvest.algorithm import safeguard
 from smartharvest.algorithm.policy import check_policy
 from smartharvest.config.settings import Settings
-from smartharvest.mechanism.elastic_side import ElasticSide
+from smartharvest.mechanism.cpuset import CpusetMechanism
 
 EVERY = (*CONDITIONS, *ablations.CONDITIONS)
 
@@ -59,7 +59,7 @@ def test_a_part_is_switched_off_inside_and_back_outside() -> None:
         assert made.safe_cores(3) == 3
     assert before == safeguard.SHORT_TERM_SAFEGUARDS
     with without("nudge"):
-        side = object.__new__(ElasticSide)
+        side = object.__new__(CpusetMechanism)
         side.may_nudge = True
         assert not side.may_nudge
     side.may_nudge = True

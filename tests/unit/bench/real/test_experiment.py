@@ -39,7 +39,7 @@ def stage(monkeypatch: pytest.MonkeyPatch) -> Callable[[Measure], None]:
     monkeypatch.setattr(experiment, "demo_groups", lambda: nullcontext(groups))
     monkeypatch.setattr(experiment, "Standstills", lambda _cpus: Standstills([]))
     monkeypatch.setattr(experiment, "serving", lambda _plan, _groups: nullcontext(server))
-    monkeypatch.setattr(experiment, "_batch_unit", lambda _name, _groups: 10.0)
+    monkeypatch.setattr(experiment, "batch_unit", lambda _name, _groups: 10.0)
     monkeypatch.setattr(experiment, "against", lambda *_sides: {})  # a bootstrap takes its time
 
     def measured_by(measure: Measure) -> None:

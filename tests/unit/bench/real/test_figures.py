@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from bench.real import bootstrap
 from bench.real.bootstrap import BLOCK_NS, histograms, paired_ratio
 from bench.real.figures import (
     NOT_PROTECTED,
@@ -22,6 +23,11 @@ from bench.real.figures import (
     without_standstills,
 )
 from bench.subject import Figures
+
+
+@pytest.fixture(autouse=True)
+def _fewer_resamples(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bootstrap, "RESAMPLES", 100)
 
 
 def made_slice(factor: float = 1.0, seed: int = 1, unanswered: int = 0) -> Slice:

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 from pathlib import Path
 
 import pytest
 
-from smartharvest.host.cgroup.fake_kernel import FakeKernel
+from smartharvest.host.cgroup.fake_kernel import LOCK_TRIES, FakeKernel
 from tests.unit.host.made_trees import kernel_of, make_group, make_v1_tree, make_v2_tree
 
 
@@ -189,3 +190,33 @@ def test_the_inode_stays_so_that_open_descriptors_do(tmp_path: Path) -> None:
     before = os.stat(path).st_ino
     kernel_of(tree).write(path, "1")
     assert os.stat(path).st_ino == before
+
+
+def test_a_threads_groups_are_told_as_proc_tells_them(tmp_path: Path) -> None:
+    tree = make_v1_tree(tmp_path / "v1")
+    make_group(tree, "g", "0", (101,))
+    assert tree.files.membership(101).splitlines() == ["0:cpu:/", "0:cpuset:/g", "0:freezer:/"]
+    unified = make_v2_tree(tmp_path / "v2")
+    make_group(unified, "g", "0", (101,))
+    assert (unified.files.membership(101), unified.files.membership(102)) == ("0::/g\n", "0::/\n")
+    assert not tree.runs_tasks
+    assert unified.fake_root == str(tmp_path / "v2")
+
+
+def test_who_is_stopped_amid_a_change_is_waited_for_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree = make_v1_tree(tmp_path)
+    make_group(tree, "g", "0-3")
+    kernel, path = FakeKernel(tree.root), tree.group("g").cpus_file
+    pauses: list[float] = []
+    monkeypatch.setattr("smartharvest.host.cgroup.fake_kernel.time.sleep", pauses.append)
+    stopped = os.open(tree.root, os.O_RDONLY)
+    fcntl.flock(stopped, fcntl.LOCK_EX)
+    kernel.write(path, "1")
+    assert len(pauses) == LOCK_TRIES
+    kernel.write(path, "2")
+    assert len(pauses) == LOCK_TRIES + 1
+    os.close(stopped)
+    kernel.write(path, "3")
+    assert (kernel.read(path), len(pauses)) == ("3\n", LOCK_TRIES + 1)

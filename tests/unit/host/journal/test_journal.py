@@ -28,7 +28,7 @@ def test_every_entry_is_on_disk_when_the_record_returns(tmp_path: Path) -> None:
     journal.record_file("/g/cpuset.cpus", "0-3")
     assert read_journal(journal.path).entries == (FileEntry("/g/cpuset.cpus", "0-3"),)
     journal.record_created("/g/new")
-    journal.record_moved(101, 5, "/g", "/g/new")
+    journal.record(MovedEntry(101, 5, "/g", "/g/new"))
     journal.record_affinity(101, 5, [0, 3])
     read = read_journal(journal.path)
     assert read.entries[1:] == (

@@ -40,6 +40,7 @@ def test_what_is_too_short_is_no_event(data: bytes) -> None:
     assert parse_event(data) is None
 
 
+@pytest.mark.timing
 @pytest.mark.root
 def test_the_kernel_tells_of_a_process_that_comes_and_goes() -> None:
     events = ProcessEvents()
@@ -58,6 +59,7 @@ def test_the_kernel_tells_of_a_process_that_comes_and_goes() -> None:
         events.close()
 
 
+@pytest.mark.timing
 @pytest.mark.root
 def test_too_many_events_are_told_as_lost_and_it_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("smartharvest.host.process.events.RECEIVE_BYTES", 4096)

@@ -9,9 +9,9 @@ import pytest
 
 from smartharvest.errors import TargetError
 from smartharvest.host.target import guests
-from smartharvest.host.target.patterns import is_pattern
 from smartharvest.host.target.qmp import VirtualCpus
-from smartharvest.host.target.spec import TargetSpec, parse_target
+from smartharvest.host.target.spec import TargetSpec
+from smartharvest.host.target.targets import is_pattern, parse_target
 
 
 def make_process(root: Path, pid: int, name: str, *arguments: str) -> None:

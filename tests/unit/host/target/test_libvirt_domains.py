@@ -13,8 +13,8 @@ import pytest
 from smartharvest.errors import ConfigError, RightsError
 from smartharvest.host.target import libvirt_domains
 from smartharvest.host.target.libvirt_domains import Asked
-from smartharvest.host.target.patterns import expand, is_pattern
-from smartharvest.host.target.spec import TargetSpec, parse_target
+from smartharvest.host.target.spec import TargetSpec
+from smartharvest.host.target.targets import expand, is_pattern, parse_target
 from tests.integration.processes import wait_until
 from tests.unit.host.made_trees import make_group, make_v1_tree, make_v2_tree
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from smartharvest.errors import ConfigError
-from smartharvest.host.target.patterns import expand, is_pattern
-from smartharvest.host.target.spec import TargetSpec, parse_target
+from smartharvest.host.target.spec import TargetSpec
+from smartharvest.host.target.targets import expand, is_pattern, parse_target
 from tests.integration.worlds import World, make_world
 
 

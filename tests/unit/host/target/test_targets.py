@@ -9,8 +9,10 @@ import pytest
 
 from smartharvest.errors import ConfigError, TargetError
 from smartharvest.host.cgroup.tree import CgroupTree
-from smartharvest.host.target.spec import TargetSpec, parse_target
-from smartharvest.host.target.targets import CgroupTarget, check_apart
+from smartharvest.host.target.apart import check_apart
+from smartharvest.host.target.cgroup import CgroupTarget
+from smartharvest.host.target.spec import TargetSpec
+from smartharvest.host.target.targets import parse_target
 from smartharvest.host.target.targets import resolve_target as resolve
 from tests.unit.host.made_trees import kernel_of, make_group, make_v1_tree, make_v2_tree
 

@@ -38,6 +38,7 @@ def ends(pid_fd: int) -> bool:
     return bool(select.select([pid_fd], [], [], PATIENCE_S)[0])
 
 
+@pytest.mark.timing
 def test_every_request_of_every_slice_gets_its_latency() -> None:
     traffic = draw_traffic(SLICE_S, 2, seed=3)
     with ServerProcess(2) as server:
@@ -59,6 +60,7 @@ def test_threads_appear_only_after_the_start_so_that_a_process_can_be_moved_befo
             assert len(os.listdir(tasks)) == {server: 1 + 3, bully: 1 + 2}[child]
 
 
+@pytest.mark.timing
 def test_the_bully_works_only_while_it_runs() -> None:
     with BullyProcess(2) as bully:
         bully.start()
@@ -70,6 +72,7 @@ def test_the_bully_works_only_while_it_runs() -> None:
         assert eventually(lambda: rests(bully))
 
 
+@pytest.mark.timing
 def test_the_bully_keeps_counting_when_confined_to_one_cpu() -> None:
     with BullyProcess(2) as bully:
         bully.start()
@@ -99,6 +102,7 @@ def test_a_child_that_ends_early_is_an_error_that_names_it() -> None:
             server.prepare(SLICE_S, seed=1)
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize("module", ["server", "bully"])
 @pytest.mark.parametrize("begin", [b"", b"start\n"])
 def test_a_child_ends_when_its_input_does(module: str, begin: bytes) -> None:
@@ -141,6 +145,7 @@ with ServerProcess(2) as server, BullyProcess(2) as bully:
 """
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_both_children_end_with_their_parent_even_in_the_middle_of_a_slice(
     sent: signal.Signals,

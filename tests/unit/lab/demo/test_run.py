@@ -70,6 +70,7 @@ def gone(pid: int) -> bool:
     return not os.path.exists(f"/proc/{pid}")
 
 
+@pytest.mark.timing
 @pytest.mark.usefixtures("short")
 def test_all_phases_replay_one_traffic_and_nothing_is_left() -> None:
     bench, lines = PlainBench(), list[str]()
@@ -86,6 +87,7 @@ def test_all_phases_replay_one_traffic_and_nothing_is_left() -> None:
     assert document["load_generator_group"] == "primary"
 
 
+@pytest.mark.timing
 @pytest.mark.usefixtures("short")
 def test_the_bully_sleeps_where_the_elastic_minimum_is_none_and_works_elsewhere() -> None:
     document = run_demo(PlainBench(), Standstills([]), seconds=1.0, seed=3, progress=lambda _: None)
@@ -98,6 +100,7 @@ def test_the_bully_sleeps_where_the_elastic_minimum_is_none_and_works_elsewhere(
     assert work["sensing-only"] * elapsed_s <= (os.cpu_count() or 1)
 
 
+@pytest.mark.timing
 @pytest.mark.usefixtures("short")
 def test_a_failing_agent_leaves_its_phase_and_no_children() -> None:
     bench = PlainBench(failing="agent smartharvest")
@@ -107,6 +110,7 @@ def test_a_failing_agent_leaves_its_phase_and_no_children() -> None:
     assert all(gone(pid) for pid in bench.children.values())
 
 
+@pytest.mark.timing
 @pytest.mark.usefixtures("short")
 def test_a_phase_that_cannot_be_entered_is_not_left() -> None:
     bench = PlainBench(failing="enter no-harvest")

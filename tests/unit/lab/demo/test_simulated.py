@@ -18,7 +18,7 @@ def test_it_says_that_it_is_simulated_and_why(monkeypatch: pytest.MonkeyPatch) -
     outcome = smartharvest_here("demo", "--seconds", "12")
     assert outcome.code == 0
     assert "Simulated, not measured: this machine lacks root (run it with sudo)" in outcome.out
-    assert "a simulated server instead" in outcome.err
+    assert "using a simulated server" in outcome.err
     assert "smartharvest" in outcome.out
 
 

@@ -43,6 +43,7 @@ def test_a_watch_needs_a_cpu() -> None:
         StandstillWatch([], 1, 1)
 
 
+@pytest.mark.timing
 @pytest.mark.root
 def test_every_wake_up_that_is_late_enough_is_kept_and_the_watch_ends() -> None:
     watch = StandstillWatch([0], period_ns=100_000, least_late_ns=-1)

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from smartharvest.core.plan import Plan
 from smartharvest.errors import ConfigError
 from smartharvest.lab.simulator.bursty import BURSTY
 from smartharvest.lab.simulator.machine import Machine
@@ -82,7 +83,7 @@ def test_cores_and_requests_are_neither_lost_nor_made(mechanism: str) -> None:
         assert sum(one["arrived"] - one["completed"] for one in each) == state["in_system"]
         assert sum(one["active"] for one in each) == state["demand"]
         cores = (3 + 5 * window.seq) % 14
-        simulation.post(simulation.now_ns + 1, window.seq, cores, 14)
+        simulation.post(simulation.now_ns + 1, Plan(window.seq, cores, 14))
 
 
 def test_all_work_is_done_and_nothing_but_it() -> None:

@@ -8,6 +8,7 @@ import json
 import pytest
 
 from smartharvest.algorithm.algorithm1 import Decision
+from smartharvest.core.plan import Plan
 from smartharvest.core.window import Window
 from smartharvest.lab.simulator.machine import LoopSettings, Machine, Model
 from smartharvest.lab.simulator.mechanisms import MECHANISM_NAMES, make_mechanism
@@ -49,7 +50,8 @@ def windows_of(
         buffer = 2 + window.seq % 3 if window.seq % 5 < 2 else 0
         quiet_ns = 100_000 * window.seq if window.seq % 5 == 1 else None
         machine.simulation.post(
-            machine.simulation.now_ns + 77_777, window.seq, 2 + window.seq % 8, 9, buffer, quiet_ns
+            machine.simulation.now_ns + 77_777,
+            Plan(window.seq, 2 + window.seq % 8, 9, buffer, quiet_ns),
         )
     return seen, machine.simulation.counters(), machine.simulation.totals()
 

@@ -9,13 +9,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from smartharvest.algorithm.algorithm1 import Agent
+from smartharvest.algorithm.algorithm1 import Algorithm1
 from smartharvest.algorithm.policy import make_policy
 from smartharvest.algorithm.policy.base import Dispatches
 from smartharvest.config.settings import Settings
 from smartharvest.core._actuators import FakeActuator
 from smartharvest.core._loop import Loop
 from smartharvest.core._sensors import FakeSensor
+from smartharvest.core.plan import Plan
 from smartharvest.errors import ConfigError
 from smartharvest.lab.trace import UNSEEN, TraceReader, TraceWriter, write_trace
 from smartharvest.lab.trace.comparison import draw, table
@@ -111,12 +112,12 @@ def test_a_replay_does_what_the_loop_does_with_the_same_polls(tmp_path: Path, sp
     loop = Loop(
         sensor=FakeSensor(busy.tolist()), actuator=actuator, total=8, max_harvest=7, poll_ns=POLL_NS
     )
-    agent = Agent(make_policy(spec, total=8), total=8)
+    agent = Algorithm1(make_policy(spec, total=8), total=8)
     due: list[tuple[int, tuple[int, int, int, int]]] = []
     held = []
     for at in range(START_NS, START_NS + len(busy) * POLL_NS, POLL_NS):
         while due and due[0][0] <= at:
-            loop.post(*due.pop(0)[1])
+            loop.post(Plan(*due.pop(0)[1]))
         assert loop.step(at, at) == 0
         while (window := loop.take()) is not None:
             held.append((window.end_ns, window.primary_cores))

@@ -1,0 +1,97 @@
+"""What puts the host back as it was: the journal, the writer that fills it, and the guardian."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+
+from smartharvest.agent.reexec import HandoffState, signals_held
+from smartharvest.config.settings import Settings
+from smartharvest.guardian.process import Charge
+from smartharvest.guardian.supervisor import Keeper
+from smartharvest.guardian.verdict import limits_for
+from smartharvest.host.cgroup.tree import CgroupTree
+from smartharvest.host.journal.journal import Journal
+from smartharvest.host.journal.shared_page import Phase
+from smartharvest.host.journal.writer import HostWriter
+
+_log = logging.getLogger(__name__)
+
+GUARDIAN_PATIENCE_S = 1.0
+"""How long the guardian may take to end a write of its own."""
+
+
+class Undo:
+    """Owns journal, writer and guardian of one arrangement.
+
+    ``claims`` are what the journal calls the targets; ``left`` is what an earlier arrangement
+    handed over. Raises AlreadyManaged if another agent holds a target, or JournalError.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        tree: CgroupTree,
+        claims: Callable[[], Sequence[str]],
+        left: HandoffState | None,
+        note_write: Callable[[str, str, str], None],
+    ) -> None:
+        self._settings = settings
+        self._tree = tree
+        self.journal = (
+            left.journal
+            if left is not None
+            else Journal(settings.state_dir, claims=claims(), root=tree.hierarchies["cpuset"])
+        )
+        self.writer = HostWriter(tree.files, self.journal, note_write)
+        self.guardian: Keeper | None = None
+
+    def start_guardian(self, left: HandoffState | None) -> None:
+        """Nothing is journaled, and so nothing changes, before the guardian is ready."""
+        if not self._settings.guardian:
+            return
+        if left is not None and left.keeper is not None:
+            self.guardian = left.keeper
+            return
+        charge = Charge(
+            self.journal.path,
+            "" if self._tree.runs_tasks else self._tree.root,
+            restores=self._settings.on_death == "restore",
+            limits=limits_for(self._settings.window_ns),
+        )
+        if left is not None:
+            self.guardian = Keeper(charge, self.journal.page, left.guardian)
+            self.guardian.wait_ready()
+            return
+        self.guardian = Keeper(charge, self.journal.page)
+        self.journal.before_first_entry = self.guardian.wait_ready
+
+    def enter_phase(self, phase: Phase) -> None:
+        """Announces the phase to the guardian; returns once it is not writing itself."""
+        page = self.journal.page
+        with page.locked(GUARDIAN_PATIENCE_S) as held:
+            if not held and self.guardian is not None:
+                self.guardian.end()  # it was stopped while it wrote, and must not go on
+            page.beat_as_agent()
+            page.phase = phase
+
+    def guardian_counts(self) -> dict[str, int]:
+        """How often the guardian took the cores back, by reason."""
+        page = self.journal.page
+        return {"silent loop": page.shrinks, "starved": page.starved}
+
+    def restore(self, before: Callable[[], None]) -> None:
+        """Calls ``before``, puts everything back and ends the guardian.
+
+        Raises RightsError for what is not to be put back.
+        """
+        with signals_held():
+            try:
+                before()
+                self.enter_phase(Phase.ENDING)
+                restored = self.writer.restore()
+            finally:
+                if self.guardian is not None:
+                    self.guardian.end()
+        for line in restored:
+            _log.debug("Restored: %s", line)

@@ -1,0 +1,90 @@
+"""The ``affinity`` mechanism: ``sched_setaffinity`` on each thread of the group and those below it.
+
+For comparison, and for hosts where somebody else owns the cpuset, which stays as it is. A thread
+that joins from elsewhere is confined with the next move, or within a second; one that is born
+inherits its confinement. A thread that has an affinity of its own stays within it, as far as the
+set of the moment has any of it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Sequence
+
+from smartharvest.core import _actuators
+from smartharvest.core._lend_order import LendOrder
+from smartharvest.core._mechanisms import GroupAffinityActuator
+from smartharvest.host.cgroup.tree import tasks_below
+from smartharvest.host.foreign.pins import ForeignPin, GivenThreads
+from smartharvest.host.foreign.writes import ManagedFile
+from smartharvest.host.journal.contents import Minimum
+from smartharvest.host.target.base import Target
+from smartharvest.mechanism.group import LOOK_S, GroupMechanism
+from smartharvest.mechanism.levels import added_cpus
+from smartharvest.placement.snapshot import Survey
+
+
+class GroupAffinityMechanism(GroupMechanism):
+    """Moves the threads of a group, which keeps its cpuset."""
+
+    moves_threads = True
+    _actuator: GroupAffinityActuator | None = None
+    _given: GivenThreads | None = None
+    _sets: tuple[frozenset[int], ...] = ()
+    """What threads may have from here."""
+    _next_look_s = 0.0
+
+    def arrange(self, survey: Survey, primaries: Sequence[Target] = ()) -> None:
+        self.enter_idle_class(primaries)
+        self.make_room(survey)
+
+    def make_room(self, survey: Survey) -> None:
+        sets = map(frozenset, survey.capacity.elastic_sets())
+        self._sets = tuple(dict.fromkeys((*self._sets, *sets)))
+        self._writer.adopt_affinities(self._group.path, self._sets)
+
+    def files(self, _survey: Survey) -> list[ManagedFile]:
+        return []
+
+    def minimum(self, _survey: Survey) -> Minimum:
+        return ()
+
+    def minimum_cpus(self, survey: Survey) -> tuple[int, ...]:
+        return survey.capacity.elastic_cpus(0)
+
+    def make_actuator(
+        self,
+        survey: Survey,
+        nudge_slot: memoryview | None,
+        primary_files: Sequence[ManagedFile] = (),  # noqa: ARG002
+        fifo_priority: int = 0,  # noqa: ARG002
+        beat_slot: memoryview | None = None,  # noqa: ARG002
+        order: LendOrder | None = None,  # noqa: ARG002
+    ) -> _actuators.Actuator:
+        group = self._group
+        self._actuator = GroupAffinityActuator(
+            [one.tasks_file for one in (group, *group.descendants())],
+            survey.capacity.elastic_sets(),
+            added_cpus(survey.capacity),
+            self._writer.pins(group.effective_cpus()),
+            nudge_slot,
+        )
+        self._given = GivenThreads(self._actuator, tasks_below(group.tree.files, group.path))
+        return self._actuator
+
+    def follow(self, _smallest: Sequence[int]) -> str | None:
+        """Takes along what has joined the group."""
+        if self._actuator is None or time.monotonic() < self._next_look_s:
+            return None
+        if self._given is not None and self._given.pinned_at_rest():
+            return None  # that is to be seen first, and would be overwritten
+        self._next_look_s = time.monotonic() + LOOK_S
+        self._writer.adopt_affinities(self._group.path, self._sets)
+        with contextlib.suppress(OSError):  # the loop meets it again
+            self._actuator.refresh()
+        return None
+
+    def foreign_pins(self) -> list[ForeignPin]:
+        given = self._given
+        return [] if given is None else [*given.met_by_moves(), *given.pinned_at_rest()]

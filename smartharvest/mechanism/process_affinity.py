@@ -1,0 +1,210 @@
+"""An elastic process: ``sched_setaffinity`` on its threads and on those of what it starts."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections.abc import Sequence
+
+from smartharvest.config.settings import Settings
+from smartharvest.core import _actuators, _sensors
+from smartharvest.core._lend_order import LendOrder
+from smartharvest.core._rescue import Rescue
+from smartharvest.errors import RightsError, TargetError
+from smartharvest.host.foreign.pins import ForeignPin, GivenThreads
+from smartharvest.host.foreign.writes import ManagedFile
+from smartharvest.host.journal.contents import Minimum
+from smartharvest.host.journal.writer import HostWriter
+from smartharvest.host.process import tasks
+from smartharvest.host.process.family import Births, Family
+from smartharvest.host.target.base import Target
+from smartharvest.placement.snapshot import Survey
+
+_log = logging.getLogger(__name__)
+
+
+class ProcessAffinityMechanism:
+    """Moves the threads of the process ``pid`` and of its descendants.
+
+    ``was_arranged``: an earlier session has left all confined.
+    """
+
+    name = "affinity"
+    preempts = False
+    idle_file = None
+    may_nudge = False
+
+    def __init__(
+        self,
+        settings: Settings,
+        target: Target,
+        pid: int,
+        writer: HostWriter,
+        *,
+        was_arranged: bool,
+    ) -> None:
+        self._settings = settings
+        self._pid = pid
+        self._writer = writer
+        self._was_arranged = was_arranged
+        self._family: Family | None = None
+        self._actuator: _actuators.AffinityActuator | None = None
+        self._followed: list[int] = []
+        """The processes the actuator knows, by slot."""
+        self._given: GivenThreads | None = None
+        self.target = target
+
+    # --- for a host as surveyed ------------------------------------------------------------------
+
+    def arrange(self, _survey: Survey, _primaries: Sequence[Target] = ()) -> None:
+        """Journals the affinities of all there are. Raises RightsError if some are not ours."""
+        self._family = family = Family(self._pid)
+        for pid in (self._pid, *family.members):
+            self._check_rights(pid)
+        if self._was_arranged:  # whoever is not known has inherited the confinement
+            self._writer.adopt_newborns(self._pid, family.members.items())
+        for pid in () if self._was_arranged else (self._pid, *family.members):
+            self._writer.adopt_affinity(pid)
+        if self._settings.cpu_idle:
+            _log.info("%s is no group: running without cpu.idle", self.target.spec)
+
+    def _check_rights(self, pid: int) -> None:
+        if tasks.may_confine(pid):
+            return
+        what = "it" if pid == self._pid else f"{tasks.name(pid)} ({pid}), which it started,"
+        raise RightsError(
+            f"{self.target.spec}: {what} is not ours to confine; run as its user or as root"
+        )
+
+    def make_room(self, survey: Survey) -> None:
+        """Every set of CPUs is within what it had."""
+
+    def files(self, _survey: Survey) -> list[ManagedFile]:
+        return []
+
+    def minimum(self, _survey: Survey) -> Minimum:
+        return ()
+
+    def minimum_cpus(self, survey: Survey) -> tuple[int, ...]:
+        return survey.capacity.elastic_cpus(0)
+
+    def given_cpus(self, survey: Survey) -> list[tuple[int, ...]]:
+        return survey.capacity.elastic_sets()
+
+    def chosen(self, _survey: Survey) -> dict[str, tuple[str, str]]:
+        return {}
+
+    def make_order(
+        self, _survey: Survey, _sensor: _sensors.Sensor, _slots: memoryview
+    ) -> LendOrder | None:
+        return None
+
+    def make_actuator(
+        self,
+        survey: Survey,
+        nudge_slot: memoryview | None,  # noqa: ARG002
+        primary_files: Sequence[ManagedFile] = (),  # noqa: ARG002
+        fifo_priority: int = 0,  # noqa: ARG002
+        beat_slot: memoryview | None = None,  # noqa: ARG002
+        order: LendOrder | None = None,  # noqa: ARG002
+    ) -> _actuators.Actuator:
+        members = [pid for pid in self.members() if tasks.alive(pid)]
+        self._followed = [self._pid, *members][: _actuators.MAX_ELASTIC_PROCESSES]
+        self._actuator = _actuators.AffinityActuator(
+            self._followed,
+            survey.capacity.elastic_sets(),
+            self._writer.pins(self.target.grantable_cpus()),
+        )
+        self._given = GivenThreads(self._actuator, self._threads())
+        return self._actuator
+
+    def make_rescue(
+        self, _sensor: _sensors.Sensor, _cpus: Sequence[int], _fifo_priority: int
+    ) -> Rescue | None:
+        return None
+
+    # --- who belongs to it -----------------------------------------------------------------------
+
+    @property
+    def moves_threads(self) -> bool:
+        return self._family is not None
+
+    @property
+    def births(self) -> Births | None:
+        return None if self._family is None else self._family.births
+
+    def members(self) -> list[int]:
+        return [] if self._family is None else list(self._family.members)
+
+    def follow(self, smallest: Sequence[int]) -> str | None:
+        if self._family is None or self._actuator is None:
+            return None
+        new = self._adopt_newborns(self._family)
+        known = set(self._followed)
+        left_out = [
+            pid
+            for pid in (new if len(known) < _actuators.MAX_ELASTIC_PROCESSES else self.members())
+            if pid not in known and not self._take_up(self._actuator, pid)
+        ]
+        for tid in [tid for pid in left_out for tid in tasks.process_threads(pid)]:
+            self._writer.set_affinity(tid, smallest)
+        if not left_out:
+            return None
+        return (
+            f"{self.target.spec}: more than {_actuators.MAX_ELASTIC_PROCESSES} processes cannot be "
+            "followed; put them into a group"
+        )
+
+    def _take_up(self, actuator: _actuators.AffinityActuator, pid: int) -> bool:
+        """Whether ``pid`` is the actuator's now; so is one that has ended meanwhile."""
+        members = set(self.members())
+        ended = (i for i, old in enumerate(self._followed) if i and old not in members)
+        slot = next(ended, len(self._followed))
+        if slot >= _actuators.MAX_ELASTIC_PROCESSES:
+            return False
+        try:
+            actuator.follow(slot, pid)
+        except FileNotFoundError:  # it has ended before it took the slot,
+            return True
+        except ProcessLookupError:  # or just afterwards
+            pass
+        self._followed[slot : slot + 1] = [pid]
+        return True
+
+    def _adopt_newborns(self, family: Family) -> list[int]:
+        new = family.turn()
+        if new:
+            parents = family.members
+            self._writer.adopt_newborns(family.root, [(pid, parents[pid]) for pid in new])
+        return new
+
+    def _threads(self) -> list[int]:
+        return [tid for pid in self._followed for tid in tasks.process_threads(pid)]
+
+    def adopt_newcomers(self) -> None:
+        """Nobody joins a process."""
+
+    def foreign_pins(self) -> list[ForeignPin]:
+        given = self._given
+        return [] if given is None else [*given.met_by_moves(), *given.pinned_at_rest()]
+
+    def confine_foreign_tasks(self, smallest: Sequence[int]) -> None:
+        for tid in [] if self._given is None else self._given.strangers(self._threads()):
+            self._writer.set_affinity(tid, smallest)
+
+    # --- the operator's --------------------------------------------------------------------------
+
+    def freeze(self) -> None:
+        raise TargetError(f"{self.target.spec}: a process cannot be evicted; pause instead")
+
+    def thaw(self) -> None:
+        """It was never frozen."""
+
+    def close(self) -> None:
+        if self._family is None:
+            return
+        # Unjournaled, most are still found by their parents.
+        with contextlib.suppress(RightsError):
+            self._adopt_newborns(self._family)
+        self._family.close()
+        self._family = None

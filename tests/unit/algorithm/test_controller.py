@@ -1,0 +1,164 @@
+"""The control plane's decisions: windows and periods in, plans out, without a clock."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from smartharvest.algorithm.controller import Controller
+from smartharvest.algorithm.policy import make_policy
+from smartharvest.algorithm.policy.base import Dispatches
+from smartharvest.algorithm.safeguard import LongTermSafeguard, PeriodWaits
+from smartharvest.core.plan import Plan
+from smartharvest.core.timeouts import LEAST_PERMIT_NS
+from smartharvest.core.window import Window
+from tests.unit.algorithm.policy.windows import window as made_window
+
+TOTAL = 10
+PERIOD_NS = 500_000_000
+STUCK_NS = 500_000_000
+LONG = PeriodWaits("sensor", dispatches=1000, long_waits=100, blamed=50)
+STUCK = PeriodWaits(
+    "sensor", dispatches=10, long_waits=1, blamed=1, longest_pending_us=STUCK_NS / 1e3 + 1
+)
+
+
+def window(seq: int = 1) -> Window:
+    return replace(made_window([1, 4, 3]), seq=seq)
+
+
+def controller(policy: str = "fixed-buffer:2", **more: object) -> Controller:
+    return Controller(make_policy(policy, total=TOTAL), total=TOTAL, **more)  # type: ignore[arg-type]
+
+
+def safeguard() -> LongTermSafeguard:
+    return LongTermSafeguard(periods=2, period_ns=PERIOD_NS, stuck_ns=STUCK_NS)
+
+
+def trips(waits: PeriodWaits, policy: str, judged_waits: str) -> bool:
+    """Whether four periods of the same waits take everything back."""
+    one = controller(policy, long_term=safeguard(), judged_waits=judged_waits)
+    plans = [one.on_period(n * PERIOD_NS, waits) for n in range(4)]
+    return any(plan is not None for plan in plans)
+
+
+def test_a_window_is_answered_by_the_plan_of_its_decision() -> None:
+    one = controller()
+    answer = one.on_window(window())
+    assert answer is not None
+    assert answer.plan is answer.decision
+    assert answer.decision.buffer == 2
+    assert one.last == (window(), answer.decision)
+
+
+def test_while_anything_inhibits_lending_the_plan_gives_everything_back() -> None:
+    one = controller()
+    one.on_window(window(seq=7))
+    assert one.inhibit("host", "CPU 3 is offline") == Plan(7, TOTAL, TOTAL)
+    assert one.inhibit("guardian", "no guardian") is None  # nothing more to stop
+    answer = one.on_window(window(seq=8))
+    assert answer is not None
+    assert answer.plan == Plan(8, TOTAL, TOTAL)
+    assert answer.inhibited_by == "CPU 3 is offline; no guardian"
+    assert answer.decision.buffer == 2  # what it would have been
+    one.inhibit("host", None)
+    one.inhibit("guardian", None)
+    answer = one.on_window(window(seq=9))
+    assert answer is not None
+    assert answer.plan is answer.decision
+
+
+def test_before_any_window_giving_back_needs_no_number() -> None:
+    assert controller().give_everything_back() == Plan(0, TOTAL, TOTAL)
+
+
+def test_what_a_loop_decided_by_itself_is_noted_and_not_planned_again() -> None:
+    one = controller(loop_decides=True)
+    answer = one.on_window(window(seq=3), (6, 8, 4))
+    assert answer is not None
+    assert answer.plan is None
+    assert (answer.decision.primary_cores, answer.decision.safe_cores) == (6, 8)
+    assert one.lessons == 1
+    assert one.on_window(window(seq=4), None) is None
+
+
+def test_a_loop_may_decide_for_a_while_and_not_while_lending_is_stopped() -> None:
+    one = controller(loop_decides=True, long_term=safeguard())
+    assert one.permit_until_ns(1000) == 1000 + LEAST_PERMIT_NS
+    one.inhibit("operator", "paused")
+    assert one.permit_until_ns(1000) == 0
+    one.inhibit("operator", None)
+    for n in range(2):
+        one.on_period(n * PERIOD_NS, LONG)
+    assert one.permit_until_ns(2 * PERIOD_NS) == 0
+
+
+def test_a_permit_outlasts_long_windows() -> None:
+    assert controller(window_ns=1_000_000_000).permit_until_ns(0) == 4_000_000_000
+
+
+@pytest.mark.parametrize("judged_waits", ["paper", "attributed", "auto"])
+def test_long_waits_stop_the_lending(judged_waits: str) -> None:
+    assert trips(LONG, "fixed-buffer:2", judged_waits)
+
+
+def test_of_attributed_waits_only_the_blamed_count() -> None:
+    innocent = PeriodWaits("sensor", dispatches=1000, long_waits=100, blamed=0)
+    assert trips(innocent, "fixed-buffer:2", "paper")
+    assert not trips(innocent, "fixed-buffer:2", "attributed")
+
+
+def test_a_policy_that_judges_waits_itself_leaves_only_stuck_tasks_to_the_safeguard() -> None:
+    assert not trips(LONG, "adaptive-quiet", "auto")
+    assert trips(LONG, "adaptive-quiet", "attributed")
+    assert trips(STUCK, "adaptive-quiet", "auto")
+
+
+def test_a_safeguard_that_trips_says_why() -> None:
+    notes: list[str] = []
+    one = controller(long_term=safeguard(), note=notes.append)
+    for n in range(2):
+        one.on_period(n * PERIOD_NS, LONG)
+    assert notes == [
+        "long-term safeguard: 50 of 1000 dispatches waited longer than 50 us; "
+        "lending stops for 10 s"
+    ]
+
+
+def test_without_a_safeguard_no_period_is_judged() -> None:
+    assert controller().on_period(PERIOD_NS, LONG) is None
+
+
+def test_windows_wait_for_a_batch_only_where_nothing_can_be_lent() -> None:
+    assert controller().hurries(0)
+    assert controller(loop_decides=True, can_lend=False).hurries(0)
+    assert not controller(can_lend=False).hurries(0)
+    assert not controller("no-harvest").hurries(0)
+    one = controller()
+    one.inhibit("host", "CPU 3 is offline")
+    assert not one.hurries(0)
+
+
+def test_another_policy_goes_on_with_what_was_learned() -> None:
+    one = controller("smartharvest")
+    for seq in range(1, 6):
+        one.on_window(window(seq))
+    learner = one.policy.learner  # type: ignore[attr-defined]
+    one.change_policy(make_policy("prev-peak", total=TOTAL))
+    again = make_policy("smartharvest", total=TOTAL, safeguard="aggressive")
+    one.change_policy(again)
+    assert again.learner is learner  # type: ignore[attr-defined]
+
+
+def test_dispatches_reach_a_policy_that_asks_for_them_alone() -> None:
+    seen = Dispatches(100_000_000, waits=((1_000, 5),), runs=((1_000, 5),), lent=False)
+    plain, asking = controller(), controller("adaptive-quiet")
+    plain.on_dispatches(seen)
+    assert (plain.wants_dispatches, asking.wants_dispatches) == (False, True)
+    asking.on_dispatches(seen)
+
+
+def test_waits_that_nobody_judges_so_are_refused() -> None:
+    with pytest.raises(ValueError, match="judged_waits"):
+        controller(judged_waits="some")
