@@ -3,7 +3,7 @@
 The startd reads attributes from a file (STARTD_CRON), and the configuration fragment in
 packaging/htcondor uses them: ``START`` admits no job beyond ``HarvestedCores``, ``PREEMPT`` evicts
 the dynamic slots listed in ``HarvestVacated``; their jobs go back to the queue. The file is valid
-for ``VALID_S`` from ``HarvestTold`` on and is rewritten before; without a rewrite HTCondor itself
+for 30 s from ``HarvestTold`` on and is rewritten before; without a rewrite HTCondor itself
 falls back to the guaranteed minimum. Tested with HTCondor 23.9.
 """
 
@@ -19,8 +19,6 @@ from typing import Any
 
 from smartharvest.errors import ConfigError, EngineError
 
-VALID_S = 30
-"""As in the configuration fragment."""
 _REWRITE_S = 10
 _TIMEOUT_S = 10.0
 _NAME = re.compile(r"[A-Za-z0-9_.\-]{1,255}")

@@ -1,7 +1,7 @@
-"""What Linux has from which release on, in one place (docs/reference/kernels.md shows the table).
+"""Which feature Linux has from which release on (docs/reference/kernels.md shows the table).
 
-Nothing is decided by a release where the feature itself can be looked for: releases lie where
-distributions port back. ``told_by`` says how each is found.
+The agent probes for the feature itself where it can, since distributions port features back to
+earlier releases. ``found_by`` says how each is found.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ LEAST: Release = (4, 14)
 
 @dataclass(frozen=True)
 class Feature:
-    """Something that kernels have or lack."""
+    """A feature that some kernels lack."""
 
     name: str
     since: Release
-    told_by: str
-    """How it is found; ``release`` where it cannot be seen."""
+    found_by: str
+    """How the agent finds it; ``release`` where it is not visible."""
     without: str
-    """What is done on kernels that lack it."""
+    """What the agent does without it."""
 
 
 CPU_IDLE = Feature(
@@ -110,7 +110,7 @@ FEATURES = (
     QUEUES_PER_CPU,
     EMPTIED_MASK,
 )
-"""In the order in which they came."""
+"""In the order of their releases."""
 
 
 def parse_release(text: str) -> Release | None:
@@ -121,7 +121,7 @@ def parse_release(text: str) -> Release | None:
 
 @cache
 def running() -> Release:
-    """The release of this host's kernel; (0, 0) if it cannot be told."""
+    """The release of this host's kernel; (0, 0) if unknown."""
     with open("/proc/sys/kernel/osrelease") as file:
         return parse_release(file.read()) or (0, 0)
 
@@ -135,7 +135,7 @@ def as_markdown() -> str:
     """The table in docs/reference/kernels.md."""
     lines = ["| what | from Linux | found by | without it |", "|---|---|---|---|"]
     lines += [
-        f"| {one.name} | {one.since[0]}.{one.since[1]} | {one.told_by} | {one.without} |"
+        f"| {one.name} | {one.since[0]}.{one.since[1]} | {one.found_by} | {one.without} |"
         for one in FEATURES
     ]
     return "\n".join(lines) + "\n"

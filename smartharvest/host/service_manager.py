@@ -1,7 +1,7 @@
-"""What a service manager is told: sd_notify(3), and its watchdog.
+"""Messages to a service manager: sd_notify(3), and its watchdog.
 
-Without one (no NOTIFY_SOCKET) nothing happens. A message that cannot be sent is dropped: the
-manager then acts as if we were silent, which is what its watchdog is for.
+Without one (no NOTIFY_SOCKET) nothing happens. A message that fails is dropped: then the watchdog
+of the manager acts.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ import time
 from collections.abc import Mapping
 
 PATIENCE_US = 20_000_000
-"""Of the watchdog, with a new program that starts."""
+"""The watchdog's timeout while a new program starts."""
 _BEATS_PER_TIMEOUT = 4
-"""sd_watchdog_enabled(3) asks for two; a busy second must not end the agent."""
+"""sd_watchdog_enabled(3) asks for two; more, so that a busy second does not end the agent."""
 
 
 class ServiceManager:
@@ -30,25 +30,25 @@ class ServiceManager:
         self._timeout = given.get("WATCHDOG_USEC", "") if self._beat_every_ns else ""
 
     def ready(self, status: str) -> None:
-        """The service does what it is for; ``status`` is a line for people."""
+        """The service is ready; ``status`` is a line for people."""
         watchdog = f"\nWATCHDOG_USEC={self._timeout}" if self._timeout else ""
         self._send(f"READY=1\nSTATUS={status}\nMAINPID={os.getpid()}{watchdog}")
 
     def handing_over(self) -> None:
-        """Nothing is heard of us until a new program is ready."""
+        """The agent is silent until a new program is ready."""
         now_us = time.clock_gettime_ns(time.CLOCK_MONOTONIC) // 1000
         watchdog = f"\nWATCHDOG_USEC={PATIENCE_US}\nWATCHDOG=1" if self._timeout else ""
         self._send(f"RELOADING=1\nMONOTONIC_USEC={now_us}\nSTATUS=handing over{watchdog}")
 
     def reloading(self, now_ns: int) -> None:
-        """The configuration is read again since ``now_ns``, of CLOCK_MONOTONIC, until ``ready``."""
+        """The agent reads its configuration from ``now_ns`` (CLOCK_MONOTONIC) until ``ready``."""
         self._send(f"RELOADING=1\nMONOTONIC_USEC={now_ns // 1000}")
 
     def status(self, status: str) -> None:
         self._send(f"STATUS={status}")
 
     def beat(self, now_ns: int) -> None:
-        """Keeps the watchdog quiet; to be called while all is well, as often as one likes."""
+        """Keeps the watchdog quiet; call it while all is well, at any rate."""
         if self._beat_every_ns and now_ns >= self._next_beat_ns:
             self._next_beat_ns = now_ns + self._beat_every_ns
             self._send("WATCHDOG=1")
@@ -70,9 +70,9 @@ def _address(text: str) -> str:
 
 
 def _beat_every_ns(given: Mapping[str, str]) -> int:
-    """0: nobody waits for beats of this process."""
+    """0 if the manager expects no beats of this process."""
     if given.get("WATCHDOG_PID", str(os.getpid())) != str(os.getpid()):
         return 0
     timeout_us = given.get("WATCHDOG_USEC", "")
-    told = re.fullmatch("[0-9]{1,18}", timeout_us)
-    return int(timeout_us) * 1000 // _BEATS_PER_TIMEOUT if told else 0
+    is_number = re.fullmatch("[0-9]{1,18}", timeout_us)
+    return int(timeout_us) * 1000 // _BEATS_PER_TIMEOUT if is_number else 0

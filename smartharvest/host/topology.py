@@ -2,7 +2,7 @@
 
 Everything is read from /sys and /proc below a root, so that a fake tree can be any machine
 (Documentation/ABI/testing/sysfs-devices-system-cpu of the kernel names the files). What a kernel or
-a virtual machine does not tell counts as alike: a CPU without siblings is a core of its own,
+a virtual machine does not show counts as equal: a CPU without siblings is a core of its own,
 without caches it shares those of its node, without nodes there is one.
 """
 
@@ -17,15 +17,15 @@ from smartharvest.host.cpulist import format_cpulist, parse_cpulist
 
 CPUS = "sys/devices/system/cpu"
 BUSY_INTERRUPTS_PER_S = 1000
-"""A CPU with as many device interrupts, on average since boot, loses about a percent to them."""
+"""A CPU with this many device interrupts, on average since boot, loses about 1 % to them."""
 
 
 @dataclass(frozen=True)
 class Topology:
-    """How the online CPUs hang together. CPUs that are missing in a mapping stand alone."""
+    """How the online CPUs are related. A CPU that is missing in a mapping has no relatives."""
 
     siblings: Mapping[int, frozenset[int]] = field(default_factory=dict)
-    """CPU -> the online hardware threads of its core, itself among them."""
+    """CPU -> the online hardware threads of its core, with itself."""
     cache: Mapping[int, int] = field(default_factory=dict)
     """CPU -> the lowest CPU it shares the last-level cache with."""
     node: Mapping[int, int] = field(default_factory=dict)
@@ -42,24 +42,23 @@ class Topology:
         return self.siblings.get(cpu, frozenset({cpu}))
 
     def cores(self, cpus: Collection[int]) -> list[frozenset[int]]:
-        """``cpus`` by cores, as far as they are among them; lowest number first."""
+        """``cpus`` by cores, lowest number first; threads outside ``cpus`` are left out."""
         chosen = frozenset(cpus)
         return sorted({self.core(cpu) & chosen for cpu in chosen}, key=min)
 
     def lend_order(self, cpus: Collection[int]) -> list[frozenset[int]]:
         """The cores of ``cpus`` in the order they are lent.
 
-        Slower cores first: what the primary keeps is the fast ones. Cores that devices interrupt
+        Slower cores first, so that the primary keeps the fast ones. Cores that devices interrupt
         come last of their kind. Otherwise one memory node after the other, in it one last-level
-        cache after the other, and in that the highest number first, for housekeeping gathers at the
-        low ones: whatever number is lent lies as close together as it can, and two numbers differ
-        by nothing but the cores between them.
+        cache after the other, and in that the highest number first, since housekeeping runs on the
+        low ones. So the lent cores are close together, and lending one more core only adds one.
         """
 
         return sorted(self.cores(cpus), key=lambda core: (self._kind(core), -min(core)))
 
     def _kind(self, core: frozenset[int]) -> tuple[bool, bool, int, int]:
-        """What tells cores apart whoever uses them; the smaller is lent first."""
+        """What distinguishes cores regardless of their users; the smaller is lent first."""
         first = min(core)
         return (
             first not in self.efficient,
@@ -76,7 +75,7 @@ class Topology:
 
 
 def read_topology(online: Collection[int], root: str = "/") -> Topology:
-    """The topology of the ``online`` CPUs, from the files below ``root``; nothing raises."""
+    """The topology of the ``online`` CPUs, from the files below ``root``; never raises."""
     cpus = frozenset(online)
     node = _nodes(root, cpus)
     siblings: dict[int, frozenset[int]] = {}
@@ -102,7 +101,7 @@ def read_topology(online: Collection[int], root: str = "/") -> Topology:
 
 @lru_cache(maxsize=4)
 def this_machine(online: frozenset[int]) -> Topology:
-    """The same of this machine, as it was when first asked for: an order must not wander."""
+    """That of this machine at the first call: the order must not change later."""
     return read_topology(online)
 
 
@@ -132,7 +131,7 @@ def _last_level(root: str, cpu_directory: str) -> frozenset[int]:
 
 
 def _efficient(root: str, cpus: frozenset[int]) -> frozenset[int]:
-    """Intel tells its E cores by their perf device, Arm every CPU's capacity."""
+    """Intel shows E cores by their perf device, Arm the capacity of every CPU."""
     atoms = _cpulist(root, "sys/devices/cpu_atom/cpus") & cpus
     if atoms and atoms != cpus:
         return atoms
@@ -142,14 +141,14 @@ def _efficient(root: str, cpus: frozenset[int]) -> frozenset[int]:
 
 
 def _interrupted(root: str, cpus: frozenset[int]) -> frozenset[int]:
-    """An interrupt's whole count is charged to where it goes now."""
+    """Counts all of an interrupt where it goes now."""
     up_s = float((_text(root, "proc/uptime").split() or ["0"])[0])
     counts: dict[int, int] = dict.fromkeys(cpus, 0)
     heading, *lines = _text(root, "proc/interrupts").splitlines() or [""]
     columns = len(heading.split())
     for line in lines:
         number, _, rest = line.partition(":")
-        if not number.strip().isdigit():  # NMI, LOC and the like are no device's
+        if not number.strip().isdigit():  # NMI, LOC and the like come from no device
             continue
         count = sum(int(word) for word in rest.split()[:columns] if word.isdigit())
         targets = _cpulist(root, f"proc/irq/{number.strip()}/effective_affinity_list") & cpus
@@ -201,7 +200,9 @@ def remarks(topology: Topology, pool: Iterable[int], whole_cores: bool) -> tuple
     if topology.efficient & cpus:
         found.append(f"slower cores first: {format_cpulist(topology.efficient & cpus)}")
     if topology.interrupted & cpus:
-        found.append(f"last those devices interrupt: {format_cpulist(topology.interrupted & cpus)}")
+        found.append(
+            f"last the CPUs that devices interrupt: {format_cpulist(topology.interrupted & cpus)}"
+        )
     if 1 < len(caches) < len(cores):
         found.append(f"one of {len(caches)} last-level caches after the other")
     if len(nodes) > 1:
@@ -209,5 +210,5 @@ def remarks(topology: Topology, pool: Iterable[int], whole_cores: bool) -> tuple
     for parameter in ("isolcpus", "nohz_full"):
         set_apart = cpus & {cpu for cpu, why in topology.isolated.items() if why == parameter}
         if set_apart:
-            found.append(f"never those set apart by {parameter}: {format_cpulist(set_apart)}")
+            found.append(f"never the CPUs set apart by {parameter}: {format_cpulist(set_apart)}")
     return tuple(found)

@@ -76,7 +76,7 @@ def test_whoever_pins_an_elastic_thread_is_made_way_for(
     pinning = once(
         lambda: tasks.affinity(second) == LAST, lambda: os.sched_setaffinity(second, FIRST)
     )
-    told = f"affinity of thread {second} .*: '{ALLOWED[0]}' is there and .* was set"
+    told = f"affinity of thread {second} .*: '{ALLOWED[0]}' was found, .* was set"
     with pytest.raises(ForeignWrite, match=told), session:
         run_until(session, Script(*primary_cores, total=1), pinning)
     assert tasks.affinity(second) == FIRST  # that is his

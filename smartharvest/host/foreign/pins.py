@@ -1,8 +1,7 @@
-"""Somebody else pins threads that the agent gives their CPUs one by one.
+"""Detects other processes that pin threads to which the agent gives CPUs one by one.
 
-An affinity bears no writer's name, and a thread may well have pinned itself. So only those are held
-to what they were given that were there when the agent began with it; a newcomer that pins itself is
-simply confined again.
+An affinity does not show who set it, and a thread may have pinned itself. So only threads that
+existed when the agent began are checked; a later one that pins itself is confined again.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from smartharvest.host.process import tasks
 
 @dataclass(frozen=True)
 class ForeignPin:
-    """A thread with other CPUs than it was given."""
+    """A thread with other CPUs than the agent gave it."""
 
     tid: int
     start_time: int
@@ -25,23 +24,23 @@ class ForeignPin:
     given: frozenset[int]
 
     def told(self) -> str:
-        """What is to be seen."""
+        """The finding in a line."""
         return (
             f"affinity of thread {self.tid} ({tasks.name(self.tid)}): "
-            f"{format_cpulist(self.found)!r} is there and {format_cpulist(self.given)!r} was set; "
-            "somebody else pins these threads, or the program itself does"
+            f"{format_cpulist(self.found)!r} was found, {format_cpulist(self.given)!r} was set; "
+            "another process pins these threads, or the program itself does"
         )
 
 
 class GivenThreads:
-    """The threads that ``actuator`` is to move, of those that are there now."""
+    """The threads among ``tids`` that ``actuator`` moves."""
 
     def __init__(self, actuator: _actuators.ThreadsActuator, tids: Iterable[int]) -> None:
         self._actuator = actuator
         self._start_times = {tid: tasks.start_time(tid) for tid in tids}
 
     def pinned_at_rest(self) -> list[ForeignPin]:
-        """Those that have other CPUs now; none while they are being moved."""
+        """Threads that have other CPUs now; empty while they are being moved."""
         pins = []
         for tid in self._start_times:
             found, given = tasks.affinity(tid), self._actuator.given(tid)
@@ -52,11 +51,11 @@ class GivenThreads:
         return pins
 
     def met_by_moves(self) -> list[ForeignPin]:
-        """Those that had other CPUs when they were moved since."""
+        """Threads that had other CPUs when the actuator moved them."""
         return [pin for stray in self._actuator.strays for pin in self._pin(*stray)]
 
     def strangers(self, tids: Iterable[int]) -> list[int]:
-        """Of ``tids`` those that came later and have CPUs that they were not given."""
+        """Threads among ``tids`` that came later and have CPUs they were not given."""
         return [
             tid
             for tid in tids
@@ -67,6 +66,6 @@ class GivenThreads:
 
     def _pin(self, tid: int, found: frozenset[int], given: frozenset[int]) -> list[ForeignPin]:
         started = self._start_times.get(tid)
-        if started is None or tasks.start_time(tid) != started:  # a newcomer by an old number
+        if started is None or tasks.start_time(tid) != started:  # a later thread with a reused id
             return []
         return [ForeignPin(tid, started, found, given)]

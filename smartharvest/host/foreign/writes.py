@@ -1,4 +1,4 @@
-"""Somebody else writes what the agent manages: noticed about once a second, and named."""
+"""Detects, about once a second, another process that writes the managed files, and names it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LIKELY = frozenset(
 
 
 class ForeignWrite(AlreadyManaged):
-    """Somebody else writes a file that the agent manages; the agent has stepped aside."""
+    """Another process writes a file that the agent manages; the agent has stepped aside."""
 
 
 @dataclass(frozen=True)
@@ -34,14 +34,14 @@ class Surprise:
     found: str
     expected: str
     written: str
-    """The file to write in order that ``path`` holds something else."""
+    """The file that was written; ``path`` follows from it."""
 
     def told(self, writer: str | None) -> str:
-        """What is to be seen, and who did it as far as that is known."""
+        """The finding in a line, with the writer if it is known."""
         who = f"last: {writer}" if writer else likely_writers()
         return (
-            f"{self.path}: {self.found!r} is there and {self.expected!r} was written; somebody "
-            f"else writes this group ({who})"
+            f"{self.path}: {self.found!r} was found, {self.expected!r} was written; another "
+            f"process writes this group ({who})"
         )
 
 
@@ -50,7 +50,7 @@ def find_surprise(
 ) -> Surprise | None:
     """The first managed file that is not as it is with ``harvested`` cores lent.
 
-    A group that is gone is no surprise here. Raises OSError for what cannot be read.
+    A group that is gone is none. Raises OSError for an unreadable file.
     """
     for path, effective, masks in managed:
         for file in filter(None, (path, effective)):
@@ -69,7 +69,7 @@ def find_surprise(
 
 
 def likely_writers() -> str:
-    """Who runs here that is known to write cpusets."""
+    """The running programs that are known to write cpusets."""
     running = [
         f"{name} (pid {pid})"
         for pid in map(int, filter(str.isdigit, os.listdir("/proc")))

@@ -1,10 +1,10 @@
-"""Births and deaths of tasks as the kernel's process connector tells them.
+"""Starts and ends of tasks, from the kernel's process connector.
 
 Subscribed through pyroute2 (include/uapi/linux/cn_proc.h); needs CAP_NET_ADMIN and the first pid
-namespace. Received through pyroute2 an event takes some 45 us, which a fork loop overruns by far,
-so the two kinds that matter are received and unpacked here, in about 4; a turn handles a bounded
-number and leaves the rest in the socket. When that overflows the kernel says so once (ENOBUFS), and
-what was lost has to be looked for.
+namespace. pyroute2 takes some 45 us for an event, too slow for a fork loop, so the two kinds
+that matter are received and unpacked here, in about 4 us. A turn handles a bounded number and
+leaves the rest in the socket. If that overflows the kernel reports it once (ENOBUFS), and the agent
+lists all processes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from smartharvest.errors import RightsError
 
 RECEIVE_BYTES = 1 << 20
-"""Of the socket: some 800 events between two turns."""
+"""The socket's buffer: some 800 events between two turns."""
 MOST_PER_TURN = 400
 _LONGEST_EVENT = 256
 
@@ -51,13 +51,13 @@ class EventsLost(Exception):
 
 
 class ProcessEvents:
-    """All births and deaths of this host from now on. Raises RightsError if they are not to be had.
+    """All starts and ends on this host from now on. Raises RightsError without the rights for them.
 
-    The kernel tells everything of all processes, whatever is asked for.
+    The kernel always reports all processes.
     """
 
     def __init__(self) -> None:
-        # Only here: most agents need none of it.
+        # Imported here: most agents do not need it.
         from pyroute2 import ProcEventSocket
         from pyroute2.netlink.exceptions import NetlinkError
 
@@ -66,7 +66,7 @@ class ProcessEvents:
         try:
             self._source.bind()
             self._source.control(listen=True)
-            # A descriptor of our own: theirs belongs to an event loop.
+            # A descriptor of its own: that of pyroute2 belongs to an event loop.
             self._socket = socket.socket(fileno=os.dup(self._source.fileno()))
             self._socket.setblocking(False)
             self._enlarge()
@@ -86,9 +86,9 @@ class ProcessEvents:
         return self._socket.fileno()
 
     def read(self, most: int = MOST_PER_TURN) -> Iterator[Birth | Death]:
-        """What has happened, without waiting, and at most so many events of any kind.
+        """The events so far, ``most`` of any kind at most; never waits.
 
-        Raises EventsLost where the socket has overflowed; reading can go on after it.
+        Raises EventsLost after an overflow of the socket; later calls go on reading.
         """
         for _ in range(most):
             try:
@@ -109,7 +109,7 @@ class ProcessEvents:
 
 
 def parse_event(data: bytes) -> Birth | Death | None:
-    """The event in a datagram; None if it is of another kind, or none at all."""
+    """The event in a datagram; None for any other kind or data."""
     if len(data) < _EVENT.size:
         return None
     what, _cpu, _time_ns, first, second, third, fourth = _EVENT.unpack_from(data)

@@ -1,4 +1,4 @@
-"""The processes that one process has started, and those that they did, as they come and go."""
+"""The descendants of one process, as they start and end."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ _log = logging.getLogger(__name__)
 
 RESCAN_S = 1.0
 RESCAN_SHARE = 100
-"""Looking through all processes may take one part in so many of the time."""
+"""Listing all processes may take one part in this many of the time."""
 
 
 @dataclass
 class Births:
-    """How births are noticed, and what may have been missed."""
+    """How new processes are noticed, and what may have been missed."""
 
     source: str
-    """``connector`` (the kernel tells each) or ``rescans`` (once a second)."""
+    """``connector`` (the kernel reports each) or ``rescans`` (once a second)."""
     reason: str
     followed: int = 0
     """Processes alive now, the first one not counted."""
@@ -38,11 +38,10 @@ class Births:
 
 
 class Family:
-    """What ``root`` has started. ``turn`` takes in what has happened and says who is new.
+    """The descendants of ``root``. ``turn`` takes in what has happened and returns the new ones.
 
-    With the process connector nobody is missed whose parent's birth was not. Without it, or where
-    it overflows, all processes are looked through, and one whose parent had ended by then is not
-    found.
+    The process connector misses only children of processes it missed. Without it, or after an
+    overflow, all processes are listed; one whose parent has ended by then is not found.
     """
 
     def __init__(
@@ -54,13 +53,13 @@ class Family:
     ) -> None:
         self.root = root
         self.members: dict[int, int | None] = {}
-        """Process -> the one that started it; None if it was found by a look."""
+        """Process -> its parent; None if a rescan found it."""
         self._clock = clock
         self._leaving: set[int] = set()
         self._events: ProcessEvents | None = None
         try:
             self._events = open_events()
-            self.births = Births("connector", "the kernel tells each")
+            self.births = Births("connector", "the kernel reports each")
         except RightsError as error:
             self.births = Births("rescans", str(error))
         self._blind_since_s: float | None = None
@@ -68,7 +67,7 @@ class Family:
         self.look()
 
     def turn(self) -> list[int]:
-        """The processes that are new, parents first; without waiting."""
+        """The new processes, parents first; never waits."""
         new: list[int] = []
         if self._events is not None:
             new += self._read(self._events)
@@ -81,7 +80,7 @@ class Family:
         return [pid for pid in new if pid in self.members]
 
     def look(self) -> list[int]:
-        """Looks through all processes; those that were not known."""
+        """Lists all processes; returns the new ones."""
         began_s = self._clock()
         self._forget([pid for pid in self.members if not tasks.alive(pid)])
         found = tasks.descendants(self.root, *self.members)
@@ -106,12 +105,12 @@ class Family:
                         self.members[event.pid] = event.parent_pid
                         new.append(event.pid)
                 elif event.tid == event.pid and event.pid in self.members:
-                    self._leaving.add(event.pid)  # told when it begins to end
+                    self._leaving.add(event.pid)  # the event comes when it begins to end
         except EventsLost:
             self.births.overflows += 1
             if self._blind_since_s is None:
                 self._blind_since_s = self._clock()
-                _log.info("process events were lost: looking through all processes")
+                _log.info("process events were lost: listing all processes")
         self.births.events = events.read_count
         return new
 

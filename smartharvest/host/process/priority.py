@@ -1,9 +1,9 @@
-"""How the control plane's thread stands against everybody else's while the loop runs.
+"""The priority of the control plane's thread while the loop runs.
 
-Its decisions may come late: the loop reacts without it, and takes everything back from one that
-stays away. So it need not compete with the primary, whose CPU it would otherwise keep for the
-fraction of a millisecond that a decision takes. Arranging the host and putting it back keep the
-priority the agent was started with.
+Its decisions may come late: the loop reacts without it, and takes everything back if they do not
+come at all. So it need not compete with the primary, whose CPU it would otherwise keep for the
+fraction of a millisecond that a decision takes. The agent arranges the host and puts it back with
+the priority it was started with.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _LOWEST_NICE = 19
 
 
 class ControlPlanePriority:
-    """Of the thread that makes it and calls it; Linux schedules threads, not processes."""
+    """Of the thread that creates and calls it; Linux schedules threads, not processes."""
 
     def __init__(self) -> None:
         self._policy = os.sched_getscheduler(0)
@@ -29,17 +29,17 @@ class ControlPlanePriority:
         self._lowered = False
 
     def lower(self, to: str) -> None:
-        """One of PRIORITIES; not if the way back is barred (CAP_SYS_NICE), or it is real-time."""
+        """Lowers it to one of PRIORITIES, unless that is final or the thread is real-time."""
         if to == NORMAL or self._lowered or self._policy != os.SCHED_OTHER:
             return
-        if not self._may_come_back(to):
-            _log.info("the control plane keeps its priority: no way back without CAP_SYS_NICE")
+        if not self._can_undo(to):
+            _log.info("the control plane keeps its priority: raising it again needs CAP_SYS_NICE")
             return
         self._lowered = True
         self._set(to)
 
     def put_back(self) -> None:
-        """As it was before ``lower``."""
+        """Undoes ``lower``."""
         if self._lowered:
             self._lowered = False
             with contextlib.suppress(OSError):  # it was tried
@@ -50,18 +50,18 @@ class ControlPlanePriority:
         os.sched_setscheduler(0, policy, os.sched_param(0))
         os.setpriority(os.PRIO_PROCESS, 0, _LOWEST_NICE if to == NICE else self._nice)
 
-    def _may_come_back(self, to: str) -> bool:
-        """Tried by a thread that has nothing to lose."""
-        came_back = False
+    def _can_undo(self, to: str) -> bool:
+        """Tries it in a thread of its own, which then ends."""
+        undone = False
 
-        def go_and_return() -> None:
-            nonlocal came_back
+        def try_it() -> None:
+            nonlocal undone
             with contextlib.suppress(OSError):
                 self._set(to)
                 self._set(NORMAL)
-                came_back = True
+                undone = True
 
-        thread = threading.Thread(target=go_and_return, name="sh-priority")
+        thread = threading.Thread(target=try_it, name="sh-priority")
         thread.start()
         thread.join()
-        return came_back
+        return undone

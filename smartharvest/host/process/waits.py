@@ -1,13 +1,13 @@
-"""Dispatch waits of the primary where the sensor does not tell: totals of each thread.
+"""Dispatch waits of the primary where the sensor does not see them: totals of each thread.
 
 The kernel keeps a thread's total wait and its number of dispatches (kernel/sched/stats.h,
 sched_info_arrive), so a period yields one mean per thread and not the distribution the paper
 reads from its hypervisor (section 3.4). A thread whose mean exceeds the threshold counts with all
 its dispatches. A wait is credited when it ends: one still going on is not seen.
 
-Two ways lead to the same two numbers, in this order:
+Two sources have the same two numbers, in this order:
 
-1. ``schedstat``: /proc/TID/schedstat, about 10 us a thread, readable by everybody.
+1. ``schedstat``: /proc/TID/schedstat, about 10 us a thread, readable by every user.
 2. ``taskstats``: delay accounting over netlink, about 130 us a thread, with CAP_NET_ADMIN. Up to
    Linux 5.13 it has them only of tasks that started while ``kernel.task_delayacct`` was 1; later
    kernels do without.
@@ -46,10 +46,10 @@ def read_schedstat(tid: int) -> tuple[int, int] | None:
 
 
 class Taskstats:
-    """Reads over netlink (include/uapi/linux/taskstats.h). Raises RightsError if that is closed."""
+    """Reads over netlink (include/uapi/linux/taskstats.h). Raises RightsError without it."""
 
     def __init__(self) -> None:
-        # Only here: nobody else needs its memory.
+        # Imported here: it takes memory that most agents do not need.
         from pyroute2 import TaskStats
         from pyroute2.netlink.exceptions import NetlinkError
 
@@ -76,7 +76,7 @@ class Taskstats:
 
 
 def delay_accounting(path: str = DELAYACCT_SWITCH) -> bool | None:
-    """Whether the kernel accounts delays; None if it cannot be switched (before Linux 5.14)."""
+    """Whether the kernel accounts delays; None if there is no switch (before Linux 5.14)."""
     with contextlib.suppress(OSError, ValueError), open(path) as file:
         return int(file.read()) != 0
     return None
@@ -84,7 +84,7 @@ def delay_accounting(path: str = DELAYACCT_SWITCH) -> bool | None:
 
 @dataclass(frozen=True)
 class WaitSource:
-    """Where the waits are read, which one it is, and why it and none better."""
+    """A source of waits, its name, and why it was chosen."""
 
     read: ReadWaits
     name: str
@@ -95,8 +95,7 @@ class WaitSource:
 def open_wait_source(wanted: str = "auto") -> WaitSource:
     """The source called ``wanted``, or with ``auto`` the first of SOURCES that works here.
 
-    Works means that it has dispatches to tell of the thread that calls. Raises RightsError if none
-    does.
+    A source works if it shows dispatches of the calling thread. Raises RightsError if none works.
     """
     why_not: list[str] = []
     for name in SOURCES if wanted == "auto" else (wanted,):
@@ -108,7 +107,7 @@ def open_wait_source(wanted: str = "auto") -> WaitSource:
         if (of_mine := source.read(threading.get_native_id())) and of_mine[1] > 0:
             return source
         source.close()
-        why_not.append(f"{name}: tells nothing of this thread{_delay_accounting_hint(name)}")
+        why_not.append(f"{name}: shows nothing of this thread{_delay_accounting_hint(name)}")
     raise RightsError(f"waits: {'; '.join(why_not)}")
 
 
@@ -127,7 +126,7 @@ def _open(name: str, reason: str) -> WaitSource:
 def _delay_accounting_hint(name: str) -> str:
     if name != "taskstats" or delay_accounting() is not False:
         return ""
-    return "; kernel.task_delayacct is off: kernels up to 5.13 then tell nothing"
+    return "; kernel.task_delayacct is off: kernels up to 5.13 then show nothing"
 
 
 class ThreadWaits:
@@ -138,7 +137,7 @@ class ThreadWaits:
         self._read = read
         self._last: dict[int, tuple[int, int]] = {}
         self.waited_ns = 0
-        """Of all dispatches counted so far."""
+        """Wait of all dispatches counted so far."""
 
     def read(self, threads: Iterable[int]) -> tuple[int, int]:
         """(dispatches, long waits) of ``threads`` since the last call.

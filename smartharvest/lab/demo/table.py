@@ -38,8 +38,7 @@ def _simulated_notes(document: Document) -> list[str]:
         f"Simulated, not measured: {document['simulated']}.",
         f"A server with {len(document['cpus'])} cores in virtual time, seed {document['seed']}: the"
         " same traffic, loop and policies; cores move with",
-        "a cpuset write's delays. What the kernel does by itself (cpu.idle, nice) is not in it;"
-        " what is: docs/research/simulator.md.",
+        "a cpuset write's delays. Left out is what the kernel does by itself (cpu.idle, nice).",
     ]
 
 

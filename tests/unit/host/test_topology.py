@@ -172,8 +172,8 @@ def test_cpus_set_apart_at_boot_are_never_lent(tmp_path: Path) -> None:
     machine = replace(TWO_SOCKETS, isolated="47,95", nohz_full="46,94")
     capacity = capacity_of(machine, tmp_path)
     assert lent(capacity, 0) == "45,93"
-    assert "never those set apart by isolcpus: 47,95" in capacity.remarks
-    assert "never those set apart by nohz_full: 46,94" in capacity.remarks
+    assert "never the CPUs set apart by isolcpus: 47,95" in capacity.remarks
+    assert "never the CPUs set apart by nohz_full: 46,94" in capacity.remarks
 
 
 def test_where_all_is_set_apart_the_error_says_by_what(tmp_path: Path) -> None:
@@ -193,7 +193,7 @@ def test_many_small_interrupts_of_one_cpu_add_up(tmp_path: Path) -> None:
     machine = replace(BIG_LITTLE, interrupts=dict.fromkeys(range(30, 34), (300, 7)))
     capacity = capacity_of(machine, tmp_path, elastic_min=0)
     assert capacity.lendable == (3, 2, 1, 0, 6, 5, 4, 7)
-    assert "last those devices interrupt: 7" in capacity.remarks
+    assert "last the CPUs that devices interrupt: 7" in capacity.remarks
 
 
 def test_an_elastic_minimum_that_splits_a_core_is_refused(tmp_path: Path) -> None:

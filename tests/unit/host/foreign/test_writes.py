@@ -34,9 +34,9 @@ def test_another_mask_is_named_with_what_was_written(tree: CgroupTree) -> None:
         "6-7",
         "7",
     )
-    assert "somebody else writes this group" in surprise.told(None)
+    assert "another process writes this group" in surprise.told(None)
     assert surprise.told("sh (pid 7)").endswith(
-        "somebody else writes this group (last: sh (pid 7))"
+        "another process writes this group (last: sh (pid 7))"
     )
 
 

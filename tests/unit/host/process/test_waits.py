@@ -59,7 +59,7 @@ def test_without_schedstat_it_is_taskstats_and_the_reason_says_so(
     source = open_wait_source()
     try:
         assert source.name == "taskstats"
-        assert source.reason.startswith("schedstat: tells nothing of this thread")
+        assert source.reason.startswith("schedstat: shows nothing of this thread")
         assert ("kernel.task_delayacct is off" in source.reason) == (delay_accounting() is False)
     finally:
         source.close()
@@ -71,7 +71,7 @@ def test_without_either_it_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(waits, "read_schedstat", lambda _tid: (0, 0))
     monkeypatch.setattr(waits, "Taskstats", closed)
-    with pytest.raises(RightsError, match=r"schedstat: tells nothing.*taskstats: no such family"):
+    with pytest.raises(RightsError, match=r"schedstat: shows nothing.*taskstats: no such family"):
         open_wait_source()
 
 
