@@ -87,7 +87,7 @@ class Reporting:
         waits, births = control.waits, arrangement.mechanism.births
         return AgentState(
             settings=self._arrangement.settings,
-            survey=arrangement.snapshot,
+            snapshot=arrangement.snapshot,
             controller=control.controller,
             loop=control.loop,
             counters=control.counters(),
