@@ -29,9 +29,9 @@ CONTROLLERS = ("cpuset", "cpu")
 
 @contextmanager
 def demo_groups() -> Iterator[DemoGroups]:
-    """Makes the demo's two groups and removes them, with all that was changed, at the end.
+    """Creates the demo's two groups; at the end removes them and puts everything back.
 
-    Raises RightsError, naming what is missing, where the demo cannot run.
+    Raises RightsError, naming what is missing for the demo.
     """
     tree = CgroupTree.discover()
     missing = _missing(tree)
@@ -72,7 +72,7 @@ def _missing(tree: CgroupTree) -> str:
 
 
 class DemoGroups:
-    """Implements bench.Bench; made by ``demo_groups``."""
+    """Implements bench.Bench; created by ``demo_groups``."""
 
     def __init__(self, tree: CgroupTree, parent: Group, writer: HostWriter) -> None:
         self._tree = tree
