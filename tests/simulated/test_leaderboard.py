@@ -115,7 +115,7 @@ def test_the_command_prints_the_board_as_json() -> None:
     ("arguments", "complaint"),
     [
         (["--policies", "nonsense"], "policy: 'nonsense' is unknown"),
-        (["--policies", ","], "--policies: names nothing"),
+        (["--policies", ","], "--policies: the list is empty"),
         (["--policies", "prev-peak", "--mechanisms", "magic"], "--mechanisms: 'magic' is unknown"),
         (["--policies", "prev-peak", "--workloads", "nope"], "workload: 'nope' is unknown"),
     ],
