@@ -92,7 +92,7 @@ def hour(seconds: float, seed: int) -> list[float]:
         if simulation.now_ns >= len(totals) * _S:
             totals.append(simulation.totals()["elastic_core_ns"])
 
-    run_policy(experiment, "adaptive-quiet", started=machines.append, observe=observe)
+    run_policy(experiment, "adaptive-quiet", started=machines.append, window_ended=observe)
     return [(after - before) / _S for before, after in pairwise(totals)]
 
 

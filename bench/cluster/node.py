@@ -13,7 +13,6 @@ import time
 from dataclasses import replace
 
 from smartharvest.agent.promise import HarvestMonitor
-from smartharvest.algorithm.algorithm1 import Decision
 from smartharvest.core.window import Window
 from smartharvest.lab.simulator.machine import Machine
 from smartharvest.lab.simulator.mechanisms import make_mechanism
@@ -54,7 +53,7 @@ def main(state_dir: str, name: str, seed: str) -> None:
     )
     started_s = time.monotonic()
 
-    def observe(_: Window, _decision: Decision) -> None:
+    def observe(_: Window) -> None:
         nonlocal lent, last
         simulation = machines[0].simulation
         now_ns, lent_ns = simulation.now_ns, simulation.totals()["elastic_core_ns"]
@@ -81,7 +80,7 @@ def main(state_dir: str, name: str, seed: str) -> None:
                 ),
                 POLICY,
                 started=machines.append,
-                observe=observe,
+                window_ended=observe,
             )
         except (_Ended, KeyboardInterrupt):
             pass

@@ -28,7 +28,6 @@ CONDITIONS = (
         "no short-term safeguard",
         "an exhausted buffer stays as it is until the window ends",
         "short-term safeguard",
-        safeguard="none",
     ),
     _changed("aggressive safeguard", "an exhausted buffer gives all back", safeguard="aggressive"),
     _changed("no long-term safeguard", "long waits stop nothing", long_term="off"),

@@ -368,10 +368,14 @@ class Stage:
                 time.sleep(warm_up_s + seconds)
                 read()
             else:
-                with without(condition.without):
-                    agent = self.groups.run_agent(
-                        condition.policy, warm_up_s + seconds, begin, read, **condition.settings
-                    )
+                agent = self.groups.run_agent(
+                    condition.policy,
+                    warm_up_s + seconds,
+                    begin,
+                    read,
+                    seams=without(condition.without),
+                    **condition.settings,
+                )
             traffic.wait()
         before, after = sorted(readings, key=lambda reading: reading.time_s)
         measured = seconds / (warm_up_s + seconds)

@@ -139,8 +139,8 @@ static void decide(struct sh_loop *loop, struct sh_summary *window, int64_t now_
     atomic_store_explicit(&loop->plan_word, pack(&plan), memory_order_release);
 }
 
-static void hand_over(struct sh_loop *loop, int64_t now_ns, uint32_t primary_cores,
-                      uint32_t flags) {
+static void publish_window(struct sh_loop *loop, int64_t now_ns, uint32_t primary_cores,
+                           uint32_t flags) {
     uint32_t head = atomic_load_explicit(&loop->ring_head, memory_order_relaxed);
     uint32_t tail = atomic_load_explicit(&loop->ring_tail, memory_order_acquire);
     const struct sh_window *window = &loop->window;
@@ -196,7 +196,7 @@ static void close_window(struct sh_loop *loop, int64_t now_ns, uint32_t primary_
                          uint32_t flags) {
     count(&loop->counters.windows, 1);
     weigh_window(loop, now_ns);
-    hand_over(loop, now_ns, primary_cores, flags);
+    publish_window(loop, now_ns, primary_cores, flags);
     sh_window_reset(&loop->window, now_ns);
     if (++loop->seq == 0)
         loop->seq = 1; /* 0 is before the first poll */
@@ -692,14 +692,20 @@ void sh_loop_stop(struct sh_loop *loop) {
 int sh_loop_change(struct sh_loop *loop, const struct sh_actuator *actuator,
                    const struct sh_limits *limits) {
     struct sh_loop_config *c = &loop->config;
-    if (loop->started || limits->keep_idle < 1)
+    if (loop->started || atomic_load(&loop->halt) != SH_HALT_NONE || limits->keep_idle < 1)
         return -EINVAL;
     c->max_harvest = limits->max_harvest;
     c->max_shared = limits->max_shared;
     c->keep_idle = limits->keep_idle;
     c->whole_harvests = limits->whole_harvests;
+    if (loop->sensor.on_lent) { /* none of those that may not be lendable any more is lent */
+        const struct sh_lendable before = {loop->lendable.cpus, loop->lendable.count, 0};
+        loop->sensor.on_lent(loop->sensor.ctx, loop->last_poll_ns, &before, 0);
+    }
     loop->actuator = *actuator;
     loop->placed = false;
+    loop->primary_cores = c->total;
+    atomic_store_explicit(&loop->harvested, 0, memory_order_relaxed);
     loop->plan_adopted_ns = 0;
     loop->plan_word_seen = atomic_load(&loop->plan_word);
     return 0;

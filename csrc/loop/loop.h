@@ -196,7 +196,8 @@ int sh_loop_start(struct sh_loop *loop);
 void sh_loop_stop(struct sh_loop *loop);
 
 /* While the loop does not run: other limits, and another actuator, from the next step on. Nothing
- * is lent until a plan comes; windows, counters and sensor go on. -EINVAL for limits out of range.
+ * is lent until a plan comes; windows, counters and sensor go on. -EINVAL for limits out of range
+ * and for a loop that has halted.
  */
 struct sh_limits {
     uint32_t max_harvest, max_shared, keep_idle;

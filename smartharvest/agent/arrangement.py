@@ -37,10 +37,10 @@ from smartharvest.host.journal.shared_page import Phase
 from smartharvest.host.target.base import Target
 from smartharvest.host.target.spec import TargetSpec
 from smartharvest.host.target.targets import claim_of, expand
-from smartharvest.mechanism.choice import make_mechanism, needs_of
+from smartharvest.mechanism.choice import MakeMechanism, make_mechanism, needs_of
 from smartharvest.mechanism.exclusive import PrimarySide, make_primary_side
 from smartharvest.placement.capacity import Capacity
-from smartharvest.placement.snapshot import Survey, survey
+from smartharvest.placement.snapshot import HostSnapshot, take_snapshot
 from smartharvest.placement.target_set import open_targets
 
 _log = logging.getLogger(__name__)
@@ -54,8 +54,8 @@ class Arrangement:
     """A context manager: inside it the host is arranged for lending, outside it is as before.
 
     ``left`` is what an earlier arrangement handed over; ``audit`` gets a kind and details of all
-    that is done. Entering raises ConfigError, RightsError, TargetError, WriteRefused or
-    AlreadyManaged, with the host untouched or put back.
+    that is done; ``make`` makes the mechanism. Entering raises ConfigError, RightsError,
+    TargetError, WriteRefused or AlreadyManaged, with the host untouched or put back.
     """
 
     def __init__(
@@ -65,10 +65,12 @@ class Arrangement:
         *,
         evicted: bool = False,
         audit: Callable[..., None] = _ignore,
+        make: MakeMechanism = make_mechanism,
     ) -> None:
         self.settings = settings
         self._left = left
         self._audit = audit
+        self._make_mechanism = make
         self.generation = 0 if left is None else left.generation + 1
         self.cpus_come_and_go = left is not None
         """Whether chosen CPUs may be missing for a time."""
@@ -104,7 +106,7 @@ class Arrangement:
                     self.enter_phase(Phase.ARRANGING)
             writer = None if self.undo is None else self.undo.writer
             self.targets = open_targets(settings, self.tree, elastic, writer)
-            self.mechanism = make_mechanism(
+            self.mechanism = self._make_mechanism(
                 settings,
                 self.tree,
                 self.elastic,
@@ -151,7 +153,7 @@ class Arrangement:
         self.undo = Undo(self.settings, self.tree, claims, left, note_write)
         return left
 
-    def _arrange_primaries(self, seen: Survey) -> None:
+    def _arrange_primaries(self, seen: HostSnapshot) -> None:
         """Journals the primaries' masks, if they are to be written."""
         if self.exclusive is not None:
             self.exclusive.arrange(seen)
@@ -248,7 +250,7 @@ class Arrangement:
         """Thread ids of all primaries. Raises TargetVanished."""
         return [tid for primary in self.primaries for tid in primary.threads()]
 
-    def poll(self) -> Survey:
+    def poll(self) -> HostSnapshot:
         """The host as it is now, as far as the loop depends on it. Reads only."""
         if not self.primaries:  # those of a pattern are all gone: the cores stay as they are
             ids = tuple(one for one in self.snapshot.kernel_ids if one[2] < 0)
@@ -257,7 +259,7 @@ class Arrangement:
         settings = self.settings
         if self.cpus_come_and_go and settings.cores:
             settings = replace(settings, cores=settings.cores & online or settings.cores)
-        return survey(
+        return take_snapshot(
             settings,
             self.tree,
             self.primaries,
@@ -267,7 +269,7 @@ class Arrangement:
             needs_of(settings),
         )
 
-    def poll_what_is_left(self) -> Survey:
+    def poll_what_is_left(self) -> HostSnapshot:
         """The same, after CPUs were lost. Raises CpusLost if it cannot be shared."""
         try:
             return self.poll()
@@ -290,7 +292,7 @@ class Arrangement:
             _log.warning("%s", error)
         return self.exclusive is not None  # which knows those from before
 
-    def was_remade(self, seen: Survey) -> bool:
+    def was_remade(self, seen: HostSnapshot) -> bool:
         """Whether a group that is written to is another one by the name of the journaled one."""
         written = range(-1, len(self.primaries) if self.exclusive is not None else 0)
         before, now = (
@@ -299,7 +301,7 @@ class Arrangement:
         )
         return before != now
 
-    def rearrange(self, seen: Survey) -> None:
+    def rearrange(self, seen: HostSnapshot) -> None:
         """Arranges both sides for a host that has changed."""
         self.snapshot = seen
         self._arrange_primaries(seen)
@@ -395,7 +397,7 @@ class Arrangement:
         self._watch_writers()
         return self.built
 
-    def can_keep_loop(self, seen: Survey) -> bool:
+    def can_keep_loop(self, seen: HostSnapshot) -> bool:
         """Whether the loop made last can go on with other cores, its sensor with it."""
         return self.built is not None and self.built.fits(self.snapshot, seen)
 

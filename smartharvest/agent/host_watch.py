@@ -17,7 +17,7 @@ from smartharvest.host.foreign.pins import ForeignPin
 from smartharvest.host.foreign.writes import Surprise
 from smartharvest.host.process.cpu_usage import ReadCharge, charge_of
 from smartharvest.host.target import libvirt_domains
-from smartharvest.placement.snapshot import Survey
+from smartharvest.placement.snapshot import HostSnapshot
 from smartharvest.sensor.check import SensorCheck
 from smartharvest.sensor.choice import RANKING, resync
 
@@ -55,7 +55,7 @@ class Healthy(Verdict):
 class Rebuild(Verdict):
     """The host is another one than the loop was built for."""
 
-    snapshot: Survey
+    snapshot: HostSnapshot
     why: str
 
 
@@ -115,7 +115,7 @@ class HostWatch:
         if self.check.blind_in_a_row >= BLIND_CHECKS and self._steps_down():
             return Rebuild(seen, "the sensor misses too much", reasons=reasons)
         if seen != arrangement.snapshot:
-            return Rebuild(seen, _CHANGED, reasons=reasons)
+            return Rebuild(seen, _why(arrangement.snapshot, seen), reasons=reasons)
         conflict = self._other_writer(control)
         return Healthy(reasons=reasons) if conflict is None else Failed(conflict, reasons=reasons)
 
@@ -201,6 +201,22 @@ class HostWatch:
             return False
         _log.warning("Sensor %s has failed; the next best one takes over", name)
         return True
+
+
+def _why(before: HostSnapshot, now: HostSnapshot) -> str:
+    """What has changed, as far as others' tasks are the reason, with one of them for each CPU."""
+    was_lendable, lendable = set(before.capacity.lendable), set(now.capacity.lendable)
+    reasons = [
+        f"{task} is confined to CPU {cpu}"
+        for cpu, task in now.foreign
+        if cpu in was_lendable - lendable
+    ]
+    reasons += [
+        f"CPU {cpu} is free of {task}"
+        for cpu, task in before.foreign
+        if cpu in lendable - was_lendable
+    ]
+    return ", ".join(reasons) or _CHANGED
 
 
 def _moves(control: ControlLoop) -> tuple[int, int]:

@@ -28,9 +28,8 @@ from smartharvest.agent.control_loop import LOOK_MS, ControlLoop
 from smartharvest.agent.deciders import choose_policy, decider_of, judged_waits_of, long_term_of
 from smartharvest.agent.host_watch import Failed, HostWatch, Rearrange, Rebuild, Verdict
 from smartharvest.agent.outcome import Ended, Reexec, Restart, RunOutcome
-from smartharvest.agent.promise import HarvestMonitor
 from smartharvest.agent.reexec import HandoffState, Trial, TrialFailed
-from smartharvest.agent.report import Report
+from smartharvest.agent.reporting import Reporting
 from smartharvest.algorithm.algorithm1 import Decision
 from smartharvest.algorithm.controller import Controller
 from smartharvest.algorithm.policy import Policy
@@ -43,21 +42,21 @@ from smartharvest.host.cpulist import format_cpulist
 from smartharvest.host.journal.shared_page import Phase
 from smartharvest.host.process.priority import ControlPlanePriority
 from smartharvest.host.service_manager import ServiceManager
+from smartharvest.mechanism.choice import MakeMechanism, make_mechanism
 from smartharvest.placement.capacity import Capacity
-from smartharvest.placement.snapshot import Survey
+from smartharvest.placement.snapshot import HostSnapshot
 from smartharvest.sensor.waits import WaitReader
 from smartharvest.telemetry.audit import AuditLog
 from smartharvest.telemetry.client import socket_path
 from smartharvest.telemetry.metrics import Metrics
 from smartharvest.telemetry.server import Command, ControlSocket
-from smartharvest.telemetry.status import AgentState, Warnings, describe
+from smartharvest.telemetry.status import Warnings
 
 _log = logging.getLogger(__name__)
 _package_log = logging.getLogger("smartharvest")
 
 CHORES_NS = 50_000_000
 """How often beats, the guardian and the socket's clients have their turn while windows come."""
-PUBLISH_S = 1.0
 
 
 def _ignore(*_: object) -> None:
@@ -67,7 +66,8 @@ def _ignore(*_: object) -> None:
 class Supervisor:
     """A context manager: inside it the host is arranged for lending, outside it is as before.
 
-    ``left`` is what an earlier supervisor handed off, ``load`` reads the configuration again.
+    ``left`` is what an earlier supervisor handed off, ``load`` reads the configuration again,
+    ``make`` makes the mechanism.
     Entering raises ConfigError, RightsError, TargetError, WriteRefused or AlreadyManaged, with the
     host untouched or put back.
     """
@@ -81,6 +81,7 @@ class Supervisor:
         paused: str | None = None,
         evicted: bool = False,
         cpus_come_and_go: bool = False,
+        make: MakeMechanism = make_mechanism,
     ) -> None:
         self.settings = settings
         self._load = load
@@ -90,7 +91,9 @@ class Supervisor:
         self._audit: AuditLog | None = None
         self._metrics: Metrics | None = None
         self._warnings = Warnings()
-        self.arrangement = Arrangement(settings, left, evicted=evicted, audit=self.audit_event)
+        self.arrangement = Arrangement(
+            settings, left, evicted=evicted, audit=self.audit_event, make=make
+        )
         self.arrangement.cpus_come_and_go |= cpus_come_and_go
         self.outcome: RunOutcome | None = None
         """How the run ended."""
@@ -253,15 +256,17 @@ class Supervisor:
         self._control = ControlLoop(
             self._make_controller(policy), self._make_wait_reader(), observe, self._audit
         )
-        self._monitor = HarvestMonitor(
-            self.capacity.elastic_min,
-            self.settings.promise_hold_ns // 1_000_000_000,
-            self.settings.promise_probability,
-        )
         self._attach_loop()
         self._set_limits()
-        cpu_s, began_s = time.process_time(), time.monotonic()
-        self._began = cpu_s, began_s
+        self._reporting = Reporting(
+            arrangement,
+            self._control,
+            self._watch,
+            self._warnings,
+            self._metrics,
+            lambda: self._restart_refused,
+        )
+        began_s = time.monotonic()
         socket = self._listen()
         self._control.inhibit({"operator": self.paused})
         try:
@@ -273,12 +278,12 @@ class Supervisor:
             finished()
         finally:
             self._end(socket)
-        elapsed_s = time.monotonic() - began_s
+        elapsed_s, cpu_s = self._reporting.elapsed_s, self._reporting.cpu_s
         if self._control.loop.halt is not None:
             verdict = self._watch.judge_halt(self._control)
             if isinstance(verdict, Failed):
                 raise verdict.error
-        report = self._report(elapsed_s, time.process_time() - cpu_s)
+        report = self._reporting.report(elapsed_s, cpu_s)
         follows, details = self._next or (Ended, {})
         self.outcome = follows(report, **details)
         return self.outcome
@@ -287,7 +292,7 @@ class Supervisor:
         """Turn after turn, until something ends the run."""
         control, arrangement = self._control, self.arrangement
         socket_fd = -1 if socket is None else socket.fileno()
-        chores_ns, publish_s = 0, 0.0
+        chores_ns = 0
         while not self._stopped and self._next is None:
             left_ms = LOOK_MS if until_s is None else (until_s - time.monotonic()) * 1e3
             if left_ms <= 0:
@@ -310,9 +315,7 @@ class Supervisor:
                 control.inhibit({"births": why_not})
             if self._next is None:
                 self._follow(self._watch.poll(control))
-            if time.monotonic() >= publish_s:
-                publish_s = time.monotonic() + PUBLISH_S
-                self._publish()
+            self._reporting.publish()
             self._attend_to_requests()
 
     def _do_chores(self, socket: ControlSocket | None) -> None:
@@ -351,7 +354,7 @@ class Supervisor:
             case Failed(error):
                 raise error
 
-    def _rebuild(self, seen: Survey, why: str, *, keeps_loop: bool = True) -> None:
+    def _rebuild(self, seen: HostSnapshot, why: str, *, keeps_loop: bool = True) -> None:
         """Goes on with the host as ``seen``: the same loop with other cores if it ``keeps_loop``
         and can, or another loop, or another arrangement."""
         arrangement, total = self.arrangement, self.capacity.total
@@ -370,9 +373,10 @@ class Supervisor:
             self._control.give_everything_back()
             self.rearrange(self.settings, keeps_arranged=True)
         else:
-            self._go_on(seen, why, keeps_loop and arrangement.can_keep_loop(seen))
+            halted = self._control.loop.halt is not None
+            self._go_on(seen, why, keeps_loop and not halted and arrangement.can_keep_loop(seen))
 
-    def _go_on(self, seen: Survey, why: str, keeps_loop: bool) -> None:
+    def _go_on(self, seen: HostSnapshot, why: str, keeps_loop: bool) -> None:
         """Lends the cores of the host as ``seen``, with the same loop or another one."""
         control, arrangement = self._control, self.arrangement
         decider = self.make_decider(control.controller.policy)
@@ -446,8 +450,8 @@ class Supervisor:
             return ControlSocket(
                 path,
                 {
-                    "status": lambda _arguments: describe(self._state()),
-                    "capacity": lambda _arguments: self._describe_capacity(),
+                    "status": lambda _arguments: self._reporting.describe(),
+                    "capacity": lambda _arguments: self._reporting.describe_capacity(),
                     **{name: answer(name) for name in REQUESTS},
                 },
             )
@@ -597,94 +601,3 @@ class Supervisor:
         _log.warning("%s; the running program goes on", error)
         self.audit_event("restart refused", why=str(error))
         self._restart_refused = str(error)
-
-    # --- what is reported -------------------------------------------------------------------------
-
-    def _publish(self) -> None:
-        """Once a second: to the Harvest Monitor and the metrics."""
-        seen = self._describe_capacity()
-        if self._metrics is not None:
-            self._metrics.update(describe(self._state()), seen)
-
-    def _describe_capacity(self) -> dict[str, Any]:
-        """What this node can promise a cluster engine (agent/promise.py)."""
-        now_ns, control = _loop.monotonic_ns(), self._control
-        long_term = control.controller.long_term
-        withdrawn = control.controller.inhibited.reason
-        if withdrawn is None and long_term is not None and long_term.rest_left_ns(now_ns) > 0:
-            withdrawn = "the long-term safeguard rests"
-        self._monitor.observe(now_ns, control.counters()["harvested_core_ns"], withdrawn)
-        return self._monitor.told(now_ns, control.loop.harvested, self.capacity.max_harvest)
-
-    def _state(self) -> AgentState:
-        control, arrangement, watch = self._control, self.arrangement, self._watch
-        cpu_s, began_s = self._began
-        waits, births = control.waits, arrangement.mechanism.births
-        return AgentState(
-            settings=self.settings,
-            survey=arrangement.snapshot,
-            controller=control.controller,
-            loop=control.loop,
-            counters=control.counters(),
-            sensing=None if arrangement.built is None else arrangement.built.sensing,
-            failed_sensors=frozenset(watch.failed_sensors),
-            drift=watch.drift,
-            check=watch.check,
-            waits=None if waits is None else waits.last,
-            waits_unreadable="long_term is off" if waits is None else waits.unreadable,
-            primary_on_lent_ns=control.on_lent_ns(self.capacity.pool),
-            give_backs=self._give_backs(),
-            seconds=time.monotonic() - began_s,
-            cpu_seconds=time.process_time() - cpu_s,
-            births=None if births is None else births.told(),
-            generation=arrangement.generation,
-            restart_refused=self._restart_refused,
-            warnings=self._warnings,
-        )
-
-    def _give_backs(self) -> dict[str, int]:
-        """How often doubt took the cores back, by reason."""
-        counters = self._control.counters()
-        return {
-            "plan expired": counters["plans_expired"],
-            "stale window": counters["stale_windows"],
-            **self.arrangement.guardian_counts(),
-            **self._control.controller.inhibited.counts,
-        }
-
-    def _report(self, elapsed_s: float, cpu_s: float) -> Report:
-        control = self._control
-        loop, controller, n = control.loop, control.controller, control.counters()
-        polled_ns = max(1, n["polled_ns"])
-        long_term, built = controller.long_term, self.arrangement.built
-        return Report(
-            policy=controller.policy.name,
-            sensor="none" if built is None else built.sensing.name,
-            sensor_drift=self._watch.drift,
-            displacements=control.displacements,
-            primary_on_lent_cores=control.on_lent_ns(self.capacity.pool) / polled_ns,
-            scheduling=loop.scheduling or "none",
-            seconds=elapsed_s,
-            total=controller.total,
-            windows=n["windows"],
-            harvested_cores=n["harvested_core_ns"] / polled_ns,
-            busy_cores=n["busy_core_ns"] / polled_ns,
-            short_safeguards=n["short_safeguards"],
-            long_safeguards=long_term.trips if long_term else 0,
-            assignments=n["assignments"],
-            polls=n["polls"],
-            late_polls=n["late_polls"],
-            missed_polls=n["missed_polls"],
-            lateness_us={
-                name: loop.lateness_ns(q) / 1e3
-                for name, q in (("p50", 0.5), ("p99", 0.99), ("max", 1.0))
-            },
-            plans_expired=n["plans_expired"],
-            stale_windows=n["stale_windows"],
-            dropped_windows=n["dropped_windows"],
-            wake_ups=n["wake_ups"],
-            lessons=controller.lessons,
-            agent_cpu_seconds=cpu_s,
-            fallbacks=controller.fallbacks,
-            give_backs=self._give_backs(),
-        )

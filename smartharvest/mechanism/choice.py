@@ -40,8 +40,12 @@ MECHANISMS = {
 }
 
 
+MakeMechanism = Callable[..., Mechanism]
+"""``make_mechanism``, or what stands in for it where a part is left out to see what it does."""
+
+
 def needs_of(settings: Settings) -> MechanismNeeds:
-    """What the settings' mechanism needs of a survey."""
+    """What the settings' mechanism needs of a snapshot."""
     return MECHANISMS[settings.mechanism].needs
 
 

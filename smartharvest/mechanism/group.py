@@ -16,7 +16,7 @@ from smartharvest.host.foreign.pins import ForeignPin
 from smartharvest.host.journal.writer import HostWriter
 from smartharvest.host.target.base import Target
 from smartharvest.mechanism.idle_class import enter_idle_class
-from smartharvest.placement.snapshot import Survey
+from smartharvest.placement.snapshot import HostSnapshot
 
 _log = logging.getLogger(__name__)
 
@@ -113,17 +113,17 @@ class GroupMechanism:
 
     # What most of them have no need of.
 
-    def minimum_cpus(self, _survey: Survey) -> tuple[int, ...]:
+    def minimum_cpus(self, _snapshot: HostSnapshot) -> tuple[int, ...]:
         return ()
 
-    def given_cpus(self, survey: Survey) -> list[tuple[int, ...]]:
-        return survey.capacity.elastic_sets() if self.minimum_cpus(survey) else []
+    def given_cpus(self, snapshot: HostSnapshot) -> list[tuple[int, ...]]:
+        return snapshot.capacity.elastic_sets() if self.minimum_cpus(snapshot) else []
 
-    def chosen(self, _survey: Survey) -> dict[str, tuple[str, str]]:
+    def chosen(self, _snapshot: HostSnapshot) -> dict[str, tuple[str, str]]:
         return {}
 
     def make_order(
-        self, _survey: Survey, _sensor: _sensors.Sensor, _slots: memoryview
+        self, _snapshot: HostSnapshot, _sensor: _sensors.Sensor, _slots: memoryview
     ) -> LendOrder | None:
         return None
 

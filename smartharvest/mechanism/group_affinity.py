@@ -22,7 +22,7 @@ from smartharvest.host.journal.contents import Minimum
 from smartharvest.host.target.base import Target
 from smartharvest.mechanism.group import LOOK_S, GroupMechanism
 from smartharvest.mechanism.levels import added_cpus
-from smartharvest.placement.snapshot import Survey
+from smartharvest.placement.snapshot import HostSnapshot
 
 
 class GroupAffinityMechanism(GroupMechanism):
@@ -35,27 +35,27 @@ class GroupAffinityMechanism(GroupMechanism):
     """What threads may have from here."""
     _next_look_s = 0.0
 
-    def arrange(self, survey: Survey, primaries: Sequence[Target] = ()) -> None:
+    def arrange(self, snapshot: HostSnapshot, primaries: Sequence[Target] = ()) -> None:
         self.enter_idle_class(primaries)
-        self.make_room(survey)
+        self.make_room(snapshot)
 
-    def make_room(self, survey: Survey) -> None:
-        sets = map(frozenset, survey.capacity.elastic_sets())
+    def make_room(self, snapshot: HostSnapshot) -> None:
+        sets = map(frozenset, snapshot.capacity.elastic_sets())
         self._sets = tuple(dict.fromkeys((*self._sets, *sets)))
         self._writer.adopt_affinities(self._group.path, self._sets)
 
-    def files(self, _survey: Survey) -> list[ManagedFile]:
+    def files(self, _snapshot: HostSnapshot) -> list[ManagedFile]:
         return []
 
-    def minimum(self, _survey: Survey) -> Minimum:
+    def minimum(self, _snapshot: HostSnapshot) -> Minimum:
         return ()
 
-    def minimum_cpus(self, survey: Survey) -> tuple[int, ...]:
-        return survey.capacity.elastic_cpus(0)
+    def minimum_cpus(self, snapshot: HostSnapshot) -> tuple[int, ...]:
+        return snapshot.capacity.elastic_cpus(0)
 
     def make_actuator(
         self,
-        survey: Survey,
+        snapshot: HostSnapshot,
         nudge_slot: memoryview | None,
         primary_files: Sequence[ManagedFile] = (),  # noqa: ARG002
         fifo_priority: int = 0,  # noqa: ARG002
@@ -65,8 +65,8 @@ class GroupAffinityMechanism(GroupMechanism):
         group = self._group
         self._actuator = GroupAffinityActuator(
             [one.tasks_file for one in (group, *group.descendants())],
-            survey.capacity.elastic_sets(),
-            added_cpus(survey.capacity),
+            snapshot.capacity.elastic_sets(),
+            added_cpus(snapshot.capacity),
             self._writer.pins(group.effective_cpus()),
             nudge_slot,
         )

@@ -12,7 +12,7 @@ from smartharvest.host.foreign.pins import ForeignPin
 from smartharvest.host.foreign.writes import ManagedFile
 from smartharvest.host.journal.contents import Minimum
 from smartharvest.host.target.base import Target
-from smartharvest.placement.snapshot import Survey
+from smartharvest.placement.snapshot import HostSnapshot
 
 
 class NullMechanism:
@@ -28,29 +28,29 @@ class NullMechanism:
         self.target = target
         self.preempts = settings.placement == "shared"  # as the settings' own would
 
-    def arrange(self, survey: Survey, primaries: Sequence[Target] = ()) -> None:
+    def arrange(self, snapshot: HostSnapshot, primaries: Sequence[Target] = ()) -> None:
         """Nothing will be written."""
 
-    def make_room(self, survey: Survey) -> None:
+    def make_room(self, snapshot: HostSnapshot) -> None:
         """Nothing is in the way."""
 
-    def files(self, _survey: Survey) -> list[ManagedFile]:
+    def files(self, _snapshot: HostSnapshot) -> list[ManagedFile]:
         return []
 
-    def minimum(self, _survey: Survey) -> Minimum:
+    def minimum(self, _snapshot: HostSnapshot) -> Minimum:
         return ()
 
-    def minimum_cpus(self, _survey: Survey) -> tuple[int, ...]:
+    def minimum_cpus(self, _snapshot: HostSnapshot) -> tuple[int, ...]:
         return ()
 
-    def given_cpus(self, _survey: Survey) -> list[tuple[int, ...]]:
+    def given_cpus(self, _snapshot: HostSnapshot) -> list[tuple[int, ...]]:
         return []
 
-    def chosen(self, _survey: Survey) -> dict[str, tuple[str, str]]:
+    def chosen(self, _snapshot: HostSnapshot) -> dict[str, tuple[str, str]]:
         return {}
 
     def make_order(
-        self, _survey: Survey, _sensor: _sensors.Sensor, _slots: memoryview
+        self, _snapshot: HostSnapshot, _sensor: _sensors.Sensor, _slots: memoryview
     ) -> LendOrder | None:
         return None
 

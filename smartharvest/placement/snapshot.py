@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from smartharvest.config.settings import Settings
@@ -18,13 +18,13 @@ from smartharvest.placement.capacity import Capacity, PrimaryCpus, plan_capacity
 
 _log = logging.getLogger(__name__)
 
-OWN_THREADS = ("sh-loop", "sh-handover", "sh-rescue", "sh-standstill")
-"""What agents and benches call theirs that stay on some CPUs (loop.c, handover.c, rescue.c and
+OWN_THREADS = ("sh-loop", "sh-core-hold", "sh-rescue", "sh-standstill")
+"""What agents and benches call theirs that stay on some CPUs (loop.c, core_hold.c, rescue.c and
 standstill.c)."""
 
 
 class MechanismNeeds(NamedTuple):
-    """What a survey has to heed for the mechanism that is to move the cores."""
+    """What a snapshot has to heed for the mechanism that is to move the cores."""
 
     most_sets: int | None = None
     """It can have so many different sets of elastic CPUs at most; None: any number."""
@@ -36,7 +36,7 @@ NO_NEEDS = MechanismNeeds()
 
 
 @dataclass(frozen=True)
-class Survey:
+class HostSnapshot:
     """What a loop is built for; a host that looks different needs another one."""
 
     capacity: Capacity
@@ -48,9 +48,12 @@ class Survey:
     """Those below the elastic group whose masks (v1) or threads have to follow its own."""
     primary_groups: tuple[str, ...] = ()
     """The same of the primaries, with exclusive placement."""
+    foreign: tuple[tuple[int, str], ...] = field(default=(), compare=False)
+    """CPUs that are not lent because a task of somebody else is confined to them, and that task.
+    Another task on the same CPU changes nothing."""
 
 
-def survey(
+def take_snapshot(
     settings: Settings,
     tree: CgroupTree,
     primaries: Sequence[Target],
@@ -58,7 +61,7 @@ def survey(
     followed: Collection[int] = (),
     held: Sequence[PrimaryCpus] = (),
     needs: MechanismNeeds = NO_NEEDS,
-) -> Survey:
+) -> HostSnapshot:
     """Looks at the targets now. Raises ConfigError or TargetError if nothing can be shared so.
 
     Without an ``elastic`` side, as for watching only, every core counts as one to lend.
@@ -74,8 +77,6 @@ def survey(
     foreign: dict[int, str] = {}
     if elastic is not None and runs_tasks and not settings.lend_shared:
         foreign = _foreign_cpus(settings.cores or union, [*primaries, elastic], followed)
-    for cpu, who in foreign.items():
-        _log.debug("CPU %d is not lent: %s is confined to it", cpu, who)
     online = tree.online_cpus()
     capacity = plan_capacity(
         online=online,
@@ -95,12 +96,13 @@ def survey(
     kernel_ids = tuple(
         (*kernel_id, index) for index, target in numbered for kernel_id in target.kernel_ids()
     )
-    return Survey(
+    return HostSnapshot(
         capacity,
         tuple(sources),
         kernel_ids,
         _groups_below([elastic], version_2=needs.groups_below),
         _groups_below(primaries) if held else (),
+        tuple(sorted(foreign.items())),
     )
 
 
@@ -145,7 +147,7 @@ def _foreign_cpus(
         for target in targets:
             ours.update(target.threads())
         ours.update(targets[-1].started_threads(followed))
-        return tasks.foreign_cpus(pool, ours, OWN_THREADS)
+        return tasks.foreign_cpus(pool, ours, OWN_THREADS, tasks.SETTLED_S)
 
     found = look()
     if not found:

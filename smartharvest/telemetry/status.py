@@ -16,7 +16,7 @@ from smartharvest.algorithm.safeguard import PeriodWaits
 from smartharvest.config.settings import Settings
 from smartharvest.core import _loop, _sensors
 from smartharvest.host.cpulist import format_cpulist
-from smartharvest.placement.snapshot import Survey
+from smartharvest.placement.snapshot import HostSnapshot
 from smartharvest.sensor.check import SensorCheck
 from smartharvest.sensor.choice import Sensing
 from smartharvest.sensor.waits import tells_waits
@@ -31,7 +31,7 @@ class AgentState:
     """What ``describe`` reads; gathered for each request."""
 
     settings: Settings
-    survey: Survey
+    snapshot: HostSnapshot
     controller: Controller
     loop: _loop.Loop
     counters: Mapping[str, int]
@@ -60,7 +60,7 @@ def describe(state: AgentState) -> dict[str, Any]:
     elastic minimum unless said otherwise, means are over the time since the start."""
     loop, controller, n = state.loop, state.controller, state.counters
     long_term = controller.long_term
-    capacity = state.survey.capacity
+    capacity = state.snapshot.capacity
     polled_ns = max(1, n["polled_ns"])
     window, decision = controller.last or (None, None)
     now_ns = _loop.monotonic_ns()

@@ -331,7 +331,7 @@ def test_a_demo_that_is_ended_removes_its_groups(processes: Processes) -> None:
 
 SHORT_DEMO = """
 from smartharvest.cli import main
-from smartharvest.demo import phases
+from smartharvest.lab.demo import phases
 phases.MINIMUM_SECONDS, phases.ROUNDS = 0, (1, 1)
 main(["demo", "--seconds", "4", "--json"])
 """

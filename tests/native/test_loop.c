@@ -338,7 +338,61 @@ static void test_the_sensor_is_told_what_is_lent_whenever_that_changes(void) {
     drop(rig);
 }
 
+static void test_with_other_limits_and_another_actuator_windows_go_on(void) {
+    struct rig *rig = holding(usual(), 3, 8);
+    static struct sh_fake_actuator other;
+    struct sh_actuator seam;
+    const struct sh_limits limits = {.max_harvest = 2, .max_shared = 2, .keep_idle = 1};
+    sh_fake_actuator_init(&other, &seam);
+    const uint64_t polls = rig->loop.counters.polls;
+    CHECK_EQ(sh_loop_change(&rig->loop, &seam, &limits), 0);
+    CHECK_EQ(try_poll(rig, 1), 0);
+    CHECK_EQ(rig->loop.counters.polls, polls + 1);
+    CHECK_EQ(rig->loop.primary_cores, 8); /* until a plan comes */
+    CHECK_EQ(other.levels[0], 0);
+    post(rig, rig->loop.seq, 1, 8);
+    CHECK_EQ(try_poll(rig, 1), 0);
+    CHECK_EQ(rig->loop.harvested, 2);
+    CHECK_EQ(other.levels[other.count - 1], 2);
+    drop(rig);
+}
+
+static void test_a_loop_that_runs_is_not_changed(void) {
+    struct rig *rig = make(usual());
+    const struct sh_limits limits = {.max_harvest = 2, .max_shared = 2, .keep_idle = 1};
+    const struct sh_limits no_idle = {.max_harvest = 2, .max_shared = 2};
+    rig->loop.started = true;
+    CHECK_EQ(sh_loop_change(&rig->loop, &rig->loop.actuator, &limits), -EINVAL);
+    rig->loop.started = false;
+    CHECK_EQ(sh_loop_change(&rig->loop, &rig->loop.actuator, &no_idle), -EINVAL);
+    CHECK_EQ(rig->loop.config.max_harvest, 8);
+    drop(rig);
+}
+
+static void test_a_change_leaves_no_cpu_marked_that_is_not_lendable_any_more(void) {
+    struct rig *rig = make(usual());
+    const int32_t cpus[] = {7, 6, 5, 4, 3, 2, 1, 0};
+    const struct sh_limits limits = {.max_harvest = 1, .max_shared = 1, .keep_idle = 1};
+    struct told told = {0};
+    rig->loop.sensor = (struct sh_sensor){
+        .read = read_more_demand, .ctx = &told, .on_lent = note_lent, .wake_fd = -1};
+    rig->loop.lendable = (struct sh_lendable){cpus, 8, 2};
+    poll_busy(rig, 0);
+    CHECK_EQ(told.elastic_min, 2);
+    CHECK_EQ(sh_loop_change(&rig->loop, &rig->loop.actuator, &limits), 0);
+    CHECK_EQ(told.times, 2);
+    CHECK_EQ(told.elastic_min, 0);
+    CHECK_EQ(told.harvested, 0);
+    rig->loop.lendable = (struct sh_lendable){&cpus[1], 7, 2};
+    poll_busy(rig, 0);
+    CHECK_EQ(told.elastic_min, 2);
+    CHECK_EQ(told.first, 6);
+    drop(rig);
+}
+
 int main(void) {
+    RUN(test_with_other_limits_and_another_actuator_windows_go_on);
+    RUN(test_a_loop_that_runs_is_not_changed);
     RUN(test_settings_out_of_range_are_refused);
     RUN(test_before_any_plan_the_primary_keeps_everything);
     RUN(test_windows_meet_without_gap_and_hold_every_poll);
@@ -363,5 +417,6 @@ int main(void) {
     RUN(test_core_time_is_what_was_held_since_the_poll_before);
     RUN(test_demand_reaches_the_window);
     RUN(test_the_sensor_is_told_what_is_lent_whenever_that_changes);
+    RUN(test_a_change_leaves_no_cpu_marked_that_is_not_lendable_any_more);
     return 0;
 }

@@ -30,7 +30,7 @@ THREADED = [
     "test_cpuset",
     "test_demo",
     "test_events",
-    "test_handover",
+    "test_core_hold",
     "test_loop_thread",
     "test_nudge",
     "test_proc_sensor",
@@ -109,7 +109,7 @@ def _sanitize(
         sources = sorted(
             {*glob.glob(f"{CSRC}/**/*.c", recursive=True)} - {*glob.glob(f"{CSRC}/bpf/*.c")}
         )
-        objects = list(pool.map(compile_core, sorted(sources)))
+        objects = list(pool.map(compile_core, sources))
         programs = {name: pool.submit(compile_program, name) for name in sorted(chosen)}
     return Sanitized(programs, starter)
 

@@ -21,6 +21,7 @@ from smartharvest.host.journal.writer import HostWriter
 from smartharvest.host.process import tasks
 from smartharvest.host.target.spec import TargetSpec
 from smartharvest.lab.demo.bench import AgentFigures
+from smartharvest.mechanism.choice import MakeMechanism, make_mechanism
 
 _log = logging.getLogger(__name__)
 
@@ -69,6 +70,19 @@ def _missing(tree: CgroupTree) -> str:
     if len(tree.online_cpus()) < 2:
         missing.append("a second CPU")
     return ", ".join(missing)
+
+
+def _as_it_is(policy: Policy) -> Policy:
+    return policy
+
+
+@dataclasses.dataclass(frozen=True)
+class Seams:
+    """What an ablation puts in the place of a part of the agent."""
+
+    name: str = ""
+    wrap: Callable[[Policy], Policy] = _as_it_is
+    make_mechanism: MakeMechanism = make_mechanism
 
 
 class DemoGroups:
@@ -178,13 +192,16 @@ class DemoGroups:
         seconds: float,
         started: Callable[[], None],
         finished: Callable[[], None],
+        *,
+        seams: Seams = Seams(),
         **settings: object,
     ) -> AgentFigures:
-        with Supervisor(dataclasses.replace(self._settings(), **settings)) as session:  # type: ignore[arg-type]
+        changed = dataclasses.replace(self._settings(), **settings)  # type: ignore[arg-type]
+        with Supervisor(changed, make=seams.make_mechanism) as session:
             # The learner goes on where its last slice ended.
-            name = f"{policy} {sorted(settings.items())}"
+            name = f"{policy} {sorted(settings.items())} {seams.name}"
             if name not in self._policies:
-                self._policies[name] = session.make_policy(policy)
+                self._policies[name] = seams.wrap(session.make_policy(policy))
             report = session.run(
                 self._policies[name], seconds=seconds, started=started, finished=finished
             ).report

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from smartharvest.algorithm.algorithm1 import Decision
 from smartharvest.core.window import Window
 from smartharvest.lab.simulator.machine import LoopSettings, Machine
 from smartharvest.lab.simulator.mechanisms import make_mechanism
@@ -81,7 +80,7 @@ def run_setup(setup: Setup, seed: int) -> Run:
         setup.policy,
         cost=setup.cost,
         safeguard=setup.safeguard,
-        observe=watch.note if setup.phase_s or setup.shown_s else None,
+        window_ended=watch.note if setup.phase_s or setup.shown_s else None,
         started=watch.start,
     )
     watch.finish()
@@ -112,7 +111,7 @@ class _Watch:
     def start(self, machine: Machine) -> None:
         self.machine = machine
 
-    def note(self, window: Window, _decision: Decision) -> None:
+    def note(self, window: Window) -> None:
         at_s = window.end_ns / 1e9
         phase_s, shown_s = self.setup.phase_s, self.setup.shown_s
         if phase_s is not None and at_s >= (len(self.phases_us) + 1) * phase_s:

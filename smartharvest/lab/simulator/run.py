@@ -167,14 +167,15 @@ def run_policy(
     make: Callable[[int], Policy] | None = None,
     make_long_term: Callable[[], LongTermSafeguard] = LongTermSafeguard,
     observe: Callable[[Window, Decision], None] | None = None,
+    window_ended: Callable[[Window], None] | None = None,
     every_poll: bool = False,
     started: Callable[[Machine], None] | None = None,
 ) -> tuple[Machine, LongTermSafeguard | None]:
     """The machine at the end of the run, and the long-term safeguard if there was one.
 
-    ``make``, given the cores, makes a policy that has no spelling; ``observe`` gets each window
-    with its answer, ``started`` the machine before it runs; ``every_poll`` makes even the polls
-    that cannot change anything one by one.
+    ``make``, given the cores, makes a policy that has no spelling; ``window_ended`` gets each
+    window when it ends, ``observe`` when it is answered, ``started`` the machine before it runs;
+    ``every_poll`` makes even the polls that cannot change anything one by one.
     """
     if make is None:
         check_policy(policy)
@@ -213,7 +214,7 @@ def run_policy(
     )
     if started is not None:
         started(machine)
-    _control(experiment, machine, controller, observe)
+    _control(experiment, machine, controller, observe, window_ended)
     return machine, long_term
 
 
@@ -234,6 +235,7 @@ def _control(
     machine: Machine,
     controller: Controller,
     observe: Callable[[Window, Decision], None] | None,
+    window_ended: Callable[[Window], None] | None,
 ) -> None:
     """Hands windows and periods to the controller, as the control loop does on a host."""
     simulation, end_ns = machine.simulation, experiment.end_ns
@@ -246,6 +248,8 @@ def _control(
         window = machine.advance(min(end_ns, period_end_ns, dispatches_ns))
         if window is not None:
             waiting.append(window)
+            if window_ended is not None:
+                window_ended(window)
             if not controller.hurries(simulation.now_ns) and len(waiting) < UNHURRIED_WINDOWS:
                 continue
             for taken in waiting:

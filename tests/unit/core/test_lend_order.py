@@ -6,7 +6,7 @@ import errno
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from smartharvest.core._actuators import CpusetActuator
@@ -187,6 +187,7 @@ def test_what_cannot_be_chosen_among_is_refused() -> None:
         st.tuples(st.integers(0, 300), st.frozensets(st.integers(0, 299))), min_size=1, max_size=8
     ),
 )
+@example(cores=300, unit=2, minimum=0, moves=[(1, frozenset({299}))])
 def test_whatever_is_used_sets_nest_and_free_cores_go_first(
     cores: int, unit: int, minimum: int, moves: list[tuple[int, frozenset[int]]]
 ) -> None:
@@ -204,10 +205,11 @@ def test_whatever_is_used_sets_nest_and_free_cores_go_first(
         assert fixed <= now
         assert now <= before or now >= before
         assert len({cpu // unit for cpu in now}) == -(-len(now) // unit)
-        chosen = now - before
+        parked_on = frozenset(machine.order.cpus[: machine.fixed])  # whoever uses it
+        chosen = now - before - parked_on
         if chosen & busy:  # only where no free one was left
             assert not (frozenset(range(machine.count)) - now) - busy
-        left = (before & now) - frozenset(machine.order.cpus[: machine.fixed])
+        left = (before & now) - parked_on
         if (before - now) - busy:  # a free one was taken back: no used one stayed
             assert not left & busy
         assert format_cpulist(now) == machine.order.masks[0]

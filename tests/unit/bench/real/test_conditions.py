@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -17,11 +19,10 @@ from bench.real.conditions import (
     Condition,
 )
 from bench.real.primaries import PRIMARIES
-from bench.real.without import PATCHES, without
-from smartharvest.algorithm import safeguard
-from smartharvest.algorithm.policy import check_policy
+from bench.real.without import PARTS, WithoutNudge, without
+from smartharvest.algorithm.policy import check_policy, make_policy
 from smartharvest.config.settings import Settings
-from smartharvest.mechanism.cpuset import CpusetMechanism
+from smartharvest.mechanism.choice import make_mechanism
 
 EVERY = (*CONDITIONS, *ablations.CONDITIONS)
 
@@ -31,7 +32,7 @@ def test_policies_and_settings_exist(condition: Condition) -> None:
     if condition.policy is not None:
         check_policy(condition.policy)
     dataclasses.replace(Settings(), **condition.settings)  # type: ignore[arg-type]
-    assert condition.without in (None, *PATCHES)
+    assert condition.without in (None, *PARTS)
 
 
 @pytest.mark.parametrize("conditions", [CONDITIONS, ablations.CONDITIONS])
@@ -52,15 +53,16 @@ def test_every_primary_and_every_batch_is_in_an_experiment() -> None:
     assert {one.batch for one in EXPERIMENTS} == set(BATCHES)
 
 
-def test_a_part_is_switched_off_inside_and_back_outside() -> None:
-    before = dict(safeguard.SHORT_TERM_SAFEGUARDS)
-    with without("short-term safeguard"):
-        made = safeguard.SHORT_TERM_SAFEGUARDS["none"](4)
-        assert made.safe_cores(3) == 3
-    assert before == safeguard.SHORT_TERM_SAFEGUARDS
-    with without("nudge"):
-        side = object.__new__(CpusetMechanism)
-        side.may_nudge = True
-        assert not side.may_nudge
-    side.may_nudge = True
-    assert side.may_nudge
+def test_without_its_short_term_safeguard_an_exhausted_buffer_stays_as_it_is() -> None:
+    policy = without("short-term safeguard").wrap(make_policy("prev-peak", total=4))
+    assert policy.short_term.safe_cores(3) == 3
+    assert (policy.name, policy.buffer, policy.quiet_ns) == ("prev-peak", 0, None)
+
+
+def test_without_a_nudge_what_arranging_found_does_not_count() -> None:
+    found = SimpleNamespace(may_nudge=False, idle_file="cpu.idle")
+    found.arrange = lambda *_: setattr(found, "may_nudge", True)
+    mechanism: Any = WithoutNudge(found)
+    mechanism.arrange(None)
+    assert (mechanism.may_nudge, mechanism.idle_file) == (False, "cpu.idle")
+    assert without(None).make_mechanism is make_mechanism

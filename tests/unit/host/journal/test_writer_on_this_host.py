@@ -30,7 +30,7 @@ def group() -> Iterator[Group]:
         pytest.skip("needs root")
     if tree.version != 1 or not set(CONTROLLERS) <= set(tree.hierarchies):
         pytest.skip("this machine has no v1 cpuset, cpu and freezer hierarchies")
-    group = tree.group("smartharvest-test-writer")
+    group = tree.group(f"smartharvest-test-writer-{os.getpid()}")
     places = [os.path.join(tree.hierarchies[name], group.relative) for name in CONTROLLERS]
     for place in places:
         os.mkdir(place)

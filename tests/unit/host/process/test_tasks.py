@@ -82,6 +82,13 @@ def test_a_confined_task_of_others_is_found_on_the_pool_only(sleeper: int) -> No
     assert cpu not in tasks.foreign_cpus(others, ours=())
 
 
+def test_a_confined_task_counts_only_once_it_has_lived_long_enough(sleeper: int) -> None:
+    cpu = a_cpu_to_pin_to()
+    os.sched_setaffinity(sleeper, {cpu})
+    found = tasks.foreign_cpus({cpu}, ours=(), settled_s=3600.0)
+    assert f"({sleeper})" not in found.get(cpu, "")
+
+
 def test_a_task_with_a_known_name_is_passed_over_and_hides_no_other(tmp_path: Path) -> None:
     cpu = a_cpu_to_pin_to()
     sleep = shutil.which("sleep")

@@ -1,4 +1,4 @@
-"""``smartharvest agent`` as a process on made trees: confines, lends, and leaves no trace."""
+"""``smartharvest agent`` as a process on fake trees: confines, lends, and leaves no trace."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def test_every_policy_runs_and_restores(tmp_path: Path, policy: str) -> None:
         "agent", *world.arguments, *world.targets, "--duration", "200ms", "--policy", policy
     )
     assert outcome.code == 0, outcome.err
-    assert f"with {policy}," in outcome.out
+    assert f"with policy {policy}," in outcome.out
     assert world.files() == before
 
 

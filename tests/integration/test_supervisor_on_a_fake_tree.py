@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import signal
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,8 @@ from smartharvest.agent.outcome import Restart
 from smartharvest.agent.supervisor import Supervisor
 from smartharvest.algorithm.algorithm1 import Decision
 from smartharvest.algorithm.policy.prev_peak import PrevPeak
+from smartharvest.config.settings import Settings
+from smartharvest.core._loop import Loop
 from smartharvest.core.window import Window
 from smartharvest.errors import (
     RightsError,
@@ -28,7 +31,7 @@ from smartharvest.host.journal.contents import read_journal
 from smartharvest.host.journal.restoration import put_back
 from tests.commands import smartharvest_here
 from tests.integration.processes import Processes
-from tests.integration.sessions import (
+from tests.integration.supervisors import (
     Change,
     Script,
     WatchedKernel,
@@ -270,6 +273,32 @@ def test_a_policy_that_fails_is_replaced_and_the_agent_goes_on(
     step = "policy prev-peak failed (RuntimeError: no idea); fixed-buffer:2 takes over"
     assert (report.policy, report.fallbacks) == ("fixed-buffer:2", [step])
     assert step in caplog.text
+
+
+@EITHER
+def test_another_limit_is_taken_up_by_the_same_loop_and_sensor(quiet_world: World) -> None:
+    before = quiet_world.files()
+    settings = settings_for(quiet_world)
+    loops: list[Loop] = []
+
+    def narrowed() -> Settings:
+        return replace(settings, max_harvest=2)
+
+    with Supervisor(settings, load=narrowed) as session:
+
+        def done(window: Window, _decision: Decision) -> bool:
+            assert session.arrangement.built is not None
+            loop = session.arrangement.built.loop
+            if loop not in loops:
+                loops.append(loop)
+            if window.primary_cores == 3:
+                session.ask_reload()
+            return window.primary_cores == 5
+
+        report = run_until(session, Script(3), done)
+    assert len(loops) == 1
+    assert report.dropped_windows == 0
+    assert quiet_world.files() == before
 
 
 # --- children of a v1 elastic group ------------------------------------------------------------
