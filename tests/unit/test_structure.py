@@ -35,7 +35,7 @@ MAY_IMPORT: Mapping[str, set[str]] = {
     "doctor": {"sensor", "config", "host", "errors"},
     "lab": {
         *("agent", "mechanism", "sensor", "placement", "config", "algorithm", "host", "core"),
-        *("errors", "version"),
+        *("errors", "printable", "version"),
     },
     "cli": {
         *("lab", "doctor", "cluster", "agent", "telemetry", "sensor", "placement", "config"),

@@ -54,7 +54,7 @@ class AdaptiveBuffer:
             if self._buffer == self._total:
                 self._alone.rest()
         elif share < FEW:
-            self._buffer = max(0, self._buffer - 1)  # whoever tells of waits sees who waits
+            self._buffer = max(0, self._buffer - 1)  # a sensor that sees waits sees waiting tasks
 
     def learn(self, _window: Window) -> int | None:
         return None

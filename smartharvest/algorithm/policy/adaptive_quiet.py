@@ -155,8 +155,8 @@ class AdaptiveQuiet:
 def steps(total: int) -> list[tuple[int, int]]:
     """(buffer, quiet time in ns) from the boldest to the one that lends nothing.
 
-    Without a buffer the loop grows once a task waits, which the sensor that tells of dispatches
-    sees; with few and long runs one in a while may.
+    Without a buffer the loop grows once a task waits, which the sensor that sees dispatches
+    notices; with few and long runs an occasional wait does not matter.
     """
     quiet_ns = [SHORTEST_QUIET_NS]
     while quiet_ns[-1] * QUIET_STEP < LONGEST_QUIET_NS:

@@ -1,9 +1,9 @@
-"""The primary's own queueing: what its waits are while nothing is lent.
+"""The primary's own queueing: its waits while nothing is lent.
 
-A primary of many threads waits for itself, the more so the fewer CPUs there are, and no sensor can
-tell such a wait from one that lending has caused: most of those it causes are behind the primary's
-own tasks, which pile up where they did not before. So a policy that judges waits rests for half a
-second, and what it sees then is what it must not hold against what it lends.
+The threads of a primary wait for each other, the more so the fewer CPUs there are, and no sensor
+distinguishes such a wait from one that lending has caused: most of those are behind the primary's
+own tasks, which pile up where they did not before. So a policy that judges waits lends nothing for
+half a second, and does not count the waits it sees then against lending.
 """
 
 from __future__ import annotations
@@ -18,28 +18,28 @@ QUEUEING_PERIODS = 10
 """... of a primary that queues on its own, which differs from moment to moment."""
 ENOUGH_DISPATCHES = 500
 MOST_REST_PERIODS = 20
-"""A rest with too few dispatches goes on for so long."""
-LOOK_AGAIN_NS = 60_000_000_000
-"""A primary that queues on its own is looked at again after so long,"""
+"""The longest rest, with too few dispatches."""
+REST_AGAIN_NS = 60_000_000_000
+"""Time until the next rest of a primary that queues on its own,"""
 LOAD_PERIODS = 20
-"""A load is the mean of about so many: it may come and go several times a second."""
+"""A load is the mean of about this many: it may change several times a second."""
 LIGHTER = 0.6
-"""... or when its load has fallen below such a part of what it was."""
+"""... or the part of its load below which that comes earlier."""
 NEGLIGIBLE = 0.01
 """Less inflation than this, and a hundredth of it of waits beyond the P99 of the runs, is no
 queueing."""
 NOISE = 3.0
 """Standard errors by which a share of long waits must differ,"""
 BURST = 10.0
-"""... where so many dispatches count as one: they come in bursts and wait for each other. One that
-waits for a core to come back holds up so many at most."""
+"""... where this many dispatches count as one: they come in bursts and wait for each other. One
+that waits for a core to come back delays at most this many."""
 
 
 class Alone:
     """Asks for rests and remembers the waits in them."""
 
     def __init__(self) -> None:
-        self.strain = Strain(half_life_ns=LOOK_AGAIN_NS)
+        self.strain = Strain(half_life_ns=REST_AGAIN_NS)
         self.resting = True
         """Nothing must be lent now."""
         self._periods = 0
@@ -72,7 +72,7 @@ class Alone:
         self._was_lent = seen.lent
         if not self.resting:
             if self.queues and (
-                self.age_ns(seen.end_ns) > LOOK_AGAIN_NS or self._recent_load < LIGHTER * self._load
+                self.age_ns(seen.end_ns) > REST_AGAIN_NS or self._recent_load < LIGHTER * self._load
             ):
                 self.rest()
             return self.resting

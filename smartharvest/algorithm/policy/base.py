@@ -1,4 +1,4 @@
-"""What the agent asks of a policy. Policies are pure: windows in, core counts out."""
+"""The interface of a policy. Policies are pure: windows in, core counts out."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ class Policy(Protocol):
 
     @property
     def buffer(self) -> int:
-        """0: one decision a window. Above: the polling loop keeps so many idle at every poll."""
+        """0: one decision a window. Above: the polling loop keeps this many idle at every poll."""
 
     @property
     def quiet_ns(self) -> int | None:
         """None: the buffer slides both ways at every poll. Otherwise it grows at once and shrinks
-        only after so long without need, and ``predict`` says how many cores the primary keeps at
+        only after this long without need, and ``predict`` says how many cores the primary keeps at
         least. 0..16 ms. A buffer of 0 then means that a task waits before the loop grows."""
 
     @property
     def shared(self) -> bool:
-        """True: ``predict`` says how many cores the elastic group is kept off, whoever is busy; the
+        """True: ``predict`` says how many cores the elastic group is kept off, busy or not; the
         primary preempts it on all others (``cpu.idle``), and no window is exhausted."""
 
     @property
     def short_term(self) -> ShortTermSafeguard:
-        """How exhaustion is answered."""
+        """The reaction to exhaustion."""
 
     def learn(self, window: Window, /) -> int | None:
         """Take the window in; the label trained on (0..total), None if nothing was learned."""
@@ -68,7 +68,7 @@ class Dispatches:
     lent: bool = True
     """Whether anything was lent at any moment of it."""
     moves: Durations = ()
-    """How long cores took to change hands, where that can be told."""
+    """How long cores took to change hands; empty if unknown."""
 
 
 DISPATCHES_PERIOD_NS = 100_000_000
@@ -76,7 +76,7 @@ DISPATCHES_PERIOD_NS = 100_000_000
 
 @runtime_checkable
 class DispatchesObserver(Protocol):
-    """A policy that is to be told how the primary's tasks fare, where the sensor can tell."""
+    """A policy that uses how the primary's tasks wait and run, if the sensor sees it."""
 
     def observe_dispatches(self, dispatches: Dispatches, /) -> None:
         """Take in a period; called between windows, in order."""

@@ -1,8 +1,8 @@
 """The fallback chain: a policy that fails is replaced by a simpler one, down to no harvest.
 
-A learner that raises, or answers with what is no number of cores, must neither end the agent, and
-with it all harvesting, nor be believed. The next policy answers the very window it failed on. There
-is no way back up: what failed once may fail every hour, and each time somebody waits for a core.
+A learner that raises, or returns no valid number of cores, must not end the agent, and its answer
+must not be used. The next policy answers the window on which it failed. There is no way back up:
+a policy that failed once may fail every hour, and each time the primary waits for a core.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from smartharvest.errors import ConfigError
 T = TypeVar("T")
 
 SAFE_BUFFER_SHARE = 4
-"""The buffer that stands in for a learner: one core in so many of the total, at least one."""
+"""The buffer that stands in for a learner: one core in this many of the total, at least one."""
 
 
 def stand_ins(spec: str, total: int) -> tuple[str, ...]:
@@ -181,6 +181,6 @@ class Fallback:
             except Exception as error:
                 if not self._specs:
                     raise
-                step = f"policy {spec} cannot be made ({type(error).__name__}: {error})"
+                step = f"creating policy {spec} failed ({type(error).__name__}: {error})"
                 self.steps.append(step)
                 self._note(step)

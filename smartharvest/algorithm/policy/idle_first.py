@@ -1,13 +1,13 @@
-"""Idle First: the elastic group runs everywhere under ``cpu.idle``, until that is seen to hurt.
+"""Idle First: the elastic group runs everywhere under ``cpu.idle`` until that hurts.
 
-A primary that wakes preempts an idle group at once, so lending a core costs it nothing but the
-kernel's exceptions: a batch inside the kernel, a CPU handed to the idle group over waiting tasks, a
-cache gone cold. Whether these matter depends on both sides and cannot be known beforehand, and no
-share of long waits tells by itself: a server that queues on its own has a fifth of them. So the
-policy compares this primary with itself: slices with nothing lent alternate with slices at the
-confinement in question (a trial), and the least confinement that holds the primary up no longer
-than nothing lent does is kept until something asks for another look: more long waits than the trial
-had, another load, or time, ever less often.
+A primary that wakes preempts an idle group at once, so lending a core costs it only the kernel's
+exceptions: a batch inside the kernel, a CPU given to the idle group although tasks wait, a cold
+cache. Whether these matter depends on both sides and is unknown beforehand, and a share of long
+waits alone does not show it: a server that queues on its own has a fifth of them. So the policy
+compares the primary with itself: slices with nothing lent alternate with slices at the confinement
+in question (a trial). It keeps the least confinement that delays the primary no more than lending
+nothing, until a new trial is due: after more long waits than in the trial, another load, or some
+time, which grows.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ from smartharvest.core.window import Window
 LONG_NS = 200_000
 """A wait is long beyond this ..."""
 LONG_WAIT_SHARE = 0.2
-"""... and beyond so much of the P99 of the primary's run times."""
+"""... and beyond this share of the P99 of the primary's run times."""
 MOST_HELD_UP = 0.005
-"""A trial fails if long waits hold the primary up for so much more of the time than with nothing
+"""A trial fails if long waits delay the primary for this much more of the time than with nothing
 lent: half of the hundredth that would be its P99 ..."""
 MOST_GROWTH = 0.1
-"""... and for so much more of what its own queueing does,"""
+"""... and for this much more of its own queueing,"""
 MOST_INFLATION = 0.1
-"""or if its typical run takes so much longer (caches, SMT siblings)."""
+"""or if its typical run takes this much longer (caches, SMT siblings)."""
 CLEARLY = 5.0
-"""A trial ends early at so many times either."""
+"""A trial ends early at this many times either."""
 PAIRS = 3
 SLICE_PERIODS = 3
 """The first of a slice shows waits that began before it and is not counted."""
 IDLE_PERIODS = 10
-"""A slice with too few dispatches goes on for so long."""
+"""How long a slice with too few dispatches goes on."""
 MIN_DISPATCHES = 20
 LONGEST_PERIOD_NS = 1_000_000_000
 COMPLAINT_PERIODS = 10
@@ -52,9 +52,9 @@ LONGEST_HOLD_NS = 320_000_000_000
 
 
 class IdleFirst:
-    """Searches the least confinement by trials, and holds it.
+    """Finds the least confinement by trials, and holds it.
 
-    It begins with nothing lent, and lends nothing as long as it is told of no dispatches.
+    It starts with nothing lent, and lends nothing while it gets no dispatches.
     """
 
     def __init__(self, settings: PolicySettings) -> None:
@@ -63,7 +63,7 @@ class IdleFirst:
         self.quiet_ns = None
         self.shared = True
         self.short_term: ShortTermSafeguard = BufferSafeguard(settings.total, 1)
-        self.explanation = "lends nothing yet: it has seen nothing of the primary"
+        self.explanation = "lends nothing yet: no dispatches of the primary were seen"
         self._total = settings.total
         self._rungs = rungs(settings.total)
         self._rung = len(self._rungs) - 1
@@ -189,18 +189,18 @@ class IdleFirst:
         reserved, found, everywhere = self.chosen, self._found, self._everywhere
         if reserved == 0:
             return (
-                f"runs everywhere: long waits hold the primary up {found.lent:.2%} of the time, "
+                f"runs everywhere: long waits delay the primary {found.lent:.2%} of the time, "
                 f"{found.alone:.2%} with nothing lent"
             )
         what = (
             "lends nothing"
             if reserved == self._total
             else f"kept off {reserved} of {self._total} cores, "
-            f"long waits hold the primary up {found.lent:.2%} of the time"
+            f"long waits delay the primary {found.lent:.2%} of the time"
         )
         if everywhere is None or everywhere.is_fine:
             return what
-        return f"{what}; confinement earns its keep: everywhere {everywhere.told()}"
+        return f"{what}; without confinement {everywhere.describe()}"
 
 
 def rungs(total: int) -> tuple[int, ...]:
@@ -275,7 +275,7 @@ class _Verdict:
 
     @property
     def excess(self) -> float:
-        """In units of what is allowed: how much longer waits hold the primary up."""
+        """In units of what is allowed: how much longer waits delay the primary."""
         more = self.lent - self.alone
         return more / max(MOST_HELD_UP, MOST_GROWTH * self.alone) if more > self.noise else 0.0
 
@@ -283,7 +283,7 @@ class _Verdict:
     def is_fine(self) -> bool:
         return self.excess <= 1 and self.inflation <= 1 + MOST_INFLATION
 
-    def told(self) -> str:
+    def describe(self) -> str:
         if self.excess <= 1:
             return f"its runs take {self.inflation - 1:+.0%}"
         return f"long waits take {self.lent:.2%} of the time, {self.alone:.2%} with nothing lent"

@@ -1,7 +1,7 @@
 """What waiting for a core does to the primary, relative to how long its tasks run.
 
-A wait of 100 us is nothing to a request of 4 ms and everything to one of 40 us, so all is told in
-shares of the run times that the sensor has seen. Nothing of the application need be known.
+A wait of 100 us does not matter to a request of 4 ms but dominates one of 40 us, so everything is a
+share of the run times that the sensor has seen. Nothing about the application need be known.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ OCTAVE = 8
 """Buckets of the histograms kept here."""
 SHORTEST_NS = 1_000
 BUCKETS = 24 * OCTAVE
-"""Up to 17 s; what is shorter than a microsecond is no wait."""
+"""Up to 17 s; anything shorter than a microsecond is no wait."""
 _EDGES = SHORTEST_NS * 2.0 ** (np.arange(BUCKETS) / OCTAVE)
 
 

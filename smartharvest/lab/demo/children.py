@@ -134,7 +134,7 @@ class ServerProcess(_Child):
 
 
 class BullyProcess(_Child):
-    """CPUBully with ``threads`` threads; paused until told to run."""
+    """CPUBully with ``threads`` threads; paused until started."""
 
     def __init__(self, threads: int) -> None:
         self._threads = threads

@@ -77,7 +77,7 @@ class Document(TypedDict):
     kernel: str
     load_generator_group: str
     standstills_ms: list[float] | None
-    """How long each standstill of the machine lasted; None if nobody could watch for them."""
+    """How long each standstill of the machine lasted; None if they were not watched."""
     simulated: NotRequired[str]
     """Why the demo ran on a simulated server."""
 

@@ -30,9 +30,9 @@ CONTROLLERS = ("cpuset", "cpu")
 
 @contextmanager
 def demo_groups() -> Iterator[DemoGroups]:
-    """Makes the demo's two groups and removes them, with all that was changed, at the end.
+    """Creates the demo's two groups; at the end removes them and puts everything back.
 
-    Raises RightsError, naming what is missing, where the demo cannot run.
+    Raises RightsError, naming what is missing for the demo.
     """
     tree = CgroupTree.discover()
     missing = _missing(tree)
@@ -86,7 +86,7 @@ class Seams:
 
 
 class DemoGroups:
-    """Implements bench.Bench; made by ``demo_groups``."""
+    """Implements bench.Bench; created by ``demo_groups``."""
 
     def __init__(self, tree: CgroupTree, parent: Group, writer: HostWriter) -> None:
         self._tree = tree

@@ -1,7 +1,7 @@
-"""Moments in which the machine as a whole stood still, to be left out of what is compared.
+"""Moments in which the whole machine stood still, to leave them out of comparisons.
 
-A hypervisor may stop a virtual machine for tens of milliseconds; while its CPUs are idle no steal
-time tells of it. One such moment decides the P99 of the row it falls into.
+A hypervisor may stop a virtual machine for tens of milliseconds; while its CPUs are idle steal time
+does not show it. One such moment decides the P99 of the row it falls into.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _log = logging.getLogger(__name__)
 
 PERIOD_NS = 4_000_000
 LEAST_LATE_NS = 4_000_000
-"""Standstills of twice this and more are all seen, shorter ones by chance."""
+"""All standstills of twice this and more are seen, shorter ones by chance."""
 
 Interval = tuple[int, int]
 """From and until, nanoseconds of CLOCK_MONOTONIC."""
@@ -36,9 +36,9 @@ def common(gaps: Sequence[Sequence[Interval]]) -> list[Interval]:
 
 
 def touched(began_ns: int, ended_ns: int, standstills: Sequence[Interval]) -> bool:
-    """Whether something lasted into one of them, or began in it or in its aftermath.
+    """Whether something lasted into one of them, or began in it or soon after.
 
-    What has piled up meanwhile takes about as long again to be worked off.
+    Working off what has piled up takes about as long again.
     """
     return any(
         began_ns <= until_ns + (until_ns - from_ns) and ended_ns >= from_ns

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from smartharvest.lab.demo.figures import Document, PhaseFigures
+from smartharvest.printable import counted
 
 # Names of the columns, their units and the cells' widths.
 _COLUMNS = (
@@ -22,7 +23,7 @@ _COLUMNS = (
 
 
 def format_table(document: Document) -> str:
-    """The table with what is needed to read it; ends without a line break."""
+    """The table and notes on how to read it; ends without a line break."""
     lines = [
         _row([name for name, _, _ in _COLUMNS]),
         _row([unit for _, unit, _ in _COLUMNS]),
@@ -51,22 +52,22 @@ def _notes(document: Document) -> list[str]:
         "Latency counts from the intended arrival; the load generator sleeps between sends, in the"
         f" {document['load_generator_group']} group.",
         f"harvested: lent beyond the elastic minimum of {document['elastic_min']};"
-        " - where the batch is not confined. batch: CPU it really got.",
+        " - where the batch is not confined. batch: CPU it got.",
     ]
     if document["standstills_ms"]:
         longest_ms, count = max(document["standstills_ms"]), len(document["standstills_ms"])
         left_out = sum(figures["left_out"] for figures in document["phases"])
         requests = left_out + sum(figures["requests"] for figures in document["phases"])
         lines.append(
-            f"The whole machine stood still {count} times, for {longest_ms:.0f} ms at most: its"
-            f" host's doing. {left_out / requests:.1%} of the requests are left out for it."
+            f"The host stopped the whole machine {counted(count, 'time')}, for at most"
+            f" {longest_ms:.0f} ms. {left_out / requests:.1%} of the requests are left out."
         )
     if document["elastic_min"] == 0 and document["park"] == "freeze":
-        lines.append("While it has no core the agent's batch is frozen (agent --park freeze).")
+        lines.append("The agent freezes the batch while it has no core (agent --park freeze).")
     if cpus <= 2:
         lines.append(
-            "On two CPUs busy + 1 leaves nothing to lend while one is busy: the harvest comes"
-            " from the quiet gaps."
+            "On two CPUs busy + 1 leaves nothing to lend while one is busy: cores are lent only"
+            " in the quiet gaps."
         )
     return lines
 

@@ -27,7 +27,7 @@ class Conditions:
 
 
 def check_drawing() -> None:
-    """Raises ConfigError if figures cannot be drawn here."""
+    """Raises ConfigError without matplotlib."""
     try:
         import matplotlib as mpl  # noqa: F401
     except ImportError:

@@ -35,5 +35,5 @@ def reproduce(
     """(each part with what came out of it, simulations run)."""
     setups = list(dict.fromkeys(setup for part in parts for setup in part.setups()))
     results = run_all(setups, seeds, processes, progress)
-    told = paper()
-    return [(part, part.finish(results, told)) for part in parts], len(setups) * len(seeds)
+    claims = paper()
+    return [(part, part.finish(results, claims)) for part in parts], len(setups) * len(seeds)

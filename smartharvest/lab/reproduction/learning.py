@@ -201,12 +201,12 @@ def measure_learning() -> dict[str, tuple[Mean, Mean]]:
 
 
 def _table_3(_results: Results, paper: Paper) -> Finding:
-    told, found = paper["table-3"], measure_learning()
+    stated, found = paper["table-3"], measure_learning()
     names = {"features": "features", "update": "model update", "inference": "inference"}
     table = [["us", "paper", "here, once a window", "here, back to back"]]
     rows = []
     for name, (cold, hot) in found.items():
-        theirs = told[name]
+        theirs = stated[name]
         table.append(
             [names[name], f"{theirs[0]} ± {theirs[1]}", f"{cold:.1f} ± {cold.spread:.1f}",
              f"{hot:.1f} ± {hot.spread:.1f}"]
@@ -219,8 +219,8 @@ def _table_3(_results: Results, paper: Paper) -> Finding:
     cold_us, hot_us = (sum(pair[i].value for pair in found.values()) for i in (0, 1))
     verdicts = [
         Verdict(
-            f"all learning operations take less than {told['total_us']} us on average",
-            cold_us < told["total_us"],
+            f"all learning operations take less than {stated['total_us']} us on average",
+            cold_us < stated["total_us"],
             f"{cold_us:.1f} us once a window, {hot_us:.1f} us back to back",
             "an agent that sleeps between windows finds its caches cold; the paper's never sleeps",
         ),

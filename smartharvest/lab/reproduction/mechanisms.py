@@ -33,7 +33,7 @@ def quantile_us(mechanism: Mechanism, share: float, *, give_back: bool) -> float
 
 
 def _figure_14(_results: Results, paper: Paper) -> Finding:
-    told = paper["figure-14"]
+    stated = paper["figure-14"]
     made = {name: make_mechanism(name) for name in _SHOWN}
 
     def p99(name: str) -> tuple[float, float]:
@@ -44,15 +44,15 @@ def _figure_14(_results: Results, paper: Paper) -> Finding:
     linux_grow, linux_shrink = p99("linux")
     verdicts = [
         Verdict(
-            f"cpugroups take up to {told['cpugroups_grow_ms']} ms to grow and "
-            f"{told['cpugroups_shrink_ms']} ms to shrink",
+            f"cpugroups take up to {stated['cpugroups_grow_ms']} ms to grow and "
+            f"{stated['cpugroups_shrink_ms']} ms to shrink",
             None,
             f"{made['cpugroups'].lend[-1][1] / 1e6:.0f} and "
             f"{made['cpugroups'].give_back[-1][1] / 1e6:.0f} ms",
             "there is no Hyper-V here: the simulator assumes it, evenly spread",
         ),
         Verdict(
-            f"IPIs take effect within {told['ipi_p99_us']} us at the 99th percentile",
+            f"IPIs take effect within {stated['ipi_p99_us']} us at the 99th percentile",
             None,
             f"60 to {p99('ipi')[1]:.0f} us",
             "assumed by the simulator, too",
@@ -142,7 +142,7 @@ def _figure_15(results: Results, paper: Paper) -> Finding:
         )
     ]
 
-    def told(found: dict[int, Summary]) -> str:
+    def described(found: dict[int, Summary]) -> str:
         return ", ".join(
             f"{load} QPS {percent(s.change.value)} at {s.harvested:.2f} cores"
             for load, s in found.items()
@@ -163,7 +163,7 @@ def _figure_15(results: Results, paper: Paper) -> Finding:
         Verdict(
             "SmartHarvest with cpugroups does not affect the P99 of IndexServe substantially",
             all(s.change.value <= limit for s in slow.values()),
-            told(slow),
+            described(slow),
         ),
         Verdict(
             "SmartHarvest with IPIs harvests more than with cpugroups, with less impact",
@@ -171,7 +171,7 @@ def _figure_15(results: Results, paper: Paper) -> Finding:
                 fast[load].harvests_more(slow[load]) and not fast[load].hurts_more(slow[load])
                 for load in LOADS_QPS
             ),
-            told(fast),
+            described(fast),
             "the sleep of 10 ms after each change hides peaks from the agent with cpugroups: it "
             "believes the primary to need less, lends more, and pays with the P99",
         ),

@@ -114,13 +114,13 @@ def _figure_11_setups() -> list[Setup]:
 
 
 def _figure_11(results: Results, paper: Paper) -> Finding:
-    limit, told = paper["limit"]["p99_change"], paper["figure-11"]["p99_change"]
+    limit, stated = paper["limit"]["p99_change"], paper["figure-11"]["p99_change"]
     off, on = (results[s] for s in _figure_11_setups())
     trips = sum(run.long for run in on.runs)
     verdicts = [
         Verdict(
-            f"without the long-term safeguard both P99 grow by more than {100 * told:.0f} %",
-            min(off.change_of(0).value, off.change_of(1).value) > told,
+            f"without the long-term safeguard both P99 grow by more than {100 * stated:.0f} %",
+            min(off.change_of(0).value, off.change_of(1).value) > stated,
             f"{percent(off.change_of(0).value)} and {percent(off.change_of(1).value)}, "
             f"{off.harvested:.2f} cores harvested",
             "the simulated pair leaves so many cores idle that its buffer seldom runs out; what "

@@ -83,7 +83,7 @@ def run_all(
 ) -> Results:
     """Every setup with every seed on ``processes`` processes.
 
-    They are started anew, not forked: what Vowpal Wabbit holds does not survive a fork.
+    They are started, not forked: the state of Vowpal Wabbit does not survive a fork.
     """
     wanted = list(dict.fromkeys(setups))
     # The longest first, so that none is left over at the end.

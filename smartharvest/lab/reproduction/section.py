@@ -22,11 +22,11 @@ class Verdict:
 
     claim: str
     holds: bool | None
-    """None: it cannot be judged by a simulation, or was assumed by it."""
+    """None: a simulation does not show it, or assumes it."""
     measured: str
     """By how much it holds or does not."""
     why: str = ""
-    """Why it does not, or cannot be judged."""
+    """Why it does not hold, or is not judged."""
 
     @property
     def word(self) -> str:

@@ -28,7 +28,7 @@ class Setup:
     """None: SmartHarvest has the long-term safeguard; its rivals (section 5.1) have none."""
     seconds: float = SECONDS
     phase_s: float | None = None
-    """The latency is told of every so many seconds by themselves, too."""
+    """Report the latency of each phase of this many seconds, too."""
     shown_s: tuple[float, float] | None = None
     """The windows that end in this part of the run are kept."""
 

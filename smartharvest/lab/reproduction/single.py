@@ -64,18 +64,18 @@ def _table_1(results: Results, paper: Paper) -> Finding:
         name, runs = setup.workload.name, results[setup].runs
         busy = sum(run.busy for run in runs) / len(runs)
         peak = sum(run.peak for run in runs) / len(runs)
-        told = paper["table-1"][name]
+        stated = paper["table-1"][name]
         rows.append(
-            {"workload": name, "busy": busy, "peak": peak, "paper_busy": told["busy"],
-             "paper_peak": told["peak"]}
+            {"workload": name, "busy": busy, "peak": peak, "paper_busy": stated["busy"],
+             "paper_peak": stated["peak"]}
         )  # fmt: skip
         table.append(
-            [NAMES[name], f"{told['busy']}", f"{busy:.2f}", f"{told['peak']}", f"{peak:.2f}"]
+            [NAMES[name], f"{stated['busy']}", f"{busy:.2f}", f"{stated['peak']}", f"{peak:.2f}"]
         )
-        worst = max(abs(busy / told["busy"] - 1), abs(peak / told["peak"] - 1))
+        worst = max(abs(busy / stated["busy"] - 1), abs(peak / stated["peak"] - 1))
         verdicts.append(
             Verdict(
-                f"{NAMES[name]}: {told['busy']} busy cores, peaks of {told['peak']}",
+                f"{NAMES[name]}: {stated['busy']} busy cores, peaks of {stated['peak']}",
                 None if worst <= 0.05 else False,
                 f"{busy:.2f} and {peak:.2f}, {100 * worst:.1f} % off at most",
                 "the simulated workloads are calibrated to this table",
@@ -94,17 +94,17 @@ def _figure_4_setups() -> list[Setup]:
 
 
 def _figure_4(results: Results, paper: Paper) -> Finding:
-    limit, told = paper["limit"]["p99_change"], paper["figure-4"]
+    limit, stated = paper["limit"]["p99_change"], paper["figure-4"]
     found = {setup.window_ms: results[setup] for setup in _figure_4_setups()}
-    chosen = found[told["window_ms"]]
+    chosen = found[stated["window_ms"]]
     nominal = chosen.baseline_us()
-    longer = [found[window] for window in WINDOWS_MS if window > told["window_ms"]]
-    shorter = [found[window] for window in WINDOWS_MS if window < told["window_ms"]]
+    longer = [found[window] for window in WINDOWS_MS if window > stated["window_ms"]]
+    shorter = [found[window] for window in WINDOWS_MS if window < stated["window_ms"]]
     verdicts = [
         Verdict(
-            f"Memcached's P99 alone is {told['nominal_us']} us",
-            abs(nominal.value / told["nominal_us"] - 1) <= 0.1,
-            f"{nominal:.0f} us, {percent(nominal.value / told['nominal_us'] - 1)}",
+            f"Memcached's P99 alone is {stated['nominal_us']} us",
+            abs(nominal.value / stated["nominal_us"] - 1) <= 0.1,
+            f"{nominal:.0f} us, {percent(nominal.value / stated['nominal_us'] - 1)}",
             "the workload is calibrated to busy cores and their peaks; the paper publishes no "
             "service times, and client and server, network stack and hypervisor are not simulated",
         ),
@@ -181,14 +181,14 @@ def least_buffer(
 
 
 def _figure_5(results: Results, paper: Paper) -> Finding:
-    limit, told = paper["limit"]["p99_change"], paper["figure-5"]
+    limit, stated = paper["limit"]["p99_change"], paper["figure-5"]
     smart = {name: results[Setup(workload)] for name, workload in WORKLOADS.items()}
     peak = {name: results[Setup(workload, "prev-peak")] for name, workload in WORKLOADS.items()}
     least = {name: least_buffer(results, w, limit, BUFFERS) for name, w in WORKLOADS.items()}
-    low, high = told["harvested"]
+    low, high = stated["harvested"]
     harvests = {name: summary.harvested.value for name, summary in smart.items()}
-    index_4 = results[Setup(INDEXSERVE, f"fixed-buffer:{told['indexserve_buffer']}")]
-    memcached_7 = results[Setup(MEMCACHED, f"fixed-buffer:{told['memcached_buffer']}")]
+    index_4 = results[Setup(INDEXSERVE, f"fixed-buffer:{stated['indexserve_buffer']}")]
+    memcached_7 = results[Setup(MEMCACHED, f"fixed-buffer:{stated['memcached_buffer']}")]
     common = None if None in least.values() else max(b for b in least.values() if b is not None)
     verdicts = [
         Verdict(
@@ -205,22 +205,22 @@ def _figure_5(results: Results, paper: Paper) -> Finding:
             "real one's peaks vary is not published",
         ),
         Verdict(
-            f"for IndexServe a buffer of {told['indexserve_buffer']} is enough and harvests more "
-            f"than {told['indexserve_buffer_harvest']} cores",
+            f"for IndexServe a buffer of {stated['indexserve_buffer']} is enough and harvests more "
+            f"than {stated['indexserve_buffer_harvest']} cores",
             index_4.change.value <= limit
-            and index_4.harvested.value > told["indexserve_buffer_harvest"],
+            and index_4.harvested.value > stated["indexserve_buffer_harvest"],
             f"P99 {percent(index_4.change.value)}, {index_4.harvested:.2f} cores; "
             f"least buffer within the limit: {least['indexserve'] or 'none'}",
             "the agent sleeps for 10 ms after each change, longer than most simulated requests "
             "last, and four idle cores are too few for what arrives meanwhile",
         ),
         Verdict(
-            f"for Memcached at least {told['memcached_buffer']} are needed, which harvest up to "
-            f"{told['memcached_buffer_harvest']} cores",
-            least["memcached"] == told["memcached_buffer"]
-            and memcached_7.harvested.value <= told["memcached_buffer_harvest"],
+            f"for Memcached at least {stated['memcached_buffer']} are needed, which harvest up to "
+            f"{stated['memcached_buffer_harvest']} cores",
+            least["memcached"] == stated["memcached_buffer"]
+            and memcached_7.harvested.value <= stated["memcached_buffer_harvest"],
             f"least buffer within the limit: {least['memcached'] or 'none'}; with "
-            f"{told['memcached_buffer']}: P99 {percent(memcached_7.change.value)}, "
+            f"{stated['memcached_buffer']}: P99 {percent(memcached_7.change.value)}, "
             f"{memcached_7.harvested:.2f} cores",
             "nearly all of the simulated Memcached's P99 is service time, which harvesting does "
             "not touch, and its arrivals are Poisson, without the bursts of real traffic",
@@ -237,7 +237,7 @@ def _figure_5(results: Results, paper: Paper) -> Finding:
         ),
         Verdict(
             "PrevPeak fails moses and img-dnn: P99 more than 50 % up",
-            all(peak[n].change.value > told["prev_peak_change"] for n in ("moses", "img-dnn")),
+            all(peak[n].change.value > stated["prev_peak_change"] for n in ("moses", "img-dnn")),
             ", ".join(f"{NAMES[n]} {percent(s.change.value)}" for n, s in peak.items()),
             "it hurts them more than SmartHarvest here, too, but a simulated queue is served as "
             "soon as a core is back: cold caches and migrations cost nothing",
@@ -349,7 +349,7 @@ def _table_2_setups() -> list[Setup]:
 
 
 def _table_2(results: Results, paper: Paper) -> Finding:
-    told, limit = paper["table-2"], paper["limit"]["p99_change"]
+    stated, limit = paper["table-2"], paper["limit"]["p99_change"]
     alone = results[_varying("no-harvest")]
     phases = range(len(LOADS_QPS))
     table = [
@@ -357,15 +357,15 @@ def _table_2(results: Results, paper: Paper) -> Finding:
     ]
     table.append(
         ["NoHarvest", *(f"{alone.phase_us(i):.0f} us" for i in phases), "0",
-         ", ".join(f"{us} us" for us in told["baseline_us"]), "0"]
+         ", ".join(f"{us} us" for us in stated["baseline_us"]), "0"]
     )  # fmt: skip
     growth: dict[str, list[float]] = {}
     rows = []
     for policy in TABLE_2_POLICIES:
         s = results[_varying(policy)]
         growth[policy] = [s.phase_us(i).value / alone.phase_us(i).value - 1 for i in phases]
-        known = told[policy.replace(":", "-")]
-        theirs = [g / b for g, b in zip(known["growth_us"], told["baseline_us"], strict=True)]
+        known = stated[policy.replace(":", "-")]
+        theirs = [g / b for g, b in zip(known["growth_us"], stated["baseline_us"], strict=True)]
         table.append(
             [policy, *(percent(g) for g in growth[policy]), f"{s.harvested:.2f}",
              ", ".join(percent(g) for g in theirs), str(known["harvested"])]
@@ -385,8 +385,8 @@ def _table_2(results: Results, paper: Paper) -> Finding:
             ", ".join(percent(g) for g in growth["smartharvest"]),
         ),
         Verdict(
-            f"while harvesting {told['smartharvest']['harvested']} cores",
-            abs(smart.harvested.value - told["smartharvest"]["harvested"]) <= 0.4,
+            f"while harvesting {stated['smartharvest']['harvested']} cores",
+            abs(smart.harvested.value - stated["smartharvest"]["harvested"]) <= 0.4,
             f"{smart.harvested:.2f} cores",
             "at 160 kQPS the simulated Memcached keeps 9.2 of its 10 cores busy: there is nothing "
             "to harvest for a third of the time",

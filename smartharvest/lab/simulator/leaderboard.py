@@ -93,7 +93,7 @@ def run_leaderboard(
     learner: str = "native",
     done: Callable[[str], None] = lambda _: None,
 ) -> list[Row]:
-    """All combinations, spread over ``processes``; ``done`` is told of each workload and seed.
+    """All combinations, spread over ``processes``; calls ``done`` for each workload and seed.
 
     A policy that needs to preempt the elastic group has no row where it cannot. Workloads are names
     or TOML files. Raises ConfigError for what is unknown.

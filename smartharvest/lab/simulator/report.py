@@ -71,16 +71,16 @@ def format_outcomes(outcomes: Sequence[Outcome]) -> str:
     alone, latency = "baseline_latency_us", "latency_us"
     return "\n".join(
         (
-            f"harvested {show('harvested_cores', '.2f')} cores on average; decisions once a window "
-            f"could reach {show('clairvoyant_cores', '.2f')}",
+            f"harvested {show('harvested_cores', '.2f')} cores on average",
+            f"upper bound for once-per-window decisions: {show('clairvoyant_cores', '.2f')} cores",
             f"the primary's P99 {show(alone, '.0f', 'p99')} -> {show(latency, '.0f', 'p99')} us "
             f"({change} %), P50 {show(alone, '.0f', 'p50')} -> {show(latency, '.0f', 'p50')}, "
             f"P99.9 {show(alone, '.0f', 'p999')} -> {show(latency, '.0f', 'p999')}",
-            f"alone it is busy on {show('busy_cores', '.2f')} cores, with peaks of "
+            f"alone it uses {show('busy_cores', '.2f')} cores, with peaks of "
             f"{show('mean_peak', '.2f')}",
             f"{show('reassignments_per_s', '.1f')} reassignments a second; safeguards: "
             f"{show('safeguards', '.0f', 'short')} short-term, "
             f"{show('safeguards', '.0f', 'long')} long-term; "
-            f"{show('under_predictions', '.0f')} windows wanted more than they were left",
+            f"{show('under_predictions', '.0f')} windows wanted more cores than the primary held",
         )
     )

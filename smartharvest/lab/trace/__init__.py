@@ -1,4 +1,4 @@
-"""Recorded hosts: what was busy when, in a file, played to policies (docs/how-to/)."""
+"""Recordings of hosts in files, and their replay under policies (docs/how-to/)."""
 
 from smartharvest.core._trace import CHANGE, UNSEEN
 from smartharvest.lab.trace.format import Header, Stretch, TraceError

@@ -12,26 +12,27 @@ from numpy.typing import NDArray
 from smartharvest.errors import ConfigError, TraceError
 from smartharvest.lab.trace.reader import TraceReader
 from smartharvest.lab.trace.replay import Outcome, Replay
+from smartharvest.printable import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SHOWN_S = 3.0
-"""How much of the time line is drawn: more would be a grey band."""
+"""How much of the time line is drawn; more would be a grey band."""
 _BLUE, _RED = "#2a6fbb", "#c0392b"
 
 
 def table(played: Sequence[Replay], trace: TraceReader) -> str:
-    """One line per policy, below what the trace is."""
+    """One line per policy, below a description of the trace."""
     header = trace.header
     width = max(len(one.outcome.policy) for one in played)
     lines = [
         f"{trace.path}: {trace.seconds:.1f} s of {', '.join(header.primaries) or 'a primary'} on "
-        f"{header.host or 'an unnamed host'}, {header.cores} cores, "
+        f"{header.host or 'an unnamed host'}, {counted(header.cores, 'core')}, "
         f"sensor {header.sensor or 'unknown'}"
     ]
     if trace.missing is not None:
-        lines.append(f"the trace {trace.missing}: this is what there is of it")
+        lines.append(f"the trace {trace.missing}: these are the figures of the part before")
     lines += [
         f"{'':{width}}  harvested  of idle   exhausted      short   core ms      most     moves",
         f"{'':{width}}      cores        %        /min  % of time  short /s     cores        /s",
@@ -46,16 +47,16 @@ def table(played: Sequence[Replay], trace: TraceReader) -> str:
         )
     lines.append(
         "exhausted: the idle buffer ran out. short: the primary wanted more cores than it held; "
-        "what it waited then\nis not in the trace. The last two rows are bounds: they know the "
-        "next window's peak, or lend every idle core at once."
+        "how long it waited\nis not in the trace. The last two rows are upper bounds: for deciding "
+        "once per window, and for lending every\nidle core at once."
     )
     return "\n".join(lines)
 
 
 def draw(played: Sequence[Replay], trace: TraceReader, path: str) -> None:
-    """The comparison as a PNG: a row for each policy, its windows beside its figures.
+    """The comparison as a PNG: a row for each policy, its windows next to its figures.
 
-    Raises ConfigError without matplotlib, TraceError if the file cannot be written.
+    Raises ConfigError without matplotlib, TraceError if writing the file fails.
     """
     try:
         from matplotlib.figure import Figure
@@ -81,7 +82,7 @@ def draw(played: Sequence[Replay], trace: TraceReader, path: str) -> None:
 
 
 def _draw_windows(axes: Axes, one: Replay, trace: TraceReader) -> None:
-    """Windows from the middle of the trace: what was wanted, and what was left the primary."""
+    """Windows from the middle of the trace: cores wanted, and cores the primary held."""
     middle_ns = (trace.start_ns + trace.until_ns) // 2
     first_ns = max(trace.start_ns, middle_ns - round(SHOWN_S / 2 * 1e9))
     last_ns = first_ns + round(SHOWN_S * 1e9)
@@ -99,10 +100,10 @@ def _draw_windows(axes: Axes, one: Replay, trace: TraceReader) -> None:
 
 
 def _draw_harvest(
-    axes: Axes, outcome: Outcome, everybody: Sequence[Outcome], trace: TraceReader
+    axes: Axes, outcome: Outcome, all_outcomes: Sequence[Outcome], trace: TraceReader
 ) -> None:
     axes.barh([0], [outcome.harvested_cores], color=_BLUE, height=0.5)
-    for other in everybody:
+    for other in all_outcomes:
         if other.bound:
             axes.axvline(other.harvested_cores, color="0.5", linestyle=":", linewidth=1)
     _write_value(axes, outcome.harvested_cores, f"{outcome.harvested_cores:.2f}")

@@ -1,7 +1,7 @@
 """The bytes of a trace; docs/reference/trace-format.md has them for other languages.
 
 A file is the magic number, the version and records. Every record has a length and a checksum, so
-that one which was not written to its end is noticed: the records before it are good.
+that an incomplete one is noticed: the records before it are good.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from smartharvest.errors import TraceError
 
 __all__ = ["Header", "Stretch", "TraceError"]
 
-# As of PNG: the first byte is no ASCII, and a transfer that changes line ends destroys the number.
+# As in PNG: the first byte is no ASCII, and a transfer that changes line ends breaks the number.
 MAGIC = b"\x93SHTRC\r\n"
 VERSION = 2
 READABLE = (1, 2)
-"""The first knew no WAIT."""
+"""Version 1 has no WAIT."""
 PREFIX = struct.Struct("<8sI")
 """Magic number, version."""
 FRAME = struct.Struct("<4sII")
@@ -40,7 +40,7 @@ _WAITS = struct.Struct("<qII")
 _BUCKET = np.dtype([("edge_ns", "<i8"), ("count", "<u8")])
 MOST_BUCKETS = 1 << 12
 MOST_COUNTED = (1 << 53) - 1
-"""In a bucket: what JSON and floating point still tell exactly."""
+"""In a bucket: JSON and floating point are exact up to this."""
 MOST_CHANGES = 1 << 20
 """In one record."""
 LONGEST_RECORD = 1 << 24
@@ -56,11 +56,11 @@ class Header:
     cores: int
     """What the primaries may use; 1..1024."""
     poll_ns: int
-    """The distance at which somebody looked; 0: every change is in the trace."""
+    """Time between two polls; 0: every change is in the trace."""
     start_ns: int
     """The clock of the trace (CLOCK_MONOTONIC of the host) when it began; 1 or more."""
     gap_ns: int = 0
-    """Looks further apart than this leave a gap."""
+    """Polls further apart than this leave a gap."""
     started: str = ""
     """The same moment in UTC, ISO 8601."""
     host: str = ""
@@ -68,7 +68,7 @@ class Header:
     sensor: str = ""
     sensor_reason: str = ""
     primaries: tuple[str, ...] = ()
-    """Whose tasks were counted, summed up."""
+    """The targets whose tasks were counted together."""
     writer: str = ""
     """The program and its version."""
 
@@ -90,7 +90,7 @@ class Stretch(NamedTuple):
     start_ns: int
     until_ns: int
     busy: int
-    """At the start; UNSEEN if nobody looked."""
+    """At the start; UNSEEN in a gap."""
     demand: int
     changes: Changes
     """Of CHANGE, ascending, from ``start_ns`` on and not after ``until_ns``."""
@@ -113,7 +113,7 @@ def pack_header(header: Header) -> bytes:
 
 
 def unpack_header(payload: bytes) -> Header:
-    """Raises ValueError for what is no header; keys it does not know are passed over."""
+    """Raises ValueError for an invalid header; ignores unknown keys."""
     values = unpack_json(payload)
     known = {item.name for item in fields(Header)}
     values = {name: value for name, value in values.items() if name in known}
@@ -123,7 +123,7 @@ def unpack_header(payload: bytes) -> Header:
     try:
         return Header(**{**values, "primaries": tuple(primaries)})
     except TypeError as error:
-        raise ValueError(f"not all that is needed is there: {error}") from None
+        raise ValueError(f"something is missing: {error}") from None
 
 
 def unpack_json(payload: bytes) -> dict[str, Any]:
@@ -138,7 +138,7 @@ def unpack_json(payload: bytes) -> dict[str, Any]:
 
 
 def pack_stretch(stretch: Stretch) -> bytes:
-    """Raises ValueError for changes that cannot be: backwards, outside, too far apart."""
+    """Raises ValueError for invalid changes: backwards, outside, too far apart."""
     changes = stretch.changes
     _check_stretch(stretch)
     steps = np.diff(changes["time_ns"], prepend=stretch.start_ns)
@@ -149,7 +149,7 @@ def pack_stretch(stretch: Stretch) -> bytes:
         changes["busy"].astype("<u2"),
         changes["demand"].astype("<u2"),
     )
-    # Byte by byte of all: the high bytes are nearly all alike and cost nothing when compressed.
+    # In planes of bytes: the high bytes are nearly all equal and compress well.
     planes = b"".join(
         column.view(np.uint8).reshape(len(changes), column.itemsize).T.tobytes()
         for column in columns
@@ -161,7 +161,7 @@ def pack_stretch(stretch: Stretch) -> bytes:
 
 
 def unpack_stretch(payload: bytes) -> Stretch:
-    """Raises ValueError for what is none."""
+    """Raises ValueError for invalid bytes."""
     if len(payload) < _STRETCH.size:
         raise ValueError("a record is too short")
     start_ns, until_ns, count, busy, demand = _STRETCH.unpack_from(payload)
@@ -171,7 +171,7 @@ def unpack_stretch(payload: bytes) -> Stretch:
     try:
         planes = inflate.decompress(payload[_STRETCH.size :], count * _CHANGE_BYTES + 1)
     except zlib.error as error:
-        raise ValueError(f"a record cannot be decompressed: {error}") from None
+        raise ValueError(f"decompressing a record failed: {error}") from None
     if len(planes) != count * _CHANGE_BYTES or not inflate.eof or inflate.unused_data:
         raise ValueError("a record has another length than it says")
     changes = np.zeros(count, CHANGE)
@@ -190,7 +190,7 @@ def unpack_stretch(payload: bytes) -> Stretch:
 
 
 def pack_dispatches(seen: Dispatches) -> bytes:
-    """Raises ValueError for what cannot be."""
+    """Raises ValueError for invalid figures."""
     _check_dispatches(seen)
     buckets = np.array([*seen.waits, *seen.runs], dtype=_BUCKET)
     head = _WAITS.pack(seen.end_ns, len(seen.waits), len(seen.runs))
@@ -198,7 +198,7 @@ def pack_dispatches(seen: Dispatches) -> bytes:
 
 
 def unpack_dispatches(payload: bytes) -> Dispatches:
-    """Raises ValueError for what is none."""
+    """Raises ValueError for invalid bytes."""
     if len(payload) < _WAITS.size:
         raise ValueError("a record of waits is too short")
     end_ns, waits, runs = _WAITS.unpack_from(payload)
@@ -209,7 +209,7 @@ def unpack_dispatches(payload: bytes) -> Dispatches:
     try:
         raw = inflate.decompress(payload[_WAITS.size :], length + 1)
     except zlib.error as error:
-        raise ValueError(f"a record of waits cannot be decompressed: {error}") from None
+        raise ValueError(f"decompressing a record of waits failed: {error}") from None
     if len(raw) != length or not inflate.eof or inflate.unused_data:
         raise ValueError("a record of waits has another length than it says")
     buckets = tuple(np.frombuffer(raw, _BUCKET).tolist())

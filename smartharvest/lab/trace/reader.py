@@ -1,4 +1,4 @@
-"""Reads traces, and refuses what is none or not whole."""
+"""Reads traces, and refuses other and incomplete files."""
 
 from __future__ import annotations
 
@@ -34,15 +34,15 @@ from smartharvest.lab.trace.format import (
 class TraceReader:
     """A trace, stretch by stretch, in memory that does not grow with it.
 
-    Everything is checked before the first stretch. Raises TraceError for a file that is no trace,
-    of a version this program does not know, or damaged; also for one that was not written to its
-    end, unless ``partial``, which takes what is good up to there.
+    Checks everything before the first stretch. Raises TraceError for a file that is no trace, of an
+    unknown version, or damaged; also for an incomplete one, unless ``partial``, which reads the
+    good part.
     """
 
     def __init__(self, path: str, *, partial: bool = False) -> None:
         self.path = path
         self.ending: dict[str, Any] | None = None
-        """What the recorder said at its end; None if it did not get there."""
+        """The facts in the end record; None if there is none."""
         self.missing: str | None = None
         """Why the end is missing; None for a whole trace."""
         self.start_ns = self.until_ns = 0
@@ -99,7 +99,7 @@ class TraceReader:
                 self._refuse("has no header")
             self.header: Header = unpack_header(payload)
         except ValueError as error:
-            self._refuse(f"its header cannot be: {error}")
+            self._refuse(f"its header is invalid: {error}")
         self.start_ns = self.until_ns = self.header.start_ns
         self._data_at = self._file.tell()
         try:
@@ -108,12 +108,12 @@ class TraceReader:
             self.missing = str(damage)
         if self.missing is not None and not self._partial:
             self._refuse(
-                f"{self.missing} after {self.seconds:.1f} s; --partial takes what there is"
+                f"{self.missing} after {self.seconds:.1f} s; --partial reads the part before"
             )
 
     def _check_records(self) -> None:
-        """Reads every record once. Raises _Damage at the first that is not good."""
-        told_ns = self.until_ns
+        """Reads every record once. Raises _Damage at the first bad one."""
+        waits_ns = self.until_ns
         while True:
             try:
                 kind, payload = self._record()
@@ -122,9 +122,9 @@ class TraceReader:
                     break
                 if kind == WAIT:
                     seen = unpack_dispatches(payload)
-                    if seen.end_ns <= told_ns:
+                    if seen.end_ns <= waits_ns:
                         raise _Damage("is damaged (waits are out of order)")
-                    told_ns = seen.end_ns
+                    waits_ns = seen.end_ns
                     self._records += 1
                     self.tells_waits = True
                     continue
@@ -140,10 +140,10 @@ class TraceReader:
             self.until_ns = stretch.until_ns
             self._records += 1
         if self._file.read(1):
-            raise _Damage("goes on after its end")
+            raise _Damage("has bytes after its end")
 
     def _record(self) -> tuple[bytes, bytes]:
-        """The next record. Raises _Damage if it is not whole."""
+        """The next record. Raises _Damage if it is incomplete."""
         frame = self._file.read(FRAME.size)
         if not frame:
             raise _Damage("has no end mark: the recorder was killed, or the file was cut")
@@ -151,7 +151,7 @@ class TraceReader:
             raise _Damage("breaks off")
         kind, length, checksum = FRAME.unpack(frame)
         if length > LONGEST_RECORD:
-            raise _Damage("is damaged (a record too long to be)")
+            raise _Damage("is damaged (a record is too long)")
         payload = self._file.read(length)
         if len(payload) < length:
             raise _Damage("breaks off")
@@ -173,7 +173,7 @@ class Trace:
 
     header: Header
     changes: Changes
-    """CHANGEs, ascending; UNSEEN busy cores where nobody looked."""
+    """CHANGEs, ascending; UNSEEN busy cores in a gap."""
     until_ns: int
     ending: dict[str, Any] | None
     missing: str | None
@@ -188,7 +188,7 @@ class Trace:
         return np.diff(self.changes["time_ns"], append=self.until_ns)
 
     def seen(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        """Which changes somebody saw."""
+        """Which changes are not gaps."""
         seen: np.ndarray[Any, np.dtype[np.bool_]] = self.changes["busy"] != UNSEEN
         return seen
 

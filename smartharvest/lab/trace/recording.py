@@ -1,4 +1,4 @@
-"""Records a real host: what its primaries did, for policies to be tried on later."""
+"""Records what the primaries of a host do, to try policies on it later."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from smartharvest.lab.trace.writer import TraceWriter
 from smartharvest.sensor.waits import tells_waits
 
 GAP_POLLS = 10
-"""Looks so much further apart than they should be leave a gap in the trace, ..."""
+"""Polls that are this many periods apart leave a gap in the trace, ..."""
 LEAST_GAP_NS = 2_000_000
-"""... but not ones closer than this."""
+"""... unless they are closer than this."""
 ATTEND_S = 0.1
-"""How often what the sensor needs is done outside its thread, and waits are read."""
+"""How often the sensor's chores run outside its thread, and waits are read."""
 WRITE_S = 0.5
-"""How often the trace is written: what a recorder that is killed loses."""
+"""How often the trace is written: at most this much is lost when the recorder is killed."""
 MOST_AT_ONCE = 1 << 15
 
 
 @dataclass(frozen=True)
 class Recording:
-    """What was recorded."""
+    """The figures of a recording."""
 
     path: str
     seconds: float
@@ -42,9 +42,9 @@ class Recording:
     mean_busy: float
     changes: int
     gaps: int
-    """Times when nobody looked, or nobody wrote down what was seen."""
+    """Times without polls, or without room to keep what was seen."""
     lost: int
-    """Changes that were not written down in time."""
+    """Changes that were not written in time."""
     polls: int
     lateness_us: dict[str, float]
     bytes: int
@@ -62,7 +62,7 @@ def record(
 ) -> Recording:
     """Records the primaries of ``settings`` into ``path`` for ``seconds`` (None: until stopped).
 
-    Writes nothing but the trace. Raises ConfigError, TargetError, TargetVanished, SensorError or
+    Writes only the trace. Raises ConfigError, TargetError, TargetVanished, SensorError or
     TraceError; what was recorded until then stays readable.
     """
     primaries, seen, sensing = open_primaries(settings)
@@ -109,7 +109,7 @@ def record(
                 left_s = ATTEND_S if seconds is None else began + seconds - time.monotonic()
                 time.sleep(max(0.0, min(ATTEND_S, left_s)))
                 sensor.attend()
-                waits.look()
+                waits.poll()
                 if time.monotonic() >= next_write:
                     _write(sensor, waits, writer)
                     next_write += WRITE_S
@@ -150,14 +150,14 @@ def record(
 
 
 class _Waits:
-    """How the primaries' tasks wait and run, a period at a time, where the sensor tells."""
+    """How the primaries' tasks wait and run, a period at a time, where the sensor sees it."""
 
     def __init__(self, sensor: _sensors.Sensor) -> None:
         self._sensor = sensor if tells_waits(sensor) else None
         self._before: tuple[_sensors.BpfWaits, _sensors.BpfRuns] | None = None
         self._seen: deque[Dispatches] = deque()
 
-    def look(self) -> None:
+    def poll(self) -> None:
         if self._sensor is None:
             return
         end_ns, before = _loop.monotonic_ns(), self._before
@@ -172,17 +172,17 @@ class _Waits:
                 )
             )
 
-    def tell(self, writer: TraceWriter, until_ns: int) -> None:
-        """Writes those that end by then."""
+    def write(self, writer: TraceWriter, until_ns: int) -> None:
+        """Writes the periods that end by ``until_ns``."""
         while self._seen and self._seen[0].end_ns <= until_ns:
-            writer.tell(self._seen.popleft())
+            writer.append_dispatches(self._seen.popleft())
 
 
 def _write(sensor: _trace.RecordingSensor, waits: _Waits, writer: TraceWriter) -> None:
-    """Writes what has happened since the last call."""
+    """Writes what happened since the last call."""
     while True:
         changes, until_ns = sensor.take(MOST_AT_ONCE)
-        waits.tell(writer, until_ns)
+        waits.write(writer, until_ns)
         writer.append(changes, until_ns)
         if len(changes) < MOST_AT_ONCE:
             return

@@ -1,4 +1,4 @@
-"""Plays a trace to policies: what each would have lent, and how often that would have been wrong.
+"""Replays a trace under policies: what each would have lent, and how often wrongly.
 
 The loop, the agent, the policies and the short-term safeguard are those of a host; only the time is
 virtual. The trace is open loop: what is lent does not slow the recorded primary down, and a move of
@@ -26,13 +26,14 @@ from smartharvest.core.plan import Plan
 from smartharvest.errors import ConfigError, SmartHarvestError
 from smartharvest.lab.trace.format import Stretch
 from smartharvest.lab.trace.reader import TraceReader
+from smartharvest.printable import counted
 
 _log = logging.getLogger(__name__)
 
 DECISION_NS = 100_000
 """From the end of a window to the plan that answers it, as on a host."""
 BOUNDS = ("clairvoyant", "instant")
-"""Not policies, but what no policy can exceed."""
+"""Upper bounds for policies."""
 
 
 @dataclass(frozen=True)
@@ -79,8 +80,8 @@ class Replay:
 def replay_policy(trace: TraceReader, spec: str, settings: Settings, cores: int) -> Replay:
     """Runs the policy spelled ``spec`` on a host that does what ``trace`` says.
 
-    ``cores`` is what the primary has when nothing is lent. Raises ConfigError for settings that
-    cannot be.
+    ``cores`` is what the primary has when nothing is lent. Raises ConfigError for invalid
+    settings.
     """
     return _Run(spec, settings, cores).play(trace)
 
@@ -91,7 +92,9 @@ class _Run:
     def __init__(self, spec: str, settings: Settings, cores: int) -> None:
         keep_idle = max(1, settings.keep_idle)
         if keep_idle > cores:
-            raise ConfigError(f"keep_idle: {keep_idle} is more than the {cores} cores of the trace")
+            raise ConfigError(
+                f"keep_idle: {keep_idle} is more than the {counted(cores, 'core')} of the trace"
+            )
         options = LearningOptions(
             features_after_exhaustion=settings.features_after_exhaustion,
             exhausted_windows=settings.exhausted_windows,

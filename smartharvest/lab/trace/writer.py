@@ -1,4 +1,4 @@
-"""Writes traces, so that whatever ends the writer leaves a readable beginning."""
+"""Writes traces; however the writer ends, the beginning stays readable."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ from smartharvest.lab.trace.format import (
 class TraceWriter:
     """Appends stretches to a new file; as a context manager it closes the trace.
 
-    Leaving it by an error leaves the trace without its end, which readers notice. Raises TraceError
-    if the file cannot be made or written; on a full disk, what was written before stays readable.
+    After an error the trace has no end, which readers notice. Raises TraceError if creating or
+    writing the file fails; on a full disk, what was written before stays readable.
     """
 
     def __init__(self, path: str, header: Header, *, overwrite: bool = False) -> None:
@@ -45,7 +45,7 @@ class TraceWriter:
         self.bytes = 0
         """Of whole records."""
         self.until_ns = header.start_ns
-        """What is written tells all up to here."""
+        """The trace is complete up to here."""
         self._busy = self._demand = UNSEEN
         try:
             self._file = open(path, "wb" if overwrite else "xb", buffering=0)  # noqa: SIM115
@@ -54,7 +54,7 @@ class TraceWriter:
                 f"{path}: exists already; choose another name or --overwrite"
             ) from None
         except OSError as error:
-            raise TraceError(f"{path}: cannot be made: {error.strerror}") from None
+            raise TraceError(f"{path}: cannot be created: {error.strerror}") from None
         self._write(PREFIX.pack(MAGIC, VERSION) + pack_record(HEAD, pack_header(header)))
 
     def __enter__(self) -> Self:
@@ -72,7 +72,7 @@ class TraceWriter:
             self._file.close()
 
     def append(self, changes: Changes, until_ns: int) -> None:
-        """What happened since the last call, known up to ``until_ns``.
+        """Appends what happened since the last call, up to ``until_ns``.
 
         ``changes`` are CHANGEs, ascending, not before the last call's ``until_ns``. Raises
         ValueError for others.
@@ -89,13 +89,15 @@ class TraceWriter:
         if until_ns > self.until_ns:
             self._append(changes, until_ns)
 
-    def tell(self, seen: Dispatches) -> None:
-        """How tasks waited and ran in a period; in order, and before the changes of its end are
-        appended. Raises ValueError for what cannot be."""
+    def append_dispatches(self, seen: Dispatches) -> None:
+        """How tasks waited and ran in a period; in order, and before the changes of its end.
+
+        Raises ValueError for invalid figures.
+        """
         self._write(pack_record(WAIT, pack_dispatches(seen)))
 
     def close(self, **ending: Any) -> None:
-        """Ends the trace, with why and other facts in ``ending`` (texts and numbers)."""
+        """Ends the trace, with the reason and other facts in ``ending`` (texts and numbers)."""
         if self._file.closed:
             return
         facts = {"until_ns": self.until_ns, "changes": self.changes, **ending}
@@ -124,7 +126,7 @@ class TraceWriter:
         self.bytes += len(record)
 
     def _end_short(self, error: OSError) -> None:
-        """Takes back the record that did not fit, and ends the trace if that does."""
+        """Removes the record that did not fit, and ends the trace if there is room for that."""
         facts = {"until_ns": self.until_ns, "changes": self.changes, "reason": error.strerror}
         try:
             os.ftruncate(self._file.fileno(), self.bytes)
@@ -132,7 +134,7 @@ class TraceWriter:
             if self.bytes:
                 self._file.write(pack_record(DONE, json.dumps(facts).encode()))
         except OSError:
-            pass  # readers take what is there
+            pass  # readers use what is there
         self._file.close()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from smartharvest.algorithm.policy.alone import (
-    LOOK_AGAIN_NS,
+    REST_AGAIN_NS,
     MOST_REST_PERIODS,
     QUEUEING_PERIODS,
     REST_PERIODS,
@@ -60,7 +60,7 @@ def test_only_what_exceeds_its_own_queueing_is_excess() -> None:
 
 
 def test_one_that_queues_is_looked_at_again_and_one_that_does_not_is_left_alone() -> None:
-    periods = LOOK_AGAIN_NS // DISPATCHES_PERIOD_NS + 2
+    periods = REST_AGAIN_NS // DISPATCHES_PERIOD_NS + 2
     for waits, again in (({0: 1000}, False), (QUEUEING, True)):
         alone = rested(waits)
         for number in range(QUEUEING_PERIODS + 1, QUEUEING_PERIODS + periods):

@@ -107,7 +107,7 @@ def test_a_policy_that_cannot_be_made_is_passed_over() -> None:
         ["smartharvest", *stand_ins("smartharvest", TOTAL)], make, TOTAL, lines.append
     )
     assert policy.name == "fixed-buffer:2"
-    assert lines == ["policy smartharvest cannot be made (ImportError: no Vowpal Wabbit)"]
+    assert lines == ["creating policy smartharvest failed (ImportError: no Vowpal Wabbit)"]
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,7 @@ def test_only_two_cpus_bring_the_caveat_of_two_cpus() -> None:
 
 def test_the_table_tells_of_standstills_and_what_they_touched() -> None:
     document = make_document()
-    assert "stood still" not in format_table(document)
+    assert "stopped the whole machine" not in format_table(document)
     document["standstills_ms"] = [12.0, 41.6]
-    assert "stood still 2 times, for 42 ms at most" in format_table(document)
+    assert "stopped the whole machine 2 times, for at most 42 ms" in format_table(document)
     assert "45.5% of the requests are left out" in format_table(document)

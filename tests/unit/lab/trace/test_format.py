@@ -92,7 +92,7 @@ def small_trace(path: Path) -> bytes:
     changes = changes_of((5, 1), (900, 2, 3), (2000, -1), (5000, 0))
     with TraceWriter(str(path), header_of()) as writer:
         writer.append(changes[:2], START_NS + 1500)
-        writer.tell(waits_until(4000))
+        writer.append_dispatches(waits_until(4000))
         writer.append(changes[2:], START_NS + 9000)
     return path.read_bytes()
 
@@ -119,7 +119,9 @@ def test_a_trace_cut_anywhere_is_refused_and_its_beginning_can_be_had(tmp_path: 
 def test_the_refusal_says_how_much_there_is_and_how_to_get_it(tmp_path: Path) -> None:
     path = tmp_path / "trace"
     path.write_bytes(small_trace(tmp_path / "whole")[:-1])
-    with pytest.raises(TraceError, match=r"breaks off after 0.0 s; --partial takes what there is"):
+    with pytest.raises(
+        TraceError, match=r"breaks off after 0.0 s; --partial reads the part before"
+    ):
         read_trace(str(path))
 
 
@@ -242,14 +244,14 @@ def test_waits_that_cannot_be_are_not_written(tmp_path: Path, seen: Dispatches) 
         TraceWriter(str(tmp_path / "trace"), header_of()) as writer,
         pytest.raises(ValueError, match="waits"),
     ):
-        writer.tell(seen)
+        writer.append_dispatches(seen)
 
 
 def test_waits_out_of_order_are_refused(tmp_path: Path) -> None:
     path = str(tmp_path / "trace")
     with TraceWriter(path, header_of()) as writer:
-        writer.tell(waits_until(4000))
-        writer.tell(waits_until(4000))
+        writer.append_dispatches(waits_until(4000))
+        writer.append_dispatches(waits_until(4000))
     with pytest.raises(TraceError, match="waits are out of order"):
         read_trace(path)
 

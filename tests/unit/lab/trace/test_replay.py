@@ -142,7 +142,7 @@ def harvested(tmp_path: Path, spec: str, *, waits: bool) -> float:
         for end_ns in range(100 * MS, 4000 * MS, 100 * MS):
             if waits:
                 seen = Dispatches(START_NS + end_ns, waits=((0, 200),), runs=((MS, 200),))
-                writer.tell(seen)
+                writer.append_dispatches(seen)
         writer.append(changes_of(*rows), START_NS + 4000 * MS)
     with TraceReader(path) as reader:
         (outcome, *_) = replay(reader, [spec], BY_POLL)
