@@ -24,8 +24,9 @@ exhausted
 lendable
     The CPUs of the pool that can be lent, in the order they are (``Topology.lend_order``); the
     elastic minimum is the first of them. Never lent are CPUs that some primary thread is pinned to,
-    CPUs that tasks of others are confined to, CPUs set apart at boot, and CPUs that the elastic
-    side's parent group does not have; nor any other thread of such a CPU's core.
+    CPUs that tasks of others, ten seconds old or more, are confined to, CPUs set apart at boot, and
+    CPUs that the elastic side's parent group does not have; nor any other thread of such a CPU's
+    core.
 whole
     Where cores have several hardware threads, all of one are lent or none: a number to be lent is
     rounded down to whole cores, towards the primary. (Not in a pool of one core, which could lend
