@@ -149,7 +149,7 @@ def _cpugroups(group: Group, writer: HostWriter, cpus: list[int]) -> _actuators.
     mechanism = CpuGroupsMechanism(settings, group.tree, target, group, writer)
     survey = Survey(capacity, (), (), ())
     mechanism.arrange(survey)
-    return mechanism.make_actuator(survey, memoryview(bytearray(4)))
+    return mechanism.make_actuator(survey)
 
 
 def _remove_splits(group: Group) -> None:
