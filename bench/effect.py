@@ -6,7 +6,7 @@ the first. The floor is one sched_setaffinity(2) of one such thread by the same 
 to the CPU and off it. What the kernel itself still does on the CPU is not seen.
 
 Mechanisms: `merge`, the agent's; `unheld`, the same without the threads that hold a core while it
-changes hands (handover.h); `affinity`, of every thread; `cpugroups`, moving the process
+changes hands (core_hold.h); `affinity`, of every thread; `cpugroups`, moving the process
 between two groups.
 
 As a program, ``python -m bench.effect PARENT_PID PAGE_FD THREADS CPU``, these are the threads.
@@ -33,7 +33,7 @@ from bench.cpuset import Times, find_tree, find_two_cpus, made_group, make_actua
 from bench.others import OTHERS_NS, Others, milliseconds, untouched
 from bench.statistics import compare_found
 from bench.subject import Effort, Figures, Subject, goal, interleave
-from smartharvest.agent.loop_builder import HANDOVER_PRIORITY
+from smartharvest.agent.loop_builder import CORE_HOLD_PRIORITY
 from smartharvest.config.settings import Settings
 from smartharvest.core import _actuators
 from smartharvest.core._mechanisms import GroupAffinityActuator
@@ -46,7 +46,7 @@ from smartharvest.host.target.spec import TargetSpec
 from smartharvest.lab.demo.standstill import Standstills
 from smartharvest.mechanism.cpugroups import CpuGroupsMechanism
 from smartharvest.placement.capacity import Capacity
-from smartharvest.placement.snapshot import Survey
+from smartharvest.placement.snapshot import HostSnapshot
 
 THREADS = {"merge": (1, 4, 16, 64), "unheld": (4, 64), "affinity": (4, 64), "cpugroups": (4, 64)}
 """Of the batch, for each mechanism."""
@@ -79,7 +79,7 @@ def measure(effort: Effort) -> Figures:
     with made_group(tree, cpus) as (group, writer), ExitStack() as stack:
         others = stack.enter_context(Others(group.tree, [group]))
         standstills = stack.enter_context(Standstills(cpus))
-        merge = make_actuator(group, cpus, fifo_priority=HANDOVER_PRIORITY)
+        merge = make_actuator(group, cpus, fifo_priority=CORE_HOLD_PRIORITY)
         unheld = make_actuator(group, cpus)
 
         def hogs(threads: int) -> Hogs:
@@ -147,9 +147,9 @@ def _cpugroups(group: Group, writer: HostWriter, cpus: list[int]) -> _actuators.
     settings = Settings(mechanism="cpugroups", cpu_idle=False)
     target = CgroupTarget(TargetSpec("cgroup", group.path), group)
     mechanism = CpuGroupsMechanism(settings, group.tree, target, group, writer)
-    survey = Survey(capacity, (), (), ())
-    mechanism.arrange(survey)
-    return mechanism.make_actuator(survey)
+    snapshot = HostSnapshot(capacity, (), (), ())
+    mechanism.arrange(snapshot)
+    return mechanism.make_actuator(snapshot)
 
 
 def _remove_splits(group: Group) -> None:

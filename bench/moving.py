@@ -37,7 +37,7 @@ from bench.subject import (
     goal,
     interleave,
 )
-from smartharvest.agent.loop_builder import HANDOVER_PRIORITY, RESCUE_PRIORITY
+from smartharvest.agent.loop_builder import CORE_HOLD_PRIORITY, RESCUE_PRIORITY
 from smartharvest.config.settings import STATE_DIRECTORY
 from smartharvest.core import _actuators, _sensors
 from smartharvest.core._rescue import Rescue
@@ -278,7 +278,7 @@ class Stage:
             [(self.elastic.cpus_file, self.elastic.effective_cpus_file, masks)],
             [-1, cpus[0]],
             tasks_path=self.elastic.tasks_file,
-            fifo_priority=HANDOVER_PRIORITY,
+            fifo_priority=CORE_HOLD_PRIORITY,
         )
         hierarchy = "cpuset" if tree.version == 1 else "v2"
         self.targets = [

@@ -12,7 +12,7 @@ from smartharvest.host.target.base import Target
 from smartharvest.lab.demo.groups import Seams
 from smartharvest.mechanism.base import Mechanism
 from smartharvest.mechanism.choice import make_mechanism
-from smartharvest.placement.snapshot import Survey
+from smartharvest.placement.snapshot import HostSnapshot
 
 
 class WithoutShortTerm:
@@ -47,9 +47,9 @@ class WithoutNudge:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._mechanism, name)
 
-    def arrange(self, survey: Survey, primaries: Sequence[Target] = ()) -> None:
+    def arrange(self, snapshot: HostSnapshot, primaries: Sequence[Target] = ()) -> None:
         """As ever, but for what it found about nudging."""
-        self._mechanism.arrange(survey, primaries)
+        self._mechanism.arrange(snapshot, primaries)
         self._mechanism.may_nudge = False
 
 

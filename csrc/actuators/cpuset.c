@@ -139,13 +139,13 @@ static int read_all_back(struct sh_cpuset *cpuset, uint32_t level) {
 
 /* Has, or no longer has, the cores held that lie between two levels. */
 static void hold(struct sh_cpuset *cpuset, int64_t from, int64_t to, bool held) {
-    if (!cpuset->handover || from < 0)
+    if (!cpuset->core_hold || from < 0)
         return;
     for (int64_t level = (from < to ? from : to) + 1; level <= (from < to ? to : from); level++) {
         if (held)
-            sh_handover_hold(cpuset->handover, cpuset->added_cpu[level]);
+            sh_core_hold_hold(cpuset->core_hold, cpuset->added_cpu[level]);
         else
-            sh_handover_release(cpuset->handover, cpuset->added_cpu[level]);
+            sh_core_hold_release(cpuset->core_hold, cpuset->added_cpu[level]);
     }
 }
 

@@ -18,7 +18,7 @@
 #include <sys/types.h>
 
 #include "actuators/actuator.h"
-#include "actuators/handover.h"
+#include "actuators/core_hold.h"
 #include "actuators/lend_order.h"
 #include "actuators/nudge.h"
 
@@ -52,9 +52,9 @@ struct sh_cpuset {
     uint32_t file_count;
     uint32_t levels; /* 0..levels-1 cores can be harvested */
 
-    struct sh_nudge nudge;        /* of the elastic group's threads to what is lent */
-    struct sh_handover *handover; /* NULL: no core is held while it changes hands */
-    const int32_t *added_cpu;     /* [level]: the CPU level has and level - 1 lacks, or -1 */
+    struct sh_nudge nudge;          /* of the elastic group's threads to what is lent */
+    struct sh_core_hold *core_hold; /* NULL: no core is held while it changes hands */
+    const int32_t *added_cpu;       /* [level]: the CPU level has and level - 1 lacks, or -1 */
     /* NULL: the masks are those of the files. Else they are made as cores are chosen; shared
      * placement only, and added_cpu is the order's. */
     struct sh_lend_order *order;

@@ -139,8 +139,8 @@ static void decide(struct sh_loop *loop, struct sh_summary *window, int64_t now_
     atomic_store_explicit(&loop->plan_word, pack(&plan), memory_order_release);
 }
 
-static void hand_over(struct sh_loop *loop, int64_t now_ns, uint32_t primary_cores,
-                      uint32_t flags) {
+static void publish_window(struct sh_loop *loop, int64_t now_ns, uint32_t primary_cores,
+                           uint32_t flags) {
     uint32_t head = atomic_load_explicit(&loop->ring_head, memory_order_relaxed);
     uint32_t tail = atomic_load_explicit(&loop->ring_tail, memory_order_acquire);
     const struct sh_window *window = &loop->window;
@@ -196,7 +196,7 @@ static void close_window(struct sh_loop *loop, int64_t now_ns, uint32_t primary_
                          uint32_t flags) {
     count(&loop->counters.windows, 1);
     weigh_window(loop, now_ns);
-    hand_over(loop, now_ns, primary_cores, flags);
+    publish_window(loop, now_ns, primary_cores, flags);
     sh_window_reset(&loop->window, now_ns);
     if (++loop->seq == 0)
         loop->seq = 1; /* 0 is before the first poll */

@@ -40,7 +40,7 @@ from smartharvest.host.target.targets import claim_of, expand
 from smartharvest.mechanism.choice import MakeMechanism, make_mechanism, needs_of
 from smartharvest.mechanism.exclusive import PrimarySide, make_primary_side
 from smartharvest.placement.capacity import Capacity
-from smartharvest.placement.snapshot import Survey, survey
+from smartharvest.placement.snapshot import HostSnapshot, take_snapshot
 from smartharvest.placement.target_set import open_targets
 
 _log = logging.getLogger(__name__)
@@ -153,7 +153,7 @@ class Arrangement:
         self.undo = Undo(self.settings, self.tree, claims, left, note_write)
         return left
 
-    def _arrange_primaries(self, seen: Survey) -> None:
+    def _arrange_primaries(self, seen: HostSnapshot) -> None:
         """Journals the primaries' masks, if they are to be written."""
         if self.exclusive is not None:
             self.exclusive.arrange(seen)
@@ -250,7 +250,7 @@ class Arrangement:
         """Thread ids of all primaries. Raises TargetVanished."""
         return [tid for primary in self.primaries for tid in primary.threads()]
 
-    def poll(self) -> Survey:
+    def poll(self) -> HostSnapshot:
         """The host as it is now, as far as the loop depends on it. Reads only."""
         if not self.primaries:  # those of a pattern are all gone: the cores stay as they are
             ids = tuple(one for one in self.snapshot.kernel_ids if one[2] < 0)
@@ -259,7 +259,7 @@ class Arrangement:
         settings = self.settings
         if self.cpus_come_and_go and settings.cores:
             settings = replace(settings, cores=settings.cores & online or settings.cores)
-        return survey(
+        return take_snapshot(
             settings,
             self.tree,
             self.primaries,
@@ -269,7 +269,7 @@ class Arrangement:
             needs_of(settings),
         )
 
-    def poll_what_is_left(self) -> Survey:
+    def poll_what_is_left(self) -> HostSnapshot:
         """The same, after CPUs were lost. Raises CpusLost if it cannot be shared."""
         try:
             return self.poll()
@@ -292,7 +292,7 @@ class Arrangement:
             _log.warning("%s", error)
         return self.exclusive is not None  # which knows those from before
 
-    def was_remade(self, seen: Survey) -> bool:
+    def was_remade(self, seen: HostSnapshot) -> bool:
         """Whether a group that is written to is another one by the name of the journaled one."""
         written = range(-1, len(self.primaries) if self.exclusive is not None else 0)
         before, now = (
@@ -301,7 +301,7 @@ class Arrangement:
         )
         return before != now
 
-    def rearrange(self, seen: Survey) -> None:
+    def rearrange(self, seen: HostSnapshot) -> None:
         """Arranges both sides for a host that has changed."""
         self.snapshot = seen
         self._arrange_primaries(seen)
@@ -397,7 +397,7 @@ class Arrangement:
         self._watch_writers()
         return self.built
 
-    def can_keep_loop(self, seen: Survey) -> bool:
+    def can_keep_loop(self, seen: HostSnapshot) -> bool:
         """Whether the loop made last can go on with other cores, its sensor with it."""
         return self.built is not None and self.built.fits(self.snapshot, seen)
 

@@ -17,7 +17,7 @@ from smartharvest.host.foreign.pins import ForeignPin
 from smartharvest.host.foreign.writes import Surprise
 from smartharvest.host.process.cpu_usage import ReadCharge, charge_of
 from smartharvest.host.target import libvirt_domains
-from smartharvest.placement.snapshot import Survey
+from smartharvest.placement.snapshot import HostSnapshot
 from smartharvest.sensor.check import SensorCheck
 from smartharvest.sensor.choice import RANKING, resync
 
@@ -55,7 +55,7 @@ class Healthy(Verdict):
 class Rebuild(Verdict):
     """The host is another one than the loop was built for."""
 
-    snapshot: Survey
+    snapshot: HostSnapshot
     why: str
 
 
@@ -203,7 +203,7 @@ class HostWatch:
         return True
 
 
-def _why(before: Survey, now: Survey) -> str:
+def _why(before: HostSnapshot, now: HostSnapshot) -> str:
     """What has changed, as far as others' tasks are the reason, with one of them for each CPU."""
     was_lendable, lendable = set(before.capacity.lendable), set(now.capacity.lendable)
     reasons = [

@@ -15,14 +15,14 @@ from smartharvest.host.foreign.writes import ManagedFile
 from smartharvest.host.journal.journal import Journal
 from smartharvest.mechanism.base import Mechanism
 from smartharvest.mechanism.exclusive import PrimarySide
-from smartharvest.placement.snapshot import Survey
+from smartharvest.placement.snapshot import HostSnapshot
 from smartharvest.sensor.choice import Sensing, make_sensor
 
 _log = logging.getLogger(__name__)
 
 FIFO_PRIORITY = 10
 RESCUE_PRIORITY = FIFO_PRIORITY + 1
-HANDOVER_PRIORITY = FIFO_PRIORITY - 1
+CORE_HOLD_PRIORITY = FIFO_PRIORITY - 1
 """Below the loop's: on its own core it must never be waited for."""
 
 
@@ -37,7 +37,7 @@ class BuiltLoop:
     order: LendOrder | None = None
     """Chooses the cores by their use; None: their order is the snapshot's."""
 
-    def fits(self, before: Survey, now: Survey) -> bool:
+    def fits(self, before: HostSnapshot, now: HostSnapshot) -> bool:
         """Whether the loop, built for ``before``, can go on with the cores of ``now``.
 
         Its sensor goes on if the primaries are the same and may use as much. A chosen order is
@@ -62,7 +62,7 @@ class LoopBuilder:
     def __init__(
         self,
         settings: Settings,
-        snapshot: Survey,
+        snapshot: HostSnapshot,
         tree: CgroupTree,
         mechanism: Mechanism,
         *,
@@ -141,7 +141,7 @@ class LoopBuilder:
             self._snapshot,
             nudge_slot=None if self._journal is None else self._journal.page.nudge_slot,
             primary_files=self._primary_files(),
-            fifo_priority=HANDOVER_PRIORITY if self._realtime else 0,
+            fifo_priority=CORE_HOLD_PRIORITY if self._realtime else 0,
             beat_slot=self._beat_slot,
             order=order,
         )

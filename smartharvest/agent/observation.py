@@ -16,7 +16,7 @@ from smartharvest.host.cgroup.tree import CgroupTree
 from smartharvest.host.process.waits import ThreadWaits, open_wait_source
 from smartharvest.host.target.base import Target
 from smartharvest.mechanism.choice import needs_of
-from smartharvest.placement.snapshot import Survey, survey
+from smartharvest.placement.snapshot import HostSnapshot, take_snapshot
 from smartharvest.placement.target_set import open_targets
 from smartharvest.sensor.choice import Sensing, make_sensor, resync
 from smartharvest.sensor.waits import DispatchSensor, tells_waits
@@ -54,7 +54,7 @@ class Observation:
     dispatches: int
 
 
-def open_primaries(settings: Settings) -> tuple[list[Target], Survey, Sensing]:
+def open_primaries(settings: Settings) -> tuple[list[Target], HostSnapshot, Sensing]:
     """The primaries of ``settings``, what they may use, and a sensor that watches them.
 
     Raises ConfigError, TargetError or SensorError.
@@ -63,7 +63,7 @@ def open_primaries(settings: Settings) -> tuple[list[Target], Survey, Sensing]:
         raise ConfigError("primary: no target given; use --primary cgroup:PATH or pid:N")
     tree = CgroupTree.discover(settings.cgroup_root)
     primaries = open_targets(settings, tree, None).primaries
-    seen = survey(settings, tree, primaries, None, needs=needs_of(settings))
+    seen = take_snapshot(settings, tree, primaries, None, needs=needs_of(settings))
     return primaries, seen, make_sensor(settings, seen, fake_tree=not tree.runs_tasks)
 
 

@@ -24,7 +24,7 @@ from typing import Any
 from smartharvest.config.settings import Settings, host_settings
 from smartharvest.errors import SmartHarvestError
 from smartharvest.guardian.guard import Guard
-from smartharvest.guardian.supervisor import Keeper
+from smartharvest.guardian.supervisor import GuardianSupervisor
 from smartharvest.host.cgroup.tree import CgroupTree
 from smartharvest.host.journal.journal import Journal
 from smartharvest.host.journal.writer import HostWriter
@@ -46,7 +46,7 @@ class HandoffState:
 
     journal: Journal
     """Open and locked."""
-    keeper: Keeper | None
+    keeper: GuardianSupervisor | None
     """The guardian's, in the same program."""
     guardian: int | None
     """Its pid, from another program."""

@@ -44,7 +44,7 @@ from smartharvest.host.process.priority import ControlPlanePriority
 from smartharvest.host.service_manager import ServiceManager
 from smartharvest.mechanism.choice import MakeMechanism, make_mechanism
 from smartharvest.placement.capacity import Capacity
-from smartharvest.placement.snapshot import Survey
+from smartharvest.placement.snapshot import HostSnapshot
 from smartharvest.sensor.waits import WaitReader
 from smartharvest.telemetry.audit import AuditLog
 from smartharvest.telemetry.client import socket_path
@@ -354,7 +354,7 @@ class Supervisor:
             case Failed(error):
                 raise error
 
-    def _rebuild(self, seen: Survey, why: str, *, keeps_loop: bool = True) -> None:
+    def _rebuild(self, seen: HostSnapshot, why: str, *, keeps_loop: bool = True) -> None:
         """Goes on with the host as ``seen``: the same loop with other cores if it ``keeps_loop``
         and can, or another loop, or another arrangement."""
         arrangement, total = self.arrangement, self.capacity.total
@@ -376,7 +376,7 @@ class Supervisor:
             halted = self._control.loop.halt is not None
             self._go_on(seen, why, keeps_loop and not halted and arrangement.can_keep_loop(seen))
 
-    def _go_on(self, seen: Survey, why: str, keeps_loop: bool) -> None:
+    def _go_on(self, seen: HostSnapshot, why: str, keeps_loop: bool) -> None:
         """Lends the cores of the host as ``seen``, with the same loop or another one."""
         control, arrangement = self._control, self.arrangement
         decider = self.make_decider(control.controller.policy)

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 
 from smartharvest.agent.reexec import HandoffState, signals_held
 from smartharvest.config.settings import Settings
-from smartharvest.guardian.process import Charge
-from smartharvest.guardian.supervisor import Keeper
+from smartharvest.guardian.process import GuardianConfig
+from smartharvest.guardian.supervisor import GuardianSupervisor
 from smartharvest.guardian.verdict import limits_for
 from smartharvest.host.cgroup.tree import CgroupTree
 from smartharvest.host.journal.journal import Journal
@@ -44,7 +44,7 @@ class Undo:
             else Journal(settings.state_dir, claims=claims(), root=tree.hierarchies["cpuset"])
         )
         self.writer = HostWriter(tree.files, self.journal, note_write)
-        self.guardian: Keeper | None = None
+        self.guardian: GuardianSupervisor | None = None
 
     def start_guardian(self, left: HandoffState | None) -> None:
         """Nothing is journaled, and so nothing changes, before the guardian is ready."""
@@ -53,17 +53,17 @@ class Undo:
         if left is not None and left.keeper is not None:
             self.guardian = left.keeper
             return
-        charge = Charge(
+        config = GuardianConfig(
             self.journal.path,
             "" if self._tree.runs_tasks else self._tree.root,
             restores=self._settings.on_death == "restore",
             limits=limits_for(self._settings.window_ns),
         )
         if left is not None:
-            self.guardian = Keeper(charge, self.journal.page, left.guardian)
+            self.guardian = GuardianSupervisor(config, self.journal.page, left.guardian)
             self.guardian.wait_ready()
             return
-        self.guardian = Keeper(charge, self.journal.page)
+        self.guardian = GuardianSupervisor(config, self.journal.page)
         self.journal.before_first_entry = self.guardian.wait_ready
 
     def enter_phase(self, phase: Phase) -> None:

@@ -11,7 +11,7 @@ from cpython.mem cimport PyMem_Free
 from libc.stdint cimport int32_t, int64_t, uint32_t
 from libc.string cimport memcpy
 
-from smartharvest.core._c cimport affinity, cpuset, fake_actuator, handover, nudge
+from smartharvest.core._c cimport affinity, cpuset, fake_actuator, core_hold, nudge
 from smartharvest.core._c.affinity cimport cpus_of, fill_mask
 from smartharvest.core._c.lend_order cimport sh_lend_order
 from smartharvest.core._c.memory cimport allocate, hold_slot
@@ -149,7 +149,7 @@ cdef class CpusetActuator(FilesActuator):
     masks have one entry per number of harvested cores. ``added_cpu[level]`` is the CPU a level has
     and the one below lacks, -1 if there is none. ``primary_files`` are the same of the primaries,
     whose sets shrink as the harvest grows. ``kernel_files`` answers instead of the kernel. With a
-    ``fifo_priority`` real-time threads hold each core while it changes hands (csrc/actuators/handover.h). An
+    ``fifo_priority`` real-time threads hold each core while it changes hands (csrc/actuators/core_hold.h). An
     ``order`` makes the masks as it chooses, and those of ``files`` are not used.
     """
 
@@ -159,7 +159,7 @@ cdef class CpusetActuator(FilesActuator):
     cdef Py_buffer slot
     cdef int32_t *added
     cdef const char **mask_table
-    cdef handover.sh_handover handover
+    cdef core_hold.sh_core_hold core_hold
 
     def __cinit__(
         self,
@@ -232,27 +232,27 @@ cdef class CpusetActuator(FilesActuator):
 
     cdef int hold_by(self, fifo_priority: int) except -1:
         cdef uint32_t count = 0
-        self.handover.fifo_priority = fifo_priority
+        self.core_hold.fifo_priority = fifo_priority
         cpus = [self.added[level] for level in range(self.c.levels)]
         if self.chosen_by is not None:
             cpus = self.chosen_by.cpus[self.c.order.fixed:]
-        self.handover.threads = <handover.sh_handover_thread *> allocate(
-            max(1, len(cpus)), sizeof(handover.sh_handover_thread)
+        self.core_hold.threads = <core_hold.sh_core_hold_thread *> allocate(
+            max(1, len(cpus)), sizeof(core_hold.sh_core_hold_thread)
         )
         for cpu in cpus:
-            if 0 <= cpu < handover.SH_HANDOVER_MAX_CPUS:
-                self.handover.threads[count].cpu = cpu
+            if 0 <= cpu < core_hold.SH_CORE_HOLD_MAX_CPUS:
+                self.core_hold.threads[count].cpu = cpu
                 count += 1
-        self.handover.count = count
-        error = handover.sh_handover_start(&self.handover)
+        self.core_hold.count = count
+        error = core_hold.sh_core_hold_start(&self.core_hold)
         if error:
             raise OSError(-error, os.strerror(-error))
-        self.c.handover = &self.handover
+        self.c.core_hold = &self.core_hold
         return 0
 
     def __dealloc__(self) -> None:
-        handover.sh_handover_stop(&self.handover)
-        PyMem_Free(self.handover.threads)
+        core_hold.sh_core_hold_stop(&self.core_hold)
+        PyMem_Free(self.core_hold.threads)
         if self.c != NULL:
             nudge.sh_nudge_close(&self.c.nudge)
         PyBuffer_Release(&self.slot)

@@ -9,7 +9,7 @@ import signal
 import sys
 
 from smartharvest.errors import RightsError
-from smartharvest.guardian.process import READY, Charge
+from smartharvest.guardian.process import READY, GuardianConfig
 
 _START_S = 10.0
 """How long the guardian may take to be ready."""
@@ -18,14 +18,14 @@ _START_S = 10.0
 class Guard:
     """A guardian process, started in a session of its own and a child of this process."""
 
-    def __init__(self, charge: Charge) -> None:
+    def __init__(self, config: GuardianConfig) -> None:
         """Starts the process; call ``wait_ready`` before changing anything. Raises RightsError."""
         package = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
         self._ready, theirs = os.pipe()
         try:
             self.pid = os.posix_spawn(
                 sys.executable,
-                [sys.executable, "-S", "-m", "smartharvest.guardian", *charge.arguments()],
+                [sys.executable, "-S", "-m", "smartharvest.guardian", *config.arguments()],
                 {"PYTHONPATH": package},
                 file_actions=[
                     (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),

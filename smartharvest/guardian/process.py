@@ -44,7 +44,7 @@ _LOCK_PAUSE_S = 0.5
 
 
 @dataclass(frozen=True)
-class Charge:
+class GuardianConfig:
     """Which agent to guard, and how; passed as the arguments of the process."""
 
     journal: str
@@ -60,7 +60,7 @@ class Charge:
         return [self.journal, self.fake_tree, *(str(int(number)) for number in numbers)]
 
     @classmethod
-    def parse(cls, arguments: list[str]) -> Charge:
+    def parse(cls, arguments: list[str]) -> GuardianConfig:
         journal, fake_tree, *numbers = arguments
         restores, shrink_after, kill_after, arrange_within = map(int, numbers)
         return cls(
@@ -71,14 +71,14 @@ class Charge:
 class GuardianProcess:
     """Watches the agent of one journal until it has ended and the host is in order."""
 
-    def __init__(self, charge: Charge) -> None:
-        self._charge = charge
-        self._files = _files(charge.fake_tree)
-        journal = read_journal(charge.journal)
+    def __init__(self, config: GuardianConfig) -> None:
+        self._config = config
+        self._files = _files(config.fake_tree)
+        journal = read_journal(config.journal)
         self._pid = journal.pid
         self._pidfd = _open_process(journal.pid, journal.start_time)
-        self._page = SharedPage(page_path(charge.journal))
-        self._watch = Watch(charge.limits)
+        self._page = SharedPage(page_path(config.journal))
+        self._watch = Watch(config.limits)
         self._run_times = RunTimes()
         self._ran_ns = 0
         self._starving = False
@@ -166,7 +166,7 @@ class GuardianProcess:
     def _shrink(self) -> bool:
         """Shrinks the elastic side to its minimum, as far as the journal says how."""
         try:
-            journal = read_journal(self._charge.journal)
+            journal = read_journal(self._config.journal)
         except (OSError, JournalError):
             return False
         for path, value in journal.minimum:
@@ -179,14 +179,14 @@ class GuardianProcess:
         return bool(journal.minimum or confined)
 
     def _after_death(self) -> int:
-        path = self._charge.journal
+        path = self._config.journal
         if not os.path.exists(path):
             return 0
         lock = _wait_for_lock(lock_path(path))
         if lock is not None:
             self._shrink()
             os.close(lock)
-        if not self._charge.restores:
+        if not self._config.restores:
             _say(
                 f"the agent (pid {self._pid}) has died: the elastic side keeps its minimum until "
                 "smartharvest restore, or the next agent"
@@ -272,7 +272,7 @@ def main(arguments: list[str]) -> int:
         signal.signal(number, signal.SIG_IGN)  # it ends only with its agent
     _make_punctual()
     try:
-        guardian = GuardianProcess(Charge.parse(arguments))
+        guardian = GuardianProcess(GuardianConfig.parse(arguments))
     except FileNotFoundError:
         return 0  # the agent has put everything back, or has changed nothing
     except JournalError as error:

@@ -10,7 +10,7 @@ import logging
 from smartharvest.core import _loop
 from smartharvest.errors import RightsError
 from smartharvest.guardian.guard import Guard
-from smartharvest.guardian.process import Charge
+from smartharvest.guardian.process import GuardianConfig
 from smartharvest.host.journal.shared_page import SharedPage
 
 _log = logging.getLogger(__name__)
@@ -22,18 +22,20 @@ _OWN_GAP_NS = 300_000_000
 MOST_FAILED_STARTS = 5
 
 
-class Keeper:
+class GuardianSupervisor:
     """Runs the guardian of the agent whose ``page`` it reads. Raises RightsError if none starts.
 
     ``predecessor`` is the pid of the guardian of an earlier program; it is ended once the new one
     is ready.
     """
 
-    def __init__(self, charge: Charge, page: SharedPage, predecessor: int | None = None) -> None:
+    def __init__(
+        self, config: GuardianConfig, page: SharedPage, predecessor: int | None = None
+    ) -> None:
         self._predecessor = None if predecessor is None else Guard.watching(predecessor)
-        self._charge = charge
+        self._config = config
         self._page = page
-        self._guard = Guard(charge)
+        self._guard = Guard(config)
         self._was_ready = False
         self._failed_starts = 0
         self._beat = 0
@@ -96,4 +98,4 @@ class Keeper:
         self._guard.end()
         self._was_ready = False
         self._silent_ns = 0
-        self._guard = Guard(self._charge)
+        self._guard = Guard(self._config)

@@ -15,7 +15,7 @@ from smartharvest.host.foreign.writes import ManagedFile
 from smartharvest.host.journal.contents import Minimum
 from smartharvest.host.process.family import Births
 from smartharvest.host.target.base import Target
-from smartharvest.placement.snapshot import Survey
+from smartharvest.placement.snapshot import HostSnapshot
 
 
 class Mechanism:
@@ -44,46 +44,46 @@ class Mechanism:
         """Whether the primary preempts the elastic side wherever they meet."""
         return self._settings.placement == "shared"
 
-    # --- for a host as surveyed ------------------------------------------------------------------
+    # --- for a host as last seen ------------------------------------------------------------------
 
-    def arrange(self, survey: Survey, primaries: Sequence[Target] = ()) -> None:
+    def arrange(self, snapshot: HostSnapshot, primaries: Sequence[Target] = ()) -> None:
         """Journals what the loop is going to write, and puts the group under cpu.idle.
 
         Raises TargetError or WriteRefused if that is impossible.
         """
 
-    def make_room(self, survey: Survey) -> None:
+    def make_room(self, snapshot: HostSnapshot) -> None:
         """Arranges it again for a host that has changed."""
 
-    def files(self, survey: Survey) -> list[ManagedFile]:
+    def files(self, snapshot: HostSnapshot) -> list[ManagedFile]:
         """The files that nobody else may write meanwhile."""
         return []
 
-    def minimum(self, survey: Survey) -> Minimum:
+    def minimum(self, snapshot: HostSnapshot) -> Minimum:
         """What the guardian has to write to leave the elastic side its minimum, in that order."""
         return ()
 
-    def minimum_cpus(self, survey: Survey) -> tuple[int, ...]:
+    def minimum_cpus(self, snapshot: HostSnapshot) -> tuple[int, ...]:
         """What the guardian has to leave threads that are moved by affinity; else empty."""
         return ()
 
-    def given_cpus(self, survey: Survey) -> list[tuple[int, ...]]:
+    def given_cpus(self, snapshot: HostSnapshot) -> list[tuple[int, ...]]:
         """What threads that are moved by affinity may get; empty where none are."""
-        return survey.capacity.elastic_sets() if self.minimum_cpus(survey) else []
+        return snapshot.capacity.elastic_sets() if self.minimum_cpus(snapshot) else []
 
-    def chosen(self, survey: Survey) -> dict[str, tuple[str, str]]:
+    def chosen(self, snapshot: HostSnapshot) -> dict[str, tuple[str, str]]:
         """For the journal: what files may get beside their listed masks; empty: nothing."""
         return {}
 
     def make_order(
-        self, survey: Survey, sensor: _sensors.Sensor, slots: memoryview
+        self, snapshot: HostSnapshot, sensor: _sensors.Sensor, slots: memoryview
     ) -> LendOrder | None:
         """Who chooses the cores by their use, as ``sensor`` tells it; None: they are not chosen."""
         return None
 
     def make_actuator(
         self,
-        survey: Survey,
+        snapshot: HostSnapshot,
         *,
         nudge_slot: memoryview | None = None,
         primary_files: Sequence[ManagedFile] = (),

@@ -44,7 +44,7 @@ MakeMechanism = Callable[..., Mechanism]
 
 
 def needs_of(settings: Settings) -> MechanismNeeds:
-    """What the settings' mechanism needs of a survey."""
+    """What the settings' mechanism needs of a snapshot."""
     return MECHANISMS[settings.mechanism].needs
 
 

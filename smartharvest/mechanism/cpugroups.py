@@ -20,7 +20,7 @@ from smartharvest.host.journal.contents import Minimum
 from smartharvest.host.process import tasks
 from smartharvest.host.target.base import Target
 from smartharvest.mechanism.group import LOOK_S, GroupMechanism
-from smartharvest.placement.snapshot import Survey
+from smartharvest.placement.snapshot import HostSnapshot
 
 
 class CpuGroupsMechanism(GroupMechanism):
@@ -33,16 +33,16 @@ class CpuGroupsMechanism(GroupMechanism):
     """Of the splits the actuator has."""
     _next_look_s = 0.0
 
-    def _splits(self, survey: Survey) -> dict[str, str]:
+    def _splits(self, snapshot: HostSnapshot) -> dict[str, str]:
         """Name -> mask, smallest first."""
-        sets = survey.capacity.elastic_sets()
+        sets = snapshot.capacity.elastic_sets()
         return {f"{SPLIT}{len(cpus)}": format_cpulist(cpus) for cpus in sets}
 
-    def arrange(self, survey: Survey, primaries: Sequence[Target] = ()) -> None:
+    def arrange(self, snapshot: HostSnapshot, primaries: Sequence[Target] = ()) -> None:
         self.enter_idle_class(primaries)
-        self.make_room(survey)
+        self.make_room(snapshot)
 
-    def make_room(self, survey: Survey) -> None:
+    def make_room(self, snapshot: HostSnapshot) -> None:
         group, files = self._group, self._tree.files
         others = [name for name in files.subdirectories(group.path) if not name.startswith(SPLIT)]
         if others:
@@ -55,38 +55,38 @@ class CpuGroupsMechanism(GroupMechanism):
             self._writer.enable_controllers(group.path, ["cpuset"])
         else:
             self._by_thread = _holds_parts_of_processes(group)
-        self._writer.make_children(group.path, self._splits(survey))
+        self._writer.make_children(group.path, self._splits(snapshot))
 
     def _type(self) -> str:
         files, path = self._tree.files, f"{self._group.path}/cgroup.type"
         return files.read(path).strip() if files.exists(path) else "domain"
 
-    def files(self, survey: Survey) -> list[ManagedFile]:
+    def files(self, snapshot: HostSnapshot) -> list[ManagedFile]:
         effective = self._group.effective_cpus_file.rpartition("/")[2]
-        levels = survey.capacity.max_shared + 1
+        levels = snapshot.capacity.max_shared + 1
         return [
             (f"{path}/cpuset.cpus", f"{path}/{effective}", [mask] * levels)
-            for name, mask in self._splits(survey).items()
+            for name, mask in self._splits(snapshot).items()
             for path in [f"{self._group.path}/{name}"]
         ]
 
-    def minimum(self, survey: Survey) -> Minimum:
+    def minimum(self, snapshot: HostSnapshot) -> Minimum:
         """Every split gets the smallest set: nobody has to be moved for that."""
-        smallest = format_cpulist(survey.capacity.elastic_cpus(0))
-        return tuple((path, smallest) for path, _, _ in self.files(survey))
+        smallest = format_cpulist(snapshot.capacity.elastic_cpus(0))
+        return tuple((path, smallest) for path, _, _ in self.files(snapshot))
 
     def make_actuator(
-        self, survey: Survey, *, beat_slot: memoryview | None = None, **_: object
+        self, snapshot: HostSnapshot, *, beat_slot: memoryview | None = None, **_: object
     ) -> _actuators.Actuator:
         group, files = self._group, self._tree.files
-        splits = list(self._splits(survey))
+        splits = list(self._splits(snapshot))
         there = files.subdirectories(group.path)
         splits += [name for name in there if name not in splits]  # an earlier loop's, to be emptied
         self._names = tuple(splits)
         self._actuator = CpuGroupsActuator(
             self._lists(group.path),
             [self._lists(f"{group.path}/{name}") for name in splits],
-            [splits.index(f"{SPLIT}{len(cpus)}") for cpus in survey.capacity.elastic_sets()],
+            [splits.index(f"{SPLIT}{len(cpus)}") for cpus in snapshot.capacity.elastic_sets()],
             kernel_files=files.stand_in,
             beat_slot=beat_slot,
         )

@@ -22,7 +22,7 @@ from smartharvest.mechanism.levels import (
     make_room,
     mask_files,
 )
-from smartharvest.placement.snapshot import Survey
+from smartharvest.placement.snapshot import HostSnapshot
 
 _log = logging.getLogger(__name__)
 
@@ -30,11 +30,11 @@ _log = logging.getLogger(__name__)
 class CpusetMechanism(GroupMechanism):
     """The group's mask, and in v1 those of the groups below it."""
 
-    def arrange(self, survey: Survey, primaries: Sequence[Target] = ()) -> None:
+    def arrange(self, snapshot: HostSnapshot, primaries: Sequence[Target] = ()) -> None:
         group = self._group
         self.enter_idle_class(primaries)
         if self._settings.park == "freeze":
-            if survey.capacity.elastic_min == 0:
+            if snapshot.capacity.elastic_min == 0:
                 self.freezer()
                 self._freezes = True
             else:
@@ -45,71 +45,71 @@ class CpusetMechanism(GroupMechanism):
             self.may_nudge = not tasks.pinned_cpus(group.tasks(), group.effective_cpus())
             self._writer.adopt_pins(group.tasks(), group.effective_cpus())
         self._writer.adopt(group.cpus_file)
-        self.make_room(survey)
+        self.make_room(snapshot)
         self._was_arranged = True
 
-    def make_room(self, survey: Survey) -> None:
+    def make_room(self, snapshot: HostSnapshot) -> None:
         """Widens the groups below the elastic one, so that the loop can narrow them (v1)."""
-        if not survey.elastic_groups:
+        if not snapshot.elastic_groups:
             return
-        for group in survey.elastic_groups if self._was_arranged else ():
-            self._writer.adopt_heir(group)
-        make_room(self._levels(survey), self._writer)
+        for group in snapshot.elastic_groups if self._was_arranged else ():
+            self._writer.adopt_inherited_mask(group)
+        make_room(self._levels(snapshot), self._writer)
 
-    def _levels(self, survey: Survey) -> Levels:
+    def _levels(self, snapshot: HostSnapshot) -> Levels:
         return group_levels(
             self._group.path,
-            list(map(frozenset, survey.capacity.elastic_sets())),
-            survey.elastic_groups,
+            list(map(frozenset, snapshot.capacity.elastic_sets())),
+            snapshot.elastic_groups,
             lambda path: self._writer.original_cpus(f"{path}/cpuset.cpus"),
         )
 
-    def files(self, survey: Survey) -> list[ManagedFile]:
+    def files(self, snapshot: HostSnapshot) -> list[ManagedFile]:
         group = self._group
-        return mask_files(self._levels(survey), group.path, group.effective_cpus_file)
+        return mask_files(self._levels(snapshot), group.path, group.effective_cpus_file)
 
-    def minimum(self, survey: Survey) -> Minimum:
+    def minimum(self, snapshot: HostSnapshot) -> Minimum:
         """Leaves first."""
-        masks = [(path, masks[0]) for path, _, masks in self.files(survey)]
+        masks = [(path, masks[0]) for path, _, masks in self.files(snapshot)]
         frozen = []
         if self._freezes:
             freeze_file, freeze, _ = self.freezer()
             frozen = [(freeze_file, freeze)]
         return (*reversed(masks), *frozen)
 
-    def _can_choose(self, survey: Survey) -> bool:
+    def _can_choose(self, snapshot: HostSnapshot) -> bool:
         """Whether cores are to be chosen by their use, and can be swapped for each other."""
-        capacity = survey.capacity
+        capacity = snapshot.capacity
         return (
             self._settings.order == "dynamic"
             and capacity.unit > 0
             and max(capacity.lendable, default=0) < MAX_CPUS
         )
 
-    def _rules(self, survey: Survey) -> dict[str, Rule]:
+    def _rules(self, snapshot: HostSnapshot) -> dict[str, Rule]:
         """What the group and those below it have of a set of lent CPUs that is chosen."""
-        capacity = survey.capacity
+        capacity = snapshot.capacity
         return group_rules(
             self._group.path,
             frozenset(capacity.lendable),
             frozenset(capacity.elastic_cpus(0)),
-            survey.elastic_groups,
+            snapshot.elastic_groups,
             lambda path: self._writer.original_cpus(f"{path}/cpuset.cpus"),
         )
 
-    def chosen(self, survey: Survey) -> dict[str, tuple[str, str]]:
-        if not self._can_choose(survey):
+    def chosen(self, snapshot: HostSnapshot) -> dict[str, tuple[str, str]]:
+        if not self._can_choose(snapshot):
             return {}
         return {
             f"{path}/cpuset.cpus": (format_cpulist(rule.own), format_cpulist(rule.always))
-            for path, rule in self._rules(survey).items()
+            for path, rule in self._rules(snapshot).items()
         }
 
     def make_order(
-        self, survey: Survey, sensor: _sensors.Sensor, slots: memoryview
+        self, snapshot: HostSnapshot, sensor: _sensors.Sensor, slots: memoryview
     ) -> LendOrder | None:
-        capacity = survey.capacity
-        if not self._can_choose(survey) or not sensor.tells_cpus_apart:
+        capacity = snapshot.capacity
+        if not self._can_choose(snapshot) or not sensor.tells_cpus_apart:
             return None
         return LendOrder(
             capacity.lendable,
@@ -118,14 +118,14 @@ class CpusetMechanism(GroupMechanism):
             fixed=max(capacity.unit, capacity.elastic_min),
             elastic_min=capacity.elastic_min,
             levels=capacity.max_shared + 1,
-            rules=list(self._rules(survey).values()),
+            rules=list(self._rules(snapshot).values()),
             sensor=sensor,
             slots=slots,
         )
 
     def make_actuator(
         self,
-        survey: Survey,
+        snapshot: HostSnapshot,
         *,
         nudge_slot: memoryview | None = None,
         primary_files: Sequence[ManagedFile] = (),
@@ -133,10 +133,10 @@ class CpusetMechanism(GroupMechanism):
         order: LendOrder | None = None,
         **_: object,
     ) -> _actuators.Actuator:
-        capacity = survey.capacity
+        capacity = snapshot.capacity
         parks_frozen = self._settings.park == "freeze" and capacity.elastic_min == 0
         return _actuators.CpusetActuator(
-            self.files(survey),
+            self.files(snapshot),
             added_cpus(capacity),
             tasks_path=self._group.tasks_file if self.may_nudge else None,
             freezer=self.freezer() if parks_frozen else None,

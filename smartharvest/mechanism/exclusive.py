@@ -16,7 +16,7 @@ from smartharvest.host.journal.writer import HostWriter
 from smartharvest.host.target.base import Target
 from smartharvest.mechanism.levels import Levels, group_levels, make_room, mask_files
 from smartharvest.placement.capacity import Capacity, PrimaryCpus
-from smartharvest.placement.snapshot import Survey, look_at_primaries
+from smartharvest.placement.snapshot import HostSnapshot, look_at_primaries
 
 
 class PrimarySide:
@@ -53,18 +53,18 @@ class PrimarySide:
         present = frozenset(online)
         return tuple(one._replace(cpus=present.intersection(one.cpus)) for one in self.had)
 
-    def arrange(self, survey: Survey) -> None:
+    def arrange(self, snapshot: HostSnapshot) -> None:
         """Journals the masks that the loop is going to write, and widens those below (v1).
 
         Raises TargetError if some primary would be left without a CPU.
         """
-        for group in survey.primary_groups if self._was_arranged else ():
-            self._writer.adopt_heir(group)
-        for family in self._levels(survey):
+        for group in snapshot.primary_groups if self._was_arranged else ():
+            self._writer.adopt_inherited_mask(group)
+        for family in self._levels(snapshot):
             path, levels = next(iter(family.items()))
             if not levels[-1]:
                 raise TargetError(
-                    f"{path}: lending {survey.capacity.max_harvest} cores would leave it no CPU; "
+                    f"{path}: lending {snapshot.capacity.max_harvest} cores would leave it no CPU; "
                     "lower --max-harvest or --elastic-min, or use --placement shared"
                 )
             if not self._was_arranged:
@@ -75,24 +75,26 @@ class PrimarySide:
                 make_room(family, self._writer)
         self._was_arranged = True
 
-    def files(self, survey: Survey) -> list[ManagedFile]:
+    def files(self, snapshot: HostSnapshot) -> list[ManagedFile]:
         """``CpusetActuator``'s primary files."""
         files: list[ManagedFile] = []
-        for group, family in zip(self._groups, self._levels(survey), strict=True):
+        for group, family in zip(self._groups, self._levels(snapshot), strict=True):
             files += mask_files(family, group.path, group.effective_cpus_file)
         return files
 
-    def maximum(self, survey: Survey) -> Minimum:
+    def maximum(self, snapshot: HostSnapshot) -> Minimum:
         """What the guardian has to write, before the elastic minimum: parents first."""
-        return tuple((file, masks[0]) for file, _, masks in self.files(survey))
+        return tuple((file, masks[0]) for file, _, masks in self.files(snapshot))
 
-    def _levels(self, survey: Survey) -> list[Levels]:
-        taken = [_taken(survey.capacity, level) for level in range(survey.capacity.max_harvest + 1)]
+    def _levels(self, snapshot: HostSnapshot) -> list[Levels]:
+        taken = [
+            _taken(snapshot.capacity, level) for level in range(snapshot.capacity.max_harvest + 1)
+        ]
         return [
             group_levels(
                 group.path,
                 [frozenset(held.cpus) - cpus for cpus in taken],
-                [path for path in survey.primary_groups if _is_below(path, group.path)],
+                [path for path in snapshot.primary_groups if _is_below(path, group.path)],
                 lambda path: self._writer.original_cpus(f"{path}/cpuset.cpus"),
             )
             for group, held in zip(self._groups, self.held(self._online()), strict=True)

@@ -19,7 +19,7 @@ from smartharvest.host.foreign.pins import ForeignPin, GivenThreads
 from smartharvest.host.target.base import Target
 from smartharvest.mechanism.group import LOOK_S, GroupMechanism
 from smartharvest.mechanism.levels import added_cpus
-from smartharvest.placement.snapshot import Survey
+from smartharvest.placement.snapshot import HostSnapshot
 
 
 class GroupAffinityMechanism(GroupMechanism):
@@ -32,26 +32,26 @@ class GroupAffinityMechanism(GroupMechanism):
     """What threads may have from here."""
     _next_look_s = 0.0
 
-    def arrange(self, survey: Survey, primaries: Sequence[Target] = ()) -> None:
+    def arrange(self, snapshot: HostSnapshot, primaries: Sequence[Target] = ()) -> None:
         self.enter_idle_class(primaries)
-        self.make_room(survey)
+        self.make_room(snapshot)
 
-    def make_room(self, survey: Survey) -> None:
-        sets = map(frozenset, survey.capacity.elastic_sets())
+    def make_room(self, snapshot: HostSnapshot) -> None:
+        sets = map(frozenset, snapshot.capacity.elastic_sets())
         self._sets = tuple(dict.fromkeys((*self._sets, *sets)))
         self._writer.adopt_affinities(self._group.path, self._sets)
 
-    def minimum_cpus(self, survey: Survey) -> tuple[int, ...]:
-        return survey.capacity.elastic_cpus(0)
+    def minimum_cpus(self, snapshot: HostSnapshot) -> tuple[int, ...]:
+        return snapshot.capacity.elastic_cpus(0)
 
     def make_actuator(
-        self, survey: Survey, *, nudge_slot: memoryview | None = None, **_: object
+        self, snapshot: HostSnapshot, *, nudge_slot: memoryview | None = None, **_: object
     ) -> _actuators.Actuator:
         group = self._group
         self._actuator = GroupAffinityActuator(
             [one.tasks_file for one in (group, *group.descendants())],
-            survey.capacity.elastic_sets(),
-            added_cpus(survey.capacity),
+            snapshot.capacity.elastic_sets(),
+            added_cpus(snapshot.capacity),
             self._writer.pins(group.effective_cpus()),
             nudge_slot,
         )

@@ -15,7 +15,7 @@ from smartharvest.host.process import tasks
 from smartharvest.host.process.family import Births, Family
 from smartharvest.host.target.base import Target
 from smartharvest.mechanism.base import Mechanism
-from smartharvest.placement.snapshot import Survey
+from smartharvest.placement.snapshot import HostSnapshot
 
 _log = logging.getLogger(__name__)
 
@@ -49,15 +49,15 @@ class ProcessAffinityMechanism(Mechanism):
         """The processes the actuator knows, by slot."""
         self._given: GivenThreads | None = None
 
-    # --- for a host as surveyed ------------------------------------------------------------------
+    # --- for a host as last seen ------------------------------------------------------------------
 
-    def arrange(self, _survey: Survey, _primaries: Sequence[Target] = ()) -> None:
+    def arrange(self, _snapshot: HostSnapshot, _primaries: Sequence[Target] = ()) -> None:
         """Journals the affinities of all there are. Raises RightsError if some are not ours."""
         self._family = family = Family(self._pid)
         for pid in (self._pid, *family.members):
             self._check_rights(pid)
         if self._was_arranged:  # whoever is not known has inherited the confinement
-            self._writer.adopt_newborns(self._pid, family.members.items())
+            self._writer.adopt_forked_children(self._pid, family.members.items())
         for pid in () if self._was_arranged else (self._pid, *family.members):
             self._writer.adopt_affinity(pid)
         if self._settings.cpu_idle:
@@ -71,15 +71,15 @@ class ProcessAffinityMechanism(Mechanism):
             f"{self.target.spec}: {what} is not ours to confine; run as its user or as root"
         )
 
-    def minimum_cpus(self, survey: Survey) -> tuple[int, ...]:
-        return survey.capacity.elastic_cpus(0)
+    def minimum_cpus(self, snapshot: HostSnapshot) -> tuple[int, ...]:
+        return snapshot.capacity.elastic_cpus(0)
 
-    def make_actuator(self, survey: Survey, **_: object) -> _actuators.Actuator:
+    def make_actuator(self, snapshot: HostSnapshot, **_: object) -> _actuators.Actuator:
         members = [pid for pid in self.members() if tasks.alive(pid)]
         self._followed = [self._pid, *members][: _actuators.MAX_ELASTIC_PROCESSES]
         self._actuator = _actuators.AffinityActuator(
             self._followed,
-            survey.capacity.elastic_sets(),
+            snapshot.capacity.elastic_sets(),
             self._writer.pins(self.target.grantable_cpus()),
         )
         self._given = GivenThreads(self._actuator, self._threads())
@@ -101,7 +101,7 @@ class ProcessAffinityMechanism(Mechanism):
     def follow(self, smallest: Sequence[int]) -> str | None:
         if self._family is None or self._actuator is None:
             return None
-        new = self._adopt_newborns(self._family)
+        new = self._adopt_forked_children(self._family)
         known = set(self._followed)
         left_out = [
             pid
@@ -133,11 +133,11 @@ class ProcessAffinityMechanism(Mechanism):
         self._followed[slot : slot + 1] = [pid]
         return True
 
-    def _adopt_newborns(self, family: Family) -> list[int]:
+    def _adopt_forked_children(self, family: Family) -> list[int]:
         new = family.turn()
         if new:
             parents = family.members
-            self._writer.adopt_newborns(family.root, [(pid, parents[pid]) for pid in new])
+            self._writer.adopt_forked_children(family.root, [(pid, parents[pid]) for pid in new])
         return new
 
     def _threads(self) -> list[int]:
@@ -148,7 +148,7 @@ class ProcessAffinityMechanism(Mechanism):
         return [] if given is None else [*given.met_by_moves(), *given.pinned_at_rest()]
 
     def confine_foreign_tasks(self, smallest: Sequence[int]) -> None:
-        for tid in [] if self._given is None else self._given.strangers(self._threads()):
+        for tid in [] if self._given is None else self._given.foreign_tasks(self._threads()):
             self._writer.set_affinity(tid, smallest)
 
     # --- the operator's --------------------------------------------------------------------------
@@ -161,6 +161,6 @@ class ProcessAffinityMechanism(Mechanism):
             return
         # Unjournaled, most are still found by their parents.
         with contextlib.suppress(RightsError):
-            self._adopt_newborns(self._family)
+            self._adopt_forked_children(self._family)
         self._family.close()
         self._family = None

@@ -18,13 +18,13 @@ from smartharvest.placement.capacity import Capacity, PrimaryCpus, plan_capacity
 
 _log = logging.getLogger(__name__)
 
-OWN_THREADS = ("sh-loop", "sh-handover", "sh-rescue", "sh-standstill")
-"""What agents and benches call theirs that stay on some CPUs (loop.c, handover.c, rescue.c and
+OWN_THREADS = ("sh-loop", "sh-core-hold", "sh-rescue", "sh-standstill")
+"""What agents and benches call theirs that stay on some CPUs (loop.c, core_hold.c, rescue.c and
 standstill.c)."""
 
 
 class MechanismNeeds(NamedTuple):
-    """What a survey has to heed for the mechanism that is to move the cores."""
+    """What a snapshot has to heed for the mechanism that is to move the cores."""
 
     most_sets: int | None = None
     """It can have so many different sets of elastic CPUs at most; None: any number."""
@@ -36,7 +36,7 @@ NO_NEEDS = MechanismNeeds()
 
 
 @dataclass(frozen=True)
-class Survey:
+class HostSnapshot:
     """What a loop is built for; a host that looks different needs another one."""
 
     capacity: Capacity
@@ -53,7 +53,7 @@ class Survey:
     Another task on the same CPU changes nothing."""
 
 
-def survey(
+def take_snapshot(
     settings: Settings,
     tree: CgroupTree,
     primaries: Sequence[Target],
@@ -61,7 +61,7 @@ def survey(
     followed: Collection[int] = (),
     held: Sequence[PrimaryCpus] = (),
     needs: MechanismNeeds = NO_NEEDS,
-) -> Survey:
+) -> HostSnapshot:
     """Looks at the targets now. Raises ConfigError or TargetError if nothing can be shared so.
 
     Without an ``elastic`` side, as for watching only, every core counts as one to lend.
@@ -96,7 +96,7 @@ def survey(
     kernel_ids = tuple(
         (*kernel_id, index) for index, target in numbered for kernel_id in target.kernel_ids()
     )
-    return Survey(
+    return HostSnapshot(
         capacity,
         tuple(sources),
         kernel_ids,

@@ -19,7 +19,7 @@ from smartharvest.host.target.virtual_machines import check_idleness_shows
 _log = logging.getLogger(__name__)
 
 
-class Participants:
+class TargetSet:
     """The targets of one session; ``resolve`` finds the one that a name stands for.
 
     ``patterns`` are the primaries' names, of which some may stand for any number of them.
@@ -117,7 +117,7 @@ def open_targets(
     tree: CgroupTree,
     elastic: TargetSpec | None,
     writer: HostWriter | None = None,
-) -> Participants:
+) -> TargetSet:
     """The primaries of ``settings`` and the ``elastic`` target, which are apart from each other.
 
     With a ``writer`` it makes the cpuset that a v1 group lacks, and stops KVM's polling if the
@@ -133,7 +133,7 @@ def open_targets(
         assert writer is not None
         writer.set(path, "0")
 
-    found = Participants(
+    found = TargetSet(
         tree,
         settings.primary,
         lambda spec: resolve_target(spec, tree, prepare),

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from smartharvest.config.settings import Settings
 from smartharvest.core import _sensors
 from smartharvest.errors import SensorError
-from smartharvest.placement.snapshot import Survey
+from smartharvest.placement.snapshot import HostSnapshot
 
 _log = logging.getLogger(__name__)
 
@@ -27,7 +27,7 @@ class Sensing:
 class Entry(NamedTuple):
     """One sensor: how it is made, and what has to be known before."""
 
-    make: Callable[[Settings, Survey], _sensors.Sensor]
+    make: Callable[[Settings, HostSnapshot], _sensors.Sensor]
     asks_kernel: bool = False
     """It asks the kernel about groups: which may refuse it, and knows nothing of fake trees."""
     is_automatic: bool = False
@@ -35,25 +35,25 @@ class Entry(NamedTuple):
     reason: str = "asked for"
 
 
-def _make_bpf(settings: Settings, survey: Survey) -> _sensors.Sensor:
+def _make_bpf(settings: Settings, snapshot: HostSnapshot) -> _sensors.Sensor:
     return _sensors.BpfSensor(
-        list(survey.kernel_ids),
-        list(survey.capacity.allocations),
+        list(snapshot.kernel_ids),
+        list(snapshot.capacity.allocations),
         wait_threshold_ns=settings.long_term_threshold_ns,
-        used_cpus=survey.capacity.lendable if settings.order == "dynamic" else (),
+        used_cpus=snapshot.capacity.lendable if settings.order == "dynamic" else (),
     )
 
 
-def _make_perf(_settings: Settings, survey: Survey) -> _sensors.Sensor:
-    return _sensors.PerfSensor(list(survey.sources), list(survey.capacity.allocations))
+def _make_perf(_settings: Settings, snapshot: HostSnapshot) -> _sensors.Sensor:
+    return _sensors.PerfSensor(list(snapshot.sources), list(snapshot.capacity.allocations))
 
 
-def _make_proc(_settings: Settings, survey: Survey) -> _sensors.Sensor:
-    return _sensors.ProcSensor(list(survey.sources), list(survey.capacity.allocations))
+def _make_proc(_settings: Settings, snapshot: HostSnapshot) -> _sensors.Sensor:
+    return _sensors.ProcSensor(list(snapshot.sources), list(snapshot.capacity.allocations))
 
 
-def _make_stat(_settings: Settings, survey: Survey) -> _sensors.Sensor:
-    return _sensors.StatSensor(survey.capacity.pool, sum(survey.capacity.allocations))
+def _make_stat(_settings: Settings, snapshot: HostSnapshot) -> _sensors.Sensor:
+    return _sensors.StatSensor(snapshot.capacity.pool, sum(snapshot.capacity.allocations))
 
 
 SENSORS = {
@@ -68,9 +68,13 @@ RANKING = tuple(name for name, entry in SENSORS.items() if entry.is_automatic)
 
 
 def make_sensor(
-    settings: Settings, survey: Survey, *, failed: Collection[str] = (), fake_tree: bool = False
+    settings: Settings,
+    snapshot: HostSnapshot,
+    *,
+    failed: Collection[str] = (),
+    fake_tree: bool = False,
 ) -> Sensing:
-    """The sensor of the settings for the host as surveyed.
+    """The sensor of the settings for the host as last seen.
 
     ``auto`` leaves out those that have ``failed`` and, on a fake tree, those that ask the kernel
     about groups. Raises SensorError if the one that was asked for does not work here, and OSError
@@ -79,7 +83,7 @@ def make_sensor(
     if settings.sensor != "auto":
         entry = SENSORS[settings.sensor]
         try:
-            return Sensing(entry.make(settings, survey), settings.sensor, entry.reason)
+            return Sensing(entry.make(settings, snapshot), settings.sensor, entry.reason)
         except OSError as error:
             if not entry.asks_kernel:
                 raise
@@ -90,7 +94,7 @@ def make_sensor(
         if name in failed or (fake_tree and entry.asks_kernel):
             continue
         try:
-            sensor = entry.make(settings, survey)
+            sensor = entry.make(settings, snapshot)
         except OSError as error:
             if name == RANKING[-1]:
                 raise

@@ -1,4 +1,4 @@
-"""``make faults``: a thousand agents struck at random points, on this host and on made trees."""
+"""``make faults``: a thousand agents struck at random points, on this host and on fake trees."""
 
 from __future__ import annotations
 

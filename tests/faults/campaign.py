@@ -32,7 +32,7 @@ _LOOK_S = 0.0002
 
 
 class Place(Protocol):
-    """Where agents are struck: this host or a made tree."""
+    """Where agents are struck: this host or a fake tree."""
 
     name: str
 

@@ -1,4 +1,4 @@
-"""Where agents are struck: groups of this host, and made trees that refuse some changes."""
+"""Where agents are struck: groups of this host, and fake trees that refuse some changes."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class HostPlace:
 
 
 class MadePlace:
-    """A made tree, v1 or v2. ``elastic`` are the processes, real ones, that it names."""
+    """A fake tree, v1 or v2. ``elastic`` are the processes, real ones, that it names."""
 
     def __init__(self, world: World, ways: Ways, elastic: Sequence[int]) -> None:
         self.name = f"made v{world.tree.version} tree, {ways}"

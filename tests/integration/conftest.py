@@ -1,4 +1,4 @@
-"""Processes that end with the test, and made trees of both versions."""
+"""Processes that end with the test, and fake trees of both versions."""
 
 from __future__ import annotations
 

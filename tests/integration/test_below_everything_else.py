@@ -1,4 +1,4 @@
-"""The elastic group's weight on a made tree: where it counts, and what older kernels have."""
+"""The elastic group's weight on a fake tree: where it counts, and what older kernels have."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from smartharvest.config.settings import Settings
 from smartharvest.host.cgroup.tree import Group
 from smartharvest.host.target.spec import TargetSpec
 from tests.integration.processes import Processes
-from tests.integration.sessions import settings_for
+from tests.integration.supervisors import settings_for
 from tests.integration.worlds import World, make_world
 
 

@@ -11,7 +11,7 @@ from smartharvest.agent import host_watch
 from smartharvest.core.window import Window
 from tests.commands import smartharvest_here
 from tests.integration.processes import Processes
-from tests.integration.sessions import Harvest
+from tests.integration.supervisors import Harvest
 from tests.integration.worlds import EITHER, World, make_world
 
 pytestmark = pytest.mark.timing

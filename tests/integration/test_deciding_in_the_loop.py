@@ -10,7 +10,7 @@ from smartharvest.agent.supervisor import Supervisor
 from smartharvest.algorithm.algorithm1 import Decision
 from smartharvest.core.timeouts import LEAST_PERMIT_NS
 from smartharvest.core.window import Window
-from tests.integration.sessions import settings_for
+from tests.integration.supervisors import settings_for
 from tests.integration.worlds import World
 
 pytestmark = pytest.mark.timing

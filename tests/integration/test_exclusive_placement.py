@@ -1,4 +1,4 @@
-"""Exclusive placement on a made tree: two disjoint sets, changed in the order that is safe."""
+"""Exclusive placement on a fake tree: two disjoint sets, changed in the order that is safe."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from smartharvest.errors import ConfigError, TargetError, WriteRefused
 from smartharvest.host.cpulist import parse_cpulist
 from smartharvest.host.target.spec import TargetSpec
 from tests.integration.processes import Processes
-from tests.integration.sessions import Change, Script, after, run_until, settings_for, watch
+from tests.integration.supervisors import Change, Script, after, run_until, settings_for, watch
 from tests.integration.worlds import World, make_world
 
 pytestmark = pytest.mark.timing

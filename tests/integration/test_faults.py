@@ -36,7 +36,7 @@ def _campaign(where: str, kills: int = KILLS, *ways: str) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("version", ["v1", "v2"])
-def test_whenever_an_agent_on_a_made_tree_is_struck_everything_comes_back(version: str) -> None:
+def test_whenever_an_agent_on_a_fake_tree_is_struck_everything_comes_back(version: str) -> None:
     assert _campaign(version)["kills"] == KILLS
 
 
@@ -54,7 +54,7 @@ def test_whenever_an_agent_on_this_host_is_struck_everything_comes_back() -> Non
         ("v1", "--order", "dynamic"),
     ],
 )
-def test_whatever_moves_the_cores_of_a_made_tree_everything_comes_back(
+def test_whatever_moves_the_cores_of_a_fake_tree_everything_comes_back(
     version: str, option: str, way: str
 ) -> None:
     assert _campaign(version, FEWER_KILLS, option, way)["kills"] == FEWER_KILLS

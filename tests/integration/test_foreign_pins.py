@@ -19,7 +19,7 @@ from smartharvest.host.process import tasks
 from smartharvest.host.target.spec import TargetSpec
 from tests.integration.hosts import Host
 from tests.integration.processes import Processes
-from tests.integration.sessions import Script, run_until, settings_for
+from tests.integration.supervisors import Script, run_until, settings_for
 from tests.integration.test_process_targets import ALLOWED, LAST, THREADED, _one_more_thread
 from tests.integration.test_sensor_faults import settings_of
 from tests.integration.worlds import make_world
@@ -48,7 +48,7 @@ def program(processes: Processes) -> subprocess.Popen[str]:
 
 
 def session_for(tmp_path: Path, elastic: int) -> Supervisor:
-    """On a made tree; one CPU is the elastic side's for good, the other can be lent."""
+    """On a fake tree; one CPU is the elastic side's for good, the other can be lent."""
     world = make_world(tmp_path, 1, cpus=format_cpulist(sorted(BOTH)))
     return Supervisor(settings_for(world, elastic=TargetSpec("pid", str(elastic)), elastic_min=1))
 

@@ -18,7 +18,7 @@ from smartharvest.host.journal.contents import read_journal
 from smartharvest.host.process import tasks
 from tests.commands import smartharvest_here
 from tests.integration.processes import Processes, wait_until
-from tests.integration.sessions import Script, run_until, settings_for, watch
+from tests.integration.supervisors import Script, run_until, settings_for, watch
 from tests.integration.worlds import World, make_world
 
 pytestmark = pytest.mark.timing

@@ -1,4 +1,4 @@
-"""CPUs that go and come while a session runs on a made tree."""
+"""CPUs that go and come while a session runs on a fake tree."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from smartharvest.agent.supervisor import Supervisor
 from smartharvest.algorithm.algorithm1 import Decision
 from smartharvest.core.window import Window
 from tests.integration.processes import Processes
-from tests.integration.sessions import Harvest, Script, run_until, settings_for, watch
+from tests.integration.supervisors import Harvest, Script, run_until, settings_for, watch
 from tests.integration.worlds import World, make_world
 
 pytestmark = pytest.mark.timing

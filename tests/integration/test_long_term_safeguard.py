@@ -13,7 +13,7 @@ from smartharvest.core.window import Window
 from smartharvest.host.process.waits import ReadWaits, ThreadWaits
 from smartharvest.sensor import waits as wait_watch
 from tests.integration.processes import Processes, wait_until
-from tests.integration.sessions import Script, after, run_until, settings_for, watch
+from tests.integration.supervisors import Script, after, run_until, settings_for, watch
 from tests.integration.worlds import World
 
 pytestmark = pytest.mark.timing

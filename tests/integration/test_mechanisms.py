@@ -1,4 +1,4 @@
-"""Mechanisms that leave the elastic group's cpuset alone: on made trees and on this host."""
+"""Mechanisms that leave the elastic group's cpuset alone: on fake trees and on this host."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from smartharvest.host.target.spec import TargetSpec
 from tests.commands import smartharvest_here
 from tests.integration.hosts import Host
 from tests.integration.processes import Processes, wait_until
-from tests.integration.sessions import Script, after, run_until, settings_for
+from tests.integration.supervisors import Script, after, run_until, settings_for
 from tests.integration.worlds import World
 
 pytestmark = pytest.mark.timing
@@ -32,7 +32,7 @@ def splits_of(world: World) -> dict[str, str]:
     }
 
 
-# --- cpugroups on made trees ----------------------------------------------------------------------
+# --- cpugroups on fake trees ----------------------------------------------------------------------
 
 
 def test_the_tasks_are_in_the_group_of_the_split_and_come_back(world: World) -> None:

@@ -1,4 +1,4 @@
-"""``smartharvest observe``: by every sensor on this host, and on a made tree."""
+"""``smartharvest observe``: by every sensor on this host, and on a fake tree."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_auto_takes_the_sensor_in_the_kernel_where_it_may(processes: Processes) 
     assert observe("--primary", f"pid:{processes.asleep()}")["sensor"] == "bpf"
 
 
-def test_watching_a_made_tree_changes_nothing(quiet_world: World) -> None:
+def test_watching_a_fake_tree_changes_nothing(quiet_world: World) -> None:
     before = quiet_world.files()
     seen = observe("--primary", "cgroup:web", "--cgroup-root", quiet_world.tree.root)
     assert seen["sensor"] == "proc"

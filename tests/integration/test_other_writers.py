@@ -16,7 +16,7 @@ from smartharvest.host.foreign.writer_trace import FileEventTrace
 from smartharvest.host.foreign.writes import ForeignWrite
 from tests.integration.hosts import Host
 from tests.integration.processes import Processes
-from tests.integration.sessions import Script, run_until
+from tests.integration.supervisors import Script, run_until
 from tests.integration.test_sensor_faults import settings_of
 
 pytestmark = [pytest.mark.timing, pytest.mark.root]

@@ -63,7 +63,7 @@ def test_the_in_kernel_sensor_tells_waits_too(processes: Processes, tmp_path: Pa
     assert any(period.waits for period in seen)
 
 
-def test_a_made_tree_is_recorded_and_left_as_it_is(quiet_world: World, tmp_path: Path) -> None:
+def test_a_fake_tree_is_recorded_and_left_as_it_is(quiet_world: World, tmp_path: Path) -> None:
     before = quiet_world.files()
     out = str(tmp_path / "made.trace")
     outcome = smartharvest_here(

@@ -11,7 +11,7 @@ import pytest
 from smartharvest.agent.supervisor import Supervisor
 from tests.commands import smartharvest, smartharvest_here
 from tests.integration.processes import Processes
-from tests.integration.sessions import settings_for
+from tests.integration.supervisors import settings_for
 from tests.integration.worlds import EITHER, World, make_world
 
 

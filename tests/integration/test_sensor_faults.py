@@ -23,7 +23,7 @@ from smartharvest.host.target.targets import parse_target
 from smartharvest.telemetry.client import ask_patiently, socket_path
 from tests.integration.hosts import Host, is_confined
 from tests.integration.processes import Processes, RunningAgent, need_bpf
-from tests.integration.sessions import Script, run_until
+from tests.integration.supervisors import Script, run_until
 
 pytestmark = [pytest.mark.timing, pytest.mark.root]
 

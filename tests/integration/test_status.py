@@ -1,4 +1,4 @@
-"""``smartharvest status`` beside agents on made trees."""
+"""``smartharvest status`` beside agents on fake trees."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A made tree with a primary and an elastic group that have tasks, as an agent meets it."""
+"""A fake tree with a primary and an elastic group that have tasks, as an agent meets it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from smartharvest.host.cgroup.fake_kernel import FakeKernel
 from smartharvest.host.cgroup.tree import CgroupTree, Group
-from tests.unit.host.made_trees import kernel_of, make_group, make_v1_tree, make_v2_tree
+from tests.unit.host.fake_trees import kernel_of, make_group, make_v1_tree, make_v2_tree
 
 ORIGINAL_WEIGHT = {1: "512\n", 2: "50\n"}
 EITHER = pytest.mark.parametrize("version", [2], ids=["v2"])

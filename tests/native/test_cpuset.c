@@ -260,8 +260,8 @@ static void test_plain_files_are_written_in_place_and_read_from_the_start(void) 
 
 /* --- holding ---------------------------------------------------------------------------------- */
 
-static struct sh_handover_thread holders[2]; /* threads that never started: only the words */
-static struct sh_handover handover = {.threads = holders, .count = 2};
+static struct sh_core_hold_thread holders[2]; /* threads that never started: only the words */
+static struct sh_core_hold core_hold = {.threads = holders, .count = 2};
 static char holding[64];
 
 static int write_and_look(void *ctx, int handle, const char *value, size_t length) {
@@ -278,7 +278,7 @@ static void assign_holding(uint32_t level, int result, const char *held) {
 
 static void test_the_cores_that_change_hands_are_held_during_the_write(void) {
     make(1);
-    cpuset.handover = &handover;
+    cpuset.core_hold = &core_hold;
     cpuset.ops.write = write_and_look;
     for (int i = 0; i < 2; i++)
         holders[i].cpu = (uint32_t)ADDED[i + 1];

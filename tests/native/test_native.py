@@ -30,7 +30,7 @@ THREADED = [
     "test_cpuset",
     "test_demo",
     "test_events",
-    "test_handover",
+    "test_core_hold",
     "test_loop_thread",
     "test_nudge",
     "test_proc_sensor",

@@ -1,7 +1,7 @@
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
 from smartharvest.core._c.actuator cimport sh_actuator
-from smartharvest.core._c.handover cimport sh_handover
+from smartharvest.core._c.core_hold cimport sh_core_hold
 from smartharvest.core._c.lend_order cimport sh_lend_order
 from smartharvest.core._c.nudge cimport sh_nudge
 
@@ -25,7 +25,7 @@ cdef extern from "actuators/cpuset.h" nogil:
         sh_cpuset_file files[256]
         uint32_t file_count, levels
         sh_nudge nudge
-        sh_handover *handover
+        sh_core_hold *core_hold
         const int32_t *added_cpu
         sh_lend_order *order
         int freezer

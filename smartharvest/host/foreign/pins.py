@@ -54,7 +54,7 @@ class GivenThreads:
         """Threads that had other CPUs when the actuator moved them."""
         return [pin for stray in self._actuator.strays for pin in self._pin(*stray)]
 
-    def strangers(self, tids: Iterable[int]) -> list[int]:
+    def foreign_tasks(self, tids: Iterable[int]) -> list[int]:
         """Threads among ``tids`` that came later and have CPUs they were not given."""
         return [
             tid

@@ -73,7 +73,7 @@ class HostWriter:
                 if self.files.exists(os.path.join(directory, weight)):
                     self.adopt(os.path.join(directory, weight))
 
-    def adopt_heir(self, directory: str) -> None:
+    def adopt_inherited_mask(self, directory: str) -> None:
         """Journals the mask of a group that was created below a narrowed one (v1).
 
         If it copied that group's mask, its original is that group's (inherited_masks.py).
@@ -247,7 +247,9 @@ class HostWriter:
                 entries.append(AffinityEntry(tid, start_time, tuple(sorted(cpus))))
         self._journal.record(confined, *entries)
 
-    def adopt_newborns(self, root: int, newborns: Iterable[tuple[int, int | None]]) -> None:
+    def adopt_forked_children(
+        self, root: int, forked_children: Iterable[tuple[int, int | None]]
+    ) -> None:
         """Journals processes that inherited their confinement, each with its parent.
 
         They get what the parent had before, or, if that is unknown, what ``root`` had. Entries of
@@ -259,7 +261,7 @@ class HostWriter:
             if isinstance(entry, AffinityEntry)
         }
         entries = []
-        for pid, parent in newborns:
+        for pid, parent in forked_children:
             cpus = originals[pid] = originals.get(parent or root, originals[root])
             for tid in tasks.process_threads(pid):
                 start_time = tasks.start_time(tid)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from smartharvest.guardian import process as process_module
-from smartharvest.guardian.process import Charge, GuardianProcess, main
+from smartharvest.guardian.process import GuardianConfig, GuardianProcess, main
 from smartharvest.guardian.verdict import Limits
 from smartharvest.host.journal import recovery
 from smartharvest.host.journal.contents import lock_path
@@ -24,7 +24,7 @@ def world(tmp_path: Path) -> World:
     return make_world(tmp_path, 2)
 
 
-def dies_amid_its_work(world: World) -> Charge:
+def dies_amid_its_work(world: World) -> GuardianConfig:
     """What to guard of an agent that has changed a mask and died."""
     told, tell = os.pipe()
     pid = os.fork()
@@ -37,7 +37,7 @@ def dies_amid_its_work(world: World) -> Charge:
     for fd in (told, tell):
         os.close(fd)
     os.waitpid(pid, 0)
-    return Charge(path, world.tree.root, restores=True, limits=Limits())
+    return GuardianConfig(path, world.tree.root, restores=True, limits=Limits())
 
 
 def test_a_guardian_restores_what_an_agent_left_that_died_before_it_watched(world: World) -> None:

@@ -21,10 +21,10 @@ from smartharvest.host.target.targets import resolve_target
 from smartharvest.mechanism.base import Mechanism
 from smartharvest.mechanism.choice import MECHANISMS, make_mechanism, needs_of
 from smartharvest.placement.capacity import Capacity
-from smartharvest.placement.snapshot import Survey
-from tests.unit.host.made_trees import make_group, make_v1_tree
+from smartharvest.placement.snapshot import HostSnapshot
+from tests.unit.host.fake_trees import make_group, make_v1_tree
 
-SURVEY = Survey(Capacity((0, 1), 0, (1, 0), (2,), 1, 1, keep_idle=1), (), (), ())
+SURVEY = HostSnapshot(Capacity((0, 1), 0, (1, 0), (2,), 1, 1, keep_idle=1), (), (), ())
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from smartharvest.host.target.cgroup import CgroupTarget
 from smartharvest.host.target.spec import TargetSpec
 from smartharvest.host.target.targets import resolve_target
 from smartharvest.sensor.check import SHORTEST_NS, SensorCheck
-from tests.unit.host.made_trees import make_group, make_v1_tree, make_v2_tree
+from tests.unit.host.fake_trees import make_group, make_v1_tree, make_v2_tree
 
 SECOND = 1_000_000_000
 

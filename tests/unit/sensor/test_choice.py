@@ -12,11 +12,11 @@ import pytest
 from smartharvest.config.settings import SensorName, Settings, load_settings
 from smartharvest.core import _sensors
 from smartharvest.errors import SensorError
-from smartharvest.placement.snapshot import Survey
+from smartharvest.placement.snapshot import HostSnapshot
 from smartharvest.sensor import choice as sensing
 from smartharvest.sensor.choice import Sensing
 
-HOST = cast(Survey, None)
+HOST = cast(HostSnapshot, None)
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def refused(monkeypatch: pytest.MonkeyPatch) -> set[str]:
     """Sensors that this host refuses; the others work."""
     names: set[str] = set()
 
-    def make(name: str, _settings: Settings, _survey: Survey) -> _sensors.Sensor:
+    def make(name: str, _settings: Settings, _snapshot: HostSnapshot) -> _sensors.Sensor:
         if name in names:
             raise OSError(errno.EPERM, f"loading it: {os.strerror(errno.EPERM)}")
         return _sensors.FakeSensor([0])

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from smartharvest.host.cgroup.fake_kernel import LOCK_TRIES, FakeKernel
-from tests.unit.host.made_trees import kernel_of, make_group, make_v1_tree, make_v2_tree
+from tests.unit.host.fake_trees import kernel_of, make_group, make_v1_tree, make_v2_tree
 
 
 def refusal(kernel: FakeKernel, path: str, value: str) -> str:

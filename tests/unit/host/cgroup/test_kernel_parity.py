@@ -1,4 +1,4 @@
-"""The same script on the made tree and on this machine's v1 hierarchies: the same answers."""
+"""The same script on the fake tree and on this machine's v1 hierarchies: the same answers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from smartharvest.host.cgroup.kernel_files import KernelFiles, PosixFiles
 from smartharvest.host.cgroup.tree import CgroupTree
 from smartharvest.host.cpulist import format_cpulist
 from smartharvest.host.process import tasks
-from tests.unit.host.made_trees import make_v1_tree
+from tests.unit.host.fake_trees import make_v1_tree
 
 pytestmark = pytest.mark.root
 

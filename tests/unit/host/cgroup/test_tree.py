@@ -8,10 +8,10 @@ import pytest
 from smartharvest.errors import ConfigError, RightsError, TargetError, TargetVanished
 from smartharvest.host.cgroup.kernel_files import PosixFiles
 from smartharvest.host.cgroup.tree import CgroupTree
-from tests.unit.host.made_trees import kernel_of, make_group, make_v1_tree, make_v2_tree
+from tests.unit.host.fake_trees import kernel_of, make_group, make_v1_tree, make_v2_tree
 
 
-def test_the_layout_of_a_made_tree_is_seen_from_the_directory(tmp_path: Path) -> None:
+def test_the_layout_of_a_fake_tree_is_seen_from_the_directory(tmp_path: Path) -> None:
     assert make_v1_tree(tmp_path / "v1").version == 1
     assert make_v2_tree(tmp_path / "v2").version == 2
     with pytest.raises(ConfigError, match="neither"):

@@ -7,7 +7,7 @@ import pytest
 from smartharvest.host.cgroup.tree import CgroupTree
 from smartharvest.host.foreign.writes import ManagedFile, find_surprise, likely_writers
 from smartharvest.host.process import tasks
-from tests.unit.host.made_trees import make_group, make_v1_tree
+from tests.unit.host.fake_trees import make_group, make_v1_tree
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from smartharvest.host.journal.journal import Journal
 from smartharvest.host.journal.restoration import put_back
 from smartharvest.host.journal.writer import HostWriter
 from smartharvest.host.process import tasks
-from tests.unit.host.made_trees import make_v1_tree
+from tests.unit.host.fake_trees import make_v1_tree
 
 ALLOWED = sorted(os.sched_getaffinity(0))
 LAST, BOTH = ALLOWED[-1], ALLOWED[-2:]

@@ -16,7 +16,7 @@ from smartharvest.host.journal.journal import Journal
 from smartharvest.host.journal.recovery import recover
 from smartharvest.host.journal.restoration import is_ours
 from smartharvest.host.journal.writer import HostWriter
-from tests.unit.host.made_trees import make_group, make_v1_tree
+from tests.unit.host.fake_trees import make_group, make_v1_tree
 
 AGENT = """
 import os, signal, sys

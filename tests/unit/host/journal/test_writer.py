@@ -19,7 +19,7 @@ from smartharvest.host.journal.contents import FileEntry
 from smartharvest.host.journal.journal import Journal
 from smartharvest.host.journal.writer import HostWriter
 from smartharvest.host.process import tasks
-from tests.unit.host.made_trees import kernel_of, make_group, make_v1_tree, make_v2_tree
+from tests.unit.host.fake_trees import kernel_of, make_group, make_v1_tree, make_v2_tree
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def sleeper() -> Iterator[int]:
 
 
 def snapshot(tree: CgroupTree) -> dict[str, str]:
-    """Every file of a made tree with its contents."""
+    """Every file of a fake tree with its contents."""
     return {str(path): path.read_text() for path in Path(tree.root).rglob("*") if path.is_file()}
 
 

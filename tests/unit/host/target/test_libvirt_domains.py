@@ -16,7 +16,7 @@ from smartharvest.host.target.libvirt_domains import Asked
 from smartharvest.host.target.spec import TargetSpec
 from smartharvest.host.target.targets import expand, is_pattern, parse_target
 from tests.integration.processes import wait_until
-from tests.unit.host.made_trees import make_group, make_v1_tree, make_v2_tree
+from tests.unit.host.fake_trees import make_group, make_v1_tree, make_v2_tree
 
 WEB = parse_target("libvirt:web", "primary")
 SCOPE = r"machine.slice/machine-qemu\x2d7\x2dweb.scope"

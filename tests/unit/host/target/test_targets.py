@@ -14,7 +14,7 @@ from smartharvest.host.target.cgroup import CgroupTarget
 from smartharvest.host.target.spec import TargetSpec
 from smartharvest.host.target.targets import parse_target
 from smartharvest.host.target.targets import resolve_target as resolve
-from tests.unit.host.made_trees import kernel_of, make_group, make_v1_tree, make_v2_tree
+from tests.unit.host.fake_trees import kernel_of, make_group, make_v1_tree, make_v2_tree
 
 
 def cgroup(tree: CgroupTree, path: str) -> CgroupTarget:

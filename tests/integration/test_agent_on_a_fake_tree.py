@@ -1,4 +1,4 @@
-"""``smartharvest agent`` as a process on made trees: confines, lends, and leaves no trace."""
+"""``smartharvest agent`` as a process on fake trees: confines, lends, and leaves no trace."""
 
 from __future__ import annotations
 

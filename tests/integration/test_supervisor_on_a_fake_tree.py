@@ -31,7 +31,7 @@ from smartharvest.host.journal.contents import read_journal
 from smartharvest.host.journal.restoration import put_back
 from tests.commands import smartharvest_here
 from tests.integration.processes import Processes
-from tests.integration.sessions import (
+from tests.integration.supervisors import (
     Change,
     Script,
     WatchedKernel,
