@@ -20,6 +20,11 @@ from smartharvest.telemetry.metrics import Metrics
 from smartharvest.telemetry.status import Warnings, cpus_by_runner, histograms, resident_bytes
 
 PUBLISH_S = 1.0
+_COUNTED = (
+    *("windows", "short_safeguards", "assignments", "polls", "late_polls", "missed_polls"),
+    *("plans_expired", "stale_windows", "dropped_windows", "wake_ups"),
+)
+"""Of the loop's counters, what the closing report has by the same names."""
 
 
 class Reporting:
@@ -223,20 +228,11 @@ class Reporting:
             scheduling=loop.scheduling or "none",
             seconds=elapsed_s,
             total=controller.total,
-            windows=n["windows"],
+            **{name: n[name] for name in _COUNTED},
             harvested_cores=n["harvested_core_ns"] / polled_ns,
             busy_cores=n["busy_core_ns"] / polled_ns,
-            short_safeguards=n["short_safeguards"],
             long_safeguards=long_term.trips if long_term else 0,
-            assignments=n["assignments"],
-            polls=n["polls"],
-            late_polls=n["late_polls"],
-            missed_polls=n["missed_polls"],
             lateness_us=_lateness_us(loop),
-            plans_expired=n["plans_expired"],
-            stale_windows=n["stale_windows"],
-            dropped_windows=n["dropped_windows"],
-            wake_ups=n["wake_ups"],
             lessons=controller.lessons,
             agent_cpu_seconds=cpu_s,
             fallbacks=controller.fallbacks,
