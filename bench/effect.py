@@ -149,7 +149,7 @@ def _cpugroups(group: Group, writer: HostWriter, cpus: list[int]) -> _actuators.
     mechanism = CpuGroupsMechanism(settings, group.tree, target, group, writer)
     snapshot = HostSnapshot(capacity, (), (), ())
     mechanism.arrange(snapshot)
-    return mechanism.make_actuator(snapshot, memoryview(bytearray(4)))
+    return mechanism.make_actuator(snapshot)
 
 
 def _remove_splits(group: Group) -> None:

@@ -259,13 +259,6 @@ uint64_t sh_bpf_waits_quantile(const struct sh_bpf_waits *waits, double q) {
     return quantile(waits->histogram, SH_BPF_WAIT_BUCKETS, sh_bpf_wait_middle, q);
 }
 
-uint64_t sh_bpf_waits_longer(const struct sh_bpf_waits *waits, uint64_t wait_ns) {
-    uint64_t longer = 0;
-    for (uint32_t i = SH_BPF_WAIT_BUCKETS; i-- > 0 && sh_bpf_wait_middle(i) > wait_ns;)
-        longer += waits->histogram[i];
-    return longer;
-}
-
 /* --- run times -------------------------------------------------------------------------------- */
 
 void sh_bpf_sensor_runs(const struct sh_bpf_sensor *bpf, struct sh_bpf_runs *runs) {

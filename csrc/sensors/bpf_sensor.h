@@ -93,9 +93,6 @@ uint64_t sh_bpf_run_middle(uint32_t bucket);
 /* Middle of the bucket that holds quantile q (0..1); 0 when empty. */
 uint64_t sh_bpf_waits_quantile(const struct sh_bpf_waits *waits, double q);
 
-/* Waits longer than wait_ns, as far as the buckets tell. */
-uint64_t sh_bpf_waits_longer(const struct sh_bpf_waits *waits, uint64_t wait_ns);
-
 /* Waits that have not ended yet. */
 struct sh_bpf_pending {
     uint64_t waits, longer, longer_throttled, longer_blamed; /* as in sh_bpf_wait_counts */

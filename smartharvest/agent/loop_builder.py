@@ -139,8 +139,8 @@ class LoopBuilder:
     def _actuator(self, order: LendOrder | None) -> _actuators.Actuator:
         return self._mechanism.make_actuator(
             self._snapshot,
-            None if self._journal is None else self._journal.page.nudge_slot,
-            self._primary_files(),
+            nudge_slot=None if self._journal is None else self._journal.page.nudge_slot,
+            primary_files=self._primary_files(),
             fifo_priority=CORE_HOLD_PRIORITY if self._realtime else 0,
             beat_slot=self._beat_slot,
             order=order,

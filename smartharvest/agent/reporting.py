@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any
 
+from smartharvest import __version__
 from smartharvest.agent.arrangement import Arrangement
 from smartharvest.agent.control_loop import ControlLoop
 from smartharvest.agent.host_watch import HostWatch
 from smartharvest.agent.promise import HarvestMonitor
 from smartharvest.agent.report import Report
 from smartharvest.core import _loop
+from smartharvest.host.cpulist import format_cpulist
 from smartharvest.telemetry.metrics import Metrics
-from smartharvest.telemetry.status import AgentState, Warnings, describe
+from smartharvest.telemetry.status import Warnings, cpus_by_runner, histograms, resident_bytes
 
 PUBLISH_S = 1.0
+_COUNTED = (
+    *("windows", "short_safeguards", "assignments", "polls", "late_polls", "missed_polls"),
+    *("plans_expired", "stale_windows", "dropped_windows", "wake_ups"),
+)
+"""Of the loop's counters, what the closing report has by the same names."""
 
 
 class Reporting:
@@ -79,33 +88,120 @@ class Reporting:
         )
 
     def describe(self) -> dict[str, Any]:
-        """The state of the run as ``smartharvest status`` has it."""
-        return describe(self._state())
+        """The state of the run as ``smartharvest status`` has it: a JSON document.
 
-    def _state(self) -> AgentState:
-        control, arrangement, watch = self._control, self._arrangement, self._watch
+        Keys are added, never renamed; cores are cores of the pool beyond the elastic minimum unless
+        said otherwise, means are over the time since the start.
+        """
+        arrangement, control, watch = self._arrangement, self._control, self._watch
+        loop, controller, n = control.loop, control.controller, control.counters()
+        capacity, long_term = arrangement.capacity, controller.long_term
         waits, births = control.waits, arrangement.mechanism.births
-        return AgentState(
-            settings=self._arrangement.settings,
-            snapshot=arrangement.snapshot,
-            controller=control.controller,
-            loop=control.loop,
-            counters=control.counters(),
-            sensing=None if arrangement.built is None else arrangement.built.sensing,
-            failed_sensors=frozenset(watch.failed_sensors),
-            drift=watch.drift,
-            check=watch.check,
-            waits=None if waits is None else waits.last,
-            waits_unreadable="long_term is off" if waits is None else waits.unreadable,
-            primary_on_lent_ns=control.on_lent_ns(self._arrangement.capacity.pool),
-            give_backs=self._give_backs(),
-            seconds=self.elapsed_s,
-            cpu_seconds=self.cpu_s,
-            births=None if births is None else births.told(),
-            generation=arrangement.generation,
-            restart_refused=self._restart_refused(),
-            warnings=self._warnings,
-        )
+        last = None if waits is None else waits.last
+        sensing = None if arrangement.built is None else arrangement.built.sensing
+        polled_ns = max(1, n["polled_ns"])
+        window, decision = controller.last or (None, None)
+        now_ns = _loop.monotonic_ns()
+        order = loop.actuator.order
+        elapsed_s, cpu_s = self.elapsed_s, self.cpu_s
+        return {
+            "version": __version__,
+            "pid": os.getpid(),
+            "seconds": elapsed_s,
+            "primary": [str(spec) for spec in arrangement.settings.primary],
+            "elastic": str(arrangement.settings.elastic),
+            "cores": {
+                "pool": format_cpulist(capacity.pool),
+                "total": capacity.total,
+                "elastic_min": capacity.elastic_min,
+                "max_harvest": capacity.max_harvest,
+                "lend_order": list(order.cpus if order else capacity.lendable),
+                "order_because": list(capacity.remarks),
+                "elastic_cpus": (
+                    order.masks[0]
+                    if order
+                    else format_cpulist(
+                        capacity.elastic_cpus(min(loop.harvested, capacity.max_shared))
+                    )
+                ),
+                "runs": cpus_by_runner(loop.sensor, capacity.pool),
+            },
+            "sensor": {
+                "name": sensing.name if sensing else "none",
+                "reason": sensing.reason if sensing else "",
+                "failed": sorted(watch.failed_sensors),
+                "drift": watch.drift,
+                "blind": watch.check.blind,
+                "checks": watch.check.checks,
+                "blind_checks": watch.check.blind_checks,
+                "overruns": loop.sensor.overruns,
+            },
+            "policy": {
+                "name": controller.policy.name,
+                "label": controller.label_kind,
+                "lessons": controller.lessons,
+                "fallbacks": controller.fallbacks,
+                "explanation": controller.explanation,
+            },
+            "mechanism": {
+                "name": "affinity"
+                if loop.actuator.moves_threads
+                else arrangement.settings.mechanism,
+                "writes": loop.actuator.writes,
+            },
+            "primary_on_lent_cores": control.on_lent_ns(capacity.pool) / polled_ns,
+            "harvested": {
+                "now": loop.harvested,
+                "mean": n["harvested_core_ns"] / polled_ns,
+                "core_seconds": n["harvested_core_ns"] / 1e9,
+            },
+            "busy": {
+                "now": window.busy_last if window else 0,
+                "peak": window.busy_max if window else 0,
+                "mean": n["busy_core_ns"] / polled_ns,
+                "core_seconds": n["busy_core_ns"] / 1e9,
+            },
+            "demand": {
+                "peak": window.demand_max if window else 0,
+                "mean": n["demand_core_ns"] / polled_ns,
+                "core_seconds": n["demand_core_ns"] / 1e9,
+            },
+            "decision": asdict(decision) if decision else None,
+            "safeguards": {
+                "short_term": n["short_safeguards"],
+                "long_term": long_term.trips if long_term else 0,
+                "resting_s": long_term.rest_left_ns(now_ns) / 1e9 if long_term else 0.0,
+                "plans_expired": n["plans_expired"],
+                "stale_windows": n["stale_windows"],
+                "lends_nothing_because": controller.inhibited.reason,
+                "give_backs": self._give_backs(),
+            },
+            "waits": {
+                "period": asdict(last) if last else None,
+                "unreadable": waits.unreadable if waits else "long_term is off",
+            },
+            "histograms": histograms(loop),
+            "births": births.told() if births else None,
+            "loop": {
+                "scheduling": loop.scheduling,
+                "windows": n["windows"],
+                "dropped_windows": n["dropped_windows"],
+                "assignments": n["assignments"],
+                "polls": n["polls"],
+                "late_polls": n["late_polls"],
+                "missed_polls": n["missed_polls"],
+                "wake_ups": n["wake_ups"],
+                "lateness_us": _lateness_us(loop),
+            },
+            "agent": {
+                "generation": arrangement.generation,
+                "restart_refused": self._restart_refused(),
+                "cpu_seconds": cpu_s,
+                "cpu": cpu_s / max(elapsed_s, 1e-9),
+                "rss_bytes": resident_bytes(),
+            },
+            "warnings": self._warnings.recent(),
+        }
 
     def _give_backs(self) -> dict[str, int]:
         """How often doubt took the cores back, by reason."""
@@ -132,25 +228,18 @@ class Reporting:
             scheduling=loop.scheduling or "none",
             seconds=elapsed_s,
             total=controller.total,
-            windows=n["windows"],
+            **{name: n[name] for name in _COUNTED},
             harvested_cores=n["harvested_core_ns"] / polled_ns,
             busy_cores=n["busy_core_ns"] / polled_ns,
-            short_safeguards=n["short_safeguards"],
             long_safeguards=long_term.trips if long_term else 0,
-            assignments=n["assignments"],
-            polls=n["polls"],
-            late_polls=n["late_polls"],
-            missed_polls=n["missed_polls"],
-            lateness_us={
-                name: loop.lateness_ns(q) / 1e3
-                for name, q in (("p50", 0.5), ("p99", 0.99), ("max", 1.0))
-            },
-            plans_expired=n["plans_expired"],
-            stale_windows=n["stale_windows"],
-            dropped_windows=n["dropped_windows"],
-            wake_ups=n["wake_ups"],
+            lateness_us=_lateness_us(loop),
             lessons=controller.lessons,
             agent_cpu_seconds=cpu_s,
             fallbacks=controller.fallbacks,
             give_backs=self._give_backs(),
         )
+
+
+def _lateness_us(loop: _loop.Loop) -> dict[str, float]:
+    quantiles = {"p50": 0.5, "p99": 0.99, "max": 1.0}
+    return {name: loop.lateness_ns(q) / 1e3 for name, q in quantiles.items()}

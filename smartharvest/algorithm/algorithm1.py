@@ -50,9 +50,9 @@ class Decision(Plan):
 class Algorithm1:
     """What EVMAgent decides (the paper's name for it) for one set of primaries.
 
-    ``total`` is the number of cores between the two sides, ``keep_idle`` (at least 1) what the
-    primary keeps beyond its busy cores, ``label_kind`` what the policy learns the peak of. Errors
-    of the policy propagate.
+    ``total`` is the number of cores between the two sides, ``keep_idle`` what the primary keeps
+    beyond its busy cores (less than 1 counts as 1), ``label_kind`` what the policy learns the peak
+    of. Errors of the policy propagate.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class Algorithm1:
     ) -> None:
         self.policy = policy
         self.total = total
-        self.keep_idle = max(1, keep_idle)
+        self.keep_idle = keep_idle
         self.long_term = long_term
         self.label_kind = label_kind
 
@@ -110,7 +110,7 @@ class Algorithm1:
         shared = self.policy.shared
         # Patient, the loop sees to that at every change; shared, the kernel does.
         if quiet_ns is None and not shared:
-            primary_cores = max(primary_cores, window.busy_last + self.keep_idle)  # line 20
+            primary_cores = max(primary_cores, window.busy_last + max(1, self.keep_idle))  # line 20
         if self.long_term is not None and not self.long_term.harvesting(window.end_ns):
             # The learner has seen the window all the same: it learns on in the background.
             primary_cores, buffer, quiet_ns, shared = self.total, 0, None, False

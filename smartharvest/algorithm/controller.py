@@ -44,8 +44,8 @@ def _ignore(_line: str) -> None:
     """Where nobody reads what the controller notes."""
 
 
-class Controller:
-    """Policy, learner, both safeguards, permits and inhibit reasons for one set of primaries.
+class Controller(Algorithm1):
+    """Algorithm 1 on a host: policy, learner, both safeguards, permits and inhibit reasons.
 
     ``total`` and ``keep_idle`` are cores (``Algorithm1``). ``long_term`` is None where the
     safeguard is off; ``judged_waits`` is one of ``JUDGED_WAITS``. ``can_lend`` is False where the
@@ -69,12 +69,8 @@ class Controller:
     ) -> None:
         if judged_waits not in JUDGED_WAITS:
             raise ValueError(f"judged_waits: {judged_waits!r} is none of {', '.join(JUDGED_WAITS)}")
-        self._algorithm = Algorithm1(
-            policy,
-            total=total,
-            keep_idle=keep_idle,
-            long_term=long_term,
-            label_kind=label_kind,
+        super().__init__(
+            policy, total=total, keep_idle=keep_idle, long_term=long_term, label_kind=label_kind
         )
         self._judged_waits = judged_waits
         self._permit_ns = permit_ns(window_ns)
@@ -98,11 +94,11 @@ class Controller:
         answer: its model was being saved, and the next window gets one.
         """
         if answer is not None:
-            decision = self._algorithm.decided(window, *answer)
+            decision = self.decided(window, *answer)
         elif self.loop_decides:
             return None
         else:
-            decision = self._algorithm.decide(window)
+            decision = self.decide(window)
         self.last = window, decision
         self.lessons += decision.label is not None
         inhibited = self.inhibited.reason
@@ -180,45 +176,21 @@ class Controller:
 
     # --- what is in force -------------------------------------------------------------------------
 
-    @property
-    def total(self) -> int:
-        return self._algorithm.total
-
-    @property
-    def keep_idle(self) -> int:
-        return self._algorithm.keep_idle
-
-    @keep_idle.setter
-    def keep_idle(self, cores: int) -> None:
-        self._algorithm.keep_idle = max(1, cores)
-
-    @property
-    def label_kind(self) -> str:
-        return self._algorithm.label_kind
-
-    @property
-    def policy(self) -> Policy:
-        return self._algorithm.policy
-
     def change_policy(self, policy: Policy) -> None:
         """From the next window on another policy decides; what was learned stays.
 
         A learner of another kind than the one in force needs another controller.
         """
-        self._algorithm.policy = policy
+        self.policy = policy
         if getattr(policy, "learner", None) is None:
             return
         if self._learner is not None:
             policy.learner = self._learner  # type: ignore[attr-defined]
         self._learner = policy.learner  # type: ignore[attr-defined]
 
-    @property
-    def long_term(self) -> LongTermSafeguard | None:
-        return self._algorithm.long_term
-
     def change_long_term(self, long_term: LongTermSafeguard | None, judged_waits: str) -> None:
         """Another long-term safeguard, at rest, judges from now on."""
-        self._algorithm.long_term = long_term
+        self.long_term = long_term
         self._judged_waits = judged_waits
 
     @property

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable
-from typing import Any, Literal, TypeVar, cast
+from functools import partial
+from typing import Any, TypeVar
 
 import click
 
@@ -35,92 +36,43 @@ def adapter() -> None:
     """
 
 
+_duration = partial(click.option, metavar="DURATION", callback=_seconds, show_default=True)
+_OPTIONS = (
+    click.option("--pid", type=int, metavar="PID", help="The agent, if several run."),
+    click.option("--url", metavar="URL", help="The agent's /capacity page instead."),
+    click.option("--follow", "what", type=click.Choice(["promised", "now"]), default="promised",
+                 show_default=True,
+                 help="The number of cores that will last, or that of the moment."),
+    click.option("--most", type=click.IntRange(0), metavar="N",
+                 help="Never offer more than N cores."),
+    click.option("--guaranteed", type=click.IntRange(0), metavar="N",
+                 help="Cores to offer until an agent answers; without it an agent must run."),
+    _duration("--every", default="500ms", help="Time between two updates."),
+    _duration("--grow-after", default="2s",
+              help="Offer more cores only once they have lasted this long."),
+    _duration("--shrink-after", default="0s",
+              help="Offer fewer cores only once they have been missing this long."),
+    _duration("--grace", default="5s",
+              help="Time that work above the number has to end by itself."),
+)  # fmt: skip
+
+
 def _following(command: Command) -> Command:
     """Adds the options every adapter has."""
-    for option in reversed(
-        (
-            click.option("--pid", type=int, metavar="PID", help="The agent, if several run."),
-            click.option("--url", metavar="URL", help="The agent's /capacity page instead."),
-            click.option(
-                "--follow",
-                "what",
-                type=click.Choice(["promised", "now"]),
-                default="promised",
-                show_default=True,
-                help="The number of cores that will last, or that of the moment.",
-            ),
-            click.option(
-                "--most", type=click.IntRange(0), metavar="N", help="Never offer more than N cores."
-            ),
-            click.option(
-                "--guaranteed",
-                type=click.IntRange(0),
-                metavar="N",
-                help="Cores to offer until an agent answers; without it an agent must run.",
-            ),
-            click.option(
-                "--every",
-                metavar="DURATION",
-                callback=_seconds,
-                default="500ms",
-                show_default=True,
-                help="Time between two updates.",
-            ),
-            click.option(
-                "--grow-after",
-                metavar="DURATION",
-                callback=_seconds,
-                default="2s",
-                show_default=True,
-                help="Offer more cores only once they have lasted this long.",
-            ),
-            click.option(
-                "--shrink-after",
-                metavar="DURATION",
-                callback=_seconds,
-                default="0s",
-                show_default=True,
-                help="Offer fewer cores only once they have been missing this long.",
-            ),
-            click.option(
-                "--grace",
-                metavar="DURATION",
-                callback=_seconds,
-                default="5s",
-                show_default=True,
-                help="Time that work above the number has to end by itself.",
-            ),
-        )
-    ):
+    for option in reversed(_OPTIONS):
         command = option(command)
     return settings_options("state_dir")(command)
 
 
 def _run(make_engine: Callable[[], Engine], options: dict[str, Any]) -> None:
-    named = (
-        *("pid", "url", "what", "most", "guaranteed"),
-        *("every", "grow_after", "shrink_after", "grace"),
+    pid, url = options.pop("pid"), options.pop("url")
+    settings = FollowSettings(
+        Hysteresis(*(options.pop(name) for name in ("grow_after", "shrink_after", "grace"))),
+        *(options.pop(name) for name in ("every", "what", "most", "guaranteed")),
     )
-    given = {name: options.pop(name) for name in named}
-    source = (
-        from_http(given["url"])
-        if given["url"]
-        else from_socket(settings_from(options).state_dir, given["pid"])
-    )
-    hysteresis = Hysteresis(given["grow_after"], given["shrink_after"], given["grace"])
+    source = from_http(url) if url else from_socket(settings_from(options).state_dir, pid)
     signals = Signals()
-    follow(
-        source,
-        make_engine,
-        FollowSettings(
-            hysteresis,
-            given["every"],
-            cast(Literal["promised", "now"], given["what"]),
-            given["most"],
-            given["guaranteed"],
-        ),
-        lambda: signals.asked,
-    )
+    follow(source, make_engine, settings, lambda: signals.asked)
 
 
 @adapter.command()
@@ -128,13 +80,8 @@ def _run(make_engine: Callable[[], Engine], options: dict[str, Any]) -> None:
     "--address", metavar="HOST:PORT", default="127.0.0.1:6379", show_default=True, help="Ray's GCS."
 )
 @click.option("--node", metavar="ID", help="The node's id or name, if several run on this host.")
-@click.option(
-    "--resource",
-    metavar="NAME",
-    default="CPU",
-    show_default=True,
-    help="The resource to set: CPU, or one of your own.",
-)
+@click.option("--resource", metavar="NAME", default="CPU", show_default=True,
+              help="The resource to set: CPU, or one of your own.")  # fmt: skip
 @_following
 def ray(address: str, node: str | None, resource: str, **options: Any) -> None:
     """A Ray node of this host (needs the extra ray)."""
@@ -158,13 +105,8 @@ def slurm(node: str, partition: str, gres: str | None, **options: Any) -> None:
 @adapter.command()
 @click.option("--node", metavar="NAME", required=True, envvar="NODE_NAME", help="The node's name.")
 @click.option("--kubeconfig", metavar="FILE", help="Default: the configuration of a pod.")
-@click.option(
-    "--resource",
-    metavar="NAME",
-    default="smartharvest.io/cores",
-    show_default=True,
-    help="The extended resource to set.",
-)
+@click.option("--resource", metavar="NAME", default="smartharvest.io/cores", show_default=True,
+              help="The extended resource to set.")  # fmt: skip
 @_following
 def kubernetes(node: str, kubeconfig: str | None, resource: str, **options: Any) -> None:
     """A Kubernetes node (needs the extra kubernetes)."""
@@ -174,21 +116,10 @@ def kubernetes(node: str, kubeconfig: str | None, resource: str, **options: Any)
 
 
 @adapter.command()
-@click.option(
-    "--machine",
-    metavar="NAME",
-    default=socket.getfqdn,
-    show_default="this host's",
-    help="The machine's name in the pool.",
-)
-@click.option(
-    "--file",
-    "advertisement",
-    metavar="FILE",
-    default="/run/smartharvest/htcondor.ad",
-    show_default=True,
-    help="The file that STARTD_CRON reads.",
-)
+@click.option("--machine", metavar="NAME", default=socket.getfqdn, show_default="this host's",
+              help="The machine's name in the pool.")  # fmt: skip
+@click.option("--file", "advertisement", metavar="FILE", default="/run/smartharvest/htcondor.ad",
+              show_default=True, help="The file that STARTD_CRON reads.")  # fmt: skip
 @_following
 def htcondor(machine: str, advertisement: str, **options: Any) -> None:
     """An HTCondor execution point (needs condor_status and the file in packaging/htcondor)."""

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import subprocess
 from typing import Protocol
+
+from smartharvest.errors import ConfigError, EngineError
+
+_TIMEOUT_S = 10.0
 
 
 class Engine(Protocol):
@@ -27,3 +32,22 @@ class Engine(Protocol):
 
     def close(self) -> None:
         """Disconnects, and leaves the engine as it is."""
+
+
+def run_command(*command: str, package: str) -> tuple[str, str | None]:
+    """(what the engine's command prints, why it failed in one line or None).
+
+    Raises ConfigError, which names the ``package``, if there is no such command, EngineError if it
+    does not answer.
+    """
+    try:
+        ran = subprocess.run(
+            command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False
+        )
+    except FileNotFoundError:
+        raise ConfigError(f"{command[0]}: not found; install {package}") from None
+    except subprocess.TimeoutExpired:
+        raise EngineError(f"{command[0]}: no answer within {_TIMEOUT_S:g} s") from None
+    if ran.returncode == 0:
+        return ran.stdout, None
+    return ran.stdout, " ".join((ran.stderr or ran.stdout).split())[:200]

@@ -12,15 +12,14 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
 import time
 from dataclasses import dataclass
 from typing import Any
 
+from smartharvest.cluster.engine import run_command
 from smartharvest.errors import ConfigError, EngineError
 
 _REWRITE_S = 10
-_TIMEOUT_S = 10.0
 _NAME = re.compile(r"[A-Za-z0-9_.\-]{1,255}")
 _ATTRIBUTES = "Name,SlotType,Cpus,JobStart,HarvestedCores,HarvestTold"
 
@@ -132,19 +131,7 @@ class HTCondorNode:
 
 
 def _condor_status(*arguments: str) -> str:
-    try:
-        ran = subprocess.run(
-            ("condor_status", *arguments),
-            capture_output=True,
-            text=True,
-            timeout=_TIMEOUT_S,
-            check=False,
-        )
-    except FileNotFoundError:
-        raise ConfigError("condor_status: not found; install HTCondor's commands") from None
-    except subprocess.TimeoutExpired:
-        raise EngineError(f"condor_status: no answer within {_TIMEOUT_S:g} s") from None
-    if ran.returncode != 0:
-        answer = " ".join((ran.stderr or ran.stdout).split())[:200]
-        raise EngineError(f"condor_status: {answer}")
-    return ran.stdout
+    output, failure = run_command("condor_status", *arguments, package="HTCondor's commands")
+    if failure is not None:
+        raise EngineError(f"condor_status: {failure}")
+    return output

@@ -12,12 +12,11 @@ Tested with Slurm 22.05.
 from __future__ import annotations
 
 import re
-import subprocess
 from dataclasses import dataclass
 
+from smartharvest.cluster.engine import run_command
 from smartharvest.errors import ConfigError, EngineError
 
-_TIMEOUT_S = 10.0
 _NAME = re.compile(r"[A-Za-z0-9_.\-]{1,255}")
 
 
@@ -110,17 +109,9 @@ class SlurmNode:
 
 
 def _slurm(*command: str) -> str:
-    try:
-        ran = subprocess.run(
-            command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False
-        )
-    except FileNotFoundError:
-        raise ConfigError(f"{command[0]}: not found; install Slurm's client commands") from None
-    except subprocess.TimeoutExpired:
-        raise EngineError(f"{command[0]}: no answer within {_TIMEOUT_S:g} s") from None
-    if ran.returncode != 0:
-        answer = " ".join((ran.stderr or ran.stdout).split())[:200]
-        if answer.endswith("not found"):
-            raise ConfigError(f"adapter slurm: {answer}")
-        raise EngineError(f"{' '.join(command[:3])}: {answer}")
-    return ran.stdout
+    output, failure = run_command(*command, package="Slurm's client commands")
+    if failure is None:
+        return output
+    if failure.endswith("not found"):
+        raise ConfigError(f"adapter slurm: {failure}")
+    raise EngineError(f"{' '.join(command[:3])}: {failure}")

@@ -65,44 +65,35 @@ _PERCENTAGE = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*%")
 Parser = Callable[[Any, str], Any]
 
 
-def _setting(
-    parse: Parser,
-    help_text: str,
-    default: Any = None,
-    metavar: str | None = None,
-    *,
-    name: str | None = None,
-    applies: Applies = "restart",
-    arranges_host: bool = True,
-    common: bool = False,
-    expert: bool = False,
-    multiple: bool = False,
-    choices: tuple[str, ...] = (),
-) -> Any:
-    """A field of Settings.
+@dataclass(frozen=True)
+class _Setting:
+    """How one setting is parsed, when a change of it takes effect, and who needs it."""
 
-    ``name`` is its name in the file if that is another; ``arranges_host`` is False if the host is
-    arranged in the same way whatever the value; ``common`` settings are in the short help.
-    """
-    metadata = {
-        "parse": parse,
-        "help": help_text,
-        "metavar": metavar,
-        "name": name,
-        "applies": applies,
-        "arranges_host": arranges_host and applies == "restart",
-        "common": common,
-        "expert": expert,
-        "multiple": multiple,
-        "choices": choices,
-    }
-    return field(default=default, metadata=metadata)
+    parse: Parser
+    default: Any = None
+    metavar: str | None = None
+    applies: Applies = field(default="restart", kw_only=True)
+    arranges_host: bool = field(default=True, kw_only=True)
+    """False if the host is arranged in the same way whatever the value."""
+    common: bool = field(default=False, kw_only=True)
+    """In the short help."""
+    expert: bool = field(default=False, kw_only=True)
+    multiple: bool = field(default=False, kw_only=True)
+    choices: tuple[str, ...] = field(default=(), kw_only=True)
+
+    def help(self, text: str) -> Any:
+        """The field of Settings."""
+        arranges_host = self.arranges_host and self.applies == "restart"
+        return field(
+            default=self.default,
+            metadata={**vars(self), "help": text, "arranges_host": arranges_host},
+        )
 
 
-def _choice(accepted: Any, help_text: str, default: str, metavar: str, **more: Any) -> Any:
+def _choice(accepted: Any, default: str, metavar: str, **more: Any) -> _Setting:
     """A setting with one of the words of the Literal ``accepted``."""
     choices = get_args(accepted)
-    return _setting(_one_of(choices), help_text, default, metavar, choices=choices, **more)
+    return _Setting(_one_of(choices), default, metavar, choices=choices, **more)
 
 
 def _targets(value: Any, key: str) -> tuple[TargetSpec, ...]:
@@ -224,414 +215,212 @@ class Settings:
 
     # --- who shares, and what ---
 
-    primary: tuple[TargetSpec, ...] = _setting(
-        _targets,
+    primary: tuple[TargetSpec, ...] = _Setting(
+        _targets, (), "TARGET", multiple=True, common=True
+    ).help(
         "The service whose idle cores are lent: cgroup:PATH (absolute, or relative to the cgroup "
         "root; * ? and [...] match within a level), systemd:UNIT or pid:N. May be repeated: "
         "several primaries count as one. Those named by a pattern or unit may come and go while "
-        "the agent runs.",
-        (),
-        "TARGET",
-        multiple=True,
-        common=True,
+        "the agent runs."
     )
-    elastic: TargetSpec | None = _setting(
-        _target,
-        "The batch work that borrows them: cgroup:PATH, systemd:UNIT, or pid:N (by affinity only).",
-        None,
-        "TARGET",
-        common=True,
+    elastic: TargetSpec | None = _Setting(_target, None, "TARGET", common=True).help(
+        "The batch work that borrows them: cgroup:PATH, systemd:UNIT, or pid:N (by affinity only)."
     )
-    cores: frozenset[int] | None = _setting(
-        _cpus,
-        "The CPUs to share, such as 0-15. Default: those the primaries may use.",
-        None,
-        "CPUS",
-        common=True,
+    cores: frozenset[int] | None = _Setting(_cpus, None, "CPUS", common=True).help(
+        "The CPUs to share, such as 0-15. Default: those the primaries may use."
     )
-    elastic_min: int | None = _setting(
-        _count,
+    elastic_min: int | None = _Setting(_count, None, "N", common=True).help(
         "Cores the elastic group always has; 0 parks it on the last core. "
-        "Default: 1 where there are more than two cores, otherwise 0.",
-        None,
-        "N",
-        common=True,
+        "Default: 1 where there are more than two cores, otherwise 0."
     )
-    max_harvest: int | None = _setting(
-        _count,
-        "Never lend more than N cores beyond the minimum.",
-        None,
-        "N",
-        applies="live",
-        common=True,
+    max_harvest: int | None = _Setting(_count, None, "N", applies="live", common=True).help(
+        "Never lend more than N cores beyond the minimum."
     )
-    keep_idle: int = _setting(
-        _count,
-        "Always leave the primary N idle cores while there are cores.",
-        1,
-        "N",
-        applies="live",
-        common=True,
+    keep_idle: int = _Setting(_count, 1, "N", applies="live", common=True).help(
+        "Always leave the primary N idle cores while there are cores."
     )
-    lend_shared: bool = _setting(
-        _switch, "Lend a core even if a task of another group is pinned to it.", False
+    lend_shared: bool = _Setting(_switch, False).help(
+        "Lend a core even if a task of another group is pinned to it."
     )
 
     # --- deciding ---
 
-    policy: str = _setting(
-        _policy,
-        f"How many cores to lend: {', '.join(POLICY_NAMES)}.",
-        "smartharvest",
-        "POLICY",
-        applies="live",
-        common=True,
+    policy: str = _Setting(_policy, "smartharvest", "POLICY", applies="live", common=True).help(
+        f"How many cores to lend: {', '.join(POLICY_NAMES)}."
     )
-    window_ns: int = _setting(
-        parse_duration_ns,
-        "Learning window: one decision is made for each.",
-        25_000_000,
-        "DURATION",
-        name="window",
-        arranges_host=False,
+    window_ns: int = _Setting(parse_duration_ns, 25_000_000, "DURATION", arranges_host=False).help(
+        "Learning window: one decision is made for each."
     )
-    poll_ns: int = _setting(
-        parse_duration_ns,
-        "Time between two looks at the primary.",
-        50_000,
-        "DURATION",
-        name="poll",
-        applies="rebuild",
+    poll_ns: int = _Setting(parse_duration_ns, 50_000, "DURATION", applies="rebuild").help(
+        "Time between two looks at the primary."
     )
-    safeguard: SafeguardName = _choice(
-        SafeguardName,
+    safeguard: SafeguardName = _choice(SafeguardName, "conservative", "KIND", applies="live").help(
         "What an exhausted buffer gives back: conservative (1 + the last second's peak) or "
-        "aggressive (everything).",
-        "conservative",
-        "KIND",
-        applies="live",
+        "aggressive (everything)."
     )
-    long_term: LongTerm = _choice(
-        LongTerm,
+    long_term: LongTerm = _choice(LongTerm, "auto", "WAITS", applies="live").help(
         "Stop lending for a while when the primary's tasks wait too long for a CPU: attributed "
         "counts waits that lending may have caused, paper counts all, off none. auto is "
-        "attributed; under a policy that judges the waits itself it counts only stuck tasks.",
-        "auto",
-        "WAITS",
-        applies="live",
+        "attributed; under a policy that judges the waits itself it counts only stuck tasks."
     )
-    learner: LearnerName = _choice(
-        LearnerName,
+    learner: LearnerName = _choice(LearnerName, "vw", "LEARNER", arranges_host=False).help(
         "The learner: vw (Vowpal Wabbit) or native (the same decisions from C, in a seventh of the "
-        "time and with less memory).",
-        "vw",
-        "LEARNER",
-        arranges_host=False,
+        "time and with less memory)."
     )
-    model: str = _setting(
-        _model,
+    model: str = _Setting(_model, "auto", "FILE", arranges_host=False).help(
         "Where the learned model is kept over restarts: a file, off, or auto (a file for each set "
-        "of primaries in /var/lib/smartharvest).",
-        "auto",
-        "FILE",
-        arranges_host=False,
+        "of primaries in /var/lib/smartharvest)."
     )
-    sensor: SensorName = _choice(
-        SensorName,
+    sensor: SensorName = _choice(SensorName, "auto", "SENSOR", applies="rebuild").help(
         "How the agent sees the primary: bpf (in the kernel, at every switch), perf (the kernel's "
         "records of every switch), proc (task states), stat (per-CPU idle counters, for "
-        "comparison). auto takes the best that works.",
-        "auto",
-        "SENSOR",
-        applies="rebuild",
+        "comparison). auto takes the best that works."
     )
 
     # --- lending ---
 
-    order: LendOrder = _choice(
-        LendOrder,
+    order: LendOrder = _choice(LendOrder, "topology", "HOW").help(
         "Which cores are lent first: topology (whole cores, close together, away from busy "
         "interrupts) or dynamic (of those the ones the primary has left alone for longest; where "
-        "it runs, they are taken back first).",
-        "topology",
-        "HOW",
+        "it runs, they are taken back first)."
     )
-    placement: Placement = _choice(
-        Placement,
+    placement: Placement = _choice(Placement, "shared", "HOW").help(
         "shared: the primary's cpuset is never written, the primary may use lent cores too. "
-        "exclusive: a lent core is taken out of the primary's cpuset.",
-        "shared",
-        "HOW",
+        "exclusive: a lent core is taken out of the primary's cpuset."
     )
-    park: Parking = _choice(
-        Parking,
+    park: Parking = _choice(Parking, "idle", "HOW").help(
         "With no core left for the elastic group: idle (it shares the last core under cpu.idle) "
-        "or freeze.",
-        "idle",
-        "HOW",
+        "or freeze."
     )
-    cpu_idle: bool = _setting(
-        _switch, "Run the elastic group under cpu.idle, below everything else.", True
+    cpu_idle: bool = _Setting(_switch, True).help(
+        "Run the elastic group under cpu.idle, below everything else."
     )
-    halt_poll: HaltPoll = _choice(
-        HaltPoll,
+    halt_poll: HaltPoll = _choice(HaltPoll, "keep", "WHAT").help(
         "KVM polls for work before an idle vCPU sleeps, which looks busy. keep: it may; off: it "
-        "does not while the agent runs, in any guest of the host.",
-        "keep",
-        "WHAT",
+        "does not while the agent runs, in any guest of the host."
     )
 
     # --- the agent ---
 
-    duration_ns: int | None = _setting(
-        parse_duration_ns,
-        "Stop after this long.",
-        None,
-        "DURATION",
-        name="duration",
-        arranges_host=False,
-        common=True,
-    )
-    dry_run: bool = _setting(
-        _switch,
+    duration_ns: int | None = _Setting(
+        parse_duration_ns, None, "DURATION", arranges_host=False, common=True
+    ).help("Stop after this long.")
+    dry_run: bool = _Setting(_switch, False, common=True).help(
         "Sense, learn and decide, but write nothing to the host; report what would have been lent, "
-        "and how often that would have been wrong.",
-        False,
-        common=True,
+        "and how often that would have been wrong."
     )
-    guardian: bool = _setting(
-        _switch,
-        "Run a small second process that gives everything back if the agent dies or hangs.",
-        True,
+    guardian: bool = _Setting(_switch, True).help(
+        "Run a small second process that gives everything back if the agent dies or hangs."
     )
-    on_death: OnDeath = _choice(
-        OnDeath,
+    on_death: OnDeath = _choice(OnDeath, "restore", "WHAT", arranges_host=False).help(
         "What the guardian of a dead agent leaves: restore (the host as it was) or minimum (the "
-        "elastic group keeps its minimum until smartharvest restore or the next agent).",
-        "restore",
-        "WHAT",
-        arranges_host=False,
+        "elastic group keeps its minimum until smartharvest restore or the next agent)."
     )
-    realtime: bool = _setting(
-        _switch, "Run the loop as SCHED_FIFO where that is allowed.", True, applies="rebuild"
+    realtime: bool = _Setting(_switch, True, applies="rebuild").help(
+        "Run the loop as SCHED_FIFO where that is allowed."
     )
-    cgroup_root: str | None = _setting(
-        _directory,
+    cgroup_root: str | None = _Setting(_directory, None, "DIR").help(
         "The cgroup tree to work on; in a plain directory the agent plays the kernel. "
-        "Default: where this host mounts it.",
-        None,
-        "DIR",
+        "Default: where this host mounts it."
     )
-    state_dir: str = _setting(
-        _directory, "Where the journal of original values is kept.", STATE_DIRECTORY, "DIR"
+    state_dir: str = _Setting(_directory, STATE_DIRECTORY, "DIR").help(
+        "Where the journal of original values is kept."
     )
 
     # --- reporting ---
 
-    audit_log: str | None = _setting(
-        _directory,
-        "Write every decision with its reason, and every action, to FILE as JSON lines.",
-        None,
-        "FILE",
-        arranges_host=False,
-        common=True,
-    )
-    audit_size_bytes: int = _setting(
-        parse_size_bytes,
+    audit_log: str | None = _Setting(
+        _directory, None, "FILE", arranges_host=False, common=True
+    ).help("Write every decision with its reason, and every action, to FILE as JSON lines.")
+    audit_size_bytes: int = _Setting(parse_size_bytes, 256 << 20, "SIZE", arranges_host=False).help(
         "Size of all files of the audit log together; the oldest decisions are dropped. An hour "
-        "takes about 35MB.",
-        256 << 20,
-        "SIZE",
-        name="audit_size",
-        arranges_host=False,
+        "takes about 35MB."
     )
-    metrics: str | None = _setting(
-        parse_loopback,
-        "Serve metrics for Prometheus at this address of this host, such as 127.0.0.1:9464.",
-        None,
-        "ADDRESS",
-        arranges_host=False,
-        common=True,
+    metrics: str | None = _Setting(
+        parse_loopback, None, "ADDRESS", arranges_host=False, common=True
+    ).help("Serve metrics for Prometheus at this address of this host, such as 127.0.0.1:9464.")
+    promise_hold_ns: int = _Setting(_hold_ns, 10_000_000_000, "DURATION", arranges_host=False).help(
+        "How long a number of cores promised to a cluster engine is to hold."
     )
-    promise_hold_ns: int = _setting(
-        _hold_ns,
-        "How long a number of cores promised to a cluster engine is to hold.",
-        10_000_000_000,
-        "DURATION",
-        name="promise_hold",
-        arranges_host=False,
-    )
-    promise_probability: float = _setting(
-        _probability,
-        "The share of such promises that is to be kept.",
-        0.95,
-        "PERCENT",
-        arranges_host=False,
+    promise_probability: float = _Setting(_probability, 0.95, "PERCENT", arranges_host=False).help(
+        "The share of such promises that is to be kept."
     )
 
     # --- the expert's ---
 
     decisions: Decisions = _choice(
-        Decisions,
+        Decisions, "loop", "WHERE", expert=True, arranges_host=False
+    ).help(
         "Where policy smartharvest with the native learner decides: in the polling loop itself, or "
-        "in the agent like every other policy.",
-        "loop",
-        "WHERE",
-        expert=True,
-        arranges_host=False,
+        "in the agent like every other policy."
     )
-    cost: CostName = _choice(
-        CostName,
-        f"Cost function of the learner: {', '.join(get_args(CostName))}.",
-        "skewed",
-        "COST",
-        expert=True,
-        arranges_host=False,
+    cost: CostName = _choice(CostName, "skewed", "COST", expert=True, arranges_host=False).help(
+        f"Cost function of the learner: {', '.join(get_args(CostName))}."
     )
-    label: Label = _choice(
-        Label,
+    label: Label = _choice(Label, "demand", "WHICH", expert=True, arranges_host=False).help(
         "The peak that is learned: of demand (running + waiting tasks) or of busy cores, as in the "
-        "paper.",
-        "demand",
-        "WHICH",
-        expert=True,
-        arranges_host=False,
+        "paper."
     )
     features_after_exhaustion: FeaturesAfterExhaustion = _choice(
-        FeaturesAfterExhaustion,
+        FeaturesAfterExhaustion, "kept", "WHICH", expert=True, arranges_host=False
+    ).help(
         "Features the window after a broken one is trained with: kept from before it, or the "
-        "broken window's own.",
-        "kept",
-        "WHICH",
-        expert=True,
-        arranges_host=False,
+        "broken window's own."
     )
     exhausted_windows: ExhaustedWindows = _choice(
-        ExhaustedWindows,
-        "Whether an exhausted window's peak is learned as a label: skipped or trained.",
-        "skipped",
-        "WHETHER",
-        expert=True,
-        arranges_host=False,
-    )
+        ExhaustedWindows, "skipped", "WHETHER", expert=True, arranges_host=False
+    ).help("Whether an exhausted window's peak is learned as a label: skipped or trained.")
     accounting: Accounting = _choice(
-        Accounting,
+        Accounting, "exact", "HOW", expert=True, applies="rebuild"
+    ).help(
         "What a window is made of: exact (time at each number of busy cores, where the sensor sees "
-        "every change) or sampled (one sample a poll, as in the paper).",
-        "exact",
-        "HOW",
-        expert=True,
-        applies="rebuild",
+        "every change) or sampled (one sample a poll, as in the paper)."
     )
-    events: bool = _setting(
-        _switch,
-        "Sleep until something happens instead of polling, where the sensor sees every change.",
-        True,
-        expert=True,
-        applies="rebuild",
+    events: bool = _Setting(_switch, True, expert=True, applies="rebuild").help(
+        "Sleep until something happens instead of polling, where the sensor sees every change."
     )
-    pacing: Pacing = _choice(
-        Pacing,
-        "How the loop waits between polls: sleep or spin.",
-        "sleep",
-        "HOW",
-        expert=True,
-        applies="rebuild",
+    pacing: Pacing = _choice(Pacing, "sleep", "HOW", expert=True, applies="rebuild").help(
+        "How the loop waits between polls: sleep or spin."
     )
-    waits: WaitSource = _choice(
-        WaitSource,
+    waits: WaitSource = _choice(WaitSource, "auto", "SOURCE", expert=True, applies="live").help(
         "Where the waits are read if the sensor sees none: schedstat (/proc/TID/schedstat), "
-        "taskstats (netlink, CAP_NET_ADMIN); auto takes the first that works.",
-        "auto",
-        "SOURCE",
-        expert=True,
-        applies="live",
+        "taskstats (netlink, CAP_NET_ADMIN); auto takes the first that works."
     )
-    long_term_share: float = _setting(
-        _share,
-        "Long-term safeguard: the share of a period's dispatches that may not wait too long.",
-        0.01,
-        "PERCENT",
-        expert=True,
-        applies="live",
+    long_term_share: float = _Setting(_share, 0.01, "PERCENT", expert=True, applies="live").help(
+        "Long-term safeguard: the share of a period's dispatches that may not wait too long."
     )
-    long_term_threshold_ns: int = _setting(
-        parse_duration_ns,
-        "Long-term safeguard: a wait for a CPU above this is too long.",
-        50_000,
-        "DURATION",
-        name="long_term_threshold",
-        expert=True,
-        applies="rebuild",
-    )
-    long_term_periods: int = _setting(
-        _number_of("periods"),
-        "Long-term safeguard: bad periods in a row that stop the lending.",
-        2,
-        "N",
-        expert=True,
-        applies="live",
-    )
-    long_term_period_ns: int = _setting(
-        _period_ns,
-        "Long-term safeguard: length of a period.",
-        500_000_000,
-        "DURATION",
-        name="long_term_period",
-        expert=True,
-        applies="live",
-    )
-    long_term_rest_ns: int = _setting(
-        parse_duration_ns,
-        "Long-term safeguard: how long nothing is lent after that.",
-        10_000_000_000,
-        "DURATION",
-        name="long_term_rest",
-        expert=True,
-        applies="live",
-    )
-    long_term_min_dispatches: int = _setting(
-        _number_of("dispatches"),
-        "Long-term safeguard: a period with fewer dispatches shows too little to be a bad one.",
-        200,
-        "N",
-        expert=True,
-        applies="live",
-    )
-    long_term_stuck_ns: int = _setting(
-        parse_duration_ns,
-        "Long-term safeguard: a task that has waited this long makes any period show enough.",
-        500_000_000,
-        "DURATION",
-        name="long_term_stuck",
-        expert=True,
-        applies="live",
-    )
-    mechanism: MechanismName = _choice(
-        MechanismName,
+    long_term_threshold_ns: int = _Setting(
+        parse_duration_ns, 50_000, "DURATION", expert=True, applies="rebuild"
+    ).help("Long-term safeguard: a wait for a CPU above this is too long.")
+    long_term_periods: int = _Setting(
+        _number_of("periods"), 2, "N", expert=True, applies="live"
+    ).help("Long-term safeguard: bad periods in a row that stop the lending.")
+    long_term_period_ns: int = _Setting(
+        _period_ns, 500_000_000, "DURATION", expert=True, applies="live"
+    ).help("Long-term safeguard: length of a period.")
+    long_term_rest_ns: int = _Setting(
+        parse_duration_ns, 10_000_000_000, "DURATION", expert=True, applies="live"
+    ).help("Long-term safeguard: how long nothing is lent after that.")
+    long_term_min_dispatches: int = _Setting(
+        _number_of("dispatches"), 200, "N", expert=True, applies="live"
+    ).help("Long-term safeguard: a period with fewer dispatches shows too little to be a bad one.")
+    long_term_stuck_ns: int = _Setting(
+        parse_duration_ns, 500_000_000, "DURATION", expert=True, applies="live"
+    ).help("Long-term safeguard: a task that has waited this long makes any period show enough.")
+    mechanism: MechanismName = _choice(MechanismName, "merge", "HOW", expert=True).help(
         "How a core changes hands: merge (one cpuset write), affinity (of each elastic thread) or "
         "cpugroups (tasks are moved between groups; slow, for comparison). A process is always "
-        "moved by affinity.",
-        "merge",
-        "HOW",
-        expert=True,
+        "moved by affinity."
     )
-    rescue: bool = _setting(
-        _switch,
+    rescue: bool = _Setting(_switch, True, expert=True, arranges_host=False).help(
         "Have the kernel choose again where it has given a CPU to the elastic group although other "
-        "tasks wait for it (needs the bpf sensor and cpu.idle).",
-        True,
-        expert=True,
-        arranges_host=False,
+        "tasks wait for it (needs the bpf sensor and cpu.idle)."
     )
     control_priority: ControlPriority = _choice(
-        ControlPriority,
+        ControlPriority, "normal", "HOW", expert=True, applies="live"
+    ).help(
         "Priority of the control plane while the loop runs: normal, nice (19) or idle (SCHED_IDLE, "
-        "gives way at once). If it comes too late everything is given back.",
-        "normal",
-        "HOW",
-        expert=True,
-        applies="live",
+        "gives way at once). If it comes too late everything is given back."
     )
 
     def __post_init__(self) -> None:
@@ -652,8 +441,8 @@ class Settings:
 
 
 def setting_name(item: dataclasses.Field[Any]) -> str:
-    """The name in the file; the flag is the same with dashes."""
-    return str(item.metadata["name"] or item.name)
+    """The name in the file, which shows its own units; the flag is the same with dashes."""
+    return re.sub("_(ns|bytes)$", "", item.name)
 
 
 FIELDS = {setting_name(item): item for item in dataclasses.fields(Settings)}

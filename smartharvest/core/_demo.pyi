@@ -2,9 +2,6 @@ from array import array
 from collections.abc import Sequence
 from mmap import mmap
 
-BULLY_SUMS_PER_UNIT: int
-"""Integer additions in one unit of the bully's work."""
-
 def set_parent_death_signal(signal_number: int) -> None:
     """Have the kernel send ``signal_number`` when the thread that started this process ends.
 
@@ -48,7 +45,7 @@ def switch_bully(block: mmap, running: bool) -> None:
     """Let the bully of ``block`` run or sleep, from any process that shares it."""
 
 def bully_units(block: mmap, threads: int) -> int:
-    """Units of ``BULLY_SUMS_PER_UNIT`` additions that all threads together have done."""
+    """Units of ``SH_BULLY_SUMS_PER_UNIT`` additions that all threads together have done."""
 
 class StandstillWatch:
     """A thread of the highest real-time priority on each of ``cpus``, waking every ``period_ns``.

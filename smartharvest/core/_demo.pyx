@@ -11,7 +11,6 @@ from posix.time cimport clock_gettime, timespec
 from posix.types cimport clockid_t, pid_t
 
 from smartharvest.core._c.demo_bully cimport (
-    SH_BULLY_SUMS_PER_UNIT,
     sh_bully,
     sh_bully_block,
     sh_bully_block_size,
@@ -45,9 +44,6 @@ cdef extern from "<sys/prctl.h>" nogil:
 
 cdef extern from "<time.h>" nogil:
     int clock_getcpuclockid(pid_t pid, clockid_t *clock)
-
-
-BULLY_SUMS_PER_UNIT = SH_BULLY_SUMS_PER_UNIT
 
 
 def set_parent_death_signal(unsigned long signal_number):

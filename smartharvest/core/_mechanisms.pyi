@@ -4,7 +4,6 @@ from typing import Protocol
 from smartharvest.core._actuators import Actuator, ThreadsActuator
 
 MAX_SPLITS: int
-MAX_GROUPS: int
 
 class _KernelFiles(Protocol):
     def read(self, path: str, /) -> str: ...

@@ -20,7 +20,6 @@ from smartharvest.core._c.memory cimport allocate, hold_slot
 
 MAX_SPLITS = cpugroups.SH_CPUGROUPS_MAX_SPLITS // 2
 """Of one loop; those of an earlier one may have to be emptied as well."""
-MAX_GROUPS = affinity.SH_AFFINITY_MAX_GROUPS
 
 
 # C code, in the loop's thread even, uses what these classes hold until __dealloc__. Hence

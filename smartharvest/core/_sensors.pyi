@@ -171,9 +171,6 @@ class BpfWaits:
     def quantile_ns(self, q: float) -> int:
         """The middle of the bucket with quantile ``q``; 0 if nobody was dispatched."""
 
-    def longer_than(self, wait_ns: int) -> int:
-        """Waits longer than ``wait_ns``, by whole buckets: 512 ns up to 131 us, then 6 %."""
-
     def durations(self) -> tuple[tuple[int, int], ...]:
         """(middle of a bucket in ns, count), ascending, without the empty ones."""
 

@@ -549,10 +549,6 @@ cdef class BpfWaits:
             if self.c.histogram[i]
         ])
 
-    def longer_than(self, wait_ns: int) -> int:
-        """Waits longer than ``wait_ns``, by whole buckets: 512 ns up to 131 us, then 6 %."""
-        return bpf_sensor.sh_bpf_waits_longer(&self.c, wait_ns)
-
     @property
     def counts(self) -> dict[str, int]:
         """waits, total_ns, and of those longer than the threshold: longer, longer_while_lent,

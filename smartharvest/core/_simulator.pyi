@@ -105,6 +105,3 @@ class Simulation:
 
         Histograms of (upper edge of a bucket in ns, count). Dispatches inside a service are left
         out."""
-
-    def fail_writes(self, errno: int) -> None:
-        """The actuator answers -``errno`` from now on; 0: it works again."""

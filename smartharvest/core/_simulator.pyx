@@ -326,7 +326,3 @@ cdef class Simulation:
         }
         memset(recent, 0, sizeof(recent[0]))
         return kept
-
-    def fail_writes(self, errno: int) -> None:
-        """The actuator answers -``errno`` from now on; 0: it works again."""
-        self.run.machine.assign_error = -errno

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from smartharvest.doctor.finding import Finding, Host, Status
 from smartharvest.host import kernels
+from smartharvest.host.cgroup.tree import Mount, parse_mounts
 
 WANTED_OPTIONS: dict[str, tuple[Status, str]] = {
     "CONFIG_CPUSETS": ("failure", "cores are moved by cpusets"),
@@ -58,11 +59,7 @@ def check_kernel_options(host: Host) -> Iterator[Finding]:
     for name in missing:
         status, why = WANTED_OPTIONS[name]
         yield Finding(
-            "kernel options",
-            status,
-            f"{name} is off",
-            why,
-            f"boot a kernel with {name}=y",
+            "kernel options", status, f"{name} is off", why, f"boot a kernel with {name}=y"
         )
     if not missing:
         yield Finding(
@@ -86,27 +83,16 @@ def _kernel_options(host: Host) -> dict[str, str] | None:
     return {pair[0]: pair[1] for pair in pairs if len(pair) == 2}
 
 
-def cgroup_mounts(host: Host) -> list[tuple[str, int, list[str]]]:
-    """(mount point, version, controllers of v1) of the cgroup mounts."""
-    found = []
-    for line in (host.read("/proc/self/mountinfo") or "").splitlines():
-        before, dash, after = line.partition(" - ")
-        fields, kinds = before.split(), after.split()
-        if not dash or len(fields) < 5 or len(kinds) < 3:
-            continue
-        if kinds[0] == "cgroup2":
-            found.append((fields[4], 2, list[str]()))
-        elif kinds[0] == "cgroup":
-            found.append((fields[4], 1, kinds[2].split(",")))
-    return found
+def _mounts(host: Host) -> list[Mount]:
+    return parse_mounts(host.read("/proc/self/mountinfo") or "")
 
 
 def check_cgroups(host: Host) -> Iterator[Finding]:
     """Where the cpuset, cpu and freezer controllers are mounted."""
     why = "cores are moved with the cpuset controller, cpu.idle needs the cpu controller"
-    mounts = cgroup_mounts(host)
-    v1 = {controller: point for point, version, names in mounts for controller in names}
-    v2 = next((point for point, version, _ in mounts if version == 2), None)
+    mounts = _mounts(host)
+    v1 = {controller: mount.point for mount in mounts for controller in mount.controllers}
+    v2 = next((mount.point for mount in mounts if mount.version == 2), None)
     if "cpuset" in v1:
         yield Finding("cgroups", "ok", f"version 1, cpuset at {v1['cpuset']}", why)
         for controller, use in (("cpu", "cpu.idle"), ("freezer", "--park freeze and evict")):
@@ -232,7 +218,7 @@ def check_realtime(host: Host) -> Iterator[Finding]:
             "sysctl kernel.sched_rt_runtime_us=950000",
         )  # fmt: skip
         return
-    points = {c: point for point, version, names in cgroup_mounts(host) for c in names}
+    points = {name: mount.point for mount in _mounts(host) for name in mount.controllers}
     for line in (host.read("/proc/self/cgroup") or "").splitlines():
         _, _, rest = line.partition(":")
         controllers, _, path = rest.partition(":")

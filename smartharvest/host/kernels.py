@@ -90,25 +90,8 @@ PER_VM_HALT_POLL = Feature(
     "machines started before keep what it was then",
 )
 
-FEATURES = (
-    CPUSET_V2,
-    FREEZE_V2,
-    PIDFD,
-    BPF_TRACING,
-    BPF_RINGBUF,
-    BPF_SYSCALL,
-    CPU_IDLE,
-    BPF_LOOP,
-    USER_CPUS_PTR,
-    PER_VM_HALT_POLL,
-    VHOST_TASKS,
-    EEVDF,
-    SCHED_DELAYED,
-    H_NR_RUNNABLE,
-    FAVORDYNMODS,
-    BYTE_ON_RQ,
-    QUEUES_PER_CPU,
-    EMPTIED_MASK,
+FEATURES = sorted(
+    (one for one in list(globals().values()) if isinstance(one, Feature)), key=lambda one: one.since
 )
 """In the order of their releases."""
 

@@ -15,7 +15,6 @@ from smartharvest.mechanism.base import Mechanism
 from smartharvest.mechanism.cpugroups import CpuGroupsMechanism
 from smartharvest.mechanism.cpuset import CpusetMechanism
 from smartharvest.mechanism.group_affinity import GroupAffinityMechanism
-from smartharvest.mechanism.null import NullMechanism
 from smartharvest.mechanism.process_affinity import ProcessAffinityMechanism
 from smartharvest.placement.snapshot import NO_NEEDS, MechanismNeeds
 
@@ -64,7 +63,7 @@ def make_mechanism(
     ConfigError for settings that no mechanism of such a target can follow.
     """
     if target is None or writer is None:
-        return NullMechanism(settings, target)
+        return Mechanism(settings, target)
     if target.group is None:
         _check_process(settings)
         assert target.pid is not None

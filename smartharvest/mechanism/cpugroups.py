@@ -11,7 +11,6 @@ import time
 from collections.abc import Sequence
 
 from smartharvest.core import _actuators
-from smartharvest.core._lend_order import LendOrder
 from smartharvest.core._mechanisms import CpuGroupsActuator
 from smartharvest.errors import TargetError
 from smartharvest.host.cgroup.tree import SPLIT, Group
@@ -77,13 +76,7 @@ class CpuGroupsMechanism(GroupMechanism):
         return tuple((path, smallest) for path, _, _ in self.files(snapshot))
 
     def make_actuator(
-        self,
-        snapshot: HostSnapshot,
-        nudge_slot: memoryview | None,  # noqa: ARG002
-        primary_files: Sequence[ManagedFile] = (),  # noqa: ARG002
-        fifo_priority: int = 0,  # noqa: ARG002
-        beat_slot: memoryview | None = None,
-        order: LendOrder | None = None,  # noqa: ARG002
+        self, snapshot: HostSnapshot, *, beat_slot: memoryview | None = None, **_: object
     ) -> _actuators.Actuator:
         group, files = self._group, self._tree.files
         splits = list(self._splits(snapshot))

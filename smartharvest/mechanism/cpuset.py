@@ -126,11 +126,12 @@ class CpusetMechanism(GroupMechanism):
     def make_actuator(
         self,
         snapshot: HostSnapshot,
-        nudge_slot: memoryview | None,
+        *,
+        nudge_slot: memoryview | None = None,
         primary_files: Sequence[ManagedFile] = (),
         fifo_priority: int = 0,
-        beat_slot: memoryview | None = None,  # noqa: ARG002
         order: LendOrder | None = None,
+        **_: object,
     ) -> _actuators.Actuator:
         capacity = snapshot.capacity
         parks_frozen = self._settings.park == "freeze" and capacity.elastic_min == 0

@@ -7,16 +7,14 @@ from collections.abc import Sequence
 
 from smartharvest.config.settings import Settings
 from smartharvest.core import _sensors
-from smartharvest.core._lend_order import LendOrder
 from smartharvest.core._rescue import Rescue
 from smartharvest.errors import TargetError
 from smartharvest.host.cgroup.counterparts import adopt_tasks, make_counterpart
 from smartharvest.host.cgroup.tree import CgroupTree, Group
-from smartharvest.host.foreign.pins import ForeignPin
 from smartharvest.host.journal.writer import HostWriter
 from smartharvest.host.target.base import Target
+from smartharvest.mechanism.base import Mechanism
 from smartharvest.mechanism.idle_class import enter_idle_class
-from smartharvest.placement.snapshot import HostSnapshot
 
 _log = logging.getLogger(__name__)
 
@@ -24,15 +22,12 @@ LOOK_S = 1.0
 """How often newcomers to the group are looked for, where nothing else takes them along."""
 
 
-class GroupMechanism:
+class GroupMechanism(Mechanism):
     """An elastic group under cpu.idle that can be frozen; its subclasses move the cores.
 
     ``may_nudge`` is what an earlier session has found, which has left all arranged; None: nothing
     is arranged yet.
     """
-
-    births = None
-    moves_threads = False
 
     def __init__(
         self,
@@ -44,7 +39,7 @@ class GroupMechanism:
         *,
         may_nudge: bool | None = None,
     ) -> None:
-        self._settings = settings
+        super().__init__(settings, target)
         self._tree = tree
         self._group = group
         self._writer = writer
@@ -53,17 +48,11 @@ class GroupMechanism:
         self._freezes = False
         """Whether the loop freezes the group as soon as nothing is lent."""
         self._evicted = False
-        self.target = target
         self.may_nudge = bool(may_nudge)
-        self.idle_file: str | None = None
-
-    @property
-    def name(self) -> str:
-        return self._settings.mechanism
 
     @property
     def preempts(self) -> bool:
-        return self._settings.placement == "shared" and self.idle_file is not None
+        return super().preempts and self.idle_file is not None
 
     def enter_idle_class(self, primaries: Sequence[Target]) -> None:
         """Puts the group under cpu.idle, if the settings say so."""
@@ -110,34 +99,3 @@ class GroupMechanism:
         if self._tree.version == 1:
             return group.freeze_file, "FROZEN", "THAWED"
         return group.freeze_file, "1", "0"
-
-    # What most of them have no need of.
-
-    def minimum_cpus(self, _snapshot: HostSnapshot) -> tuple[int, ...]:
-        return ()
-
-    def given_cpus(self, snapshot: HostSnapshot) -> list[tuple[int, ...]]:
-        return snapshot.capacity.elastic_sets() if self.minimum_cpus(snapshot) else []
-
-    def chosen(self, _snapshot: HostSnapshot) -> dict[str, tuple[str, str]]:
-        return {}
-
-    def make_order(
-        self, _snapshot: HostSnapshot, _sensor: _sensors.Sensor, _slots: memoryview
-    ) -> LendOrder | None:
-        return None
-
-    def members(self) -> list[int]:
-        return []
-
-    def follow(self, _smallest: Sequence[int]) -> str | None:
-        return None
-
-    def foreign_pins(self) -> list[ForeignPin]:
-        return []
-
-    def confine_foreign_tasks(self, smallest: Sequence[int]) -> None:
-        """A group confines whoever comes to it."""
-
-    def close(self) -> None:
-        """Nobody is born unseen."""

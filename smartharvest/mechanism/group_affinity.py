@@ -13,12 +13,9 @@ import time
 from collections.abc import Sequence
 
 from smartharvest.core import _actuators
-from smartharvest.core._lend_order import LendOrder
 from smartharvest.core._mechanisms import GroupAffinityActuator
 from smartharvest.host.cgroup.tree import tasks_below
 from smartharvest.host.foreign.pins import ForeignPin, GivenThreads
-from smartharvest.host.foreign.writes import ManagedFile
-from smartharvest.host.journal.contents import Minimum
 from smartharvest.host.target.base import Target
 from smartharvest.mechanism.group import LOOK_S, GroupMechanism
 from smartharvest.mechanism.levels import added_cpus
@@ -44,23 +41,11 @@ class GroupAffinityMechanism(GroupMechanism):
         self._sets = tuple(dict.fromkeys((*self._sets, *sets)))
         self._writer.adopt_affinities(self._group.path, self._sets)
 
-    def files(self, _snapshot: HostSnapshot) -> list[ManagedFile]:
-        return []
-
-    def minimum(self, _snapshot: HostSnapshot) -> Minimum:
-        return ()
-
     def minimum_cpus(self, snapshot: HostSnapshot) -> tuple[int, ...]:
         return snapshot.capacity.elastic_cpus(0)
 
     def make_actuator(
-        self,
-        snapshot: HostSnapshot,
-        nudge_slot: memoryview | None,
-        primary_files: Sequence[ManagedFile] = (),  # noqa: ARG002
-        fifo_priority: int = 0,  # noqa: ARG002
-        beat_slot: memoryview | None = None,  # noqa: ARG002
-        order: LendOrder | None = None,  # noqa: ARG002
+        self, snapshot: HostSnapshot, *, nudge_slot: memoryview | None = None, **_: object
     ) -> _actuators.Actuator:
         group = self._group
         self._actuator = GroupAffinityActuator(

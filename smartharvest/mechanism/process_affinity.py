@@ -7,23 +7,20 @@ import logging
 from collections.abc import Sequence
 
 from smartharvest.config.settings import Settings
-from smartharvest.core import _actuators, _sensors
-from smartharvest.core._lend_order import LendOrder
-from smartharvest.core._rescue import Rescue
+from smartharvest.core import _actuators
 from smartharvest.errors import RightsError, TargetError
 from smartharvest.host.foreign.pins import ForeignPin, GivenThreads
-from smartharvest.host.foreign.writes import ManagedFile
-from smartharvest.host.journal.contents import Minimum
 from smartharvest.host.journal.writer import HostWriter
 from smartharvest.host.process import tasks
 from smartharvest.host.process.family import Births, Family
 from smartharvest.host.target.base import Target
+from smartharvest.mechanism.base import Mechanism
 from smartharvest.placement.snapshot import HostSnapshot
 
 _log = logging.getLogger(__name__)
 
 
-class ProcessAffinityMechanism:
+class ProcessAffinityMechanism(Mechanism):
     """Moves the threads of the process ``pid`` and of its descendants.
 
     ``was_arranged``: an earlier session has left all confined.
@@ -31,8 +28,7 @@ class ProcessAffinityMechanism:
 
     name = "affinity"
     preempts = False
-    idle_file = None
-    may_nudge = False
+    target: Target
 
     def __init__(
         self,
@@ -43,7 +39,7 @@ class ProcessAffinityMechanism:
         *,
         was_arranged: bool,
     ) -> None:
-        self._settings = settings
+        super().__init__(settings, target)
         self._pid = pid
         self._writer = writer
         self._was_arranged = was_arranged
@@ -52,7 +48,6 @@ class ProcessAffinityMechanism:
         self._followed: list[int] = []
         """The processes the actuator knows, by slot."""
         self._given: GivenThreads | None = None
-        self.target = target
 
     # --- for a host as last seen ------------------------------------------------------------------
 
@@ -76,38 +71,10 @@ class ProcessAffinityMechanism:
             f"{self.target.spec}: {what} is not ours to confine; run as its user or as root"
         )
 
-    def make_room(self, snapshot: HostSnapshot) -> None:
-        """Every set of CPUs is within what it had."""
-
-    def files(self, _snapshot: HostSnapshot) -> list[ManagedFile]:
-        return []
-
-    def minimum(self, _snapshot: HostSnapshot) -> Minimum:
-        return ()
-
     def minimum_cpus(self, snapshot: HostSnapshot) -> tuple[int, ...]:
         return snapshot.capacity.elastic_cpus(0)
 
-    def given_cpus(self, snapshot: HostSnapshot) -> list[tuple[int, ...]]:
-        return snapshot.capacity.elastic_sets()
-
-    def chosen(self, _snapshot: HostSnapshot) -> dict[str, tuple[str, str]]:
-        return {}
-
-    def make_order(
-        self, _snapshot: HostSnapshot, _sensor: _sensors.Sensor, _slots: memoryview
-    ) -> LendOrder | None:
-        return None
-
-    def make_actuator(
-        self,
-        snapshot: HostSnapshot,
-        nudge_slot: memoryview | None,  # noqa: ARG002
-        primary_files: Sequence[ManagedFile] = (),  # noqa: ARG002
-        fifo_priority: int = 0,  # noqa: ARG002
-        beat_slot: memoryview | None = None,  # noqa: ARG002
-        order: LendOrder | None = None,  # noqa: ARG002
-    ) -> _actuators.Actuator:
+    def make_actuator(self, snapshot: HostSnapshot, **_: object) -> _actuators.Actuator:
         members = [pid for pid in self.members() if tasks.alive(pid)]
         self._followed = [self._pid, *members][: _actuators.MAX_ELASTIC_PROCESSES]
         self._actuator = _actuators.AffinityActuator(
@@ -117,11 +84,6 @@ class ProcessAffinityMechanism:
         )
         self._given = GivenThreads(self._actuator, self._threads())
         return self._actuator
-
-    def make_rescue(
-        self, _sensor: _sensors.Sensor, _cpus: Sequence[int], _fifo_priority: int
-    ) -> Rescue | None:
-        return None
 
     # --- who belongs to it -----------------------------------------------------------------------
 
@@ -181,9 +143,6 @@ class ProcessAffinityMechanism:
     def _threads(self) -> list[int]:
         return [tid for pid in self._followed for tid in tasks.process_threads(pid)]
 
-    def adopt_newcomers(self) -> None:
-        """Nobody joins a process."""
-
     def foreign_pins(self) -> list[ForeignPin]:
         given = self._given
         return [] if given is None else [*given.met_by_moves(), *given.pinned_at_rest()]
@@ -196,9 +155,6 @@ class ProcessAffinityMechanism:
 
     def freeze(self) -> None:
         raise TargetError(f"{self.target.spec}: a process cannot be evicted; pause instead")
-
-    def thaw(self) -> None:
-        """It was never frozen."""
 
     def close(self) -> None:
         if self._family is None:

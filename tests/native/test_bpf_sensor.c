@@ -247,17 +247,6 @@ static void test_waits_are_those_of_the_scheduler(void) {
     crowd_end(&crowd);
 }
 
-static void test_longer_waits_are_those_of_the_buckets_above(void) {
-    static struct sh_bpf_waits waits;
-    waits.histogram[0] = 1;   /* 0..512 ns */
-    waits.histogram[20] = 2;  /* 10.2..10.8 us */
-    waits.histogram[256] = 4; /* from 131 us on */
-    CHECK_EQ(sh_bpf_waits_longer(&waits, 0), 7);
-    CHECK_EQ(sh_bpf_waits_longer(&waits, 1000), 6);
-    CHECK_EQ(sh_bpf_waits_longer(&waits, 50000), 4);
-    CHECK_EQ(sh_bpf_waits_longer(&waits, UINT64_C(1) << 40), 0);
-}
-
 /* --- run times -------------------------------------------------------------------------------- */
 
 static struct sh_bpf_runs runs_so_far(void) {
@@ -555,7 +544,6 @@ int main(void) {
     RUN(test_times_are_those_of_the_scheduler);
     RUN(test_a_window_is_weighed_by_time);
     RUN(test_waits_are_those_of_the_scheduler);
-    RUN(test_longer_waits_are_those_of_the_buckets_above);
     RUN(test_a_run_lasts_from_waking_up_to_sleeping_however_often_it_is_preempted);
     RUN(test_the_quantile_of_run_times_is_within_a_bucket);
     RUN(test_only_waits_that_began_while_something_was_lent_are_blamed);

@@ -184,10 +184,7 @@ void sh_sim_machine_sensor(struct sh_sim_machine *machine, bool exact, struct sh
 }
 
 static int machine_assign(void *ctx, uint32_t harvested) {
-    struct sh_sim_machine *machine = ctx;
-    if (machine->assign_error)
-        return machine->assign_error;
-    sh_sim_machine_assign(machine, harvested);
+    sh_sim_machine_assign(ctx, harvested);
     return 0;
 }
 

@@ -158,9 +158,8 @@ struct sh_sim_machine {
     uint32_t stalled;         /* of these, where a thread is queued; shared placement only */
     uint32_t busy_peak, demand_peak; /* since somebody last set them to busy and demand */
     int64_t dispatch_credit_ns;
-    bool changed;     /* what the sensor reads, since this was last cleared */
-    int error;        /* -ENOMEM, or -EOVERFLOW: an endless backlog */
-    int assign_error; /* what the actuator answers, -errno; 0: it works */
+    bool changed; /* what the sensor reads, since this was last cleared */
+    int error;    /* -ENOMEM, or -EOVERFLOW: an endless backlog */
     /* For sensors that weigh windows by time: since the last collection. */
     uint64_t spent_ns[SH_MAX_CORES + 1], spent_demand_core_ns;
     uint32_t spent_demand_max;

@@ -17,17 +17,10 @@ ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @click.command()
-@click.option(
-    "--seconds",
-    type=click.IntRange(min=1),
-    default=60,
-    show_default=True,
-    metavar="N",
-    help="Total time of the run.",
-)
-@click.option(
-    "--seed", type=int, default=1, show_default=True, help="Seed of the traffic and of the order."
-)
+@click.option("--seconds", type=click.IntRange(min=1), default=60, show_default=True, metavar="N",
+              help="Total time of the run.")  # fmt: skip
+@click.option("--seed", type=int, default=1, show_default=True,
+              help="Seed of the traffic and of the order.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 @click.pass_obj
 def demo(obj: dict[str, bool], seconds: int, seed: int, as_json: bool) -> None:

@@ -81,7 +81,6 @@ cdef extern from "sensors/bpf_sensor.h" nogil:
     uint64_t sh_bpf_waits_quantile(const sh_bpf_waits *waits, double q)
     int sh_bpf_sensor_pending(sh_bpf_sensor *bpf, sh_bpf_pending *pending)
     int sh_bpf_sensor_resync(sh_bpf_sensor *bpf, sh_bpf_drift *drift)
-    uint64_t sh_bpf_waits_longer(const sh_bpf_waits *waits, uint64_t wait_ns)
     void sh_bpf_sensor_runs(const sh_bpf_sensor *bpf, sh_bpf_runs *runs)
     void sh_bpf_runs_since(sh_bpf_runs *runs, const sh_bpf_runs *earlier)
     uint64_t sh_bpf_runs_quantile(const sh_bpf_runs *runs, double q)

@@ -2,10 +2,6 @@ from libc.stdint cimport uint64_t
 
 
 cdef extern from "lab/demo_bully.h" nogil:
-    enum:
-        SH_BULLY_MAX_THREADS
-        SH_BULLY_SUMS_PER_UNIT
-
     enum sh_bully_state:
         SH_BULLY_PAUSED
         SH_BULLY_RUNNING

@@ -2,9 +2,6 @@ from libc.stdint cimport int64_t
 
 
 cdef extern from "lab/demo_server.h" nogil:
-    enum:
-        SH_SERVER_MAX_WORKERS
-
     struct sh_server_slice:
         const int64_t *arrival_ns
         const int64_t *work

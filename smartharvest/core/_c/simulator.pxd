@@ -99,7 +99,7 @@ cdef extern from "lab/simulator/machine.h" nogil:
         sh_sim_latencies waits
         int64_t now_ns
         uint32_t busy, demand, ready, lent, returning, elastic
-        int error, assign_error
+        int error
 
     struct sh_sim_long_waits:
         uint32_t all, blamed

@@ -149,11 +149,6 @@ class CgroupTree:
         """Whether real tasks are in its groups; in a fake tree nobody runs."""
         return self.files.runs_tasks
 
-    @property
-    def fake_root(self) -> str:
-        """The root of a fake tree; empty on a host."""
-        return "" if self.files.runs_tasks else self.root
-
     def online_cpus(self) -> frozenset[int]:
         """The CPUs of the root group: those online, or those of the fake tree."""
         try:

@@ -20,7 +20,6 @@ from smartharvest.host.target.spec import TargetSpec
 from smartharvest.host.target.targets import resolve_target
 from smartharvest.mechanism.base import Mechanism
 from smartharvest.mechanism.choice import MECHANISMS, make_mechanism, needs_of
-from smartharvest.mechanism.null import NullMechanism
 from smartharvest.placement.capacity import Capacity
 from smartharvest.placement.snapshot import HostSnapshot
 from tests.unit.host.fake_trees import make_group, make_v1_tree
@@ -71,12 +70,12 @@ def test_without_a_target_or_a_writer_nothing_is_changed(
         make_mechanism(replace(Settings(), park="freeze"), tree, batch, None),
     )
     for mechanism in made:
-        assert isinstance(mechanism, NullMechanism)
+        assert type(mechanism) is Mechanism
         mechanism.arrange(SURVEY)
         mechanism.freeze()
         assert mechanism.preempts
         assert (mechanism.idle_file, mechanism.files(SURVEY)) == (None, [])
-        actuator = mechanism.make_actuator(SURVEY, memoryview(bytearray(4)))
+        actuator = mechanism.make_actuator(SURVEY)
         actuator.assign(1)
         assert actuator.writes == 0
     assert tree.files.read(tree.group("batch").cpus_file) == before

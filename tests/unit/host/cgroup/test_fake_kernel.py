@@ -200,7 +200,6 @@ def test_a_threads_groups_are_told_as_proc_tells_them(tmp_path: Path) -> None:
     make_group(unified, "g", "0", (101,))
     assert (unified.files.membership(101), unified.files.membership(102)) == ("0::/g\n", "0::/\n")
     assert not tree.runs_tasks
-    assert unified.fake_root == str(tmp_path / "v2")
 
 
 def test_who_is_stopped_amid_a_change_is_waited_for_once(
