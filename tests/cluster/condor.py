@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tests.cluster.agents import wait_until
+from tests.debian import KEYRING, mirror
 
 CHECKOUT = Path(__file__).parents[2]
 HERE = CHECKOUT / "build" / "condor"
@@ -25,7 +26,6 @@ ROOT = HERE / "root"
 FRAGMENT = CHECKOUT / "packaging" / "htcondor" / "50-smartharvest"
 SUITE = "trixie"
 PACKAGES = ("condor", "coreutils", "dash")
-KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 COMMANDS = ("condor_status", "condor_q", "condor_submit", "condor_rm")
 NOBODY, CONDOR = 65534, 64
 
@@ -81,7 +81,7 @@ def fetch() -> None:
     (HERE / "status").touch()
     (HERE / "apt.conf").write_text(APT.format(here=HERE))
     (HERE / "etc/apt/sources.list").write_text(
-        f"deb [signed-by={KEYRING}] http://deb.debian.org/debian {SUITE} main\n"
+        f"deb [signed-by={KEYRING}] {mirror()} {SUITE} main\n"
     )
     environment = {**os.environ, "APT_CONFIG": str(HERE / "apt.conf")}
     for command in (["update"], ["install", "--yes", "--download-only", *PACKAGES]):

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-MIRROR = os.environ.get("DEBIAN_MIRROR", "http://deb.debian.org/debian")
-KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
+from tests.debian import KEYRING, mirror
+
 SUITES = ("bookworm", "trixie", "trixie-backports")
 """One kernel of each: 6.1, 6.12 and the newest that the mirror has."""
 META = "linux-image-cloud-amd64"
@@ -77,7 +76,7 @@ class _Apt:
         (directory / "cache" / "archives" / "partial").mkdir(parents=True, exist_ok=True)
         sources = directory / "lab.list"
         sources.write_text(
-            "".join(f"deb [signed-by={KEYRING}] {MIRROR} {suite} main\n" for suite in SUITES)
+            "".join(f"deb [signed-by={KEYRING}] {mirror()} {suite} main\n" for suite in SUITES)
         )
         options = {
             "Dir::Etc::SourceList": sources,
@@ -114,7 +113,7 @@ class _Apt:
             _, version, source = (field.strip() for field in line.split("|"))
             if f" {suite}/main " in f" {source} ":
                 return version
-        raise SystemExit(f"{name} is not in {suite} at {MIRROR}")
+        raise SystemExit(f"{name} is not in {suite} at {mirror()}")
 
     def _depends(self, name: str, version: str, _suite: str) -> list[tuple[str, str]]:
         shown = self.run("apt-cache", "show", f"{name}={version}")
