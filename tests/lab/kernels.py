@@ -69,7 +69,7 @@ def unpacked(directory: Path) -> list[Kernel]:
 
 
 class _Apt:
-    """apt with sources, lists and a cache of its own; the host's are neither read nor changed."""
+    """apt with sources, lists and a cache of its own; of the host's it only reads the mirror."""
 
     def __init__(self, directory: Path) -> None:
         (directory / "lists" / "partial").mkdir(parents=True, exist_ok=True)
