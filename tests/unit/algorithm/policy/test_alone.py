@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from smartharvest.algorithm.policy.alone import (
-    REST_AGAIN_NS,
     MOST_REST_PERIODS,
     QUEUEING_PERIODS,
+    REST_AGAIN_NS,
     REST_PERIODS,
     Alone,
 )
