@@ -506,7 +506,7 @@ def test_what_somebody_else_writes_ends_the_run_and_stays(quiet_world: World, sw
         return False
 
     session = Supervisor(settings_for(quiet_world))
-    with pytest.raises(ForeignWrite, match=f"{path}: {value!r} is there"), session:
+    with pytest.raises(ForeignWrite, match=f"{path}: {value!r} was found"), session:
         run_until(session, Script(3), write_once_lent)
     assert quiet_world.mask() == ("0-7" if switch else "0-3")
     assert quiet_world.idle() == "0"
