@@ -175,6 +175,8 @@ class Arrangement:
         )
         for remark in capacity.remarks:
             _log.info("Order of lending: %s", remark)
+        for note in capacity.notes:
+            _log.warning("%s", note)
         if capacity.max_harvest == 0:
             _log.warning("The limits leave no core to lend; the agent only watches")
 

@@ -15,7 +15,7 @@ from smartharvest.core import _actuators, _loop
 from smartharvest.errors import ConfigError, SmartHarvestError, TargetError, TargetVanished
 from smartharvest.host.foreign.pins import ForeignPin
 from smartharvest.host.foreign.writes import Surprise
-from smartharvest.host.process.cpu_usage import ReadCharge, charge_of
+from smartharvest.host.process.cpu_usage import ReadCpuUsage, cpu_usage_of
 from smartharvest.host.target import libvirt_domains
 from smartharvest.placement.snapshot import HostSnapshot
 from smartharvest.sensor.check import SensorCheck
@@ -77,8 +77,8 @@ class HostWatch:
 
     def __init__(self, arrangement: Arrangement) -> None:
         self._arrangement = arrangement
-        self._charged: list[object] = []
-        self._charge: ReadCharge = lambda: None
+        self._measured: list[object] = []
+        self._cpu_usage: ReadCpuUsage = lambda: None
         self._next_look_ns = _loop.monotonic_ns() + HOUSEKEEPING_NS
         self.check = SensorCheck(arrangement.settings.window_ns)
         self.drift = 0
@@ -158,13 +158,13 @@ class HostWatch:
         return None if seen == arrangement.snapshot else Rebuild(seen, _CHANGED)
 
     def _check_sensor(self, now_ns: int, control: ControlLoop) -> str | None:
-        """Holds what the sensor saw against what the kernel charged the primaries."""
+        """Compares what the sensor saw with the CPU time of the primaries."""
         primaries = self._arrangement.primaries
-        if self._charged != primaries:
-            self._charged = list(primaries)
-            self._charge = charge_of(primaries)
-            self.check.start_anew()
-        return self.check.observe(now_ns, control.counters()["busy_core_ns"], self._charge())
+        if self._measured != primaries:
+            self._measured = list(primaries)
+            self._cpu_usage = cpu_usage_of(primaries)
+            self.check.start_again()
+        return self.check.observe(now_ns, control.counters()["busy_core_ns"], self._cpu_usage())
 
     def _other_writer(self, control: ControlLoop) -> SmartHarvestError | None:
         """Whether the groups are not as the loop has left them, and stay so: who wrote them."""

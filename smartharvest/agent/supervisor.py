@@ -399,7 +399,7 @@ class Supervisor:
             arrangement.change_loop()
             control.decide_with(decider)
         else:
-            self._watch.check.start_anew()
+            self._watch.check.start_again()
             self._attach_loop()
         self._set_limits()
         control.start()
@@ -553,7 +553,10 @@ class Supervisor:
         values = {name: str(getattr(new, FIELDS[name].name)) for name in changed}
         _log.info("%s: %s", kind.capitalize(), values or "nothing has changed")
         self.audit_event(kind, **values)
-        return {"changed": changed, "restarts": False}
+        answer: dict[str, Any] = {"changed": changed, "restarts": False}
+        if "max_harvest" in changed and (notes := self.arrangement.capacity.notes):
+            answer["notes"] = list(notes)
+        return answer
 
     def _apply(self, new: Settings) -> None:
         """Takes up settings of which none that differs needs another arrangement.

@@ -176,7 +176,7 @@ def plan_capacity(
     ``online`` are the host's CPUs, ``cores`` those the user chose (None: not chosen), ``foreign``
     those that others are confined to, with an example of who, and ``grantable`` those that the
     elastic side's parent has (None: all). Without a ``topology`` cores are lent by their numbers;
-    ``shared`` is the placement. Raises ConfigError for settings that cannot be and TargetError if
+    ``shared`` is the placement. Raises ConfigError for invalid settings and TargetError if
     the primaries' CPUs leave nothing to lend.
     """
     machine = topology or Topology()

@@ -136,10 +136,10 @@ def _foreign_cpus(
     targets: Sequence[Target],
     followed: Collection[int],
 ) -> dict[int, str]:
-    """CPUs that strangers are confined to, with one of them.
+    """CPUs that foreign tasks are confined to, each with one of these tasks.
 
-    A task born between the listing of ours and that of all looks like one of them, so whoever is
-    found is looked for again. The threads of other agents are no reason to leave a core alone.
+    A task of a target that starts between the two listings looks foreign, so only tasks that are
+    found twice count. The threads of other agents do not keep a core from being lent.
     """
 
     def look() -> dict[int, str]:

@@ -146,7 +146,7 @@ def open_targets(
         except TargetError as error:
             if writer is not None:
                 raise
-            _log.info("%s; lending to nobody in particular", error)
+            _log.info("%s; the dry run has no elastic group", error)
     check_apart(found.primaries, found.elastic)
     found.check_idleness_shows()
     return found

@@ -1,4 +1,4 @@
-"""Which sensor watches the primaries: the best that works here, or the one that was asked for."""
+"""The choice of a sensor: the best that works here, or the configured one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Sensing:
-    """A sensor, which one it is, and why it and none better."""
+    """A sensor, its name, and why it was chosen."""
 
     sensor: _sensors.Sensor
     name: str
@@ -25,11 +25,11 @@ class Sensing:
 
 
 class Entry(NamedTuple):
-    """One sensor: how it is made, and what has to be known before."""
+    """One sensor: how to create it, and what to know before."""
 
     make: Callable[[Settings, HostSnapshot], _sensors.Sensor]
     asks_kernel: bool = False
-    """It asks the kernel about groups: which may refuse it, and knows nothing of fake trees."""
+    """It asks the kernel about groups, which may refuse, and has no fake trees."""
     is_automatic: bool = False
     """``auto`` tries it."""
     reason: str = "asked for"

@@ -13,7 +13,7 @@ _log = logging.getLogger(__name__)
 
 
 class DispatchReader:
-    """Reads the in-kernel sensor's histograms; no other sensor tells waits and run times."""
+    """Reads the in-kernel sensor's histograms; no other sensor sees waits and run times."""
 
     def __init__(self) -> None:
         self._before: _Seen | None = None
@@ -25,13 +25,13 @@ class DispatchReader:
         if now_ns < self._due_ns:
             return None
         self._due_ns = now_ns + DISPATCHES_PERIOD_NS
-        if not controller.wants_dispatches:  # too dear to be asked at every window
+        if not controller.wants_dispatches:  # too expensive for every window
             return None
         sensor = loop.sensor
         if not tells_waits(sensor):
             if not self._warned:
                 _log.warning(
-                    "policy: %s lends nothing without the in-kernel sensor, which tells how long "
+                    "policy: %s lends nothing without the in-kernel sensor, which sees how long "
                     "tasks wait and run; use --sensor bpf or another --policy",
                     controller.policy.name,
                 )

@@ -33,11 +33,11 @@ def tells_waits(sensor: _sensors.Sensor) -> TypeGuard[DispatchSensor]:
 class WaitReader:
     """Reads what ``Controller.on_period`` judges.
 
-    ``attributed``: only waits that the harvest may have caused count. The in-kernel sensor knows
-    which began while something was lent, behind nobody of the primary's own and unthrottled. The
-    threads' totals know nothing of the kind, so all or none of a period's waits count there: all if
-    cores were lent and the primary never wanted all of its ``total``, since it would then also wait
-    for itself.
+    ``attributed``: only waits that lending may have caused count. The in-kernel sensor sees which
+    began while something was lent, behind no other task of the primary and unthrottled. The
+    threads' totals do not show that, so all or none of a period's waits count there: all if cores
+    were lent and the primary never wanted all of its ``total``, since then it also waits for
+    itself.
     """
 
     def __init__(

@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from smartharvest.host.process.cpu_usage import ReadCharge, charge_of
+from smartharvest.host.process.cpu_usage import ReadCpuUsage, cpu_usage_of
 from smartharvest.host.target.targets import parse_target, resolve_target
 from tests.commands import as_command
 from tests.integration.hosts import Host
@@ -52,7 +52,7 @@ def _rows(name: str, seconds: int) -> Iterator[dict[str, object]]:
             host.place(processes.start([str(program), argument]).pid, web)
             time.sleep(0.5)
             spec = f"cgroup:{web}"
-            charge = charge_of([resolve_target(parse_target(spec, "primary"), host.tree)])
+            charge = cpu_usage_of([resolve_target(parse_target(spec, "primary"), host.tree)])
             for sensor in SENSORS:
                 yield {"load": name, "sensor": sensor, **_observe(spec, sensor, seconds, charge)}
         finally:
@@ -60,7 +60,7 @@ def _rows(name: str, seconds: int) -> Iterator[dict[str, object]]:
             host.remove()
 
 
-def _observe(spec: str, sensor: str, seconds: int, charge: ReadCharge) -> dict[str, object]:
+def _observe(spec: str, sensor: str, seconds: int, charge: ReadCpuUsage) -> dict[str, object]:
     words = ["observe", "--primary", spec, "--sensor", sensor, "--seconds", str(seconds), "--json"]
     began_ns, before = time.monotonic_ns(), charge()
     done = subprocess.run(as_command(words), capture_output=True, text=True, check=False)

@@ -148,6 +148,8 @@ def test_evict_freezes_even_the_minimum_and_the_end_thaws(told: Any) -> None:
 @EITHER
 def test_policy_and_limits_are_set_at_run_time(told: Any) -> None:
     world, tell, agent = told
+    (note,) = tell("set-limit", max_harvest=99)["notes"]
+    assert note.startswith("max_harvest: 99 is more than this host can lend; at most 6 cores are")
     assert tell("set-limit", max_harvest=3) == {"changed": ["max_harvest"], "restarts": False}
     agent.wait_until(lambda: world.mask() == "4-7")
     tell("set-policy", policy="no-harvest")

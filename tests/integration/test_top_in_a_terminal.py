@@ -70,7 +70,7 @@ def test_e_expands_it_and_folds_it_again(terminal: Terminal) -> None:
     terminal.resize(100, 40)
     terminal.wait_for("q quit")
     terminal.press("e")
-    terminal.wait_for("safety give-backs", "reassignments")
+    terminal.wait_for("safety give-backs", "reassignment")
     terminal.press("e")
     wait_until(lambda: "safety give-backs" not in "\n".join(terminal.screen))
 

@@ -1,4 +1,4 @@
-"""CPU time that the kernel has charged a target: right in sum, whoever was looking."""
+"""CPU time of a target as the kernel counts it: exact in total."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ from smartharvest.errors import TargetVanished
 from smartharvest.host.cgroup.tree import Group
 from smartharvest.host.process import tasks
 
-ReadCharge = Callable[[], int | None]
+ReadCpuUsage = Callable[[], int | None]
 
 
-class Charged(Protocol):
-    """Who is charged for CPU time: a target."""
+class HasCpuUsage(Protocol):
+    """Anything that has CPU time, such as a target."""
 
-    def read_charge(self) -> ReadCharge: ...
+    def read_cpu_usage(self) -> ReadCpuUsage: ...
 
 
-def charge_of(targets: Sequence[Charged]) -> ReadCharge:
-    """Reads what all of ``targets`` have been charged so far, in ns; None if it cannot be told."""
-    readers = [target.read_charge() for target in targets]
+def cpu_usage_of(targets: Sequence[HasCpuUsage]) -> ReadCpuUsage:
+    """Reads the CPU time of all ``targets`` so far, in ns; None if one is unknown."""
+    readers = [target.read_cpu_usage() for target in targets]
 
     def read() -> int | None:
-        charges = [reader() for reader in readers]
-        known = [charge for charge in charges if charge is not None]
-        return sum(known) if len(known) == len(charges) else None
+        usages = [reader() for reader in readers]
+        known = [usage for usage in usages if usage is not None]
+        return sum(known) if len(known) == len(usages) else None
 
     return read
 
 
-def charge_of_group(group: Group) -> ReadCharge:
-    """Reads the charge of a group: in v1 of its cpuacct hierarchy, if that has the same tasks."""
+def cpu_usage_of_group(group: Group) -> ReadCpuUsage:
+    """Reads that of a group: in v1 from its cpuacct hierarchy, if that has the same tasks."""
     if group.tree.version == 2:
         return lambda: _usage_of_stat(group)
     directory = group.directory("cpuacct")
@@ -63,8 +63,8 @@ def _usage_of_stat(group: Group) -> int | None:
 def _holds_the_same(group: Group, directory: str) -> bool:
     """Whether the tasks of the group's own directory are those of its other one.
 
-    Two listings also differ by who is born or ends in between, which may be somebody each time.
-    But each does so only once, whereas who is in one of them alone is so at the next look, too.
+    Two listings also differ by tasks that start or end in between. But each task does so only once,
+    whereas a task that is in one directory alone is so in the next listing, too.
     """
     try:
         first, second = (_in_one_alone(group, directory) for _ in range(2))
@@ -79,12 +79,12 @@ def _in_one_alone(group: Group, directory: str) -> tuple[set[str], set[str]]:
     return own - other, other - own
 
 
-def charge_of_process(pid: int) -> ReadCharge:
-    """Reads the charge of a process, which also counts its threads that have ended."""
+def cpu_usage_of_process(pid: int) -> ReadCpuUsage:
+    """Reads that of a process, with its threads that have ended."""
     tick_ns = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 
     def read() -> int | None:
-        ticks = tasks.charged_ticks(pid)
+        ticks = tasks.cpu_ticks(pid)
         return None if ticks is None else ticks * tick_ns
 
     return read

@@ -71,7 +71,7 @@ def start_time_of_newcomers() -> int:
     return int(time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK"))
 
 
-def charged_ticks(pid: int) -> int | None:
+def cpu_ticks(pid: int) -> int | None:
     """CPU time of process ``pid``, ended threads included, in clock ticks; None if it is gone."""
     fields = _stat_fields(pid)
     return int(fields[_USER_TIME]) + int(fields[_SYSTEM_TIME]) if fields else None

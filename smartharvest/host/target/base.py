@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from smartharvest.host.cgroup.tree import CgroupTree, Group
-from smartharvest.host.process.cpu_usage import ReadCharge
+from smartharvest.host.process.cpu_usage import ReadCpuUsage
 from smartharvest.host.target.spec import TargetSpec
 
 
@@ -58,8 +58,8 @@ class Target(Protocol):
     def cpu_group(self) -> Group | None:
         """The group by which the scheduler weighs it; None without the cpu controller."""
 
-    def read_charge(self) -> ReadCharge:
-        """Reads what the kernel has charged it so far."""
+    def read_cpu_usage(self) -> ReadCpuUsage:
+        """Reads its CPU time so far."""
 
     def name_failure(self, path: str, value: str) -> tuple[str, str]:
         """What to call a refused write of ``value`` to ``path`` that was to move it."""

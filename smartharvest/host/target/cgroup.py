@@ -13,7 +13,7 @@ from typing import ClassVar
 from smartharvest.errors import TargetError, TargetVanished
 from smartharvest.host.cgroup.tree import CgroupTree, Group
 from smartharvest.host.cpulist import format_cpulist
-from smartharvest.host.process.cpu_usage import ReadCharge, charge_of_group
+from smartharvest.host.process.cpu_usage import ReadCpuUsage, cpu_usage_of_group
 from smartharvest.host.target.base import Kind, Prepare
 from smartharvest.host.target.spec import TargetSpec
 
@@ -65,8 +65,8 @@ class CgroupTarget:
     def cpu_group(self) -> Group | None:
         return self.group
 
-    def read_charge(self) -> ReadCharge:
-        return charge_of_group(self.group)
+    def read_cpu_usage(self) -> ReadCpuUsage:
+        return cpu_usage_of_group(self.group)
 
     def name_failure(self, path: str, value: str) -> tuple[str, str]:
         return path, value

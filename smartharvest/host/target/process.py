@@ -9,7 +9,7 @@ from typing import ClassVar, Self
 from smartharvest.errors import TargetError
 from smartharvest.host.cgroup.tree import CgroupTree, Group
 from smartharvest.host.process import tasks
-from smartharvest.host.process.cpu_usage import ReadCharge, charge_of_process
+from smartharvest.host.process.cpu_usage import ReadCpuUsage, cpu_usage_of_process
 from smartharvest.host.target.base import Kind, Prepare
 from smartharvest.host.target.spec import TargetSpec, is_process_id, is_zero
 
@@ -71,8 +71,8 @@ class PidTarget:
             return None
         return self.tree.group_of(self.pid, "cpu")
 
-    def read_charge(self) -> ReadCharge:
-        return charge_of_process(self.pid)
+    def read_cpu_usage(self) -> ReadCpuUsage:
+        return cpu_usage_of_process(self.pid)
 
     def name_failure(self, _path: str, _value: str) -> tuple[str, str]:
         return str(self.spec), "the affinity of its threads"

@@ -24,6 +24,7 @@ from smartharvest.errors import ConfigError
 from smartharvest.host.process.priority import PRIORITIES
 from smartharvest.host.process.waits import SOURCES as WAIT_SOURCES
 from smartharvest.host.target.spec import TargetSpec
+from smartharvest.sensor.choice import SENSORS
 
 WriteToml = Callable[[str], str]
 
@@ -374,6 +375,7 @@ def test_the_choices_are_what_the_code_behind_them_knows() -> None:
     assert choices("learner") == set(LEARNERS)
     assert choices("safeguard") == set(SHORT_TERM_SAFEGUARDS)
     assert choices("control_priority") == set(PRIORITIES)
+    assert choices("sensor") == {"auto", *SENSORS}
     assert choices("waits") == {"auto", *WAIT_SOURCES}
 
 

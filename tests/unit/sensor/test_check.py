@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from smartharvest.host.process.cpu_usage import charge_of
+from smartharvest.host.process.cpu_usage import cpu_usage_of
 from smartharvest.host.target.cgroup import CgroupTarget
 from smartharvest.host.target.spec import TargetSpec
 from smartharvest.host.target.targets import resolve_target
@@ -81,7 +81,7 @@ def target(path: Path, version: int) -> CgroupTarget:
 
 def test_a_v2_group_tells_its_charge(tmp_path: Path) -> None:
     web = target(tmp_path, 2)
-    read = charge_of([web])
+    read = cpu_usage_of([web])
     Path(web.group.path, "cpu.stat").write_text("nr_periods 7\nusage_usec 1500\nuser_usec 9\n")
     assert read() == 1_500_000
     Path(web.group.path, "cpu.stat").write_text("user_usec 9\n")
@@ -102,7 +102,7 @@ def charged_apart(path: Path, monkeypatch: pytest.MonkeyPatch, *looks: tuple[str
         return next(listings) if os.path.basename(name) == "tasks" else real_read(name)
 
     monkeypatch.setattr(files, "read", read)
-    return charge_of([web])() == 1500
+    return cpu_usage_of([web])() == 1500
 
 
 @pytest.mark.parametrize(
@@ -128,7 +128,7 @@ def test_what_is_charged_to_other_tasks_is_not_the_groups(
 
 def test_a_process_tells_its_charge() -> None:
     web = resolve_target(TargetSpec("pid", str(os.getpid())), None)  # type: ignore[arg-type]
-    read = charge_of([web])
+    read = cpu_usage_of([web])
     before = read()
     assert before is not None
     spun = os.times()
@@ -137,4 +137,4 @@ def test_a_process_tells_its_charge() -> None:
     after = read()
     assert after is not None
     assert after > before
-    assert charge_of([web, web])() is not None
+    assert cpu_usage_of([web, web])() is not None
