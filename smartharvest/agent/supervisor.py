@@ -387,13 +387,13 @@ class Supervisor:
         ):
             control.controller.keep_idle = self.capacity.keep_idle
             return  # the next plan is all it takes
-        _log.info("%s: %s", "Lending other cores" if keeps_loop else "The loop starts again", why)
         self._priority.put_back()  # new threads of the loop inherit it
         arrangement.enter_phase(Phase.ARRANGING)
-        if keeps_loop:
-            control.stop()
-        else:
+        control.stop()
+        keeps_loop = keeps_loop and control.loop.halt is None  # its last write may be refused
+        if not keeps_loop:
             control.detach(self.capacity.pool)
+        _log.info("%s: %s", "Lending other cores" if keeps_loop else "The loop starts again", why)
         arrangement.rearrange(seen)
         if keeps_loop:
             arrangement.change_loop()

@@ -29,7 +29,7 @@ MAY_IMPORT: Mapping[str, set[str]] = {
     },
     "agent": {
         *("guardian", "mechanism", "telemetry", "sensor", "placement", "config", "algorithm"),
-        *("host", "core", "errors"),
+        *("host", "core", "errors", "version"),
     },
     "cluster": {"telemetry", "errors", "printable"},
     "doctor": {"sensor", "config", "host", "errors"},
