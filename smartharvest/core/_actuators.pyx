@@ -149,7 +149,7 @@ cdef class CpusetActuator(FilesActuator):
     masks have one entry per number of harvested cores. ``added_cpu[level]`` is the CPU a level has
     and the one below lacks, -1 if there is none. ``primary_files`` are the same of the primaries,
     whose sets shrink as the harvest grows. ``kernel_files`` answers instead of the kernel. With a
-    ``fifo_priority`` real-time threads hold each core while it changes hands (csrc/actuators/core_hold.h). An
+    ``fifo_priority`` real-time threads hold each core while it changes hands (core_hold.h). An
     ``order`` makes the masks as it chooses, and those of ``files`` are not used.
     """
 

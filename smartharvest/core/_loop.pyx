@@ -1,6 +1,6 @@
 # cython: language_level=3, boundscheck=True, wraparound=False, embedsignature=True
 # cython: freethreading_compatible=False
-"""Binding of the polling loop (csrc/loop/loop.h, where its numbered rules are) and of its window."""
+"""Binding of the polling loop (csrc/loop/loop.h has its numbered rules) and of its window."""
 
 import os
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 # cython: language_level=3, boundscheck=True, wraparound=False, embedsignature=True
 # cython: freethreading_compatible=False
-"""Binding of the mechanisms that are there for comparison (csrc/actuators/affinity.h, csrc/actuators/cpugroups.h).
+"""Binding of the mechanisms that are there for comparison (csrc/actuators/).
 
 It converts and owns memory; it decides nothing.
 """
@@ -26,7 +26,7 @@ MAX_SPLITS = cpugroups.SH_CPUGROUPS_MAX_SPLITS // 2
 # no_gc_clear and tuples: the collector empties lists that are in a garbage cycle or behind one.
 @cython.no_gc_clear
 cdef class GroupAffinityActuator(ThreadsActuator):
-    """Affinity of the threads in ``task_lists`` (csrc/actuators/affinity.h); ``cpus[level]`` per level.
+    """Affinity of the threads in ``task_lists`` (affinity.h); ``cpus[level]`` per level.
 
     ``task_lists`` are `tasks` or `cgroup.threads` files, the target's own first. ``added_cpu`` is
     as of CpusetActuator; ``pins`` are the CPUs that single threads are to stay within, as far as

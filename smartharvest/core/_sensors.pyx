@@ -1,6 +1,6 @@
 # cython: language_level=3, boundscheck=True, wraparound=False, embedsignature=True
 # cython: freethreading_compatible=False
-"""Binding of the sensors in C (csrc/sensors/sensor.h). It converts and owns memory; it decides nothing."""
+"""Binding of the sensors in C (csrc/sensors/). It converts and owns memory; it decides nothing."""
 
 import os
 from collections.abc import Collection, Sequence
@@ -141,7 +141,7 @@ cdef class Sensor:
 
 
 cdef class FakeSensor(Sensor):
-    """Plays a script of busy counts, or counts the cores marked busy (csrc/sensors/fake_sensor.h)."""
+    """Plays a script of busy counts, or counts the cores marked busy (fake_sensor.h)."""
 
     cdef fake_sensor.sh_fake_sensor fake
     cdef int32_t *script
