@@ -114,7 +114,7 @@ def _promise(levels: Sequence[float], hold_s: int, probability: float) -> tuple[
     for level in levels:
         monitor.take_step(level)
         promised += monitor.promised
-    calibration = monitor.told(0, 0, 0)["calibration"]
+    calibration = monitor.describe(0, 0, 0)["calibration"]
     return calibration, rounded(promised / len(levels))
 
 

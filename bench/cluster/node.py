@@ -49,7 +49,7 @@ def main(state_dir: str, name: str, seed: str) -> None:
     last = 0, 0
     control = ControlSocket(
         socket_path(state_dir, os.getpid()),
-        {"capacity": lambda _: monitor.told(machines[0].simulation.now_ns, lent, lendable)},
+        {"capacity": lambda _: monitor.describe(machines[0].simulation.now_ns, lent, lendable)},
     )
     started_s = time.monotonic()
 

@@ -81,7 +81,7 @@ def compare(
             Guest(boot, directory, "bully", cpus=cpus, work_us=1000,
                   groups=directories(batch)) as bully,
         ):  # fmt: skip
-            wait_for(lambda: bool(server.told() and bully.told()))
+            wait_for(lambda: bool(server.describe() and bully.describe()))
             wait_for(lambda: answers(port))
             for number in range(rounds):
                 for name in chance.sample(CONDITIONS, len(CONDITIONS)):
@@ -120,12 +120,12 @@ def measure(
 ) -> dict[str, float]:
     """Latencies from outside, work done inside, and waits as host and guest see them."""
     vcpus = read_vcpus(server.socket).threads
-    before, waits = (server.told() or {}, bully.told() or {}), wait_ns(vcpus)
+    before, waits = (server.describe() or {}, bully.describe() or {}), wait_ns(vcpus)
     began_s = time.monotonic()
     latencies = sorted(ask_many(port, rate, seconds, chance))
     took_s = time.monotonic() - began_s
     time.sleep(1.1)  # the guests' next line
-    after = server.told() or {}, bully.told() or {}
+    after = server.describe() or {}, bully.describe() or {}
     waited_ns = wait_ns(vcpus) - waits
 
     def quantile(share: float) -> float:

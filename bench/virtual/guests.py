@@ -87,7 +87,7 @@ class Guest(Ending):
         )
         self.socket = vm.socket
 
-    def told(self) -> dict[str, Any] | None:
+    def describe(self) -> dict[str, Any] | None:
         """The last whole line that the guest has said about itself; None if it has not yet."""
         if self.process.poll() is not None:
             raise NotMeasurableError(f"QEMU ended with {self.process.returncode}")

@@ -272,7 +272,7 @@ class Arrangement:
         )
 
     def poll_what_is_left(self) -> HostSnapshot:
-        """The same, after CPUs were lost. Raises CpusLost if it cannot be shared."""
+        """The same, after CPUs were lost. Raises CpusLost if that is impossible to share."""
         try:
             return self.poll()
         except (TargetError, ConfigError) as error:
@@ -374,7 +374,7 @@ class Arrangement:
         assert self.undo is not None
         with contextlib.suppress(KeyError):  # the set in force is not ours to put back
             self.undo.journal.replace_original(surprise.path, surprise.found)
-        return ForeignWrite(surprise.told(self.other_writers.last(surprise.written)))
+        return ForeignWrite(surprise.describe(self.other_writers.last(surprise.written)))
 
     def foreign_pins(self) -> list[ForeignPin]:
         """What somebody else has given elastic threads that are moved one by one."""
@@ -388,7 +388,7 @@ class Arrangement:
         assert self.undo is not None
         for pin in pins:
             self.undo.journal.replace_affinity(pin.tid, pin.start_time, sorted(pin.found))
-        return ForeignWrite(pins[0].told())
+        return ForeignWrite(pins[0].describe())
 
     # --- the loop ---------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ LONGEST_S = 600.0
 
 
 class Backoff:
-    """Waits that double each time, and begin anew after a long time in peace."""
+    """Waits that double each time, and start again after a long time without disturbance."""
 
     def __init__(self) -> None:
         self._wait_s = 0.0

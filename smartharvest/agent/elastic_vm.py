@@ -53,7 +53,7 @@ class ElasticVm:
         return os.path.join(self.state_dir, f"elastic-vm-{self.name}.qmp")
 
     def command(self, accelerator: str) -> list[str]:
-        """QEMU's command line. Raises ConfigError if the image cannot be read.
+        """QEMU's command line. Raises ConfigError for an unreadable image.
 
         Threads have names, idle vCPUs leave their CPUs, and networking needs no rights.
         """
@@ -77,10 +77,10 @@ def usable_accelerators() -> tuple[str, ...]:
 
 
 def run(vm: ElasticVm, accelerators: Sequence[str], started: Callable[[str], None]) -> int:
-    """Runs the guest until it ends or this process is told to; QEMU's exit code.
+    """Runs the guest until it or this process is ended; QEMU's exit code.
 
     The first of ``accelerators`` that QEMU starts with is used. It gets a group of its own where
-    that may be made; ``started`` is told what to call it as an agent's elastic target. Whatever was
+    that may be made; ``started`` gets what to call it as an agent's elastic target. Whatever was
     made is removed again. Raises ConfigError or TargetError if it does not start.
     """
     if shutil.which(PROGRAM) is None:
@@ -117,7 +117,7 @@ def _run(
 
 @contextlib.contextmanager
 def own_group(vm: ElasticVm) -> Iterator[Group | None]:
-    """A group for the guest in every hierarchy, removed afterwards; None where that cannot be."""
+    """A group for the guest in every hierarchy, removed afterwards; None if impossible."""
     journal: Journal | None = None
     try:
         tree = CgroupTree.discover()

@@ -178,7 +178,7 @@ class HostWatch:
             try:
                 surprise = arrangement.surprise(before[0])
             except OSError:
-                return None  # what cannot be read is met again where it is needed
+                return None  # an unreadable file is met again where it is needed
             if not (surprise or pins) or loop.halt is not None or _moves(control) != before:
                 return None
             time.sleep(0.001)  # the loop may be amid a write that it has not counted yet

@@ -21,7 +21,7 @@ SAVE_PERIOD_NS = 60_000_000_000
 def model_path(settings: Settings) -> str | None:
     """Where the model of these settings is kept; None if it is not to be.
 
-    By default a file for every set of primaries, since what is learned is theirs; beside the
+    By default a file for every set of primaries, since what is learned is theirs; next to the
     journal where that has been put elsewhere.
     """
     if settings.model == "off":
@@ -51,10 +51,10 @@ def model_shape(settings: Settings, total: int, learning_rate: float = 0.1) -> S
 
 
 class ModelStore:
-    """Loads a learner's model once and saves it every minute and when told.
+    """Loads a learner's model once and saves it every minute and on request.
 
     The minute's save takes the learner's state at once and writes it in a thread of its own: a disk
-    that hangs must not hold up the plans. A model that cannot be kept is a warning, no failure.
+    that hangs must not hold up the plans. Failing to keep a model is a warning, no error.
     """
 
     def __init__(self, learner: Model, path: str, shape: Shape) -> None:

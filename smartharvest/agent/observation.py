@@ -117,7 +117,7 @@ def observe(settings: Settings, seconds: float) -> Observation:
         explain_sensor_halt(primaries, sensing)
     counters = loop.counters()
     polled_ns = max(1, counters["polled_ns"])
-    told = waits.read()
+    waited = waits.read()
     waits.close()
     return Observation(
         seconds=elapsed_s,
@@ -131,15 +131,15 @@ def observe(settings: Settings, seconds: float) -> Observation:
         peak_busy=max(peaks, default=0),
         peak_demand=peak_demand,
         window_peaks=dict(sorted(peaks.items())),
-        wait_us=told.quantiles_us,
-        wait_mean_us=told.waited_ns / told.dispatches / 1e3 if told.dispatches else None,
+        wait_us=waited.quantiles_us,
+        wait_mean_us=waited.waited_ns / waited.dispatches / 1e3 if waited.dispatches else None,
         wait_source=waits.source,
-        dispatches=told.dispatches,
+        dispatches=waited.dispatches,
     )
 
 
 @dataclass(frozen=True)
-class _Told:
+class _Waited:
     quantiles_us: dict[str, float | None]
     waited_ns: int
     dispatches: int
@@ -172,22 +172,22 @@ class _Waits:
         self._threads = ThreadWaits(0, source.read)
         self._threads.read(self._tids())
 
-    def read(self) -> _Told:
+    def read(self) -> _Waited:
         """What happened since the start."""
         nothing: dict[str, float | None] = {"p50": None, "p99": None, "max": None}
         if self._bpf is not None:
             waits, pending = self._bpf.waits().since(self._earlier), self._bpf.pending()
             longest = max(waits.quantile_ns(1.0), pending["longest_ns"])
-            told: dict[str, float | None] = {
+            quantiles_us: dict[str, float | None] = {
                 "p50": waits.quantile_ns(0.5) / 1e3,
                 "p99": waits.quantile_ns(0.99) / 1e3,
                 "max": longest / 1e3,
             }
-            return _Told(told, waits.counts["total_ns"], waits.counts["waits"])
+            return _Waited(quantiles_us, waits.counts["total_ns"], waits.counts["waits"])
         if self._threads is None:
-            return _Told(nothing, 0, 0)
+            return _Waited(nothing, 0, 0)
         dispatches, _ = self._threads.read(self._tids())
-        return _Told(nothing, self._threads.waited_ns, dispatches)
+        return _Waited(nothing, self._threads.waited_ns, dispatches)
 
     def close(self) -> None:
         self._close()

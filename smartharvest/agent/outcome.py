@@ -36,7 +36,7 @@ class Reexec:
 
 @dataclass(frozen=True)
 class StepAside:
-    """The host is given back and cannot be shared for a time."""
+    """The host is given back; sharing it has to wait for a time."""
 
     why: ForeignWrite | CpusLost
     ran_s: float

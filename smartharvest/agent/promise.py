@@ -1,4 +1,4 @@
-"""The Harvest Monitor: what this node can promise to whoever schedules work on it.
+"""The Harvest Monitor: what this node can promise to a scheduler of work.
 
 Cores come and go within milliseconds; a scheduler wants a number that holds for seconds. The
 monitor takes the mean capacity of each second and promises a number of cores for the next
@@ -95,7 +95,7 @@ class HarvestMonitor:
         """Takes the core-nanoseconds lent so far; ``withdrawn`` is why nothing is lent, if so.
 
         A step ends when a second has passed since the last one. Whoever calls late makes a longer
-        step; whoever starts to count anew starts a step.
+        step; a count that starts again starts a step.
         """
         before = self.promised
         self._withdrawn = withdrawn
@@ -165,7 +165,7 @@ class HarvestMonitor:
             _Forecast(self._step, self._forecast, self._promised, int(now_cores + 1e-9))
         )
 
-    def told(self, now_ns: int, lent: int, most: int) -> dict[str, Any]:
+    def describe(self, now_ns: int, lent: int, most: int) -> dict[str, Any]:
         """As a JSON document; ``lent`` cores beyond the minimum just now, of at most ``most``."""
         notice = None
         if self._shrunk is not None and now_ns - self._shrunk[0] < self.hold_s * STEP_NS:
@@ -195,7 +195,7 @@ class HarvestMonitor:
 
 
 def explain_capacity(seen: dict[str, Any]) -> list[str]:
-    """Why the number is what it is, in words; of a document as ``told`` makes it."""
+    """Why the number is what it is, in words; of a document as ``describe`` makes it."""
     cores, calibration = seen["cores"], seen["calibration"]
     lines = [
         f"promised for {seen['hold_s']} s: {cores['promised']} cores "

@@ -74,7 +74,7 @@ class HandoffState:
         )
 
     def give_back(self) -> None:
-        """Restores everything. Raises RightsError for what cannot be put back."""
+        """Restores everything. Raises RightsError for what it may not put back."""
         files = CgroupTree.discover(self.root).files
         try:
             for line in HostWriter(files, self.journal).restore():
@@ -87,7 +87,7 @@ class HandoffState:
 
 
 def replace_program(left: HandoffState | None) -> None:
-    """Runs the agent's command line anew in this process; returns, with a warning, if it cannot."""
+    """Runs the agent's command line again in this process; on failure it warns and returns."""
     environment = dict(os.environ)
     descriptors: Sequence[int] = ()
     if left is not None:
@@ -135,8 +135,8 @@ def _document(left: HandoffState) -> dict[str, Any]:
 def handed_off() -> HandoffState | None:
     """What the program before this one in this process has left, once; None if there was none.
 
-    Raises JournalError for a journal that this release does not know; whoever left it is dead
-    then, and its guardian restores.
+    Raises JournalError for a journal that this release does not know; the program that left it
+    is dead then, and its guardian restores.
     """
     text = os.environ.pop(_HANDOFF, "")
     if not text:
@@ -181,7 +181,7 @@ class TrialFailed(SmartHarvestError):
 
 
 class Trial:
-    """Starts the agent's command line beside the running one, as far as reading its configuration.
+    """Starts the agent's command line next to the running one, as far as reading its configuration.
 
     A program or a configuration that is broken is found out before anything is handed over to it.
     """

@@ -83,7 +83,7 @@ class Reporting:
         if withdrawn is None and long_term is not None and long_term.rest_left_ns(now_ns) > 0:
             withdrawn = "the long-term safeguard rests"
         self._monitor.observe(now_ns, control.counters()["harvested_core_ns"], withdrawn)
-        return self._monitor.told(
+        return self._monitor.describe(
             now_ns, control.loop.harvested, self._arrangement.capacity.max_harvest
         )
 
@@ -181,7 +181,7 @@ class Reporting:
                 "unreadable": waits.unreadable if waits else "long_term is off",
             },
             "histograms": histograms(loop),
-            "births": births.told() if births else None,
+            "births": births.describe() if births else None,
             "loop": {
                 "scheduling": loop.scheduling,
                 "windows": n["windows"],

@@ -28,14 +28,14 @@ def over_some_lines(guest: Guest, vcpu: int) -> tuple[int, int]:
     """(missed inside, waited outside) in ns, both from one line of the guest to a later one."""
 
     def now() -> tuple[int, int]:
-        told, waits = guest.told(), read_schedstat(vcpu)
+        told, waits = guest.describe(), read_schedstat(vcpu)
         assert told is not None
         assert waits is not None
         return told["gap_ns"], waits[0]
 
     def next_line() -> None:
-        before = guest.told()
-        wait_until(lambda: guest.told() != before)
+        before = guest.describe()
+        wait_until(lambda: guest.describe() != before)
 
     next_line()
     before = now()
@@ -52,7 +52,7 @@ def test_a_vcpu_waits_for_what_its_guest_misses(processes: Processes, tmp_path: 
         pytest.skip(str(error))
     last = {max(os.sched_getaffinity(0))}
     with Guest(boot, tmp_path, "bully", cpus=1, work_us=1000, groups=[]) as guest:
-        wait_until(lambda: guest.told() is not None)
+        wait_until(lambda: guest.describe() is not None)
         (vcpu,) = read_vcpus(guest.socket, timeout_s=10).threads
         os.sched_setaffinity(vcpu, last)
         alone = over_some_lines(guest, vcpu)

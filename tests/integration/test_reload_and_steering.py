@@ -112,7 +112,7 @@ def test_a_configuration_with_a_mistake_changes_nothing(
 
 
 @pytest.fixture
-def told(quiet_world: World, processes: Processes, tmp_path: Path) -> Any:
+def describe(quiet_world: World, processes: Processes, tmp_path: Path) -> Any:
     """(world, ask) of an agent that lends all it may."""
     agent = processes.agent("--config", configured(quiet_world, tmp_path), "--elastic-min", "1")
     agent.wait_until(lambda: quiet_world.mask() == "1-7")

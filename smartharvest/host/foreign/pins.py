@@ -23,7 +23,7 @@ class ForeignPin:
     found: frozenset[int]
     given: frozenset[int]
 
-    def told(self) -> str:
+    def describe(self) -> str:
         """The finding in a line."""
         return (
             f"affinity of thread {self.tid} ({tasks.name(self.tid)}): "

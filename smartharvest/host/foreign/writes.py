@@ -36,7 +36,7 @@ class Surprise:
     written: str
     """The file that was written; ``path`` follows from it."""
 
-    def told(self, writer: str | None) -> str:
+    def describe(self, writer: str | None) -> str:
         """The finding in a line, with the writer if it is known."""
         who = f"last: {writer}" if writer else likely_writers()
         return (

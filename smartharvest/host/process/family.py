@@ -33,7 +33,7 @@ class Births:
     blind_seconds: float = 0.0
     """From an overflow to the rescan after it; without the connector, between rescans."""
 
-    def told(self) -> dict[str, object]:
+    def describe(self) -> dict[str, object]:
         return asdict(self)
 
 

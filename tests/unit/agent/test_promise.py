@@ -40,7 +40,7 @@ def test_about_as_many_promises_are_kept_as_were_asked_for(probability: float, s
     monitor = HarvestMonitor(0, 10, probability)
     for level in wandering(6000, seed):
         monitor.take_step(level)
-    calibration = monitor.told(0, 0, 8)["calibration"]
+    calibration = monitor.describe(0, 0, 8)["calibration"]
     assert calibration["promises"] > 1500
     assert calibration["kept"] >= probability - 0.03
     assert calibration["persistence_kept"] < calibration["kept"]
@@ -59,7 +59,7 @@ def test_what_little_cores_did_says_nothing_of_many() -> None:
         for _ in range(much):
             falls = falls - 1 if falls else 8 * (source.random() < 0.03)
             monitor.take_step(2.0 if falls else 8.0)
-    calibration = monitor.told(0, 0, 8)["calibration"]
+    calibration = monitor.describe(0, 0, 8)["calibration"]
     assert monitor.promised >= 1
     assert calibration["kept"] >= 0.9
 
@@ -89,7 +89,7 @@ def test_a_second_is_averaged_from_what_the_loop_has_counted() -> None:
     for tick in range(4 * (LEAST_JUDGED + 5)):
         monitor.observe(tick * STEP_NS // 4, core_ns)
         core_ns += 3 * STEP_NS // 4 if tick % 2 else STEP_NS // 4
-    assert monitor.told(0, 0, 8)["forecast"] == pytest.approx(1 + 2.0)
+    assert monitor.describe(0, 0, 8)["forecast"] == pytest.approx(1 + 2.0)
     assert monitor.promised == 3
 
 
@@ -109,21 +109,21 @@ def test_what_is_withdrawn_is_not_promised_and_a_notice_tells_of_it_for_a_while(
     for second in range(LEAST_JUDGED + 5):
         now_ns = second * STEP_NS
         monitor.observe(now_ns, second * 2 * STEP_NS)
-    assert monitor.told(now_ns, 2, 4)["shrink_notice"] is None
+    assert monitor.describe(now_ns, 2, 4)["shrink_notice"] is None
     monitor.observe(now_ns + 1000, 0, "paused by the operator")
-    seen = monitor.told(now_ns + STEP_NS, 0, 4)
+    seen = monitor.describe(now_ns + STEP_NS, 0, 4)
     assert seen["cores"] == {"now": 1, "guaranteed": 1, "promised": 1, "most": 5}
     assert (seen["shrink_notice"]["from"], seen["shrink_notice"]["to"]) == (3, 1)
     assert "paused by the operator" in "\n".join(explain_capacity(seen))
-    assert monitor.told(now_ns + 3 * STEP_NS, 0, 4)["shrink_notice"] is None
+    assert monitor.describe(now_ns + 3 * STEP_NS, 0, 4)["shrink_notice"] is None
 
 
 def test_the_explanation_names_the_number_and_its_reasons() -> None:
     monitor = HarvestMonitor(0, 5, 0.9)
-    assert "yet" in explain_capacity(monitor.told(0, 0, 4))[1]
+    assert "yet" in explain_capacity(monitor.describe(0, 0, 4))[1]
     for level in wandering(500, 5):
         monitor.take_step(level)
-    text = "\n".join(explain_capacity(monitor.told(0, 3, 8)))
+    text = "\n".join(explain_capacity(monitor.describe(0, 3, 8)))
     assert f"promised for 5 s: {monitor.promised} cores" in text
     assert "were kept (asked for: 90.0%)" in text
     assert "promise what is there" in text

@@ -34,8 +34,8 @@ def test_another_mask_is_named_with_what_was_written(tree: CgroupTree) -> None:
         "6-7",
         "7",
     )
-    assert "another process writes this group" in surprise.told(None)
-    assert surprise.told("sh (pid 7)").endswith(
+    assert "another process writes this group" in surprise.describe(None)
+    assert surprise.describe("sh (pid 7)").endswith(
         "another process writes this group (last: sh (pid 7))"
     )
 

@@ -49,12 +49,12 @@ def test_the_kernel_tells_of_a_process_that_comes_and_goes() -> None:
             pass
         seen: list[Birth | Death] = []
 
-        def told() -> bool:
+        def both_came() -> bool:
             seen.extend(events.read())
             born = Birth(parent_pid=os.getpid(), tid=process.pid, pid=process.pid)
             return born in seen and Death(process.pid, process.pid) in seen
 
-        wait_until(told, lambda: seen)
+        wait_until(both_came, lambda: seen)
     finally:
         events.close()
 
