@@ -112,7 +112,7 @@ def test_a_configuration_with_a_mistake_changes_nothing(
 
 
 @pytest.fixture
-def describe(quiet_world: World, processes: Processes, tmp_path: Path) -> Any:
+def steered(quiet_world: World, processes: Processes, tmp_path: Path) -> Any:
     """(world, ask) of an agent that lends all it may."""
     agent = processes.agent("--config", configured(quiet_world, tmp_path), "--elastic-min", "1")
     agent.wait_until(lambda: quiet_world.mask() == "1-7")
@@ -125,8 +125,8 @@ def describe(quiet_world: World, processes: Processes, tmp_path: Path) -> Any:
 
 
 @EITHER
-def test_pause_takes_back_and_resume_lends_again(told: Any, tmp_path: Path) -> None:
-    world, tell, agent = told
+def test_pause_takes_back_and_resume_lends_again(steered: Any, tmp_path: Path) -> None:
+    world, tell, agent = steered
     assert tell("pause") == {"paused": True}
     agent.wait_until(lambda: world.mask() == "7")
     assert tell("status")["safeguards"]["lends_nothing_because"] == "paused by the operator"
@@ -135,8 +135,8 @@ def test_pause_takes_back_and_resume_lends_again(told: Any, tmp_path: Path) -> N
     agent.wait_until(lambda: bool(audited(tmp_path, "paused") and audited(tmp_path, "resumed")))
 
 
-def test_evict_freezes_even_the_minimum_and_the_end_thaws(told: Any) -> None:
-    world, tell, agent = told
+def test_evict_freezes_even_the_minimum_and_the_end_thaws(steered: Any) -> None:
+    world, tell, agent = steered
     frozen = {1: "FROZEN", 2: "1"}[world.tree.version]
     assert tell("evict") == {"paused": True, "evicted": True}
     agent.wait_until(lambda: world.kernel.read(world.elastic.freeze_file).strip() == frozen)
@@ -146,8 +146,8 @@ def test_evict_freezes_even_the_minimum_and_the_end_thaws(told: Any) -> None:
 
 
 @EITHER
-def test_policy_and_limits_are_set_at_run_time(told: Any) -> None:
-    world, tell, agent = told
+def test_policy_and_limits_are_set_at_run_time(steered: Any) -> None:
+    world, tell, agent = steered
     (note,) = tell("set-limit", max_harvest=99)["notes"]
     assert note.startswith("max_harvest: 99 is more than this host can lend; at most 6 cores are")
     assert tell("set-limit", max_harvest=3) == {"changed": ["max_harvest"], "restarts": False}
@@ -211,8 +211,8 @@ def test_the_service_manager_hears_of_a_reload_and_of_its_end(
 
 
 @EITHER
-def test_what_cannot_be_is_refused_and_changes_nothing(told: Any) -> None:
-    world, tell, agent = told
+def test_what_cannot_be_is_refused_and_changes_nothing(steered: Any) -> None:
+    world, tell, agent = steered
     wrong: tuple[tuple[str, dict[str, object], str], ...] = (
         ("set-policy", {"policy": "magic"}, "policy: 'magic' is unknown"),
         ("set-policy", {}, "nothing to set"),
