@@ -57,6 +57,8 @@ class Rebuild(Verdict):
 
     snapshot: HostSnapshot
     why: str
+    keeps_loop: bool = True
+    """False if the loop's sensor has failed: another loop brings another sensor."""
 
 
 @dataclass(frozen=True)
@@ -72,8 +74,7 @@ class Failed(Verdict):
 
 
 class HostWatch:
-    """Looks after the targets of one arrangement. ``failed_sensors`` are those that broke before;
-    ``failed_sensors`` grows when another one does."""
+    """Looks after the targets of one arrangement. ``failed_sensors`` grows when one breaks."""
 
     def __init__(self, arrangement: Arrangement) -> None:
         self._arrangement = arrangement
@@ -113,7 +114,7 @@ class HostWatch:
             return Healthy(reasons={**reasons, "host": str(error)})
         reasons["host"] = None
         if self.check.blind_in_a_row >= BLIND_CHECKS and self._steps_down():
-            return Rebuild(seen, "the sensor misses too much", reasons=reasons)
+            return Rebuild(seen, "the sensor misses too much", keeps_loop=False, reasons=reasons)
         if seen != arrangement.snapshot:
             return Rebuild(seen, _why(arrangement.snapshot, seen), reasons=reasons)
         conflict = self._other_writer(control)
@@ -132,7 +133,7 @@ class HostWatch:
             _log.warning("Other CPUs are online, or the sensor lost sight of one: it starts again")
             return Rebuild(arrangement.poll_what_is_left(), _CHANGED)
         if what == "sensor" and error == errno.ENOLINK and self._steps_down():
-            return Rebuild(arrangement.snapshot, _CHANGED)
+            return Rebuild(arrangement.snapshot, _CHANGED, keeps_loop=False)
         if what == "actuator":
             failure = control.loop.actuator.failure()
             assert arrangement.elastic is not None

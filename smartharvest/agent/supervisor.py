@@ -347,8 +347,8 @@ class Supervisor:
         """Does what a look at the host calls for."""
         self._control.inhibit(verdict.reasons)
         match verdict:
-            case Rebuild(snapshot, why):
-                self._rebuild(snapshot, why)
+            case Rebuild(snapshot, why, keeps_loop):
+                self._rebuild(snapshot, why, keeps_loop=keeps_loop)
             case Rearrange():
                 self.rearrange(self.settings, keeps_arranged=False)
             case Failed(error):
@@ -581,7 +581,8 @@ class Supervisor:
             self.settings = arrangement.settings = old
             controller.change_policy(old_policy)
             if not control.runs:
-                self._rebuild(arrangement.poll(), "the configuration stays")
+                seen = arrangement.poll()
+                self._rebuild(seen, "the configuration stays", keeps_loop=False)
             raise
         if "control_priority" in changed:
             self._priority.put_back()

@@ -538,6 +538,27 @@ def test_what_the_guardian_took_back_is_nobody_elses_doing_and_no_original(
 
 
 @pytest.mark.usefixtures("_quick_housekeeping")
+@pytest.mark.usefixtures("_quick_housekeeping")
+def test_a_sensor_that_misses_too_much_is_replaced(
+    quiet_world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(host_watch.HostWatch, "_steps_down", lambda _watch: True)
+    with Supervisor(settings_for(quiet_world)) as session:
+        sensors: list[object] = []
+
+        def goes_blind(_window: Window, _decision: Decision) -> bool:
+            built = session.arrangement.built
+            assert built is not None
+            if not any(built.sensing is sensor for sensor in sensors):
+                sensors.append(built.sensing)
+            if len(sensors) == 1:
+                session._watch.check.blind_in_a_row = host_watch.BLIND_CHECKS
+            return len(sensors) == 2
+
+        run_until(session, Script(3), goes_blind)
+        assert len(sensors) == 2
+
+
 def test_a_vanished_primary_is_named(quiet_world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     kernel = watch(quiet_world, monkeypatch)
 
