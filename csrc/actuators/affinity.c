@@ -183,7 +183,7 @@ static int affinity_assign(void *ctx, uint32_t harvested) {
         atomic_fetch_add_explicit(&affinity->writes, pass.changed, memory_order_relaxed);
         if (pass.changed == 0)
             break;
-        pass.before = -1; /* whoever is met now was born, or came, meanwhile */
+        pass.before = -1; /* a thread met now was born, or came, meanwhile */
     }
     if (affinity->pinned_tid)
         atomic_store(affinity->pinned_tid, 0);

@@ -55,7 +55,7 @@ struct sh_affinity {
     uint32_t pin_count;
     _Atomic int64_t current; /* level; -1 before the first assignment and during one */
     _Atomic uint64_t writes;
-    /* Those met so far: the first ones. Whoever looks at one may do so as soon as it is counted. */
+    /* The first ones met so far. One may be read as soon as it is counted. */
     struct sh_affinity_stray strays[SH_AFFINITY_STRAYS];
     _Atomic uint32_t stray_count;
 };

@@ -28,7 +28,7 @@ struct sh_cpugroup {
 };
 
 struct sh_cpugroups {
-    struct sh_file_ops ops;   /* read lists from anew */
+    struct sh_file_ops ops;   /* read lists again from */
     struct sh_cpugroup outer; /* the elastic group itself; nothing is moved there */
     struct sh_cpugroup splits[SH_CPUGROUPS_MAX_SPLITS];
     uint32_t split_count;

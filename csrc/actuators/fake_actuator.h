@@ -1,4 +1,4 @@
-/* An actuator that remembers what it was told, for tests, benchmarks and simulated hosts. */
+/* An actuator that records its levels, for tests, benchmarks and simulated hosts. */
 #ifndef SH_FAKE_ACTUATOR_H
 #define SH_FAKE_ACTUATOR_H
 

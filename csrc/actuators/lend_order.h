@@ -6,7 +6,7 @@
  * alike otherwise keep the order of the machine's topology.
  *
  * Masks that nobody can list in advance are journaled as they come: each set is left in a shared
- * page before it is written, beside the one in force. */
+ * page before it is written, next to the one in force. */
 #ifndef SH_LEND_ORDER_H
 #define SH_LEND_ORDER_H
 

@@ -21,7 +21,7 @@ enum {
     /* At 1/341 of its pace the tasks that wait may be a tick ahead of the idle group. */
     FIRST_MOMENT_NS = 15000,
     LONGEST_MOMENT_NS = 960000, /* a batch that is picked all the time is not to be paid for so */
-    QUIET_NS = 300000,          /* told again this soon, the moment was too short */
+    QUIET_NS = 300000,          /* called again this soon, the moment was too short */
 };
 
 static int64_t now_ns(void) {

@@ -1,8 +1,8 @@
 /*
  * CPUBully (section 5.1 of the SmartHarvest paper): threads that sum integers and count how often.
  *
- * The counters and the pause switch live in memory shared with whoever measures, so that neither
- * reading nor pausing depends on the bully getting a CPU.
+ * The counters and the pause switch live in memory shared with the measuring process, so that
+ * neither reading nor pausing depends on the bully getting a CPU.
  */
 #ifndef SH_DEMO_BULLY_H
 #define SH_DEMO_BULLY_H

@@ -34,11 +34,11 @@ struct sh_csoaa {
     float *norm, *per_update, *update;
 };
 
-/* Bytes of the block; 0 for a shape that cannot be. features counts the bias. */
+/* Bytes of the block; 0 for an invalid shape. features counts the bias. */
 size_t sh_csoaa_size(uint32_t classes, uint32_t features);
 
-/* A model that has learned nothing, in a block aligned as by malloc. -EINVAL for a shape or a
- * learning rate that cannot be. */
+/* A model that has learned nothing, in a block aligned as by malloc. -EINVAL for an invalid
+ * shape or learning rate. */
 int sh_csoaa_init(struct sh_csoaa *model, uint32_t classes, uint32_t features, float learning_rate,
                   void *block);
 

@@ -26,8 +26,8 @@ struct sh_decider {
     struct sh_decider_config config;
     struct sh_csoaa *model;
     const float *costs; /* a row of total + 1 for every label */
-    /* Set by whoever has the model. The loop does not wait: a window it is set in goes unanswered
-     * and unlearned. */
+    /* Set by the thread that has the model. The loop does not wait: a window it is set in goes
+     * unanswered and unlearned. */
     _Atomic int *taken;
     double features[5]; /* of the window before, if there are any */
     bool has_features;

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 /* How often an event-driven loop looks whether a plain buffer allows to lend more. A poll of a
- * real-time thread makes the kernel choose anew among the tasks that queue on its CPU: at every 50
+ * real-time thread makes the kernel choose again among the tasks that queue on its CPU: at every 50
  * us they all stay cache-hot, and no idle CPU pulls them over. */
 static const int64_t LEND_LOOK_NS = 1000000;
 

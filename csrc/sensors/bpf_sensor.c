@@ -478,7 +478,7 @@ static void add_open(uint64_t *times, uint32_t level, uint64_t open, uint32_t co
 }
 
 /* The word's time minus all that is booked never changes, but for the moment between the program's
- * two writes: that is how a copy taken in it is told. */
+ * two writes: that shows a copy taken in it. */
 static void note_base(struct sh_bpf_sensor *bpf) {
     uint64_t times[1], base = 0;
     for (int i = 0; i < QUIET_TRIES; i++) {

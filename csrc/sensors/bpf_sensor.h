@@ -53,7 +53,7 @@ struct sh_bpf_sensor {
     /* Lending. */
     bool lent;
     uint32_t lending;
-    /* When a primary was last seen to have used a CPU, and what told. */
+    /* When a primary was last seen to have used a CPU, and by what. */
     int64_t next_use_ns;
     int64_t used_ns[SH_BPF_MAX_CPUS];
     uint64_t seen_ns[SH_BPF_MAX_CPUS], seen_displacements[SH_BPF_MAX_CPUS];
@@ -105,7 +105,8 @@ int sh_bpf_sensor_pending(struct sh_bpf_sensor *bpf, struct sh_bpf_pending *pend
 /* --- run times (SH_BPF_RUNS) ------------------------------------------------------------------ */
 
 /* Since the start, over all primaries and CPUs: the CPU time tasks used from waking up to going to
- * sleep again. Tasks under a real-time policy are left out: their dispatches cannot be told. */
+ * sleep again. Tasks under a real-time policy are left out: their dispatches cannot be
+ * distinguished. */
 struct sh_bpf_runs {
     struct sh_bpf_run_counts counts;
     uint64_t histogram[SH_BPF_RUN_BUCKETS];
@@ -125,7 +126,7 @@ struct sh_bpf_drift {
     uint32_t cpus; /* whose record was not what they ran */
     int32_t busy;  /* by how much the counts were wrong; they are right again */
     int32_t wanting;
-    uint64_t missed; /* switches since the start that the program was not told of */
+    uint64_t missed; /* switches since the start that the program missed */
 };
 /* Compares the state with the run queues and puts it right, once a second or so; after nine minutes
  * without it and without a primary task the levels' clock would have wrapped. A difference is a
@@ -146,7 +147,7 @@ uint32_t sh_bpf_sensor_runner(const struct sh_bpf_sensor *bpf, uint32_t cpu);
 /* How often an elastic task got a CPU that others waited for; counted while somebody listens. */
 uint64_t sh_bpf_sensor_displacements(const struct sh_bpf_sensor *bpf);
 
-/* Who tells of them; nobody where nothing is hooked. */
+/* The source of them; none where nothing is hooked. */
 void sh_bpf_sensor_tells(struct sh_bpf_sensor *bpf, struct sh_displacements *displacements);
 
 /* --- levels (SH_BPF_LEVELS) ------------------------------------------------------------------- */

@@ -1,5 +1,5 @@
-/* A sensor that sees every change because it is told: for tests and simulated hosts. Safe to be
- * told from another thread. */
+/* A sensor that sees every change because its owner reports it: for tests and simulated hosts.
+ * Another thread may report. */
 #ifndef SH_FAKE_EVENTS_H
 #define SH_FAKE_EVENTS_H
 

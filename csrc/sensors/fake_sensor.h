@@ -1,4 +1,4 @@
-/* A sensor that says what it is told: a script of readings, or one state per core. */
+/* A sensor that reads what a test sets: a script of readings, or one state per core. */
 #ifndef SH_FAKE_SENSOR_H
 #define SH_FAKE_SENSOR_H
 
@@ -16,7 +16,7 @@ struct sh_fake_sensor {
     /* Non-zero where a primary task runs; may change under the loop's feet. */
     const _Atomic uint8_t *cores;
     size_t core_count;
-    /* [core]: for how long it has been free, unless it is marked; NULL: cores are not told apart.
+    /* [core]: for how long it has been free, unless it is marked; NULL: all cores are alike.
      */
     const _Atomic int64_t *free_ns;
 };

@@ -386,7 +386,7 @@ void sh_perf_sensor_list(struct sh_perf_sensor *perf, int64_t now_ns) {
         return;
     const int64_t start_ns = sh_monotonic_ns();
     int err = check_online(perf);
-    /* Whoever is born from now on belongs to this listing, in it or not. */
+    /* A task born from now on belongs to this listing, in it or not. */
     atomic_fetch_add(&perf->listing, 1);
     if (!err)
         err = list_tasks(perf);

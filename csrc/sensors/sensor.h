@@ -9,7 +9,7 @@
 
 struct sh_reading {
     uint32_t busy;   /* cores on which primary tasks run, no primary above its own allocation */
-    uint32_t demand; /* running + waiting primary tasks, capped alike; busy if it cannot be told */
+    uint32_t demand; /* running + waiting primary tasks, capped alike; busy if unknown */
 };
 
 /* The CPUs that change hands, in the order they are lent: so that a number says which. */

@@ -94,7 +94,7 @@ class HarvestMonitor:
     def observe(self, now_ns: int, lent_core_ns: int, withdrawn: str | None = None) -> None:
         """Takes the core-nanoseconds lent so far; ``withdrawn`` is why nothing is lent, if so.
 
-        A step ends when a second has passed since the last one. Whoever calls late makes a longer
+        A step ends when a second has passed since the last one. A late call makes a longer
         step; a count that starts again starts a step.
         """
         before = self.promised

@@ -117,7 +117,7 @@ def _check_writers(path: str, status: os.stat_result) -> None:
 
 
 def _directories_above(*paths: str) -> Iterator[str]:
-    """Whoever may write one of these decides what is found under the name."""
+    """The owner of any of these decides what is found under the name."""
     for path in paths:
         yield from map(str, Path(path).parents)
 

@@ -7,7 +7,7 @@ class Csoaa:
     """csoaa in C with Vowpal Wabbit's arithmetic, bit for bit (csrc/learner/csoaa.h).
 
     ``costs[label, class]`` is square and kept, not copied. ``features`` are counted without the
-    bias. Raises ValueError for a shape or a rate that cannot be.
+    bias. Raises ValueError for an invalid shape or rate.
     """
 
     def __init__(

@@ -14,9 +14,9 @@ class LendOrder:
 
     ``cpus`` is the static order, whole cores of ``unit`` CPUs; the first ``fixed`` stay where they
     are, and ``elastic_min`` of them are the elastic group's at level 0 of ``levels``. ``kinds``
-    tells cores apart that are better or worse to lend whoever used them, the best being 0.
+    tells cores apart that are better or worse to lend for any user, the best being 0.
     ``rules`` are (own, always) of each file: its mask is what is lent of its own CPUs, and those it
-    always has. ``slots`` has room for two sets. Raises ValueError for what cannot be.
+    always has. ``slots`` has room for two sets. Raises ValueError for invalid values.
     """
 
     def __init__(

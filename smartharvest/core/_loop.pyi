@@ -35,7 +35,7 @@ class Loop:
     of the last poll. With a sensor that sees changes, ``exact`` weighs windows by time; with one
     that wakes, ``event_driven`` does without polling. ``whole_harvests`` are how many of 0..total
     cores can be lent as whole ones. ``lendable`` are the CPUs in the order they are lent, the
-    first ``elastic_min`` of them for good: the sensor is told which are, unless the actuator's
+    first ``elastic_min`` of them for good: the sensor learns which, unless the actuator's
     order chooses them. A ``rescue`` ends with the thread. Raises ValueError for settings out of
     range.
     """
@@ -102,7 +102,7 @@ class Loop:
 
     def post(self, plan: Plan) -> None:
         """Hands the loop the plan that answers a window; a shared one stays off so many cores
-        whoever is busy. Raises OverflowError for numbers that no loop takes.
+        at any demand. Raises OverflowError for numbers that no loop takes.
         """
 
     def hurry(self, hurry: bool) -> None:

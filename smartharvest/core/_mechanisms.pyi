@@ -41,7 +41,7 @@ class CpuGroupsActuator(Actuator):
     """Moves tasks between groups, one for each split (csrc/actuators/cpugroups.h).
 
     ``outer`` and each of ``splits`` are (list of tasks, file that takes a task); ``split_of`` has
-    the split of each level. ``beat_slot`` is told the time while many tasks are moved;
+    the split of each level. ``beat_slot`` gets the time while many tasks are moved;
     ``kernel_files`` answers instead of the kernel.
     """
 

@@ -49,7 +49,7 @@ class Sensor:
 
     @property
     def overruns(self) -> int:
-        """How often it was told less than happened."""
+        """How often the kernel reported less than happened."""
 
     @property
     def displacements(self) -> int:
@@ -83,7 +83,7 @@ class FakeSensor(Sensor):
         """The last entry of the script is being repeated."""
 
 class FakeEvents(Sensor):
-    """Sees every change because it is told of it (csrc/sensors/fake_events.h)."""
+    """Sees every change because its owner reports it (csrc/sensors/fake_events.h)."""
 
     def __init__(self, now_ns: int = 0) -> None: ...
     def set_busy(self, now_ns: int, busy: int, demand: int = 0) -> None:

@@ -81,7 +81,7 @@ cdef class Sensor:
 
     @property
     def overruns(self) -> int:
-        """How often it was told less than happened."""
+        """How often the kernel reported less than happened."""
         return 0
 
     @property
@@ -192,7 +192,7 @@ cdef class FakeSensor(Sensor):
 # calls every __del__ before, where the loop ends its thread.
 @cython.no_gc_clear
 cdef class FakeEvents(Sensor):
-    """Sees every change because it is told of it (csrc/sensors/fake_events.h)."""
+    """Sees every change because its owner reports it (csrc/sensors/fake_events.h)."""
 
     cdef fake_events.sh_fake_events fake
 

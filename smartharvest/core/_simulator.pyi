@@ -87,7 +87,7 @@ class Simulation:
         0.1 %; 0 where nothing was completed."""
 
     def forget_latencies(self) -> None:
-        """From now on they count anew: those of the requests that complete later."""
+        """Starts the counts again, with the requests that complete later."""
 
     def wait_us(self, q: float) -> float:
         """Quantile of the threads' waits for a core, without the dispatches inside a service."""

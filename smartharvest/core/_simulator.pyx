@@ -291,7 +291,7 @@ cdef class Simulation:
             PyMem_Free(all_of_them)
 
     def forget_latencies(self) -> None:
-        """From now on they count anew: those of the requests that complete later."""
+        """Starts the counts again, with the requests that complete later."""
         cdef simulator.sh_sim_machine *machine = &self.run.machine
         for i in range(machine.primary_count):
             memset(&machine.primaries[i].latencies, 0, sizeof(simulator.sh_sim_latencies))

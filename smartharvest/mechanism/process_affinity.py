@@ -56,7 +56,7 @@ class ProcessAffinityMechanism(Mechanism):
         self._family = family = Family(self._pid)
         for pid in (self._pid, *family.members):
             self._check_rights(pid)
-        if self._was_arranged:  # whoever is not known has inherited the confinement
+        if self._was_arranged:  # an unknown process inherited the confinement
             self._writer.adopt_forked_children(self._pid, family.members.items())
         for pid in () if self._was_arranged else (self._pid, *family.members):
             self._writer.adopt_affinity(pid)

@@ -3,7 +3,7 @@
  *
  * What is assumed:
  *  - A thread runs to its end on one core. Threads that find none wait in a queue of their VM,
- *    first come first served; of several VMs, whoever has waited longest comes first. No core that
+ *    first come first served; of several VMs, the longest waiting thread comes first. No core that
  *    may run a waiting thread stays idle (but see queue_in_transit).
  *  - A VM never runs on more cores than it has. Its threads beyond that wait inside the guest:
  *    that is no dispatch wait, as the hypervisor does not see it.

@@ -14,8 +14,8 @@ cdef inline void *allocate(size_t count, size_t size) except NULL:
 cdef inline void *hold_slot(object slot, Py_buffer *held, size_t size) except NULL:
     """The address of ``slot``, whose memory stays until ``held`` is released.
 
-    Of a memoryview its exporter is held: the collector empties a memoryview in a garbage cycle,
-    whoever still uses its memory, which may be unmapped then.
+    Of a memoryview its exporter is held: the collector empties a memoryview in a garbage cycle
+    even while its memory is in use, which may be unmapped then.
     """
     cdef Py_buffer view
     PyObject_GetBuffer(slot, &view, PyBUF_WRITABLE)

@@ -1,7 +1,7 @@
 """A fake tree of plain files that answers as the kernel's cgroup filesystems do.
 
 Everything is kept in the files themselves, so a tree can be prepared and looked at with cat, and
-written by others with plain writes; what the kernel derives (effective masks) is computed anew at
+written by others with plain writes; what the kernel derives (effective masks) is computed at
 each read. Files a tree made by hand lacks are done without.
 
 The v1 rules were taken from a running Linux 6.18 and are held to it by a test; functions of the
@@ -162,11 +162,11 @@ class FakeKernel:
 
     @contextlib.contextmanager
     def _serialized(self, how: int, tries: int | None = None) -> Iterator[None]:
-        """One change at a time, whoever makes it, as under the kernel's cgroup_mutex.
+        """One change at a time, from any process, as under the kernel's cgroup_mutex.
 
         A process cannot be stopped while it holds that; here it can, so nobody waits for ever, nor
-        at every change. On a busy machine it may be off the CPU for a while: whoever goes on then
-        reads half a write.
+        at every change. On a busy machine it may be off the CPU for a while: a process that
+        goes on then reads half a write.
         """
         root = os.open(self._root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:

@@ -50,7 +50,7 @@ class FileEventTrace:
     def look(self) -> None:
         """Called often: takes in what has happened.
 
-        Own writes are told, too, but several of a file in a row as one.
+        Own writes are reported too, but several of a file in a row as one.
         """
         now_s = time.monotonic()
         if now_s < self._next_look_s:

@@ -12,7 +12,7 @@ from smartharvest.host.target.spec import TargetSpec
 
 
 class Target(Protocol):
-    """One primary, or the elastic side. Its methods look at the host anew each time.
+    """One primary, or the elastic side. Its methods read the host at each call.
 
     It is either a group or a process.
     """
@@ -88,7 +88,7 @@ class Kind:
     """One kind of target: how its names are written, and what stands behind one."""
 
     form: str
-    """As the user is told it: ``cgroup:PATH``."""
+    """As the user reads it: ``cgroup:PATH``."""
     named_by: str
     """What follows the colon, in words."""
     names_one: Callable[[str], bool] = bool

@@ -18,7 +18,7 @@ from smartharvest.host.target.base import Kind, Prepare
 from smartharvest.host.target.spec import TargetSpec
 
 MOST_GROUPS = 10_000
-"""Looked at for one pattern; a host with more has to be told more exactly."""
+"""The most groups searched for one pattern; a larger host needs a narrower one."""
 _MAGIC = re.compile(r"[*?[]")
 
 

@@ -1,7 +1,7 @@
 """Virtual machines as targets: processes whose threads are vCPUs, an emulator and its helpers.
 
 ``qemu:NAME`` (of ``-name``), ``qemu:SOCKET`` (a QMP monitor), ``firecracker:ID`` and
-``cloud-hypervisor:SOCKET`` (of its API) are found anew each second, so that a machine may end and
+``cloud-hypervisor:SOCKET`` (of its API) are searched each second, so that a machine may end and
 come back; ``KIND:PID`` is that process and no other.
 """
 

@@ -7,7 +7,7 @@ below it, and leaves the scope itself to systemd; so do we. Below are ``emulator
 domain that ended or moved away and came back has another group.
 
 What counts is what libvirt says when it is asked, which is once a second. Its events only make that
-sooner: one that is lost, with a daemon that starts anew, is made up for by the next question. Those
+sooner: the next question makes up for one that was lost when the daemon restarted. Those
 who ask are threads: an answer may take as long as a domain that is moved takes to move.
 """
 
@@ -58,9 +58,9 @@ def changed() -> bool:
 
 
 def running_id(name: str, uri: str | None = None) -> int | None:
-    """The id under which the domain runs, as last told; None if it is not known or does not run.
+    """The id of the running domain, as last reported; None if unknown or not running.
 
-    Whoever asks for a domain first waits for the answer.
+    The first question about a domain waits for the answer.
     """
     return _asked.running_id((name, uri))
 

@@ -1,8 +1,8 @@
 """KVM guests among the primaries, whose idleness the host may not see.
 
 A vCPU that halts leaves the CPU, but KVM first polls for work for up to ``halt_poll_ns``, and a
-guest with ``cpu-pm=on`` may use MWAIT and HLT itself and never leaves. Both look busy to whoever
-counts running threads (virt/kvm/kvm_main.c, kvm_vcpu_halt; QEMU, -overcommit).
+guest with ``cpu-pm=on`` may use MWAIT and HLT itself and never leaves. Both look busy to a
+count of running threads (virt/kvm/kvm_main.c, kvm_vcpu_halt; QEMU, -overcommit).
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def check_idleness_shows(
 ) -> None:
     """Raises TargetError for a guest that never looks idle; tells of KVM's polling.
 
-    ``stop_polling`` writes 0 into the parameter that it is given; without it the user is told to.
+    ``stop_polling`` writes 0 into the given parameter; without it a message asks for that.
     """
     guests = []
     for primary in primaries:

@@ -85,7 +85,7 @@ def _figure_12(_results: Results, _paper: Paper) -> Finding:
     def draw(figure: Figure) -> None:
         axes = figure.subplots()
         for name, values in costs.items():
-            # Two of them share each side: the wide line shows beside the narrow ones on it.
+            # Two of them share each side: the wide line stays visible under the narrow ones.
             width, marker = {"skewed": (6, 9), "symmetric": (2.5, 5), "hinged": (1.5, 4)}[name]
             axes.plot(
                 range(_TOTAL + 1), values, "o-", color=_COLORS[name], label=name,
