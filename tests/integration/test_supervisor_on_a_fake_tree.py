@@ -7,11 +7,15 @@ import json
 import os
 import signal
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from smartharvest.agent import host_watch
+from smartharvest.agent.arrangement import Arrangement
+from smartharvest.agent.loop_builder import BuiltLoop
 from smartharvest.agent.outcome import Restart
 from smartharvest.agent.supervisor import Supervisor
 from smartharvest.algorithm.algorithm1 import Decision
@@ -21,6 +25,7 @@ from smartharvest.core._loop import Loop
 from smartharvest.core.window import Window
 from smartharvest.errors import (
     RightsError,
+    SensorError,
     SmartHarvestError,
     TargetError,
     TargetVanished,
@@ -298,6 +303,38 @@ def test_another_limit_is_taken_up_by_the_same_loop_and_sensor(quiet_world: Worl
         report = run_until(session, Script(3), done)
     assert len(loops) == 1
     assert report.dropped_windows == 0
+    assert quiet_world.files() == before
+
+
+@EITHER
+def test_a_reload_refused_after_the_loop_was_taken_apart_makes_a_new_loop(
+    quiet_world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = quiet_world.files()
+    settings = settings_for(quiet_world)
+    make_loop = Arrangement.make_loop
+    refused: list[Loop] = []
+
+    def make_or_refuse(self: Arrangement, *seen: Any) -> BuiltLoop:
+        if self.settings.poll_ns != settings.poll_ns:
+            assert self.built is not None
+            refused.append(self.built.loop)
+            raise SensorError("the sensor does not poll so often")
+        return make_loop(self, *seen)
+
+    monkeypatch.setattr(Arrangement, "make_loop", make_or_refuse)
+    load = partial(replace, settings, poll_ns=settings.poll_ns * 2)
+    with Supervisor(settings, load=load) as session:
+
+        def done(window: Window, _decision: Decision) -> bool:
+            if not refused and window.primary_cores == 3:
+                session.ask_reload()
+            assert session.arrangement.built is not None
+            goes_on = session.arrangement.built.loop not in refused
+            return bool(refused) and goes_on and window.primary_cores == 3
+
+        run_until(session, Script(3), done)
+        assert session.settings == settings
     assert quiet_world.files() == before
 
 
