@@ -18,6 +18,8 @@ from smartharvest.core.window import Window
 from smartharvest.sensor.dispatches import DispatchReader
 from smartharvest.sensor.waits import WaitReader
 from smartharvest.telemetry.audit import AuditLog
+from smartharvest.telemetry.histogram import Histogram, add
+from smartharvest.telemetry.status import histograms
 
 _log = logging.getLogger(__name__)
 
@@ -48,6 +50,7 @@ class ControlLoop:
         self._audit = audit
         self._dispatches = DispatchReader()
         self._past: dict[str, int] = {}
+        self._past_histograms: dict[str, Histogram | None] = {}
         self._detached = False
         """Whether ``_past`` contains what the loop has counted."""
         self._past_on_lent_ns = 0
@@ -92,6 +95,7 @@ class ControlLoop:
         self.stop()
         self._past_on_lent_ns = self.on_lent_ns(pool)
         self._past_displacements = self.displacements
+        self._past_histograms = self.histograms()
         self._past, self._detached = self.counters(), True
         self.loop.sensor.close()
 
@@ -101,6 +105,15 @@ class ControlLoop:
             return self._past
         return {
             name: self._past.get(name, 0) + value for name, value in self.loop.counters().items()
+        }
+
+    def histograms(self) -> dict[str, Histogram | None]:
+        """The durations that this loop and those before it have met: moves, lateness, waits."""
+        if self._detached:
+            return self._past_histograms
+        return {
+            name: add(self._past_histograms.get(name), now)
+            for name, now in histograms(self.loop).items()
         }
 
     def on_lent_ns(self, pool: Collection[int]) -> int:

@@ -17,7 +17,7 @@ from smartharvest.agent.report import Report
 from smartharvest.core import _loop
 from smartharvest.host.cpulist import format_cpulist
 from smartharvest.telemetry.metrics import Metrics
-from smartharvest.telemetry.status import Warnings, cpus_by_runner, histograms, resident_bytes
+from smartharvest.telemetry.status import Warnings, cpus_by_runner, resident_bytes
 
 PUBLISH_S = 1.0
 _COUNTED = (
@@ -180,7 +180,7 @@ class Reporting:
                 "period": asdict(last) if last else None,
                 "unreadable": waits.unreadable if waits else "long_term is off",
             },
-            "histograms": histograms(loop),
+            "histograms": control.histograms(),
             "births": births.describe() if births else None,
             "loop": {
                 "scheduling": loop.scheduling,

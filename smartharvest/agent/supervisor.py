@@ -393,7 +393,9 @@ class Supervisor:
         keeps_loop = keeps_loop and control.loop.halt is None  # its last write may be refused
         if not keeps_loop:
             control.detach(self.capacity.pool)
-        _log.info("%s: %s", "Lending other cores" if keeps_loop else "The loop starts again", why)
+        done = "lending other cores" if keeps_loop else "the loop starts again"
+        _log.info("%s: %s", done[0].upper() + done[1:], why)
+        self.audit_event(done, why=why)
         arrangement.rearrange(seen)
         if keeps_loop:
             arrangement.change_loop()

@@ -28,3 +28,15 @@ def histogram(durations: Durations, sum_ns: int) -> Histogram:
         counts.append(below)
     total = sum(count for _, count in durations)
     return {"bounds_ns": list(BOUNDS_NS), "counts": counts, "count": total, "sum_ns": sum_ns}
+
+
+def add(one: Histogram | None, other: Histogram | None) -> Histogram | None:
+    """Both together; None if neither is there."""
+    if one is None or other is None:
+        return other if one is None else one
+    return {
+        "bounds_ns": one["bounds_ns"],
+        "counts": [a + b for a, b in zip(one["counts"], other["counts"], strict=True)],
+        "count": one["count"] + other["count"],
+        "sum_ns": one["sum_ns"] + other["sum_ns"],
+    }

@@ -159,7 +159,7 @@ def families(seen: Mapping[str, Any]) -> list[Metric]:
 
 
 def _histogram(name: str, text: str, kept: Histogram) -> Metric:
-    """It starts at zero with each polling loop, such as after a change of the host."""
+    """Over all polling loops of a run, as the counters are."""
     from prometheus_client.core import HistogramMetricFamily
 
     bounds = [*(str(bound_ns / 1e9) for bound_ns in kept["bounds_ns"]), "+Inf"]

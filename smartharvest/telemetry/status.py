@@ -32,7 +32,7 @@ def cpus_by_runner(sensor: _sensors.Sensor, pool: Iterable[int]) -> dict[str, st
 
 
 def histograms(loop: _loop.Loop) -> dict[str, Histogram | None]:
-    """Since the loop was last built; waits only where the sensor sees them."""
+    """Of this loop alone; waits only where its sensor sees them."""
     waits = loop.sensor.waits() if tells_waits(loop.sensor) else None
     return {
         "moves": histogram(*loop.moves()),

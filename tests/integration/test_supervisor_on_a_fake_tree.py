@@ -34,6 +34,8 @@ from smartharvest.errors import (
 from smartharvest.host.foreign.writes import ForeignWrite
 from smartharvest.host.journal.contents import read_journal
 from smartharvest.host.journal.restoration import put_back
+from smartharvest.telemetry.audit import read_audit
+from smartharvest.telemetry.story import describe
 from tests.commands import smartharvest_here
 from tests.integration.processes import Processes
 from tests.integration.supervisors import (
@@ -575,7 +577,6 @@ def test_what_the_guardian_took_back_is_nobody_elses_doing_and_no_original(
 
 
 @pytest.mark.usefixtures("_quick_housekeeping")
-@pytest.mark.usefixtures("_quick_housekeeping")
 def test_a_sensor_that_misses_too_much_is_replaced(
     quiet_world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -594,6 +595,37 @@ def test_a_sensor_that_misses_too_much_is_replaced(
 
         run_until(session, Script(3), goes_blind)
         assert len(sensors) == 2
+
+
+@pytest.mark.usefixtures("_quick_housekeeping")
+def test_what_loops_have_counted_outlasts_them_and_the_audit_log_says_why_they_ended(
+    quiet_world: World, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(host_watch.HostWatch, "_steps_down", lambda _watch: True)
+    log = tmp_path / "audit.jsonl"
+    with Supervisor(settings_for(quiet_world, audit_log=str(log))) as session:
+        loops: list[Loop] = []
+        moves: list[int] = []
+
+        def replaced(_window: Window, _decision: Decision) -> bool:
+            control = session._control
+            if control.loop not in loops:
+                loops.append(control.loop)
+            kept = control.histograms()["moves"]
+            assert kept is not None
+            moves.append(kept["count"])
+            if len(loops) == 1 and kept["count"] > 3:
+                session._watch.check.blind_in_a_row = host_watch.BLIND_CHECKS
+            return len(loops) == 2
+
+        run_until(session, Script(3, 5), replaced)
+        kept = session._control.histograms()["moves"]
+        assert kept is not None
+        assert moves == sorted(moves)
+        assert moves[-1] > 3
+        assert kept["count"] == session._control.counters()["assignments"]
+    told = "".join(describe(read_audit(str(log))))
+    assert "the loop starts again: why the sensor misses too much" in told
 
 
 def test_a_vanished_primary_is_named(quiet_world: World, monkeypatch: pytest.MonkeyPatch) -> None:
