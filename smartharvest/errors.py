@@ -90,6 +90,12 @@ class EngineError(SmartHarvestError):
     exit_code = 12
 
 
+class Unavailable(SmartHarvestError):
+    """An address or file that the settings name cannot be used now; later it may."""
+
+    exit_code = 13
+
+
 _HINTS = {
     errno.EACCES: "; run as root",
     errno.EPERM: "; run as root or grant CAP_SYS_ADMIN",

@@ -54,8 +54,9 @@ class Arrangement:
     """A context manager: inside it the host is arranged for lending, outside it is as before.
 
     ``left`` is what an earlier arrangement handed over; ``audit`` gets a kind and details of all
-    that is done; ``make`` makes the mechanism. Entering raises ConfigError, RightsError,
-    TargetError, WriteRefused or AlreadyManaged, with the host untouched or put back.
+    that is done; ``make`` makes the mechanism; ``claimed`` is called once the targets are this
+    agent's and before anything is written. Entering raises ConfigError, RightsError, TargetError,
+    WriteRefused or AlreadyManaged, or what ``claimed`` raises, with the host untouched or put back.
     """
 
     def __init__(
@@ -65,11 +66,13 @@ class Arrangement:
         *,
         evicted: bool = False,
         audit: Callable[..., None] = _ignore,
+        claimed: Callable[[], None] = lambda: None,
         make: MakeMechanism = make_mechanism,
     ) -> None:
         self.settings = settings
         self._left = left
         self._audit = audit
+        self._claimed = claimed
         self._make_mechanism = make
         self.generation = 0 if left is None else left.generation + 1
         self.cpus_come_and_go = left is not None
@@ -100,6 +103,7 @@ class Arrangement:
             assert elastic is not None
             left = self._open_undo(elastic)
         try:
+            self._claimed()
             if self.undo is not None:
                 self.undo.start_guardian(left)
                 if left is not None:

@@ -92,7 +92,12 @@ class Supervisor:
         self._metrics: Metrics | None = None
         self._warnings = Warnings()
         self.arrangement = Arrangement(
-            settings, left, evicted=evicted, audit=self.audit_event, make=make
+            settings,
+            left,
+            evicted=evicted,
+            audit=self.audit_event,
+            claimed=self._open_telemetry,
+            make=make,
         )
         self.arrangement.cpus_come_and_go |= cpus_come_and_go
         self.outcome: RunOutcome | None = None
@@ -107,13 +112,8 @@ class Supervisor:
 
     def __enter__(self) -> Self:
         settings = self.settings
-        if settings.audit_log is not None:
-            self._audit = AuditLog(settings.audit_log, settings.audit_size_bytes)
-            self._warnings.audit = self._audit
         _package_log.addHandler(self._warnings)
         try:
-            if settings.metrics is not None:
-                self._metrics = Metrics(settings.metrics)
             self.arrangement.__enter__()
         except BaseException as error:
             self._close_telemetry(f"could not start: {error}")
@@ -148,6 +148,15 @@ class Supervisor:
                 self.arrangement.restore()
         finally:
             self._close_telemetry(why if error is None else str(error))
+
+    def _open_telemetry(self) -> None:
+        """Once no other agent can have them open: a second start of one configuration has not."""
+        settings = self.settings
+        if settings.audit_log is not None:
+            self._audit = AuditLog(settings.audit_log, settings.audit_size_bytes)
+            self._warnings.record_in(self._audit)
+        if settings.metrics is not None:
+            self._metrics = Metrics(settings.metrics)
 
     def _close_telemetry(self, why: str) -> None:
         _package_log.removeHandler(self._warnings)

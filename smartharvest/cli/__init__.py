@@ -65,7 +65,7 @@ Examples:
 Exit codes: 0 done, 1 unexpected, 2 wrong usage or settings, 3 missing rights, 4 unusable target,
 5 write refused by the kernel, 6 target vanished, 7 sensor failed, 8 groups managed by another
 agent, 9 damaged journal, 10 unfit host (doctor), 11 unusable trace, 12 cluster engine failed,
-130 interrupted.
+13 metrics address or audit log unavailable, 130 interrupted. status: 0 running, 3 none, 4 orphaned.
 """
 
 

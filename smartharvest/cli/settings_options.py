@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 
 import click
 
-from smartharvest.config.settings import FIELDS, Effective, Settings, load_effective
+from smartharvest.config.loading import Effective, load_effective
+from smartharvest.config.settings import FIELDS, Settings
 from smartharvest.config.text import plain_value, sections
 
 Command = TypeVar("Command", bound=Callable[..., Any])

@@ -11,7 +11,7 @@ import dataclasses
 import difflib
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
@@ -25,7 +25,6 @@ from smartharvest.algorithm.learning.options import (
 from smartharvest.algorithm.policy import POLICY_NAMES, check_policy
 from smartharvest.config.addresses import parse_loopback
 from smartharvest.config.durations import parse_duration_ns
-from smartharvest.config.file import EXPERT, Entry, Problem, read_config
 from smartharvest.config.sizes import parse_size_bytes
 from smartharvest.errors import ConfigError
 from smartharvest.host.cpulist import parse_cpulist
@@ -34,7 +33,6 @@ from smartharvest.host.target.targets import FORMS, parse_target
 
 STATE_DIRECTORY = "/run/smartharvest"
 
-SHORTEST_POLL_NS = 10_000
 SHORTEST_PERIOD_NS = 10_000_000
 """Reading the waits that still go on takes about 0.15 us for each task of the host."""
 
@@ -208,7 +206,7 @@ def _model(value: Any, key: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """Everything an agent can be configured with; ``load_settings`` reads them.
+    """Everything an agent can be configured with; ``loading.load_settings`` reads them.
 
     Constructing it raises ConfigError for an unknown choice, and for a bool where none belongs.
     """
@@ -464,111 +462,3 @@ def host_settings(settings: Settings) -> dict[str, str]:
         for name, item in FIELDS.items()
         if item.metadata["arranges_host"]
     }
-
-
-@dataclass(frozen=True)
-class Effective:
-    """Settings, and where each came from."""
-
-    settings: Settings
-    origins: Mapping[str, str]
-    """Name of a setting -> ``FILE:LINE`` or ``--flag``; what is missing has its default."""
-
-
-def load_settings(flags: Mapping[str, Any], config_file: str | None = None) -> Settings:
-    """Settings from a TOML file (with drop-ins, see file.py) and from flags, which win.
-
-    ``flags`` maps setting names to raw values; None means not given. Raises ConfigError, which
-    names the file, the line and the key, for what cannot be read, is unknown or invalid.
-    """
-    return load_effective(flags, config_file).settings
-
-
-def load_effective(flags: Mapping[str, Any], config_file: str | None = None) -> Effective:
-    """As ``load_settings``, with where each value came from."""
-    effective, problems = collect_settings(flags, config_file)
-    if effective is None:
-        more = ""
-        if len(problems) > 1 and config_file is not None:
-            others = f"{len(problems) - 1} more problem{'s'[: len(problems) > 2]}"
-            more = f" (and {others}: smartharvest check-config {config_file})"
-        raise ConfigError(f"{problems[0]}{more}")
-    return effective
-
-
-def collect_settings(
-    flags: Mapping[str, Any], config_file: str | None = None
-) -> tuple[Effective | None, list[Problem]]:
-    """The settings, or all that is wrong with them."""
-    entries, problems = read_config(config_file) if config_file is not None else ([], [])
-    values: dict[str, Any] = {}
-    origins: dict[str, Entry | str] = {}
-    for entry in entries:
-        name = entry.key.replace("-", "_")
-        if wrong := _wrong_place(name, entry):
-            problems.append(Problem(wrong, entry.file, entry.line))
-            continue
-        before = origins.get(name)
-        if isinstance(before, Entry) and before.file == entry.file:
-            text = f"{name}: given twice, with - and with _"
-            problems.append(Problem(text, entry.file, entry.line))
-        origins[name] = entry
-        try:
-            values[FIELDS[name].name] = FIELDS[name].metadata["parse"](entry.value, name)
-        except ConfigError as error:
-            problems.append(Problem(str(error), entry.file, entry.line))
-    for name, raw in flags.items():
-        if raw is not None:
-            flag = "--" + name.replace("_", "-")
-            origins[name] = flag
-            try:
-                values[FIELDS[name].name] = FIELDS[name].metadata["parse"](raw, flag)
-            except ConfigError as error:
-                problems.append(Problem(str(error)))
-    settings = Settings(**values)
-    for name, text in _contradictions(settings):
-        origin = origins.get(name)
-        where = (origin.file, origin.line) if isinstance(origin, Entry) else (None, None)
-        problems.append(Problem(f"{name}: {text}", *where))
-    if problems:
-        # Files in the order they were read, each from its top.
-        files = list(dict.fromkeys(problem.file for problem in problems))
-        return None, sorted(problems, key=lambda one: (files.index(one.file), one.line or 0))
-    spelled = {
-        name: origin.origin if isinstance(origin, Entry) else origin
-        for name, origin in origins.items()
-    }
-    return Effective(settings, spelled), []
-
-
-def _contradictions(settings: Settings) -> list[tuple[str, str]]:
-    """(name, what is wrong) of settings that are sound by themselves only."""
-    found = []
-    if settings.poll_ns < SHORTEST_POLL_NS:
-        found.append(("poll", "a loop that polls so often has no time left; use 10us or more"))
-    if settings.window_ns < settings.poll_ns:
-        found.append(("window", "shorter than a poll; make --window at least as long as --poll"))
-    if settings.order == "dynamic" and settings.placement != "shared":
-        found.append(("order", "dynamic needs --placement shared"))
-    if settings.order == "dynamic" and settings.mechanism != "merge":
-        found.append(("order", "dynamic needs --mechanism merge"))
-    return found
-
-
-def _wrong_place(name: str, entry: Entry) -> str:
-    """What is wrong with a key by itself or by its section; "" if nothing is."""
-    if name == EXPERT:
-        return f"{EXPERT}: is no setting but a section; write [{EXPERT}] on a line of its own"
-    if name not in FIELDS:
-        return f"unknown key {entry.key!r}{_suggestion(name)}"
-    expert = FIELDS[name].metadata["expert"]
-    if expert and not entry.expert:
-        return f"{name}: is an expert setting; write it below a line [{EXPERT}]"
-    if entry.expert and not expert:
-        return f"{name}: is no expert setting; write it above the line [{EXPERT}]"
-    return ""
-
-
-def _suggestion(name: str) -> str:
-    close = difflib.get_close_matches(name, FIELDS, n=1)
-    return f"; did you mean {close[0]!r}?" if close else "; `smartharvest config example` shows all"

@@ -11,7 +11,8 @@ from typing import Any
 
 from smartharvest.config.durations import format_duration
 from smartharvest.config.file import EXPERT
-from smartharvest.config.settings import FIELDS, Effective
+from smartharvest.config.loading import Effective
+from smartharvest.config.settings import FIELDS
 from smartharvest.config.sizes import format_size
 from smartharvest.host.cpulist import format_cpulist
 

@@ -27,7 +27,7 @@ from typing import Any
 from smartharvest.algorithm.algorithm1 import Decision
 from smartharvest.core import _loop
 from smartharvest.core.window import Window
-from smartharvest.errors import ConfigError
+from smartharvest.errors import ConfigError, Unavailable
 
 _log = logging.getLogger(__name__)
 
@@ -41,14 +41,14 @@ LONGEST_LINE = 16 * 1024
 class AuditLog:
     """Writes to ``path``; all its files together have at most ``size_bytes``.
 
-    Raises ConfigError, naming the path, if opening fails.
+    Raises Unavailable, naming the path, if opening fails.
     """
 
     def __init__(self, path: str, size_bytes: int) -> None:
         try:
             self._file = _Files(path, maxBytes=max(1, size_bytes // FILES), backupCount=FILES - 1)
         except OSError as error:
-            raise ConfigError(f"audit_log: {path}: {error.strerror}") from None
+            raise Unavailable(f"audit_log: {path}: {error.strerror}") from None
         self._queue: queue.Queue[str | None] = queue.Queue(LONGEST_QUEUE)
         self._dropped = 0
         self._thread = threading.Thread(target=self._write, name="sh-audit", daemon=True)

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from smartharvest.errors import ConfigError
+from smartharvest.errors import ConfigError, Unavailable
 from smartharvest.telemetry.histogram import Histogram
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Metrics:
-    """Serves at ``listen`` until closed. Raises ConfigError if the address is not free."""
+    """Serves at ``listen`` until closed. Raises Unavailable if the address is not free."""
 
     def __init__(self, listen: str) -> None:
         try:
@@ -42,13 +42,15 @@ class Metrics:
                 int(port), addr=host.strip("[]"), registry=registry
             )
         except OSError as error:
-            raise ConfigError(f"metrics: {listen}: {error.strerror}") from None
+            raise Unavailable(f"metrics: {listen}: {error.strerror}") from None
         pages: Any = self._server.get_app()
         self._server.set_app(
             lambda environ, start: (
                 self._answer_capacity(start)
                 if environ.get("PATH_INFO") == "/capacity"
                 else pages(environ, start)
+                if environ.get("PATH_INFO") == "/metrics"
+                else _answer_unknown(start)
             )
         )
 
@@ -74,6 +76,11 @@ class Metrics:
 
     def collect(self) -> Iterable[Metric]:
         return [] if self._state is None else families(self._state)
+
+
+def _answer_unknown(start: StartResponse) -> list[bytes]:
+    start("404 Not Found", [("Content-Type", "text/plain")])
+    return [b"there are /metrics and /capacity\n"]
 
 
 def families(seen: Mapping[str, Any]) -> list[Metric]:

@@ -53,11 +53,17 @@ class Warnings(logging.Handler):
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
         self._last: deque[tuple[float, str]] = deque(maxlen=REMEMBERED_WARNINGS)
-        self.audit: AuditLog | None = None
+        self._audit: AuditLog | None = None
+
+    def record_in(self, audit: AuditLog) -> None:
+        """Notes the warnings so far and those to come in ``audit``, too."""
+        self._audit = audit
+        for _, text in self._last:
+            audit.event("warning", text=text)
 
     def emit(self, record: logging.LogRecord) -> None:
-        if self.audit is not None:
-            self.audit.event("warning", text=record.getMessage())
+        if self._audit is not None:
+            self._audit.event("warning", text=record.getMessage())
         self._last.append((time.monotonic(), record.getMessage()))
 
     def recent(self) -> list[dict[str, Any]]:

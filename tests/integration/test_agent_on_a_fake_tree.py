@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 from pathlib import Path
 
 import pytest
 
+from smartharvest.telemetry.audit import read_audit
 from tests.commands import smartharvest_here
 from tests.integration.processes import Processes
 from tests.integration.worlds import EITHER, World, make_world
@@ -111,11 +113,20 @@ def test_restore_leaves_a_running_agent_alone(world: World, processes: Processes
 
 
 @EITHER
-def test_a_second_agent_on_the_same_groups_is_refused(world: World, processes: Processes) -> None:
-    first = processes.agent(*world.arguments, *world.targets, *BUFFER)
+def test_a_second_agent_on_the_same_groups_is_refused(
+    world: World, processes: Processes, tmp_path: Path
+) -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        metrics = f"127.0.0.1:{probe.getsockname()[1]}"
+    log = tmp_path / "audit.jsonl"
+    same = (*world.arguments, *world.targets, "--metrics", metrics, "--audit-log", str(log))
+    pytest.importorskip("prometheus_client")
+    first = processes.agent(*same, *BUFFER)
     first.wait_until(lambda: world.mask() == ONE_SPINS)
-    second = smartharvest_here("agent", *world.arguments, *world.targets, "--duration", "100ms")
+    second = smartharvest_here("agent", *same, "--duration", "100ms")
     assert second.code == 8
+    assert [record["kind"] for record in read_audit(str(log))].count("ended") == 0
     assert f"the agent with pid {first.pid} already manages" in second.failure
     assert world.idle() == "1"
     assert first.send(signal.SIGTERM).code == 0

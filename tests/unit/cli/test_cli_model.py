@@ -13,7 +13,7 @@ from smartharvest.agent.model_store import model_shape
 from smartharvest.algorithm.learning.base import Model
 from smartharvest.algorithm.learning.learners import LEARNERS, make_learner
 from smartharvest.algorithm.learning.model_file import write_model
-from smartharvest.config.settings import load_settings
+from smartharvest.config.loading import load_settings
 from tests.commands import smartharvest_here
 
 TOTAL = 4

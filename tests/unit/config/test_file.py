@@ -11,13 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smartharvest.config.file import LARGEST_FILE_BYTES, read_config
-from smartharvest.config.settings import (
-    FIELDS,
-    Settings,
-    collect_settings,
-    load_effective,
-    load_settings,
-)
+from smartharvest.config.loading import collect_settings, load_effective, load_settings
+from smartharvest.config.settings import FIELDS, Settings
 from smartharvest.config.text import effective_text, example_text
 from smartharvest.errors import ConfigError
 from smartharvest.host.target.targets import FORMS
@@ -169,6 +164,55 @@ def test_check_config_accepts_what_an_agent_would(tmp_path: Path) -> None:
     path = write(tmp_path / "a.toml", example_text())
     outcome = smartharvest_here("check-config", path)
     assert (outcome.code, outcome.out, outcome.err) == (0, f"{path}: good\n", "")
+
+
+ODD = [
+    ('primary = "cgroup:a"\nelastic = "cgroup:a"', ":2: elastic: cgroup:a is a primary, too"),
+    ('primary = "cgroup:a"\nelastic = "cgroup:a/b"', ":2: elastic: cgroup:a/b lies in cgroup:a"),
+    ('primary = "cgroup:a/b"\nelastic = "cgroup:/sys/fs/cgroup/a"', ":2: elastic: cgroup:a/b lies"),
+    ('primary = "cgroup:*"\nelastic = "cgroup:b/c"', ":2: elastic: cgroup:b/c lies in cgroup:*"),
+    ('primary = "cgroup:a/*"\nelastic = "cgroup:a"', ":2: elastic: cgroup:a/* lies in cgroup:a"),
+    ('primary = ["pid:8", "pid:7"]\nelastic = "pid:7"', ":2: elastic: pid:7 is a primary, too"),
+    (
+        'primary = "systemd:*.service"\nelastic = "systemd:a.service"',
+        ":2: elastic: systemd:a.service",
+    ),
+    ('audit_log = "audit.jsonl"', ":1: audit_log: 'audit.jsonl' depends on where the agent starts"),
+    ('state_dir = "./run"', ":1: state_dir: './run' depends on where the agent starts"),
+    ('model = "models/web"', ":1: model: 'models/web' depends on where the agent starts"),
+]
+
+
+@pytest.mark.parametrize(("text", "words"), ODD, ids=[words[4:30] for _, words in ODD])
+def test_what_can_never_work_is_a_mistake_with_its_line(
+    tmp_path: Path, text: str, words: str
+) -> None:
+    (problem,) = problems_of(write(tmp_path / "a.toml", f"{text}\n"))
+    assert problem.startswith(words)
+
+
+def test_names_that_do_not_overlap_are_left_to_the_host(tmp_path: Path) -> None:
+    for primary, elastic in (("a", "ab"), ("a/b", "a/c"), ("a", "/other/a")):
+        text = f'primary = "cgroup:{primary}"\nelastic = "cgroup:{elastic}"\n'
+        assert problems_of(write(tmp_path / "a.toml", text)) == []
+
+
+def test_a_path_among_the_flags_may_be_relative() -> None:
+    assert load_settings({"audit_log": "audit.jsonl"}).audit_log == f"{os.getcwd()}/audit.jsonl"
+
+
+def test_check_config_warns_of_what_lends_nothing_on_this_host(tmp_path: Path) -> None:
+    targets = 'primary = "cgroup:a"\nelastic = "cgroup:b"\n'
+    for limit, words in (
+        ("max_harvest = 0", "max_harvest: 0 lends nothing, ever"),
+        ("max_harvest = 9999", "max_harvest: 9999 is more than this host can lend (it has "),
+        ("keep_idle = 9999", "keep_idle: 9999 leaves nothing to lend on this host (it has "),
+    ):
+        path = write(tmp_path / "a.toml", f"{targets}{limit}\n")
+        outcome = smartharvest_here("check-config", path)
+        assert outcome.code == 0
+        assert outcome.out.startswith(f"warning: {path}:3: {words}")
+        assert outcome.out.endswith(f"{path}: good\n")
 
 
 # --- which files --------------------------------------------------------------------------------

@@ -12,12 +12,12 @@ import pytest
 from smartharvest.algorithm.learning.costs import COSTS
 from smartharvest.algorithm.learning.learners import LEARNERS
 from smartharvest.algorithm.safeguard import SHORT_TERM_SAFEGUARDS
+from smartharvest.config.loading import load_settings
 from smartharvest.config.settings import (
     FIELDS,
     Settings,
     changed_settings,
     host_settings,
-    load_settings,
     setting_name,
 )
 from smartharvest.errors import ConfigError
@@ -175,6 +175,9 @@ def test_a_flag_wins_over_the_file(name: str, toml: WriteToml) -> None:
         "order": "topology",
         "duration": "1s",
         "audit_size": "1kB",
+        "audit_log": "/1",
+        "cgroup_root": "/1",
+        "state_dir": "/1",
         "metrics": "127.0.0.1:1",
     }
     file = toml(in_file(name, f'"{others[name]}"'))

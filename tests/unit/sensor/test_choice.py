@@ -9,7 +9,8 @@ from typing import cast, get_args
 
 import pytest
 
-from smartharvest.config.settings import SensorName, Settings, load_settings
+from smartharvest.config.loading import load_settings
+from smartharvest.config.settings import SensorName, Settings
 from smartharvest.core import _sensors
 from smartharvest.errors import SensorError
 from smartharvest.placement.snapshot import HostSnapshot

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from smartharvest.algorithm.algorithm1 import Decision
 from smartharvest.core.window import Window
-from smartharvest.errors import ConfigError
+from smartharvest.errors import Unavailable
 from smartharvest.telemetry.audit import FILES, AuditLog, read_audit
 from smartharvest.telemetry.story import describe, describe_decision
 from smartharvest.telemetry.timeline import draw, timeline
@@ -75,12 +75,12 @@ def test_only_its_owner_and_group_may_read_it_and_no_link_is_followed(tmp_path: 
     AuditLog(str(path), 1000).close()
     assert stat.S_IMODE(path.stat().st_mode) & 0o007 == 0
     (tmp_path / "link").symlink_to(path)
-    with pytest.raises(ConfigError, match=r"audit_log: .*link"):
+    with pytest.raises(Unavailable, match=r"audit_log: .*link"):
         AuditLog(str(tmp_path / "link"), 1000)
 
 
 def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"audit_log: .*missing/audit\.jsonl: No such file"):
+    with pytest.raises(Unavailable, match=r"audit_log: .*missing/audit\.jsonl: No such file"):
         AuditLog(str(tmp_path / "missing" / "audit.jsonl"), 1000)
 
 

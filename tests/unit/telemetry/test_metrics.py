@@ -7,6 +7,7 @@ import re
 import shutil
 import socket
 import subprocess
+import urllib.error
 import urllib.request
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 import pytest
 
 from smartharvest.cluster.source import NoCapacity, from_http
-from smartharvest.errors import ConfigError
+from smartharvest.errors import Unavailable
 from smartharvest.telemetry.histogram import histogram
 from smartharvest.telemetry.metrics import Metrics, families
 
@@ -96,6 +97,16 @@ def test_what_can_be_promised_is_served_beside_the_metrics() -> None:
     metrics.close()
 
 
+@pytest.mark.parametrize("path", ["/", "/metric", "/metrics/x", "/capacity/"])
+def test_a_path_that_is_unknown_is_not_found(path: str) -> None:
+    port = free_port()
+    metrics = Metrics(f"127.0.0.1:{port}")
+    with pytest.raises(urllib.error.HTTPError, match="404") as refused:
+        urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=5)
+    refused.value.close()
+    metrics.close()
+
+
 def test_before_the_first_window_there_is_what_there_is() -> None:
     early = status(decision=None, waits={"period": None, "unreadable": "long_term is off"})
     early["histograms"]["waits"] = None
@@ -109,7 +120,7 @@ def test_a_port_that_is_taken_is_named() -> None:
         other.bind(("127.0.0.1", 0))
         other.listen()
         port = other.getsockname()[1]
-        with pytest.raises(ConfigError, match=f"metrics: 127.0.0.1:{port}: "):
+        with pytest.raises(Unavailable, match=f"metrics: 127.0.0.1:{port}: "):
             Metrics(f"127.0.0.1:{port}")
 
 

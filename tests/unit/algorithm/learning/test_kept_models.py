@@ -20,7 +20,8 @@ from smartharvest.algorithm.learning.base import Model
 from smartharvest.algorithm.learning.learners import LEARNERS, make_learner
 from smartharvest.algorithm.learning.model_file import DamagedModel, read_model, write_model
 from smartharvest.algorithm.policy import make_policy
-from smartharvest.config.settings import Settings, load_settings
+from smartharvest.config.loading import load_settings
+from smartharvest.config.settings import Settings
 
 TOTAL = 10
 
