@@ -31,6 +31,8 @@ from smartharvest.host.cpulist import format_cpulist
 from smartharvest.host.foreign.pins import ForeignPin
 from smartharvest.host.foreign.writer_trace import OtherWriters
 from smartharvest.host.foreign.writes import ForeignWrite, Surprise, find_surprise
+from smartharvest.host.journal import registry
+from smartharvest.host.journal.contents import journal_path
 from smartharvest.host.journal.recovery import RecoveryReport, recover
 from smartharvest.host.journal.restoration import is_same
 from smartharvest.host.journal.shared_page import Phase
@@ -167,6 +169,8 @@ class Arrangement:
         if self.undo is None:
             with contextlib.suppress(OSError):  # without it there is no status
                 os.makedirs(self.settings.state_dir, 0o700, exist_ok=True)
+            if self.tree.runs_tasks:
+                registry.note(journal_path(self.settings.state_dir, os.getpid()))
             _log.info("Dry run: nothing is written to the host")
         elif not self.tree.runs_tasks:
             _log.info("%s is no cgroup filesystem: only plain files change", self.tree.root)

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 from smartharvest.errors import ConfigError, RightsError, SmartHarvestError, TargetError
 from smartharvest.host.cgroup.tree import CgroupTree, Group
+from smartharvest.host.journal import registry
 from smartharvest.host.journal.journal import Journal
 from smartharvest.host.journal.recovery import recover
 from smartharvest.host.journal.writer import HostWriter
@@ -123,6 +124,7 @@ def own_group(vm: ElasticVm) -> Iterator[Group | None]:
         tree = CgroupTree.discover()
         recover(tree.files, vm.state_dir)
         journal = Journal(vm.state_dir, name="elastic-vm")
+        registry.note(journal.path)
         writer = HostWriter(tree.files, journal)
         group = tree.group(f"smartharvest-{vm.name}")
         if tree.version == 2:

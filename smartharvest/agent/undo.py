@@ -11,6 +11,7 @@ from smartharvest.guardian.process import GuardianConfig
 from smartharvest.guardian.supervisor import GuardianSupervisor
 from smartharvest.guardian.verdict import limits_for
 from smartharvest.host.cgroup.tree import CgroupTree
+from smartharvest.host.journal import registry
 from smartharvest.host.journal.journal import Journal
 from smartharvest.host.journal.shared_page import Phase
 from smartharvest.host.journal.writer import HostWriter
@@ -43,6 +44,8 @@ class Undo:
             if left is not None
             else Journal(settings.state_dir, claims=claims(), root=tree.hierarchies["cpuset"])
         )
+        if tree.runs_tasks:
+            registry.note(self.journal.path)
         self.writer = HostWriter(tree.files, self.journal, note_write)
         self.guardian: GuardianSupervisor | None = None
 

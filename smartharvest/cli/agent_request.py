@@ -1,69 +1,166 @@
-"""Finding the running agent and sending it a command."""
+"""Finding the agents that are meant, and sending them a command.
+
+What an operator types in an emergency works whatever else is wrong: of a configuration only the
+state directory is read, and without a hint every state directory of the machine is looked at.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from click import option
+import click
 
-from smartharvest.cli.settings_options import settings_from, settings_options
-from smartharvest.errors import ConfigError, SmartHarvestError, TargetVanished
-from smartharvest.telemetry.client import (
-    NoAgent,
-    agents,
-    ask_patiently,
-    lives,
-    not_one,
-    socket_path,
-)
+from smartharvest.cli.settings_options import settings_options
+from smartharvest.config.loading import read_alone
+from smartharvest.config.settings import STATE_DIRECTORY
+from smartharvest.errors import ConfigError, RightsError, SmartHarvestError
+from smartharvest.host.journal.registry import state_directories
+from smartharvest.telemetry.agents import Found, find, pid_of
+from smartharvest.telemetry.client import NoAgent, ask_patiently, lives
 from smartharvest.telemetry.protocol import ProtocolError
+
+NONE_RUNS = 3
+ORPHANED = 4
+"""Exit codes of the commands that look for agents."""
+
+BEING_REPLACED = "its agent is starting, ending or being replaced"
+
+
+class NotThere(click.ClickException):
+    """No agent that is meant runs."""
+
+    def __init__(self, message: str, code: int) -> None:
+        super().__init__(message)
+        self.exit_code = code  # type: ignore[misc]
 
 
 def agent_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds the options that say which agent is meant."""
-    pid = option("--pid", type=int, metavar="PID", help="The agent, if several run.")
+    pid = click.option("--pid", type=int, metavar="PID", help="The agent, if several run.")
     return pid(settings_options("state_dir")(command))
 
 
-json_option = option("--json", "as_json", is_flag=True, help="Print the agent's answer as JSON.")
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print the agent's answer as JSON."
+)
+
+
+def places(options: dict[str, Any], *names: str) -> list[dict[str, str]]:
+    """Where to look: for each state directory its ``state_dir``, and the ``names`` besides.
+
+    It is the one of the flags, or of the --config file; without either, or if the file does not
+    show it, every one that agents of this machine use.
+    """
+    wanted = ("state_dir", *names)
+    flags = {name: os.path.abspath(options[name]) for name in wanted if options.get(name)}
+    config_file = options.get("config_file")
+    in_file: dict[str, str] = {}
+    if config_file is not None:
+        in_file, problems = read_alone(config_file, *wanted)
+        for problem in problems:
+            click.echo(f"smartharvest: {problem}; looking at every agent instead", err=True)
+        if not problems:
+            in_file.setdefault("state_dir", STATE_DIRECTORY)
+    meant = in_file | flags
+    if "cgroup_root" in meant:  # no other state directory is of that tree
+        meant.setdefault("state_dir", STATE_DIRECTORY)
+    if "state_dir" in meant:
+        return [meant]
+    everywhere = dict.fromkeys([STATE_DIRECTORY, *state_directories()])
+    return [meant | {"state_dir": state_dir} for state_dir in everywhere]
+
+
+def find_agents(options: dict[str, Any]) -> Found:
+    """What there is where ``options`` say. Raises SmartHarvestError without the right to look."""
+    try:
+        return find(place["state_dir"] for place in places(options))
+    except RightsError as error:  # whose exit code means here that none runs
+        raise SmartHarvestError(str(error)) from None
+
+
+def ask_agent(options: dict[str, Any], pid: int | None, command: str, **arguments: Any) -> Any:
+    """The answer of the one agent that is meant; an argument of None is not sent.
+
+    Raises NotThere if none runs, ConfigError if several do or it refuses, SmartHarvestError if it
+    does not answer.
+    """
+    sockets = _meant(options, pid)
+    if len(sockets) > 1:
+        raise ConfigError(
+            f"{len(sockets)} agents run; choose one with --pid (smartharvest status lists them)"
+        )
+    return _ask(sockets[0], command, arguments)
+
+
+def ask_agents(
+    options: dict[str, Any], pid: int | None, command: str
+) -> Iterator[tuple[int | None, Any]]:
+    """(pid, answer) of every agent that is meant, of those that answer first.
+
+    Raises as ``ask_agent`` does, in the end, so that one that is stuck saves no other.
+    """
+    failure: SmartHarvestError | None = None
+    for socket in _meant(options, pid):
+        try:
+            yield pid_of(socket), _ask(socket, command, {})
+        except SmartHarvestError as error:
+            failure = error
+    if failure is not None:
+        raise failure
+
+
+def _meant(options: dict[str, Any], pid: int | None) -> list[str]:
+    """The sockets of the agents that run, or of the one with ``pid``; at least one."""
+    found = find_agents(options)
+    sockets = [
+        socket
+        for socket in found.sockets
+        if pid in (None, pid_of(socket)) and (lives(socket) or os.path.exists(socket))
+    ]
+    if sockets:
+        return sockets
+    for orphan in found.orphans:
+        if pid in (None, orphan.pid):
+            raise NotThere(orphan.describe(), ORPHANED)
+    if pid is not None:
+        what = "is no agent" if os.path.exists(f"/proc/{pid}") else "is no process"
+        raise NotThere(f"pid {pid} {what}; smartharvest status lists the agents", NONE_RUNS)
+    raise NotThere(none_runs(options), NONE_RUNS)
+
+
+def none_runs(options: dict[str, Any]) -> str:
+    where = [place["state_dir"] for place in places(options)]
+    return f"No agent is running (state directory {', '.join(where)})"
+
+
+def _ask(socket: str, command: str, arguments: dict[str, Any]) -> Any:
+    try:
+        given = {name: value for name, value in arguments.items() if value is not None}
+        return ask_patiently(socket, command, given)
+    except NoAgent:
+        if lives(socket):
+            raise SmartHarvestError(f"{socket}: {BEING_REPLACED}; try again") from None
+        raise NotThere(f"{socket}: its agent has ended", NONE_RUNS) from None
+    except RightsError as error:
+        raise SmartHarvestError(str(error)) from None
+    except TimeoutError as error:
+        raise SmartHarvestError(str(error)) from None
+    except ProtocolError as error:
+        raise ConfigError(f"{command}: {error}") from None
 
 
 def format_changes(answer: dict[str, Any], as_json: bool) -> str:
     """What a command has changed in the agent's settings, in a sentence or as JSON."""
     if as_json:
         return json.dumps(answer)
+    kept = answer.get("kept", ())
+    keeps = f"kept until --reset or a restart: {', '.join(kept)}" if kept else ""
     if not answer["changed"]:
-        return "nothing changed: the agent has these settings already"
+        return "\n".join(filter(None, ("nothing changed: the agent has these settings", keeps)))
     changed = f"changed: {', '.join(answer['changed'])}"
     if answer["restarts"]:
         changed += "; the agent gives everything back and starts again"
-    return "\n".join((changed, *answer.get("notes", ())))
-
-
-def ask_agent(options: dict[str, Any], pid: int | None, command: str, **arguments: Any) -> Any:
-    """The running agent's answer; an argument of None is not sent.
-
-    Raises ConfigError if the agent refuses or several run, TargetVanished if it was killed,
-    SmartHarvestError if it does not answer.
-    """
-    state_dir = settings_from(options).state_dir
-    paths = agents(state_dir) if pid is None else [socket_path(state_dir, pid)]
-    if len(paths) != 1:
-        raise ConfigError(not_one(state_dir, len(paths)))
-    try:
-        given = {name: value for name, value in arguments.items() if value is not None}
-        return ask_patiently(paths[0], command, given)
-    except NoAgent:
-        if lives(paths[0]):
-            raise SmartHarvestError(
-                f"{paths[0]}: its agent is starting, ending or being replaced; try again"
-            ) from None
-        raise TargetVanished(
-            f"{paths[0]}: its agent is gone; run smartharvest restore to put the host back"
-        ) from None
-    except TimeoutError as error:
-        raise SmartHarvestError(str(error)) from None
-    except ProtocolError as error:
-        raise ConfigError(f"{command}: {error}") from None
+    return "\n".join(filter(None, (changed, *answer.get("notes", ()), keeps)))

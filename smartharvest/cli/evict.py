@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from smartharvest.cli.agent_request import agent_options, ask_agent
+from smartharvest.cli.agent_request import agent_options, ask_agents
 
 
 @click.command()
@@ -14,7 +14,9 @@ from smartharvest.cli.agent_request import agent_options, ask_agent
 def evict(pid: int | None, **options: Any) -> None:
     """Take back all lent cores and freeze the elastic group until resume.
 
-    A frozen task keeps the locks it holds, in the kernel or on files.
+    A frozen task keeps the locks it holds, in the kernel or on files. Without --pid it is every
+    agent's group. Exit codes: 0 done, 3 no agent runs, 4 an agent was killed and left its batch
+    confined.
     """
-    ask_agent(options, pid, "evict")
-    click.echo("evicted: the elastic group is frozen until smartharvest resume")
+    for agent, _ in ask_agents(options, pid, "evict"):
+        click.echo(f"evicted: its elastic group is frozen until smartharvest resume (pid {agent})")

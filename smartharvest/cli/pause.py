@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from smartharvest.cli.agent_request import agent_options, ask_agent
+from smartharvest.cli.agent_request import agent_options, ask_agents
 
 
 @click.command()
@@ -14,7 +14,8 @@ from smartharvest.cli.agent_request import agent_options, ask_agent
 def pause(pid: int | None, **options: Any) -> None:
     """Take back all lent cores until resume.
 
-    The elastic group keeps its minimum; see evict.
+    The elastic group keeps its minimum; see evict. Without --pid it is every agent. Exit codes:
+    0 done, 3 no agent runs, 4 an agent was killed and left its batch confined.
     """
-    ask_agent(options, pid, "pause")
-    click.echo("paused: nothing is lent until smartharvest resume")
+    for agent, _ in ask_agents(options, pid, "pause"):
+        click.echo(f"paused: nothing is lent until smartharvest resume (pid {agent})")

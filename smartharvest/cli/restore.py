@@ -6,34 +6,55 @@ from typing import Any
 
 import click
 
-from smartharvest.cli.settings_options import settings_from, settings_options
-from smartharvest.errors import RightsError
+from smartharvest.cli.agent_request import ORPHANED, NotThere, places
+from smartharvest.cli.settings_options import settings_options
+from smartharvest.errors import RightsError, SmartHarvestError
 from smartharvest.host.cgroup.tree import CgroupTree
-from smartharvest.host.journal.recovery import recover
-from smartharvest.printable import shortened
+from smartharvest.host.journal.recovery import RecoveryReport, recover
+from smartharvest.printable import printable, shortened
 
 
 @click.command()
 @settings_options("cgroup_root", "state_dir")
 def restore(**options: Any) -> None:
-    """Put back what a killed agent has left behind.
+    """Put back what killed agents have left behind.
 
-    Reads only the journals, leaves running agents alone, and does nothing if nothing is left.
+    Looks at every state directory that agents of this machine use, or at the one of --state-dir or
+    --config. Reads only the journals, leaves running agents alone, and does nothing if nothing is
+    left. Exit codes: 0 nothing is left, 4 not everything could be put back, 9 a damaged journal.
     """
-    settings = settings_from(options)
-    tree = CgroupTree.discover(settings.cgroup_root)
-    report = recover(tree.files, settings.state_dir)
-    for line in report.restored:
-        click.echo(f"put back: {line}")
-    for line in report.left:
-        click.echo(f"left alone: {line}")
-    for path in report.discarded:
-        click.echo(f"discarded: {path} (from before the last boot)")
-    for pid in report.live:
-        click.echo(f"left alone: the agent with pid {pid} is running; end it with kill {pid}")
-    if report.damaged:
-        raise report.damaged[0]
-    if report.failed:
-        raise RightsError(f"not everything could be put back: {shortened(report.failed)}")
-    if not (report.restored or report.discarded or report.live):
+    where = places(options, "cgroup_root")
+    reports = []
+    refused: RightsError | None = None
+    for place in where:
+        try:
+            tree = CgroupTree.discover(place.get("cgroup_root"))
+            reports.append(recover(tree.files, place["state_dir"]))
+        except RightsError as error:
+            refused = error
+            continue
+        _show(reports[-1])
+    if refused is not None:
+        raise SmartHarvestError(str(refused))
+    damaged = [error for report in reports for error in report.damaged]
+    failed = [line for report in reports for line in report.failed]
+    if failed:
+        raise NotThere(f"not everything could be put back: {shortened(failed)}", ORPHANED)
+    if damaged:
+        raise damaged[0]
+    if not any(report.restored or report.discarded or report.live for report in reports):
         click.echo("nothing to restore")
+
+
+def _show(report: RecoveryReport) -> None:
+    lines = [
+        *(f"put back: {line}" for line in report.restored),
+        *(f"left alone: {line}" for line in report.left),
+        *(f"discarded: {path} (from before the last boot)" for path in report.discarded),
+        *(
+            f"left alone: the agent with pid {pid} is running; end it with kill {pid}"
+            for pid in report.live
+        ),
+    ]
+    for line in lines:
+        click.echo(printable(line))

@@ -6,12 +6,13 @@ from typing import Any
 
 import click
 
-from smartharvest.cli.agent_request import agent_options, ask_agent
+from smartharvest.cli.agent_request import agent_options, ask_agents
 
 
 @click.command()
 @agent_options
 def resume(pid: int | None, **options: Any) -> None:
-    """End a pause or an eviction."""
-    answer = ask_agent(options, pid, "resume")
-    click.echo("resumed: the agent lends again" if answer["was_paused"] else "nothing was paused")
+    """End a pause or an eviction, of every agent or the one with --pid."""
+    for agent, answer in ask_agents(options, pid, "resume"):
+        done = "resumed: the agent lends again" if answer["was_paused"] else "nothing was paused"
+        click.echo(f"{done} (pid {agent})")

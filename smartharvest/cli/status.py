@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import json
-import os
+from dataclasses import asdict
 from typing import Any
 
 import click
 
-from smartharvest.cli.settings_options import settings_from, settings_options
-from smartharvest.errors import SmartHarvestError
+from smartharvest.cli.agent_request import (
+    BEING_REPLACED,
+    NONE_RUNS,
+    ORPHANED,
+    find_agents,
+    none_runs,
+)
+from smartharvest.cli.settings_options import settings_options
+from smartharvest.errors import RightsError, SmartHarvestError
 from smartharvest.printable import counted, printable
-from smartharvest.telemetry.client import NoAgent, agents, ask_patiently, lives
+from smartharvest.telemetry.agents import pid_of
+from smartharvest.telemetry.client import NoAgent, ask_patiently, lives
 from smartharvest.telemetry.protocol import ProtocolError
 
 
@@ -19,28 +27,38 @@ from smartharvest.telemetry.protocol import ProtocolError
 @settings_options("state_dir")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object with all agents.")
 def status(as_json: bool, **options: Any) -> None:
-    """Show what every running agent senses, decides and lends."""
-    state_dir = settings_from(options).state_dir
-    answers, left = [], []
-    for path in agents(state_dir):
-        journal = f"{path.removesuffix('.sock')}.journal"
+    """Show what every running agent senses, decides and lends, and what killed ones have left.
+
+    Exit codes: 0 an agent runs, 3 none does, 4 a killed agent's journal is left, so that its batch
+    may still be confined; 1 if an agent does not answer, or without the right to ask.
+    """
+    found = find_agents(options)
+    answers, failures = [], []
+    silent: list[dict[str, Any]] = []
+    for path in found.sockets:
         try:
             answers.append(ask_patiently(path, "status", {}))
         except NoAgent:
             if lives(path):
-                left.append(f"{path}: its agent is starting, ending or being replaced; ask again")
-            elif os.path.exists(journal):  # restore removes both
-                left.append(
-                    f"{journal}: its agent was killed; smartharvest restore puts the host back"
-                )
-        except (TimeoutError, ProtocolError) as error:
-            raise SmartHarvestError(f"{path}: {error}") from None
+                silent.append({"pid": pid_of(path), "why": f"{path}: {BEING_REPLACED}; ask again"})
+        except (RightsError, TimeoutError, ProtocolError) as error:
+            failures.append(str(error))
+            silent.append({"pid": pid_of(path), "why": str(error)})
     if as_json:
-        click.echo(json.dumps({"agents": answers}))
+        orphans = [asdict(orphan) for orphan in found.orphans]
+        click.echo(json.dumps({"agents": answers, "silent": silent, "orphans": orphans}))
     else:
-        none = "" if left else f"No agent is running (state directory {state_dir})"
+        left = [one["why"] for one in silent if one["why"] not in failures]
+        left += [orphan.describe() for orphan in found.orphans]
+        none = "" if left or failures else none_runs(options)
         text = "\n\n".join(map(format_status, answers)) or none
-        click.echo(printable("\n".join(filter(None, [text, *left]))))
+        click.echo(printable("\n".join(filter(None, [text, *left]))), nl=bool(text or left))
+    if found.orphans:
+        raise click.exceptions.Exit(ORPHANED)
+    if failures:
+        raise SmartHarvestError("; ".join(failures))
+    if not answers and not silent:
+        raise click.exceptions.Exit(NONE_RUNS)
 
 
 def format_status(seen: dict[str, Any]) -> str:

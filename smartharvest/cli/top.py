@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from smartharvest.cli.settings_options import settings_from, settings_options
+from smartharvest.cli.agent_request import places
+from smartharvest.cli.settings_options import settings_options
 from smartharvest.errors import ConfigError
 from smartharvest.telemetry.client import NoAgent, ask, sockets
 from smartharvest.telemetry.protocol import ProtocolError
@@ -45,7 +46,7 @@ def top(every: float, **options: Any) -> None:
         raise ConfigError("top: rich is not installed; pip install 'smartharvest[top]'") from None
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise ConfigError("top: needs a terminal; use smartharvest status --json in scripts")
-    state_dir = settings_from(options).state_dir
+    state_dirs = [place["state_dir"] for place in places(options)]
     console = Console()
     ascii_only = not console.encoding.startswith("utf")
     histories: dict[str, History] = {}
@@ -54,7 +55,7 @@ def top(every: float, **options: Any) -> None:
     path = ""
     with suppress(KeyboardInterrupt), _keys() as key, _screen(console) as show:
         while True:
-            paths = sockets(state_dir)
+            paths = [path for state_dir in state_dirs for path in sockets(state_dir)]
             if not paused:
                 path = paths[chosen % len(paths)] if paths else ""
                 shown = _status(path) if path else None
@@ -63,7 +64,7 @@ def top(every: float, **options: Any) -> None:
             width, height = console.size
             if shown is None:
                 lines = [
-                    Text(f"No agent is running (state directory {state_dir})"),
+                    Text(f"No agent is running (state directory {', '.join(state_dirs)})"),
                     Text("q quit", "reverse"),
                 ]
             else:

@@ -48,6 +48,27 @@ def load_effective(flags: Mapping[str, Any], config_file: str | None = None) -> 
     return effective
 
 
+def read_alone(config_file: str, *names: str) -> tuple[dict[str, Any], list[Problem]]:
+    """The settings called ``names`` that ``config_file`` has, and what keeps them from being read.
+
+    Nothing else in it matters, right or wrong: in an emergency a slip elsewhere must not.
+    """
+    entries, problems = read_config(config_file)
+    found: dict[str, Any] = {}
+    wrong = [] if entries else problems
+    for entry in entries:
+        name = entry.key.replace("-", "_")
+        if name not in names:
+            continue
+        try:
+            value = FIELDS[name].metadata["parse"](entry.value, name)
+            _refuse_relative(value, entry.value, name)
+            found[name] = value
+        except ConfigError as error:
+            wrong.append(Problem(str(error), entry.file, entry.line))
+    return found, wrong
+
+
 def collect_settings(
     flags: Mapping[str, Any], config_file: str | None = None
 ) -> tuple[Effective | None, list[Problem]]:

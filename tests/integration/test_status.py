@@ -42,9 +42,9 @@ def _sockets(world: World) -> list[str]:
     return sockets(str(world.state_dir))
 
 
-def _status(world: World) -> list[dict[str, Any]]:
+def _status(world: World, code: int = 0) -> list[dict[str, Any]]:
     outcome = smartharvest_here("status", "--json", "--state-dir", str(world.state_dir))
-    assert outcome.code == 0, outcome.err
+    assert outcome.code == code, outcome
     agents = json.loads(outcome.out)["agents"]
     assert isinstance(agents, list)
     return agents
@@ -95,9 +95,10 @@ def test_all_agents_are_listed_and_those_that_ended_are_not(
     assert [seen["pid"] for seen in _status(world)] == [second.pid]
     second.send(signal.SIGKILL)
     assert len(_sockets(world)) == 1
-    assert _status(world) == []
+    assert _status(world, code=4) == []
     assert smartharvest_here("restore", *world.arguments).code == 0
     assert world.journals() == []
+    assert _status(world, code=3) == []
 
 
 @pytest.mark.timing
@@ -120,7 +121,7 @@ def test_an_agent_works_on_while_somebody_holds_its_socket(
 def test_without_agents_there_is_nothing_to_tell(tmp_path: Path) -> None:
     for directory in (tmp_path, tmp_path / "missing"):
         outcome = smartharvest_here("status", "--state-dir", str(directory))
-        assert outcome.code == 0
+        assert outcome.code == 3
         assert outcome.out == f"No agent is running (state directory {directory})\n"
 
 

@@ -216,6 +216,11 @@ def _checked(entry: Entry) -> Entry:
     return entry
 
 
+def journal_path(state_dir: str, pid: int) -> str:
+    """Where the agent with that pid keeps its journal."""
+    return os.path.join(state_dir, f"agent-{pid}.journal")
+
+
 def lock_path(journal_path: str) -> str:
     return journal_path.removesuffix(".journal") + ".lock"
 

@@ -19,6 +19,7 @@ from dataclasses import asdict, replace
 
 from smartharvest.errors import AlreadyManaged, RightsError
 from smartharvest.host.cpulist import format_cpulist, parse_cpulist
+from smartharvest.host.journal import registry
 from smartharvest.host.journal.contents import (
     KINDS,
     VERSION,
@@ -422,6 +423,7 @@ def remove(journal_path: str) -> None:
     for path in (*files, lock_path(journal_path)):
         with contextlib.suppress(FileNotFoundError):
             os.unlink(path)
+    registry.drop(journal_path)
     _sync_directory(os.path.dirname(journal_path))
 
 
