@@ -160,6 +160,7 @@ class _Lifecycle:
             start.left,
             load=self._load,
             paused=None if before is None else before.paused,
+            overrides=None if before is None else before.overrides,
             evicted=before is not None and before.arrangement.evicted,
             cpus_come_and_go=start.cpus_come_and_go,
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -30,7 +30,8 @@ _COUNTED = (
 class Reporting:
     """Describes one run; it reads the parts that it is given and changes none of them.
 
-    ``restart_refused`` says why the last restart did not come about, None if it did.
+    ``restart_refused`` says why the last restart did not come about, None if it did; ``overrides``
+    what an operator has set over the configuration.
     """
 
     def __init__(
@@ -41,6 +42,7 @@ class Reporting:
         warnings: Warnings,
         metrics: Metrics | None,
         restart_refused: Callable[[], str | None],
+        overrides: Callable[[], Mapping[str, Any]],
     ) -> None:
         settings = arrangement.settings
         self._arrangement = arrangement
@@ -49,6 +51,7 @@ class Reporting:
         self._warnings = warnings
         self._metrics = metrics
         self._restart_refused = restart_refused
+        self._overrides = overrides
         self._monitor = HarvestMonitor(
             arrangement.capacity.elastic_min,
             settings.promise_hold_ns // 1_000_000_000,
@@ -200,6 +203,7 @@ class Reporting:
                 "cpu": cpu_s / max(elapsed_s, 1e-9),
                 "rss_bytes": resident_bytes(),
             },
+            "overrides": dict(self._overrides()),
             "warnings": self._warnings.recent(),
         }
 

@@ -79,6 +79,7 @@ class Supervisor:
         *,
         load: Load | None = None,
         paused: str | None = None,
+        overrides: Mapping[str, Any] | None = None,
         evicted: bool = False,
         cpus_come_and_go: bool = False,
         make: MakeMechanism = make_mechanism,
@@ -87,6 +88,8 @@ class Supervisor:
         self._load = load
         self.paused = paused if left is None else left.paused
         """Why nothing is lent, if the operator wants it so."""
+        self.overrides = dict(overrides or {})
+        """What the operator has set and a reload keeps, by name of the setting."""
         self.service = ServiceManager()
         self._audit: AuditLog | None = None
         self._metrics: Metrics | None = None
@@ -274,6 +277,7 @@ class Supervisor:
             self._warnings,
             self._metrics,
             lambda: self._restart_refused,
+            lambda: self.overrides,
         )
         began_s = time.monotonic()
         socket = self._listen()
@@ -474,7 +478,7 @@ class Supervisor:
         """Parses and carries out what came over the socket. Raises SmartHarvestError."""
         if name == "reload":
             return self._reload()
-        request = parse_request(name, arguments, self.settings, self._load)
+        request = parse_request(name, arguments, self.settings, self.overrides, self._load)
         return self._carry_out(request)
 
     def _attend_to_requests(self) -> None:
@@ -503,7 +507,7 @@ class Supervisor:
     def _reload(self) -> dict[str, Any]:
         self.service.reloading(_loop.monotonic_ns())
         try:
-            request = parse_reload(self.settings, self._load)
+            request = parse_reload(self.settings, self.overrides, self._load)
         except ConfigError as error:
             _log.warning("%s; the configuration in force stays", error)
             self.audit_event("reload refused", why=str(error))
@@ -539,13 +543,22 @@ class Supervisor:
                 return {"paused": True, "evicted": True}
             case ReplaceProgram():
                 return self._try_program()
-            case TakeUp(settings, _, restarts) if restarts:
+            case TakeUp(settings, restarts=restarts) if restarts:
                 _log.info("Reload: %s changed: starting again", ", ".join(restarts))
                 self.audit_event("reloaded", changed=list(restarts), restarts=True)
                 self.rearrange(settings, keeps_arranged=False)
-                return {"changed": list(restarts), "restarts": True}
-            case TakeUp(settings, kind):
-                return self._take_up(settings, kind)
+                return {"changed": list(restarts), "restarts": True} | self._kept()
+            case TakeUp(settings, kind, overrides):
+                answer = self._take_up(settings, kind)
+                self.overrides = dict(overrides)
+                return answer | (self._kept() if kind == "reloaded" else {})
+
+    def _kept(self) -> dict[str, list[str]]:
+        """What a reload did not take from the configuration, if anything."""
+        if not self.overrides:
+            return {}
+        _log.info("Reload: kept until --reset or a restart: %s", ", ".join(sorted(self.overrides)))
+        return {"kept": sorted(self.overrides)}
 
     def _hold(self, reason: str | None) -> None:
         self.paused = reason

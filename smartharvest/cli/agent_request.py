@@ -48,6 +48,11 @@ json_option = click.option(
 )
 
 
+reset_option = click.option(
+    "--reset", is_flag=True, help="Go back to what the configuration says of this."
+)
+
+
 def places(options: dict[str, Any], *names: str) -> list[dict[str, str]]:
     """Where to look: for each state directory its ``state_dir``, and the ``names`` besides.
 

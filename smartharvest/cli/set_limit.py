@@ -11,6 +11,7 @@ from smartharvest.cli.agent_request import (
     ask_agent,
     format_changes,
     json_option,
+    reset_option,
 )
 from smartharvest.cli.command_group import examples
 
@@ -23,14 +24,20 @@ EPILOG = examples(
 @click.command("set-limit", epilog=EPILOG)
 @click.option("--max-harvest", metavar="N", help="Never lend more than N cores.")
 @click.option("--keep-idle", metavar="N", help="Always leave the primary N idle cores.")
+@reset_option
 @json_option
 @agent_options
 def set_limit(
-    max_harvest: str | None, keep_idle: str | None, as_json: bool, pid: int | None, **options: Any
+    max_harvest: str | None,
+    keep_idle: str | None,
+    reset: bool,
+    as_json: bool,
+    pid: int | None,
+    **options: Any,
 ) -> None:
     """Change the hard limits of the running agent.
 
-    A reload or a restart sets them to what the configuration says.
+    A reload keeps them. --reset, and a restart, sets them to what the configuration says.
     """
-    limits = {"max_harvest": max_harvest, "keep_idle": keep_idle}
+    limits = {"max_harvest": max_harvest, "keep_idle": keep_idle, "reset": reset or None}
     click.echo(format_changes(ask_agent(options, pid, "set-limit", **limits), as_json))

@@ -11,21 +11,28 @@ from smartharvest.cli.agent_request import (
     ask_agent,
     format_changes,
     json_option,
+    reset_option,
 )
 from smartharvest.cli.command_group import examples
 
 
 @click.command("set-policy", epilog=examples("smartharvest set-policy fixed-buffer:2"))
-@click.argument("policy", metavar="POLICY")
+@click.argument("policy", metavar="[POLICY]", required=False)
 @click.option("--safeguard", metavar="KIND", help="conservative or aggressive.")
+@reset_option
 @json_option
 @agent_options
 def set_policy(
-    policy: str, safeguard: str | None, as_json: bool, pid: int | None, **options: Any
+    policy: str | None,
+    safeguard: str | None,
+    reset: bool,
+    as_json: bool,
+    pid: int | None,
+    **options: Any,
 ) -> None:
     """Have the running agent decide by POLICY, which goes on from what was learned.
 
-    A reload or a restart sets it to what the configuration says.
+    A reload keeps it. --reset, and a restart, sets it to what the configuration says.
     """
-    answer = ask_agent(options, pid, "set-policy", policy=policy, safeguard=safeguard)
-    click.echo(format_changes(answer, as_json))
+    chosen = {"policy": policy, "safeguard": safeguard, "reset": reset or None}
+    click.echo(format_changes(ask_agent(options, pid, "set-policy", **chosen), as_json))

@@ -88,6 +88,9 @@ def format_status(seen: dict[str, Any]) -> str:
     ]
     if guards["lends_nothing_because"]:
         lines.append(f"  lends nothing: {guards['lends_nothing_because']}")
+    if kept := seen.get("overrides"):
+        said = ", ".join(f"{name} {value}" for name, value in kept.items())
+        lines.append(f"  set by hand: {said} (until set-limit or set-policy --reset, or a restart)")
     lines += [f"  warning {one['age_s']:.0f} s ago: {one['text']}" for one in seen["warnings"]]
     return "\n".join(lines)
 

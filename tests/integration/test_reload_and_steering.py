@@ -158,6 +158,25 @@ def test_policy_and_limits_are_set_at_run_time(steered: Any) -> None:
 
 
 @EITHER
+def test_a_reload_keeps_what_was_set_by_hand_until_it_is_reset(
+    steered: Any, tmp_path: Path
+) -> None:
+    world, tell, agent = steered
+    tell("set-limit", max_harvest=3)
+    assert tell("status")["overrides"] == {"max_harvest": 3}
+    configured(world, tmp_path, max_harvest=2, keep_idle=0)
+    assert tell("reload") == {"changed": ["keep_idle"], "restarts": False, "kept": ["max_harvest"]}
+    agent.wait_until(lambda: world.mask() == "4-7")
+    configured(world, tmp_path, max_harvest=2, keep_idle=0, elastic_min=2)
+    with pytest.raises(ProtocolError, match="unknown argument 'max_harvest'"):
+        tell("set-limit", reset=True, max_harvest=3)
+    assert tell("set-limit", reset=True) == {"changed": ["max_harvest"], "restarts": False}
+    agent.wait_until(lambda: world.mask() == "5-7")  # the minimum stays until a reload
+    assert tell("status")["overrides"] == {}
+    assert tell("set-limit", reset=True)["changed"] == []
+
+
+@EITHER
 def test_what_was_learned_stays_when_the_policy_changes(
     quiet_world: World, processes: Processes, tmp_path: Path
 ) -> None:

@@ -212,7 +212,9 @@ values = st.recursive(
     ),
     max_leaves=4,
 )
-names = st.one_of(st.sampled_from(["policy", "safeguard", "max_harvest", "keep_idle"]), st.text())
+names = st.one_of(
+    st.sampled_from(["policy", "safeguard", "max_harvest", "keep_idle", "reset"]), st.text()
+)
 
 
 @settings(max_examples=100)
@@ -224,7 +226,7 @@ def test_any_arguments_of_a_command_are_taken_or_refused(
     command: str, arguments: dict[str, Any]
 ) -> None:
     try:
-        request = parse_request(command, arguments, Settings(), load=None)
+        request = parse_request(command, arguments, Settings(), {}, load=Settings)
     except SmartHarvestError:
         return
     if isinstance(request, TakeUp):

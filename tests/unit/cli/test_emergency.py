@@ -59,7 +59,11 @@ def elsewhere(tmp_path: Path) -> Iterator[tuple[Path, list[str]]]:
     asked: list[str] = []
 
     def answer(name: str) -> Any:
-        return lambda _arguments: asked.append(name) or {"was_paused": False}
+        def note(_arguments: object) -> dict[str, bool]:
+            asked.append(name)
+            return {"was_paused": False}
+
+        return note
 
     path = journal.path.replace(".journal", ".sock")
     socket = ControlSocket(path, {name: answer(name) for name in STEERING})
