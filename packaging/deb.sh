@@ -14,7 +14,7 @@ sed -i '1s|.*|#!/opt/smartharvest/bin/python|' "$home/bin/smartharvest"
 ln -s /opt/smartharvest/bin/smartharvest "$root/usr/bin/smartharvest"
 
 smartharvest="$home/bin/python -I -m smartharvest" # not the one in this directory
-install -D -m 644 packaging/smartharvest.service "$root/lib/systemd/system/smartharvest.service"
+install -D -m 644 -t "$root/lib/systemd/system" packaging/smartharvest.service packaging/smartharvest-restore.service
 for place in bash:bash-completion/completions/smartharvest zsh:zsh/vendor-completions/_smartharvest \
     fish:fish/vendor_completions.d/smartharvest.fish; do
     file=$root/usr/share/${place#*:}
@@ -59,6 +59,7 @@ set -e
 # It gives everything back when it ends.
 if [ "$1" = remove ]; then
     if [ -d /run/systemd/system ]; then systemctl stop smartharvest.service || true; fi
+    if [ -d /run/systemd/system ]; then systemctl start smartharvest-restore.service || true; fi
     find "$DPKG_ROOT/opt/smartharvest" -name __pycache__ -type d -prune -exec rm -r {} +
 fi
 END

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Callable, Sequence
 
 from smartharvest.agent.reexec import HandoffState, signals_held
+from smartharvest.config.on_death import leaves_minimum
 from smartharvest.config.settings import Settings
 from smartharvest.guardian.process import GuardianConfig
 from smartharvest.guardian.supervisor import GuardianSupervisor
@@ -59,7 +61,7 @@ class Undo:
         config = GuardianConfig(
             self.journal.path,
             "" if self._tree.runs_tasks else self._tree.root,
-            restores=self._settings.on_death == "restore",
+            restores=not leaves_minimum(self._settings.on_death, os.environ),
             limits=limits_for(self._settings.window_ns),
         )
         if left is not None:

@@ -65,10 +65,10 @@ def places(options: dict[str, Any], *names: str) -> list[dict[str, str]]:
     in_file: dict[str, str] = {}
     if config_file is not None:
         in_file, problems = read_alone(config_file, *wanted)
-        for problem in problems:
-            click.echo(f"smartharvest: {problem}; looking at every agent instead", err=True)
         if not problems:
             in_file.setdefault("state_dir", STATE_DIRECTORY)
+        elif "state_dir" not in in_file | flags:
+            click.echo(f"smartharvest: {problems[0]}; looking at every agent instead", err=True)
     meant = in_file | flags
     if "cgroup_root" in meant:  # no other state directory is of that tree
         meant.setdefault("state_dir", STATE_DIRECTORY)

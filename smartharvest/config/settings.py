@@ -55,7 +55,7 @@ MechanismName = Literal["merge", "affinity", "cpugroups"]
 LendOrder = Literal["topology", "dynamic"]
 HaltPoll = Literal["keep", "off"]
 ControlPriority = Literal["idle", "nice", "normal"]
-OnDeath = Literal["restore", "minimum"]
+OnDeath = Literal["auto", "restore", "minimum"]
 
 _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,9}")
 _PERCENTAGE = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*%")
@@ -310,9 +310,10 @@ class Settings:
     guardian: bool = _Setting(_switch, True).help(
         "Run a small second process that gives everything back if the agent dies or hangs."
     )
-    on_death: OnDeath = _choice(OnDeath, "restore", "WHAT", arranges_host=False).help(
+    on_death: OnDeath = _choice(OnDeath, "auto", "WHAT", arranges_host=False).help(
         "What the guardian of a dead agent leaves: restore (the host as it was) or minimum (the "
-        "elastic group keeps its minimum until smartharvest restore or the next agent)."
+        "elastic group keeps its minimum until smartharvest restore or the next agent). auto is "
+        "minimum under the packaged unit, which starts the next agent, and restore elsewhere."
     )
     realtime: bool = _Setting(_switch, True, applies="rebuild").help(
         "Run the loop as SCHED_FIFO where that is allowed."

@@ -87,6 +87,41 @@ def test_the_elastic_side_can_be_left_its_minimum(world: World, processes: Proce
 
 
 @EITHER
+def test_a_service_leaves_the_minimum_where_another_agent_follows_and_else_nothing(
+    world: World, processes: Processes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = world.files()
+    monkeypatch.setenv("SMARTHARVEST_ON_DEATH", "minimum")
+    agent = processes.agent(*world.arguments, *world.targets, *BUFFER, "--no-guardian")
+    agent.wait_until(lambda: world.mask() == ONE_SPINS)
+    agent.send(signal.SIGKILL)
+    assert world.mask() == ONE_SPINS
+    end = ("restore", "--for-service", *world.arguments)
+    for _ in range(2):
+        monkeypatch.setenv("SERVICE_RESULT", "signal")
+        assert smartharvest_here(*end).code == 0
+        assert (world.mask(), world.idle()) == (MINIMUM, "1")
+    monkeypatch.setenv("SERVICE_RESULT", "success")
+    assert smartharvest_here(*end).code == 0
+    assert world.files() == before
+    assert world.journals() == []
+
+
+@EITHER
+def test_the_guardian_of_a_service_leaves_the_minimum(
+    world: World, processes: Processes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SMARTHARVEST_ON_DEATH", "minimum")
+    agent = processes.agent(*world.arguments, *world.targets, *BUFFER)
+    agent.wait_until(lambda: world.mask() == ONE_SPINS)
+    assert "keeps its minimum until smartharvest restore" in agent.send(signal.SIGKILL).err
+    assert (world.mask(), world.idle()) == (MINIMUM, "1")
+    follower = processes.agent(*world.arguments, *world.targets, *BUFFER)
+    follower.wait_until(lambda: world.mask() == ONE_SPINS)
+    assert follower.send(signal.SIGTERM).code == 0
+
+
+@EITHER
 def test_the_guardian_outlives_the_agents_process_group(world: World, processes: Processes) -> None:
     before = world.files()
     leader = processes.start(

@@ -49,6 +49,7 @@ def test_the_debian_package_is_installed_used_and_removed(tmp_path: Path) -> Non
     run(*dpkg, "-i", str(package))
     for file in (
         "lib/systemd/system/smartharvest.service",
+        "lib/systemd/system/smartharvest-restore.service",
         "usr/share/man/man1/smartharvest-agent.1.gz",
         "usr/share/bash-completion/completions/smartharvest",
         "usr/share/zsh/vendor-completions/_smartharvest",

@@ -7,11 +7,17 @@ from pathlib import Path
 
 import pytest
 
+from smartharvest import errors
+from smartharvest.config.on_death import VARIABLE
+from smartharvest.config.text import example_text
+from tests.commands import smartharvest_here
+
 ROOT = Path(__file__).parents[2]
 UNIT = ROOT / "packaging" / "smartharvest.service"
+RESTORE = ROOT / "packaging" / "smartharvest-restore.service"
 HOWTO = (ROOT / "docs" / "how-to" / "least-rights.md").read_text()
 
-pytestmark = pytest.mark.skipif(
+with_systemd = pytest.mark.skipif(
     shutil.which("systemd-analyze") is None,
     reason="systemd-analyze is missing (make test-tools installs it)",
 )
@@ -29,9 +35,13 @@ def unit(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, str]:
         text = text.replace("[Install]", f"{drop_in[1]}\n[Install]")
     path = tmp_path / UNIT.name
     path.write_text(text)
+    (tmp_path / RESTORE.name).write_text(
+        RESTORE.read_text().replace("/usr/bin/smartharvest", "/bin/true")
+    )
     return str(path), told[1 if request.param == "alone" else 2]
 
 
+@with_systemd
 def test_the_unit_is_what_systemd_understands(unit: tuple[str, str]) -> None:
     done = subprocess.run(
         ["systemd-analyze", "verify", unit[0]], capture_output=True, text=True, check=False
@@ -39,6 +49,7 @@ def test_the_unit_is_what_systemd_understands(unit: tuple[str, str]) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@with_systemd
 def test_its_exposure_is_what_the_how_to_says(unit: tuple[str, str]) -> None:
     path, score = unit
     done = subprocess.run(
@@ -49,3 +60,52 @@ def test_its_exposure_is_what_the_how_to_says(unit: tuple[str, str]) -> None:
     if found is None:
         pytest.skip("this systemd-analyze judges no unit offline")
     assert abs(float(found[1]) - float(score)) < 0.5  # each version of systemd weighs anew
+
+
+def settings_in(unit: Path) -> dict[str, list[str]]:
+    """Key -> its values, in the order they stand there."""
+    found: dict[str, list[str]] = {}
+    for line in unit.read_text().splitlines():
+        key, equals, value = line.partition("=")
+        if equals and not line.startswith("#"):
+            found.setdefault(key, []).append(value)
+    return found
+
+
+def test_it_is_started_again_whatever_may_heal() -> None:
+    unit = settings_in(UNIT)
+    codes = {
+        error.exit_code
+        for error in vars(errors).values()
+        if isinstance(error, type) and issubclass(error, errors.SmartHarvestError)
+    }
+    never = {int(code) for code in unit["RestartPreventExitStatus"][0].split()}
+    assert never == {errors.ConfigError.exit_code} < codes
+    assert unit["StartLimitIntervalSec"] == ["0"]
+    assert unit["Restart"] == ["on-failure"]
+
+
+def test_everything_is_restored_by_the_configuration_once_it_is_not_started_again() -> None:
+    unit, restore = settings_in(UNIT), settings_in(RESTORE)
+    config = unit["ExecStart"][0].partition(" --config ")[2]
+    assert unit["ExecStopPost"][0].split()[1:] == ["restore", "--for-service", "--config", config]
+    assert restore["ExecStart"][0].split()[1:] == ["restore", "--config", config]
+    assert unit["OnFailure"] == unit["OnSuccess"] == [RESTORE.name]
+    assert unit["Environment"] == [f"{VARIABLE}=minimum"]
+    for command in (unit["ExecStopPost"][0], restore["ExecStart"][0]):
+        name, *flags = command.split()[1:]
+        assert set(flags) - {config} <= shown_flags(name)
+
+
+def test_it_may_do_what_the_example_configuration_asks_for() -> None:
+    unit = settings_in(UNIT)
+    families = set(unit["RestrictAddressFamilies"][0].split())
+    assert {"AF_UNIX", "AF_NETLINK", "AF_INET", "AF_INET6"} <= families
+    assert 'audit_log = "/var/log/smartharvest/' in example_text()
+    assert unit["LogsDirectory"] == unit["StateDirectory"] == ["smartharvest"]
+
+
+def shown_flags(command: str) -> set[str]:
+    return set(
+        re.findall(r"^  (--[a-z-]+)", smartharvest_here(command, "--help").out, re.MULTILINE)
+    )

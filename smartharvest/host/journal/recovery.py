@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 from smartharvest.errors import RightsError
 from smartharvest.host.cgroup.kernel_files import KernelFiles
+from smartharvest.host.journal.confinement import confine
 from smartharvest.host.journal.contents import (
     JournalError,
     boot_id,
@@ -81,6 +82,40 @@ def recover_one(path: str, files: KernelFiles, report: RecoveryReport) -> bool:
     finally:
         os.close(lock)
     return True
+
+
+def shrink(files: KernelFiles, directory: str) -> list[str]:
+    """Leaves the elastic side of every dead agent in ``directory`` its minimum; journals stay.
+
+    What was refused. Raises RightsError if ``directory`` is unreadable.
+    """
+    refused = []
+    try:
+        for path in journal_paths(directory):
+            lock = _lock_of_the_dead(path)
+            if lock is not None:
+                with contextlib.suppress(FileNotFoundError):  # restored meanwhile
+                    refused += _shrink(path, files)
+                os.close(lock)
+    except OSError as error:
+        raise RightsError(f"{error.filename or directory}: {error.strerror}") from error
+    return refused
+
+
+def _shrink(path: str, files: KernelFiles) -> list[str]:
+    try:
+        journal = read_journal(path)
+    except JournalError as error:
+        return [str(error)]
+    refused = []
+    for file, value in journal.minimum if journal.boot_id == boot_id() else ():
+        try:
+            files.write(file, value)
+        except OSError as error:
+            refused.append(f"{file}: writing {value!r} was refused: {error.strerror}")
+    if journal.minimum_cpus and journal.boot_id == boot_id():
+        confine(journal.entries, journal.minimum_cpus, files)
+    return refused
 
 
 def _lock_of_the_dead(path: str) -> int | None:
