@@ -12,12 +12,13 @@ from smartharvest.agent.observation import Observation
 from smartharvest.agent.observation import observe as watch
 from smartharvest.cli.command_group import examples
 from smartharvest.cli.settings_options import settings_from, settings_options
+from smartharvest.cli.time_span import seconds_between
 from smartharvest.printable import counted
 
 
 @click.command(epilog=examples("smartharvest observe --primary cgroup:web --seconds 60"))
-@click.option("--seconds", type=click.FloatRange(min=0.1), default=10, show_default=True,
-              metavar="N", help="How long to watch.")  # fmt: skip
+@click.option("--seconds", callback=seconds_between(0.1), default="10", show_default=True,
+              metavar="TIME", help="How long to watch, such as 90 or 2h.")  # fmt: skip
 @settings_options(
     "primary", "cores", "sensor", "waits", "accounting", "events", "window", "poll", "cgroup_root"
 )

@@ -1,14 +1,38 @@
-"""``--since`` and ``--until`` of the commands that read an audit log."""
+"""Options that are spans of time: ``--seconds``, ``--since`` and ``--until``."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from datetime import datetime
+from typing import Any
 
 import click
 
-from smartharvest.config.durations import parse_duration_ns
+from smartharvest.config.durations import UNITS, parse_duration_ns
 from smartharvest.errors import ConfigError
+
+
+def seconds_between(
+    least_s: float, most_s: float = 366 * 86400.0
+) -> Callable[[click.Context, click.Parameter, Any], float | None]:
+    """A callback that takes seconds, or a duration with its unit: ``90``, ``5min``, ``2h``."""
+
+    def parse(ctx: click.Context, param: click.Parameter, value: Any) -> float | None:
+        if value is None:
+            return None
+        text = str(value).strip()
+        try:
+            seconds = float(text) if text[-1:].isdigit() else parse_duration_ns(text, "") / 1e9
+        except (ValueError, ConfigError):
+            why = f"{text!r} is no time; write seconds, or a number and one of {UNITS}"
+            raise click.BadParameter(why, ctx, param) from None
+        if not least_s <= seconds <= most_s:
+            why = f"{text} is not within {least_s:g}s and {most_s:g}s"
+            raise click.BadParameter(why, ctx, param)
+        return seconds
+
+    return parse
 
 
 def _moment(_context: click.Context, parameter: click.Parameter, text: str | None) -> float | None:
@@ -23,8 +47,8 @@ def _moment(_context: click.Context, parameter: click.Parameter, text: str | Non
         return time.time() - parse_duration_ns(text, "time") / 1e9
     except ConfigError:
         raise ConfigError(
-            f"--{parameter.name}: {text!r} is neither a duration ago (10min, 2h, 1d) nor a date "
-            "and time (2026-05-01 12:00:00)"
+            f"--{parameter.name}: {text!r} is neither a duration ago (10min, 2h, 1d; units are "
+            f"{UNITS}) nor a date and time (2026-05-01 12:00:00)"
         ) from None
 
 

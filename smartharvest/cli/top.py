@@ -16,6 +16,7 @@ import click
 
 from smartharvest.cli.agent_request import places
 from smartharvest.cli.settings_options import settings_options
+from smartharvest.cli.time_span import seconds_between
 from smartharvest.errors import ConfigError
 from smartharvest.telemetry.client import NoAgent, ask, sockets
 from smartharvest.telemetry.protocol import ProtocolError
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @settings_options("state_dir")
-@click.option("--every", type=click.FloatRange(0.05, 60), default=0.5, show_default=True,
+@click.option("--every", callback=seconds_between(0.05, 60), default="0.5", show_default=True,
               metavar="SECONDS", help="Time between two updates.")  # fmt: skip
 def top(every: float, **options: Any) -> None:
     """Show live which side has which cores, and why.

@@ -13,17 +13,19 @@ from types import FrameType
 
 import click
 
+from smartharvest.cli.time_span import seconds_between
+
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @click.command()
-@click.option("--seconds", type=click.IntRange(min=1), default=60, show_default=True, metavar="N",
-              help="Total time of the run.")  # fmt: skip
+@click.option("--seconds", callback=seconds_between(1), default="60", show_default=True,
+              metavar="N", help="Total time of the run.")  # fmt: skip
 @click.option("--seed", type=int, default=1, show_default=True,
               help="Seed of the traffic and of the order.")  # fmt: skip
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 @click.pass_obj
-def demo(obj: dict[str, bool], seconds: int, seed: int, as_json: bool) -> None:
+def demo(obj: dict[str, bool], seconds: float, seed: int, as_json: bool) -> None:
     """Lend cores on this machine for about a minute, and show gain and cost.
 
     Creates its own groups, starts a latency-sensitive server (with its load generator) in the
@@ -38,7 +40,8 @@ def demo(obj: dict[str, bool], seconds: int, seed: int, as_json: bool) -> None:
     from smartharvest.lab.demo.standstill import Standstills
     from smartharvest.lab.demo.table import format_table
 
-    plan_rounds(seconds)  # refuses too few before anything is created
+    whole_s = int(seconds)
+    plan_rounds(whole_s)  # refuses too few before anything is created
     if not obj["debug"]:
         logging.getLogger().setLevel(logging.WARNING)  # its many short runs log the same lines
     for number in ENDING:
@@ -51,11 +54,11 @@ def demo(obj: dict[str, bool], seconds: int, seed: int, as_json: bool) -> None:
     if reason is None:
         with demo_groups() as bench:
             document = run_demo(
-                bench, Standstills(bench.cpus), seconds=seconds, seed=seed, progress=progress
+                bench, Standstills(bench.cpus), seconds=whole_s, seed=seed, progress=progress
             )
     else:
         progress(f"{reason}: using a simulated server")
-        document = run_simulated_demo(seconds=seconds, seed=seed, reason=reason, progress=progress)
+        document = run_simulated_demo(seconds=whole_s, seed=seed, reason=reason, progress=progress)
     click.echo(json.dumps(document) if as_json else format_table(document))
 
 

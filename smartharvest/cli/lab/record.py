@@ -11,6 +11,7 @@ import click
 
 from smartharvest.cli.command_group import examples
 from smartharvest.cli.settings_options import settings_from, settings_options
+from smartharvest.cli.time_span import seconds_between
 from smartharvest.lab.trace.recording import Recording
 from smartharvest.lab.trace.recording import record as record_host
 from smartharvest.printable import counted
@@ -18,8 +19,8 @@ from smartharvest.printable import counted
 
 @click.command(epilog=examples("smartharvest record web.trace --primary cgroup:web --seconds 60"))
 @click.argument("out", type=click.Path(dir_okay=False))
-@click.option("--seconds", type=click.FloatRange(min=0.1), metavar="S",
-              help="How long to record.  [default: until ctrl-C]")  # fmt: skip
+@click.option("--seconds", callback=seconds_between(0.1), metavar="TIME",
+              help="How long to record, such as 90 or 2h.  [default: until ctrl-C]")  # fmt: skip
 @click.option("--overwrite", is_flag=True, help="Replace OUT if it exists.")
 @settings_options("primary", "cores", "sensor", "poll", "pacing", "realtime", "cgroup_root")
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")

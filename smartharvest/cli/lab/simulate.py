@@ -11,6 +11,7 @@ import click
 from smartharvest.algorithm.policy import POLICY_NAMES, check_policy
 from smartharvest.cli.lab.leaderboard import show_leaderboard
 from smartharvest.cli.settings_options import settings_from, settings_options
+from smartharvest.cli.time_span import seconds_between
 from smartharvest.config.settings import Settings
 from smartharvest.errors import ConfigError
 
@@ -23,7 +24,7 @@ from smartharvest.errors import ConfigError
 @click.option("--mechanism", default="cpugroups", show_default=True, metavar="NAME",
               help="How cores move: cpugroups, ipi, linux, cpu-idle, cpu-idle-kernel, "
               "instant.")  # fmt: skip
-@click.option("--seconds", type=click.FloatRange(min=0.1, max=1e6), default=60.0, show_default=True,
+@click.option("--seconds", callback=seconds_between(0.1, 1e6), default="60", show_default=True,
               metavar="S", help="Simulated time.")  # fmt: skip
 @click.option("--seed", "seeds", type=click.IntRange(min=0), default=(1,), multiple=True,
               show_default=True, metavar="N",
