@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -19,6 +20,7 @@ from smartharvest.core._rescue import Rescue
 from smartharvest.core._sensors import BpfSensor
 from smartharvest.host.cgroup.tree import CgroupTree
 from smartharvest.host.cpulist import parse_cpulist
+from smartharvest.host.journal import registry
 from smartharvest.telemetry.client import ask, socket_path
 from tests.commands import EMULATED, LONGEST_S, as_command, smartharvest, smartharvest_here
 from tests.integration.hosts import CONTROLLERS, Host, is_confined
@@ -113,6 +115,28 @@ def test_restore_frees_the_batch_after_a_kill(host: Host, processes: Processes, 
     assert host.files() == before
     assert smartharvest_here("restore", *host.state).out == "nothing to restore\n"
     assert os.sched_getaffinity(host.worker) == host.tree.online_cpus()
+
+
+def test_an_agent_and_what_it_has_left_are_found_without_a_hint_where(
+    host: Host, processes: Processes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shared = ("--lend-shared", "--on-death", "minimum")
+    agent = processes.agent(*host.state, *host.targets, *PLAIN, *shared)
+    agent.wait_until(lambda: is_confined(host))
+    agent.wait_until(lambda: os.path.exists(socket_path(str(host.state_dir), agent.pid)))
+    assert str(host.state_dir) in registry.state_directories()
+    with monkeypatch.context() as without_notes:
+        without_notes.setattr(registry, "DIRECTORY", str(host.state_dir / "none"))
+        assert str(host.state_dir) in registry.state_directories()  # its guardian says so
+    seen = json.loads(smartharvest_here("status", "--json").out)
+    assert agent.pid in [one["pid"] for one in seen["agents"]]  # others may run here, too
+    agent.send(signal.SIGKILL)
+    outcome = smartharvest_here("status", "--json")
+    assert outcome.code == 4
+    (orphan,) = (one for one in json.loads(outcome.out)["orphans"] if one["pid"] == agent.pid)
+    assert orphan["claims"] == [host.web.path, host.batch.path]
+    assert smartharvest_here(*shlex.split(orphan["fix"])[1:]).code == 0
+    assert str(host.state_dir) not in registry.state_directories()
 
 
 def test_exclusive_sets_are_apart_and_come_back_after_a_kill(
