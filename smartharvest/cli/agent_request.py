@@ -103,15 +103,15 @@ def ask_agent(options: dict[str, Any], pid: int | None, command: str, **argument
 def ask_agents(
     options: dict[str, Any], pid: int | None, command: str
 ) -> Iterator[tuple[int | None, Any]]:
-    """(pid, answer) of every agent that is meant, of those that answer first.
+    """(pid, answer) of every agent that is meant, one after the other.
 
-    Raises as ``ask_agent`` does, in the end, so that one that is stuck saves no other.
+    Raises as ``ask_agent`` does, but in the end: one that is stuck shields no other.
     """
-    failure: SmartHarvestError | None = None
+    failure: SmartHarvestError | NotThere | None = None
     for socket in _meant(options, pid):
         try:
             yield pid_of(socket), _ask(socket, command, {})
-        except SmartHarvestError as error:
+        except (SmartHarvestError, NotThere) as error:
             failure = error
     if failure is not None:
         raise failure

@@ -22,9 +22,31 @@ from tests.integration.worlds import World
 SECTIONS = {
     *("version", "pid", "seconds", "primary", "elastic", "cores", "sensor", "policy"),
     *("harvested", "busy", "demand", "decision", "safeguards", "waits", "births", "loop"),
-    *("agent", "warnings"),
+    *("agent", "overrides", "warnings"),
 }
 """What others may rely on."""
+
+
+SCHEMA = Path(__file__).parents[2] / "docs" / "reference" / "status.schema.json"
+TYPES: dict[str, Any] = {
+    "object": dict, "array": list, "string": str, "integer": int, "number": (int, float),
+    "null": type(None),
+}  # fmt: skip
+
+
+def check(value: Any, schema: dict[str, Any], named: dict[str, Any]) -> None:
+    """Fails unless ``value`` is what ``schema`` says, by the few words that ours uses."""
+    if "$ref" in schema:
+        schema = named[schema["$ref"].removeprefix("#/$defs/")]
+    kinds = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
+    assert any(isinstance(value, TYPES[kind]) for kind in kinds), (value, schema)
+    for name in schema.get("required", ()):
+        assert name in value, name
+    for name, below in schema.get("properties", {}).items():
+        if name in value:
+            check(value[name], below, named)
+    for item in value if "items" in schema else ():
+        check(item, schema["items"], named)
 
 
 @pytest.fixture
@@ -63,6 +85,9 @@ def test_a_running_agent_tells_its_state(world: World, processes: Processes) -> 
     agent.wait_until(has_judged)
     (seen,) = _status(world)
     assert seen.keys() >= SECTIONS
+    schema = json.loads(SCHEMA.read_text())
+    assert SECTIONS - {"births"} <= set(schema["$defs"]["agent"]["required"])
+    check({"agents": [seen], "silent": [], "orphans": []}, schema, schema["$defs"])
     assert seen["pid"] == agent.pid
     assert (seen["primary"], seen["elastic"]) == (["cgroup:web"], "cgroup:batch")
     assert seen["sensor"]["name"] == "proc"

@@ -31,6 +31,8 @@ def note(journal_path: str) -> None:
     document = {"journal": journal_path, "pid": pid, "start_time": tasks.start_time(pid)}
     with contextlib.suppress(OSError):
         os.makedirs(DIRECTORY, mode=0o700, exist_ok=True)
+        if not _is_trusted(DIRECTORY, stat.S_ISDIR):
+            return
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
         with open(os.open(f"{entry}.new", flags, 0o600), "w") as file:
             json.dump(document, file)

@@ -20,6 +20,9 @@ from smartharvest.telemetry import client
 from smartharvest.telemetry.server import ControlSocket
 from tests.commands import smartharvest_here
 
+SCHEMA = json.loads(
+    (Path(__file__).parents[3] / "docs" / "reference" / "status.schema.json").read_text()
+)
 STEERING = ("pause", "evict", "resume", "reload")
 
 
@@ -93,6 +96,18 @@ def test_a_steering_command_finds_an_agent_in_any_state_directory(
     assert smartharvest_here("resume").out.startswith("nothing was paused")
 
 
+def test_an_agent_that_does_not_answer_shields_no_other(
+    elsewhere: tuple[Path, list[str]], tmp_path: Path
+) -> None:
+    mute = Journal(str(tmp_path / "a mute one"))  # lives, and has no socket
+    registry.note(mute.path)
+    outcome = smartharvest_here("pause")
+    mute.close()
+    assert outcome.code == 1
+    assert "its agent is starting, ending or being replaced" in outcome.failure
+    assert elsewhere[1] == ["pause"]
+
+
 def test_a_state_directory_that_is_named_is_the_only_one(
     elsewhere: tuple[Path, list[str]], tmp_path: Path
 ) -> None:
@@ -158,6 +173,7 @@ def test_what_a_killed_agent_left_is_told_with_what_to_type_and_that_works(
     outcome = smartharvest_here("status")
     assert (outcome.code, outcome.out) == (4, f"{told}\n")
     (left,) = json.loads(smartharvest_here("status", "--json").out)["orphans"]
+    assert set(left) == set(SCHEMA["properties"]["orphans"]["items"]["required"])
     assert left == {
         "journal": str(journal), "pid": pid, "claims": ["/somewhere/batch"], "fix": fix,
     }  # fmt: skip

@@ -91,10 +91,14 @@ def test_a_note_that_others_could_have_written_is_not_believed(
     assert registry.state_directories() == []
 
 
-def test_a_registry_that_others_may_write_is_not_read(tmp_path: Path, directory: Path) -> None:
+def test_a_registry_that_others_may_write_is_neither_read_nor_written(
+    tmp_path: Path, directory: Path
+) -> None:
     registry.note(str(tmp_path / "agent-1.journal"))
     directory.chmod(0o777)
     assert registry.state_directories() == []
+    registry.note(str(tmp_path / "agent-2.journal"))
+    assert len(entries(directory)) == 1
 
 
 @pytest.mark.root
