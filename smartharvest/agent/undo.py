@@ -57,7 +57,7 @@ class Undo:
             self.journal.path,
             "" if self._tree.runs_tasks else self._tree.root,
             restores=self._settings.on_death == "restore",
-            limits=limits_for(self._settings.window_ns),
+            limits=limits_for(self._settings.window_ns, self._settings.hang_timeout_ns),
         )
         if left is not None:
             self.guardian = GuardianSupervisor(config, self.journal.page, left.guardian)
@@ -78,7 +78,7 @@ class Undo:
     def guardian_counts(self) -> dict[str, int]:
         """How often the guardian took the cores back, by reason."""
         page = self.journal.page
-        return {"silent loop": page.shrinks, "starved": page.starved}
+        return {"silent loop": page.shrinks, **page.silences}
 
     def restore(self, before: Callable[[], None]) -> None:
         """Calls ``before``, puts everything back and ends the guardian.

@@ -39,6 +39,7 @@ SHORTEST_PERIOD_NS = 10_000_000
 """Reading the waits that still go on takes about 0.15 us for each task of the host."""
 
 LONGEST_HOLD_NS = 600_000_000_000
+LONGEST_HANG_NS = 600_000_000_000
 
 Applies = Literal["live", "rebuild", "restart"]
 """When a running agent takes up a change: ``live`` between two decisions, ``rebuild`` with a new
@@ -163,6 +164,13 @@ def _hold_ns(value: Any, key: str) -> int:
     if not LONGEST_HOLD_NS >= hold_ns >= 1_000_000_000:
         raise ConfigError(f"{key}: {value!r} is not within 1s and 10min")
     return hold_ns
+
+
+def _hang_timeout_ns(value: Any, key: str) -> int:
+    timeout_ns = parse_duration_ns(value, key)
+    if not LONGEST_HANG_NS >= timeout_ns >= 1_000_000_000:
+        raise ConfigError(f"{key}: {value!r} is not within 1s and 10min")
+    return timeout_ns
 
 
 def _probability(value: Any, key: str) -> float:
@@ -315,6 +323,12 @@ class Settings:
     on_death: OnDeath = _choice(OnDeath, "restore", "WHAT", arranges_host=False).help(
         "What the guardian of a dead agent leaves: restore (the host as it was) or minimum (the "
         "elastic group keeps its minimum until smartharvest restore or the next agent)."
+    )
+    hang_timeout_ns: int = _Setting(
+        _hang_timeout_ns, 10_000_000_000, "DURATION", arranges_host=False
+    ).help(
+        "How long the control plane may be silent before the guardian writes where its threads "
+        "stand and kills the agent. Nothing is lent meanwhile. A silent loop gets a second."
     )
     realtime: bool = _Setting(_switch, True, applies="rebuild").help(
         "Run the loop as SCHED_FIFO where that is allowed."
