@@ -106,6 +106,13 @@ class GuardianProcess:
         verdict = self._watch.observe(look)
         if verdict is Verdict.SHRINK:  # before anything else is read or said
             self._shrink_if_running(look)
+        if self._watch.stood_still_ns:
+            self._page.count_silence("standstill")
+            _say(
+                f"the guardian itself stood still for {self._watch.stood_still_ns // 1_000_000} ms "
+                "(frozen with its control group, or without a CPU): if the agent did, too, what "
+                "was lent stayed lent until now"
+            )
         silence = self._silence
         silence.observe(self._pid, self._watch)
         if verdict is Verdict.SUSPECT and not self._killed:  # or it is still ending
@@ -119,14 +126,6 @@ class GuardianProcess:
         with self._page.locked(_PAGE_PATIENCE_S) as held:
             if not (held and self._page.phase is look.phase and self._shrink()):
                 return
-        stood_still_ms = self._watch.stood_still_ns // 1_000_000
-        if stood_still_ms:
-            self._page.count_silence("standstill")
-            _say(
-                f"agent and guardian stood still for {stood_still_ms} ms (frozen, or without a "
-                "CPU), and what was lent stayed lent: the elastic side is at its minimum now"
-            )
-            return
         self._page.count_shrink()
         _say(
             f"the loop has been silent for {self._watch.loop_silent_ns // 1_000_000} ms: "

@@ -31,6 +31,9 @@ ASLEEP_LOOKS = 4
 TRACE_TAKES_NS = 200_000_000
 """From the last request for the stacks to the kill."""
 
+STANDSTILL_NS = 500_000_000
+"""A guardian, which is real-time, that has not looked for so long was most likely frozen."""
+
 WRITING_TAKES_NS = 16_000_000
 """Time for writing, and for one late look and the next."""
 
@@ -174,7 +177,7 @@ class Watch:
         self.loop_missed = self.agent_missed = False
         """Whether the last look found no newer beat than the one before."""
         self.stood_still_ns = 0
-        """How long neither loop nor guardian had run before this look; 0 if they did."""
+        """How long the guardian itself had not looked before this look, if that is remarkable."""
         self.cause: Cause | None = None
         """Of the silence that was judged last."""
 
@@ -196,14 +199,14 @@ class Watch:
     def observe(self, look: Look) -> Verdict:
         """Takes a look in: WELL, SHRINK (once a silence) or SUSPECT."""
         last, self._last = self._last, look
-        self.stood_still_ns = 0
+        gap_ns = 0 if last is None else look.now_ns - last.now_ns
+        self.stood_still_ns = gap_ns if gap_ns >= STANDSTILL_NS else 0
         if last is None or last.phase is not look.phase:
             self.loop_silent_ns = self.agent_silent_ns = 0
             self.loop_missed = self.agent_missed = self._shrunk = False
             self.next_look_ns = self._limits.look_soon
             self._forgive()
             return Verdict.WELL
-        gap_ns = look.now_ns - last.now_ns
         seen_ns = min(gap_ns, self.next_look_ns + self._limits.look_soon)
         self.loop_missed = look.loop_beat_ns == last.loop_beat_ns
         self.agent_missed = look.agent_beat_ns == last.agent_beat_ns
@@ -214,7 +217,7 @@ class Watch:
         self.agent_silent_ns = max(0, min(
             look.now_ns - look.agent_beat_ns, seen_ns + self.agent_missed * self.agent_silent_ns
         ))  # fmt: skip
-        verdict = self._verdict(look, gap_ns, in_time=seen_ns == gap_ns)
+        verdict = self._verdict(look, in_time=seen_ns == gap_ns)
         self.next_look_ns = self._until_next(look.phase)
         if verdict is not Verdict.SUSPECT:
             self._asleep = 0
@@ -228,14 +231,13 @@ class Watch:
         self._spared_ns = 0
         self.cause = None
 
-    def _verdict(self, look: Look, gap_ns: int, *, in_time: bool) -> Verdict:
+    def _verdict(self, look: Look, *, in_time: bool) -> Verdict:
         limits = self._limits
         if look.phase is not Phase.RUNNING:
             self.loop_silent_ns, self.loop_missed = 0, False  # there is none
         elif not in_time and not self._shrunk and look.loop_age_ns >= limits.shrink_after:
             # The loop did not run meanwhile, either: what was lent then is lent still.
             self.loop_silent_ns = max(self.loop_silent_ns, limits.shrink_after)
-            self.stood_still_ns = gap_ns if gap_ns >= 2 * limits.look_late else 0
             self._shrunk = True
             return Verdict.SHRINK
         elif self.loop_silent_ns < limits.shrink_after:

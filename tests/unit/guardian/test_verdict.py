@@ -149,7 +149,7 @@ def test_a_guardian_that_alone_stood_still_takes_nothing_back() -> None:
     agent = Agent()
     agent.looks(1000)
     assert agent.look(late_ms=60_000) is Verdict.WELL
-    assert agent.watch.stood_still_ns == 0
+    assert agent.watch.stood_still_ns >= 60_000 * MS
 
 
 def test_a_clock_that_jumps_back_proves_nothing() -> None:
