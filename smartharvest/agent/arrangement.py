@@ -343,6 +343,13 @@ class Arrangement:
         guardian = None if self.undo is None else self.undo.guardian
         return None if guardian is None else guardian.check()
 
+    def describe_guardian(self) -> dict[str, Any] | None:
+        """Who guards this agent, and which group's freezing would stop both; None: nobody does."""
+        guardian = None if self.undo is None else self.undo.guardian
+        if guardian is None:
+            return None
+        return {"pid": guardian.pid, "lost": guardian.lost, "frozen_with": guardian.frozen_with}
+
     def guardian_counts(self) -> dict[str, int]:
         """How often the guardian took the cores back, by reason."""
         return {} if self.undo is None else self.undo.guardian_counts()
