@@ -50,6 +50,10 @@ def _ignore(_kind: str, **_details: Any) -> None:
     """Where there is no audit log."""
 
 
+def _no_progress() -> None:
+    """Where nobody waits for it."""
+
+
 class Arrangement:
     """A context manager: inside it the host is arranged for lending, outside it is as before.
 
@@ -65,11 +69,13 @@ class Arrangement:
         *,
         evicted: bool = False,
         audit: Callable[..., None] = _ignore,
+        progress: Callable[[], None] = _no_progress,
         make: MakeMechanism = make_mechanism,
     ) -> None:
         self.settings = settings
         self._left = left
         self._audit = audit
+        self._progress = progress
         self._make_mechanism = make
         self.generation = 0 if left is None else left.generation + 1
         self.cpus_come_and_go = left is not None
@@ -150,7 +156,7 @@ class Arrangement:
         def note_write(path: str, before: str, value: str) -> None:
             self._audit("write", path=path, before=before, value=value)
 
-        self.undo = Undo(self.settings, self.tree, claims, left, note_write)
+        self.undo = Undo(self.settings, self.tree, claims, left, note_write, self._progress)
         return left
 
     def _arrange_primaries(self, seen: HostSnapshot) -> None:
