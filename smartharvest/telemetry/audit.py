@@ -89,6 +89,8 @@ class AuditLog:
         with contextlib.suppress(queue.Full):
             self._queue.put(None, timeout=1.0)
             self._thread.join(timeout=2.0)
+        if self._thread.is_alive():  # a disk does not answer; the file is the thread's until then
+            return
         try:
             self._file.close()
         except OSError as error:

@@ -79,6 +79,7 @@ VALUES: dict[str, tuple[str, object]] = {
     "label": ("busy", "busy"),
     "park": ("freeze", "freeze"),
     "on_death": ("minimum", "minimum"),
+    "hang_timeout": ("30s", 30_000_000_000),
     "placement": ("exclusive", "exclusive"),
     "halt_poll": ("off", "off"),
     "control_priority": ("idle", "idle"),
