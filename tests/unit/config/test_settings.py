@@ -146,6 +146,7 @@ def test_a_flag_wins_over_the_file(name: str, toml: WriteToml) -> None:
         "elastic": "pid:1",
         "window": "1s",
         "promise_hold": "1s",
+        "hang_timeout": "1s",
         "promise_probability": "1%",
         "poll": "20us",
         "policy": "no-harvest",
