@@ -35,6 +35,7 @@ from smartharvest.host.journal.recovery import OTHERS_MAY_TAKE_S, RecoveryReport
 from smartharvest.host.journal.restoration import is_same
 from smartharvest.host.journal.shared_page import SharedPage
 from smartharvest.host.process import tasks
+from smartharvest.printable import write_unless_blocked
 
 NAME = "sh-guardian"
 READY = b"r"
@@ -259,8 +260,9 @@ def _wait_for_lock(path: str) -> int | None:
 
 
 def _say(line: str) -> None:
+    """Drops the line if nobody reads: the cores come first."""
     with contextlib.suppress(OSError):  # the reader of our messages may be gone, too
-        os.write(sys.stderr.fileno(), f"smartharvest: guardian: {line}\n".encode())
+        write_unless_blocked(sys.stderr.fileno(), f"smartharvest: guardian: {line}\n")
 
 
 def _make_punctual() -> None:
