@@ -33,7 +33,7 @@ from smartharvest.host.journal.contents import JournalError, lock_path, page_pat
 from smartharvest.host.journal.journal import try_lock
 from smartharvest.host.journal.recovery import OTHERS_MAY_TAKE_S, RecoveryReport, recover_one
 from smartharvest.host.journal.restoration import is_same
-from smartharvest.host.journal.shared_page import SharedPage
+from smartharvest.host.journal.shared_page import Phase, SharedPage
 from smartharvest.host.process import tasks
 from smartharvest.printable import write_unless_blocked
 
@@ -106,7 +106,8 @@ class GuardianProcess:
         look = Look(time.monotonic_ns(), page.phase, page.loop_beat, page.agent_beat)
         verdict = self._watch.observe(look)
         if verdict is Verdict.SHRINK:  # before anything else is read or said
-            self._shrink_if_running(look)
+            silent_ms = self._watch.loop_silent_ns // 1_000_000
+            self._shrink_if_running(look, f"the loop has been silent for {silent_ms} ms")
         if self._watch.stood_still_ns:
             self._page.count_silence("standstill")
             _say(
@@ -122,16 +123,13 @@ class GuardianProcess:
             _say(f"the agent (pid {self._pid}) beats again after {silence.longest_ms} ms")
             self._silence = Silence()
 
-    def _shrink_if_running(self, look: Look) -> None:
+    def _shrink_if_running(self, look: Look, why: str) -> None:
         """Under the lock of the phase: what an ending agent has put back stays so."""
         with self._page.locked(_PAGE_PATIENCE_S) as held:
             if not (held and self._page.phase is look.phase and self._shrink()):
                 return
         self._page.count_shrink()
-        _say(
-            f"the loop has been silent for {self._watch.loop_silent_ns // 1_000_000} ms: "
-            "the elastic side is at its minimum"
-        )
+        _say(f"{why}: the elastic side is at its minimum")
 
     def _judge(self, look: Look, pidfd: int) -> None:
         """What to do about a silence that lasts."""
@@ -142,8 +140,10 @@ class GuardianProcess:
             return
         assert watch.cause is not None
         silence.longest_ms = max(silence.longest_ms, silent_ms)
-        if silence.is_new_to_judge() and not self._is_shrunk():  # the loop should have done so
-            self._shrink_if_running(look)
+        running = look.phase is Phase.RUNNING
+        if running and silence.is_new_to_judge() and not self._is_shrunk():
+            # The loop's own rules should have done so.
+            self._shrink_if_running(look, f"the agent has been silent for {silent_ms} ms")
         why, agent = silence.explain(watch.cause), f"the agent (pid {self._pid})"
         if verdict is Verdict.SPARE:
             self._spare(watch.cause, why, silent_ms)

@@ -187,13 +187,8 @@ class Watch:
         return max(self.loop_silent_ns, self.agent_silent_ns)
 
     @property
-    def loop_is_silent(self) -> bool:
-        """Whether the loop is, too: otherwise it has given everything back by itself."""
-        return self.loop_silent_ns >= self._limits.shrink_after
-
-    @property
     def hangs(self) -> bool:
-        """Whether the silence has reached the limit that its phase and cause give it."""
+        """Whether the silence is longer than any that is a matter of load."""
         return self.silent_ns >= self._limits.hang_timeout
 
     def observe(self, look: Look) -> Verdict:

@@ -20,7 +20,7 @@ import pytest
 from smartharvest.guardian.process import GuardianConfig, GuardianProcess
 from smartharvest.guardian.verdict import Limits
 from smartharvest.host.journal.contents import page_path
-from smartharvest.host.journal.shared_page import SharedPage
+from smartharvest.host.journal.shared_page import Phase, SharedPage
 from tests.commands import LONGEST_S
 from tests.integration.worlds import World, make_world
 
@@ -210,3 +210,15 @@ def test_cores_that_a_beating_loop_has_kept_are_taken_back(
     silent.guard(PATIENT)
     hears(capfd, "the elastic side is at its minimum")
     assert silent.world.mask() == "7"
+
+
+@pytest.mark.parametrize("silent", [SLEEPS], indirect=True)
+def test_nothing_is_taken_back_from_an_agent_that_arranges(
+    silent: Silent, capfd: pytest.CaptureFixture[str]
+) -> None:
+    silent.page.phase = Phase.ARRANGING
+    silent.world.kernel.write(silent.world.elastic.cpus_file, "2-7")
+    silent.guard(Limits(kill_after=100 * MS, hang_timeout=300 * MS)).join(LONGEST_S)
+    told = capfd.readouterr().err
+    assert "has hung for" in told
+    assert "at its minimum" not in told
