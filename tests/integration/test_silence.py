@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from smartharvest.host.cgroup.freezing import FreezableGroup, freezable_groups
+from smartharvest.host.journal.contents import page_path
+from smartharvest.host.journal.shared_page import SharedPage
 from smartharvest.host.process import tasks
 from smartharvest.telemetry.client import ask, socket_path
 from tests.integration.hosts import Host
@@ -162,11 +164,9 @@ def test_what_was_lent_when_agent_and_guardian_were_frozen_is_back_once_they_are
     wait_until(group.is_frozen)
     time.sleep(1.5)  # longer than a loop may be silent
     assert world.mask() == ONE_SPINS  # what cannot be helped: neither of them runs
-    page_count = len(os.listdir(world.state_dir))
     switch(group, frozen=False)
     path = socket_path(str(world.state_dir), agent.pid)
     agent.wait_until(lambda: ask(path, "status", {})["safeguards"]["give_backs"]["standstill"] > 0)
-    assert len(os.listdir(world.state_dir)) == page_count
     agent.wait_until(lambda: world.mask() == ONE_SPINS)
     outcome = agent.send(signal.SIGTERM)
     assert outcome.code == 0, outcome.err
@@ -188,9 +188,9 @@ def test_a_guardian_takes_back_what_a_frozen_agent_has_lent_and_leaves_it_to_be_
     guardian = guardian_of(agent)
     assert group not in freezable_groups(guardian)
     assert group in freezable_groups(agent.pid)
-    lent = host.tree.files.read(host.batch.cpus_file)
+    page = SharedPage(page_path(f"{host.state_dir}/agent-{agent.pid}.journal"))
     switch(group, frozen=True)
-    wait_until(lambda: host.tree.files.read(host.batch.cpus_file) != lent)
+    wait_until(lambda: page.shrinks > 0)
     time.sleep(1.5)  # longer than a loop may be silent
     assert tasks.alive(agent.pid)
     switch(group, frozen=False)
