@@ -77,6 +77,7 @@ def test_what_is_not_on_disk_in_time_is_refused_and_not_tried_again_before_it_an
     disk.answers.set()
     assert journal._patient._late is not None
     journal._patient._late.join(LONGEST_S)
+    journal._patient._patience_s = LONGEST_S
     journal.record_affinity(8, 1, [0])
     assert [entry.tid for entry in read_journal(journal.path).entries] == [8]  # type: ignore[union-attr]
 
