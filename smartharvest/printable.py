@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import select
 from collections.abc import Sequence
+
+_AT_ONCE_BYTES = select.PIPE_BUF
+"""What a pipe takes whole once poll(2) says that it takes anything."""
 
 
 def printable(text: str) -> str:
@@ -20,3 +25,19 @@ def shortened(things: Sequence[object], most: int = 5) -> str:
     more = len(things) - most
     text = "; ".join(map(str, things[:most]))
     return f"{text}; and {more} more" if more > 0 else text
+
+
+def write_unless_blocked(fd: int, text: str, within_s: float = 0.0) -> bool:
+    """Writes ``text`` if whoever reads takes it, each page of it ``within_s`` seconds.
+
+    False if not all was taken: a pipe is full, a terminal is stopped. Raises OSError if the reader
+    is gone.
+    """
+    data = text.encode(errors="replace")
+    poller = select.poll()
+    poller.register(fd, select.POLLOUT)
+    while data:
+        if not poller.poll(within_s * 1000):
+            return False
+        data = data[os.write(fd, data[:_AT_ONCE_BYTES]) :]
+    return True

@@ -52,6 +52,10 @@ def _ignore(_kind: str, **_details: Any) -> None:
     """Where there is no audit log."""
 
 
+def _no_progress() -> None:
+    """Where nobody waits for it."""
+
+
 class Arrangement:
     """A context manager: inside it the host is arranged for lending, outside it is as before.
 
@@ -69,12 +73,14 @@ class Arrangement:
         evicted: bool = False,
         audit: Callable[..., None] = _ignore,
         claimed: Callable[[], None] = lambda: None,
+        progress: Callable[[], None] = _no_progress,
         make: MakeMechanism = make_mechanism,
     ) -> None:
         self.settings = settings
         self._left = left
         self._audit = audit
         self._claimed = claimed
+        self._progress = progress
         self._make_mechanism = make
         self.generation = 0 if left is None else left.generation + 1
         self.cpus_come_and_go = left is not None
@@ -156,7 +162,7 @@ class Arrangement:
         def note_write(path: str, before: str, value: str) -> None:
             self._audit("write", path=path, before=before, value=value)
 
-        self.undo = Undo(self.settings, self.tree, claims, left, note_write)
+        self.undo = Undo(self.settings, self.tree, claims, left, note_write, self._progress)
         return left
 
     def _arrange_primaries(self, seen: HostSnapshot) -> None:
@@ -350,6 +356,13 @@ class Arrangement:
         """
         guardian = None if self.undo is None else self.undo.guardian
         return None if guardian is None else guardian.check()
+
+    def describe_guardian(self) -> dict[str, Any] | None:
+        """Who guards this agent, and which group's freezing would stop both; None: nobody does."""
+        guardian = None if self.undo is None else self.undo.guardian
+        if guardian is None:
+            return None
+        return {"pid": guardian.pid, "lost": guardian.lost, "frozen_with": guardian.frozen_with}
 
     def guardian_counts(self) -> dict[str, int]:
         """How often the guardian took the cores back, by reason."""

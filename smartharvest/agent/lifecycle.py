@@ -22,6 +22,7 @@ from smartharvest.algorithm.algorithm1 import Decision
 from smartharvest.config.settings import Settings
 from smartharvest.core.window import Window
 from smartharvest.errors import CpusLost, SmartHarvestError
+from smartharvest.guardian import stacks
 from smartharvest.host.cpulist import format_cpulist
 from smartharvest.host.foreign.writes import ForeignWrite
 
@@ -195,7 +196,7 @@ def _observe(
 
 class _Signals:
     """SIGINT and SIGTERM end the run, SIGHUP has it read its configuration again, SIGUSR2 has it
-    replaced by another program.
+    replaced by another program, SIGQUIT has it write where its threads stand.
 
     One that comes between two supervisors reaches the next.
     """
@@ -207,6 +208,7 @@ class _Signals:
             signal.signal(number, self._end)
         signal.signal(signal.SIGHUP, self._reload)
         signal.signal(signal.SIGUSR2, self._reexec)
+        stacks.answer()
         signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)  # held by the program before this one
 
     def reach(self, supervisor: Supervisor) -> None:

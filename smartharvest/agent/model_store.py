@@ -16,6 +16,8 @@ _log = logging.getLogger(__name__)
 
 MODEL_DIRECTORY = "/var/lib/smartharvest"
 SAVE_PERIOD_NS = 60_000_000_000
+SAVE_TAKES_S = 5.0
+"""So long the last save may take; the model of the minute before is kept otherwise."""
 
 
 def model_path(settings: Settings) -> str | None:
@@ -94,20 +96,32 @@ class ModelStore:
         """Saves in the background once a minute; ``now_ns`` on any clock that only goes forward."""
         if self._due_ns is None:
             self._due_ns = now_ns + SAVE_PERIOD_NS
-        if now_ns < self._due_ns or (self._writing and self._writing.is_alive()):
+        if now_ns < self._due_ns or self._is_writing():
             return
         self._due_ns = now_ns + SAVE_PERIOD_NS
         if self._learner.lessons == self._saved_lessons:
             return
-        self._writing = threading.Thread(target=self._write, args=self._taken(), daemon=True)
-        self._writing.start()
+        self._write_in_thread()
 
     def save(self) -> None:
-        """Saves now, if there is anything new."""
+        """Saves now, if there is anything new, unless the disk does not answer in time."""
         if self._writing is not None:
-            self._writing.join()
-        if self._learner.lessons != self._saved_lessons:
-            self._write(*self._taken())
+            self._writing.join(SAVE_TAKES_S)
+        if self._learner.lessons != self._saved_lessons and not self._is_writing():
+            self._write_in_thread().join(SAVE_TAKES_S)
+        if self._is_writing():
+            _log.warning(
+                "model cannot be kept: %s: no answer from its disk for %g s",
+                self._path, SAVE_TAKES_S,
+            )  # fmt: skip
+
+    def _is_writing(self) -> bool:
+        return self._writing is not None and self._writing.is_alive()
+
+    def _write_in_thread(self) -> threading.Thread:
+        self._writing = threading.Thread(target=self._write, args=self._taken(), daemon=True)
+        self._writing.start()
+        return self._writing
 
     def _taken(self) -> tuple[int, bytes]:
         return self._learner.lessons, self._learner.dump()

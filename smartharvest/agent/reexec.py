@@ -36,6 +36,7 @@ SIGNALS = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR
 """Held back while there is nobody to take them."""
 TRIAL_S = 20.0
 """How long the new program may take to start and read its configuration."""
+KILL_TAKES_S = 1.0
 _HANDOFF = "SMARTHARVEST_INHERITANCE"
 _TRIAL = "SMARTHARVEST_TRIAL"
 
@@ -216,12 +217,14 @@ class Trial:
 
     def _said(self) -> str:
         assert self._process.stderr is not None
-        said = self._process.stderr.read().decode(errors="replace")
+        os.set_blocking(self._process.stderr.fileno(), False)  # others may have it open
+        said = (self._process.stderr.read() or b"").decode(errors="replace")
         return said.strip().rpartition("\n")[2][-500:] or "it said nothing"
 
     def end(self) -> None:
         """Ends it, if it still goes on."""
         self._process.kill()
-        self._process.wait()
+        with contextlib.suppress(subprocess.TimeoutExpired):  # in state D it ends when that does
+            self._process.wait(KILL_TAKES_S)
         if self._process.stderr is not None:
             self._process.stderr.close()

@@ -196,6 +196,7 @@ class Reporting:
                 "wake_ups": n["wake_ups"],
                 "lateness_us": _lateness_us(loop),
             },
+            "guardian": arrangement.describe_guardian(),
             "agent": {
                 "generation": arrangement.generation,
                 "restart_refused": self._restart_refused(),

@@ -100,6 +100,7 @@ class Supervisor:
             evicted=evicted,
             audit=self.audit_event,
             claimed=self._open_telemetry,
+            progress=self._show_progress,
             make=make,
         )
         self.arrangement.cpus_come_and_go |= cpus_come_and_go
@@ -115,6 +116,7 @@ class Supervisor:
 
     def __enter__(self) -> Self:
         settings = self.settings
+        self._show_progress()
         _package_log.addHandler(self._warnings)
         try:
             self.arrangement.__enter__()
@@ -144,6 +146,7 @@ class Supervisor:
             or (isinstance(self.outcome, Restart) and self.outcome.keeps_arranged)
         )
         why = "handed over" if keeps else "stopped"
+        self._show_progress()
         try:
             if keeps:
                 self.left = self.arrangement.hand_off(paused=self.paused)
@@ -174,6 +177,10 @@ class Supervisor:
         """Notes something that was done, if there is an audit log."""
         if self._audit is not None:
             self._audit.event(kind, **details)
+
+    def _show_progress(self) -> None:
+        """Arranging and restoring may take long: the service manager hears that they go on."""
+        self.service.progress(_loop.monotonic_ns())
 
     @property
     def capacity(self) -> Capacity:
@@ -426,6 +433,7 @@ class Supervisor:
         controller.can_lend = self.capacity.max_shared > 0
 
     def _attach_loop(self) -> None:
+        self._show_progress()  # a sensor's programs are checked by the kernel before they run
         built = self.arrangement.built
         known = None if built is None else built.sensing.name
         built = self.arrangement.make_loop(self._watch.failed_sensors, known)

@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 from smartharvest.agent.reexec import HandoffState, signals_held
 from smartharvest.config.on_death import leaves_minimum
 from smartharvest.config.settings import Settings
+from smartharvest.core._loop import monotonic_ns
+from smartharvest.core.timeouts import plan_ttl_ns
 from smartharvest.guardian.process import GuardianConfig
 from smartharvest.guardian.supervisor import GuardianSupervisor
 from smartharvest.guardian.verdict import limits_for
@@ -28,7 +30,8 @@ class Undo:
     """Owns journal, writer and guardian of one arrangement.
 
     ``claims`` are what the journal calls the targets; ``left`` is what an earlier arrangement
-    handed over. Raises AlreadyManaged if another agent holds a target, or JournalError.
+    handed over; ``note_write`` gets every change, ``progress`` is called while the agent has other
+    work than lending. Raises AlreadyManaged if another agent holds a target, or JournalError.
     """
 
     def __init__(
@@ -38,6 +41,7 @@ class Undo:
         claims: Callable[[], Sequence[str]],
         left: HandoffState | None,
         note_write: Callable[[str, str, str], None],
+        progress: Callable[[], None],
     ) -> None:
         self._settings = settings
         self._tree = tree
@@ -48,7 +52,15 @@ class Undo:
         )
         if tree.runs_tasks:
             registry.note(self.journal.path)
-        self.writer = HostWriter(tree.files, self.journal, note_write)
+        self._progress = progress
+        self.journal.while_waiting = self._show_life
+
+        def note(path: str, before: str, value: str) -> None:
+            if self.journal.page.phase is not Phase.RUNNING:  # then only windows show life
+                self._show_life()
+            note_write(path, before, value)
+
+        self.writer = HostWriter(tree.files, self.journal, note)
         self.guardian: GuardianSupervisor | None = None
 
     def start_guardian(self, left: HandoffState | None) -> None:
@@ -62,7 +74,7 @@ class Undo:
             self.journal.path,
             "" if self._tree.runs_tasks else self._tree.root,
             restores=not leaves_minimum(self._settings.on_death, os.environ),
-            limits=limits_for(self._settings.window_ns),
+            limits=limits_for(self._settings.window_ns, self._settings.hang_timeout_ns),
         )
         if left is not None:
             self.guardian = GuardianSupervisor(config, self.journal.page, left.guardian)
@@ -70,6 +82,17 @@ class Undo:
             return
         self.guardian = GuardianSupervisor(config, self.journal.page)
         self.journal.before_first_entry = self.guardian.wait_ready
+
+    def _show_life(self) -> None:
+        """Many changes, or a slow disk: neither the guardian nor the manager takes it for a hang.
+
+        The manager's watchdog hears nothing if the loop should run and does not.
+        """
+        page = self.journal.page
+        page.beat_as_agent()
+        patience = plan_ttl_ns(self._settings.window_ns)
+        if page.phase is not Phase.RUNNING or monotonic_ns() - page.loop_beat < patience:
+            self._progress()
 
     def enter_phase(self, phase: Phase) -> None:
         """Announces the phase to the guardian; returns once it is not writing itself."""
@@ -83,7 +106,7 @@ class Undo:
     def guardian_counts(self) -> dict[str, int]:
         """How often the guardian took the cores back, by reason."""
         page = self.journal.page
-        return {"silent loop": page.shrinks, "starved": page.starved}
+        return {"silent loop": page.shrinks, **page.silences}
 
     def restore(self, before: Callable[[], None]) -> None:
         """Calls ``before``, puts everything back and ends the guardian.

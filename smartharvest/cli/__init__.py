@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 import traceback
+from typing import TextIO
 
 import click
 
@@ -12,7 +13,10 @@ from smartharvest import __version__
 from smartharvest.cli.command_group import Entry, LazyGroup
 from smartharvest.cli.lab import COMMANDS as LAB
 from smartharvest.errors import SmartHarvestError
-from smartharvest.printable import printable
+from smartharvest.printable import printable, write_unless_blocked
+
+READ_WITHIN_S = 0.05
+"""So long a message waits for its reader."""
 
 SECTIONS = {
     "Run": (
@@ -86,7 +90,7 @@ def cli(context: click.Context, debug: bool) -> None:
     The service is the primary, the batch group is the elastic group.
     """
     context.obj = {"debug": debug}
-    handler = logging.StreamHandler(sys.stderr)
+    handler = _Messages(sys.stderr)
     handler.setFormatter(_Printable("smartharvest: %(message)s"))
     logging.basicConfig(
         level=logging.DEBUG if debug else logging.INFO, handlers=[handler], force=True
@@ -94,6 +98,28 @@ def cli(context: click.Context, debug: bool) -> None:
     if context.invoked_subcommand is None:
         click.echo(context.get_help(), err=True)
         context.exit(2)
+
+
+class _Messages(logging.StreamHandler[TextIO]):
+    """Lines on standard error; whoever does not read them holds up nobody and misses some."""
+
+    _missed = 0
+
+    def emit(self, record: logging.LogRecord) -> None:
+        try:
+            fd = self.stream.fileno()
+        except (OSError, AttributeError, ValueError):  # a file in memory
+            super().emit(record)
+            return
+        line = self.format(record) + self.terminator
+        if self._missed:
+            line = f"smartharvest: {self._missed} messages before this found no reader\n{line}"
+        try:
+            # One that fell behind once is not waited for again.
+            taken = write_unless_blocked(fd, line, 0.0 if self._missed else READ_WITHIN_S)
+        except OSError:
+            return
+        self._missed = 0 if taken else self._missed + 1
 
 
 class _Printable(logging.Formatter):

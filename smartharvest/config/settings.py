@@ -156,11 +156,11 @@ def _period_ns(value: Any, key: str) -> int:
     return period_ns
 
 
-def _hold_ns(value: Any, key: str) -> int:
-    hold_ns = parse_duration_ns(value, key)
-    if not LONGEST_HOLD_NS >= hold_ns >= 1_000_000_000:
+def _seconds_ns(value: Any, key: str) -> int:
+    duration_ns = parse_duration_ns(value, key)
+    if not LONGEST_HOLD_NS >= duration_ns >= 1_000_000_000:
         raise ConfigError(f"{key}: {value!r} is not within 1s and 10min")
-    return hold_ns
+    return duration_ns
 
 
 def _probability(value: Any, key: str) -> float:
@@ -315,6 +315,12 @@ class Settings:
         "elastic group keeps its minimum until smartharvest restore or the next agent). auto is "
         "minimum under the packaged unit, which starts the next agent, and restore elsewhere."
     )
+    hang_timeout_ns: int = _Setting(
+        _seconds_ns, 10_000_000_000, "DURATION", arranges_host=False
+    ).help(
+        "How long the control plane may be silent before the guardian writes where its threads "
+        "stand and kills the agent. Nothing is lent meanwhile. A silent loop gets a second."
+    )
     realtime: bool = _Setting(_switch, True, applies="rebuild").help(
         "Run the loop as SCHED_FIFO where that is allowed."
     )
@@ -338,9 +344,9 @@ class Settings:
     metrics: str | None = _Setting(
         parse_loopback, None, "ADDRESS", arranges_host=False, common=True
     ).help("Serve metrics for Prometheus at this address of this host, such as 127.0.0.1:9464.")
-    promise_hold_ns: int = _Setting(_hold_ns, 10_000_000_000, "DURATION", arranges_host=False).help(
-        "How long a number of cores promised to a cluster engine is to hold."
-    )
+    promise_hold_ns: int = _Setting(
+        _seconds_ns, 10_000_000_000, "DURATION", arranges_host=False
+    ).help("How long a number of cores promised to a cluster engine is to hold.")
     promise_probability: float = _Setting(_probability, 0.95, "PERCENT", arranges_host=False).help(
         "The share of such promises that is to be kept."
     )

@@ -30,6 +30,7 @@ CHECKS: tuple[Check, ...] = (
     machine.check_clock,
     machine.check_steal,
     neighbours.check_managers,
+    neighbours.check_freezing,
     neighbours.check_state_directory,
     neighbours.check_open_files,
 )

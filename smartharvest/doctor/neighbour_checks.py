@@ -9,8 +9,11 @@ from collections.abc import Iterator
 
 from smartharvest.config.settings import STATE_DIRECTORY
 from smartharvest.doctor.finding import Finding, Host
+from smartharvest.host.cgroup.freezing import SYSTEMD
 
 FEWEST_FILES = 4096
+_CONTAINERS = ("/.dockerenv", "/run/.containerenv")
+"""What Docker and Podman put into a container."""
 
 _MANAGERS = {
     "libvirtd": "its virtual machines' groups are machine.slice/...; name the emulator's scope",
@@ -67,6 +70,23 @@ def _kubelet_policy(host: Host) -> str | None:
     except (ValueError, RecursionError, KeyError, TypeError):
         return None
     return policy if isinstance(policy, str) and policy.isprintable() else None
+
+
+def check_freezing(host: Host) -> Iterator[Finding]:
+    """Whether somebody can freeze the agent together with its guardian."""
+    why = "who freezes both (docker pause, systemctl freeze) keeps lent what was lent until a thaw"
+    if any(map(host.exists, _CONTAINERS)):
+        yield Finding(
+            "freezing", "warning", "this is a container, which its runtime freezes as a whole", why,
+            "smartharvest pause before the container is paused, or run the agent outside",
+        )  # fmt: skip
+    elif host.exists(SYSTEMD) and not host.exists("/usr/bin/busctl"):
+        yield Finding(
+            "freezing", "warning", "no busctl: the guardian stays in the agent's unit", why,
+            "install systemd's busctl and a system bus",
+        )  # fmt: skip
+    else:
+        yield Finding("freezing", "ok", "the guardian leaves the agent's control group", why)
 
 
 def check_state_directory(host: Host) -> Iterator[Finding]:

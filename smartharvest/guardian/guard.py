@@ -14,6 +14,8 @@ from smartharvest.guardian.process import READY, GuardianConfig
 _START_S = 10.0
 """How long the guardian may take to be ready."""
 
+_KILL_TAKES_S = 1.0
+
 
 class Guard:
     """A guardian process, started in a session of its own and a child of this process."""
@@ -82,12 +84,19 @@ class Guard:
         return not poller.poll(0)
 
     def end(self) -> None:
-        """Kills it: there is nothing left to guard."""
+        """Kills it: there is nothing left to guard.
+
+        One that takes longer than ``_KILL_TAKES_S`` (in state D, frozen) ends when it can, and
+        writes nothing any more.
+        """
         if self._pidfd < 0:
             return
         with contextlib.suppress(ProcessLookupError):
             signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
-        os.waitpid(self.pid, 0)
+        poller = select.poll()
+        poller.register(self._pidfd, select.POLLIN)
+        poller.poll(_KILL_TAKES_S * 1000)
+        os.waitpid(self.pid, os.WNOHANG)
         for fd in (self._pidfd, self._ready):
             if fd >= 0:
                 os.close(fd)

@@ -2,8 +2,9 @@
 
 It waits for the agent's death (a pidfd) and reads its heartbeats (shared memory). After a death it
 shrinks the elastic side to its minimum and, with ``--on-death restore``, puts every original back
-from the journal. After silence (see ``verdict``) it kills the agent first and restores when the
-agent is gone, so that a continued agent does not overwrite what was restored.
+from the journal. After silence (see ``verdict``) it has the agent say where its threads stand,
+kills it and restores when the agent is gone, so that a continued agent does not overwrite what was
+restored.
 
 It has a session of its own, so that a signal to the agent's process group and the end of its
 terminal do not reach it, and imports only what the journal needs. Its parent ends it once all is
@@ -22,18 +23,21 @@ import sys
 import time
 from dataclasses import dataclass
 
-from smartharvest.guardian.verdict import Health, Limits, Look, RunTimes, Verdict, Watch
+from smartharvest.guardian import stacks
+from smartharvest.guardian.silence import Silence
+from smartharvest.guardian.verdict import Cause, Limits, Look, Verdict, Watch
+from smartharvest.host.cgroup.freezing import leave_groups
 from smartharvest.host.cgroup.kernel_files import KernelFiles, PosixFiles
 from smartharvest.host.journal.confinement import confine
 from smartharvest.host.journal.contents import JournalError, lock_path, page_path, read_journal
 from smartharvest.host.journal.journal import try_lock
 from smartharvest.host.journal.recovery import OTHERS_MAY_TAKE_S, RecoveryReport, recover_one
-from smartharvest.host.journal.shared_page import SharedPage
+from smartharvest.host.journal.restoration import is_same
+from smartharvest.host.journal.shared_page import Phase, SharedPage
 from smartharvest.host.process import tasks
+from smartharvest.printable import write_unless_blocked
 
 NAME = "sh-guardian"
-LOOP_NAME = "sh-loop"
-"""The name of the loop's thread (csrc/loop/loop.c)."""
 READY = b"r"
 
 _FIFO_PRIORITY = 11
@@ -56,15 +60,15 @@ class GuardianConfig:
 
     def arguments(self) -> list[str]:
         limits = self.limits
-        numbers = (self.restores, limits.shrink_after, limits.kill_after, limits.arrange_within)
+        numbers = (self.restores, limits.shrink_after, limits.kill_after, limits.hang_timeout)
         return [self.journal, self.fake_tree, *(str(int(number)) for number in numbers)]
 
     @classmethod
     def parse(cls, arguments: list[str]) -> GuardianConfig:
         journal, fake_tree, *numbers = arguments
-        restores, shrink_after, kill_after, arrange_within = map(int, numbers)
+        restores, shrink_after, kill_after, hang_timeout = map(int, numbers)
         return cls(
-            journal, fake_tree, bool(restores), Limits(shrink_after, kill_after, arrange_within)
+            journal, fake_tree, bool(restores), Limits(shrink_after, kill_after, hang_timeout)
         )
 
 
@@ -79,9 +83,7 @@ class GuardianProcess:
         self._pidfd = _open_process(journal.pid, journal.start_time)
         self._page = SharedPage(page_path(config.journal))
         self._watch = Watch(config.limits)
-        self._run_times = RunTimes()
-        self._ran_ns = 0
-        self._starving = False
+        self._silence = Silence()
         self._killed = False
 
     def run(self) -> int:
@@ -103,63 +105,84 @@ class GuardianProcess:
         page = self._page
         look = Look(time.monotonic_ns(), page.phase, page.loop_beat, page.agent_beat)
         verdict = self._watch.observe(look)
-        missed = self._silent_threads()
-        self._ran_ns = self._run_times.observe(
-            {tid: _cpu_time_ns(self._pid, tid) for tid in missed}
-        )
-        if not missed:
-            self._starving = False
-        if verdict is Verdict.SHRINK:
-            self._shrink_if_running(look)
-        elif verdict is Verdict.KILL:
-            self._confirm(look, missed, pidfd)
+        if verdict is Verdict.SHRINK:  # before anything else is read or said
+            silent_ms = self._watch.loop_silent_ns // 1_000_000
+            self._shrink_if_running(look, f"the loop has been silent for {silent_ms} ms")
+        if self._watch.stood_still_ns:
+            self._page.count_silence("standstill")
+            _say(
+                f"the guardian itself stood still for {self._watch.stood_still_ns // 1_000_000} ms "
+                "(frozen with its control group, or without a CPU): if the agent did, too, what "
+                "was lent stayed lent until now"
+            )
+        silence = self._silence
+        silence.observe(self._pid, self._watch)
+        if verdict is Verdict.SUSPECT and not self._killed:  # or it is still ending
+            self._judge(look, pidfd)
+        elif silence.told and not silence.missed:
+            _say(f"the agent (pid {self._pid}) beats again after {silence.longest_ms} ms")
+            self._silence = Silence()
 
-    def _shrink_if_running(self, look: Look) -> None:
+    def _shrink_if_running(self, look: Look, why: str) -> None:
         """Under the lock of the phase: what an ending agent has put back stays so."""
         with self._page.locked(_PAGE_PATIENCE_S) as held:
-            if held and self._page.phase is look.phase and self._shrink():
-                self._page.count_shrink()
-                _say(
-                    f"the loop has been silent for {self._watch.loop_silent_ns // 1_000_000} ms: "
-                    "the elastic side is at its minimum"
-                )
+            if not (held and self._page.phase is look.phase and self._shrink()):
+                return
+        self._page.count_shrink()
+        _say(f"{why}: the elastic side is at its minimum")
 
-    def _confirm(self, look: Look, missed: list[int], pidfd: int) -> None:
-        if self._killed:  # it is still ending
+    def _judge(self, look: Look, pidfd: int) -> None:
+        """What to do about a silence that lasts."""
+        watch, silence = self._watch, self._silence
+        verdict = watch.judge(look.phase, silence.health(self._pid))
+        silent_ms = watch.silent_ns // 1_000_000
+        if verdict is Verdict.WELL:
             return
-        verdict = self._watch.judge(look.phase, self._health(missed))
-        silent_ms = self._watch.silent_ns // 1_000_000
-        if verdict is Verdict.STARVED:
-            # Once it runs again it may sleep for a moment before its next beat.
-            self._watch.excuse()
-            self._run_times = RunTimes()
-            if not self._starving:
-                self._starving = True
-                self._page.count_starved()
-                _say(
-                    f"the agent (pid {self._pid}) got no CPU for {silent_ms} ms; its cores are "
-                    "back, and it is not killed"
-                )
+        assert watch.cause is not None
+        silence.longest_ms = max(silence.longest_ms, silent_ms)
+        running = look.phase is Phase.RUNNING
+        if running and silence.is_new_to_judge() and not self._is_shrunk():
+            # The loop's own rules should have done so.
+            self._shrink_if_running(look, f"the agent has been silent for {silent_ms} ms")
+        why, agent = silence.explain(watch.cause), f"the agent (pid {self._pid})"
+        if verdict is Verdict.SPARE:
+            self._spare(watch.cause, why, silent_ms)
+        elif verdict is Verdict.TRACE:
+            if silence.is_new("hung"):
+                self._page.count_silence("hung")
+            where = "; its threads stand here:" if stacks.ask(self._pid, pidfd) else ""
+            _say(f"{agent} has been silent for {silent_ms} ms: it {why}{where}")
         elif verdict is Verdict.KILL:
-            _say(f"the agent (pid {self._pid}) has hung for {silent_ms} ms and was killed")
+            _say(
+                f"the agent (pid {self._pid}) has hung for {silent_ms} ms and was killed: it {why}"
+            )
             self._killed = True
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(pidfd, signal.SIGKILL)
 
-    def _silent_threads(self) -> list[int]:
-        silent = [self._pid] if self._watch.agent_missed else []
-        if self._watch.loop_missed:
-            threads = tasks.process_threads(self._pid)
-            silent += [tid for tid in threads if tasks.name(tid) == LOOP_NAME]
-        return silent
-
-    def _health(self, missed: list[int]) -> Health:
-        states = [tasks.state(tid) for tid in missed or [self._pid]]
-        return Health(
-            stopped=any(state in ("T", "t") for state in states),
-            runnable=all(state == "R" for state in states),
-            ran_ns=self._ran_ns,
+    def _spare(self, cause: Cause, why: str, silent_ms: int) -> None:
+        """Tells of a silence that a kill would not help; again once it is longer than any other."""
+        silence = self._silence
+        name = {Cause.STARVED: "starved", Cause.FROZEN: "frozen"}.get(cause, "blocked")
+        if silence.is_new(name):
+            self._page.count_silence(name)
+        elif not (cause is Cause.BLOCKED and self._watch.hangs and silence.is_new("for long")):
+            return
+        vain = " (no signal ends that)" if cause is Cause.BLOCKED else ""
+        _say(
+            f"the agent (pid {self._pid}) {why} for {silent_ms} ms; its cores are back, and it is "
+            f"not killed{vain}"
         )
+        if cause is Cause.STARVED:  # once it runs again it may sleep before its next beat
+            self._watch.excuse()
+
+    def _is_shrunk(self) -> bool:
+        """Whether the files hold what a shrink would write; threads are the loop's alone."""
+        try:
+            minimum = read_journal(self._config.journal).minimum
+            return all(is_same(path, self._files.read(path), value) for path, value in minimum)
+        except (OSError, JournalError):
+            return False
 
     # --- writing ---------------------------------------------------------------------------------
 
@@ -225,14 +248,6 @@ def _open_process(pid: int, start_time: int) -> int | None:
     return None
 
 
-def _cpu_time_ns(pid: int, tid: int) -> int:
-    try:
-        with open(f"/proc/{pid}/task/{tid}/schedstat") as file:
-            return int(file.read().split()[0])
-    except (OSError, IndexError):
-        return 0
-
-
 def _wait_for_lock(path: str) -> int | None:
     """The dead agent's lock; None if its file is gone, or another process keeps it for too long."""
     deadline = time.monotonic() + OTHERS_MAY_TAKE_S
@@ -245,8 +260,9 @@ def _wait_for_lock(path: str) -> int | None:
 
 
 def _say(line: str) -> None:
+    """Drops the line if nobody reads: the cores come first."""
     with contextlib.suppress(OSError):  # the reader of our messages may be gone, too
-        os.write(sys.stderr.fileno(), f"smartharvest: guardian: {line}\n".encode())
+        write_unless_blocked(sys.stderr.fileno(), f"smartharvest: guardian: {line}\n")
 
 
 def _make_punctual() -> None:
@@ -271,13 +287,16 @@ def main(arguments: list[str]) -> int:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
         signal.signal(number, signal.SIG_IGN)  # it ends only with its agent
     _make_punctual()
+    config = GuardianConfig.parse(arguments)
     try:
-        guardian = GuardianProcess(GuardianConfig.parse(arguments))
+        guardian = GuardianProcess(config)
     except FileNotFoundError:
         return 0  # the agent has put everything back, or has changed nothing
     except JournalError as error:
         _say(str(error))
         return 1
+    if not config.fake_tree:
+        leave_groups()
     os.write(sys.stdout.fileno(), READY)
     os.close(sys.stdout.fileno())
     return guardian.run()

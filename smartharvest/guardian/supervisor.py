@@ -6,11 +6,14 @@ Nothing is lent until the new one watches.
 from __future__ import annotations
 
 import logging
+import os
 
 from smartharvest.core import _loop
 from smartharvest.errors import RightsError
 from smartharvest.guardian.guard import Guard
 from smartharvest.guardian.process import GuardianConfig
+from smartharvest.guardian.scope import ScopeRequest
+from smartharvest.host.cgroup.freezing import freezable_together
 from smartharvest.host.journal.shared_page import SharedPage
 
 _log = logging.getLogger(__name__)
@@ -41,6 +44,9 @@ class GuardianSupervisor:
         self._beat = 0
         self._silent_ns = 0
         self._checked_ns = _loop.monotonic_ns()
+        self._scope: ScopeRequest | None = None
+        self.frozen_with: str | None = None
+        """The control group whose freezing would stop agent and guardian; None if none would."""
         self.lost = 0
         """Guardians that died or hung."""
 
@@ -51,8 +57,15 @@ class GuardianSupervisor:
     def wait_ready(self) -> None:
         """Returns once the guardian watches. Raises RightsError if it does not in time."""
         self._guard.wait_ready()
-        self._was_ready = True
+        self._is_ready()
         self._end_predecessor()
+
+    def _is_ready(self) -> None:
+        if not self._was_ready:
+            self.frozen_with = freezable_together(os.getpid(), self.pid)
+            if self.frozen_with is not None and not self._config.fake_tree:
+                self._scope = ScopeRequest(self.pid)
+        self._was_ready = True
 
     def check(self) -> str | None:
         """Why nothing may be lent now; None if a guardian watches. Never waits.
@@ -64,11 +77,21 @@ class GuardianSupervisor:
             self._replace("hangs" if hangs else "has died")
         if not self._guard.is_ready():
             return "no guardian watches the agent"
-        self._was_ready, self._failed_starts = True, 0
+        self._is_ready()
+        self._failed_starts = 0
+        if self._scope is not None and not self._scope.is_open:
+            self._scope = None
+            self.frozen_with = freezable_together(os.getpid(), self.pid)
+            if self.frozen_with is not None:
+                _log.info(
+                    "Whoever freezes %s freezes agent and guardian: what is lent stays lent then",
+                    self.frozen_with,
+                )
         return None
 
     def end(self) -> None:
         """Kills the guardian."""
+        self._ask_nobody()
         self._guard.end()
         self._end_predecessor()
 
@@ -76,6 +99,11 @@ class GuardianSupervisor:
         if self._predecessor is not None:
             self._predecessor.end()
             self._predecessor = None
+
+    def _ask_nobody(self) -> None:
+        if self._scope is not None:
+            self._scope.end()
+            self._scope = None
 
     def _hangs(self) -> bool:
         now_ns, beat = _loop.monotonic_ns(), self._page.guardian_beat
@@ -95,6 +123,7 @@ class GuardianSupervisor:
                 f"the guardian ended {self._failed_starts} times before it watched; everything was "
                 "given back; read its message above, or use --no-guardian"
             )
+        self._ask_nobody()
         self._guard.end()
         self._was_ready = False
         self._silent_ns = 0

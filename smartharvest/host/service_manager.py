@@ -15,6 +15,9 @@ from collections.abc import Mapping
 
 PATIENCE_US = 20_000_000
 """The watchdog's timeout while a new program starts."""
+MORE_TIME_US = 10_000_000
+"""How much longer a start, a reload or a stop may take from each sign of progress on."""
+_PROGRESS_EVERY_NS = 250_000_000
 _BEATS_PER_TIMEOUT = 4
 """sd_watchdog_enabled(3) asks for two; more, so that a busy second does not end the agent."""
 
@@ -26,7 +29,7 @@ class ServiceManager:
         given = os.environ if environment is None else environment
         self._address = _address(given.get("NOTIFY_SOCKET", ""))
         self._beat_every_ns = _beat_every_ns(given)
-        self._next_beat_ns = 0
+        self._next_beat_ns = self._next_progress_ns = 0
         self._timeout = given.get("WATCHDOG_USEC", "") if self._beat_every_ns else ""
 
     def ready(self, status: str) -> None:
@@ -43,6 +46,16 @@ class ServiceManager:
     def reloading(self, now_ns: int) -> None:
         """The agent reads its configuration from ``now_ns`` (CLOCK_MONOTONIC) until ``ready``."""
         self._send(f"RELOADING=1\nMONOTONIC_USEC={now_ns // 1000}")
+
+    def progress(self, now_ns: int) -> None:
+        """The service starts, reloads or stops, goes on with that, and needs more time for it.
+
+        It counts as a beat, also where there is no watchdog to feed.
+        """
+        if now_ns >= self._next_progress_ns:
+            self._next_progress_ns = now_ns + _PROGRESS_EVERY_NS
+            watchdog = "\nWATCHDOG=1" if self._beat_every_ns else ""
+            self._send(f"EXTEND_TIMEOUT_USEC={MORE_TIME_US}{watchdog}")
 
     def status(self, status: str) -> None:
         self._send(f"STATUS={status}")

@@ -34,6 +34,8 @@ _log = logging.getLogger(__name__)
 FILES = 4
 LONGEST_QUEUE = 4096
 """Records: a minute and a half of decisions."""
+ENDING_TAKES_S = 2.0
+"""So long an ending agent waits for the last records."""
 LONGEST_LINE = 16 * 1024
 """A longer line is no record."""
 
@@ -88,7 +90,9 @@ class AuditLog:
         """Writes what is left, for at most three seconds."""
         with contextlib.suppress(queue.Full):
             self._queue.put(None, timeout=1.0)
-            self._thread.join(timeout=2.0)
+            self._thread.join(ENDING_TAKES_S)
+        if self._thread.is_alive():  # a disk does not answer; the file is the thread's until then
+            return
         try:
             self._file.close()
         except OSError as error:

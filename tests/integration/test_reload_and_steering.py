@@ -221,11 +221,39 @@ def test_the_service_manager_hears_of_a_reload_and_of_its_end(
     change: dict[str, object],
 ) -> None:
     agent = processes.agent("--config", configured(quiet_world, tmp_path))
-    assert manager.recv(4096).startswith(b"READY=1")
+    assert heard(manager)[0].startswith(b"READY=1")
     configured(quiet_world, tmp_path, **change)
     os.kill(agent.pid, signal.SIGHUP)
-    assert manager.recv(4096).startswith(b"RELOADING=1\nMONOTONIC_USEC=")
-    assert manager.recv(4096).startswith(b"READY=1")
+    assert heard(manager)[0].startswith(b"RELOADING=1\nMONOTONIC_USEC=")
+    assert heard(manager)[0].startswith(b"READY=1")
+    assert agent.send(signal.SIGTERM).code == 0
+
+
+def heard(manager: socket.socket) -> tuple[bytes, list[bytes]]:
+    """The next message that is no sign of progress, and those signs before it."""
+    signs: list[bytes] = []
+    while (message := manager.recv(4096)).startswith((b"EXTEND_TIMEOUT_USEC=", b"WATCHDOG=1")):
+        signs.append(message)
+    return message, signs
+
+
+@EITHER
+def test_a_reload_that_restores_and_arranges_feeds_the_watchdog_meanwhile(
+    quiet_world: World,
+    processes: Processes,
+    tmp_path: Path,
+    manager: socket.socket,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("WATCHDOG_USEC", "60000000")
+    agent = processes.agent("--config", configured(quiet_world, tmp_path))
+    heard(manager)
+    configured(quiet_world, tmp_path, elastic_min=2)
+    os.kill(agent.pid, signal.SIGHUP)
+    assert heard(manager)[0].startswith(b"RELOADING=1\n")
+    ready, signs = heard(manager)
+    assert ready.startswith(b"READY=1")
+    assert len([sign for sign in signs if b"\nWATCHDOG=1" in sign]) >= 2
     assert agent.send(signal.SIGTERM).code == 0
 
 

@@ -40,6 +40,7 @@ from smartharvest.host.journal.contents import (
     subject,
     with_chosen,
 )
+from smartharvest.host.journal.patience import PatientWriter
 from smartharvest.host.journal.shared_page import SharedPage
 from smartharvest.host.process import tasks
 
@@ -66,6 +67,9 @@ class Journal:
     """The memory shared with the loop and the guardian."""
     before_first_entry: Callable[[], None] | None = None
     """Called once, before anything is journaled and so before anything is changed."""
+    while_waiting: Callable[[], None] | None = None
+    """Called while a disk is waited for; None: the calling thread itself writes and waits."""
+    _patient: PatientWriter | None = None
 
     def __init__(
         self,
@@ -315,10 +319,15 @@ class Journal:
 
     def _save(self) -> None:
         try:
-            self._write()
+            if self.while_waiting is None:
+                self._write()
+            else:
+                self._patient = self._patient or PatientWriter(self.path)
+                self._patient.run(self._write, self.while_waiting)
         except OSError as error:
-            with contextlib.suppress(OSError):
-                os.unlink(self.path + ".new")
+            if not isinstance(error, TimeoutError):  # it would wait as long
+                with contextlib.suppress(OSError):
+                    os.unlink(self.path + ".new")
             raise RightsError(
                 f"{self.path}: the journal cannot be written: {error.strerror}; nothing was changed"
             ) from error

@@ -20,7 +20,16 @@ _WORDS = 8
 _CHOICE_BYTES = 128
 """A set of CPUs: bit c of the little-endian number is CPU c (csrc/actuators/lend_order.h)."""
 _CHOICES = 8 * _WORDS
-_BYTES = _CHOICES + 2 * _CHOICE_BYTES
+_MORE_WORDS = _CHOICES + 2 * _CHOICE_BYTES
+_BLOCKED, _HUNG, _FROZEN, _STANDSTILLS = (_MORE_WORDS // 8 + number for number in range(4))
+_BYTES = _MORE_WORDS + 8 * 8
+_SILENCES = {
+    "starved": _STARVED,
+    "blocked": _BLOCKED,
+    "hung": _HUNG,
+    "frozen": _FROZEN,
+    "standstill": _STANDSTILLS,
+}
 _LOCK_TRY_S = 0.001
 
 
@@ -69,7 +78,7 @@ class SharedPage:
     @property
     def choice_slots(self) -> memoryview:
         """Room for the two sets of CPUs last lent, where they are chosen as they come."""
-        return memoryview(self._map)[_CHOICES:_BYTES]
+        return memoryview(self._map)[_CHOICES:_MORE_WORDS]
 
     @property
     def choices(self) -> list[frozenset[int]]:
@@ -115,12 +124,13 @@ class SharedPage:
         self._words[_SHRINKS] += 1
 
     @property
-    def starved(self) -> int:
-        """How often the guardian found the agent silent because it got no CPU."""
-        return self._words[_STARVED]
+    def silences(self) -> dict[str, int]:
+        """How often the guardian found the agent silent, by what it took for the cause."""
+        return {name: self._words[word] for name, word in _SILENCES.items()}
 
-    def count_starved(self) -> None:
-        self._words[_STARVED] += 1
+    def count_silence(self, name: str) -> None:
+        """``name`` is a key of ``silences``."""
+        self._words[_SILENCES[name]] += 1
 
     @contextlib.contextmanager
     def locked(self, patience_s: float) -> Iterator[bool]:

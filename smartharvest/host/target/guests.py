@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from smartharvest.errors import TargetError
 from smartharvest.host import kernels
 from smartharvest.host.process import tasks
+from smartharvest.host.target.asking import Asker
 from smartharvest.host.target.base import Kind
 from smartharvest.host.target.process import PidTarget
 from smartharvest.host.target.qmp import VirtualCpus, read_vcpus
@@ -72,19 +73,29 @@ def find(spec: TargetSpec, root: str = "/") -> list[TargetSpec]:
 def _behind_socket(spec: TargetSpec) -> int | None:
     """The process that answered at the socket, for as long as it lives; None if nobody does.
 
-    A monitor that is busy with somebody else says nothing about the machine.
+    A monitor that is busy with somebody else says nothing about the machine, and one that is mute
+    is left to a thread.
     """
     known = _answered.get(spec.value)
     if known is not None and tasks.start_time(known[0]) == known[1]:
         return known[0]
-    try:
-        pid = process_behind(spec, read_vcpus(spec.value))
-    except TargetError:
+    pid = _monitors.answer(spec)
+    if pid is None:
         return None
     start_time = tasks.start_time(pid)
     if start_time is not None:
         _answered[spec.value] = pid, start_time
     return pid
+
+
+def _ask_monitor(spec: TargetSpec) -> int | None:
+    try:
+        return process_behind(spec, read_vcpus(spec.value))
+    except TargetError:
+        return None
+
+
+_monitors: Asker[TargetSpec, int] = Asker(_ask_monitor)
 
 
 def process_behind(spec: TargetSpec, vcpus: VirtualCpus) -> int:

@@ -31,6 +31,7 @@ _ODD = re.compile(r"\\x[0-9a-f]{2}|[^A-Za-z0-9]")
 PLACES = ("machine.slice", "machine")
 INNER = "libvirt"
 ASK_S = 1.0
+FIRST_ANSWER_S = 5.0
 
 Question = tuple[str, str | None]
 """The name of a domain and libvirt's URI, None for its default."""
@@ -60,7 +61,8 @@ def changed() -> bool:
 def running_id(name: str, uri: str | None = None) -> int | None:
     """The id of the running domain, as last reported; None if unknown or not running.
 
-    The first question about a domain waits for the answer.
+    The first question about a domain waits for the answer, for FIRST_ANSWER_S. Raises RightsError
+    if libvirt does not answer.
     """
     return _asked.running_id((name, uri))
 
@@ -69,15 +71,21 @@ class Asked:
     """What libvirt has said of the domains that were asked for."""
 
     def __init__(self) -> None:
+        self._questions: list[Question] = []
         self._answers: dict[Question, int | RightsError | None] = {}
         self._connections: dict[str | None, Any] = {}
         self._changed, self._wanted = threading.Event(), threading.Event()
+        self._answered = threading.Condition()
 
     def running_id(self, question: Question) -> int | None:
-        if question not in self._answers:
-            self._start(question[0])
-            self._answers[question] = self._ask(question)
-        answer = self._answers[question]
+        if question not in self._questions:
+            self._start(question)
+            with self._answered:
+                self._answered.wait_for(lambda: question in self._answers, FIRST_ANSWER_S)
+        mute = RightsError(
+            f"libvirt:{question[0]}: libvirt does not answer within {FIRST_ANSWER_S:g} s"
+        )
+        answer = self._answers.get(question, mute)
         if isinstance(answer, RightsError):
             raise RightsError(str(answer))
         return answer
@@ -89,22 +97,30 @@ class Asked:
         return True
 
     def ask_again(self) -> None:
-        """Asks everything that was asked before."""
-        for question, before in list(self._answers.items()):
-            now = self._answers[question] = self._ask(question)
-            if str(now) != str(before):
+        """Asks everything that was asked before, and what is new."""
+        for question in list(self._questions):
+            now = self._ask(question)
+            with self._answered:
+                is_new = question not in self._answers
+                before = self._answers.get(question)
+                self._answers[question] = now
+                self._answered.notify_all()
+            if not is_new and str(now) != str(before):
                 self._changed.set()
 
-    def _start(self, name: str) -> None:
-        if self._answers:
-            return
+    def _start(self, question: Question) -> None:
+        """Has the thread that asks take the question up."""
         try:
             import libvirt
         except ImportError:
             raise ConfigError(
-                f"libvirt:{name}: needs libvirt's Python package; "
+                f"libvirt:{question[0]}: needs libvirt's Python package; "
                 "pip install 'smartharvest[libvirt]'"
             ) from None
+        self._questions.append(question)
+        self._wanted.set()
+        if len(self._questions) > 1:
+            return
         self._libvirt = libvirt
         _take_events(libvirt)
         threading.Thread(target=self._go_on_asking, name="libvirt-asking", daemon=True).start()

@@ -70,3 +70,19 @@ def test_without_a_manager_nothing_happens(address: str) -> None:
     service = ServiceManager({"NOTIFY_SOCKET": address, "WATCHDOG_USEC": "1000"})
     service.ready("lending")
     service.beat(1)
+
+
+def test_the_manager_hears_that_a_change_goes_on_and_gives_it_more_time(
+    manager: tuple[str, socket.socket],
+) -> None:
+    address, end = manager
+    service = ServiceManager({"NOTIFY_SOCKET": address, "WATCHDOG_USEC": "2000000"})
+    for now_ms in range(1000, 2000, 10):
+        service.progress(now_ms * MS)
+    assert received(end) == ["EXTEND_TIMEOUT_USEC=10000000\nWATCHDOG=1"] * 4
+
+
+def test_it_hears_so_without_a_watchdog_too(manager: tuple[str, socket.socket]) -> None:
+    address, end = manager
+    ServiceManager({"NOTIFY_SOCKET": address}).progress(1)
+    assert received(end) == ["EXTEND_TIMEOUT_USEC=10000000"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from smartharvest.algorithm.algorithm1 import Decision
 from smartharvest.core.window import Window
 from smartharvest.errors import Unavailable
+from smartharvest.telemetry import audit
 from smartharvest.telemetry.audit import FILES, AuditLog, read_audit
 from smartharvest.telemetry.story import describe, describe_decision
 from smartharvest.telemetry.timeline import draw, timeline
@@ -177,6 +179,19 @@ def test_a_full_disk_costs_records_and_nothing_else(caplog: pytest.LogCaptureFix
         "audit_log: /dev/full: cannot be written: No space left on device; decisions are "
         "not recorded"
     ]
+
+
+def test_a_disk_that_does_not_answer_keeps_nobody_from_ending(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = threading.Event()
+    monkeypatch.setattr(audit, "ENDING_TAKES_S", 0.01)
+    log = AuditLog(str(tmp_path / "audit.jsonl"), 1_000_000)
+    monkeypatch.setattr(log._file, "shouldRollover", lambda _: answers.wait(60))
+    log.event("started")
+    log.close()
+    assert not answers.is_set()
+    answers.set()
 
 
 def test_a_file_without_a_single_record_is_no_audit_log(tmp_path: Path) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import logging
 import os
+import threading
 from pathlib import Path
 
 import pytest
 
 from bench.learning import random_window
+from smartharvest.agent import model_store
 from smartharvest.agent.model_store import (
     SAVE_PERIOD_NS,
     ModelStore,
@@ -227,3 +229,15 @@ def test_a_head_that_says_nothing_is_damage(tmp_path: Path) -> None:
         (tmp_path / "m").write_bytes(content[:21] + checksum + b"\n" + body)
         with pytest.raises(DamagedModel, match="does not say what it is"):
             read_model(path)
+
+
+def test_a_disk_that_does_not_answer_keeps_nobody_from_ending(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = threading.Event()
+    monkeypatch.setattr(model_store, "SAVE_TAKES_S", 0.01)
+    monkeypatch.setattr(model_store, "write_model", lambda *_: answers.wait(60))
+    keeper(taught("native"), settings(tmp_path, learner="native")).save()
+    answers.set()
+    assert "model cannot be kept" in caplog.text
+    assert "no answer from its disk" in caplog.text

@@ -14,11 +14,11 @@ def test_what_one_writes_the_other_reads(tmp_path: Path) -> None:
     agent.beat_slot.cast("q")[0] = 7
     guardian.beat_as_guardian()
     guardian.count_shrink()
-    guardian.count_starved()
+    guardian.count_silence("starved")
     assert (guardian.phase, guardian.loop_beat) == (Phase.RUNNING, 7)
     assert guardian.agent_beat > 0
     assert agent.guardian_beat > 0
-    assert (agent.shrinks, agent.starved) == (1, 1)
+    assert (agent.shrinks, agent.silences["starved"]) == (1, 1)
 
 
 def test_the_page_has_its_memory_before_it_is_used(tmp_path: Path) -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import socket
+import threading
 from pathlib import Path
 
 import pytest
 
 from smartharvest.errors import TargetError
 from smartharvest.host.target import guests
+from smartharvest.host.target.asking import Asker
 from smartharvest.host.target.qmp import VirtualCpus
 from smartharvest.host.target.spec import TargetSpec
 from smartharvest.host.target.targets import is_pattern, parse_target
@@ -83,6 +86,20 @@ def test_a_machine_whose_monitor_is_busy_is_still_there(monkeypatch: pytest.Monk
         assert guests.find(spec) == [TargetSpec("qemu", str(os.getpid()))]
     monkeypatch.setattr(guests, "_answered", {spec.value: (os.getpid(), 1)})  # it has ended
     assert guests.find(spec) == []
+
+
+def test_a_mute_monitor_keeps_the_control_plane_waiting_once_and_not_for_its_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[float] = []
+    with socket.socket(socket.AF_UNIX) as mute:
+        mute.bind(str(tmp_path / "qmp"))
+        mute.listen(8)
+        monkeypatch.setattr(guests, "_monitors", Asker(guests._ask_monitor, 0.05))
+        for _ in range(5):
+            assert guests.find(TargetSpec("qemu", str(tmp_path / "qmp"))) == []
+            waits.append(threading.active_count())
+    assert len(set(waits)) == 1  # one thread talks to it
 
 
 def test_the_process_is_the_one_that_the_vcpus_are_threads_of() -> None:

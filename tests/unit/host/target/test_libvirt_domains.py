@@ -166,6 +166,25 @@ def test_an_answer_that_does_not_come_keeps_nobody_waiting(
     assert libvirt_domains.running_id("web") == 8
 
 
+def test_a_daemon_that_is_mute_from_the_start_is_named_after_a_while(
+    host: FakeConnection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    goes_on = threading.Event()
+
+    def look_up(_name: str) -> FakeDomain:
+        assert goes_on.wait(60)
+        return FakeDomain(8)
+
+    monkeypatch.setattr(host, "lookupByName", look_up)
+    monkeypatch.setattr(libvirt_domains, "FIRST_ANSWER_S", 0.01)
+    for _ in range(2):
+        with pytest.raises(RightsError, match="libvirt:web: libvirt does not answer within"):
+            libvirt_domains.running_id("web")
+    goes_on.set()
+    wait_until(lambda: ("web", None) in libvirt_domains._asked._answers)
+    assert libvirt_domains.running_id("web") == 8
+
+
 def test_a_domain_of_another_daemon_by_the_same_id_is_not_taken(
     host: FakeConnection, tmp_path: Path
 ) -> None:
