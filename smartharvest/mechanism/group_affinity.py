@@ -45,7 +45,12 @@ class GroupAffinityMechanism(GroupMechanism):
         return snapshot.capacity.elastic_cpus(0)
 
     def make_actuator(
-        self, snapshot: HostSnapshot, *, nudge_slot: memoryview | None = None, **_: object
+        self,
+        snapshot: HostSnapshot,
+        *,
+        nudge_slot: memoryview | None = None,
+        beat_slot: memoryview | None = None,
+        **_: object,
     ) -> _actuators.Actuator:
         group = self._group
         self._actuator = GroupAffinityActuator(
@@ -54,6 +59,7 @@ class GroupAffinityMechanism(GroupMechanism):
             added_cpus(snapshot.capacity),
             self._writer.pins(group.effective_cpus()),
             nudge_slot,
+            beat_slot,
         )
         self._given = GivenThreads(self._actuator, tasks_below(group.tree.files, group.path))
         return self._actuator
