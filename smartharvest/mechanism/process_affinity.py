@@ -59,7 +59,7 @@ class ProcessAffinityMechanism(Mechanism):
 
     def arrange(self, _snapshot: HostSnapshot, _primaries: Sequence[Target] = ()) -> None:
         """Journals the affinities of all there are. Raises RightsError if some are not ours."""
-        self._family = family = Family(self._pid)
+        self._family = family = Family(self._pid, beat=self._writer.show_life)
         for pid in (self._pid, *family.members):
             self._check_rights(pid)
         if self._was_arranged:  # an unknown process inherited the confinement

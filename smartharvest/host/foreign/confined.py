@@ -12,6 +12,8 @@ from typing import NamedTuple
 from smartharvest.host.process import tasks
 
 MOST_ANCESTORS = 64
+MOST_ROUNDS = 3
+"""Of a walk, where a task that was met has ended by its end, and may have hidden another one."""
 
 
 class Ours(NamedTuple):
@@ -58,18 +60,24 @@ class ConfinedTasks:
 
     def walk(self) -> Iterator[None]:
         """Looks at all tasks, one a step; what it has found counts from its end on."""
-        ours, online = self._ours(), tasks.online_cpus()
-        ours = ours._replace(processes={*ours.processes, *ours.family}, threads=set(ours.threads))
         met: dict[int, _Confined] = {}
-        for pid in tasks.process_ids():
-            yield
-            if pid in ours.processes:
-                continue
-            for tid in tasks.threads_of((pid,)):
-                self._look_at(tid, ours, online, met)
+        for _ in range(MOST_ROUNDS):
+            ours, online = self._ours(), tasks.online_cpus()
+            ours = ours._replace(
+                processes={*ours.processes, *ours.family}, threads=set(ours.threads)
+            )
+            for pid in tasks.process_ids():
                 yield
-        del ours
-        self._found = self._confirmed(met)
+                if pid in ours.processes:
+                    continue
+                for tid in tasks.threads_of((pid,)):
+                    self._look_at(tid, ours, online, met)
+                    yield
+            for cpu in (gone := self._gone(met)):
+                del met[cpu]
+            if not gone:
+                break
+        self._found = met
 
     def _look_at(
         self, tid: int, ours: Ours, online: Collection[int], met: dict[int, _Confined]
@@ -86,23 +94,13 @@ class ConfinedTasks:
         for cpu in confined - met.keys():
             met[cpu] = _Confined(tid, start_time, name)
 
-    def _confirmed(self, met: dict[int, _Confined]) -> dict[int, _Confined]:
-        """Those that are still somebody else's: a task may have become ours during the walk.
-
-        Where that is the only one that was met, another one may have been passed over: the CPU
-        stays as it was.
-        """
+    def _gone(self, met: dict[int, _Confined]) -> set[int]:
+        """The CPUs whose task is somebody else's no more, or has become ours during the walk."""
         if not met:
-            return {}
+            return set()
         ours = self._ours()
         threads = set(ours.threads)
-        before, found = self._found, {}
-        for cpu, task in met.items():
-            if self._is_others(task, cpu, ours, threads):
-                found[cpu] = task
-            elif cpu in before:
-                found[cpu] = before[cpu]
-        return found
+        return {cpu for cpu, task in met.items() if not self._is_others(task, cpu, ours, threads)}
 
     @staticmethod
     def _is_others(task: _Confined, cpu: int, ours: Ours, threads: Collection[int]) -> bool:

@@ -320,8 +320,12 @@ class HostWriter:
         """``items``; shows the guardian now and then that the agent lives."""
         for number, item in enumerate(items):
             if number % TASKS_PER_BEAT == 0:
-                self._journal.page.beat_as_agent()
+                self.show_life()
             yield item
+
+    def show_life(self) -> None:
+        """Shows the guardian that the agent lives, amid something that takes long."""
+        self._journal.page.beat_as_agent()
 
     def _read(self, path: str) -> str:
         try:

@@ -48,9 +48,9 @@ def process_of(tid: int) -> int | None:
         return None
 
 
-def process_ids() -> Iterator[int]:
+def process_ids(root: str = "/") -> Iterator[int]:
     """The processes there are, as the kernel lists them: some hundred at a time."""
-    with os.scandir("/proc") as entries:
+    with os.scandir(os.path.join(root, "proc")) as entries:
         for entry in entries:
             if entry.name.isdigit():
                 yield int(entry.name)

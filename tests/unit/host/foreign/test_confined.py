@@ -99,7 +99,7 @@ def test_ours_are_known_by_process_by_thread_and_by_ancestor(host: Host) -> None
 
 def test_one_that_became_ours_during_the_walk_does_not_count(host: Host) -> None:
     host.add(20, cpus={1})
-    ours = [Ours(), Ours(threads=[20])]
+    ours = [Ours(), *[Ours(threads=[20])] * 9]
     confined = ConfinedTasks(lambda: ours.pop(0))
     walk(confined)
     assert confined.cpus == {}
