@@ -62,7 +62,8 @@ def _agent(primary: int, elastic: int, *options: str) -> Iterator[tuple[int, flo
     """(pid, seconds until it lends) of an agent; it is ended and waited for."""
     with tempfile.TemporaryDirectory() as state:
         command = [sys.executable, "-m", "smartharvest", "agent", "--state-dir", state]
-        command += ["--primary", f"pid:{primary}", "--elastic", f"pid:{elastic}", *options]
+        command += ["--primary", f"pid:{primary}", "--elastic", f"pid:{elastic}", "--lend-shared"]
+        command += options
         began_s = time.monotonic()
         with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as agent:
             try:
