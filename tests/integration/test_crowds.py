@@ -17,7 +17,7 @@ from smartharvest.host.target.spec import TargetSpec
 from smartharvest.placement import confinement
 from smartharvest.placement.confinement import Confinement
 from tests.integration.processes import Processes
-from tests.integration.supervisors import Script, settings_for
+from tests.integration.supervisors import Script, run_until, settings_for
 from tests.integration.worlds import make_world
 
 ALLOWED = sorted(os.sched_getaffinity(0))
@@ -72,21 +72,16 @@ def test_a_batch_of_thousands_of_threads_is_arranged_with_one_look_at_each(
     world = make_world(tmp_path, 1, cpus=format_cpulist(sorted(BOTH)))
     target = TargetSpec("pid", str(batch.pid))
     session = Supervisor(settings_for(world, elastic=target, elastic_min=1))
-    threads = tasks.process_threads(batch.pid)
+    threads, both = tasks.process_threads(batch.pid), {frozenset(BOTH)}
     assert len(threads) == THREADS
     with session:
         looks = [reads[f"/proc/{tid}/task/{tid}/stat"] for tid in threads if tid != batch.pid]
         assert max(looks) == 1
         assert not any(path.count("/") == 3 for path in reads)  # which would sum up all threads
-        confined: set[frozenset[int]] = set()
-        script = Script(1, total=1)
-        session.run(
-            script,
-            seconds=0.5,
-            started=lambda: confined.update(map(tasks.affinity, threads)),
+        run_until(
+            session, Script(1, total=1), lambda *_: not set(map(tasks.affinity, threads)) & both
         )
-        assert frozenset(BOTH) not in confined
-    assert {tasks.affinity(tid) for tid in threads} == {frozenset(BOTH)}
+    assert set(map(tasks.affinity, threads)) == both
 
 
 @pytest.mark.root
