@@ -51,12 +51,14 @@ class GivenThreads:
         """Of ``_tids``, to be looked at."""
         self._suspects: list[int] = []
 
-    def pinned_at_rest(self, most: int = MOST_AT_ONCE) -> list[ForeignPin]:
+    def pinned_at_rest(self, *, everybody: bool = False) -> list[ForeignPin]:
         """Threads that have other CPUs now; empty while they are being moved.
 
-        Looks at ``most`` at once, and again at those that had other CPUs the last time.
+        Looks at MOST_AT_ONCE and again at those that had other CPUs the last time, or at
+        ``everybody``.
         """
-        first, last = self._next, self._next + most
+        first = 0 if everybody else self._next
+        last = len(self._tids) if everybody else first + MOST_AT_ONCE
         tids = [*self._suspects, *self._tids[first:last]]
         strays = self._actuator.strays_at_rest(tids, tasks.online_cpus())
         if strays is None:

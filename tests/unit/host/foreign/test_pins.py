@@ -66,6 +66,13 @@ def test_many_threads_are_looked_at_part_by_part_and_none_is_left_out(actuator: 
     assert max(actuator.asked) == MOST_AT_ONCE
 
 
+def test_before_all_are_confined_again_all_are_looked_at(actuator: Actuator) -> None:
+    threads = given(actuator, 20_000)
+    threads.pinned_at_rest()  # a look in parts is under way
+    actuator.strays_now = {1}
+    assert [pin.tid for pin in threads.pinned_at_rest(everybody=True)] == [1]
+
+
 def test_one_that_was_pinned_is_looked_at_again_the_next_time(actuator: Actuator) -> None:
     threads = given(actuator, 20_000)
     actuator.strays_now = {1}
