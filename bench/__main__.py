@@ -11,6 +11,7 @@ import click
 
 from bench import result_file
 from bench.compare import main as compare_command
+from bench.crowds import crowds as crowds_command
 from bench.document import build_document
 from bench.machine import shortcomings
 from bench.page import main as page_command
@@ -71,6 +72,7 @@ def interrupt(_number: int, _frame: FrameType | None) -> None:
 
 
 main.add_command(compare_command, "compare")
+main.add_command(crowds_command, "crowds")
 main.add_command(page_command, "page")
 
 if __name__ == "__main__":

@@ -10,9 +10,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "loop/clock.h"
 #include "sensors/task_list.h"
 
-enum { MAX_PASSES = 16, MAX_WAITS = 1000 };
+enum { MAX_PASSES = 16, MAX_WAITS = 1000, TASKS_PER_BEAT = 64 };
 
 struct pass {
     struct sh_affinity *affinity;
@@ -20,6 +21,7 @@ struct pass {
     int64_t before; /* the level that all are expected to be at; -1: none is, or not for sure */
     struct sh_affinity_mask nudged; /* single threads were just pinned to one of these */
     bool follower;                  /* not the target itself */
+    _Atomic int64_t *beat;          /* of the loop, if this is its thread */
     uint32_t changed, seen;
     int error;
 };
@@ -85,7 +87,8 @@ static void set_one(void *ctx, int32_t tid) {
     struct pass *pass = ctx;
     struct sh_affinity_mask mask, now;
     sh_affinity_wanted(pass->affinity, pass->level, tid, &mask);
-    pass->seen++;
+    if (pass->seen++ % TASKS_PER_BEAT == 0 && pass->beat)
+        atomic_store_explicit(pass->beat, sh_monotonic_ns(), memory_order_relaxed);
     memset(&now, 0, sizeof(now));
     if (sched_getaffinity(tid, sizeof(now), (cpu_set_t *)&now) >= 0) {
         if (is_same(&now, &mask))
@@ -160,7 +163,8 @@ static int affinity_assign(void *ctx, uint32_t harvested) {
     struct sh_affinity *affinity = ctx;
     const int64_t before = atomic_load(&affinity->current);
     const uint32_t level = harvested < affinity->levels ? harvested : affinity->levels - 1;
-    struct pass pass = {.affinity = affinity, .level = level, .before = before};
+    struct pass pass = {
+        .affinity = affinity, .level = level, .before = before, .beat = affinity->beat};
     if (before == (int64_t)level)
         return 0;
     atomic_store(&affinity->current, -1);
@@ -254,6 +258,29 @@ int sh_affinity_refresh(struct sh_affinity *affinity) {
             break;
     }
     return err;
+}
+
+int sh_affinity_find_strays(const struct sh_affinity *affinity, const int32_t *tids, uint32_t count,
+                            const struct sh_affinity_mask *online, struct sh_affinity_stray *found,
+                            uint32_t most) {
+    const int64_t level = atomic_load(&affinity->current);
+    struct sh_affinity_mask now, given;
+    uint32_t strays = 0;
+    if (level < 0)
+        return -EAGAIN;
+    for (uint32_t i = 0; i < count && strays < most; i++) {
+        memset(&now, 0, sizeof(now));
+        if (sched_getaffinity(tids[i], sizeof(now), (cpu_set_t *)&now) < 0)
+            continue;
+        sh_affinity_wanted(affinity, (uint32_t)level, tids[i], &given);
+        if (is_same(&now, &given))
+            continue;
+        found[strays] = (struct sh_affinity_stray){.tid = tids[i], .found = now, .given = given};
+        for (size_t word = 0; word < sizeof(given.bits) / sizeof(given.bits[0]); word++)
+            given.bits[word] &= online->bits[word];
+        strays += !is_same(&now, &given);
+    }
+    return atomic_load(&affinity->current) == level ? (int)strays : -EAGAIN;
 }
 
 void sh_affinity_init(struct sh_affinity *affinity, struct sh_actuator *actuator) {

@@ -53,6 +53,7 @@ struct sh_affinity {
     uint32_t levels;
     const struct sh_affinity_pin *pins; /* [pin_count], ascending by tid */
     uint32_t pin_count;
+    _Atomic int64_t *beat;   /* a long move still lives; may be NULL */
     _Atomic int64_t current; /* level; -1 before the first assignment and during one */
     _Atomic uint64_t writes;
     /* The first ones met so far. One may be read as soon as it is counted. */
@@ -63,6 +64,12 @@ struct sh_affinity {
 /* The CPUs of a thread at a level: as much of its pin as the level has, or else all. */
 void sh_affinity_wanted(const struct sh_affinity *affinity, uint32_t level, int32_t tid,
                         struct sh_affinity_mask *mask);
+
+/* Which of the tids have other CPUs at rest than they were given, as far as those are `online`: the
+ * first `most`. Those that have ended have none. How many; -EAGAIN while threads are moved. */
+int sh_affinity_find_strays(const struct sh_affinity *affinity, const int32_t *tids, uint32_t count,
+                            const struct sh_affinity_mask *online, struct sh_affinity_stray *found,
+                            uint32_t most);
 
 void sh_affinity_init(struct sh_affinity *affinity, struct sh_actuator *actuator);
 

@@ -48,26 +48,30 @@ static bool is_runnable(int stat_fd) {
     return p && p + 2 < line + got && p[2] == 'R';
 }
 
-/* Runs anywhere in its cpuset, i.e. pinning and unpinning it loses nothing. */
-static bool is_unpinned(int32_t tid, const struct cpu_bits *group) {
+/* With the whole group: pinning and unpinning it loses nothing. */
+static bool has_just(int32_t tid, const struct cpu_bits *cpus) {
     struct cpu_bits own;
     /* The call itself: it says how much the kernel has written. */
     const long got = syscall(SYS_sched_getaffinity, tid, sizeof(own), &own);
-    return got > 0 && memcmp(&own, group, (size_t)got) == 0;
+    return got > 0 && memcmp(&own, cpus, (size_t)got) == 0;
 }
 
+/* The kernel cannot change an affinity only if nobody else has: what somebody sets between the look
+ * just before and the first call is lost, what it sets later, while the thread moves, is left. */
 static void move(struct sh_nudge *nudge, int32_t tid, int32_t cpu) {
     struct cpu_bits set = {{0}};
     set_cpu(&set, (unsigned long)cpu);
     if (nudge->pinned_tid)
         atomic_store(nudge->pinned_tid, tid);
-    /* Refused: no nudge. */
-    sched_setaffinity(tid, sizeof(set), (const cpu_set_t *)&set);
-    memset(&set, 0xff, sizeof(set));
-    sched_setaffinity(tid, sizeof(set), (const cpu_set_t *)&set);
+    const bool moved = sched_setaffinity(tid, sizeof(set), (const cpu_set_t *)&set) == 0;
+    if (moved && has_just(tid, &set)) {
+        memset(&set, 0xff, sizeof(set));
+        sched_setaffinity(tid, sizeof(set), (const cpu_set_t *)&set);
+    }
     if (nudge->pinned_tid)
         atomic_store(nudge->pinned_tid, 0);
-    atomic_fetch_add_explicit(&nudge->nudges, 1, memory_order_relaxed);
+    if (moved)
+        atomic_fetch_add_explicit(&nudge->nudges, 1, memory_order_relaxed);
 }
 
 struct candidates {
@@ -101,7 +105,7 @@ static uint32_t nudge_kept(struct sh_nudge *nudge, uint32_t at, int32_t cpu,
                            const struct cpu_bits *group) {
     while (at < nudge->kept_count) {
         const struct sh_nudge_thread thread = nudge->kept[at];
-        if (is_runnable(thread.stat_fd) && is_unpinned(thread.tid, group)) {
+        if (is_runnable(thread.stat_fd) && has_just(thread.tid, group)) {
             move(nudge, thread.tid, cpu);
             return at + 1;
         }
@@ -119,7 +123,7 @@ static uint32_t nudge_listed(struct sh_nudge *nudge, const struct candidates *fo
         const int stat_fd = is_kept(nudge, tid) ? -1 : open_stat(tid);
         if (stat_fd < 0)
             continue;
-        if (is_runnable(stat_fd) && is_unpinned(tid, group)) {
+        if (is_runnable(stat_fd) && has_just(tid, group)) {
             move(nudge, tid, cpu);
             keep(nudge, tid, stat_fd);
             return at + 1;

@@ -246,9 +246,8 @@ static __always_inline void move(uint64_t clock_ns, int32_t busy_by, int32_t wan
         }
         return;
     }
-    /* Sixteen others were faster: book the change without its time. */
-    __sync_fetch_and_add(&shared.levels.word,
-                         (uint64_t)busy_by + ((uint64_t)wanting_by << SH_BPF_BUSY_BITS));
+    /* Sixteen others were faster. */
+    __sync_fetch_and_add(&shared.levels.word, sh_bpf_gains(busy_by, wanting_by));
 }
 
 static __always_inline uint32_t index_of(uint32_t runner) {

@@ -138,6 +138,14 @@ enum {
     SH_BPF_TIME_SHIFT = 4,
 };
 
+/* What may be added to the word, whatever it is meanwhile, for changes of the two counts: only what
+ * they gain. A count that a drift has brought to nothing would borrow from the one above it, and
+ * too much is the safe side until user space resynchronises. */
+static inline uint64_t sh_bpf_gains(int32_t busy_by, int32_t wanting_by) {
+    return (uint64_t)(busy_by > 0 ? busy_by : 0) +
+           ((uint64_t)(wanting_by > 0 ? wanting_by : 0) << SH_BPF_BUSY_BITS);
+}
+
 /* Every CPU writes these when the primary's use changes. */
 struct sh_bpf_levels {
     uint64_t word;

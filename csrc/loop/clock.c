@@ -19,6 +19,13 @@ static int64_t now_ns(void *ctx) {
     return sh_monotonic_ns();
 }
 
+static int64_t cpu_ns(void *ctx) {
+    (void)ctx;
+    struct timespec t;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (int64_t)t.tv_sec * NS_PER_S + t.tv_nsec;
+}
+
 static int sleep_until(void *ctx, int64_t deadline_ns) {
     (void)ctx;
     const struct timespec t = {.tv_sec = (time_t)(deadline_ns / NS_PER_S),
@@ -54,5 +61,6 @@ void sh_clock_monotonic(struct sh_clock *clock, enum sh_pacing pacing) {
     clock->now_ns = now_ns;
     clock->sleep_until = pacing == SH_PACING_SPIN ? spin_until : sleep_until;
     clock->wait_until = wait_until;
+    clock->cpu_ns = cpu_ns;
     clock->ctx = NULL;
 }

@@ -10,6 +10,7 @@ struct sh_clock {
     int (*sleep_until)(void *ctx, int64_t deadline_ns);
     /* The same, or until one of the descriptors is readable. */
     int (*wait_until)(void *ctx, int64_t deadline_ns, const int *fds, uint32_t count);
+    int64_t (*cpu_ns)(void *ctx); /* that the calling thread has spent on a CPU */
     void *ctx;
 };
 

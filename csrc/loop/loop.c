@@ -543,13 +543,24 @@ static void note_cpu_time(struct sh_loop *loop) {
                               memory_order_relaxed);
 }
 
+/* How long it rests after what it has spent since the last rest, waking up included. */
+static int64_t rest_ns(struct sh_loop *loop) {
+    const uint32_t percent = loop->most_cpu_percent;
+    if (percent == 0 || percent >= 100)
+        return 0;
+    const int64_t cpu_ns = loop->clock.cpu_ns(loop->clock.ctx);
+    const int64_t spent_ns = cpu_ns - loop->cpu_at_rest_ns;
+    loop->cpu_at_rest_ns = cpu_ns;
+    return min_i64(spent_ns * (100 - percent) / percent, loop->most_rest_ns);
+}
+
 /* The grid is absolute: a late poll never shifts the ones after it. A poll that took long, for a
  * primary with many threads, is followed by as long a rest: a real-time thread must not take a
  * whole CPU. What was due meanwhile is missed. */
 static int64_t next_poll(struct sh_loop *loop, int64_t deadline_ns, int64_t began_ns) {
     const int64_t poll_ns = loop->config.poll_ns;
     const int64_t ended_ns = loop->clock.now_ns(loop->clock.ctx);
-    const int64_t earliest_ns = ended_ns + (ended_ns - began_ns);
+    const int64_t earliest_ns = ended_ns + max_i64(ended_ns - began_ns, rest_ns(loop));
     int64_t next_ns = deadline_ns + poll_ns;
     if (next_ns <= began_ns) /* late: the poll itself has counted what it missed */
         next_ns += ((began_ns - next_ns) / poll_ns + 1) * poll_ns;
@@ -623,6 +634,8 @@ static void *run(void *arg) {
     place_self(scheduling == SH_SCHEDULING_FIFO ? loop->realtime_cpus : loop->cpus);
     atomic_store(&loop->scheduling, scheduling);
 
+    if (loop->most_cpu_percent)
+        loop->cpu_at_rest_ns = clock->cpu_ns(clock->ctx);
     int64_t deadline_ns = clock->now_ns(clock->ctx);
     while (!atomic_load_explicit(&loop->stop, memory_order_relaxed)) {
         const int64_t now_ns = clock->now_ns(clock->ctx);

@@ -158,8 +158,13 @@ struct sh_loop {
     bool started;
     /* Where it may run, and where once it is SCHED_FIFO; all zero: anywhere. */
     uint64_t cpus[SH_MAX_CPU_WORDS], realtime_cpus[SH_MAX_CPU_WORDS];
-    _Atomic int64_t *beat;  /* the time of the last poll, for who watches over it; may be NULL */
-    int fifo_priority;      /* 0: do not ask for SCHED_FIFO */
+    _Atomic int64_t *beat; /* the time of the last poll, for who watches over it; may be NULL */
+    int fifo_priority;     /* 0: do not ask for SCHED_FIFO */
+    /* A loop that polls takes at most this share of a CPU, as far as rests of most_rest_ns do it;
+     * 0: any share. What was due meanwhile is missed. */
+    uint32_t most_cpu_percent;
+    int64_t most_rest_ns;
+    int64_t cpu_at_rest_ns; /* the thread's, when it last went to rest */
     _Atomic int scheduling; /* enum sh_scheduling it got; -1 until it runs */
     _Atomic int32_t tid;
     _Atomic int64_t cpu_ns; /* CPU time the thread has used */

@@ -42,6 +42,7 @@ from smartharvest.host.target.targets import claim_of, expand
 from smartharvest.mechanism.choice import MakeMechanism, make_mechanism, needs_of
 from smartharvest.mechanism.exclusive import PrimarySide, make_primary_side
 from smartharvest.placement.capacity import Capacity
+from smartharvest.placement.confinement import Confinement
 from smartharvest.placement.snapshot import HostSnapshot, take_snapshot
 from smartharvest.placement.target_set import open_targets
 
@@ -92,6 +93,8 @@ class Arrangement:
         self.built: BuiltLoop | None = None
         """The loop made last, and what it moves."""
         self.exclusive: PrimarySide | None = None
+        self.confinement: Confinement | None = None
+        """Who is confined to CPUs that could be lent."""
         self.other_writers = OtherWriters()
         self._heard_beat = 0
 
@@ -125,10 +128,17 @@ class Arrangement:
                 writer,
                 may_nudge=None if left is None else left.may_nudge,
             )
+            self.confinement = self._look_for_confined()
             if writer is not None and self.elastic is not None:
                 had = None if left is None else left.primary_cpus
                 self.exclusive = make_primary_side(
-                    settings, self.tree, self.primaries, self.elastic, writer, had
+                    settings,
+                    self.tree,
+                    self.primaries,
+                    self.elastic,
+                    writer,
+                    self.confinement,
+                    had,
                 )
             self.snapshot = self.poll_what_is_left() if self.cpus_come_and_go else self.poll()
             self._arrange_primaries(self.snapshot)
@@ -142,6 +152,14 @@ class Arrangement:
         self.cpus_come_and_go = True
         self._report()
         return self
+
+    def _look_for_confined(self) -> Confinement | None:
+        """Who is confined where now; None where that says nothing about the CPUs to lend."""
+        if self.elastic is None or not self.tree.runs_tasks:
+            return None
+        found = Confinement(lambda: self.primaries, lambda: self.elastic, self.mechanism.members)
+        found.finish(self.show_life)
+        return found
 
     def _open_undo(self, elastic: TargetSpec) -> HandoffState | None:
         """What an earlier arrangement handed over, if this one goes on with it."""
@@ -280,7 +298,7 @@ class Arrangement:
             self.tree,
             self.primaries,
             self.elastic,
-            self.mechanism.members(),
+            self.confinement,
             () if self.exclusive is None else self.exclusive.held(online),
             needs_of(settings),
         )
@@ -339,6 +357,11 @@ class Arrangement:
         """Announces the phase to the guardian, if there is anything to guard."""
         if self.undo is not None:
             self.undo.enter_phase(phase)
+
+    def show_life(self) -> None:
+        """Shows the guardian that the agent lives, amid something that takes long."""
+        if self.undo is not None:
+            self.undo.journal.page.beat_as_agent()
 
     def beat(self) -> bool:
         """Shows the guardian that the agent lives; True if the loop has beaten meanwhile, too."""

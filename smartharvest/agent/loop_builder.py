@@ -16,7 +16,7 @@ from smartharvest.host.journal.journal import Journal
 from smartharvest.mechanism.base import Mechanism
 from smartharvest.mechanism.exclusive import PrimarySide
 from smartharvest.placement.snapshot import HostSnapshot
-from smartharvest.sensor.choice import Sensing, make_sensor
+from smartharvest.sensor.choice import LOOKS_A_WINDOW, Sensing, make_sensor
 
 _log = logging.getLogger(__name__)
 
@@ -111,6 +111,8 @@ class LoopBuilder:
             lendable=capacity.lendable,
             elastic_min=capacity.elastic_min,
             rescue=self._rescue(sensor, chosen=order is not None),
+            most_cpu_percent=sensing.most_cpu_percent,
+            most_rest_ns=settings.window_ns // LOOKS_A_WINDOW,
         )
         return BuiltLoop(loop, sensing, managed, order)
 

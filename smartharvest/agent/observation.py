@@ -18,7 +18,7 @@ from smartharvest.host.target.base import Target
 from smartharvest.mechanism.choice import needs_of
 from smartharvest.placement.snapshot import HostSnapshot, take_snapshot
 from smartharvest.placement.target_set import open_targets
-from smartharvest.sensor.choice import Sensing, make_sensor, resync
+from smartharvest.sensor.choice import LOOKS_A_WINDOW, Sensing, make_sensor, resync
 from smartharvest.sensor.waits import DispatchSensor, tells_waits
 
 _log = logging.getLogger(__name__)
@@ -91,6 +91,8 @@ def observe(settings: Settings, seconds: float) -> Observation:
         max_harvest=0,
         exact=exact,
         event_driven=exact and sensing.sensor.wakes and settings.events,
+        most_cpu_percent=sensing.most_cpu_percent,
+        most_rest_ns=settings.window_ns // LOOKS_A_WINDOW,
     )
     waits = _Waits(settings, sensing.sensor, primaries)
     peaks: Counter[int] = Counter()

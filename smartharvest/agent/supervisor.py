@@ -343,6 +343,8 @@ class Supervisor:
             self.service.beat(_loop.monotonic_ns())
         self._control.inhibit({"guardian": self.arrangement.check_guardian()})
         self.arrangement.other_writers.look()
+        if self.arrangement.confinement is not None:
+            self.arrangement.confinement.turn()
         if socket is not None:
             socket.serve()
 

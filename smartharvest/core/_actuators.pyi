@@ -91,11 +91,17 @@ class ThreadsActuator(Actuator):
 
         The first so many. One that has just come to a group is among them.
         """
+    def strays_at_rest(
+        self, tids: Sequence[int], online: Iterable[int]
+    ) -> list[tuple[int, frozenset[int], frozenset[int]]] | None:
+        """The same of those ``tids`` that have other CPUs now than as far as ``online`` they were
+        given; the first so many, without those that have ended. None amid a move."""
 
 class AffinityActuator(ThreadsActuator):
     """Affinity of the threads of ``pids`` (csrc/actuators/affinity.h); ``cpus[level]`` per level.
 
     ``pins`` are the CPUs that single threads are to stay within, as far as they have any of them.
+    ``beat_slot`` is told the time while many threads are moved.
     """
 
     def __init__(
@@ -103,6 +109,7 @@ class AffinityActuator(ThreadsActuator):
         pids: list[int],
         cpus: Sequence[Sequence[int]],
         pins: Mapping[int, Iterable[int]] | None = None,
+        beat_slot: memoryview | None = None,
     ) -> None: ...
     def follow(self, slot: int, pid: int) -> None:
         """Confines another process like the others, from now on.

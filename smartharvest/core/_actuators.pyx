@@ -9,7 +9,7 @@ cimport cython
 from cpython.buffer cimport PyBuffer_Release
 from cpython.mem cimport PyMem_Free
 from libc.stdint cimport int32_t, int64_t, uint32_t
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 from smartharvest.core._c cimport affinity, cpuset, fake_actuator, core_hold, nudge
 from smartharvest.core._c.affinity cimport cpus_of, fill_mask
@@ -289,6 +289,13 @@ cdef class CpusetActuator(FilesActuator):
         return self.c.nudge.nudges
 
 
+cdef list strays_of(const affinity.sh_affinity_stray *strays, uint32_t count):
+    cdef uint32_t i
+    return [
+        (strays[i].tid, cpus_of(&strays[i].found), cpus_of(&strays[i].given)) for i in range(count)
+    ]
+
+
 cdef class ThreadsActuator(Actuator):
     """Base: moves threads one by one (csrc/actuators/affinity.h)."""
 
@@ -311,15 +318,30 @@ cdef class ThreadsActuator(Actuator):
 
         The first so many. One that has just come to a group is among them.
         """
-        cdef uint32_t i
-        return [
-            (
-                self.threads.strays[i].tid,
-                cpus_of(&self.threads.strays[i].found),
-                cpus_of(&self.threads.strays[i].given),
-            )
-            for i in range(self.threads.stray_count)
-        ]
+        return strays_of(self.threads.strays, self.threads.stray_count)
+
+    def strays_at_rest(
+        self, tids: Sequence[int], online: Sequence[int]
+    ) -> list[tuple[int, frozenset[int], frozenset[int]]] | None:
+        """The same of those ``tids`` that have other CPUs now than as far as ``online`` they were
+        given; the first so many, without those that have ended. None amid a move."""
+        cdef affinity.sh_affinity_mask online_mask
+        cdef affinity.sh_affinity_stray found[32]
+        cdef uint32_t count = len(tids), i
+        cdef int strays
+        cdef int32_t *numbers = <int32_t *> allocate(max(1, count), sizeof(int32_t))
+        try:
+            memset(&online_mask, 0, sizeof(online_mask))
+            fill_mask(&online_mask, online)
+            for i in range(count):
+                numbers[i] = tids[i]
+            with nogil:
+                strays = affinity.sh_affinity_find_strays(
+                    self.threads, numbers, count, &online_mask, found, 32
+                )
+        finally:
+            PyMem_Free(numbers)
+        return None if strays < 0 else strays_of(found, strays)
 
 
 @cython.no_gc_clear
@@ -327,15 +349,21 @@ cdef class AffinityActuator(ThreadsActuator):
     """Affinity of the threads of ``pids`` (csrc/actuators/affinity.h); ``cpus[level]`` per level.
 
     ``pins`` are the CPUs that single threads are to stay within, as far as they have any of them.
+    ``beat_slot`` is told the time while many threads are moved.
     """
 
     cdef affinity.sh_affinity c
     cdef affinity.sh_affinity_mask *masks
     cdef affinity.sh_affinity_pin *pins
     cdef object fds
+    cdef Py_buffer beat
 
     def __cinit__(
-        self, pids: list[int], cpus: Sequence[Sequence[int]], pins: object = None
+        self,
+        pids: list[int],
+        cpus: Sequence[Sequence[int]],
+        pins: object = None,
+        beat_slot: object = None,
     ) -> None:
         if len(pids) > affinity.SH_AFFINITY_MAX_PROCESSES:
             raise ValueError(f"more than {affinity.SH_AFFINITY_MAX_PROCESSES} elastic processes")
@@ -361,6 +389,10 @@ cdef class AffinityActuator(ThreadsActuator):
         self.c.levels = len(cpus)
         self.c.pins = self.pins
         self.c.pin_count = len(pins)
+        if beat_slot is not None:
+            self.c.beat = <affinity.atomic_int64_t *> hold_slot(
+                beat_slot, &self.beat, sizeof(int64_t)
+            )
         self.threads = &self.c
         affinity.sh_affinity_init(&self.c, &self.seam)
 
@@ -369,6 +401,7 @@ cdef class AffinityActuator(ThreadsActuator):
             os.close(fd)
         PyMem_Free(self.masks)
         PyMem_Free(self.pins)
+        PyBuffer_Release(&self.beat)
 
     def follow(self, slot: int, pid: int) -> None:
         """Confines another process like the others, from now on.

@@ -31,13 +31,14 @@ class Loop:
 
     Times in nanoseconds, cores in 0..total. ``cpus`` is where the thread may run (None: anywhere),
     ``realtime_cpus`` where once it runs as SCHED_FIFO (None: there too);
-    ``fifo_priority`` 0 asks for no real-time scheduling; ``beat_slot`` is eight bytes for the time
-    of the last poll. With a sensor that sees changes, ``exact`` weighs windows by time; with one
-    that wakes, ``event_driven`` does without polling. ``whole_harvests`` are how many of 0..total
-    cores can be lent as whole ones. ``lendable`` are the CPUs in the order they are lent, the
-    first ``elastic_min`` of them for good: the sensor learns which, unless the actuator's
-    order chooses them. A ``rescue`` ends with the thread. Raises ValueError for settings out of
-    range.
+    ``fifo_priority`` 0 asks for no real-time scheduling; a loop that polls takes at most
+    ``most_cpu_percent`` of a CPU (0: any), as far as rests of ``most_rest_ns`` do it;
+    ``beat_slot`` is eight bytes for the time of the last poll. With a sensor that sees changes,
+    ``exact`` weighs windows by time; with one that wakes, ``event_driven`` does without polling.
+    ``whole_harvests`` are how many of 0..total cores can be lent as whole ones. ``lendable`` are
+    the CPUs in the order they are lent, the first ``elastic_min`` of them for good: the sensor
+    learns which, unless the actuator's order chooses them. A ``rescue`` ends with the thread.
+    Raises ValueError for settings out of range.
     """
 
     def __init__(
@@ -58,6 +59,8 @@ class Loop:
         cpus: list[int] | None = None,
         realtime_cpus: list[int] | None = None,
         fifo_priority: int = 0,
+        most_cpu_percent: int = 0,
+        most_rest_ns: int = 0,
         beat_slot: _WritableBuffer | None = None,
         exact: bool = False,
         event_driven: bool = False,

@@ -17,7 +17,8 @@ class GroupAffinityActuator(ThreadsActuator):
 
     ``task_lists`` are `tasks` or `cgroup.threads` files, the target's own first. ``added_cpu`` is
     as of CpusetActuator; ``pins`` are the CPUs that single threads are to stay within, as far as
-    the level has any of them. ``nudge_slot`` has a thread's id while any may be on one CPU alone.
+    the level has any of them. ``nudge_slot`` has a thread's id while any may be on one CPU alone;
+    ``beat_slot`` is told the time while many threads are moved.
     """
 
     def __init__(
@@ -27,6 +28,7 @@ class GroupAffinityActuator(ThreadsActuator):
         added_cpu: Sequence[int],
         pins: Mapping[int, Collection[int]] | None = None,
         nudge_slot: _WritableBuffer | None = None,
+        beat_slot: _WritableBuffer | None = None,
     ) -> None: ...
     def refresh(self) -> None:
         """Confines those that have joined since; by one thread that is not the loop's.

@@ -30,7 +30,8 @@ cdef class GroupAffinityActuator(ThreadsActuator):
 
     ``task_lists`` are `tasks` or `cgroup.threads` files, the target's own first. ``added_cpu`` is
     as of CpusetActuator; ``pins`` are the CPUs that single threads are to stay within, as far as
-    the level has any of them. ``nudge_slot`` has a thread's id while any may be on one CPU alone.
+    the level has any of them. ``nudge_slot`` has a thread's id while any may be on one CPU alone;
+    ``beat_slot`` is told the time while many threads are moved.
     """
 
     cdef affinity.sh_affinity *c
@@ -38,7 +39,7 @@ cdef class GroupAffinityActuator(ThreadsActuator):
     cdef affinity.sh_affinity_pin *pins
     cdef int32_t *added
     cdef object fds, paths
-    cdef Py_buffer slot
+    cdef Py_buffer slot, beat
 
     def __cinit__(
         self,
@@ -47,6 +48,7 @@ cdef class GroupAffinityActuator(ThreadsActuator):
         added_cpu: Sequence[int],
         pins: Mapping[int, Collection[int]] | None = None,
         nudge_slot: object = None,
+        beat_slot: object = None,
     ) -> None:
         cdef Py_ssize_t i
         pins = pins or {}
@@ -85,6 +87,10 @@ cdef class GroupAffinityActuator(ThreadsActuator):
             self.c.pinned_tid = <affinity.atomic_int32_t *> hold_slot(
                 nudge_slot, &self.slot, sizeof(int32_t)
             )
+        if beat_slot is not None:
+            self.c.beat = <affinity.atomic_int64_t *> hold_slot(
+                beat_slot, &self.beat, sizeof(int64_t)
+            )
         self.threads = self.c
         affinity.sh_affinity_init(self.c, &self.seam)
 
@@ -96,6 +102,7 @@ cdef class GroupAffinityActuator(ThreadsActuator):
         PyMem_Free(self.pins)
         PyMem_Free(self.added)
         PyBuffer_Release(&self.slot)
+        PyBuffer_Release(&self.beat)
 
     def refresh(self) -> None:
         """Confines those that have joined since; by one thread that is not the loop's.

@@ -168,7 +168,10 @@ def check_rights(host: Host) -> Iterator[Finding]:
 
 def check_bpf(host: Host) -> Iterator[Finding]:
     """What the in-kernel sensor needs beyond rights."""
-    why = "the in-kernel sensor is exact for 1 % of a core; /proc costs 15 to 65 % and sees less"
+    why = (
+        "the in-kernel sensor is exact for 1 % of a core; /proc costs up to 15 %, or more with "
+        "hundreds of primary threads, and sees less"
+    )
     if not host.exists("/sys/kernel/btf/vmlinux"):
         yield Finding(
             "bpf", "warning", "/sys/kernel/btf/vmlinux is missing", why,

@@ -118,6 +118,11 @@ class CpuGroupsMechanism(GroupMechanism):
 
 def _holds_parts_of_processes(group: Group) -> bool:
     """Whether threads of a process in the v1 ``group`` are elsewhere: they must stay there."""
-    members = set(group.tasks())
-    processes = {tasks.process_of(tid) or tid for tid in members}
-    return any(not members.issuperset(tasks.process_threads(pid)) for pid in processes)
+    members, seen = set(group.tasks()), set[int]()
+    for tid in members:
+        if tid not in seen:
+            threads = tasks.process_threads(tasks.process_of(tid) or tid)
+            if not members.issuperset(threads):
+                return True
+            seen.update(threads)
+    return False

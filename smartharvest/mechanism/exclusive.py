@@ -16,6 +16,7 @@ from smartharvest.host.journal.writer import HostWriter
 from smartharvest.host.target.base import Target
 from smartharvest.mechanism.levels import Levels, group_levels, make_room, mask_files
 from smartharvest.placement.capacity import Capacity, PrimaryCpus
+from smartharvest.placement.confinement import Confinement
 from smartharvest.placement.snapshot import HostSnapshot, look_at_primaries
 
 
@@ -107,12 +108,13 @@ def make_primary_side(
     primaries: Sequence[Target],
     elastic: Target,
     writer: HostWriter,
+    confinement: Confinement | None,
     had: Sequence[PrimaryCpus] | None = None,
 ) -> PrimarySide | None:
     """The primaries' side of the settings' placement; None with a shared one.
 
-    ``had`` is what an earlier session has found before it took any of it. Raises ConfigError for
-    targets that are no groups.
+    ``confinement`` knows who is confined where; ``had`` is what an earlier session has found before
+    it took any of it. Raises ConfigError for targets that are no groups.
     """
     if settings.placement != "exclusive":
         return None
@@ -121,7 +123,7 @@ def make_primary_side(
             f"placement: exclusive needs an elastic group, and {elastic.spec} is a process; "
             "use --placement shared"
         )
-    found = look_at_primaries(primaries, pins=tree.runs_tasks) if had is None else had
+    found = look_at_primaries(primaries, confinement) if had is None else had
     return PrimarySide(primaries, found, writer, tree.online_cpus, was_arranged=had is not None)
 
 

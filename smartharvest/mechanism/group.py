@@ -20,6 +20,8 @@ _log = logging.getLogger(__name__)
 
 LOOK_S = 1.0
 """How often newcomers to the group are looked for, where nothing else takes them along."""
+LOOK_SHARE = 100
+"""... if that takes no more than one part in so many of the time."""
 
 
 class GroupMechanism(Mechanism):

@@ -17,7 +17,7 @@ from smartharvest.core._mechanisms import GroupAffinityActuator
 from smartharvest.host.cgroup.tree import tasks_below
 from smartharvest.host.foreign.pins import ForeignPin, GivenThreads
 from smartharvest.host.target.base import Target
-from smartharvest.mechanism.group import LOOK_S, GroupMechanism
+from smartharvest.mechanism.group import LOOK_S, LOOK_SHARE, GroupMechanism
 from smartharvest.mechanism.levels import added_cpus
 from smartharvest.placement.snapshot import HostSnapshot
 
@@ -45,7 +45,12 @@ class GroupAffinityMechanism(GroupMechanism):
         return snapshot.capacity.elastic_cpus(0)
 
     def make_actuator(
-        self, snapshot: HostSnapshot, *, nudge_slot: memoryview | None = None, **_: object
+        self,
+        snapshot: HostSnapshot,
+        *,
+        nudge_slot: memoryview | None = None,
+        beat_slot: memoryview | None = None,
+        **_: object,
     ) -> _actuators.Actuator:
         group = self._group
         self._actuator = GroupAffinityActuator(
@@ -54,6 +59,7 @@ class GroupAffinityMechanism(GroupMechanism):
             added_cpus(snapshot.capacity),
             self._writer.pins(group.effective_cpus()),
             nudge_slot,
+            beat_slot,
         )
         self._given = GivenThreads(self._actuator, tasks_below(group.tree.files, group.path))
         return self._actuator
@@ -62,12 +68,14 @@ class GroupAffinityMechanism(GroupMechanism):
         """Takes along what has joined the group."""
         if self._actuator is None or time.monotonic() < self._next_look_s:
             return None
-        if self._given is not None and self._given.pinned_at_rest():
+        began_s = time.monotonic()
+        if self._given is not None and self._given.pinned_at_rest(everybody=True):
             return None  # that is to be seen first, and would be overwritten
-        self._next_look_s = time.monotonic() + LOOK_S
         self._writer.adopt_affinities(self._group.path, self._sets)
         with contextlib.suppress(OSError):  # the loop meets it again
             self._actuator.refresh()
+        took_s = time.monotonic() - began_s
+        self._next_look_s = began_s + max(LOOK_S, took_s * LOOK_SHARE)
         return None
 
     def foreign_pins(self) -> list[ForeignPin]:

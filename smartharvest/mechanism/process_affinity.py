@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from smartharvest.config.settings import Settings
 from smartharvest.core import _actuators
@@ -18,6 +19,9 @@ from smartharvest.mechanism.base import Mechanism
 from smartharvest.placement.snapshot import HostSnapshot
 
 _log = logging.getLogger(__name__)
+
+MOST_AT_ONCE = 1024
+"""Threads that one look for newcomers takes in, in some milliseconds."""
 
 
 class ProcessAffinityMechanism(Mechanism):
@@ -48,12 +52,14 @@ class ProcessAffinityMechanism(Mechanism):
         self._followed: list[int] = []
         """The processes the actuator knows, by slot."""
         self._given: GivenThreads | None = None
+        self._walk: Iterator[int] | None = None
+        """Of the look for newcomers that is under way."""
 
     # --- for a host as last seen ------------------------------------------------------------------
 
     def arrange(self, _snapshot: HostSnapshot, _primaries: Sequence[Target] = ()) -> None:
         """Journals the affinities of all there are. Raises RightsError if some are not ours."""
-        self._family = family = Family(self._pid)
+        self._family = family = Family(self._pid, beat=self._writer.show_life)
         for pid in (self._pid, *family.members):
             self._check_rights(pid)
         if self._was_arranged:  # an unknown process inherited the confinement
@@ -74,13 +80,16 @@ class ProcessAffinityMechanism(Mechanism):
     def minimum_cpus(self, snapshot: HostSnapshot) -> tuple[int, ...]:
         return snapshot.capacity.elastic_cpus(0)
 
-    def make_actuator(self, snapshot: HostSnapshot, **_: object) -> _actuators.Actuator:
+    def make_actuator(
+        self, snapshot: HostSnapshot, *, beat_slot: memoryview | None = None, **_: object
+    ) -> _actuators.Actuator:
         members = [pid for pid in self.members() if tasks.alive(pid)]
         self._followed = [self._pid, *members][: _actuators.MAX_ELASTIC_PROCESSES]
         self._actuator = _actuators.AffinityActuator(
             self._followed,
             snapshot.capacity.elastic_sets(),
             self._writer.pins(self.target.grantable_cpus()),
+            beat_slot,
         )
         self._given = GivenThreads(self._actuator, self._threads())
         return self._actuator
@@ -143,12 +152,20 @@ class ProcessAffinityMechanism(Mechanism):
     def _threads(self) -> list[int]:
         return [tid for pid in self._followed for tid in tasks.process_threads(pid)]
 
+    def _next_threads(self) -> list[int]:
+        """Those of this look, which goes on where the one before has ended."""
+        walk = self._walk or tasks.threads_of(tuple(self._followed))
+        found = list(itertools.islice(walk, MOST_AT_ONCE))
+        self._walk = walk if len(found) == MOST_AT_ONCE else None
+        return found
+
     def foreign_pins(self) -> list[ForeignPin]:
         given = self._given
         return [] if given is None else [*given.met_by_moves(), *given.pinned_at_rest()]
 
     def confine_foreign_tasks(self, smallest: Sequence[int]) -> None:
-        for tid in [] if self._given is None else self._given.foreign_tasks(self._threads()):
+        given = self._given
+        for tid in [] if given is None else given.foreign_tasks(self._next_threads()):
             self._writer.set_affinity(tid, smallest)
 
     # --- the operator's --------------------------------------------------------------------------

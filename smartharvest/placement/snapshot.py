@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import logging
 import os
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from smartharvest.config.settings import Settings
 from smartharvest.errors import TargetVanished
 from smartharvest.host.cgroup.tree import SPLIT, CgroupTree, Group
-from smartharvest.host.process import tasks
 from smartharvest.host.target.base import Target
 from smartharvest.host.topology import this_machine
 from smartharvest.placement.capacity import Capacity, PrimaryCpus, plan_capacity
-
-_log = logging.getLogger(__name__)
-
-OWN_THREADS = ("sh-loop", "sh-core-hold", "sh-rescue", "sh-standstill")
-"""What agents and benches call theirs that stay on some CPUs (loop.c, core_hold.c, rescue.c and
-standstill.c)."""
+from smartharvest.placement.confinement import Confinement
 
 
 class MechanismNeeds(NamedTuple):
@@ -58,25 +51,26 @@ def take_snapshot(
     tree: CgroupTree,
     primaries: Sequence[Target],
     elastic: Target | None,
-    followed: Collection[int] = (),
+    confinement: Confinement | None = None,
     held: Sequence[PrimaryCpus] = (),
     needs: MechanismNeeds = NO_NEEDS,
 ) -> HostSnapshot:
     """Looks at the targets now. Raises ConfigError or TargetError if nothing can be shared so.
 
     Without an ``elastic`` side, as for watching only, every core counts as one to lend.
-    ``followed`` are the processes that an elastic process has started; ``held`` is what primaries
+    ``confinement`` knows who is confined where; without it nobody is. ``held`` is what primaries
     had before CPUs were taken from their groups, which no longer show it.
     """
     runs_tasks = tree.runs_tasks
-    primary_cpus = held or look_at_primaries(primaries, pins=elastic is not None and runs_tasks)
+    primary_cpus = held or look_at_primaries(primaries, confinement)
     sources = [
         (path, index) for index, primary in enumerate(primaries) for path in primary.task_lists()
     ]
     union = frozenset[int]().union(*(primary.cpus for primary in primary_cpus))
+    pool = frozenset(settings.cores or union)
     foreign: dict[int, str] = {}
-    if elastic is not None and runs_tasks and not settings.lend_shared:
-        foreign = _foreign_cpus(settings.cores or union, [*primaries, elastic], followed)
+    if confinement is not None and not settings.lend_shared:
+        foreign = {cpu: who for cpu, who in confinement.foreign.items() if cpu in pool}
     online = tree.online_cpus()
     capacity = plan_capacity(
         online=online,
@@ -106,15 +100,16 @@ def take_snapshot(
     )
 
 
-def look_at_primaries(primaries: Sequence[Target], *, pins: bool) -> list[PrimaryCpus]:
-    """What each primary may use now; with ``pins`` also the CPUs that its threads are pinned to.
-
-    Affinities are about this host's CPUs, which are not those of a fake tree.
-    """
+def look_at_primaries(
+    primaries: Sequence[Target], confinement: Confinement | None
+) -> list[PrimaryCpus]:
+    """What each primary may use now, and of that, as ``confinement`` knows, the CPUs that its
+    threads are pinned to. Affinities are about this host's CPUs, which are not those of a fake
+    tree."""
     found = []
     for primary in primaries:
         cpus = primary.cpus()
-        pinned = tasks.pinned_cpus(primary.threads(), cpus) if pins else frozenset[int]()
+        pinned = frozenset[int]() if confinement is None else confinement.pinned(primary, cpus)
         found.append(PrimaryCpus(cpus, primary.quota_cores(), pinned))
     return found
 
@@ -129,31 +124,6 @@ def _groups_below(targets: Sequence[Target | None], *, version_2: bool = False) 
         and _has_cpus(group)
         and not os.path.basename(group.path).startswith(SPLIT)
     )
-
-
-def _foreign_cpus(
-    pool: Collection[int],
-    targets: Sequence[Target],
-    followed: Collection[int],
-) -> dict[int, str]:
-    """CPUs that foreign tasks are confined to, each with one of these tasks.
-
-    A task of a target that starts between the two listings looks foreign, so only tasks that are
-    found twice count. The threads of other agents do not keep a core from being lent.
-    """
-
-    def look() -> dict[int, str]:
-        ours = set(tasks.process_threads(os.getpid()))
-        for target in targets:
-            ours.update(target.threads())
-        ours.update(targets[-1].started_threads(followed))
-        return tasks.foreign_cpus(pool, ours, OWN_THREADS, tasks.SETTLED_S)
-
-    found = look()
-    if not found:
-        return found
-    again = look()
-    return {cpu: who for cpu, who in found.items() if again.get(cpu) == who}
 
 
 def _has_cpus(group: Group) -> bool:

@@ -74,14 +74,15 @@ class TargetSet:
             return False
         try:
             now = self._present()
-            check_apart(now, self.elastic)
+            if {str(target.spec) for target in now} != self._names_now():
+                check_apart(now, self.elastic)
         except (TargetError, TargetVanished, RightsError) as error:
             if not self.primaries or any(target.alive() for target in self.primaries):
                 return False
             _log.warning("%s; nothing is lent until one appears", error)
             self.primaries = []
             return True
-        before = {str(target.spec) for target in self.primaries}
+        before = self._names_now()
         after = {str(target.spec) for target in now}
         if before == after:
             return False
@@ -91,6 +92,9 @@ class TargetSet:
             _log.info("%s has vanished", spec)
         self.primaries = now
         return True
+
+    def _names_now(self) -> set[str]:
+        return {str(target.spec) for target in self.primaries}
 
     def _present(self) -> list[Target]:
         found = []

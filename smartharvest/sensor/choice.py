@@ -15,6 +15,12 @@ from smartharvest.placement.snapshot import HostSnapshot
 _log = logging.getLogger(__name__)
 
 
+POLLING_CPU_PERCENT = 15
+"""Of a CPU, for a loop whose sensor looks at each task of the primaries at each poll."""
+LOOKS_A_WINDOW = 5
+"""So often it polls at least, whatever that takes."""
+
+
 @dataclass(frozen=True)
 class Sensing:
     """A sensor, its name, and why it was chosen."""
@@ -22,6 +28,11 @@ class Sensing:
     sensor: _sensors.Sensor
     name: str
     reason: str
+
+    @property
+    def most_cpu_percent(self) -> int:
+        """What a loop may take of a CPU with it; 0: any share."""
+        return 0 if self.sensor.sees_changes else POLLING_CPU_PERCENT
 
 
 class Entry(NamedTuple):

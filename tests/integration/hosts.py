@@ -12,7 +12,7 @@ import pytest
 
 from smartharvest.host.cgroup.tree import CgroupTree, Group
 from smartharvest.host.cpulist import parse_cpulist
-from smartharvest.host.process import tasks
+from smartharvest.host.foreign.confined import ConfinedTasks, Ours
 from tests.commands import LONGEST_S
 from tests.integration.processes import Processes
 
@@ -24,10 +24,18 @@ WATCHED = (
 _numbers = itertools.count(1)
 
 
+def confined_cpus() -> set[int]:
+    """The CPUs that any task is confined to."""
+    confined = ConfinedTasks(Ours)
+    for _ in confined.walk():
+        pass
+    return set(confined.cpus)
+
+
 def need_a_free_cpu(tree: CgroupTree) -> None:
     """Skips the test where others are confined to every CPU, so that none could be lent."""
     online = tree.online_cpus()
-    if len(online) < 2 or set(tasks.foreign_cpus(online, ())) >= online:
+    if len(online) < 2 or confined_cpus() >= online:
         pytest.skip("needs a CPU that nobody else is confined to, and another one")
 
 

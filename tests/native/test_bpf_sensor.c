@@ -529,7 +529,19 @@ static void test_what_makes_no_sense_is_refused(void) {
     CHECK_EQ(try_open(), -EINVAL);
 }
 
+static void test_no_change_that_is_added_borrows_from_another_field(void) {
+    for (int32_t busy_by = -1; busy_by <= 1; busy_by++)
+        for (int32_t wanting_by = -1; wanting_by <= 1; wanting_by++) {
+            const uint64_t time = UINT64_C(5) << (SH_BPF_BUSY_BITS + SH_BPF_WANTING_BITS);
+            const uint64_t word = time + sh_bpf_gains(busy_by, wanting_by);
+            CHECK_EQ(word & ((1U << SH_BPF_BUSY_BITS) - 1), busy_by == 1);
+            CHECK_EQ(word >> SH_BPF_BUSY_BITS & ((1U << SH_BPF_WANTING_BITS) - 1), wanting_by == 1);
+            CHECK_EQ(word >> (SH_BPF_BUSY_BITS + SH_BPF_WANTING_BITS), 5);
+        }
+}
+
 int main(void) {
+    RUN(test_no_change_that_is_added_borrows_from_another_field);
     configure(getpid(), 1, ALL);
     const int err = try_open();
     if (err == -EPERM || err == -EACCES || err == -ENOTSUP || err == -ENOSYS)

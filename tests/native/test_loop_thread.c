@@ -182,6 +182,73 @@ static void test_only_a_broken_clock_halts_not_an_interrupted_sleep(void) {
     drop(rig);
 }
 
+/* A time in which nothing but reading the sensor takes any. */
+static struct virtual_time {
+    int64_t now_ns, cpu_ns, read_ns;
+    uint32_t reads_left;
+    struct sh_loop *loop;
+} vtime;
+
+static int64_t virtual_now(void *ctx) {
+    (void)ctx;
+    return vtime.now_ns;
+}
+
+static int64_t virtual_cpu(void *ctx) {
+    (void)ctx;
+    return vtime.cpu_ns;
+}
+
+static int virtual_sleep(void *ctx, int64_t deadline_ns) {
+    (void)ctx;
+    if (vtime.now_ns < deadline_ns)
+        vtime.now_ns = deadline_ns;
+    return 0;
+}
+
+static int read_slowly(void *ctx, int64_t now_ns, struct sh_reading *reading) {
+    (void)ctx, (void)now_ns;
+    *reading = (struct sh_reading){0, 0};
+    vtime.now_ns += vtime.read_ns;
+    vtime.cpu_ns += vtime.read_ns;
+    if (--vtime.reads_left == 0)
+        atomic_store(&vtime.loop->stop, true);
+    return 0;
+}
+
+/* How many per cent of a CPU a thousand polls take. */
+static int64_t share_of(int64_t read_ns, uint32_t most_percent, int64_t most_rest_ns) {
+    struct rig *rig = make(SH_PACING_SLEEP);
+    vtime = (struct virtual_time){
+        .now_ns = 1000000000, .read_ns = read_ns, .reads_left = 1000, .loop = &rig->loop};
+    const int64_t began_ns = vtime.now_ns;
+    rig->loop.sensor.read = read_slowly;
+    rig->loop.clock.now_ns = virtual_now;
+    rig->loop.clock.cpu_ns = virtual_cpu;
+    rig->loop.clock.sleep_until = virtual_sleep;
+    rig->loop.most_cpu_percent = most_percent;
+    rig->loop.most_rest_ns = most_rest_ns;
+    CHECK_EQ(sh_loop_start(&rig->loop), 0);
+    AWAIT(atomic_load(&rig->loop.stop));
+    pthread_join(rig->loop.thread, NULL);
+    rig->loop.started = false;
+    drop(rig);
+    return 100 * vtime.cpu_ns / (vtime.now_ns - began_ns);
+}
+
+static void test_a_loop_that_polls_takes_no_more_of_a_cpu_than_it_may(void) {
+    CHECK_EQ(share_of(100000, 0, 0), 50);
+    CHECK(share_of(100000, 10, 5000000) <= 10);
+    CHECK(share_of(100000, 10, 5000000) >= 8);
+    CHECK_EQ(share_of(2000, 10, 5000000), 1); /* a poll in 200 us is far from it */
+}
+
+static void test_it_rests_no_longer_than_it_may(void) {
+    const int64_t share = share_of(1000000, 10, 4000000);
+    CHECK(share >= 19 && share <= 20);
+    CHECK(share_of(1000000, 10, 100000) == 50); /* but as long as the poll took */
+}
+
 static void test_a_refusal_while_stopping_is_a_halt(void) {
     struct rig *rig = make(SH_PACING_SLEEP);
     rig->actuator.fail_with = EBUSY;
@@ -217,6 +284,8 @@ int main(void) {
     RUN(test_a_halt_ends_the_thread_and_wakes_the_listener);
     RUN(test_only_a_broken_clock_halts_not_an_interrupted_sleep);
     RUN(test_a_refusal_while_stopping_is_a_halt);
+    RUN(test_a_loop_that_polls_takes_no_more_of_a_cpu_than_it_may);
+    RUN(test_it_rests_no_longer_than_it_may);
     RUN(test_the_loop_runs_where_it_is_told);
     return 0;
 }

@@ -107,6 +107,47 @@ static void test_one_that_has_been_pinned_since_is_left_alone(void) {
     end(0, 1);
 }
 
+/* Somebody who pins the next thread that this process has pinned, right afterwards. */
+static const cpu_set_t *somebody_sets;
+
+int sched_setaffinity(pid_t tid, size_t size, const cpu_set_t *cpus) {
+    const long result = syscall(SYS_sched_setaffinity, tid, size, cpus);
+    const cpu_set_t *theirs = somebody_sets;
+    somebody_sets = NULL;
+    if (theirs)
+        CHECK_EQ(syscall(SYS_sched_setaffinity, tid, sizeof(*theirs), theirs), 0);
+    if (result == 0)
+        return 0;
+    return -1;
+}
+
+static void test_what_somebody_sets_while_a_thread_is_moved_stays(void) {
+    cpu_set_t own, theirs, now;
+    const int32_t cpu = some_cpu();
+    CHECK_EQ(sched_getaffinity(0, sizeof(own), &own), 0);
+    if (CPU_COUNT(&own) == 1)
+        return;
+    CPU_ZERO(&theirs);
+    for (int other = 0; CPU_COUNT(&theirs) == 0; other++)
+        if (other != cpu && CPU_ISSET(other, &own))
+            CPU_SET(other, &theirs);
+    begin(1);
+    somebody_sets = &theirs;
+    sh_nudge(&nudge, &cpu, 1, own_cpus);
+    CHECK(!somebody_sets);
+    CHECK_EQ(sched_getaffinity(workers[0].tid, sizeof(now), &now), 0);
+    CHECK(CPU_EQUAL(&now, &theirs));
+    end(0, 1);
+}
+
+static void test_a_refused_move_widens_nothing(void) {
+    const int32_t nowhere = 8191; /* no such CPU */
+    begin(1);
+    sh_nudge(&nudge, &nowhere, 1, own_cpus);
+    CHECK_EQ(nudge.nudges, 0);
+    end(0, 1);
+}
+
 static void test_threads_that_do_not_want_a_cpu_cost_no_descriptor(void) {
     const int32_t cpu = some_cpu();
     static struct worker sleeper;
@@ -153,6 +194,8 @@ int main(void) {
     RUN(test_a_thread_that_still_computes_is_found_without_the_list);
     RUN(test_one_that_has_ended_is_forgotten_and_another_is_listed);
     RUN(test_one_that_has_been_pinned_since_is_left_alone);
+    RUN(test_what_somebody_sets_while_a_thread_is_moved_stays);
+    RUN(test_a_refused_move_widens_nothing);
     RUN(test_threads_that_do_not_want_a_cpu_cost_no_descriptor);
     RUN(test_the_pinned_thread_can_be_found_and_is_released);
     RUN(test_without_a_list_nobody_is_nudged);

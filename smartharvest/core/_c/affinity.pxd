@@ -4,6 +4,7 @@ from smartharvest.core._c.actuator cimport sh_actuator
 
 cdef extern from "actuators/affinity.h" nogil:
     ctypedef int32_t atomic_int32_t "_Atomic int32_t"
+    ctypedef int64_t atomic_int64_t "_Atomic int64_t"
 
     enum:
         SH_AFFINITY_BYTES
@@ -26,6 +27,7 @@ cdef extern from "actuators/affinity.h" nogil:
         uint32_t group_count
         const int32_t *added_cpu
         atomic_int32_t *pinned_tid
+        atomic_int64_t *beat
         int64_t current
         int task_dirs[256]
         uint32_t process_count
@@ -42,6 +44,10 @@ cdef extern from "actuators/affinity.h" nogil:
     )
     void sh_affinity_init(sh_affinity *affinity, sh_actuator *actuator)
     int sh_affinity_refresh(sh_affinity *affinity)
+    int sh_affinity_find_strays(
+        const sh_affinity *affinity, const int32_t *tids, uint32_t count,
+        const sh_affinity_mask *online, sh_affinity_stray *found, uint32_t most
+    )
     int sh_affinity_follow(sh_affinity *affinity, uint32_t slot, int task_dir)
 
 

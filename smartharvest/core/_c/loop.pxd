@@ -72,6 +72,8 @@ cdef extern from "loop/loop.h" nogil:
         uint64_t cpus[64]
         uint64_t realtime_cpus[64]
         int fifo_priority
+        uint32_t most_cpu_percent
+        int64_t most_rest_ns
         int scheduling
         int32_t tid
         int64_t cpu_ns

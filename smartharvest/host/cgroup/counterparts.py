@@ -55,7 +55,8 @@ def adopt_tasks(group: Group, controller: str, writer: HostWriter) -> bool:
     assert counterpart is not None
     complete = True
     moves: list[tuple[int, str, str]] = []
-    for tid in sorted(_member_threads(group)):
+    there = tasks_below(group.tree.files, counterpart)
+    for tid in sorted(_member_threads(group).difference(there)):
         try:
             current = group.tree.group_of(tid, controller)
         except TargetVanished:

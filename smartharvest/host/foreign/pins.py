@@ -13,6 +13,9 @@ from smartharvest.core import _actuators
 from smartharvest.host.cpulist import format_cpulist
 from smartharvest.host.process import tasks
 
+MOST_AT_ONCE = 4096
+"""Threads that one look takes in, in some milliseconds."""
+
 
 @dataclass(frozen=True)
 class ForeignPin:
@@ -33,22 +36,36 @@ class ForeignPin:
 
 
 class GivenThreads:
-    """The threads among ``tids`` that ``actuator`` moves."""
+    """The threads among ``tids`` that ``actuator`` moves.
+
+    A look at all of them is spread over several calls where they are many, each of which continues
+    where the one before has ended.
+    """
 
     def __init__(self, actuator: _actuators.ThreadsActuator, tids: Iterable[int]) -> None:
         self._actuator = actuator
-        self._start_times = {tid: tasks.start_time(tid) for tid in tids}
+        self._tids = sorted(tids)
+        self._known = frozenset(self._tids)
+        self._began = tasks.start_time_of_newcomers()
+        self._next = 0
+        """Of ``_tids``, to be looked at."""
+        self._suspects: list[int] = []
 
-    def pinned_at_rest(self) -> list[ForeignPin]:
-        """Threads that have other CPUs now; empty while they are being moved."""
-        pins = []
-        for tid in self._start_times:
-            found, given = tasks.affinity(tid), self._actuator.given(tid)
-            if given is None:
-                return []
-            if found and found != given and found != given & tasks.online_cpus():
-                pins += self._pin(tid, found, given)
-        return pins
+    def pinned_at_rest(self, *, everybody: bool = False) -> list[ForeignPin]:
+        """Threads that have other CPUs now; empty while they are being moved.
+
+        Looks at MOST_AT_ONCE and again at those that had other CPUs the last time, or at
+        ``everybody``.
+        """
+        first = 0 if everybody else self._next
+        last = len(self._tids) if everybody else first + MOST_AT_ONCE
+        tids = [*self._suspects, *self._tids[first:last]]
+        strays = self._actuator.strays_at_rest(tids, tasks.online_cpus())
+        if strays is None:
+            return []
+        self._next = last if last < len(self._tids) else 0
+        self._suspects = list(dict.fromkeys(tid for tid, _, _ in strays))
+        return [pin for stray in dict.fromkeys(strays) for pin in self._pin(*stray)]
 
     def met_by_moves(self) -> list[ForeignPin]:
         """Threads that had other CPUs when the actuator moved them."""
@@ -59,13 +76,13 @@ class GivenThreads:
         return [
             tid
             for tid in tids
-            if tid not in self._start_times
+            if tid not in self._known
             and (given := self._actuator.given(tid)) is not None
             and not tasks.affinity(tid) <= given
         ]
 
     def _pin(self, tid: int, found: frozenset[int], given: frozenset[int]) -> list[ForeignPin]:
-        started = self._start_times.get(tid)
-        if started is None or tasks.start_time(tid) != started:  # a later thread with a reused id
+        started = tasks.start_time(tid) if tid in self._known else None
+        if started is None or started > self._began:  # a later thread with a reused id
             return []
         return [ForeignPin(tid, started, found, given)]

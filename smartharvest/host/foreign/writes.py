@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,6 +14,8 @@ from smartharvest.host.process import tasks
 ManagedFile = tuple[str, str | None, list[str]]
 """(file, file with the set in force or None, its value for each number of harvested cores)."""
 
+MOST_LOOKED_AT = 4096
+"""Processes, from the lowest number on: those of the system come first."""
 _LIKELY = frozenset(
     {
         *("systemd", "kubelet", "libvirtd", "virtqemud", "dockerd", "containerd", "crio"),
@@ -72,7 +74,7 @@ def likely_writers() -> str:
     """The running programs that are known to write cpusets."""
     running = [
         f"{name} (pid {pid})"
-        for pid in map(int, filter(str.isdigit, os.listdir("/proc")))
+        for pid in itertools.islice(tasks.process_ids(), MOST_LOOKED_AT)
         if (name := tasks.name(pid)) in _LIKELY
     ]
     return f"likely: {', '.join(running)}" if running else "none of the usual ones runs here"

@@ -5,7 +5,8 @@ from __future__ import annotations
 import errno
 import logging
 import os
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import TypeVar
 
 from smartharvest.errors import (
     RightsError,
@@ -35,6 +36,9 @@ from smartharvest.printable import shortened
 _log = logging.getLogger(__name__)
 
 _GONE = (errno.ENOENT, errno.ENODEV, errno.ENOTDIR)
+_Item = TypeVar("_Item")
+TASKS_PER_BEAT = 256
+"""Tasks are looked at in some 20 us each, and there may be any number."""
 
 
 class HostWriter:
@@ -208,7 +212,7 @@ class HostWriter:
         """
         now = tasks.start_time_of_newcomers()
         entries = []
-        for tid in tasks.process_threads(pid):
+        for tid in self._beating(tasks.process_threads(pid)):
             start_time, cpus = tasks.start_time(tid), tasks.affinity(tid)
             if start_time is not None and cpus:
                 since = now if tid == pid else None
@@ -224,9 +228,12 @@ class HostWriter:
         if kernels.has(kernels.USER_CPUS_PTR):
             return
         entries = []
-        for tid in tids:
-            start_time, cpus = tasks.start_time(tid), tasks.affinity(tid)
-            if start_time is not None and cpus and cpus != set(group):
+        whole = frozenset(group)
+        for tid in self._beating(tids):
+            cpus = tasks.affinity(tid)
+            if not cpus or cpus == whole:
+                continue
+            if (start_time := tasks.start_time(tid)) is not None:
                 entries.append(AffinityEntry(tid, start_time, tuple(sorted(cpus))))
         self._journal.record(*entries)
 
@@ -241,9 +248,11 @@ class HostWriter:
             ours = ()
         self._journal.forget_dead_threads()
         entries = []
-        for tid in tasks_below(self.files, directory):
-            start_time, cpus = tasks.start_time(tid), tasks.affinity(tid)
-            if start_time is not None and cpus and cpus not in ours:
+        for tid in self._beating(tasks_below(self.files, directory)):
+            cpus = tasks.affinity(tid)
+            if not cpus or cpus in ours:
+                continue
+            if (start_time := tasks.start_time(tid)) is not None:
                 entries.append(AffinityEntry(tid, start_time, tuple(sorted(cpus))))
         self._journal.record(confined, *entries)
 
@@ -263,7 +272,7 @@ class HostWriter:
         entries = []
         for pid, parent in forked_children:
             cpus = originals[pid] = originals.get(parent or root, originals[root])
-            for tid in tasks.process_threads(pid):
+            for tid in self._beating(tasks.process_threads(pid)):
                 start_time = tasks.start_time(tid)
                 if start_time is not None:
                     since = start_time if tid == pid else None
@@ -306,6 +315,17 @@ class HostWriter:
             )
         self._journal.close()
         return result.restored
+
+    def _beating(self, items: Iterable[_Item]) -> Iterator[_Item]:
+        """``items``; shows the guardian now and then that the agent lives."""
+        for number, item in enumerate(items):
+            if number % TASKS_PER_BEAT == 0:
+                self.show_life()
+            yield item
+
+    def show_life(self) -> None:
+        """Shows the guardian that the agent lives, amid something that takes long."""
+        self._journal.page.beat_as_agent()
 
     def _read(self, path: str) -> str:
         try:

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 
 from smartharvest.errors import RightsError
 from smartharvest.host.process import tasks
 from smartharvest.host.process.events import Birth, EventsLost, ProcessEvents
+from smartharvest.host.spread import Spread
 
 _log = logging.getLogger(__name__)
 
 RESCAN_S = 1.0
-RESCAN_SHARE = 100
-"""Listing all processes may take one part in this many of the time."""
+RESCAN_SHARE = 0.01
+"""Of a core, for listing all processes."""
+RESCAN_MOST_NS = 20_000_000
+"""... at once."""
 
 
 @dataclass
@@ -50,7 +53,10 @@ class Family:
         *,
         open_events: Callable[[], ProcessEvents] = ProcessEvents,
         clock: Callable[[], float] = time.monotonic,
+        spent_ns: Callable[[], int] = time.thread_time_ns,
+        beat: Callable[[], object] = lambda: None,
     ) -> None:
+        """Looks for those there are already, and calls ``beat`` meanwhile."""
         self.root = root
         self.members: dict[int, int | None] = {}
         """Process -> its parent; None if a rescan found it."""
@@ -63,8 +69,20 @@ class Family:
         except RightsError as error:
             self.births = Births("rescans", str(error))
         self._blind_since_s: float | None = None
-        self._next_rescan_s = 0.0
-        self.look()
+        self._overflowed = False
+        """Whether events were lost after the rescan under way began."""
+        self._found: list[int] = []
+        """By a rescan, and not told yet."""
+        self._rescans = Spread(
+            self._rescan,
+            share=RESCAN_SHARE,
+            pause_ns=int(RESCAN_S * 1e9),
+            most_ns=RESCAN_MOST_NS,
+            now_ns=lambda: int(clock() * 1e9),
+            spent_ns=spent_ns,
+        )
+        self._rescans.finish(beat)
+        self._take_found()
 
     def turn(self) -> list[int]:
         """The new processes, parents first; never waits."""
@@ -73,28 +91,40 @@ class Family:
             new += self._read(self._events)
         elif self._blind_since_s is None:
             self._blind_since_s = self._clock()
-        if self._blind_since_s is not None and self._clock() >= self._next_rescan_s:
-            new += self.look()
+        if self._blind_since_s is not None:
+            if self._rescans.turn() and not self._overflowed:
+                self.births.blind_seconds += self._clock() - self._blind_since_s
+                self._blind_since_s = None
+            new += self._take_found()
         self._forget([pid for pid in self._leaving if not tasks.alive(pid)])
         self.births.followed = len(self.members)
         return [pid for pid in new if pid in self.members]
 
-    def look(self) -> list[int]:
-        """Lists all processes; returns the new ones."""
-        began_s = self._clock()
-        self._forget([pid for pid in self.members if not tasks.alive(pid)])
-        found = tasks.descendants(self.root, *self.members)
-        new = [pid for pid in found if pid not in self.members and tasks.alive(pid)]
-        for pid in new:
-            self.members[pid] = None
-        now_s = self._clock()
-        if self._blind_since_s is not None:
-            self.births.blind_seconds += now_s - self._blind_since_s
-            self._blind_since_s = None
+    def _rescan(self) -> Iterator[None]:
+        """Looks at all processes, one a step, until there is no new one."""
+        self._overflowed = False
         self.births.rescans += 1
+        for pid in list(self.members):
+            if not tasks.alive(pid):
+                self._forget([pid])
+            yield
+        found = True
+        while found:  # a child may be listed before its parent
+            found = False
+            for pid in tasks.process_ids():
+                yield
+                if self._is_ours(pid):
+                    continue
+                parent = tasks.parent_of(pid)
+                if parent is not None and self._is_ours(parent) and tasks.alive(pid):
+                    self.members[pid] = None
+                    self._found.append(pid)
+                    found = True
+
+    def _take_found(self) -> list[int]:
+        found, self._found = self._found, []
         self.births.followed = len(self.members)
-        self._next_rescan_s = now_s + max(RESCAN_S, (now_s - began_s) * RESCAN_SHARE)
-        return new
+        return found
 
     def _read(self, events: ProcessEvents) -> list[int]:
         new: list[int] = []
@@ -108,6 +138,7 @@ class Family:
                     self._leaving.add(event.pid)  # the event comes when it begins to end
         except EventsLost:
             self.births.overflows += 1
+            self._overflowed = True
             if self._blind_since_s is None:
                 self._blind_since_s = self._clock()
                 _log.info("process events were lost: listing all processes")

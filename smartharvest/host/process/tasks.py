@@ -5,10 +5,11 @@ A thread may end between any two lines here, so every function has a value for "
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 
 from smartharvest.host.cpulist import parse_cpulist
 
@@ -17,7 +18,8 @@ EVERY_CPU = range(8192)
 
 _PF_KTHREAD = 0x0020_0000  # include/linux/sched.h
 # Fields 3, 4, 9, 14, 15 and 22 of proc(5), counted after the name.
-_NUMBER = re.compile(r"-?[0-9]{1,20}")
+_FIELDS = re.compile(r"\s\S(?:\s-?[0-9]{1,20}){19}(?=\s)")
+_STAT_BYTES = 1024
 _STATE, _PARENT, _FLAGS, _USER_TIME, _SYSTEM_TIME, _START_TIME = 0, 1, 6, 11, 12, 19
 
 
@@ -29,6 +31,14 @@ def process_threads(pid: int) -> list[int]:
         return []
 
 
+def threads_of(pids: Iterable[int]) -> Iterator[int]:
+    """Thread ids of these processes, as the kernel lists them: some hundred at a time."""
+    for pid in pids:
+        with contextlib.suppress(OSError), os.scandir(f"/proc/{pid}/task") as entries:
+            for entry in entries:
+                yield int(entry.name)
+
+
 def process_of(tid: int) -> int | None:
     """The process that thread ``tid`` belongs to; None if it is gone."""
     try:
@@ -38,13 +48,21 @@ def process_of(tid: int) -> int | None:
         return None
 
 
+def process_ids(root: str = "/") -> Iterator[int]:
+    """The processes there are, as the kernel lists them: some hundred at a time."""
+    with os.scandir(os.path.join(root, "proc")) as entries:
+        for entry in entries:
+            if entry.name.isdigit():
+                yield int(entry.name)
+
+
 def descendants(*pids: int) -> list[int]:
     """The processes that ``pids`` started, and those that they did, as far as their parents live.
 
     Parents first; none of ``pids`` itself.
     """
     children: dict[int, list[int]] = {}
-    for other in (int(entry) for entry in os.listdir("/proc") if entry.isdigit()):
+    for other in process_ids():
         fields = _stat_fields(other)
         if fields:
             children.setdefault(int(fields[_PARENT]), []).append(other)
@@ -66,6 +84,22 @@ def start_time(tid: int) -> int | None:
     return int(fields[_START_TIME]) if fields else None
 
 
+def settled_since(tid: int, settled_s: float) -> int | None:
+    """The ``start_time`` of a user-space thread that has lived for ``settled_s``; else None."""
+    fields = _stat_fields(tid)
+    if not fields or int(fields[_FLAGS]) & _PF_KTHREAD or fields[_STATE] in ("Z", "X"):
+        return None
+    started = int(fields[_START_TIME])
+    latest = start_time_of_newcomers() - settled_s * os.sysconf("SC_CLK_TCK")
+    return started if started <= latest else None
+
+
+def parent_of(pid: int) -> int | None:
+    """The process that ``pid`` is a child of; None if ``pid`` is gone, or has none."""
+    fields = _stat_fields(pid)
+    return int(fields[_PARENT]) or None if fields else None
+
+
 def start_time_of_newcomers() -> int:
     """The ``start_time`` of a thread that would start now."""
     return int(time.clock_gettime(time.CLOCK_BOOTTIME) * os.sysconf("SC_CLK_TCK"))
@@ -73,7 +107,7 @@ def start_time_of_newcomers() -> int:
 
 def cpu_ticks(pid: int) -> int | None:
     """CPU time of process ``pid``, ended threads included, in clock ticks; None if it is gone."""
-    fields = _stat_fields(pid)
+    fields = _fields_of(f"/proc/{pid}/stat")
     return int(fields[_USER_TIME]) + int(fields[_SYSTEM_TIME]) if fields else None
 
 
@@ -142,59 +176,32 @@ def pinned_cpus(threads: Iterable[int], allowed: Collection[int]) -> frozenset[i
     return frozenset(pinned)
 
 
-SETTLED_S = 10.0
-"""A task of somebody else keeps a core from being lent once it has lived so long. One that is soon
-gone is not worth moving cores for: under cpu.idle it preempts the batch in any case."""
-
-
-def foreign_cpus(
-    pool: Collection[int],
-    ours: Collection[int],
-    names: Collection[str] = (),
-    settled_s: float = 0.0,
-) -> dict[int, str]:
-    """The CPUs of ``pool`` that a task of somebody else is confined to, with that task's name.
-
-    Counts every user-space thread that is not in ``ours`` (thread ids), is not called one of
-    ``names``, has lived for ``settled_s`` and may not run on all online CPUs. Kernel threads are
-    left out: they are per-CPU by design and run briefly.
-    Returns ``{cpu: "comm (tid)"}``, one example per CPU; use the keys as the set of CPUs.
-    """
-    online, pool_cpus, known = online_cpus(), frozenset(pool), frozenset(ours)
-    foreign: dict[int, str] = {}
-    latest = start_time_of_newcomers() - settled_s * os.sysconf("SC_CLK_TCK")
-    for pid in (int(entry) for entry in os.listdir("/proc") if entry.isdigit()):
-        for tid in process_threads(pid):
-            if tid in known:
-                continue
-            confined = affinity(tid)
-            if confined >= online or confined.isdisjoint(pool_cpus):
-                continue
-            fields = _stat_fields(tid)
-            if not fields or int(fields[_FLAGS]) & _PF_KTHREAD or fields[_STATE] in ("Z", "X"):
-                continue
-            if int(fields[_START_TIME]) > latest:
-                continue
-            called = name(tid)
-            for cpu in confined & pool_cpus if called not in names else ():
-                foreign.setdefault(cpu, f"{called} ({tid})")
-    return foreign
-
-
 def _stat_fields(tid: int) -> list[str]:
-    """The fields of /proc/tid/stat after the name, from the state on; empty if it is gone."""
+    """The fields of proc_pid_stat(5) after the name, from the state on; empty if it is gone.
+
+    Of the thread alone: /proc/TID/stat sums up all threads of the process (do_task_stat() with
+    ``whole`` in fs/proc/array.c), which takes half a millisecond where there are thousands.
+    """
+    return _fields_of(f"/proc/{tid}/task/{tid}/stat")
+
+
+def _fields_of(path: str) -> list[str]:
     try:
-        with open(f"/proc/{tid}/stat", errors="replace") as file:
-            return fields_after_name(file.read())
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)  # open() would take as long again
     except OSError:
         return []
+    try:
+        return fields_after_name(os.read(fd, _STAT_BYTES).decode(errors="replace"))
+    except OSError:
+        return []
+    finally:
+        os.close(fd)
 
 
 def fields_after_name(text: str) -> list[str]:
-    """Of a line of proc_pid_stat(5); empty if it is none.
+    """Of a line of proc_pid_stat(5), up to the start time; empty if it is none.
 
     The name stands in parentheses and may hold blanks and parentheses itself.
     """
-    fields = text.rpartition(")")[2].split()
-    numbers = fields[1:] if len(fields) > _START_TIME else []
-    return fields if numbers and all(_NUMBER.fullmatch(number) for number in numbers) else []
+    fields = _FIELDS.match(text.rpartition(")")[2])
+    return [] if fields is None else fields[0].split()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -39,9 +39,6 @@ class Target(Protocol):
 
     def threads(self) -> list[int]:
         """Its thread ids, ascending."""
-
-    def started_threads(self, known: Collection[int]) -> list[int]:
-        """Threads of what it has started, which is confined with it, and of the ``known`` ones."""
 
     def alive(self) -> bool:
         """Whether it is still there. A group without tasks is."""

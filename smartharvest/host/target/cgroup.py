@@ -6,7 +6,7 @@ import contextlib
 import fnmatch
 import os
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -41,9 +41,6 @@ class CgroupTarget:
 
     def threads(self) -> list[int]:
         return self.group.tasks()
-
-    def started_threads(self, _known: Collection[int]) -> list[int]:
-        return []
 
     def alive(self) -> bool:
         return self.group.cpuset_path is not None

@@ -7,13 +7,13 @@ come back; ``KIND:PID`` is that process and no other.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from smartharvest.errors import TargetError
 from smartharvest.host import kernels
 from smartharvest.host.process import tasks
+from smartharvest.host.process.search import ProcessSearch
 from smartharvest.host.target.asking import Asker
 from smartharvest.host.target.base import Kind
 from smartharvest.host.target.process import PidTarget
@@ -24,6 +24,8 @@ MOST_ARGUMENTS = 1 << 17
 """Bytes of a command line that are looked at."""
 _answered: dict[str, tuple[int, int]] = {}
 """Monitor socket -> (process, its start time)."""
+_searches: dict[tuple[str, str], ProcessSearch] = {}
+"""(root, what is searched for) -> the search."""
 
 
 @dataclass(frozen=True)
@@ -63,11 +65,13 @@ def find(spec: TargetSpec, root: str = "/") -> list[TargetSpec]:
         behind = _behind_socket(spec)
         return [] if behind is None else [TargetSpec(spec.kind, str(behind))]
     monitor = MONITORS[spec.kind]
-    return [
-        TargetSpec(spec.kind, str(pid))
-        for pid, arguments in _processes(monitor, root)
-        if spec.value in names_of(arguments, monitor.options)
-    ]
+
+    def is_it(pid: int) -> bool:
+        if not _name(pid, root).startswith(monitor.program):
+            return False
+        return spec.value in names_of(_arguments(pid, root), monitor.options)
+
+    return [TargetSpec(spec.kind, str(pid)) for pid in _found(str(spec), is_it, root)]
 
 
 def _behind_socket(spec: TargetSpec) -> int | None:
@@ -140,17 +144,19 @@ def helper_threads(pid: int, root: str = "/") -> list[int]:
     From Linux 6.4 on these are threads of the process itself (kernel/vhost_task.c).
     """
     name = f"vhost-{pid}"
-    return [other for other in _numbers(f"{root.rstrip('/')}/proc") if _name(other, root) == name]
+    return _found(name, lambda other: _name(other, root) == name, root)
 
 
-def _processes(monitor: Monitor, root: str) -> Iterator[tuple[int, list[str]]]:
-    for pid in _numbers(f"{root.rstrip('/')}/proc"):
-        if _name(pid, root).startswith(monitor.program):
-            yield pid, _read(f"{root.rstrip('/')}/proc/{pid}/cmdline").split("\0")
+def _found(what: str, wanted: Callable[[int], bool], root: str) -> list[int]:
+    """The processes that are ``wanted``, which ``what`` says in words."""
+    search = _searches.get((root, what))
+    if search is None:
+        search = _searches[root, what] = ProcessSearch(wanted, root)
+    return search.look()
 
 
-def _numbers(directory: str) -> list[int]:
-    return sorted(int(name) for name in os.listdir(directory) if name.isdigit())
+def _arguments(pid: int, root: str) -> list[str]:
+    return _read(f"{root.rstrip('/')}/proc/{pid}/cmdline").split("\0")
 
 
 def _name(pid: int, root: str) -> str:

@@ -35,7 +35,12 @@ class PidTarget:
         return cls(spec, tree, pid, start_time)
 
     def cpus(self) -> frozenset[int]:
-        return frozenset().union(*(tasks.affinity(tid) for tid in self.threads()))
+        online, found = tasks.online_cpus(), set[int]()
+        for tid in tasks.threads_of(self.processes()) if self.alive() else ():
+            found |= tasks.affinity(tid)
+            if found >= online:  # there may be thousands
+                break
+        return frozenset(found)
 
     def grantable_cpus(self) -> frozenset[int]:
         return self.tree.group_of(self.pid, "cpuset").effective_cpus()
@@ -46,9 +51,6 @@ class PidTarget:
 
     def threads(self) -> list[int]:
         return _threads_of(self.processes()) if self.alive() else []
-
-    def started_threads(self, known: Collection[int]) -> list[int]:
-        return _threads_of([*known, *tasks.descendants(self.pid, *known)])
 
     def alive(self) -> bool:
         return tasks.start_time(self.pid) == self.start_time and tasks.alive(self.pid)

@@ -12,7 +12,7 @@ import itertools
 import logging
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -82,7 +82,11 @@ def halt_poll_ns(root: str = "/") -> int:
 
 def find_guests(threads: Iterable[int], root: str = "/") -> list[Guest]:
     """The virtual machines that ``threads`` belong to."""
-    processes = {pid for tid in threads if (pid := _process_of(tid, root)) is not None}
+    processes, seen = set[int](), set[int]()
+    for tid in threads:
+        if tid not in seen and (pid := _process_of(tid, root)) is not None:
+            processes.add(pid)
+            seen.update(_threads_of(pid, root))
     return [
         Guest(pid, _read(f"/proc/{pid}/comm", root).strip(), keeps_idle_cpus(_arguments(pid, root)))
         for pid in sorted(processes)
@@ -140,6 +144,11 @@ def _has_vcpus(pid: int, root: str) -> bool:
     except OSError:
         return False
     return any(is_vcpu(_read(f"/proc/{pid}/task/{tid}/comm", root)) for tid in tids)
+
+
+def _threads_of(pid: int, root: str) -> Iterator[int]:
+    with contextlib.suppress(OSError):
+        yield from map(int, os.listdir(_below(root, f"/proc/{pid}/task")))
 
 
 def _process_of(tid: int, root: str) -> int | None:

@@ -23,6 +23,7 @@ GAP_POLLS = 10
 """Polls that are this many periods apart leave a gap in the trace, ..."""
 LEAST_GAP_NS = 2_000_000
 """... unless they are closer than this."""
+MOST_CPU_PERCENT = 10
 ATTEND_S = 0.1
 """How often the sensor's chores run outside its thread, and waits are read."""
 WRITE_S = 0.5
@@ -57,11 +58,14 @@ def record(
     path: str,
     seconds: float | None,
     *,
+    most_cpu_percent: int = MOST_CPU_PERCENT,
     overwrite: bool = False,
     stopped: Callable[[], bool] = lambda: False,
 ) -> Recording:
     """Records the primaries of ``settings`` into ``path`` for ``seconds`` (None: until stopped).
 
+    It polls as often as the settings say, but takes at most ``most_cpu_percent`` of a CPU for it
+    (100: any), unless that would leave gaps in the trace.
     Writes only the trace. Raises ConfigError, TargetError, TargetVanished, SensorError or
     TraceError; what was recorded until then stays readable.
     """
@@ -78,6 +82,8 @@ def record(
         max_harvest=0,
         pacing=settings.pacing,
         fifo_priority=FIFO_PRIORITY if settings.realtime and settings.pacing != "spin" else 0,
+        most_cpu_percent=most_cpu_percent,
+        most_rest_ns=gap_ns // 2,
     )
     start_ns = _loop.monotonic_ns()
     header = Header(

@@ -194,6 +194,32 @@ def test_a_pinned_thread_stays_on_its_cpu_among_those_it_is_given(
     assert os.sched_getaffinity(sleeper.pid) == set(own[-1:])
 
 
+def test_those_that_have_other_cpus_than_they_were_given_are_found_at_rest(
+    sleeper: subprocess.Popen[bytes],
+) -> None:
+    own = sorted(os.sched_getaffinity(0))
+    if len(own) < 2:
+        pytest.skip("needs two CPUs")
+    first, gone = frozenset(own[:1]), 4_194_305
+    actuator = AffinityActuator([sleeper.pid], [own[-1:], own])
+    assert actuator.strays_at_rest([sleeper.pid], own) is None  # nothing was given yet
+    actuator.assign(1)
+    assert actuator.strays_at_rest([sleeper.pid, gone], own) == []
+    os.sched_setaffinity(sleeper.pid, first)
+    found = actuator.strays_at_rest([sleeper.pid, gone], own)
+    assert found == [(sleeper.pid, first, frozenset(own))]
+    assert actuator.strays_at_rest([sleeper.pid], first) == []  # the others are offline
+
+
+def test_a_move_of_threads_shows_that_the_loop_lives(sleeper: subprocess.Popen[bytes]) -> None:
+    beat = bytearray(8)
+    actuator = AffinityActuator(
+        [sleeper.pid], [sorted(os.sched_getaffinity(0))], beat_slot=memoryview(beat)
+    )
+    actuator.assign(0)
+    assert int.from_bytes(beat, "little") > 0
+
+
 def test_affinity_of_a_process_that_is_gone_is_an_error(sleeper: subprocess.Popen[bytes]) -> None:
     actuator = AffinityActuator([sleeper.pid], [sorted(os.sched_getaffinity(0))])
     sleeper.kill()

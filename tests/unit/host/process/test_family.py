@@ -22,11 +22,15 @@ class Host:
         self.parents: dict[int, int] = {}
         self.now_s = 50.0
 
-    def descendants(self, *pids: int) -> list[int]:
-        found = list(pids)
-        for pid in found:
-            found += [c for c, parent in self.parents.items() if parent == pid and c not in found]
-        return found[len(pids) :]
+        self.listed = 0
+
+    def parent_of(self, pid: int) -> int | None:
+        return self.parents.get(pid)
+
+    def process_ids(self) -> Iterator[int]:
+        for pid in list(self.parents):
+            self.listed += 1
+            yield pid
 
 
 class Script(ProcessEvents):
@@ -51,7 +55,8 @@ class Script(ProcessEvents):
 @pytest.fixture
 def host(monkeypatch: pytest.MonkeyPatch) -> Host:
     made = Host()
-    monkeypatch.setattr(tasks, "descendants", made.descendants)
+    monkeypatch.setattr(tasks, "process_ids", made.process_ids)
+    monkeypatch.setattr(tasks, "parent_of", made.parent_of)
     monkeypatch.setattr(tasks, "alive", lambda pid: pid in made.parents)
     return made
 
@@ -131,6 +136,52 @@ def test_lost_events_are_looked_for_and_the_blindness_is_told(
     assert family.turn() == [3]
     assert family.births.blind_seconds == 0.75
     assert family.births.source == "connector"
+
+
+def test_a_child_that_is_listed_before_its_parent_is_found(host: Host, events: Script) -> None:
+    host.parents = {2: 5, 5: ROOT}
+    family = Family(ROOT, open_events=lambda: events, clock=lambda: host.now_s)
+    assert family.members == {2: None, 5: None}
+
+
+def test_a_crowd_of_processes_is_looked_through_a_part_in_each_turn(
+    host: Host, events: Script
+) -> None:
+    def spent_ns() -> int:
+        return host.listed * 20_000
+
+    family = Family(ROOT, open_events=lambda: events, clock=lambda: host.now_s, spent_ns=spent_ns)
+    host.parents = dict.fromkeys(range(10000, 20000), 7) | {30_000: ROOT}
+    events.script = [EventsLost()]
+    found, turns = family.turn(), 1
+    while not found:
+        listed = host.listed
+        host.now_s += 0.25
+        found, turns = family.turn(), turns + 1
+        assert host.listed - listed < 1100
+    assert found == [30_000]
+    assert turns > 10
+
+
+def test_events_that_are_lost_during_a_rescan_call_for_another(host: Host, events: Script) -> None:
+    family = Family(
+        ROOT,
+        open_events=lambda: events,
+        clock=lambda: host.now_s,
+        spent_ns=lambda: host.listed * 1_000_000,
+    )
+    host.parents = dict.fromkeys(range(100, 200), 7)
+    host.now_s += RESCAN_S
+    events.script = [EventsLost()]
+    family.turn()
+    host.parents[50] = ROOT  # listed already
+    events.script = [EventsLost()]
+    found: list[int] = []
+    for _ in range(100):
+        host.now_s += RESCAN_S
+        found += family.turn()
+    assert found == [50]
+    assert family.births.blind_seconds < 100 * RESCAN_S
 
 
 def test_without_events_it_looks_now_and_then(host: Host) -> None:

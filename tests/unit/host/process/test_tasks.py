@@ -1,12 +1,9 @@
 from __future__ import annotations
 
-import contextlib
 import os
-import shutil
 import subprocess
 import threading
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -74,32 +71,37 @@ def test_a_thread_confined_to_a_part_of_its_group_pins_those_cpus(sleeper: int) 
     assert tasks.pinned_cpus([sleeper], {cpu}) == frozenset()
 
 
-def test_a_confined_task_of_others_is_found_on_the_pool_only(sleeper: int) -> None:
-    cpu = a_cpu_to_pin_to()
-    os.sched_setaffinity(sleeper, {cpu})
-    others = set(os.sched_getaffinity(0)) - {cpu}
-    assert cpu in tasks.foreign_cpus({cpu}, ours=())
-    assert cpu not in tasks.foreign_cpus(others, ours=())
+def test_a_thread_is_looked_at_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """/proc/TID/stat sums up all threads of the process: a look at each would be quadratic."""
+    opened: list[str] = []
+    real_open = os.open
+
+    def noting_open(path: str, *arguments: int) -> int:
+        opened.append(path)
+        return real_open(path, *arguments)
+
+    monkeypatch.setattr(os, "open", noting_open)
+    pid = os.getpid()
+    for look in (tasks.start_time, tasks.alive, tasks.state, tasks.parent_of):
+        assert look(pid)
+    assert tasks.settled_since(pid, 0.0) is not None
+    assert set(opened) == {f"/proc/{pid}/task/{pid}/stat"}
 
 
-def test_a_confined_task_counts_only_once_it_has_lived_long_enough(sleeper: int) -> None:
-    cpu = a_cpu_to_pin_to()
-    os.sched_setaffinity(sleeper, {cpu})
-    found = tasks.foreign_cpus({cpu}, ours=(), settled_s=3600.0)
-    assert f"({sleeper})" not in found.get(cpu, "")
+def test_a_thread_is_settled_once_it_has_lived_so_long(sleeper: int) -> None:
+    assert tasks.settled_since(os.getppid(), 0.0) == tasks.start_time(os.getppid())
+    assert tasks.settled_since(sleeper, 3600.0) is None
+    assert tasks.settled_since(4_194_305, 0.0) is None
 
 
-def test_a_task_with_a_known_name_is_passed_over_and_hides_no_other(tmp_path: Path) -> None:
-    cpu = a_cpu_to_pin_to()
-    sleep = shutil.which("sleep")
-    assert sleep is not None
-    with contextlib.ExitStack() as stack:
-        for name in ("known", "stranger"):
-            (tmp_path / name).symlink_to(sleep)
-            process = stack.enter_context(subprocess.Popen([tmp_path / name, "100"]))
-            stack.callback(process.kill)
-            os.sched_setaffinity(process.pid, {cpu})
-        found = tasks.foreign_cpus({cpu}, (), {"known"})[cpu]
-        others = tasks.foreign_cpus({cpu}, (), {"known", "stranger"}).get(cpu, "")
-    assert not found.startswith("known")
-    assert not others.startswith(("known", "stranger"))
+def test_a_kernel_thread_is_never_settled() -> None:
+    if tasks.name(2) != "kthreadd":
+        pytest.skip("shows no kernel threads")
+    assert tasks.settled_since(2, 0.0) is None
+
+
+def test_threads_are_listed_process_by_process(sleeper: int) -> None:
+    found = list(tasks.threads_of([sleeper, 4_194_305, os.getpid()]))
+    assert found[0] == sleeper
+    assert os.getpid() in found
+    assert {os.getpid(), sleeper} <= set(tasks.process_ids())

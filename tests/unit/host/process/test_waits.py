@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
 from pathlib import Path
 
@@ -45,6 +46,23 @@ def test_the_means_of_threads_are_held_against_the_threshold() -> None:
     totals.of = {1: (1000 + 4 * 50, 14), 2: (3 * 51, 3), 4: (10**9, 1)}
     assert thread_waits.read([1, 2, 3, 4]) == (7, 3)  # 4 is new, 3 has ended
     assert thread_waits.waited_ns == 353
+
+
+def test_of_very_many_threads_a_sample_is_read_and_the_same_one_again() -> None:
+    asked: list[int] = []
+    dispatched = itertools.count()
+
+    def read(tid: int) -> tuple[int, int]:
+        asked.append(tid)
+        return (0, next(dispatched))
+
+    thread_waits = ThreadWaits(50, read)
+    crowd = range(1, 3 * waits.MOST_THREADS)
+    thread_waits.read(crowd)
+    first, asked[:] = asked.copy(), []
+    dispatches, _ = thread_waits.read(reversed(crowd))
+    assert sorted(asked) == sorted(first) == list(crowd[: waits.MOST_THREADS])
+    assert dispatches > 0
 
 
 def test_schedstat_comes_before_taskstats() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from smartharvest.errors import TargetError, TargetVanished
+from smartharvest.host.target import virtual_machines
 from smartharvest.host.target.spec import TargetSpec
 from smartharvest.host.target.virtual_machines import (
     Guest,
@@ -104,6 +105,23 @@ def test_a_guest_is_found_by_any_of_its_threads(host: MadeHost) -> None:
     host.process(10, {10: "qemu-system-x86", 11: "CPU 0/KVM"}, SPINNING)
     host.process(20, {20: "memcached"}, ["memcached"])
     assert find_guests([11, 20, 999], host.root) == [Guest(10, "qemu-system-x86", True)]
+
+
+def test_of_a_process_with_many_threads_one_is_asked_for_its_process(
+    host: MadeHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads = {10: "qemu-system-x86", **{10 + n: f"CPU {n}/KVM" for n in range(1, 50)}}
+    host.process(10, threads, SPINNING)
+    asked: list[int] = []
+    process_of = virtual_machines._process_of
+
+    def noting(tid: int, root: str) -> int | None:
+        asked.append(tid)
+        return process_of(tid, root)
+
+    monkeypatch.setattr(virtual_machines, "_process_of", noting)
+    assert find_guests(sorted(threads), host.root)
+    assert asked == [10]
 
 
 def test_a_guest_is_found_by_its_descriptors(host: MadeHost) -> None:
