@@ -22,12 +22,10 @@ import sys
 import time
 from dataclasses import dataclass
 
+from smartharvest.guardian.restoring import Restoring, say
 from smartharvest.guardian.verdict import Health, Limits, Look, RunTimes, Verdict, Watch
 from smartharvest.host.cgroup.kernel_files import KernelFiles, PosixFiles
-from smartharvest.host.journal.confinement import confine
-from smartharvest.host.journal.contents import JournalError, lock_path, page_path, read_journal
-from smartharvest.host.journal.journal import try_lock
-from smartharvest.host.journal.recovery import OTHERS_MAY_TAKE_S, RecoveryReport, recover_one
+from smartharvest.host.journal.contents import JournalError, page_path, read_journal
 from smartharvest.host.journal.shared_page import SharedPage
 from smartharvest.host.process import tasks
 
@@ -40,7 +38,6 @@ _FIFO_PRIORITY = 11
 """Above the loop's."""
 _MCL_CURRENT, _MCL_FUTURE, _MCL_ONFAULT = 1, 2, 4  # bits/mman-linux.h
 _PAGE_PATIENCE_S = 0.05
-_LOCK_PAUSE_S = 0.5
 
 
 @dataclass(frozen=True)
@@ -73,7 +70,8 @@ class GuardianProcess:
 
     def __init__(self, config: GuardianConfig) -> None:
         self._config = config
-        self._files = _files(config.fake_tree)
+        files = _files(config.fake_tree)
+        self._restoring = Restoring(config.journal, files, restores=config.restores)
         journal = read_journal(config.journal)
         self._pid = journal.pid
         self._pidfd = _open_process(journal.pid, journal.start_time)
@@ -88,7 +86,7 @@ class GuardianProcess:
         """Returns when nothing is left to guard: 0, or 1 if something was not put back."""
         if self._pidfd is not None:  # it may have died while this guardian started
             self._guard(self._pidfd)
-        return self._after_death()
+        return self._restoring.after_death(self._pid)
 
     def _guard(self, pidfd: int) -> None:
         poller = select.poll()
@@ -117,9 +115,9 @@ class GuardianProcess:
     def _shrink_if_running(self, look: Look) -> None:
         """Under the lock of the phase: what an ending agent has put back stays so."""
         with self._page.locked(_PAGE_PATIENCE_S) as held:
-            if held and self._page.phase is look.phase and self._shrink():
+            if held and self._page.phase is look.phase and self._restoring.shrink():
                 self._page.count_shrink()
-                _say(
+                say(
                     f"the loop has been silent for {self._watch.loop_silent_ns // 1_000_000} ms: "
                     "the elastic side is at its minimum"
                 )
@@ -136,12 +134,12 @@ class GuardianProcess:
             if not self._starving:
                 self._starving = True
                 self._page.count_starved()
-                _say(
+                say(
                     f"the agent (pid {self._pid}) got no CPU for {silent_ms} ms; its cores are "
                     "back, and it is not killed"
                 )
         elif verdict is Verdict.KILL:
-            _say(f"the agent (pid {self._pid}) has hung for {silent_ms} ms and was killed")
+            say(f"the agent (pid {self._pid}) has hung for {silent_ms} ms and was killed")
             self._killed = True
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(pidfd, signal.SIGKILL)
@@ -160,49 +158,6 @@ class GuardianProcess:
             runnable=all(state == "R" for state in states),
             ran_ns=self._ran_ns,
         )
-
-    # --- writing ---------------------------------------------------------------------------------
-
-    def _shrink(self) -> bool:
-        """Shrinks the elastic side to its minimum, as far as the journal says how."""
-        try:
-            journal = read_journal(self._config.journal)
-        except (OSError, JournalError):
-            return False
-        for path, value in journal.minimum:
-            try:
-                self._files.write(path, value)
-            except OSError as error:
-                _say(f"{path}: writing {value!r} was refused: {error.strerror}")
-        cpus = journal.minimum_cpus
-        confined = confine(journal.entries, cpus, self._files) if cpus else 0
-        return bool(journal.minimum or confined)
-
-    def _after_death(self) -> int:
-        path = self._config.journal
-        if not os.path.exists(path):
-            return 0
-        lock = _wait_for_lock(lock_path(path))
-        if lock is not None:
-            self._shrink()
-            os.close(lock)
-        if not self._config.restores:
-            _say(
-                f"the agent (pid {self._pid}) has died: the elastic side keeps its minimum until "
-                "smartharvest restore, or the next agent"
-            )
-            return 0
-        report, reported = RecoveryReport(), False
-        while not recover_one(path, self._files, report):
-            if not reported:
-                _say(f"{lock_path(path)}: another process holds this lock; waiting to restore")
-            reported = True
-            time.sleep(_LOCK_PAUSE_S)
-        if report.restored:
-            _say(f"the agent (pid {self._pid}) has died: put back {'; '.join(report.restored)}")
-        for failure in [*report.failed, *report.damaged]:
-            _say(f"not restored: {failure}")
-        return int(bool(report.failed or report.damaged))
 
 
 def _files(fake_tree: str) -> KernelFiles:
@@ -233,22 +188,6 @@ def _cpu_time_ns(pid: int, tid: int) -> int:
         return 0
 
 
-def _wait_for_lock(path: str) -> int | None:
-    """The dead agent's lock; None if its file is gone, or another process keeps it for too long."""
-    deadline = time.monotonic() + OTHERS_MAY_TAKE_S
-    try:
-        while (lock := try_lock(path)) is None and time.monotonic() < deadline:
-            time.sleep(0.001)
-    except FileNotFoundError:
-        return None
-    return lock
-
-
-def _say(line: str) -> None:
-    with contextlib.suppress(OSError):  # the reader of our messages may be gone, too
-        os.write(sys.stderr.fileno(), f"smartharvest: guardian: {line}\n".encode())
-
-
 def _make_punctual() -> None:
     """Keeps up on a loaded machine: real-time, locked in memory, last to be killed for memory."""
     try:
@@ -276,7 +215,7 @@ def main(arguments: list[str]) -> int:
     except FileNotFoundError:
         return 0  # the agent has put everything back, or has changed nothing
     except JournalError as error:
-        _say(str(error))
+        say(str(error))
         return 1
     os.write(sys.stdout.fileno(), READY)
     os.close(sys.stdout.fileno())

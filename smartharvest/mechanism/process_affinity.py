@@ -19,6 +19,8 @@ from smartharvest.placement.snapshot import HostSnapshot
 
 _log = logging.getLogger(__name__)
 
+_MOST_LAST_TURNS = 100
+
 
 class ProcessAffinityMechanism(Mechanism):
     """Moves the threads of the process ``pid`` and of its descendants.
@@ -161,6 +163,9 @@ class ProcessAffinityMechanism(Mechanism):
             return
         # Unjournaled, most are still found by their parents.
         with contextlib.suppress(RightsError):
-            self._adopt_forked_children(self._family)
+            for _ in range(_MOST_LAST_TURNS):
+                self._adopt_forked_children(self._family)
+                if not self._family.behind:
+                    break
         self._family.close()
         self._family = None

@@ -21,7 +21,7 @@ MAY_IMPORT: Mapping[str, set[str]] = {
     "config": {"algorithm", "host", "errors"},
     "placement": {"config", "host", "errors", "printable"},
     "sensor": {"placement", "config", "algorithm", "host", "core", "errors"},
-    "guardian": {"host", "core", "errors"},
+    "guardian": {"host", "core", "errors", "printable"},
     "mechanism": {"placement", "config", "host", "core", "errors"},
     "telemetry": {
         *("sensor", "placement", "config", "algorithm", "host", "core", "errors", "printable"),

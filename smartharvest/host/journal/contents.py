@@ -158,6 +158,19 @@ class Head:
     """(process, start time) of those whose threads are confined one by one."""
     groups: tuple[str, ...]
     """The groups whose threads are."""
+    claims: tuple[str, ...]
+    """The targets, the elastic one last."""
+
+    @property
+    def elastic_cpus(self) -> tuple[int, ...]:
+        """The CPUs that the elastic side has with the minimum; empty where they are not known."""
+        if self.minimum_cpus:
+            return self.minimum_cpus
+        mask = dict(self.minimum).get(f"{self.claims[-1]}/cpuset.cpus" if self.claims else "", "")
+        try:
+            return tuple(sorted(parse_cpulist(mask)))
+        except ValueError:
+            return ()
 
 
 def head_of(contents: JournalContents) -> Head:
@@ -167,6 +180,7 @@ def head_of(contents: JournalContents) -> Head:
         contents.minimum_cpus,
         tuple(processes_of(contents.entries)),
         tuple(groups_of(contents.entries)),
+        contents.claims,
     )
 
 
@@ -230,6 +244,7 @@ def read_head(path: str) -> Head:
             tuple(map(int, raw["minimum_cpus"])),
             tuple((int(pid), int(start_time)) for pid, start_time in raw["processes"]),
             tuple(map(str, raw["groups"])),
+            tuple(map(str, raw["claims"])),
         )
 
 

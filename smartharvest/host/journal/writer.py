@@ -26,7 +26,9 @@ from smartharvest.host.journal.contents import (
     MovedEntry,
     OccupiedEntry,
     inode,
+    processes_of,
 )
+from smartharvest.host.journal.families import BirthEvents
 from smartharvest.host.journal.inherited_masks import MASK, has_inherited
 from smartharvest.host.journal.journal import Journal
 from smartharvest.host.journal.moves import members, move, move_process, whole_processes
@@ -51,6 +53,7 @@ class HostWriter:
         self.files = files
         self._journal = journal
         self._write_log = write_log
+        self._births: BirthEvents | None = None
 
     def set(self, path: str, value: str) -> None:
         """Writes ``value`` (no newline) unless the file holds it already."""
@@ -315,6 +318,14 @@ class HostWriter:
                 return parse_cpulist(entry.original)
         return parse_cpulist(self._read(path))
 
+    def hear_births(self) -> None:
+        """From now on, so that ``restore`` finds whoever is born meanwhile.
+
+        Call it while the births before are still heard of.
+        """
+        if self._births is None and processes_of(self._journal.entries):
+            self._births = BirthEvents()
+
     def restore(self) -> list[str]:
         """Puts everything back and removes the journal; returns a line for each thing put back.
 
@@ -323,8 +334,14 @@ class HostWriter:
         """
         journal = self._journal
         result = put_back(
-            journal.entries, self.files, self._write_log, ours=journal.ours, given=journal.given
+            journal.entries,
+            self.files,
+            self._write_log,
+            ours=journal.ours,
+            given=journal.given,
+            births=self._births,
         )
+        self._births = None
         for line in result.left:
             _log.warning("not put back: %s", line)
         if result.failed:
