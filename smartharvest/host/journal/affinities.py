@@ -134,15 +134,15 @@ class AffinitiesBack:
             new = [
                 tid for tid in tasks_below(self._files, group.directory) if tid not in self._done
             ]
+            quiet += 1
             for tid in new:
                 entry = self._known(known, tid)
                 cpus = entry.cpus if entry is not None else self._of_its_process(known, tid)
-                self._try(entry, tid, cpus)
-            quiet = 0 if new else quiet + 1
+                if self._try(entry, tid, cpus):
+                    quiet = 0
             if quiet > QUIET_LOOKS:
                 return
-            if not new:
-                time.sleep(PAUSE_S)
+            time.sleep(PAUSE_S)
 
     @staticmethod
     def _known(
@@ -157,20 +157,22 @@ class AffinitiesBack:
         entry = self._known(known, tasks.process_of(tid))
         return () if entry is None else entry.cpus
 
-    def _try(self, entry: AffinityEntry | None, tid: int, cpus: tuple[int, ...]) -> None:
+    def _try(self, entry: AffinityEntry | None, tid: int, cpus: tuple[int, ...]) -> bool:
+        """Whether the thread was confined."""
         self._done.add(tid)
         try:
-            self._set(tid, cpus)
+            return self._set(tid, cpus)
         except ProcessLookupError:
-            pass
+            return False
         except OSError as error:
             # EINVAL: it moved to a cpuset without these CPUs, and got those of the cpuset.
             if entry is not None or error.errno != errno.EINVAL:
                 named = entry or AffinityEntry(tid, tasks.start_time(tid) or 0, cpus)
                 self.refused.append((named, error))
+            return False
 
-    def _set(self, tid: int, cpus: tuple[int, ...]) -> None:
-        """Gives a thread the CPUs it had; no ``cpus``: all of its cpuset.
+    def _set(self, tid: int, cpus: tuple[int, ...]) -> bool:
+        """Gives a thread the CPUs it had; no ``cpus``: all of its cpuset. Whether it had others.
 
         If those are all that its cpuset has, it gets no affinity of its own, so that it follows its
         cpuset again.
@@ -178,20 +180,20 @@ class AffinitiesBack:
         current = tasks.affinity(tid)
         wanted = frozenset(cpus)
         if current != wanted and not self._ours.may_be(current, lambda: self._reach(tid, current)):
-            if current:
+            if current and (cpus or current != self._reach(tid, current)):
                 self.left.append(
                     f"affinity of thread {tid}: is {format_cpulist(current)!r}, which another "
                     "process set; left alone"
                 )
-            return
+            return False
         os.sched_setaffinity(tid, self._every_cpu)
         reach = tasks.affinity(tid)
         if cpus and reach != wanted:
             os.sched_setaffinity(tid, cpus)
-        if current != wanted:
-            self._log(
-                f"affinity of thread {tid}", format_cpulist(current), format_cpulist(cpus or reach)
-            )
+        after = wanted or reach
+        if current != after:
+            self._log(f"affinity of thread {tid}", format_cpulist(current), format_cpulist(after))
+        return current != after
 
     def _reach(self, tid: int, current: Collection[int]) -> frozenset[int]:
         """The CPUs of the thread's cpuset, which the kernel shows only after asking for all."""

@@ -43,12 +43,20 @@ def confine_families(journal: JournalContents, unheard_since: int | None) -> Non
     if not (journal.minimum_cpus and processes_of(journal.entries)):
         return
     entries = [entry for entry in journal.entries if isinstance(entry, AffinityEntry)]
+    minimum = frozenset(journal.minimum_cpus)
     ours = OurAffinities(journal.given, {frozenset(entry.cpus) for entry in entries})
     births = BirthEvents()
     try:
-        for tid, _ in Families(entries, births, ours.were_given, unheard_since).members():
+        families = Families(
+            entries,
+            births,
+            ours.were_given,
+            unheard_since,
+            is_free=lambda tid, _: tasks.affinity(tid) <= minimum,
+        )
+        for tid, _ in families.members():
             with contextlib.suppress(OSError):  # it has ended, or its cpuset has none of these
-                os.sched_setaffinity(tid, journal.minimum_cpus)
+                os.sched_setaffinity(tid, minimum)
     finally:
         births.close()
 

@@ -80,7 +80,8 @@ class Families:
 
     ``births`` has been listening for some time. ``unheard_since`` is when a dead agent last read
     its own events, in clock ticks since boot; None: nobody's birth went unheard, or nobody knows
-    any more. ``was_given`` tells whether an affinity may be the agent's.
+    any more. ``was_given`` tells whether an affinity may be the agent's; ``is_free`` whether a
+    thread has what it is to have.
     """
 
     def __init__(
@@ -90,12 +91,16 @@ class Families:
         was_given: Callable[[frozenset[int]], bool],
         unheard_since: int | None = None,
         *,
+        is_free: Callable[[int, tuple[int, ...]], bool] = lambda tid, cpus: (
+            tasks.affinity(tid) == frozenset(cpus)
+        ),
         table: Callable[[], Table] = process_table,
         threads: Callable[[int], Sequence[int]] = tasks.process_threads,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._births = births
         self._was_given = was_given
+        self._is_free = is_free
         self._unheard_since = unheard_since
         self._table = table
         self._threads = threads
@@ -113,7 +118,7 @@ class Families:
         self._done: set[int] = set()
 
     def members(self) -> Iterator[Member]:
-        """Each thread once, until none is new for some time; the caller frees it in between."""
+        """Each thread once, until no confined one is met any more; the caller frees them."""
         if not self._roots:
             return
         self._look()
@@ -121,11 +126,13 @@ class Families:
         quiet = 0
         for _ in range(MOST_LOOKS):
             self._sleep(PAUSE_S)
-            before = len(self._done)
             self._look()
             self._pending.extend(self._cpus)  # a thread may have been under way
-            yield from self._pending_members()
-            quiet = quiet + 1 if len(self._done) == before else 0
+            quiet += 1
+            for tid, cpus in self._pending_members():
+                if not self._is_free(tid, cpus):
+                    quiet = 0
+                yield tid, cpus
             if quiet == QUIET_LOOKS:
                 return
 
@@ -133,8 +140,8 @@ class Families:
         while self._pending or self._hear():
             pid = self._pending.popleft()
             while new := [tid for tid in self._threads(pid) if tid not in self._done]:
+                self._done.update(new)
                 for tid in new:
-                    self._done.add(tid)
                     yield tid, self._wanted(tid, self._cpus[pid])
 
     def _wanted(self, tid: int, cpus: tuple[int, ...]) -> tuple[int, ...]:
