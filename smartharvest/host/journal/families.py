@@ -115,6 +115,8 @@ class Families:
         self._cpus: dict[int, tuple[int, ...]] = {}
         """Process -> what its threads get, unless they have an entry; parents before children."""
         self._pending: deque[int] = deque()
+        self._ended: set[int] | None = None
+        """Journaled processes that were not there any more at the first look."""
         self._done: set[int] = set()
 
     def members(self) -> Iterator[Member]:
@@ -162,11 +164,17 @@ class Families:
         for parent, child in self._births.read():
             if parent in self._cpus:
                 self._take_in(child, self._cpus[parent])
+            elif parent in (
+                self._ended or ()
+            ):  # after the journal was written, and before we looked
+                self._take_in(child, self._roots[parent].cpus)
         return bool(self._pending)
 
     def _look(self) -> None:
         """Takes in all that can be found by looking at all processes."""
         table = self._table()
+        if self._ended is None:
+            self._ended = self._roots.keys() - table.keys()
         for pid, entry in self._roots.items():  # those of parents among them come first
             process = table.get(pid)
             if process is not None and process.start_time == entry.start_time:
