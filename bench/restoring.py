@@ -107,7 +107,7 @@ def strike(batch: int, elastic: str, mechanism: str) -> dict[str, float]:
 def _works(state: str) -> bool:
     """Whether the agent's loop has run for some windows."""
     for path in sockets(state):
-        with contextlib.suppress(SmartHarvestError, KeyError):
+        with contextlib.suppress(SmartHarvestError, OSError):
             return int(ask(path, "status", {})["loop"]["windows"]) > 10
     return False
 

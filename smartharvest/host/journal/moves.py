@@ -92,6 +92,8 @@ class MovesBack:
             if isinstance(entry, MovedEntry):
                 self._moved.setdefault(entry.destination, {})[entry.tid] = entry
         self._lists: dict[str, tuple[float, frozenset[int]]] = {}
+        self._apart: set[tuple[int, str]] = set()
+        """(process, destination) whose threads go home one by one, or have all gone."""
 
     def give_back(self, entry: MovedEntry) -> None:
         """Moves a thread home, its whole process where that was moved; raises OSError."""
@@ -105,19 +107,21 @@ class MovesBack:
         self._log(entry.origin, entry.destination, f"task {entry.tid}")
 
     def _give_back_process(self, entry: MovedEntry) -> bool:
-        """Whether ``entry`` is of a process that goes home as a whole."""
-        threads = tasks.process_threads(entry.tid)
-        if len(threads) < 2 or threads[0] != entry.tid:  # it is not the first one
+        """Whether ``entry`` is of a process that went home as a whole."""
+        pid = tasks.process_of(entry.tid)
+        if pid is None or (pid, entry.destination) in self._apart:
             return False
+        self._apart.add((pid, entry.destination))
+        threads = tasks.process_threads(pid)
         moved = self._moved[entry.destination]
-        there = self._listed(entry.destination)
-        for tid in threads:
-            origin = moved.get(tid)
-            if tid not in there or (origin is not None and origin.origin != entry.origin):
-                return False
-        move_process(self._files, entry.tid, entry.origin)
+        origins = {moved[tid].origin for tid in threads if tid in moved}
+        if len(threads) < 2 or origins != {entry.origin}:
+            return False
+        if not self._listed(entry.destination).issuperset(threads):
+            return False
+        move_process(self._files, pid, entry.origin)
         self._lists.pop(entry.destination, None)
-        self._log(entry.origin, entry.destination, f"task {entry.tid}")
+        self._log(entry.origin, entry.destination, f"task {pid}")
         return True
 
     def _listed(self, directory: str) -> frozenset[int]:

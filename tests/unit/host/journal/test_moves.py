@@ -150,3 +150,25 @@ def test_a_process_with_all_its_threads_is_moved_at_once_and_back(tmp_path: Path
             assert home.tasks() == threads
         finally:
             process.kill()
+
+
+def test_undoing_moves_lists_a_process_once_not_for_each_of_its_threads(
+    tree: CgroupTree, table: dict[int, Process], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, there = tree.group("home"), tree.group("there")
+    asked: list[int] = []
+
+    def threads_of(pid: int) -> list[int]:
+        asked.append(pid)
+        return [MOVED, CHILD, 200]  # one that is elsewhere: they go home one by one
+
+    monkeypatch.setattr(tasks, "process_of", lambda _: MOVED)
+    monkeypatch.setattr(tasks, "process_threads", threads_of)
+    moves = [
+        MovedEntry(tid, table[tid].start_time, home.path, there.path) for tid in (MOVED, CHILD)
+    ]
+    back = MovesBack(moves, tree.files, lambda *_: None, table=lambda: table)
+    for moved in reversed(moves):
+        back.give_back(moved)
+    assert home.tasks() == [MOVED, CHILD, SHELL]
+    assert asked == [MOVED]
