@@ -6,8 +6,6 @@
 
 #include "sensors/task_list.h"
 
-enum { MAX_PASSES = 4 };
-
 struct pass {
     const struct sh_affinity_mask *mask;
     bool first;
@@ -28,9 +26,10 @@ static void confine_one(void *ctx, int32_t tid) {
         pass->changed++;
 }
 
-int sh_confine(int fd, bool directory, const struct sh_affinity_mask *mask, uint64_t *changed) {
+int sh_confine(int fd, bool directory, const struct sh_affinity_mask *mask, uint32_t passes,
+               uint64_t *changed) {
     struct pass pass = {.mask = mask, .first = true};
-    for (int passes = 0; passes < MAX_PASSES; passes++) {
+    for (uint32_t i = 0; i < passes; i++) {
         pass.changed = 0;
         const int err = directory ? sh_list_task_directory(fd, confine_one, &pass)
                                   : sh_list_task_file(fd, confine_one, &pass);

@@ -9,8 +9,9 @@
 #include "actuators/affinity.h"
 
 /* Lists the threads in `fd`, a /proc/PID/task directory or a group's `tasks` or `cgroup.threads`,
- * until nobody is met who has another affinity, or some times. Adds to `changed` how many had.
- * Threads that have ended, or may not have these CPUs, stay as they are. 0 or -errno. */
-int sh_confine(int fd, bool directory, const struct sh_affinity_mask *mask, uint64_t *changed);
+ * `passes` times, or until nobody is met who has another affinity. Adds to `changed` how often one
+ * was set. Threads that have ended, or may not have these CPUs, stay as they are. 0 or -errno. */
+int sh_confine(int fd, bool directory, const struct sh_affinity_mask *mask, uint32_t passes,
+               uint64_t *changed);
 
 #endif

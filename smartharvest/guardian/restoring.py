@@ -46,22 +46,25 @@ class Restoring:
         self._files = files
         self._restores = restores
 
-    def shrink(self) -> bool:
-        """Shrinks the elastic side to its minimum, as far as the journal says how."""
+    def shrink(self, *, once: bool = False) -> bool:
+        """Shrinks the elastic side to its minimum, as far as the journal says how.
+
+        ``once``: as of ``confine``.
+        """
         try:
             head = read_head(self._path)
         except (OSError, JournalError):
             return False
         with _on(head.elastic_cpus):
-            return self._write_minimum(head)
+            return self._write_minimum(head, once)
 
-    def _write_minimum(self, head: Head) -> bool:
+    def _write_minimum(self, head: Head, once: bool) -> bool:
         for path, value in head.minimum:
             try:
                 self._files.write(path, value)
             except OSError as error:
                 say(f"{path}: writing {value!r} was refused: {error.strerror}")
-        return bool(confine(head, self._files) or head.minimum)
+        return bool(confine(head, self._files, once=once) or head.minimum)
 
     def after_death(self, pid: int) -> int:
         """Puts the host in order after the agent ``pid``: 0, or 1 if something was not put back."""
@@ -70,7 +73,7 @@ class Restoring:
             return 0
         lock = _wait_for_lock(lock_path(self._path))
         if lock is not None:
-            self.shrink()
+            self.shrink(once=True)
         cores_back_s = time.monotonic() - died_s
         try:
             self._leave_real_time()
@@ -104,6 +107,7 @@ class Restoring:
 
     def _keep_minimum(self) -> None:
         """Confines those who were not found at once: orphans, and those born meanwhile."""
+        self.shrink()
         with contextlib.suppress(OSError, JournalError):
             confine_families(read_journal(self._path), unheard_since(self._path))
 

@@ -14,24 +14,31 @@ from smartharvest.host.journal.families import BirthEvents, Families
 from smartharvest.host.process import tasks
 from smartharvest.host.process.table import children_of, process_table
 
+_PASSES = 4
+"""A thread that is not confined yet may start others after it was listed."""
 
-def confine(head: Head, files: KernelFiles) -> int:
+
+def confine(head: Head, files: KernelFiles, *, once: bool = False) -> int:
     """Confines all threads of the journaled processes and groups to the journal's minimum.
 
     Returns how many affinities it has set. Everybody in a journaled process or group, then the
-    processes' living descendants; nobody is looked at one by one, so 20,000 threads take some 60
-    ms. Threads whose cpuset has none of these CPUs stay as they are.
+    processes' living descendants. With ``once`` nobody is looked at, and those born meanwhile are
+    left to whoever restores: so 20,000 threads take some 60 ms. Threads whose cpuset has none of
+    these CPUs stay as they are.
     """
     cpus = head.minimum_cpus
     if not cpus:
         return 0
     processes = [pid for pid, started in head.processes if tasks.start_time(pid) == started]
-    count = confine_threads(map(_threads_of, processes), cpus)
+    passes = 1 if once else _PASSES
+    count = confine_threads(map(_threads_of, processes), cpus, passes)
     count += confine_threads(
-        (f"{group}/{name}" for top in head.groups for group, name in _lists(files, top)), cpus
+        (f"{group}/{name}" for top in head.groups for group, name in _lists(files, top)),
+        cpus,
+        passes,
     )
     if processes:
-        count += confine_threads(map(_threads_of, _descendants(processes)), cpus)
+        count += confine_threads(map(_threads_of, _descendants(processes)), cpus, passes)
     return count
 
 

@@ -14,6 +14,7 @@ from smartharvest.host.journal.confinement import confine
 from smartharvest.host.journal.contents import (
     JournalError,
     boot_id,
+    head_of,
     lock_path,
     page_path,
     read_journal,
@@ -119,7 +120,7 @@ def _shrink(path: str, files: KernelFiles) -> list[str]:
         except OSError as error:
             refused.append(f"{file}: writing {value!r} was refused: {error.strerror}")
     if journal.minimum_cpus and journal.boot_id == boot_id():
-        confine(journal.entries, journal.minimum_cpus, files)
+        confine(head_of(journal), files)
     return refused
 
 
