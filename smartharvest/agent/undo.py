@@ -111,10 +111,13 @@ class Undo:
     def restore(self, before: Callable[[], None]) -> None:
         """Calls ``before``, puts everything back and ends the guardian.
 
+        Births are listened to from before ``before``, which ends whoever did so until now.
+
         Raises RightsError for what is not to be put back.
         """
         with signals_held():
             try:
+                self.writer.hear_births()
                 before()
                 self.enter_phase(Phase.ENDING)
                 restored = self.writer.restore()

@@ -24,18 +24,15 @@ import time
 from dataclasses import dataclass
 
 from smartharvest.guardian import stacks
+from smartharvest.guardian.restoring import Restoring, say
 from smartharvest.guardian.silence import Silence
 from smartharvest.guardian.verdict import Cause, Limits, Look, Verdict, Watch
 from smartharvest.host.cgroup.freezing import leave_groups
 from smartharvest.host.cgroup.kernel_files import KernelFiles, PosixFiles
-from smartharvest.host.journal.confinement import confine
-from smartharvest.host.journal.contents import JournalError, lock_path, page_path, read_journal
-from smartharvest.host.journal.journal import try_lock
-from smartharvest.host.journal.recovery import OTHERS_MAY_TAKE_S, RecoveryReport, recover_one
+from smartharvest.host.journal.contents import JournalError, page_path, read_head, read_journal
 from smartharvest.host.journal.restoration import is_same
 from smartharvest.host.journal.shared_page import Phase, SharedPage
 from smartharvest.host.process import tasks
-from smartharvest.printable import write_unless_blocked
 
 NAME = "sh-guardian"
 READY = b"r"
@@ -44,7 +41,6 @@ _FIFO_PRIORITY = 11
 """Above the loop's."""
 _MCL_CURRENT, _MCL_FUTURE, _MCL_ONFAULT = 1, 2, 4  # bits/mman-linux.h
 _PAGE_PATIENCE_S = 0.05
-_LOCK_PAUSE_S = 0.5
 
 
 @dataclass(frozen=True)
@@ -78,6 +74,7 @@ class GuardianProcess:
     def __init__(self, config: GuardianConfig) -> None:
         self._config = config
         self._files = _files(config.fake_tree)
+        self._restoring = Restoring(config.journal, self._files, restores=config.restores)
         journal = read_journal(config.journal)
         self._pid = journal.pid
         self._pidfd = _open_process(journal.pid, journal.start_time)
@@ -90,7 +87,7 @@ class GuardianProcess:
         """Returns when nothing is left to guard: 0, or 1 if something was not put back."""
         if self._pidfd is not None:  # it may have died while this guardian started
             self._guard(self._pidfd)
-        return self._after_death()
+        return self._restoring.after_death(self._pid)
 
     def _guard(self, pidfd: int) -> None:
         poller = select.poll()
@@ -110,7 +107,7 @@ class GuardianProcess:
             self._shrink_if_running(look, f"the loop has been silent for {silent_ms} ms")
         if self._watch.stood_still_ns:
             self._page.count_silence("standstill")
-            _say(
+            say(
                 f"the guardian itself stood still for {self._watch.stood_still_ns // 1_000_000} ms "
                 "(frozen with its control group, or without a CPU): if the agent did, too, what "
                 "was lent stayed lent until now"
@@ -120,16 +117,16 @@ class GuardianProcess:
         if verdict is Verdict.SUSPECT and not self._killed:  # or it is still ending
             self._judge(look, pidfd)
         elif silence.told and not silence.missed:
-            _say(f"the agent (pid {self._pid}) beats again after {silence.longest_ms} ms")
+            say(f"the agent (pid {self._pid}) beats again after {silence.longest_ms} ms")
             self._silence = Silence()
 
     def _shrink_if_running(self, look: Look, why: str) -> None:
         """Under the lock of the phase: what an ending agent has put back stays so."""
         with self._page.locked(_PAGE_PATIENCE_S) as held:
-            if not (held and self._page.phase is look.phase and self._shrink()):
+            if not (held and self._page.phase is look.phase and self._restoring.shrink()):
                 return
         self._page.count_shrink()
-        _say(f"{why}: the elastic side is at its minimum")
+        say(f"{why}: the elastic side is at its minimum")
 
     def _judge(self, look: Look, pidfd: int) -> None:
         """What to do about a silence that lasts."""
@@ -151,11 +148,9 @@ class GuardianProcess:
             if silence.is_new("hung"):
                 self._page.count_silence("hung")
             where = "; its threads stand here:" if stacks.ask(self._pid, pidfd) else ""
-            _say(f"{agent} has been silent for {silent_ms} ms: it {why}{where}")
+            say(f"{agent} has been silent for {silent_ms} ms: it {why}{where}")
         elif verdict is Verdict.KILL:
-            _say(
-                f"the agent (pid {self._pid}) has hung for {silent_ms} ms and was killed: it {why}"
-            )
+            say(f"the agent (pid {self._pid}) has hung for {silent_ms} ms and was killed: it {why}")
             self._killed = True
             with contextlib.suppress(ProcessLookupError):
                 signal.pidfd_send_signal(pidfd, signal.SIGKILL)
@@ -169,7 +164,7 @@ class GuardianProcess:
         elif not (cause is Cause.BLOCKED and self._watch.hangs and silence.is_new("for long")):
             return
         vain = " (no signal ends that)" if cause is Cause.BLOCKED else ""
-        _say(
+        say(
             f"the agent (pid {self._pid}) {why} for {silent_ms} ms; its cores are back, and it is "
             f"not killed{vain}"
         )
@@ -179,53 +174,10 @@ class GuardianProcess:
     def _is_shrunk(self) -> bool:
         """Whether the files hold what a shrink would write; threads are the loop's alone."""
         try:
-            minimum = read_journal(self._config.journal).minimum
+            minimum = read_head(self._config.journal).minimum
             return all(is_same(path, self._files.read(path), value) for path, value in minimum)
         except (OSError, JournalError):
             return False
-
-    # --- writing ---------------------------------------------------------------------------------
-
-    def _shrink(self) -> bool:
-        """Shrinks the elastic side to its minimum, as far as the journal says how."""
-        try:
-            journal = read_journal(self._config.journal)
-        except (OSError, JournalError):
-            return False
-        for path, value in journal.minimum:
-            try:
-                self._files.write(path, value)
-            except OSError as error:
-                _say(f"{path}: writing {value!r} was refused: {error.strerror}")
-        cpus = journal.minimum_cpus
-        confined = confine(journal.entries, cpus, self._files) if cpus else 0
-        return bool(journal.minimum or confined)
-
-    def _after_death(self) -> int:
-        path = self._config.journal
-        if not os.path.exists(path):
-            return 0
-        lock = _wait_for_lock(lock_path(path))
-        if lock is not None:
-            self._shrink()
-            os.close(lock)
-        if not self._config.restores:
-            _say(
-                f"the agent (pid {self._pid}) has died: the elastic side keeps its minimum until "
-                "smartharvest restore, or the next agent"
-            )
-            return 0
-        report, reported = RecoveryReport(), False
-        while not recover_one(path, self._files, report):
-            if not reported:
-                _say(f"{lock_path(path)}: another process holds this lock; waiting to restore")
-            reported = True
-            time.sleep(_LOCK_PAUSE_S)
-        if report.restored:
-            _say(f"the agent (pid {self._pid}) has died: put back {'; '.join(report.restored)}")
-        for failure in [*report.failed, *report.damaged]:
-            _say(f"not restored: {failure}")
-        return int(bool(report.failed or report.damaged))
 
 
 def _files(fake_tree: str) -> KernelFiles:
@@ -246,23 +198,6 @@ def _open_process(pid: int, start_time: int) -> int | None:
         return pidfd
     os.close(pidfd)
     return None
-
-
-def _wait_for_lock(path: str) -> int | None:
-    """The dead agent's lock; None if its file is gone, or another process keeps it for too long."""
-    deadline = time.monotonic() + OTHERS_MAY_TAKE_S
-    try:
-        while (lock := try_lock(path)) is None and time.monotonic() < deadline:
-            time.sleep(0.001)
-    except FileNotFoundError:
-        return None
-    return lock
-
-
-def _say(line: str) -> None:
-    """Drops the line if nobody reads: the cores come first."""
-    with contextlib.suppress(OSError):  # the reader of our messages may be gone, too
-        write_unless_blocked(sys.stderr.fileno(), f"smartharvest: guardian: {line}\n")
 
 
 def _make_punctual() -> None:
@@ -293,7 +228,7 @@ def main(arguments: list[str]) -> int:
     except FileNotFoundError:
         return 0  # the agent has put everything back, or has changed nothing
     except JournalError as error:
-        _say(str(error))
+        say(str(error))
         return 1
     if not config.fake_tree:
         leave_groups()

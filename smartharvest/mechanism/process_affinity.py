@@ -22,6 +22,7 @@ _log = logging.getLogger(__name__)
 
 MOST_AT_ONCE = 1024
 """Threads that one look for newcomers takes in, in some milliseconds."""
+_MOST_LAST_TURNS = 100
 
 
 class ProcessAffinityMechanism(Mechanism):
@@ -178,6 +179,9 @@ class ProcessAffinityMechanism(Mechanism):
             return
         # Unjournaled, most are still found by their parents.
         with contextlib.suppress(RightsError):
-            self._adopt_forked_children(self._family)
+            for _ in range(_MOST_LAST_TURNS):
+                self._adopt_forked_children(self._family)
+                if not self._family.behind:
+                    break
         self._family.close()
         self._family = None

@@ -13,7 +13,8 @@ import pytest
 from smartharvest.host.cgroup.kernel_files import PosixFiles
 from smartharvest.host.cpulist import format_cpulist
 from smartharvest.host.journal.confinement import confine
-from smartharvest.host.journal.contents import AffinityEntry
+from smartharvest.host.journal.contents import AffinityEntry, read_head
+from smartharvest.host.journal.journal import Journal
 from smartharvest.host.process import tasks
 from smartharvest.telemetry.client import ask
 from tests.commands import smartharvest_here
@@ -257,16 +258,20 @@ def test_a_process_whose_agent_hangs_is_left_its_smallest_set_then_freed(
     assert _affinities(victim) == [{ALLOWED[0], ALLOWED[-1]}] * 3
 
 
-def test_all_threads_of_a_process_are_confined_from_the_journal_alone(
-    victim: subprocess.Popen[str],
+def test_all_threads_of_a_process_are_confined_from_the_journals_first_line_alone(
+    victim: subprocess.Popen[str], tmp_path: Path
 ) -> None:
+    journal = Journal(str(tmp_path))
     before = [
         AffinityEntry(tid, start, tuple(ALLOWED), start if tid == victim.pid else None)
         for tid in tasks.process_threads(victim.pid)
         if (start := tasks.start_time(tid)) is not None
     ]
-    gone = AffinityEntry(victim.pid, before[0].start_time + 1, tuple(ALLOWED))
+    journal.expect({}, (), minimum_cpus=sorted(LAST))
+    journal.record(AffinityEntry(victim.pid, before[0].start_time + 1, (0,), 1))
+    assert confine(read_head(journal.path), PosixFiles()) == 0  # it is another process
+    journal.record(*before)
     _one_more_thread(victim)
-    assert confine([gone], LAST, PosixFiles()) == 0
-    assert confine(before, LAST, PosixFiles()) == 3
+    assert confine(read_head(journal.path), PosixFiles()) == 3
+    journal.close()
     assert _affinities(victim) == [LAST] * 3

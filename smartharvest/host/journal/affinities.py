@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
-import contextlib
 import errno
+import functools
 import os
-from collections.abc import Callable, Collection, Sequence
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from smartharvest.host.cgroup.kernel_files import KernelFiles
 from smartharvest.host.cgroup.tree import tasks_below
-from smartharvest.host.cpulist import format_cpulist
-from smartharvest.host.journal.contents import AffinityEntry, ConfinedEntry, Entry, Given
+from smartharvest.host.cpulist import format_cpulist, parse_cpulist
+from smartharvest.host.journal.contents import (
+    AffinityEntry,
+    ConfinedEntry,
+    Entry,
+    Given,
+    inode,
+    processes_of,
+)
+from smartharvest.host.journal.families import (
+    MOST_LOOKS,
+    PAUSE_S,
+    QUIET_LOOKS,
+    BirthEvents,
+    Families,
+)
 from smartharvest.host.process import tasks
 
 
@@ -26,6 +41,15 @@ class OurAffinities:
     given: Given
     pins: Collection[frozenset[int]]
 
+    def were_given(self, cpus: frozenset[int]) -> bool:
+        """Whether ``cpus`` is one of the sets, or of the parts of them, exactly."""
+        return cpus in self._known
+
+    @functools.cached_property
+    def _known(self) -> set[frozenset[int]]:
+        parts = {one & pin for one in self.given.sets for pin in self.pins if one & pin}
+        return parts.union(self.given.sets)
+
     def may_be(self, cpus: frozenset[int], reach: Callable[[], frozenset[int]]) -> bool:
         """Whether ``cpus`` is one of them.
 
@@ -34,8 +58,7 @@ class OurAffinities:
         """
         if not self.given.sets:
             return True
-        known = set(self.given.sets)
-        known.update(one & pin for one in self.given.sets for pin in self.pins if one & pin)
+        known = self._known
         if cpus in known:
             return True
         if self.given.nudging and len(cpus) == 1 and any(cpus <= one for one in known):
@@ -50,7 +73,8 @@ class OurAffinities:
 class AffinitiesBack:
     """Undoes the affinities of a journal; calls ``log(thread, before, after)`` for each.
 
-    ``left`` has a line for each that another process has set meanwhile.
+    ``masks`` are those of groups; before Linux 6.2 their threads get them as affinities. ``births``
+    and ``unheard_since`` are as of ``Families``.
     """
 
     def __init__(
@@ -60,90 +84,130 @@ class AffinitiesBack:
         files: KernelFiles,
         log: Callable[[str, str, str], None],
         masks: Collection[frozenset[int]] = (),
+        births: BirthEvents | None = None,
+        unheard_since: int | None = None,
     ) -> None:
-        """``masks`` are those of groups; before Linux 6.2 their threads get them as affinities."""
         self.left: list[str] = []
+        """A line for each thread that another process has pinned meanwhile."""
+        self.refused: list[tuple[Entry, OSError]] = []
         self._entries = [entry for entry in entries if isinstance(entry, AffinityEntry)]
+        self._groups = [entry for entry in entries if isinstance(entry, ConfinedEntry)]
         given = Given((*given.sets, *masks), given.nudging) if given.sets else given
         self._ours = OurAffinities(given, {frozenset(entry.cpus) for entry in self._entries})
+        self._births = births
+        self._unheard_since = unheard_since
         self._files = files
         self._log = log
-        self._foreign_tasks: set[int] = set()
+        self._done: set[int] = set()
+        self._every_cpu = possible_cpus()
 
-    def give_back(self, entry: AffinityEntry) -> None:
-        """Undoes one thread, and those that its process has started since. Raises OSError."""
-        if tasks.start_time(entry.tid) != entry.start_time:
+    def run(self) -> None:
+        """Undoes all of them, those of processes and groups until nobody is born confined."""
+        self._give_back_to_families()
+        for group in self._groups:
+            self._free(group)
+        for entry in self._entries:
+            if entry.tid not in self._done and tasks.start_time(entry.tid) == entry.start_time:
+                self._try(entry, entry.tid, entry.cpus)
+
+    def _give_back_to_families(self) -> None:
+        if not processes_of(self._entries):
             return
-        self._set(entry.tid, entry.cpus)
-        if entry.newcomers_since is None:
+        births = self._births or BirthEvents()
+        try:
+            families = Families(self._entries, births, self._ours.were_given, self._unheard_since)
+            journaled = {entry.tid: entry for entry in self._entries}
+            for tid, cpus in families.members():
+                self._try(journaled.get(tid), tid, cpus)
+        finally:
+            births.close()
+
+    def _free(self, group: ConfinedEntry) -> None:
+        """Undoes the threads of a group and of those below it, until nobody is born confined."""
+        now = inode(group.directory)
+        if group.inode and now and now != group.inode:
+            self.left.append(f"{group.directory}: is another group of that name; left alone")
             return
-        done = {other.tid for other in self._entries}
-        refusal: OSError | None = None
-        # Repeats until all are free: a confined thread may start another after it was listed.
-        while confined := self._confined_children(entry, entry.newcomers_since) - done:
-            for tid in confined:
-                try:
-                    self._set(tid, entry.cpus)
-                except OSError as error:
-                    # EINVAL: it moved to a cpuset without these CPUs, and got those of the cpuset.
-                    if error.errno not in (errno.ESRCH, errno.EINVAL):
-                        refusal = error
-            done |= confined
-        if refusal is not None:
-            raise refusal
-
-    def _confined_children(self, entry: AffinityEntry, since: int) -> set[int]:
-        """Confined threads of the process and its descendants, started at ``since`` or later."""
-        family = [entry.tid, *tasks.descendants(entry.tid)]
-        return {
-            tid
-            for process in family
-            for tid in tasks.process_threads(process)
-            if (tasks.start_time(tid) or 0) >= since and tasks.affinity(tid) != set(entry.cpus)
-        }
-
-    def free(self, confined: ConfinedEntry) -> None:
-        """Frees threads that came to the group later; repeats, since one may start another."""
-        known = {
-            entry.tid: entry.cpus
-            for entry in self._entries
-            if tasks.start_time(entry.tid) == entry.start_time
-        }
-        done = set(known)
-        while new := set(tasks_below(self._files, confined.directory)) - done:
+        known = {(entry.tid, entry.start_time): entry for entry in self._entries}
+        quiet = 0
+        for _ in range(MOST_LOOKS):
+            new = [
+                tid for tid in tasks_below(self._files, group.directory) if tid not in self._done
+            ]
+            quiet += 1
             for tid in new:
-                with contextlib.suppress(OSError):  # it has ended, or left for another cpuset
-                    self._set(tid, known.get(tasks.process_of(tid) or tid, ()))
-            done |= new
+                entry = self._known(known, tid)
+                cpus = entry.cpus if entry is not None else self._of_its_process(known, tid)
+                if self._try(entry, tid, cpus):
+                    quiet = 0
+            if quiet > QUIET_LOOKS:
+                return
+            time.sleep(PAUSE_S)
 
-    def _set(self, tid: int, cpus: tuple[int, ...]) -> None:
-        """Gives a thread the CPUs it had; no ``cpus``: all of its cpuset.
+    @staticmethod
+    def _known(
+        known: Mapping[tuple[int, int], AffinityEntry], tid: int | None
+    ) -> AffinityEntry | None:
+        started = None if tid is None else tasks.start_time(tid)
+        return None if tid is None or started is None else known.get((tid, started))
+
+    def _of_its_process(
+        self, known: Mapping[tuple[int, int], AffinityEntry], tid: int
+    ) -> tuple[int, ...]:
+        entry = self._known(known, tasks.process_of(tid))
+        return () if entry is None else entry.cpus
+
+    def _try(self, entry: AffinityEntry | None, tid: int, cpus: tuple[int, ...]) -> bool:
+        """Whether the thread was confined."""
+        self._done.add(tid)
+        try:
+            return self._set(tid, cpus)
+        except ProcessLookupError:
+            return False
+        except OSError as error:
+            # EINVAL: it moved to a cpuset without these CPUs, and got those of the cpuset.
+            if entry is not None or error.errno != errno.EINVAL:
+                named = entry or AffinityEntry(tid, tasks.start_time(tid) or 0, cpus)
+                self.refused.append((named, error))
+            return False
+
+    def _set(self, tid: int, cpus: tuple[int, ...]) -> bool:
+        """Gives a thread the CPUs it had; no ``cpus``: all of its cpuset. Whether it had others.
 
         If those are all that its cpuset has, it gets no affinity of its own, so that it follows its
         cpuset again.
         """
         current = tasks.affinity(tid)
-        if tid in self._foreign_tasks:
-            return
-        if current != set(cpus) and not self._ours.may_be(current, lambda: _reach(tid, current)):
-            self._foreign_tasks.add(tid)
-            self.left.append(
-                f"affinity of thread {tid}: is {format_cpulist(current)!r}, which another process "
-                "set; left alone"
-            )
-            return
-        os.sched_setaffinity(tid, tasks.EVERY_CPU)
-        if cpus and tasks.affinity(tid) != set(cpus):
+        wanted = frozenset(cpus)
+        if current != wanted and not self._ours.may_be(current, lambda: self._reach(tid, current)):
+            if current and (cpus or current != self._reach(tid, current)):
+                self.left.append(
+                    f"affinity of thread {tid}: is {format_cpulist(current)!r}, which another "
+                    "process set; left alone"
+                )
+            return False
+        os.sched_setaffinity(tid, self._every_cpu)
+        reach = tasks.affinity(tid)
+        if cpus and reach != wanted:
             os.sched_setaffinity(tid, cpus)
-        cpus = cpus or tuple(tasks.affinity(tid))
-        if current != set(cpus):
-            self._log(f"affinity of thread {tid}", format_cpulist(current), format_cpulist(cpus))
+        after = wanted or reach
+        if current != after:
+            self._log(f"affinity of thread {tid}", format_cpulist(current), format_cpulist(after))
+        return current != after
+
+    def _reach(self, tid: int, current: Collection[int]) -> frozenset[int]:
+        """The CPUs of the thread's cpuset, which the kernel shows only after asking for all."""
+        os.sched_setaffinity(tid, self._every_cpu)
+        try:
+            return tasks.affinity(tid)
+        finally:
+            os.sched_setaffinity(tid, current)
 
 
-def _reach(tid: int, current: Collection[int]) -> frozenset[int]:
-    """The CPUs of the thread's cpuset, which the kernel shows only after asking for all CPUs."""
-    os.sched_setaffinity(tid, tasks.EVERY_CPU)
+def possible_cpus(path: str = "/sys/devices/system/cpu/possible") -> Collection[int]:
+    """All CPUs this host can have: an affinity of those is none."""
     try:
-        return tasks.affinity(tid)
-    finally:
-        os.sched_setaffinity(tid, current)
+        with open(path) as file:
+            return parse_cpulist(file.read())
+    except (OSError, ValueError):
+        return tasks.EVERY_CPU

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from types import NoneType
+from typing import Any
 
 from smartharvest.errors import SmartHarvestError
 from smartharvest.host.cpulist import format_cpulist, parse_cpulist
 from smartharvest.host.journal import shared_page
 
-VERSION = 2
+VERSION = 3
+_READ_VERSIONS = (2, 3)
+"""An older release may have handed over to this one, or died."""
 
 
 class JournalError(SmartHarvestError):
@@ -51,6 +55,20 @@ class MovedEntry:
 
 
 @dataclass(frozen=True)
+class OccupiedEntry:
+    """A group that tasks are moved into, and the threads that were in it before.
+
+    What started in it since ``since`` (clock ticks since boot) is of those moved, unless its
+    ancestry shows otherwise.
+    """
+
+    directory: str
+    inode: int
+    since: int
+    threads: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class AffinityEntry:
     """The CPUs a thread could run on."""
 
@@ -74,12 +92,13 @@ class ConfinedEntry:
     inode: int = 0
 
 
-Entry = FileEntry | CreatedEntry | MovedEntry | AffinityEntry | ConfinedEntry
+Entry = FileEntry | CreatedEntry | MovedEntry | OccupiedEntry | AffinityEntry | ConfinedEntry
 
 KINDS: dict[str, type[Entry]] = {
     "file": FileEntry,
     "created": CreatedEntry,
     "moved": MovedEntry,
+    "occupied": OccupiedEntry,
     "affinity": AffinityEntry,
     "confined": ConfinedEntry,
 }
@@ -126,6 +145,59 @@ class JournalContents:
     given: Given = NOT_KNOWN
 
 
+@dataclass(frozen=True)
+class Head:
+    """What of a journal is needed to take the cores back; it stands in the journal's first line.
+
+    So that takes no longer where the rest describes thousands of threads.
+    """
+
+    minimum: Minimum
+    minimum_cpus: tuple[int, ...]
+    processes: tuple[tuple[int, int], ...]
+    """(process, start time) of those whose threads are confined one by one."""
+    groups: tuple[str, ...]
+    """The groups whose threads are."""
+    claims: tuple[str, ...]
+    """The targets, the elastic one last."""
+
+    @property
+    def elastic_cpus(self) -> tuple[int, ...]:
+        """The CPUs that the elastic side has with the minimum; empty where they are not known."""
+        if self.minimum_cpus:
+            return self.minimum_cpus
+        mask = dict(self.minimum).get(f"{self.claims[-1]}/cpuset.cpus" if self.claims else "", "")
+        try:
+            return tuple(sorted(parse_cpulist(mask)))
+        except ValueError:
+            return ()
+
+
+def head_of(contents: JournalContents) -> Head:
+    """What the first line of a journal with these contents says."""
+    return Head(
+        contents.minimum,
+        contents.minimum_cpus,
+        tuple(processes_of(contents.entries)),
+        tuple(groups_of(contents.entries)),
+        contents.claims,
+    )
+
+
+def processes_of(entries: Iterable[Entry]) -> list[tuple[int, int]]:
+    """(process, start time) of the processes that are followed."""
+    return [
+        (entry.tid, entry.start_time)
+        for entry in entries
+        if isinstance(entry, AffinityEntry) and entry.newcomers_since is not None
+    ]
+
+
+def groups_of(entries: Iterable[Entry]) -> list[str]:
+    """The groups whose threads' affinities are changed."""
+    return [entry.directory for entry in entries if isinstance(entry, ConfinedEntry)]
+
+
 def subject(entry: Entry) -> tuple[object, ...]:
     """What an entry is about."""
     match entry:
@@ -135,6 +207,8 @@ def subject(entry: Entry) -> tuple[object, ...]:
             return CreatedEntry, entry.directory
         case MovedEntry():
             return MovedEntry, entry.tid, entry.start_time, entry.destination
+        case OccupiedEntry():
+            return OccupiedEntry, entry.directory, entry.inode
         case AffinityEntry():
             return AffinityEntry, entry.tid, entry.start_time
         case ConfinedEntry():
@@ -151,45 +225,41 @@ def with_chosen(ours: Ours, chosen: Chosen, sets: Iterable[frozenset[int]]) -> O
     return found
 
 
+def written(entry: Entry) -> str:
+    """A journal's line for ``entry``."""
+    return json.dumps({"kind": _NAMES[type(entry)], **vars(entry)})
+
+
+def read_head(path: str) -> Head:
+    """The first line of the journal at ``path``; raises as ``read_journal`` does."""
+    with open(path) as file:
+        line = file.readline().rstrip()
+    if not line.endswith(","):  # a journal of version 2 has no such line
+        return head_of(read_journal(path))
+    with _damage_told(path):
+        raw = json.loads(line[:-1] + "}")
+        _check_version(path, raw)
+        return Head(
+            _minimum(raw),
+            tuple(map(int, raw["minimum_cpus"])),
+            tuple((int(pid), int(start_time)) for pid, start_time in raw["processes"]),
+            tuple(map(str, raw["groups"])),
+            tuple(map(str, raw["claims"])),
+        )
+
+
 def read_journal(path: str) -> JournalContents:
     """The journal at ``path``; JournalError if it is damaged or of an unknown version."""
+    with open(path) as file, _damage_told(path):
+        raw = json.load(file)
+        _check_version(path, raw)
+        return _contents(path, raw)
+
+
+@contextlib.contextmanager
+def _damage_told(path: str) -> Iterator[None]:
     try:
-        with open(path) as file:
-            raw = json.load(file)
-        if raw["version"] != VERSION:
-            raise JournalError(
-                f"{path}: version {raw['version']} is unknown; "
-                "restore with the release that wrote it"
-            )
-        entries = []
-        for written in raw["entries"]:
-            kind = KINDS[written.pop("kind")]
-            if kind is AffinityEntry:
-                written["cpus"] = tuple(map(int, written["cpus"]))
-            entries.append(_checked(kind(**written)))
-        chosen = {
-            str(file): (str(own), str(always))
-            for file, (own, always) in raw.get("chosen", {}).items()
-        }
-        return JournalContents(
-            str(raw["boot_id"]),
-            int(raw["pid"]),
-            int(raw["start_time"]),
-            tuple(map(str, raw["claims"])),
-            tuple(entries),
-            tuple((str(path), str(value)) for path, value in raw["minimum"]),
-            with_chosen(
-                {str(file): [*map(str, values)] for file, values in raw["ours"].items()},
-                chosen,
-                shared_page.read_choices(page_path(path)) if chosen else (),
-            ),
-            tuple(map(int, raw.get("minimum_cpus", ()))),
-            chosen,
-            Given(
-                tuple(parse_cpulist(str(cpus)) for cpus in raw.get("given", ())),
-                bool(read_nudge(path)),
-            ),
-        )
+        yield
     except (
         ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError
     ) as error:  # fmt: skip
@@ -199,20 +269,64 @@ def read_journal(path: str) -> JournalContents:
         ) from error
 
 
+def _check_version(path: str, raw: Mapping[str, object]) -> None:
+    if raw["version"] not in _READ_VERSIONS:
+        raise JournalError(
+            f"{path}: version {raw['version']} is unknown; restore with the release that wrote it"
+        )
+
+
+def _minimum(raw: Mapping[str, Any]) -> Minimum:
+    return tuple((str(path), str(value)) for path, value in raw["minimum"])
+
+
+def _contents(path: str, raw: Mapping[str, Any]) -> JournalContents:
+    chosen = {
+        str(file): (str(own), str(always)) for file, (own, always) in raw.get("chosen", {}).items()
+    }
+    return JournalContents(
+        str(raw["boot_id"]),
+        int(raw["pid"]),
+        int(raw["start_time"]),
+        tuple(map(str, raw["claims"])),
+        tuple(map(_entry, raw["entries"])),
+        _minimum(raw),
+        with_chosen(
+            {str(file): [*map(str, values)] for file, values in raw["ours"].items()},
+            chosen,
+            shared_page.read_choices(page_path(path)) if chosen else (),
+        ),
+        tuple(map(int, raw.get("minimum_cpus", ()))),
+        chosen,
+        Given(
+            tuple(parse_cpulist(str(cpus)) for cpus in raw.get("given", ())),
+            bool(read_nudge(path)),
+        ),
+    )
+
+
 _TYPES: dict[str, type | tuple[type, ...]] = {
     "str": str,
     "int": int,
     "int | None": (int, NoneType),
     "tuple[int, ...]": tuple,
 }
+_NAMES = {kind: name for name, kind in KINDS.items()}
+_FIELDS = {
+    kind: [(item.name, _TYPES[str(item.type)]) for item in fields(kind)] for kind in KINDS.values()
+}
 
 
-def _checked(entry: Entry) -> Entry:
-    """``entry``, if its fields have the right types. Raises TypeError."""
-    for item in fields(entry):
-        value = getattr(entry, item.name)
-        if not isinstance(value, _TYPES[str(item.type)]):
-            raise TypeError(f"{item.name} is {value!r}")
+def _entry(raw: dict[str, Any]) -> Entry:
+    """The entry of a line. Raises TypeError if its fields have other types."""
+    kind = KINDS[raw.pop("kind")]
+    for name, types in _FIELDS[kind]:
+        if name in raw and types is tuple:
+            raw[name] = tuple(map(int, raw[name]))
+    entry = kind(**raw)
+    for name, types in _FIELDS[kind]:
+        if not isinstance(value := getattr(entry, name), types):
+            raise TypeError(f"{name} is {value!r}")
     return entry
 
 

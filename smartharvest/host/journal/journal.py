@@ -1,8 +1,9 @@
 """The state of the host before the agent changed it, on disk before each change.
 
 One JSON file per agent, ``agent-<pid>.journal``, replaced as a whole by rename(2) for each entry,
-so a reader sees the new version or the one before. The agent holds a lock (flock(2)) on
-``agent-<pid>.lock`` while it lives. The kernel drops the lock however the agent ends: a journal
+so a reader sees the new version or the one before. Its first line is what the guardian needs to
+take the cores back (``Head``); each entry has a line of its own. The agent holds a lock (flock(2))
+on ``agent-<pid>.lock`` while it lives. The kernel drops the lock however the agent ends: a journal
 whose lock is free belongs to a dead agent. ``agent-<pid>.shared`` is memory that agent, loop and
 guardian share (``shared_page``).
 """
@@ -15,13 +16,12 @@ import fcntl
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 from smartharvest.errors import AlreadyManaged, RightsError
 from smartharvest.host.cpulist import format_cpulist, parse_cpulist
 from smartharvest.host.journal import registry
 from smartharvest.host.journal.contents import (
-    KINDS,
     VERSION,
     AffinityEntry,
     Chosen,
@@ -33,12 +33,15 @@ from smartharvest.host.journal.contents import (
     Minimum,
     Ours,
     boot_id,
+    groups_of,
     inode,
     lock_path,
     page_path,
+    processes_of,
     read_journal,
     subject,
     with_chosen,
+    written,
 )
 from smartharvest.host.journal.patience import PatientWriter
 from smartharvest.host.journal.shared_page import SharedPage
@@ -83,6 +86,7 @@ class Journal:
         self.path = os.path.join(directory, f"{name}-{pid}.journal")
         self._directory = directory
         self._entries: dict[tuple[object, ...], Entry] = {}
+        self._lines: dict[tuple[object, ...], str] = {}
         self._minimum: Minimum = ()
         self._minimum_cpus: tuple[int, ...] = ()
         self._ours: dict[str, list[str]] = {}
@@ -135,6 +139,7 @@ class Journal:
         journal.path = path
         journal._directory = os.path.dirname(path)
         journal._entries = {subject(entry): entry for entry in contents.entries}
+        journal._lines = {}
         journal._minimum, journal._minimum_cpus = contents.minimum, contents.minimum_cpus
         journal._ours = {file: list(values) for file, values in contents.ours.items()}
         journal._chosen = dict(contents.chosen)
@@ -218,8 +223,7 @@ class Journal:
     def note_made(self, *directories: str) -> None:
         """Notes that groups recorded as created exist now."""
         for directory in directories:
-            entry = CreatedEntry(directory, inode(directory))
-            self._entries[subject(entry)] = entry
+            self._replace(CreatedEntry(directory, inode(directory)))
         self._save()
 
     def expect(
@@ -264,21 +268,21 @@ class Journal:
 
     def withdraw_created(self, directory: str) -> None:
         """Drops an entry: another process created the group first, so it stays."""
-        del self._entries[subject(CreatedEntry(directory))]
+        self._drop(subject(CreatedEntry(directory)))
         self._save()
 
     def replace_original(self, path: str, original: str) -> None:
         """Another process has written to a journaled file: its value is the original now."""
         entry = self._entries[subject(FileEntry(path, ""))]
         assert isinstance(entry, FileEntry)
-        self._entries[subject(entry)] = replace(entry, original=original)
+        self._replace(replace(entry, original=original))
         self._save()
 
     def replace_affinity(self, tid: int, start_time: int, cpus: Sequence[int]) -> None:
         """The same for a thread's affinity; a thread without an entry gets none."""
         entry = self._entries.get(subject(AffinityEntry(tid, start_time, ())))
         if isinstance(entry, AffinityEntry):
-            self._entries[subject(entry)] = replace(entry, cpus=tuple(cpus))
+            self._replace(replace(entry, cpus=tuple(cpus)))
             self._save()
 
     def record_affinity(self, tid: int, start_time: int, cpus: Sequence[int]) -> None:
@@ -291,15 +295,18 @@ class Journal:
         if self.before_first_entry is not None:
             self.before_first_entry()
             self.before_first_entry = None
-        before = self._entries.copy()
+        new = []
         for entry in entries:
-            self._entries.setdefault(subject(entry), entry)
-        if len(self._entries) == len(before):
+            if (key := subject(entry)) not in self._entries:
+                self._entries[key] = entry
+                new.append(key)
+        if not new:
             return
         try:
             self._save()
         except RightsError:
-            self._entries = before
+            for key in new:
+                self._drop(key)
             raise
 
     def forget_dead_threads(self) -> None:
@@ -314,8 +321,16 @@ class Journal:
                 tasks.start_time(entry.tid) != entry.start_time
             )
             if is_dead:
-                del self._entries[key]
+                self._drop(key)
         self._forget_at = 2 * len(self._entries) + 64
+
+    def _replace(self, entry: Entry) -> None:
+        self._entries[subject(entry)] = entry
+        self._lines.pop(subject(entry), None)
+
+    def _drop(self, key: tuple[object, ...]) -> None:
+        del self._entries[key]
+        self._lines.pop(key, None)
 
     def _save(self) -> None:
         try:
@@ -333,31 +348,37 @@ class Journal:
             ) from error
 
     def _write(self) -> None:
-        names = {kind: name for name, kind in KINDS.items()}
-        entries = [{"kind": names[type(entry)], **asdict(entry)} for entry in self.entries]
+        head = {
+            **self._header,
+            "minimum": self._minimum,
+            "minimum_cpus": self._minimum_cpus,
+            "ours": self._ours,
+            "chosen": self._chosen,
+            "given": self._given,
+            "processes": processes_of(self.entries),
+            "groups": groups_of(self.entries),
+        }
         temporary = self.path + ".new"
         with open(temporary, "w") as file:
-            json.dump(
-                {
-                    **self._header,
-                    "minimum": self._minimum,
-                    "minimum_cpus": self._minimum_cpus,
-                    "ours": self._ours,
-                    "chosen": self._chosen,
-                    "given": self._given,
-                    "entries": entries,
-                },
-                file,
-                indent=1,
-            )
+            file.write(json.dumps(head)[:-1] + ',\n"entries": [\n')
+            file.write(",\n".join(map(self._line, self._entries)))
+            file.write("\n]}\n")
             file.flush()
             os.fsync(file.fileno())
         os.rename(temporary, self.path)
         _sync_directory(self._directory)
 
+    def _line(self, key: tuple[object, ...]) -> str:
+        """The line of an entry, which is kept: most are written again and again."""
+        line = self._lines.get(key)
+        if line is None:
+            line = self._lines[key] = written(self._entries[key])
+        return line
+
     def close(self) -> None:
         """Removes the journal: everything in it was put back."""
         self._entries.clear()
+        self._lines.clear()
         remove(self.path)
         self.release()
 

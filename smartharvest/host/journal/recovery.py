@@ -14,7 +14,9 @@ from smartharvest.host.journal.confinement import confine
 from smartharvest.host.journal.contents import (
     JournalError,
     boot_id,
+    head_of,
     lock_path,
+    page_path,
     read_journal,
     read_nudge,
 )
@@ -26,11 +28,15 @@ from smartharvest.host.journal.journal import (
     try_lock,
 )
 from smartharvest.host.journal.restoration import put_back
+from smartharvest.host.journal.shared_page import read_agent_beat
 from smartharvest.host.process import tasks
 
 OTHERS_MAY_TAKE_S = 5.0
 """How long another process, such as its guardian, may take to restore a dead agent's journal."""
 _RETRY_S = 0.01
+_HEARS_EVERY_S = 1.0
+"""Longer than it takes an agent from hearing of a birth to journaling it."""
+_REMEMBERED_S = 60.0
 
 
 @dataclass
@@ -114,7 +120,7 @@ def _shrink(path: str, files: KernelFiles) -> list[str]:
         except OSError as error:
             refused.append(f"{file}: writing {value!r} was refused: {error.strerror}")
     if journal.minimum_cpus and journal.boot_id == boot_id():
-        confine(journal.entries, journal.minimum_cpus, files)
+        confine(head_of(journal), files)
     return refused
 
 
@@ -138,6 +144,19 @@ def _is_agents(path: str) -> bool:
     return tasks.start_time(journal.pid) == journal.start_time and tasks.alive(journal.pid)
 
 
+def unheard_since(path: str) -> int | None:
+    """When the agent of the journal at ``path`` last heard who was born; None: too long ago.
+
+    In clock ticks since boot. Later, an orphan that looks like one of its own may be anybody.
+    """
+    beat_ns = read_agent_beat(page_path(path))
+    silent_s = (time.monotonic_ns() - beat_ns) / 1e9
+    if not beat_ns or silent_s > _REMEMBERED_S:
+        return None
+    ticks = os.sysconf("SC_CLK_TCK")
+    return tasks.start_time_of_newcomers() - int((silent_s + _HEARS_EVERY_S) * ticks)
+
+
 def _put_back(path: str, files: KernelFiles, report: RecoveryReport) -> None:
     try:
         journal = read_journal(path)
@@ -155,7 +174,13 @@ def _put_back(path: str, files: KernelFiles, report: RecoveryReport) -> None:
         report.live.append(journal.pid)  # the lock file of a running agent was removed
         return
     _unpin(read_nudge(path), journal.claims[-1:], files, report)
-    result = put_back(journal.entries, files, ours=journal.ours, given=journal.given)
+    result = put_back(
+        journal.entries,
+        files,
+        ours=journal.ours,
+        given=journal.given,
+        unheard_since=unheard_since(path),
+    )
     report.restored += result.restored
     report.left += result.left
     report.failed += result.failed

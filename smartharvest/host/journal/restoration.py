@@ -26,10 +26,13 @@ from smartharvest.host.journal.contents import (
     FileEntry,
     Given,
     MovedEntry,
+    OccupiedEntry,
     Ours,
     inode,
 )
+from smartharvest.host.journal.families import BirthEvents
 from smartharvest.host.journal.inherited_masks import narrow_children
+from smartharvest.host.journal.moves import MovesBack
 from smartharvest.host.process import tasks
 
 _GONE = (errno.ENOENT, errno.ENODEV, errno.ENOTDIR, errno.ESRCH)
@@ -37,7 +40,7 @@ _MASKS = ("cpuset.cpus", "cpuset.mems")
 _NOT_ONLINE = (errno.EINVAL, errno.EACCES, errno.ERANGE)
 _WEIGHTS_OF_IDLE = {"cpu.shares": ("2", "3", "1024"), "cpu.weight": ("0", "1", "100")}
 """The values of an idle group, and of one after idle: sched_group_set_idle()."""
-_DRAIN_ROUNDS = 100  # tasks may fork while they are moved out
+_OF_AFFINITIES = (AffinityEntry, ConfinedEntry)
 
 WriteLog = Callable[[str, str, str], None]
 """Called as ``(path, old, new)`` after each change, for the audit log."""
@@ -64,16 +67,26 @@ def put_back(
     *,
     ours: Ours | None = None,
     given: Given = NOT_KNOWN,
+    births: BirthEvents | None = None,
+    unheard_since: int | None = None,
 ) -> Restoration:
     """Undoes ``entries`` (in the order they were journaled); never raises OSError.
+
+    Affinities come last, when every thread is in its group and the group has its mask. ``births``,
+    which this closes, and ``unheard_since`` are as of ``Families``.
 
     Changes a thread only if its start time is the journaled one, and moves it back only if it still
     is where it was moved to; a file only if its group is the same and it holds one of the values in
     ``ours``; an affinity only if it is one of those ``given``.
     """
-    undo = _Undo(files, list(entries), write_log, ours or {}, given)
+    undo = _Undo(files, list(entries), write_log, ours or {})
+    affinities = AffinitiesBack(
+        undo.entries, given, files, undo.log, _masks_of(ours or {}), births, unheard_since
+    )
     # An idle group refuses a weight, and leaving idle resets it: idle first.
-    last_first = undo.entries[::-1]
+    last_first: list[Entry] = [
+        one for one in undo.entries[::-1] if not isinstance(one, _OF_AFFINITIES)
+    ]
     pending = [entry for entry in last_first if _is_idle_switch(entry)]
     pending += [entry for entry in last_first if not _is_idle_switch(entry)]
     refused: list[tuple[Entry, OSError]] = []
@@ -99,19 +112,12 @@ def put_back(
     for path, mask in narrow_children(undo.entries, files, ours or {}):
         with contextlib.suppress(OSError):  # it is gone, or in other hands now
             undo.inherited(path, mask)
+    affinities.run()
     return Restoration(
         undo.restored,
-        [f"{_where(entry)}: {error.strerror}" for entry, error in refused],
-        undo.left + undo.left_affinities,
+        [f"{_where(entry)}: {error.strerror}" for entry, error in [*refused, *affinities.refused]],
+        undo.left + affinities.left,
     )
-
-
-def move(files: KernelFiles, tid: int, directory: str) -> None:
-    """Puts thread ``tid`` (v1) or its process (v2) into the group at ``directory``."""
-    # In v2 threads cannot leave their process's domain; in v1 they can.
-    by_thread = os.path.join(directory, "tasks")
-    whole = os.path.join(directory, "cgroup.procs")
-    files.write(by_thread if files.exists(by_thread) else whole, str(tid))
 
 
 def is_same(path: str, current: str, wanted: str) -> bool:
@@ -160,7 +166,6 @@ class _Undo:
         entries: list[Entry],
         write_log: WriteLog,
         ours: Ours,
-        given: Given,
     ) -> None:
         self.entries = entries
         self.restored: list[str] = []
@@ -171,11 +176,7 @@ class _Undo:
         self.last_resort = False
         self._files = files
         self._write_log = write_log
-        self._affinities = AffinitiesBack(entries, given, files, self._log, _masks_of(ours))
-
-    @property
-    def left_affinities(self) -> list[str]:
-        return self._affinities.left
+        self._moves = MovesBack(entries, files, self.log)
 
     def entry(self, entry: Entry) -> None:
         match entry:
@@ -186,18 +187,16 @@ class _Undo:
                 if self._is_same_group(entry.directory, entry.inode):
                     self._created(entry.directory)
             case MovedEntry():
-                self._moved(entry)
-            case AffinityEntry():
-                self._affinities.give_back(entry)
-            case ConfinedEntry():
+                self._moves.give_back(entry)
+            case OccupiedEntry():
                 if self._is_same_group(entry.directory, entry.inode):
-                    self._affinities.free(entry)
+                    self._moves.send_home(entry)
 
     def inherited(self, path: str, mask: str) -> None:
         """Gives a group that copied a mask of the agent the mask it would have copied otherwise."""
         current = self._files.read(path).strip()
         self._files.write(path, mask + "\n")
-        self._log(path, current, mask)
+        self.log(path, current, mask)
 
     def _file(self, path: str, original: str) -> None:
         current = self._files.read(path).strip()
@@ -225,7 +224,7 @@ class _Undo:
                     original = self._write_inherited(path, error)
                 else:
                     original = self._write_online(path, original, error)
-        self._log(path, current, original)
+        self.log(path, current, original)
 
     def _online(self, path: str) -> frozenset[int]:
         """The online CPUs: those of the top group (v1).
@@ -295,49 +294,11 @@ class _Undo:
     def _created(self, directory: str) -> None:
         if not self._files.exists(directory):
             return
-        for _ in range(_DRAIN_ROUNDS):
-            left = self._members(directory)
-            if not left:
-                break
-            for tid in left:
-                self._move_out(tid, directory)
+        self._moves.empty(directory)
         self._files.rmdir(directory)
-        self._log(directory, "mkdir", "removed")
+        self.log(directory, "mkdir", "removed")
 
-    def _move_out(self, tid: int, directory: str) -> None:
-        """Moves a task that came to this group to where others came from, or to the parent."""
-        origins = [
-            entry.origin
-            for entry in self.entries
-            if isinstance(entry, MovedEntry) and entry.destination == directory
-        ]
-        home = next(filter(self._files.exists, origins), os.path.dirname(directory))
-        try:
-            move(self._files, tid, home)
-        except ProcessLookupError:
-            return
-        self._log(home, directory, f"task {tid}")
-
-    def _moved(self, entry: MovedEntry) -> None:
-        if tasks.start_time(entry.tid) != entry.start_time:
-            return
-        if entry.tid not in self._members(entry.destination):
-            return
-        move(self._files, entry.tid, entry.origin)
-        self._log(entry.origin, entry.destination, f"task {entry.tid}")
-
-    def _members(self, directory: str) -> list[int]:
-        # v2's cgroup.procs lists processes, which is what can be moved there. A threaded group has
-        # no such list; a thread's id, written elsewhere, moves its process all the same.
-        by_thread = os.path.join(directory, "tasks")
-        whole = os.path.join(directory, "cgroup.procs")
-        kind = os.path.join(directory, "cgroup.type")
-        path = by_thread if self._files.exists(by_thread) else whole
-        if self._files.exists(kind) and self._files.read(kind).strip() == "threaded":
-            path = os.path.join(directory, "cgroup.threads")
-        return [int(tid) for tid in self._files.read(path).split()]
-
-    def _log(self, path: str, old: str, new: str) -> None:
+    def log(self, path: str, old: str, new: str) -> None:
         self.restored.append(f"{path}: {old or '(empty)'} -> {new or '(empty)'}")
         self._write_log(path, old, new)
 
@@ -364,6 +325,8 @@ def _where(entry: Entry) -> str:
             return f"{entry.directory} (was not there)"
         case MovedEntry():
             return f"task {entry.tid} (was in {entry.origin})"
+        case OccupiedEntry():
+            return f"tasks in {entry.directory}"
         case AffinityEntry():
             return f"affinity of thread {entry.tid} (was {format_cpulist(entry.cpus)})"
         case ConfinedEntry():

@@ -170,6 +170,18 @@ def read_choices(path: str) -> list[frozenset[int]]:
         page.close()
 
 
+def read_agent_beat(path: str) -> int:
+    """When the agent last decided, 0 if it never did; from the page at ``path``."""
+    try:
+        page = SharedPage(path)
+    except (FileNotFoundError, ValueError):  # ValueError: not yet as long as a page
+        return 0
+    try:
+        return page.agent_beat
+    finally:
+        page.close()
+
+
 def read_nudge(path: str) -> int:
     """The thread that a loop had pinned when it ended, 0 for none; from the page at ``path``."""
     try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import logging
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import TypeVar
 
 from smartharvest.errors import (
@@ -25,11 +25,15 @@ from smartharvest.host.journal.contents import (
     CreatedEntry,
     FileEntry,
     MovedEntry,
+    OccupiedEntry,
     inode,
+    processes_of,
 )
+from smartharvest.host.journal.families import BirthEvents
 from smartharvest.host.journal.inherited_masks import MASK, has_inherited
 from smartharvest.host.journal.journal import Journal
-from smartharvest.host.journal.restoration import WriteLog, is_same, move, no_log, put_back
+from smartharvest.host.journal.moves import members, move, move_process, whole_processes
+from smartharvest.host.journal.restoration import WriteLog, is_same, no_log, put_back
 from smartharvest.host.process import tasks
 from smartharvest.printable import shortened
 
@@ -53,6 +57,7 @@ class HostWriter:
         self.files = files
         self._journal = journal
         self._write_log = write_log
+        self._births: BirthEvents | None = None
 
     def set(self, path: str, value: str) -> None:
         """Writes ``value`` (no newline) unless the file holds it already."""
@@ -168,26 +173,53 @@ class HostWriter:
 
         Returns the WriteRefused and RightsErrors of those that did not move.
         """
-        entries = [
-            MovedEntry(tid, start_time, origin, destination)
+        entries = {
+            tid: MovedEntry(tid, start_time, origin, destination)
             for tid, origin, destination in moves
             if origin != destination and (start_time := tasks.start_time(tid)) is not None
-        ]
-        self._journal.record(*entries)
+        }
+        occupied = map(self._occupied, dict.fromkeys(one.destination for one in entries.values()))
+        self._journal.record(*filter(None, occupied), *entries.values())
         refusals: list[SmartHarvestError] = []
-        for entry in entries:
-            try:
-                move(self.files, entry.tid, entry.destination)
-            except ProcessLookupError:
-                continue
-            except OSError as error:
-                refusal = self._refusal(entry.destination, str(entry.tid), error)
-                if isinstance(refusal, TargetVanished):
-                    raise refusal from error
-                refusals.append(refusal)
-                continue
-            self._write_log(entry.destination, entry.origin, str(entry.tid))
+        for way in dict.fromkeys((one.origin, one.destination) for one in entries.values()):
+            of_it = [tid for tid, one in entries.items() if (one.origin, one.destination) == way]
+            whole, single = whole_processes(of_it)
+            for pid in whole:
+                refusals += self._move(move_process, pid, *way)
+            for tid in single:
+                refusals += self._move(move, tid, *way)
         return refusals
+
+    def _occupied(self, directory: str) -> OccupiedEntry | None:
+        """Who is in a group already; None for one that goes with the agent, or has an entry."""
+        made = any(
+            isinstance(entry, (CreatedEntry, OccupiedEntry)) and entry.directory == directory
+            for entry in self._journal.entries
+        )
+        try:
+            if made or not self.files.exists(directory):
+                return None
+            threads = tuple(members(self.files, directory))
+        except OSError:  # the moves tell why
+            return None
+        since = tasks.start_time_of_newcomers()
+        return OccupiedEntry(directory, inode(directory), since, threads)
+
+    def _move(
+        self, how: Callable[[KernelFiles, int, str], None], task: int, origin: str, destination: str
+    ) -> list[SmartHarvestError]:
+        """The refusal, if there is one."""
+        try:
+            how(self.files, task, destination)
+        except ProcessLookupError:
+            return []
+        except OSError as error:
+            refusal = self._refusal(destination, str(task), error)
+            if isinstance(refusal, TargetVanished):
+                raise refusal from error
+            return [refusal]
+        self._write_log(destination, origin, str(task))
+        return []
 
     def set_affinity(self, tid: int, cpus: Collection[int]) -> None:
         """Confines a thread to ``cpus``; does nothing if it has ended."""
@@ -295,6 +327,14 @@ class HostWriter:
                 return parse_cpulist(entry.original)
         return parse_cpulist(self._read(path))
 
+    def hear_births(self) -> None:
+        """From now on, so that ``restore`` finds whoever is born meanwhile.
+
+        Call it while the births before are still heard of.
+        """
+        if self._births is None and processes_of(self._journal.entries):
+            self._births = BirthEvents()
+
     def restore(self) -> list[str]:
         """Puts everything back and removes the journal; returns a line for each thing put back.
 
@@ -303,8 +343,14 @@ class HostWriter:
         """
         journal = self._journal
         result = put_back(
-            journal.entries, self.files, self._write_log, ours=journal.ours, given=journal.given
+            journal.entries,
+            self.files,
+            self._write_log,
+            ours=journal.ours,
+            given=journal.given,
+            births=self._births,
         )
+        self._births = None
         for line in result.left:
             _log.warning("not put back: %s", line)
         if result.failed:

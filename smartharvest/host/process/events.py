@@ -1,8 +1,8 @@
 """Starts and ends of tasks, from the kernel's process connector.
 
-Subscribed through pyroute2 (include/uapi/linux/cn_proc.h); needs CAP_NET_ADMIN and the first pid
-namespace. pyroute2 takes some 45 us for an event, too slow for a fork loop, so the two kinds
-that matter are received and unpacked here, in about 4 us. A turn handles a bounded number and
+The protocol is in include/uapi/linux/cn_proc.h; it needs CAP_NET_ADMIN and the first pid and user
+namespace. The guardian, which has no installed packages, listens too, so the socket is a plain one;
+unpacking the two kinds that matter takes about 4 us each. A turn handles a bounded number and
 leaves the rest in the socket. If that overflows the kernel reports it once (ENOBUFS), and the agent
 lists all processes.
 """
@@ -13,6 +13,7 @@ import errno
 import os
 import socket
 import struct
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -23,7 +24,13 @@ RECEIVE_BYTES = 1 << 20
 MOST_PER_TURN = 400
 _LONGEST_EVENT = 256
 
-_FORK, _EXIT = 0x0000_0001, 0x8000_0000
+_ANSWER_TAKES_S = 0.25
+
+_NETLINK_CONNECTOR, _NLMSG_DONE = 11, 3  # include/uapi/linux/netlink.h
+_CN_IDX_PROC, _CN_VAL_PROC, _PROC_CN_MCAST_LISTEN = 1, 1, 1  # connector.h, cn_proc.h
+_NLMSGHDR = struct.Struct("=IHHII")
+_CN_MSG = struct.Struct("=IIIIHH")
+_NONE, _FORK, _EXIT = 0x0000_0000, 0x0000_0001, 0x8000_0000
 # nlmsghdr and cn_msg (36 bytes), then struct proc_event: what, cpu, time, and for a fork the
 # parent's thread and process and the child's, for an exit the thread and the process.
 _EVENT = struct.Struct("=36xIIQ4I")
@@ -57,22 +64,42 @@ class ProcessEvents:
     """
 
     def __init__(self) -> None:
-        # Imported here: most agents do not need it.
-        from pyroute2 import ProcEventSocket
-        from pyroute2.netlink.exceptions import NetlinkError
-
         self.read_count = 0
-        self._source = ProcEventSocket()
+        kind = socket.SOCK_DGRAM | socket.SOCK_CLOEXEC
         try:
-            self._source.bind()
-            self._source.control(listen=True)
-            # A descriptor of its own: that of pyroute2 belongs to an event loop.
-            self._socket = socket.socket(fileno=os.dup(self._source.fileno()))
-            self._socket.setblocking(False)
+            self._socket = socket.socket(socket.AF_NETLINK, kind, _NETLINK_CONNECTOR)
+        except OSError as error:
+            raise RightsError(f"process events: {error.strerror}") from error
+        try:
             self._enlarge()
-        except (OSError, NetlinkError) as error:
-            self._source.close()
-            raise RightsError(f"process events: {error} (needs CAP_NET_ADMIN)") from error
+            self._listen()
+        except OSError as error:
+            self._socket.close()
+            raise RightsError(f"process events: {error.strerror} (needs CAP_NET_ADMIN)") from error
+
+    def _listen(self) -> None:
+        """Subscribes, and waits for the kernel's answer."""
+        self._socket.bind((0, _CN_IDX_PROC))
+        number = os.getpid()
+        payload = _CN_MSG.pack(_CN_IDX_PROC, _CN_VAL_PROC, 0, number, 4, 0)
+        payload += struct.pack("=I", _PROC_CN_MCAST_LISTEN)
+        header = _NLMSGHDR.pack(_NLMSGHDR.size + len(payload), _NLMSG_DONE, 0, 0, 0)
+        self._socket.send(header + payload)
+        deadline = time.monotonic() + _ANSWER_TAKES_S
+        while (left_s := deadline - time.monotonic()) > 0:
+            self._socket.settimeout(left_s)
+            try:
+                data = self._socket.recv(_LONGEST_EVENT)
+            except TimeoutError:
+                break
+            refusal = _answer(data, number)
+            if refusal:
+                raise OSError(refusal, os.strerror(refusal))
+            if refusal == 0:
+                self._socket.setblocking(False)
+                return
+        # From another pid or user namespace it says nothing at all (cn_proc_mcast_ctl()).
+        raise OSError(errno.ETIMEDOUT, "the kernel does not answer in this namespace")
 
     def _enlarge(self) -> None:
         for option in (33, socket.SO_RCVBUF):  # SO_RCVBUFFORCE, which socket(7) has and Python not
@@ -105,7 +132,16 @@ class ProcessEvents:
 
     def close(self) -> None:
         self._socket.close()
-        self._source.close()
+
+
+def _answer(data: bytes, number: int) -> int | None:
+    """The errno (0: none) in the kernel's answer to the request ``number``; None if it is none."""
+    if len(data) < _EVENT.size:
+        return None
+    what, _cpu, _time_ns, refusal, *_ = _EVENT.unpack_from(data)
+    acknowledged = _CN_MSG.unpack_from(data, _NLMSGHDR.size)[3]
+    # cn_proc_ack() in drivers/connector/cn_proc.c adds one. All who listen get to see it.
+    return int(refusal) if what == _NONE and acknowledged == number + 1 else None
 
 
 def parse_event(data: bytes) -> Birth | Death | None:

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 
 from smartharvest.errors import RightsError
 from smartharvest.host.process import tasks
-from smartharvest.host.process.events import Birth, EventsLost, ProcessEvents
+from smartharvest.host.process.events import MOST_PER_TURN, Birth, EventsLost, ProcessEvents
 from smartharvest.host.spread import Spread
 
 _log = logging.getLogger(__name__)
@@ -63,6 +63,8 @@ class Family:
         self._clock = clock
         self._leaving: set[int] = set()
         self._events: ProcessEvents | None = None
+        self.behind = False
+        """Whether the last turn left events unread."""
         try:
             self._events = open_events()
             self.births = Births("connector", "the kernel reports each")
@@ -128,6 +130,7 @@ class Family:
 
     def _read(self, events: ProcessEvents) -> list[int]:
         new: list[int] = []
+        before = events.read_count
         try:
             for event in events.read():
                 if isinstance(event, Birth):
@@ -143,6 +146,7 @@ class Family:
                 self._blind_since_s = self._clock()
                 _log.info("process events were lost: listing all processes")
         self.births.events = events.read_count
+        self.behind = events.read_count - before >= MOST_PER_TURN
         return new
 
     def _is_ours(self, pid: int) -> bool:

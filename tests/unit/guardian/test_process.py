@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from smartharvest.guardian import process as process_module
+from smartharvest.guardian import restoring
 from smartharvest.guardian.process import GuardianConfig, GuardianProcess, main
 from smartharvest.guardian.verdict import Limits
 from smartharvest.host.journal import recovery
@@ -52,9 +53,9 @@ def test_a_guardian_restores_what_an_agent_left_that_died_before_it_watched(worl
 def test_a_guardian_waits_for_whoever_holds_the_dead_agents_lock(
     world: World, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(process_module, "OTHERS_MAY_TAKE_S", 0.01)
+    monkeypatch.setattr(restoring, "OTHERS_MAY_TAKE_S", 0.01)
     monkeypatch.setattr(recovery, "OTHERS_MAY_TAKE_S", 0.01)
-    monkeypatch.setattr(process_module, "_LOCK_PAUSE_S", 0.01)
+    monkeypatch.setattr(restoring, "_LOCK_PAUSE_S", 0.01)
     before = world.files()
     charge = dies_amid_its_work(world)
     lock = try_lock(lock_path(charge.journal))

@@ -3,19 +3,20 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
+from smartharvest.core._confine import confine_threads
 from smartharvest.host.cgroup.tree import CgroupTree
 from smartharvest.host.journal.affinities import OurAffinities
-from smartharvest.host.journal.contents import NOT_KNOWN, Given, read_journal
+from smartharvest.host.journal.contents import NOT_KNOWN, ConfinedEntry, Given, read_journal
 from smartharvest.host.journal.journal import Journal
 from smartharvest.host.journal.restoration import put_back
 from smartharvest.host.journal.writer import HostWriter
 from smartharvest.host.process import tasks
-from tests.unit.host.fake_trees import make_v1_tree
+from tests.unit.host.fake_trees import make_group, make_v1_tree
 
 ALLOWED = sorted(os.sched_getaffinity(0))
 LAST, BOTH = ALLOWED[-1], ALLOWED[-2:]
@@ -126,3 +127,80 @@ def test_a_journal_that_does_not_say_what_was_given_is_undone_as_before(
     HostWriter(tree.files, heir).restore()
     assert tasks.affinity(sleeper) == set(BOTH)
     journal.release()
+
+
+MANY = 2000
+CROWD = f"""
+import threading
+threading.stack_size(64 * 1024)
+for _ in range({MANY} - 1):
+    threading.Thread(target=threading.Event().wait, daemon=True).start()
+print(flush=True)
+input()
+"""
+
+
+@needs_two_cpus
+def test_thousands_of_threads_are_undone_without_a_look_at_each_or_at_all_processes_for_each(
+    tree: CgroupTree, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pipe = subprocess.PIPE
+    with subprocess.Popen(["python3", "-c", CROWD], stdin=pipe, stdout=pipe) as crowd:
+        assert crowd.stdout is not None
+        crowd.stdout.readline()
+        threads = tasks.process_threads(crowd.pid)
+        for tid in threads:
+            os.sched_setaffinity(tid, BOTH)
+        pinned = threads[MANY // 2]
+        os.sched_setaffinity(pinned, {LAST})  # of its own accord
+        journal = journal_of(tree, tmp_path / "state", crowd.pid)
+        assert confine_threads([f"/proc/{crowd.pid}/task"], [LAST]) == MANY
+        assert {tasks.affinity(tid) for tid in threads} == {frozenset({LAST})}
+        looks: list[str] = []
+
+        def looked(at: str, how: Callable[..., object]) -> Callable[..., object]:
+            def call(*arguments: object) -> object:
+                looks.append(at)
+                return how(*arguments)
+
+            return call
+
+        monkeypatch.setattr(tasks, "start_time", looked("thread", tasks.start_time))
+        monkeypatch.setattr(os, "listdir", looked("list", os.listdir))
+        result = put_back(journal.entries, tree.files, given=journal.given)
+        monkeypatch.undo()
+        assert (result.failed, result.left, len(result.restored)) == ([], [], MANY - 1)
+        assert {tid for tid in threads if tasks.affinity(tid) != set(BOTH)} == {pinned}
+        assert len(looks) < 100
+        journal.close()
+        crowd.kill()
+
+
+@needs_two_cpus
+def test_a_thread_that_is_born_while_its_group_is_freed_is_freed(
+    tree: CgroupTree, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with subprocess.Popen(["sleep", "100"]) as first, subprocess.Popen(["sleep", "100"]) as second:
+        for process in (first, second):
+            os.sched_setaffinity(process.pid, {LAST})
+        make_group(tree, "g", "0-3", tids=(first.pid,))
+        group = tree.group("g")
+        journal = Journal(str(tmp_path / "state"))
+        journal.record(ConfinedEntry(group.path))
+        journal.expect({}, given=[[LAST]])
+        set_affinity = os.sched_setaffinity
+        freed: list[int] = []
+
+        def frees(tid: int, cpus: Iterable[int]) -> None:
+            set_affinity(tid, cpus)
+            if not freed:  # it was started a moment before, and is seen only now
+                tree.files.write(group.tasks_file, str(second.pid))
+            freed.append(tid)
+
+        monkeypatch.setattr(os, "sched_setaffinity", frees)
+        put_back(journal.entries, tree.files, given=journal.given)
+        monkeypatch.undo()
+        assert tasks.affinity(first.pid) == tasks.affinity(second.pid) == set(ALLOWED)
+        journal.close()
+        first.kill()
+        second.kill()

@@ -12,13 +12,19 @@ from smartharvest.errors import AlreadyManaged, RightsError
 from smartharvest.host.journal import journal as journal_module
 from smartharvest.host.journal.contents import (
     AffinityEntry,
+    ConfinedEntry,
     CreatedEntry,
+    Entry,
     FileEntry,
+    Head,
     JournalContents,
     JournalError,
     MovedEntry,
+    head_of,
+    read_head,
     read_journal,
     read_nudge,
+    written,
 )
 from smartharvest.host.journal.journal import Journal, is_live
 
@@ -258,3 +264,53 @@ def test_a_disk_that_is_full_is_told_whatever_was_to_be_noted(
         assert sorted(os.listdir(tmp_path / "state")) == before
     monkeypatch.undo()
     journal.close()
+
+
+def test_the_first_line_tells_what_taking_the_cores_back_needs(tmp_path: Path) -> None:
+    journal = Journal(str(tmp_path), claims=["/web", "/batch"])
+    journal.expect({}, (("/batch/cpuset.cpus", "6-7"),))
+    assert read_head(journal.path).elastic_cpus == (6, 7)
+    journal.record(AffinityEntry(7, 5, (0,), 5), AffinityEntry(8, 5, (0,)), ConfinedEntry("/g", 3))
+    journal.expect({}, (), minimum_cpus=[3])
+    head = read_head(journal.path)
+    assert head == Head((), (3,), ((7, 5),), ("/g",), ("/web", "/batch"))
+    assert head == head_of(read_journal(journal.path))
+    assert head.elastic_cpus == (3,)
+    first = Path(journal.path).read_text().partition("\n")[0]
+    Path(journal.path).write_text(first + '\n"entries": what is beyond does not matter')
+    assert read_head(journal.path) == head
+    journal.release()
+
+
+def test_a_journal_of_the_release_before_is_read_as_well(tmp_path: Path) -> None:
+    journal = Journal(str(tmp_path), claims=["/batch"])
+    journal.record_affinity(101, 5, [0, 3])
+    journal.expect({}, (), minimum_cpus=[3])
+    entries, head = read_journal(journal.path).entries, read_head(journal.path)
+    path = Path(journal.path)
+    older = {**json.loads(path.read_text()), "version": 2}
+    for key in ("processes", "groups"):
+        del older[key]
+    path.write_text(json.dumps(older, indent=1))
+    assert (read_journal(journal.path).entries, read_head(journal.path)) == (entries, head)
+    journal.release()
+
+
+def test_an_entry_is_formatted_once_however_often_the_journal_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    formatted: list[object] = []
+
+    def format_it(entry: Entry) -> str:
+        formatted.append(entry)
+        return written(entry)
+
+    monkeypatch.setattr(journal_module, "written", format_it)
+    journal = Journal(str(tmp_path))
+    journal.record(*(AffinityEntry(tid, 5, (0, 1)) for tid in range(5000)))
+    for tid in range(5000, 5010):
+        journal.record_affinity(tid, 5, [0])
+    journal.replace_affinity(5000, 5, [1])
+    assert len(formatted) == 5011
+    assert read_journal(journal.path).entries == journal.entries
+    journal.release()

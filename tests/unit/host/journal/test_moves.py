@@ -1,0 +1,174 @@
+"""Who goes home from a group that tasks were moved into, and who stays."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from smartharvest.host.cgroup.tree import CgroupTree
+from smartharvest.host.journal.contents import MovedEntry, OccupiedEntry, read_journal
+from smartharvest.host.journal.journal import Journal
+from smartharvest.host.journal.moves import MovesBack
+from smartharvest.host.journal.writer import HostWriter
+from smartharvest.host.process import tasks
+from smartharvest.host.process.table import Process
+from tests.unit.host.fake_trees import make_group, make_v1_tree
+
+MOVED, CHILD, GRANDCHILD, ORPHAN, BEFORE, OF_BEFORE, JOINED, OLDER, SHELL = range(101, 110)
+AT = 50
+"""When the first task was moved, in clock ticks."""
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> CgroupTree:
+    tree = make_v1_tree(tmp_path / "tree")
+    everybody = (MOVED, CHILD, GRANDCHILD, ORPHAN, BEFORE, OF_BEFORE, JOINED, OLDER)
+    make_group(tree, "home", "0-3", tids=(SHELL,))
+    make_group(tree, "there", "0-3", tids=everybody)
+    return tree
+
+
+@pytest.fixture
+def table(monkeypatch: pytest.MonkeyPatch) -> dict[int, Process]:
+    parents = {
+        MOVED: SHELL,
+        CHILD: MOVED,
+        GRANDCHILD: CHILD,
+        ORPHAN: 1,
+        BEFORE: SHELL,
+        OF_BEFORE: BEFORE,
+        JOINED: SHELL,
+        OLDER: 1,
+        SHELL: 1,
+        1: 0,
+    }
+    late = (CHILD, GRANDCHILD, ORPHAN, OF_BEFORE, JOINED)
+    made = {
+        pid: Process(pid, parent, pid, pid, AT + 5 if pid in late else 10)
+        for pid, parent in parents.items()
+    }
+    monkeypatch.setattr(tasks, "start_time", lambda tid: made[tid].start_time)
+    monkeypatch.setattr(tasks, "process_of", lambda tid: tid)
+    monkeypatch.setattr(tasks, "process_threads", lambda pid: [pid])
+    return made
+
+
+def test_children_of_moved_tasks_go_home_and_everybody_else_stays(
+    tree: CgroupTree, table: dict[int, Process]
+) -> None:
+    home, there = tree.group("home"), tree.group("there")
+    moved = MovedEntry(MOVED, 10, home.path, there.path)
+    occupied = OccupiedEntry(there.path, 0, AT, (BEFORE,))
+    told: list[str] = []
+    back = MovesBack(
+        [occupied, moved], tree.files, lambda *what: told.append(what[2]), table=lambda: table
+    )
+    back.give_back(moved)
+    back.send_home(occupied)
+    assert home.tasks() == [MOVED, CHILD, GRANDCHILD, ORPHAN, SHELL]
+    assert there.tasks() == [BEFORE, OF_BEFORE, JOINED, OLDER]
+    assert told == [f"task {tid}" for tid in (MOVED, CHILD, GRANDCHILD, ORPHAN)]
+
+
+def test_a_group_into_which_nothing_was_moved_keeps_everybody(
+    tree: CgroupTree, table: dict[int, Process]
+) -> None:
+    there = tree.group("there")
+    before = there.tasks()
+    back = MovesBack([], tree.files, lambda *_: None, table=lambda: table)
+    back.send_home(OccupiedEntry(there.path, 0, AT, ()))
+    assert there.tasks() == before
+
+
+SHELL_SCRIPT = "while read line; do sleep 100 & echo $!; done"
+Bear = Callable[[], int]
+
+
+@pytest.fixture
+def family() -> Iterator[tuple[int, Bear]]:
+    """A shell, and what has it start a child."""
+    pipe = subprocess.PIPE
+    with subprocess.Popen(["sh", "-c", SHELL_SCRIPT], stdin=pipe, stdout=pipe, text=True) as shell:
+        children: list[int] = []
+
+        def bear() -> int:
+            assert shell.stdin is not None
+            assert shell.stdout is not None
+            print(file=shell.stdin, flush=True)
+            children.append(int(shell.stdout.readline()))
+            return children[-1]
+
+        yield shell.pid, bear
+        for child in children:
+            os.kill(child, signal.SIGKILL)
+
+
+def test_the_writer_journals_who_was_there_and_sends_home_who_was_born_there(
+    tmp_path: Path, family: tuple[int, Bear]
+) -> None:
+    pid, bear = family
+    tree = make_v1_tree(tmp_path / "tree")
+    make_group(tree, "home", "0-3", tids=(pid,))
+    make_group(tree, "there", "0-3", tids=(os.getpid(),))
+    home, there = tree.group("home"), tree.group("there")
+    journal = Journal(str(tmp_path / "state"))
+    writer = HostWriter(tree.files, journal)
+    writer.move_task(pid, home.path, there.path)
+    kept = [one for one in read_journal(journal.path).entries if isinstance(one, OccupiedEntry)]
+    assert [one.threads for one in kept] == [(os.getpid(),)]
+    child = bear()
+    tree.files.write(there.tasks_file, str(child))  # where the kernel puts it
+    writer.restore()
+    assert home.tasks() == sorted([pid, child])
+    assert there.tasks() == [os.getpid()]
+
+
+def test_a_process_with_all_its_threads_is_moved_at_once_and_back(tmp_path: Path) -> None:
+    program = "import threading; [threading.Thread(target=input).start() for _ in 'abc']; input()"
+    with subprocess.Popen(
+        ["python3", "-c", program], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL
+    ) as process:
+        try:
+            while len(threads := tasks.process_threads(process.pid)) < 4:
+                pass
+            tree = make_v1_tree(tmp_path / "tree")
+            make_group(tree, "home", "0-3", tids=tuple(threads))
+            make_group(tree, "there", "0-3")
+            home, there = tree.group("home"), tree.group("there")
+            logged: list[tuple[str, str, str]] = []
+            journal = Journal(str(tmp_path / "state"))
+            writer = HostWriter(tree.files, journal, lambda *what: logged.append(what))
+            writer.move_tasks([(tid, home.path, there.path) for tid in threads])
+            assert there.tasks() == threads
+            assert logged == [(there.path, home.path, str(process.pid))]
+            writer.restore()
+            assert home.tasks() == threads
+        finally:
+            process.kill()
+
+
+def test_undoing_moves_lists_a_process_once_not_for_each_of_its_threads(
+    tree: CgroupTree, table: dict[int, Process], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, there = tree.group("home"), tree.group("there")
+    asked: list[int] = []
+
+    def threads_of(pid: int) -> list[int]:
+        asked.append(pid)
+        return [MOVED, CHILD, 200]  # one that is elsewhere: they go home one by one
+
+    monkeypatch.setattr(tasks, "process_of", lambda _: MOVED)
+    monkeypatch.setattr(tasks, "process_threads", threads_of)
+    moves = [
+        MovedEntry(tid, table[tid].start_time, home.path, there.path) for tid in (MOVED, CHILD)
+    ]
+    back = MovesBack(moves, tree.files, lambda *_: None, table=lambda: table)
+    for moved in reversed(moves):
+        back.give_back(moved)
+    assert home.tasks() == [MOVED, CHILD, SHELL]
+    assert asked == [MOVED]
