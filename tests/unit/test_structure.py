@@ -15,17 +15,18 @@ MAY_IMPORT: Mapping[str, set[str]] = {
     # From the bottom up: a room imports from those below it only, and from the list it has here.
     "errors": set(),
     "printable": set(),
+    "trusted": {"printable"},
     "core": {"errors"},
-    "algorithm": {"core", "errors"},
-    "host": {"core", "errors", "printable"},
-    "config": {"algorithm", "host", "errors"},
+    "algorithm": {"core", "errors", "trusted"},
+    "host": {"core", "errors", "printable", "trusted"},
+    "config": {"algorithm", "host", "errors", "trusted"},
     "placement": {"config", "host", "errors", "printable"},
     "sensor": {"placement", "config", "algorithm", "host", "core", "errors"},
     "guardian": {"host", "core", "errors"},
     "mechanism": {"placement", "config", "host", "core", "errors"},
     "telemetry": {
         *("sensor", "placement", "config", "algorithm", "host", "core", "errors", "printable"),
-        "version",
+        *("trusted", "version"),
     },
     "agent": {
         *("guardian", "mechanism", "telemetry", "sensor", "placement", "config", "algorithm"),
@@ -131,4 +132,11 @@ def test_the_package_opens_to_about_a_dozen_rooms() -> None:
     rooms = [path for path in PACKAGE.iterdir() if path.is_dir() and path.name != "__pycache__"]
     assert len(rooms) <= 15
     files = {path.name for path in PACKAGE.iterdir() if path.is_file()}
-    assert files == {"__init__.py", "__main__.py", "errors.py", "printable.py", "py.typed"}
+    assert files == {
+        "__init__.py",
+        "__main__.py",
+        "errors.py",
+        "printable.py",
+        "trusted.py",
+        "py.typed",
+    }

@@ -11,6 +11,7 @@ from types import NoneType
 from smartharvest.errors import SmartHarvestError
 from smartharvest.host.cpulist import format_cpulist, parse_cpulist
 from smartharvest.host.journal import shared_page
+from smartharvest.trusted import Untrusted, open_trusted
 
 VERSION = 2
 
@@ -152,9 +153,10 @@ def with_chosen(ours: Ours, chosen: Chosen, sets: Iterable[frozenset[int]]) -> O
 
 
 def read_journal(path: str) -> JournalContents:
-    """The journal at ``path``; JournalError if it is damaged or of an unknown version."""
+    """The journal at ``path``; JournalError if it is damaged, of an unknown version, or
+    somebody else could have written it."""
     try:
-        with open(path) as file:
+        with open(open_trusted(path)) as file:
             raw = json.load(file)
         if raw["version"] != VERSION:
             raise JournalError(
@@ -190,6 +192,8 @@ def read_journal(path: str) -> JournalContents:
                 bool(read_nudge(path)),
             ),
         )
+    except Untrusted as error:
+        raise JournalError(f"{error}; nothing that the journal says is done") from None
     except (
         ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError
     ) as error:  # fmt: skip

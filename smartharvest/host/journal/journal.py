@@ -42,6 +42,7 @@ from smartharvest.host.journal.contents import (
 )
 from smartharvest.host.journal.shared_page import SharedPage
 from smartharvest.host.process import tasks
+from smartharvest.trusted import Untrusted, open_directory, open_trusted
 
 DEFAULT_DIRECTORY = "/run/smartharvest"
 _claimed_here: set[str] = set()
@@ -111,6 +112,8 @@ class Journal:
                 self.release()
             if not isinstance(error, OSError):
                 raise
+            if isinstance(error, Untrusted):
+                raise RightsError(f"the journal cannot be kept: {error}") from error
             as_root = "run as root or " if error.errno in (errno.EACCES, errno.EPERM) else ""
             raise RightsError(
                 f"{directory}: the journal cannot be written: {error.strerror}; "
@@ -327,7 +330,8 @@ class Journal:
         names = {kind: name for name, kind in KINDS.items()}
         entries = [{"kind": names[type(entry)], **asdict(entry)} for entry in self.entries]
         temporary = self.path + ".new"
-        with open(temporary, "w") as file:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+        with open(open_trusted(temporary, flags), "w") as file:
             json.dump(
                 {
                     **self._header,
@@ -377,11 +381,16 @@ def _header(claims: Sequence[str]) -> dict[str, object]:
 
 
 def journal_paths(directory: str) -> list[str]:
-    """All journals in ``directory``; empty if there is no such directory."""
+    """All journals in ``directory``; empty if there is no such directory. Raises OSError, also
+    (Untrusted) for a directory that somebody else can write."""
     try:
-        names = sorted(os.listdir(directory))
+        opened = open_directory(directory)
     except FileNotFoundError:
         return []
+    try:
+        names = sorted(os.listdir(opened))
+    finally:
+        os.close(opened)
     return [os.path.join(directory, name) for name in names if name.endswith(".journal")]
 
 
@@ -391,8 +400,7 @@ def try_lock(path: str, *, create: bool = False) -> int | None:
     The lock is gone when the descriptor is closed. Raises FileNotFoundError without ``create``.
     """
     while True:
-        flags = os.O_RDWR | os.O_CLOEXEC | (os.O_CREAT if create else 0)
-        fd = os.open(path, flags, 0o600)
+        fd = open_trusted(path, os.O_RDWR | (os.O_CREAT if create else 0))
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -462,7 +470,7 @@ def _check_claims(directory: str, claims: Sequence[str]) -> None:
 @contextlib.contextmanager
 def _directory_locked(directory: str) -> Iterator[None]:
     """Serialises starts, so that agents see each other's claims."""
-    fd = os.open(directory, os.O_RDONLY | os.O_CLOEXEC)
+    fd = open_directory(directory)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX)
         yield
@@ -471,7 +479,7 @@ def _directory_locked(directory: str) -> Iterator[None]:
 
 
 def _sync_directory(directory: str) -> None:
-    fd = os.open(directory, os.O_RDONLY | os.O_CLOEXEC)
+    fd = open_directory(directory)
     try:
         os.fsync(fd)
     finally:

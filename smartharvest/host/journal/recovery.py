@@ -27,6 +27,7 @@ from smartharvest.host.journal.journal import (
 )
 from smartharvest.host.journal.restoration import put_back
 from smartharvest.host.process import tasks
+from smartharvest.trusted import Untrusted
 
 OTHERS_MAY_TAKE_S = 5.0
 """How long another process, such as its guardian, may take to restore a dead agent's journal."""
@@ -62,6 +63,8 @@ def recover(files: KernelFiles, directory: str = DEFAULT_DIRECTORY) -> RecoveryR
             if not recover_one(path, files, report):
                 report.live.append(_pid_of(path))
         sweep(directory)
+    except Untrusted as error:
+        raise RightsError(f"no journal is obeyed there: {error}") from error
     except PermissionError as error:
         raise RightsError(f"{error.filename}: {error.strerror}; run as root") from error
     except OSError as error:
