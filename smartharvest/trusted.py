@@ -63,7 +63,8 @@ def open_trusted(
 def open_own(path: str, flags: int, mode: int) -> int:
     """A descriptor of the file or character device at ``path``, for output such as a log.
 
-    Nobody obeys what it says. Whoever may write the directory may take the file away, but not lead the output elsewhere.
+    Nobody obeys what it says. Whoever may write the directory may take the file away, but not
+    lead the output elsewhere.
     Raises Untrusted, and OSError as open(2) does.
     """
     try:

@@ -27,6 +27,7 @@ from smartharvest.host.cgroup.kernel_files import KernelFiles, PosixFiles
 from smartharvest.host.journal.confinement import confine
 from smartharvest.host.journal.contents import JournalError, lock_path, page_path, read_journal
 from smartharvest.host.journal.journal import try_lock
+from smartharvest.host.journal.reach import check_reach
 from smartharvest.host.journal.recovery import OTHERS_MAY_TAKE_S, RecoveryReport, recover_one
 from smartharvest.host.journal.shared_page import SharedPage
 from smartharvest.host.process import tasks
@@ -167,6 +168,7 @@ class GuardianProcess:
         """Shrinks the elastic side to its minimum, as far as the journal says how."""
         try:
             journal = read_journal(self._config.journal)
+            check_reach(self._config.journal, journal, self._files)
         except (OSError, JournalError):
             return False
         for path, value in journal.minimum:

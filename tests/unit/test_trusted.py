@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -160,10 +161,8 @@ def test_no_descriptor_is_left_open(place: Path) -> None:
     ]
     before = open_files()
     for attempt in attempts:
-        try:
+        with contextlib.suppress(OSError):
             attempt()
-        except OSError:
-            pass
         assert open_files() == before
 
 

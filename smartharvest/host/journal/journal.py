@@ -40,13 +40,14 @@ from smartharvest.host.journal.contents import (
     subject,
     with_chosen,
 )
+from smartharvest.host.journal.group_locks import lock_groups
 from smartharvest.host.journal.shared_page import SharedPage
 from smartharvest.host.process import tasks
 from smartharvest.trusted import Untrusted, open_directory, open_trusted
 
 DEFAULT_DIRECTORY = "/run/smartharvest"
 _claimed_here: set[str] = set()
-"""Groups that journals of this process have locked."""
+"""Groups that journals of this process have locked: its claims do not exclude each other."""
 UNNAMED = ".bound"
 """Suffix of a control socket on which the agent does not listen yet."""
 _SUFFIXES = (".lock", ".shared", ".sock", UNNAMED)
@@ -57,7 +58,7 @@ class Journal:
 
     ``claims`` are the groups and processes that the agent manages (a group's path, or the text of a
     process target). ``name`` distinguishes several journals of one process. Claimed groups that
-    exist, and those above them up to ``root`` or a mount point, are locked (flock(2)) against
+    exist, and those above them up to ``root`` or a mount point, are locked (group_locks.py) against
     agents with another ``directory``. Raises AlreadyManaged if another living process has one of
     the claims or a group above or below one, JournalError if a dead agent's journal has this one's
     name (recover first), and RightsError if writing to ``directory`` fails.
@@ -102,7 +103,9 @@ class Journal:
                 self._lock = try_lock(lock_path(self.path), create=True)
                 if self._lock is None:
                     raise JournalError(f"{lock_path(self.path)}: another process holds this lock")
-                self._lock_groups(claims, root)
+                self._group_locks = lock_groups(claims, root, frozenset(_claimed_here), directory)
+                self._locked = list(filter(os.path.isabs, dict.fromkeys(claims)))
+                _claimed_here.update(self._locked)
                 self.page = SharedPage(page_path(self.path), create=True)
                 self._write()
         except BaseException as error:
@@ -156,36 +159,6 @@ class Journal:
         """Descriptors of the locks: the journal's, then those of the groups."""
         assert self._lock is not None
         return (self._lock, *self._group_locks)
-
-    def _lock_groups(self, claims: Sequence[str], root: str) -> None:
-        """Locks the claimed groups for this agent alone, and shares a lock on those above them: so
-        neither a group nor one below or above it has two agents. ``root`` is not locked."""
-        groups = list(filter(os.path.isabs, dict.fromkeys(claims)))
-        for claim in groups:
-            self._lock_group(claim, claim, fcntl.LOCK_EX)
-        self._locked = groups
-        _claimed_here.update(groups)
-        for claim in groups:
-            above = os.path.dirname(claim)
-            while above.startswith(f"{root}/") and not os.path.ismount(above):
-                if above not in _claimed_here:  # claims of one process do not exclude each other
-                    self._lock_group(above, claim, fcntl.LOCK_SH)
-                above = os.path.dirname(above)
-
-    def _lock_group(self, path: str, claim: str, kind: int) -> None:
-        try:
-            fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        except OSError:  # the agent creates it later, or its use reports the error
-            return
-        self._group_locks.append(fd)
-        try:
-            fcntl.flock(fd, kind | fcntl.LOCK_NB)
-        except BlockingIOError:
-            what = "it" if path == claim and kind == fcntl.LOCK_EX else path
-            raise AlreadyManaged(
-                f"{claim}: an agent with another state directory already manages {what}; "
-                "stop it first"
-            ) from None
 
     @property
     def entries(self) -> tuple[Entry, ...]:

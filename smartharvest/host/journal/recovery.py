@@ -25,6 +25,7 @@ from smartharvest.host.journal.journal import (
     sweep,
     try_lock,
 )
+from smartharvest.host.journal.reach import check_reach
 from smartharvest.host.journal.restoration import put_back
 from smartharvest.host.process import tasks
 from smartharvest.trusted import Untrusted
@@ -144,6 +145,7 @@ def _is_agents(path: str) -> bool:
 def _put_back(path: str, files: KernelFiles, report: RecoveryReport) -> None:
     try:
         journal = read_journal(path)
+        check_reach(path, journal, files)
     except FileNotFoundError:  # its agent was just closing it
         remove(path)
         return
