@@ -50,6 +50,8 @@ _claimed_here: set[str] = set()
 """Groups that journals of this process have locked: its claims do not exclude each other."""
 UNNAMED = ".bound"
 """Suffix of a control socket on which the agent does not listen yet."""
+STATUS_DIRECTORY = "status"
+"""Below the state directory: the sockets that only tell."""
 _SUFFIXES = (".lock", ".shared", ".sock", UNNAMED)
 
 
@@ -399,7 +401,9 @@ def is_live(journal_path: str) -> bool:
 
 def remove(journal_path: str) -> None:
     """Removes a journal with its lock; the caller holds the lock."""
-    sockets = (journal_path.removesuffix(".journal") + suffix for suffix in (".sock", UNNAMED))
+    directory, name = os.path.split(journal_path.removesuffix(".journal"))
+    stems = (os.path.join(directory, name), os.path.join(directory, STATUS_DIRECTORY, name))
+    sockets = (stem + suffix for stem in stems for suffix in (".sock", UNNAMED))
     files = (journal_path, journal_path + ".new", page_path(journal_path), *sockets)
     for path in (*files, lock_path(journal_path)):
         with contextlib.suppress(FileNotFoundError):
