@@ -32,7 +32,7 @@ MAY_IMPORT: Mapping[str, set[str]] = {
         *("guardian", "mechanism", "telemetry", "sensor", "placement", "config", "algorithm"),
         *("host", "core", "errors", "version"),
     },
-    "cluster": {"telemetry", "host", "errors", "printable"},
+    "cluster": {"telemetry", "host", "errors", "printable", "trusted"},
     "doctor": {"sensor", "config", "host", "errors"},
     "lab": {
         *("agent", "mechanism", "sensor", "placement", "config", "algorithm", "host", "core"),
