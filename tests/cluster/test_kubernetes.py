@@ -301,6 +301,56 @@ def test_every_right_to_change_something_is_restricted_to_the_node() -> None:
     }
 
 
+def allows(policy: str, **request: Any) -> bool:
+    """What the expressions of the shipped policy say to a request."""
+    celpy = pytest.importorskip("celpy", reason="cel-python is not installed")
+    yaml = pytest.importorskip("yaml")
+    documents = yaml.safe_load_all(MANIFEST.read_text())
+    (found,) = (
+        one["spec"]["validations"]
+        for one in documents
+        if (one["kind"], one["metadata"]["name"]) == ("ValidatingAdmissionPolicy", policy)
+    )
+    language = celpy.Environment()
+    asked = celpy.json_to_cel(request)
+    return all(
+        language.program(language.compile(one["expression"])).evaluate(asked) for one in found
+    )
+
+
+def by_adapter(node: str | None = "n1") -> dict[str, Any]:
+    extra = {} if node is None else {"authentication.kubernetes.io/node-name": [node]}
+    return {"userInfo": {"extra": extra}}
+
+
+ASKS = {"resources": {"requests": {RESOURCE: "1"}}}
+PODS = {
+    "of this node": ({"nodeName": "n1", "containers": [ASKS]}, True),
+    "asking at its start only": (
+        {"nodeName": "n1", "containers": [{}], "initContainers": [ASKS]}, True,
+    ),
+    "of another node": ({"nodeName": "n2", "containers": [ASKS]}, False),
+    "of no node yet": ({"containers": [ASKS]}, False),
+    "that asks for no lent core": ({"nodeName": "n1", "containers": [{}]}, False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("pod", PODS)
+def test_the_policy_lets_the_adapter_end_only_pods_of_its_node(pod: str) -> None:
+    spec, may = PODS[pod]
+    policy = "smartharvest-adapter-pods"
+    assert allows(policy, request=by_adapter(), oldObject={"spec": spec}) is may
+    assert not allows(policy, request=by_adapter(None), oldObject={"spec": spec})
+
+
+def test_the_policies_allow_its_own_nodes_number_and_questions() -> None:
+    for node, may in (("n1", True), ("n2", False)):
+        named = {"metadata": {"name": node}}
+        assert allows("smartharvest-adapter", request=by_adapter(), object=named) is may
+    for request, may in (({"dryRun": True}, True), ({"dryRun": False}, False), ({}, False)):
+        assert allows("smartharvest-adapter-evictions", request=request) is may
+
+
 def test_the_pod_is_nobody_and_reaches_only_the_socket_that_tells() -> None:
     yaml = pytest.importorskip("yaml")
     documents = yaml.safe_load_all(MANIFEST.read_text())
