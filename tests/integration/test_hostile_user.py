@@ -277,8 +277,8 @@ def leaves_a_model_to_learn_from(scene: Scene) -> None:
 @before_a_start
 def names_a_group_like_lines_and_commands(scene: Scene) -> None:
     """Where a user may make groups (Delegate=yes), it names them."""
-    scene.world.add_group("web/`id`$(id)\rsmartharvest: all is well\x1b[2J")  # no newline: EINVAL
-    outcome = scene.start("--primary", "cgroup:web/*")
+    scene.world.add_group("we`id`$(id)\rsmartharvest: all is well\x1b[2J")  # newline: EINVAL
+    outcome = scene.start("--primary", "cgroup:we?id*")
     assert outcome.code == 0, outcome.err
     told_in_lines(outcome.err)
     named = "systemd:`id`\nsmartharvest: all is well.service"
