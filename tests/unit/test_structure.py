@@ -19,7 +19,7 @@ MAY_IMPORT: Mapping[str, set[str]] = {
     "core": {"errors"},
     "algorithm": {"core", "errors", "trusted"},
     "host": {"core", "errors", "printable", "trusted"},
-    "config": {"algorithm", "host", "errors", "trusted"},
+    "config": {"algorithm", "host", "errors", "printable", "trusted"},
     "placement": {"config", "host", "errors", "printable"},
     "sensor": {"placement", "config", "algorithm", "host", "core", "errors"},
     "guardian": {"host", "core", "errors"},
