@@ -12,8 +12,9 @@ import click
 from smartharvest import __version__
 from smartharvest.cli.command_group import Entry, LazyGroup
 from smartharvest.cli.lab import COMMANDS as LAB
-from smartharvest.errors import SmartHarvestError
+from smartharvest.errors import RightsError, SmartHarvestError
 from smartharvest.printable import one_line, printable, quoted
+from smartharvest.trusted import Untrusted
 
 SECTIONS = {
     "Run": (
@@ -118,6 +119,9 @@ def main(args: list[str] | None = None) -> None:
     except SmartHarvestError as error:
         _show_traceback(debug)
         fail(str(error), error.exit_code)
+    except Untrusted as error:
+        _show_traceback(debug)
+        fail(str(error), RightsError.exit_code)
     except ImportError as error:
         _show_traceback(debug)
         fail(_what_is_missing(error), 1)

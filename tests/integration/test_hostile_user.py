@@ -112,16 +112,19 @@ def told_in_lines(text: str) -> None:
 
 
 @before_a_start
-def locks_every_group(scene: Scene) -> None:
+def locks_every_group_and_the_state_directory(scene: Scene) -> None:
     def lock() -> list[int]:
         root = Path(scene.world.tree.root)
-        held = [os.open(path, os.O_RDONLY) for path in (root, root / "web", root / "batch")]
+        # Not the tree's root: by a lock on it this tree plays the kernel.
+        held = [os.open(path, os.O_RDONLY) for path in (root / "web", root / "batch")]
         for fd in held:
-            fcntl.flock(fd, fcntl.LOCK_SH)
+            fcntl.flock(fd, fcntl.LOCK_EX)
+        held.append(os.open(scene.world.state_dir, os.O_RDONLY))
+        fcntl.flock(held[-1], fcntl.LOCK_EX)
         return held
 
+    scene.world.state_dir.mkdir(mode=0o755)
     with nobody_keeps(lock):
-        # Playing the kernel takes a lock on the tree's root; a host's groups have none.
         outcome = scene.start()
     assert outcome.code == 0, outcome.err
 

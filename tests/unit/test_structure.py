@@ -40,7 +40,7 @@ MAY_IMPORT: Mapping[str, set[str]] = {
     },
     "cli": {
         *("lab", "doctor", "cluster", "agent", "telemetry", "sensor", "placement", "config"),
-        *("algorithm", "host", "errors", "printable", "version"),
+        *("algorithm", "host", "errors", "printable", "trusted", "version"),
     },
     "__main__": {"cli"},
 }

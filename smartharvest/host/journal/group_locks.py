@@ -53,14 +53,50 @@ def lock_groups(
     return held
 
 
+@contextlib.contextmanager
+def directory_locked(path: str) -> Iterator[None]:
+    """Serialises starts in the state directory ``path``, so that agents see each other's claims.
+
+    Raises RightsError if another one does not get on, or OSError.
+    """
+    until_s = time.monotonic() + _PATIENCE_S
+    name = _name(os.stat(path))
+    while True:
+        with _directory(path) as directory:
+            fd = _open(directory, name)
+            try:
+                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                os.close(fd)
+        _wait(path, until_s)
+    try:
+        yield
+    finally:
+        os.close(fd)
+
+
+def _name(status: os.stat_result) -> str:
+    return f"{status.st_dev:x}-{status.st_ino:x}.lock"
+
+
+def _open(directory: int, name: str) -> int:
+    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+    return os.open(name, flags, 0o600, dir_fd=directory)
+
+
+def _wait(path: str, until_s: float) -> None:
+    if time.monotonic() > until_s:
+        raise RightsError(f"{path}: another agent is starting and does not get on; try again")
+    time.sleep(_RETRY_S)
+
+
 def _lock(directory: int, path: str, claim: str, kind: int) -> list[int]:
     try:
         group = os.stat(path)
     except OSError:  # the agent creates it later, or its use reports the error
         return []
-    name = f"{group.st_dev:x}-{group.st_ino:x}.lock"
-    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-    fd = os.open(name, flags, 0o600, dir_fd=directory)
+    fd = _open(directory, _name(group))
     try:
         fcntl.flock(fd, kind | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -90,17 +126,15 @@ def _directory(state_directory: str) -> Iterator[int]:
     path = _path(state_directory)
     fd = open_directory(path)
     try:
+        status = os.fstat(fd)
+        if status.st_mode & 0o077 and status.st_uid == os.geteuid():
+            os.fchmod(fd, 0o700)  # who may open it could hold its lock
         until_s = time.monotonic() + _PATIENCE_S
         while True:
-            try:
+            with contextlib.suppress(BlockingIOError):
                 fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
-            except BlockingIOError:
-                if time.monotonic() > until_s:
-                    raise RightsError(
-                        f"{path}: another agent is starting and does not get on; try again"
-                    ) from None
-            time.sleep(_RETRY_S)
+            _wait(path, until_s)
         yield fd
     finally:
         os.close(fd)
@@ -112,7 +146,8 @@ def _path(state_directory: str) -> str:
     if named is None and os.geteuid() != 0 and not _has_part(DIRECTORY):
         named = os.path.join(state_directory, "locks")
     path = named or DIRECTORY
-    os.makedirs(path, mode=0o700, exist_ok=True)
+    for directory in (os.path.dirname(path), path):
+        os.makedirs(directory, mode=0o700, exist_ok=True)
     return path
 
 

@@ -14,7 +14,7 @@ import errno
 import fcntl
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, replace
 
 from smartharvest.errors import AlreadyManaged, RightsError
@@ -40,7 +40,7 @@ from smartharvest.host.journal.contents import (
     subject,
     with_chosen,
 )
-from smartharvest.host.journal.group_locks import lock_groups
+from smartharvest.host.journal.group_locks import directory_locked, lock_groups
 from smartharvest.host.journal.shared_page import SharedPage
 from smartharvest.host.process import tasks
 from smartharvest.trusted import Untrusted, open_directory, open_trusted
@@ -96,7 +96,7 @@ class Journal:
         self._header = _header(claims)
         try:
             os.makedirs(directory, mode=0o700, exist_ok=True)
-            with _directory_locked(directory):
+            with directory_locked(directory):
                 _check_claims(directory, claims)
                 if os.path.exists(self.path):
                     raise JournalError(
@@ -414,7 +414,7 @@ def remove(journal_path: str) -> None:
 
 def sweep(directory: str) -> None:
     """Removes the files of agents that ended before they had a journal and changed anything."""
-    with contextlib.suppress(FileNotFoundError), _directory_locked(directory):
+    with contextlib.suppress(FileNotFoundError), directory_locked(directory):
         names = os.listdir(directory)
         stems = {os.path.splitext(name)[0] for name in names if name.endswith(_SUFFIXES)}
         for stem in stems - {os.path.splitext(n)[0] for n in names if n.endswith(".journal")}:
@@ -442,17 +442,6 @@ def _check_claims(directory: str, claims: Sequence[str]) -> None:
                         f"{claim}: the agent with pid {theirs.pid} already manages {other}; "
                         "stop it first"
                     )
-
-
-@contextlib.contextmanager
-def _directory_locked(directory: str) -> Iterator[None]:
-    """Serialises starts, so that agents see each other's claims."""
-    fd = open_directory(directory)
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(fd)
 
 
 def _sync_directory(directory: str) -> None:

@@ -11,8 +11,8 @@ import pytest
 
 from smartharvest.errors import AlreadyManaged, RightsError
 from smartharvest.host.journal import group_locks
-from smartharvest.host.journal.group_locks import VARIABLE, lock_groups
-from smartharvest.host.journal.journal import Journal
+from smartharvest.host.journal.group_locks import VARIABLE, directory_locked, lock_groups
+from smartharvest.host.journal.journal import Journal, sweep
 
 
 @pytest.fixture(autouse=True)
@@ -45,6 +45,35 @@ def test_a_lock_on_the_group_itself_keeps_no_agent_from_starting(
         fcntl.flock(fd, fcntl.LOCK_EX)
     Journal(str(tmp_path / "state"), claims=[str(group)], root=str(tmp_path)).close()
     release(held)
+
+
+def test_a_lock_on_the_state_directory_keeps_no_agent_from_starting(tmp_path: Path) -> None:
+    (tmp_path / "state").mkdir(mode=0o755)
+    held = os.open(tmp_path / "state", os.O_RDONLY)
+    fcntl.flock(held, fcntl.LOCK_EX)
+    Journal(str(tmp_path / "state")).close()
+    sweep(str(tmp_path / "state"))
+    os.close(held)
+
+
+def test_starts_in_one_state_directory_wait_for_each_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(group_locks, "_PATIENCE_S", 0.02)
+    with (
+        directory_locked(str(tmp_path)),
+        pytest.raises(RightsError, match="does not get on"),
+        directory_locked(str(tmp_path)),
+    ):
+        pass
+    with directory_locked(str(tmp_path)):
+        pass
+
+
+def test_who_may_open_the_directory_of_locks_cannot_hold_it(group: Path, locks: Path) -> None:
+    locks.mkdir(mode=0o755)
+    release(take(group))
+    assert locks.stat().st_mode & 0o777 == 0o700
 
 
 def test_a_group_reached_by_another_way_is_the_same(group: Path, tmp_path: Path) -> None:
