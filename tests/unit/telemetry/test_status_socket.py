@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from smartharvest.errors import ConfigError, RightsError
-from smartharvest.telemetry import client
-from smartharvest.telemetry.client import agents, socket_of, sockets
+from smartharvest.telemetry.agents import find
+from smartharvest.telemetry.client import socket_of, sockets
 from smartharvest.telemetry.protocol import LONGEST_REQUEST, ProtocolError
 from smartharvest.telemetry.server import MOST_CLIENTS, ControlSocket
 from smartharvest.telemetry.status_socket import ANSWER_LASTS_S, StatusSocket
@@ -140,16 +140,10 @@ def test_who_may_not_read_the_state_directory_finds_the_socket_that_tells(
             raise PermissionError(13, "Permission denied", path)
         return listdir(path)
 
-    def refused(path: str) -> list[str]:
-        raise PermissionError(13, "Permission denied", path)
-
-    hidden = ""
+    hidden, closed = "", (control.path, state)
     monkeypatch.setattr(os, "listdir", refusing)
-    monkeypatch.setattr(client, "journal_paths", refused)
-    monkeypatch.setattr(
-        os, "access", lambda path, mode: path != control.path and access(path, mode)
-    )
-    assert sockets(state) == agents(state) == [telling.path] == [socket_of(state, 1)]
+    monkeypatch.setattr(os, "access", lambda path, how: path not in closed and access(path, how))
+    assert sockets(state) == find([state]).sockets == [telling.path] == [socket_of(state, 1)]
     hidden = os.path.dirname(telling.path)
     with pytest.raises(
         RightsError, match="run as root, or as a member of the agent's status_group"
