@@ -224,7 +224,7 @@ def planted_journal(scene: Scene, directory: Path) -> None:
 def plants_a_journal_where_root_restores(scene: Scene) -> None:
     as_nobody(lambda: planted_journal(scene, scene.open))
     state = ("--state-dir", str(scene.open), "--cgroup-root", scene.world.tree.root)
-    refused(scene.run("restore", *state), 3, "others may put files there")
+    refused(scene.run("restore", *state), 1, "others may put files there")
     refused(scene.start(state=scene.open), 3, "others may put files there")
 
 
@@ -238,7 +238,7 @@ def leaves_a_directory_with_a_journal_for_root_to_restore(scene: Scene) -> None:
 
     as_nobody(plant)
     where = ("--state-dir", str(state), "--cgroup-root", scene.world.tree.root)
-    refused(scene.run("restore", *where), 3, "belongs to nobody")
+    refused(scene.run("restore", *where), 1, "belongs to nobody")
 
 
 @before_a_start
@@ -257,14 +257,14 @@ def has_root_copy_its_journal(scene: Scene) -> None:
 def leads_the_audit_log_to_a_file_of_roots(scene: Scene) -> None:
     log = scene.open / "audit.jsonl"
     as_nobody(lambda: log.symlink_to(scene.precious))
-    refused(scene.start("--audit-log", str(log)), 2, "audit_log: ")
+    refused(scene.start("--audit-log", str(log)), 13, "audit_log: ")
 
 
 @before_a_start
 def leaves_a_pipe_where_the_audit_log_will_be(scene: Scene) -> None:
     log = scene.open / "audit.jsonl"
     as_nobody(lambda: os.mkfifo(log))
-    assert scene.start("--audit-log", str(log)).code == 2
+    assert scene.start("--audit-log", str(log)).code == 13
 
 
 @before_a_start

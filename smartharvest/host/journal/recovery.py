@@ -109,6 +109,7 @@ def shrink(files: KernelFiles, directory: str) -> list[str]:
 def _shrink(path: str, files: KernelFiles) -> list[str]:
     try:
         journal = read_journal(path)
+        check_reach(path, journal, files)
     except JournalError as error:
         return [str(error)]
     refused = []

@@ -17,7 +17,7 @@ from smartharvest.host.cgroup.tree import CgroupTree
 from smartharvest.host.journal.contents import VERSION, boot_id, page_path, read_journal
 from smartharvest.host.journal.journal import Journal
 from smartharvest.host.journal.reach import PARAMETERS, check_reach
-from smartharvest.host.journal.recovery import recover
+from smartharvest.host.journal.recovery import recover, shrink
 from tests.unit.host.fake_trees import make_group, make_v1_tree
 
 DEAD_PID = 2**22 + 1
@@ -98,6 +98,16 @@ def test_a_journal_that_names_more_than_an_agent_writes_is_refused_whole(
         frozenset(range(4)),
     )
     assert path.exists()
+
+
+def test_a_minimum_elsewhere_is_not_written_either(
+    tree: CgroupTree, state: Path, tmp_path: Path
+) -> None:
+    there = tmp_path / "cpu.weight"
+    there.write_text("as it was")
+    plant(state, minimum=[[str(there), "planted"]])
+    shrink(tree.files, str(state))
+    assert there.read_text() == "as it was"
 
 
 def test_what_an_agent_writes_may_be_named(tree: CgroupTree, state: Path) -> None:
