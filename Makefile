@@ -52,7 +52,7 @@ test-slow: build ## Only the slow tests
 
 .PHONY: test-cluster
 test-cluster: build ## Only the tests with real cluster engines: Ray and HTCondor (fetched), Slurm (if there; root, apt)
-	$(BIN)/python -m pip install --quiet --editable '.[ray]' 'kubernetes-validate>=1.32'
+	$(BIN)/python -m pip install --quiet --editable '.[ray]' 'kubernetes-validate>=1.32' cel-python
 	@$(BIN)/python -m tests.cluster.condor || echo "HTCondor's tests will be skipped"
 	$(BIN)/python -m pytest tests/cluster
 

@@ -1,4 +1,4 @@
-"""Processes that a bench starts and ends: ``python -m MODULE PARENT_PID PAGE_FD ARGUMENT…``.
+"""Processes that a bench starts and ends: ``MODULE PARENT_PID PAGE_FD ARGUMENT…``.
 
 Parent and child share a page of memory, in which the child says that it has started, and what else
 there is to say without a system call.
@@ -10,13 +10,13 @@ import ctypes
 import mmap
 import os
 import subprocess
-import sys
 import time
 from collections.abc import Sequence
 from typing import Self
 
 from bench.subject import NotMeasurableError
 from smartharvest.host.process.parent import die_with
+from smartharvest.host.process.start import start_python
 
 START_TIMEOUT_S = 20.0
 
@@ -53,8 +53,9 @@ class Child(Ending):
         try:
             os.truncate(page_fd, page_bytes)
             self.page = mmap.mmap(page_fd, page_bytes)
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", module, *map(str, numbers)],
+            self.process = start_python(
+                module,
+                *map(str, numbers),
                 pass_fds=(page_fd, *pass_fds),
                 process_group=0,  # ctrl-C is for the parent, which then ends its children
             )

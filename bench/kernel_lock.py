@@ -12,7 +12,6 @@ file, and the batch has its CPU to itself, as with an elastic minimum of 1.
 from __future__ import annotations
 
 import json
-import multiprocessing
 import os
 import sys
 import tempfile
@@ -22,10 +21,12 @@ from dataclasses import asdict, dataclass
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 
+from smartharvest.host.process.start import worker_context
+
 CONDITIONS = ("apart", "served", "starved")
 BATCH_WRITE_BYTES = 1 << 20
 _SETTLE_S = 0.2
-_processes = multiprocessing.get_context("spawn")
+_processes = worker_context()
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import select
+import shlex
 from collections.abc import Sequence
 
 _AT_ONCE_BYTES = select.PIPE_BUF
@@ -13,6 +14,27 @@ _AT_ONCE_BYTES = select.PIPE_BUF
 def printable(text: str) -> str:
     """``text`` without characters that move a cursor or have no encoding; lines stay."""
     return "".join(c if c.isprintable() or c == "\n" else "?" for c in text)
+
+
+def one_line(text: str) -> str:
+    """The same in one line: a name must not add lines of its own to a log."""
+    return printable(text.replace("\n", "?"))
+
+
+def quoted(name: str) -> str:
+    """``name`` as one word of a shell's command line, whatever is in it."""
+    if name.isprintable():
+        return shlex.quote(name)
+    return "$'" + "".join(map(_escaped, name)) + "'"
+
+
+def _escaped(c: str) -> str:
+    """For bash's ``$'...'``, which any text can be written in; lone surrogates are its bytes."""
+    if c in "'\\":
+        return "\\" + c
+    if c.isprintable():
+        return c
+    return "".join(f"\\x{byte:02x}" for byte in c.encode(errors="surrogateescape"))
 
 
 def counted(number: int, noun: str) -> str:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import tempfile
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from smartharvest.host.journal.group_locks import VARIABLE
 
 pytest_plugins = ("tests.plugins.cost", "tests.plugins.tries")
 
@@ -16,6 +19,14 @@ settings.register_profile(
     "repeatable", settings.get_profile("busy"), derandomize=True, max_examples=50
 )
 settings.load_profile("repeatable" if os.environ.get("CI") else "busy")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Agents of tests lock groups among themselves, not against those of this machine."""
+    if VARIABLE not in os.environ:
+        made = tempfile.TemporaryDirectory(prefix="smartharvest-locks-")
+        os.environ[VARIABLE] = made.name
+        config.add_cleanup(made.cleanup)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

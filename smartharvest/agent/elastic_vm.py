@@ -108,7 +108,8 @@ def _run(
     process = _start(vm.command(accelerator), group)
     try:
         _wait_for_monitor(vm, process)
-        started(f"cgroup:{group}" if group is not None else f"qemu:{vm.name}")
+        user = f",user={os.geteuid()}" if os.geteuid() else ""  # the agent may be root's
+        started(f"cgroup:{group}" if group is not None else f"qemu:{vm.name}{user}")
         return process.wait()
     finally:
         _end(process)

@@ -48,9 +48,10 @@ from smartharvest.placement.snapshot import HostSnapshot
 from smartharvest.sensor.waits import WaitReader
 from smartharvest.telemetry.audit import AuditLog
 from smartharvest.telemetry.client import socket_path
-from smartharvest.telemetry.metrics import Metrics
+from smartharvest.telemetry.metrics import Metrics, text
 from smartharvest.telemetry.server import Command, ControlSocket
 from smartharvest.telemetry.status import Warnings
+from smartharvest.telemetry.status_socket import StatusSocket
 
 _log = logging.getLogger(__name__)
 _package_log = logging.getLogger("smartharvest")
@@ -471,18 +472,22 @@ class Supervisor:
         def answer(name: str) -> Command:
             return lambda arguments: self._answer(name, arguments)
 
+        telling: dict[str, Command] = {
+            "status": lambda _arguments: self._reporting.describe(),
+            "capacity": lambda _arguments: self._reporting.describe_capacity(),
+            "metrics": lambda _arguments: text(self._reporting.describe()),
+        }
         try:
-            return ControlSocket(
-                path,
-                {
-                    "status": lambda _arguments: self._reporting.describe(),
-                    "capacity": lambda _arguments: self._reporting.describe_capacity(),
-                    **{name: answer(name) for name in REQUESTS},
-                },
-            )
+            control = ControlSocket(path, telling | {name: answer(name) for name in REQUESTS})
         except OSError as error:
             _log.warning("%s: %s; this agent has no status", path, error.strerror)
             return None
+        if (group := self.settings.status_group) is not None:
+            try:
+                control.attach(StatusSocket(path, group, telling))
+            except (ConfigError, OSError) as error:
+                _log.warning("status_group: %s; its members get no status", error)
+        return control
 
     def _answer(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Parses and carries out what came over the socket. Raises SmartHarvestError."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 import traceback
 from typing import TextIO
@@ -12,8 +13,9 @@ import click
 from smartharvest import __version__
 from smartharvest.cli.command_group import Entry, LazyGroup
 from smartharvest.cli.lab import COMMANDS as LAB
-from smartharvest.errors import SmartHarvestError
-from smartharvest.printable import printable, write_unless_blocked
+from smartharvest.errors import RightsError, SmartHarvestError
+from smartharvest.printable import one_line, printable, quoted, write_unless_blocked
+from smartharvest.trusted import Untrusted
 
 READ_WITHIN_S = 0.05
 """So long a message waits for its reader."""
@@ -124,7 +126,7 @@ class _Messages(logging.StreamHandler[TextIO]):
 
 class _Printable(logging.Formatter):
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802
-        return printable(super().formatMessage(record))
+        return one_line(super().formatMessage(record))
 
 
 def main(args: list[str] | None = None) -> None:
@@ -143,6 +145,12 @@ def main(args: list[str] | None = None) -> None:
     except SmartHarvestError as error:
         _show_traceback(debug)
         fail(str(error), error.exit_code)
+    except Untrusted as error:
+        _show_traceback(debug)
+        fail(str(error), RightsError.exit_code)
+    except ImportError as error:
+        _show_traceback(debug)
+        fail(_what_is_missing(error), 1)
     except BrokenPipeError:
         # The reader of our output has gone, so no message reaches it.
         sys.stderr.close()
@@ -156,6 +164,16 @@ def fail(message: str, code: int) -> None:
     """Prints the one line of a failure and exits with ``code``."""
     click.echo(f"smartharvest: {printable(' '.join(message.split()))}", err=True)
     sys.exit(code)
+
+
+def _what_is_missing(error: ImportError) -> str:
+    here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    if not (error.name or "").startswith("smartharvest.core"):
+        return f"unexpected {type(error).__name__}: {error} (--debug shows where)"
+    return (
+        f"{here}: this copy is not built: its C core is missing ({error.name}); "
+        f"run pip install -e {quoted(os.path.dirname(here))}, or the smartharvest that is installed"
+    )
 
 
 def _help_hint(error: click.ClickException) -> str:

@@ -17,6 +17,8 @@ from smartharvest.cluster.reconcile import Hysteresis
 from smartharvest.cluster.source import from_http, from_socket
 from smartharvest.config.durations import parse_duration_ns
 
+HTCONDOR_FILE = "/run/smartharvest-htcondor/harvest.ad"
+"""In a directory of its own: HTCondor's user may not enter the agent's."""
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
@@ -118,7 +120,7 @@ def kubernetes(node: str, kubeconfig: str | None, resource: str, **options: Any)
 @adapter.command()
 @click.option("--machine", metavar="NAME", default=socket.getfqdn, show_default="this host's",
               help="The machine's name in the pool.")  # fmt: skip
-@click.option("--file", "advertisement", metavar="FILE", default="/run/smartharvest/htcondor.ad",
+@click.option("--file", "advertisement", metavar="FILE", default=HTCONDOR_FILE,
               show_default=True, help="The file that STARTD_CRON reads.")  # fmt: skip
 @_following
 def htcondor(machine: str, advertisement: str, **options: Any) -> None:

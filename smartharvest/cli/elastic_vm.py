@@ -13,6 +13,7 @@ import click
 from smartharvest.cli.settings_options import settings_from, settings_options
 from smartharvest.errors import ConfigError
 from smartharvest.host.process import tasks
+from smartharvest.printable import quoted
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
@@ -74,7 +75,7 @@ def elastic_vm(
         signal.signal(number, _end)
 
     def started(target: str) -> None:
-        agent = f"smartharvest agent --primary TARGET --elastic {target}"
+        agent = f"smartharvest agent --primary TARGET --elastic {quoted(target)}"
         print(f"{name}: {vm.cpus} vCPUs; to lend it cores: {agent}", file=sys.stderr)
 
     code = guest.run(vm, guest.usable_accelerators() if accel == "auto" else (accel,), started)

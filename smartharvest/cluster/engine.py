@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
+from subprocess import TimeoutExpired
 from typing import Protocol
 
 from smartharvest.errors import ConfigError, EngineError
+from smartharvest.host.process import start
 
 _TIMEOUT_S = 10.0
 
@@ -41,12 +42,10 @@ def run_command(*command: str, package: str) -> tuple[str, str | None]:
     does not answer.
     """
     try:
-        ran = subprocess.run(
-            command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False
-        )
+        ran = start.run_command(*command, timeout_s=_TIMEOUT_S)
     except FileNotFoundError:
         raise ConfigError(f"{command[0]}: not found; install {package}") from None
-    except subprocess.TimeoutExpired:
+    except TimeoutExpired:
         raise EngineError(f"{command[0]}: no answer within {_TIMEOUT_S:g} s") from None
     if ran.returncode == 0:
         return ran.stdout, None

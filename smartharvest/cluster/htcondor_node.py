@@ -9,15 +9,18 @@ falls back to the guaranteed minimum. Tested with HTCondor 23.9.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
 import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from smartharvest.cluster.engine import run_command
 from smartharvest.errors import ConfigError, EngineError
+from smartharvest.trusted import open_trusted
 
 _REWRITE_S = 10
 _NAME = re.compile(r"[A-Za-z0-9_.\-]{1,255}")
@@ -36,19 +39,15 @@ class _Slot:
 class HTCondorNode:
     """Implements engine.Engine for the execution point on ``machine``.
 
-    ``advertisement`` is the file that STARTD_CRON reads. Raises ConfigError if its directory is not
-    writable or the execution point does not exist, EngineError if HTCondor does not answer.
+    ``advertisement`` is the file that STARTD_CRON reads, as HTCondor's own user. Raises ConfigError
+    if its directory is not writable or not to be entered, or the execution point does not exist,
+    EngineError if HTCondor does not answer.
     """
 
     def __init__(self, machine: str, advertisement: str) -> None:
         if not _NAME.fullmatch(machine):
             raise ConfigError(f"adapter htcondor: --machine: {machine!r} is no name of a machine")
-        directory = os.path.dirname(advertisement) or "."
-        if not os.access(directory, os.W_OK | os.X_OK):
-            raise ConfigError(
-                f"adapter htcondor: --file: {directory}: is not writable; create it, or choose "
-                "another and change STARTD_CRON_SMARTHARVEST_ARGS, too"
-            )
+        _prepare(os.path.dirname(os.path.abspath(advertisement)))
         self._machine, self._advertisement = machine, advertisement
         self._vacated: frozenset[str] = frozenset()
         self._address: str | None = None
@@ -63,9 +62,10 @@ class HTCondorNode:
         )
         temporary = f"{self._advertisement}.{os.getpid()}"
         try:
-            with open(temporary, "w") as file:
+            flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+            with open(open_trusted(temporary, flags), "w") as file:
+                os.fchmod(file.fileno(), 0o644)  # the startd's user reads it
                 file.write(text)
-            os.chmod(temporary, 0o644)  # the startd's user reads it
             os.rename(temporary, self._advertisement)
         except OSError as error:
             raise EngineError(f"{self._advertisement}: {error.strerror}") from None
@@ -128,6 +128,24 @@ class HTCondorNode:
         found = _condor_status("-constraint", constraint, "-af", "MyAddress")
         self._address = next(iter(found.split()), None)
         return self._address is not None
+
+
+def _prepare(directory: str) -> None:
+    """Makes the directory, if it is missing, and checks that HTCondor's user can get there."""
+    with contextlib.suppress(OSError):
+        os.mkdir(directory, 0o755)
+        os.chmod(directory, 0o755)  # whatever the umask
+    if not os.access(directory, os.W_OK | os.X_OK):
+        raise ConfigError(
+            f"adapter htcondor: --file: {directory}: is not writable; create it, or choose "
+            "another and change STARTD_CRON_SMARTHARVEST_ARGS, too"
+        )
+    for above in (Path(directory), *Path(directory).parents):
+        if not above.stat().st_mode & 0o011:
+            raise ConfigError(
+                f"adapter htcondor: --file: {above}: only its owner gets there, not HTCondor's "
+                "user; choose another and change STARTD_CRON_SMARTHARVEST_ARGS, too"
+            )
 
 
 def _condor_status(*arguments: str) -> str:

@@ -2,8 +2,9 @@
 
 The count is in the node's capacity *and* allocatable; a kubelet that restarts sets extended
 resources to zero (kubernetes/kubernetes#73948), so it is read back in every turn. Pods that ask for
-the resource are counted by their requests; above the capacity the youngest are evicted, through the
-Eviction API, so that disruption budgets hold and controllers start them again elsewhere.
+the resource are counted by their requests; above the capacity the youngest are ended, each once the
+Eviction API (a dry run) says that its disruption budget allows it; controllers start them again
+elsewhere. Two adapters that ask at the same moment may both be allowed the last one of a budget.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ _TIMEOUT_S = 10.0
 _ENDED = ("Succeeded", "Failed")
 _TOO_MANY_REQUESTS = 429
 _NOT_FOUND = 404
+_CONFLICT = 409
 
 
 class KubernetesNode:
@@ -81,7 +83,7 @@ class KubernetesNode:
         excess = sum(pod[0] for pod in staying) - cores
         while excess > 0 and staying:
             asked, pod = staying.pop()
-            self._evict(pod.metadata.namespace, pod.metadata.name)
+            self._end(pod.metadata)
             excess -= asked
 
     def verify(self) -> int | None:
@@ -116,13 +118,24 @@ class KubernetesNode:
         starting = [of(container) for container in pod.spec.init_containers or ()]
         return max([sum(map(of, pod.spec.containers)), *starting])
 
-    def _evict(self, namespace: str, name: str) -> None:
-        eviction = self._client.V1Eviction(
-            metadata=self._client.V1ObjectMeta(namespace=namespace, name=name)
-        )
+    def _end(self, pod: Any) -> None:
+        """Deletes it if its eviction would be allowed.
+
+        An admission policy can tell the node of a pod that is deleted, not of one that is evicted.
+        """
+        client, namespace, name = self._client, pod.namespace, pod.name
+        eviction = client.V1Eviction(metadata=client.V1ObjectMeta(namespace=namespace, name=name))
+        this_one = client.V1DeleteOptions(preconditions=client.V1Preconditions(uid=pod.uid))
         with contextlib.suppress(_NoNode), self._engine_errors(f"pod {namespace}/{name}"):
             self._api.create_namespaced_pod_eviction(
-                name, namespace, eviction, _request_timeout=_TIMEOUT_S
+                name, namespace, eviction, dry_run="All", _request_timeout=_TIMEOUT_S
+            )
+            self._api.delete_namespaced_pod(
+                name,
+                namespace,
+                body=this_one,
+                _preload_content=False,  # the answer is a pod or a status
+                _request_timeout=_TIMEOUT_S,
             )
 
     @contextlib.contextmanager
@@ -132,7 +145,7 @@ class KubernetesNode:
         try:
             yield
         except self._client.ApiException as error:
-            if error.status == _NOT_FOUND:
+            if error.status in (_NOT_FOUND, _CONFLICT):  # or it is another pod of that name by now
                 raise _NoNode(f"kubernetes: {what}: not found") from None
             if error.status == _TOO_MANY_REQUESTS:
                 raise EngineError(

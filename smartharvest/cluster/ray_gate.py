@@ -25,6 +25,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from smartharvest.errors import EngineError
+from smartharvest.host.process.start import start_python
 
 SETTLING_S = 0.3
 """Until a submitted task waits at the raylet; Ray does not show when it does."""
@@ -37,12 +38,13 @@ class Gate:
 
     def __init__(self, address: str, node_id: str) -> None:
         self._ready = False
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "smartharvest.cluster.ray_gate", address, node_id],
+        self._process = start_python(
+            "smartharvest.cluster.ray_gate",
+            address,
+            node_id,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            bufsize=0,
             start_new_session=True,
         )
 

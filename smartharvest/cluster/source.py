@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from smartharvest.errors import RightsError, SmartHarvestError
-from smartharvest.telemetry.client import NoAgent, ask, not_one, socket_path, sockets
+from smartharvest.telemetry.client import NoAgent, ask, not_one, socket_of, sockets
 from smartharvest.telemetry.protocol import LONGEST_ANSWER, ProtocolError
 
 Source = Callable[[], dict[str, Any]]
@@ -29,7 +29,7 @@ def from_socket(state_dir: str, pid: int | None) -> Source:
 
     def source() -> dict[str, Any]:
         try:
-            paths = sockets(state_dir) if pid is None else [socket_path(state_dir, pid)]
+            paths = sockets(state_dir) if pid is None else [socket_of(state_dir, pid)]
             answers = []
             for path in paths:
                 try:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
+
+from smartharvest.trusted import Untrusted, open_directory, open_trusted
 
 LARGEST_FILE_BYTES = 1 << 18
 """A configuration is a page or two; a larger file is something else."""
@@ -66,9 +66,12 @@ def read_config(path: str) -> tuple[list[Entry], list[Problem]]:
     problems: list[Problem] = []
     files, drop_ins = ([], path) if os.path.isdir(path) else ([path], f"{path}.d")
     try:
-        names = sorted(os.listdir(drop_ins))
+        names = _listed(drop_ins)
     except FileNotFoundError:
         names = []
+    except Untrusted as error:
+        names = []
+        problems.append(Problem(_said(drop_ins, error), drop_ins))
     except OSError as error:
         names = []
         problems.append(Problem(f"cannot be read: {error.strerror}", drop_ins))
@@ -85,15 +88,29 @@ def read_config(path: str) -> tuple[list[Entry], list[Problem]]:
     return entries, problems
 
 
+def _listed(directory: str) -> list[str]:
+    opened = open_directory(directory, shared=True)
+    try:
+        return sorted(os.listdir(opened))
+    finally:
+        os.close(opened)
+
+
+def _said(path: str, error: Untrusted) -> str:
+    """Why ``path`` is not obeyed, which may be a directory above it."""
+    return str(error.strerror) if error.filename == path else str(error)
+
+
 class _UnreadableError(Exception):
     """Why a file is not read."""
 
 
 def _read_text(path: str) -> str:
     try:
-        with open(path, "rb") as file:
-            _check_writers(path, os.fstat(file.fileno()))
+        with open(open_trusted(path, follow=True), "rb") as file:
             contents = file.read(LARGEST_FILE_BYTES + 1)
+    except Untrusted as error:
+        raise _UnreadableError(_said(path, error)) from None
     except OSError as error:
         raise _UnreadableError(f"cannot be read: {error.strerror}") from None
     except ValueError:
@@ -104,22 +121,6 @@ def _read_text(path: str) -> str:
         return contents.decode()
     except UnicodeDecodeError:
         raise _UnreadableError("is not UTF-8 text") from None
-
-
-def _check_writers(path: str, status: os.stat_result) -> None:
-    """Refuses what anybody could have written: it says whose cores go to whom."""
-    if status.st_mode & stat.S_IWOTH and stat.S_ISREG(status.st_mode):
-        raise _UnreadableError(f"anybody may write it; chmod o-w {path}")
-    for directory in _directories_above(os.path.abspath(path), os.path.realpath(path)):
-        mode = os.stat(directory).st_mode
-        if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
-            raise _UnreadableError(f"anybody may replace it; chmod o-w {directory}")
-
-
-def _directories_above(*paths: str) -> Iterator[str]:
-    """The owner of any of these decides what is found under the name."""
-    for path in paths:
-        yield from map(str, Path(path).parents)
 
 
 def _parse(file: str, text: str) -> tuple[list[Entry], list[Problem]]:

@@ -12,6 +12,7 @@ from smartharvest.config.file import EXPERT, Entry, Problem, read_config
 from smartharvest.config.overlap import overlap
 from smartharvest.config.settings import FIELDS, Settings
 from smartharvest.errors import ConfigError
+from smartharvest.printable import quoted
 
 SHORTEST_POLL_NS = 10_000
 
@@ -43,7 +44,7 @@ def load_effective(flags: Mapping[str, Any], config_file: str | None = None) -> 
         more = ""
         if len(problems) > 1 and config_file is not None:
             others = f"{len(problems) - 1} more problem{'s'[: len(problems) > 2]}"
-            more = f" (and {others}: smartharvest check-config {config_file})"
+            more = f" (and {others}: smartharvest check-config {quoted(config_file)})"
         raise ConfigError(f"{problems[0]}{more}")
     return effective
 

@@ -58,6 +58,7 @@ ControlPriority = Literal["idle", "nice", "normal"]
 OnDeath = Literal["auto", "restore", "minimum"]
 
 _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,9}")
+_GROUP_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,31}")
 _PERCENTAGE = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*%")
 
 Parser = Callable[[Any, str], Any]
@@ -191,6 +192,12 @@ def _policy(value: Any, key: str) -> str:
     if not isinstance(value, str):
         raise ConfigError(f"{key}: {value!r} is unknown; use one of {', '.join(POLICY_NAMES)}")
     check_policy(value)
+    return value
+
+
+def _group(value: Any, key: str) -> str:
+    if not isinstance(value, str) or not _GROUP_NAME.fullmatch(value):
+        raise ConfigError(f"{key}: {value!r} is no name of a group")
     return value
 
 
@@ -344,6 +351,9 @@ class Settings:
     metrics: str | None = _Setting(
         parse_loopback, None, "ADDRESS", arranges_host=False, common=True
     ).help("Serve metrics for Prometheus at this address of this host, such as 127.0.0.1:9464.")
+    status_group: str | None = _Setting(_group, None, "GROUP", arranges_host=False).help(
+        "Members of this group may ask for status, metrics and capacity, and nothing else."
+    )
     promise_hold_ns: int = _Setting(
         _seconds_ns, 10_000_000_000, "DURATION", arranges_host=False
     ).help("How long a number of cores promised to a cluster engine is to hold.")

@@ -35,6 +35,7 @@ _EXAMPLES = {
     "duration": '"10min"',
     "cgroup_root": '"/sys/fs/cgroup"',
     "metrics": '"127.0.0.1:9464"',
+    "status_group": '"monitoring"',
     "audit_log": '"/var/log/smartharvest/audit.jsonl"',
 }
 """What to write where there is no default to show."""

@@ -1,4 +1,4 @@
-"""``python -S -m smartharvest.guardian``: started by the agent, see ``process``."""
+"""Started by the agent, see ``process``; Python finds no packages but this one and its own."""
 
 import os
 import sys

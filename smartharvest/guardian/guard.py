@@ -6,10 +6,12 @@ import contextlib
 import os
 import select
 import signal
+import subprocess
 import sys
 
 from smartharvest.errors import RightsError
 from smartharvest.guardian.process import READY, GuardianConfig
+from smartharvest.host.process.start import start_python
 
 _START_S = 10.0
 """How long the guardian may take to be ready."""
@@ -20,20 +22,21 @@ _KILL_TAKES_S = 1.0
 class Guard:
     """A guardian process, started in a session of its own and a child of this process."""
 
+    _process: subprocess.Popen[bytes] | None
+    """None of one that an earlier program has started."""
+
     def __init__(self, config: GuardianConfig) -> None:
         """Starts the process; call ``wait_ready`` before changing anything. Raises RightsError."""
-        package = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
         self._ready, theirs = os.pipe()
         try:
-            self.pid = os.posix_spawn(
-                sys.executable,
-                [sys.executable, "-S", "-m", "smartharvest.guardian", *config.arguments()],
-                {"PYTHONPATH": package},
-                file_actions=[
-                    (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
-                    (os.POSIX_SPAWN_DUP2, theirs, 1),
-                ],
-                setsid=True,
+            self._process = start_python(
+                "smartharvest.guardian",
+                *config.arguments(),
+                site=False,
+                environment={},
+                stdin=subprocess.DEVNULL,
+                stdout=theirs,
+                start_new_session=True,
             )
         except OSError as error:
             os.close(self._ready)
@@ -43,13 +46,14 @@ class Guard:
             ) from error
         finally:
             os.close(theirs)
+        self.pid = self._process.pid
         self._pidfd = os.pidfd_open(self.pid)
 
     @classmethod
     def watching(cls, pid: int) -> Guard | None:
         """A child of this process that an earlier program started; None if it is gone."""
         guard = cls.__new__(cls)
-        guard.pid, guard._ready = pid, -1
+        guard.pid, guard._process, guard._ready = pid, None, -1
         try:
             guard._pidfd = os.pidfd_open(pid)
         except ProcessLookupError:
@@ -96,7 +100,10 @@ class Guard:
         poller = select.poll()
         poller.register(self._pidfd, select.POLLIN)
         poller.poll(_KILL_TAKES_S * 1000)
-        os.waitpid(self.pid, os.WNOHANG)
+        if self._process is not None:
+            self._process.poll()
+        else:
+            os.waitpid(self.pid, os.WNOHANG)
         for fd in (self._pidfd, self._ready):
             if fd >= 0:
                 os.close(fd)

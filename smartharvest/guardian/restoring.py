@@ -25,6 +25,7 @@ from smartharvest.host.journal.contents import (
     read_journal,
 )
 from smartharvest.host.journal.journal import try_lock
+from smartharvest.host.journal.reach import check_reach
 from smartharvest.host.journal.recovery import (
     OTHERS_MAY_TAKE_S,
     RecoveryReport,
@@ -53,6 +54,7 @@ class Restoring:
         """
         try:
             head = read_head(self._path)
+            check_reach(self._path, head, self._files)
         except (OSError, JournalError):
             return False
         with _on(head.elastic_cpus):

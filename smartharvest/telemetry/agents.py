@@ -11,6 +11,7 @@ from smartharvest.errors import RightsError
 from smartharvest.host.journal.contents import JournalError, read_journal
 from smartharvest.host.journal.journal import DEFAULT_DIRECTORY, is_live, journal_paths
 from smartharvest.telemetry.client import SUFFIX, sockets
+from smartharvest.trusted import Untrusted
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,9 @@ def find(state_dirs: Iterable[str]) -> Found:
 
 def _look_into(state_dir: str, found: Found) -> None:
     there = set(sockets(state_dir))
+    if there and not os.access(state_dir, os.R_OK):  # those of status_group
+        found.sockets += sorted(there)
+        return
     try:
         for journal in journal_paths(state_dir):
             socket = journal.removesuffix(".journal") + SUFFIX
@@ -65,6 +69,8 @@ def _look_into(state_dir: str, found: Found) -> None:
                     found.orphans.append(_orphan(journal))
             elif os.path.basename(journal).startswith("agent-"):
                 there.add(socket)
+    except Untrusted as error:
+        raise RightsError(str(error)) from error
     except PermissionError as error:
         raise RightsError(f"{error.filename}: {error.strerror}; run as root") from error
     found.sockets += sorted(there)

@@ -28,6 +28,7 @@ from smartharvest.algorithm.algorithm1 import Decision
 from smartharvest.core import _loop
 from smartharvest.core.window import Window
 from smartharvest.errors import ConfigError, Unavailable
+from smartharvest.trusted import open_own
 
 _log = logging.getLogger(__name__)
 
@@ -122,7 +123,7 @@ class _Files(logging.handlers.RotatingFileHandler):
 
     def _open(self) -> TextIOWrapper:
         def opener(path: str, flags: int) -> int:
-            return os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o640)
+            return open_own(path, flags, 0o640)
 
         return open(self.baseFilename, "a", encoding="utf-8", opener=opener)
 

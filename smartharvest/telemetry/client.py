@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from smartharvest.errors import RightsError
-from smartharvest.host.journal.journal import is_live, journal_paths
+from smartharvest.host.journal.journal import STATUS_DIRECTORY, is_live
 from smartharvest.telemetry.protocol import (
     LONGEST_ANSWER,
     ProtocolError,
@@ -32,30 +32,33 @@ def socket_path(state_dir: str, pid: int) -> str:
     return os.path.join(state_dir, f"agent-{pid}{SUFFIX}")
 
 
+def socket_of(state_dir: str, pid: int) -> str:
+    """The socket of the agent with that ``pid`` that the caller may use, if there is one."""
+    path = socket_path(state_dir, pid)
+    telling = socket_path(os.path.join(state_dir, STATUS_DIRECTORY), pid)
+    return path if os.access(path, os.W_OK) or not os.path.exists(telling) else telling
+
+
 def sockets(state_dir: str) -> list[str]:
     """The sockets in ``state_dir``: of running agents, and of some that were killed.
 
-    Raises RightsError if the directory may not be read.
+    For a caller who may not read it, those that only tell (status_socket.py). Raises RightsError
+    if the caller may not read these either.
     """
     try:
         names = sorted(os.listdir(state_dir))
     except FileNotFoundError:
         return []
     except OSError as error:
-        raise RightsError(f"{state_dir}: {error.strerror}; run as root") from error
+        state_dir = os.path.join(state_dir, STATUS_DIRECTORY)
+        try:
+            names = sorted(os.listdir(state_dir))
+        except OSError:
+            raise RightsError(
+                f"{os.path.dirname(state_dir)}: {error.strerror}; run as root, or as a member of "
+                "the agent's status_group"
+            ) from error
     return [os.path.join(state_dir, name) for name in names if name.endswith(SUFFIX)]
-
-
-def agents(state_dir: str) -> list[str]:
-    """``sockets``, and the paths of those that living agents lack now.
-
-    An agent has no socket while it starts, ends or is being replaced. Raises RightsError if the
-    directory may not be read.
-    """
-    there = sockets(state_dir)
-    journals = journal_paths(state_dir)
-    own = [path for path in journals if os.path.basename(path).startswith("agent-")]
-    return sorted({*there, *(_with_suffix(path, SUFFIX) for path in own if is_live(path))})
 
 
 def not_one(state_dir: str, count: int) -> str:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from prometheus_client.core import Metric
 
+_NOT_INSTALLED = "metrics: prometheus_client is not installed; pip install 'smartharvest[metrics]'"
+
 
 class Metrics:
     """Serves at ``listen`` until closed. Raises Unavailable if the address is not free."""
@@ -29,9 +31,7 @@ class Metrics:
         try:
             from prometheus_client import CollectorRegistry, start_http_server
         except ImportError:
-            raise ConfigError(
-                "metrics: prometheus_client is not installed; pip install 'smartharvest[metrics]'"
-            ) from None
+            raise ConfigError(_NOT_INSTALLED) from None
         self._state: Mapping[str, Any] | None = None
         self._capacity: Mapping[str, Any] | None = None
         registry = CollectorRegistry()
@@ -81,6 +81,26 @@ class Metrics:
 def _answer_unknown(start: StartResponse) -> list[bytes]:
     start("404 Not Found", [("Content-Type", "text/plain")])
     return [b"there are /metrics and /capacity\n"]
+
+
+def text(seen: Mapping[str, Any]) -> str:
+    """The same metrics as OpenMetrics text. Raises ConfigError without prometheus_client."""
+    try:
+        from prometheus_client import CollectorRegistry
+        from prometheus_client.openmetrics.exposition import generate_latest
+    except ImportError:
+        raise ConfigError(_NOT_INSTALLED) from None
+    registry = CollectorRegistry()
+    registry.register(_State(seen))
+    return str(generate_latest(registry), "utf-8")  # type: ignore[no-untyped-call]
+
+
+class _State:
+    def __init__(self, seen: Mapping[str, Any]) -> None:
+        self._seen = seen
+
+    def collect(self) -> Iterable[Metric]:
+        return families(self._seen)
 
 
 def families(seen: Mapping[str, Any]) -> list[Metric]:

@@ -33,6 +33,7 @@ MOST_CLIENTS = 16
 SILENCE_S = 10.0
 """A connection without progress for this long is closed."""
 _CHUNK = 16 * 1024
+_MOST_SHOWN = 100
 _CREDENTIALS = struct.Struct("3i")  # struct ucred of unix(7): pid, uid, gid
 
 Command = Callable[[Mapping[str, Any]], Any]
@@ -46,6 +47,9 @@ class ControlSocket:
     the socket fails.
     """
 
+    longest_request = LONGEST_REQUEST
+    """Bytes."""
+
     def __init__(
         self,
         path: str,
@@ -56,10 +60,11 @@ class ControlSocket:
         self.commands = commands
         self._clock = clock
         self._clients: dict[int, _Client] = {}
+        self._beside: ControlSocket | None = None
         self._selector = selectors.EpollSelector()
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
         try:
-            _listen(self._listener, path)
+            _listen(self._listener, path, self._allow)
             self._selector.register(self._listener, selectors.EVENT_READ)
         except BaseException:
             self.close()
@@ -69,12 +74,19 @@ class ControlSocket:
         """Readable when there is something to ``serve``."""
         return self._selector.fileno()
 
+    def attach(self, other: ControlSocket) -> None:
+        """Serves and closes ``other`` together with this one."""
+        self._beside = other
+        self._selector.register(other, selectors.EVENT_READ)
+
     def serve(self) -> None:
         """Does what can be done without waiting."""
+        if self._beside is not None:
+            self._beside.serve()
         for key, _ in self._selector.select(0):
             if key.fileobj is self._listener:
                 self._accept()
-            else:
+            elif key.fileobj is not self._beside:
                 self._turn(self._clients[key.fd])
         now_s = self._clock()
         for client in [c for c in self._clients.values() if now_s - c.moved_s > SILENCE_S]:
@@ -82,6 +94,10 @@ class ControlSocket:
 
     def close(self) -> None:
         """Removes the socket and closes all connections."""
+        if self._beside is not None:
+            self._selector.unregister(self._beside)
+            self._beside.close()
+            self._beside = None
         for client in list(self._clients.values()):
             self._drop(client)
         self._selector.close()
@@ -105,18 +121,28 @@ class ControlSocket:
                 connection.send(format_error(refusal))
             connection.close()
             return
-        client = _Client(connection, self._clock())
+        client = _Client(connection, self._clock(), self.longest_request)
         self._clients[connection.fileno()] = client
         self._selector.register(connection, selectors.EVENT_READ)
 
     def _refusal(self, connection: socket.socket) -> str | None:
         raw = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
         _, uid, _ = _CREDENTIALS.unpack(raw)
-        if uid not in (0, os.geteuid()):
+        if not self._admits(uid):
             return "only root and the user of the agent may send requests"
         if len(self._clients) >= MOST_CLIENTS:
             return "too many connections; try again"
         return None
+
+    def _allow(self, path: str) -> None:
+        """Says by the modes of the socket at ``path`` who may connect."""
+        os.chmod(path, 0o600)
+
+    def _admits(self, uid: int) -> bool:
+        return uid in (0, os.geteuid())
+
+    def _unknown(self, command: str) -> str:
+        return f"unknown command {command!r}; known are {', '.join(sorted(self.commands))}"
 
     def _turn(self, client: _Client) -> None:
         try:
@@ -145,8 +171,7 @@ class ControlSocket:
             request = parse_request(line)
             command = self.commands.get(request.command)
             if command is None:
-                known = ", ".join(sorted(self.commands))
-                return format_error(f"unknown command {request.command!r}; known are {known}")
+                return format_error(self._unknown(request.command[:_MOST_SHOWN]))
             return format_result(command(request.arguments))
         except (SmartHarvestError, ProtocolError) as error:
             return format_error(str(error))
@@ -163,8 +188,9 @@ class ControlSocket:
 class _Client:
     """One connection: an incomplete line received so far, and bytes not sent yet."""
 
-    def __init__(self, connection: socket.socket, now_s: float) -> None:
+    def __init__(self, connection: socket.socket, now_s: float, longest: int) -> None:
         self.connection = connection
+        self._longest = longest
         self.moved_s = now_s
         self.unsent = b""
         self._received = bytearray()
@@ -177,8 +203,8 @@ class _Client:
         if not data:
             raise ConnectionError("closed")
         self._received += data
-        if not self.has_line and len(self._received) > LONGEST_REQUEST:
-            raise ProtocolError(f"a request may have {LONGEST_REQUEST} bytes")
+        if not self.has_line and len(self._received) > self._longest:
+            raise ProtocolError(f"a request may have {self._longest} bytes")
 
     @property
     def has_line(self) -> bool:
@@ -196,7 +222,7 @@ class _Client:
             self.unsent = self.unsent[self.connection.send(self.unsent) :]
 
 
-def _listen(listener: socket.socket, path: str) -> None:
+def _listen(listener: socket.socket, path: str, allow: Callable[[str], None]) -> None:
     """Through the directory's descriptor: the path of a socket has at most 107 bytes.
 
     It gets its name last, so that a client that finds it can connect.
@@ -208,7 +234,7 @@ def _listen(listener: socket.socket, path: str) -> None:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(unnamed)
         listener.bind(unnamed)
-        os.chmod(unnamed, 0o600)
+        allow(unnamed)
         listener.listen(MOST_CLIENTS)
         os.rename(unnamed, short)
     finally:

@@ -17,6 +17,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from smartharvest.cli.adapter import HTCONDOR_FILE
 from tests.cluster.agents import wait_until
 from tests.debian import KEYRING, mirror
 
@@ -115,6 +116,8 @@ class MadeCondor:
     def __init__(self, port: int, commands: Path) -> None:
         for name in ("tmp", "var/tmp", "run/smartharvest", "proc"):
             (ROOT / name).mkdir(parents=True, exist_ok=True)
+        (ROOT / "run/smartharvest").chmod(0o700)  # as the agent's is: condor reads elsewhere
+        shutil.rmtree(ROOT / "run/smartharvest-htcondor", ignore_errors=True)
         for name in (
             "lib/condor/execute",
             "spool/condor",
@@ -131,8 +134,7 @@ class MadeCondor:
         (ROOT / "etc/hosts").write_text(f"127.0.0.1 localhost {os.uname().nodename}\n")
         (ROOT / "etc/condor/condor_config.local").write_text(CONFIGURATION.format(port=port))
         shutil.copy(FRAGMENT, ROOT / "etc/condor/config.d")
-        self.advertisement = ROOT / "run/smartharvest/htcondor.ad"
-        self.advertisement.unlink(missing_ok=True)
+        self.advertisement = ROOT / HTCONDOR_FILE.lstrip("/")
         for name in COMMANDS:
             command = commands / name
             command.write_text(

@@ -40,18 +40,23 @@ class ApiServer(ThreadingHTTPServer):
         """Pods whose disruption budget is used up."""
         self.replicas: int | None = None
         """Pods of one core that a controller and a scheduler keep running where there is room."""
+        self.listed_wrongly: list[dict[str, Any]] = []
+        """Pods that the list has although they are of another node."""
         self._made = 0
 
-    def add_pod(self, name: str, cores: int, created: int, phase: str = "Running") -> None:
+    def add_pod(
+        self, name: str, cores: int, created: int, phase: str = "Running", node: str = "n1"
+    ) -> None:
         asked = {RESOURCE: str(cores)} if cores else {}
         self.pods[name] = {
             "metadata": {
                 "name": name,
                 "namespace": "batch",
+                "uid": f"uid-{name}",
                 "creationTimestamp": f"2026-01-01T00:00:{created:02}Z",
             },
             "spec": {
-                "nodeName": "n1",
+                "nodeName": node,
                 "containers": [{"name": "c", "resources": {"requests": asked, "limits": asked}}],
             },
             "status": {"phase": phase},
@@ -79,7 +84,9 @@ class _Handler(BaseHTTPRequestHandler):
         if self.path == "/api/v1/nodes/n1":
             self._answer(200, {"metadata": {"name": "n1"}, "status": self.server.status})
         elif self.path == "/api/v1/pods?fieldSelector=spec.nodeName%3Dn1":
-            self._answer(200, {"items": list(self.server.pods.values())})
+            pods = self.server.pods.values()
+            here = [pod for pod in pods if pod["spec"]["nodeName"] == "n1"]
+            self._answer(200, {"items": here + self.server.listed_wrongly})
         else:
             self._answer(404, {"reason": "NotFound"})
 
@@ -101,16 +108,34 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(200, {"metadata": {"name": "n1"}, "status": self.server.status})
 
     def do_POST(self) -> None:
+        """Evictions: the policy allows dry runs."""
         self._body()
-        found = re.fullmatch(r"/api/v1/namespaces/batch/pods/([^/]+)/eviction", self.path)
+        path, _, query = self.path.partition("?")
+        found = re.fullmatch(r"/api/v1/namespaces/batch/pods/([^/]+)/eviction", path)
         name = found[1] if found else ""
         if name not in self.server.pods:
             self._answer(404, {"reason": "NotFound"})
+        elif query != "dryRun=All":
+            self._answer(403, {"reason": "Forbidden"})
         elif name in self.server.budgets:
             self._answer(429, {"reason": "TooManyRequests"})
         else:
-            self.server.pods[name]["metadata"]["deletionTimestamp"] = "2026-01-01T00:01:00Z"
             self._answer(201, {"status": "Success"})
+
+    def do_DELETE(self) -> None:
+        """The policy allows pods of this node that ask for cores."""
+        wanted = self._body()["preconditions"]["uid"]
+        found = re.fullmatch(r"/api/v1/namespaces/batch/pods/([^/]+)", self.path)
+        pod = self.server.pods.get(found[1] if found else "")
+        if pod is None:
+            self._answer(404, {"reason": "NotFound"})
+        elif pod["metadata"]["uid"] != wanted:
+            self._answer(409, {"reason": "Conflict"})
+        elif pod["spec"]["nodeName"] != "n1" or not pod["spec"]["containers"][0]["resources"]:
+            self._answer(403, {"reason": "Forbidden"})
+        else:
+            pod["metadata"]["deletionTimestamp"] = "2026-01-01T00:01:00Z"
+            self._answer(200, {"status": "Success"})
 
     def _body(self) -> Any:
         return json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -188,6 +213,26 @@ def test_a_disruption_budget_holds_and_is_told(server: ApiServer, node: Kubernet
         node.shed(0, grace_s=0.0)
 
 
+def test_a_pod_of_another_node_is_not_ended_whatever_the_adapter_believes(
+    server: ApiServer, node: KubernetesNode
+) -> None:
+    server.add_pod("elsewhere", 1, created=1, node="n2")
+    server.listed_wrongly.append(server.pods["elsewhere"])
+    with pytest.raises(EngineError, match="pod batch/elsewhere: 403"):
+        node.shed(0, grace_s=0.0)
+    assert "deletionTimestamp" not in server.pods["elsewhere"]["metadata"]
+
+
+def test_another_pod_of_the_same_name_is_not_ended(server: ApiServer, node: KubernetesNode) -> None:
+    server.add_pod("web-0", 1, created=1)
+    before = json.loads(json.dumps(server.pods["web-0"]))
+    before["metadata"]["uid"] = "of the one before"
+    server.pods["web-0"]["spec"]["nodeName"] = "n2"
+    server.listed_wrongly.append(before)
+    node.shed(0, grace_s=0.0)
+    assert "deletionTimestamp" not in server.pods["web-0"]["metadata"]
+
+
 def test_a_node_that_is_not_there_is_a_wrong_setting(kubeconfig: str) -> None:
     with pytest.raises(ConfigError, match="there is no node n2"):
         KubernetesNode("n2", kubeconfig)
@@ -227,9 +272,96 @@ def test_the_shipped_role_allows_what_the_adapter_asks_for_and_no_more() -> None
     assert allowed == {
         ("nodes", "get"),
         ("nodes/status", "patch"),
-        ("pods", "list"),
+        ("pods", "list", "delete"),
         ("pods/eviction", "create"),
     }
+
+
+def test_every_right_to_change_something_is_restricted_to_the_node() -> None:
+    yaml = pytest.importorskip("yaml")
+    documents = list(yaml.safe_load_all(MANIFEST.read_text()))
+    policies = [one for one in documents if one["kind"] == "ValidatingAdmissionPolicy"]
+    bound = {
+        one["spec"]["policyName"]: one["spec"]["validationActions"]
+        for one in documents
+        if one["kind"] == "ValidatingAdmissionPolicyBinding"
+    }
+    restricted = set()
+    for policy in policies:
+        assert bound[policy["metadata"]["name"]] == ["Deny"]
+        assert policy["spec"]["failurePolicy"] == "Fail"
+        (rule,) = policy["spec"]["matchConstraints"]["resourceRules"]
+        restricted.add((*rule["resources"], *rule["operations"]))
+        words = " ".join(one["expression"] for one in policy["spec"]["validations"])
+        assert "node-name" in words or "request.dryRun" in words
+    assert restricted == {
+        ("nodes/status", "UPDATE"),
+        ("pods", "DELETE"),
+        ("pods/eviction", "CREATE"),
+    }
+
+
+def allows(policy: str, **request: Any) -> bool:
+    """What the expressions of the shipped policy say to a request."""
+    celpy = pytest.importorskip("celpy", reason="cel-python is not installed")
+    yaml = pytest.importorskip("yaml")
+    documents = yaml.safe_load_all(MANIFEST.read_text())
+    (found,) = (
+        one["spec"]["validations"]
+        for one in documents
+        if (one["kind"], one["metadata"]["name"]) == ("ValidatingAdmissionPolicy", policy)
+    )
+    language = celpy.Environment()
+    asked = celpy.json_to_cel(request)
+    return all(
+        language.program(language.compile(one["expression"])).evaluate(asked) for one in found
+    )
+
+
+def by_adapter(node: str | None = "n1") -> dict[str, Any]:
+    extra = {} if node is None else {"authentication.kubernetes.io/node-name": [node]}
+    return {"userInfo": {"extra": extra}}
+
+
+ASKS = {"resources": {"requests": {RESOURCE: "1"}}}
+PODS = {
+    "of this node": ({"nodeName": "n1", "containers": [ASKS]}, True),
+    "asking at its start only": (
+        {"nodeName": "n1", "containers": [{}], "initContainers": [ASKS]}, True,
+    ),
+    "of another node": ({"nodeName": "n2", "containers": [ASKS]}, False),
+    "of no node yet": ({"containers": [ASKS]}, False),
+    "that asks for no lent core": ({"nodeName": "n1", "containers": [{}]}, False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("pod", PODS)
+def test_the_policy_lets_the_adapter_end_only_pods_of_its_node(pod: str) -> None:
+    spec, may = PODS[pod]
+    policy = "smartharvest-adapter-pods"
+    assert allows(policy, request=by_adapter(), oldObject={"spec": spec}) is may
+    assert not allows(policy, request=by_adapter(None), oldObject={"spec": spec})
+
+
+def test_the_policies_allow_its_own_nodes_number_and_questions() -> None:
+    for node, may in (("n1", True), ("n2", False)):
+        named = {"metadata": {"name": node}}
+        assert allows("smartharvest-adapter", request=by_adapter(), object=named) is may
+    for request, may in (({"dryRun": True}, True), ({"dryRun": False}, False), ({}, False)):
+        assert allows("smartharvest-adapter-evictions", request=request) is may
+
+
+def test_the_pod_is_nobody_and_reaches_only_the_socket_that_tells() -> None:
+    yaml = pytest.importorskip("yaml")
+    documents = yaml.safe_load_all(MANIFEST.read_text())
+    (pods,) = (one for one in documents if one["kind"] == "DaemonSet")
+    spec = pods["spec"]["template"]["spec"]
+    assert spec["securityContext"]["runAsNonRoot"] is True
+    assert [volume["hostPath"]["path"] for volume in spec["volumes"]] == [
+        "/run/smartharvest/status"
+    ]
+    (container,) = spec["containers"]
+    assert container["securityContext"]["capabilities"] == {"drop": ["ALL"]}
 
 
 @pytest.mark.cluster

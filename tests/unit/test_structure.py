@@ -15,23 +15,24 @@ MAY_IMPORT: Mapping[str, set[str]] = {
     # From the bottom up: a room imports from those below it only, and from the list it has here.
     "errors": set(),
     "printable": set(),
+    "trusted": {"printable"},
     "core": {"errors"},
-    "algorithm": {"core", "errors"},
-    "host": {"core", "errors", "printable"},
-    "config": {"algorithm", "host", "errors"},
+    "algorithm": {"core", "errors", "trusted"},
+    "host": {"core", "errors", "printable", "trusted"},
+    "config": {"algorithm", "host", "errors", "printable", "trusted"},
     "placement": {"config", "host", "errors", "printable"},
     "sensor": {"placement", "config", "algorithm", "host", "core", "errors"},
     "guardian": {"host", "core", "errors", "printable"},
     "mechanism": {"placement", "config", "host", "core", "errors"},
     "telemetry": {
         *("sensor", "placement", "config", "algorithm", "host", "core", "errors", "printable"),
-        "version",
+        *("trusted", "version"),
     },
     "agent": {
         *("guardian", "mechanism", "telemetry", "sensor", "placement", "config", "algorithm"),
         *("host", "core", "errors", "version"),
     },
-    "cluster": {"telemetry", "errors", "printable"},
+    "cluster": {"telemetry", "host", "errors", "printable", "trusted"},
     "doctor": {"sensor", "config", "host", "errors"},
     "lab": {
         *("agent", "mechanism", "sensor", "placement", "config", "algorithm", "host", "core"),
@@ -39,7 +40,7 @@ MAY_IMPORT: Mapping[str, set[str]] = {
     },
     "cli": {
         *("lab", "doctor", "cluster", "agent", "telemetry", "sensor", "placement", "config"),
-        *("algorithm", "host", "errors", "printable", "version"),
+        *("algorithm", "host", "errors", "printable", "trusted", "version"),
     },
     "__main__": {"cli"},
 }
@@ -131,4 +132,6 @@ def test_the_package_opens_to_about_a_dozen_rooms() -> None:
     rooms = [path for path in PACKAGE.iterdir() if path.is_dir() and path.name != "__pycache__"]
     assert len(rooms) <= 15
     files = {path.name for path in PACKAGE.iterdir() if path.is_file()}
-    assert files == {"__init__.py", "__main__.py", "errors.py", "printable.py", "py.typed"}
+    shared = {"errors.py", "printable.py", "trusted.py"}
+    shared = {"errors.py", "printable.py", "trusted.py"}
+    assert files == {"__init__.py", "__main__.py", "py.typed"} | shared

@@ -10,6 +10,8 @@ import json
 import os
 from typing import Any
 
+from smartharvest.trusted import Untrusted, open_directory, open_trusted
+
 Shape = dict[str, Any]
 """What a model must agree in to be of use: the learner, its classes, features, costs and rate."""
 
@@ -26,13 +28,13 @@ def write_model(path: str, shape: Shape, lessons: int, payload: bytes) -> None:
     body = json.dumps({**shape, "lessons": lessons}).encode() + b"\n" + payload
     directory = os.path.dirname(path) or "."
     os.makedirs(directory, mode=0o700, exist_ok=True)
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
-    with open(os.open(f"{path}.new", flags, 0o600), "wb") as file:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+    with open(open_trusted(f"{path}.new", flags), "wb") as file:
         file.write(_MAGIC + _checksum(body) + b"\n" + body)
         file.flush()
         os.fsync(file.fileno())
     os.replace(f"{path}.new", path)
-    opened = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    opened = open_directory(directory, shared=True)
     try:
         os.fsync(opened)
     finally:
@@ -40,8 +42,13 @@ def write_model(path: str, shape: Shape, lessons: int, payload: bytes) -> None:
 
 
 def read_model(path: str) -> tuple[Shape, int, bytes]:
-    """Shape, lessons and weights. Raises FileNotFoundError, other OSErrors, and DamagedModel."""
-    with open(path, "rb") as file:
+    """Shape, lessons and weights. Raises FileNotFoundError, other OSErrors, and DamagedModel, also
+    for a file that somebody else can write."""
+    try:
+        opened = open_trusted(path)
+    except Untrusted as error:
+        raise DamagedModel(str(error)) from None
+    with open(opened, "rb") as file:
         content = file.read(LARGEST_MODEL_BYTES + 1)
     if len(content) > LARGEST_MODEL_BYTES:
         raise DamagedModel(f"{path}: is larger than any model of ours")

@@ -119,6 +119,9 @@ class FakeKernel:
     def stand_in(self) -> FakeKernel:
         return self
 
+    def mounts(self) -> list[str]:
+        return [self._root]
+
     def membership(self, tid: int) -> str:
         """As /proc/TID/cgroup; the root group's where the tree does not name ``tid``."""
         mounts = {"": self._root}

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import Protocol
+
+_MOUNT_POINT = 4  # proc_pid_mountinfo(5)
 
 
 class KernelFiles(Protocol):
@@ -30,6 +33,9 @@ class KernelFiles(Protocol):
         """Names of the groups right below ``path``, sorted."""
 
     def exists(self, path: str) -> bool: ...
+
+    def mounts(self) -> list[str]:
+        """The directories that the groups lie below."""
 
     def membership(self, tid: int) -> str:
         """The groups that thread ``tid`` is in, as /proc/TID/cgroup lists them."""
@@ -64,8 +70,21 @@ class PosixFiles:
     def exists(self, path: str) -> bool:
         return os.path.exists(path)
 
+    def mounts(self) -> list[str]:
+        lines = [line.split(" ") for line in read_proc("/proc/self/mountinfo").splitlines()]
+        return [
+            _unescaped(fields[_MOUNT_POINT])
+            for fields in lines
+            if fields[fields.index("-") + 1] in ("cgroup", "cgroup2")
+        ]
+
     def membership(self, tid: int) -> str:
         return read_proc(f"/proc/{tid}/cgroup")
+
+
+def _unescaped(text: str) -> str:
+    """Of blanks, newlines and backslashes, which the kernel writes as octal numbers."""
+    return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), text)
 
 
 def read_proc(path: str) -> str:

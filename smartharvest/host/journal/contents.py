@@ -8,11 +8,12 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from types import NoneType
-from typing import Any
+from typing import Any, TextIO
 
 from smartharvest.errors import SmartHarvestError
 from smartharvest.host.cpulist import format_cpulist, parse_cpulist
 from smartharvest.host.journal import shared_page
+from smartharvest.trusted import Untrusted, open_trusted
 
 VERSION = 3
 _READ_VERSIONS = (2, 3)
@@ -232,7 +233,7 @@ def written(entry: Entry) -> str:
 
 def read_head(path: str) -> Head:
     """The first line of the journal at ``path``; raises as ``read_journal`` does."""
-    with open(path) as file:
+    with _trusted(path) as file, _damage_told(path):
         line = file.readline().rstrip()
     if not line.endswith(","):  # a journal of version 2 has no such line
         return head_of(read_journal(path))
@@ -249,11 +250,22 @@ def read_head(path: str) -> Head:
 
 
 def read_journal(path: str) -> JournalContents:
-    """The journal at ``path``; JournalError if it is damaged or of an unknown version."""
-    with open(path) as file, _damage_told(path):
+    """The journal at ``path``; JournalError if it is damaged, of an unknown version, or
+    somebody else could have written it."""
+    with _trusted(path) as file, _damage_told(path):
         raw = json.load(file)
         _check_version(path, raw)
         return _contents(path, raw)
+
+
+@contextlib.contextmanager
+def _trusted(path: str) -> Iterator[TextIO]:
+    try:
+        fd = open_trusted(path)
+    except Untrusted as error:
+        raise JournalError(f"{error}; nothing that the journal says is done") from None
+    with open(fd) as file:
+        yield file
 
 
 @contextlib.contextmanager

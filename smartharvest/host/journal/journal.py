@@ -15,7 +15,7 @@ import errno
 import fcntl
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from smartharvest.errors import AlreadyManaged, RightsError
@@ -43,15 +43,19 @@ from smartharvest.host.journal.contents import (
     with_chosen,
     written,
 )
+from smartharvest.host.journal.group_locks import directory_locked, lock_groups
 from smartharvest.host.journal.patience import PatientWriter
 from smartharvest.host.journal.shared_page import SharedPage
 from smartharvest.host.process import tasks
+from smartharvest.trusted import Untrusted, open_directory, open_trusted
 
 DEFAULT_DIRECTORY = "/run/smartharvest"
 _claimed_here: set[str] = set()
-"""Groups that journals of this process have locked."""
+"""Groups that journals of this process have locked: its claims do not exclude each other."""
 UNNAMED = ".bound"
 """Suffix of a control socket on which the agent does not listen yet."""
+STATUS_DIRECTORY = "status"
+"""Below the state directory: the sockets that only tell."""
 _SUFFIXES = (".lock", ".shared", ".sock", UNNAMED)
 
 
@@ -60,7 +64,7 @@ class Journal:
 
     ``claims`` are the groups and processes that the agent manages (a group's path, or the text of a
     process target). ``name`` distinguishes several journals of one process. Claimed groups that
-    exist, and those above them up to ``root`` or a mount point, are locked (flock(2)) against
+    exist, and those above them up to ``root`` or a mount point, are locked (group_locks.py) against
     agents with another ``directory``. Raises AlreadyManaged if another living process has one of
     the claims or a group above or below one, JournalError if a dead agent's journal has this one's
     name (recover first), and RightsError if writing to ``directory`` fails.
@@ -100,7 +104,7 @@ class Journal:
         self._header = _header(claims)
         try:
             os.makedirs(directory, mode=0o700, exist_ok=True)
-            with _directory_locked(directory):
+            with directory_locked(directory):
                 _check_claims(directory, claims)
                 if os.path.exists(self.path):
                     raise JournalError(
@@ -109,7 +113,9 @@ class Journal:
                 self._lock = try_lock(lock_path(self.path), create=True)
                 if self._lock is None:
                     raise JournalError(f"{lock_path(self.path)}: another process holds this lock")
-                self._lock_groups(claims, root)
+                self._group_locks = lock_groups(claims, root, frozenset(_claimed_here), directory)
+                self._locked = list(filter(os.path.isabs, dict.fromkeys(claims)))
+                _claimed_here.update(self._locked)
                 self.page = SharedPage(page_path(self.path), create=True)
                 self._write()
         except BaseException as error:
@@ -119,6 +125,8 @@ class Journal:
                 self.release()
             if not isinstance(error, OSError):
                 raise
+            if isinstance(error, Untrusted):
+                raise RightsError(f"the journal cannot be kept: {error}") from error
             as_root = "run as root or " if error.errno in (errno.EACCES, errno.EPERM) else ""
             raise RightsError(
                 f"{directory}: the journal cannot be written: {error.strerror}; "
@@ -162,36 +170,6 @@ class Journal:
         """Descriptors of the locks: the journal's, then those of the groups."""
         assert self._lock is not None
         return (self._lock, *self._group_locks)
-
-    def _lock_groups(self, claims: Sequence[str], root: str) -> None:
-        """Locks the claimed groups for this agent alone, and shares a lock on those above them: so
-        neither a group nor one below or above it has two agents. ``root`` is not locked."""
-        groups = list(filter(os.path.isabs, dict.fromkeys(claims)))
-        for claim in groups:
-            self._lock_group(claim, claim, fcntl.LOCK_EX)
-        self._locked = groups
-        _claimed_here.update(groups)
-        for claim in groups:
-            above = os.path.dirname(claim)
-            while above.startswith(f"{root}/") and not os.path.ismount(above):
-                if above not in _claimed_here:  # claims of one process do not exclude each other
-                    self._lock_group(above, claim, fcntl.LOCK_SH)
-                above = os.path.dirname(above)
-
-    def _lock_group(self, path: str, claim: str, kind: int) -> None:
-        try:
-            fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        except OSError:  # the agent creates it later, or its use reports the error
-            return
-        self._group_locks.append(fd)
-        try:
-            fcntl.flock(fd, kind | fcntl.LOCK_NB)
-        except BlockingIOError:
-            what = "it" if path == claim and kind == fcntl.LOCK_EX else path
-            raise AlreadyManaged(
-                f"{claim}: an agent with another state directory already manages {what}; "
-                "stop it first"
-            ) from None
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -359,7 +337,8 @@ class Journal:
             "groups": groups_of(self.entries),
         }
         temporary = self.path + ".new"
-        with open(temporary, "w") as file:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+        with open(open_trusted(temporary, flags), "w") as file:
             file.write(json.dumps(head)[:-1] + ',\n"entries": [\n')
             file.write(",\n".join(map(self._line, self._entries)))
             file.write("\n]}\n")
@@ -407,11 +386,16 @@ def _header(claims: Sequence[str]) -> dict[str, object]:
 
 
 def journal_paths(directory: str) -> list[str]:
-    """All journals in ``directory``; empty if there is no such directory."""
+    """All journals in ``directory``; empty if there is no such directory. Raises OSError, also
+    (Untrusted) for a directory that somebody else can write."""
     try:
-        names = sorted(os.listdir(directory))
+        opened = open_directory(directory)
     except FileNotFoundError:
         return []
+    try:
+        names = sorted(os.listdir(opened))
+    finally:
+        os.close(opened)
     return [os.path.join(directory, name) for name in names if name.endswith(".journal")]
 
 
@@ -421,8 +405,7 @@ def try_lock(path: str, *, create: bool = False) -> int | None:
     The lock is gone when the descriptor is closed. Raises FileNotFoundError without ``create``.
     """
     while True:
-        flags = os.O_RDWR | os.O_CLOEXEC | (os.O_CREAT if create else 0)
-        fd = os.open(path, flags, 0o600)
+        fd = open_trusted(path, os.O_RDWR | (os.O_CREAT if create else 0))
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -448,7 +431,9 @@ def is_live(journal_path: str) -> bool:
 
 def remove(journal_path: str) -> None:
     """Removes a journal with its lock; the caller holds the lock."""
-    sockets = (journal_path.removesuffix(".journal") + suffix for suffix in (".sock", UNNAMED))
+    directory, name = os.path.split(journal_path.removesuffix(".journal"))
+    stems = (os.path.join(directory, name), os.path.join(directory, STATUS_DIRECTORY, name))
+    sockets = (stem + suffix for stem in stems for suffix in (".sock", UNNAMED))
     files = (journal_path, journal_path + ".new", page_path(journal_path), *sockets)
     for path in (*files, lock_path(journal_path)):
         with contextlib.suppress(FileNotFoundError):
@@ -459,7 +444,7 @@ def remove(journal_path: str) -> None:
 
 def sweep(directory: str) -> None:
     """Removes the files of agents that ended before they had a journal and changed anything."""
-    with contextlib.suppress(FileNotFoundError), _directory_locked(directory):
+    with contextlib.suppress(FileNotFoundError), directory_locked(directory):
         names = os.listdir(directory)
         stems = {os.path.splitext(name)[0] for name in names if name.endswith(_SUFFIXES)}
         for stem in stems - {os.path.splitext(n)[0] for n in names if n.endswith(".journal")}:
@@ -489,19 +474,8 @@ def _check_claims(directory: str, claims: Sequence[str]) -> None:
                     )
 
 
-@contextlib.contextmanager
-def _directory_locked(directory: str) -> Iterator[None]:
-    """Serialises starts, so that agents see each other's claims."""
-    fd = os.open(directory, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(fd)
-
-
 def _sync_directory(directory: str) -> None:
-    fd = os.open(directory, os.O_RDONLY | os.O_CLOEXEC)
+    fd = open_directory(directory)
     try:
         os.fsync(fd)
     finally:

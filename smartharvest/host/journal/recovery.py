@@ -27,9 +27,11 @@ from smartharvest.host.journal.journal import (
     sweep,
     try_lock,
 )
+from smartharvest.host.journal.reach import check_reach
 from smartharvest.host.journal.restoration import put_back
 from smartharvest.host.journal.shared_page import read_agent_beat
 from smartharvest.host.process import tasks
+from smartharvest.trusted import Untrusted
 
 OTHERS_MAY_TAKE_S = 5.0
 """How long another process, such as its guardian, may take to restore a dead agent's journal."""
@@ -68,6 +70,8 @@ def recover(files: KernelFiles, directory: str = DEFAULT_DIRECTORY) -> RecoveryR
             if not recover_one(path, files, report):
                 report.live.append(_pid_of(path))
         sweep(directory)
+    except Untrusted as error:
+        raise RightsError(f"no journal is obeyed there: {error}") from error
     except PermissionError as error:
         raise RightsError(f"{error.filename}: {error.strerror}; run as root") from error
     except OSError as error:
@@ -111,6 +115,7 @@ def shrink(files: KernelFiles, directory: str) -> list[str]:
 def _shrink(path: str, files: KernelFiles) -> list[str]:
     try:
         journal = read_journal(path)
+        check_reach(path, journal, files)
     except JournalError as error:
         return [str(error)]
     refused = []
@@ -160,8 +165,13 @@ def unheard_since(path: str) -> int | None:
 def _put_back(path: str, files: KernelFiles, report: RecoveryReport) -> None:
     try:
         journal = read_journal(path)
+        check_reach(path, journal, files)
+        heard = unheard_since(path)
     except FileNotFoundError:  # its agent was just closing it
         remove(path)
+        return
+    except Untrusted as error:  # the page beside it
+        report.damaged.append(JournalError(f"{error}; nothing that the journal says is done"))
         return
     except JournalError as error:
         report.damaged.append(error)
@@ -179,7 +189,7 @@ def _put_back(path: str, files: KernelFiles, report: RecoveryReport) -> None:
         files,
         ours=journal.ours,
         given=journal.given,
-        unheard_since=unheard_since(path),
+        unheard_since=heard,
     )
     report.restored += result.restored
     report.left += result.left

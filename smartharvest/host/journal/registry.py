@@ -12,12 +12,12 @@ import contextlib
 import hashlib
 import json
 import os
-import stat
 from collections.abc import Iterator
 from typing import Any
 
 from smartharvest.host.journal.contents import lock_path
 from smartharvest.host.process import tasks
+from smartharvest.trusted import open_directory, open_trusted
 
 DIRECTORY = "/run/smartharvest/agents"
 LARGEST_ENTRY_BYTES = 8192
@@ -31,10 +31,8 @@ def note(journal_path: str) -> None:
     document = {"journal": journal_path, "pid": pid, "start_time": tasks.start_time(pid)}
     with contextlib.suppress(OSError):
         os.makedirs(DIRECTORY, mode=0o700, exist_ok=True)
-        if not _is_trusted(DIRECTORY, stat.S_ISDIR):
-            return
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
-        with open(os.open(f"{entry}.new", flags, 0o600), "w") as file:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+        with open(open_trusted(f"{entry}.new", flags), "w") as file:
             json.dump(document, file)
         os.rename(f"{entry}.new", entry)
 
@@ -57,9 +55,15 @@ def _entry_path(journal_path: str) -> str:
 
 def _noted() -> Iterator[str]:
     """Journals noted, of agents that live or have left it; forgets the others."""
-    if not _is_trusted(DIRECTORY, stat.S_ISDIR):
+    try:
+        directory = open_directory(DIRECTORY)
+    except OSError:
         return
-    for name in sorted(os.listdir(DIRECTORY)):
+    try:
+        names = sorted(os.listdir(directory))
+    finally:
+        os.close(directory)
+    for name in names:
         entry = _read(os.path.join(DIRECTORY, name))
         if entry is None:
             continue
@@ -73,11 +77,7 @@ def _noted() -> Iterator[str]:
 def _read(path: str) -> tuple[str, int, int] | None:
     """(journal, pid, start time) of an entry; None if it is not one of ours."""
     try:
-        with open(
-            os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-        ) as file:
-            if not _is_ours(os.fstat(file.fileno()), stat.S_ISREG):
-                return None
+        with open(open_trusted(path)) as file:
             document: Any = json.loads(file.read(LARGEST_ENTRY_BYTES))
         journal = document["journal"]
         if not (isinstance(journal, str) and os.path.isabs(journal) and "\0" not in journal):
@@ -107,16 +107,3 @@ def _uid_of(pid: str) -> int:
     with open(f"/proc/{pid}/status") as file:
         uids = next(line for line in file if line.startswith("Uid:"))
     return int(uids.split()[2])
-
-
-def _is_trusted(path: str, is_kind: Any) -> bool:
-    try:
-        return _is_ours(os.lstat(path), is_kind)
-    except OSError:
-        return False
-
-
-def _is_ours(status: os.stat_result, is_kind: Any) -> bool:
-    """Whether nobody but root and the caller can have written it."""
-    others_write = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-    return is_kind(status.st_mode) and status.st_uid in (0, os.geteuid()) and not others_write

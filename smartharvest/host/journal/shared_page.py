@@ -15,6 +15,8 @@ import os
 import time
 from collections.abc import Iterator
 
+from smartharvest.trusted import open_trusted
+
 _NUDGED, _LOOP_BEAT, _AGENT_BEAT, _GUARDIAN_BEAT, _PHASE, _SHRINKS, _STARVED = range(7)
 _WORDS = 8
 _CHOICE_BYTES = 128
@@ -53,8 +55,8 @@ class SharedPage:
     """
 
     def __init__(self, path: str, *, create: bool = False) -> None:
-        flags = os.O_RDWR | os.O_CLOEXEC | (os.O_CREAT | os.O_TRUNC if create else 0)
-        self._fd = os.open(path, flags, 0o600)
+        flags = os.O_RDWR | (os.O_CREAT | os.O_TRUNC if create else 0)
+        self._fd = open_trusted(path, flags)
         try:
             if create or 0 < os.fstat(self._fd).st_size < _BYTES:  # an earlier program's is shorter
                 # Writing to a hole allocates it, and without room that is SIGBUS.

@@ -2,23 +2,30 @@
 
 ``qemu:NAME`` (of ``-name``), ``qemu:SOCKET`` (a QMP monitor), ``firecracker:ID`` and
 ``cloud-hypervisor:SOCKET`` (of its API) are searched each second, so that a machine may end and
-come back; ``KIND:PID`` is that process and no other.
+come back; ``KIND:PID`` is that process and no other. The machine of a user whom nobody has to
+trust is named with that user (owners.py).
 """
 
 from __future__ import annotations
 
+import logging
+import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from smartharvest.errors import TargetError
+from smartharvest.errors import ConfigError, TargetError
 from smartharvest.host import kernels
 from smartharvest.host.process import tasks
 from smartharvest.host.process.search import ProcessSearch
 from smartharvest.host.target.asking import Asker
 from smartharvest.host.target.base import Kind
+from smartharvest.host.target.owners import split_user, user_id, why_not
 from smartharvest.host.target.process import PidTarget
-from smartharvest.host.target.qmp import VirtualCpus, read_vcpus
+from smartharvest.host.target.qmp import Peer, VirtualCpus, read_vcpus
 from smartharvest.host.target.spec import TargetSpec, is_process_id, is_zero
+from smartharvest.trusted import user_name
+
+_log = logging.getLogger(__name__)
 
 MOST_ARGUMENTS = 1 << 17
 """Bytes of a command line that are looked at."""
@@ -26,6 +33,9 @@ _answered: dict[str, tuple[int, int]] = {}
 """Monitor socket -> (process, its start time)."""
 _searches: dict[tuple[str, str], ProcessSearch] = {}
 """(root, what is searched for) -> the search."""
+_refused: set[tuple[TargetSpec, int]] = set()
+"""Processes that were not taken for the machine of that name, as far as it was told."""
+MOST_TOLD = 64
 
 
 @dataclass(frozen=True)
@@ -61,20 +71,35 @@ def find(spec: TargetSpec, root: str = "/") -> list[TargetSpec]:
     """The machines that ``spec`` names now, by process id; none if there is none."""
     if is_process_id(spec.value):
         return [spec]
-    if spec.kind == "qemu" and spec.value.startswith("/"):
-        behind = _behind_socket(spec)
+    name, user = split_user(spec.value)
+    if spec.kind == "qemu" and name.startswith("/"):
+        behind = _behind_socket(spec, user)
         return [] if behind is None else [TargetSpec(spec.kind, str(behind))]
     monitor = MONITORS[spec.kind]
 
     def is_it(pid: int) -> bool:
-        if not _name(pid, root).startswith(monitor.program):
-            return False
-        return spec.value in names_of(_arguments(pid, root), monitor.options)
+        return (
+            _name(pid, root).startswith(monitor.program)
+            and name in names_of(_arguments(pid, root), monitor.options)
+            and _is_taken(spec, pid, why_not(pid, monitor.program, user, root))
+        )
 
     return [TargetSpec(spec.kind, str(pid)) for pid in _found(str(spec), is_it, root)]
 
 
-def _behind_socket(spec: TargetSpec) -> int | None:
+def _is_taken(spec: TargetSpec, pid: int, reason: str | None) -> bool:
+    """Whether there is no ``reason`` against it; one is told once."""
+    if reason is not None and (spec, pid) not in _refused and len(_refused) < MOST_TOLD:
+        _refused.add((spec, pid))
+        _log.warning(
+            "%s: process %d calls itself so and is not taken: %s "
+            "(write %s:NAME,user=USER for the machine of another user)",
+            spec, pid, reason, spec.kind,
+        )  # fmt: skip
+    return reason is None
+
+
+def _behind_socket(spec: TargetSpec, user: str | None) -> int | None:
     """The process that answered at the socket, for as long as it lives; None if nobody does.
 
     A monitor that is busy with somebody else says nothing about the machine, and one that is mute
@@ -83,8 +108,15 @@ def _behind_socket(spec: TargetSpec) -> int | None:
     known = _answered.get(spec.value)
     if known is not None and tasks.start_time(known[0]) == known[1]:
         return known[0]
-    pid = _monitors.answer(spec)
-    if pid is None:
+    answer = _monitors.answer(spec)
+    if answer is None:
+        return None
+    pid, peer = answer
+    reason = why_not(pid, MONITORS[spec.kind].program, user)
+    # libvirt listens at the socket before it starts the machine.
+    if peer is not None and peer.pid != pid and peer.uid not in (0, os.geteuid()):
+        reason = f"{user_name(peer.uid)} listens there, in another process"
+    if not _is_taken(spec, pid, reason):
         return None
     start_time = tasks.start_time(pid)
     if start_time is not None:
@@ -92,14 +124,16 @@ def _behind_socket(spec: TargetSpec) -> int | None:
     return pid
 
 
-def _ask_monitor(spec: TargetSpec) -> int | None:
+def _ask_monitor(spec: TargetSpec) -> tuple[int, Peer | None] | None:
+    """The process behind the socket, and who listens there."""
     try:
-        return process_behind(spec, read_vcpus(spec.value))
+        vcpus = read_vcpus(split_user(spec.value)[0])
+        return process_behind(spec, vcpus), vcpus.peer
     except TargetError:
         return None
 
 
-_monitors: Asker[TargetSpec, int] = Asker(_ask_monitor)
+_monitors: Asker[TargetSpec, tuple[int, Peer | None]] = Asker(_ask_monitor)
 
 
 def process_behind(spec: TargetSpec, vcpus: VirtualCpus) -> int:
@@ -172,6 +206,13 @@ def _read(path: str) -> str:
         return ""
 
 
+def _check_user(text: str, value: str, key: str) -> None:
+    """Raises ConfigError for a user that this host does not know."""
+    user = split_user(value)[1]
+    if user is not None and user_id(user) is None:
+        raise ConfigError(f"{key}: {text!r}: there is no user {user!r} on this host")
+
+
 def _kind(form: str, named_by: str) -> Kind:
     return Kind(
         form,
@@ -181,6 +222,7 @@ def _kind(form: str, named_by: str) -> Kind:
         is_pattern=lambda value: not is_process_id(value),
         find=lambda spec, _tree: find(spec),
         resolve=GuestTarget.resolve,
+        check=_check_user,
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import socket
+import struct
 import time
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,16 @@ from smartharvest.errors import TargetError
 TIMEOUT_S = 1.0
 LARGEST_ANSWER = 1 << 20
 MOST_VCPUS = 4096
+_CREDENTIALS = struct.Struct("3i")  # struct ucred of unix(7): pid, uid, gid
+
+
+@dataclass(frozen=True)
+class Peer:
+    """The process that has called listen(2) (SO_PEERCRED)."""
+
+    pid: int
+    """0 if it is in another pid namespace."""
+    uid: int
 
 
 @dataclass(frozen=True)
@@ -29,6 +40,8 @@ class VirtualCpus:
     one."""
     running: bool
     """Not paused, and not still waiting for its migration."""
+    peer: Peer | None = None
+    """Who listens at the socket."""
 
 
 def read_vcpus(path: str, timeout_s: float = TIMEOUT_S) -> VirtualCpus:
@@ -41,6 +54,7 @@ def read_vcpus(path: str, timeout_s: float = TIMEOUT_S) -> VirtualCpus:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
             connection.settimeout(timeout_s)
             connection.connect(path)
+            peer = _peer_of(connection)
             monitor = _Monitor(connection, deadline_s)
             if "QMP" not in monitor.read():
                 raise ValueError("it does not greet as QEMU does")
@@ -55,7 +69,13 @@ def read_vcpus(path: str, timeout_s: float = TIMEOUT_S) -> VirtualCpus:
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise TargetError(f"{path}: is no QMP monitor to talk to: {reason}") from None
-    return VirtualCpus(_threads_of(path, vcpus), bool(_field(status, "running")))
+    return VirtualCpus(_threads_of(path, vcpus), bool(_field(status, "running")), peer)
+
+
+def _peer_of(connection: socket.socket) -> Peer:
+    raw = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+    pid, uid, _ = _CREDENTIALS.unpack(raw)
+    return Peer(pid, uid)
 
 
 def _threads_of(path: str, vcpus: object) -> tuple[int, ...]:

@@ -1,4 +1,4 @@
-"""The bully's process: ``python -m smartharvest.lab.demo.bully PARENT_PID BLOCK_FD THREADS``.
+"""The bully's process: ``smartharvest.lab.demo.bully PARENT_PID BLOCK_FD THREADS``.
 
 ``start`` on standard input starts the threads, paused, and is answered by ``ready``; the process
 ends when the input does. Everything else goes through the shared memory behind ``BLOCK_FD``.

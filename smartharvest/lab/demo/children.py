@@ -6,13 +6,13 @@ import mmap
 import os
 import select
 import subprocess
-import sys
 import time
 from array import array
 from typing import Self
 
 from smartharvest.core import _demo
 from smartharvest.errors import SmartHarvestError
+from smartharvest.host.process.start import start_python
 from smartharvest.lab.demo.traffic import draw_traffic
 
 ANSWER_TIMEOUT_S = 30.0
@@ -28,11 +28,12 @@ class _Child:
 
     def __init__(self, module: str, *arguments: int, pass_fds: tuple[int, ...] = ()) -> None:
         self._module = module
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", module, str(os.getpid()), *map(str, arguments)],
+        self._process = start_python(
+            module,
+            str(os.getpid()),
+            *map(str, arguments),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            bufsize=0,
             pass_fds=pass_fds,
             process_group=0,  # ctrl-C is for the parent, which then closes its children
         )

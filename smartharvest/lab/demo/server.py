@@ -1,4 +1,4 @@
-"""The server's process: ``python -m smartharvest.lab.demo.server PARENT_PID CPUS``.
+"""The server's process: ``smartharvest.lab.demo.server PARENT_PID CPUS``.
 
 It speaks with its parent by lines on standard input and output and ends when the input does:
 

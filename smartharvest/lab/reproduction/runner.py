@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import statistics
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
+from smartharvest.host.process.start import worker_context
 from smartharvest.lab.reproduction.setups import Run, Setup, run_setup
 
 Progress = Callable[[int, int], None]
@@ -98,7 +98,7 @@ def run_all(
             runs[task] = run_setup(*task)
             progress(len(runs), len(tasks))
     else:
-        with multiprocessing.get_context("spawn").Pool(processes) as pool:
+        with worker_context().Pool(processes) as pool:
             for task, run in pool.imap_unordered(_run_task, tasks):
                 runs[task] = run
                 progress(len(runs), len(tasks))

@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import math
-import multiprocessing
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, fields, replace
 
 from smartharvest.algorithm.learning.options import LearningOptions
 from smartharvest.algorithm.policy import SHARED_POLICIES, Policy
+from smartharvest.host.process.start import worker_context
 from smartharvest.lab.simulator.machine import LoopSettings
 from smartharvest.lab.simulator.mechanisms import make_mechanism
 from smartharvest.lab.simulator.run import BOUNDS, Experiment, Outcome, simulate
@@ -105,8 +105,8 @@ def run_leaderboard(
     ]
     rows: list[Row] = []
     # Not forked: Vowpal Wabbit does not survive it.
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(max(1, min(processes, len(jobs))), mp_context=context) as pool:
+    workers = max(1, min(processes, len(jobs)))
+    with ProcessPoolExecutor(workers, mp_context=worker_context()) as pool:
         for job, found_rows in zip(jobs, pool.map(_run, jobs), strict=True):
             rows += found_rows
             done(f"{job.workload.name}, seed {job.seed}")

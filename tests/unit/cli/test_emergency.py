@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from smartharvest.cli import agent_request
+from smartharvest.host.cgroup.kernel_files import PosixFiles
 from smartharvest.host.journal import registry
 from smartharvest.host.journal.journal import Journal
 from smartharvest.telemetry import client
@@ -23,6 +24,7 @@ from tests.commands import smartharvest_here
 SCHEMA = json.loads(
     (Path(__file__).parents[3] / "docs" / "reference" / "status.schema.json").read_text()
 )
+BATCH = next(iter(PosixFiles().mounts()), "/sys/fs/cgroup") + "/no/such/batch"
 STEERING = ("pause", "evict", "resume", "reload")
 
 
@@ -44,11 +46,13 @@ def orphan(directory: Path) -> int:
         "from smartharvest.host.journal import registry\n"
         "from smartharvest.host.journal.journal import Journal\n"
         "registry.DIRECTORY = sys.argv[2]\n"
-        "journal = Journal(sys.argv[1], claims=['/somewhere/batch'])\n"
+        "journal = Journal(sys.argv[1], claims=[sys.argv[3]])\n"
         "registry.note(journal.path)\n"
         "os.kill(os.getpid(), 9)\n"
     )
-    process = subprocess.Popen([sys.executable, "-c", code, str(directory), registry.DIRECTORY])
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, str(directory), registry.DIRECTORY, BATCH]
+    )
     process.wait()
     return process.pid
 
@@ -175,7 +179,7 @@ def test_what_a_killed_agent_left_is_told_with_what_to_type_and_that_works(
     (left,) = json.loads(smartharvest_here("status", "--json").out)["orphans"]
     assert set(left) == set(SCHEMA["properties"]["orphans"]["items"]["required"])
     assert left == {
-        "journal": str(journal), "pid": pid, "claims": ["/somewhere/batch"], "fix": fix,
+        "journal": str(journal), "pid": pid, "claims": [BATCH], "fix": fix,
     }  # fmt: skip
     assert smartharvest_here("restore").code == 0
     assert not journal.exists()

@@ -91,6 +91,7 @@ VALUES: dict[str, tuple[str, object]] = {
     "audit_log": ("/d/audit.jsonl", "/d/audit.jsonl"),
     "audit_size": ("2MiB", 2 << 20),
     "metrics": ("[::1]:9464", "[::1]:9464"),
+    "status_group": ("_mon.1-x", "_mon.1-x"),
     "promise_hold": ("1min", 60_000_000_000),
     "promise_probability": ("99%", 0.99),
 }
@@ -150,6 +151,7 @@ def test_a_flag_wins_over_the_file(name: str, toml: WriteToml) -> None:
         "promise_probability": "1%",
         "poll": "20us",
         "policy": "no-harvest",
+        "status_group": "watchers",
         "cost": "symmetric",
         "safeguard": "conservative",
         "features_after_exhaustion": "kept",

@@ -60,6 +60,9 @@ def test_while_it_shrinks_it_is_on_the_elastic_sides_own_cpus_and_then_anywhere(
     seen: list[set[int]] = []
 
     class Files(PosixFiles):
+        def mounts(self) -> list[str]:
+            return ["/batch"]
+
         def write(self, path: str, value: str) -> None:
             seen.append(os.sched_getaffinity(0) if (path, value) == MASK else set())
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from smartharvest.errors import TargetError
+from smartharvest.errors import ConfigError, TargetError
 from smartharvest.host.target import guests
 from smartharvest.host.target.asking import Asker
-from smartharvest.host.target.qmp import VirtualCpus
+from smartharvest.host.target.qmp import Peer, VirtualCpus
 from smartharvest.host.target.spec import TargetSpec
 from smartharvest.host.target.targets import is_pattern, parse_target
 
@@ -22,6 +22,11 @@ def make_process(root: Path, pid: int, name: str, *arguments: str) -> None:
     directory.mkdir(parents=True)
     (directory / "comm").write_text(name[:15] + "\n")
     (directory / "cmdline").write_text("\0".join([name, *arguments]) + "\0")
+    (directory / "status").write_text("Name:\tx\nUid:\t{0}\t{0}\t{0}\t{0}\n".format(os.geteuid()))
+    program = root / "usr" / name
+    program.parent.mkdir(exist_ok=True)
+    program.touch(mode=0o755)
+    (directory / "exe").symlink_to(program)
 
 
 @pytest.mark.parametrize(
@@ -82,6 +87,7 @@ def test_a_machine_whose_monitor_is_busy_is_still_there(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(guests, "_answered", {})
     monkeypatch.setattr(guests, "read_vcpus", answer)
+    monkeypatch.setattr(guests, "why_not", lambda *_: None)
     for _ in range(2):
         assert guests.find(spec) == [TargetSpec("qemu", str(os.getpid()))]
     monkeypatch.setattr(guests, "_answered", {spec.value: (os.getpid(), 1)})  # it has ended
@@ -123,3 +129,83 @@ def test_a_machine_without_a_name_is_refused(text: str) -> None:
 
     with pytest.raises(ConfigError, match=r"^primary: .* lacks the"):
         parse_target(text, "primary")
+
+
+def become(root: Path, pid: int, **changed: str) -> None:
+    """Changes files of the process."""
+    for name, text in changed.items():
+        (root / "proc" / str(pid) / name).write_text(text)
+
+
+@pytest.mark.parametrize("uids", ["65534 65534 65534 65534", "65534 0 0 0", "0 0 65534 0"])
+def test_a_process_of_another_user_is_no_machine_of_ours(
+    uids: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    make_process(tmp_path, 10, "qemu-system-x86_64", "-name", "web")
+    become(tmp_path, 10, status="Uid:\t" + uids.replace(" ", "\t") + "\n")
+    for _ in range(3):
+        assert guests.find(TargetSpec("qemu", "web"), str(tmp_path)) == []
+    if uids.startswith("65534 65534"):
+        named = TargetSpec("qemu", "web,user=65534")
+        assert guests.find(named, str(tmp_path)) == [TargetSpec("qemu", "10")]
+    assert caplog.text.count("it belongs to") <= 1
+
+
+def test_another_program_under_a_machines_name_is_none(tmp_path: Path) -> None:
+    make_process(tmp_path, 10, "qemu-system-x86_64", "-name", "web")
+    (tmp_path / "usr" / "python3").touch()
+    (tmp_path / "proc/10/exe").unlink()
+    (tmp_path / "proc/10/exe").symlink_to(tmp_path / "usr" / "python3")
+    assert guests.find(TargetSpec("qemu", "web"), str(tmp_path)) == []
+
+
+def test_a_program_that_others_can_write_is_not_trusted(tmp_path: Path) -> None:
+    make_process(tmp_path, 10, "qemu-system-x86_64", "-name", "web")
+    (tmp_path / "usr" / "qemu-system-x86_64").chmod(0o757)
+    assert guests.find(TargetSpec("qemu", "web"), str(tmp_path)) == []
+
+
+def test_crowds_under_a_machines_name_are_told_of_only_so_often(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(guests, "_refused", set())
+    monkeypatch.setattr(guests, "MOST_TOLD", 3)
+    for pid in range(10, 20):
+        make_process(tmp_path, pid, "qemu-system-x86_64", "-name", "web")
+        become(tmp_path, pid, status="Uid:\t65534\t65534\t65534\t65534\n")
+    assert guests.find(TargetSpec("qemu", "web"), str(tmp_path)) == []
+    assert len(caplog.records) == 3
+
+
+@pytest.mark.parametrize(
+    ("peer", "is_it"),
+    [
+        (Peer(os.getpid(), 65534), True),  # of what it is itself its owner decides
+        (Peer(1, 0), True),
+        (Peer(1, 65534), False),
+        (Peer(0, 65534), False),
+    ],
+)
+def test_who_listens_at_the_monitor_is_the_machine_or_root(
+    peer: Peer, is_it: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = TargetSpec("qemu", "/run/web.qmp")
+    monkeypatch.setattr(guests, "_answered", {})
+    monkeypatch.setattr(guests, "why_not", lambda *_: None)
+    answer = VirtualCpus((os.getpid(),), running=True, peer=peer)
+    monkeypatch.setattr(guests, "read_vcpus", lambda _: answer)
+    assert bool(guests.find(spec)) is is_it
+
+
+def test_a_monitor_of_what_is_no_machine_names_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """This process claims to have vCPUs; its program is Python."""
+    answer = VirtualCpus((os.getpid(),), running=True, peer=Peer(os.getpid(), os.geteuid()))
+    monkeypatch.setattr(guests, "_answered", {})
+    monkeypatch.setattr(guests, "read_vcpus", lambda _: answer)
+    assert guests.find(TargetSpec("qemu", "/run/web.qmp")) == []
+
+
+def test_a_user_that_is_not_there_is_a_wrong_setting() -> None:
+    assert parse_target("qemu:web,user=root", "primary").value == "web,user=root"
+    with pytest.raises(ConfigError, match=r"primary: .*there is no user 'no-such'"):
+        parse_target("qemu:web,user=no-such", "primary")

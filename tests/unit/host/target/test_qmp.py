@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from smartharvest.errors import TargetError
-from smartharvest.host.target.qmp import LARGEST_ANSWER, VirtualCpus, read_vcpus
+from smartharvest.host.target.qmp import LARGEST_ANSWER, Peer, VirtualCpus, read_vcpus
 
 GREETING = b'{"QMP": {"version": {}, "capabilities": []}}\r\n'
 EVENT = b'{"event": "RTC_CHANGE", "data": {"offset": 0}}\r\n'
@@ -62,7 +63,8 @@ def monitor(tmp_path: Path) -> Iterator[Callable[[Answers], str]]:
 
 
 def test_the_threads_of_the_vcpus_are_told(monitor: Callable[[Answers], str]) -> None:
-    assert read_vcpus(monitor(GOOD), timeout_s=20) == VirtualCpus((11, 12), running=True)
+    here = Peer(os.getpid(), os.geteuid())
+    assert read_vcpus(monitor(GOOD), timeout_s=20) == VirtualCpus((11, 12), True, here)
 
 
 def test_emulated_vcpus_may_take_turns_on_one_thread(monitor: Callable[[Answers], str]) -> None:

@@ -17,6 +17,7 @@ import pytest
 
 from smartharvest.core import _demo
 from smartharvest.errors import SmartHarvestError
+from smartharvest.host.process.start import python_command
 from smartharvest.lab.demo.children import BullyProcess, ServerProcess
 from smartharvest.lab.demo.traffic import draw_traffic
 
@@ -110,7 +111,7 @@ def test_a_child_ends_when_its_input_does(module: str, begin: bytes) -> None:
         block.truncate(_demo.bully_block_size(2))
         arguments = {"server": ["2"], "bully": [str(block.fileno()), "2"]}[module]
         child = subprocess.run(
-            [sys.executable, "-m", f"smartharvest.lab.demo.{module}", str(os.getpid()), *arguments],
+            python_command(f"smartharvest.lab.demo.{module}", str(os.getpid()), *arguments),
             input=begin,
             pass_fds=[block.fileno()],
             capture_output=True,
@@ -121,7 +122,7 @@ def test_a_child_ends_when_its_input_does(module: str, begin: bytes) -> None:
 
 
 def test_a_child_whose_parent_is_already_gone_does_not_start() -> None:
-    command = [sys.executable, "-m", "smartharvest.lab.demo.server", "1", "2"]
+    command = python_command("smartharvest.lab.demo.server", "1", "2")
     child = subprocess.run(
         command, stdin=subprocess.PIPE, capture_output=True, timeout=PATIENCE_S, check=False
     )
