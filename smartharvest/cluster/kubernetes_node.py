@@ -3,21 +3,25 @@
 The count is in the node's capacity *and* allocatable; a kubelet that restarts sets extended
 resources to zero (kubernetes/kubernetes#73948), so it is read back in every turn. Pods that ask for
 the resource are counted by their requests; above the capacity the youngest are evicted, through the
-Eviction API, so that disruption budgets hold and controllers start them again elsewhere.
+Eviction API, so that disruption budgets hold and controllers start them again elsewhere. Those that
+may not be evicted are passed over.
 """
 
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
+from smartharvest.cluster.refusals import Refusals, Refused, Work
 from smartharvest.errors import ConfigError, EngineError
 
 RESOURCE = "smartharvest.io/cores"
 _TIMEOUT_S = 10.0
 _ENDED = ("Succeeded", "Failed")
+_MOST_CORES = 1 << 20
 _TOO_MANY_REQUESTS = 429
 _NOT_FOUND = 404
 
@@ -38,6 +42,7 @@ class KubernetesNode:
             ) from None
         self._client = client
         self._name, self._resource = name, resource
+        self._refusals = Refusals("pod", "evicted")
         try:
             if kubeconfig is None:
                 config.load_incluster_config()
@@ -79,16 +84,16 @@ class KubernetesNode:
         pods = sorted(self._pods(), key=lambda pod: pod[1].metadata.creation_timestamp)
         staying = [pod for pod in pods if pod[1].metadata.deletion_timestamp is None]
         excess = sum(pod[0] for pod in staying) - cores
-        while excess > 0 and staying:
-            asked, pod = staying.pop()
-            self._evict(pod.metadata.namespace, pod.metadata.name)
-            excess -= asked
+        works = [Work(f"pod {p.metadata.namespace}/{p.metadata.name}", n) for n, p in staying]
+        self._refusals.end(reversed(works), excess, self._evict)
 
     def verify(self) -> int | None:
         status = self._node().status
         found = [(amounts or {}).get(self._resource) for amounts in
                 (status.capacity, status.allocatable)]  # fmt: skip
-        return int(found[0]) if found[0] is not None and found[0] == found[1] else None
+        if found[0] is None or found[0] != found[1]:
+            return None
+        return _cores(found[0], f"node {self._name}")
 
     def close(self) -> None:
         self._api.api_client.close()
@@ -111,22 +116,26 @@ class KubernetesNode:
 
         def of(container: Any) -> int:
             amounts = container.resources and container.resources.requests
-            return int(Decimal((amounts or {}).get(self._resource, 0)))
+            return _cores((amounts or {}).get(self._resource, "0"), "a pod")
 
         starting = [of(container) for container in pod.spec.init_containers or ()]
         return max([sum(map(of, pod.spec.containers)), *starting])
 
-    def _evict(self, namespace: str, name: str) -> None:
+    def _evict(self, pod: Work) -> None:
+        namespace, name = pod.name.removeprefix("pod ").split("/")
         eviction = self._client.V1Eviction(
             metadata=self._client.V1ObjectMeta(namespace=namespace, name=name)
         )
-        with contextlib.suppress(_NoNode), self._engine_errors(f"pod {namespace}/{name}"):
+        with contextlib.suppress(_NoNode), self._engine_errors(pod.name, Refused):
             self._api.create_namespaced_pod_eviction(
                 name, namespace, eviction, _request_timeout=_TIMEOUT_S
             )
 
     @contextlib.contextmanager
-    def _engine_errors(self, what: str = "the API server") -> Iterator[None]:
+    def _engine_errors(
+        self, what: str = "the API server", refusal: type[EngineError] = EngineError
+    ) -> Iterator[None]:
+        """``refusal`` is raised for what the server answers, EngineError if it does not."""
         from urllib3.exceptions import HTTPError
 
         try:
@@ -135,14 +144,26 @@ class KubernetesNode:
             if error.status == _NOT_FOUND:
                 raise _NoNode(f"kubernetes: {what}: not found") from None
             if error.status == _TOO_MANY_REQUESTS:
-                raise EngineError(
-                    f"kubernetes: {what}: may not be evicted now (disruption budget)"
-                ) from None
-            raise EngineError(f"kubernetes: {what}: {error.status} {error.reason}") from None
+                raise refusal("may not be evicted now (disruption budget)") from None
+            reason = " ".join(f"{error.status} {error.reason}".split())[:200]
+            raise refusal(f"kubernetes: {what}: {reason}") from None
         except (HTTPError, OSError) as error:
             raise EngineError(
                 f"kubernetes: {what} does not answer: {type(error).__name__}"
             ) from None
+
+
+def _cores(quantity: str, what: str) -> int:
+    """The whole cores of a quantity such as ``3`` or ``1k``. Raises EngineError for no number."""
+    from kubernetes.utils.quantity import parse_quantity
+
+    try:
+        amount: Decimal = parse_quantity(quantity)
+        if 0 <= amount <= _MOST_CORES:
+            return math.ceil(amount)
+    except (ValueError, ArithmeticError):
+        pass
+    raise EngineError(f"kubernetes: {what}: {str(quantity)[:40]!r} is no number of cores")
 
 
 class _NoNode(EngineError):
