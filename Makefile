@@ -75,6 +75,12 @@ faults: build ## Kill 1,000 agents at random points and check the host (root); S
 	$(BIN)/python -m tests.faults --seed $(or $(SEED),1) --kills $(or $(KILLS),1000) \
 		--mechanism $(or $(MECHANISM),merge) --order $(or $(ORDER),topology)
 
+.PHONY: fuzz
+fuzz: build ## Fuzz what is parsed and others wrote; MINUTES=5 SEED=1 TARGETS="qmp journal"
+	@$(BIN)/python -c 'import atheris' 2>/dev/null || $(BIN)/python -m pip install --quiet --editable '.[fuzz]' \
+		|| echo "atheris cannot be installed: inputs are chosen by chance" >&2
+	$(BIN)/python -m tests.fuzz $(TARGETS) --minutes $(or $(MINUTES),5) --seed $(or $(SEED),1)
+
 .PHONY: lab-image
 lab-image: build ## Fetch three Debian kernels and build a disk for make lab (apt, QEMU)
 	@$(BIN)/python -m tests.lab.image

@@ -24,7 +24,7 @@ static int read_task_file(int fd, sh_task_visitor visit, void *ctx) {
             break;
         for (ssize_t i = 0; i < got; i++) {
             if (buffer[i] >= '0' && buffer[i] <= '9') {
-                tid = tid * 10 + (buffer[i] - '0');
+                tid = tid < INT32_MAX / 10 ? tid * 10 + (buffer[i] - '0') : INT32_MAX;
             } else if (tid) {
                 visit(ctx, tid);
                 tid = 0;

@@ -232,6 +232,7 @@ class Supervisor:
             period_ns=settings.long_term_period_ns,
             threshold_ns=settings.long_term_threshold_ns,
             attributed=settings.long_term in ("auto", "attributed"),
+            exclusive=settings.placement == "exclusive",
             wait_source=settings.waits,
         )
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from smartharvest.algorithm.algorithm1 import Algorithm1, Decision
+from smartharvest.algorithm.evidence import NOTHING_USUAL, Baseline
 from smartharvest.algorithm.inhibit import InhibitReasons
 from smartharvest.algorithm.policy import LENDS_NOTHING, Policy
 from smartharvest.algorithm.policy.base import Dispatches, DispatchesObserver
@@ -23,7 +24,8 @@ from smartharvest.core.window import Window
 JUDGED_WAITS = ("paper", "attributed", "auto")
 """Which waits the long-term safeguard counts: all (``paper``), those that lending may have caused
 (``attributed``), or these too, unless the policy judges waits itself: then only tasks that are
-stuck (``auto``)."""
+stuck (``auto``). Where they are blamed by circumstance only, what is usual without lending is
+allowed for."""
 
 LoopAnswer = tuple[int, int, int | None]
 """What a loop that decides by itself answered: (primary cores, safe cores, label)."""
@@ -77,6 +79,7 @@ class Controller(Algorithm1):
         self.can_lend = can_lend
         self.loop_decides = loop_decides
         self._note = note
+        self._baseline = Baseline()
         self._learner = getattr(policy, "learner", None)
         """What a policy without a learner leaves to the next one that learns."""
         self.inhibited = InhibitReasons()
@@ -141,15 +144,26 @@ class Controller(Algorithm1):
         dispatches = waits.dispatches
         counted = waits.long_waits if self._judged_waits == "paper" else waits.blamed
         longest_ns = round((waits.longest_pending_us or 0) * 1000)
-        if self._judged_waits == "auto" and self.wants_dispatches:
+        judges = self._judged_waits == "auto" and self.wants_dispatches
+        if judges:
             # The policy judges the waits that end; a task that waits on is left to the safeguard.
-            dispatches = counted = int(longest_ns >= long_term.stuck_ns)
-        if not long_term.observe(now_ns, dispatches, counted, longest_ns):
+            dispatches, counted = 1, int(longest_ns >= long_term.stuck_ns)
+        usual = NOTHING_USUAL
+        if self._judged_waits != "paper" and waits.circumstantial:
+            if not waits.lent:
+                # Where the policy itself lends nothing the primary wants much: that would excuse
+                # too much. While nothing may be lent it is seen under any load.
+                if not self.may_lend(now_ns - long_term.period_ns):
+                    self._baseline.add(now_ns, dispatches, counted if judges else waits.unlent)
+                counted, longest_ns = (0 if judges else counted), 0
+            usual = self._baseline.usual(now_ns)
+        if not long_term.observe(now_ns, dispatches, counted, longest_ns, usual):
             return None
         self._note(
             f"long-term safeguard: {counted} of {dispatches} dispatches waited longer than "
-            f"{long_term.wait_threshold_ns // 1000} us; lending stops for "
-            f"{long_term.rest_ns / 1e9:g} s"
+            f"{long_term.wait_threshold_ns // 1000} us"
+            + (f" ({usual.share:.1%} do without lending); " if usual.share else "; ")
+            + f"lending stops for {long_term.rest_ns / 1e9:g} s"
         )
         return self.give_everything_back()
 

@@ -10,6 +10,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import Protocol
 
+from smartharvest.algorithm.evidence import NOTHING_USUAL, Usual, surely_more
 from smartharvest.core.window import Window
 
 
@@ -114,6 +115,10 @@ class PeriodWaits:
     long_waits: int
     blamed: int
     """Long ones that the harvest may have caused: what ``--long-term attributed`` counts."""
+    lent: bool = True
+    """Whether anything was lent in it."""
+    circumstantial: bool = False
+    """Whether they are blamed for when they were alone, so that some would be long anyway."""
     while_lent: int | None = None
     """Long ones that began while something was lent, of those that have ended."""
     after_elastic: int | None = None
@@ -128,6 +133,14 @@ class PeriodWaits:
     p99_us: float | None = None
     max_us: float | None = None
 
+    @property
+    def unlent(self) -> int:
+        """Long ones that neither lending nor the primary's quota may have caused."""
+        return max(0, self.long_waits - self.blamed - (self.throttled or 0))
+
+
+_SPARSE_NS = 10_000_000_000
+
 
 class LongTermSafeguard:
     """Stops harvesting while the primary's threads wait too long for a CPU (section 3.4).
@@ -136,10 +149,12 @@ class LongTermSafeguard:
     ``periods`` consecutive periods of ``period_ns``; harvesting then rests for ``rest_ns``. Periods
     that began during the rest are not judged: with all cores given back, waits are not the
     harvest's doing.
-    A period with fewer than ``min_dispatches`` (not in the paper) shows too little to be judged and
-    counts as a good one, since a single slow dispatch could be its 1 %. One in which some task has
-    waited for ``stuck_ns`` and more shows enough (nor is that in the paper): where nobody gets a
-    CPU there are no dispatches to count.
+
+    Not in the paper: a period with fewer than ``min_dispatches`` is judged together with those just
+    before it that had as few, 10 s back at most, and only by what cannot be chance, since a single
+    slow dispatch could be its 1 %. One without any dispatch changes nothing. One in which some task
+    has waited for ``stuck_ns`` and more shows enough: where nobody gets a CPU there are no
+    dispatches to count.
     """
 
     def __init__(
@@ -163,28 +178,53 @@ class LongTermSafeguard:
         self.trips = 0
         self._bad_periods = 0
         self._rest_until_ns: int | None = None
+        self._sparse: deque[tuple[int, int]] = deque(maxlen=max(1, _SPARSE_NS // period_ns))
+        """(dispatches, long waits) of the last periods, all of which had few."""
 
     def observe(
-        self, now_ns: int, dispatches: int, long_waits: int, longest_pending_ns: int = 0
+        self,
+        now_ns: int,
+        dispatches: int,
+        long_waits: int,
+        longest_pending_ns: int = 0,
+        usual: Usual = NOTHING_USUAL,
     ) -> bool:
         """Judge the period that ended at ``now_ns``; True if harvesting must stop now.
 
         ``dispatches`` counts the primary's dispatches in the period, ``long_waits`` those of them
         that waited longer than ``wait_threshold_ns``; waits that still go on are among both.
-        ``longest_pending_ns`` is the longest of those.
+        ``longest_pending_ns`` is the longest of those. ``usual`` is what waits too long
+        without lending: only what is beyond it, and not by chance, is the harvest's doing.
         """
         if not self.harvesting(now_ns - self.period_ns):
             return False
-        # Divided, not multiplied: 14 of 200 are 0.07 to the bit, but 0.07 * 200 is above 14.
-        enough = dispatches >= self.min_dispatches or longest_pending_ns >= self.stuck_ns
-        bad = dispatches > 0 and enough and long_waits / dispatches >= self.share
-        self._bad_periods = self._bad_periods + 1 if bad else 0
+        if dispatches > 0:
+            stuck = longest_pending_ns >= self.stuck_ns
+            bad = self._is_bad(dispatches, long_waits, stuck, usual)
+            self._bad_periods = self._bad_periods + 1 if bad else 0
+        else:
+            self._sparse.append((0, 0))
         if self._bad_periods < self.periods:
             return False
         self.trips += 1
         self._bad_periods = 0
+        self._sparse.clear()
         self._rest_until_ns = now_ns + self.rest_ns
         return True
+
+    def _is_bad(self, dispatches: int, long_waits: int, stuck: bool, usual: Usual) -> bool:
+        # Divided, not multiplied: 14 of 200 are 0.07 to the bit, but 0.07 * 200 is above 14.
+        share = long_waits / dispatches
+        if dispatches < self.min_dispatches:
+            self._sparse.append((dispatches, long_waits))
+            if long_waits and not stuck:
+                count, long = (sum(column) for column in zip(*self._sparse, strict=True))
+                return surely_more(long, count, self.share + usual.share, usual.spread)
+            return stuck and share >= self.share + usual.share
+        self._sparse.clear()
+        if share < self.share + usual.share:
+            return False
+        return stuck or surely_more(long_waits, dispatches, usual.share, usual.spread)
 
     def harvesting(self, now_ns: int) -> bool:
         """Whether cores may be lent; False while resting."""

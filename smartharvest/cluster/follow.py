@@ -107,8 +107,8 @@ class Adapter:
                 time.monotonic(), offered, engine.in_use(), engine.verify(), present
             )
             if step.shed is not None:
-                engine.shed(step.shed, step.grace_s)
                 self._advertised = None
+                engine.shed(step.shed, step.grace_s)
             elif step.advertise is not None:
                 engine.advertise(step.advertise)
                 if step.advertise != self._advertised:
@@ -131,15 +131,21 @@ class Adapter:
 def leave(engine: Engine, guaranteed: int, grace_s: float) -> None:
     """Gives the engine the guaranteed cores: work above that has the grace to end.
 
-    Raises EngineError if the engine refuses, or does not shrink in time.
+    Raises EngineError if the engine does not shrink in time, with what it refused last.
     """
     ends_s = time.monotonic() + grace_s
+    refused: EngineError | None = None
     try:
         while (in_use := engine.in_use()) > guaranteed:
             now_s = time.monotonic()
             if now_s > ends_s + PATIENCE_S:
-                raise EngineError(f"{counted(in_use, 'core')} still in use, {guaranteed} allowed")
-            engine.shed(guaranteed, max(0.0, ends_s - now_s))
+                raise refused or EngineError(
+                    f"{counted(in_use, 'core')} still in use, {guaranteed} allowed"
+                )
+            try:
+                engine.shed(guaranteed, max(0.0, ends_s - now_s))
+            except EngineError as error:  # of some of the work; the rest takes time to end
+                refused = error
             time.sleep(_POLL_S)
         if engine.verify() != guaranteed:
             engine.advertise(guaranteed)

@@ -24,6 +24,7 @@ from smartharvest.trusted import open_trusted
 
 _REWRITE_S = 10
 _NAME = re.compile(r"[A-Za-z0-9_.\-]{1,255}")
+_MOST_CORES = 1 << 20
 _ATTRIBUTES = "Name,SlotType,Cpus,JobStart,HarvestedCores,HarvestTold"
 
 
@@ -89,26 +90,21 @@ class HTCondorNode:
     def verify(self) -> int | None:
         """None also when the file is due to be rewritten."""
         whole = [ad for ad in self._ads() if ad.get("SlotType") == "Partitionable"]
-        seen = {(ad.get("HarvestedCores"), ad.get("HarvestTold")) for ad in whole}
-        if len(seen) != 1:
+        seen = [(ad.get("HarvestedCores"), ad.get("HarvestTold")) for ad in whole]
+        if not seen or any(one != seen[0] for one in seen):
             return None
-        cores, when_s = seen.pop()
+        cores, when_s = seen[0]
         if not isinstance(cores, int) or not isinstance(when_s, int):
             return None
-        return cores if 0 <= time.time() - when_s < _REWRITE_S else None
+        fresh = int(time.time()) - _REWRITE_S < when_s <= time.time()
+        return cores if fresh and 0 <= cores <= _MOST_CORES else None
 
     def close(self) -> None:
         """There is no connection."""
 
     def _slots(self) -> list[_Slot]:
         """Dynamic slots: each is cut from the partitionable one for a claim, and ends with it."""
-        slots = []
-        for ad in self._ads():
-            if ad.get("SlotType") == "Dynamic":
-                started_s = ad.get("JobStart")
-                name = str(ad["Name"]).split("@")[0]
-                slots.append(_Slot(int(ad["Cpus"]), started_s, f"{name}/{started_s}"))
-        return slots
+        return [_slot(ad) for ad in self._ads() if ad.get("SlotType") == "Dynamic"]
 
     def _ads(self) -> list[dict[str, Any]]:
         """From the startd itself: the collector's are older."""
@@ -117,8 +113,10 @@ class HTCondorNode:
         assert self._address is not None
         try:
             found = _condor_status("-direct", self._address, "-json", "-attributes", _ATTRIBUTES)
-            ads: list[dict[str, Any]] = json.loads(found or "[]")
-        except (EngineError, ValueError) as error:
+            ads = json.loads(found or "[]")
+            if not isinstance(ads, list) or not all(isinstance(ad, dict) for ad in ads):
+                raise ValueError("condor_status says what is no list of ads")
+        except (EngineError, ValueError, RecursionError) as error:
             self._address = None  # a restarted startd has another
             raise EngineError(f"htcondor: {error}") from None
         return ads
@@ -146,6 +144,18 @@ def _prepare(directory: str) -> None:
                 f"adapter htcondor: --file: {above}: only its owner gets there, not HTCondor's "
                 "user; choose another and change STARTD_CRON_SMARTHARVEST_ARGS, too"
             )
+
+
+def _slot(ad: dict[str, Any]) -> _Slot:
+    """Raises EngineError for an ad that HTCondor would not make: its name is written to a file."""
+    name, cores, started_s = str(ad.get("Name")).split("@")[0], ad.get("Cpus"), ad.get("JobStart")
+    if (
+        not _NAME.fullmatch(name)
+        or not (isinstance(cores, int) and 0 <= cores <= _MOST_CORES)
+        or not (started_s is None or (isinstance(started_s, int) and 0 <= started_s < 1 << 60))
+    ):
+        raise EngineError(f"htcondor: {str(ad)[:80]!r} is no slot")
+    return _Slot(cores, started_s, f"{name}/{started_s}")
 
 
 def _condor_status(*arguments: str) -> str:

@@ -4,21 +4,25 @@ The count is in the node's capacity *and* allocatable; a kubelet that restarts s
 resources to zero (kubernetes/kubernetes#73948), so it is read back in every turn. Pods that ask for
 the resource are counted by their requests; above the capacity the youngest are ended, each once the
 Eviction API (a dry run) says that its disruption budget allows it; controllers start them again
-elsewhere. Two adapters that ask at the same moment may both be allowed the last one of a budget.
+elsewhere. Those that may not be ended are passed over. Two adapters that ask at the same moment may
+both be allowed the last one of a budget.
 """
 
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
+from smartharvest.cluster.refusals import Refusals, Refused, Work
 from smartharvest.errors import ConfigError, EngineError
 
 RESOURCE = "smartharvest.io/cores"
 _TIMEOUT_S = 10.0
 _ENDED = ("Succeeded", "Failed")
+_MOST_CORES = 1 << 20
 _TOO_MANY_REQUESTS = 429
 _NOT_FOUND = 404
 _CONFLICT = 409
@@ -40,6 +44,7 @@ class KubernetesNode:
             ) from None
         self._client = client
         self._name, self._resource = name, resource
+        self._refusals = Refusals("pod", "evicted")
         try:
             if kubeconfig is None:
                 config.load_incluster_config()
@@ -78,19 +83,22 @@ class KubernetesNode:
             self.advertise(cores)
         if grace_s > 0:
             return
-        pods = sorted(self._pods(), key=lambda pod: pod[1].metadata.creation_timestamp)
-        staying = [pod for pod in pods if pod[1].metadata.deletion_timestamp is None]
+        found = sorted(self._pods(), key=lambda pod: pod[1].metadata.creation_timestamp)
+        staying = [pod for pod in found if pod[1].metadata.deletion_timestamp is None]
         excess = sum(pod[0] for pod in staying) - cores
-        while excess > 0 and staying:
-            asked, pod = staying.pop()
-            self._end(pod.metadata)
-            excess -= asked
+        pods = {
+            f"pod {p.metadata.namespace}/{p.metadata.name}": (n, p) for n, p in reversed(staying)
+        }
+        works = [Work(name, asked) for name, (asked, _) in pods.items()]
+        self._refusals.end(works, excess, lambda work: self._end(pods[work.name][1].metadata))
 
     def verify(self) -> int | None:
         status = self._node().status
         found = [(amounts or {}).get(self._resource) for amounts in
                 (status.capacity, status.allocatable)]  # fmt: skip
-        return int(found[0]) if found[0] is not None and found[0] == found[1] else None
+        if found[0] is None or found[0] != found[1]:
+            return None
+        return _cores(found[0], f"node {self._name}")
 
     def close(self) -> None:
         self._api.api_client.close()
@@ -113,20 +121,20 @@ class KubernetesNode:
 
         def of(container: Any) -> int:
             amounts = container.resources and container.resources.requests
-            return int(Decimal((amounts or {}).get(self._resource, 0)))
+            return _cores((amounts or {}).get(self._resource, "0"), "a pod")
 
         starting = [of(container) for container in pod.spec.init_containers or ()]
         return max([sum(map(of, pod.spec.containers)), *starting])
 
     def _end(self, pod: Any) -> None:
-        """Deletes it if its eviction would be allowed.
+        """Deletes it if its eviction would be allowed. Raises Refused if not.
 
         An admission policy can tell the node of a pod that is deleted, not of one that is evicted.
         """
         client, namespace, name = self._client, pod.namespace, pod.name
         eviction = client.V1Eviction(metadata=client.V1ObjectMeta(namespace=namespace, name=name))
         this_one = client.V1DeleteOptions(preconditions=client.V1Preconditions(uid=pod.uid))
-        with contextlib.suppress(_NoNode), self._engine_errors(f"pod {namespace}/{name}"):
+        with contextlib.suppress(_NoNode), self._engine_errors(f"pod {namespace}/{name}", Refused):
             self._api.create_namespaced_pod_eviction(
                 name, namespace, eviction, dry_run="All", _request_timeout=_TIMEOUT_S
             )
@@ -139,7 +147,10 @@ class KubernetesNode:
             )
 
     @contextlib.contextmanager
-    def _engine_errors(self, what: str = "the API server") -> Iterator[None]:
+    def _engine_errors(
+        self, what: str = "the API server", refusal: type[EngineError] = EngineError
+    ) -> Iterator[None]:
+        """``refusal`` is raised for what the server answers, EngineError if it does not."""
         from urllib3.exceptions import HTTPError
 
         try:
@@ -148,14 +159,26 @@ class KubernetesNode:
             if error.status in (_NOT_FOUND, _CONFLICT):  # or it is another pod of that name by now
                 raise _NoNode(f"kubernetes: {what}: not found") from None
             if error.status == _TOO_MANY_REQUESTS:
-                raise EngineError(
-                    f"kubernetes: {what}: may not be evicted now (disruption budget)"
-                ) from None
-            raise EngineError(f"kubernetes: {what}: {error.status} {error.reason}") from None
+                raise refusal("may not be evicted now (disruption budget)") from None
+            reason = " ".join(f"{error.status} {error.reason}".split())[:200]
+            raise refusal(f"kubernetes: {what}: {reason}") from None
         except (HTTPError, OSError) as error:
             raise EngineError(
                 f"kubernetes: {what} does not answer: {type(error).__name__}"
             ) from None
+
+
+def _cores(quantity: str, what: str) -> int:
+    """The whole cores of a quantity such as ``3`` or ``1k``. Raises EngineError for no number."""
+    from kubernetes.utils.quantity import parse_quantity
+
+    try:
+        amount: Decimal = parse_quantity(quantity)
+        if 0 <= amount <= _MOST_CORES:
+            return math.ceil(amount)
+    except (ValueError, ArithmeticError):
+        pass
+    raise EngineError(f"kubernetes: {what}: {str(quantity)[:40]!r} is no number of cores")
 
 
 class _NoNode(EngineError):

@@ -5,8 +5,8 @@ The CPUs of a running node cannot change; a generic resource's count on the node
 reconfigured or restarted, so they are read back in every turn. A count below what is in use makes
 slurmctld miscount ("GRES count underflow"), so the count never goes below that. The limit may, and
 goes first: Slurm gives a core to the next job as soon as another has left it. Jobs above the
-capacity are requeued, the youngest first; Slurm starts them again later (``requeue_delay``).
-Tested with Slurm 22.05.
+capacity are requeued, the youngest first; Slurm starts them again later (``requeue_delay``). Those
+that may not be (``--no-requeue``) are passed over. Tested with Slurm 22.05.
 """
 
 from __future__ import annotations
@@ -15,9 +15,12 @@ import re
 from dataclasses import dataclass
 
 from smartharvest.cluster.engine import run_command
+from smartharvest.cluster.refusals import Refusals, Refused, Work
 from smartharvest.errors import ConfigError, EngineError
 
 _NAME = re.compile(r"[A-Za-z0-9_.\-]{1,255}")
+_JOB = re.compile(r"([0-9]{1,10})\|([0-9]{1,9})\|([0-9]{1,9})\|([\w:./\-]{1,40})")
+"""Number, cores, nodes and start, as _jobs asks for them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,7 @@ class SlurmNode:
             if not _NAME.fullmatch(name):
                 raise ConfigError(f"adapter slurm: {option}: {name!r} is no valid Slurm name")
         self._node, self._partition, self._gres = node, partition, gres
+        self._refusals = Refusals("job", "requeued")
         self._shown("node", node, r"NodeName=(\S+)")
         self.verify()
 
@@ -58,11 +62,9 @@ class SlurmNode:
         used = sum(job.cores for job in jobs)
         if self._count_now() != str(max(cores, used)):
             self._count(max(cores, used))
-        for job in jobs if grace_s <= 0 else ():
-            if used <= cores:
-                break
-            _slurm("scontrol", "requeue", job.number)
-            used -= job.cores
+        if grace_s <= 0:
+            works = [Work(f"job {job.number}", job.cores) for job in jobs]
+            self._refusals.end(works, used - cores, _requeue)
 
     def verify(self) -> int | None:
         limit = self._limit_now()
@@ -79,14 +81,14 @@ class SlurmNode:
             _slurm("scontrol", "update", f"nodename={self._node}", f"gres={self._gres}:{cores}")
 
     def _limit_now(self) -> str:
-        return self._shown("partition", self._partition, r"MaxCPUsPerNode=(\d+|UNLIMITED)")
+        return self._shown("partition", self._partition, r"MaxCPUsPerNode=([0-9]{1,9}|UNLIMITED)")
 
     def _count_now(self) -> str | None:
         """None without a generic resource."""
         if not self._gres:
             return None
         counts = self._shown("node", self._node, r"Gres=(\S*)")
-        found = re.search(rf"(?:^|,){re.escape(self._gres)}:(\d+)", counts)
+        found = re.search(rf"(?:^|,){re.escape(self._gres)}:([0-9]{1, 9})", counts)
         return found[1] if found else ""
 
     def _shown(self, kind: str, name: str, pattern: str) -> str:
@@ -103,15 +105,30 @@ class SlurmNode:
         )  # fmt: skip
         jobs = []
         for line in shown.splitlines():
-            number, cores, nodes, started = line.split("|")
+            found = _JOB.fullmatch(line.strip())
+            if found is None:
+                raise EngineError(f"squeue: {line[:80]!r} is no job as it was asked for")
+            number, cores, nodes, started = found.groups()
             jobs.append(_Job(number, -(-int(cores) // max(1, int(nodes))), started))
         return jobs
 
 
+def _requeue(job: Work) -> None:
+    _, failure = _run("scontrol", "requeue", job.name.removeprefix("job "))
+    if failure is not None:
+        raise Refused(failure)
+
+
 def _slurm(*command: str) -> str:
+    output, failure = _run(*command)
+    if failure is not None:
+        raise EngineError(f"{' '.join(command[:3])}: {failure}")
+    return output
+
+
+def _run(*command: str) -> tuple[str, str | None]:
+    """As run_command. Raises ConfigError, too, if Slurm does not know what is named."""
     output, failure = run_command(*command, package="Slurm's client commands")
-    if failure is None:
-        return output
-    if failure.endswith("not found"):
+    if failure is not None and failure.endswith("not found"):
         raise ConfigError(f"adapter slurm: {failure}")
-    raise EngineError(f"{' '.join(command[:3])}: {failure}")
+    return output, failure

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import urllib.error
 import urllib.request
@@ -16,6 +17,7 @@ Source = Callable[[], dict[str, Any]]
 """Returns the capacity document of agent/promise.py. Raises NoCapacity."""
 
 TIMEOUT_S = 1.0
+_MOST_CORES = 1 << 20
 
 
 class NoCapacity(SmartHarvestError):
@@ -52,9 +54,10 @@ def from_http(url: str) -> Source:
         try:
             with urllib.request.urlopen(url, timeout=TIMEOUT_S) as answer:
                 document = json.loads(answer.read(LONGEST_ANSWER))
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError, http.client.HTTPException) as error:
             reason = error.reason if isinstance(error, urllib.error.URLError) else error
-            raise NoCapacity(f"{url}: {reason}") from None
+            text = " ".join(f"{reason}".split())[:200] or type(error).__name__
+            raise NoCapacity(f"{url}: {text}") from None
         return _checked(document, url)
 
     return source
@@ -63,7 +66,8 @@ def from_http(url: str) -> Source:
 def _checked(document: Any, where: str) -> dict[str, Any]:
     cores = document.get("cores") if isinstance(document, dict) else None
     if not isinstance(cores, dict) or not all(
-        isinstance(cores.get(name), int) for name in ("now", "guaranteed", "promised")
+        isinstance(cores.get(name), int) and 0 <= cores[name] <= _MOST_CORES
+        for name in ("now", "guaranteed", "promised")
     ):
         raise NoCapacity(f"{where}: the answer is no capacity document")
     return cast(dict[str, Any], document)

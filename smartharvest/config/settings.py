@@ -418,7 +418,10 @@ class Settings:
     ).help("Long-term safeguard: how long nothing is lent after that.")
     long_term_min_dispatches: int = _Setting(
         _number_of("dispatches"), 200, "N", expert=True, applies="live"
-    ).help("Long-term safeguard: a period with fewer dispatches shows too little to be a bad one.")
+    ).help(
+        "Long-term safeguard: with fewer dispatches a period is judged with the few before it, and "
+        "bad only by more than chance explains."
+    )
     long_term_stuck_ns: int = _Setting(
         parse_duration_ns, 500_000_000, "DURATION", expert=True, applies="live"
     ).help("Long-term safeguard: a task that has waited this long makes any period show enough.")

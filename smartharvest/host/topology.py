@@ -109,9 +109,10 @@ def _nodes(root: str, cpus: frozenset[int]) -> dict[int, int]:
     directory = "sys/devices/system/node"
     found = {}
     for name in _names(root, directory):
-        if name.startswith("node") and name[4:].isdigit():
+        number = _whole(name.removeprefix("node"))
+        if number is not None:
             for cpu in _cpulist(root, f"{directory}/{name}/cpulist") & cpus:
-                found[cpu] = int(name[4:])
+                found[cpu] = number
     return found
 
 
@@ -142,15 +143,15 @@ def _efficient(root: str, cpus: frozenset[int]) -> frozenset[int]:
 
 def _interrupted(root: str, cpus: frozenset[int]) -> frozenset[int]:
     """Counts all of an interrupt where it goes now."""
-    up_s = float((_text(root, "proc/uptime").split() or ["0"])[0])
+    up_s = _whole(_text(root, "proc/uptime").partition(".")[0]) or 0
     counts: dict[int, int] = dict.fromkeys(cpus, 0)
     heading, *lines = _text(root, "proc/interrupts").splitlines() or [""]
     columns = len(heading.split())
     for line in lines:
         number, _, rest = line.partition(":")
-        if not number.strip().isdigit():  # NMI, LOC and the like come from no device
+        if _whole(number.strip()) is None:  # NMI, LOC and the like come from no device
             continue
-        count = sum(int(word) for word in rest.split()[:columns] if word.isdigit())
+        count = sum(_whole(word) or 0 for word in rest.split()[:columns])
         targets = _cpulist(root, f"proc/irq/{number.strip()}/effective_affinity_list") & cpus
         for cpu in targets:
             counts[cpu] += count // len(targets)
@@ -174,8 +175,12 @@ def _text(root: str, path: str) -> str:
 
 
 def _number(root: str, path: str) -> int:
-    text = _text(root, path)
-    return int(text) if text.isascii() and text.isdigit() else 0
+    return _whole(_text(root, path)) or 0
+
+
+def _whole(text: str) -> int | None:
+    """The number of up to 18 digits that ``text`` is; None if it is none."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 18 else None
 
 
 def _cpulist(root: str, path: str) -> frozenset[int]:

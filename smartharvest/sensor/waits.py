@@ -33,11 +33,13 @@ def tells_waits(sensor: _sensors.Sensor) -> TypeGuard[DispatchSensor]:
 class WaitReader:
     """Reads what ``Controller.on_period`` judges.
 
-    ``attributed``: only waits that lending may have caused count. The in-kernel sensor sees which
-    began while something was lent, behind no other task of the primary and unthrottled. The
-    threads' totals do not show that, so all or none of a period's waits count there: all if cores
-    were lent and the primary never wanted all of its ``total``, since then it also waits for
-    itself.
+    Which waits lending may have caused depends on what is lent. Shared, the primary may use a lent
+    core, so it is those behind others: the in-kernel sensor sees which began while something was
+    lent, behind no other task of the primary and unthrottled. ``exclusive``, it queues behind its
+    own tasks on fewer cores: all that began while something was lent, unthrottled.
+    The threads' totals show neither, so all or none of a period's waits count there: all if cores
+    were lent and, shared, the primary never wanted all of its ``total``, since then it also waits
+    for itself.
     """
 
     def __init__(
@@ -47,12 +49,14 @@ class WaitReader:
         period_ns: int,
         threshold_ns: int,
         attributed: bool,
+        exclusive: bool = False,
         wait_source: str = "auto",
     ) -> None:
         self._total = total
         self._period_ns = period_ns
         self._threshold_ns = threshold_ns
-        self._attributed = attributed
+        self._exclusive = exclusive
+        self._longest = "blamed_longest_ns" if attributed and not exclusive else "longest_ns"
         self._wanted_source = wait_source
         self._source: WaitSource | None = None
         self._threads: ThreadWaits | None = None
@@ -120,17 +124,23 @@ class WaitReader:
             return None
         ended, pending = now.since(earlier), sensor.pending()
         counts = ended.counts
-        longest = "blamed_longest_ns" if self._attributed else "longest_ns"
+        blamed = counts["longer_blamed"] + pending["longer_blamed"]
+        throttled = counts["longer_throttled"] + pending["longer_throttled"]
+        if self._exclusive:
+            while_lent = counts["longer_while_lent"] + (pending["longer"] if self._lent else 0)
+            blamed = max(blamed, while_lent - throttled)
         return PeriodWaits(
             source="sensor",
             dispatches=counts["waits"] + pending["longer"],
             long_waits=counts["longer"] + pending["longer"],
-            blamed=counts["longer_blamed"] + pending["longer_blamed"],
+            blamed=blamed,
+            lent=self._lent,
+            circumstantial=self._exclusive,
             while_lent=counts["longer_while_lent"],
             after_elastic=counts["longer_after_elastic"],
-            throttled=counts["longer_throttled"] + pending["longer_throttled"],
+            throttled=throttled,
             pending=pending["longer"],
-            longest_pending_us=pending[longest] / 1e3,
+            longest_pending_us=pending[self._longest] / 1e3,
             p50_us=ended.quantile_ns(0.5) / 1e3,
             p99_us=ended.quantile_ns(0.99) / 1e3,
             max_us=max(ended.quantile_ns(1.0), pending["longest_ns"]) / 1e3,
@@ -148,8 +158,15 @@ class WaitReader:
         dispatches, long_waits = self._threads.read(primary_threads())
         if first:
             return None
-        blamed = long_waits if self._lent and self._demand < self._total else 0
-        return PeriodWaits(self._source.name, dispatches, long_waits, blamed)
+        by_itself = not self._exclusive and self._demand >= self._total
+        return PeriodWaits(
+            self._source.name,
+            dispatches,
+            long_waits,
+            blamed=long_waits if self._lent and not by_itself else 0,
+            lent=self._lent,
+            circumstantial=True,
+        )
 
     def close(self) -> None:
         if self._source is not None:

@@ -198,5 +198,5 @@ def _is_sound(record: Mapping[str, Any]) -> bool:
         all(type(record.get(name)) is int and 0 <= record[name] < 1 << 40 for name in _NUMBERS)
         and isinstance(record.get("reason"), str)
         and isinstance(record.get("exhausted"), bool)
-        and isinstance(record.get("held_by"), str | None)
+        and isinstance(record.get("held_by", 0), str | None)
     )

@@ -233,6 +233,31 @@ def test_another_pod_of_the_same_name_is_not_ended(server: ApiServer, node: Kube
     assert "deletionTimestamp" not in server.pods["web-0"]["metadata"]
 
 
+def test_a_guarded_pod_does_not_keep_others_from_being_evicted(
+    server: ApiServer, node: KubernetesNode
+) -> None:
+    for number in range(4):
+        server.add_pod(f"p{number}", 1, created=number)
+    server.budgets.add("p3")  # the youngest
+    node.shed(2, grace_s=0.0)
+    going = {name for name, pod in server.pods.items() if "deletionTimestamp" in pod["metadata"]}
+    assert going == {"p1", "p2"}
+
+
+@pytest.mark.parametrize("amount", ["x", "1e99", "-1", "NaN"])
+def test_a_quantity_that_is_no_number_of_cores_is_told(
+    server: ApiServer, node: KubernetesNode, amount: str
+) -> None:
+    server.status = {part: {RESOURCE: amount} for part in ("capacity", "allocatable")}
+    with pytest.raises(EngineError, match="is no number of cores"):
+        node.verify()
+
+
+def test_quantities_have_suffixes(server: ApiServer, node: KubernetesNode) -> None:
+    server.status = {part: {RESOURCE: "1k"} for part in ("capacity", "allocatable")}
+    assert node.verify() == 1000
+
+
 def test_a_node_that_is_not_there_is_a_wrong_setting(kubeconfig: str) -> None:
     with pytest.raises(ConfigError, match="there is no node n2"):
         KubernetesNode("n2", kubeconfig)

@@ -117,7 +117,6 @@ def test_the_papers_safeguard_counts_all_waits(
 @pytest.mark.parametrize(
     "more",
     [
-        {"long_term_min_dispatches": 1001},
         {"long_term_periods": 1_000_000},
         {"long_term_rest_ns": 1, "long_term_period_ns": 3_600_000_000_000},
     ],

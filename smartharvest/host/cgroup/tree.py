@@ -14,8 +14,9 @@ import errno
 import logging
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from smartharvest.errors import ConfigError, RightsError, TargetError, TargetVanished
 from smartharvest.host.cgroup.fake_kernel import FakeKernel
@@ -24,6 +25,7 @@ from smartharvest.host.cpulist import parse_cpulist
 from smartharvest.host.process import tasks
 
 _log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 SPLIT = "smartharvest-split-"
 """What the name of a group begins with that we made for a split; the number of its CPUs follows."""
@@ -161,8 +163,8 @@ class CgroupTree:
 class Group:
     """One control group: a place in the tree, in as many hierarchies as have it.
 
-    Methods that read raise TargetVanished if the group is gone and RightsError if reading it is
-    not allowed.
+    Methods that read raise TargetVanished if the group is gone, RightsError if reading it is not
+    allowed, and TargetError if a file has other contents than Linux writes.
     """
 
     tree: CgroupTree = field(compare=False, repr=False)
@@ -268,11 +270,11 @@ class Group:
 
     def cpus(self) -> frozenset[int]:
         """The CPUs asked for; empty where the group takes its parent's (v2) or has none (v1)."""
-        return parse_cpulist(self._read(self.cpus_file))
+        return self._parsed(self.cpus_file, parse_cpulist)
 
     def effective_cpus(self) -> frozenset[int]:
         """The CPUs granted."""
-        return parse_cpulist(self._read(self.effective_cpus_file))
+        return self._parsed(self.effective_cpus_file, parse_cpulist)
 
     def grantable_cpus(self) -> frozenset[int]:
         """The CPUs this group could be given: those its parent has."""
@@ -280,7 +282,7 @@ class Group:
 
     def mems(self) -> frozenset[int]:
         """The memory nodes asked for."""
-        return parse_cpulist(self._read(self.mems_file))
+        return self._parsed(self.mems_file, parse_cpulist)
 
     def quota_cores(self) -> float | None:
         """CPU bandwidth in cores, the tightest of this group and those above; None if unlimited."""
@@ -300,24 +302,30 @@ class Group:
         if self.tree.version == 2:
             if not files.exists(f"{directory}/cpu.max"):  # the root group has none
                 return None
-            quota, _, period = self._read(f"{directory}/cpu.max").partition(" ")
-            return None if quota.strip() == "max" else int(quota) / int(period)
+            return self._parsed(f"{directory}/cpu.max", _cores_of_cpu_max)
         if not files.exists(f"{directory}/cpu.cfs_quota_us"):  # CONFIG_CFS_BANDWIDTH is off
             return None
-        quota_us = int(self._read(f"{directory}/cpu.cfs_quota_us"))
-        return (
-            None if quota_us < 0 else quota_us / int(self._read(f"{directory}/cpu.cfs_period_us"))
-        )
+        quota_us = self._parsed(f"{directory}/cpu.cfs_quota_us", int)
+        if quota_us < 0:
+            return None
+        return self._parsed(f"{directory}/cpu.cfs_period_us", lambda text: quota_us / int(text))
 
     def tasks(self) -> list[int]:
         """Thread ids in this group and below it, ascending."""
-        threads = set(map(int, self._read(self.tasks_file).split()))
+        threads = self._parsed(self.tasks_file, _numbers)
         for child in self.descendants():
             try:
-                threads.update(map(int, child._read(child.tasks_file).split()))
+                threads |= child._parsed(child.tasks_file, _numbers)
             except TargetVanished:  # a child that went away has no tasks
                 continue
         return sorted(threads)
+
+    def _parsed(self, path: str, parse: Callable[[str], T]) -> T:
+        text = self._read(path)
+        try:
+            return parse(text)
+        except (ValueError, ArithmeticError):
+            raise TargetError(f"{path}: {text[:40]!r} is nothing that Linux writes there") from None
 
     def _read(self, path: str) -> str:
         try:
@@ -328,6 +336,15 @@ class Group:
             if error.errno in (errno.ENOENT, errno.ENODEV, errno.ENOTDIR):
                 raise TargetVanished(f"{path}: the group is gone or lacks this file") from error
             raise RightsError(f"{path}: {error.strerror}") from error
+
+
+def _cores_of_cpu_max(text: str) -> float | None:
+    quota, _, period = text.partition(" ")
+    return None if quota.strip() == "max" else int(quota) / int(period)
+
+
+def _numbers(text: str) -> set[int]:
+    return set(map(int, text.split()))
 
 
 @dataclass(frozen=True)
@@ -386,6 +403,6 @@ def tasks_below(files: KernelFiles, directory: str) -> list[int]:
                 listing = f"{path}/cgroup.threads"
             found += map(int, files.read(listing).split())
             directories += [f"{path}/{name}" for name in files.subdirectories(path)]
-        except OSError:  # it has gone
+        except (OSError, ValueError):  # it has gone, or Linux did not write it
             continue
     return found

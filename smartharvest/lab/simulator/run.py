@@ -243,7 +243,7 @@ def _control(
     period_ns = end_ns if controller.long_term is None else controller.long_term.period_ns
     period_end_ns, earlier = period_ns, (0, 0, 0, 0)
     dispatches_ns = DISPATCHES_PERIOD_NS if controller.wants_dispatches else end_ns
-    lent_ns = 0
+    lent_ns = period_lent_ns = 0
     while simulation.now_ns < end_ns:
         window = machine.advance(min(end_ns, period_end_ns, dispatches_ns))
         if window is not None:
@@ -273,21 +273,31 @@ def _control(
             dispatches_ns += DISPATCHES_PERIOD_NS
         if simulation.now_ns >= period_end_ns:
             counts = simulation.waits()
-            plan = controller.on_period(simulation.now_ns, _waits(experiment, earlier, counts))
+            before_ns, period_lent_ns = (
+                period_lent_ns, simulation.counters()["harvested_core_ns"]
+            )  # fmt: skip
+            waits = _waits(experiment, earlier, counts, lent=period_lent_ns > before_ns)
+            plan = controller.on_period(simulation.now_ns, waits)
             if plan is not None:
                 simulation.post(simulation.now_ns + experiment.decision_ns, plan)
             period_end_ns, earlier = period_end_ns + period_ns, counts
 
 
 def _waits(
-    experiment: Experiment, earlier: tuple[int, ...], counts: tuple[int, ...]
+    experiment: Experiment, earlier: tuple[int, ...], counts: tuple[int, ...], *, lent: bool
 ) -> PeriodWaits:
     """Of the time between two readings of ``Simulation.waits``."""
     dispatches, long_waits, blamed = (counts[i] - earlier[i] for i in range(3))
     # The paper's safeguard knows of no task that is stuck.
     stuck_ns = 0 if experiment.long_term == "paper" else counts[3]
     return PeriodWaits(
-        "simulator", dispatches, long_waits, blamed, longest_pending_us=stuck_ns / 1e3
+        "simulator",
+        dispatches,
+        long_waits,
+        blamed,
+        lent=lent,
+        circumstantial=experiment.mechanism.sharing is None,
+        longest_pending_us=stuck_ns / 1e3,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -115,6 +116,82 @@ def test_a_policy_that_judges_waits_itself_leaves_only_stuck_tasks_to_the_safegu
     assert trips(STUCK, "adaptive-quiet", "auto")
 
 
+def circumstantial(long_waits: int, *, lent: bool) -> PeriodWaits:
+    """Of 1000 dispatches; blamed only because something was lent."""
+    blamed = long_waits if lent else 0
+    return PeriodWaits("sensor", 1000, long_waits, blamed, lent=lent, circumstantial=True)
+
+
+def with_baseline(long_waits: int, **more: Any) -> Controller:
+    """One that has seen so many of 1000 without lending, ten periods long."""
+    one = controller(long_term=safeguard(), judged_waits="auto", **more)
+    one.inhibit("operator", "paused")
+    for n in range(-9, 1):
+        one.on_period(n * PERIOD_NS, circumstantial(long_waits, lent=False))
+    one.inhibit("operator", None)
+    return one
+
+
+def test_before_it_is_known_what_is_usual_all_waits_while_lending_count() -> None:
+    one = controller(long_term=safeguard(), judged_waits="auto")
+    plans = [one.on_period(n * PERIOD_NS, circumstantial(100, lent=True)) for n in (1, 2)]
+    assert [plan is not None for plan in plans] == [False, True]
+
+
+@pytest.mark.parametrize(("while_lent", "trips"), [(300, False), (330, False), (400, True)])
+def test_waits_that_are_as_usual_without_lending_are_not_its_doing(
+    while_lent: int, trips: bool
+) -> None:
+    one = with_baseline(300)
+    plans = [one.on_period(n * PERIOD_NS, circumstantial(while_lent, lent=True)) for n in (1, 2)]
+    assert any(plan is not None for plan in plans) == trips
+
+
+def test_the_rest_after_a_trip_shows_what_is_usual() -> None:
+    one = controller(long_term=safeguard(), judged_waits="auto")
+    trips = []
+    for n in range(1, 200):
+        resting = not one.may_lend(n * PERIOD_NS)
+        plan = one.on_period(n * PERIOD_NS, circumstantial(100, lent=not resting))
+        trips += [n] if plan is not None else []
+    assert trips == [2]
+
+
+def test_what_is_usual_has_to_be_measured_again_after_a_while() -> None:
+    one = with_baseline(300)
+    later_ns = 3_600_000_000_000
+    plans = [
+        one.on_period(later_ns + n * PERIOD_NS, circumstantial(300, lent=True)) for n in (1, 2)
+    ]
+    assert plans[1] is not None
+
+
+def test_a_period_without_lending_that_the_policy_chose_is_no_measure() -> None:
+    """The primary wanted everything: what is long then is no excuse for less demand."""
+    one = controller(long_term=safeguard(), judged_waits="auto")
+    for n in range(20):
+        one.on_period(n * PERIOD_NS, circumstantial(300, lent=False))
+    plans = [one.on_period(n * PERIOD_NS, circumstantial(300, lent=True)) for n in (20, 21)]
+    assert plans[1] is not None
+
+
+def test_a_task_that_is_stuck_without_lending_too_is_nothing_to_rest_for() -> None:
+    stuck = replace(STUCK, circumstantial=True)
+    one = controller("adaptive-quiet", long_term=safeguard(), judged_waits="auto")
+    one.inhibit("operator", "paused")
+    for n in range(-9, 1):
+        one.on_period(n * PERIOD_NS, replace(stuck, lent=False))
+    one.inhibit("operator", None)
+    assert not any(one.on_period(n * PERIOD_NS, stuck) for n in (1, 2, 3))
+    assert trips(stuck, "adaptive-quiet", "auto")
+
+
+def test_the_paper_allows_for_nothing() -> None:
+    one = controller(long_term=safeguard(), judged_waits="paper")
+    plans = [one.on_period(n * PERIOD_NS, circumstantial(300, lent=False)) for n in (1, 2)]
+    assert plans[1] is not None
+
+
 def test_a_safeguard_that_trips_says_why() -> None:
     notes: list[str] = []
     one = controller(long_term=safeguard(), note=notes.append)
@@ -123,6 +200,17 @@ def test_a_safeguard_that_trips_says_why() -> None:
     assert notes == [
         "long-term safeguard: 50 of 1000 dispatches waited longer than 50 us; "
         "lending stops for 10 s"
+    ]
+
+
+def test_it_says_what_is_usual_too() -> None:
+    notes: list[str] = []
+    one = with_baseline(300, note=notes.append)
+    for n in (1, 2):
+        one.on_period(n * PERIOD_NS, circumstantial(400, lent=True))
+    assert notes == [
+        "long-term safeguard: 400 of 1000 dispatches waited longer than 50 us (30.0% do without "
+        "lending); lending stops for 10 s"
     ]
 
 

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from smartharvest.algorithm.evidence import Usual
 from smartharvest.algorithm.safeguard import (
     AggressiveSafeguard,
     BufferSafeguard,
@@ -128,18 +129,68 @@ def test_exactly_the_share_is_enough(percent: int) -> None:
     assert safeguard.observe(2, 200, 2 * percent)
 
 
-def test_a_period_with_too_few_dispatches_counts_as_good() -> None:
+def test_few_dispatches_that_all_wait_too_long_are_enough() -> None:
     safeguard = LongTermSafeguard()
-    safeguard.observe(1 * PERIOD, 1000, 500)
-    assert not safeguard.observe(2 * PERIOD, 199, 199)
-    assert not safeguard.observe(3 * PERIOD, 1000, 500)
-    assert safeguard.observe(4 * PERIOD, 200, 2)
+    trips = [safeguard.observe(i * PERIOD, 199, 199) for i in range(1, 3)]
+    assert trips == [False, True]
+
+
+@pytest.mark.parametrize(("dispatches", "long_waits"), [(2, 2), (4, 3), (10, 4), (150, 12)])
+def test_a_few_dispatches_of_which_most_wait_too_long_are_enough(
+    dispatches: int, long_waits: int
+) -> None:
+    safeguard = LongTermSafeguard()
+    trips = [safeguard.observe(i * PERIOD, dispatches, long_waits) for i in range(1, 3)]
+    assert trips == [False, True]
+
+
+@pytest.mark.parametrize(("dispatches", "long_waits"), [(1, 1), (30, 1), (100, 2), (199, 2)])
+def test_in_a_period_with_few_dispatches_a_slow_one_may_be_chance(
+    dispatches: int, long_waits: int
+) -> None:
+    assert not LongTermSafeguard(periods=1).observe(PERIOD, dispatches, long_waits)
+
+
+def test_periods_with_few_dispatches_are_judged_together() -> None:
+    safeguard = LongTermSafeguard()
+    trips = [safeguard.observe(i * PERIOD, i % 2, i % 2) for i in range(1, 8)]
+    assert trips.index(True) == 4  # three waits, all of them too long, one a second
+
+
+def test_what_was_seen_in_few_dispatches_is_forgotten_after_ten_seconds() -> None:
+    safeguard = LongTermSafeguard(periods=1)
+    assert not safeguard.observe(PERIOD, 1, 1)
+    assert not any(safeguard.observe(i * PERIOD, 0, 0) for i in range(2, 21))
+    assert not safeguard.observe(21 * PERIOD, 1, 1)
+    assert safeguard.observe(22 * PERIOD, 1, 1)
+
+
+def test_a_good_period_with_few_dispatches_ends_a_run_of_bad_ones() -> None:
+    safeguard = LongTermSafeguard()
+    counts = [(9, 9), (9, 0), (9, 9), (9, 0)]
+    assert not any(safeguard.observe(i * PERIOD, *count) for i, count in enumerate(counts))
+
+
+def test_only_what_is_beyond_the_usual_share_is_held_against_the_harvest() -> None:
+    for long_waits, trips in ((300, False), (309, False), (400, True)):
+        safeguard = LongTermSafeguard(periods=1)
+        assert safeguard.observe(PERIOD, 1000, long_waits, usual=Usual(0.3)) == trips
+    assert not LongTermSafeguard(periods=1).observe(PERIOD, 10, 5, usual=Usual(0.3))
+    assert LongTermSafeguard(periods=1).observe(PERIOD, 10, 10, usual=Usual(0.3))
+
+
+def test_a_share_that_chance_explains_is_the_usual_one() -> None:
+    safeguard = LongTermSafeguard(periods=1)
+    assert not safeguard.observe(
+        PERIOD, 266, 90, usual=Usual(0.3)
+    )  # 34 %, a period in ten has that
+    assert safeguard.observe(2 * PERIOD, 266, 130, usual=Usual(0.3))
 
 
 def test_a_task_stuck_for_a_period_counts_however_few_dispatches_there_are() -> None:
     safeguard = LongTermSafeguard()
     assert not safeguard.observe(1 * PERIOD, 1, 1, PERIOD)
-    assert not safeguard.observe(2 * PERIOD, 1, 1, PERIOD - 1)  # not as long as that yet
+    assert not safeguard.observe(2 * PERIOD, 1, 0)
     assert not safeguard.observe(3 * PERIOD, 1, 1, PERIOD)
     assert safeguard.observe(4 * PERIOD, 1, 1, 2 * PERIOD)
 

@@ -133,6 +133,24 @@ def test_an_engine_that_will_not_shrink_is_told_of(
     assert engine.diary.read_text().split()[-1] == "closed"
 
 
+def test_work_that_refuses_at_the_end_gets_the_time_of_the_rest_and_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("smartharvest.cluster.follow.PATIENCE_S", 0.3)
+    engine = MadeEngine(tmp_path / "diary", jobs=3)
+
+    def shed(_cores: int, _grace_s: float) -> None:
+        engine.jobs = max(2, engine.jobs - 1)
+        raise EngineError("job 17 cannot be requeued")
+
+    monkeypatch.setattr(engine, "shed", shed)
+    with pytest.raises(EngineError, match="job 17 cannot be requeued"):
+        leave(engine, 1, grace_s=0.0)
+    assert engine.jobs == 2
+    leave(engine, 2, grace_s=0.0)
+    assert engine.diary.read_text().split()[-2:] == ["2", "closed"]
+
+
 def test_a_keeper_acts_only_if_it_was_not_dismissed(tmp_path: Path) -> None:
     for name, dismissed in (("kept", True), ("alone", False)):
         keeper = Keeper((tmp_path / name).touch)

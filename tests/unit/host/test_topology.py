@@ -215,3 +215,16 @@ def test_a_pool_below_the_quota_takes_cores_with_all_their_threads(tmp_path: Pat
 def test_without_a_topology_cores_are_lent_by_numbers() -> None:
     order = Topology().lend_order(range(4))
     assert order == [{3}, {2}, {1}, {0}]
+
+
+def test_numbers_that_are_none_count_as_missing(tmp_path: Path) -> None:
+    machine = next(iter(ZOO.values()))
+    before = machine.topology(tmp_path)
+    (tmp_path / "sys/devices/system/node/node²").mkdir(parents=True)
+    (tmp_path / "proc").mkdir(exist_ok=True)
+    (tmp_path / "proc/uptime").write_text("soon\n")
+    for cpu in machine.online:
+        capacity = tmp_path / f"sys/devices/system/cpu/cpu{cpu}/cpu_capacity"
+        capacity.parent.mkdir(parents=True, exist_ok=True)
+        capacity.write_text("9" * 5000)
+    assert read_topology(machine.online, str(tmp_path)).node == before.node

@@ -1,0 +1,1 @@
+"""Fuzzing of everything that is parsed and that others wrote (``make fuzz``)."""
