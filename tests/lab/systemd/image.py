@@ -1,0 +1,145 @@
+"""The disk of the systemd lab: Debian by debootstrap, with the lab's service and no network.
+
+What is fetched and built stays below build/lab/systemd.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+from tests.debian import mirror
+from tests.lab.image import CHECKOUT, LAB
+
+HOME = LAB / "systemd"
+SUITE = "bookworm"
+"""The release whose python3 the package is built for is this machine's own."""
+ROOT_TAR = HOME / f"{SUITE}.tar"
+DISK = HOME / "disk.ext4"
+TOOLS = ("debootstrap", "unshare", "tar", "mke2fs")
+INCLUDED = ("systemd", "systemd-sysv", "python3")
+SIZE_MIB = 1536
+HOWTO = CHECKOUT / "docs" / "how-to" / "least-rights.md"
+INSIDE = Path(__file__).parent / "inside"
+MASKED = (
+    *("getty.target", "getty@tty1.service", "serial-getty@ttyS0.service", "timers.target"),
+    *("systemd-udevd.service", "systemd-udev-trigger.service", "systemd-firstboot.service"),
+    *("systemd-update-utmp.service", "systemd-logind.service", "systemd-random-seed.service"),
+    *("dev-hugepages.mount", "dev-mqueue.mount", "sys-kernel-debug.mount"),
+    *("sys-fs-fuse-connections.mount", "systemd-pcrphase.service", "e2scrub_reap.service"),
+)
+"""What no scenario needs, and an emulated processor takes seconds for."""
+UNITS = {
+    "lab.service": """[Unit]
+Description=What the systemd lab runs
+After=basic.target
+[Service]
+WorkingDirectory=/lab
+ExecStart=/usr/bin/python3 -B -m tests.lab.systemd.inside
+StandardOutput=journal+console
+StandardError=journal+console
+TimeoutStopSec=5
+[Install]
+WantedBy=multi-user.target
+""",
+    "web.service": """[Unit]
+Description=The primary
+[Service]
+WorkingDirectory=/lab
+ExecStart=/usr/bin/python3 -B -m tests.lab.systemd.inside.load web
+TimeoutStopSec=5
+""",
+    "batch.service": """[Unit]
+Description=The batch
+[Service]
+Slice=batch.slice
+WorkingDirectory=/lab
+ExecStart=/usr/bin/python3 -B -m tests.lab.systemd.inside.load batch
+TimeoutStopSec=5
+""",
+}
+
+
+def build_disk(packages: dict[str, Path]) -> None:
+    """The disk with ``packages`` (a name for each) in /packages; Debian is fetched once."""
+    stage = HOME / "stage"
+    shutil.rmtree(stage, ignore_errors=True)
+    if not ROOT_TAR.exists():
+        _fetch_root()
+    stage.mkdir()
+    subprocess.run(["tar", "-C", stage, "-xf", ROOT_TAR], check=True)
+    for name, package in packages.items():
+        place = stage / "packages" / name
+        place.mkdir(parents=True)
+        shutil.copy(package, place)
+    _copy_inside(stage / "lab")
+    (stage / "lab" / "least.conf").write_text(drop_in_of(HOWTO.read_text()))
+    _set_up(stage)
+    fresh = DISK.with_suffix(".new")
+    fresh.unlink(missing_ok=True)
+    command = [*["mke2fs", "-q", "-t", "ext4", "-F", "-d"], str(stage), str(fresh), f"{SIZE_MIB}M"]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    fresh.rename(DISK)
+    shutil.rmtree(stage)
+
+
+def _copy_inside(place: Path) -> None:
+    """INSIDE by the same name, of which the packages above it have nothing but docstrings."""
+    for above in ("tests", "tests/lab", "tests/lab/systemd"):
+        (place / above).mkdir(parents=True)
+        shutil.copy(CHECKOUT / above / "__init__.py", place / above)
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(INSIDE, place / INSIDE.relative_to(CHECKOUT), ignore=ignored)
+
+
+def drop_in_of(page: str) -> str:
+    """The drop-in that the how-to page on least rights shows."""
+    found = re.search(r"```ini\n(\[Service\]\n.*?)```", page, re.DOTALL)
+    if found is None:
+        raise SystemExit(f"lab: {HOWTO} shows no drop-in")
+    return found[1]
+
+
+def _fetch_root() -> None:
+    """debootstrap, in mounts of its own, which go with it however it ends."""
+    stage = HOME / "debootstrap"
+    shutil.rmtree(stage, ignore_errors=True)
+    stage.mkdir(parents=True)
+    options = ["--variant=minbase", f"--include={','.join(INCLUDED)}"]
+    subprocess.run(
+        ["unshare", "--mount", "nice", "debootstrap", *options, SUITE, stage, mirror()],
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
+    fresh = ROOT_TAR.with_suffix(".new")
+    left_out = ["./var/cache/apt/*", "./var/lib/apt/lists/*", "./usr/share/doc/*", "./dev/*"]
+    subprocess.run(
+        ["tar", "-C", stage, *(f"--exclude={one}" for one in left_out), "-cf", fresh, "."],
+        check=True,
+    )
+    fresh.rename(ROOT_TAR)
+    shutil.rmtree(stage)
+
+
+def _set_up(stage: Path) -> None:
+    """What makes a machine of the root file system: units, names, and nothing that waits."""
+    units = stage / "etc" / "systemd" / "system"
+    for name, text in UNITS.items():
+        (units / name).write_text(text)
+    for name in MASKED:
+        (units / name).unlink(missing_ok=True)
+        (units / name).symlink_to("/dev/null")
+    wanted = units / "multi-user.target.wants"
+    shutil.rmtree(wanted, ignore_errors=True)
+    wanted.mkdir()
+    (wanted / "lab.service").symlink_to("../lab.service")
+    (units / "default.target").symlink_to("/lib/systemd/system/multi-user.target")
+    (stage / "etc" / "machine-id").write_text("5aa7" * 8 + "\n")
+    (stage / "etc" / "hostname").write_text("lab\n")
+    (stage / "etc" / "fstab").write_text("")
+    (stage / "var" / "log" / "journal").mkdir(parents=True, exist_ok=True)
+    start = stage / "start"  # which the lab's initramfs runs
+    start.unlink(missing_ok=True)
+    start.symlink_to("/lib/systemd/systemd")

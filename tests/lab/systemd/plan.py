@@ -1,0 +1,28 @@
+"""Which scenarios there are, in the order they run, and which are still to be run."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tests.lab.systemd.image import INSIDE
+
+
+def names_in(source: str) -> tuple[str, ...]:
+    """The keys of ``ALL`` in the source of the guest's scenarios, which only a guest imports."""
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.AnnAssign) and getattr(node.target, "id", "") == "ALL":
+            assert isinstance(node.value, ast.Dict)
+            return tuple(ast.literal_eval(key) for key in node.value.keys if key is not None)
+    raise ValueError("there is no ALL")
+
+
+KEPT = ("install", "upgrade")
+"""What changes the disk that the others begin with."""
+SCENARIOS = names_in((INSIDE / "scenarios.py").read_text())
+
+
+def left_of(wanted: Sequence[str], done: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """What has not been told of yet."""
+    return [name for name in wanted if name not in done]
