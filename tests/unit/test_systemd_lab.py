@@ -93,6 +93,11 @@ def test_what_no_guest_has_told_of_is_still_to_be_run() -> None:
     assert plan.left_of(["kill", "frozen", "remove"], done) == ["remove"]
 
 
+def test_scenarios_are_shared_among_guests() -> None:
+    assert plan.split(["a", "b", "c"], 2) == [["a", "c"], ["b"]]
+    assert plan.split(["a"], 2) == [["a"]]
+
+
 def test_the_scenarios_are_known_without_a_guest() -> None:
     assert plan.SCENARIOS[: len(plan.KEPT)] == plan.KEPT
     assert plan.SCENARIOS[-1] == "remove"

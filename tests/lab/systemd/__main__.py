@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import shutil
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,7 @@ from tests.lab.kernels import Kernel
 from tests.lab.systemd import guest, packages
 from tests.lab.systemd.image import DISK, HOME, INSIDE, TOOLS, build_disk
 from tests.lab.systemd.matrix import as_markdown
-from tests.lab.systemd.plan import KEPT, SCENARIOS, left_of
+from tests.lab.systemd.plan import KEPT, SCENARIOS, left_of, split
 
 INSTALLED = HOME / "installed.ext4"
 """The disk after the scenarios KEPT."""
@@ -29,6 +31,7 @@ def main() -> None:
     parser.add_argument("--kernel", default="6.1", help="of those the lab has; 6.1")
     parser.add_argument("--from", dest="old", help="the commit to upgrade from")
     parser.add_argument("--minutes", type=float, default=60, help="of ours for each guest")
+    parser.add_argument("--at-once", type=int, metavar="N", help="guests; as many as CPUs")
     parser.add_argument("--fresh", action="store_true", help="install anew")
     options = parser.parse_args()
     unknown = [name for name in options.scenarios if name not in SCENARIOS]
@@ -75,15 +78,27 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
         copy.rename(INSTALLED)
     left = [name for name in wanted if name not in KEPT]
     while left:
-        say(f"running {', '.join(left)}")
-        _take(document, _boot(kernel, INSTALLED, left, options))
+        shares = split(left, options.at_once or len(os.sched_getaffinity(0)))
+        for names in shares:
+            say(f"running {', '.join(names)}")
+        with ThreadPoolExecutor(len(shares)) as pool:
+            guests = [pool.submit(_boot, kernel, INSTALLED, names, options) for names in shares]
+            try:
+                for one in guests:
+                    _take(document, one.result())
+            except KeyboardInterrupt:
+                guest.end_all()
+                raise
         after = left_of(left, document["scenarios"])
         if after == left:
             for name in left:
                 document["scenarios"][name] = {"outcome": "not run", "broken": ["no guest ran it"]}
             break
         left = after
-    return document
+    ordered = {
+        name: document["scenarios"].pop(name) for name in SCENARIOS if name in document["scenarios"]
+    }
+    return {**document, "scenarios": ordered}
 
 
 def _boot(
@@ -92,7 +107,7 @@ def _boot(
     began_s = time.monotonic()
     document = guest.boot(kernel, disk, names, minutes=options.minutes, keep=keep, heard=say)
     say(f"the guest ended after {time.monotonic() - began_s:.0f} s")
-    (HOME / "console.txt").write_text(document.pop("console"))
+    (HOME / f"console-{names[0]}.txt").write_text(document.pop("console"))
     return document
 
 

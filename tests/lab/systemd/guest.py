@@ -20,7 +20,9 @@ CPUS = 4
 COUNTED_TIME = ("-accel", "tcg,thread=single", "-icount", "shift=0,sleep=on")
 """A guest's time is how many instructions it has run, so a busy host makes nothing in it late. It
 sleeps and waits for its disk in our time: left out, a moment of the disk's would be minutes."""
-QUIET = "quiet systemd.show_status=0 net.ifnames=0 fsck.mode=skip"
+QUIET = "quiet systemd.show_status=0 systemd.journald.forward_to_console=1 fsck.mode=skip"
+
+_running: set[subprocess.Popen[bytes]] = set()
 
 
 def boot(
@@ -62,9 +64,11 @@ def boot(
                 preexec_fn=lambda: die_with(parent),  # noqa: PLW1509
             )
         try:
+            _running.add(guest)
             with _progress(answer, heard):
                 ran_s = attend(guest, monitor, answer, 60 * minutes, nudged=True)
         finally:
+            _running.discard(guest)
             if guest.poll() is None:
                 guest.kill()
                 guest.wait()
@@ -74,6 +78,12 @@ def boot(
             "said": text_of(Path(directory, "stderr"))[-1000:],
             "console": text_of(console)[-20000:],
         }
+
+
+def end_all() -> None:
+    """Every guest that another thread attends to ends now."""
+    for guest in list(_running):
+        guest.kill()
 
 
 def told(lines: Sequence[dict[str, Any]]) -> dict[str, Any]:

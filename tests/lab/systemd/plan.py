@@ -26,3 +26,8 @@ SCENARIOS = names_in((INSIDE / "scenarios.py").read_text())
 def left_of(wanted: Sequence[str], done: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """What has not been told of yet."""
     return [name for name in wanted if name not in done]
+
+
+def split(names: Sequence[str], most: int) -> list[list[str]]:
+    """``names`` shared among at most that many guests, each in order: ``remove`` is the last."""
+    return [list(names[first::most]) for first in range(min(most, len(names)))]

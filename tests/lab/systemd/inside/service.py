@@ -19,7 +19,7 @@ OWN = CGROUPS / "system.slice" / UNIT
 CONFIG = Path("/etc/smartharvest.toml")
 STATE = Path("/run/smartharvest")
 DROP_IN = Path("/etc/systemd/system/smartharvest.service.d/lab.conf")
-NEVER_S = 180.0
+NEVER_S = 60.0
 """Of the guest's time: what has not come until then does not."""
 MINIMUM = 1
 """Cores that the elastic group always has here."""
@@ -31,7 +31,7 @@ SETTINGS = {
 }
 
 
-def command(*words: str, seconds: float = NEVER_S) -> subprocess.CompletedProcess[str]:
+def command(*words: str, seconds: float = 3 * NEVER_S) -> subprocess.CompletedProcess[str]:
     """Runs ``words`` to their end; the two outputs are one."""
     return subprocess.run(
         words,
