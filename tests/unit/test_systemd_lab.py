@@ -9,7 +9,7 @@ import pytest
 
 from tests.lab.systemd import guest, image, matrix, packages, plan
 from tests.lab.systemd.inside import host
-from tests.lab.systemd.inside.load import SELF_PINNED
+from tests.lab.systemd.inside.load import ITS_CPUS, SELF_PINNED
 
 EVERY = frozenset(range(4))
 
@@ -58,7 +58,7 @@ def test_a_task_is_as_before_or_born_free() -> None:
     task = host.Task("worker", "batch.slice", EVERY, 0, 0)
     before = host.Snapshot({}, {1: task, 2: task})
     confined = replace(task, cpus=frozenset({3}))
-    chosen = replace(confined, name=SELF_PINNED)
+    chosen = replace(confined, name=SELF_PINNED, cpus=ITS_CPUS)
     now = {1: task, 2: replace(confined, nice=5), 3: task, 4: confined, 5: chosen}
     after = host.Snapshot({}, now)
     assert host.differences(before, after, EVERY) == [
@@ -95,11 +95,12 @@ def test_what_no_guest_has_told_of_is_still_to_be_run() -> None:
 
 def test_scenarios_are_shared_among_guests() -> None:
     assert plan.split(["a", "b", "c"], 2) == [["a", "c"], ["b"]]
+    assert plan.split(["install", "upgrade", "kill"], 2) == [["install"], ["upgrade"], ["kill"]]
     assert plan.split(["a"], 2) == [["a"]]
 
 
 def test_the_scenarios_are_known_without_a_guest() -> None:
-    assert plan.SCENARIOS[: len(plan.KEPT)] == plan.KEPT
+    assert set(plan.DISKS) < set(plan.SCENARIOS)
     assert plan.SCENARIOS[-1] == "remove"
     assert plan.names_in("ALL: Final = {'a': 1, 'b': 2}") == ("a", "b")
 

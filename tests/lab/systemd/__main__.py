@@ -7,21 +7,16 @@ import json
 import os
 import shutil
 import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 from tests.lab import kernels
 from tests.lab.image import LAB, build_initramfs, initramfs_of
 from tests.lab.kernels import Kernel
 from tests.lab.systemd import guest, packages
-from tests.lab.systemd.image import DISK, HOME, INSIDE, TOOLS, build_disk
+from tests.lab.systemd.image import HOME, TOOLS, build_disk, disk_of, is_out_of_date
 from tests.lab.systemd.matrix import as_markdown
-from tests.lab.systemd.plan import KEPT, SCENARIOS, left_of, split
-
-INSTALLED = HOME / "installed.ext4"
-"""The disk after the scenarios KEPT."""
+from tests.lab.systemd.plan import DISKS, SCENARIOS, left_of, split
 
 
 def main() -> None:
@@ -31,8 +26,8 @@ def main() -> None:
     parser.add_argument("--kernel", default="6.1", help="of those the lab has; 6.1")
     parser.add_argument("--from", dest="old", help="the commit to upgrade from")
     parser.add_argument("--minutes", type=float, default=60, help="of ours for each guest")
-    parser.add_argument("--at-once", type=int, metavar="N", help="guests; as many as CPUs")
-    parser.add_argument("--fresh", action="store_true", help="install anew")
+    cpus = len(os.sched_getaffinity(0))
+    parser.add_argument("--at-once", type=int, default=cpus, metavar="N", help="guests")
     options = parser.parse_args()
     unknown = [name for name in options.scenarios if name not in SCENARIOS]
     if unknown:
@@ -60,33 +55,21 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
     kernel = _kernel(options.kernel)
     say("building the packages")
     built = packages.build(options.old)
-    newest_s = max(path.stat().st_mtime for path in [*built.values(), *INSIDE.glob("*.py")])
     document: dict[str, Any] = {"scenarios": {}}
-    if not DISK.exists() or DISK.stat().st_mtime < newest_s:
-        say("building the disk")
-        build_disk(built)
-    wanted = [name for name in SCENARIOS if not options.scenarios or name in options.scenarios]
-    fresh = options.fresh or any(name in KEPT for name in wanted)
-    if fresh or not INSTALLED.exists() or INSTALLED.stat().st_mtime < DISK.stat().st_mtime:
-        copy = INSTALLED.with_suffix(".new")
-        shutil.copy(DISK, copy)
-        say(f"running {', '.join(KEPT)}, on a disk that is kept")
-        kept = _boot(kernel, copy, list(KEPT), options, keep=True)
-        _take(document, kept)
-        if not kept["complete"]:
-            return document
-        copy.rename(INSTALLED)
-    left = [name for name in wanted if name not in KEPT]
+    left = [name for name in SCENARIOS if not options.scenarios or name in options.scenarios]
+    for disk in dict.fromkeys(DISKS.get(name, "new") for name in left):
+        if is_out_of_date(disk, built):
+            say(f"building the disk {disk}")
+            build_disk(disk, built)
     while left:
-        shares = split(left, options.at_once or len(os.sched_getaffinity(0)))
-        for names in shares:
-            say(f"running {', '.join(names)}")
-        with ThreadPoolExecutor(len(shares)) as pool:
-            guests = [pool.submit(_boot, kernel, INSTALLED, names, options) for names in shares]
+        shares = split(left, options.at_once)
+        with ThreadPoolExecutor(options.at_once) as pool:
+            guests = [pool.submit(_boot, kernel, names, options) for names in shares]
             try:
                 for one in guests:
                     _take(document, one.result())
             except KeyboardInterrupt:
+                pool.shutdown(wait=False, cancel_futures=True)
                 guest.end_all()
                 raise
         after = left_of(left, document["scenarios"])
@@ -101,12 +84,10 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
     return {**document, "scenarios": ordered}
 
 
-def _boot(
-    kernel: Kernel, disk: Path, names: list[str], options: argparse.Namespace, *, keep: bool = False
-) -> dict[str, Any]:
-    began_s = time.monotonic()
-    document = guest.boot(kernel, disk, names, minutes=options.minutes, keep=keep, heard=say)
-    say(f"the guest ended after {time.monotonic() - began_s:.0f} s")
+def _boot(kernel: Kernel, names: list[str], options: argparse.Namespace) -> dict[str, Any]:
+    say(f"a guest for {', '.join(names)}")
+    disk = disk_of(DISKS.get(names[0], "new"))
+    document = guest.boot(kernel, disk, names, minutes=options.minutes, heard=say)
     (HOME / f"console-{names[0]}.txt").write_text(document.pop("console"))
     return document
 

@@ -16,7 +16,7 @@ from tests.lab.boot import CPU, MEMORY_MIB, NO_CX16, attend, lines_of, text_of
 from tests.lab.image import initramfs_of
 from tests.lab.kernels import Kernel
 
-CPUS = 4
+CPUS = 3
 COUNTED_TIME = ("-accel", "tcg,thread=single", "-icount", "shift=0,sleep=on")
 """A guest's time is how many instructions it has run, so a busy host makes nothing in it late. It
 sleeps and waits for its disk in our time: left out, a moment of the disk's would be minutes."""
@@ -32,12 +32,11 @@ def boot(
     *,
     minutes: float,
     heard: Callable[[str], None],
-    keep: bool = False,
 ) -> dict[str, Any]:
     """Boots ``disk``, runs ``scenarios`` inside and returns what was told of them.
 
-    What the guest writes is kept on the disk if ``keep``. A guest may reboot. Bounded by
-    ``minutes`` of ours. ``heard`` gets a line of progress at a time.
+    What the guest writes is gone with it, but not by a reboot. Bounded by ``minutes`` of ours.
+    ``heard`` gets a line of progress at a time.
     """
     with tempfile.TemporaryDirectory(prefix="smartharvest-lab-") as directory:
         console, answer = Path(directory, "console"), Path(directory, "answer")
@@ -51,7 +50,7 @@ def boot(
             f"console=ttyS0 panic=-1 tsc=reliable {NO_CX16} {QUIET} "
             f"lab.scenarios={','.join(scenarios)}",
             "-drive",
-            f"file={disk},if=virtio,format=raw,cache=unsafe,snapshot={'off' if keep else 'on'}",
+            f"file={disk},if=virtio,format=raw,snapshot=on",
             *("-serial", f"file:{console}", "-serial", f"file:{answer}"),
             *("-qmp", f"unix:{monitor},server=on,wait=off"),
         ]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 from tests.debian import mirror
@@ -17,8 +18,7 @@ HOME = LAB / "systemd"
 SUITE = "bookworm"
 """The release whose python3 the package is built for is this machine's own."""
 ROOT_TAR = HOME / f"{SUITE}.tar"
-DISK = HOME / "disk.ext4"
-TOOLS = ("debootstrap", "unshare", "tar", "mke2fs")
+TOOLS = ("debootstrap", "unshare", "chroot", "tar", "mke2fs")
 INCLUDED = ("systemd", "systemd-sysv", "python3")
 SIZE_MIB = 1536
 HOWTO = CHECKOUT / "docs" / "how-to" / "least-rights.md"
@@ -37,7 +37,7 @@ Description=What the systemd lab runs
 After=basic.target
 [Service]
 WorkingDirectory=/lab
-ExecStart=/usr/bin/python3 -B -m tests.lab.systemd.inside
+ExecStart=/usr/bin/python3 -m tests.lab.systemd.inside
 StandardOutput=journal+console
 StandardError=journal+console
 TimeoutStopSec=5
@@ -48,7 +48,7 @@ WantedBy=multi-user.target
 Description=The primary
 [Service]
 WorkingDirectory=/lab
-ExecStart=/usr/bin/python3 -B -m tests.lab.systemd.inside.load web
+ExecStart=/usr/bin/python3 -m tests.lab.systemd.inside.load web
 TimeoutStopSec=5
 """,
     "batch.service": """[Unit]
@@ -56,33 +56,76 @@ Description=The batch
 [Service]
 Slice=batch.slice
 WorkingDirectory=/lab
-ExecStart=/usr/bin/python3 -B -m tests.lab.systemd.inside.load batch
+ExecStart=/usr/bin/python3 -m tests.lab.systemd.inside.load batch
 TimeoutStopSec=5
 """,
 }
 
 
-def build_disk(packages: dict[str, Path]) -> None:
-    """The disk with ``packages`` (a name for each) in /packages; Debian is fetched once."""
+def disk_of(name: str) -> Path:
+    """The disk on which a guest begins: ``bare``, or with the package ``old`` or ``new``."""
+    return HOME / f"{name}.ext4"
+
+
+def is_out_of_date(name: str, packages: Mapping[str, Path]) -> bool:
+    """Whether the disk is missing, or older than anything on it that is ours."""
+    disk = disk_of(name)
+    parts = [*packages.values(), *INSIDE.glob("*.py"), HOWTO, Path(__file__)]
+    return not disk.exists() or disk.stat().st_mtime < max(p.stat().st_mtime for p in parts)
+
+
+def build_disk(name: str, packages: Mapping[str, Path]) -> None:
+    """The disk ``name``, with all ``packages`` in /packages; Debian is fetched once.
+
+    A package is installed by dpkg in a chroot, and its Python compiled: an emulated processor
+    takes minutes for that.
+    """
     stage = HOME / "stage"
     shutil.rmtree(stage, ignore_errors=True)
     if not ROOT_TAR.exists():
         _fetch_root()
     stage.mkdir()
     subprocess.run(["tar", "-C", stage, "-xf", ROOT_TAR], check=True)
-    for name, package in packages.items():
-        place = stage / "packages" / name
+    for kind, package in packages.items():
+        place = stage / "packages" / kind
         place.mkdir(parents=True)
         shutil.copy(package, place)
     _copy_inside(stage / "lab")
     (stage / "lab" / "least.conf").write_text(drop_in_of(HOWTO.read_text()))
     _set_up(stage)
-    fresh = DISK.with_suffix(".new")
+    if name in packages:
+        package = Path("/packages", name, packages[name].name)
+        _in_chroot(stage, "dpkg", "--force-unsafe-io", "-i", str(package))
+        _in_chroot(stage, "python3", "-m", "compileall", "-q", "/opt/smartharvest")
+    _in_chroot(stage, "python3", "-m", "compileall", "-q", "/lab")
+    disk = disk_of(name)
+    fresh = disk.with_suffix(".new")
     fresh.unlink(missing_ok=True)
     command = [*["mke2fs", "-q", "-t", "ext4", "-F", "-d"], str(stage), str(fresh), f"{SIZE_MIB}M"]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
-    fresh.rename(DISK)
+    fresh.rename(disk)
     shutil.rmtree(stage)
+
+
+def _in_chroot(stage: Path, *command: str) -> None:
+    done = subprocess.run(
+        ["chroot", stage, *command],
+        check=False,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    if done.returncode != 0:
+        raise SystemExit(f"lab: {command[0]} in {stage}: {done.stdout[-1000:]}")
+
+
+def drop_in_of(page: str) -> str:
+    """The drop-in that the how-to page on least rights shows."""
+    found = re.search(r"```ini\n(\[Service\]\n.*?)```", page, re.DOTALL)
+    if found is None:
+        raise SystemExit(f"lab: {HOWTO} shows no drop-in")
+    return found[1]
 
 
 def _copy_inside(place: Path) -> None:
@@ -92,14 +135,6 @@ def _copy_inside(place: Path) -> None:
         shutil.copy(CHECKOUT / above / "__init__.py", place / above)
     ignored = shutil.ignore_patterns("__pycache__")
     shutil.copytree(INSIDE, place / INSIDE.relative_to(CHECKOUT), ignore=ignored)
-
-
-def drop_in_of(page: str) -> str:
-    """The drop-in that the how-to page on least rights shows."""
-    found = re.search(r"```ini\n(\[Service\]\n.*?)```", page, re.DOTALL)
-    if found is None:
-        raise SystemExit(f"lab: {HOWTO} shows no drop-in")
-    return found[1]
 
 
 def _fetch_root() -> None:

@@ -18,8 +18,8 @@ def names_in(source: str) -> tuple[str, ...]:
     raise ValueError("there is no ALL")
 
 
-KEPT = ("install", "upgrade")
-"""What changes the disk that the others begin with."""
+DISKS = {"install": "bare", "upgrade": "old"}
+"""Where a scenario begins; all others with the new package."""
 SCENARIOS = names_in((INSIDE / "scenarios.py").read_text())
 
 
@@ -29,5 +29,10 @@ def left_of(wanted: Sequence[str], done: Mapping[str, Mapping[str, Any]]) -> lis
 
 
 def split(names: Sequence[str], most: int) -> list[list[str]]:
-    """``names`` shared among at most that many guests, each in order: ``remove`` is the last."""
-    return [list(names[first::most]) for first in range(min(most, len(names)))]
+    """Shares of ``names``, of which a guest runs one: each in order, and on one disk.
+
+    Those of the common disk are split among at most ``most`` guests.
+    """
+    common = [name for name in names if name not in DISKS]
+    shares = [common[first::most] for first in range(min(most, len(common)))]
+    return [[name] for name in names if name in DISKS] + shares

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 SELF_PINNED = "self-pinned"
-ITS_CPUS = frozenset({3})
+ITS_CPUS = frozenset({1})
 
 
 def work(busy_s: float, asleep_s: float) -> None:
@@ -42,9 +42,9 @@ def births() -> None:
         if os.fork() == 0:
             if count % 3 == 0 and os.fork() > 0:
                 os._exit(0)
-            time.sleep(4)
+            time.sleep(6)
             os._exit(0)
-        time.sleep(0.7)
+        time.sleep(1.5)
         while True:
             try:
                 if os.waitpid(-1, os.WNOHANG)[0] == 0:
