@@ -93,6 +93,10 @@ def test_what_no_guest_has_told_of_is_still_to_be_run() -> None:
     assert plan.left_of(["kill", "frozen", "remove"], done) == ["remove"]
 
 
+def test_results_are_told_in_the_order_of_the_scenarios() -> None:
+    assert list(plan.in_order({"kill": 1, "gone": 2, "install": 3})) == ["install", "kill"]
+
+
 def test_scenarios_are_shared_among_guests() -> None:
     assert plan.split(["a", "b", "c"], 2) == [["a", "c"], ["b"]]
     assert plan.split(["install", "upgrade", "kill"], 2) == [["install"], ["upgrade"], ["kill"]]

@@ -16,7 +16,7 @@ from tests.lab.kernels import Kernel
 from tests.lab.systemd import guest, packages
 from tests.lab.systemd.image import HOME, TOOLS, build_disk, disk_of, is_out_of_date
 from tests.lab.systemd.matrix import as_markdown
-from tests.lab.systemd.plan import DISKS, SCENARIOS, left_of, split
+from tests.lab.systemd.plan import DISKS, SCENARIOS, in_order, left_of, split
 
 
 def main() -> None:
@@ -42,9 +42,13 @@ def main() -> None:
         document = run(options)
     except KeyboardInterrupt:
         raise SystemExit("lab: interrupted; what was built is kept") from None
-    (HOME / "results.json").write_text(json.dumps(document, indent=1))
-    (HOME / "matrix.md").write_text(as_markdown(document))
-    print(as_markdown(document))
+    results = HOME / "results.json"
+    before = json.loads(results.read_text())["scenarios"] if results.exists() else {}
+    every = in_order(before | document["scenarios"])
+    results.write_text(json.dumps({**document, "scenarios": every}, indent=1))
+    table = as_markdown({**document, "scenarios": every})
+    (HOME / "matrix.md").write_text(table)
+    print(table)
     if any(result["outcome"] != "held" for result in document["scenarios"].values()):
         raise SystemExit(1)
 
@@ -78,10 +82,7 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
                 document["scenarios"][name] = {"outcome": "not run", "broken": ["no guest ran it"]}
             break
         left = after
-    ordered = {
-        name: document["scenarios"].pop(name) for name in SCENARIOS if name in document["scenarios"]
-    }
-    return {**document, "scenarios": ordered}
+    return document
 
 
 def _boot(kernel: Kernel, names: list[str], options: argparse.Namespace) -> dict[str, Any]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from tests.lab.systemd.image import INSIDE
+
+T = TypeVar("T")
 
 
 def names_in(source: str) -> tuple[str, ...]:
@@ -26,6 +28,11 @@ SCENARIOS = names_in((INSIDE / "scenarios.py").read_text())
 def left_of(wanted: Sequence[str], done: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """What has not been told of yet."""
     return [name for name in wanted if name not in done]
+
+
+def in_order(done: Mapping[str, T]) -> dict[str, T]:
+    """Results as the scenarios are listed, without those of scenarios that are no more."""
+    return {name: done[name] for name in SCENARIOS if name in done}
 
 
 def split(names: Sequence[str], most: int) -> list[list[str]]:

@@ -40,7 +40,7 @@ def upgrade(finding: Finding) -> None:
         since = service.cursor()
         asked = service.systemctl("kill", "--kill-who=main", "-s", "USR2", service.UNIT)
         finding.expect(asked.returncode == 0, f"USR2: {asked.stdout}")
-        taken = service.until(lambda: "lending" in service.said(since), every_s=1)
+        taken = service.until(lambda: "Lending " in service.said(since), every_s=1)
         finding.took("taken_up_s", taken, "the new program has not said that it lends")
         finding.took("lends_again_s", service.until(service.lends), "the new program does not lend")
     new = _version()
@@ -55,7 +55,8 @@ def upgrade(finding: Finding) -> None:
 
 
 def remove(finding: Finding) -> None:
-    """dpkg -r while it lends."""
+    """dpkg -r while it lends, and is to start at every boot."""
+    service.systemctl("enable", service.UNIT)
     if not finding.took("lends_s", service.start(), "the unit does not lend"):
         return
     pids = service.pids()
@@ -65,11 +66,12 @@ def remove(finding: Finding) -> None:
     finding.expect(not left, f"processes are left: {left}")
     state = service.ask("LoadState", "ActiveState")
     finding.expect(
-        state["LoadState"] == "not-found" or state["ActiveState"] == "inactive",
-        f"the unit is {state}",
+        state == {"LoadState": "not-found", "ActiveState": "inactive"}, f"the unit is {state}"
     )
     for path in ("/opt/smartharvest", "/usr/bin/smartharvest"):
         finding.expect(not Path(path).exists(), f"{path} is still there")
+    links = [path for path in Path("/etc/systemd/system").rglob(service.UNIT) if path.is_symlink()]
+    finding.expect(not links, f"links to a unit that is gone: {[str(path) for path in links]}")
     finding.expect(service.CONFIG.exists(), "the configuration went with the package")
 
 
