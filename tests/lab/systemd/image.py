@@ -17,9 +17,9 @@ from tests.lab.image import CHECKOUT, LAB
 HOME = LAB / "systemd"
 SUITE = "bookworm"
 """The release whose python3 the package is built for is this machine's own."""
-ROOT_TAR = HOME / f"{SUITE}.tar"
 TOOLS = ("debootstrap", "unshare", "chroot", "tar", "mke2fs")
-INCLUDED = ("systemd", "systemd-sysv", "python3")
+INCLUDED = ("systemd", "systemd-sysv", "dbus", "python3")
+ROOT_TAR = HOME / f"{SUITE}-{'-'.join(INCLUDED)}.tar"
 SIZE_MIB = 1536
 HOWTO = CHECKOUT / "docs" / "how-to" / "least-rights.md"
 INSIDE = Path(__file__).parent / "inside"

@@ -29,18 +29,25 @@ def kill(finding: Finding) -> None:
 
 
 def kill_all(finding: Finding) -> None:
-    """SIGKILL to everything in the unit at once, the guardian too."""
-    _strike(finding, lambda _: service.systemctl("kill", "-s", "KILL", UNIT))
+    """SIGKILL to the agent and its guardian at once."""
+
+    def hit(pid: int) -> None:
+        for each in (*service.guardians(), pid, *service.pids()):
+            with suppress(ProcessLookupError):
+                os.kill(each, signal.SIGKILL)
+
+    _strike(finding, hit)
 
 
 def kill_guardian(finding: Finding) -> None:
     """SIGKILL to the guardian alone: another takes its place, the agent goes on."""
     if not finding.took("lends_s", service.start(), "the started unit does not lend"):
         return
-    agent, before = service.main_pid(), set(service.pids())
-    for pid in before - {agent}:
+    agent, before = service.main_pid(), set(service.guardians())
+    finding.expect(len(before) == 1, f"the guardians are {before}")
+    for pid in before:
         os.kill(pid, signal.SIGKILL)
-    came = service.until(lambda: bool(set(service.pids()) - before), BACK_S)
+    came = service.until(lambda: bool(set(service.guardians()) - before), BACK_S)
     finding.took("replaced_s", came, "no other guardian has come")
     finding.took("lends_again_s", service.until(service.lends), "it does not lend again")
     finding.expect(service.main_pid() == agent, "the process has changed")

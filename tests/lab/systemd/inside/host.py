@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from pathlib import Path
 
 from tests.lab.systemd.inside.load import ITS_CPUS, SELF_PINNED
@@ -16,7 +17,10 @@ GROUP_FILES = (
     *("cpu.idle", "cpu.weight", "cpu.max", "cgroup.freeze"),
 )
 """Which controllers a group has (``cgroup.subtree_control``) is systemd's choice, and changes."""
-OURS = ("system.slice/smartharvest.service", "system.slice/lab.service")
+OURS = (
+    *("system.slice/smartharvest.service", "system.slice/smartharvest-*"),
+    *("system.slice/lab.service", "system.slice/dbus.service"),
+)
 """Groups that come and go with what is tested, and with who tests."""
 
 
@@ -83,7 +87,7 @@ def differences(before: Snapshot, after: Snapshot, every_cpu: frozenset[int]) ->
 
 
 def is_ours(path: str) -> bool:
-    return any(path == ours or path.startswith(f"{ours}/") for ours in OURS)
+    return any(fnmatch(path, ours) or fnmatch(path, f"{ours}/*") for ours in OURS)
 
 
 def read(path: Path) -> str | None:

@@ -59,7 +59,7 @@ def remove(finding: Finding) -> None:
     service.systemctl("enable", service.UNIT)
     if not finding.took("lends_s", service.start(), "the unit does not lend"):
         return
-    pids = service.pids()
+    pids = [*service.pids(), *service.guardians()]
     _dpkg(finding, "-r", "smartharvest")
     finding.expect(service.is_free(), "the batch is still confined, or still cpu.idle")
     left = [pid for pid in pids if Path(f"/proc/{pid}").exists()]

@@ -63,6 +63,12 @@ def pids(group: Path = OWN) -> Sequence[int]:
     return sorted({int(word) for file in files for word in (read(file) or "").split()})
 
 
+def guardians() -> Sequence[int]:
+    """The processes that watch an agent, in whatever group."""
+    names = ((path.parent.name, read(path)) for path in Path("/proc").glob("[0-9]*/comm"))
+    return sorted(int(pid) for pid, name in names if name == "sh-guardian")
+
+
 def until(true: Callable[[], bool], seconds: float = NEVER_S, every_s: float = 0.02) -> float:
     """How long it took until ``true``; -1 if it never came."""
     began_s = time.monotonic()
