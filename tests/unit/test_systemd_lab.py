@@ -40,6 +40,12 @@ def test_a_file_that_is_not_as_before_is_named(tree: Path) -> None:
     ]
 
 
+def test_a_mask_of_every_cpu_means_as_much_as_none(tree: Path) -> None:
+    before = groups_of(tree)
+    (tree / "batch.slice" / "cpuset.cpus").write_text("0-3\n")
+    assert host.differences(before, groups_of(tree), EVERY) == []
+
+
 def test_what_came_and_went_is_nobodys_change(tree: Path) -> None:
     before = groups_of(tree)
     (tree / "system.slice" / "other.service").mkdir()

@@ -74,7 +74,7 @@ def differences(before: Snapshot, after: Snapshot, every_cpu: frozenset[int]) ->
         lines += [
             f"{path}/{name}: {was[name]!r} became {text!r}"
             for name, text in files.items()
-            if name in was and was[name] != text
+            if name in was and _meant(name, was[name], every_cpu) != _meant(name, text, every_cpu)
         ]
     for tid, task in after.tasks.items():
         old = before.tasks.get(tid)
@@ -84,6 +84,11 @@ def differences(before: Snapshot, after: Snapshot, every_cpu: frozenset[int]) ->
         if old is not None and old != task:
             lines.append(f"task {tid} ({task.name}): {_change(old, task)}")
     return lines
+
+
+def _meant(name: str, text: str, every_cpu: frozenset[int]) -> str:
+    """The value, with one spelling of every CPU: before Linux 7.3 no mask can be emptied again."""
+    return "" if name == "cpuset.cpus" and parse_cpus(text) == every_cpu else text
 
 
 def is_ours(path: str) -> bool:

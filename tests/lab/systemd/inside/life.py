@@ -6,6 +6,8 @@ import re
 from pathlib import Path
 
 from tests.lab.systemd.inside import service
+from tests.lab.systemd.inside.host import CGROUPS, read, take_snapshot
+from tests.lab.systemd.inside.load import SELF_PINNED
 from tests.lab.systemd.inside.report import Finding
 from tests.lab.systemd.inside.service import UNIT
 
@@ -15,11 +17,41 @@ LEAST = Path("/lab/least.conf")
 
 def start_and_stop(finding: Finding) -> None:
     """It starts and lends; the stop is checked for every scenario."""
+    _note_pins(finding, "before")
     if finding.took("lends_s", service.start(), "the started unit does not lend"):
+        _note_pins(finding, "while it runs")
         state = service.ask("SubState", "NRestarts", "StatusText")
         finding.expect(state["SubState"] == "running", f"the unit is {state}")
         finding.expect(state["NRestarts"] == "0", f"the unit is {state}")
         finding.note(state["StatusText"])
+
+
+def delegation(finding: Finding) -> None:
+    """What systemd and the kernel do by themselves for any unit with the same ``Delegate=``."""
+    _note_pins(finding, "before")
+    delegate = ask_file("Delegate=")
+    unit = ("systemd-run", "--unit=delegated", f"--property={delegate}", "sleep", "600")
+    done = service.command(*unit)
+    finding.expect(done.returncode == 0, done.stdout)
+    _note_pins(finding, "while it runs")
+    service.systemctl("stop", "delegated")
+    _note_pins(finding, "when it has ended")
+    service.systemctl("restart", "web.service")
+    _note_pins(finding, "when another unit has started")
+
+
+def ask_file(setting: str) -> str:
+    """The line of the agent's unit that begins with ``setting``."""
+    lines = Path(f"/lib/systemd/system/{UNIT}").read_text().splitlines()
+    return next(line for line in lines if line.startswith(setting))
+
+
+def _note_pins(finding: Finding, when: str) -> None:
+    """Which controllers the root's children have, and where the thread with a pin may run."""
+    controllers = read(CGROUPS / "cgroup.subtree_control")
+    tasks = take_snapshot().tasks.values()
+    pins = [sorted(task.cpus) for task in tasks if task.name == SELF_PINNED]
+    finding.note(f"{when}: {controllers}; the pinned thread on {pins}")
 
 
 def sandbox(finding: Finding) -> None:
@@ -84,8 +116,7 @@ def daemon_reload(finding: Finding) -> None:
 def late_primary(finding: Finding) -> None:
     """The primary's unit is not there when the agent starts, and comes."""
     service.systemctl("stop", "web.service")
-    finding.expect(service.start(lending=False) >= 0, "it does not start without its primary")
-    finding.expect(service.until(service.lends, 5) < 0, "it lends the cores of nobody")
+    _start_without(finding, "web.service")
     service.systemctl("start", "web.service")
     finding.took("lends_s", service.until(service.lends), "it does not lend when the primary comes")
 
@@ -94,11 +125,16 @@ def late_batch(finding: Finding) -> None:
     """The batch's slice is not there when the agent starts, and comes."""
     service.systemctl("stop", "batch.service", "batch.slice")
     service.until(lambda: not service.BATCH.exists())
-    service.systemctl("start", "--no-block", UNIT)
-    ended = service.until(lambda: "batch.slice" in service.said(), every_s=0.5)
-    finding.took("said_s", ended, "nobody has said that the batch is missing")
+    _start_without(finding, "batch.slice")
     service.systemctl("start", "batch.service")
     finding.took("lends_s", service.until(service.lends), "it does not lend when the batch comes")
+
+
+def _start_without(finding: Finding, target: str) -> None:
+    """Starts the unit, which may fail at first, and waits until it says what is missing."""
+    service.systemctl("start", "--no-block", UNIT)
+    said = service.until(lambda: target in service.said(), every_s=1)
+    finding.took("said_s", said, f"nobody has said that {target} is missing")
 
 
 def before_reboot(finding: Finding) -> None:

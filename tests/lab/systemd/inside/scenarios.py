@@ -10,6 +10,7 @@ from tests.lab.systemd.inside.scenario import Scenario
 ALL: Final = {
     "install": Scenario(packages.install),
     "upgrade": Scenario(packages.upgrade),
+    "delegation": Scenario(life.delegation, ends_stopped=False),
     "start-stop": Scenario(life.start_and_stop),
     "sandbox": Scenario(life.sandbox),
     "least-rights": Scenario(life.least_rights),

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from tests.lab.systemd.inside.host import CGROUPS, parse_cpus, read, tids
+from tests.lab.systemd.inside.host import CGROUPS, online, parse_cpus, read, tids
 from tests.lab.systemd.inside.load import SELF_PINNED
 
 UNIT = "smartharvest.service"
@@ -80,9 +80,12 @@ def until(true: Callable[[], bool], seconds: float = NEVER_S, every_s: float = 0
 
 
 def batch_cpus() -> int | None:
-    """To how many CPUs the batch is confined; None if it is not."""
-    text = read(BATCH / "cpuset.cpus")
-    return len(parse_cpus(text)) if text else None
+    """To how many CPUs the batch is confined; None if it is not.
+
+    Before Linux 7.3 a mask that was empty is left as what it meant: every CPU.
+    """
+    cpus = parse_cpus(read(BATCH / "cpuset.cpus") or "")
+    return None if not cpus or cpus == online() else len(cpus)
 
 
 def lends() -> bool:
