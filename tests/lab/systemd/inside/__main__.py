@@ -40,6 +40,7 @@ def main() -> None:
             boot_seconds=round(float(Path("/proc/uptime").read_text().split()[0]), 1),
         )
     LEFT.write_text(json.dumps({"scenarios": []}))  # a guest that boots unasked does nothing
+    service.prepare()
     service.populate()
     while left["scenarios"]:
         name = left["scenarios"][0]

@@ -27,7 +27,10 @@ def start_and_stop(finding: Finding) -> None:
 
 
 def delegation(finding: Finding) -> None:
-    """What systemd and the kernel do by themselves for any unit with the same ``Delegate=``."""
+    """What any unit with the same ``Delegate=`` does to affinities where ours is not enabled."""
+    service.systemctl("disable", "--quiet", UNIT)
+    service.systemctl("restart", "web.service", "batch.service")
+    service.populate()
     _note_pins(finding, "before")
     delegate = ask_file("Delegate=")
     unit = ("systemd-run", "--unit=delegated", f"--property={delegate}", "sleep", "600")
@@ -35,9 +38,11 @@ def delegation(finding: Finding) -> None:
     finding.expect(done.returncode == 0, done.stdout)
     _note_pins(finding, "while it runs")
     service.systemctl("stop", "delegated")
-    _note_pins(finding, "when it has ended")
     service.systemctl("restart", "web.service")
-    _note_pins(finding, "when another unit has started")
+    _note_pins(finding, "after it, when another unit has started")
+    service.prepare()
+    service.systemctl("restart", "batch.service")
+    service.populate()
 
 
 def ask_file(setting: str) -> str:
@@ -139,7 +144,6 @@ def _start_without(finding: Finding, target: str) -> None:
 
 def before_reboot(finding: Finding) -> None:
     """The enabled unit lends, and the machine is told to boot again."""
-    service.systemctl("enable", UNIT)
     finding.took("lends_s", service.start(), "the started unit does not lend")
 
 

@@ -56,7 +56,6 @@ def upgrade(finding: Finding) -> None:
 
 def remove(finding: Finding) -> None:
     """dpkg -r while it lends, and is to start at every boot."""
-    service.systemctl("enable", service.UNIT)
     if not finding.took("lends_s", service.start(), "the unit does not lend"):
         return
     pids = [*service.pids(), *service.guardians()]
