@@ -42,13 +42,7 @@ def main() -> None:
         document = run(options)
     except KeyboardInterrupt:
         raise SystemExit("lab: interrupted; what was built is kept") from None
-    results = HOME / "results.json"
-    before = json.loads(results.read_text())["scenarios"] if results.exists() else {}
-    every = in_order(before | document["scenarios"])
-    results.write_text(json.dumps({**document, "scenarios": every}, indent=1))
-    table = as_markdown({**document, "scenarios": every})
-    (HOME / "matrix.md").write_text(table)
-    print(table)
+    print((HOME / "matrix.md").read_text())
     if any(result["outcome"] != "held" for result in document["scenarios"].values()):
         raise SystemExit(1)
 
@@ -72,6 +66,7 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
             try:
                 for one in guests:
                     _take(document, one.result())
+                    _save(document)
             except KeyboardInterrupt:
                 pool.shutdown(wait=False, cancel_futures=True)
                 guest.end_all()
@@ -80,6 +75,7 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
         if after == left:
             for name in left:
                 document["scenarios"][name] = {"outcome": "not run", "broken": ["no guest ran it"]}
+            _save(document)
             break
         left = after
     return document
@@ -98,6 +94,15 @@ def _take(document: dict[str, Any], more: dict[str, Any]) -> None:
     document |= more
 
 
+def _save(document: dict[str, Any]) -> None:
+    """Keeps what is known so far, with the earlier results of scenarios that were not asked for."""
+    results = HOME / "results.json"
+    before = json.loads(results.read_text())["scenarios"] if results.exists() else {}
+    every = {**document, "scenarios": in_order(before | document["scenarios"])}
+    results.write_text(json.dumps(every, indent=1))
+    (HOME / "matrix.md").write_text(as_markdown(every))
+
+
 def _kernel(name: str) -> Kernel:
     """The kernel by that name, fetched if none is there; with its initramfs."""
     found = kernels.unpacked(LAB) or kernels.fetch(LAB)
@@ -111,7 +116,8 @@ def _kernel(name: str) -> Kernel:
 
 
 def say(text: str) -> None:
-    print(f"lab: {text}", file=sys.stderr, flush=True)
+    sys.stderr.write(f"lab: {text}\n")  # at once: several guests speak
+    sys.stderr.flush()
 
 
 if __name__ == "__main__":
