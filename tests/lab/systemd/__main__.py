@@ -36,8 +36,10 @@ def main() -> None:
     if missing:
         raise SystemExit(
             f"lab: {', '.join(missing)} not found; apt-get install debootstrap qemu-system-x86 "
-            "e2fsprogs"
+            "busybox-static cpio e2fsprogs python3-venv"
         )
+    if os.geteuid() != 0:
+        raise SystemExit("lab: a root file system is built by root; run it as root")
     try:
         document = run(options)
     except KeyboardInterrupt:

@@ -5,6 +5,7 @@ What is fetched and built stays below build/lab/systemd.
 
 from __future__ import annotations
 
+import platform
 import re
 import shutil
 import subprocess
@@ -15,11 +16,18 @@ from tests.debian import mirror
 from tests.lab.image import CHECKOUT, LAB
 
 HOME = LAB / "systemd"
-SUITE = "bookworm"
-"""The release whose python3 the package is built for is this machine's own."""
-TOOLS = ("debootstrap", "unshare", "chroot", "tar", "mke2fs")
+TOOLS = (
+    "apt-get",
+    "busybox",
+    "cpio",
+    "debootstrap",
+    "dpkg-deb",
+    "unshare",
+    "chroot",
+    "tar",
+    "mke2fs",
+)
 INCLUDED = ("systemd", "systemd-sysv", "dbus", "python3")
-ROOT_TAR = HOME / f"{SUITE}-{'-'.join(INCLUDED)}.tar"
 SIZE_MIB = 1536
 HOWTO = CHECKOUT / "docs" / "how-to" / "least-rights.md"
 INSIDE = Path(__file__).parent / "inside"
@@ -62,6 +70,21 @@ TimeoutStopSec=5
 }
 
 
+def suite() -> str:
+    """This machine's release: the package is built for its python3. Ends with a line elsewhere."""
+    try:
+        release = platform.freedesktop_os_release()
+    except OSError:
+        release = {}
+    if release.get("ID") != "debian":
+        raise SystemExit("lab: the package is for this machine's python3; run this on Debian")
+    return release["VERSION_CODENAME"]
+
+
+def _root_tar() -> Path:
+    return HOME / f"{suite()}-{'-'.join(INCLUDED)}.tar"
+
+
 def disk_of(name: str) -> Path:
     """The disk on which a guest begins: ``bare``, or with the package ``old`` or ``new``."""
     return HOME / f"{name}.ext4"
@@ -82,10 +105,11 @@ def build_disk(name: str, packages: Mapping[str, Path]) -> None:
     """
     stage = HOME / "stage"
     shutil.rmtree(stage, ignore_errors=True)
-    if not ROOT_TAR.exists():
-        _fetch_root()
+    root = _root_tar()
+    if not root.exists():
+        _fetch_root(root)
     stage.mkdir()
-    subprocess.run(["tar", "-C", stage, "-xf", ROOT_TAR], check=True)
+    subprocess.run(["tar", "-C", stage, "-xf", root], check=True)
     for kind, package in packages.items():
         place = stage / "packages" / kind
         place.mkdir(parents=True)
@@ -137,24 +161,24 @@ def _copy_inside(place: Path) -> None:
     shutil.copytree(INSIDE, place / INSIDE.relative_to(CHECKOUT), ignore=ignored)
 
 
-def _fetch_root() -> None:
+def _fetch_root(root: Path) -> None:
     """debootstrap, in mounts of its own, which go with it however it ends."""
     stage = HOME / "debootstrap"
     shutil.rmtree(stage, ignore_errors=True)
     stage.mkdir(parents=True)
     options = ["--variant=minbase", f"--include={','.join(INCLUDED)}"]
     subprocess.run(
-        ["unshare", "--mount", "nice", "debootstrap", *options, SUITE, stage, mirror()],
+        ["unshare", "--mount", "nice", "debootstrap", *options, suite(), stage, mirror()],
         check=True,
         stdout=subprocess.DEVNULL,
     )
-    fresh = ROOT_TAR.with_suffix(".new")
+    fresh = root.with_suffix(".new")
     left_out = ["./var/cache/apt/*", "./var/lib/apt/lists/*", "./usr/share/doc/*", "./dev/*"]
     subprocess.run(
         ["tar", "-C", stage, *(f"--exclude={one}" for one in left_out), "-cf", fresh, "."],
         check=True,
     )
-    fresh.rename(ROOT_TAR)
+    fresh.rename(root)
     shutil.rmtree(stage)
 
 
