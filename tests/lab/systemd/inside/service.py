@@ -13,6 +13,8 @@ from tests.lab.systemd.inside.host import CGROUPS, online, parse_cpus, read, tid
 from tests.lab.systemd.inside.load import SELF_PINNED
 
 UNIT = "smartharvest.service"
+OF_US = "smartharvest*"
+"""The unit, what restores after it, and guardians in scopes of their own."""
 WEB = CGROUPS / "system.slice/web.service"
 BATCH = CGROUPS / "batch.slice"
 OWN = CGROUPS / "system.slice" / UNIT
@@ -170,11 +172,11 @@ def control_thread(pid: int) -> int:
 
 
 def said(since: str | None = None) -> str:
-    """What systemd and the agent have said of the unit after a cursor; since the scenario began."""
+    """What was said of our units after a cursor, or since the scenario began."""
     command("journalctl", "--sync")
     after = _began if since is None else since
     where = [f"--after-cursor={after}"] if after else ["-b"]
-    return command("journalctl", "-q", "-o", "cat", "-u", UNIT, *where).stdout
+    return command("journalctl", "-q", "-o", "cat", "-u", OF_US, *where).stdout
 
 
 def cursor() -> str:
