@@ -81,6 +81,7 @@ def frozen(finding: Finding) -> None:
     if not finding.took("lends_s", service.start(), "the started unit does not lend"):
         return
     since = service.cursor()
+    service.until(service.lends, every_s=0.001)
     began_s = time.monotonic()
     done = service.systemctl("freeze", UNIT)
     finding.expect(done.returncode == 0, f"systemctl freeze: {done.stdout}")
@@ -153,6 +154,7 @@ def _strike(
     if not finding.took("lends_s", service.start(), "the started unit does not lend"):
         return
     pid = service.main_pid()
+    service.until(service.lends, every_s=0.001)  # it may just have given back
     began_s = time.monotonic()
     hit(pid)
     _cores_come_back(finding, began_s)
