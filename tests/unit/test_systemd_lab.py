@@ -73,6 +73,13 @@ def test_a_task_is_as_before_or_born_free() -> None:
     ]
 
 
+def test_an_affinity_lost_to_the_controller_is_an_old_kernels_doing() -> None:
+    line = f"task 9 ({SELF_PINNED}): cpus [1] became [0, 1, 2]"
+    assert host.is_kernels_doing(line, "6.1.0-50-cloud-amd64")
+    assert not host.is_kernels_doing(line, "6.12.107+deb13-cloud-amd64")
+    assert not host.is_kernels_doing("task 9 (worker): cpus [1] became [0]", "6.1.0")
+
+
 @pytest.mark.parametrize(
     ("text", "cpus"), [("", set()), ("3", {3}), ("0-2,5", {0, 1, 2, 5}), ("0,2-3", {0, 2, 3})]
 )

@@ -7,7 +7,7 @@ import json
 import os
 import shutil
 import sys
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import Any
 
 from tests.lab import kernels
@@ -66,7 +66,7 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
         with ThreadPoolExecutor(options.at_once) as pool:
             guests = [pool.submit(_boot, kernel, names, options) for names in shares]
             try:
-                for one in guests:
+                for one in as_completed(guests):
                     _take(document, one.result())
                     _save(document)
             except KeyboardInterrupt:

@@ -86,6 +86,12 @@ def differences(before: Snapshot, after: Snapshot, every_cpu: frozenset[int]) ->
     return lines
 
 
+def is_kernels_doing(line: str, release: str) -> bool:
+    """Whether a difference is an affinity that the cpuset controller has cost its task."""
+    major, minor = (int(part) for part in release.split(".")[:2])
+    return (major, minor) < (6, 2) and f"({SELF_PINNED}): cpus" in line
+
+
 def _meant(name: str, text: str, every_cpu: frozenset[int]) -> str:
     """The value, with one spelling of every CPU: before Linux 7.3 no mask can be emptied again."""
     return "" if name == "cpuset.cpus" and parse_cpus(text) == every_cpu else text

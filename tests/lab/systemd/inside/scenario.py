@@ -19,3 +19,6 @@ class Scenario:
     steps: Callable[[Finding], None]
     ends_stopped: bool = True
     after_reboot: Callable[[Finding], None] | None = None
+    ends_delegation: bool = False
+    """Whether systemd turns the controllers off that the unit wanted, which costs tasks their own
+    affinities before Linux 6.2: the kernel's doing, noted and not held against anybody."""

@@ -10,7 +10,7 @@ from tests.lab.systemd.inside.scenario import Scenario
 ALL: Final = {
     "install": Scenario(packages.install),
     "upgrade": Scenario(packages.upgrade),
-    "delegation": Scenario(life.delegation, ends_stopped=False),
+    "delegation": Scenario(life.delegation, ends_stopped=False, ends_delegation=True),
     "start-stop": Scenario(life.start_and_stop),
     "sandbox": Scenario(life.sandbox),
     "least-rights": Scenario(life.least_rights),
@@ -28,5 +28,5 @@ ALL: Final = {
     "full-while-running": Scenario(faults.full_while_running),
     "full-logs": Scenario(faults.full_logs),
     "reboot": Scenario(life.before_reboot, after_reboot=life.after_reboot),
-    "remove": Scenario(packages.remove, ends_stopped=False),
+    "remove": Scenario(packages.remove, ends_stopped=False, ends_delegation=True),
 }
