@@ -89,6 +89,11 @@ lab-image: build ## Fetch three Debian kernels and build a disk for make lab (ap
 lab: build ## Boot each kernel with 4 and 12 CPUs, test inside, print a matrix (most of an hour on two CPUs)
 	@$(BIN)/python -m tests.lab
 
+.PHONY: systemd-lab
+systemd-lab: build ## The Debian package under a real systemd in QEMU, fault by fault (root, apt); SCENARIOS="kill frozen"
+	@$(BIN)/python -m pip install --quiet 'click-man>=0.5'
+	@$(BIN)/python -m tests.lab.systemd $(SCENARIOS)
+
 .PHONY: vm-demo
 vm-demo: build ## Two QEMU guests, one serving and one computing, with and without the agent (root)
 	@$(BIN)/python -m bench.virtual

@@ -58,10 +58,15 @@ cat >"$root/DEBIAN/prerm" <<'END'
 set -e
 # It gives everything back when it ends.
 if [ "$1" = remove ]; then
-    if [ -d /run/systemd/system ]; then systemctl stop smartharvest.service || true; fi
+    if [ -d /run/systemd/system ]; then systemctl disable --quiet --now smartharvest.service || true; fi
     if [ -d /run/systemd/system ]; then systemctl start smartharvest-restore.service || true; fi
     find "$DPKG_ROOT/opt/smartharvest" -name __pycache__ -type d -prune -exec rm -r {} +
 fi
 END
-chmod 755 "$root/DEBIAN/postinst" "$root/DEBIAN/prerm"
+cat >"$root/DEBIAN/postrm" <<'END'
+#!/bin/sh
+set -e
+if [ "$1" = remove ] && [ -d /run/systemd/system ]; then systemctl daemon-reload; fi
+END
+chmod 755 "$root/DEBIAN/postinst" "$root/DEBIAN/prerm" "$root/DEBIAN/postrm"
 dpkg-deb -Zgzip --root-owner-group --build "$root" "dist/smartharvest_${version}_$architecture.deb"

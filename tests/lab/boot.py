@@ -148,7 +148,7 @@ def run(
         )
         try:
             counted = shape.kind is COUNTED_TIME
-            ran_s = _attend(guest, own, answer, 60 * minutes, nudged=counted)
+            ran_s = attend(guest, own, answer, 60 * minutes, nudged=counted)
         finally:
             if guest.poll() is None:
                 guest.kill()
@@ -162,10 +162,10 @@ def run(
             "host_seconds": round(ran_s),
             "qemu": {
                 "ended_with": guest.returncode,
-                "said": _text_of(Path(directory, "stderr"))[-1000:],
+                "said": text_of(Path(directory, "stderr"))[-1000:],
             },
             **_told(answer),
-            "console": _text_of(console)[-20000:],
+            "console": text_of(console)[-20000:],
         }
 
 
@@ -181,7 +181,7 @@ def not_booted(kernel: Kernel, machine: str, why: str) -> dict[str, Any]:
     }
 
 
-def _attend(
+def attend(
     guest: subprocess.Popen[bytes], monitor: Path, answer: Path, seconds: float, *, nudged: bool
 ) -> float:
     """Does what ``guest`` asks for until it ends or has run for ``seconds``; how long that was."""
@@ -203,7 +203,7 @@ def _attend(
             with suppress(OSError, ValueError):
                 nudge(str(monitor))
                 owed = False
-        asked = [told["machine"] for told in _lines(answer) if "machine" in told]
+        asked = [told["machine"] for told in lines_of(answer) if "machine" in told]
         for what in asked[done:]:
             done += 1
             try:
@@ -218,7 +218,7 @@ def _told(answer: Path) -> dict[str, Any]:
     document: dict[str, Any] = {"complete": False, "unfinished": "the guest itself"}
     tests: dict[str, dict[str, Any]] = {}
     asked: list[str] = []
-    for told in _lines(answer):
+    for told in lines_of(answer):
         name = told.pop("test", None)
         if name is not None:
             tests[name] = told
@@ -231,13 +231,13 @@ def _told(answer: Path) -> dict[str, Any]:
     return {**document, "asked": asked, "tests": tests}
 
 
-def _lines(answer: Path) -> list[dict[str, Any]]:
+def lines_of(answer: Path) -> list[dict[str, Any]]:
     found = []
-    for line in _text_of(answer).splitlines():
+    for line in text_of(answer).splitlines():
         with suppress(ValueError):  # the last one may not be whole
             found.append(json.loads(line))
     return found
 
 
-def _text_of(path: Path) -> str:
+def text_of(path: Path) -> str:
     return path.read_text(errors="replace") if path.exists() else ""

@@ -1,0 +1,111 @@
+"""The package comes, is replaced and goes."""
+
+from __future__ import annotations
+
+import subprocess
+import threading
+from pathlib import Path
+
+from tests.lab.systemd.inside import service
+from tests.lab.systemd.inside.host import read
+from tests.lab.systemd.inside.report import Finding
+
+LONGEST_S = 3600.0
+"""dpkg, on an emulated processor."""
+
+
+def install(finding: Finding) -> None:
+    """dpkg -i of the last package; nothing runs by itself."""
+    _dpkg(finding, "-i", _package("old"))
+    state = service.ask("LoadState", "ActiveState", "UnitFileState")
+    finding.expect(
+        state == {"LoadState": "loaded", "ActiveState": "inactive", "UnitFileState": "disabled"},
+        f"after the installation the unit is {state}",
+    )
+    checked = service.command("smartharvest", "check-config", str(service.CONFIG))
+    finding.expect(checked.returncode == 0, f"check-config: {checked.stdout}")
+    finding.note(_version())
+
+
+def upgrade(finding: Finding) -> None:
+    """The new package is installed while the old one lends; the agent takes it up in place."""
+    old = _version()
+    if not finding.took("lends_s", service.start(), "the old package does not lend"):
+        return
+    pid = service.main_pid()
+    with Watch() as watch:
+        _dpkg(finding, "-i", _package("new"))
+        finding.expect(service.main_pid() == pid, "the installation ended the old agent")
+        finding.expect(service.lends(), "the installation ended the lending")
+        since = service.cursor()
+        asked = service.systemctl("kill", "--kill-who=main", "-s", "USR2", service.UNIT)
+        finding.expect(asked.returncode == 0, f"USR2: {asked.stdout}")
+        taken = service.until(lambda: "Lending " in service.said(since), every_s=1)
+        finding.took("taken_up_s", taken, "the new program has not said that it lends")
+        finding.took("lends_again_s", service.until(service.lends), "the new program does not lend")
+    new = _version()
+    finding.note(f"{old} -> {new}")
+    finding.expect(old != new, "the two packages are one version")
+    finding.expect(service.main_pid() == pid, "the upgrade changed the process")
+    state = service.ask("NRestarts", "SubState")
+    finding.expect(state == {"NRestarts": "0", "SubState": "running"}, f"the unit is {state}")
+    finding.expect(watch.above == 0, f"the batch was above cpu.idle {watch.above} times")
+    finding.expect(watch.free == 0, f"the batch was unconfined {watch.free} times")
+    finding.figures["looks"] = watch.looks
+
+
+def remove(finding: Finding) -> None:
+    """dpkg -r while it lends, and is to start at every boot."""
+    if not finding.took("lends_s", service.start(), "the unit does not lend"):
+        return
+    pids = [*service.pids(), *service.guardians()]
+    _dpkg(finding, "-r", "smartharvest")
+    finding.expect(service.is_free(), "the batch is still confined, or still cpu.idle")
+    left = [pid for pid in pids if Path(f"/proc/{pid}").exists()]
+    finding.expect(not left, f"processes are left: {left}")
+    state = service.ask("LoadState", "ActiveState")
+    finding.expect(
+        state == {"LoadState": "not-found", "ActiveState": "inactive"}, f"the unit is {state}"
+    )
+    for path in ("/opt/smartharvest", "/usr/bin/smartharvest"):
+        finding.expect(not Path(path).exists(), f"{path} is still there")
+    links = [path for path in Path("/etc/systemd/system").rglob(service.UNIT) if path.is_symlink()]
+    finding.expect(not links, f"links to a unit that is gone: {[str(path) for path in links]}")
+    finding.expect(service.CONFIG.exists(), "the configuration went with the package")
+
+
+class Watch:
+    """Looks at the batch every few milliseconds: is it ever without an agent's bounds?"""
+
+    def __init__(self) -> None:
+        self.looks = self.above = self.free = 0
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._look)
+
+    def __enter__(self) -> Watch:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _look(self) -> None:
+        while not self._over.wait(0.005):
+            self.looks += 1
+            self.above += read(service.BATCH / "cpu.idle") != "1"
+            self.free += service.batch_cpus() is None
+
+
+def _package(name: str) -> str:
+    return str(next(Path("/packages", name).glob("*.deb")))
+
+
+def _version() -> str:
+    return service.command("smartharvest", "--version").stdout.strip()
+
+
+def _dpkg(finding: Finding, *words: str) -> None:
+    done = service.command("dpkg", "--force-unsafe-io", *words, seconds=LONGEST_S)
+    finding.expect(done.returncode == 0, f"dpkg {words[0]}: {done.stdout[-500:]}")
+    subprocess.run(["sync"], check=False)
