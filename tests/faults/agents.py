@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import mmap
 import os
@@ -16,7 +17,8 @@ import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any
 
 from smartharvest.agent import loop_builder
 from smartharvest.agent.supervisor import Supervisor
@@ -30,53 +32,53 @@ from smartharvest.host.cgroup.kernel_files import KernelFiles
 from smartharvest.mechanism import choice, cpugroups
 from smartharvest.sensor.choice import Sensing
 
-Kind = Literal[
-    "kill", "stop", "kill both", "kill beside a stopped guardian", "kill after its guardian"
-]
-"""What happens to the agent, and before that to its guardian."""
-KINDS: tuple[Kind, ...] = (
-    *("kill", "stop", "kill both", "kill beside a stopped guardian", "kill after its guardian"),
-)
 RUN_S = 0.15
 HAND_OVER_SHARE = 0.3
 """Of the agents that live long enough: to a successor."""
 LIFE_S = 0.5
 """About how long an agent lives that is not struck; on a busy host its guardian takes most."""
+_LOOK_S = 0.0001
 _MADE_CORES = 8
 _PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
 
 
 @dataclass(frozen=True)
-class Fault:
-    """What is done to an agent, and when."""
+class Moment:
+    """When an agent is struck."""
 
-    kind: Kind
     operation: int | None
     """Before or after the change of the host or the journal with this number, counted from 0."""
     afterwards: bool
     delay_s: float
-    """Without ``operation``: so long after the start."""
+    """Without ``operation``: so long after the start, or after it has come to run."""
+    run_s: float = RUN_S
+    """How long the agent runs by itself."""
 
 
 class Blackboard:
-    """What a struck agent leaves to be read: memory shared with its parent."""
+    """What an agent and the campaign tell each other: memory that they share."""
 
     _HEAD = struct.Struct("=qqB")
+    _RELEASED, _BLOCKED, _TEXT = 24, 32, 40
+    _NUMBER = struct.Struct("=q")
 
-    def __init__(self) -> None:
+    def __init__(self, directory: Path) -> None:
+        """``directory`` takes a pipe by which blocked threads are let go."""
         self._map = mmap.mmap(-1, 256)
+        self.pipe = str(directory / "pipe")
+        os.mkfifo(self.pipe)
 
     def clear(self) -> None:
         self._map[:] = bytes(256)
 
     def note(self, changes: int, struck_ns: int = 0, where: str = "") -> None:
         text = where.encode()[:200]
-        self._map[self._HEAD.size : self._HEAD.size + len(text)] = text
+        self._map[self._TEXT : self._TEXT + len(text)] = text
         self._HEAD.pack_into(self._map, 0, struck_ns, changes, len(text))
 
     @property
     def struck_ns(self) -> int:
-        """When the agent struck itself; 0 if it has not."""
+        """When the agent came to where it is to be struck; 0 if it has not."""
         return int(self._HEAD.unpack_from(self._map)[0])
 
     @property
@@ -87,7 +89,32 @@ class Blackboard:
     @property
     def where(self) -> str:
         length = self._HEAD.unpack_from(self._map)[2]
-        return self._map[self._HEAD.size : self._HEAD.size + length].decode(errors="replace")
+        return self._map[self._TEXT : self._TEXT + length].decode(errors="replace")
+
+    def release(self) -> None:
+        """Lets an agent go on that waits to be struck and lives."""
+        self._NUMBER.pack_into(self._map, self._RELEASED, 1)
+
+    @property
+    def released(self) -> bool:
+        return bool(self._NUMBER.unpack_from(self._map, self._RELEASED)[0])
+
+    def block_syncs(self, seconds: float) -> None:
+        """For so long nothing that the agent has synchronized reaches its disk."""
+        until_ns = time.monotonic_ns() + int(seconds * 1e9) if seconds else 0
+        self._NUMBER.pack_into(self._map, self._BLOCKED, until_ns)
+
+    def unblock_syncs(self) -> None:
+        """Also lets go who is blocked already, and what an agent that has died has left."""
+        self.block_syncs(0)
+        with contextlib.suppress(OSError):  # nobody is
+            os.close(os.open(self.pipe, os.O_WRONLY | os.O_NONBLOCK))
+
+    @property
+    def blocked_s(self) -> float:
+        """How long that still holds."""
+        until_ns = int(self._NUMBER.unpack_from(self._map, self._BLOCKED)[0])
+        return max(0.0, (until_ns - time.monotonic_ns()) / 1e9)
 
 
 class Restless:
@@ -111,38 +138,29 @@ class Restless:
 
 
 class Striker:
-    """Counts the agent's changes of host and journal, and strikes at the one of the fault."""
+    """Counts the agent's changes of host and journal, and waits at that of the moment."""
 
-    def __init__(self, fault: Fault, board: Blackboard) -> None:
-        self.session: Supervisor | None = None
-        self._fault = fault
+    def __init__(self, moment: Moment, board: Blackboard) -> None:
+        self.moment = moment
         self._board = board
         self.count = 0
 
     def around(self, where: str, change: Callable[[], Any]) -> Any:
         number, self.count = self.count, self.count + 1
         self._board.note(self.count)
-        due = number == self._fault.operation
-        if due and not self._fault.afterwards:
-            self._strike(f"before {where}")
+        due = number == self.moment.operation
+        if due and not self.moment.afterwards:
+            self._wait(f"before {where}")
         result = change()
-        if due and self._fault.afterwards:
-            self._strike(f"after {where}")
+        if due and self.moment.afterwards:
+            self._wait(f"after {where}")
         return result
 
-    def _strike(self, where: str) -> None:
-        undo = self.session.arrangement.undo if self.session else None
-        keeper = undo.guardian if undo else None
-        before = {"kill both": signal.SIGKILL, "kill beside a stopped guardian": signal.SIGSTOP}
-        if keeper is not None and self._fault.kind in before:
-            os.kill(keeper.pid, before[self._fault.kind])
+    def _wait(self, where: str) -> None:
+        """Returns if the campaign, which strikes now, leaves the agent alive."""
         self._board.note(self.count, time.monotonic_ns(), where)
-        # Before it has a guardian an agent has changed nothing, and nobody ends it for us.
-        if self._fault.kind == "stop" and keeper is not None:
-            # Sent to the process, another thread may take it, and this one goes on till then.
-            signal.pthread_kill(threading.get_ident(), signal.SIGSTOP)
-        else:
-            os.kill(os.getpid(), signal.SIGKILL)
+        while not self._board.released:
+            time.sleep(_LOOK_S)
 
     def hook(self, files: KernelFiles) -> KernelFiles:
         """``files`` with every change counted, whatever class they are."""
@@ -156,8 +174,13 @@ class Striker:
         return files
 
 
-def start_agent(settings: Settings, fault: Fault, board: Blackboard, seed: int, log: int) -> int:
-    """Forks an agent that runs for a moment unless it is struck before; its process id."""
+def start_agent(
+    settings: Settings, moment: Moment, board: Blackboard, seed: int, log: int, cage: str | None
+) -> int:
+    """Forks an agent that runs for a moment unless it is struck before; its process id.
+
+    It is in the control group ``cage``, and so is its guardian.
+    """
     pid = os.fork()
     if pid:
         return pid
@@ -165,7 +188,9 @@ def start_agent(settings: Settings, fault: Fault, board: Blackboard, seed: int, 
     try:
         os.dup2(log, 1)
         os.dup2(log, 2)
-        code = _run_agent(settings, Striker(fault, board), seed)
+        if cage is not None:
+            Path(cage, "cgroup.procs").write_text("0")
+        code = _run_agent(settings, moment, board, seed)
     except SmartHarvestError as error:
         os.write(2, f"{error}\n".encode())
         code = error.exit_code
@@ -176,10 +201,43 @@ def start_agent(settings: Settings, fault: Fault, board: Blackboard, seed: int, 
         os._exit(code)
 
 
-def _run_agent(settings: Settings, striker: Striker, seed: int) -> int:
+def _run_agent(settings: Settings, moment: Moment, board: Blackboard, seed: int) -> int:
     session = Supervisor(settings)
-    striker.session = session
     signal.signal(signal.SIGTERM, lambda *_: session.stop())
+    system: Any = os
+    real_sync = os.fsync
+
+    def sync(fd: int) -> None:
+        sleep_uninterruptibly(board)
+        real_sync(fd)
+
+    system.fsync = sync
+    if moment.operation is not None:  # else all is as in production, the loop's writes in C
+        _count_changes(Striker(moment, board), session)
+    # The tasks that a campaign's fake tree names are its own.
+    affinity = replace(choice.MECHANISMS["affinity"], on_fake_trees=True)
+    choice.MECHANISMS["affinity"] = affinity
+    numbers = random.Random(seed)
+    if settings.order == "dynamic" and settings.cgroup_root is not None:
+        _sense_at_random(numbers)
+    hands_over = numbers.random() < HAND_OVER_SHARE and moment.run_s == RUN_S
+    with session:
+        session.run(
+            Restless(session.capacity.total, numbers),
+            seconds=RUN_S / 2 if hands_over else moment.run_s,
+            finished=partial(session.rearrange, settings, keeps_arranged=True)
+            if hands_over
+            else _nothing,
+        )
+    if session.left is not None:
+        session = Supervisor(settings, session.left)
+        with session:
+            session.run(Restless(session.capacity.total, numbers), seconds=RUN_S / 2)
+    return 0
+
+
+def _count_changes(striker: Striker, session: Supervisor) -> None:
+    """Changes of host and journal go through ``striker``; the loop writes in Python for it."""
     _put_around(cgroup, "files_for", striker.hook)
     _put_around(cgroup, "PosixFiles", striker.hook)
     system: Any = os
@@ -189,30 +247,30 @@ def _run_agent(settings: Settings, striker: Striker, seed: int) -> int:
     system.sched_setaffinity = lambda *args: striker.around(
         "sched_setaffinity", lambda: set_affinity(*args)
     )
-
     module: Any
     for module in (_actuators, cpugroups):
         _count_writes(module, session)
-    # The tasks that a campaign's fake tree names are its own.
-    affinity = replace(choice.MECHANISMS["affinity"], on_fake_trees=True)
-    choice.MECHANISMS["affinity"] = affinity
-    numbers = random.Random(seed)
-    if settings.order == "dynamic" and settings.cgroup_root is not None:
-        _sense_at_random(numbers)
-    hands_over = numbers.random() < HAND_OVER_SHARE
-    with session:
-        session.run(
-            Restless(session.capacity.total, numbers),
-            seconds=RUN_S / 2 if hands_over else RUN_S,
-            finished=partial(session.rearrange, settings, keeps_arranged=True)
-            if hands_over
-            else _nothing,
-        )
-    if session.left is not None:
-        session = striker.session = Supervisor(settings, session.left)
-        with session:
-            session.run(Restless(session.capacity.total, numbers), seconds=RUN_S / 2)
-    return 0
+
+
+def sleep_uninterruptibly(board: Blackboard) -> None:
+    """In state D, as one who waits for a disk: for a child that shares its memory (vfork).
+
+    That one waits for somebody to open a pipe, which another thread does in time.
+    """
+    seconds = board.blocked_s
+    if not seconds:
+        return
+    libc = ctypes.CDLL(None)
+    actions = ctypes.create_string_buffer(256)  # posix_spawn_file_actions_t
+    libc.posix_spawn_file_actions_init(actions)
+    libc.posix_spawn_file_actions_addopen(actions, 0, board.pipe.encode(), os.O_RDONLY, 0)
+    opener = threading.Timer(seconds, board.unblock_syncs)
+    opener.daemon = True
+    opener.start()
+    child = ctypes.c_int()
+    arguments = (ctypes.c_char_p * 2)(b"true", None)
+    if not libc.posix_spawnp(ctypes.byref(child), b"true", actions, None, arguments, None):
+        os.waitpid(child.value, 0)
 
 
 def _count_writes(module: Any, session: Supervisor) -> None:

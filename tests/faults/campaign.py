@@ -1,4 +1,4 @@
-"""Kills agents at random points and looks whether the host is as it was, byte for byte."""
+"""Strikes agents at random moments and looks whether the host is as it was, and how soon."""
 
 from __future__ import annotations
 
@@ -7,48 +7,38 @@ import os
 import random
 import signal
 import statistics
+import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from pathlib import Path
+from typing import Any
 
 from smartharvest.config.settings import Settings
-from smartharvest.host.cgroup.kernel_files import KernelFiles
+from smartharvest.host import kernels
 from smartharvest.host.journal.recovery import recover
 from smartharvest.host.process import tasks
-from tests.faults.agents import KINDS, LIFE_S, Blackboard, Fault, Kind, start_agent
+from smartharvest.telemetry.client import sockets
+from tests.faults.agents import LIFE_S, Blackboard, Moment, start_agent
+from tests.faults.cores import CoresBack
+from tests.faults.faults import FAULTS, LOOK_S, Fault, Scene, children_of, send
+from tests.faults.host_state import HostState, differences
+from tests.faults.places import Place
 
 LONGEST_S = 60.0
 """How long anything may take before the campaign calls it stuck."""
 _AWAY_S = 0.1
 """Of a longer time between two looks no more counts: the campaign may have been stopped itself."""
-_STOP_SHARE = 0.08
-"""Of the kills: a hang takes the guardian's full second."""
 _CHANGES = 30
 """An agent makes about so many in its moment; learned from those that ended by themselves."""
-_LOOK_S = 0.0002
-
-
-class Place(Protocol):
-    """Where agents are struck: this host or a fake tree."""
-
-    name: str
-
-    def settings(self, numbers: random.Random) -> Settings: ...
-
-    def snapshot(self) -> object:
-        """Everything an agent may change. Compared with ==."""
-
-    def at_rest(self) -> AbstractContextManager[None]:
-        """Nobody is amid a change that a kernel would make in one go."""
-
-    @property
-    def files(self) -> KernelFiles: ...
-
-    def refuse(self, numbers: random.Random) -> int:
-        """Has some changes refused; how many."""
+_SPARED_RUN_S = 600.0
+_STRANGERS_SHARE = 0.5
+_DYING_S = 0.05
+"""What ends takes a moment to leave its group."""
+_MOST_FAILURES = 100
+_LONGEST_FAILURE = 1500
+_LINES = 6
 
 
 @dataclass
@@ -58,17 +48,25 @@ class Tally:
     place: str
     agents: int = 0
     struck: Counter[str] = field(default_factory=Counter)
-    """Agents that were struck, by kind; the others ended before."""
+    """Agents that were struck, by fault; the others ended before."""
+    failed: Counter[str] = field(default_factory=Counter)
+    """Those of them after which something was not as it has to be."""
     placements: Counter[str] = field(default_factory=Counter)
     """Of those that were struck."""
     points: Counter[str] = field(default_factory=Counter)
     refusals: int = 0
+    strangers: int = 0
+    """Tasks that somebody else pinned meanwhile."""
+    born: int = 0
+    """Tasks that were there afterwards and not before."""
     errors: Counter[str] = field(default_factory=Counter)
     """What agents said last that were not struck and said anything."""
     changes: int = _CHANGES
     restored_by: Counter[str] = field(default_factory=Counter)
+    cores_ms: dict[str, list[float]] = field(default_factory=dict)
+    """From the strike until the primary had its cores, where some were lent."""
     restored_ms: dict[str, list[float]] = field(default_factory=dict)
-    """From the death, or the stop, until everything was back and the journal gone."""
+    """From the strike until everything was back and the journal gone."""
     failures: list[str] = field(default_factory=list)
 
     @property
@@ -81,19 +79,26 @@ class Tally:
             "agents": self.agents,
             "kills": self.kills,
             "struck": dict(self.struck),
+            "failed": dict(self.failed),
             "placements": dict(self.placements),
             "points": dict(self.points.most_common()),
             "refusals": self.refusals,
+            "pinned_by_strangers": self.strangers,
+            "born_meanwhile": self.born,
             "errors": dict(self.errors.most_common(20)),
             "restored_by": dict(self.restored_by),
-            "death_to_restored_ms": {
-                kind: quantiles(took) for kind, took in self.restored_ms.items() if took
-            },
+            "cores_back_ms": _rounded(self.cores_ms),
+            "restored_ms": _rounded(self.restored_ms),
             "failures": self.failures,
         }
 
 
-def quantiles(values: list[float]) -> Mapping[str, float]:
+def _rounded(values: Mapping[str, Sequence[float]]) -> dict[str, list[float]]:
+    return {kind: [round(took, 2) for took in sorted(all_of)] for kind, all_of in values.items()}
+
+
+def quantiles(values: Sequence[float]) -> Mapping[str, float]:
+    """``n``, P50, P99 and the largest; ``values`` is not empty."""
     ordered = sorted(values)
     return {
         "n": len(ordered),
@@ -108,175 +113,264 @@ def run_campaign(
     *,
     kills: int,
     seed: int,
+    only: Collection[str] = (),
+    goes_on: bool = False,
     progress: Callable[[Tally], None] = lambda _tally: None,
 ) -> Tally:
-    """Strikes agents until ``kills`` were; ends early at the first failure.
+    """Strikes agents until ``kills`` were, by the faults in ``only`` if there are any.
 
-    The caller has called ``adopt_orphans``.
+    Ends at the first failure, or ``goes_on`` with a place made anew. The caller has called
+    ``adopt_orphans``.
     """
-    numbers = random.Random(seed)
-    tally, board = Tally(place.name), Blackboard()
-    others = _children_of(os.getpid())
-    while tally.kills < kills and not tally.failures:
-        _strike_one(place, numbers, tally, board, others)
-        progress(tally)
+    numbers, tally = random.Random(seed), Tally(place.name)
+    possible = [
+        name for name, fault in FAULTS.items()
+        if fault.possible(place) and (not only or name in only)
+    ]  # fmt: skip
+    if not possible:
+        return tally
+    with tempfile.TemporaryDirectory() as directory:
+        board = Blackboard(Path(directory))
+        while tally.kills < kills and (goes_on or not tally.failures):
+            (name,) = numbers.choices(possible, [FAULTS[one].share for one in possible])
+            try:
+                found = _Strike(place, name, numbers, tally, board).run()
+            except TimeoutError as error:
+                found = [str(error)]
+            if found:
+                tally.failed[name] += 1
+                place.renew()
+            progress(tally)
     return tally
 
 
-def _choose(numbers: random.Random, changes: int) -> Fault:
-    kind: Kind = (
-        "stop"
-        if numbers.random() < _STOP_SHARE
-        else numbers.choice([kind for kind in KINDS if kind != "stop"])
-    )
-    by_count = numbers.random() < 0.5 and kind != "kill after its guardian"
-    return Fault(
-        kind,
-        numbers.randrange(changes) if by_count else None,
-        numbers.random() < 0.5,
-        numbers.uniform(0, LIFE_S),
-    )
+class _Strike:
+    """One agent from its start to the look at the host after its end."""
 
+    def __init__(
+        self, place: Place, name: str, numbers: random.Random, tally: Tally, board: Blackboard
+    ) -> None:
+        self._place, self._name, self._numbers = place, name, numbers
+        self._tally, self._board = tally, board
+        self._fault: Fault = FAULTS[name]
+        self._moment = self._choose_moment()
+        self._others = children_of(os.getpid())
+        self._statuses: dict[int, int] = {}
+        self._cores: CoresBack | None = None
+        self._point = "any time"
 
-def _strike_one(
-    place: Place, numbers: random.Random, tally: Tally, board: Blackboard, others: set[int]
-) -> None:
-    before = place.snapshot()
-    settings, fault = place.settings(numbers), _choose(numbers, tally.changes)
-    tally.refusals += place.refuse(numbers)
-    board.clear()
-    log = os.memfd_create("log")
-    agent = start_agent(settings, fault, board, numbers.randrange(2**32), log)
-    tally.agents += 1
-    try:
-        struck_ns, point = _strike_in_time(place, agent, fault, board)
-        if struck_ns:
-            tally.struck[fault.kind] += 1
+    def _choose_moment(self) -> Moment:
+        numbers, fault = self._numbers, self._fault
+        by_count = fault.at_changes and numbers.random() < 0.5
+        return Moment(
+            numbers.randrange(self._tally.changes) if by_count else None,
+            numbers.random() < 0.5,
+            numbers.uniform(0, LIFE_S) * self._place.slowness,
+            **({"run_s": _SPARED_RUN_S} if fault.spares else {}),
+        )
+
+    def run(self) -> list[str]:
+        """What was not as it has to be; also in the tally."""
+        place, tally, fault = self._place, self._tally, self._fault
+        before = place.snapshot()
+        settings = fault.prepare(place.settings(self._numbers), place)
+        self._state_dir = settings.state_dir
+        tally.refusals += place.refuse(self._numbers)
+        place.let_strangers_in(active=self._numbers.random() < _STRANGERS_SHARE)
+        self._board.clear()
+        self._log = os.memfd_create("log")
+        seed = self._numbers.randrange(2**32)
+        self._agent = start_agent(settings, self._moment, self._board, seed, self._log, place.cage)
+        tally.agents += 1
+        scene = self._scene = Scene(
+            place, self._agent, self._state_dir, self._board, self._numbers, self._look
+        )
+        scene.allowed.pins_may_be_lost = _pins_may_be_lost(settings)
+        try:
+            self._strike(settings)
+            found = self._check(before)
+        except TimeoutError as error:
+            found = [str(error)]
+        finally:
+            scene.close()
+            place.let_strangers_in(active=False)
+            self._let_go()
+            if found and len(tally.failures) < _MOST_FAILURES:
+                tally.failures.append(self._describe(found, settings))
+            os.close(self._log)
+        return found
+
+    def _describe(self, found: Sequence[str], settings: Settings) -> str:
+        more = [f"and {len(found) - _LINES} more"] if len(found) > _LINES else []
+        what = "; ".join([*found[:_LINES], *more])
+        text = f"{self._name} ({self._point}; {settings.placement}): {what}; said: {self._said()}"
+        return text[:_LONGEST_FAILURE]
+
+    # --- the strike -------------------------------------------------------------------------------
+
+    def _strike(self, settings: Settings) -> None:
+        tally, scene = self._tally, self._scene
+        if self._comes_to_the_moment():
+            tally.struck[self._name] += 1
             tally.placements[settings.placement] += 1
-            tally.points[point] += 1
+            tally.points[self._point] += 1
+            self._cores = CoresBack(self._place.files, self._state_dir)
+            self._fault.strike(scene)
+            self._board.release()
+            if self._fault.spares:
+                send(self._agent, signal.SIGTERM)
         else:
-            tally.changes = max(tally.changes, board.changes)
-        _wait_for_its_end(agent, settings.state_dir)
-        if not struck_ns and (said := _said(log).splitlines()):
+            self._board.release()
+            tally.changes = max(tally.changes, self._board.changes)
+        if self._fault.spares and not scene.began_ns:
+            send(self._agent, signal.SIGTERM)
+        self._wait_for_its_end()
+        self._board.unblock_syncs()
+        if not scene.began_ns and (said := self._said().splitlines()):
             tally.errors[said[-1]] += 1
-        by, done_ns = _wait_for_the_host(place, settings.state_dir, others)
-        if struck_ns:
-            tally.restored_by[by] += 1
-            if by == "guardian":
-                took = tally.restored_ms.setdefault(fault.kind, [])
-                took.append((done_ns - struck_ns) / 1e6)
-        after = place.snapshot()
-        if after != before:
-            tally.failures.append(
-                f"{fault} ({point}): {difference(before, after)}; said: {_said(log)}"
-            )
-        _let_go(others)
-        if place.snapshot() != after:
-            tally.failures.append(f"{fault} ({point}): a guardian wrote late; said: {_said(log)}")
-    except TimeoutError as error:
-        tally.failures.append(f"{fault}: {error}; said: {_said(log)}")
-    finally:
-        _let_go(others)
-        os.close(log)
+        self._wait_for_the_host()
 
+    def _comes_to_the_moment(self) -> bool:
+        moment = self._moment
 
-def _strike_in_time(place: Place, agent: int, fault: Fault, board: Blackboard) -> tuple[int, str]:
-    """(when the agent was struck, or 0; where): by itself, or by us after the delay."""
-    if fault.operation is not None:
-        _wait(lambda: bool(board.struck_ns) or _ended(agent), "neither struck nor ended")
-        return board.struck_ns, board.where
-    time.sleep(fault.delay_s)
-    first = {
-        "kill after its guardian": signal.SIGKILL,
-        "kill both": signal.SIGKILL,
-        "kill beside a stopped guardian": signal.SIGSTOP,
-    }
-    for guardian in _children_of(agent) if fault.kind in first else ():
-        with place.at_rest():
-            _send(guardian, first[fault.kind])
-    if fault.kind == "kill after its guardian":
-        time.sleep(fault.delay_s / 10)  # some of them while the next is being started
-    if _ended(agent):
-        return 0, ""
-    with place.at_rest():
+        def ended() -> bool:
+            return self._ended(self._agent)
+
+        if moment.operation is not None:
+            self._wait(lambda: bool(self._board.struck_ns) or ended(), "neither struck nor ended")
+            self._point = self._board.where
+            return bool(self._board.struck_ns)
+        if self._fault.spares:
+            self._wait(lambda: bool(sockets(self._state_dir)) or ended(), "has not come to run")
+        until_s = time.monotonic() + moment.delay_s
+        self._wait(lambda: time.monotonic() > until_s, "")
+        return not ended()
+
+    def _look(self) -> None:
+        self._place.turn(time.monotonic())
+        if self._cores is not None:
+            self._cores.look()
+
+    # --- afterwards -------------------------------------------------------------------------------
+
+    def _wait_for_its_end(self) -> None:
+        """Lets a stopped agent go on that nobody will kill: it had given everything back before."""
+
+        def over() -> bool:
+            guarded = any(tasks.state(pid) != "Z" for pid in children_of(self._agent))
+            if tasks.state(self._agent) == "T" and not guarded and not self._journals():
+                send(self._agent, signal.SIGCONT)
+            return self._ended(self._agent)
+
+        self._wait(over, "the agent has not ended")
+
+    def _wait_for_the_host(self) -> None:
+        """Restores as an operator would where no guardian is left."""
+        self._wait(
+            lambda: not self._journals() or not self._at_work(), "a guardian is at it all the time"
+        )
+        scene, tally, by = self._scene, self._tally, "guardian"
+        for _ in range(8):  # what is refused once is done the next time
+            if not self._journals():
+                break
+            by = "restore"
+            if recover(self._place.files, self._state_dir).live:
+                # A guardian stopped before it was one, between fork and exec, holds the agent's
+                # lock. Nothing had been changed then.
+                for pid in children_of(os.getpid()) - self._others:
+                    send(pid, signal.SIGCONT)
+        else:
+            if self._journals():
+                raise TimeoutError(f"journals are left: {self._journals()}")
+        if not scene.began_ns:
+            return
         now_ns = time.monotonic_ns()
-        stops = fault.kind == "stop" and bool(_children_of(agent))
-        _send(agent, signal.SIGSTOP if stops else signal.SIGKILL)
-    return now_ns, "any time"
+        tally.restored_by[by] += 1
+        if by == "guardian" and not self._fault.spares:
+            took = tally.restored_ms.setdefault(self._name, [])
+            took.append((now_ns - scene.began_ns) / 1e6)
+        if self._cores is not None and not self._fault.lets_lend:
+            back_ns = self._cores.end()
+            if back_ns and by == "guardian":
+                tally.cores_ms.setdefault(self._name, []).append((back_ns - scene.began_ns) / 1e6)
+
+    def _check(self, before: HostState) -> list[str]:
+        place, allowed = self._place, self._scene.allowed
+        allowed.pinned = place.let_strangers_in(active=False)
+        self._tally.strangers += len(allowed.pinned)
+        found = []
+        status = self._statuses.get(self._agent, 0)
+        if self._fault.spares and os.WIFSIGNALED(status):
+            found.append(f"the agent was killed by signal {os.WTERMSIG(status)}")
+        self._scene.close()
+        after = place.snapshot()
+        # What strangers have left would hide what the agent has left.
+        for path, values in allowed.files.items():
+            was, now = before.files.get(path), after.files.get(path)
+            if was is not None and now is not None and was != now and now in values:
+                with contextlib.suppress(OSError):
+                    place.files.write(path, was.decode())
+        if allowed.files:
+            allowed.files, after = {}, place.snapshot()
+        left = list(differences(before, after, place.ancestors, allowed))
+        if left:
+            time.sleep(_DYING_S)
+            after = place.snapshot()
+            left = list(differences(before, after, place.ancestors, allowed))
+        self._tally.born += len(after.tasks.keys() - before.tasks.keys())
+        self._let_go()
+        if not left and (late := place.snapshot()).files != after.files:
+            found.append("a guardian wrote late")
+            left = list(differences(before, late, place.ancestors, allowed))
+        return found + left
+
+    def _let_go(self) -> None:
+        """Lets stopped guardians go on, which then find nothing to do, and waits for all."""
+        patience = _Patience()
+        while left := children_of(os.getpid()) - self._others:
+            at_end = patience.is_at_end()
+            for pid in left:
+                send(pid, signal.SIGKILL if at_end else signal.SIGCONT)
+                self._ended(pid)
+            time.sleep(LOOK_S)
+
+    # --- helpers ----------------------------------------------------------------------------------
+
+    def _journals(self) -> list[str]:
+        try:
+            return [name for name in os.listdir(self._state_dir) if name != "filling"]
+        except FileNotFoundError:  # struck before there was one
+            return []
+
+    def _at_work(self) -> bool:
+        """Whether a guardian is there that has not been stopped."""
+        there = children_of(os.getpid()) - self._others
+        return any(tasks.state(pid) not in ("T", "Z", "") for pid in there)
+
+    def _ended(self, pid: int) -> bool:
+        try:
+            ended, status = os.waitpid(pid, os.WNOHANG)
+        except ChildProcessError:  # it was waited for before
+            return True
+        if ended == pid:
+            self._statuses[pid] = status
+        return ended == pid
+
+    def _wait(self, what: Callable[[], bool], otherwise: str) -> None:
+        patience = _Patience()
+        while not what():
+            if patience.is_at_end():
+                raise TimeoutError(otherwise)
+            self._look()
+            time.sleep(LOOK_S)
+
+    def _said(self) -> str:
+        return os.pread(self._log, 4000, 0).decode(errors="replace")
 
 
-def _wait_for_its_end(agent: int, state_dir: str) -> None:
-    """Lets a stopped agent go on that nobody will kill: it had given everything back before."""
-
-    def over() -> bool:
-        guarded = any(tasks.state(pid) != "Z" for pid in _children_of(agent))
-        if tasks.state(agent) == "T" and not guarded and not _journals(state_dir):
-            _send(agent, signal.SIGCONT)
-        return _ended(agent)
-
-    _wait(over, "the agent has not ended")
-
-
-def _wait_for_the_host(place: Place, state_dir: str, others: set[int]) -> tuple[str, int]:
-    """Who restored, and when no journal was left."""
-    _wait(
-        lambda: not _journals(state_dir) or not _at_work(others),
-        "a guardian is at it all the time",
-    )
-    if not _journals(state_dir):
-        return "guardian", time.monotonic_ns()
-    for _ in range(8):  # what is refused once is done the next time
-        if recover(place.files, state_dir).live:
-            # A guardian stopped before it was one, between fork and exec, holds the agent's lock.
-            # Nothing had been changed then.
-            for pid in _children_of(os.getpid()) - others:
-                _send(pid, signal.SIGCONT)
-        if not _journals(state_dir):
-            return "restore", time.monotonic_ns()
-    raise TimeoutError(f"journals are left: {_journals(state_dir)}")
-
-
-def _journals(state_dir: str) -> list[str]:
-    try:
-        return os.listdir(state_dir)
-    except FileNotFoundError:  # struck before there was one
-        return []
-
-
-def _at_work(others: set[int]) -> bool:
-    """Whether a guardian is there that has not been stopped."""
-    return any(tasks.state(pid) not in ("T", "Z", "") for pid in _children_of(os.getpid()) - others)
-
-
-def _let_go(others: set[int]) -> None:
-    """Lets stopped guardians go on, which then find nothing to do, and waits for all."""
-    patience = _Patience()
-    while left := _children_of(os.getpid()) - others:
-        at_end = patience.is_at_end()
-        for pid in left:
-            _send(pid, signal.SIGKILL if at_end else signal.SIGCONT)
-            _ended(pid)
-        time.sleep(_LOOK_S)
-
-
-def _children_of(pid: int) -> set[int]:
-    try:
-        with open(f"/proc/{pid}/task/{pid}/children") as file:
-            return set(map(int, file.read().split()))
-    except OSError:
-        return set()
-
-
-def _ended(pid: int) -> bool:
-    try:
-        return os.waitpid(pid, os.WNOHANG)[0] == pid
-    except ChildProcessError:  # it was waited for before
-        return True
-
-
-def _send(pid: int, number: signal.Signals) -> None:
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(pid, number)
+def _pins_may_be_lost(settings: Settings) -> bool:
+    one_by_one = settings.elastic is not None and settings.elastic.kind == "pid"
+    return one_by_one or settings.mechanism == "affinity" or not kernels.has(kernels.USER_CPUS_PTR)
 
 
 class _Patience:
@@ -290,18 +384,6 @@ class _Patience:
         self._left_s -= min(now_s - self._asked_s, _AWAY_S)
         self._asked_s = now_s
         return self._left_s < 0
-
-
-def _wait(what: Callable[[], bool], otherwise: str) -> None:
-    patience = _Patience()
-    while not what():
-        if patience.is_at_end():
-            raise TimeoutError(otherwise)
-        time.sleep(_LOOK_S)
-
-
-def _said(log: int) -> str:
-    return os.pread(log, 4000, 0).decode(errors="replace")
 
 
 def difference(before: object, after: object) -> str:

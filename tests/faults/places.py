@@ -5,20 +5,33 @@ from __future__ import annotations
 import errno
 import os
 import random
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
 
 from smartharvest.config.settings import Settings
 from smartharvest.host.cgroup.fake_kernel import REFUSALS
 from smartharvest.host.cgroup.kernel_files import KernelFiles
+from smartharvest.host.cgroup.tree import Group
+from smartharvest.host.cpulist import format_cpulist
 from smartharvest.host.target.spec import TargetSpec
-from tests.integration.hosts import Host
-from tests.integration.worlds import World
+from tests.faults.disk import SmallDisk
+from tests.faults.host_state import HostState, members, read_files, read_tasks
+from tests.faults.population import Population, Stranger
+from tests.integration.hosts import CONTROLLERS, Host
+from tests.integration.processes import Processes
+from tests.integration.worlds import World, make_world
+
+if TYPE_CHECKING:
+    from tests.faults.faults import Scene
 
 _REFUSED = (errno.EBUSY, errno.EINVAL, errno.EACCES, errno.ENOSPC)
 _MOST_REFUSALS = 3
+_BATCH_RATE, _WEB_RATE = 40, 10
+"""Births a second."""
+_CPUS = Path("/sys/devices/system/cpu")
 
 
 @dataclass(frozen=True)
@@ -28,10 +41,65 @@ class Ways:
     mechanism: str = "merge"
     order: str = "topology"
     placement: str | None = None
+    threads: int = 20
+    """Of the batch, that last."""
 
     def __str__(self) -> str:
         named = [self.mechanism, *(["dynamic order"] if self.order == "dynamic" else [])]
         return ", ".join([*named, *filter(None, [self.placement])])
+
+
+class Place(Protocol):
+    """Where agents are struck."""
+
+    name: str
+    is_real: bool
+    """Of the kernel, with tasks that run."""
+    has_own_disk: bool
+    may_unplug: bool
+    slowness: float
+    """How much longer than elsewhere an agent takes to start."""
+    cage: str | None
+    """The control group that agents and their guardians are in."""
+    monitor: str
+    """The socket at which a primary's monitor may be."""
+    ancestors: tuple[int, ...]
+    """The roots of the populations."""
+
+    def settings(self, numbers: random.Random) -> Settings: ...
+
+    def snapshot(self) -> HostState:
+        """Everything an agent may change."""
+
+    def at_rest(self) -> AbstractContextManager[None]:
+        """Nobody is amid a change that a kernel would make in one go."""
+
+    @property
+    def files(self) -> KernelFiles: ...
+
+    def refuse(self, numbers: random.Random) -> int:
+        """Has some changes refused; how many."""
+
+    def turn(self, now_s: float) -> None:
+        """What strangers do all the while."""
+
+    def let_strangers_in(self, *, active: bool) -> dict[int, frozenset[int]]:
+        """Whether they do anything from now on; what they have pinned so far."""
+
+    def frozen(self, scene: Scene) -> AbstractContextManager[None]:
+        """The agent and its guardian stand still."""
+
+    def fill_disk(self) -> None: ...
+
+    def write_as_a_stranger(self, scene: Scene) -> None: ...
+
+    def one_cpu_less(self) -> AbstractContextManager[None]: ...
+
+    def repair(self) -> None:
+        """Undoes what a fault has done to the machine."""
+
+    def renew(self) -> None:
+        """Makes all anew, after an agent has left something behind."""
 
 
 def _settings(numbers: random.Random, ways: Ways, **more: object) -> Settings:
@@ -59,12 +127,66 @@ def _settings(numbers: random.Random, ways: Ways, **more: object) -> Settings:
 
 
 class HostPlace:
-    """The groups of a ``Host``: the primary spins and sleeps, the batch spins."""
+    """Groups of this host whose primary spins and sleeps; both sides have a population.
 
-    def __init__(self, host: Host, ways: Ways) -> None:
-        self.name = f"this host, {ways}"
-        self._host = host
-        self._ways = ways
+    ``target`` is what the agent is given as the elastic side: the ``group``, the ``process`` that
+    is the root of its population, or a group that is a ``cpuset`` only (v1).
+    """
+
+    is_real = True
+
+    def __init__(self, ways: Ways, directory: Path, target: str = "group") -> None:
+        self._ways, self._target = ways, target
+        self.name = f"this host, {'' if target == 'group' else target + ', '}{ways}"
+        self.slowness = 1.0 + ways.threads / 500
+        self.monitor = str(directory / "monitor")
+        self._state = directory / "small"
+        self._state.mkdir()
+        self._disk: SmallDisk | None = None
+        with suppress(PermissionError):
+            self._disk = SmallDisk(self._state)
+        self.has_own_disk = self._disk is not None
+        self._stranger = Stranger(random.Random(ways.threads))
+        self._populate()
+        self.may_unplug = self._host.tree.version == 2 and (_CPUS / "cpu1/online").exists()
+
+    def _populate(self) -> None:
+        self._processes = Processes()
+        self._host = host = Host(self._processes, self._state / "state")
+        with ExitStack() as failed:
+            failed.callback(self._remove)
+            if self._target == "cpuset":
+                host.populate(("cpuset",))
+            else:
+                host.populate()
+            self._batch = self._start(host.batch, self._ways.threads, _BATCH_RATE, pins=True)
+            web = self._start(host.web, 4, _WEB_RATE, pins=False)  # a pinned one's core is not lent
+            self.ancestors = (self._batch.root, web.root)
+            freezer = host.tree.hierarchies["freezer"]
+            self.cage = f"{freezer}/smartharvest-struck-{os.getpid()}"
+            os.makedirs(self.cage, exist_ok=True)
+            failed.pop_all()
+
+    def _start(self, group: Group, threads: int, rate: int, *, pins: bool) -> Population:
+        population = Population(self._processes, threads, rate, pins=pins)
+        self._host.place(population.root, group)
+        population.begin()
+        return population
+
+    def _remove(self) -> None:
+        self._processes.end()
+        self._host.remove()
+
+    def close(self) -> None:
+        self._remove()
+        if self.cage is not None:
+            os.rmdir(self.cage)
+        if self._disk is not None:
+            self._disk.unmount()
+
+    def renew(self) -> None:
+        self._remove()
+        self._populate()
 
     @property
     def files(self) -> KernelFiles:
@@ -72,22 +194,33 @@ class HostPlace:
 
     def settings(self, numbers: random.Random) -> Settings:
         host = self._host
+        elastic = TargetSpec("cgroup", str(host.batch))
+        more: dict[str, object] = {}
+        if self._target == "process":
+            elastic = TargetSpec("pid", str(self._batch.root))
+            more = {"park": "idle"}
         return _settings(
             numbers,
             self._ways,
             sensor="bpf" if self._ways.order == "dynamic" else "proc",  # which tells cores apart
             primary=(TargetSpec("cgroup", str(host.web)),),
-            elastic=TargetSpec("cgroup", str(host.batch)),
+            elastic=elastic,
             state_dir=str(host.state_dir),
+            **more,
         )
 
-    def snapshot(self) -> object:
-        """Files byte for byte, groups, where the tasks are, and where they may run."""
-        found: dict[str, object] = dict(self._host.files())
-        for pid in (self._host.spinner, self._host.worker):
-            found[f"affinity of {pid}"] = os.sched_getaffinity(pid)
-            found[f"groups of {pid}"] = Path(f"/proc/{pid}/cgroup").read_text()
-        return found
+    def snapshot(self) -> HostState:
+        """Files byte for byte, groups, and of each member where and how it may run."""
+        mounts, name = self._mounts, self._host.name
+        tids = members(mounts, name)
+        tree = self._host.tree
+        root = [f"{tree.hierarchies['cpuset']}/cgroup.subtree_control"]
+        return HostState(read_files(mounts, name, root), read_tasks(tids))
+
+    @property
+    def _mounts(self) -> set[str]:
+        hierarchies = self._host.tree.hierarchies
+        return {hierarchies[c] for c in (*CONTROLLERS, "cpuacct") if c in hierarchies}
 
     def at_rest(self) -> AbstractContextManager[None]:
         return nullcontext()  # the kernel's changes are whole
@@ -95,15 +228,92 @@ class HostPlace:
     def refuse(self, _numbers: random.Random) -> int:
         return 0
 
+    def turn(self, now_s: float) -> None:
+        self._stranger.turn(now_s, self._batch.root)
+
+    def let_strangers_in(self, *, active: bool) -> dict[int, frozenset[int]]:
+        pinned = self._stranger.rest()
+        self._stranger.active = active
+        return pinned
+
+    @contextmanager
+    def frozen(self, scene: Scene) -> Iterator[None]:
+        switch, on, off = "cgroup.freeze", "1", "0"
+        if self._host.tree.version == 1:
+            switch, on, off = "freezer.state", "FROZEN", "THAWED"
+        path = Path(f"{self.cage}/{switch}")
+        path.write_text(on)
+        scene.wait(0, 0)
+        try:
+            yield
+        finally:
+            path.write_text(off)
+
+    def fill_disk(self) -> None:
+        if self._disk is not None:
+            self._disk.fill()
+
+    def write_as_a_stranger(self, scene: Scene) -> None:
+        batch, numbers = self._host.batch, scene.numbers
+        every = sorted(self._host.tree.online_cpus())
+        mask = format_cpulist({numbers.choice(every)}) + "\n"
+        wanted = [(batch.cpus_file, mask), (batch.idle_file, "1\n"), (batch.weight_file, "77\n")]
+        path, value = numbers.choice([(p, v) for p, v in wanted if p is not None])
+        try:
+            self.files.write(path, value)
+        except OSError:  # an idle group has no weight
+            return
+        scene.allowed.files.setdefault(path, set()).add(value.encode())
+        if path == batch.idle_file:  # which drops the weight, and nobody else knows it
+            for file in ("cpu.shares", "cpu.weight", "cpu.weight.nice"):
+                weights = {b"2\n", b"3\n", b"1\n", b"0\n", b"1024\n", b"100\n", b"19\n"}
+                scene.allowed.files[f"{os.path.dirname(path)}/{file}"] = weights
+
+    @contextmanager
+    def one_cpu_less(self) -> Iterator[None]:
+        switch = _CPUS / f"cpu{max(self._host.tree.online_cpus())}" / "online"
+        switch.write_text("0")
+        try:
+            yield
+        finally:
+            switch.write_text("1")
+
+    def repair(self) -> None:
+        if self._disk is not None:
+            self._disk.free()
+
 
 class MadePlace:
     """A fake tree, v1 or v2. ``elastic`` are the processes, real ones, that it names."""
 
-    def __init__(self, world: World, ways: Ways, elastic: Sequence[int]) -> None:
-        self.name = f"made v{world.tree.version} tree, {ways}"
-        self._world = world
-        self._ways = ways
-        self._elastic = elastic
+    is_real = has_own_disk = may_unplug = False
+    slowness = 1.0
+    cage = None
+    ancestors = ()
+
+    def __init__(self, version: int, ways: Ways, directory: Path) -> None:
+        self._processes = Processes()
+        self._elastic = (self._processes.asleep(), self._processes.asleep())
+        # What has an affinity can only have CPUs that there are.
+        real = format_cpulist(os.sched_getaffinity(0))
+        cpus = real if ways.mechanism == "affinity" else "0-7"
+        self._directory, self._version, self._cpus = directory, version, cpus
+        self._ways, self._number = ways, 0
+        self.monitor = str(directory / "monitor")
+        self.renew()
+        self.name = f"made v{version} tree, {ways}"
+
+    def renew(self) -> None:
+        self._number += 1
+        directory = self._directory / str(self._number)
+        self._world: World = make_world(
+            directory, self._version, cpus=self._cpus, elastic=self._elastic
+        )
+        if self._world.tree.version == 1 and self._ways.mechanism == "merge":
+            self._world.add_group("batch/job", "4-7")
+
+    def close(self) -> None:
+        self._processes.end()
 
     @property
     def files(self) -> KernelFiles:
@@ -119,11 +329,9 @@ class MadePlace:
             state_dir=str(self._world.state_dir),
         )
 
-    def snapshot(self) -> object:
-        found: dict[str, object] = {
-            path: text for path, text in self._world.files().items() if path != REFUSALS
-        }
-        return found | {f"affinity of {pid}": os.sched_getaffinity(pid) for pid in self._elastic}
+    def snapshot(self) -> HostState:
+        files = {path: text for path, text in self._world.files().items() if path != REFUSALS}
+        return HostState(files, read_tasks(self._elastic))
 
     def at_rest(self) -> AbstractContextManager[None]:
         return self._world.kernel.at_rest()
@@ -137,6 +345,27 @@ class MadePlace:
         ]
         Path(self._world.tree.root, REFUSALS).write_text("".join(refused))
         return len(refused)
+
+    def turn(self, now_s: float) -> None:
+        pass
+
+    def let_strangers_in(self, *, active: bool) -> dict[int, frozenset[int]]:  # noqa: ARG002
+        return {}
+
+    def frozen(self, scene: Scene) -> AbstractContextManager[None]:
+        raise NotImplementedError
+
+    def fill_disk(self) -> None:
+        raise NotImplementedError
+
+    def write_as_a_stranger(self, scene: Scene) -> None:
+        raise NotImplementedError
+
+    def one_cpu_less(self) -> AbstractContextManager[None]:
+        raise NotImplementedError
+
+    def repair(self) -> None:
+        pass
 
 
 def _is_written(path: str) -> bool:

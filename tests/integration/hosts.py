@@ -47,7 +47,8 @@ class Host:
         self.state_dir = state_dir
         self._processes = processes
         self._made: list[str] = []
-        self._name = f"smartharvest-test-{os.getpid()}-{next(_numbers)}"
+        self.name = f"smartharvest-test-{os.getpid()}-{next(_numbers)}"
+        """What the names of its groups begin with."""
 
     def make(
         self, name: str, controllers: tuple[str, ...] = CONTROLLERS, *, filled: bool = True
@@ -56,7 +57,7 @@ class Host:
 
         If it is not ``filled`` that is nowhere said (v2).
         """
-        group = self.tree.group(f"{self._name}-{name}")
+        group = self.tree.group(f"{self.name}-{name}")
         directories = {group.directory(controller) for controller in controllers}
         for directory in filter(None, directories):
             os.mkdir(directory)
@@ -74,8 +75,8 @@ class Host:
                 self.tree.files.write(f"{directory}/cgroup.procs", str(pid))
         return pid
 
-    def populate(self) -> None:
-        self.web, self.batch = self.make("web"), self.make("batch")
+    def populate(self, batch_controllers: tuple[str, ...] = CONTROLLERS) -> None:
+        self.web, self.batch = self.make("web"), self.make("batch", batch_controllers)
         self.spinner = self.place(self._processes.busy(), self.web)
         self.place(self._processes.asleep(), self.web)
         self.worker = self.place(self._processes.busy(), self.batch)
@@ -139,7 +140,7 @@ class Host:
         """The watched files of every group that is there with this host's name, byte for byte."""
         found: dict[str, bytes] = {}
         for mount in {self.tree.hierarchies[c] for c in CONTROLLERS if c in self.tree.hierarchies}:
-            for directory in Path(mount).glob(f"{self._name}-*"):
+            for directory in Path(mount).glob(f"{self.name}-*"):
                 for file in sorted(directory.rglob("*")):
                     if file.name in WATCHED:
                         found[str(file)] = file.read_bytes()
@@ -147,9 +148,9 @@ class Host:
 
     def remove(self) -> None:
         for mount in set(self.tree.hierarchies.values()):
-            for freeze_file in Path(mount).glob(f"{self._name}-*/freezer.state"):
+            for freeze_file in Path(mount).glob(f"{self.name}-*/freezer.state"):
                 freeze_file.write_text("THAWED")
-            for freeze_file in Path(mount).glob(f"{self._name}-*/cgroup.freeze"):
+            for freeze_file in Path(mount).glob(f"{self.name}-*/cgroup.freeze"):
                 freeze_file.write_text("0")
         self._processes.end()
         for directory in reversed(self._made):

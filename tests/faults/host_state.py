@@ -1,0 +1,160 @@
+"""What an agent may change of a host: every file that it could write, and every task.
+
+Tasks come and go while an agent is struck. One that was there before must be as it was; one that
+was born since, as the state implies that its ancestor had before.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import stat
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+_MEMBERS = frozenset({"tasks", "cgroup.procs", "cgroup.threads"})
+_NO_SETTINGS = re.compile(r"cgroup\.(event_control|kill|reclaim)|.*\.pressure|cpuacct\.usage.*")
+"""Files that may be written and hold nothing that would stay."""
+_PARAMETERS = ("/sys/module/kvm/parameters/halt_poll_ns",)
+_PIN = re.compile(r"pin(\d+)")
+
+
+@dataclass(frozen=True)
+class TaskState:
+    """How the kernel schedules a thread."""
+
+    name: str
+    cpus: frozenset[int]
+    policy: int
+    priority: int
+    nice: int
+    groups: str
+
+    @property
+    def own_pin(self) -> frozenset[int] | None:
+        """What its name says that it has pinned itself to."""
+        match = _PIN.fullmatch(self.name)
+        return None if match is None else frozenset({int(match[1])})
+
+
+@dataclass(frozen=True)
+class HostState:
+    """The files by path, the directories among them as None, and the tasks by id."""
+
+    files: Mapping[str, bytes | None]
+    tasks: Mapping[int, TaskState] = field(default_factory=dict)
+
+
+@dataclass
+class Allowances:
+    """What may be otherwise than it was, since somebody else has changed it meanwhile."""
+
+    files: dict[str, set[bytes]] = field(default_factory=dict)
+    """File -> what it may hold as well."""
+    pinned: dict[int, frozenset[int]] = field(default_factory=dict)
+    """Thread -> what a stranger has given it."""
+    pins_may_be_lost: bool = False
+    """Where affinities are given one by one: a pin may look like the agent's own."""
+
+
+def read_files(
+    mounts: Iterable[str], prefix: str, others: Iterable[str] = ()
+) -> dict[str, bytes | None]:
+    """Of all groups whose names begin so: directories, and each file that holds a setting."""
+    found: dict[str, bytes | None] = {}
+    for mount in sorted(set(mounts)):
+        for top in sorted(Path(mount).glob(f"{prefix}*")):
+            for directory, _, names in os.walk(top):
+                found[directory] = None
+                for path in (f"{directory}/{name}" for name in names if name not in _MEMBERS):
+                    if not _NO_SETTINGS.fullmatch(os.path.basename(path)):
+                        _read_setting(path, found)
+    for path in (*_PARAMETERS, *others):
+        _read_setting(path, found)
+    return found
+
+
+def _read_setting(path: str, found: dict[str, bytes | None]) -> None:
+    with contextlib.suppress(OSError):  # of another kind of group, or gone
+        if os.stat(path).st_mode & (stat.S_IWUSR | stat.S_IRUSR) == stat.S_IWUSR | stat.S_IRUSR:
+            found[path] = Path(path).read_bytes()
+
+
+def members(mounts: Iterable[str], prefix: str) -> set[int]:
+    """The threads in all groups whose names begin so."""
+    found: set[int] = set()
+    for mount in set(mounts):
+        for top in Path(mount).glob(f"{prefix}*"):
+            for directory, _, names in os.walk(top):
+                listing = "tasks" if "tasks" in names else "cgroup.threads"
+                with contextlib.suppress(OSError):
+                    found.update(map(int, Path(directory, listing).read_text().split()))
+    return found
+
+
+def read_tasks(tids: Collection[int]) -> dict[int, TaskState]:
+    """Those of ``tids`` that have not ended."""
+    return {tid: state for tid in sorted(tids) if (state := _read_task(tid)) is not None}
+
+
+def _read_task(tid: int) -> TaskState | None:
+    try:
+        with open(f"/proc/{tid}/comm") as file:
+            name = file.read().strip()
+        with open(f"/proc/{tid}/cgroup") as file:
+            groups = file.read()
+        return TaskState(
+            name,
+            frozenset(os.sched_getaffinity(tid)),
+            os.sched_getscheduler(tid),
+            os.sched_getparam(tid).sched_priority,
+            os.getpriority(os.PRIO_PROCESS, tid),
+            groups,
+        )
+    except OSError:
+        return None
+
+
+def differences(
+    before: HostState, after: HostState, ancestors: Collection[int], allowed: Allowances
+) -> Iterator[str]:
+    """A line for each thing that is not as it has to be.
+
+    ``ancestors`` are the roots of populations, by whose original state the newcomers of their
+    groups are judged.
+    """
+    for path in sorted(before.files.keys() | after.files.keys()):
+        was, now = before.files.get(path, b"(no such file)"), after.files.get(path, b"(gone)")
+        if was != now and now not in allowed.files.get(path, ()):
+            yield f"{path}: {was!r} -> {now!r}"
+    homes = {before.tasks[pid].groups: before.tasks[pid] for pid in ancestors}
+    widest = {state.cpus: state for state in homes.values()}
+    for tid, now_state in after.tasks.items():
+        was_state = before.tasks.get(tid)
+        if was_state is None:
+            was_state = homes.get(now_state.groups) or next(iter(widest.values()), None)
+            if was_state is None:
+                continue
+            born = True
+        else:
+            born = False
+        yield from _task_differences(tid, was_state, now_state, allowed, born=born)
+
+
+def _task_differences(
+    tid: int, was: TaskState, now: TaskState, allowed: Allowances, *, born: bool
+) -> Iterator[str]:
+    who = f"task {tid} ({now.name}{', born since' if born else ''})"
+    for what in ("policy", "priority", "nice", "groups"):
+        if getattr(was, what) != getattr(now, what):
+            yield f"{who}: {what}: {getattr(was, what)!r} -> {getattr(now, what)!r}"
+    wanted = was.cpus
+    pin = allowed.pinned.get(tid) or (now.own_pin if born else None)
+    if pin is not None:
+        if now.cpus == pin or (allowed.pins_may_be_lost and now.cpus == wanted):
+            return
+        wanted = pin
+    if now.cpus != wanted:
+        yield f"{who}: CPUs {sorted(wanted)} -> {sorted(now.cpus)}"
