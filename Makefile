@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 SOURCES := $(wildcard csrc/*/*.[ch] csrc/lab/simulator/*.[ch] smartharvest/core/*.pyx smartharvest/core/*.pxd smartharvest/core/_c/*.pxd)
 TOOLS  := build/tools
-C_FILES := $(filter-out %.loader.h,$(wildcard csrc/*/*.[ch] csrc/lab/simulator/*.[ch] bench/*.c bench/real/*.c bench/virtual/*.c tests/native/*.[ch]))
+C_FILES := $(filter-out %.loader.h,$(wildcard csrc/*/*.[ch] csrc/lab/simulator/*.[ch] bench/*.c bench/real/*.c bench/virtual/*.c tests/native/*.[ch] tests/faults/*.c))
 
 .DEFAULT_GOAL := help
 
@@ -71,7 +71,7 @@ test-virtual: build ## Only the tests with QEMU and libvirt's daemon, which are 
 		tests/integration/test_guest_waits.py tests/integration/test_elastic_vm.py
 
 .PHONY: faults
-faults: build ## Kill 1,000 agents at random points and check the host (root); SEED=1 KILLS=1000 MECHANISM=merge ORDER=topology
+faults: build ## Strike 1,000 agents at random moments in each place and check the host (root); SEED=1 KILLS=1000 MECHANISM=merge ORDER=topology
 	$(BIN)/python -m tests.faults --seed $(or $(SEED),1) --kills $(or $(KILLS),1000) \
 		--mechanism $(or $(MECHANISM),merge) --order $(or $(ORDER),topology)
 
@@ -80,6 +80,10 @@ fuzz: build ## Fuzz what is parsed and others wrote; MINUTES=5 SEED=1 TARGETS="q
 	@$(BIN)/python -c 'import atheris' 2>/dev/null || $(BIN)/python -m pip install --quiet --editable '.[fuzz]' \
 		|| echo "atheris cannot be installed: inputs are chosen by chance" >&2
 	$(BIN)/python -m tests.fuzz $(TARGETS) --minutes $(or $(MINUTES),5) --seed $(or $(SEED),1)
+
+.PHONY: faults-all
+faults-all: build ## The same over all mechanisms, places and placements, 5,000 strikes, an hour or two, into build/faults (root)
+	@$(BIN)/python -m tests.faults.everything
 
 .PHONY: lab-image
 lab-image: build ## Fetch three Debian kernels and build a disk for make lab (apt, QEMU)

@@ -232,6 +232,7 @@ def main(arguments: list[str]) -> int:
         return 1
     if not config.fake_tree:
         leave_groups()
-    os.write(sys.stdout.fileno(), READY)
+    with contextlib.suppress(OSError):  # the agent may be gone already, for which it is there
+        os.write(sys.stdout.fileno(), READY)
     os.close(sys.stdout.fileno())
     return guardian.run()

@@ -23,6 +23,7 @@ PLACES: dict[str, Callable[[Ways, Path], Any]] = {
     "host": HostPlace,
     "pid": partial(HostPlace, target="process"),
     "cpuset": partial(HostPlace, target="cpuset"),
+    "half": partial(HostPlace, target="half"),
     "v1": partial(MadePlace, 1),
     "v2": partial(MadePlace, 2),
 }

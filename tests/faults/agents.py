@@ -48,9 +48,11 @@ class Moment:
 
     operation: int | None
     """Before or after the change of the host or the journal with this number, counted from 0."""
-    afterwards: bool
-    delay_s: float
-    """Without ``operation``: so long after the start, or after it has come to run."""
+    afterwards: bool = False
+    runs: bool = False
+    """Without ``operation``: not before it runs."""
+    delay_s: float = 0.0
+    """Without ``operation``: so long after its start, or since it runs."""
     run_s: float = RUN_S
     """How long the agent runs by itself."""
 

@@ -20,7 +20,7 @@ from smartharvest.host import kernels
 from smartharvest.host.journal.recovery import recover
 from smartharvest.host.process import tasks
 from smartharvest.telemetry.client import sockets
-from tests.faults.agents import LIFE_S, Blackboard, Moment, start_agent
+from tests.faults.agents import LIFE_S, RUN_S, Blackboard, Moment, start_agent
 from tests.faults.cores import CoresBack
 from tests.faults.faults import FAULTS, LOOK_S, Fault, Scene, children_of, send
 from tests.faults.host_state import HostState, differences
@@ -33,9 +33,11 @@ _AWAY_S = 0.1
 _CHANGES = 30
 """An agent makes about so many in its moment; learned from those that ended by themselves."""
 _SPARED_RUN_S = 600.0
+_LONG_RUN_S = 10.0
+"""Of what is struck while it runs."""
 _STRANGERS_SHARE = 0.5
-_DYING_S = 0.05
-"""What ends takes a moment to leave its group."""
+_DYING_S = 0.01
+"""What ends is no member of any group for a moment, and then gone."""
 _MOST_FAILURES = 100
 _LONGEST_FAILURE = 1500
 _LINES = 6
@@ -161,13 +163,15 @@ class _Strike:
 
     def _choose_moment(self) -> Moment:
         numbers, fault = self._numbers, self._fault
-        by_count = fault.at_changes and numbers.random() < 0.5
-        return Moment(
-            numbers.randrange(self._tally.changes) if by_count else None,
-            numbers.random() < 0.5,
-            numbers.uniform(0, LIFE_S) * self._place.slowness,
-            **({"run_s": _SPARED_RUN_S} if fault.spares else {}),
-        )
+        if fault.spares:
+            return Moment(None, runs=True, delay_s=numbers.uniform(0, RUN_S), run_s=_SPARED_RUN_S)
+        how = numbers.choice(("change", "start", "run") if fault.at_changes else ("start", "run"))
+        if how == "change":
+            afterwards = numbers.random() < 0.5
+            return Moment(numbers.randrange(self._tally.changes), afterwards=afterwards)
+        if how == "start":
+            return Moment(None, delay_s=numbers.uniform(0, LIFE_S) * self._place.slowness)
+        return Moment(None, runs=True, delay_s=numbers.uniform(0, RUN_S), run_s=_LONG_RUN_S)
 
     def run(self) -> list[str]:
         """What was not as it has to be; also in the tally."""
@@ -238,9 +242,10 @@ class _Strike:
 
         if moment.operation is not None:
             self._wait(lambda: bool(self._board.struck_ns) or ended(), "neither struck nor ended")
-            self._point = self._board.where
+            self._point = self._board.where or "before that"
             return bool(self._board.struck_ns)
-        if self._fault.spares:
+        if moment.runs:
+            self._point = "while it runs"
             self._wait(lambda: bool(sockets(self._state_dir)) or ended(), "has not come to run")
         until_s = time.monotonic() + moment.delay_s
         self._wait(lambda: time.monotonic() > until_s, "")
@@ -316,7 +321,8 @@ class _Strike:
         if left:
             time.sleep(_DYING_S)
             after = place.snapshot()
-            left = list(differences(before, after, place.ancestors, allowed))
+            still = set(differences(before, after, place.ancestors, allowed))
+            left = [line for line in left if line in still]
         self._tally.born += len(after.tasks.keys() - before.tasks.keys())
         self._let_go()
         if not left and (late := place.snapshot()).files != after.files:

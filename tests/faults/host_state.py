@@ -47,14 +47,17 @@ class HostState:
     tasks: Mapping[int, TaskState] = field(default_factory=dict)
 
 
+Pins = dict[int, list[frozenset[int]]]
+"""Thread -> what a stranger has given it, one after the other."""
+
+
 @dataclass
 class Allowances:
     """What may be otherwise than it was, since somebody else has changed it meanwhile."""
 
     files: dict[str, set[bytes]] = field(default_factory=dict)
     """File -> what it may hold as well."""
-    pinned: dict[int, frozenset[int]] = field(default_factory=dict)
-    """Thread -> what a stranger has given it."""
+    pinned: Pins = field(default_factory=dict)
     pins_may_be_lost: bool = False
     """Where affinities are given one by one: a pin may look like the agent's own."""
 
@@ -129,32 +132,39 @@ def differences(
         was, now = before.files.get(path, b"(no such file)"), after.files.get(path, b"(gone)")
         if was != now and now not in allowed.files.get(path, ()):
             yield f"{path}: {was!r} -> {now!r}"
-    homes = {before.tasks[pid].groups: before.tasks[pid] for pid in ancestors}
-    widest = {state.cpus: state for state in homes.values()}
+    roots = [before.tasks[pid] for pid in ancestors]
     for tid, now_state in after.tasks.items():
         was_state = before.tasks.get(tid)
-        if was_state is None:
-            was_state = homes.get(now_state.groups) or next(iter(widest.values()), None)
-            if was_state is None:
-                continue
-            born = True
-        else:
-            born = False
-        yield from _task_differences(tid, was_state, now_state, allowed, born=born)
+        born = was_state is None
+        if was_state is None and roots:
+            was_state = min(roots, key=lambda root: len(_moves(root, now_state)))
+        if was_state is not None:
+            yield from _task_differences(tid, was_state, now_state, allowed, born=born)
+
+
+def _moves(was: TaskState, now: TaskState) -> list[str]:
+    """The lines of /proc/TID/cgroup that are different, as they are now."""
+    before = was.groups.splitlines()
+    return [line for line in now.groups.splitlines() if line not in before]
 
 
 def _task_differences(
     tid: int, was: TaskState, now: TaskState, allowed: Allowances, *, born: bool
 ) -> Iterator[str]:
     who = f"task {tid} ({now.name}{', born since' if born else ''})"
-    for what in ("policy", "priority", "nice", "groups"):
+    if moves := _moves(was, now):
+        yield f"{who}: is in {' '.join(moves)}"
+    for what in ("policy", "priority", "nice"):
         if getattr(was, what) != getattr(now, what):
             yield f"{who}: {what}: {getattr(was, what)!r} -> {getattr(now, what)!r}"
-    wanted = was.cpus
-    pin = allowed.pinned.get(tid) or (now.own_pin if born else None)
-    if pin is not None:
-        if now.cpus == pin or (allowed.pins_may_be_lost and now.cpus == wanted):
-            return
-        wanted = pin
-    if now.cpus != wanted:
-        yield f"{who}: CPUs {sorted(wanted)} -> {sorted(now.cpus)}"
+    pins = allowed.pinned.get(tid, [])
+    own = now.own_pin if born else None
+    if own is not None:  # before or after a stranger's
+        pins = [*pins, own]
+        fitting = set(pins)
+    else:
+        fitting = {pins[-1]} if pins else {was.cpus}
+    if pins and allowed.pins_may_be_lost:
+        fitting = {was.cpus, *pins}
+    if now.cpus not in fitting:
+        yield f"{who}: CPUs {' or '.join(map(str, map(sorted, fitting)))} -> {sorted(now.cpus)}"

@@ -5,9 +5,10 @@ from __future__ import annotations
 import errno
 import os
 import random
+import signal
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -18,7 +19,7 @@ from smartharvest.host.cgroup.tree import Group
 from smartharvest.host.cpulist import format_cpulist
 from smartharvest.host.target.spec import TargetSpec
 from tests.faults.disk import SmallDisk
-from tests.faults.host_state import HostState, members, read_files, read_tasks
+from tests.faults.host_state import HostState, Pins, members, read_files, read_tasks
 from tests.faults.population import Population, Stranger
 from tests.integration.hosts import CONTROLLERS, Host
 from tests.integration.processes import Processes
@@ -83,7 +84,7 @@ class Place(Protocol):
     def turn(self, now_s: float) -> None:
         """What strangers do all the while."""
 
-    def let_strangers_in(self, *, active: bool) -> dict[int, frozenset[int]]:
+    def let_strangers_in(self, *, active: bool) -> Pins:
         """Whether they do anything from now on; what they have pinned so far."""
 
     def frozen(self, scene: Scene) -> AbstractContextManager[None]:
@@ -130,12 +131,15 @@ class HostPlace:
     """Groups of this host whose primary spins and sleeps; both sides have a population.
 
     ``target`` is what the agent is given as the elastic side: the ``group``, the ``process`` that
-    is the root of its population, or a group that is a ``cpuset`` only (v1).
+    is the root of its population, a group that is a ``cpuset`` only (v1), or one that exists in all
+    hierarchies, with its tasks in its ``half`` that is a cpuset (v1).
     """
 
     is_real = True
 
     def __init__(self, ways: Ways, directory: Path, target: str = "group") -> None:
+        if target == "process":  # which has no mask of its own to be written
+            ways = replace(ways, placement="shared")
         self._ways, self._target = ways, target
         self.name = f"this host, {'' if target == 'group' else target + ', '}{ways}"
         self.slowness = 1.0 + ways.threads / 500
@@ -159,7 +163,13 @@ class HostPlace:
                 host.populate(("cpuset",))
             else:
                 host.populate()
-            self._batch = self._start(host.batch, self._ways.threads, _BATCH_RATE, pins=True)
+            self._batch = self._start(
+                host.batch,
+                self._ways.threads,
+                _BATCH_RATE,
+                pins=True,
+                controllers=("cpuset",) if self._target == "half" else CONTROLLERS,
+            )
             web = self._start(host.web, 4, _WEB_RATE, pins=False)  # a pinned one's core is not lent
             self.ancestors = (self._batch.root, web.root)
             freezer = host.tree.hierarchies["freezer"]
@@ -167,9 +177,17 @@ class HostPlace:
             os.makedirs(self.cage, exist_ok=True)
             failed.pop_all()
 
-    def _start(self, group: Group, threads: int, rate: int, *, pins: bool) -> Population:
+    def _start(
+        self,
+        group: Group,
+        threads: int,
+        rate: int,
+        *,
+        pins: bool,
+        controllers: tuple[str, ...] = CONTROLLERS,
+    ) -> Population:
         population = Population(self._processes, threads, rate, pins=pins)
-        self._host.place(population.root, group)
+        self._host.place(population.root, group, controllers)
         population.begin()
         return population
 
@@ -194,6 +212,8 @@ class HostPlace:
 
     def settings(self, numbers: random.Random) -> Settings:
         host = self._host
+        # Where the primary is idle, more is lent.
+        os.kill(host.spinner, numbers.choice((signal.SIGSTOP, signal.SIGCONT)))
         elastic = TargetSpec("cgroup", str(host.batch))
         more: dict[str, object] = {}
         if self._target == "process":
@@ -231,7 +251,7 @@ class HostPlace:
     def turn(self, now_s: float) -> None:
         self._stranger.turn(now_s, self._batch.root)
 
-    def let_strangers_in(self, *, active: bool) -> dict[int, frozenset[int]]:
+    def let_strangers_in(self, *, active: bool) -> Pins:
         pinned = self._stranger.rest()
         self._stranger.active = active
         return pinned
@@ -349,7 +369,7 @@ class MadePlace:
     def turn(self, now_s: float) -> None:
         pass
 
-    def let_strangers_in(self, *, active: bool) -> dict[int, frozenset[int]]:  # noqa: ARG002
+    def let_strangers_in(self, *, active: bool) -> Pins:  # noqa: ARG002
         return {}
 
     def frozen(self, scene: Scene) -> AbstractContextManager[None]:

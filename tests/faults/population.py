@@ -8,6 +8,7 @@ from pathlib import Path
 
 from bench.compiling import build_program
 from smartharvest.host.process import tasks
+from tests.faults.host_state import Pins
 from tests.integration.processes import Processes
 
 SOURCE = Path(__file__).with_name("population.c")
@@ -46,8 +47,7 @@ class Stranger:
         self._numbers = numbers
         self._next_s = 0.0
         self.active = False
-        self.pinned: dict[int, frozenset[int]] = {}
-        """Thread -> the CPUs that it got last."""
+        self.pinned: Pins = {}
 
     def turn(self, now_s: float, root: int) -> None:
         """Pins a task of ``root`` that never forks, if it is time: others pass their pins on."""
@@ -67,9 +67,9 @@ class Stranger:
             os.sched_setaffinity(tid, cpus)
         except OSError:  # it has ended, or its cpuset has none of these
             return
-        self.pinned[tid] = cpus
+        self.pinned.setdefault(tid, []).append(cpus)
 
-    def rest(self) -> dict[int, frozenset[int]]:
+    def rest(self) -> Pins:
         """Ends for this strike; what it has pinned."""
         self.active = False
         pinned, self.pinned = self.pinned, {}

@@ -68,8 +68,10 @@ class Host:
             self._fill(group)
         return group
 
-    def place(self, pid: int, group: Group) -> int:
-        for controller in (*CONTROLLERS, "cpuacct"):
+    def place(
+        self, pid: int, group: Group, controllers: tuple[str, ...] = (*CONTROLLERS, "cpuacct")
+    ) -> int:
+        for controller in controllers:
             directory = group.directory(controller)
             if directory and os.path.exists(f"{directory}/cgroup.procs"):
                 self.tree.files.write(f"{directory}/cgroup.procs", str(pid))

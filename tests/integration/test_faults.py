@@ -14,14 +14,22 @@ pytestmark = pytest.mark.timing
 
 KILLS = 8
 FEWER_KILLS = 3
+QUICK = (
+    *("kill", "kill both", "kill beside a stopped guardian", "kill after its guardian"),
+    *("end", "kill while it ends", "kill in the ice", "kill on a full disk"),
+    *("kill beside a writer", "stop"),
+)
+SLOW = ("stop both", "freeze both", "mute clients", "mute monitor", "blocked sync")
 
 
-def _campaign(where: str, kills: int = KILLS, *ways: str) -> dict[str, object]:
+def _campaign(
+    where: str, kills: int = KILLS, *ways: str, only: tuple[str, ...] = ()
+) -> dict[str, object]:
     """In a process of its own: it forks, and takes guardians for its children."""
     done = subprocess.run(
         [
             *(sys.executable, "-m", "tests.faults", "--where", where),
-            *("--kills", str(kills), *ways),
+            *("--kills", str(kills), "--only", *(only or QUICK), *ways),
         ],
         capture_output=True,
         text=True,
@@ -41,8 +49,28 @@ def test_whenever_an_agent_on_a_fake_tree_is_struck_everything_comes_back(versio
 
 
 @pytest.mark.root
-def test_whenever_an_agent_on_this_host_is_struck_everything_comes_back() -> None:
-    assert _campaign("host")["kills"] == KILLS
+@pytest.mark.parametrize("where", ["host", "pid", "half"])
+def test_whenever_an_agent_on_this_host_is_struck_everything_comes_back(where: str) -> None:
+    """A group, a process, and a group whose tasks are in a part of its hierarchies."""
+    tally = _campaign(where)
+    assert tally["kills"] == KILLS
+    assert tally["born_meanwhile"]
+
+
+@pytest.mark.root
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", SLOW)
+@pytest.mark.parametrize("where", ["host", "pid"])
+def test_an_agent_that_is_silent_for_a_while_is_not_killed_for_it(where: str, fault: str) -> None:
+    assert _campaign(where, FEWER_KILLS, only=(fault,))["kills"] == FEWER_KILLS
+
+
+@pytest.mark.root
+@pytest.mark.slow
+@pytest.mark.parametrize("where", ["host", "pid"])
+def test_thousands_of_threads_come_back(where: str) -> None:
+    tally = _campaign(where, FEWER_KILLS, "--threads", "3000", only=("kill", "end"))
+    assert tally["kills"] == FEWER_KILLS
 
 
 @pytest.mark.parametrize(
