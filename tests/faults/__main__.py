@@ -5,28 +5,16 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import tempfile
-from collections.abc import Callable
-from contextlib import closing
-from functools import partial
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 from smartharvest.config.settings import LendOrder, MechanismName, Placement
 from tests.faults.agents import adopt_orphans
-from tests.faults.campaign import Tally, run_campaign
+from tests.faults.campaign import Tally
 from tests.faults.faults import FAULTS
-from tests.faults.places import HostPlace, MadePlace, Ways
+from tests.faults.places import Ways
 from tests.faults.report import as_markdown
-
-PLACES: dict[str, Callable[[Ways, Path], Any]] = {
-    "host": HostPlace,
-    "pid": partial(HostPlace, target="process"),
-    "cpuset": partial(HostPlace, target="cpuset"),
-    "half": partial(HostPlace, target="half"),
-    "v1": partial(MadePlace, 1),
-    "v2": partial(MadePlace, 2),
-}
+from tests.faults.run import PLACES, run_in
 
 
 def main() -> int:
@@ -46,19 +34,17 @@ def main() -> int:
     adopt_orphans()
     places = []
     for where in options.where:
-        with (
-            tempfile.TemporaryDirectory() as directory,
-            closing(PLACES[where](ways, Path(directory))) as place,
-        ):
-            tally = run_campaign(
-                place,
+        places.append(
+            run_in(
+                where,
+                ways,
                 kills=options.kills,
                 seed=options.seed,
                 only=options.only,
                 goes_on=options.goes_on,
                 progress=_show,
             )
-        places.append({"where": where, **vars(ways), **tally.document()})
+        )
         print(file=sys.stderr)
     document = {"seed": options.seed, "places": places}
     print(json.dumps(document, indent=1))

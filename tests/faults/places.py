@@ -18,6 +18,7 @@ from smartharvest.host.cgroup.kernel_files import KernelFiles
 from smartharvest.host.cgroup.tree import Group
 from smartharvest.host.cpulist import format_cpulist
 from smartharvest.host.target.spec import TargetSpec
+from tests.commands import EMULATED
 from tests.faults.disk import SmallDisk
 from tests.faults.host_state import HostState, Pins, members, read_files, read_tasks
 from tests.faults.population import Population, Stranger
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 _REFUSED = (errno.EBUSY, errno.EINVAL, errno.EACCES, errno.ENOSPC)
 _MOST_REFUSALS = 3
-_BATCH_RATE, _WEB_RATE = 40, 10
+_BATCH_RATE, _WEB_RATE = (8, 2) if EMULATED else (40, 10)
 """Births a second."""
 _CPUS = Path("/sys/devices/system/cpu")
 
@@ -106,8 +107,8 @@ class Place(Protocol):
 def _settings(numbers: random.Random, ways: Ways, **more: object) -> Settings:
     """With windows short enough for many decisions."""
     values: dict[str, object] = {
-        "window_ns": 5_000_000,
-        "poll_ns": 500_000,
+        "window_ns": 20_000_000 if EMULATED else 5_000_000,
+        "poll_ns": 2_000_000 if EMULATED else 500_000,
         "sensor": "proc",
         "long_term": "off",
         "lend_shared": True,  # others may be pinned on this host
@@ -142,7 +143,7 @@ class HostPlace:
             ways = replace(ways, placement="shared")
         self._ways, self._target = ways, target
         self.name = f"this host, {'' if target == 'group' else target + ', '}{ways}"
-        self.slowness = 1.0 + ways.threads / 500
+        self.slowness = (8.0 if EMULATED else 1.0) + ways.threads / 500
         self.monitor = str(directory / "monitor")
         self._state = directory / "small"
         self._state.mkdir()

@@ -15,7 +15,8 @@ import sysconfig
 from collections.abc import Iterable
 from pathlib import Path
 
-from bench.compiling import build_library
+from bench.compiling import build_library, build_program
+from tests.faults import population
 from tests.lab import kernels
 from tests.lab.kernels import Kernel
 
@@ -137,6 +138,7 @@ def build_disk() -> None:
     stage = LAB / "disk"
     shutil.rmtree(stage, ignore_errors=True)
     build_library(PROBES)  # a guest has no compiler
+    build_program(population.SOURCE, *population.LIBRARIES)
     for name in [
         "proc",
         "sys",

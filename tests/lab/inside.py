@@ -1,6 +1,7 @@
 """What a guest of the lab runs: the tests. What comes of each is a line of JSON to standard output.
 
-The kernel's command line says for how long (``lab.seconds=N``) and which (``lab.tests=A,B``).
+The kernel's command line says for how long (``lab.seconds=N``) and which (``lab.tests=A,B``), or
+that agents are to be struck instead (``lab.faults=PLACE,STRIKES,SEED,MECHANISM,PLACEMENT``).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import pytest
 
 from tests.commands import LONGEST_S
 
+TELL_EVERY = 10
 LEFT_OUT = ("demo", "learns_to_lend")
 """What computes for seconds, of which an emulator makes minutes."""
 
@@ -52,6 +54,33 @@ def _last_words(report: pytest.TestReport) -> str:
     return " | ".join(line.strip() for line in said.splitlines()[:6])[:1500]
 
 
+def _strike_agents(what: str, record: Record) -> bool:
+    """Tells now and then what has come of it."""
+    # Imports take seconds on an emulated processor.
+    from tests.faults.agents import adopt_orphans
+    from tests.faults.campaign import Tally
+    from tests.faults.places import Ways
+    from tests.faults.run import run_in
+
+    where, strikes, seed, mechanism, placement = what.split(",")
+    told = 0
+
+    def progress(tally: Tally) -> None:
+        nonlocal told
+        print(f"{tally.kills} strikes, {dict(tally.failed)}", file=sys.stderr, flush=True)
+        if tally.kills >= told + TELL_EVERY:
+            told = tally.kills
+            record.tell(faults=tally.document())
+
+    adopt_orphans()
+    ways = Ways(mechanism, placement=placement)
+    document = run_in(
+        where, ways, kills=int(strikes), seed=int(seed), goes_on=True, progress=progress
+    )
+    record.tell(faults=document)
+    return True
+
+
 def main() -> None:
     """Runs what was asked for."""
     words = dict(word.partition("=")[::2] for word in Path("/proc/cmdline").read_text().split())
@@ -66,6 +95,10 @@ def main() -> None:
     end = threading.Timer(int(words.get("lab.seconds", "200")), os._exit, [1])
     end.daemon = True
     end.start()
+    if "lab.faults" in words:
+        complete = _strike_agents(words["lab.faults"], record)
+        record.tell(complete=complete, seconds=round(time.monotonic() - began_s, 1))
+        return
     # By a signal, and not while its failure is told: a test that hangs is ended alone.
     timeout = [f"--timeout={2 * LONGEST_S + 20:g}", "--timeout-method=signal"]
     timeout += ["-o", "timeout_func_only=true"]
