@@ -89,6 +89,22 @@ def test_every_decision_is_on_the_page_of_the_architecture() -> None:
     assert not [one.name for one in decisions if f"(decisions/{one.name})" not in page]
 
 
+def test_every_promise_is_kept_by_something_proved_by_tests_and_bounded() -> None:
+    page = (REFERENCE / "promises.md").read_text()
+    for promise in page.split("\n## ")[1:]:
+        title, *_ = promise.splitlines()
+        proved = re.search(
+            r"^- \*\*Proved by\*\*(.+?)(?=^- |\Z)", promise, re.DOTALL | re.MULTILINE
+        )
+        assert proved, title
+        assert "- **Not promised:**" in promise, title
+        named = re.findall(r"`([\w/]+\.py)::(\w+)`", proved[1])
+        assert named, title
+        for path, test in named:
+            text = (ROOT / "tests" / path).read_text()
+            assert re.search(rf"^def {test}\(", text, re.MULTILINE), f"{title}: {path}::{test}"
+
+
 @pytest.mark.parametrize("document", DOCUMENTS, ids=_name)
 def test_every_link_leads_somewhere(document: Path) -> None:
     for link, anchor in re.findall(r"\]\(([^)#\s]*)(?:#([^)]*))?\)", document.read_text()):
