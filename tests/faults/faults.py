@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING
 from smartharvest.config.settings import Settings
 from smartharvest.host.target.spec import TargetSpec
 from smartharvest.telemetry.client import sockets
+from tests.commands import EMULATED
 from tests.faults.agents import Blackboard
 from tests.faults.host_state import Allowances
 
 if TYPE_CHECKING:
     from tests.faults.places import Place
 
-LOOK_S = 0.0002
+LOOK_S = 0.005 if EMULATED else 0.0002
 
 
 @dataclass

@@ -14,10 +14,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from smartharvest.host.process.tasks import fields_after_name
+
 _MEMBERS = frozenset({"tasks", "cgroup.procs", "cgroup.threads"})
 _NO_SETTINGS = re.compile(r"cgroup\.(event_control|kill|reclaim)|.*\.pressure|cpuacct\.usage.*")
 """Files that may be written and hold nothing that would stay."""
 _PARAMETERS = ("/sys/module/kvm/parameters/halt_poll_ns",)
+_FLAGS = 6  # of proc_pid_stat(5), after the name
+_PF_EXITING = 4  # include/linux/sched.h
 _PIN = re.compile(r"pin(\d+)")
 
 
@@ -108,6 +112,9 @@ def _read_task(tid: int) -> TaskState | None:
             name = file.read().strip()
         with open(f"/proc/{tid}/cgroup") as file:
             groups = file.read()
+        with open(f"/proc/{tid}/task/{tid}/stat") as file:
+            if int(fields_after_name(file.read())[_FLAGS]) & _PF_EXITING:  # and in no group
+                return None
         return TaskState(
             name,
             frozenset(os.sched_getaffinity(tid)),
@@ -116,7 +123,7 @@ def _read_task(tid: int) -> TaskState | None:
             os.getpriority(os.PRIO_PROCESS, tid),
             groups,
         )
-    except OSError:
+    except (OSError, IndexError):
         return None
 
 
@@ -158,7 +165,7 @@ def _task_differences(
         if getattr(was, what) != getattr(now, what):
             yield f"{who}: {what}: {getattr(was, what)!r} -> {getattr(now, what)!r}"
     pins = allowed.pinned.get(tid, [])
-    own = now.own_pin if born else None
+    own = now.own_pin if born or was.cpus != now.own_pin else None
     if own is not None:  # before or after a stranger's
         pins = [*pins, own]
         fitting = set(pins)

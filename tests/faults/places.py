@@ -107,8 +107,8 @@ class Place(Protocol):
 def _settings(numbers: random.Random, ways: Ways, **more: object) -> Settings:
     """With windows short enough for many decisions."""
     values: dict[str, object] = {
-        "window_ns": 20_000_000 if EMULATED else 5_000_000,
-        "poll_ns": 2_000_000 if EMULATED else 500_000,
+        "window_ns": 50_000_000 if EMULATED else 5_000_000,
+        "poll_ns": 5_000_000 if EMULATED else 500_000,
         "sensor": "proc",
         "long_term": "off",
         "lend_shared": True,  # others may be pinned on this host
