@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -46,6 +48,20 @@ def test_a_guardian_restores_what_an_agent_left_that_died_before_it_watched(worl
     charge = dies_amid_its_work(world)
     assert world.files() != before
     assert GuardianProcess(charge).run() == 0
+    assert world.files() == before
+    assert world.journals() == []
+
+
+def test_a_guardian_restores_for_an_agent_that_does_not_wait_for_it_any_more(world: World) -> None:
+    before = world.files()
+    charge = dies_amid_its_work(world)
+    nobody_reads, ready = os.pipe()
+    os.close(nobody_reads)
+    command = [sys.executable, "-m", "smartharvest.guardian", *charge.arguments()]
+    done = subprocess.run(command, stdout=ready, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(ready)
+    assert "Traceback" not in done.stderr
+    assert done.returncode == 0
     assert world.files() == before
     assert world.journals() == []
 
