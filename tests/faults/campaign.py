@@ -220,6 +220,7 @@ class _Strike:
             tally.points[self._point] += 1
             self._cores = CoresBack(self._place.files, self._state_dir)
             self._fault.strike(scene)
+            scene.begin()
             self._board.release()
             if self._fault.spares:
                 send(self._agent, signal.SIGTERM)

@@ -43,7 +43,7 @@ class Scene:
     """Kept open until the agent has ended."""
 
     def send(self, number: signal.Signals) -> None:
-        self._begin()
+        self.begin()
         send(self.agent, number)
 
     def send_guardians(self, number: signal.Signals) -> None:
@@ -55,12 +55,12 @@ class Scene:
         with self.place.at_rest():
             self.send(signal.SIGKILL)
 
-    def _begin(self) -> None:
+    def begin(self) -> None:
+        """Now the agent is struck, if it has not been before."""
         self.began_ns = self.began_ns or time.monotonic_ns()
 
     def wait(self, least_s: float, most_s: float) -> None:
         """Lets time pass, a random part of it."""
-        self._begin()
         until_s = time.monotonic() + self.numbers.uniform(least_s, most_s)
         while time.monotonic() < until_s:
             self.look()

@@ -263,8 +263,8 @@ class HostPlace:
         if self._host.tree.version == 1:
             switch, on, off = "freezer.state", "FROZEN", "THAWED"
         path = Path(f"{self.cage}/{switch}")
+        scene.begin()
         path.write_text(on)
-        scene.wait(0, 0)
         try:
             yield
         finally:
