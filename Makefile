@@ -98,6 +98,10 @@ systemd-lab: build ## The Debian package under a real systemd in QEMU, fault by 
 	@$(BIN)/python -m pip install --quiet 'click-man>=0.5'
 	@$(BIN)/python -m tests.lab.systemd $(SCENARIOS)
 
+.PHONY: lab-faults
+lab-faults: build ## Strike 500 agents in guests with the lab's kernels and cgroup v2 (hours on two CPUs), into build/faults
+	@$(BIN)/python -m tests.lab.faults
+
 .PHONY: vm-demo
 vm-demo: build ## Two QEMU guests, one serving and one computing, with and without the agent (root)
 	@$(BIN)/python -m bench.virtual

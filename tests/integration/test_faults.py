@@ -59,6 +59,7 @@ def test_whenever_an_agent_on_this_host_is_struck_everything_comes_back(where: s
 
 @pytest.mark.root
 @pytest.mark.slow
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("fault", SLOW)
 @pytest.mark.parametrize("where", ["host", "pid"])
 def test_an_agent_that_is_silent_for_a_while_is_not_killed_for_it(where: str, fault: str) -> None:
@@ -67,6 +68,7 @@ def test_an_agent_that_is_silent_for_a_while_is_not_killed_for_it(where: str, fa
 
 @pytest.mark.root
 @pytest.mark.slow
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("where", ["host", "pid"])
 def test_thousands_of_threads_come_back(where: str) -> None:
     tally = _campaign(where, FEWER_KILLS, "--threads", "3000", only=("kill", "end"))

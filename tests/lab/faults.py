@@ -7,17 +7,23 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
 
 from tests.faults.everything import OUT
 from tests.faults.report import as_markdown
 from tests.lab import kernels
 from tests.lab.boot import run
 from tests.lab.image import DISK, LAB, build_disk, is_out_of_date
+from tests.lab.kernels import Kernel
 
 SLICES = (
-    *("host,30,{},merge,shared", "host,30,{},merge,exclusive", "pid,30,{},merge,shared"),
-    *("host,20,{},affinity,shared", "host,20,{},cpugroups,shared"),
+    *("host,20,{},merge,shared", "host,20,{},merge,exclusive", "pid,24,{},merge,shared"),
+    *("host,10,{},affinity,shared", "host,10,{},cpugroups,shared"),
 )
 """Place, strikes, seed, mechanism and placement of one guest each."""
 
@@ -27,7 +33,8 @@ def main() -> int:
     parser.add_argument("--kernel", action="append", help="such as 6.1; all that were fetched")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--slices", nargs="+", default=list(SLICES))
-    parser.add_argument("--minutes", type=float, default=30, help="of ours for each guest")
+    parser.add_argument("--at-once", type=int, metavar="N", help="guests; as many as CPUs")
+    parser.add_argument("--minutes", type=float, default=90, help="of ours for each guest")
     options = parser.parse_args()
     found = kernels.unpacked(LAB)
     if not found:
@@ -35,28 +42,37 @@ def main() -> int:
     if not DISK.exists() or is_out_of_date():
         build_disk()
     OUT.mkdir(parents=True, exist_ok=True)
-    written = []
-    for seed in options.seeds:
-        for kernel in found:
-            if options.kernel and kernel.name not in options.kernel:
-                continue
-            for one in options.slices:
-                faults = one.format(seed)
-                out = OUT / f"guest-{kernel.name}-{faults.replace(',', '-')}.json"
-                written.append(out)
-                if out.exists():
-                    continue
-                told = run(kernel, "4", (), seconds=7200, minutes=options.minutes, faults=faults)
-                struck = told.get("faults")
-                if struck is None:
-                    print(f"{out.name}: {told['console'][-2000:]}", file=sys.stderr, flush=True)
-                    continue
-                struck["place"] = struck["place"].replace("this host", f"guest, {kernel.name}")
-                struck["complete"] = told["complete"]
-                out.write_text(json.dumps({"seed": seed, "places": [struck]}) + "\n")
-                print(out.name, struck["kills"], struck["failed"], told["host_seconds"], flush=True)
+    chosen = [one for one in found if not options.kernel or one.name in options.kernel]
+    todo = [
+        (kernel, one.format(seed))
+        for seed in options.seeds
+        for kernel in chosen
+        for one in options.slices
+    ]
+
+    def strike(kernel: Kernel, faults: str) -> Path:
+        out = OUT / f"guest-{kernel.name}-{faults.replace(',', '-')}.json"
+        if not out.exists():
+            told = run(kernel, "4", (), seconds=36_000, minutes=options.minutes, faults=faults)
+            _keep(told, kernel, out)
+        return out
+
+    with ThreadPoolExecutor(options.at_once or len(os.sched_getaffinity(0))) as guests:
+        written = list(guests.map(strike, *zip(*todo, strict=True)))
     print(as_markdown(json.loads(path.read_text()) for path in written if path.exists()))
     return 0
+
+
+def _keep(told: Mapping[str, Any], kernel: Kernel, out: Path) -> None:
+    """Also what a guest has told that did not come to its end."""
+    struck = told.get("faults")
+    if struck is None:
+        print(f"{out.name}: {told['console'][-2000:]}", file=sys.stderr, flush=True)
+        return
+    struck["place"] = struck["place"].replace("this host", f"guest, {kernel.name}")
+    struck["complete"] = told["complete"]
+    out.write_text(json.dumps({"places": [struck]}) + "\n")
+    print(out.name, struck["kills"], struck["failed"], told["host_seconds"], flush=True)
 
 
 if __name__ == "__main__":
