@@ -71,6 +71,13 @@ class Tally:
     """From the strike until everything was back and the journal gone."""
     failures: list[str] = field(default_factory=list)
 
+    _ended_early: int = 0
+
+    def learn_changes(self, count: int) -> None:
+        """An agent has ended by itself after so many changes."""
+        self._ended_early = max(self._ended_early, count)
+        self.changes = self._ended_early or self.changes
+
     @property
     def kills(self) -> int:
         return sum(self.struck.values())
@@ -226,7 +233,8 @@ class _Strike:
                 send(self._agent, signal.SIGTERM)
         else:
             self._board.release()
-            tally.changes = max(tally.changes, self._board.changes)
+            if self._moment.operation is not None:
+                tally.learn_changes(self._board.changes)
         if self._fault.spares and not scene.began_ns:
             send(self._agent, signal.SIGTERM)
         self._wait_for_its_end()

@@ -19,7 +19,7 @@ import pytest
 
 from tests.commands import LONGEST_S
 
-TELL_EVERY = 10
+TELL_EVERY = 2
 LEFT_OUT = ("demo", "learns_to_lend")
 """What computes for seconds, of which an emulator makes minutes."""
 
