@@ -305,7 +305,7 @@ class _Strike:
             took.append((now_ns - scene.began_ns) / 1e6)
         if self._cores is not None and not self._fault.lets_lend:
             back_ns = self._cores.end()
-            if back_ns and by == "guardian":
+            if back_ns >= scene.began_ns and by == "guardian":
                 tally.cores_ms.setdefault(self._name, []).append((back_ns - scene.began_ns) / 1e6)
 
     def _check(self, before: HostState) -> list[str]:
