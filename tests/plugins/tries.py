@@ -8,9 +8,13 @@ RERUNS = 2
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Lets pytest-rerunfailures run these again, and no others."""
+    """Lets pytest-rerunfailures run these again, and no others.
+
+    A test that says itself how often (``flaky(reruns=0)``) has as many tries as it says.
+    """
     for item in items:
-        if item.get_closest_marker("timing") is not None:
+        says = item.get_closest_marker("flaky") is not None
+        if item.get_closest_marker("timing") is not None and not says:
             item.add_marker(pytest.mark.flaky(reruns=RERUNS))
 
 
