@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
 import sys
 from pathlib import Path
 from typing import get_args
@@ -32,6 +33,7 @@ def main() -> int:
     options = parser.parse_args()
     ways = Ways(options.mechanism, options.order, options.placement, options.threads)
     adopt_orphans()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # with everything removed
     places = []
     for where in options.where:
         places.append(
@@ -55,6 +57,8 @@ def main() -> int:
 
 
 def _show(tally: Tally) -> None:
+    if not sys.stderr.isatty():
+        return
     failed = sum(tally.failed.values())
     print(f"\r{tally.place}: {tally.kills} strikes, {failed} failed", end="", file=sys.stderr)
 
