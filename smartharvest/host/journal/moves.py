@@ -2,7 +2,8 @@
 
 A group that was there before keeps whom it had, what they have started, and who came by other ways:
 a task that is older than our first move, or whose parent lives and is none of those moved. All
-others are children of moved tasks; so are orphans that init has adopted.
+others are children of moved tasks; so are orphans that init has adopted, or a subreaper (a service
+manager, a container's shim) above the moved tasks.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from smartharvest.host.cgroup.kernel_files import KernelFiles
 from smartharvest.host.journal.contents import Entry, MovedEntry, OccupiedEntry
 from smartharvest.host.process import tasks
-from smartharvest.host.process.table import Table, ancestors, process_table
+from smartharvest.host.process.table import Table, ancestors, process_table, reapers
 
 _MOST_ROUNDS = 100
 """Tasks may fork while they are moved out."""
@@ -138,11 +139,13 @@ class MovesBack:
         if not moved:
             return
         stay: set[int] = set()
+        family: set[int] = set()
         for _ in range(_MOST_ROUNDS):
             new = [tid for tid in members(self._files, occupied.directory) if tid not in stay]
             if not new:
                 return
-            guests = _Guests(occupied, moved, self._table())
+            family.update(new)
+            guests = _Guests(occupied, moved, self._table(), family)
             for tid in new:
                 home = guests.home_of(tid)
                 if home is None:
@@ -186,12 +189,21 @@ class MovesBack:
 class _Guests:
     """Who in an occupied group is there because of those moved into it."""
 
-    def __init__(self, occupied: OccupiedEntry, moved: dict[int, MovedEntry], table: Table) -> None:
+    def __init__(
+        self,
+        occupied: OccupiedEntry,
+        moved: dict[int, MovedEntry],
+        table: Table,
+        family: Collection[int],
+    ) -> None:
+        """``family``: those that are in the group, or were and have been sent home."""
         self._occupied = occupied
         self._before = frozenset(occupied.threads)
         self._moved = moved
         self._table = table
         self._last = next(reversed(moved.values()))
+        self._family = family
+        self._adopters = reapers(table, moved) - moved.keys() - self._before
 
     def home_of(self, tid: int) -> str | None:
         """Where thread ``tid`` goes; None: it stays."""
@@ -210,4 +222,21 @@ class _Guests:
                 return entry.origin
             if one in self._before and (began or 0) < self._occupied.since:
                 return None
-        return self._last.origin if process.parent == _INIT else None
+        return self._last.origin if self._is_orphans(line) else None
+
+    def _is_orphans(self, line: Sequence[int]) -> bool:
+        """Whether the oldest of ``line`` that was in the group has been adopted by another parent.
+
+        Init's children are taken for orphans. A subreaper (a service manager, a container's shim)
+        may have started some itself, in its own session; a daemon is in another one.
+        """
+        oldest = line[0]
+        for one in line[1:]:
+            if one not in self._family:
+                break
+            oldest = one
+        process = self._table[oldest]
+        parent = self._table.get(process.parent)
+        if process.parent not in self._adopters:
+            return False
+        return process.parent == _INIT or (parent is None or parent.session != process.session)

@@ -19,7 +19,9 @@ from smartharvest.host.process import tasks
 from smartharvest.host.process.table import Process
 from tests.unit.host.fake_trees import make_group, make_v1_tree
 
-MOVED, CHILD, GRANDCHILD, ORPHAN, BEFORE, OF_BEFORE, JOINED, OLDER, SHELL = range(101, 110)
+MOVED, CHILD, GRANDCHILD, ORPHAN, BEFORE, OF_BEFORE, JOINED, OLDER, SHELL, ADOPTED, ITS_CHILD = (
+    range(101, 112)
+)
 AT = 50
 """When the first task was moved, in clock ticks."""
 
@@ -27,7 +29,18 @@ AT = 50
 @pytest.fixture
 def tree(tmp_path: Path) -> CgroupTree:
     tree = make_v1_tree(tmp_path / "tree")
-    everybody = (MOVED, CHILD, GRANDCHILD, ORPHAN, BEFORE, OF_BEFORE, JOINED, OLDER)
+    everybody = (
+        MOVED,
+        CHILD,
+        GRANDCHILD,
+        ORPHAN,
+        BEFORE,
+        OF_BEFORE,
+        JOINED,
+        OLDER,
+        ADOPTED,
+        ITS_CHILD,
+    )
     make_group(tree, "home", "0-3", tids=(SHELL,))
     make_group(tree, "there", "0-3", tids=everybody)
     return tree
@@ -45,11 +58,15 @@ def table(monkeypatch: pytest.MonkeyPatch) -> dict[int, Process]:
         JOINED: SHELL,
         OLDER: 1,
         SHELL: 1,
+        ADOPTED: SHELL,
+        ITS_CHILD: ADOPTED,
         1: 0,
     }
-    late = (CHILD, GRANDCHILD, ORPHAN, OF_BEFORE, JOINED)
+    late = (CHILD, GRANDCHILD, ORPHAN, OF_BEFORE, JOINED, ADOPTED, ITS_CHILD)
     made = {
-        pid: Process(pid, parent, pid, pid, AT + 5 if pid in late else 10)
+        pid: Process(
+            pid, parent, pid, SHELL if pid == JOINED else pid, AT + 5 if pid in late else 10
+        )
         for pid, parent in parents.items()
     }
     monkeypatch.setattr(tasks, "start_time", lambda tid: made[tid].start_time)
@@ -70,9 +87,9 @@ def test_children_of_moved_tasks_go_home_and_everybody_else_stays(
     )
     back.give_back(moved)
     back.send_home(occupied)
-    assert home.tasks() == [MOVED, CHILD, GRANDCHILD, ORPHAN, SHELL]
+    assert home.tasks() == [MOVED, CHILD, GRANDCHILD, ORPHAN, SHELL, ADOPTED, ITS_CHILD]
     assert there.tasks() == [BEFORE, OF_BEFORE, JOINED, OLDER]
-    assert told == [f"task {tid}" for tid in (MOVED, CHILD, GRANDCHILD, ORPHAN)]
+    assert told == [f"task {tid}" for tid in (MOVED, CHILD, GRANDCHILD, ORPHAN, ADOPTED, ITS_CHILD)]
 
 
 def test_a_group_into_which_nothing_was_moved_keeps_everybody(
