@@ -23,7 +23,7 @@ from tests.faults.disk import SmallDisk
 from tests.faults.host_state import HostState, Pins, members, read_files, read_tasks
 from tests.faults.population import Population, Stranger
 from tests.integration.hosts import CONTROLLERS, Host
-from tests.integration.processes import Processes
+from tests.integration.processes import Processes, wait_until
 from tests.integration.worlds import World, make_world
 
 if TYPE_CHECKING:
@@ -165,6 +165,7 @@ class HostPlace:
                 host.populate(("cpuset",))
             else:
                 host.populate()
+            wait_until(lambda: all(map(_is_nice, (host.spinner, host.worker))))
             self._batch = self._start(
                 host.batch,
                 self._ways.threads,
@@ -388,6 +389,11 @@ class MadePlace:
 
     def repair(self) -> None:
         pass
+
+
+def _is_nice(pid: int) -> bool:
+    """Whether it has come so far as to lower its priority."""
+    return os.getpriority(os.PRIO_PROCESS, pid) > 0
 
 
 def _is_written(path: str) -> bool:
