@@ -8,9 +8,10 @@ Under version 2 systemd owns the groups of what it has started: it is asked for 
 from __future__ import annotations
 
 import os
-import subprocess
+from subprocess import Popen
 
 from smartharvest.host.cgroup.freezing import SYSTEMD
+from smartharvest.host.process.start import start_command
 
 BUSCTL = "/usr/bin/busctl"
 ANSWER_S = 5
@@ -22,19 +23,17 @@ class ScopeRequest:
 
     def __init__(self, pid: int) -> None:
         """Asks for ``pid``, if there is a systemd to ask."""
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: Popen[bytes] | None = None
         if not os.path.isdir(SYSTEMD) or os.geteuid() != 0 or not os.path.exists(BUSCTL):
             return
         try:
-            self._process = subprocess.Popen(
-                [BUSCTL, f"--timeout={ANSWER_S}", "call", *_MANAGER, f"{_MANAGER[0]}.Manager",
-                 "StartTransientUnit", "ssa(sv)a(sa(sv))",
-                 f"smartharvest-guardian-{pid}.scope", "fail",
-                 "2", "Description", "s", f"SmartHarvest's guardian (pid {pid})",
-                 "PIDs", "au", "1", str(pid),
-                 "0"],
-                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                cwd="/", env={},
+            self._process = start_command(
+                BUSCTL, f"--timeout={ANSWER_S}", "call", *_MANAGER, f"{_MANAGER[0]}.Manager",
+                "StartTransientUnit", "ssa(sv)a(sa(sv))",
+                f"smartharvest-guardian-{pid}.scope", "fail",
+                "2", "Description", "s", f"SmartHarvest's guardian (pid {pid})",
+                "PIDs", "au", "1", str(pid),
+                "0",
             )  # fmt: skip
         except OSError:  # the guardian stays where it is, which the status tells
             self._process = None

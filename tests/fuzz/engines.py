@@ -94,6 +94,8 @@ class _Api:
 
     def create_namespaced_pod_eviction(self, *_: Any, **__: Any) -> None: ...
 
+    def delete_namespaced_pod(self, *_: Any, **__: Any) -> None: ...
+
 
 def _kubernetes(data: bytes) -> None:
     """Quantities, which are texts in any of a dozen spellings."""

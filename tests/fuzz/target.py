@@ -59,7 +59,9 @@ SCRATCH = "SMARTHARVEST_FUZZ_SCRATCH"
 def new_scratch() -> tempfile.TemporaryDirectory[str]:
     """In memory where there is such a place."""
     base = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-    return tempfile.TemporaryDirectory(prefix="smartharvest-fuzz-", dir=base)
+    directory = tempfile.TemporaryDirectory(prefix="smartharvest-fuzz-", dir=base)
+    os.chmod(directory.name, 0o755)  # HTCondor's user is to get there
+    return directory
 
 
 @cache

@@ -71,6 +71,18 @@ def run_command(*command: str, timeout_s: float) -> subprocess.CompletedProcess[
     )
 
 
+def start_command(*command: str) -> subprocess.Popen[bytes]:
+    """Starts another program, which hears nothing and whose output nobody reads. Raises OSError."""
+    return subprocess.Popen(
+        command,
+        cwd=DIRECTORY,
+        env={},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
 def worker_context() -> SpawnContext:
     """What pools of worker processes are made with: they are started, never forked."""
     os.environ["PYTHONSAFEPATH"] = "1"  # multiprocessing has no other way to tell its children
