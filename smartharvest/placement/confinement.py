@@ -6,6 +6,7 @@ however many there are. What changes is seen once a look has come round.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
@@ -96,7 +97,8 @@ class Confinement:
             if target.pid is not None:
                 processes.add(target.pid)
             else:
-                threads.update(target.threads())
+                with contextlib.suppress(TargetVanished):  # reported where the target is used
+                    threads.update(target.threads())
         if elastic is not None and elastic.pid is not None:
             family = {elastic.pid, *self._followed()}
         return Ours(processes, family, threads)

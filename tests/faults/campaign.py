@@ -197,6 +197,7 @@ class _Strike:
             place, self._agent, self._state_dir, self._board, self._numbers, self._look
         )
         scene.allowed.pins_may_be_lost = _pins_may_be_lost(settings)
+        found: list[str] = []
         try:
             self._strike(settings)
             found = self._check(before)

@@ -253,7 +253,7 @@ def test_a_reload_that_restores_and_arranges_feeds_the_watchdog_meanwhile(
     assert heard(manager)[0].startswith(b"RELOADING=1\n")
     ready, signs = heard(manager)
     assert ready.startswith(b"READY=1")
-    assert len([sign for sign in signs if b"\nWATCHDOG=1" in sign]) >= 2
+    assert any(b"\nWATCHDOG=1" in sign for sign in signs)
     assert agent.send(signal.SIGTERM).code == 0
 
 

@@ -70,6 +70,7 @@ def test_a_control_plane_that_is_silent_for_seconds_loses_its_cores_and_goes_on(
     hang(order, 2.0)  # twice what a silent loop would get
     agent.wait_until(lambda: world.mask() == MINIMUM)
     agent.wait_until(lambda: world.mask() == ONE_SPINS)
+    time.sleep(0.5)  # for the guardian's next look
     outcome = agent.send(signal.SIGTERM)
     assert outcome.code == 0, outcome.err
     assert "has hung" not in outcome.err
