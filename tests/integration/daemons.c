@@ -1,6 +1,6 @@
-/* daemons RATE: starts as many daemons a second as it is told, whose parents end at once, and writes
- * their process ids to its output. Every second one has a session of its own. Each lives until the
- * input is closed. */
+/* daemons RATE: starts as many daemons a second as it is told, whose parents end at once, and
+ * writes their process ids to its output. Every second one has a session of its own. Each lives
+ * until the input is closed. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <poll.h>
