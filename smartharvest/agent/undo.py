@@ -111,7 +111,7 @@ class Undo:
     def restore(self, before: Callable[[], None]) -> None:
         """Calls ``before``, puts everything back and ends the guardian.
 
-        Births are listened to from before ``before``, which ends whoever did so until now.
+        Births are listened to from before ``before``, which ends the listener of the run.
 
         Raises RightsError for what is not to be put back.
         """

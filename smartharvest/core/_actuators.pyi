@@ -101,7 +101,7 @@ class AffinityActuator(ThreadsActuator):
     """Affinity of the threads of ``pids`` (csrc/actuators/affinity.h); ``cpus[level]`` per level.
 
     ``pins`` are the CPUs that single threads are to stay within, as far as they have any of them.
-    ``beat_slot`` is told the time while many threads are moved.
+    ``beat_slot`` gets the time while many threads are moved.
     """
 
     def __init__(

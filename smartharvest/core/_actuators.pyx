@@ -349,7 +349,7 @@ cdef class AffinityActuator(ThreadsActuator):
     """Affinity of the threads of ``pids`` (csrc/actuators/affinity.h); ``cpus[level]`` per level.
 
     ``pins`` are the CPUs that single threads are to stay within, as far as they have any of them.
-    ``beat_slot`` is told the time while many threads are moved.
+    ``beat_slot`` gets the time while many threads are moved.
     """
 
     cdef affinity.sh_affinity c

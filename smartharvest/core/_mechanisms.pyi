@@ -18,7 +18,7 @@ class GroupAffinityActuator(ThreadsActuator):
     ``task_lists`` are `tasks` or `cgroup.threads` files, the target's own first. ``added_cpu`` is
     as of CpusetActuator; ``pins`` are the CPUs that single threads are to stay within, as far as
     the level has any of them. ``nudge_slot`` has a thread's id while any may be on one CPU alone;
-    ``beat_slot`` is told the time while many threads are moved.
+    ``beat_slot`` gets the time while many threads are moved.
     """
 
     def __init__(

@@ -84,7 +84,7 @@ class GuardianSupervisor:
             self.frozen_with = freezable_together(os.getpid(), self.pid)
             if self.frozen_with is not None:
                 _log.info(
-                    "Whoever freezes %s freezes agent and guardian: what is lent stays lent then",
+                    "Freezing %s freezes agent and guardian: what is lent stays lent then",
                     self.frozen_with,
                 )
         return None

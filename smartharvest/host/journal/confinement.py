@@ -23,7 +23,7 @@ def confine(head: Head, files: KernelFiles, *, once: bool = False) -> int:
 
     Returns how many affinities it has set. Everybody in a journaled process or group, then the
     processes' living descendants. With ``once`` nobody is looked at, and those born meanwhile are
-    left to whoever restores: so 20,000 threads take some 60 ms. Threads whose cpuset has none of
+    left to the restoring: so 20,000 threads take some 60 ms. Threads whose cpuset has none of
     these CPUs stay as they are.
     """
     cpus = head.minimum_cpus

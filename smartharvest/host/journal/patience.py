@@ -1,4 +1,4 @@
-"""Writing to a disk that may not answer, while whoever waits for it shows that it lives."""
+"""Writing to a disk that may not answer, while the waiting thread shows that it lives."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ def find(spec: TargetSpec, root: str = "/") -> list[TargetSpec]:
 
 
 def _is_taken(spec: TargetSpec, pid: int, reason: str | None) -> bool:
-    """Whether there is no ``reason`` against it; one is told once."""
+    """Whether there is no ``reason`` against it; one is logged once."""
     if reason is not None and (spec, pid) not in _refused and len(_refused) < MOST_TOLD:
         _refused.add((spec, pid))
         _log.warning(
