@@ -241,7 +241,7 @@ class Arrangement:
             return None
         try:
             with signals_held():
-                self.mechanism.close()
+                family = self.mechanism.hand_off()
         except BaseException:
             self.restore()
             raise
@@ -257,6 +257,7 @@ class Arrangement:
             paused=paused,
             evicted=self.evicted,
             generation=self.generation,
+            family=family,
         )
 
     # --- the host as it is ------------------------------------------------------------------------

@@ -18,7 +18,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from smartharvest.config.settings import Settings, host_settings
@@ -28,6 +28,8 @@ from smartharvest.guardian.supervisor import GuardianSupervisor
 from smartharvest.host.cgroup.tree import CgroupTree
 from smartharvest.host.journal.journal import Journal
 from smartharvest.host.journal.writer import HostWriter
+from smartharvest.host.process.events import ProcessEvents
+from smartharvest.host.process.family import Family
 from smartharvest.placement.capacity import PrimaryCpus
 
 _log = logging.getLogger(__name__)
@@ -65,6 +67,8 @@ class HandoffState:
     """``Capacity.total`` with all CPUs there."""
     generation: int = 0
     """How often it was handed over before."""
+    family: Family | None = None
+    """Of an elastic process; births are heard all the while."""
 
     def fits(self, settings: Settings) -> bool:
         """Whether these settings want the host arranged in the same way."""
@@ -78,7 +82,7 @@ class HandoffState:
         """Restores everything. Raises RightsError for what it may not put back."""
         files = CgroupTree.discover(self.root).files
         try:
-            for line in HostWriter(files, self.journal).restore():
+            for line in HostWriter(files, self.journal, family=self.family).restore():
                 _log.debug("put back: %s", line)
         finally:
             if self.keeper is not None:
@@ -91,9 +95,14 @@ def replace_program(left: HandoffState | None) -> None:
     """Runs the agent's command line again in this process; on failure it warns and returns."""
     environment = dict(os.environ)
     descriptors: Sequence[int] = ()
+    members: int | None = None
     if left is not None:
-        descriptors = left.journal.descriptors
-        environment[_HANDOFF] = json.dumps(_document(left))
+        document, descriptors = _document(left), left.journal.descriptors
+        if left.family is not None and (events := left.family.descriptor) is not None:
+            members = _list_of(left.family.members)
+            document["family"] = {"root": left.family.root, "events": events, "members": members}
+            descriptors = (*descriptors, events, members)
+        environment[_HANDOFF] = json.dumps(document)
     held = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     try:
         for descriptor in descriptors:
@@ -104,7 +113,27 @@ def replace_program(left: HandoffState | None) -> None:
         _log.warning("%s: %s; the old program goes on", sys.executable, error.strerror)
         for descriptor in descriptors:
             os.set_inheritable(descriptor, False)
+        if members is not None:
+            os.close(members)
         signal.pthread_sigmask(signal.SIG_SETMASK, held)
+
+
+def _list_of(pids: Iterable[int]) -> int:
+    """A descriptor to read them from: there may be more than fit into a variable."""
+    descriptor = os.memfd_create("members")
+    with open(descriptor, "w", closefd=False) as file:
+        json.dump(list(pids), file)
+    return descriptor
+
+
+def _inherit_family(document: Mapping[str, int] | None) -> Family | None:
+    if document is None:
+        return None
+    with open(document["members"]) as file:
+        file.seek(0)
+        known = json.load(file)
+    events = document["events"]
+    return Family(document["root"], open_events=lambda: ProcessEvents.inherit(events), known=known)
 
 
 def _command() -> list[str]:
@@ -159,6 +188,7 @@ def handed_off() -> HandoffState | None:
         evicted=document["evicted"],
         ran_s=document["ran_s"],
         generation=document["generation"],
+        family=_inherit_family(document.get("family")),
     )
 
 

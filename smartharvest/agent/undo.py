@@ -60,7 +60,8 @@ class Undo:
                 self._show_life()
             note_write(path, before, value)
 
-        self.writer = HostWriter(tree.files, self.journal, note)
+        family = None if left is None else left.family
+        self.writer = HostWriter(tree.files, self.journal, note, family)
         self.guardian: GuardianSupervisor | None = None
 
     def start_guardian(self, left: HandoffState | None) -> None:

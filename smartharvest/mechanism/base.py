@@ -13,7 +13,7 @@ from smartharvest.core._rescue import Rescue
 from smartharvest.host.foreign.pins import ForeignPin
 from smartharvest.host.foreign.writes import ManagedFile
 from smartharvest.host.journal.contents import Minimum
-from smartharvest.host.process.family import Births
+from smartharvest.host.process.family import Births, Family
 from smartharvest.host.target.base import Target
 from smartharvest.placement.snapshot import HostSnapshot
 
@@ -151,3 +151,8 @@ class Mechanism:
 
     def close(self) -> None:
         """Journals those born last, so that they are given back with the others."""
+
+    def hand_off(self) -> Family | None:
+        """The same for a successor, who goes on hearing of births by what this returns."""
+        self.close()
+        return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import logging
 from collections.abc import Iterator, Sequence
@@ -22,7 +21,6 @@ _log = logging.getLogger(__name__)
 
 MOST_AT_ONCE = 1024
 """Threads that one look for newcomers takes in, in some milliseconds."""
-_MOST_LAST_TURNS = 100
 
 
 class ProcessAffinityMechanism(Mechanism):
@@ -60,7 +58,9 @@ class ProcessAffinityMechanism(Mechanism):
 
     def arrange(self, _snapshot: HostSnapshot, _primaries: Sequence[Target] = ()) -> None:
         """Journals the affinities of all there are. Raises RightsError if some are not ours."""
-        self._family = family = Family(self._pid, beat=self._writer.show_life)
+        # No look finds an earlier session's orphans, and who was born to an orphan since.
+        left = self._writer.take_family()
+        self._family = family = left or Family(self._pid, beat=self._writer.show_life)
         for pid in (self._pid, *family.members):
             self._check_rights(pid)
         if self._was_arranged:  # an unknown process inherited the confinement
@@ -111,7 +111,7 @@ class ProcessAffinityMechanism(Mechanism):
     def follow(self, smallest: Sequence[int]) -> str | None:
         if self._family is None or self._actuator is None:
             return None
-        new = self._adopt_forked_children(self._family)
+        new = self._writer.adopt_births(self._family)
         known = set(self._followed)
         left_out = [
             pid
@@ -143,13 +143,6 @@ class ProcessAffinityMechanism(Mechanism):
         self._followed[slot : slot + 1] = [pid]
         return True
 
-    def _adopt_forked_children(self, family: Family) -> list[int]:
-        new = family.turn()
-        if new:
-            parents = family.members
-            self._writer.adopt_forked_children(family.root, [(pid, parents[pid]) for pid in new])
-        return new
-
     def _threads(self) -> list[int]:
         return [tid for pid in self._followed for tid in tasks.process_threads(pid)]
 
@@ -175,13 +168,11 @@ class ProcessAffinityMechanism(Mechanism):
         raise TargetError(f"{self.target.spec}: a process cannot be evicted; pause instead")
 
     def close(self) -> None:
-        if self._family is None:
-            return
-        # Unjournaled, most are still found by their parents.
-        with contextlib.suppress(RightsError):
-            for _ in range(_MOST_LAST_TURNS):
-                self._adopt_forked_children(self._family)
-                if not self._family.behind:
-                    break
-        self._family.close()
-        self._family = None
+        if (family := self.hand_off()) is not None:
+            family.close()
+
+    def hand_off(self) -> Family | None:
+        family, self._family = self._family, None
+        if family is not None:
+            self._writer.adopt_last_births(family)
+        return family

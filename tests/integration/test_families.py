@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from smartharvest.host.cpulist import format_cpulist
+from tests.commands import smartharvest_here
 from tests.integration.processes import Processes, wait_until
 from tests.integration.worlds import World, make_world
 
@@ -66,6 +67,24 @@ def start(processes: Processes, tmp_path: Path) -> Callable[[int], Daemons]:
     source = Path(__file__).with_name("daemons.c")
     subprocess.run(["gcc", "-O1", "-o", program, str(source)], check=True)
     return lambda rate: Daemons(processes, program, rate)
+
+
+def test_no_daemon_that_is_started_during_a_restart_stays_confined(
+    world: World, start: Callable[[int], Daemons], processes: Processes
+) -> None:
+    daemons = start(100)
+    agent = processes.agent(
+        *world.arguments,
+        *("--primary", "cgroup:web", "--elastic", f"pid:{daemons.pid}"),
+        *("--policy", "no-harvest"),
+    )
+    agent.wait_until(lambda: os.sched_getaffinity(daemons.pid) == LAST)
+    assert smartharvest_here("restart", *world.arguments[2:]).code == 0
+    assert len(daemons.confined()) > 1
+    agent.send(signal.SIGINT)
+    assert world.journals() == []
+    time.sleep(0.1)  # those on their way
+    assert daemons.confined() == []
 
 
 @pytest.mark.parametrize("how_it_ends", [signal.SIGINT, signal.SIGKILL])

@@ -287,18 +287,17 @@ class Journal:
                 self._drop(key)
             raise
 
-    def forget_dead_threads(self) -> None:
+    def forget_dead_threads(self, but: int | None = None) -> None:
         """Drops affinities of threads that have ended, on disk with the next recorded entry.
 
-        Checks them only when their number has doubled.
+        That of ``but`` stays. Checks them only when their number has doubled.
         """
         if len(self._entries) < self._forget_at:
             return
         for key, entry in list(self._entries.items()):
-            is_dead = isinstance(entry, AffinityEntry) and (
-                tasks.start_time(entry.tid) != entry.start_time
-            )
-            if is_dead:
+            if not isinstance(entry, AffinityEntry) or entry.tid == but:
+                continue
+            if tasks.start_time(entry.tid) != entry.start_time:
                 self._drop(key)
         self._forget_at = 2 * len(self._entries) + 64
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import logging
 import os
@@ -35,6 +36,7 @@ from smartharvest.host.journal.journal import Journal
 from smartharvest.host.journal.moves import members, move, move_process, whole_processes
 from smartharvest.host.journal.restoration import WriteLog, is_same, no_log, put_back
 from smartharvest.host.process import tasks
+from smartharvest.host.process.family import Family
 from smartharvest.printable import shortened
 
 _log = logging.getLogger(__name__)
@@ -43,6 +45,7 @@ _GONE = (errno.ENOENT, errno.ENODEV, errno.ENOTDIR)
 _Item = TypeVar("_Item")
 TASKS_PER_BEAT = 256
 """Tasks are looked at in some 20 us each, and there may be any number."""
+_MOST_LAST_TURNS = 100
 
 
 class HostWriter:
@@ -50,14 +53,24 @@ class HostWriter:
 
     Methods raise WriteRefused if the kernel refuses (``errno`` says how), TargetVanished if the
     group is gone and RightsError if writing the journal fails or this user may not read or write
-    a file.
+    a file. ``family`` is followed since an earlier session; its births since then are journaled at
+    once.
     """
 
-    def __init__(self, files: KernelFiles, journal: Journal, write_log: WriteLog = no_log) -> None:
+    def __init__(
+        self,
+        files: KernelFiles,
+        journal: Journal,
+        write_log: WriteLog = no_log,
+        family: Family | None = None,
+    ) -> None:
         self.files = files
         self._journal = journal
         self._write_log = write_log
         self._births: BirthEvents | None = None
+        self._family = family
+        if family is not None:
+            self.adopt_last_births(family)
 
     def set(self, path: str, value: str) -> None:
         """Writes ``value`` (no newline) unless the file holds it already."""
@@ -294,7 +307,7 @@ class HostWriter:
         """Journals processes that inherited their confinement, each with its parent.
 
         They get what the parent had before, or, if that is unknown, what ``root`` had. Entries of
-        threads that have ended are dropped.
+        other threads that have ended are dropped.
         """
         originals = {
             entry.tid: entry.cpus
@@ -309,8 +322,29 @@ class HostWriter:
                 if start_time is not None:
                     since = start_time if tid == pid else None
                     entries.append(AffinityEntry(tid, start_time, cpus, since))
-        self._journal.forget_dead_threads()
+        self._journal.forget_dead_threads(but=root)  # whose children may live on
         self._journal.record(*entries)
+
+    def adopt_births(self, family: Family) -> list[int]:
+        """Journals those born to ``family`` since its last turn, and returns them."""
+        new = family.turn()
+        if new:
+            parents = family.members
+            self.adopt_forked_children(family.root, [(pid, parents[pid]) for pid in new])
+        return new
+
+    def adopt_last_births(self, family: Family) -> None:
+        """The same until nobody is new: who was born amid it may have lost its parent by then."""
+        # Unjournaled, most are still found by their parents.
+        with contextlib.suppress(RightsError):
+            for _ in range(_MOST_LAST_TURNS):
+                if not self.adopt_births(family) and not family.behind:
+                    break
+
+    def take_family(self) -> Family | None:
+        """That of an earlier session, which the caller closes."""
+        family, self._family = self._family, None
+        return family
 
     def pins(self, unpinned: Collection[int]) -> dict[int, tuple[int, ...]]:
         """The CPUs that journaled threads were confined to, if they lacked some of ``unpinned``."""
@@ -342,6 +376,10 @@ class HostWriter:
         restore``, and RightsError names what is left.
         """
         journal = self._journal
+        self.hear_births()
+        if (family := self.take_family()) is not None:
+            self.adopt_last_births(family)
+            family.close()
         result = put_back(
             journal.entries,
             self.files,

@@ -77,6 +77,16 @@ class ProcessEvents:
             self._socket.close()
             raise RightsError(f"process events: {error.strerror} (needs CAP_NET_ADMIN)") from error
 
+    @classmethod
+    def inherit(cls, descriptor: int) -> ProcessEvents:
+        """Goes on with the socket that an earlier program in this process has left open."""
+        os.set_inheritable(descriptor, False)
+        events = cls.__new__(cls)
+        events.read_count = 0
+        events._socket = socket.socket(fileno=descriptor)
+        events._socket.setblocking(False)
+        return events
+
     def _listen(self) -> None:
         """Subscribes, and waits for the kernel's answer."""
         self._socket.bind((0, _CN_IDX_PROC))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass
 
 from smartharvest.errors import RightsError
@@ -55,8 +55,13 @@ class Family:
         clock: Callable[[], float] = time.monotonic,
         spent_ns: Callable[[], int] = time.thread_time_ns,
         beat: Callable[[], object] = lambda: None,
+        known: Iterable[int] | None = None,
     ) -> None:
-        """Looks for those there are already, and calls ``beat`` meanwhile."""
+        """Looks for those there are already, and calls ``beat`` meanwhile.
+
+        ``known`` are the members when the events, which go on, were last read: nobody is looked
+        for then.
+        """
         self.root = root
         self.members: dict[int, int | None] = {}
         """Process -> its parent; None if a rescan found it."""
@@ -83,6 +88,9 @@ class Family:
             now_ns=lambda: int(clock() * 1e9),
             spent_ns=spent_ns,
         )
+        if known is not None:
+            self.members = dict.fromkeys(known)
+            return
         self._rescans.finish(beat)
         self._take_found()
 
@@ -156,6 +164,11 @@ class Family:
         for pid in pids:
             self.members.pop(pid, None)
             self._leaving.discard(pid)
+
+    @property
+    def descriptor(self) -> int | None:
+        """Of the events, for a successor; None without the connector."""
+        return None if self._events is None else self._events.fileno()
 
     def close(self) -> None:
         if self._events is not None:

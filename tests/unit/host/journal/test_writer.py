@@ -15,10 +15,12 @@ from smartharvest.errors import RightsError, TargetVanished, WriteRefused
 from smartharvest.host import kernels
 from smartharvest.host.cgroup.fake_kernel import REFUSALS
 from smartharvest.host.cgroup.tree import CgroupTree
-from smartharvest.host.journal.contents import FileEntry
+from smartharvest.host.journal.contents import AffinityEntry, FileEntry
 from smartharvest.host.journal.journal import Journal
 from smartharvest.host.journal.writer import HostWriter
 from smartharvest.host.process import tasks
+from smartharvest.host.process.events import Birth, Death, ProcessEvents
+from smartharvest.host.process.family import Family
 from tests.unit.host.fake_trees import kernel_of, make_group, make_v1_tree, make_v2_tree
 
 
@@ -412,3 +414,60 @@ def test_what_cannot_be_put_back_is_named_and_its_journal_kept(
         writer.restore()
     assert v1.group("h").cpus() == {0, 1, 2, 3}
     assert os.path.exists(journal.path)
+
+
+NOBODY = 2**22 + 1
+"""No process id is as high (PID_MAX_LIMIT)."""
+
+
+class Turns(ProcessEvents):
+    """What is read in one turn after the other."""
+
+    def __init__(self, *turns: list[Birth | Death]) -> None:
+        self.turns = list(turns)
+        self.read_count = 0
+
+    def read(self, most: int = 100) -> Iterator[Birth | Death]:  # noqa: ARG002
+        yield from self.turns.pop(0) if self.turns else ()
+
+    def close(self) -> None:
+        pass
+
+
+def journaled(journal: Journal) -> dict[int, tuple[int, ...]]:
+    return {entry.tid: entry.cpus for entry in journal.entries if isinstance(entry, AffinityEntry)}
+
+
+def test_orphans_born_between_two_sessions_are_journaled_by_the_second(
+    v1: CgroupTree, journal: Journal, sleeper: int
+) -> None:
+    journal.record(AffinityEntry(NOBODY, 1, (0, 1), 1))
+    events = Turns([Birth(NOBODY, NOBODY + 1, NOBODY + 1), Birth(NOBODY + 1, sleeper, sleeper)])
+    family = Family(NOBODY, open_events=lambda: events, known=[])
+    writer = HostWriter(v1.files, journal, family=family)
+    assert journaled(journal)[sleeper] == (0, 1)
+    assert writer.take_family() is family
+    assert writer.take_family() is None
+
+
+def test_one_born_to_a_newcomer_that_ended_before_it_was_journaled_is_journaled(
+    v1: CgroupTree, journal: Journal, sleeper: int
+) -> None:
+    journal.record(AffinityEntry(NOBODY, 1, (0, 1), 1))
+    parent = os.getpid()  # which lives when its birth is read
+    events = Turns([Birth(NOBODY, parent, parent)], [Birth(parent, sleeper, sleeper)])
+    family = Family(NOBODY, open_events=lambda: events, known=[])
+    HostWriter(v1.files, journal).adopt_last_births(family)
+    assert journaled(journal)[sleeper] == (0, 1)
+
+
+def test_an_elastic_process_that_has_ended_leaves_its_cpus_to_those_born_later(
+    v1: CgroupTree, journal: Journal, sleeper: int
+) -> None:
+    ended = [AffinityEntry(NOBODY + more, 1, (0, 1), 1) for more in range(100)]
+    journal.record(*ended)
+    writer = HostWriter(v1.files, journal)
+    writer.adopt_forked_children(NOBODY, [])
+    assert len(journaled(journal)) < len(ended)
+    writer.adopt_forked_children(NOBODY, [(sleeper, NOBODY + 200)])
+    assert journaled(journal)[sleeper] == (0, 1)

@@ -93,6 +93,19 @@ def test_children_and_their_children_are_new_once(
     assert family.births.followed == 2
 
 
+def test_a_successor_goes_on_with_orphans_and_with_those_born_in_between(
+    host: Host, events: Script
+) -> None:
+    host.parents = {3: 1}
+    events.script += [birth(host, ROOT, 4), birth(host, 4, 5), Death(4, 4), birth(host, 3, 6)]
+    del host.parents[4]
+    host.parents[5] = 1
+    family = Family(ROOT, open_events=lambda: events, known=[3])
+    assert host.listed == 0
+    assert family.turn() == [5, 6]
+    assert sorted(family.members) == [3, 5, 6]
+
+
 def test_threads_are_no_processes(family: Family, events: Script) -> None:
     events.script = [Birth(ROOT, 5, ROOT)]
     assert family.turn() == []
