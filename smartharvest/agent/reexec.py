@@ -18,7 +18,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from smartharvest.config.settings import Settings, host_settings
@@ -99,7 +99,7 @@ def replace_program(left: HandoffState | None) -> None:
     if left is not None:
         document, descriptors = _document(left), left.journal.descriptors
         if left.family is not None and (events := left.family.descriptor) is not None:
-            members = _list_of(left.family.members)
+            members = _list_of(left.family)
             document["family"] = {"root": left.family.root, "events": events, "members": members}
             descriptors = (*descriptors, events, members)
         environment[_HANDOFF] = json.dumps(document)
@@ -118,11 +118,11 @@ def replace_program(left: HandoffState | None) -> None:
         signal.pthread_sigmask(signal.SIG_SETMASK, held)
 
 
-def _list_of(pids: Iterable[int]) -> int:
-    """A descriptor to read them from: there may be more than fit into a variable."""
+def _list_of(family: Family) -> int:
+    """A descriptor to read its members from: there may be more than fit into a variable."""
     descriptor = os.memfd_create("members")
     with open(descriptor, "w", closefd=False) as file:
-        json.dump(list(pids), file)
+        json.dump({"known": list(family.members), "leaving": list(family.leaving)}, file)
     return descriptor
 
 
@@ -131,9 +131,14 @@ def _inherit_family(document: Mapping[str, int] | None) -> Family | None:
         return None
     with open(document["members"]) as file:
         file.seek(0)
-        known = json.load(file)
+        members = json.load(file)
     events = document["events"]
-    return Family(document["root"], open_events=lambda: ProcessEvents.inherit(events), known=known)
+    return Family(
+        document["root"],
+        open_events=lambda: ProcessEvents.inherit(events),
+        known=members["known"],
+        leaving=members["leaving"],
+    )
 
 
 def _command() -> list[str]:

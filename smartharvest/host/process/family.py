@@ -56,17 +56,19 @@ class Family:
         spent_ns: Callable[[], int] = time.thread_time_ns,
         beat: Callable[[], object] = lambda: None,
         known: Iterable[int] | None = None,
+        leaving: Iterable[int] = (),
     ) -> None:
         """Looks for those there are already, and calls ``beat`` meanwhile.
 
-        ``known`` are the members when the events, which go on, were last read: nobody is looked
-        for then.
+        ``known`` are the members when the events, which go on, were last read, ``leaving`` those of
+        them that had begun to end: nobody is looked for then.
         """
         self.root = root
         self.members: dict[int, int | None] = {}
         """Process -> its parent; None if a rescan found it."""
         self._clock = clock
-        self._leaving: set[int] = set()
+        self.leaving: set[int] = set(leaving)
+        """Members that have begun to end."""
         self._events: ProcessEvents | None = None
         self.behind = False
         """Whether the last turn left events unread."""
@@ -106,7 +108,7 @@ class Family:
                 self.births.blind_seconds += self._clock() - self._blind_since_s
                 self._blind_since_s = None
             new += self._take_found()
-        self._forget([pid for pid in self._leaving if not tasks.alive(pid)])
+        self._forget([pid for pid in self.leaving if not tasks.alive(pid)])
         self.births.followed = len(self.members)
         return [pid for pid in new if pid in self.members]
 
@@ -146,7 +148,7 @@ class Family:
                         self.members[event.pid] = event.parent_pid
                         new.append(event.pid)
                 elif event.tid == event.pid and event.pid in self.members:
-                    self._leaving.add(event.pid)  # the event comes when it begins to end
+                    self.leaving.add(event.pid)  # the event comes when it begins to end
         except EventsLost:
             self.births.overflows += 1
             self._overflowed = True
@@ -163,7 +165,7 @@ class Family:
     def _forget(self, pids: list[int]) -> None:
         for pid in pids:
             self.members.pop(pid, None)
-            self._leaving.discard(pid)
+            self.leaving.discard(pid)
 
     @property
     def descriptor(self) -> int | None:

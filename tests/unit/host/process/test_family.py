@@ -100,7 +100,7 @@ def test_a_successor_goes_on_with_orphans_and_with_those_born_in_between(
     events.script += [birth(host, ROOT, 4), birth(host, 4, 5), Death(4, 4), birth(host, 3, 6)]
     del host.parents[4]
     host.parents[5] = 1
-    family = Family(ROOT, open_events=lambda: events, known=[3])
+    family = Family(ROOT, open_events=lambda: events, known=[3, 9], leaving=[9])
     assert host.listed == 0
     assert family.turn() == [5, 6]
     assert sorted(family.members) == [3, 5, 6]
