@@ -84,16 +84,20 @@ class ProcessAffinityMechanism(Mechanism):
     def make_actuator(
         self, snapshot: HostSnapshot, *, beat_slot: memoryview | None = None, **_: object
     ) -> _actuators.Actuator:
-        members = [pid for pid in self.members() if tasks.alive(pid)]
-        self._followed = [self._pid, *members][: _actuators.MAX_ELASTIC_PROCESSES]
-        self._actuator = _actuators.AffinityActuator(
-            self._followed,
-            snapshot.capacity.elastic_sets(),
-            self._writer.pins(self.target.grantable_cpus()),
-            beat_slot,
-        )
-        self._given = GivenThreads(self._actuator, self._threads())
-        return self._actuator
+        sets = snapshot.capacity.elastic_sets()
+        pins = self._writer.pins(self.target.grantable_cpus())
+        actuator = None
+        while actuator is None:
+            members = [pid for pid in self.members() if tasks.alive(pid)]
+            self._followed = [self._pid, *members][: _actuators.MAX_ELASTIC_PROCESSES]
+            try:
+                actuator = _actuators.AffinityActuator(self._followed, sets, pins, beat_slot)
+            except FileNotFoundError:  # somebody has ended since
+                if not tasks.alive(self._pid):
+                    raise
+        self._actuator = actuator
+        self._given = GivenThreads(actuator, self._threads())
+        return actuator
 
     # --- who belongs to it -----------------------------------------------------------------------
 

@@ -15,6 +15,7 @@ from smartharvest.errors import ConfigError
 from smartharvest.host.cgroup.tree import CgroupTree
 from smartharvest.host.journal.journal import Journal
 from smartharvest.host.journal.writer import HostWriter
+from smartharvest.host.process import tasks
 from smartharvest.host.target.base import Target
 from smartharvest.host.target.spec import TargetSpec
 from smartharvest.host.target.targets import resolve_target
@@ -124,6 +125,18 @@ def test_a_process_is_moved_by_the_affinity_of_its_threads(
     assert mechanism.minimum_cpus(SURVEY) == (1,)
     assert mechanism.given_cpus(SURVEY) == [(1,), (1,)]
     assert not mechanism.moves_threads  # not before it is arranged
+    mechanism.close()
+
+
+def test_a_member_that_ends_while_the_actuator_is_made_is_left_out(
+    tree: CgroupTree, process: Target, writer: HostWriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mechanism = make_mechanism(Settings(), tree, process, writer)
+    mechanism.arrange(SURVEY)
+    nobody, asked = 2**22 + 1, iter([True])  # above PID_MAX_LIMIT
+    monkeypatch.setattr(mechanism, "members", lambda: [nobody])
+    monkeypatch.setattr(tasks, "alive", lambda pid: pid != nobody or next(asked, False))
+    assert mechanism.make_actuator(SURVEY).writes == 0
     mechanism.close()
 
 
