@@ -90,9 +90,11 @@ def test_a_copy_that_is_not_built_says_so(tmp_path: Path) -> None:
     copy = tmp_path / "smartharvest"
     ignored = shutil.ignore_patterns("*.so", "__pycache__")
     shutil.copytree(os.path.dirname(smartharvest.__file__), copy, ignore=ignored)
+    environment = {key: value for key, value in os.environ.items() if "PYTHON" not in key}
     ran = subprocess.run(
         [sys.executable, "-m", "smartharvest", "demo"],
         cwd=tmp_path,
+        env=environment,
         capture_output=True,
         text=True,
         check=False,

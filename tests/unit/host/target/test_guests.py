@@ -17,6 +17,15 @@ from smartharvest.host.target.spec import TargetSpec
 from smartharvest.host.target.targets import is_pattern, parse_target
 
 
+@pytest.fixture(autouse=True)
+def nothing_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What other tests have asked is forgotten, and a first answer has all the time it needs."""
+    monkeypatch.setattr(guests, "_monitors", Asker(guests._ask_monitor, 60.0))
+    monkeypatch.setattr(guests, "_answered", {})
+    monkeypatch.setattr(guests, "_searches", {})
+    monkeypatch.setattr(guests, "_refused", set())
+
+
 def make_process(root: Path, pid: int, name: str, *arguments: str) -> None:
     directory = root / "proc" / str(pid)
     directory.mkdir(parents=True)
