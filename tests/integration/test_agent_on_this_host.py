@@ -21,6 +21,7 @@ from smartharvest.core._sensors import BpfSensor
 from smartharvest.host.cgroup.tree import CgroupTree
 from smartharvest.host.cpulist import parse_cpulist
 from smartharvest.host.journal import registry
+from smartharvest.host.journal.group_locks import VARIABLE
 from smartharvest.telemetry.client import ask, socket_path
 from tests.commands import EMULATED, LONGEST_S, as_command, smartharvest, smartharvest_here
 from tests.integration.hosts import CONTROLLERS, Host, is_confined
@@ -332,7 +333,15 @@ def test_without_rights_it_says_which_file_needs_them(host: Host) -> None:
 
 def _as_nobody(arguments: list[str]) -> subprocess.CompletedProcess[str]:
     command = ["sh", "-c", 'exec "$@"', "sh", *NOBODY, *as_command(arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=LONGEST_S, check=False)
+    environment = {key: value for key, value in os.environ.items() if key != VARIABLE}
+    return subprocess.run(
+        command,
+        env=environment,  # the tests' locks are root's
+        capture_output=True,
+        text=True,
+        timeout=LONGEST_S,
+        check=False,
+    )
 
 
 def test_a_demo_that_is_ended_removes_its_groups(processes: Processes) -> None:
