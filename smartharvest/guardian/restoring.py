@@ -16,9 +16,8 @@ import time
 from collections.abc import Collection, Iterator
 
 from smartharvest.host.cgroup.kernel_files import KernelFiles
-from smartharvest.host.journal.confinement import confine, confine_families
+from smartharvest.host.journal.confinement import confine_families, take_back
 from smartharvest.host.journal.contents import (
-    Head,
     JournalError,
     lock_path,
     read_head,
@@ -58,15 +57,10 @@ class Restoring:
         except (OSError, JournalError):
             return False
         with _on(head.elastic_cpus):
-            return self._write_minimum(head, once)
-
-    def _write_minimum(self, head: Head, once: bool) -> bool:
-        for path, value in head.minimum:
-            try:
-                self._files.write(path, value)
-            except OSError as error:
-                say(f"{path}: writing {value!r} was refused: {error.strerror}")
-        return bool(confine(head, self._files, once=once) or head.minimum)
+            confined, refused = take_back(head, self._files, once=once)
+        for line in refused:
+            say(line)
+        return bool(confined or head.minimum)
 
     def after_death(self, pid: int) -> int:
         """Puts the host in order after the agent ``pid``: 0, or 1 if something was not put back."""

@@ -42,6 +42,20 @@ def confine(head: Head, files: KernelFiles, *, once: bool = False) -> int:
     return count
 
 
+def take_back(head: Head, files: KernelFiles, *, once: bool = False) -> tuple[int, list[str]]:
+    """Leaves the elastic side of the journal its minimum; ``once`` is as of ``confine``.
+
+    Returns how many affinities it has set, and what was refused.
+    """
+    refused = []
+    for path, value in head.minimum:
+        try:
+            files.write(path, value)
+        except OSError as error:
+            refused.append(f"{path}: writing {value!r} was refused: {error.strerror}")
+    return confine(head, files, once=once), refused
+
+
 def confine_families(journal: JournalContents, unheard_since: int | None) -> None:
     """Confines whoever else belongs to the journaled processes, until nobody is born unconfined.
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from smartharvest.errors import RightsError
 from smartharvest.host.cgroup.kernel_files import KernelFiles
-from smartharvest.host.journal.confinement import confine
+from smartharvest.host.journal.confinement import take_back
 from smartharvest.host.journal.contents import (
     JournalError,
     boot_id,
@@ -103,9 +103,13 @@ def shrink(files: KernelFiles, directory: str) -> list[str]:
     try:
         for path in journal_paths(directory):
             lock = _lock_of_the_dead(path)
-            if lock is not None:
-                with contextlib.suppress(FileNotFoundError):  # restored meanwhile
-                    refused += _shrink(path, files)
+            if lock is None:
+                continue
+            try:
+                refused += _shrink(path, files)
+            except FileNotFoundError:  # restored meanwhile
+                pass
+            finally:
                 os.close(lock)
     except OSError as error:
         raise RightsError(f"{error.filename or directory}: {error.strerror}") from error
@@ -118,15 +122,7 @@ def _shrink(path: str, files: KernelFiles) -> list[str]:
         check_reach(path, journal, files)
     except JournalError as error:
         return [str(error)]
-    refused = []
-    for file, value in journal.minimum if journal.boot_id == boot_id() else ():
-        try:
-            files.write(file, value)
-        except OSError as error:
-            refused.append(f"{file}: writing {value!r} was refused: {error.strerror}")
-    if journal.minimum_cpus and journal.boot_id == boot_id():
-        confine(head_of(journal), files)
-    return refused
+    return take_back(head_of(journal), files)[1] if journal.boot_id == boot_id() else []
 
 
 def _lock_of_the_dead(path: str) -> int | None:

@@ -13,10 +13,12 @@ import fcntl
 import mmap
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 from smartharvest.trusted import open_trusted
 
+T = TypeVar("T")
 _NUDGED, _LOOP_BEAT, _AGENT_BEAT, _GUARDIAN_BEAT, _PHASE, _SHRINKS, _STARVED = range(7)
 _WORDS = 8
 _CHOICE_BYTES = 128
@@ -162,35 +164,26 @@ class SharedPage:
 
 def read_choices(path: str) -> list[frozenset[int]]:
     """The sets of CPUs that a loop lent last, or was about to; from the page at ``path``."""
-    try:
-        page = SharedPage(path)
-    except (FileNotFoundError, ValueError):  # ValueError: not yet as long as a page
-        return []
-    try:
-        return page.choices
-    finally:
-        page.close()
+    return _read(path, lambda page: page.choices) or []
 
 
 def read_agent_beat(path: str) -> int:
     """When the agent last decided, 0 if it never did; from the page at ``path``."""
-    try:
-        page = SharedPage(path)
-    except (FileNotFoundError, ValueError):  # ValueError: not yet as long as a page
-        return 0
-    try:
-        return page.agent_beat
-    finally:
-        page.close()
+    return _read(path, lambda page: page.agent_beat) or 0
 
 
 def read_nudge(path: str) -> int:
     """The thread that a loop had pinned when it ended, 0 for none; from the page at ``path``."""
+    return _read(path, lambda page: page.nudge_slot.cast("i")[0]) or 0
+
+
+def _read(path: str, what: Callable[[SharedPage], T]) -> T | None:
+    """None if there is no page."""
     try:
         page = SharedPage(path)
     except (FileNotFoundError, ValueError):  # ValueError: not yet as long as a page
-        return 0
+        return None
     try:
-        return page.nudge_slot.cast("i")[0]
+        return what(page)
     finally:
         page.close()
