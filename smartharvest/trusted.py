@@ -39,25 +39,11 @@ def open_trusted(
     open(2) does.
     """
     directory, name, crowded = _walk(path, follow=follow)
+    writes = flags & os.O_ACCMODE != os.O_RDONLY
     try:
-        safe = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
-        try:
-            fd = os.open(name, flags & ~os.O_TRUNC | safe, mode, dir_fd=directory)
-        except OSError as error:
-            if error.errno == errno.ELOOP:
-                raise Untrusted(path, "is a link; put the file itself there") from None
-            raise OSError(error.errno, error.strerror, path) from None
+        return _open(path, name, flags, mode, directory, one_name=crowded or writes)
     finally:
         os.close(directory)
-    try:
-        writes = flags & os.O_ACCMODE != os.O_RDONLY
-        _check_file(path, os.fstat(fd), one_name=crowded or writes)
-        if flags & os.O_TRUNC:
-            os.ftruncate(fd, 0)
-    except BaseException:
-        os.close(fd)
-        raise
-    return fd
 
 
 def open_own(path: str, flags: int, mode: int) -> int:
@@ -67,16 +53,31 @@ def open_own(path: str, flags: int, mode: int) -> int:
     lead the output elsewhere.
     Raises Untrusted, and OSError as open(2) does.
     """
+    return _open(path, path, flags, mode, None, one_name=True, or_device=True)
+
+
+def _open(
+    path: str,
+    name: str,
+    flags: int,
+    mode: int,
+    directory: int | None,
+    *,
+    one_name: bool,
+    or_device: bool = False,
+) -> int:
+    """A descriptor of ``path``, ``name`` in ``directory``; it is truncated once it is checked."""
+    safe = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
     try:
-        fd = os.open(path, flags & ~os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK, mode)
+        fd = os.open(name, flags & ~os.O_TRUNC | safe, mode, dir_fd=directory)
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise Untrusted(path, "is a link; put the file itself there") from None
-        raise
+        raise OSError(error.errno, error.strerror, path) from None
     try:
         status = os.fstat(fd)
-        if not stat.S_ISCHR(status.st_mode):  # such as /dev/null
-            _check_file(path, status, one_name=True)
+        if not (or_device and stat.S_ISCHR(status.st_mode)):  # such as /dev/null
+            _check_file(path, status, one_name=one_name)
         if flags & os.O_TRUNC:
             os.ftruncate(fd, 0)
     except BaseException:
