@@ -28,6 +28,7 @@ from smartharvest.agent.control_loop import LOOK_MS, ControlLoop
 from smartharvest.agent.deciders import choose_policy, decider_of, judged_waits_of, long_term_of
 from smartharvest.agent.host_watch import Failed, HostWatch, Rearrange, Rebuild, Verdict
 from smartharvest.agent.outcome import Ended, Reexec, Restart, RunOutcome
+from smartharvest.agent.outputs import Outputs
 from smartharvest.agent.reexec import HandoffState, Trial, TrialFailed
 from smartharvest.agent.reporting import Reporting
 from smartharvest.algorithm.algorithm1 import Decision
@@ -46,15 +47,12 @@ from smartharvest.mechanism.choice import MakeMechanism, make_mechanism
 from smartharvest.placement.capacity import Capacity
 from smartharvest.placement.snapshot import HostSnapshot
 from smartharvest.sensor.waits import WaitReader
-from smartharvest.telemetry.audit import AuditLog
 from smartharvest.telemetry.client import socket_path
-from smartharvest.telemetry.metrics import Metrics, text
+from smartharvest.telemetry.metrics import text
 from smartharvest.telemetry.server import Command, ControlSocket
-from smartharvest.telemetry.status import Warnings
 from smartharvest.telemetry.status_socket import StatusSocket
 
 _log = logging.getLogger(__name__)
-_package_log = logging.getLogger("smartharvest")
 
 CHORES_NS = 50_000_000
 """How often beats, the guardian and the socket's clients have their turn while windows come."""
@@ -92,15 +90,13 @@ class Supervisor:
         self.overrides = dict(overrides or {})
         """What the operator has set and a reload keeps, by name of the setting."""
         self.service = ServiceManager()
-        self._audit: AuditLog | None = None
-        self._metrics: Metrics | None = None
-        self._warnings = Warnings()
+        self._outputs = Outputs(settings)
         self.arrangement = Arrangement(
             settings,
             left,
             evicted=evicted,
             audit=self.audit_event,
-            claimed=self._open_telemetry,
+            claimed=self._outputs.open,
             progress=self._show_progress,
             make=make,
         )
@@ -118,11 +114,11 @@ class Supervisor:
     def __enter__(self) -> Self:
         settings = self.settings
         self._show_progress()
-        _package_log.addHandler(self._warnings)
+        self._outputs.begin()
         try:
             self.arrangement.__enter__()
         except BaseException as error:
-            self._close_telemetry(f"could not start: {error}")
+            self._outputs.close(f"could not start: {error}")
             raise
         self.audit_event(
             "started",
@@ -154,30 +150,11 @@ class Supervisor:
             else:
                 self.arrangement.restore()
         finally:
-            self._close_telemetry(why if error is None else str(error))
-
-    def _open_telemetry(self) -> None:
-        """Once no other agent can have them open: a second start of one configuration has not."""
-        settings = self.settings
-        if settings.audit_log is not None:
-            self._audit = AuditLog(settings.audit_log, settings.audit_size_bytes)
-            self._warnings.record_in(self._audit)
-        if settings.metrics is not None:
-            self._metrics = Metrics(settings.metrics)
-
-    def _close_telemetry(self, why: str) -> None:
-        _package_log.removeHandler(self._warnings)
-        if self._metrics is not None:
-            self._metrics.close()
-            self._metrics = None
-        if self._audit is not None:
-            self._audit.event("ended", why=why)
-            self._audit.close()
+            self._outputs.close(why if error is None else str(error))
 
     def audit_event(self, kind: str, **details: Any) -> None:
         """Notes something that was done, if there is an audit log."""
-        if self._audit is not None:
-            self._audit.event(kind, **details)
+        self._outputs.event(kind, **details)
 
     def _show_progress(self) -> None:
         """Arranging and restoring may take long: the service manager hears that they go on."""
@@ -275,7 +252,7 @@ class Supervisor:
         self._priority = ControlPlanePriority()
         self._watch = HostWatch(arrangement)
         self._control = ControlLoop(
-            self._make_controller(policy), self._make_wait_reader(), observe, self._audit
+            self._make_controller(policy), self._make_wait_reader(), observe, self._outputs.audit
         )
         self._attach_loop()
         self._set_limits()
@@ -283,8 +260,8 @@ class Supervisor:
             arrangement,
             self._control,
             self._watch,
-            self._warnings,
-            self._metrics,
+            self._outputs.warnings,
+            self._outputs.metrics,
             lambda: self._restart_refused,
             lambda: self.overrides,
         )
