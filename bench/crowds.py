@@ -1,4 +1,4 @@
-"""What thousands of threads cost: a batch of them at its start and its end, other users' beside it.
+"""What thousands of threads cost: those of a batch, and those of other users.
 
 And what looking at tasks costs where the kernel does not say what changes: the /proc sensor, and a
 recorder, which polls.
@@ -20,7 +20,7 @@ import click
 
 from smartharvest.host.process import tasks
 
-_CROWD = """
+CROWD = """
 import os, sys, threading
 threads, user, cpus = int(sys.argv[1]), int(sys.argv[2]), set(map(int, sys.argv[3].split(",")))
 if user:
@@ -36,7 +36,8 @@ for _ in range(threads - 1):
 print(flush=True)
 stay.acquire()
 """
-_NOBODY = 65534
+"""Arguments: how many threads sleep, as which user (0: the caller), on which CPUs."""
+NOBODY = 65534
 _PATIENCE_S = 120.0
 _WARM_UP_S = 15.0
 """From the start until strangers have lived for long enough to be heeded."""
@@ -46,7 +47,7 @@ _WARM_UP_S = 15.0
 def _crowd(threads: int, cpus: Sequence[int], user: int = 0) -> Iterator[int]:
     """The pid of a process with so many threads that sleep."""
     numbers = ",".join(map(str, cpus))
-    command = [sys.executable, "-c", _CROWD, str(threads), str(user), numbers]
+    command = [sys.executable, "-c", CROWD, str(threads), str(user), numbers]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
         try:
             assert process.stdout is not None
@@ -99,12 +100,12 @@ def start_and_end(threads: int, cpus: Sequence[int]) -> dict[str, float]:
     return {"start_s": round(start_s, 3), "end_s": round(end_s, 3), "left_confined": confined}
 
 
-def beside(strangers: int, cpus: Sequence[int], seconds: float, *options: str) -> float:
-    """Cores of an agent beside so many threads of another user, pinned to the last CPU."""
+def with_strangers(threads: int, cpus: Sequence[int], seconds: float, *options: str) -> float:
+    """Cores that an agent takes while another user has ``threads`` pinned to the last CPU."""
     with contextlib.ExitStack() as stack:
         primary, batch = (stack.enter_context(_crowd(1, cpus)) for _ in range(2))
-        if strangers:
-            stack.enter_context(_crowd(strangers, cpus[-1:], _NOBODY))
+        if threads:
+            stack.enter_context(_crowd(threads, cpus[-1:], NOBODY))
         pid, _ = stack.enter_context(_agent(primary, batch, *options))
         time.sleep(_WARM_UP_S)
         return _cores(pid, seconds)
@@ -141,12 +142,12 @@ def recorder(cpus: Sequence[int], seconds: float, *options: str) -> dict[str, fl
 def crowds(threads: int, strangers: int, seconds: float) -> None:
     """Measure what thousands of threads cost. As root, on a machine of two CPUs or more."""
     cpus = sorted(os.sched_getaffinity(0))
-    alone, crowded = (beside(count, cpus, seconds) for count in (0, strangers))
+    alone, crowded = (with_strangers(count, cpus, seconds) for count in (0, strangers))
     found = {
         "batch_of_1": start_and_end(1, cpus),
         f"batch_of_{threads}": start_and_end(threads, cpus),
         "cores_alone": alone,
-        f"cores_beside_{strangers}_strangers": crowded,
+        f"cores_with_{strangers}_strangers": crowded,
         "cores_for_strangers": round(crowded - alone, 4),
         "proc_sensor_cores": {count: with_proc(count, cpus, seconds) for count in (1, 50, 500)},
         "recorder": recorder(cpus, seconds),

@@ -6,6 +6,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "pace.h"
+
 static void burn(void) {
     for (volatile int i = 0; i < 20000; i++)
         ;
@@ -22,11 +24,6 @@ int main(int count, char **arguments) {
             _exit(0);
         }
         waitpid(child, NULL, 0);
-        next.tv_nsec += 1000000000 / rate;
-        if (next.tv_nsec >= 1000000000) {
-            next.tv_nsec -= 1000000000;
-            next.tv_sec++;
-        }
-        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL);
+        wait_for_step(&next, rate);
     }
 }

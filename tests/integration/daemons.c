@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "pace.h"
+
 static void daemon_main(void) {
     struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
     char line[16];
@@ -35,11 +37,6 @@ int main(int count, char **arguments) {
             _exit(0);
         }
         waitpid(child, NULL, 0);
-        next.tv_nsec += 1000000000 / rate;
-        if (next.tv_nsec >= 1000000000) {
-            next.tv_nsec -= 1000000000;
-            next.tv_sec++;
-        }
-        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL);
+        wait_for_step(&next, rate);
     }
 }

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
+from bench.crowds import CROWD, NOBODY
 from smartharvest.agent.supervisor import Supervisor
 from smartharvest.host.cpulist import format_cpulist
 from smartharvest.host.process import tasks
@@ -23,23 +25,6 @@ from tests.integration.worlds import make_world
 ALLOWED = sorted(os.sched_getaffinity(0))
 BOTH = {ALLOWED[0], ALLOWED[-1]}
 THREADS = 3000
-CROWD = f"""
-import os, sys, threading
-def crowd(cpus, user=None):
-    if user is not None:
-        os.setgroups([])
-        os.setresgid(user, user, user)
-        os.setresuid(user, user, user)
-    os.sched_setaffinity(0, cpus)
-    threading.stack_size(64 * 1024)
-    stay = threading.Lock()
-    stay.acquire()
-    for _ in range({THREADS} - 1):
-        threading.Thread(target=stay.acquire, daemon=True).start()
-    print(flush=True)
-    stay.acquire()
-"""
-
 pytestmark = pytest.mark.skipif(len(ALLOWED) < 2, reason="needs two CPUs")
 
 
@@ -57,9 +42,9 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     return counted
 
 
-def a_crowd(processes: Processes, cpus: Sequence[int], *arguments: str) -> subprocess.Popen[str]:
-    called = ", ".join([repr(set(cpus)), *arguments])
-    process = processes.python(f"{CROWD}\ncrowd({called})")
+def a_crowd(processes: Processes, cpus: Sequence[int], user: int = 0) -> subprocess.Popen[str]:
+    numbers = ",".join(map(str, cpus))
+    process = processes.start([sys.executable, "-c", CROWD, str(THREADS), str(user), numbers])
     assert process.stdout
     assert process.stdout.readline() == "\n"
     return process
@@ -90,7 +75,7 @@ def test_a_crowd_of_another_user_is_found_as_one_and_each_of_it_is_looked_at_onc
 ) -> None:
     monkeypatch.setattr(confinement, "SETTLED_S", 0.0)
     cpu = ALLOWED[-1]
-    crowd = a_crowd(processes, [cpu], "65534")
+    crowd = a_crowd(processes, [cpu], NOBODY)
     found = Confinement(list, lambda: None, lambda: ())
     beats = 0
 
