@@ -183,7 +183,7 @@ class _Strike:
     def run(self) -> list[str]:
         """What was not as it has to be; also in the tally."""
         place, tally, fault = self._place, self._tally, self._fault
-        before = place.snapshot()
+        before = self._before = place.snapshot()
         settings = fault.prepare(place.settings(self._numbers), place)
         self._state_dir = settings.state_dir
         tally.refusals += place.refuse(self._numbers)
@@ -289,7 +289,10 @@ class _Strike:
             if not self._journals():
                 break
             by = "restore"
-            if recover(self._place.files, self._state_dir).live:
+            report = recover(self._place.files, self._state_dir)
+            if report.failed:  # no thread can have a CPU that a stranger's mask has not
+                self._undo_the_strangers_writes()
+            if report.live:
                 # A guardian stopped before it was one, between fork and exec, holds the agent's
                 # lock. Nothing had been changed then.
                 for pid in children_of(os.getpid()) - self._others:
@@ -309,6 +312,17 @@ class _Strike:
             if back_ns >= scene.began_ns and by == "guardian":
                 tally.cores_ms.setdefault(self._name, []).append((back_ns - scene.began_ns) / 1e6)
 
+    def _undo_the_strangers_writes(self) -> bool:
+        """Whether there were any."""
+        written = self._scene.allowed.files
+        now = self._place.snapshot().files if written else {}
+        for path, values in written.items():
+            was = self._before.files.get(path)
+            if was is not None and path in now and was != now[path] and now[path] in values:
+                with contextlib.suppress(OSError):
+                    self._place.files.write(path, was.decode())
+        return bool(written)
+
     def _check(self, before: HostState) -> list[str]:
         place, allowed = self._place, self._scene.allowed
         allowed.pinned = place.let_strangers_in(active=False)
@@ -320,13 +334,9 @@ class _Strike:
         self._scene.close()
         after = place.snapshot()
         # What strangers have left would hide what the agent has left.
-        for path, values in allowed.files.items():
-            was, now = before.files.get(path), after.files.get(path)
-            if was is not None and now is not None and was != now and now in values:
-                with contextlib.suppress(OSError):
-                    place.files.write(path, was.decode())
-        if allowed.files:
-            allowed.files, after = {}, place.snapshot()
+        if self._undo_the_strangers_writes():
+            after = place.snapshot()
+        allowed.files = {}
         left = list(differences(before, after, place.ancestors, allowed))
         if left:
             time.sleep(_DYING_S)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import random
+import shutil
 import signal
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
@@ -207,6 +208,7 @@ class HostPlace:
 
     def renew(self) -> None:
         self._remove()
+        shutil.rmtree(self._state / "state", ignore_errors=True)  # or each next one fails by it
         self._populate()
 
     @property
