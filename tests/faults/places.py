@@ -207,6 +207,8 @@ class HostPlace:
 
     def renew(self) -> None:
         self._remove()
+        for left in (self._state / "state").glob("*"):  # a journal of groups that are gone
+            left.unlink()
         self._populate()
 
     @property

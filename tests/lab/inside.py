@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import resource
 import sys
 import threading
 import time
@@ -67,7 +68,14 @@ def _strike_agents(what: str, record: Record) -> bool:
 
     def progress(tally: Tally) -> None:
         nonlocal told
-        print(f"{tally.kills} strikes, {dict(tally.failed)}", file=sys.stderr, flush=True)
+        used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+        cpu_s = ", ".join(f"{one.ru_utime + one.ru_stime:.1f}" for one in used)
+        print(
+            f"{tally.kills} strikes of {tally.agents}, {dict(tally.failed)}, up "
+            f"{time.monotonic():.1f} s, CPU {cpu_s}",
+            file=sys.stderr,
+            flush=True,
+        )
         if tally.kills >= told + TELL_EVERY:
             told = tally.kills
             record.tell(faults=tally.document())
