@@ -120,8 +120,8 @@ def run(
 
     Bounded by ``seconds`` of the guest's time and ``minutes`` of ours: what has not been run until
     then is missing, and the document says what was being run. With ``faults`` (see inside.py)
-    agents are struck instead. In ``qmp_dir`` the guest has a monitor by which it may be stopped and
-    continued from elsewhere, and does not age meanwhile.
+    agents are struck instead, and ``slices`` says what came of it. In ``qmp_dir`` the guest has a
+    monitor by which it may be stopped and continued from elsewhere, and does not age meanwhile.
     """
     shape = MACHINES[machine]
     with tempfile.TemporaryDirectory(prefix="smartharvest-lab-") as directory:
@@ -223,18 +223,21 @@ def _told(answer: Path) -> dict[str, Any]:
     """What the guest has said about itself and its tests."""
     document: dict[str, Any] = {"complete": False, "unfinished": "the guest itself"}
     tests: dict[str, dict[str, Any]] = {}
+    slices: dict[str, dict[str, Any]] = {}
     asked: list[str] = []
     for told in lines_of(answer):
         name = told.pop("test", None)
         if name is not None:
             tests[name] = told
+        elif "slice" in told:
+            slices[told.pop("slice")] = told
         elif "machine" in told:
             asked.append(told["machine"])
         else:
             document |= told
     if document["complete"]:
         del document["unfinished"]
-    return {**document, "asked": asked, "tests": tests}
+    return {**document, "asked": asked, "slices": slices, "tests": tests}
 
 
 def lines_of(answer: Path) -> list[dict[str, Any]]:
