@@ -19,7 +19,7 @@ def test_only_while_the_loop_runs_cores_are_lent(tmp_path: Path, phase: Phase) -
     file = tree.group("batch").cpus_file
     journal = Journal(str(tmp_path / "state"))
     journal.record_file(file, "0-7")
-    journal.expect({file: ["7"]}, minimum=[(file, "7")])
+    journal.expect({file: ["7"]}, minimum=((file, "7"),))
     journal.page.phase = phase
     cores = CoresBack(tree.files, str(tmp_path / "state"))
     tree.files.write(file, "7")
