@@ -422,6 +422,19 @@ class Arrangement:
         shrunk = journal.page.shrinks > 0 and minimum is not None
         return shrunk and is_same("cpuset.cpus", surprise.found, minimum or "")
 
+    def reset_by(self, surprise: Surprise) -> str | None:
+        """The service manager, if it has only written again what was there before the agent.
+
+        systemd does so to every unit at a daemon-reload; nobody wants it otherwise than before.
+        None: somebody else, nobody knows who, or another value.
+        """
+        assert self.undo is not None
+        path, writer = surprise.written, self.other_writers.last(surprise.written)
+        original = self.undo.journal.original(path)
+        if writer is None or not writer.endswith("(pid 1)") or original is None:
+            return None
+        return writer if is_same(path, self.tree.files.read(path).strip(), original) else None
+
     def concede(self, surprise: Surprise) -> ForeignWrite:
         """Leaves somebody else what it has written; the error that says so."""
         assert self.undo is not None

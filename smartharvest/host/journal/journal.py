@@ -259,6 +259,11 @@ class Journal:
         self._drop(subject(CreatedEntry(directory)))
         self._save()
 
+    def original(self, path: str) -> str | None:
+        """What the file at ``path`` had; None if it is not journaled."""
+        entry = self._entries.get(subject(FileEntry(path, "")))
+        return entry.original if isinstance(entry, FileEntry) else None
+
     def replace_original(self, path: str, original: str) -> None:
         """Another process has written to a journaled file: its value is the original now."""
         entry = self._entries[subject(FileEntry(path, ""))]
