@@ -45,9 +45,10 @@ def take_over(
 ) -> Journal | None:
     """This agent's journal with the entries of a dead one, whose host stays at its minimum.
 
-    None unless a dead agent in ``directory`` had the same ``claims`` and ``arrangement``, and left
-    nothing but what can be taken over; then its journal is as it was. ``root`` and the errors are
-    as of ``Journal``; also raises RightsError if ``directory`` may not be read.
+    None unless a dead agent in ``directory`` had the same ``claims`` and ``arrangement``, left
+    nothing but what can be taken over, and there is room for a journal; then its journal is as it
+    was. ``root`` is as of ``Journal``. Raises AlreadyManaged, and RightsError if ``directory`` may
+    not be read.
     """
     try:
         paths = journal_paths(directory)
@@ -66,13 +67,16 @@ def take_over(
                 continue
             if take_back(head_of(left), files)[1]:  # who is dead may still have lent cores
                 continue
-            journal = Journal(
-                directory,
-                claims=claims,
-                root=root,
-                arrangement=arrangement,
-                predecessor=(path, left),
-            )
+            try:
+                journal = Journal(
+                    directory,
+                    claims=claims,
+                    root=root,
+                    arrangement=arrangement,
+                    predecessor=(path, left),
+                )
+            except RightsError:  # such as a full disk: nobody follows, so recovery lets go
+                continue
             remove(path)
         finally:
             os.close(lock)

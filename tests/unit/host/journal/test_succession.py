@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections.abc import Callable
@@ -112,6 +113,20 @@ def test_should_the_successor_die_too_everything_is_put_back(
 
 def fail(*_: object) -> None:
     raise InterruptedError
+
+
+def test_without_room_for_a_journal_recovery_is_left_the_old_one(
+    tree: CgroupTree, state: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(_journal: Journal) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as full:
+        full.setattr(Journal, "_write", refuse)
+        assert succeed(tree, state) is None
+    assert [path.name for path in state.glob("*.journal")] == [f"agent-{DEAD}.journal"]
+    recover(tree.files, str(state))
+    assert tree.group("batch").cpus() == set(range(8))
 
 
 def a_file(directory: str, name: str, inode: int = 0) -> list[dict[str, Any]]:
