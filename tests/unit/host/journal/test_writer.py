@@ -465,7 +465,8 @@ def test_births_all_the_time_do_not_keep_it_from_its_end(
     v1: CgroupTree, journal: Journal, sleeper: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     journal.record(AffinityEntry(NOBODY, 1, (0, 1), 1))
-    events = Turns(*([Birth(NOBODY, sleeper, sleeper)] for _ in range(50)))
+    births: list[Birth | Death] = [Birth(NOBODY, sleeper, sleeper)]
+    events = Turns(*[births] * 50)
     family = Family(NOBODY, open_events=lambda: events, known=[])
     started = tasks.start_time(sleeper)
     monkeypatch.setattr(tasks, "start_time_of_newcomers", lambda: started)
