@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from smartharvest.agent import lifecycle
 from smartharvest.agent.lifecycle import _Signals
+from smartharvest.guardian import stacks
 
 
 class Asked:
@@ -35,7 +35,7 @@ def handlers(monkeypatch: pytest.MonkeyPatch) -> dict[int, Callable[[], None]]:
 
     monkeypatch.setattr(signal, "signal", take)
     monkeypatch.setattr(signal, "pthread_sigmask", lambda *_: set())
-    monkeypatch.setattr(lifecycle.stacks, "answer", lambda: None)
+    monkeypatch.setattr(stacks, "answer", lambda: None)
     return found
 
 
