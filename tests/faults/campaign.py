@@ -64,6 +64,8 @@ class Tally:
     errors: Counter[str] = field(default_factory=Counter)
     """What agents said last that were not struck and said anything."""
     changes: int = _CHANGES
+    life_s: float = 0.0
+    """The longest life of an agent that ended well and by itself; 0 until one has."""
     restored_by: Counter[str] = field(default_factory=Counter)
     cores_ms: dict[str, list[float]] = field(default_factory=dict)
     """From the strike until the primary had its cores, where some were lent."""
@@ -77,6 +79,10 @@ class Tally:
         """An agent has ended by itself after so many changes."""
         self._ended_early = max(self._ended_early, count)
         self.changes = self._ended_early or self.changes
+
+    def learn_life(self, seconds: float) -> None:
+        """An agent has ended well and by itself after so long."""
+        self.life_s = max(self.life_s, seconds)
 
     @property
     def kills(self) -> int:
@@ -177,13 +183,14 @@ class _Strike:
             afterwards = numbers.random() < 0.5
             return Moment(numbers.randrange(self._tally.changes), afterwards=afterwards)
         if how == "start":
-            return Moment(None, delay_s=numbers.uniform(0, LIFE_S) * self._place.slowness)
+            life_s = self._tally.life_s or LIFE_S * self._place.slowness
+            return Moment(None, delay_s=numbers.uniform(0, life_s))
         return Moment(None, runs=True, delay_s=numbers.uniform(0, RUN_S), run_s=_LONG_RUN_S)
 
     def run(self) -> list[str]:
         """What was not as it has to be; also in the tally."""
         place, tally, fault = self._place, self._tally, self._fault
-        before = self._before = place.snapshot()
+        before = place.snapshot()
         settings = fault.prepare(place.settings(self._numbers), place)
         self._state_dir = settings.state_dir
         tally.refusals += place.refuse(self._numbers)
@@ -257,9 +264,13 @@ class _Strike:
         if moment.runs:
             self._point = "while it runs"
             self._wait(lambda: bool(sockets(self._state_dir)) or ended(), "has not come to run")
-        until_s = time.monotonic() + moment.delay_s
-        self._wait(lambda: time.monotonic() > until_s, "")
-        return not ended()
+        began_s = time.monotonic()
+        self._wait(lambda: time.monotonic() > began_s + moment.delay_s or ended(), "")
+        if not ended():
+            return True
+        if not moment.runs and self._statuses.get(self._agent) == 0:
+            self._tally.learn_life(time.monotonic() - began_s)
+        return False
 
     def _look(self) -> None:
         self._place.turn(time.monotonic())
@@ -289,10 +300,7 @@ class _Strike:
             if not self._journals():
                 break
             by = "restore"
-            report = recover(self._place.files, self._state_dir)
-            if report.failed:  # no thread can have a CPU that a stranger's mask has not
-                self._undo_the_strangers_writes()
-            if report.live:
+            if recover(self._place.files, self._state_dir).live:
                 # A guardian stopped before it was one, between fork and exec, holds the agent's
                 # lock. Nothing had been changed then.
                 for pid in children_of(os.getpid()) - self._others:
@@ -312,17 +320,6 @@ class _Strike:
             if back_ns >= scene.began_ns and by == "guardian":
                 tally.cores_ms.setdefault(self._name, []).append((back_ns - scene.began_ns) / 1e6)
 
-    def _undo_the_strangers_writes(self) -> bool:
-        """Whether there were any."""
-        written = self._scene.allowed.files
-        now = self._place.snapshot().files if written else {}
-        for path, values in written.items():
-            was = self._before.files.get(path)
-            if was is not None and path in now and was != now[path] and now[path] in values:
-                with contextlib.suppress(OSError):
-                    self._place.files.write(path, was.decode())
-        return bool(written)
-
     def _check(self, before: HostState) -> list[str]:
         place, allowed = self._place, self._scene.allowed
         allowed.pinned = place.let_strangers_in(active=False)
@@ -334,9 +331,13 @@ class _Strike:
         self._scene.close()
         after = place.snapshot()
         # What strangers have left would hide what the agent has left.
-        if self._undo_the_strangers_writes():
-            after = place.snapshot()
-        allowed.files = {}
+        for path, values in allowed.files.items():
+            was, now = before.files.get(path), after.files.get(path)
+            if was is not None and now is not None and was != now and now in values:
+                with contextlib.suppress(OSError):
+                    place.files.write(path, was.decode())
+        if allowed.files:
+            allowed.files, after = {}, place.snapshot()
         left = list(differences(before, after, place.ancestors, allowed))
         if left:
             time.sleep(_DYING_S)

@@ -28,6 +28,9 @@ CPU = "Haswell-noTSX"
 NO_CX16 = "clearcpuid=141"
 """QEMU 7.2 leaves other flags behind than a processor does after CMPXCHG16B, of which Linux 6.12
 crashes within seconds: it is told to do without."""
+NO_MITIGATIONS = "mitigations=off"
+"""Against processors that guess, which QEMU's do not. Page tables for each side of a system call
+cost the most: a change of them empties what QEMU has looked up of them."""
 LONGEST_STEP_S = 3.0
 """What counts at most between two looks at a guest: whoever looks may have been stopped himself."""
 COUNTED_TIME = ("-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off")
@@ -117,8 +120,8 @@ def run(
 
     Bounded by ``seconds`` of the guest's time and ``minutes`` of ours: what has not been run until
     then is missing, and the document says what was being run. With ``faults`` (see inside.py)
-    agents are struck instead. In ``qmp_dir`` the guest has a monitor by which it may be stopped and
-    continued from elsewhere, and does not age meanwhile.
+    agents are struck instead, and ``slices`` says what came of it. In ``qmp_dir`` the guest has a
+    monitor by which it may be stopped and continued from elsewhere, and does not age meanwhile.
     """
     shape = MACHINES[machine]
     with tempfile.TemporaryDirectory(prefix="smartharvest-lab-") as directory:
@@ -133,7 +136,7 @@ def run(
             *shape.arguments(),
             *("-kernel", str(kernel.image), "-initrd", str(initramfs_of(kernel))),
             "-append",
-            f"console=ttyS0 quiet panic=-1 {shape.clock} {NO_CX16} "
+            f"console=ttyS0 quiet panic=-1 {shape.clock} {NO_CX16} {NO_MITIGATIONS} "
             f"SMARTHARVEST_LONGEST_S={shape.longest_s} "  # goes to what is started first
             f"lab.seconds={seconds} "
             + (f"lab.faults={faults}" if faults else f"lab.tests={','.join(tests or shape.tests)}"),
@@ -220,18 +223,21 @@ def _told(answer: Path) -> dict[str, Any]:
     """What the guest has said about itself and its tests."""
     document: dict[str, Any] = {"complete": False, "unfinished": "the guest itself"}
     tests: dict[str, dict[str, Any]] = {}
+    slices: dict[str, dict[str, Any]] = {}
     asked: list[str] = []
     for told in lines_of(answer):
         name = told.pop("test", None)
         if name is not None:
             tests[name] = told
+        elif "slice" in told:
+            slices[told.pop("slice")] = told
         elif "machine" in told:
             asked.append(told["machine"])
         else:
             document |= told
     if document["complete"]:
         del document["unfinished"]
-    return {**document, "asked": asked, "tests": tests}
+    return {**document, "asked": asked, "slices": slices, "tests": tests}
 
 
 def lines_of(answer: Path) -> list[dict[str, Any]]:

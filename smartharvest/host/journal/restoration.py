@@ -112,7 +112,7 @@ def put_back(
     for path, mask in narrow_children(undo.entries, files, ours or {}):
         with contextlib.suppress(OSError):  # it is gone, or in other hands now
             undo.inherited(path, mask)
-    affinities.run()
+    affinities.run(groups_are_back=not refused)
     return Restoration(
         undo.restored,
         [f"{_where(entry)}: {error.strerror}" for entry, error in [*refused, *affinities.refused]],
