@@ -1,0 +1,14 @@
+"""``smartharvest fleet``: placement, promises and prices for clusters."""
+
+from __future__ import annotations
+
+import click
+
+from smartharvest.cli.command_group import Entry, LazyGroup
+
+COMMANDS = (Entry("convert", "fleet.convert:convert", "Check a trace, and write it as a table."),)
+
+
+@click.group(cls=LazyGroup, sections={"Commands": COMMANDS})
+def fleet() -> None:
+    """Say where to place work in a cluster, what is left to harvest, and what it costs."""
