@@ -6,7 +6,10 @@ import click
 
 from smartharvest.cli.command_group import Entry, LazyGroup
 
-COMMANDS = (Entry("convert", "fleet.convert:convert", "Check a trace, and write it as a table."),)
+COMMANDS = (
+    Entry("simulate", "fleet.simulate:simulate", "Fill what a trace leaves free, and compare."),
+    Entry("convert", "fleet.convert:convert", "Check a trace, and write it as a table."),
+)
 
 
 @click.group(cls=LazyGroup, sections={"Commands": COMMANDS})
