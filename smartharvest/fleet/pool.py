@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from random import Random
 
 import numpy as np
@@ -154,7 +155,7 @@ class Pool:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Lives:
     """Every VM that a pool ever had; arrays of one length."""
 
@@ -178,6 +179,7 @@ class Lives:
         """Of one VM, over the time it was there; 0 without any."""
         return self.extra_core_s / self.vm_s if self.vm_s > 0 else 0.0
 
+    @cached_property
     def _seen(self) -> tuple[Floats, NDArray[np.bool_]]:
         """How long each was seen, ascending, and whether it died then."""
         died = np.isfinite(self.died_s)
@@ -193,7 +195,7 @@ class Lives:
         D(u) / R(u), with D the VMs that died and had lived u or longer, R the time that VMs were
         seen to live on beyond u. Falls with the horizon; 1 without any VM.
         """
-        seen, died = self._seen()
+        seen, died = self._seen
         if not len(seen):
             return 1.0
         steps = np.append(0.0, seen)
@@ -213,7 +215,7 @@ class Lives:
 
         Much lower than ``survival`` where few places see most births and deaths.
         """
-        seen, died = self._seen()
+        seen, died = self._seen
         times, deaths = np.unique(seen[died & (seen <= horizon_s)], return_counts=True)
         at_risk = len(seen) - np.searchsorted(seen, times, side="left")
         return float(np.prod(1.0 - deaths / at_risk))

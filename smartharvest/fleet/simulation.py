@@ -119,20 +119,21 @@ class _Simulation:
         self._oldest = np.full(len(nodes), np.inf)
         self._log: list[list[tuple[float, float, float, int]]] = [[] for _ in range(len(nodes))]
         self._began = False
+        self._now_s = -1.0
+        self._touched: dict[int, None] = {}
 
     def run(self, before: NDArray[np.bool_]) -> Run:
         table, from_s, to_s = self._table, self._from_s, self._to_s
         starts, ends = table.start_s.tolist(), table.end_s.tolist()
         for row, arrives in self._events(np.flatnonzero(before)):
             now_s = starts[row] if arrives else ends[row]
-            if not self._began and now_s >= from_s:
-                self._begin()
+            if now_s > self._now_s:
+                self._settle(now_s)
             if arrives:
                 self._arrive(row, now_s, ends[row])
             elif self._placed_on[row] != NO_NODE:
-                self._change(row, now_s, 1)
-        if not self._began:
-            self._begin()
+                self._change(row, 1)
+        self._settle(to_s)
         return Run(
             from_s,
             to_s,
@@ -165,11 +166,20 @@ class _Simulation:
         order = np.lexsort((which, -sizes, priority, arrives, times))
         return list(zip(which[order].tolist(), arrives[order].tolist(), strict=True))
 
-    def _begin(self) -> None:
-        """The window begins: what is free just then is filled."""
-        self._began = True
-        for node in range(len(self._nodes)):
-            self._refill(node, self._from_s)
+    def _settle(self, now_s: float) -> None:
+        """Time goes on: what is free after the last moment is filled, and whoever must go has gone.
+
+        What leaves and what comes at one moment are one change: no VM lives for no time.
+        """
+        if self._began:
+            for node in self._touched:
+                self._refill(node, self._now_s)
+        elif now_s > self._from_s:
+            self._began = True
+            for node in range(len(self._nodes)):
+                self._refill(node, self._from_s)
+        self._touched.clear()
+        self._now_s = now_s
 
     def _arrive(self, row: int, now_s: float, end_s: float) -> None:
         table, cluster = self._table, self._cluster
@@ -179,14 +189,13 @@ class _Simulation:
         if self._labelled is not None and asks is not None:
             allowed = self._labelled.allowed(asks)
         if self._way.harvest_aware and self._began:
-            np.subtract(now_s, self._oldest, out=cluster.age_s)
-            np.maximum(cluster.age_s, 0.0, out=cluster.age_s)
+            np.maximum(now_s - self._oldest, 0.0, out=cluster.age_s)
         node = choose(self._way.score, request, cluster, allowed)
         self._placed_on[row] = node
         if node != NO_NODE and end_s > now_s:
-            self._change(row, now_s, -1)
+            self._change(row, -1)
 
-    def _change(self, row: int, now_s: float, sign: int) -> None:
+    def _change(self, row: int, sign: int) -> None:
         """What ``row`` holds is free again (1) or taken (-1)."""
         table, free = self._table, self._cluster.free
         node = int(self._placed_on[row])
@@ -196,8 +205,7 @@ class _Simulation:
         asks = table.constraints.get(row)
         if self._labelled is not None and asks is not None:
             (self._labelled.remove if sign > 0 else self._labelled.place)(node, asks)
-        if self._began:
-            self._refill(node, now_s)
+        self._touched[node] = None
 
     def _refill(self, node: int, now_s: float) -> None:
         cluster, harvest = self._cluster, self._harvest
@@ -217,7 +225,5 @@ class _Simulation:
     @staticmethod
     def _timeline(log: list[tuple[float, float, float, int]]) -> Timeline:
         columns = np.array(log, dtype=np.float64).reshape(-1, 4).T.copy()
-        # Of what happened at one moment only the last counts.
-        last = np.append(columns[0][1:] > columns[0][:-1], True)
-        times_s, cores, memory_gib, vms = columns[:, last]
+        times_s, cores, memory_gib, vms = columns
         return Timeline(times_s, cores, memory_gib, vms.astype(np.int64))

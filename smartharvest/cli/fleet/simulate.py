@@ -95,9 +95,8 @@ def simulate(
 
 def _in_words(result: dict[str, Any]) -> str:
     regular, unallocated = result["regular"], result["unallocated"]
-    stays = "".join(
-        f", {unallocated[n]:.1f} for {n}" for n in ("1h", "1d", "7d") if n in unallocated
-    )
+    shown = [name for name in ("1h", "1d", "7d") if name in unallocated]
+    stays = ", ".join(f"{unallocated[name]:.1f} for {name}" for name in shown)
     lines = [
         f"{result['nodes']} nodes, {result['cores']:g} cores, days {result['days'][0]:g} to "
         f"{result['days'][1]:g}",
