@@ -9,6 +9,7 @@ from smartharvest.cli.command_group import Entry, LazyGroup
 COMMANDS = (
     Entry("simulate", "fleet.simulate:simulate", "Fill what a trace leaves free, and compare."),
     Entry("cost", "fleet.cost:cost", "Compute what a useful core costs."),
+    Entry("extender", "fleet.extender:extender", "Rank nodes for a Kubernetes scheduler."),
     Entry("convert", "fleet.convert:convert", "Check a trace, and write it as a table."),
 )
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
@@ -21,6 +22,7 @@ EPILOG = examples(
     "smartharvest fleet cost --alpha 0.5 --simulated one.json --recovery 5min",
 )
 _DEFAULT = Terms()
+Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def _numbers(
@@ -34,7 +36,7 @@ def _numbers(
         raise ConfigError(f"--extra-cores: {text!r} is no number, nor are several: 3,7.2") from None
 
 
-def _price(name: str, value: float, what: str) -> Any:
+def _price(name: str, value: float, what: str) -> Callable[[Command], Command]:
     return click.option(name, type=float, default=value, show_default=True, metavar="P", help=what)
 
 
