@@ -10,6 +10,7 @@ COMMANDS = (
     Entry("simulate", "fleet.simulate:simulate", "Fill what a trace leaves free, and compare."),
     Entry("cost", "fleet.cost:cost", "Compute what a useful core costs."),
     Entry("extender", "fleet.extender:extender", "Rank nodes for a Kubernetes scheduler."),
+    Entry("overload", "fleet.overload:overload", "Say who is overloaded, and what would cure it."),
     Entry("convert", "fleet.convert:convert", "Check a trace, and write it as a table."),
 )
 
