@@ -11,6 +11,7 @@ COMMANDS = (
     Entry("cost", "fleet.cost:cost", "Compute what a useful core costs."),
     Entry("extender", "fleet.extender:extender", "Rank nodes for a Kubernetes scheduler."),
     Entry("overload", "fleet.overload:overload", "Say who is overloaded, and what would cure it."),
+    Entry("survival", "fleet.survival:survival", "Say how long spot instances or lent cores last."),
     Entry("convert", "fleet.convert:convert", "Check a trace, and write it as a table."),
 )
 

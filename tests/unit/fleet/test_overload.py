@@ -218,3 +218,25 @@ def test_wrong_options_are_one_line(tmp_path: Path, more: tuple[str, str]) -> No
     outcome = smartharvest_here("fleet", "overload", "--reports", str(tmp_path / "none"), *more)
     assert (outcome.code, outcome.out) == (2, "")
     assert outcome.failure
+
+
+def test_the_best_cure_is_handed_to_the_agents_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    def ask_agents(_options: object, _pid: object, command: str) -> list[tuple[int, object]]:
+        asked.append(command)
+        return [(1, {})]
+
+    monkeypatch.setattr("smartharvest.cli.fleet.overload.ask_agents", ask_agents)
+    path = tmp_path / "reports.jsonl"
+    lending = replace(BUSY, lent_cores=3, elastic_cores=4)
+    path.write_text("".join(map(as_line, series(True, True, True, of=lending))))
+    command = (
+        "fleet", "overload", "--reports", str(path), "--apply", "--node", "a", "--rate", "1/1h",
+        "--actions", str(tmp_path / "actions.json"),
+    )  # fmt: skip
+    assert "done: take-back on a" in smartharvest_here(*command).out
+    assert "put off: take-back on a" in smartharvest_here(*command).out
+    assert asked == ["pause"]
