@@ -118,9 +118,9 @@ def l2_norm_diff(request: Floats, cluster: Cluster) -> Floats:
 
 
 def l2_norm_ratio(request: Floats, cluster: Cluster) -> Floats:
-    """Σᵢ rᵢ / aᵢ, with 0 / 0 = 0: the node of whose free resources most is used."""
+    """Σᵢ rᵢ / aᵢ, 0 where aᵢ is 0: the node of whose free resources most is used."""
     r, a = cluster.scaled(request)[:, np.newaxis], cluster.shares
-    return np.asarray(np.divide(r, a, out=np.zeros_like(a), where=a > 0).sum(axis=0))
+    return np.asarray(np.divide(r, a, out=np.zeros_like(a), where=a > SLACK).sum(axis=0))
 
 
 def least_harvested(request: Floats, cluster: Cluster) -> Floats:
