@@ -1,6 +1,6 @@
 """Which worker runs an invocation. Pure: what is known comes in, a name comes out.
 
-``csrc/lab/functions/balancer.c`` makes the same choices for the simulator.
+``csrc/lab/serverless/balancer.c`` makes the same choices for the simulator.
 """
 
 from __future__ import annotations

@@ -15,7 +15,6 @@ from smartharvest.serverless.view import (
     Function,
     Worker,
     Workers,
-    crowding,
     has_memory,
     home_hash,
     trusted_cores,
@@ -103,6 +102,8 @@ class MinWorkerSet:
         if not all_of_them:
             return None
         home = home_hash(function.name) % len(all_of_them)
+        caution, fresh_s, fill = self._caution, self._caution.fresh_s, self._fill
+        # The helpers of the view, written out: a router asks for each request.
         best: Worker | None = None
         best_cold, best_length = True, math.inf
         emptiest: Worker | None = None
@@ -110,14 +111,18 @@ class MinWorkerSet:
         for worker in (*all_of_them[home:], *all_of_them[:home]):
             if worker.eviction_s is not None:
                 continue
-            cores = trusted_cores(worker, now_s, self._caution)
-            length = crowding(worker, cores)
+            cores = worker.cores
+            if now_s - worker.reported_s > fresh_s:
+                cores = trusted_cores(worker, now_s, caution)
+            length = (worker.load + 1.0) / cores if cores > 0.0 else math.inf
             if emptiest is None or length < least:
                 emptiest, least = worker, length
             if worker.name in members:
                 if member is None or length < least_member:
                     member, least_member = worker, length
-            elif self._room(worker, function, cores):
+            elif worker.load + 1.0 > fill * cores and (worker.load > 0.0 or cores < 1.0):
+                continue
+            elif has_memory(worker, function):
                 cold = function.name not in worker.warm
                 if best is None or (cold, length) < (best_cold, best_length):
                     best, best_cold, best_length = worker, cold, length

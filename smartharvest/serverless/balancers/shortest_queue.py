@@ -8,15 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from smartharvest.serverless.view import (
-    CAREFUL,
-    Caution,
-    Function,
-    Workers,
-    crowding,
-    has_memory,
-    trusted_cores,
-)
+from smartharvest.serverless.view import CAREFUL, Caution, Function, Workers, trusted_cores
 
 
 class ShortestQueue:
@@ -29,16 +21,20 @@ class ShortestQueue:
 
     def choose(self, function: Function, workers: Workers, now_s: float) -> str | None:
         """One of the shortest; of those without memory for it only if no other is left."""
-        caution = self._caution
+        caution, fresh_s, memory_mib = self._caution, self._caution.fresh_s, function.memory_mib
         shortest: list[str] = []
         least, with_memory = math.inf, False
+        # The helpers of the view, written out: a router asks for each request.
         for name, worker in workers.items():
             if worker.eviction_s is not None:
                 continue
-            fits = has_memory(worker, function)
+            fits = worker.busy_memory_mib + memory_mib <= worker.memory_mib
             if with_memory and not fits:
                 continue
-            length = crowding(worker, trusted_cores(worker, now_s, caution))
+            cores = worker.cores
+            if now_s - worker.reported_s > fresh_s:
+                cores = trusted_cores(worker, now_s, caution)
+            length = (worker.load + 1.0) / cores if cores > 0.0 else math.inf
             if not shortest or length < least or fits > with_memory:
                 shortest, least, with_memory = [name], length, fits
             elif length == least:
