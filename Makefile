@@ -4,9 +4,9 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
-SOURCES := $(wildcard csrc/*/*.[ch] csrc/lab/simulator/*.[ch] smartharvest/core/*.pyx smartharvest/core/*.pxd smartharvest/core/_c/*.pxd)
+SOURCES := $(wildcard csrc/*/*.[ch] csrc/lab/*/*.[ch] smartharvest/core/*.pyx smartharvest/core/*.pxd smartharvest/core/_c/*.pxd)
 TOOLS  := build/tools
-C_FILES := $(filter-out %.loader.h,$(wildcard csrc/*/*.[ch] csrc/lab/simulator/*.[ch] bench/*.c bench/real/*.c bench/virtual/*.c tests/native/*.[ch] tests/faults/*.c))
+C_FILES := $(filter-out %.loader.h,$(wildcard csrc/*/*.[ch] csrc/lab/*/*.[ch] bench/*.c bench/real/*.c bench/virtual/*.c tests/native/*.[ch] tests/faults/*.c))
 
 .DEFAULT_GOAL := help
 

@@ -7,6 +7,7 @@ import click
 from smartharvest.cli.command_group import Entry, LazyGroup
 
 COMMANDS = (
+    Entry("simulate", "serverless.simulate:simulate", "Run functions on simulated workers."),
     Entry("cost", "serverless.cost:cost", "How many cores one budget buys, by share harvested."),
 )
 
