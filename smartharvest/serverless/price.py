@@ -74,7 +74,7 @@ def buys(
         raise ConfigError(f"harvest share: {harvest_share:g} must be 0 to 1")
     if not evictions_per_day >= 0.0:
         raise ConfigError(f"evictions a day: {evictions_per_day:g} must be 0 or more")
-    if not 0.0 < min_cores <= cores:
+    if not 0.0 < min_cores <= cores < math.inf:
         raise ConfigError(
             f"cores: {cores:g} must be at least the minimum of {min_cores:g}, above 0"
         )

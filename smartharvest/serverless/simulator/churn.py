@@ -118,11 +118,11 @@ def _changed(random: np.random.Generator, cores: float, size: WorkerSize) -> flo
         return cores
     # u ** power has the mean 1 / (power + 1), and at most 1.
     power = LARGEST_CHANGE / MEAN_CHANGE - 1.0
-    step = max(1.0, round(span * random.random() ** power))
+    step = max(1, round(span * random.random() ** power))
     up = bool(random.random() < 0.5)
     for signed in (step, -step) if up else (-step, step):
         if size.min_cores <= cores + signed <= size.max_cores:
-            return cores + signed
+            return float(cores + signed)
     # Neither way fits: to the nearer end that is another number.
     ends = sorted((size.min_cores, size.max_cores), key=lambda end: abs(end - cores))
     return float(next(end for end in ends if end != cores))

@@ -151,8 +151,8 @@ class Outcome:
 def _lived_s(pool: Pool, slot: int, until_s: float) -> float:
     mine = pool.changes[pool.changes["slot"] == slot]
     gone = mine[mine["kind"] == _serverless.EVICTED]["at_ns"]
-    end_s = min(until_s, gone[0] / 1e9 if len(gone) else math.inf)
-    return max(0.0, end_s - mine["at_ns"][0] / 1e9)
+    end_s = min(until_s, float(gone[0]) / 1e9 if len(gone) else math.inf)
+    return max(0.0, float(end_s) - float(mine["at_ns"][0]) / 1e9)
 
 
 def simulate(experiment: Experiment) -> Outcome:
