@@ -165,6 +165,10 @@ performance: build ## docs/research/performance.md from the JSON in bench/result
 reproduce: build ## The paper's evaluation on the simulated server, into docs/research/evaluation.md
 	@$(BIN)/smartharvest lab reproduce --out docs/research/evaluation --page docs/research/evaluation.md
 
+.PHONY: reproduce-serverless
+reproduce-serverless: build ## The serverless paper's comparisons, FUNCTIONS="prefix ..." of Azure samples, into docs/research/serverless.md
+	@$(BIN)/python -m bench.serverless $(FUNCTIONS:%=--functions %)
+
 BOARD = $(BIN)/smartharvest lab simulate --seconds 40 --csv
 RIVALS = --policies smartharvest,fixed-buffer:3,adaptive-buffer,adaptive-quiet,clairvoyant
 SHARED = --policies adaptive-quiet,idle-first --mechanisms cpu-idle,cpu-idle-kernel

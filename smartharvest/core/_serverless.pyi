@@ -62,7 +62,7 @@ def run(
     function: NDArray[np.uint32],
     work_ns: NDArray[np.int64],
 ) -> dict[str, Any]:
-    """Runs everything; see csrc/lab/serverless/run.h for what the arrays are.
+    """Runs everything; see csrc/lab/serverless/cluster_run.h for what the arrays are.
 
     The result has an array each for ``end_ns``, ``worker``, ``cold``, ``attempts`` (an entry an
     invocation) and ``core_ns``, ``busy_core_ns`` (an entry a worker), and the counts ``retried``,

@@ -23,7 +23,7 @@ CHANGE = np.dtype(
         "itemsize": sizeof(c.sh_faas_change),
     }
 )
-"""What happens to a worker, in the order of time: see csrc/lab/serverless/run.h."""
+"""What happens to a worker, in the order of time: see csrc/lab/serverless/cluster_run.h."""
 ARRIVES, RESIZED, NOTICED, EVICTED = range(4)
 cdef uint64_t EVENTS_AT_ONCE = 200_000
 _KINDS = {
@@ -158,7 +158,7 @@ def run(
     const uint32_t[::1] function,
     const int64_t[::1] work_ns,
 ) -> dict[str, object]:
-    """Runs everything; see csrc/lab/serverless/run.h for what the arrays are.
+    """Runs everything; see csrc/lab/serverless/cluster_run.h for what the arrays are.
 
     The result has an array each for ``end_ns``, ``worker``, ``cold``, ``attempts`` (an entry an
     invocation) and ``core_ns``, ``busy_core_ns`` (an entry a worker), and the counts ``retried``,

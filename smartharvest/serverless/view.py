@@ -50,15 +50,25 @@ Workers = Mapping[str, Worker]
 
 @dataclass(frozen=True, slots=True)
 class Caution:
-    """How far a report is trusted as it ages."""
+    """How far a report is trusted as it ages.
+
+    Doubting what is only as old as usual costs: with fewer cores than there are, sets grow and
+    functions start cold.
+    """
 
     fresh_s: float = 3.0
     """A report of at most this age is taken at its word."""
     lost_s: float = 15.0
     """From this age on only ``min_cores`` count; in between, linearly fewer cores."""
 
+    @classmethod
+    def of_period(cls, period_s: float) -> Caution:
+        """For workers that report every ``period_s``: three may be late."""
+        return cls(3.0 * period_s, 15.0 * period_s)
+
 
 CAREFUL = Caution()
+"""For reports each second."""
 
 
 def trusted_cores(worker: Worker, now_s: float, caution: Caution = CAREFUL) -> float:

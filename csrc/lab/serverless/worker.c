@@ -188,6 +188,15 @@ void sh_faas_worker_clear(struct sh_faas_cluster *cluster, uint32_t slot) {
 
 /* --- invocations ------------------------------------------------------------------------------ */
 
+static double memory_of(const struct sh_faas_cluster *cluster, uint32_t invocation) {
+    return cluster->memory_mib[cluster->function[invocation]];
+}
+
+static void dequeue(struct sh_faas_cluster *cluster, struct sh_faas_worker *worker) {
+    worker->queue_head = cluster->next[worker->queue_head];
+    worker->queue_length--;
+}
+
 /* 1: it runs; 0: no memory; -ENOMEM. */
 static int begin(struct sh_faas_cluster *cluster, uint32_t slot, uint32_t invocation) {
     struct sh_faas_worker *worker = &cluster->workers[slot];
@@ -214,6 +223,7 @@ static int begin(struct sh_faas_cluster *cluster, uint32_t slot, uint32_t invoca
 
 int sh_faas_worker_take(struct sh_faas_cluster *cluster, uint32_t slot, uint32_t invocation) {
     struct sh_faas_worker *worker = &cluster->workers[slot];
+    worker->held_memory_mib += memory_of(cluster, invocation);
     if (!worker->queue_length) {
         const int begun = begin(cluster, slot, invocation);
         if (begun)
@@ -233,8 +243,8 @@ uint32_t sh_faas_worker_hand_back(struct sh_faas_cluster *cluster, uint32_t slot
     if (!worker->queue_length)
         return SH_FAAS_NONE;
     const uint32_t invocation = worker->queue_head;
-    worker->queue_head = cluster->next[invocation];
-    worker->queue_length--;
+    dequeue(cluster, worker);
+    worker->held_memory_mib -= memory_of(cluster, invocation);
     return invocation;
 }
 
@@ -243,7 +253,7 @@ int sh_faas_worker_start_waiting(struct sh_faas_cluster *cluster, uint32_t slot)
         const int begun = begin(cluster, slot, cluster->workers[slot].queue_head);
         if (begun <= 0)
             return begun;
-        sh_faas_worker_hand_back(cluster, slot);
+        dequeue(cluster, &cluster->workers[slot]);
     }
     return 0;
 }
@@ -254,8 +264,9 @@ uint32_t sh_faas_worker_finished(struct sh_faas_cluster *cluster, uint32_t slot)
         return SH_FAAS_NONE;
     /* Its memory stays in use, as an idle instance's. Without room for that it is not kept. */
     const uint32_t invocation = pop(worker);
+    worker->held_memory_mib -= memory_of(cluster, invocation);
     if (add_idle(cluster, slot, cluster->function[invocation]))
-        worker->used_memory_mib -= cluster->memory_mib[cluster->function[invocation]];
+        worker->used_memory_mib -= memory_of(cluster, invocation);
     return invocation;
 }
 
@@ -264,6 +275,7 @@ uint32_t sh_faas_worker_abort(struct sh_faas_cluster *cluster, uint32_t slot) {
     if (!worker->running_count)
         return SH_FAAS_NONE;
     const uint32_t invocation = pop(worker);
-    worker->used_memory_mib -= cluster->memory_mib[cluster->function[invocation]];
+    worker->held_memory_mib -= memory_of(cluster, invocation);
+    worker->used_memory_mib -= memory_of(cluster, invocation);
     return invocation;
 }

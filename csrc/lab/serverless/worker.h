@@ -22,6 +22,7 @@ struct sh_faas_worker {
     double served_ns; /* what an invocation that ran since the start has got */
     int64_t at_ns;    /* everything is up to date as of then */
     double used_memory_mib, total_memory_mib;
+    double held_memory_mib;      /* of what it runs or lets wait */
     struct sh_faas_job *running; /* a heap, the next to finish first */
     uint32_t running_count, running_capacity;
     uint32_t queue_head, queue_tail, queue_length; /* invocations that wait for memory */

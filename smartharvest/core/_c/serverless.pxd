@@ -51,7 +51,7 @@ cdef extern from "lab/serverless/worker.h" nogil:
     struct sh_faas_cluster:
         sh_faas_worker *workers
 
-cdef extern from "lab/serverless/run.h" nogil:
+cdef extern from "lab/serverless/cluster_run.h" nogil:
     struct sh_faas_change:
         int64_t at_ns
         double value

@@ -32,7 +32,7 @@ class MinWorkerSet:
         caution: Caution = CAREFUL,
         fill: float = 1.0,
         grow_at: float = 1.0,
-        forget_s: float = 60.0,
+        forget_s: float = 300.0,
     ) -> None:
         """``fill``: invocations a core up to which a worker has room.
 

@@ -19,7 +19,7 @@ from smartharvest.serverless.simulator.pool import Pool, WorkerSize
 from smartharvest.serverless.simulator.workload import Invocations, Workload, draw
 from smartharvest.serverless.strategies import make_strategy
 from smartharvest.serverless.strategies.profile import NOTICE_S
-from smartharvest.serverless.view import CAREFUL, Caution, home_hash
+from smartharvest.serverless.view import Caution, home_hash
 
 GIVE_UP_AFTER_S = 3600.0
 """After the measured time: what has not finished by then counts as failed."""
@@ -55,10 +55,11 @@ class Experiment:
     notice_s: float = NOTICE_S
     controllers: int = 1
     """Each balances on its own, and knows of the others by the reports."""
-    caution: Caution = CAREFUL
+    caution: Caution | None = None
+    """None: that of ``report_s``."""
     fill: float = 1.0
     grow_at: float = 1.0
-    forget_s: float = 60.0
+    forget_s: float = 300.0
     prices: Prices = field(default_factory=Prices)
 
     def __post_init__(self) -> None:
@@ -171,11 +172,12 @@ def simulate(experiment: Experiment) -> Outcome:
     else:
         pool = read_churn(experiment.churn, size, regular, until_s, experiment.notice_s)
     dedicated = experiment.churn == "dedicated"
+    caution = experiment.caution or Caution.of_period(experiment.report_s)
     result = _serverless.run(
         kind=experiment.balancer,
         options={
-            "fresh_s": experiment.caution.fresh_s,
-            "lost_s": experiment.caution.lost_s,
+            "fresh_s": caution.fresh_s,
+            "lost_s": caution.lost_s,
             "fill": experiment.fill,
             "grow_at": experiment.grow_at,
             "forget_s": experiment.forget_s,
@@ -239,7 +241,7 @@ def _regular_functions(experiment: Experiment) -> frozenset[str]:
     strategy = make_strategy(experiment.strategy, experiment.budget)
     if experiment.strategy == "live-and-let-die":
         return frozenset()
-    return strategy.regular(experiment.workload.profiles())
+    return strategy.regular(experiment.workload.within(experiment.minutes).profiles())
 
 
 def _regular_workers(experiment: Experiment, functions: frozenset[str]) -> int:
@@ -254,7 +256,7 @@ def _regular_workers(experiment: Experiment, functions: frozenset[str]) -> int:
         return 0
     if len(functions) == len(names):
         return count
-    demand = experiment.workload.demand_cores()
+    demand = experiment.workload.within(experiment.minutes).demand_cores()
     theirs = sum(float(demand[i]) for i, name in enumerate(names) if name in functions)
     # At least one of each kind: somebody has to run what is left.
     needed = math.ceil(count * theirs / max(float(demand.sum()), 1e-12))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +39,10 @@ class Workload:
     idempotent: NDArray[np.bool_]
     source: str
     """Where it is from: a prefix, a file, or the name of the built-in mix."""
+
+    def within(self, minutes: float) -> Workload:
+        """Only the first ``minutes``."""
+        return replace(self, per_minute=self.per_minute[:, : max(1, math.ceil(minutes))])
 
     def profiles(self) -> list[Profile]:
         """As the strategies see them, from quantiles and mean rates."""

@@ -17,7 +17,7 @@ OPTIONS = {
     "lost_s": CAREFUL.lost_s,
     "fill": 1.0,
     "grow_at": 1.0,
-    "forget_s": 60.0,
+    "forget_s": 300.0,
 }
 STATES = st.fixed_dictionaries(
     {
@@ -34,7 +34,7 @@ STEPS = st.lists(
     st.tuples(
         st.dictionaries(st.integers(0, MOST_WORKERS - 1), STATES, max_size=MOST_WORKERS),
         st.lists(st.integers(0, len(FUNCTIONS) - 1), min_size=1, max_size=8),
-        st.sampled_from([0.0, 0.5, 5.0, 40.0, 61.0]),
+        st.sampled_from([0.0, 0.5, 5.0, 40.0, 301.0]),
     ),
     min_size=1,
     max_size=12,
@@ -42,7 +42,7 @@ STEPS = st.lists(
 
 
 @pytest.mark.parametrize("name", BALANCER_NAMES)
-@settings(max_examples=80, deadline=None, derandomize=True)
+@settings(max_examples=40, derandomize=True)
 @given(steps=STEPS, seed=st.integers(0, 2**63 - 1))
 def test_both_choose_the_same_workers_from_whatever_they_know(
     name: str, steps: list[tuple[dict[int, dict[str, object]], list[int], float]], seed: int

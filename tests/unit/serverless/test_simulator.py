@@ -278,7 +278,7 @@ def test_every_balancer_meets_the_same_invocations() -> None:
         assert np.array_equal(drawn[0].work_ns, other.work_ns)
 
 
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=15, derandomize=True)
 @given(
     balancer=st.sampled_from(BALANCER_NAMES),
     churn=st.sampled_from(["dedicated", "normal", "active"]),
@@ -327,7 +327,12 @@ def test_no_failures_has_none_when_half_the_workers_are_evicted(tmp_path: Path) 
     path = tmp_path / "storm.csv"
     path.write_text("\n".join(["seconds,worker,cores", *rows]))
     stormy = experiment(
-        strategy="no-failures", minutes=5.0, size=parse_workers("12x8"), churn=str(path)
+        strategy="no-failures",
+        balancer="jsq",
+        minutes=5.0,
+        rps=60.0,
+        size=parse_workers("12x8"),
+        churn=str(path),
     )
     careless = dataclasses.replace(stormy, strategy="live-and-let-die")
     safe, lost = document(simulate(stormy)), document(simulate(careless))

@@ -1,4 +1,4 @@
-#include "lab/serverless/run.h"
+#include "lab/serverless/cluster_run.h"
 
 #include <errno.h>
 #include <math.h>
@@ -93,29 +93,15 @@ static void count(struct sh_faas_run *run, uint32_t invocation, uint32_t slot, d
         sign * run->config.function_memory_mib[run->config.function[invocation]];
 }
 
-/* Memory of what the worker runs or holds. */
-static double held_memory_mib(const struct sh_faas_run *run, uint32_t slot) {
-    const struct sh_faas_worker *worker = &run->cluster.workers[slot];
-    const double *memory_mib = run->config.function_memory_mib;
-    double held = 0.0;
-    for (uint32_t i = 0; i < worker->running_count; i++)
-        held += memory_mib[run->config.function[worker->running[i].invocation]];
-    uint32_t waiting = worker->queue_head;
-    for (uint32_t i = 0; i < worker->queue_length; i++, waiting = run->cluster.next[waiting])
-        held += memory_mib[run->config.function[waiting]];
-    return held;
-}
-
 static void report(struct sh_faas_run *run, uint32_t slot) {
     struct sh_faas_worker *worker = &run->cluster.workers[slot];
     sh_faas_worker_advance(&run->cluster, slot, run->now_ns);
     sh_faas_worker_expire(&run->cluster, slot);
-    const double held = held_memory_mib(run, slot);
     for (uint32_t i = 0; i < run->config.controllers; i++) {
         struct sh_faas_view *view = view_of(run, i, slot);
         view->cores = worker->cores;
         view->load = (double)worker->running_count + worker->queue_length;
-        view->busy_memory_mib = held;
+        view->busy_memory_mib = worker->held_memory_mib;
         view->eviction_s = run->eviction_s[slot];
         view->reported_s = (double)run->now_ns / 1e9;
     }
