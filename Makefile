@@ -4,9 +4,9 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
-SOURCES := $(wildcard csrc/*/*.[ch] csrc/lab/simulator/*.[ch] smartharvest/core/*.pyx smartharvest/core/*.pxd smartharvest/core/_c/*.pxd)
+SOURCES := $(wildcard csrc/*/*.[ch] csrc/lab/*/*.[ch] smartharvest/core/*.pyx smartharvest/core/*.pxd smartharvest/core/_c/*.pxd)
 TOOLS  := build/tools
-C_FILES := $(filter-out %.loader.h,$(wildcard csrc/*/*.[ch] csrc/lab/simulator/*.[ch] bench/*.c bench/real/*.c bench/virtual/*.c tests/native/*.[ch] tests/faults/*.c))
+C_FILES := $(filter-out %.loader.h,$(wildcard csrc/*/*.[ch] csrc/lab/*/*.[ch] bench/*.c bench/real/*.c bench/virtual/*.c tests/native/*.[ch] tests/faults/*.c))
 
 .DEFAULT_GOAL := help
 
@@ -164,6 +164,10 @@ performance: build ## docs/research/performance.md from the JSON in bench/result
 .PHONY: reproduce
 reproduce: build ## The paper's evaluation on the simulated server, into docs/research/evaluation.md
 	@$(BIN)/smartharvest lab reproduce --out docs/research/evaluation --page docs/research/evaluation.md
+
+.PHONY: reproduce-serverless
+reproduce-serverless: build ## The serverless paper's comparisons, FUNCTIONS="prefix ..." of Azure samples, into docs/research/serverless.md
+	@$(BIN)/python -m bench.serverless $(FUNCTIONS:%=--functions %)
 
 BOARD = $(BIN)/smartharvest lab simulate --seconds 40 --csv
 RIVALS = --policies smartharvest,fixed-buffer:3,adaptive-buffer,adaptive-quiet,clairvoyant
