@@ -8,6 +8,7 @@ from smartharvest.cli.command_group import Entry, LazyGroup
 
 COMMANDS = (
     Entry("simulate", "serverless.simulate:simulate", "Run functions on simulated workers."),
+    Entry("pool", "serverless.pool:pool", "Keep the promised cores of a pool above a threshold."),
     Entry("cost", "serverless.cost:cost", "How many cores one budget buys, by share harvested."),
 )
 
