@@ -51,8 +51,8 @@ test-slow: build ## Only the slow tests
 	$(BIN)/python -m pytest -m slow
 
 .PHONY: test-cluster
-test-cluster: build ## Only the tests with real cluster engines: Ray and HTCondor (fetched), Slurm (if there; root, apt)
-	$(BIN)/python -m pip install --quiet --editable '.[ray]' 'kubernetes-validate>=1.32' cel-python
+test-cluster: build ## Only the tests with real cluster engines: Ray, Ray Serve and HTCondor (fetched), Slurm (if there; root, apt)
+	$(BIN)/python -m pip install --quiet --editable '.[ray,serve]' 'kubernetes-validate>=1.32' cel-python
 	@$(BIN)/python -m tests.cluster.condor || echo "HTCondor's tests will be skipped"
 	$(BIN)/python -m pytest tests/cluster
 
@@ -60,6 +60,11 @@ test-cluster: build ## Only the tests with real cluster engines: Ray and HTCondo
 demo-cluster: build ## Two simulated machines lend cores to a real Ray with a real job, two minutes, into build/cluster
 	@$(BIN)/python -c 'import ray, sklearn' 2>/dev/null || $(BIN)/python -m pip install --quiet --editable '.[ray,plot,real]'
 	@$(BIN)/python -m bench.cluster
+
+.PHONY: demo-serverless
+demo-serverless: build ## Functions in a real Ray Serve on three simulated machines, under three routers, two minutes, into build/serverless
+	@$(BIN)/python -c 'import ray.serve' 2>/dev/null || $(BIN)/python -m pip install --quiet --editable '.[ray,serve,plot]'
+	@$(BIN)/python -m bench.serve
 
 .PHONY: test-virtual
 test-virtual: build ## Only the tests with QEMU and libvirt's daemon, which are installed (root, apt)
