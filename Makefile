@@ -51,8 +51,8 @@ test-slow: build ## Only the slow tests
 	$(BIN)/python -m pytest -m slow
 
 .PHONY: test-cluster
-test-cluster: build ## Only the tests with real cluster engines: Ray and HTCondor (fetched), Slurm (if there; root, apt)
-	$(BIN)/python -m pip install --quiet --editable '.[ray]' 'kubernetes-validate>=1.32' cel-python
+test-cluster: build ## Only the tests with real cluster engines: Ray, Spark and HTCondor (fetched), Slurm (if there; root, apt)
+	$(BIN)/python -m pip install --quiet --editable '.[ray,spark]' 'kubernetes-validate>=1.32' cel-python
 	@$(BIN)/python -m tests.cluster.condor || echo "HTCondor's tests will be skipped"
 	$(BIN)/python -m pytest tests/cluster
 
