@@ -32,6 +32,7 @@ from smartharvest.trusted import open_trusted
 TRIED = "4.3"
 _WORKER = "org.apache.spark.deploy.worker.Worker"
 _EXECUTOR = "org.apache.spark.executor.CoarseGrainedExecutorBackend"
+_DECOMMISSIONED = "DECOMMISSIONED"
 _MASTER = re.compile(
     r"spark://[A-Za-z0-9_.\-]{1,255}:[0-9]{1,5}(,[A-Za-z0-9_.\-]{1,255}:[0-9]{1,5})*"
 )
@@ -103,9 +104,9 @@ class SparkNode:
         """Also ends workers that have been decommissioned and have nothing left to do."""
         workers = self._workers()
         for worker in workers:
-            if worker.state == "DECOMMISSIONED" and worker.cores_used == 0:
+            if worker.state == _DECOMMISSIONED and worker.cores_used == 0:
                 _signal(worker.pid, signal.SIGTERM)
-            elif worker.state == "DECOMMISSIONED":
+            elif worker.state == _DECOMMISSIONED:
                 self._decommission_executors(worker)
         return sum(worker.cores_used for worker in workers)
 
@@ -174,19 +175,21 @@ class SparkNode:
 
     def _decommission_executors(self, worker: _Worker) -> None:
         """The driver has not heard of an executor that was starting when its worker was."""
-        for pid in tasks.descendants(worker.pid):
-            if pid not in self._told_to_leave and _EXECUTOR in _command_line(pid):
+        for pid in _executors(worker.pid):
+            if pid not in self._told_to_leave:
                 _signal(pid, signal.SIGPWR)
                 self._told_to_leave.add(pid)
 
     def _is_leaving(self, worker: _Worker) -> bool:
-        return worker.pid in self._leaving or worker.state == "DECOMMISSIONED"
+        return worker.pid in self._leaving or worker.state == _DECOMMISSIONED
 
     def _workers(self) -> list[_Worker]:
         told = self._told()
         workers = []
         for pid, port, _ in self._processes():
             state, used = told.get(port, ("", 0))
+            if state == _DECOMMISSIONED:  # the master never hears of the end of its executors
+                used = min(used, len(_executors(pid)))
             workers.append(_Worker(pid, tasks.start_time(pid) or 0, state, used))
         self._leaving &= {worker.pid for worker in workers}
         self._told_to_leave = {pid for pid in self._told_to_leave if tasks.alive(pid)}
@@ -254,6 +257,11 @@ def _spark_home() -> str:
             "adapter spark: there is no Spark; set SPARK_HOME, or pip install 'smartharvest[spark]'"
         )
     return home
+
+
+def _executors(worker: int) -> list[int]:
+    """The executors that this worker has started and that live."""
+    return [pid for pid in tasks.descendants(worker) if _EXECUTOR in _command_line(pid)]
 
 
 def _command_line(pid: int) -> list[str]:
