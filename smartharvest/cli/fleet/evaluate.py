@@ -28,7 +28,8 @@ EPILOG = examples(
 @nodes_option
 @place_option
 @click.option("--split", type=float, default=0.6, show_default=True, metavar="SHARE",
-              callback=share, help="Share of the trace before the first promise that counts.")  # fmt: skip
+              callback=share,
+              help="Share of the trace before the first promise that counts.")  # fmt: skip
 @horizon_option
 @minimum_option
 @memory_option
@@ -36,7 +37,8 @@ EPILOG = examples(
               help="Divide the trace and the nodes into N clusters; promises for each are learned "
               "from the others.")  # fmt: skip
 @click.option("--retrain", "retrain_s", default="14d", show_default=True, metavar="DURATION",
-              callback=span, help="Learn again so often from what is known by then; 0: never.")  # fmt: skip
+              callback=span,
+              help="Learn again so often from what is known by then; 0: never.")  # fmt: skip
 @click.option("--model", "model_file", metavar="FILE",
               help="Ask a model of fleet train, as it is, instead of learning.")  # fmt: skip
 @seed_option

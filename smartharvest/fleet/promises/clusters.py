@@ -26,7 +26,7 @@ def divided(
     whose_node = chance.permutation(np.arange(len(nodes)) % clusters)
     found = []
     for cluster in range(clusters):
-        at = np.flatnonzero(whose_node == cluster)
+        at = np.flatnonzero(whose_node == cluster).tolist()
         labels = [nodes.labels[node] for node in at] if nodes.labels else ()
         part = Nodes(
             [nodes.ids[node] for node in at], nodes.cores[at], nodes.memory_gib[at], labels

@@ -173,7 +173,14 @@ def _promised(
         view = one.views[span]
         alive = one.started if target == "survival" else None
         pool.append(
-            Forecasts(forecast, view.outcome[target], view.horizon, one.most[target], alive)
+            Forecasts(
+                forecast,
+                view.outcome[target],
+                view.horizon,
+                one.most[target],
+                alive,
+                one.reach(target),
+            )
         )
     recent = round(RECENT_S / histories[0].seen.step_s)
     ends = [intervals(one, pool, first, recent, known) for one in pool]

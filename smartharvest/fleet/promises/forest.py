@@ -6,7 +6,9 @@ whoever predicts needs no scikit-learn.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +21,11 @@ _SMALLEST_LEAF = 8
 _MOST_ROWS = 2500
 """To learn from; neighbouring steps say nearly the same."""
 LEAF = -1
+KINDS: dict[str, type[np.generic]] = {
+    "feature": np.int16, "threshold": np.float64, "left": np.int32, "right": np.int32,
+    "value": np.float32, "roots": np.int32,
+}  # fmt: skip
+"""Of the arrays of a Forest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,21 +84,16 @@ def grow(rows: Floats, targets: Floats, seed: int) -> Forest:
     return _flat([one.tree_ for one in model.estimators_])
 
 
-def _flat(trees: list[object]) -> Forest:
-    parts: list[list[NDArray[np.generic]]] = [[] for _ in range(5)]
-    roots, begun = [], 0
+def _flat(trees: Sequence[Any]) -> Forest:
+    columns: dict[str, list[NDArray[Any]]] = {name: [] for name in KINDS}
+    begun = 0
     for tree in trees:
-        get = lambda name, tree=tree: getattr(tree, name)  # noqa: E731
-        leaf = get("children_left") < 0
-        columns = (
-            np.where(leaf, LEAF, get("feature")).astype(np.int16),
-            np.where(leaf, 0.0, get("threshold")),
-            np.where(leaf, 0, get("children_left") + begun).astype(np.int32),
-            np.where(leaf, 0, get("children_right") + begun).astype(np.int32),
-            get("value")[:, 0, 0].astype(np.float32),
-        )
-        for part, column in zip(parts, columns, strict=True):
-            part.append(column)
-        roots.append(begun)
+        leaf = tree.children_left < 0
+        columns["feature"].append(np.where(leaf, LEAF, tree.feature))
+        columns["threshold"].append(np.where(leaf, 0.0, tree.threshold))
+        columns["left"].append(np.where(leaf, 0, tree.children_left + begun))
+        columns["right"].append(np.where(leaf, 0, tree.children_right + begun))
+        columns["value"].append(tree.value[:, 0, 0])
+        columns["roots"].append(np.array([begun]))
         begun += len(leaf)
-    return Forest(*(np.concatenate(part) for part in parts), np.array(roots, dtype=np.int32))  # type: ignore[arg-type]
+    return Forest(**{name: np.concatenate(columns[name]).astype(KINDS[name]) for name in KINDS})

@@ -9,7 +9,7 @@ forecasts, none of which the forecaster has learned from. Five things a trace as
 - Errors of neighbouring steps are nearly the same error. A week has as many independent errors of a
   horizon as horizons fit into it, so Student's t for so few widens the quantiles.
 - Fewer than 39 such errors cannot exclude 5 % of misses, whatever their quantiles: what they leave
-  open moves the ends so far towards what is possible at all.
+  open moves the ends so far towards 0 and 1, or towards the fewest and the most cores ever seen.
 - A level that has covered too little of late is raised, one that covers too much lowered (adaptive
   conformal inference, Gibbs and Candès, NeurIPS'21).
 """
@@ -65,6 +65,8 @@ class Forecasts:
     """The largest value there is; the least is 0."""
     alive: Cohorts | None = None
     """Those whose survival it is; None for cores."""
+    reach: tuple[Floats, Floats] | None = None
+    """(steps) the least and the most that was ever seen; None: 0 and ``most``."""
 
     @property
     def errors(self) -> Floats:
@@ -108,7 +110,9 @@ def intervals(
         wide, doubt = widening(independent), unexcluded(independent)
         down = np.clip(one.said[step] + wide * min(low, 0.0), 0.0, one.most)
         up = np.clip(one.said[step] + wide * max(high, 0.0), 0.0, one.most)
-        lower[step], upper[step] = (1 - doubt) * down, up + doubt * (one.most - up)
+        floor, ceiling = (0.0, one.most) if one.reach is None else (r[step] for r in one.reach)
+        lower[step] = down + doubt * min(0.0, floor - down)
+        upper[step] = up + doubt * max(0.0, ceiling - up)
     return lower, upper
 
 

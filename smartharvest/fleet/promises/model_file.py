@@ -17,17 +17,13 @@ from numpy.typing import NDArray
 from smartharvest.errors import ConfigError
 from smartharvest.fleet.files import write_whole
 from smartharvest.fleet.promises.features import NAMES
-from smartharvest.fleet.promises.forest import LEAF, Forest
+from smartharvest.fleet.promises.forest import KINDS, LEAF, Forest
 from smartharvest.fleet.promises.model import Learned, Model
 from smartharvest.fleet.promises.views import TARGETS
 from smartharvest.trusted import open_trusted
 
 FORMAT, VERSION = "smartharvest-fleet-model", 1
 _LARGEST, _LARGEST_INSIDE = 1 << 26, 1 << 28
-_TREES: dict[str, type[np.generic]] = {
-    "feature": np.int16, "threshold": np.float64, "left": np.int32, "right": np.int32,
-    "value": np.float32, "roots": np.int32,
-}  # fmt: skip
 _MOST_FORESTS = 100
 
 
@@ -47,7 +43,7 @@ def write_model(path: str, model: Model) -> None:
     for number, key in enumerate(keys):
         one = model.learned[key]
         arrays[f"{number}.errors"] = one.errors
-        for name in _TREES:
+        for name in KINDS:
             arrays[f"{number}.{name}"] = getattr(one.forest, name)
     data = io.BytesIO()
     np.savez_compressed(data, **arrays)  # type: ignore[arg-type]
@@ -100,7 +96,7 @@ def _model(arrays: dict[str, NDArray[Any]]) -> Model:
     for number, (target, span, independent) in enumerate(header["learned"]):
         if target not in TARGETS or not 0 < float(span) < 1e9:
             raise _Foreign("it promises what nobody asks for")
-        trees = {name: _array(arrays, f"{number}.{name}", kind) for name, kind in _TREES.items()}
+        trees = {name: _array(arrays, f"{number}.{name}", kind) for name, kind in KINDS.items()}
         errors = _array(arrays, f"{number}.errors", np.float64)
         if not len(errors):
             raise _Foreign("it knows no errors of its own")

@@ -76,7 +76,7 @@ def occupancy(
             f"{_FEWEST_STEPS * step_s / 3600:.0f} h or more"
         )
     run = simulate(table, nodes, Plan(place))
-    grid = np.arange(steps + 1) * step_s
+    grid: Floats = np.arange(steps + 1, dtype=np.float64) * step_s
     columns = [_on_grid(one, grid) for one in run.timelines]
     free_cores, free_memory, least_cores, least_memory, harvested, vms = (
         np.stack(parts, axis=1) for parts in zip(*columns, strict=True)

@@ -87,7 +87,9 @@ def _promise(learned: Learned, now: History, target: str, span: float, machines:
         middle = float(np.clip(said, low, high))
         low = max(0.0, middle - math.hypot(middle - low, spread))
         high = min(most, middle + math.hypot(high - middle, spread))
-    low, high = (1 - doubt) * low, high + doubt * (most - high)
+    reach = now.reach(target)
+    floor, ceiling = (0.0, most) if reach is None else (float(each[step]) for each in reach)
+    low, high = low + doubt * min(0.0, floor - low), high + doubt * max(0.0, ceiling - high)
     return Promise(float(np.clip(said, low, high)), low, high)
 
 

@@ -51,6 +51,13 @@ class History:
         """Target -> the largest value there is."""
         return {"survival": 1.0, "cores": float(min(MOST_CORES, self.seen.node_cores.max()))}
 
+    def reach(self, target: str) -> tuple[Floats, Floats] | None:
+        """(steps) the fewest and the most cores of any cohort so far; None for survival."""
+        if target == "survival":
+            return None
+        known = self.views[min(self.views)].newest[target]
+        return np.minimum.accumulate(known), np.maximum.accumulate(known)
+
 
 def history(seen: Occupancy, size: Size, horizons_s: Sequence[float]) -> History:
     """``horizons_s`` are whole numbers of steps and shorter than the trace."""
