@@ -165,6 +165,11 @@ performance: build ## docs/research/performance.md from the JSON in bench/result
 reproduce: build ## The paper's evaluation on the simulated server, into docs/research/evaluation.md
 	@$(BIN)/smartharvest lab reproduce --out docs/research/evaluation --page docs/research/evaluation.md
 
+.PHONY: reproduce-fleet
+reproduce-fleet: build ## The papers' figures of clusters on the traces in TRACES=dir and a made one, some ten minutes, into docs/research/fleet.md
+	@$(BIN)/python -c 'import sklearn' 2>/dev/null || $(BIN)/python -m pip install --quiet --editable '.[fleet]'
+	@$(BIN)/python -m bench.fleet $(if $(TRACES),--traces $(TRACES)) --out docs/research/fleet --page docs/research/fleet.md
+
 BOARD = $(BIN)/smartharvest lab simulate --seconds 40 --csv
 RIVALS = --policies smartharvest,fixed-buffer:3,adaptive-buffer,adaptive-quiet,clairvoyant
 SHARED = --policies adaptive-quiet,idle-first --mechanisms cpu-idle,cpu-idle-kernel
