@@ -9,6 +9,7 @@ from smartharvest.fleet.promises.cohorts import Size, cohorts
 from smartharvest.fleet.promises.intervals import (
     Forecasts,
     intervals,
+    quantiles,
     score,
     unexcluded,
     widening,
@@ -90,3 +91,10 @@ def test_the_papers_error_is_the_distance_to_the_nearest_end() -> None:
     assert found.mean_error == pytest.approx((0.3 + 0.3) / 3)
     assert (found.above, found.below) == (pytest.approx(1 / 3), pytest.approx(1 / 3))
     assert score(said, np.full(4, np.nan), np.full(4, np.nan), outcome) is None
+
+
+@pytest.mark.parametrize("count", [20, 21, 999])
+def test_quantiles_are_those_of_numpy(count: int) -> None:
+    values = np.random.default_rng(count).normal(size=count)
+    for share in (0.001, 0.025, 0.1):
+        assert quantiles(values, share) == pytest.approx(np.quantile(values, [share, 1 - share]))
