@@ -40,7 +40,7 @@ def test_survivors_are_those_whose_minimum_was_free_all_the_time() -> None:
 
 
 def test_who_lives_when_the_trace_ends_is_no_death() -> None:
-    started = cohorts(of_free([8] * 10, [8] * 5 + [0] * 5), Size(4))
+    started = cohorts(of_free([8.0] * 10, [8.0] * 5 + [0.0] * 5), Size(4))
     survival, _ = started.outcome(6)
     assert np.isnan(survival[5:]).all()  # nobody knows yet
     assert survival[:5].tolist() == [0.5] * 5

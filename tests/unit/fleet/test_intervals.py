@@ -89,7 +89,7 @@ def test_the_papers_error_is_the_distance_to_the_nearest_end() -> None:
     assert found.n == 3
     assert found.coverage == pytest.approx(1 / 3)
     assert found.mean_error == pytest.approx((0.3 + 0.3) / 3)
-    assert (found.above, found.below) == (pytest.approx(1 / 3), pytest.approx(1 / 3))
+    assert [found.above, found.below] == pytest.approx([1 / 3, 1 / 3])
     assert score(said, np.full(4, np.nan), np.full(4, np.nan), outcome) is None
 
 

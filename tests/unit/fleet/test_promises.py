@@ -70,10 +70,11 @@ def model(lived: History) -> Model:
 
 def test_no_feature_and_no_forecast_of_a_rival_looks_ahead(seen: Occupancy) -> None:
     now = 120
-    cut = Occupancy(*(
-        value[:now] if isinstance(value, np.ndarray) and len(value) == seen.steps else value
-        for value in (getattr(seen, name) for name in Occupancy.__slots__)
-    ))  # fmt: skip
+    kept = {name: getattr(seen, name) for name in Occupancy.__slots__}
+    cut = Occupancy(**{
+        name: value[:now] if isinstance(value, np.ndarray) and len(value) == seen.steps else value
+        for name, value in kept.items()
+    })  # fmt: skip
     whole, part = (history(one, Size(1.0), SPANS) for one in (seen, cut))
     for span in SPANS:
         assert np.array_equal(whole.views[span].rows[:now], part.views[span].rows)
@@ -248,4 +249,4 @@ def test_fewer_machines_have_a_wider_interval() -> None:
     assert (low, high) == (0.5, 1.0)  # of 10 with 0.8 each, 5 or more survive in 97 of 100 times
     low, high = survivors(rates, 1000)
     assert 0.77 < low < 0.78
-    assert survivors(rates, 100_000) == (pytest.approx(0.8), pytest.approx(0.8))
+    assert list(survivors(rates, 100_000)) == pytest.approx([0.8, 0.8])
