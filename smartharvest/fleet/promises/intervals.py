@@ -192,7 +192,7 @@ def score(said: Floats, lower: Floats, upper: Floats, outcome: Floats) -> Score 
     above, below = value > high + 1e-9, value < low - 1e-9
     return Score(
         int(told.sum()),
-        float(1 - above.mean() - below.mean()),
+        float((~above & ~below).mean()),
         float((high - low).mean()),
         float(np.maximum(0.0, np.maximum(low - value, value - high)).mean()),
         float(above.mean()),

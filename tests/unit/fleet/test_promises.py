@@ -70,11 +70,12 @@ def model(lived: History) -> Model:
 
 def test_no_feature_and_no_forecast_of_a_rival_looks_ahead(seen: Occupancy) -> None:
     now = 120
-    kept = {name: getattr(seen, name) for name in Occupancy.__slots__}
-    cut = Occupancy(**{
+    kept: dict[str, Any] = {name: getattr(seen, name) for name in Occupancy.__slots__}
+    parts: dict[str, Any] = {
         name: value[:now] if isinstance(value, np.ndarray) and len(value) == seen.steps else value
         for name, value in kept.items()
-    })  # fmt: skip
+    }
+    cut = Occupancy(**parts)
     whole, part = (history(one, Size(1.0), SPANS) for one in (seen, cut))
     for span in SPANS:
         assert np.array_equal(whole.views[span].rows[:now], part.views[span].rows)
