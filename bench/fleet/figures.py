@@ -95,6 +95,7 @@ def prices(pyplot: Any, extra: Mapping[str, float], directory: str) -> str:
     terms = Terms()
     axis.axhline(terms.evictable_price, color=GREY, lw=1)
     axis.text(2.45, terms.evictable_price, " evictable", va="bottom", ha="right")
+    axis.set_ylim(0, 1.3 * terms.evictable_price)
     axis.set_xticks(range(3), ["α = 0", "α = ½", "α = 1"])
     axis.set_ylabel("$ a useful core-hour")
     axis.set_title(f"a regular one costs ${terms.regular_price:g}", fontsize=9)
