@@ -98,8 +98,8 @@ def page(subjects: Sequence[Any], machine: dict[str, Any], minutes: float, pictu
         "that was made before covers what came. Intervals of long horizons rest on few independent "
         "outcomes; those are widened, up to all that is possible, so they cover and say little.",
         "- The paper's error is 0 wherever an interval is wide enough, and the paper states no "
-        "widths. Here they stand next to it: where a survival rate is promised to 0.4 or more, the promise "
-        "is of little use.",
+        "widths. Here they stand next to it: where a survival rate is promised to 0.4 or more, the "
+        "promise is of little use.",
         "- Prices are the paper's model with its own parameters; nothing here was bought.",
         "",
     ]

@@ -71,11 +71,11 @@ def model(lived: History) -> Model:
 def test_no_feature_and_no_forecast_of_a_rival_looks_ahead(seen: Occupancy) -> None:
     now = 120
     kept: dict[str, Any] = {name: getattr(seen, name) for name in Occupancy.__slots__}
-    parts: dict[str, Any] = {
+    shorter: dict[str, Any] = {
         name: value[:now] if isinstance(value, np.ndarray) and len(value) == seen.steps else value
         for name, value in kept.items()
     }
-    cut = Occupancy(**parts)
+    cut = Occupancy(**shorter)
     whole, part = (history(one, Size(1.0), SPANS) for one in (seen, cut))
     for span in SPANS:
         assert np.array_equal(whole.views[span].rows[:now], part.views[span].rows)
