@@ -51,8 +51,8 @@ test-slow: build ## Only the slow tests
 	$(BIN)/python -m pytest -m slow
 
 .PHONY: test-cluster
-test-cluster: build ## Only the tests with real cluster engines: Ray, Ray Serve and HTCondor (fetched), Slurm (if there; root, apt)
-	$(BIN)/python -m pip install --quiet --editable '.[ray,serve]' 'kubernetes-validate>=1.32' cel-python
+test-cluster: build ## Only the tests with real cluster engines: Ray, Ray Serve, Spark and HTCondor (fetched), Slurm (if there; root, apt)
+	$(BIN)/python -m pip install --quiet --editable '.[ray,serve,spark]' 'kubernetes-validate>=1.32' cel-python
 	@$(BIN)/python -m tests.cluster.condor || echo "HTCondor's tests will be skipped"
 	$(BIN)/python -m pytest tests/cluster
 
@@ -173,6 +173,11 @@ reproduce: build ## The paper's evaluation on the simulated server, into docs/re
 .PHONY: reproduce-serverless
 reproduce-serverless: build ## The serverless paper's comparisons, FUNCTIONS="prefix ..." of Azure samples, into docs/research/serverless.md
 	@$(BIN)/python -m bench.serverless $(FUNCTIONS:%=--functions %)
+
+.PHONY: reproduce-fleet
+reproduce-fleet: build ## The papers' figures of clusters on the traces in TRACES=dir and a made one, some ten minutes, into docs/research/fleet.md
+	@$(BIN)/python -c 'import sklearn' 2>/dev/null || $(BIN)/python -m pip install --quiet --editable '.[fleet]'
+	@$(BIN)/python -m bench.fleet $(if $(TRACES),--traces $(TRACES)) --out docs/research/fleet --page docs/research/fleet.md
 
 BOARD = $(BIN)/smartharvest lab simulate --seconds 40 --csv
 RIVALS = --policies smartharvest,fixed-buffer:3,adaptive-buffer,adaptive-quiet,clairvoyant

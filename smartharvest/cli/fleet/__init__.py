@@ -7,6 +7,9 @@ import click
 from smartharvest.cli.command_group import Entry, LazyGroup
 
 COMMANDS = (
+    Entry("train", "fleet.train:train", "Learn what may be promised, into a file."),
+    Entry("predict", "fleet.predict:predict", "Promise how many of N machines survive."),
+    Entry("evaluate", "fleet.evaluate:evaluate", "Measure what promises are worth on a trace."),
     Entry("simulate", "fleet.simulate:simulate", "Fill what a trace leaves free, and compare."),
     Entry("cost", "fleet.cost:cost", "Compute what a useful core costs."),
     Entry("extender", "fleet.extender:extender", "Rank nodes for a Kubernetes scheduler."),
