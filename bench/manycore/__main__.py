@@ -1,0 +1,81 @@
+"""``python -m bench.manycore``: eight CPUs on two, in dilated time."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+
+import click
+
+from bench.manycore.check import check as check_machine
+from bench.manycore.guest import GuestEndedError, Shape
+from bench.subject import NotMeasurableError
+from smartharvest.errors import RightsError
+from tests.lab import kernels
+from tests.lab.image import LAB
+from tests.lab.kernels import Kernel
+
+KERNEL = "6.12"
+SUITE_OF = {"6.1": "bookworm", "6.12": "trixie"}
+NEWEST = "trixie-backports"
+TOOLS = ("qemu-system-x86_64", "cpio", "apt-get", "dpkg-deb")
+
+
+@click.group()
+def main() -> None:
+    """A guest with many CPUs whose clock is slower than the host's."""
+
+
+def shape_options(command: click.decorators.FC) -> click.decorators.FC:
+    for option in (
+        click.option("--share", default=90, show_default=True, help="Per cent of the host."),
+        click.option("--slot-us", default=100, show_default=True, help="Of a CPU at a time."),
+        click.option("--dilation", default=20.0, show_default=True),
+        click.option("--cpus", default=8, show_default=True),
+        click.option("--kernel", "name", default=KERNEL, show_default=True),
+    ):
+        command = option(command)
+    return command
+
+
+@main.command()
+@shape_options
+def check(name: str, cpus: int, dilation: float, slot_us: int, share: int) -> None:
+    """Is the machine what it is taken for? Two minutes; the last line is JSON."""
+    _needs_root()
+    try:
+        figures = check_machine(Shape(cpus, dilation, slot_us, share), fetched(name))
+    except (GuestEndedError, NotMeasurableError) as error:
+        click.echo(f"manycore: {error}", err=True)
+        sys.exit(1)
+    for line in figures["missed"] or ["it holds what it promises"]:  # type: ignore[attr-defined]
+        click.echo(f"manycore: {line}", err=True)
+    print(json.dumps(figures))
+
+
+def fetched(name: str) -> Kernel:
+    """The lab's kernel of that name; it alone is fetched if there is none."""
+    missing = [tool for tool in TOOLS if shutil.which(tool) is None]
+    if missing:
+        raise NotMeasurableError(f"{', '.join(missing)} not found")
+    for attempt in (kernels.unpacked, _fetch(name)):
+        for kernel in attempt(LAB):
+            if kernel.name == name:
+                return kernel
+    raise NotMeasurableError(f"no kernel is called {name}; see make lab-image")
+
+
+def _fetch(name: str):  # type: ignore[no-untyped-def]
+    return lambda directory: kernels.fetch(directory, [SUITE_OF.get(name, NEWEST)])
+
+
+def _needs_root() -> None:
+    if os.geteuid() != 0:
+        click.echo("manycore: real-time threads need root (run it with sudo)", err=True)
+        sys.exit(RightsError.exit_code)
+
+
+if __name__ == "__main__":
+    main()

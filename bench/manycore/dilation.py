@@ -1,0 +1,75 @@
+"""How much slower a guest's time passes than the host's: the page that dilate.c reads."""
+
+from __future__ import annotations
+
+import mmap
+import struct
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+UNIT = 1000
+"""A dilation of 1, as the page has it."""
+AHEAD_NS = 20_000_000
+"""A change is written so long before it holds: all readers know of it by then."""
+_GENERATION = struct.Struct("=Q")
+_RATE = struct.Struct("=qqqq")
+_BYTES = _GENERATION.size + 2 * _RATE.size
+
+
+@dataclass(frozen=True)
+class Rate:
+    """A guest's clock as a function of the host's (CLOCK_MONOTONIC), with one bend."""
+
+    host_ns: int
+    guest_ns: int
+    """At ``host_ns``."""
+    before: int
+    after: int
+    """How many times slower, in units of 1/UNIT, until and from ``host_ns``."""
+
+    def at(self, host_ns: int) -> int:
+        """The guest's time in ns, as dilate.c works it out."""
+        since = host_ns - self.host_ns
+        factor = self.before if since < 0 else self.after
+        whole = abs(since) * UNIT // factor  # as C divides
+        return self.guest_ns + (whole if since >= 0 else -whole)
+
+    def changed(self, dilation: float, host_ns: int) -> Rate:
+        """The clock that goes on as this one until ``host_ns``, which is not before its bend."""
+        return Rate(host_ns, self.at(host_ns), self.after, round(dilation * UNIT))
+
+
+class Dilation:
+    """The page of one guest, in a file."""
+
+    def __init__(self, path: Path, dilation: float = 1.0) -> None:
+        self.path = path
+        now_ns, factor = time.monotonic_ns(), round(dilation * UNIT)
+        self._rate = Rate(now_ns, now_ns, factor, factor)
+        self._generation = 0
+        path.write_bytes(_GENERATION.pack(0) + 2 * _RATE.pack(*self._words()))
+        with path.open("r+b") as file:
+            self._page = mmap.mmap(file.fileno(), _BYTES)
+
+    def _words(self) -> tuple[int, int, int, int]:
+        rate = self._rate
+        return rate.host_ns, rate.guest_ns, rate.before, rate.after
+
+    def set(self, dilation: float) -> None:
+        """From now on; returns when it holds."""
+        now_ns = time.monotonic_ns()
+        begins_ns = max(now_ns, self._rate.host_ns) + AHEAD_NS
+        self._rate = self._rate.changed(dilation, begins_ns)
+        self._generation += 1
+        place = _GENERATION.size + _RATE.size * (self._generation & 1)
+        _RATE.pack_into(self._page, place, *self._words())
+        _GENERATION.pack_into(self._page, 0, self._generation)
+        time.sleep((begins_ns - now_ns) / 1e9)
+
+    def now_ns(self) -> int:
+        """The guest's time."""
+        return self._rate.at(time.monotonic_ns())
+
+    def close(self) -> None:
+        self._page.close()

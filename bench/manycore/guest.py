@@ -1,0 +1,258 @@
+"""A guest with many CPUs on a small host: QEMU's emulation in dilated time, at constant speed."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bench.compiling import build_library, build_program
+from bench.manycore.dilation import Dilation
+from bench.subject import NotMeasurableError
+from smartharvest.errors import TargetError
+from smartharvest.host.process.parent import die_with
+from smartharvest.host.target.qmp import read_vcpus
+
+HERE = Path(__file__).parent
+CPU = "Haswell-noTSX"
+COMMAND_LINE = (
+    *("console=ttyS0", "quiet", "panic=-1", "nowatchdog", "no_timer_check"),
+    # The dilated counter runs at 1 GHz (dilate.c): to measure it would take time and be less exact.
+    *("tsc=reliable", "tsc_early_khz=1000000"),
+    "mitigations=off",  # each system call would empty the emulator's translations
+    "clearcpuid=141",  # CMPXCHG16B, which QEMU 7.2 gets wrong
+)
+MONITOR_S = 30.0
+BOOT_NICE = -15
+"""Of QEMU while its time is the host's: a boot of seconds takes minutes on a busy host."""
+
+
+class GuestEndedError(Exception):
+    """The guest crashed or hung; the message has its last words."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What the guest is like."""
+
+    cpus: int = 8
+    dilation: float = 20.0
+    slot_us: int = 100
+    """Of the host's time that a virtual CPU has at a time."""
+    share: int = 90
+    """Per cent of the host that all virtual CPUs have together, used or not."""
+    memory_mib: int = 2048
+
+
+class Guest:
+    """One that runs; made by ``booted``."""
+
+    def __init__(
+        self,
+        shape: Shape,
+        process: subprocess.Popen[bytes],
+        connection: socket.socket,
+        dilation: Dilation,
+        directory: Path,
+    ) -> None:
+        self.shape = shape
+        self._process = process
+        self._connection = connection
+        self._dilation = dilation
+        self._directory = directory
+        self._pacer: subprocess.Popen[bytes] | None = None
+        self._unread = b""
+
+    def lines(self, longest_s: float) -> Iterator[dict[str, Any]]:
+        """What the guest says, until it ends; requests for another pace are served meanwhile.
+
+        Raises GuestEndedError if it crashes or is silent for ``longest_s``.
+        """
+        while (line := self._line(longest_s)) is not None:
+            try:
+                said = json.loads(line)
+            except ValueError:
+                continue
+            if not isinstance(said, dict):
+                continue
+            if "dilate" in said:
+                self.dilate(bool(said["dilate"]))
+                self._connection.sendall(b"done\n")
+            else:
+                yield {**said, "host_ns": time.monotonic_ns()}
+
+    def _line(self, longest_s: float) -> bytes | None:
+        ends_s = time.monotonic() + longest_s
+        while b"\n" not in self._unread:
+            self._connection.settimeout(1.0)
+            try:
+                got = self._connection.recv(1 << 16)
+            except TimeoutError:
+                if self._process.poll() is not None:
+                    return None
+                if self._pacer is not None and self._pacer.poll() is not None:
+                    raise GuestEndedError("the pacer ended") from None
+                if time.monotonic() > ends_s:
+                    raise GuestEndedError(
+                        f"silent for {longest_s:.0f} s: {self._last_words()}"
+                    ) from None
+                continue
+            except OSError:
+                return None
+            if not got:
+                return None
+            self._unread += got
+        line, _, self._unread = self._unread.partition(b"\n")
+        return line
+
+    def _last_words(self) -> str:
+        console = (self._directory / "console").read_text(errors="replace").splitlines()
+        own = (self._directory / "stderr").read_text(errors="replace").splitlines()
+        own = [line for line in own if "TCG doesn't support" not in line]
+        return " | ".join([*own[-2:], *console[-6:]]) or "it said nothing"
+
+    def ended_well(self) -> None:
+        """Waits for its end. Raises GuestEndedError with its last words if it crashed."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(5)
+        words = self._last_words()
+        if self._process.poll() is None or self._process.returncode or "panic" in words:
+            raise GuestEndedError(words)
+
+    def dilate(self, slow: bool) -> None:
+        """To dilated time at constant speed, or back to the host's time and all its CPUs."""
+        if not slow:
+            self._dilation.set(1.0)
+            self._end_pacer()
+            return
+        if self._pacer is not None:
+            return
+        shape = self.shape
+        vcpus = _vcpus(self._directory / "qmp")
+        words = [shape.slot_us, shape.share, self._process.pid, *vcpus]
+        pacer = build_program(HERE / "pacer.c", "-pthread")
+        self._pacer = subprocess.Popen(
+            [str(pacer), *map(str, words)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            process_group=0,
+            preexec_fn=_dies_with_us(),  # noqa: PLW1509
+        )
+        assert self._pacer.stdout is not None
+        if self._pacer.stdout.readline() != b"ready\n":
+            said = self._pacer.communicate()[1].decode(errors="replace").strip()
+            self._pacer = None
+            raise NotMeasurableError(f"{said}; real-time threads are needed (root)")
+        self._dilation.set(shape.dilation)
+
+    def now_ns(self) -> int:
+        """The guest's time, since it was switched on and more."""
+        return self._dilation.now_ns()
+
+    def _end_pacer(self) -> None:
+        if self._pacer is None:
+            return
+        assert self._pacer.stdin is not None
+        with suppress(BrokenPipeError):
+            self._pacer.stdin.close()
+        try:
+            self._pacer.wait(10)
+        except subprocess.TimeoutExpired:
+            self._pacer.kill()
+            self._pacer.wait()
+        self._pacer = None
+
+    def end(self) -> None:
+        if self._process.poll() is None:
+            self._process.kill()
+        self._process.wait()
+        self._end_pacer()
+
+
+def _vcpus(monitor: Path) -> tuple[int, ...]:
+    try:
+        return read_vcpus(str(monitor), MONITOR_S).threads
+    except TargetError as error:
+        raise GuestEndedError(str(error)) from None
+
+
+def _dies_with_us(nice: int = 0) -> Callable[[], None]:
+    parent = os.getpid()
+
+    def prepare() -> None:
+        die_with(parent)
+        os.nice(nice)
+
+    return prepare
+
+
+@contextmanager
+def booted(
+    shape: Shape, image: Path, initramfs: Path, *, words: Sequence[str] = (), disks: Sequence[str] = ()
+) -> Iterator[Guest]:
+    """A guest that boots at full speed. It ends with the block, and with this process.
+
+    ``words`` go to its kernel's command line, ``disks`` are options of QEMU's ``-drive``.
+    """
+    library = build_library(HERE / "dilate.c", "-ldl")
+    with tempfile.TemporaryDirectory(prefix="smartharvest-manycore-") as made:
+        directory = Path(made)
+        dilation = Dilation(directory / "dilation")
+        listener = socket.socket(socket.AF_UNIX)
+        listener.bind(str(directory / "answer"))
+        listener.listen(1)
+        listener.settimeout(MONITOR_S)
+        command = [
+            *("qemu-system-x86_64", "-accel", "tcg,thread=multi,tb-size=256", "-cpu", CPU),
+            *("-machine", "q35", "-smp", str(shape.cpus), "-m", f"{shape.memory_mib}M"),
+            *("-display", "none", "-no-reboot", "-nodefaults", "-nic", "none"),
+            *("-kernel", str(image), "-initrd", str(initramfs)),
+            *("-append", " ".join([*COMMAND_LINE, *words])),
+            *("-serial", f"file:{directory / 'console'}"),
+            *("-chardev", f"socket,id=answer,path={directory / 'answer'}"),
+            *("-serial", "chardev:answer"),
+            *("-qmp", f"unix:{directory / 'qmp'},server=on,wait=off"),
+        ]
+        for disk in disks:
+            command += ["-drive", disk]
+        process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stderr=(directory / "stderr").open("wb"),
+            env={
+                **os.environ,
+                "LD_PRELOAD": str(library),
+                "SMARTHARVEST_DILATION": str(dilation.path),
+            },
+            process_group=0,
+            preexec_fn=_dies_with_us(BOOT_NICE),  # noqa: PLW1509
+        )
+        guest = None
+        try:
+            try:
+                connection, _ = listener.accept()
+            except TimeoutError:
+                said = (directory / "stderr").read_text(errors="replace").strip()
+                raise GuestEndedError(f"QEMU did not start: {said}") from None
+            guest = Guest(shape, process, connection, dilation, directory)
+            with connection:
+                yield guest
+        finally:
+            if guest is not None:
+                guest.end()
+            else:
+                process.kill()
+                process.wait()
+            listener.close()
+            dilation.close()
