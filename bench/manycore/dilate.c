@@ -2,13 +2,14 @@
  *
  *   SMARTHARVEST_DILATION=PAGE LD_PRELOAD=dilate.so qemu-system-x86_64 ...
  *
- * PAGE is a file of one `struct page` (bench/manycore/dilation.py writes it), which says how many
- * times slower. It may change while QEMU runs: a change is announced ahead of its moment, so that
+ * PAGE is a file of one `struct page`, which says how many times slower. It may change while QEMU runs: a change is announced ahead of its moment, so that
  * the clock never steps. All clocks and timeouts that QEMU uses are interposed. The guest's time
  * stamp counter is QEMU's cpu_get_ticks(), which reads the host's by an instruction: it is replaced
  * by a jump to one that counts dilated nanoseconds (a guest's counter then runs at 1 GHz), and
  * needs none of the lock which the original takes. */
 #define _GNU_SOURCE
+#include "page.h"
+
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -31,22 +32,11 @@
 
 #define NS_PER_S 1000000000LL
 #define NS_PER_MS 1000000LL
+enum { LEAST_OBJECT = 1 << 14, MOST_OBJECT = 1 << 20, OBJECT_ALIGNMENT = 1 << 12 };
 #define UNIT 1000LL                     /* a dilation of 1 */
 #define LONGEST_WAIT_NS (50 * NS_PER_MS) /* of the host: the dilation may have changed by then */
 
-/* Dilated time is `guest_ns` at the host's `host_ns`; it runs `before` times slower (in thousandths)
- * until then and `after` times slower from then on. */
-struct rate {
-    int64_t host_ns, guest_ns, before, after;
-};
-
-/* The newest rate is rates[generation & 1]; the writer fills in the other and then counts up. */
-struct page {
-    _Atomic uint64_t generation;
-    struct rate rates[2];
-};
-
-static const struct page *page;
+static struct page *page;
 static int64_t wall_offset_ns; /* CLOCK_REALTIME - CLOCK_MONOTONIC */
 static int (*host_clock)(clockid_t, struct timespec *);
 static int (*host_ppoll)(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *);
@@ -97,12 +87,12 @@ static int64_t ticks(void) {
 }
 
 /* Overwrites the beginning of a function of QEMU by a jump. */
-static void replace(const char *name, int64_t (*by)(void)) {
+static bool replace(const char *name, int64_t (*by)(void)) {
     const uintptr_t page_bytes = (uintptr_t)sysconf(_SC_PAGESIZE);
     unsigned char jump[] = {0x48, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xe0}; /* mov rax; jmp rax */
     unsigned char *function = dlsym(RTLD_DEFAULT, name);
     if (!function)
-        return; /* not QEMU, but something that starts it */
+        return false; /* not QEMU, but something that starts it */
     const uintptr_t from = (uintptr_t)function & ~(page_bytes - 1);
     const size_t length = (uintptr_t)function + sizeof(jump) - from;
     memcpy(jump + 2, &by, sizeof(by));
@@ -112,6 +102,7 @@ static void replace(const char *name, int64_t (*by)(void)) {
     }
     memcpy(function, jump, sizeof(jump));
     mprotect((void *)from, length, PROT_READ | PROT_EXEC);
+    return true;
 }
 
 static void *next(const char *name) {
@@ -136,9 +127,9 @@ static void begin(void) {
     *(void **)&host_sleep = next("nanosleep");
     int (*clock)(clockid_t, struct timespec *);
     *(void **)&clock = next("clock_gettime");
-    const int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    const int fd = path ? open(path, O_RDWR | O_CLOEXEC) : -1;
     void *mapped =
-        fd < 0 ? MAP_FAILED : mmap(NULL, sizeof(struct page), PROT_READ, MAP_SHARED, fd, 0);
+        fd < 0 ? MAP_FAILED : mmap(NULL, sizeof(struct page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (mapped == MAP_FAILED) {
         fprintf(stderr, "dilate: SMARTHARVEST_DILATION names no page\n");
         _exit(1);
@@ -153,7 +144,8 @@ static void begin(void) {
 
 __attribute__((constructor)) static void load(void) {
     begin();
-    replace("cpu_get_ticks", ticks);
+    if (replace("cpu_get_ticks", ticks))
+        pace_start(page);
 }
 
 int clock_gettime(clockid_t clock, struct timespec *time) {
@@ -180,6 +172,15 @@ int gettimeofday(struct timeval *restrict time, void *restrict zone) {
     const int64_t ns = guest_ns() + wall_offset_ns;
     *time = (struct timeval){ns / NS_PER_S, ns % NS_PER_S / 1000};
     return 0;
+}
+
+/* QEMU keeps a virtual CPU's registers in one of its objects. Where in a page that lies must not
+ * depend on the virtual CPU: speeds differed by a tenth. */
+extern void *__libc_memalign(size_t, size_t), *__libc_malloc(size_t);
+
+void *malloc(size_t bytes) {
+    const bool object = bytes >= LEAST_OBJECT && bytes < MOST_OBJECT;
+    return object ? __libc_memalign(OBJECT_ALIGNMENT, bytes) : __libc_malloc(bytes);
 }
 
 /* A wait may end early: whoever waits here looks at the clock once more. */

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import mmap
+import os
 import struct
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from bench.subject import NotMeasurableError
 
 UNIT = 1000
 """A dilation of 1, as the page has it."""
@@ -14,7 +18,15 @@ AHEAD_NS = 20_000_000
 """A change is written so long before it holds: all readers know of it by then."""
 _GENERATION = struct.Struct("=Q")
 _RATE = struct.Struct("=qqqq")
-_BYTES = _GENERATION.size + 2 * _RATE.size
+MOST_VCPUS = 64
+_PACE = struct.Struct(f"=iiii{MOST_VCPUS}i")
+"""Whether wanted, us a slot, per cent, virtual CPUs, their threads."""
+_ANSWER = struct.Struct("=ii")
+"""How many host CPUs pace; an errno."""
+_PACE_AT = _GENERATION.size + 2 * _RATE.size
+_ANSWER_AT = _PACE_AT + _PACE.size
+_BYTES = _ANSWER_AT + _ANSWER.size
+PACED_S = 20.0
 
 
 @dataclass(frozen=True)
@@ -48,7 +60,7 @@ class Dilation:
         now_ns, factor = time.monotonic_ns(), round(dilation * UNIT)
         self._rate = Rate(now_ns, now_ns, factor, factor)
         self._generation = 0
-        path.write_bytes(_GENERATION.pack(0) + 2 * _RATE.pack(*self._words()))
+        path.write_bytes((_GENERATION.pack(0) + 2 * _RATE.pack(*self._words())).ljust(_BYTES, b"\0"))
         with path.open("r+b") as file:
             self._page = mmap.mmap(file.fileno(), _BYTES)
 
@@ -66,6 +78,37 @@ class Dilation:
         _RATE.pack_into(self._page, place, *self._words())
         _GENERATION.pack_into(self._page, 0, self._generation)
         time.sleep((begins_ns - now_ns) / 1e9)
+
+    def pace(self, vcpus: Sequence[int], slot_us: int, share: int, lanes: int) -> None:
+        """Has each thread of ``vcpus`` run at constant speed (pace.c), on ``lanes`` host CPUs.
+
+        Raises NotMeasurableError where that is not allowed.
+        """
+        threads = [*vcpus, *[0] * (MOST_VCPUS - len(vcpus))]
+        _ANSWER.pack_into(self._page, _ANSWER_AT, 0, 0)
+        _PACE.pack_into(self._page, _PACE_AT, 0, slot_us, share, len(vcpus), *threads)
+        self._want(True)
+        self._await(lanes)
+
+    def unpace(self) -> None:
+        """Threads run as any others again."""
+        self._want(False)
+        self._await(0)
+
+    def _want(self, wanted: bool) -> None:
+        struct.pack_into("=i", self._page, _PACE_AT, wanted)
+
+    def _await(self, lanes: int) -> None:
+        ends_s = time.monotonic() + PACED_S
+        while True:
+            pacing, failed = _ANSWER.unpack_from(self._page, _ANSWER_AT)
+            if pacing == lanes:
+                return
+            if failed or time.monotonic() > ends_s:
+                self._want(False)
+                why = os.strerror(failed) if failed else f"not within {PACED_S:.0f} s"
+                raise NotMeasurableError(f"real-time threads of QEMU: {why}; root is needed")
+            time.sleep(0.005)
 
     def now_ns(self) -> int:
         """The guest's time."""

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import socket
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -16,9 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bench.compiling import build_library, build_program
+from bench.compiling import build_library
 from bench.manycore.dilation import Dilation
-from bench.subject import NotMeasurableError
 from smartharvest.errors import TargetError
 from smartharvest.host.process.parent import die_with
 from smartharvest.host.target.qmp import read_vcpus
@@ -33,6 +30,8 @@ COMMAND_LINE = (
     "clearcpuid=141",  # CMPXCHG16B, which QEMU 7.2 gets wrong
 )
 MONITOR_S = 30.0
+HEARD = 1
+"""Our own real-time priority in dilated time, so that we hear the guest in the host's rests."""
 BOOT_NICE = -15
 """Of QEMU while its time is the host's: a boot of seconds takes minutes on a busy host."""
 
@@ -70,7 +69,7 @@ class Guest:
         self._connection = connection
         self._dilation = dilation
         self._directory = directory
-        self._pacer: subprocess.Popen[bytes] | None = None
+        self._paced = False
         self._unread = b""
 
     def lines(self, longest_s: float) -> Iterator[dict[str, Any]]:
@@ -100,8 +99,6 @@ class Guest:
             except TimeoutError:
                 if self._process.poll() is not None:
                     return None
-                if self._pacer is not None and self._pacer.poll() is not None:
-                    raise GuestEndedError("the pacer ended") from None
                 if time.monotonic() > ends_s:
                     raise GuestEndedError(
                         f"silent for {longest_s:.0f} s: {self._last_words()}"
@@ -131,53 +128,31 @@ class Guest:
 
     def dilate(self, slow: bool) -> None:
         """To dilated time at constant speed, or back to the host's time and all its CPUs."""
-        if not slow:
-            self._dilation.set(1.0)
-            self._end_pacer()
-            return
-        if self._pacer is not None:
+        if slow == self._paced:
             return
         shape = self.shape
-        vcpus = _vcpus(self._directory / "qmp")
-        words = [shape.slot_us, shape.share, self._process.pid, *vcpus]
-        pacer = build_program(HERE / "pacer.c", "-pthread")
-        self._pacer = subprocess.Popen(
-            [str(pacer), *map(str, words)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            process_group=0,
-            preexec_fn=_dies_with_us(),  # noqa: PLW1509
-        )
-        assert self._pacer.stdout is not None
-        if self._pacer.stdout.readline() != b"ready\n":
-            said = self._pacer.communicate()[1].decode(errors="replace").strip()
-            self._pacer = None
-            raise NotMeasurableError(f"{said}; real-time threads are needed (root)")
-        self._dilation.set(shape.dilation)
+        if slow:
+            vcpus = _vcpus(self._directory / "qmp")
+            lanes = len(os.sched_getaffinity(0))
+            self._dilation.pace(vcpus, shape.slot_us, shape.share, lanes)
+            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(HEARD))
+            self._dilation.set(shape.dilation)
+        else:
+            self._dilation.set(1.0)
+            os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+            self._dilation.unpace()
+        self._paced = slow
 
     def now_ns(self) -> int:
         """The guest's time, since it was switched on and more."""
         return self._dilation.now_ns()
 
-    def _end_pacer(self) -> None:
-        if self._pacer is None:
-            return
-        assert self._pacer.stdin is not None
-        with suppress(BrokenPipeError):
-            self._pacer.stdin.close()
-        try:
-            self._pacer.wait(10)
-        except subprocess.TimeoutExpired:
-            self._pacer.kill()
-            self._pacer.wait()
-        self._pacer = None
-
     def end(self) -> None:
+        if self._paced:
+            os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
         if self._process.poll() is None:
             self._process.kill()
         self._process.wait()
-        self._end_pacer()
 
 
 def _vcpus(monitor: Path) -> tuple[int, ...]:
@@ -205,7 +180,7 @@ def booted(
 
     ``words`` go to its kernel's command line, ``disks`` are options of QEMU's ``-drive``.
     """
-    library = build_library(HERE / "dilate.c", "-ldl")
+    library = build_library(HERE / "dilate.c", str(HERE / "pace.c"), "-ldl", "-pthread")
     with tempfile.TemporaryDirectory(prefix="smartharvest-manycore-") as made:
         directory = Path(made)
         dilation = Dilation(directory / "dilation")
