@@ -6,11 +6,15 @@ import json
 import os
 import shutil
 import sys
+from collections.abc import Callable
+from pathlib import Path
 
 import click
 
+from bench.manycore.campaign import Campaign, run, to_terminal
 from bench.manycore.check import check as check_machine
 from bench.manycore.guest import GuestEndedError, Shape
+from bench.manycore.plan import ALONE, CONDITIONS, CORE, EXPERIMENTS
 from bench.subject import NotMeasurableError
 from smartharvest.errors import RightsError
 from tests.lab import kernels
@@ -19,6 +23,8 @@ from tests.lab.kernels import Kernel
 
 KERNEL = "6.12"
 SUITE_OF = {"6.1": "bookworm", "6.12": "trixie"}
+SAMPLES = Path("build/manycore/samples.jsonl")
+FIRST = tuple(one.name for one in EXPERIMENTS[:3])
 NEWEST = "trixie-backports"
 TOOLS = ("qemu-system-x86_64", "cpio", "apt-get", "dpkg-deb")
 
@@ -55,6 +61,53 @@ def check(name: str, cpus: int, dilation: float, slot_us: int, share: int) -> No
     print(json.dumps(figures))
 
 
+@main.command()
+@shape_options
+@click.option("--minutes", default=30.0, show_default=True, help="Of the host's time.")
+@click.option("--seconds", default=2.0, show_default=True, help="A slice, guest time.")
+@click.option("--experiment", multiple=True, type=click.Choice([e.name for e in EXPERIMENTS]))
+@click.option("--condition", multiple=True, help="Instead of the core; 'all' for all.")
+@click.option("--seed", default=1, show_default=True)
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), default=SAMPLES)
+def measure(
+    name: str,
+    cpus: int,
+    dilation: float,
+    slot_us: int,
+    share: int,
+    minutes: float,
+    seconds: float,
+    experiment: tuple[str, ...],
+    condition: tuple[str, ...],
+    seed: int,
+    out: Path,
+) -> None:
+    """Measure for some time and add whole rounds to the samples file; ctrl-C ends it."""
+    _needs_root()
+    wanted = condition or CORE
+    chosen = [one for one in CONDITIONS if "all" in wanted or one.name in (*wanted, ALONE)]
+    unknown = set(wanted) - {"all", *(one.name for one in CONDITIONS)}
+    if unknown:
+        raise click.UsageError(f"no condition is called {', '.join(sorted(unknown))}")
+    experiments = [one for one in EXPERIMENTS if one.name in (experiment or FIRST)]
+    try:
+        campaign = Campaign(
+            fetched(name),
+            Shape(cpus, dilation, slot_us, share),
+            experiments,
+            chosen,
+            seconds,
+            60 * minutes,
+            seed,
+            out,
+        )
+        added = run(campaign, to_terminal)
+    except (GuestEndedError, NotMeasurableError) as error:
+        click.echo(f"manycore: {error}", err=True)
+        sys.exit(1)
+    click.echo(f"manycore: {added} rounds were added to {out}; make manycore-page", err=True)
+
+
 def fetched(name: str) -> Kernel:
     """The lab's kernel of that name; it alone is fetched if there is none."""
     missing = [tool for tool in TOOLS if shutil.which(tool) is None]
@@ -67,7 +120,7 @@ def fetched(name: str) -> Kernel:
     raise NotMeasurableError(f"no kernel is called {name}; see make lab-image")
 
 
-def _fetch(name: str):  # type: ignore[no-untyped-def]
+def _fetch(name: str) -> Callable[[Path], list[Kernel]]:
     return lambda directory: kernels.fetch(directory, [SUITE_OF.get(name, NEWEST)])
 
 

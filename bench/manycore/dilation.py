@@ -60,7 +60,9 @@ class Dilation:
         now_ns, factor = time.monotonic_ns(), round(dilation * UNIT)
         self._rate = Rate(now_ns, now_ns, factor, factor)
         self._generation = 0
-        path.write_bytes((_GENERATION.pack(0) + 2 * _RATE.pack(*self._words())).ljust(_BYTES, b"\0"))
+        path.write_bytes(
+            (_GENERATION.pack(0) + 2 * _RATE.pack(*self._words())).ljust(_BYTES, b"\0")
+        )
         with path.open("r+b") as file:
             self._page = mmap.mmap(file.fileno(), _BYTES)
 

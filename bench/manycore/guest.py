@@ -69,7 +69,7 @@ class Guest:
         self._connection = connection
         self._dilation = dilation
         self._directory = directory
-        self._paced = False
+        self._paced = self._slow = False
         self._unread = b""
 
     def lines(self, longest_s: float) -> Iterator[dict[str, Any]]:
@@ -101,7 +101,7 @@ class Guest:
                     return None
                 if time.monotonic() > ends_s:
                     raise GuestEndedError(
-                        f"silent for {longest_s:.0f} s: {self._last_words()}"
+                        f"silent for {longest_s:.0f} s: {self.last_words()}"
                     ) from None
                 continue
             except OSError:
@@ -112,7 +112,16 @@ class Guest:
         line, _, self._unread = self._unread.partition(b"\n")
         return line
 
-    def _last_words(self) -> str:
+    def say(self, line: str) -> None:
+        """A line to the guest."""
+        self._connection.settimeout(MONITOR_S)
+        try:
+            self._connection.sendall(line.encode() + b"\n")
+        except OSError:
+            raise GuestEndedError(self.last_words()) from None
+
+    def last_words(self) -> str:
+        """What it and QEMU said last."""
         console = (self._directory / "console").read_text(errors="replace").splitlines()
         own = (self._directory / "stderr").read_text(errors="replace").splitlines()
         own = [line for line in own if "TCG doesn't support" not in line]
@@ -122,26 +131,35 @@ class Guest:
         """Waits for its end. Raises GuestEndedError with its last words if it crashed."""
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(5)
-        words = self._last_words()
+        words = self.last_words()
         if self._process.poll() is None or self._process.returncode or "panic" in words:
             raise GuestEndedError(words)
 
-    def dilate(self, slow: bool) -> None:
-        """To dilated time at constant speed, or back to the host's time and all its CPUs."""
-        if slow == self._paced:
+    def dilate(self, paced: bool) -> None:
+        """To constant speed in dilated time, or to all of the host's CPUs for what prepares.
+
+        The clock is the host's until first asked for, and then stays dilated: what prepares has
+        timeouts, too.
+        """
+        if paced == self._paced:
             return
         shape = self.shape
-        if slow:
+        if paced:
             vcpus = _vcpus(self._directory / "qmp")
             lanes = len(os.sched_getaffinity(0))
             self._dilation.pace(vcpus, shape.slot_us, shape.share, lanes)
             os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(HEARD))
-            self._dilation.set(shape.dilation)
+            self.slow_down()
         else:
-            self._dilation.set(1.0)
             os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
             self._dilation.unpace()
-        self._paced = slow
+        self._paced = paced
+
+    def slow_down(self) -> None:
+        """Dilates its time, whoever runs when."""
+        if not self._slow:
+            self._dilation.set(self.shape.dilation)
+            self._slow = True
 
     def now_ns(self) -> int:
         """The guest's time, since it was switched on and more."""
@@ -174,7 +192,12 @@ def _dies_with_us(nice: int = 0) -> Callable[[], None]:
 
 @contextmanager
 def booted(
-    shape: Shape, image: Path, initramfs: Path, *, words: Sequence[str] = (), disks: Sequence[str] = ()
+    shape: Shape,
+    image: Path,
+    initramfs: Path,
+    *,
+    words: Sequence[str] = (),
+    disks: Sequence[str] = (),
 ) -> Iterator[Guest]:
     """A guest that boots at full speed. It ends with the block, and with this process.
 
