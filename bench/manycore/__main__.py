@@ -14,7 +14,9 @@ import click
 from bench.manycore.campaign import Campaign, run, to_terminal
 from bench.manycore.check import check as check_machine
 from bench.manycore.guest import GuestEndedError, Shape
+from bench.manycore.page import page as write_page
 from bench.manycore.plan import ALONE, CONDITIONS, CORE, EXPERIMENTS
+from bench.manycore.samples import append, read
 from bench.subject import NotMeasurableError
 from smartharvest.errors import RightsError
 from tests.lab import kernels
@@ -24,6 +26,8 @@ from tests.lab.kernels import Kernel
 KERNEL = "6.12"
 SUITE_OF = {"6.1": "bookworm", "6.12": "trixie"}
 SAMPLES = Path("build/manycore/samples.jsonl")
+CHECKS = Path("build/manycore/checks.jsonl")
+PAGE = Path("docs/research/manycore.md")
 FIRST = tuple(one.name for one in EXPERIMENTS[:3])
 NEWEST = "trixie-backports"
 TOOLS = ("qemu-system-x86_64", "cpio", "apt-get", "dpkg-deb")
@@ -56,6 +60,7 @@ def check(name: str, cpus: int, dilation: float, slot_us: int, share: int) -> No
     except (GuestEndedError, NotMeasurableError) as error:
         click.echo(f"manycore: {error}", err=True)
         sys.exit(1)
+    append(CHECKS, [figures])
     for line in figures["missed"] or ["it holds what it promises"]:  # type: ignore[attr-defined]
         click.echo(f"manycore: {line}", err=True)
     print(json.dumps(figures))
@@ -106,6 +111,18 @@ def measure(
         click.echo(f"manycore: {error}", err=True)
         sys.exit(1)
     click.echo(f"manycore: {added} rounds were added to {out}; make manycore-page", err=True)
+
+
+@main.command()
+@click.option("--samples", "source", type=click.Path(path_type=Path), default=SAMPLES)
+@click.option("--checks", type=click.Path(path_type=Path), default=CHECKS)
+@click.option("--out", type=click.Path(path_type=Path), default=PAGE)
+def page(source: Path, checks: Path, out: Path) -> None:
+    """Write the page from what has been measured so far."""
+    # The newest check of each kernel and shape.
+    newest = {(one["kernel"], one["cpus"], one["dilation"]): one for one in read(checks)}
+    out.write_text(write_page(read(source), list(newest.values())))
+    click.echo(f"manycore: {out}", err=True)
 
 
 def fetched(name: str) -> Kernel:

@@ -2,10 +2,10 @@
  *
  *   batch KIND WORKERS COUNTERS
  *
- * KIND: compute (arithmetic in the first-level cache), forks (processes that touch pages and end, as
- * those of a build) or slices (compute, with the longest time slice there is). Waits for a line on
- * standard input, a single process until then; COUNTERS gets 64 bytes a worker, a native uint64 of
- * units at the start of each. Ends with its parent. */
+ * KIND: compute (arithmetic in the first-level cache), forks (processes that touch pages and end,
+ * as those of a build) or slices (compute, with the longest time slice there is). Waits for a line
+ * on standard input, a single process until then; COUNTERS gets 64 bytes a worker, a native uint64
+ * of units at the start of each. Ends with its parent. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <signal.h>

@@ -2,11 +2,12 @@
  *
  *   SMARTHARVEST_DILATION=PAGE LD_PRELOAD=dilate.so qemu-system-x86_64 ...
  *
- * PAGE is a file of one `struct page`, which says how many times slower. It may change while QEMU runs: a change is announced ahead of its moment, so that
- * the clock never steps. All clocks and timeouts that QEMU uses are interposed. The guest's time
- * stamp counter is QEMU's cpu_get_ticks(), which reads the host's by an instruction: it is replaced
- * by a jump to one that counts dilated nanoseconds (a guest's counter then runs at 1 GHz), and
- * needs none of the lock which the original takes. */
+ * PAGE is a file of one `struct page`, which says how many times slower. It may change while QEMU
+ * runs: a change is announced ahead of its moment, so that the clock never steps. All clocks and
+ * timeouts that QEMU uses are interposed. The guest's time stamp counter is QEMU's cpu_get_ticks(),
+ * which reads the host's by an instruction: it is replaced by a jump to one that counts dilated
+ * nanoseconds (a guest's counter then runs at 1 GHz), and needs none of the lock which the original
+ * takes. */
 #define _GNU_SOURCE
 #include "page.h"
 
@@ -33,7 +34,7 @@
 #define NS_PER_S 1000000000LL
 #define NS_PER_MS 1000000LL
 enum { LEAST_OBJECT = 1 << 14, MOST_OBJECT = 1 << 20, OBJECT_ALIGNMENT = 1 << 12 };
-#define UNIT 1000LL                     /* a dilation of 1 */
+#define UNIT 1000LL                      /* a dilation of 1 */
 #define LONGEST_WAIT_NS (50 * NS_PER_MS) /* of the host: the dilation may have changed by then */
 
 static struct page *page;
@@ -128,8 +129,9 @@ static void begin(void) {
     int (*clock)(clockid_t, struct timespec *);
     *(void **)&clock = next("clock_gettime");
     const int fd = path ? open(path, O_RDWR | O_CLOEXEC) : -1;
-    void *mapped =
-        fd < 0 ? MAP_FAILED : mmap(NULL, sizeof(struct page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    void *mapped = fd < 0
+                       ? MAP_FAILED
+                       : mmap(NULL, sizeof(struct page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (mapped == MAP_FAILED) {
         fprintf(stderr, "dilate: SMARTHARVEST_DILATION names no page\n");
         _exit(1);

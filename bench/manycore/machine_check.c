@@ -1,7 +1,7 @@
 /* The first and only process of a guest that is checked before it is believed.
  *
- * Each line to the second serial port is a JSON object; {"dilate": true} and false ask for slow time
- * and for full speed, and the host answers with a line. Times are guest ns or us. */
+ * Each line to the second serial port is a JSON object; {"dilate": true} and false ask for slow
+ * time and for full speed, and the host answers with a line. Times are guest ns or us. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <linux/futex.h>

@@ -1,10 +1,11 @@
 /* Gives each virtual CPU exactly its share of the host, whether it uses it or not.
  *
  * Virtual CPU i is pinned to host CPU i modulo their number. Time there is cut into frames: a slot
- * for each of its virtual CPUs in turn. After some frames comes a rest for the host's other work, so
- * that the slots are `share` per cent of the whole. In its slot a thread is SCHED_FIFO, outside of it
- * SCHED_IDLE; what it leaves of its slot is burnt, and so is the rest as far as nobody wants it: an
- * idle virtual CPU makes no other faster. QEMU's first thread (timers, devices) goes before them all.
+ * for each of its virtual CPUs in turn. After some frames comes a rest for the host's other work,
+ * so that the slots are `share` per cent of the whole. In its slot a thread is SCHED_FIFO, outside
+ * of it SCHED_IDLE; what it leaves of its slot is burnt, and so is the rest as far as nobody wants
+ * it: an idle virtual CPU makes no other faster. QEMU's first thread (timers, devices) goes before
+ * them all.
  *
  * All this is threads of QEMU itself: they end with it and leave nothing behind, and to change
  * between them empties no translation buffer, as a change of processes does. */
@@ -105,7 +106,8 @@ static void pace_lane(struct lane *lane) {
     for (int64_t cycle = now_ns(); wanted(); cycle += cycle_ns) {
         sleep_until(cycle);
         set(lane->burner, SCHED_FIFO, BURNER);
-        int64_t ends = now_ns(); /* a kernel without preemption comes late: that shortens the rest */
+        int64_t ends =
+            now_ns(); /* a kernel without preemption comes late: that shortens the rest */
         if (ends > cycle + cycle_ns) /* the host stood still */
             cycle = ends;
         for (int turn = 0; turn < FRAMES * slots; turn++) {

@@ -8,8 +8,8 @@
 
 enum { MAX_VCPUS = 64 };
 
-/* Dilated time is `guest_ns` at the host's `host_ns`; it runs `before` times slower (in thousandths)
- * until then and `after` times slower from then on. */
+/* Dilated time is `guest_ns` at the host's `host_ns`; it runs `before` times slower (in
+ * thousandths) until then and `after` times slower from then on. */
 struct rate {
     int64_t host_ns, guest_ns, before, after;
 };
@@ -18,7 +18,8 @@ struct page {
     /* The newest rate is rates[generation & 1]; the writer fills in the other and counts up. */
     _Atomic uint64_t generation;
     struct rate rates[2];
-    /* Whether virtual CPUs are to be paced, how (valid while they are), and how many host CPUs do. */
+    /* Whether virtual CPUs are to be paced, how (valid while they are), and how many host CPUs do.
+     */
     _Atomic int32_t wanted;
     int32_t slot_us, share;
     int32_t vcpu_count, vcpus[MAX_VCPUS];
