@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import click
 
+from bench.__main__ import interrupt
 from bench.manycore.campaign import Campaign, run, to_terminal
 from bench.manycore.check import check as check_machine
 from bench.manycore.guest import GuestEndedError, Shape
@@ -88,6 +90,7 @@ def measure(
     out: Path,
 ) -> None:
     """Measure for some time and add whole rounds to the samples file; ctrl-C ends it."""
+    signal.signal(signal.SIGTERM, interrupt)
     _needs_root()
     wanted = condition or CORE
     chosen = [one for one in CONDITIONS if "all" in wanted or one.name in (*wanted, ALONE)]

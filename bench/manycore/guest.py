@@ -147,12 +147,13 @@ class Guest:
         if paced:
             vcpus = _vcpus(self._directory / "qmp")
             lanes = len(os.sched_getaffinity(0))
-            self._dilation.pace(vcpus, shape.slot_us, shape.share, lanes)
             os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(HEARD))
+            self._paced = True
+            self._dilation.pace(vcpus, shape.slot_us, shape.share, lanes)
             self.slow_down()
         else:
+            self._dilation.unpace()  # before that a busy host leaves us no time
             os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
-            self._dilation.unpace()
         self._paced = paced
 
     def slow_down(self) -> None:

@@ -174,7 +174,11 @@ def measure(
             else:
                 length_s = SETTLE_S + warm_up_s + seconds
                 agent = groups.run_agent(
-                    condition.policy, length_s, begin, read, **condition.settings
+                    condition.policy,
+                    length_s,
+                    begin,
+                    read,
+                    **condition.settings,  # type: ignore[arg-type]
                 )
             server.hear()  # all are served
         finally:
