@@ -20,13 +20,15 @@ _GENERATION = struct.Struct("=Q")
 _RATE = struct.Struct("=qqqq")
 MOST_VCPUS = 64
 _PACE = struct.Struct(f"=iiii{MOST_VCPUS}i")
-"""Whether wanted, us a slot, per cent, virtual CPUs, their threads."""
+"""Until when wanted (s), us a slot, per cent, virtual CPUs, their threads."""
 _ANSWER = struct.Struct("=ii")
 """How many host CPUs pace; an errno."""
 _PACE_AT = _GENERATION.size + 2 * _RATE.size
 _ANSWER_AT = _PACE_AT + _PACE.size
 _BYTES = _ANSWER_AT + _ANSWER.size
 PACED_S = 20.0
+LEASE_S = 60
+"""Pacing ends by itself so long after whoever asked for it was last heard of."""
 
 
 @dataclass(frozen=True)
@@ -89,16 +91,20 @@ class Dilation:
         threads = [*vcpus, *[0] * (MOST_VCPUS - len(vcpus))]
         _ANSWER.pack_into(self._page, _ANSWER_AT, 0, 0)
         _PACE.pack_into(self._page, _PACE_AT, 0, slot_us, share, len(vcpus), *threads)
-        self._want(True)
+        self.keep_pacing()
         self._await(lanes)
+
+    def keep_pacing(self) -> None:
+        """To be called every few seconds: a harness that hangs does not keep the host busy."""
+        self._want_until(int(time.monotonic()) + LEASE_S)
 
     def unpace(self) -> None:
         """Threads run as any others again."""
-        self._want(False)
+        self._want_until(0)
         self._await(0)
 
-    def _want(self, wanted: bool) -> None:
-        struct.pack_into("=i", self._page, _PACE_AT, wanted)
+    def _want_until(self, monotonic_s: int) -> None:
+        struct.pack_into("=i", self._page, _PACE_AT, monotonic_s)
 
     def _await(self, lanes: int) -> None:
         ends_s = time.monotonic() + PACED_S
@@ -107,7 +113,7 @@ class Dilation:
             if pacing == lanes:
                 return
             if failed or time.monotonic() > ends_s:
-                self._want(False)
+                self._want_until(0)
                 why = os.strerror(failed) if failed else f"not within {PACED_S:.0f} s"
                 raise NotMeasurableError(f"real-time threads of QEMU: {why}; root is needed")
             time.sleep(0.005)

@@ -93,6 +93,8 @@ class Guest:
     def _line(self, longest_s: float) -> bytes | None:
         ends_s = time.monotonic() + longest_s
         while b"\n" not in self._unread:
+            if self._paced:
+                self._dilation.keep_pacing()
             self._connection.settimeout(1.0)
             try:
                 got = self._connection.recv(1 << 16)

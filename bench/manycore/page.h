@@ -18,9 +18,9 @@ struct page {
     /* The newest rate is rates[generation & 1]; the writer fills in the other and counts up. */
     _Atomic uint64_t generation;
     struct rate rates[2];
-    /* Whether virtual CPUs are to be paced, how (valid while they are), and how many host CPUs do.
-     */
-    _Atomic int32_t wanted;
+    /* Until when virtual CPUs are to be paced (CLOCK_MONOTONIC; 0: they are not), how (valid while
+     * they are), and how many host CPUs do. */
+    _Atomic int32_t wanted_until_s;
     int32_t slot_us, share;
     int32_t vcpu_count, vcpus[MAX_VCPUS];
     _Atomic int32_t pacing;
