@@ -6,7 +6,8 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 SOURCES := $(wildcard csrc/*/*.[ch] csrc/lab/*/*.[ch] smartharvest/core/*.pyx smartharvest/core/*.pxd smartharvest/core/_c/*.pxd)
 TOOLS  := build/tools
-C_FILES := $(filter-out %.loader.h,$(wildcard csrc/*/*.[ch] csrc/lab/*/*.[ch] bench/*.c bench/real/*.c bench/virtual/*.c tests/native/*.[ch] tests/faults/*.c))
+MANYCORE = --cpus $(or $(CPUS),8) --dilation $(or $(DILATION),20) --kernel $(or $(KERNEL),6.12)
+C_FILES := $(filter-out %.loader.h,$(wildcard csrc/*/*.[ch] csrc/lab/*/*.[ch] bench/*.c bench/real/*.c bench/manycore/*.[ch] bench/virtual/*.c tests/native/*.[ch] tests/faults/*.c))
 
 .DEFAULT_GOAL := help
 
@@ -110,6 +111,24 @@ lab-faults: build ## Strike 500 agents in guests with the lab's kernels and cgro
 .PHONY: vm-demo
 vm-demo: build ## Two QEMU guests, one serving and one computing, with and without the agent (root)
 	@$(BIN)/python -m bench.virtual
+
+.PHONY: manycore-tools
+manycore-tools: build
+	@command -v qemu-system-x86_64 >/dev/null && command -v cpio >/dev/null && command -v busybox >/dev/null && command -v mke2fs >/dev/null || { apt-get update -qq && \
+		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends qemu-system-x86 busybox-static cpio e2fsprogs gcc libc6-dev >&2; }
+
+.PHONY: manycore-check
+manycore-check: manycore-tools ## Is a dilated guest with CPUS=8 CPUs the machine it is taken for? Two minutes (root, apt); DILATION=20 KERNEL=6.12
+	@$(BIN)/python -m bench.manycore check $(MANYCORE)
+
+.PHONY: manycore
+manycore: manycore-tools ## Policies on eight emulated CPUs in dilated time, MINUTES=30, added to build/manycore (root, apt); MORE="--condition all"
+	@test -e build/lab/disk.ext4 || $(BIN)/python -m tests.lab.image
+	@$(BIN)/python -m bench.manycore measure $(MANYCORE) --minutes $(or $(MINUTES),30) $(MORE)
+
+.PHONY: manycore-page
+manycore-page: build ## docs/research/manycore.md from build/manycore
+	@$(BIN)/python -m bench.manycore page
 
 .PHONY: lint
 lint: build ## ruff, mypy --strict, clang-format, cython-lint

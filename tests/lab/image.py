@@ -70,7 +70,11 @@ ip link set lo up
 cd /checkout
 export PYTHONPATH=/checkout:/packages
 export SMARTHARVEST_LONGEST_S SMARTHARVEST_EMULATED=1
-@python@ -m tests.lab.inside >/dev/ttyS1 2>/dev/ttyS0
+module=tests.lab.inside
+for word in $(cat /proc/cmdline); do
+    case $word in lab.module=*) module=${word#lab.module=} ;; esac
+done
+@python@ -m $module >/dev/ttyS1 2>/dev/ttyS0
 poweroff -f
 """
 FIRST = """#!/bin/busybox sh
