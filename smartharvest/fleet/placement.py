@@ -5,8 +5,7 @@ VMs hold; evictable and Harvest VMs hold nothing against a regular one) and its 
 divided by the largest capacity of the cluster in each dimension, so that cores and GiB count alike.
 A score is an array (n); the highest among the nodes that have room wins, the first of equal ones.
 Sources: Panigrahy et al., "Heuristics for vector bin packing" (2011), Grandl et al., "Tetris"
-(SIGCOMM'14) and the lecture on cluster resource management that this project follows. (Its slides
-call the fullest node the worst fit; here best fit is the tightest, as everywhere else.)
+(SIGCOMM'14). Best fit is the tightest node, worst fit the emptiest.
 """
 
 from __future__ import annotations
@@ -31,8 +30,9 @@ EVICTION_CORES: Final = 8.0
 BROKEN_PROMISE: Final = 4.0
 """A promised core that is taken costs so many that were not promised."""
 PACKING_CORES: Final = 10.0
-"""So many cores an empty node is worth. Regular VMs are then rejected no more often than by the
-best fit (measured on openb); less saves more Harvest VMs and strews what is free."""
+"""So many cores an empty node is worth. On three openb clusters, which chose this value, regular
+VMs are then rejected about as often as by the best fit (38, 55 and 32 times; 38, 55 and 30); less
+saves more Harvest VMs and strews what is free."""
 
 
 @dataclass(slots=True)
