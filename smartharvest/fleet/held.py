@@ -23,6 +23,7 @@ from smartharvest.telemetry.audit import read_audit
 FORMATS = "spot:FILE.json, audit:FILE"
 _LONGEST = 64 << 20
 _MOST_LEVELS = 4096
+_SAYING_WHAT_IS_LENT = ("decision", "evicted", "paused", "ended")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,14 +96,14 @@ def read_spot(path: str) -> Held:
 def read_lent(path: str) -> Held:
     """Cores that an agent lent, from its audit log and the files it was rotated into.
 
-    They are lent until the next record; nothing is known after the last. Raises TraceError if there
-    are fewer than two decisions.
+    They are lent until the next record; none while it is paused and after it ended; nothing is
+    known after the last. Raises TraceError if there are fewer than two such records.
     """
     try:
         steps = [
-            (float(record["t"]), float(record["lent"]))
+            (float(record["t"]), float(record["lent"] if record["kind"] == "decision" else 0))
             for record in read_audit(path)
-            if record["kind"] == "decision"
+            if record["kind"] in _SAYING_WHAT_IS_LENT
         ]
     except ConfigError as error:
         raise TraceError(str(error)) from None
