@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import sys
-import traceback
 from typing import TextIO
 
 import click
@@ -185,4 +184,6 @@ def _help_hint(error: click.ClickException) -> str:
 
 def _show_traceback(debug: bool) -> None:
     if debug:
+        import traceback
+
         traceback.print_exc()

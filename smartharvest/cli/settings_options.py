@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
+from smartharvest.cli.state_options import config_option
 from smartharvest.config.loading import Effective, load_effective
 from smartharvest.config.settings import FIELDS, Settings
 from smartharvest.config.text import plain_value, sections
@@ -70,13 +71,7 @@ def settings_options(*names: str) -> Callable[[Command], Command]:
     def decorate(command: Command) -> Command:
         for name in reversed(names or tuple(FIELDS)):
             command = _option(name, FIELDS[name])(command)
-        return click.option(
-            "--config",
-            "config_file",
-            metavar="FILE",
-            help="TOML file with the same settings, with its drop-ins FILE.d/*.toml; or a "
-            "directory of such files.",
-        )(command)
+        return config_option(command)
 
     return decorate
 

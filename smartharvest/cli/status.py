@@ -15,7 +15,7 @@ from smartharvest.cli.agent_request import (
     find_agents,
     none_runs,
 )
-from smartharvest.cli.settings_options import settings_options
+from smartharvest.cli.state_options import state_options
 from smartharvest.errors import RightsError, SmartHarvestError
 from smartharvest.printable import counted, printable
 from smartharvest.telemetry.agents import pid_of
@@ -24,7 +24,7 @@ from smartharvest.telemetry.protocol import ProtocolError
 
 
 @click.command()
-@settings_options("state_dir")
+@state_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object with all agents.")
 def status(as_json: bool, **options: Any) -> None:
     """Show what every running agent senses, decides and lends, and what killed ones have left.

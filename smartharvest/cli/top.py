@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from smartharvest.cli.agent_request import places
-from smartharvest.cli.settings_options import settings_options
+from smartharvest.cli.state_options import state_options
 from smartharvest.cli.time_span import seconds_between
 from smartharvest.errors import ConfigError
 from smartharvest.telemetry.client import NoAgent, ask, sockets
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@settings_options("state_dir")
+@state_options
 @click.option("--every", callback=seconds_between(0.05, 60), default="0.5", show_default=True,
               metavar="SECONDS", help="Time between two updates.")  # fmt: skip
 def top(every: float, **options: Any) -> None:

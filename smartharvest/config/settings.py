@@ -26,12 +26,11 @@ from smartharvest.algorithm.policy import POLICY_NAMES, check_policy
 from smartharvest.config.addresses import parse_loopback
 from smartharvest.config.durations import parse_duration_ns
 from smartharvest.config.sizes import parse_size_bytes
+from smartharvest.config.state_directory import STATE_DIRECTORY, STATE_DIRECTORY_HELP
 from smartharvest.errors import ConfigError
 from smartharvest.host.cpulist import parse_cpulist
 from smartharvest.host.target.spec import TargetSpec
 from smartharvest.host.target.targets import FORMS, parse_target
-
-STATE_DIRECTORY = "/run/smartharvest"
 
 SHORTEST_PERIOD_NS = 10_000_000
 """Reading the waits that still go on takes about 0.15 us for each task of the host."""
@@ -335,9 +334,7 @@ class Settings:
         "The cgroup tree to work on; in a plain directory the agent plays the kernel. "
         "Default: where this host mounts it."
     )
-    state_dir: str = _Setting(_directory, STATE_DIRECTORY, "DIR").help(
-        "Where the journal of original values is kept."
-    )
+    state_dir: str = _Setting(_directory, STATE_DIRECTORY, "DIR").help(STATE_DIRECTORY_HELP)
 
     # --- reporting ---
 

@@ -227,6 +227,18 @@ def test_a_command_starts_without_the_modules_of_the_others() -> None:
         assert module not in loaded
 
 
+def test_what_is_typed_in_an_emergency_starts_without_the_modules_of_all_settings() -> None:
+    for command in ("status", "pause", "resume", "evict"):
+        code = f"import sys; import smartharvest.cli.{command}; print(*sys.modules)"
+        done = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        )
+        loaded = done.stdout.split()
+        assert f"smartharvest.cli.{command}" in loaded
+        for module in ("numpy", "smartharvest.config.settings", "tomllib", "difflib"):
+            assert module not in loaded, (command, module)
+
+
 def test_the_version() -> None:
     outcome = smartharvest_here("--version")
     assert (outcome.code, outcome.err) == (0, "")
