@@ -24,3 +24,9 @@ def parse_loopback(value: object, key: str) -> str:
     if not 1 <= int(port) <= 65535:
         raise ConfigError(f"{key}: port {port} is not in 1..65535")
     return str(value)
+
+
+def split_address(address: str) -> tuple[str, int]:
+    """(host, port) of what ``parse_loopback`` has accepted."""
+    host, _, port = address.rpartition(":")
+    return host.strip("[]"), int(port)

@@ -13,6 +13,7 @@ import threading
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from smartharvest.config.addresses import split_address
 from smartharvest.errors import ConfigError, Unavailable
 from smartharvest.telemetry.histogram import Histogram
 
@@ -36,11 +37,9 @@ class Metrics:
         self._capacity: Mapping[str, Any] | None = None
         registry = CollectorRegistry()
         registry.register(self)
-        host, _, port = listen.rpartition(":")
+        host, port = split_address(listen)
         try:
-            self._server, self._thread = start_http_server(
-                int(port), addr=host.strip("[]"), registry=registry
-            )
+            self._server, self._thread = start_http_server(port, addr=host, registry=registry)
         except OSError as error:
             raise Unavailable(f"metrics: {listen}: {error.strerror}") from None
         pages: Any = self._server.get_app()
