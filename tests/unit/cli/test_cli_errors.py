@@ -179,7 +179,7 @@ def flags(names: Iterable[str]) -> set[str]:
 @pytest.mark.parametrize("command", [("agent",), ("config", "show")])
 def test_help_lists_the_common_settings_and_help_all_every_one(command: tuple[str, ...]) -> None:
     common = flags(name for name, item in FIELDS.items() if item.metadata["common"])
-    own = {"--config", "--json", "--help-all"}
+    own = {"--config", "--json", "--help-all"} | ({"--plan"} if command == ("agent",) else set())
     assert shown_flags(*command, "--help") == common | own
     assert shown_flags(*command, "--help-all") == flags(FIELDS) | own
 
