@@ -28,6 +28,11 @@ SECTIONS = {
         Entry("elastic-vm", "elastic_vm:elastic_vm", "Start a virtual machine to lend cores to."),
         Entry("config", "config:config", "Print an example configuration, or the one in force."),
         Entry("check-config", "check_config:check_config", "List the mistakes in a configuration."),
+        Entry(
+            "install-service",
+            "install_service:install_service",
+            "Install the systemd unit and a first configuration.",
+        ),
         Entry("completion", "completion:completion", "Print the completion script for a shell."),
     ),
     "Watch": (
