@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from smartharvest.cli.state_options import state_options
 from smartharvest.config.state_directory import STATE_DIRECTORY
@@ -36,9 +37,26 @@ class NotThere(click.ClickException):
         self.exit_code = code  # type: ignore[misc]
 
 
+def complete_agent(
+    context: click.Context, _option: click.Parameter, typed: str
+) -> list[CompletionItem]:
+    """For a shell: the pids of the agents that run where the flags typed so far say."""
+    try:
+        pids = [str(pid_of(path)) for path in find_agents(dict(context.params)).sockets]
+    except (SmartHarvestError, OSError):
+        return []
+    return [CompletionItem(pid) for pid in pids if pid.startswith(typed)]
+
+
 def agent_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds the options that say which agent is meant."""
-    pid = click.option("--pid", type=int, metavar="PID", help="The agent, if several run.")
+    pid = click.option(
+        "--pid",
+        type=int,
+        metavar="PID",
+        help="The agent, if several run.",
+        shell_complete=complete_agent,
+    )
     return pid(state_options(command))
 
 

@@ -14,6 +14,7 @@ from importlib import resources
 import click
 
 from smartharvest.cli.command_group import examples
+from smartharvest.cli.values import complete_target
 from smartharvest.config.loading import collect_settings
 from smartharvest.errors import ConfigError, RightsError
 from smartharvest.host.target.targets import parse_target
@@ -48,9 +49,18 @@ class NewFile:
 
 @click.command("install-service", epilog=EPILOG)
 @click.option(
-    "--primary", multiple=True, metavar="TARGET", help="The service whose cores are lent."
+    "--primary",
+    multiple=True,
+    metavar="TARGET",
+    shell_complete=complete_target,
+    help="The service whose cores are lent.",
 )
-@click.option("--elastic", metavar="TARGET", help="The batch group that gets them.")
+@click.option(
+    "--elastic",
+    metavar="TARGET",
+    shell_complete=complete_target,
+    help="The batch group that gets them.",
+)
 @click.option("--config", "config_file", type=click.Path(exists=True, dir_okay=False),
               metavar="FILE", help=f"Install this file as {CONFIG}.")  # fmt: skip
 @click.option("--group", default=GROUP, show_default=True, metavar="GROUP",

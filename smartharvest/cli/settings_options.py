@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import click
 
 from smartharvest.cli.state_options import config_option
+from smartharvest.cli.values import completion_of
 from smartharvest.config.loading import Effective, load_effective
 from smartharvest.config.settings import FIELDS, Settings
 from smartharvest.config.text import plain_value, sections
@@ -104,4 +105,5 @@ def _option(name: str, item: Field[Any]) -> Callable[[Command], Command]:
         multiple=bool(item.metadata.get("multiple")),
         metavar=item.metadata["metavar"],
         help=help_text,
+        shell_complete=completion_of(name, item),
     )

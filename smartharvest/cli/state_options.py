@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
+from smartharvest.cli.values import complete_file
 from smartharvest.config.state_directory import STATE_DIRECTORY, STATE_DIRECTORY_HELP
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -20,7 +21,7 @@ CONFIG_HELP = (
 def config_option(command: Command) -> Command:
     """Adds ``--config``."""
     return click.option(
-        "--config", "config_file", metavar="FILE", help=CONFIG_HELP
+        "--config", "config_file", metavar="FILE", help=CONFIG_HELP, shell_complete=complete_file
     )(command)  # fmt: skip
 
 
