@@ -22,7 +22,9 @@ for place in bash:bash-completion/completions/smartharvest zsh:zsh/vendor-comple
     $smartharvest completion "${place%%:*}" >"$file"
 done
 "$python" docs/man.py "$root/usr/share/man/man1"
-gzip -9n "$root"/usr/share/man/man1/*
+mkdir -p "$root/usr/share/man/man5"
+mv "$root"/usr/share/man/man1/*.5 "$root/usr/share/man/man5/"
+gzip -9n "$root"/usr/share/man/man[15]/*
 mkdir -p "$root/usr/share/doc/smartharvest/examples"
 $smartharvest config example >"$root/usr/share/doc/smartharvest/examples/smartharvest.toml"
 cp -r packaging/grafana packaging/prometheus "$root/usr/share/doc/smartharvest/examples/"
