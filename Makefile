@@ -218,6 +218,7 @@ learning-study: build ## What the learner's choices do, on simulated and recorde
 .PHONY: docs
 docs: build ## The generated reference pages and the README's chart, from the settings and bench/results
 	@$(BIN)/python docs/settings.py >docs/reference/settings.md
+	@$(BIN)/python docs/pictures.py
 	@$(BIN)/python -m bench.why
 
 .PHONY: man
