@@ -174,7 +174,8 @@ def _report_start(supervisor: Supervisor) -> None:
     supervisor.announce_ready()
     built = arrangement.built
     _log.info(
-        "Lending %s → %s on CPUs %s (policy %s, sensor %s, pid %d); ctrl-C ends it",
+        "%s %s → %s on CPUs %s (policy %s, sensor %s, pid %d); ctrl-C ends it",
+        "Trying without writing:" if settings.dry_run else "Lending",
         ", ".join(str(spec) for spec in settings.primary),
         settings.elastic or "nobody",
         format_cpulist(arrangement.capacity.pool),

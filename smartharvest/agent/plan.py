@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from smartharvest.agent.model_store import model_path
+from smartharvest.algorithm.policy import SHARED_POLICIES
 from smartharvest.config.addresses import split_address
 from smartharvest.config.settings import Settings
 from smartharvest.errors import (
@@ -128,7 +129,7 @@ def _look(settings: Settings, plan: Plan) -> None:
             if exclusive is not None:
                 exclusive.arrange(seen)
             mechanism.arrange(seen, targets.primaries)
-            _note_changes(plan, files, writer, mechanism, exclusive, seen)
+            _note_changes(settings, plan, files, writer, mechanism, exclusive, seen)
         finally:
             mechanism.close()
         _note_own_files(settings, plan)
@@ -177,17 +178,25 @@ def _note_capacity(settings: Settings, seen: HostSnapshot, plan: Plan) -> None:
         "total": capacity.total,
         "elastic_min": capacity.elastic_min,
         "max_harvest": capacity.max_harvest,
-        "max_shared": capacity.max_shared,
+        "most_lent": _most_lent(settings, seen),
         "lendable": format_cpulist(capacity.lendable),
         "not_lent": [{"cpu": cpu, "because_of": who} for cpu, who in seen.foreign],
     }
     plan.found["policy"] = settings.policy
     plan.warnings += capacity.notes
-    if max(capacity.max_harvest, capacity.max_shared) == 0:
+    if _most_lent(settings, seen) == 0:
         plan.warnings.append("the limits leave no core to lend; the agent would only watch")
 
 
+def _most_lent(settings: Settings, seen: HostSnapshot) -> int:
+    """Cores that the settings' policy may lend at once."""
+    capacity = seen.capacity
+    shared = settings.policy in SHARED_POLICIES
+    return capacity.max_shared if shared else capacity.max_harvest
+
+
 def _note_changes(
+    settings: Settings,
     plan: Plan,
     files: PlannedFiles,
     writer: _PlanWriter,
@@ -205,9 +214,10 @@ def _note_changes(
     plan.changes += [PlannedChange("start", *one) for one in writer.affinities]
     managed = [*mechanism.files(seen), *([] if exclusive is None else exclusive.files(seen))]
     for path, _, masks in managed:
+        most = min(_most_lent(settings, seen), len(masks) - 1)
         had = before.get(path)
         text = files.read(path).strip() if had is None else had
-        plan.changes.append(PlannedChange("lending", path, text, f"{masks[0]} … {masks[-1]}"))
+        plan.changes.append(PlannedChange("lending", path, text, f"{masks[0]} … {masks[most]}"))
     for path, value in mechanism.minimum(seen):
         if path not in {file for file, _, _ in managed}:  # the freezer, while nothing is lent
             plan.changes.append(PlannedChange("lending", path, files.read(path).strip(), value))
@@ -219,7 +229,7 @@ def _note_changes(
                 "lending",
                 f"affinity of all threads of {target.spec}",
                 format_cpulist(target.cpus()),
-                f"{format_cpulist(sets[0])} … {format_cpulist(sets[-1])}",
+                f"{format_cpulist(sets[0])} … {format_cpulist(sets[_most_lent(settings, seen)])}",
             )
         )
 

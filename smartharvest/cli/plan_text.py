@@ -70,11 +70,8 @@ def _found(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
         threads = counted(one["threads"], "thread")
         yield side, one_line(f"{one['target']}: {threads} on CPUs {one['cpus']}{quota}")
     if cores := found.get("cores"):
-        most = max(cores["max_harvest"], cores["max_shared"])
-        yield (
-            "cores",
-            f"pool {cores['pool']}, elastic minimum {cores['elastic_min']}, at most {most} lent",
-        )
+        least, most = cores["elastic_min"], cores["most_lent"]
+        yield "cores", f"pool {cores['pool']}, elastic minimum {least}, at most {most} lent"
         for one in cores["not_lent"]:
             who = one_line(one["because_of"])
             yield "not lent", f"CPU {one['cpu']}: {who} is confined to it"
