@@ -163,6 +163,7 @@ class _Lifecycle:
             load=self._load,
             paused=None if before is None else before.paused,
             overrides=None if before is None else before.overrides,
+            recent=None if before is None else before.recent,
             evicted=before is not None and before.arrangement.evicted,
             cpus_come_and_go=start.cpus_come_and_go,
         )

@@ -49,6 +49,8 @@ from smartharvest.placement.snapshot import HostSnapshot
 from smartharvest.sensor.waits import WaitReader
 from smartharvest.telemetry.client import socket_path
 from smartharvest.telemetry.metrics import text
+from smartharvest.telemetry.recent import Recent
+from smartharvest.telemetry.recorder import Recorder
 from smartharvest.telemetry.server import Command, ControlSocket
 from smartharvest.telemetry.status_socket import StatusSocket
 
@@ -79,6 +81,7 @@ class Supervisor:
         load: Load | None = None,
         paused: str | None = None,
         overrides: Mapping[str, Any] | None = None,
+        recent: Recent | None = None,
         evicted: bool = False,
         cpus_come_and_go: bool = False,
         make: MakeMechanism = make_mechanism,
@@ -89,6 +92,8 @@ class Supervisor:
         """Why nothing is lent, if the operator wants it so."""
         self.overrides = dict(overrides or {})
         """What the operator has set and a reload keeps, by name of the setting."""
+        self.recent = Recent() if recent is None else recent
+        """The last quarter of an hour."""
         self.service = ServiceManager()
         self._outputs = Outputs(settings)
         self.arrangement = Arrangement(
@@ -258,8 +263,11 @@ class Supervisor:
         arrangement = self.arrangement
         self._priority = ControlPlanePriority()
         self._watch = HostWatch(arrangement)
+        audit = self._outputs.audit
+        every = self.settings.audit_level == "decisions"
+        recorder = Recorder(self.recent, audit, every=every)
         self._control = ControlLoop(
-            self._make_controller(policy), self._make_wait_reader(), observe, self._outputs.audit
+            self._make_controller(policy), self._make_wait_reader(), observe, audit, recorder
         )
         self._attach_loop()
         self._set_limits()
@@ -284,6 +292,7 @@ class Supervisor:
             finished()
         finally:
             self._end(socket)
+            recorder.close()
         elapsed_s, cpu_s = self._reporting.elapsed_s, self._reporting.cpu_s
         if self._control.loop.halt is not None:
             verdict = self._watch.judge_halt(self._control)
@@ -461,6 +470,8 @@ class Supervisor:
             "status": lambda _arguments: self._reporting.describe(),
             "capacity": lambda _arguments: self._reporting.describe_capacity(),
             "metrics": lambda _arguments: text(self._reporting.describe()),
+            "history": lambda _arguments: self.recent.describe(),
+            "recent": lambda _arguments: self.recent.latest(),
         }
         try:
             control = ControlSocket(path, telling | {name: answer(name) for name in REQUESTS})

@@ -52,6 +52,7 @@ Pacing = Literal["sleep", "spin"]
 Parking = Literal["idle", "freeze"]
 Placement = Literal["shared", "exclusive"]
 MechanismName = Literal["merge", "affinity", "cpugroups"]
+AuditLevel = Literal["spans", "decisions"]
 LendOrder = Literal["topology", "dynamic"]
 HaltPoll = Literal["keep", "off"]
 ControlPriority = Literal["idle", "nice", "normal"]
@@ -343,10 +344,13 @@ class Settings:
 
     audit_log: str | None = _Setting(
         _directory, None, "FILE", arranges_host=False, common=True
-    ).help("Write every decision with its reason, and every action, to FILE as JSON lines.")
+    ).help("Write what was decided and why, and every action, to FILE as JSON lines.")
+    audit_level: AuditLevel = _choice(AuditLevel, "spans", "LEVEL", arranges_host=False).help(
+        "What the audit log has of the decisions: spans (what each second came to, about 1MB an "
+        "hour) or decisions (every single one, about 35MB an hour)."
+    )
     audit_size_bytes: int = _Setting(parse_size_bytes, 256 << 20, "SIZE", arranges_host=False).help(
-        "Size of all files of the audit log together; the oldest decisions are dropped. An hour "
-        "takes about 35MB."
+        "Size of all files of the audit log together; the oldest records are dropped."
     )
     metrics: str | None = _Setting(
         parse_loopback, None, "ADDRESS", arranges_host=False, common=True
