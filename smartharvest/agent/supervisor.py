@@ -31,6 +31,7 @@ from smartharvest.agent.outcome import Ended, Reexec, Restart, RunOutcome
 from smartharvest.agent.outputs import Outputs
 from smartharvest.agent.reexec import HandoffState, Trial, TrialFailed
 from smartharvest.agent.reporting import Reporting
+from smartharvest.agent.web_page import WebPage
 from smartharvest.algorithm.algorithm1 import Decision
 from smartharvest.algorithm.controller import Controller
 from smartharvest.algorithm.policy import Policy
@@ -52,7 +53,7 @@ from smartharvest.telemetry.metrics import text
 from smartharvest.telemetry.recent import Recent
 from smartharvest.telemetry.recorder import Recorder
 from smartharvest.telemetry.server import Command, ControlSocket
-from smartharvest.telemetry.status_socket import StatusSocket
+from smartharvest.telemetry.status_socket import StatusSocket, kept_for_a_while
 
 _log = logging.getLogger(__name__)
 
@@ -82,6 +83,7 @@ class Supervisor:
         paused: str | None = None,
         overrides: Mapping[str, Any] | None = None,
         recent: Recent | None = None,
+        page: WebPage | None = None,
         evicted: bool = False,
         cpus_come_and_go: bool = False,
         make: MakeMechanism = make_mechanism,
@@ -95,7 +97,9 @@ class Supervisor:
         self.recent = Recent() if recent is None else recent
         """The last quarter of an hour."""
         self.service = ServiceManager()
-        self._outputs = Outputs(settings)
+        self._owns_page = page is None
+        self.page = page or WebPage()
+        self._outputs = Outputs(settings, self.page)
         self.arrangement = Arrangement(
             settings,
             left,
@@ -124,6 +128,8 @@ class Supervisor:
             self.arrangement.__enter__()
         except BaseException as error:
             self._outputs.close(f"could not start: {error}")
+            if self._owns_page:
+                self.page.close()
             raise
         self.audit_event(
             "started",
@@ -156,6 +162,8 @@ class Supervisor:
                 self.arrangement.restore()
         finally:
             self._outputs.close(why if error is None else str(error))
+            if self._owns_page:
+                self.page.close()
 
     def audit_event(self, kind: str, **details: Any) -> None:
         """Notes something that was done, if there is an audit log."""
@@ -342,6 +350,8 @@ class Supervisor:
             self.arrangement.confinement.turn()
         if socket is not None:
             socket.serve()
+            if self.page.check() and self.page.connection is not None:
+                socket.adopt(self.page.connection, self._telling)
 
     def _end(self, socket: ControlSocket | None) -> None:
         hands_off = self._next is not None and (
@@ -478,6 +488,9 @@ class Supervisor:
         except OSError as error:
             _log.warning("%s: %s; this agent has no status", path, error.strerror)
             return None
+        self._telling = kept_for_a_while(telling)
+        if self.page.connection is not None:
+            control.adopt(self.page.connection, self._telling)
         if (group := self.settings.status_group) is not None:
             try:
                 control.attach(StatusSocket(path, group, telling))

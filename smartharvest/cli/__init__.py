@@ -34,6 +34,7 @@ SECTIONS = {
     "Watch": (
         Entry("status", "status:status", "Show what every running agent senses and lends."),
         Entry("top", "top:top", "Show live which side has which cores, and why."),
+        Entry("dashboard", "dashboard:dashboard", "Serve a page with the agents of this host."),
         Entry("explain", "explain:explain", "Explain in words what was lent, and why not more."),
         Entry("plot", "plot:plot", "Draw what was lent into a PNG."),
     ),

@@ -23,7 +23,7 @@ from smartharvest.algorithm.learning.options import (
     LearnerName,
 )
 from smartharvest.algorithm.policy import POLICY_NAMES, check_policy
-from smartharvest.config.addresses import parse_loopback
+from smartharvest.config.addresses import parse_address, parse_loopback
 from smartharvest.config.durations import parse_duration_ns
 from smartharvest.config.sizes import parse_size_bytes
 from smartharvest.errors import ConfigError
@@ -355,6 +355,13 @@ class Settings:
     metrics: str | None = _Setting(
         parse_loopback, None, "ADDRESS", arranges_host=False, common=True
     ).help("Serve metrics for Prometheus at this address of this host, such as 127.0.0.1:9464.")
+    web: str | None = _Setting(parse_address, None, "ADDRESS", arranges_host=False).help(
+        "Serve a read-only page at this address, such as 127.0.0.1:9465; one that other hosts "
+        "reach needs web_token."
+    )
+    web_token: str | None = _Setting(_directory, None, "FILE", arranges_host=False).help(
+        "A file with the token that the page asks for."
+    )
     status_group: str | None = _Setting(_group, None, "GROUP", arranges_host=False).help(
         "Members of this group may ask for status, metrics and capacity, and nothing else."
     )
