@@ -139,6 +139,7 @@ class Supervisor:
             pool=format_cpulist(self.capacity.pool),
             cores=self.capacity.total,
             dry_run=settings.dry_run,
+            budget=settings.long_term_share,
             generation=self.arrangement.generation,
         )
         return self

@@ -36,6 +36,7 @@ SECTIONS = {
         Entry("top", "top:top", "Show live which side has which cores, and why."),
         Entry("dashboard", "dashboard:dashboard", "Serve a page with the agents of this host."),
         Entry("explain", "explain:explain", "Explain in words what was lent, and why not more."),
+        Entry("report", "report:report", "Sum up a day: what was lent, the harm, what went wrong."),
         Entry("plot", "plot:plot", "Draw what was lent into a PNG."),
     ),
     "Steer": (

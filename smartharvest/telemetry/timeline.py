@@ -1,4 +1,4 @@
-"""The timeline of the paper's Figure 7a from an audit log: peak use and allocated cores.
+"""The timeline of the paper's Figure 7a from an audit log, and the same of a day in bands.
 
 Needs matplotlib (the extra ``plot``).
 """
@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
 from smartharvest.errors import ConfigError
 from smartharvest.printable import counted
+from smartharvest.telemetry.day import Day
 
 
 @dataclass(frozen=True)
@@ -47,16 +49,51 @@ def timeline(records: Iterable[Mapping[str, Any]]) -> Timeline:
     )
 
 
+def draw_day(day: Day, path: str) -> None:
+    """Bands over the wall clock, for minutes to weeks. Raises ConfigError as ``draw`` does."""
+    figure = _figure()
+    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+    from matplotlib.ticker import MaxNLocator
+
+    axes = figure.add_subplot()
+    when = [datetime.fromtimestamp(one.start_s).astimezone() for one in day.bins]
+    own = when[0].tzinfo
+    axes.fill_between(
+        when, [one.lent_least for one in day.bins], [one.lent_most for one in day.bins],
+        step="post", color="#9fd39f", lw=0, label="lent, least to most",
+    )  # fmt: skip
+    means = ("lent", "#1a7f37", "lent, mean"), ("granted", "#c22", "cores of the primary, mean")
+    for name, color, label in means:
+        levels = [one.mean(name) for one in day.bins]
+        axes.step(when, levels, where="post", color=color, lw=1.3, label=label)
+    axes.step(
+        when, [one.busy for one in day.bins], where="post", color="k", lw=0.7, alpha=0.6,
+        label="peak use",
+    )  # fmt: skip
+    for one, at in zip(day.bins, when, strict=True):
+        if one.held_s > one.seconds / 2:
+            width = timedelta(seconds=max(1.0, one.seconds))
+            axes.axvspan(at, at + width, color="#c22", alpha=0.1, lw=0)
+    axes.set_ylim(0, day.cores + 0.3)
+    axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+    locator = AutoDateLocator(tz=own)
+    axes.xaxis.set_major_locator(locator)
+    axes.xaxis.set_major_formatter(ConciseDateFormatter(locator, tz=own))
+    axes.set_ylabel("cores")
+    axes.set_title(
+        f"{day.mean_lent:.2f} of {counted(day.cores, 'core')} lent on average, "
+        f"{day.lent_core_hours:.2f} core-hours in {day.known_s / 3600:.2f} hours",
+        fontsize=10,
+    )
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=4, frameon=False)
+    _save(figure, path)
+
+
 def draw(seen: Timeline, path: str) -> None:
     """Writes the picture in the format of its name. Raises ConfigError if that fails."""
-    try:
-        from matplotlib.figure import Figure
-        from matplotlib.ticker import MaxNLocator
-    except ImportError:
-        raise ConfigError(
-            "plot: matplotlib is not installed; pip install 'smartharvest[plot]'"
-        ) from None
-    figure = Figure(figsize=(10, 3.6), layout="constrained")
+    figure = _figure()
+    from matplotlib.ticker import MaxNLocator
+
     axes = figure.add_subplot()
     axes.fill_between(
         seen.seconds, seen.allocated, seen.total, step="pre", color="#d8ecd8", label="harvested"
@@ -100,6 +137,20 @@ def draw(seen: Timeline, path: str) -> None:
         fontsize=10,
     )
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=4, frameon=False)
+    _save(figure, path)
+
+
+def _figure() -> Any:
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise ConfigError(
+            "plot: matplotlib is not installed; pip install 'smartharvest[plot]'"
+        ) from None
+    return Figure(figsize=(10, 3.6), layout="constrained")
+
+
+def _save(figure: Any, path: str) -> None:
     try:
         figure.savefig(path, dpi=150)
     except (OSError, ValueError) as error:

@@ -147,7 +147,7 @@ def test_who_looks_gets_the_past_and_then_every_update_and_nobody_asks_the_agent
     assert names[:3] == [b"history", b"now", b"now"]
     assert agent.asked[:3] == ["status", "capacity", "history"]
     assert hub.viewers == 0
-    first = json.loads(text.split(b"data: ")[1])
+    first = json.loads(text.split(b"data: ")[1].partition(b"\n")[0])
     assert first["agents"][0]["title"] == "cgroup:web → cgroup:batch"
 
 
