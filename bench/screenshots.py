@@ -14,6 +14,8 @@ import sys
 import time
 from typing import Any
 
+from PIL import Image
+
 from bench.chromium import Chromium
 from smartharvest.telemetry.web.app import make_app
 from smartharvest.telemetry.web.hub import Hub
@@ -25,7 +27,9 @@ SHOTS = (
     ("dashboard-dark.png", 1200, 1400, True),
     ("dashboard-phone.png", 390, 2300, False),
 )
-SHOWN = "Boolean(document.querySelector('#chart canvas') && document.querySelector('#decisions td'))"
+SHOWN = (
+    "Boolean(document.querySelector('#chart canvas') && document.querySelector('#decisions td'))"
+)
 TOTAL = 15
 
 
@@ -38,14 +42,18 @@ class MadeUp:
         self._now_s = time.time() if began_s is None else began_s
         chance = random.Random(len(name))
         rows = []
+        drift = 0.0
         for second in range(900):
-            wave = 5 + 3 * math.sin(second / 110) + chance.gauss(0, 0.8)
+            drift = 0.97 * drift + chance.gauss(0, 0.22)
+            wave = 5 + 3 * math.sin(second / 110) + drift
             busy = max(1, min(TOTAL, round(wave)))
-            demand = min(TOTAL + 3, busy + (chance.random() < 0.25) + 3 * (chance.random() < 0.01))
-            granted = min(TOTAL, busy + 1.4 + 0.3 * chance.random())
+            demand = min(TOTAL + 3, busy + 3 * (chance.random() < 0.012))
+            granted = min(TOTAL, busy + 1.5)
             paused = ill and second > 700
             lent = 0.0 if paused else max(0.0, min(9.0, TOTAL - granted))
-            rows.append((self._now_s - 900 + second, round(lent, 2), round(granted, 2), busy, demand))
+            rows.append(
+                (self._now_s - 900 + second, round(lent, 2), round(granted, 2), busy, demand)
+            )
         self._rows = rows
 
     async def ask(self, command: str) -> Any:
@@ -116,7 +124,10 @@ def main(directory: str) -> None:
             for name, width, height, dark in SHOTS:
                 browser.look(width, height, dark=dark, phone=width < 500)
                 browser.open(f"http://{address}/", SHOWN)
-                browser.picture(os.path.join(directory, name))
+                path = os.path.join(directory, name)
+                browser.picture(path)
+                with Image.open(path) as picture:  # a third of the bytes
+                    picture.convert("RGB").quantize(96).save(path, optimize=True)
     finally:
         server.terminate()
         server.wait()

@@ -31,6 +31,7 @@ from smartharvest.agent.outcome import Ended, Reexec, Restart, RunOutcome
 from smartharvest.agent.outputs import Outputs
 from smartharvest.agent.reexec import HandoffState, Trial, TrialFailed
 from smartharvest.agent.reporting import Reporting
+from smartharvest.agent.usage import UsageMeter
 from smartharvest.agent.web_page import WebPage
 from smartharvest.algorithm.algorithm1 import Decision
 from smartharvest.algorithm.controller import Controller
@@ -44,6 +45,7 @@ from smartharvest.host.cpulist import format_cpulist
 from smartharvest.host.journal.shared_page import Phase
 from smartharvest.host.process.priority import ControlPlanePriority
 from smartharvest.host.service_manager import ServiceManager
+from smartharvest.host.target.base import Target
 from smartharvest.mechanism.choice import MakeMechanism, make_mechanism
 from smartharvest.placement.capacity import Capacity
 from smartharvest.placement.snapshot import HostSnapshot
@@ -289,6 +291,7 @@ class Supervisor:
             lambda: self._restart_refused,
             lambda: self.overrides,
         )
+        self._usage = None if audit is None else UsageMeter(self._all_targets, audit.event)
         began_s = time.monotonic()
         socket = self._listen()
         self._control.inhibit({"operator": self.paused})
@@ -302,6 +305,8 @@ class Supervisor:
         finally:
             self._end(socket)
             recorder.close()
+            if self._usage is not None:
+                self._usage.close()
         elapsed_s, cpu_s = self._reporting.elapsed_s, self._reporting.cpu_s
         if self._control.loop.halt is not None:
             verdict = self._watch.judge_halt(self._control)
@@ -340,7 +345,13 @@ class Supervisor:
             if self._next is None:
                 self._follow(self._watch.poll(control))
             self._reporting.publish()
+            if self._usage is not None:
+                self._usage.look()
             self._attend_to_requests()
+
+    def _all_targets(self) -> list[Target]:
+        elastic = self.arrangement.elastic
+        return [*self.arrangement.primaries, *([] if elastic is None else [elastic])]
 
     def _do_chores(self, socket: ControlSocket | None) -> None:
         if self.arrangement.beat():

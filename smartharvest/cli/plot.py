@@ -23,7 +23,8 @@ def plot(file: str, picture: str, since: float | None, until: float | None) -> N
     """Draw the primary's peaks and its cores over time.
 
     Up to five minutes of single decisions (audit_level = "decisions") become Figure 7a of the
-    paper; anything else is drawn in bands over the wall clock, a day as well as a minute. Needs matplotlib: pip install 'smartharvest[plot]'.
+    paper; anything else is drawn in bands over the wall clock, a day as well as a minute.
+    Needs matplotlib: pip install 'smartharvest[plot]'.
     """
     records = list(between(read_audit(file), since, until))
     decided = [record["t"] for record in records if record["kind"] == "decision"]

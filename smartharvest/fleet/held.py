@@ -27,7 +27,7 @@ from smartharvest.telemetry.spans import Span
 FORMATS = "spot:FILE.json, audit:FILE"
 _LONGEST = 64 << 20
 _MOST_LEVELS = 4096
-_SAYING_WHAT_IS_LENT = ("decision", "evicted", "paused", "ended")
+_SAYING_THAT_NOTHING_IS_LENT = ("evicted", "paused", "ended")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ def read_lent(path: str) -> Held:
         steps = [
             _step(one)
             for one in with_spans(read_audit(path))
-            if isinstance(one, Span) or one["kind"] in _SAYING_WHAT_IS_LENT
+            if isinstance(one, Span) or one["kind"] in _SAYING_THAT_NOTHING_IS_LENT
         ]
     except ConfigError as error:
         raise TraceError(str(error)) from None

@@ -85,8 +85,8 @@ class Day:
     """The share of the dispatches that may be blamed on lending."""
     harm: dict[str, Any] = field(default_factory=dict)
     """By primary, the last that the sensor said of it."""
-    elastic_groups: dict[str, float] = field(default_factory=dict)
-    """Core-hours that each group had, where that is recorded."""
+    group_core_hours: dict[str, float] = field(default_factory=dict)
+    """What each group used by the kernel's accounts, where that is recorded."""
     starts: int = 0
     dropped: int = 0
     """Records that the log could not take."""
@@ -178,10 +178,11 @@ def _note(day: Day, record: Mapping[str, Any]) -> None:
         day.harm[str(record.get("primary"))] = {
             name: record[name] for name in ("lent", "not_lent", "longer") if name in record
         }
-    elif kind == "elastic" and isinstance(record.get("core_seconds"), Mapping):
+    elif kind == "usage" and isinstance(record.get("core_seconds"), Mapping):
         for name, seconds in record["core_seconds"].items():
-            if isinstance(seconds, int | float):
-                day.elastic_groups[str(name)] = day.elastic_groups.get(str(name), 0) + seconds / 3600
+            if type(seconds) in (int, float) and 0 <= seconds < 1 << 40:
+                before = day.group_core_hours.get(str(name), 0.0)
+                day.group_core_hours[str(name)] = before + seconds / 3600
     elif kind in INCIDENTS:
         if len(day.incidents) < MOST_INCIDENTS:
             day.incidents.append((float(record["t"]), sentence(record)))

@@ -11,16 +11,16 @@ from smartharvest.printable import counted, printable
 from smartharvest.telemetry.day import Bin, Day
 
 _STYLE = """
-:root{color-scheme:light dark;--back:#fff;--text:#1b1f24;--quiet:#59636e;--line:#d5d9de;--lent:#1a7f37;
---granted:#1f5fbf;--used:#8a6100;--held:#c0262d}
-@media (prefers-color-scheme:dark){:root{--back:#12161c;--text:#e8ecf1;--quiet:#9eaab6;--line:#39424e;
---lent:#4ac26b;--granted:#6ea8ff;--used:#e0b341;--held:#ff7b72}}
+:root{color-scheme:light dark;--back:#fff;--text:#1b1f24;--quiet:#59636e;--line:#d5d9de;
+--lent:#1a7f37;--granted:#1f5fbf;--used:#8a6100;--held:#c0262d}
+@media (prefers-color-scheme:dark){:root{--back:#12161c;--text:#e8ecf1;--quiet:#9eaab6;
+--line:#39424e;--lent:#4ac26b;--granted:#6ea8ff;--used:#e0b341;--held:#ff7b72}}
 body{font:16px/1.5 system-ui,"Liberation Sans",sans-serif;background:var(--back);color:var(--text);
 margin:0 auto;max-width:62rem;padding:1rem}
 h1{font-size:1.4rem}h2{font-size:1.05rem;margin-top:1.6rem}.quiet{color:var(--quiet)}
 table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.2rem .8rem .2rem 0;
 border-bottom:1px solid var(--line);vertical-align:top;overflow-wrap:anywhere}
-th{color:var(--quiet);font-weight:600}td.n{text-align:right;white-space:nowrap}svg{width:100%;height:auto}
+th{color:var(--quiet);font-weight:600}td:first-child{white-space:nowrap}svg{width:100%;height:auto}
 svg text{fill:var(--quiet);font-size:11px}@media print{body{max-width:none}}
 """
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
@@ -36,7 +36,10 @@ def in_words(day: Day, more: Mapping[str, Any]) -> list[str]:
         f"{counted(day.cores, 'core')} on average, {day.most_lent} at most.",
         f"The primary used {day.used_core_hours:.2f} core-hours.",
     ]
-    lines += [f"{name} had {h:.2f} core-hours." for name, h in day.elastic_groups.items()]
+    lines += [
+        f"{name} used {hours:.2f} core-hours by the kernel's accounts."
+        for name, hours in day.group_core_hours.items()
+    ]
     lines.append(_harm(day))
     lines += [
         f"The idle buffer ran out in {day.exhausted} of {counted(day.windows, 'window')}"
@@ -131,7 +134,11 @@ def _chart(day: Day) -> str:
     bins = day.bins
     width_s = bins[1].start_s - bins[0].start_s if len(bins) > 1 else span_s
     ticks = _ticks(day.since_s, day.until_s)
-    steps = sorted({0, total, *(round(total * part / 4) for part in (1, 2, 3))})
+    steps = range(0, total + 1, -(-total // 5))
+
+    def wide(one: Bin) -> float:
+        return max(0.5, x(one.start_s + width_s) - x(one.start_s))
+
     lines = [
         f'<svg viewBox="0 0 {_WIDTH:.0f} {_HEIGHT:.0f}" role="img" aria-label="Cores lent, granted '
         'to the primary and used by it, over time; the table by the hour has the figures">',
@@ -145,7 +152,7 @@ def _chart(day: Day) -> str:
             for at_s, label in ticks
         ),
         *(
-            f'<rect x="{x(one.start_s):.1f}" width="{max(0.5, x(one.start_s + width_s) - x(one.start_s)):.1f}" '
+            f'<rect x="{x(one.start_s):.1f}" width="{wide(one):.1f}" '
             f'y="0" height="{_HEIGHT - _BOTTOM:.0f}" fill="var(--held)" fill-opacity="0.15"/>'
             for one in bins
             if one.held_s > one.seconds / 2
@@ -194,7 +201,7 @@ def _ticks(since_s: float, until_s: float) -> list[tuple[float, str]]:
     offset_s = time.localtime(since_s).tm_gmtoff
     first = -(-(since_s + offset_s) // step_s) * step_s - offset_s
     form = "%H:%M:%S" if step_s < 60 else "%H:%M" if step_s < 86400 else "%b %d"
-    found = []
+    found: list[tuple[float, str]] = []
     while first <= until_s and len(found) < 20:
         found.append((first, time.strftime(form, time.localtime(first))))
         first += step_s
@@ -245,4 +252,10 @@ def _moment(at_s: float) -> str:
 def _span(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s" if minutes else f"{rest} s"
+    return (
+        f"{hours} h {minutes} min"
+        if hours
+        else f"{minutes} min {rest} s"
+        if minutes
+        else f"{rest} s"
+    )

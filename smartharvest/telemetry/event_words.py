@@ -15,7 +15,7 @@ def sentence(record: Record) -> str:
         return _anything(record)
     try:
         return words(record)
-    except (KeyError, TypeError):  # nobody promises what a file contains
+    except (AttributeError, KeyError, TypeError):  # nobody promises what a file contains
         return _anything(record)
 
 
@@ -81,6 +81,11 @@ def _reloaded(record: Record) -> str:
     return f"The configuration was read again: {said}."
 
 
+def _usage(record: Record) -> str:
+    used = ", ".join(f"{plain(n)} {plain(s)}" for n, s in record["core_seconds"].items())
+    return f"In {plain(record['s'])} s the groups used, in core-seconds: {used}."
+
+
 def _because(words: str) -> Callable[[Record], str]:
     return lambda record: f"{words}: {plain(record['why'])}."
 
@@ -103,6 +108,7 @@ _SENTENCES: Mapping[str, Callable[[Record], str]] = {
     "lending other cores": _because("The agent went on with other cores"),
     "the loop starts again": _because("The polling loop started again"),
     "warning": lambda record: f"Warning: {plain(record['text'])}.",
+    "usage": _usage,
     "policy": lambda record: f"Policy {plain(record['name'])} says: {plain(record['why'])}.",
 }
 INCIDENTS = (

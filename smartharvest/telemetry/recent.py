@@ -90,9 +90,7 @@ class Recent:
         rows = list(self._samples)[-most:]
         columns = zip(*rows, strict=True) if rows else ([] for _ in COLUMNS)
         return {
-            "samples": {
-                name: list(column) for name, column in zip(COLUMNS, columns, strict=True)
-            },
+            "samples": {name: list(column) for name, column in zip(COLUMNS, columns, strict=True)},
             "decisions": [run.describe() for run in reversed(self._runs)],
         }
 

@@ -43,7 +43,9 @@ class StatusSocket(ControlSocket):
         self._group_id = group_id(group, "status_group")
         _make_directory(directory, self._group_id)
         super().__init__(
-            os.path.join(directory, os.path.basename(path)), kept_for_a_while(commands, clock), clock
+            os.path.join(directory, os.path.basename(path)),
+            kept_for_a_while(commands, clock),
+            clock,
         )
 
     def _allow(self, path: str) -> None:

@@ -76,6 +76,8 @@ def describe(records: Iterable[Mapping[str, Any]], chapter_s: float = 60.0) -> I
     chapter: _Chapter | None = None
     for record in with_spans(records):
         if not isinstance(record, Span):
+            if record["kind"] == "usage" and chapter is not None:
+                continue  # once a minute, and a report sums it up
             if chapter is not None:
                 yield chapter.describe()
                 chapter = None

@@ -1,4 +1,4 @@
-"""``agent --web`` and ``dashboard`` on fake trees, and the page in a real browser if there is one."""
+"""``agent --web`` and ``dashboard`` on fake trees; the page in a browser, if there is one."""
 
 from __future__ import annotations
 

@@ -21,9 +21,7 @@ def listen(address: str, key: str) -> socket.socket:
     """A socket that listens at ``ADDRESS:PORT``. Raises Unavailable if it is not free."""
     host, _, port = address.rpartition(":")
     host = host.strip("[]")
-    listener = socket.socket(
-        socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM
-    )
+    listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((host, int(port)))

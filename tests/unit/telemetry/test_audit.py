@@ -88,8 +88,16 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
 
 def test_the_story_tells_spans_events_and_why_nothing_was_lent() -> None:
     records = [
-        {"t": 0.0, "kind": "started", "policy": "smartharvest", "primary": ["cgroup:web"],
-         "elastic": "cgroup:batch", "pool": "0-3", "dry_run": False, "generation": 0},
+        {
+            "t": 0.0,
+            "kind": "started",
+            "policy": "smartharvest",
+            "primary": ["cgroup:web"],
+            "elastic": "cgroup:batch",
+            "pool": "0-3",
+            "dry_run": False,
+            "generation": 0,
+        },
         *(decided(1 + n / 40) for n in range(40)),
         decided(2.1, reason="short-term safeguard", busy=3, demand=4, lent=0),
         {"t": 3.0, "kind": "paused"},

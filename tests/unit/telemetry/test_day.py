@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from smartharvest.agent.usage import UsageMeter
 from smartharvest.errors import ConfigError
 from smartharvest.telemetry.audit import AuditLog, read_audit
 from smartharvest.telemetry.day import MOST_BINS, read_day
@@ -70,7 +72,12 @@ def test_forty_windows_become_one_span_that_reads_back_as_it_was() -> None:
 def test_an_hour_takes_less_than_two_megabytes(tmp_path: Path) -> None:
     path = tmp_path / "audit.jsonl"
     log = AuditLog(str(path), 1 << 30)
-    long = {"predicted": 20, "short-term safeguard": 10, "long-term safeguard": 5, "stale window": 5}
+    long = {
+        "predicted": 20,
+        "short-term safeguard": 10,
+        "long-term safeguard": 5,
+        "stale window": 5,
+    }
     for n in range(100):
         made = span_of(span(MORNING_S + n, lent=2.123, why=long, waits=[123456, 1234, 123]))
         made.held_by = "others are confined to CPUs that could be lent; their tasks come first"
@@ -88,6 +95,28 @@ def test_a_day_is_summed_up_in_core_hours_and_held_against_its_budget() -> None:
     words = " ".join(in_words(day, {}))
     assert "lent 2.00 core-hours: 2.00 of 7 cores on average, 3 at most" in words
     assert "0.400%, within the budget of 1.00%" in words
+
+
+def test_what_each_group_used_is_summed_up_and_noted_once_a_minute() -> None:
+    used = {"t": MORNING_S, "kind": "usage", "s": 60, "core_seconds": {"cgroup:batch": 1800.0}}
+    day = read_day([span(MORNING_S), used, used, used | {"core_seconds": {"x": "y"}}])
+    assert day.group_core_hours == {"cgroup:batch": 1.0}
+    assert "cgroup:batch used 1.00 core-hours" in " ".join(in_words(day, {}))
+    now, noted = [0.0], list[dict[str, Any]]()
+
+    class Group:
+        spec = "cgroup:web"
+
+        def read_cpu_usage(self) -> Callable[[], int]:
+            return lambda: int(now[0] * 2e9)
+
+    def note(kind: str, **details: Any) -> None:
+        noted.append({"kind": kind, **details})
+
+    meter = UsageMeter(lambda: [Group()], note, lambda: now[0])  # type: ignore[list-item]
+    for now[0] in (30.0, 60.0, 61.0):
+        meter.look()
+    assert noted == [{"kind": "usage", "s": 60.0, "core_seconds": {"cgroup:web": 120.0}}]
 
 
 def test_what_nobody_recorded_is_no_time_in_which_nothing_was_lent() -> None:
@@ -136,7 +165,9 @@ def test_the_command_writes_a_page_and_prints_figures_or_words(tmp_path: Path) -
     config.write_text(f'audit_log = "{log}"\n')
     words = smartharvest_here("report", "--config", str(config), "--regular-price", "100").out
     assert "cost 2.00 less than regular ones" in words
-    assert "saved" in json.loads(smartharvest_here("report", str(log), "--alpha", "0", "--json").out)
+    assert "saved" in json.loads(
+        smartharvest_here("report", str(log), "--alpha", "0", "--json").out
+    )
 
 
 @pytest.mark.parametrize(

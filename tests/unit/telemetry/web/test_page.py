@@ -208,9 +208,17 @@ def test_what_keeps_more_from_being_lent_has_a_key(changes: dict[str, Any], key:
 
 def test_harm_is_held_against_its_budget_and_taken_from_the_sensor_where_it_tells() -> None:
     def waits(blamed: int) -> dict[str, Any]:
-        return {"period": {"dispatches": 1000, "blamed": blamed}, "unreadable": None, "budget": 0.02}
+        return {
+            "period": {"dispatches": 1000, "blamed": blamed},
+            "unreadable": None,
+            "budget": 0.02,
+        }
 
-    assert [harming(status(waits=waits(n))).level for n in (0, 10, 20)] == ["good", "careful", "bad"]
+    assert [harming(status(waits=waits(n))).level for n in (0, 10, 20)] == [
+        "good",
+        "careful",
+        "bad",
+    ]
     unread = {"period": None, "unreadable": "long_term is off"}
     assert harming(status(waits=unread)).text == "Not known: long_term is off."
     harm = {"primaries": {"web": {"period": None, "longer": {"p95": 1.5}}}}
