@@ -89,17 +89,8 @@ def _groups(status: Mapping[str, Any]) -> list[Row]:
     cores = status["cores"]
     found: list[Row] = [("Primary", one) for one in status["primary"]]
     several = status["elastic"] if isinstance(status["elastic"], list) else None
-    for key in ("elastic_groups", "elastics"):
-        several = several or status.get(key)
     if several:
-        for one in several:
-            more = one.items() if isinstance(one, Mapping) else ()
-            said = ", ".join(
-                f"{key.replace('_', ' ')} {value:g}"
-                for key, value in more
-                if isinstance(value, int | float) and not isinstance(value, bool)
-            )
-            found.append(("Elastic", f"{_name(one)}{': ' if said else ''}{said}"))
+        found += [("Elastic", f"{_name(one)}{_shares(one)}") for one in several]
     else:
         found.append(("Elastic", str(status["elastic"])))
     found += [
@@ -112,6 +103,21 @@ def _groups(status: Mapping[str, Any]) -> list[Row]:
         for name, value in (status.get("overrides") or {}).items()
     ]
     return found
+
+
+def _shares(group: Any) -> str:
+    """What one of several elastic groups has, as far as the agent says."""
+    if not isinstance(group, Mapping):
+        return ""
+    said = []
+    if isinstance(group.get("cores"), int | float):
+        said.append(f"{group['cores']:g} cores now")
+    if isinstance(group.get("mean_cores"), int | float):
+        said.append(f"{group['mean_cores']:.2f} on average")
+    if group.get("guarantee"):
+        met = "met" if group.get("guarantee_met") else "not met"
+        said.append(f"guarantee {group['guarantee']} {met}")
+    return f": {', '.join(said)}" if said else ""
 
 
 def _promises(capacity: Mapping[str, Any] | None) -> list[Row]:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from smartharvest.errors import ConfigError, Unavailable
+from smartharvest.telemetry.textfile import textfile
 from smartharvest.telemetry.verdict import LIMITS, earning, harming, health, why_not_more
 from smartharvest.telemetry.web.listening import listen
 from smartharvest.telemetry.web.token import read_token
@@ -176,10 +177,30 @@ def test_an_agent_is_shown_with_its_cpus_its_promise_and_its_waits() -> None:
 
 
 def test_several_elastic_groups_and_strange_names_are_shown() -> None:
-    groups = [{"name": "build\x1b[2J", "lent": 2}, {"name": "train", "weight": 3.5}]
+    train = {"name": "train", "cores": 2, "mean_cores": 1.5, "guarantee": "3 cores"}
+    groups = [{"name": "build\x1b[2J"}, {**train, "guarantee_met": False}]
     seen = describe(status(elastic=groups), None)
     assert seen["title"] == "cgroup:web → build?[2J, train"
-    assert ["Elastic", "train: weight 3.5"] in seen["groups"]
+    assert ["Elastic", "train: 2 cores now, 1.50 on average, guarantee 3 cores not met"] in seen[
+        "groups"
+    ]
+
+
+def test_an_agent_elsewhere_is_shown_by_its_metrics() -> None:
+    pytest.importorskip("prometheus_client")
+    from smartharvest.telemetry.web.by_metrics import ByMetrics, read, status_of
+
+    elsewhere = status_of("http://far:9464/metrics", *read(textfile([status()], 0, 0)))
+    here, seen = describe(status(), None), describe(elsewhere, CAPACITY)
+    assert seen["cpus"] == []
+    for key in ("total", "lent", "mean", "busy", "demand", "granted", "harm_share", "harm_budget"):
+        assert seen[key] == here[key], key
+    words = {name: one["key"] for name, one in seen["verdicts"].items()}
+    assert words == {name: one["key"] for name, one in here["verdicts"].items()}
+    with pytest.raises(ValueError, match="no metrics of an agent"):
+        status_of("x", *read("up 1\n"))
+    with pytest.raises(ConfigError, match="--from: 'file:///etc/passwd' is no address"):
+        ByMetrics("file:///etc/passwd")
 
 
 def test_four_answers_for_one_look() -> None:
