@@ -221,6 +221,10 @@ docs: build ## The generated reference pages and the README's chart, from the se
 	@$(BIN)/python docs/pictures.py
 	@$(BIN)/python -m bench.why
 
+.PHONY: screenshots
+screenshots: build ## The pictures of the page in docs/how-to (chromium)
+	@$(BIN)/python -m bench.screenshots docs/how-to
+
 .PHONY: man
 man: build ## Manual pages in build/man, from what --help shows
 	$(BIN)/python -m pip install --quiet 'click-man>=0.5'

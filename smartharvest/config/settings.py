@@ -23,7 +23,7 @@ from smartharvest.algorithm.learning.options import (
     LearnerName,
 )
 from smartharvest.algorithm.policy import POLICY_NAMES, check_policy
-from smartharvest.config.addresses import parse_loopback
+from smartharvest.config.addresses import parse_address, parse_loopback
 from smartharvest.config.durations import parse_duration_ns
 from smartharvest.config.sizes import parse_size_bytes
 from smartharvest.config.state_directory import STATE_DIRECTORY, STATE_DIRECTORY_HELP
@@ -51,6 +51,7 @@ Pacing = Literal["sleep", "spin"]
 Parking = Literal["idle", "freeze"]
 Placement = Literal["shared", "exclusive"]
 MechanismName = Literal["merge", "affinity", "cpugroups"]
+AuditLevel = Literal["spans", "decisions"]
 LendOrder = Literal["topology", "dynamic"]
 HaltPoll = Literal["keep", "off"]
 ControlPriority = Literal["idle", "nice", "normal"]
@@ -340,14 +341,24 @@ class Settings:
 
     audit_log: str | None = _Setting(
         _directory, None, "FILE", arranges_host=False, common=True
-    ).help("Write every decision with its reason, and every action, to FILE as JSON lines.")
+    ).help("Write what was decided and why, and every action, to FILE as JSON lines.")
+    audit_level: AuditLevel = _choice(AuditLevel, "spans", "LEVEL", arranges_host=False).help(
+        "What the audit log has of the decisions: spans (what each second came to, about 1MB an "
+        "hour) or decisions (every single one, about 35MB an hour)."
+    )
     audit_size_bytes: int = _Setting(parse_size_bytes, 256 << 20, "SIZE", arranges_host=False).help(
-        "Size of all files of the audit log together; the oldest decisions are dropped. An hour "
-        "takes about 35MB."
+        "Size of all files of the audit log together; the oldest records are dropped."
     )
     metrics: str | None = _Setting(
         parse_loopback, None, "ADDRESS", arranges_host=False, common=True
     ).help("Serve metrics for Prometheus at this address of this host, such as 127.0.0.1:9464.")
+    web: str | None = _Setting(parse_address, None, "ADDRESS", arranges_host=False).help(
+        "Serve a read-only page at this address, such as 127.0.0.1:9465; one that other hosts "
+        "reach needs web_token."
+    )
+    web_token: str | None = _Setting(_directory, None, "FILE", arranges_host=False).help(
+        "A file with the token that the page asks for."
+    )
     status_group: str | None = _Setting(_group, None, "GROUP", arranges_host=False).help(
         "Members of this group may ask for status, metrics and capacity, and nothing else."
     )
