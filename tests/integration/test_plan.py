@@ -95,8 +95,8 @@ def test_a_group_of_another_agent_is_found(tmp_path: Path) -> None:
     world = make_world(tmp_path, 2, primary=(HERE,))
     journal = Journal(str(world.state_dir), claims=[world.elastic.path])
     try:
-        text = Path(journal.path).read_text().replace(f'"pid": {HERE}', '"pid": 1')
-        assert '"pid": 1' in text
+        text = Path(journal.path).read_text().replace(f'"pid": {HERE},', f'"pid": {HERE + 1},')
+        assert f'"pid": {HERE + 1},' in text
         Path(journal.path).write_text(text)
         outcome = smartharvest_here("agent", "--plan", *world.arguments, *world.targets)
     finally:
