@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from smartharvest.agent.arrangement import Arrangement
 from smartharvest.agent.control_loop import ControlLoop
-from smartharvest.algorithm.demand import demand_of
+from smartharvest.algorithm.demand import TURNS, demand_of, largest
 from smartharvest.algorithm.division import Share, divide, dues
 from smartharvest.algorithm.guarantee import Curve, Keeper
 from smartharvest.algorithm.worth import Worth
@@ -38,6 +39,8 @@ class _Member:
     beats: int | None = None
     keeper: Keeper | None = None
     curve: Curve = field(default_factory=Curve)
+    demands: deque[int | None] = field(default_factory=lambda: deque(maxlen=TURNS))
+    """Of the last turns."""
 
     @property
     def bounded(self) -> Share:
@@ -132,7 +135,8 @@ class GroupSharing:
             member.core_ns += cores * max(0, polled_ns)
             used, beaten = member.used(elapsed_ns), member.beaten(elapsed_ns)
             member.throughput = used if member.heartbeats is None else beaten
-            member.share = replace(member.share, demand=demand_of(used, cores))
+            member.demands.append(demand_of(used, cores))
+            member.share = replace(member.share, demand=largest(member.demands))
             if member.throughput is not None:
                 member.curve.note(cores, member.throughput)
         self._keep_guarantees(had)

@@ -305,11 +305,14 @@ def test_a_violated_guarantee_has_more_cores_within_two_turns(
         *world.arguments, "--primary", "cgroup:web", "--policy", "fixed-buffer:1",
         "--config", str(config), "--audit-log", str(tmp_path / "audit.jsonl"),
     )  # fmt: skip
-    agent.wait_until(lambda: shares(world)[2] >= 4)  # it never beats
+    agent.wait_until(lambda: shares(world)[2] in (5, 7))  # it never beats
     row = rows_of(world)[2]
     assert (row["throughput"], row["throughput_by"]) == (0, "heartbeats")
     assert (row["guarantee"], row["guarantee_met"]) == ("4/s", False)
     assert row["guarantee_violations"] == 1
-    events = [json.loads(line) for line in (tmp_path / "audit.jsonl").read_text().splitlines()]
-    violated = [one for one in events if one["kind"] == "guarantee violated"]
-    assert [one["group"] for one in violated] == ["etl"]
+
+    def audited() -> list[str]:
+        records = map(json.loads, (tmp_path / "audit.jsonl").read_text().splitlines())
+        return [one["group"] for one in records if one["kind"] == "guarantee violated"]
+
+    wait_until(lambda: audited() == ["etl"])

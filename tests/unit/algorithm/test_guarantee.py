@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smartharvest.algorithm.demand import demand_of
+from smartharvest.algorithm.demand import demand_of, largest
 from smartharvest.algorithm.division import Share, divide
 from smartharvest.algorithm.guarantee import Curve, Guarantee, Keeper, parse_guarantee
 from smartharvest.algorithm.worth import Worth
@@ -121,6 +121,12 @@ def test_an_unknown_throughput_changes_nothing() -> None:
     for _ in range(50):
         worth.turn({"one": None, "other": 1.0}, 8.0)
     assert worth.weights == before
+
+
+def test_cores_are_left_to_a_group_as_long_as_it_could_use_them_a_moment_ago() -> None:
+    assert largest([1, 3, 2]) == 3
+    assert largest([1, None, 2]) is None
+    assert largest([]) is None
 
 
 @pytest.mark.parametrize(
