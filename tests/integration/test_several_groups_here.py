@@ -34,7 +34,7 @@ def groups(host: Host, processes: Processes) -> dict[str, Group]:
 
 def targets(host: Host, groups: dict[str, Group]) -> list[str]:
     named = [part for one in groups.values() for part in ("--elastic", f"cgroup:{one}")]
-    return ["--primary", f"cgroup:{host.web}", *named, "--sensor", "proc", "--elastic-min", "1"]
+    return ["--primary", f"cgroup:{host.web}", *named, "--sensor", "proc", "--lend-shared"]
 
 
 def confined(host: Host, groups: dict[str, Group]) -> bool:

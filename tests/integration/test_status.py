@@ -32,7 +32,7 @@ SECTIONS = {
 SCHEMA = Path(__file__).parents[2] / "docs" / "reference" / "status.schema.json"
 TYPES: dict[str, Any] = {
     "object": dict, "array": list, "string": str, "integer": int, "number": (int, float),
-    "null": type(None),
+    "null": type(None), "boolean": bool,
 }  # fmt: skip
 
 
