@@ -18,11 +18,13 @@ from typing import Any, Self
 from smartharvest.agent.loop_builder import BuiltLoop, LoopBuilder
 from smartharvest.agent.reexec import HandoffState, signals_held
 from smartharvest.agent.undo import Undo, left_by_the_dead
+from smartharvest.algorithm.division import Share
 from smartharvest.config.settings import Settings, host_settings
 from smartharvest.errors import (
     ConfigError,
     CpusLost,
     RightsError,
+    SmartHarvestError,
     TargetError,
     TargetVanished,
 )
@@ -349,6 +351,14 @@ class Arrangement:
         self.snapshot = seen
         self._arrange_primaries(seen)
         self.mechanism.make_room(seen)
+
+    def divide(self, shares: Sequence[Share]) -> bool:
+        """Divides what is lent among groups; True if the loop has to take up other masks."""
+        try:
+            return self.mechanism.divide(self.snapshot, shares)
+        except SmartHarvestError as error:  # what they have is not more than is lent
+            _log.warning("%s; the groups keep what they have", error)
+            return False
 
     def freeze(self) -> None:
         """Stops the elastic side. Raises TargetError or WriteRefused where that is impossible."""

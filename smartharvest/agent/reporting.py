@@ -11,6 +11,7 @@ from typing import Any
 from smartharvest import __version__
 from smartharvest.agent.arrangement import Arrangement
 from smartharvest.agent.control_loop import ControlLoop
+from smartharvest.agent.group_sharing import GroupSharing
 from smartharvest.agent.host_watch import HostWatch
 from smartharvest.agent.promise import HarvestMonitor
 from smartharvest.agent.report import Report
@@ -38,6 +39,7 @@ class Reporting:
         self,
         arrangement: Arrangement,
         control: ControlLoop,
+        groups: GroupSharing,
         watch: HostWatch,
         warnings: Warnings,
         metrics: Metrics | None,
@@ -47,6 +49,7 @@ class Reporting:
         settings = arrangement.settings
         self._arrangement = arrangement
         self._control = control
+        self._groups = groups
         self._watch = watch
         self._warnings = warnings
         self._metrics = metrics
@@ -112,7 +115,7 @@ class Reporting:
             "pid": os.getpid(),
             "seconds": elapsed_s,
             "primary": [str(spec) for spec in arrangement.settings.primary],
-            "elastic": str(arrangement.settings.elastic),
+            "elastic": self._groups.describe(),
             "cores": {
                 "pool": format_cpulist(capacity.pool),
                 "total": capacity.total,

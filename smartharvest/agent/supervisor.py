@@ -26,6 +26,7 @@ from smartharvest.agent.admin import (
 from smartharvest.agent.arrangement import Arrangement
 from smartharvest.agent.control_loop import LOOK_MS, ControlLoop
 from smartharvest.agent.deciders import choose_policy, decider_of, judged_waits_of, long_term_of
+from smartharvest.agent.group_sharing import GroupSharing
 from smartharvest.agent.host_watch import Failed, HostWatch, Rearrange, Rebuild, Verdict
 from smartharvest.agent.outcome import Ended, Reexec, Restart, RunOutcome
 from smartharvest.agent.outputs import Outputs
@@ -282,9 +283,11 @@ class Supervisor:
         )
         self._attach_loop()
         self._set_limits()
+        self._groups = GroupSharing(arrangement, self._control, self.audit_event)
         self._reporting = Reporting(
             arrangement,
             self._control,
+            self._groups,
             self._watch,
             self._outputs.warnings,
             self._outputs.metrics,
@@ -344,6 +347,8 @@ class Supervisor:
                 control.inhibit({"births": why_not})
             if self._next is None:
                 self._follow(self._watch.poll(control))
+            if self._next is None and self._groups.turn(_loop.monotonic_ns()):
+                self._take_up_division()
             self._reporting.publish()
             if self._usage is not None:
                 self._usage.look()
@@ -415,12 +420,21 @@ class Supervisor:
             halted = self._control.loop.halt is not None
             self._go_on(seen, why, keeps_loop and not halted and arrangement.can_keep_loop(seen))
 
-    def _go_on(self, seen: HostSnapshot, why: str, keeps_loop: bool) -> None:
+    def _take_up_division(self) -> None:
+        """Has the loop move the masks that follow from how the groups share now."""
+        seen = self.arrangement.snapshot
+        keeps_loop = self.arrangement.can_keep_loop(seen)
+        self._go_on(seen, "the groups share otherwise", keeps_loop, same_masks=False)
+
+    def _go_on(
+        self, seen: HostSnapshot, why: str, keeps_loop: bool, *, same_masks: bool = True
+    ) -> None:
         """Lends the cores of the host as ``seen``, with the same loop or another one."""
         control, arrangement = self._control, self.arrangement
         decider = self.make_decider(control.controller.policy)
         if (
             keeps_loop
+            and same_masks
             and seen == arrangement.snapshot
             and not (control.controller.loop_decides or decider)
         ):
@@ -644,6 +658,9 @@ class Supervisor:
                 seen = arrangement.poll()
                 self._rebuild(seen, "the configuration stays", keeps_loop=False)
             raise
+        if "elastic" in changed and self._next is None:
+            self._groups.take_up(new)
+            self._take_up_division()
         if "control_priority" in changed:
             self._priority.put_back()
             self._lower_priority()

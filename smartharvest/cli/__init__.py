@@ -51,6 +51,7 @@ SECTIONS = {
     "Steer": (
         Entry("pause", "pause:pause", "Take back all lent cores until resume."),
         Entry("resume", "resume:resume", "End a pause or an eviction."),
+        Entry("beat", "beat:beat", "Count units of work of an elastic group."),
         Entry("evict", "evict:evict", "Freeze the elastic group until resume."),
         Entry("set-limit", "set_limit:set_limit", "Change how many cores may be lent."),
         Entry("set-policy", "set_policy:set_policy", "Change the policy."),

@@ -15,12 +15,20 @@ from smartharvest.cli.settings_options import settings_from, settings_options
 from smartharvest.cluster.build import run_build
 from smartharvest.cluster.source import from_socket
 from smartharvest.config.settings import Settings
-from smartharvest.errors import ConfigError, RightsError, TargetError, WriteRefused
+from smartharvest.errors import (
+    ConfigError,
+    RightsError,
+    SmartHarvestError,
+    TargetError,
+    WriteRefused,
+)
 from smartharvest.host.cgroup.counterparts import CONTROLLERS, exists_somewhere
 from smartharvest.host.cgroup.tree import CgroupTree, Group
 from smartharvest.host.journal.contents import read_journal
 from smartharvest.host.journal.journal import is_live, journal_paths
 from smartharvest.host.target.targets import parse_target
+from smartharvest.telemetry import groups
+from smartharvest.telemetry.client import ask, socket_path
 
 EPILOG = examples(
     "smartharvest run --elastic -- make -j16",
@@ -82,7 +90,7 @@ def run(
 
 def _managed(settings: Settings, side: str, config_file: str | None) -> str:
     targets = (
-        [str(settings.elastic)]
+        [str(group.target) for group in settings.elastic_groups] or [str(settings.elastic)]
         if side == "elastic" and settings.elastic
         else [str(spec) for spec in settings.primary]
         if side == "primary"
@@ -106,6 +114,7 @@ def _managed(settings: Settings, side: str, config_file: str | None) -> str:
 def _of_running_agents(state_dir: str, side: str) -> list[str]:
     """The groups of that side, or its processes if it has no groups."""
     claims: list[str] = []
+    places: list[str] = []
     journals = journal_paths(state_dir)
     for path in journals:
         name = os.path.basename(path)
@@ -113,12 +122,24 @@ def _of_running_agents(state_dir: str, side: str) -> list[str]:
         if not name.startswith("agent-") or demos in journals or not is_live(path):
             continue  # the groups of a demo's agents are the demo's own
         try:
-            theirs = read_journal(path).claims
+            journal = read_journal(path)
         except FileNotFoundError:  # its agent was just closing it
             continue
-        claims += theirs[-1:] if side == "elastic" else theirs[:-1]
-    groups = [f"cgroup:{claim}" for claim in claims if os.path.isabs(claim)]
-    return groups or claims
+        theirs = journal.claims[-1:] if side == "elastic" else journal.claims[:-1]
+        sharing = _sharing(state_dir, journal.pid) if side == "elastic" else []
+        claims += theirs
+        places += sharing or [f"cgroup:{claim}" for claim in theirs if os.path.isabs(claim)]
+    return places or claims
+
+
+def _sharing(state_dir: str, pid: int) -> list[str]:
+    """The places of several elastic groups of an agent; none if it has one, or does not answer."""
+    try:
+        rows = groups.rows(ask(socket_path(state_dir, pid), "status", {}))
+    except (SmartHarvestError, OSError):
+        return []
+    targets = [str(row["target"]) for row in rows]
+    return targets if len(targets) > 1 else []
 
 
 def _join(group: Group) -> None:

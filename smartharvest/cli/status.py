@@ -22,6 +22,7 @@ from smartharvest.cli.state_options import state_options
 from smartharvest.errors import RightsError, SmartHarvestError
 from smartharvest.host.cpulist import parse_cpulist
 from smartharvest.printable import counted, printable
+from smartharvest.telemetry import groups
 from smartharvest.telemetry.agents import pid_of
 from smartharvest.telemetry.client import NoAgent, ask_patiently, lives
 from smartharvest.telemetry.protocol import ProtocolError
@@ -94,7 +95,7 @@ def format_status(seen: dict[str, Any]) -> str:
     held = guards["lends_nothing_because"]
     lines = [
         f"agent {seen['pid']}, {seen['seconds']:.0f} s: {', '.join(seen['primary'])} lends to "
-        f"{seen['elastic']} on CPUs {cores['pool']}",
+        f"{groups.names(seen)} on CPUs {cores['pool']}",
         f"  now         {_verdict(seen)}",
         *([f"  cpus        {format_map(cores)}"] if cores["runs"] else []),
         f"  sensor      {sensor['name']} ({sensor['reason']})",
@@ -103,6 +104,11 @@ def format_status(seen: dict[str, Any]) -> str:
         *([f"  because     {why}"] if (why := seen["policy"].get("explanation")) else []),
         f"  harvested   {seen['harvested']['now']} of {counted(cores['total'], 'core')} now, "
         f"{seen['harvested']['mean']:.2f} on average",
+        *(
+            f"    {row['name']:<10}{groups.in_words(row)}"
+            for row in groups.rows(seen)
+            if len(groups.rows(seen)) > 1
+        ),
         f"  busy        {seen['busy']['now']} now, {seen['busy']['mean']:.2f} on average; "
         f"demand {seen['demand']['mean']:.2f}",
         f"  prediction  {format_decision(seen['decision'])}",

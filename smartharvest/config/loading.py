@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from smartharvest.config.addresses import is_loopback
+from smartharvest.config.elastic_groups import parse_elastic
 from smartharvest.config.file import EXPERT, Entry, Problem, read_config
 from smartharvest.config.overlap import overlap
 from smartharvest.config.settings import FIELDS, Settings
@@ -89,9 +90,8 @@ def collect_settings(
             problems.append(Problem(text, entry.file, entry.line))
         origins[name] = entry
         try:
-            value = FIELDS[name].metadata["parse"](entry.value, name)
-            _refuse_relative(value, entry.value, name)
-            values[FIELDS[name].name] = value
+            values |= _parsed(name, entry.value, name)
+            _refuse_relative(values[FIELDS[name].name], entry.value, name)
         except ConfigError as error:
             problems.append(Problem(str(error), entry.file, entry.line))
     for name, raw in flags.items():
@@ -99,7 +99,7 @@ def collect_settings(
             flag = "--" + name.replace("_", "-")
             origins[name] = flag
             try:
-                values[FIELDS[name].name] = FIELDS[name].metadata["parse"](raw, flag)
+                values |= _parsed(name, raw, flag)
             except ConfigError as error:
                 problems.append(Problem(str(error)))
     settings = Settings(**values)
@@ -113,6 +113,14 @@ def collect_settings(
         for name, origin in origins.items()
     }
     return Effective(settings, spelled, tuple(_located(_doubts(settings), origins))), []
+
+
+def _parsed(name: str, value: Any, key: str) -> dict[str, Any]:
+    """The fields of Settings that a value gives. Raises ConfigError, naming ``key``."""
+    if name == "elastic":
+        target, groups = parse_elastic(value, key)
+        return {"elastic": target, "elastic_groups": groups}
+    return {FIELDS[name].name: FIELDS[name].metadata["parse"](value, key)}
 
 
 def _located(found: list[tuple[str, str]], origins: Mapping[str, Entry | str]) -> list[Problem]:
@@ -147,12 +155,29 @@ def _contradictions(settings: Settings) -> list[tuple[str, str]]:
         found.append(("order", "dynamic needs --mechanism merge"))
     if settings.web is not None and settings.web_token is None and not is_loopback(settings.web):
         found.append(("web", "other hosts could reach it; use 127.0.0.1, or set web_token"))
+    found += _wrong_groups(settings)
     if settings.elastic is not None:
         found += [
             ("elastic", f"{why}; name separate targets")
             for primary in settings.primary
             if (why := overlap(primary, settings.elastic, settings.cgroup_root))
         ]
+    return found
+
+
+def _wrong_groups(settings: Settings) -> list[tuple[str, str]]:
+    """The same of several elastic groups, and of what is lent to nobody in particular."""
+    found = []
+    promised, least = settings.least_elastic, settings.elastic_min
+    if promised is not None and least is not None and promised > least:
+        text = f"the groups' minima add up to {promised}, and elastic_min is {least}"
+        found.append(("elastic", f"{text}; leave elastic_min out, or make it as large"))
+    if settings.divides and settings.mechanism != "merge":
+        found.append(("mechanism", f"{settings.mechanism} moves one group only; use merge"))
+    if settings.order == "dynamic" and settings.divides:
+        found.append(("order", "dynamic is for one elastic group; use topology"))
+    if settings.order == "dynamic" and settings.unallocated:
+        found.append(("order", "dynamic does not go with unallocated; use topology"))
     return found
 
 

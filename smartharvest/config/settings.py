@@ -25,6 +25,7 @@ from smartharvest.algorithm.learning.options import (
 from smartharvest.algorithm.policy import POLICY_NAMES, check_policy
 from smartharvest.config.addresses import parse_address, parse_loopback
 from smartharvest.config.durations import parse_duration_ns
+from smartharvest.config.elastic_groups import ElasticGroup, parse_elastic
 from smartharvest.config.sizes import parse_size_bytes
 from smartharvest.config.state_directory import STATE_DIRECTORY, STATE_DIRECTORY_HELP
 from smartharvest.errors import ConfigError
@@ -56,6 +57,7 @@ LendOrder = Literal["topology", "dynamic"]
 HaltPoll = Literal["keep", "off"]
 ControlPriority = Literal["idle", "nice", "normal"]
 OnDeath = Literal["auto", "restore", "minimum"]
+ShareName = Literal["fair", "weight", "throughput"]
 
 _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,9}")
 _GROUP_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,31}")
@@ -102,10 +104,8 @@ def _targets(value: Any, key: str) -> tuple[TargetSpec, ...]:
     return tuple(parse_target(text, key) for text in texts)
 
 
-def _target(value: Any, key: str) -> TargetSpec:
-    if not isinstance(value, str):
-        raise ConfigError(f"{key}: {value!r} is no target; write {FORMS}")
-    return parse_target(value, key)
+def _elastic(value: Any, key: str) -> TargetSpec:
+    return parse_elastic(value, key)[0]
 
 
 def _cpus(value: Any, key: str) -> frozenset[int]:
@@ -228,8 +228,19 @@ class Settings:
         "several primaries count as one. Those named by a pattern or unit may come and go while "
         "the agent runs."
     )
-    elastic: TargetSpec | None = _Setting(_target, None, "TARGET", common=True).help(
-        "The batch work that borrows them: cgroup:PATH, systemd:UNIT, or pid:N (by affinity only)."
+    elastic: TargetSpec | None = _Setting(
+        _elastic, None, "TARGET", multiple=True, common=True
+    ).help(
+        "The batch work that borrows them: cgroup:PATH, systemd:UNIT, or pid:N (by affinity only). "
+        "Several groups right below one share: repeat the flag, or write tables [[elastic]]."
+    )
+    share: ShareName = _choice(ShareName, "fair", "HOW").help(
+        "How several elastic groups share the cores lent: fair (alike, within the minimum and "
+        "maximum of each, as far as each can use them), weight (by their weights) or throughput "
+        "(so that all together do most, learned by small changes)."
+    )
+    unallocated: bool = _Setting(_switch, False).help(
+        "Lend the CPUs that no primary may use, too, always and without any prediction."
     )
     cores: frozenset[int] | None = _Setting(_cpus, None, "CPUS", common=True).help(
         "The CPUs to share, such as 0-15. Default: those the primaries may use."
@@ -247,6 +258,10 @@ class Settings:
     lend_shared: bool = _Setting(_switch, False).help(
         "Lend a core even if a task of another group is pinned to it."
     )
+
+    elastic_groups: tuple[ElasticGroup, ...] = ()
+    """Those that share, where ``elastic`` is what they are right below, or the one of them; none:
+    ``elastic`` is all there is. No setting by itself: it comes with ``elastic``."""
 
     # --- deciding ---
 
@@ -457,6 +472,22 @@ class Settings:
             elif isinstance(value, bool):
                 raise ConfigError(f"{name}: {value} is no value of this setting")
 
+    @property
+    def least_elastic(self) -> int | None:
+        """What the groups are promised together, in cores; None: nothing."""
+        return sum(group.min for group in self.elastic_groups) or None
+
+    @property
+    def most_elastic(self) -> int | None:
+        """What the groups may have together; None: all there is."""
+        most = [group.max for group in self.elastic_groups]
+        return None if None in most or not most else sum(filter(None, most))
+
+    @property
+    def divides(self) -> bool:
+        """Whether several groups share what is lent."""
+        return len(self.elastic_groups) > 1
+
     def require_targets(self) -> TargetSpec:
         """The elastic target, once both sides are known to be named. Raises ConfigError."""
         if not self.primary:
@@ -471,22 +502,30 @@ def setting_name(item: dataclasses.Field[Any]) -> str:
     return re.sub("_(ns|bytes)$", "", item.name)
 
 
-FIELDS = {setting_name(item): item for item in dataclasses.fields(Settings)}
+FIELDS = {
+    setting_name(item): item for item in dataclasses.fields(Settings) if "parse" in item.metadata
+}
 
 
 def changed_settings(old: Settings, new: Settings) -> dict[str, Applies]:
     """Name of each setting that differs -> when a running agent takes it up."""
-    return {
+    changed: dict[str, Applies] = {
         name: item.metadata["applies"]
         for name, item in FIELDS.items()
         if getattr(old, item.name) != getattr(new, item.name)
     }
+    if "elastic" not in changed and old.elastic_groups != new.elastic_groups:
+        changed["elastic"] = "live" if old.divides and new.divides else "restart"
+    return changed
 
 
 def host_settings(settings: Settings) -> dict[str, str]:
     """The settings that the host is arranged by, as text: name -> value."""
-    return {
+    values = {
         name: repr(getattr(settings, item.name))
         for name, item in FIELDS.items()
         if item.metadata["arranges_host"]
     }
+    if settings.elastic_groups:
+        values["elastic"] = repr((settings.elastic, settings.elastic_groups))
+    return values

@@ -10,6 +10,7 @@ from itertools import pairwise
 from typing import Any
 
 from smartharvest.config.durations import format_duration
+from smartharvest.config.elastic_groups import group_tables
 from smartharvest.config.file import EXPERT
 from smartharvest.config.loading import Effective
 from smartharvest.config.settings import FIELDS
@@ -43,6 +44,21 @@ _EXAMPLES = {
 """What to write where there is no default to show."""
 
 
+_GROUPS = (
+    "# Several groups that share what is lent, instead of the line `elastic` above. Each has a",
+    '# name and a target; min and max are cores, and a weight counts with share = "weight".',
+    "#",
+    "#   [[elastic]]",
+    '#   name = "analytics"',
+    '#   target = "cgroup:batch/analytics"',
+    "#   min = 1",
+    "#   max = 8",
+    "#   weight = 2",
+    '#   guarantee = "70%"                # of what an equal share gives it, or heartbeats: "4/s"',
+    '#   heartbeats = "/run/batch/beats"  # where it counts them; without: CPU time',
+)
+
+
 def sections() -> Iterator[tuple[str, list[str]]]:
     """(title, names of its settings) of each section, the expert's last."""
     names = list(FIELDS)
@@ -74,7 +90,7 @@ def example_text() -> str:
             lines += ["", f"# ---- {title} " + "-" * (75 - len(title))]
         for name in names:
             lines += ["", *_commented(name)]
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, "", *_GROUPS]) + "\n"
 
 
 def _commented(name: str) -> list[str]:
@@ -101,11 +117,18 @@ def effective_text(effective: Effective) -> str:
         for name in names:
             item = FIELDS[name]
             value = getattr(effective.settings, item.name)
+            if name == "elastic" and effective.settings.elastic_groups:
+                continue  # tables stand behind all keys
             if value in (None, ()):
                 lines.append((f"# {name} is not set", ""))
             else:
                 origin = effective.origins.get(name, "default")
                 lines.append((f"{name} = {format_value(item, value)}", origin))
+    tables = group_tables(effective.settings.elastic_groups)
+    origin = effective.origins.get("elastic", "default")
+    for table in tables:
+        lines.append(("[[elastic]]", origin))
+        lines += [(f"{key} = {_toml(value)}", "") for key, value in table.items()]
     width = min(44, max(len(text) for text, _ in lines))
     return "".join(
         f"{text.ljust(width)}  # {_one_line(origin)}\n" if origin else f"{text}\n"
@@ -115,7 +138,7 @@ def effective_text(effective: Effective) -> str:
 
 def effective_document(effective: Effective) -> dict[str, dict[str, Any]]:
     """Setting -> its value as the file has it (None: not set) and where it came from."""
-    return {
+    document: dict[str, dict[str, Any]] = {
         name: {
             "value": None if value in (None, ()) else plain_value(item, value),
             "from": effective.origins.get(name, "default"),
@@ -123,6 +146,9 @@ def effective_document(effective: Effective) -> dict[str, dict[str, Any]]:
         for name, item in FIELDS.items()
         for value in [getattr(effective.settings, item.name)]
     }
+    if effective.settings.elastic_groups:
+        document["elastic"]["value"] = group_tables(effective.settings.elastic_groups)
+    return document
 
 
 def plain_value(item: Field[Any], value: Any) -> Any:
@@ -148,6 +174,10 @@ def format_value(item: Field[Any], value: Any) -> str:
     if isinstance(plain, bool):
         return "true" if plain else "false"
     return str(plain) if isinstance(plain, int) else next(_strings([plain]))
+
+
+def _toml(value: Any) -> str:
+    return next(_strings([value])) if isinstance(value, str) else str(value)
 
 
 def _strings(texts: Iterable[str]) -> Iterator[str]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from smartharvest.algorithm.division import Division, Share
 from smartharvest.config.settings import Settings
 from smartharvest.core import _actuators, _sensors
 from smartharvest.core._lend_order import LendOrder
@@ -54,6 +55,18 @@ class Mechanism:
 
     def make_room(self, snapshot: HostSnapshot) -> None:
         """Arranges it again for a host that has changed."""
+
+    @property
+    def division(self) -> Division | None:
+        """Who owns which core; None where one group has them all."""
+        return None
+
+    def divide(self, snapshot: HostSnapshot, shares: Sequence[Share]) -> bool:
+        """Divides among groups by other ``shares``; True if the loop has to take up other masks."""
+        return False
+
+    def regroup(self, settings: Settings, snapshot: HostSnapshot) -> None:
+        """Goes on with other groups, which ``settings`` name. Raises WriteRefused."""
 
     def files(self, snapshot: HostSnapshot) -> list[ManagedFile]:
         """The files that nobody else may write meanwhile."""

@@ -14,6 +14,7 @@ from smartharvest.host.target.base import Target
 from smartharvest.mechanism.base import Mechanism
 from smartharvest.mechanism.cpugroups import CpuGroupsMechanism
 from smartharvest.mechanism.cpuset import CpusetMechanism
+from smartharvest.mechanism.divided import DividedMechanism
 from smartharvest.mechanism.group_affinity import GroupAffinityMechanism
 from smartharvest.mechanism.process_affinity import ProcessAffinityMechanism
 from smartharvest.placement.snapshot import NO_NEEDS, MechanismNeeds
@@ -72,6 +73,8 @@ def make_mechanism(
         )
     entry = MECHANISMS[settings.mechanism]
     _check_group(settings, entry, tree)
+    if settings.divides:
+        return DividedMechanism(settings, tree, target, target.group, writer, may_nudge=may_nudge)
     return entry.make(settings, tree, target, target.group, writer, may_nudge=may_nudge)
 
 

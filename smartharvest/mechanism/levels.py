@@ -92,4 +92,5 @@ def added_cpus(capacity: Capacity) -> list[int]:
     first = capacity.elastic_min
     levels = range(1, capacity.max_shared + 1)
     # A parked group is on the first core already.
-    return [-1, *(capacity.lendable[first + n - 1] if first + n > 1 else -1 for n in levels)]
+    parked = 0 if capacity.unallocated else 1
+    return [-1, *(capacity.lendable[first + n - 1] if first + n > parked else -1 for n in levels)]

@@ -31,6 +31,9 @@ whole
     Where cores have several hardware threads, all of one are lent or none: a number to be lent is
     rounded down to whole cores, towards the primary. (Not in a pool of one core, which could lend
     nothing then.)
+unallocated
+    CPUs that no primary may use, if they are to be lent: always, beyond all that is counted here,
+    and before any lendable one. By the same rules, and whole cores only.
 max_harvest
     The most that is ever harvested: ``--max-harvest``, the lendable cores beyond the minimum, and
     what ``--keep-idle`` leaves, whichever is least.
@@ -47,7 +50,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from smartharvest.errors import ConfigError, TargetError
@@ -90,6 +93,10 @@ class Capacity:
     """Why the order is as it is, one line each."""
     notes: tuple[str, ...] = ()
     """What the settings ask for that this host does not have, one line each."""
+    unallocated: tuple[int, ...] = ()
+    """CPU numbers in the order they are lent, which they always are; not of the pool."""
+    cores: tuple[tuple[int, ...], ...] = field(default=(), compare=False)
+    """All that is ever lent, in that order, by whole cores."""
     kinds: tuple[int, ...] = ()
     """Of each lendable CPU, rising: cores of one kind are alike but for who uses them."""
 
@@ -147,7 +154,8 @@ class Capacity:
         if not 0 <= harvested <= self.max_shared:
             raise ValueError(f"{harvested} harvested cores are not in 0..{self.max_shared}")
         count = self.elastic_min + self.whole_harvest(harvested)
-        return tuple(sorted(self.lendable[: max(1, count)]))
+        fewest = 0 if self.unallocated else 1
+        return tuple(sorted((*self.unallocated, *self.lendable[: max(fewest, count)])))
 
     def elastic_sets(self) -> list[tuple[int, ...]]:
         """``elastic_cpus`` of ``0..max_shared``."""
@@ -155,7 +163,7 @@ class Capacity:
 
     def is_parked(self, harvested: int) -> bool:
         """Whether the elastic group then has no core of its own."""
-        return self.elastic_min + self.whole_harvest(harvested) == 0
+        return not self.unallocated and self.elastic_min + self.whole_harvest(harvested) == 0
 
 
 def plan_capacity(
@@ -170,14 +178,18 @@ def plan_capacity(
     keep_idle: int = 1,
     topology: Topology | None = None,
     shared: bool = True,
+    unallocated: bool = False,
+    least_elastic: int | None = None,
+    most_elastic: int | None = None,
 ) -> Capacity:
     """Who may get which CPUs; see the module's text for the rules.
 
     ``online`` are the host's CPUs, ``cores`` those the user chose (None: not chosen), ``foreign``
     those that others are confined to, with an example of who, and ``grantable`` those that the
     elastic side's parent has (None: all). Without a ``topology`` cores are lent by their numbers;
-    ``shared`` is the placement. Raises ConfigError for invalid settings and TargetError if
-    the primaries' CPUs leave nothing to lend.
+    ``shared`` is the placement. With ``unallocated`` the CPUs of no primary are lent, too.
+    ``least_elastic`` and ``most_elastic`` bound what the elastic side has of all that. Raises
+    ConfigError for invalid settings and TargetError if the primaries' CPUs leave nothing to lend.
     """
     machine = topology or Topology()
     pool = _pool(frozenset(online), primaries, cores, machine)
@@ -196,6 +208,14 @@ def plan_capacity(
     whole = frozenset(itertools.accumulate(map(len, order))) if whole_cores else frozenset[int]()
     if len(whole) == len(lendable):  # every core is one CPU
         whole = frozenset()
+    apart = _unallocated(online, primaries, pool, foreign or {}, grantable, machine)
+    apart = apart if unallocated else []
+    loose = tuple(cpu for core in apart for cpu in core)
+    if elastic_min is None and least_elastic is not None:
+        elastic_min = max(0, least_elastic - len(loose))
+        elastic_min = min((n for n in whole if n >= elastic_min > 0), default=elastic_min)
+    elif elastic_min is None and loose:
+        elastic_min = 0
     if elastic_min is None:
         elastic_min = min(whole, default=1) if len(machine.cores(pool)) > 2 else 0
     _check_limits(pool, lendable, elastic_min, max_harvest, keep_idle)
@@ -207,6 +227,8 @@ def plan_capacity(
     total = len(pool) - elastic_min
     keep_idle = max(1, keep_idle)
     most = min(len(lendable) - elastic_min, total if max_harvest is None else max_harvest)
+    if most_elastic is not None:
+        most = max(0, min(most, most_elastic - elastic_min - len(loose)))
     notes = []
     if max_harvest is not None and max_harvest > (limit := min(most, total - keep_idle)):
         notes.append(
@@ -225,6 +247,8 @@ def plan_capacity(
         whole=whole,
         remarks=remarks(machine, pool, whole_cores),
         notes=tuple(notes),
+        unallocated=loose,
+        cores=(*apart, *(tuple(sorted(core & free, reverse=True)) for core in order)),
         kinds=machine.kinds(lendable),
     )
     return replace(
@@ -263,6 +287,25 @@ def _pool(
             f"the primaries have {format_cpulist(union) or 'no CPUs'}"
         )
     return tuple(sorted(chosen))
+
+
+def _unallocated(
+    online: Collection[int],
+    primaries: Sequence[PrimaryCpus],
+    pool: Sequence[int],
+    foreign: Mapping[int, str],
+    grantable: Collection[int] | None,
+    machine: Topology,
+) -> list[tuple[int, ...]]:
+    """The whole cores that no primary may use and nobody else is confined to, in order."""
+    taken = frozenset(pool).union(*(primary.cpus for primary in primaries))
+    reserved = taken | machine.isolated.keys() | foreign.keys()
+    free = {
+        cpu for cpu in online if cpu not in reserved and (grantable is None or cpu in grantable)
+    }
+    whole = [core for core in machine.cores(frozenset(online)) if core <= free]
+    wanted = frozenset[int]().union(*whole)
+    return [tuple(sorted(core, reverse=True)) for core in machine.lend_order(wanted)]
 
 
 def _allocation(primary: PrimaryCpus) -> int:

@@ -70,7 +70,10 @@ def take_snapshot(
     pool = frozenset(settings.cores or union)
     foreign: dict[int, str] = {}
     if confinement is not None and not settings.lend_shared:
-        foreign = {cpu: who for cpu, who in confinement.foreign.items() if cpu in pool}
+        everywhere = settings.unallocated
+        foreign = {
+            cpu: who for cpu, who in confinement.foreign.items() if everywhere or cpu in pool
+        }
     online = tree.online_cpus()
     capacity = plan_capacity(
         online=online,
@@ -83,6 +86,9 @@ def take_snapshot(
         keep_idle=settings.keep_idle,
         topology=this_machine(online) if runs_tasks else None,
         shared=settings.placement == "shared",
+        unallocated=settings.unallocated,
+        least_elastic=settings.least_elastic,
+        most_elastic=settings.most_elastic,
     )
     if needs.most_sets is not None:
         capacity = capacity.in_steps(needs.most_sets)

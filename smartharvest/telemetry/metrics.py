@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from smartharvest.config.addresses import split_address
 from smartharvest.errors import ConfigError, Unavailable
-from smartharvest.telemetry import verdict
+from smartharvest.telemetry import groups, verdict
 from smartharvest.telemetry.histogram import Histogram
 
 if TYPE_CHECKING:
@@ -195,6 +195,7 @@ def families(seen: Mapping[str, Any]) -> list[Metric]:
         counter("cpu_seconds", "CPU time of the agent.", seen["agent"]["cpu_seconds"]),
         gauge("resident_bytes", "Memory of the agent.", seen["agent"]["rss_bytes"]),
     ]  # fmt: skip
+    found += _groups(groups.rows(seen))
     if seen["decision"] is not None:
         granted = seen["decision"]["primary_cores"]
         found.append(gauge("granted_cores", "Cores decided for the primary.", granted))
@@ -223,6 +224,27 @@ def _unit(name: str) -> str:
     """As the end of the name says it: OpenMetrics has it beside the name, too."""
     last = name.rpartition("_")[2]
     return last if last in ("seconds", "bytes", "cores", "ratio") else ""
+
+
+def _groups(rows: list[groups.Row]) -> list[Metric]:
+    """What each elastic group has, by its name; a value that is not known is left out."""
+    from prometheus_client.core import GaugeMetricFamily
+
+    found: list[Metric] = []
+    for key, name, text in (
+        ("cores", "group_cores", "Cores that the elastic group has now."),
+        ("due", "group_due_cores", "Cores that the elastic group is due of what is lent."),
+        ("throughput", "group_throughput", "What the elastic group has done in the last second."),
+        ("guarantee_met", "group_guarantee_met", "1 while the group's guarantee is met."),
+        ("memory_bytes", "group_memory_bytes", "Memory charged to the elastic group."),
+    ):
+        known = [row for row in rows if row[key] is not None]
+        family = GaugeMetricFamily(f"smartharvest_{name}", text, labels=["group"])
+        for row in known:
+            family.add_metric([row["name"]], float(row[key]))
+        if known:
+            found.append(family)
+    return found
 
 
 def _histogram(name: str, text: str, kept: Histogram) -> Metric:

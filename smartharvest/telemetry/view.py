@@ -10,6 +10,7 @@ from rich.text import Text
 
 from smartharvest.host.cpulist import parse_cpulist
 from smartharvest.printable import counted, printable
+from smartharvest.telemetry import groups
 from smartharvest.telemetry.top_history import History
 from smartharvest.telemetry.view_large import LEAST_HEIGHT, RUNNERS, more_lines, time_axis
 
@@ -35,7 +36,7 @@ def draw(
     bar = max(8, min(40, width - 42))
     lines = [
         _line(f"smartharvest  agent {seen['pid']}  up {_span(seen['seconds'])}", "bold"),
-        _line(f"{', '.join(seen['primary'])} → {seen['elastic']}"),
+        _line(f"{', '.join(seen['primary'])} → {groups.names(seen)}"),
         _line(
             f"policy {seen['policy']['name']}  sensor {seen['sensor']['name']}  "
             f"loop {seen['loop']['scheduling']}"
@@ -56,6 +57,7 @@ def draw(
             "lent", seen["harvested"]["now"], total, bar, "green",
             f"{seen['harvested']['mean']:.2f} on average",
         ),
+        *_groups(seen, width),
         Text(),
         _curve("lent", history.lent, total, width, "green"),
         _curve("busy", history.busy, total, width, "red"),
@@ -165,6 +167,14 @@ def _waits(waits: Mapping[str, Any]) -> str:
         "caused by lending"
     )
     return text if period["p99_us"] is None else f"{text}; p99 {period['p99_us']:.1f} us"
+
+
+def _groups(seen: Mapping[str, Any], width: int) -> list[Text]:
+    """What each of several groups has."""
+    rows = groups.rows(seen)
+    longest = max((len(row["name"]) for row in rows), default=0)
+    named = [f"  {row['name'].ljust(longest)}  {groups.in_words(row)}" for row in rows]
+    return [_line(text[:width]) for text in named] if len(rows) > 1 else []
 
 
 def _line(text: str, style: str = "") -> Text:

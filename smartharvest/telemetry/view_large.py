@@ -10,6 +10,7 @@ from rich.text import Text
 
 from smartharvest.host.cpulist import parse_cpulist
 from smartharvest.printable import counted, printable
+from smartharvest.telemetry import groups
 from smartharvest.telemetry.top_history import History
 
 LEAST_HEIGHT = 30
@@ -98,7 +99,7 @@ def _groups(seen: Mapping[str, Any]) -> list[Text]:
     if hidden > 0:
         rows.append((f"and {hidden} more", "primary", ""))
     rows.append(
-        (seen["elastic"], "elastic", f"may use {counted(granted, 'CPU')}{runs_on['elastic']}")
+        (groups.names(seen), "elastic", f"may use {counted(granted, 'CPU')}{runs_on['elastic']}")
     )
     if runs:
         rows.append(("everything else", "others", f"runs on {count.get('other', 0)} now"))

@@ -23,7 +23,7 @@ MAY_IMPORT: Mapping[str, set[str]] = {
     "placement": {"config", "host", "errors", "printable"},
     "sensor": {"placement", "config", "algorithm", "host", "core", "errors"},
     "guardian": {"host", "core", "errors", "printable"},
-    "mechanism": {"placement", "config", "host", "core", "errors"},
+    "mechanism": {"placement", "config", "algorithm", "host", "core", "errors"},
     "telemetry": {
         *("sensor", "placement", "config", "algorithm", "host", "core", "errors", "printable"),
         *("trusted", "version"),

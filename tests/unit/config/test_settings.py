@@ -50,6 +50,7 @@ def refusal(flags: dict[str, Any], config_file: str | None = None) -> str:
 VALUES: dict[str, tuple[str, object]] = {
     "primary": ("cgroup:web", (TargetSpec("cgroup", "web"),)),
     "elastic": ("pid:7", TargetSpec("pid", "7")),
+    "share": ("weight", "weight"),
     "cores": ("0-2,5", frozenset({0, 1, 2, 5})),
     "elastic_min": ("2", 2),
     "max_harvest": ("0", 0),
@@ -99,7 +100,16 @@ VALUES: dict[str, tuple[str, object]] = {
     "promise_probability": ("99%", 0.99),
 }
 """Every setting but the switches: a spelling that is not the default, and its value."""
-SWITCHES = ("lend_shared", "events", "cpu_idle", "rescue", "realtime", "guardian", "dry_run")
+SWITCHES = (
+    "unallocated",
+    "lend_shared",
+    "events",
+    "cpu_idle",
+    "rescue",
+    "realtime",
+    "guardian",
+    "dry_run",
+)
 
 
 def in_file(name: str, value: str, spelled: str | None = None) -> str:
@@ -180,6 +190,7 @@ def test_a_flag_wins_over_the_file(name: str, toml: WriteToml) -> None:
         "control_priority": "normal",
         "mechanism": "merge",
         "order": "topology",
+        "share": "fair",
         "duration": "1s",
         "audit_level": "spans",
         "audit_size": "1kB",

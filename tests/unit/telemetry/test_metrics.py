@@ -30,7 +30,10 @@ def status(**changes: Any) -> dict[str, Any]:
     """As telemetry/status.py describes an agent."""
     seen: dict[str, Any] = {
         "version": "1", "pid": 7, "seconds": 10.0, "primary": ["cgroup:web"],
-        "elastic": "cgroup:batch",
+        "elastic": [
+            {"name": "cgroup:batch", "cores": 2, "mean_cores": 1.5, "due": 2.0, "min": 0,
+             "max": None, "throughput": None, "guarantee_met": None, "memory_bytes": 4096}
+        ],
         "cores": {"pool": "0-3", "total": 3, "elastic_min": 1, "max_harvest": 2,
                   "elastic_cpus": "2-3", "runs": {"primary": "0", "idle": "1-2", "elastic": "3"}},
         "sensor": {"name": "bpf", "reason": "selected automatically", "failed": [], "drift": 0},

@@ -1,0 +1,318 @@
+"""Several elastic groups below one, on a fake tree that answers as the kernel would."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from smartharvest.agent.supervisor import Supervisor
+from smartharvest.config.elastic_groups import ElasticGroup, common_parent
+from smartharvest.core.window import Window
+from smartharvest.errors import TargetError
+from smartharvest.host.cpulist import parse_cpulist
+from smartharvest.host.target.spec import TargetSpec
+from tests.commands import smartharvest_here
+from tests.integration.processes import Processes, wait_until
+from tests.integration.supervisors import Script, run_until, settings_for, watch
+from tests.integration.worlds import World, make_world
+
+pytestmark = pytest.mark.timing
+NAMES = ("analytics", "builds", "etl")
+
+
+def several(*bounds: dict[str, Any], names: tuple[str, ...] = NAMES) -> dict[str, Any]:
+    """Settings for groups of these names."""
+    groups = tuple(
+        ElasticGroup(name, TargetSpec("cgroup", f"batch/{name}"), **more)
+        for name, more in zip(names, bounds or ({},) * len(names), strict=True)
+    )
+    return {"elastic": common_parent(groups), "elastic_groups": groups}
+
+
+def world_of_groups(tmp_path: Path, version: int) -> World:
+    world = make_world(tmp_path, version)
+    if version == 2:
+        world.kernel.write(f"{world.elastic.path}/cgroup.subtree_control", "+cpuset +cpu")
+    for name in NAMES:
+        world.add_group(f"batch/{name}")
+    return world
+
+
+@pytest.fixture
+def groups_world(tmp_path: Path, version: int) -> World:
+    return world_of_groups(tmp_path, version)
+
+
+def effective(world: World, name: str) -> frozenset[int]:
+    return world.tree.group(f"batch/{name}").effective_cpus()
+
+
+def shares(world: World, names: tuple[str, ...] = NAMES) -> list[int]:
+    return [len(effective(world, name)) for name in names]
+
+
+def lend(world: World, cores: int, until: Any, total: int = 7, **settings: Any) -> Supervisor:
+    """A session that lends so many cores until ``until`` holds at the end of a window."""
+    session = Supervisor(settings_for(world, **settings))
+    with session:
+        run_until(session, Script(total - cores, total=total), lambda _w, _d: until())
+    return session
+
+
+def test_each_group_has_its_part_of_what_is_lent(groups_world: World) -> None:
+    before = groups_world.files()
+
+    def divided() -> bool:
+        if groups_world.mask() != "2-7" or shares(groups_world) != [2, 2, 2]:
+            return False
+        parts = [effective(groups_world, name) for name in NAMES]
+        assert frozenset().union(*parts) == parse_cpulist("2-7")
+        return True
+
+    lend(groups_world, 5, divided, **several())
+    assert groups_world.files() == before
+
+
+@pytest.mark.parametrize(
+    ("share", "bounds", "expected"),
+    [
+        ("weight", ({"weight": 3.0}, {"weight": 2.0}, {}), [3, 2, 1]),
+        ("fair", ({"max": 1}, {}, {}), [1, 3, 2]),
+        ("fair", ({"min": 4}, {}, {}), [4, 1, 1]),
+    ],
+)
+def test_bounds_and_weights_hold_at_every_number_of_cores(
+    groups_world: World, share: str, bounds: Any, expected: list[int]
+) -> None:
+    promised = sum(one.get("min", 0) for one in bounds)
+    least = promised or 1
+    settings = several(*bounds) | {"share": share}
+    total = 8 - least
+    lend(groups_world, 6 - least, lambda: shares(groups_world) == expected, total=total, **settings)
+
+
+def test_minima_are_there_when_all_is_taken_back(groups_world: World) -> None:
+    seen: set[str] = set()
+
+    def done() -> bool:
+        seen.add(groups_world.mask())
+        return "2-7" in seen and groups_world.mask() == "5-7" and shares(groups_world)[:2] == [2, 1]
+
+    session = Supervisor(settings_for(groups_world, **several({"min": 2}, {"min": 1}, {})))
+    with session:
+        run_until(session, Script(2, 2, 5, 5, total=5), lambda _w, _d: done())
+
+
+def test_a_taking_back_is_one_write_in_v2(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    world = world_of_groups(tmp_path, 2)
+    kernel = watch(world, monkeypatch)
+    seen: list[int] = []
+
+    def done(window: Window) -> bool:
+        seen.append(window.primary_cores)
+        return seen.count(2) > 3 and seen.count(7) > 3
+
+    with Supervisor(settings_for(world, **several())) as session:
+        run_until(session, Script(2, 7), lambda window, _d: done(window))
+    for name in NAMES:
+        written = kernel.written(world.tree.group(f"batch/{name}").cpus_file)
+        assert len(written) == 2, "its own set, and what it had"
+
+
+def parts(world: World, names: tuple[str, ...]) -> dict[str, frozenset[int]]:
+    """The CPUs of each group, if they are all of CPUs 2-7 at one moment; else nothing."""
+    found = {name: effective(world, name) for name in names}
+    together = sorted(cpu for cpus in found.values() for cpu in cpus)
+    return found if together == [2, 3, 4, 5, 6, 7] and world.mask() == "2-7" else {}
+
+
+def test_a_group_that_appears_moves_nobody_elses_cores(groups_world: World) -> None:
+    names = (*NAMES, "late")
+    had: dict[str, frozenset[int]] = {}
+    has: dict[str, frozenset[int]] = {}
+
+    def done() -> bool:
+        if not had:
+            had.update(parts(groups_world, NAMES))
+            if had:
+                groups_world.add_group("batch/late", "7")  # a v1 parent may have no more
+            return False
+        has.update(parts(groups_world, names))
+        return bool(has)
+
+    lend(groups_world, 5, done, **several({}, {}, {}, {}, names=names))
+    assert all(has[name] <= had[name] for name in NAMES)
+    assert len(has["late"]) in (1, 2)
+
+
+def test_a_reload_that_adds_a_group_takes_it_up_while_it_lends(groups_world: World) -> None:
+    names = (*NAMES, "late")
+    groups_world.add_group("batch/late")
+    new = settings_for(groups_world, **several({}, {}, {}, {}, names=names))
+    session = Supervisor(settings_for(groups_world, **several()), load=lambda: new)
+    had: dict[str, frozenset[int]] = {}
+    has: dict[str, frozenset[int]] = {}
+
+    def done() -> bool:
+        if not had:
+            had.update(parts(groups_world, NAMES))
+            if had:
+                session.ask_reload()
+            return False
+        has.update(parts(groups_world, names))
+        return bool(has)
+
+    with session:
+        run_until(session, Script(2), lambda _w, _d: done())
+        assert session.settings.elastic_groups == new.elastic_groups
+    assert all(has[name] <= had[name] for name in NAMES)
+    assert len(has["late"]) in (1, 2)
+
+
+def test_tasks_of_nobody_below_the_common_group_are_refused(
+    tmp_path: Path, version: int, processes: Processes
+) -> None:
+    world = world_of_groups(tmp_path, version)
+    world.add_group("batch/stranger", tids=(processes.asleep(),))
+    before = world.files()
+    settings = settings_for(world, **several())
+    with pytest.raises(TargetError, match="is none of the elastic groups"), Supervisor(settings):
+        pass
+    assert world.files() == before
+
+
+def toml_of_groups(path: Path) -> str:
+    tables = (f'[[elastic]]\nname = "{name}"\ntarget = "cgroup:batch/{name}"\n' for name in NAMES)
+    path.write_text("\n".join(tables))
+    return str(path)
+
+
+@pytest.mark.parametrize("guarded", [True, False], ids=["guardian", "restore"])
+def test_what_a_killed_agent_has_left_is_restored_in_all_groups(
+    groups_world: World, processes: Processes, tmp_path: Path, guarded: bool
+) -> None:
+    before = groups_world.files()
+    agent = processes.agent(
+        *groups_world.arguments, "--primary", "cgroup:web", "--policy", "fixed-buffer:1",
+        "--config", toml_of_groups(tmp_path / "agent.toml"), "--elastic-min", "3",
+        "--guardian" if guarded else "--no-guardian",
+    )  # fmt: skip
+    agent.wait_until(lambda: shares(groups_world) == [3, 2, 2])
+    agent.send(signal.SIGKILL)
+    if guarded:
+        wait_until(lambda: groups_world.files() == before)
+    else:
+        assert groups_world.files() != before
+        assert smartharvest_here("restore", *groups_world.arguments).code == 0
+    assert groups_world.files() == before
+
+
+def rows_of(world: World) -> list[dict[str, Any]]:
+    """What ``status`` has of each group, once its agent answers."""
+    rows: list[dict[str, Any]] = []
+
+    def answers() -> bool:
+        outcome = smartharvest_here("status", "--json", "--state-dir", str(world.state_dir))
+        rows[:] = [row for one in json.loads(outcome.out)["agents"] for row in one["elastic"]]
+        return bool(rows)
+
+    wait_until(answers)
+    return rows
+
+
+def test_flags_name_several_groups_and_status_tells_of_each(
+    tmp_path: Path, processes: Processes
+) -> None:
+    world = world_of_groups(tmp_path, 2)
+    flags = [part for name in NAMES for part in ("--elastic", f"cgroup:batch/{name}")]
+    agent = processes.agent(
+        *world.arguments, "--primary", "cgroup:web", "--policy", "fixed-buffer:1", *flags
+    )
+    agent.wait_until(lambda: shares(world) == [3, 2, 2])
+    wait_until(lambda: [row["cores"] for row in rows_of(world)] == [3, 2, 2])
+    assert [row["name"] for row in rows_of(world)] == list(NAMES)
+    refused = smartharvest_here("run", "--elastic", *world.arguments, "--", "true")
+    assert "several groups are managed (cgroup:batch/analytics, " in refused.err
+    said = smartharvest_here("status", "--state-dir", str(world.state_dir)).out
+    assert "lends to analytics, builds, etl" in said
+    assert re.search(r"^    builds +\d cores? of \d\.\d due, ", said, re.MULTILINE)
+
+
+def test_the_status_has_a_row_for_each_group(groups_world: World) -> None:
+    found: list[dict[str, Any]] = []
+    session = Supervisor(settings_for(groups_world, **several({"min": 1}, {"max": 4}, {})))
+
+    def done() -> bool:
+        if groups_world.mask() != "2-7":
+            return False
+        found[:] = session._reporting.describe()["elastic"]
+        return bool(sum(row["cores"] for row in found) == 6)
+
+    with session:
+        run_until(session, Script(2), lambda _w, _d: done())
+    assert [row["name"] for row in found] == list(NAMES)
+    assert [(row["min"], row["max"]) for row in found] == [(1, None), (0, 4), (0, None)]
+    assert [row["due"] for row in found] == pytest.approx([2, 2, 2], abs=1e-6)
+
+
+def test_a_dry_run_says_what_each_group_would_have(tmp_path: Path) -> None:
+    world = world_of_groups(tmp_path, 2)
+    before = world.files()
+    found: list[dict[str, Any]] = []
+    session = Supervisor(settings_for(world, dry_run=True, **several({"min": 1}, {}, {})))
+
+    def done() -> bool:
+        found[:] = session._reporting.describe()["elastic"]
+        return bool(sum(row["cores"] for row in found) == 6)
+
+    with session:
+        run_until(session, Script(2), lambda _w, _d: done())
+    assert [row["cores"] for row in found] == [2, 2, 2]
+    assert world.files() == before
+
+
+def test_cpus_of_no_primary_are_lent_without_any_prediction(tmp_path: Path, version: int) -> None:
+    world = world_of_groups(tmp_path, version)
+    world.kernel.write(world.tree.group("web").cpus_file, "0-3")
+    seen: list[str] = []
+
+    def done() -> bool:
+        seen.append(world.mask())
+        return {"4-7", "2-7"} <= set(seen)
+
+    settings = several() | {"unallocated": True}
+    session = Supervisor(settings_for(world, **settings))
+    with session:
+        run_until(session, Script(2, 4, total=4), lambda _w, _d: done())
+    assert set(seen) <= {"4-7", "2-7"}
+
+
+def test_a_violated_guarantee_has_more_cores_within_two_turns(
+    tmp_path: Path, processes: Processes
+) -> None:
+    world, page = world_of_groups(tmp_path, 2), tmp_path / "beats"
+    page.write_bytes(bytes(4096))
+    config = tmp_path / "agent.toml"
+    config.write_text(
+        Path(toml_of_groups(config)).read_text() + f'guarantee = "4/s"\nheartbeats = "{page}"\n'
+    )
+    agent = processes.agent(
+        *world.arguments, "--primary", "cgroup:web", "--policy", "fixed-buffer:1",
+        "--config", str(config), "--audit-log", str(tmp_path / "audit.jsonl"),
+    )  # fmt: skip
+    agent.wait_until(lambda: shares(world)[2] in (5, 7))  # it never beats
+    row = rows_of(world)[2]
+    assert (row["throughput"], row["throughput_by"]) == (0, "heartbeats")
+    assert (row["guarantee"], row["guarantee_met"]) == ("4/s", False)
+    assert row["guarantee_violations"] == 1
+
+    def audited() -> list[str]:
+        records = map(json.loads, (tmp_path / "audit.jsonl").read_text().splitlines())
+        return [one["group"] for one in records if one["kind"] == "guarantee violated"]
+
+    wait_until(lambda: audited() == ["etl"])

@@ -1,0 +1,139 @@
+"""Guarantees held in closed loop, and cores where all groups together do most with them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from smartharvest.algorithm.demand import demand_of, largest
+from smartharvest.algorithm.division import Share, divide
+from smartharvest.algorithm.guarantee import Curve, Guarantee, Keeper, parse_guarantee
+from smartharvest.algorithm.worth import Worth
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("70%", Guarantee(equal_share=0.7)),
+        ("100 %", Guarantee(equal_share=1.0)),
+        ("4/s", Guarantee(rate=4.0)),
+        ("0.5 / s", Guarantee(rate=0.5)),
+        *[(text, None) for text in ("0%", "101%", "70", "0/s", "4", "-1/s", "x%", "")],
+    ],
+)
+def test_a_guarantee_is_a_part_of_an_equal_share_or_a_rate(
+    text: str, expected: Guarantee | None
+) -> None:
+    assert parse_guarantee(text) == expected
+    if expected is not None:
+        assert parse_guarantee(str(expected)) == expected
+
+
+def cores_of(keeper: Keeper, others: int, total: int) -> int:
+    shares = [Share("kept", min=keeper.floor), *(Share(f"o{n}") for n in range(others))]
+    return divide([[cpu] for cpu in range(total)], shares).count("kept", total)
+
+
+def test_a_violated_guarantee_is_answered_at_the_next_turn_and_met_again() -> None:
+    keeper = Keeper(Guarantee(rate=4.0))
+    cores = cores_of(keeper, 3, 16)
+    keeper.turn(4.4, cores, None, 16)
+    assert (keeper.met, keeper.floor) == (True, 0)
+    history = []
+    for _ in range(4):  # each unit of work takes twice as long from now on
+        keeper.turn(0.55 * cores, cores, None, 16)
+        history.append((keeper.met, cores))
+        cores = cores_of(keeper, 3, 16)
+    assert history[0] == (False, 4)
+    assert history[1][1] > 4
+    assert keeper.met
+    assert keeper.violations == 1
+
+
+def test_cores_go_back_one_by_one_once_it_has_been_met_for_a_while() -> None:
+    keeper = Keeper(Guarantee(rate=4.0))
+    keeper.turn(2.0, 4, None, 16)
+    floor = keeper.floor
+    for _ in range(100):
+        keeper.turn(100.0, keeper.floor, None, 16)
+    assert floor > 0
+    assert keeper.floor == 0
+
+
+def test_a_part_of_an_equal_share_is_held_against_what_the_group_does_with_one() -> None:
+    keeper, curve = Keeper(Guarantee(equal_share=0.7)), Curve()
+    curve.note(4.0, 8.0)
+    keeper.turn(6.0, 3, curve.at(4), 16)
+    assert keeper.met
+    keeper.turn(5.0, 2.5, curve.at(4), 16)
+    assert keeper.met is False
+
+
+def test_without_a_measure_nothing_is_said() -> None:
+    keeper = Keeper(Guarantee(rate=4.0))
+    keeper.turn(None, 4, None, 16)
+    assert (keeper.met, keeper.floor) == (None, 0)
+    assert Curve().at(3) is None
+
+
+@given(st.lists(st.floats(0, 20), max_size=60), st.integers(0, 16))
+def test_it_never_asks_for_more_than_there_is(rates: list[float], most: int) -> None:
+    keeper = Keeper(Guarantee(rate=4.0))
+    for rate in rates:
+        keeper.turn(rate, min(most, keeper.floor + 1), None, most)
+        assert 0 <= keeper.floor <= most
+
+
+def run(worth: Worth, curves: dict[str, list[float]], total: int, turns: int) -> dict[str, int]:
+    """The cores of each group after so many turns; a curve has the throughput by cores."""
+    have: dict[str, int] = {}
+    for _ in range(turns):
+        shares = [Share(name, weight) for name, weight in worth.weights.items()]
+        division = divide([[cpu] for cpu in range(total)], shares)
+        have = {name: division.count(name, total) for name in curves}
+        worth.turn({name: curves[name][have[name]] for name in curves}, float(total))
+    return have
+
+
+def test_cores_go_where_they_do_most() -> None:
+    grows = [float(cores) for cores in range(9)]
+    flat = [0.0, 1.0, *[1.1] * 7]
+    have = run(Worth(["grows", "flat"], 8), {"grows": grows, "flat": flat}, 8, 200)
+    assert have["flat"] <= 2
+    assert have["grows"] >= 6
+
+
+def test_who_has_more_does_not_get_more_for_that() -> None:
+    same = [float(cores) for cores in range(9)]
+    worth = Worth(["one", "other"], 8)
+    assert run(worth, {"one": same, "other": same}, 8, 200) in (
+        {"one": 4, "other": 4},
+        {"one": 5, "other": 3},
+        {"one": 3, "other": 5},
+    )
+    assert worth.changes == 0
+
+
+def test_an_unknown_throughput_changes_nothing() -> None:
+    worth = Worth(["one", "other"], 8)
+    before = dict(worth.weights)
+    for _ in range(50):
+        worth.turn({"one": None, "other": 1.0}, 8.0)
+    assert worth.weights == before
+
+
+def test_cores_are_left_to_a_group_as_long_as_it_could_use_them_a_moment_ago() -> None:
+    assert largest([1, 3, 2]) == 3
+    assert largest([1, None, 2]) is None
+    assert largest([]) is None
+
+
+@pytest.mark.parametrize(
+    ("used", "had", "expected"),
+    [(None, 4, None), (3.8, 4, None), (1.0, 4, 2), (0.3, 4, 1 + 1), (0.0, 4, 0), (0.5, 0, None)],
+)
+def test_what_a_group_can_use_follows_from_what_it_used(
+    used: float | None, had: float, expected: int | None
+) -> None:
+    assert demand_of(used, had) == expected

@@ -1,0 +1,115 @@
+"""Several elastic groups in a configuration: what is read, and what is refused in one line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from smartharvest.config.elastic_groups import ElasticGroup
+from smartharvest.config.loading import load_effective, load_settings
+from smartharvest.config.settings import Settings, changed_settings, host_settings
+from smartharvest.config.text import effective_document, effective_text
+from smartharvest.errors import ConfigError
+from smartharvest.host.target.spec import TargetSpec
+
+
+def group(name: str, more: str = "", target: str | None = None) -> str:
+    return f'[[elastic]]\nname = "{name}"\ntarget = "{target or f"cgroup:batch/{name}"}"\n{more}\n'
+
+
+def load(path: Path, *texts: str) -> Settings:
+    path.write_text("\n".join(texts))
+    return load_settings({}, str(path))
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "agent.toml"
+
+
+def test_tables_are_groups_that_share_what_their_parent_gets(file: Path) -> None:
+    bounds = "min = 1\nmax = 8\nweight = 2"
+    settings = load(file, 'share = "weight"', group("analytics", bounds), group("etl"))
+    assert settings.elastic == TargetSpec("cgroup", "batch")
+    assert settings.elastic_groups == (
+        ElasticGroup("analytics", TargetSpec("cgroup", "batch/analytics"), 1, 8, 2.0),
+        ElasticGroup("etl", TargetSpec("cgroup", "batch/etl")),
+    )
+    assert settings.divides
+    assert (settings.least_elastic, settings.most_elastic) == (1, None)
+
+
+def test_one_table_is_that_target_with_bounds(file: Path) -> None:
+    settings = load(file, group("analytics", "min = 2\nmax = 3"))
+    assert settings.elastic == TargetSpec("cgroup", "batch/analytics")
+    assert not settings.divides
+    assert (settings.least_elastic, settings.most_elastic) == (2, 3)
+
+
+def test_the_flag_can_be_repeated_and_is_the_short_form_of_one(file: Path) -> None:
+    flags = ("cgroup:batch/a", "cgroup:batch/b")
+    two = load_settings({"elastic": flags})
+    assert two.elastic == TargetSpec("cgroup", "batch")
+    assert [one.name for one in two.elastic_groups] == ["a", "b"]
+    file.write_text(group("analytics"))
+    one = load_settings({"elastic": ("cgroup:other",)}, str(file))
+    assert (one.elastic, one.elastic_groups) == (TargetSpec("cgroup", "other"), ())
+
+
+WRONG = [
+    (group("a") + group("a", target="cgroup:batch/b"), "two groups are called 'a'"),
+    (group("a") + group("b", target="cgroup:batch/a"), "'a' and 'b' are the same group"),
+    (group("a") + group("b", target="cgroup:batch/a/b"), "'b' lies in 'a'"),
+    (group("a") + group("b", target="cgroup:other/b"), "no parent group of their own in common"),
+    (group("a", target="cgroup:a") + group("b", target="cgroup:b"), "put them right below one"),
+    (group("a") + group("b", target="pid:5"), "share as cgroup:PATH without wildcards"),
+    (group("a") + group("b", target="cgroup:batch/*"), "share as cgroup:PATH without wildcards"),
+    (group("a", "max = 1\nmin = 2"), "elastic 'a': max is 1 and min 2"),
+    (group("a", "max = 0"), "max is at least min, and at least 1"),
+    (group("a", "min = -1"), "elastic 'a': min: -1 is not a whole number of cores"),
+    (group("a", "weight = 0"), "elastic 'a': weight: 0 is no weight"),
+    (group("a", "wight = 1"), "elastic 'a': unknown key 'wight'"),
+    (group("a b"), "'a b' is no name"),
+    ('[[elastic]]\ntarget = "cgroup:batch/a"\n', "elastic 1: has no name"),
+    ('[[elastic]]\nname = "a"\n', "elastic 'a': has no target"),
+    ("elastic_min = 2\n" + group("a", "min = 3"), "minima add up to 3, and elastic_min is 2"),
+    ('order = "dynamic"\n' + group("a") + group("b"), "order: dynamic is for one elastic group"),
+    (
+        group("a") + group("b") + '[expert]\nmechanism = "affinity"\n',
+        "mechanism: affinity moves one group only",
+    ),
+    ('primary = "cgroup:batch/a"\n' + group("a") + group("b"), "name separate targets"),
+    ("elastic = [[1]]\n", "elastic: [[1]] is no target"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), WRONG, ids=[message for _, message in WRONG])
+def test_what_does_not_go_together_is_refused_in_one_line(
+    file: Path, text: str, message: str
+) -> None:
+    with pytest.raises(ConfigError) as refusal:
+        load(file, text)
+    assert message in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+
+
+def test_the_configuration_in_force_has_the_tables_and_reads_back_the_same(file: Path) -> None:
+    file.write_text('primary = "cgroup:web"\n' + group("a", "min = 1\nweight = 2.5") + group("b"))
+    effective = load_effective({}, str(file))
+    again = file.with_name("again.toml")
+    again.write_text(effective_text(effective))
+    assert load_settings({}, str(again)) == effective.settings
+    tables = effective_document(effective)["elastic"]["value"]
+    assert [table["name"] for table in tables] == ["a", "b"]
+
+
+def test_other_groups_below_the_same_parent_are_taken_up_live(file: Path) -> None:
+    old = load(file, group("a"), group("b"))
+    new = load(file, group("a"), group("b"), group("c"))
+    assert changed_settings(old, new) == {"elastic": "live"}
+    elsewhere = load(file, group("a", target="cgroup:x/a"), group("b", target="cgroup:x/b"))
+    assert changed_settings(old, elsewhere) == {"elastic": "restart"}
+    assert changed_settings(old, load(file, group("a"))) == {"elastic": "restart"}
+    assert host_settings(old)["elastic"] != host_settings(new)["elastic"]
+    assert changed_settings(old, old) == {}
