@@ -470,8 +470,8 @@ enum {
 };
 
 /* The run queue's clock is not read again for a task that preempts another: it then says when that
- * task woke up. So a dispatch is timed by a clock of its own; the difference of the two is the least
- * that is seen, or what it is at a wake-up, where the queue's has just been read. */
+ * task woke up. So a dispatch is timed by a clock of its own; the difference of the two is the
+ * least that is seen, or what it is at a wake-up, where the queue's has just been read. */
 static __always_inline void note_clocks(struct sh_bpf_cpu *own, uint64_t now, uint64_t clock) {
     const int64_t offset = (int64_t)(now - clock);
     if (unlikely(offset < own->offset_ns || !own->offset_at)) {
@@ -670,8 +670,8 @@ __attribute__((noinline)) int note_dispatch(uint32_t change, int32_t pid, uint64
     if (unlikely(own->agent.until > queued))
         side->counts.agent_ns += overlap(own->agent.from, own->agent.until, queued, clock);
     if (unlikely(wait > SH_BPF_LONG_WAIT_NS))
-        note_long_wait(&side->counts, judge_wait(cpu, clock - wait, clock,
-                                                 change >> LEFT_POSITION & 0xff));
+        note_long_wait(&side->counts,
+                       judge_wait(cpu, clock - wait, clock, change >> LEFT_POSITION & 0xff));
     return 0;
 }
 

@@ -101,9 +101,10 @@ struct sh_bpf_wait_counts {
 struct sh_bpf_harm_counts {
     uint64_t wait_ns;
     uint64_t wake_to_sleep_ns;
-    uint64_t agent_ns;   /* of the waits: a thread of the agent had the CPU meanwhile */
-    uint64_t long_waits; /* longer than SH_BPF_LONG_WAIT_NS. Of these, in which elastic tasks used */
-    uint64_t behind_elastic; /* as much and no CPU of the pool was idle from then on, */
+    uint64_t agent_ns; /* of the waits: a thread of the agent had the CPU meanwhile */
+    uint64_t
+        long_waits; /* longer than SH_BPF_LONG_WAIT_NS. Of these, in which elastic tasks used */
+    uint64_t behind_elastic;      /* as much and no CPU of the pool was idle from then on, */
     uint64_t behind_elastic_here; /* as much on the task's own CPU, */
     uint64_t unjudged; /* and those of which only the latter is known: too many at once */
 };
@@ -254,7 +255,7 @@ struct sh_bpf_settings {
     uint32_t primary_count;
     uint32_t cpu_count;
     uint32_t allocations[SH_BPF_MAX_PRIMARIES];
-    int32_t agent;       /* the process whose threads are the agent's; 0: none */
+    int32_t agent; /* the process whose threads are the agent's; 0: none */
     uint32_t pool_count;
 };
 

@@ -699,8 +699,7 @@ static int load(struct sh_bpf_sensor *bpf, const struct sh_bpf_settings *setting
         .context.size = sizeof(loaded),
         .cpus.max_entries = bpf->cpu_count,
         .harms.max_entries = bpf->harm_count,
-        .tracked_tasks.max_entries =
-            settings->parts & SH_BPF_HARM ? SH_BPF_TRACKED_TASKS : 1,
+        .tracked_tasks.max_entries = settings->parts & SH_BPF_HARM ? SH_BPF_TRACKED_TASKS : 1,
         .wakes.max_entries = bpf->page_bytes,
         .rescues.max_entries = bpf->cpu_count,
         .rodata.contents = (uint64_t)(uintptr_t)settings,
@@ -710,8 +709,8 @@ static int load(struct sh_bpf_sensor *bpf, const struct sh_bpf_settings *setting
         err = sh_loader_run(&loaded.context, sensor_loader_data, sensor_loader_data_bytes,
                             sensor_loader_code, sensor_loader_code_bytes, reason);
     while (err == -EAGAIN && ++tries < LOADING_TRIES);
-    const int maps[] = {loaded.cpus.fd,    loaded.harms.fd, loaded.tracked_tasks.fd,
-                        loaded.wakes.fd,   loaded.rescues.fd, loaded.bss.fd,
+    const int maps[] = {loaded.cpus.fd,  loaded.harms.fd,   loaded.tracked_tasks.fd,
+                        loaded.wakes.fd, loaded.rescues.fd, loaded.bss.fd,
                         loaded.rodata.fd};
     const int programs[] = {loaded.on_switch.fd, loaded.on_wakeup.fd, loaded.on_wakeup_new.fd,
                             loaded.on_look.fd, loaded.on_walk.fd};

@@ -312,6 +312,7 @@ class Supervisor:
             control.judge_period(arrangement.primary_threads)
             control.renew_permit()
             control.read_dispatches()
+            control.read_harm()
             control.loop.sensor.attend()
             if control.loop.halt is not None:
                 self._follow(self._watch.judge_halt(control))
@@ -425,7 +426,11 @@ class Supervisor:
         built = self.arrangement.built
         known = None if built is None else built.sensing.name
         built = self.arrangement.make_loop(self._watch.failed_sensors, known)
-        self._control.attach(built.loop, self.make_decider(self._control.controller.policy))
+        self._control.attach(
+            built.loop,
+            self.make_decider(self._control.controller.policy),
+            [str(target.spec) for target in self.arrangement.primaries],
+        )
 
     def _enter_running(self) -> None:
         self.arrangement.enter_phase(Phase.RUNNING)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from smartharvest.algorithm.harm import in_words
 from smartharvest.printable import counted
 
 _REASONS = {
@@ -33,6 +34,8 @@ class _Chapter:
     demand_peak: int = 0
     total: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
+    harm: dict[str, str] = field(default_factory=dict)
+    """By primary, the last that was recorded."""
 
     def add(self, record: Mapping[str, Any]) -> None:
         self.ended_s = max(self.ended_s, record["t"])
@@ -65,15 +68,23 @@ class _Chapter:
             text += f"; {counted(stale, 'window')} stale"
         return text
 
+    def lines(self) -> Iterator[str]:
+        yield self.describe()
+        for name, harm in self.harm.items():
+            yield f"{_clock(self.ended_s)} harm to {name}: {harm}"
+
 
 def describe(records: Iterable[Mapping[str, Any]], chapter_s: float = 60.0) -> Iterator[str]:
     """Lines about ``records``: one for each event and for up to ``chapter_s`` of decisions."""
     chapter: _Chapter | None = None
     for record in records:
         at_s = record["t"]
+        if record["kind"] == "harm" and chapter is not None:
+            chapter.harm[_plain(record.get("primary"))] = _harm(record)
+            continue
         if record["kind"] != "decision":
             if chapter is not None:
-                yield chapter.describe()
+                yield from chapter.lines()
                 chapter = None
             yield f"{_clock(at_s)} {_event(record)}"
             continue
@@ -81,13 +92,13 @@ def describe(records: Iterable[Mapping[str, Any]], chapter_s: float = 60.0) -> I
         if chapter is not None and (
             regime != (chapter.held, chapter.long_term) or at_s - chapter.began_s > chapter_s
         ):
-            yield chapter.describe()
+            yield from chapter.lines()
             chapter = None
         if chapter is None:
             chapter = _Chapter(at_s, *regime, ended_s=at_s)
         chapter.add(record)
     if chapter is not None:
-        yield chapter.describe()
+        yield from chapter.lines()
 
 
 def describe_decision(record: Mapping[str, Any]) -> str:
@@ -102,7 +113,16 @@ def describe_decision(record: Mapping[str, Any]) -> str:
     )
 
 
+def _harm(record: Mapping[str, Any]) -> str:
+    try:
+        return in_words(record)
+    except (KeyError, TypeError, ValueError):  # nobody promises what a file contains
+        return "not readable"
+
+
 def _event(record: Mapping[str, Any]) -> str:
+    if record["kind"] == "harm":
+        return f"harm to {_plain(record.get('primary'))}: {_harm(record)}"
     details = {key: value for key, value in record.items() if key not in ("t", "kind")}
     text = ", ".join(f"{_plain(key)} {_plain(value)}" for key, value in details.items())
     return f"{_plain(record['kind'])}{': ' if text else ''}{text}"

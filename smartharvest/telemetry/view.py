@@ -9,6 +9,7 @@ from typing import Any
 
 from rich.text import Text
 
+from smartharvest.algorithm.harm import in_words
 from smartharvest.host.cpulist import parse_cpulist
 from smartharvest.printable import counted, printable
 
@@ -72,6 +73,7 @@ def draw(
         _curve("busy", history.busy, total, width, "red"),
         Text(),
         _line(f"waits       {_waits(seen['waits'])}"),
+        *_harm(seen.get("harm")),
         _line(
             f"safeguards  {guards['short_term']} short-term, {guards['long_term']} long-term"
             + (f", resting {guards['resting_s']:.0f} s" if guards["resting_s"] else "")
@@ -84,7 +86,7 @@ def draw(
         ),
     ]  # fmt: skip
     if expanded:
-        lines += _details(seen)
+        lines += [*_harm(seen.get("harm"), each=True), *_details(seen)]
     keys = _line("q quit  p pause the view  e expand  n next agent", "reverse")
     lines = [*lines[: max(0, height - 1)], keys]
     for line in lines:
@@ -164,6 +166,17 @@ def _curve(name: str, values: deque[float], total: int, width: int, color: str) 
     steps = len(_BARS) - 1
     bars = "".join(_BARS[round(steps * min(value, total) / max(1, total))] for value in shown)
     return Text(f"{name:8}").append(bars, color)
+
+
+def _harm(harm: Mapping[str, Any] | None, *, each: bool = False) -> list[Text]:
+    """What the last period says of whom lending costs most, or of each primary."""
+    if harm is None:
+        return []
+    seen = {name: one["period"] or one for name, one in harm["primaries"].items()}
+    if each:
+        return [_line(f"harm        {name}: {in_words(one)}") for name, one in seen.items()]
+    most = max(seen.values(), key=lambda one: (one["longer"] or {}).get("p95", 0.0), default=None)
+    return [] if most is None else [_line(f"harm        {in_words(most)}")]
 
 
 def _waits(waits: Mapping[str, Any]) -> str:
