@@ -599,22 +599,11 @@ __attribute__((noinline)) int judge_wait(uint32_t number, uint64_t from, uint64_
 }
 
 static __always_inline void count_in(uint64_t *histogram, uint64_t ns) {
-    uint32_t bucket = 0;
-    if (likely(ns >> SH_BPF_RUN_LOG2))
-        bucket = 1 + octave_bucket(ns, SH_BPF_RUN_LOG2, SH_BPF_HARM_OCTAVES);
+    uint32_t bucket = (uint32_t)(ns >> SH_BPF_WAIT_SHIFT);
+    if (unlikely(ns >> SH_BPF_WAIT_LOG2))
+        bucket = SH_BPF_WAIT_LINEAR + octave_bucket(ns, SH_BPF_WAIT_LOG2, SH_BPF_HARM_OCTAVES);
     if (likely(bucket < SH_BPF_HARM_BUCKETS))
         histogram[bucket]++;
-}
-
-/* Who changes on which CPU, in one number: functions have few arguments. */
-enum { LEFT_POSITION = 16, IS_POSITION = 24 };
-
-static __always_inline uint32_t change_of(uint32_t cpu, uint32_t left, uint32_t is) {
-    return cpu | left << LEFT_POSITION | is << IS_POSITION;
-}
-
-static __always_inline uint32_t cpu_of(uint32_t change) {
-    return change & (SH_BPF_MAX_CPUS - 1);
 }
 
 static __always_inline struct sh_bpf_harm *harm_of(uint32_t cpu, uint32_t runner) {
@@ -640,11 +629,22 @@ static __always_inline void note_long_wait(struct sh_bpf_harm_counts *counts, in
     counts->unjudged += !!(found & UNJUDGED);
 }
 
+/* It left unseen, nobody knows whether to sleep. */
+static __always_inline void forget(int32_t pid) {
+    struct sh_bpf_tracked_task *task = tracked(pid);
+    if (task && task->task == pid)
+        task->woke_ns = 0;
+}
+
+/* Who changes on which CPU, in one number: functions have few arguments. These two are global, so
+ * that the verifier looks at each once. */
+enum { LEFT_POSITION = 16, IS_POSITION = 24, GONE_POSITION = 32 };
+
 /* A primary's task gets a CPU for which it queued up at `queued`. What it has waited on other CPUs
  * since it woke up is in its own account, waited_ns. */
 __attribute__((noinline)) int note_dispatch(uint32_t change, int32_t pid, uint64_t queued,
                                             uint32_t waited_ns, uint64_t now) {
-    const uint32_t cpu = cpu_of(change);
+    const uint32_t cpu = change & (SH_BPF_MAX_CPUS - 1);
     struct sh_bpf_cpu *own = bpf_map_lookup_elem(&cpus, &cpu);
     struct sh_bpf_harm *harm = harm_of(cpu, change >> IS_POSITION);
     struct sh_bpf_tracked_task *task = tracked(pid);
@@ -675,14 +675,14 @@ __attribute__((noinline)) int note_dispatch(uint32_t change, int32_t pid, uint64
     return 0;
 }
 
-/* A primary's task leaves the CPU it came to at `came`. If nobody saw that, its account says how
- * long it had waited. */
-__attribute__((noinline)) int note_leaving(uint32_t change, int32_t pid, uint64_t came,
-                                           uint64_t waited_ns_and_gone, uint64_t now) {
-    const uint32_t cpu = cpu_of(change), waited_ns = (uint32_t)waited_ns_and_gone;
-    const bool sleeps = waited_ns_and_gone >> 32;
-    struct sh_bpf_harm *harm = harm_of(cpu, change >> LEFT_POSITION & 0xff);
+/* A primary's task leaves its CPU. If nobody saw it come, at `came`, its account says how long it
+ * had waited. */
+__attribute__((noinline)) int note_leaving(uint64_t change, int32_t pid, uint64_t came,
+                                           uint32_t waited_ns, uint64_t now) {
+    struct sh_bpf_harm *harm =
+        harm_of(change & (SH_BPF_MAX_CPUS - 1), change >> LEFT_POSITION & 0xff);
     struct sh_bpf_tracked_task *task = tracked(pid);
+    const bool sleeps = change >> GONE_POSITION;
     if (!harm || !task)
         return 0;
     const uint32_t wait = waited_ns - task->waited_ns;
@@ -695,10 +695,7 @@ __attribute__((noinline)) int note_leaving(uint32_t change, int32_t pid, uint64_
         return 0;
     }
     if (unlikely(!woke_ns)) {
-        const struct sh_bpf_cpu *own = bpf_map_lookup_elem(&cpus, &cpu);
-        if (!own)
-            return 0;
-        task->woke_ns = woke_ns = came + own->offset_ns - wait;
+        task->woke_ns = woke_ns = came - wait;
         struct sh_bpf_harm_side *unseen = side_of(harm, woke_ns);
         count_in(unseen->waits, wait);
         unseen->counts.wait_ns += wait;
@@ -713,25 +710,19 @@ __attribute__((noinline)) int note_leaving(uint32_t change, int32_t pid, uint64_
     return 0;
 }
 
-/* It left unseen, nobody knows whether to sleep. */
-static __always_inline void forget(int32_t pid) {
-    struct sh_bpf_tracked_task *task = tracked(pid);
-    if (task && task->task == pid)
-        task->woke_ns = 0;
-}
-
 static __always_inline void note_harm(struct sh_bpf_cpu *own, uint32_t cpu,
                                       struct task_struct *prev, struct task_struct *next,
                                       uint32_t left, uint32_t is, uint64_t clock) {
     const uint64_t now = bpf_ktime_get_ns();
-    const uint32_t change = change_of(cpu, left, is);
+    const uint32_t change = cpu | left << LEFT_POSITION | is << IS_POSITION;
+    const uint64_t queued = next->sched_info.last_queued;
     note_clocks(own, now, clock);
     if (left >= SH_BPF_PRIMARY)
-        note_leaving(change, prev->pid, prev->sched_info.last_arrival,
-                     (uint32_t)prev->sched_info.run_delay | (uint64_t)gone(prev) << 32, now);
-    if (is >= SH_BPF_PRIMARY && next->sched_info.last_queued)
-        note_dispatch(change, next->pid, next->sched_info.last_queued,
-                      (uint32_t)next->sched_info.run_delay, now);
+        note_leaving(change | (uint64_t)gone(prev) << GONE_POSITION, prev->pid,
+                     prev->sched_info.last_arrival + own->offset_ns,
+                     (uint32_t)prev->sched_info.run_delay, now);
+    if (is >= SH_BPF_PRIMARY && queued)
+        note_dispatch(change, next->pid, queued, (uint32_t)next->sched_info.run_delay, now);
 }
 
 /* --- displaced -------------------------------------------------------------------------------- */

@@ -59,11 +59,11 @@ enum {
     SH_BPF_PREEMPTED_RUNS = 4096,
 };
 
-/* Harm: waits and times from waking up to the next sleep, buckets as those of run times, up to
- * 2^33 ns. Tasks find their wake-up by number; of two that meet in one place the older loses it. */
+/* Harm: waits and times from waking up to the next sleep, in buckets as those of waits up to 2^33
+ * ns. Tasks find their wake-up by number; of two that meet in one place the older loses it. */
 enum {
-    SH_BPF_HARM_OCTAVES = 24,
-    SH_BPF_HARM_BUCKETS = 1 + SH_BPF_HARM_OCTAVES * 16,
+    SH_BPF_HARM_OCTAVES = 16,
+    SH_BPF_HARM_BUCKETS = SH_BPF_WAIT_LINEAR + SH_BPF_HARM_OCTAVES * 16,
     SH_BPF_TRACKED_TASKS = 16384,
     SH_BPF_LONG_WAIT_NS = 200000,
 };
@@ -132,6 +132,11 @@ struct sh_bpf_cpu {
     uint64_t switches;
     uint32_t runner; /* who runs, by this CPU's own record, */
     int32_t task;    /* and which task */
+    /* Harm, by this CPU's scheduler's clock: what every switch reads. */
+    int64_t offset_ns;         /* CLOCK_MONOTONIC - that clock, */
+    uint64_t offset_at;        /* and when it was seen; 0: never */
+    uint64_t elastic_since;    /* 0: no elastic task runs */
+    struct sh_bpf_stint agent; /* the last of a thread of the agent */
     struct sh_bpf_wait_counts waits;
     uint64_t throttled_queue; /* the run queue whose throttled time was seen last, */
     uint64_t throttled_ns;    /* what it was */
@@ -145,15 +150,11 @@ struct sh_bpf_cpu {
     struct sh_bpf_run_counts runs;
     uint32_t histogram[SH_BPF_WAIT_BUCKETS]; /* of waits */
     uint32_t run_histogram[SH_BPF_RUN_BUCKETS];
-    /* Harm. All by this CPU's scheduler's clock. */
-    int64_t offset_ns;       /* CLOCK_MONOTONIC - that clock, */
-    uint64_t offset_at;      /* and when it was seen; 0: never */
+    /* Harm, what is seldom read. */
     uint64_t idle_until;     /* when it was last idle */
-    uint64_t elastic_since;  /* 0: no elastic task runs */
     uint64_t elastic_stints; /* the last is elastic[elastic_stints % SH_BPF_STINTS] */
     struct sh_bpf_stint elastic[SH_BPF_STINTS];
-    struct sh_bpf_stint agent; /* the last of a thread of the agent */
-    uint64_t next_judgement;   /* before that no wait is judged by what other CPUs did */
+    uint64_t next_judgement; /* before that no wait is judged by what other CPUs did */
 } __attribute__((aligned(64)));
 
 struct sh_bpf_target {

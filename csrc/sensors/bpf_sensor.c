@@ -339,7 +339,7 @@ void sh_bpf_harm_since(struct sh_bpf_harm *harm, const struct sh_bpf_harm *earli
 }
 
 uint64_t sh_bpf_harm_quantile(const uint64_t *histogram, double q) {
-    return quantile(histogram, SH_BPF_HARM_BUCKETS, sh_bpf_run_middle, q);
+    return quantile(histogram, SH_BPF_HARM_BUCKETS, sh_bpf_wait_middle, q);
 }
 
 /* --- staying true ----------------------------------------------------------------------------- */

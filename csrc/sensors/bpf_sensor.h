@@ -138,8 +138,8 @@ void sh_bpf_sensor_harm(const struct sh_bpf_sensor *bpf, uint32_t primary,
 /* *harm becomes what happened after *earlier. */
 void sh_bpf_harm_since(struct sh_bpf_harm *harm, const struct sh_bpf_harm *earlier);
 
-/* Middle of the bucket of a histogram of harm that holds quantile q (0..1), so within 2.2 % from
- * 512 ns on; 0 when empty. */
+/* Middle of the bucket of a histogram of harm that holds quantile q (0..1), so within 256 ns or 3.1
+ * %; 0 when empty. */
 uint64_t sh_bpf_harm_quantile(const uint64_t *histogram, double q);
 
 /* --- staying true ----------------------------------------------------------------------------- */

@@ -650,7 +650,7 @@ cdef class Harm:
 cdef tuple _durations(const uint64_t *histogram):
     cdef uint32_t i
     return tuple([
-        (bpf_sensor.sh_bpf_run_middle(i), histogram[i])
+        (bpf_sensor.sh_bpf_wait_middle(i), histogram[i])
         for i in range(<uint32_t> bpf_sensor.SH_BPF_HARM_BUCKETS)
         if histogram[i]
     ])

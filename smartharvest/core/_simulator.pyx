@@ -326,3 +326,33 @@ cdef class Simulation:
         }
         memset(recent, 0, sizeof(recent[0]))
         return kept
+
+    def harm(self, number: int) -> dict[str, dict[str, object]]:
+        """What lending has cost a primary since the start, for dispatches that something was lent
+        in (``lent``) and the others (``not_lent``): ``waits`` and ``wakes_to_sleeps`` as (middle of
+        a bucket in ns, count), their sums, and the counts of csrc/lab/simulator/harm.h."""
+        if not 0 <= number < self.run.machine.primary_count:
+            raise IndexError(number)
+        cdef simulator.sh_sim_harm *harm = &self.run.machine.primaries[number].harm
+        return {"not_lent": _harm_side(&harm.sides[0]), "lent": _harm_side(&harm.sides[1])}
+
+
+cdef dict _harm_side(const simulator.sh_sim_harm_side *side):
+    return {
+        "waits": _durations(&side.waits),
+        "wakes_to_sleeps": _durations(&side.wakes_to_sleeps),
+        "wait_ns": side.waits.sum_ns,
+        "wake_to_sleep_ns": side.wakes_to_sleeps.sum_ns,
+        "long_waits": side.long_waits,
+        "behind_elastic": side.behind_elastic,
+        "here": side.behind_elastic_here,
+    }
+
+
+cdef tuple _durations(const simulator.sh_sim_latencies *latencies):
+    cdef uint32_t i
+    return tuple([
+        (simulator.sh_sim_latencies_middle(i), latencies.count[i])
+        for i in range(<uint32_t> simulator.SH_SIM_LATENCY_BUCKETS)
+        if latencies.count[i]
+    ])

@@ -65,7 +65,7 @@ static void check_books(const struct sh_sim_machine *machine) {
     CHECK_EQ(machine->idle_count, free);
     CHECK_EQ(machine->demand, busy + queued + machine->ready);
     CHECK(machine->ready == 0 || machine->idle_count == 0); /* no core idles while a thread waits */
-    uint64_t arrived = 0, completed = 0;
+    uint64_t arrived = 0, completed = 0, waits = 0, waited_ns = 0;
     for (uint32_t i = 0; i < PRIMARIES; i++) {
         const struct sh_sim_primary *primary = &machine->primaries[i];
         CHECK(primary->active <= primary->cores);
@@ -73,7 +73,16 @@ static void check_books(const struct sh_sim_machine *machine) {
         CHECK_EQ(primary->latencies.total, primary->completed);
         arrived += primary->arrived;
         completed += primary->completed;
+        for (int lent = 0; lent < 2; lent++) {
+            const struct sh_sim_harm_side *side = &primary->harm.sides[lent];
+            waits += side->waits.total;
+            waited_ns += side->waits.sum_ns;
+            CHECK(side->behind_elastic <= side->long_waits);
+            CHECK(side->behind_elastic_here <= side->long_waits);
+        }
     }
+    CHECK_EQ(waits, machine->waits.total);
+    CHECK_EQ(waited_ns, machine->totals.wait_ns);
     CHECK_EQ(arrived, completed + machine->in_system);
 }
 

@@ -58,6 +58,7 @@ from smartharvest.lab.simulator.conditions import (
 @click.option("--mechanisms", default="cpugroups,ipi,linux", show_default=True, metavar="M,M...",
               help="Mechanisms to compare them with.")  # fmt: skip
 @click.option("--csv", "as_csv", is_flag=True, help="Print the leaderboard's rows as CSV.")
+@click.option("--harm", is_flag=True, help="Print what lending costs each primary, too.")
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 def simulate(
     policies: str | None,
@@ -73,6 +74,7 @@ def simulate(
     long_term: str | None,
     label: Label | None,
     events: bool | None,
+    harm: bool,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -84,7 +86,12 @@ def simulate(
     sampled windows, the peak of busy cores as label, every wait counted.
     """
     from smartharvest.agent.deciders import make_long_term
-    from smartharvest.lab.simulator.report import document, format_outcomes
+    from smartharvest.lab.simulator.report import (
+        document,
+        format_harm,
+        format_outcomes,
+        harm_of,
+    )
     from smartharvest.lab.simulator.run import BOUNDS
     from smartharvest.lab.simulator.run import simulate as run
 
@@ -111,7 +118,13 @@ def simulate(
         )
         for seed in seeds
     ]
-    click.echo(json.dumps(document(outcomes)) if as_json else format_outcomes(outcomes))
+    if as_json:
+        more = {"harm": harm_of(outcomes)} if harm else {}
+        click.echo(json.dumps({**document(outcomes), **more}))
+        return
+    click.echo(format_outcomes(outcomes))
+    if harm:
+        click.echo(format_harm(outcomes))
 
 
 def _conditions(

@@ -40,8 +40,8 @@ cdef extern from "bpf/sensor_state.h" nogil:
 
     struct sh_bpf_harm_side:
         sh_bpf_harm_counts counts
-        uint64_t waits[385]
-        uint64_t wakes_to_sleeps[385]
+        uint64_t waits[512]
+        uint64_t wakes_to_sleeps[512]
 
     struct sh_bpf_harm:
         sh_bpf_harm_side sides[2]

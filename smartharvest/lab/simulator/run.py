@@ -10,6 +10,7 @@ from typing import Any
 
 from smartharvest.algorithm.algorithm1 import Decision
 from smartharvest.algorithm.controller import Controller
+from smartharvest.algorithm.harm import Harm, HarmSide
 from smartharvest.algorithm.learning.options import LearningOptions
 from smartharvest.algorithm.policy import SHARED_POLICIES, Policy, check_policy, make_policy
 from smartharvest.algorithm.policy.base import DISPATCHES_PERIOD_NS, Dispatches
@@ -102,6 +103,8 @@ class Outcome:
     """Completed ones."""
     primaries: tuple[dict[str, float], ...]
     """p99, baseline_p99 and p99_change of each."""
+    harm: tuple[Harm, ...] = ()
+    """What lending cost each; none of a bound that needs no run."""
 
 
 def run_baseline(experiment: Experiment) -> Baseline:
@@ -349,7 +352,13 @@ def _outcome(
         clairvoyant_cores=_clairvoyant_cores(experiment, baseline),
         requests=_requests(machine),
         primaries=primaries,
+        harm=tuple(_harm(machine, i) for i in range(len(primaries))),
     )
+
+
+def _harm(machine: Machine, number: int) -> Harm:
+    sides = machine.simulation.harm(number)
+    return Harm(HarmSide(**sides["lent"]), HarmSide(**sides["not_lent"]))
 
 
 def _clairvoyant_cores(experiment: Experiment, baseline: Baseline) -> float:
