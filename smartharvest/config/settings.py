@@ -391,6 +391,10 @@ class Settings:
         "What a window is made of: exact (time at each number of busy cores, where the sensor sees "
         "every change) or sampled (one sample a poll, as in the paper)."
     )
+    harm: bool = _Setting(_switch, False, expert=True, applies="rebuild").help(
+        "Tell what lending costs each primary, by how its tasks wait and run: with the bpf sensor, "
+        "for up to twice what that costs at a context switch."
+    )
     events: bool = _Setting(_switch, True, expert=True, applies="rebuild").help(
         "Sleep until something happens instead of polling, where the sensor sees every change."
     )

@@ -52,6 +52,7 @@ def _make_bpf(settings: Settings, snapshot: HostSnapshot) -> _sensors.Sensor:
         list(snapshot.capacity.allocations),
         wait_threshold_ns=settings.long_term_threshold_ns,
         used_cpus=snapshot.capacity.lendable if settings.order == "dynamic" else (),
+        parts=[part for part in _sensors.BPF_PARTS if part != "harm" or settings.harm],
         pool=snapshot.capacity.pool,
     )
 

@@ -345,7 +345,8 @@ static void test_a_long_wait_is_held_against_elastic_tasks_where_they_ran(void) 
         AWAIT(counted(NOT_LENT).behind_elastic >= before.behind_elastic + 20);
         CHECK_EQ(counted(NOT_LENT).behind_elastic_here, before.behind_elastic_here);
     }
-    batch.orders->doing = SLEEP;
+    CHECK_EQ(kill(batch.pid, SIGSTOP), 0);
+    AWAIT(task_state(batch.pid) == 'T');
     await_long_waits(10);
     const struct sh_bpf_harm_counts before = counted(NOT_LENT);
     await_long_waits(20);

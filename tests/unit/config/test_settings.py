@@ -96,7 +96,16 @@ VALUES: dict[str, tuple[str, object]] = {
     "promise_probability": ("99%", 0.99),
 }
 """Every setting but the switches: a spelling that is not the default, and its value."""
-SWITCHES = ("lend_shared", "events", "cpu_idle", "rescue", "realtime", "guardian", "dry_run")
+SWITCHES = (
+    "lend_shared",
+    "harm",
+    "events",
+    "cpu_idle",
+    "rescue",
+    "realtime",
+    "guardian",
+    "dry_run",
+)
 
 
 def in_file(name: str, value: str, spelled: str | None = None) -> str:
