@@ -102,7 +102,9 @@ class Harm:
         if min(self.lent.wakes, self.not_lent.wakes) < LEAST:
             return None
         lent, not_lent = self.lent.wakes_to_sleeps, self.not_lent.wakes_to_sleeps
-        return {name: quantile(lent, q) / quantile(not_lent, q) for name, q in QUANTILES.items()}
+        return {
+            name: quantile(lent, q) / max(1, quantile(not_lent, q)) for name, q in QUANTILES.items()
+        }
 
     def describe(self) -> dict[str, Any]:
         """As ``status`` has it."""
