@@ -117,6 +117,28 @@ static void test_the_books_balance_at_every_event(void) {
     CHECK(preempted > 0);
 }
 
+/* Everything is lent, and the batch yields when it likes: up to four milliseconds later. */
+static void test_a_wait_for_a_batch_that_does_not_yield_is_held_against_it(void) {
+    const uint32_t cores[] = {CORES};
+    const struct sh_sim_traffic_config calm = traffic();
+    struct sh_sim_machine_config config = settings(1);
+    struct sh_sim_machine machine;
+    config.sharing = (struct sh_sim_sharing){true, 1, 0, 4000000};
+    CHECK_EQ(sh_sim_machine_init(&machine, &config, &calm, cores, 1), 0);
+    sh_sim_machine_assign(&machine, CORES);
+    for (int i = 0; i < 20000; i++)
+        sh_sim_machine_step(&machine);
+    const struct sh_sim_harm *harm = &machine.primaries[0].harm;
+    CHECK_EQ(harm->sides[0].waits.total, 0);
+    CHECK_EQ(harm->sides[0].wakes_to_sleeps.total, 0);
+    const struct sh_sim_harm_side *lent = &harm->sides[1];
+    CHECK(lent->behind_elastic_here > 1000);
+    CHECK(lent->behind_elastic_here <= lent->behind_elastic); /* no core of the pool was idle */
+    CHECK(lent->behind_elastic <= lent->long_waits);
+    CHECK(lent->wakes_to_sleeps.sum_ns > lent->waits.sum_ns);
+    sh_sim_machine_destroy(&machine);
+}
+
 static void test_an_endless_backlog_ends_the_run(void) {
     const struct sh_sim_rate rate = {INT64_MAX / 4, 1e7};
     struct sh_sim_traffic_config flood = traffic();
@@ -204,6 +226,7 @@ static void test_streams_of_one_seed_differ_and_repeat(void) {
 
 int main(void) {
     RUN(test_the_books_balance_at_every_event);
+    RUN(test_a_wait_for_a_batch_that_does_not_yield_is_held_against_it);
     RUN(test_an_endless_backlog_ends_the_run);
     RUN(test_settings_out_of_range_are_refused);
     RUN(test_the_agenda_tells_the_next_event);

@@ -265,18 +265,6 @@ def test_with_nothing_lent_no_dispatch_is_lending_s() -> None:
     assert harm.longer is None
 
 
-def test_a_batch_that_does_not_yield_is_seen_on_the_core_it_holds() -> None:
-    machine = Machine(
-        WORKLOADS["memcached"], make_mechanism("cpu-idle-kernel"), cores=10, seed=5,
-        loop=LoopSettings(),
-    )  # fmt: skip
-    while (window := machine.advance(10**9)) is not None:
-        machine.simulation.post(machine.simulation.now_ns, Plan(window.seq, 1, 1, 0))
-    lent = machine.simulation.harm(0)["lent"]
-    assert 0 < lent["here"] <= lent["long_waits"]
-    assert lent["wait_ns"] < lent["wake_to_sleep_ns"]
-
-
 def test_harm_is_no_part_of_the_figures_and_adds_up_over_seeds() -> None:
     outcomes = [simulate(experiment(seconds=1.0, seed=seed), "prev-peak") for seed in (1, 2)]
     assert "harm" not in document(outcomes)
