@@ -72,6 +72,7 @@ class ControlLoop:
         """
         self.loop = loop
         self.harm.watch(loop.sensor, primaries)
+        self._dispatches.watch(len(primaries))
         self._detached = False
         self._hurries = True
         self.decide_with(decider)

@@ -46,6 +46,7 @@ from smartharvest.host.service_manager import ServiceManager
 from smartharvest.mechanism.choice import MakeMechanism, make_mechanism
 from smartharvest.placement.capacity import Capacity
 from smartharvest.placement.snapshot import HostSnapshot
+from smartharvest.sensor.choice import wants_harm
 from smartharvest.sensor.waits import WaitReader
 from smartharvest.telemetry.client import socket_path
 from smartharvest.telemetry.metrics import text
@@ -599,12 +600,12 @@ class Supervisor:
         self.settings = arrangement.settings = new
         try:
             seen = arrangement.poll()
-            if changed.keys() & {"policy", "safeguard"}:
+            if changed.keys() & {"policy", "safeguard", "protect"}:
                 controller.change_policy(self.make_policy())
             self._rebuild(
                 seen,
                 "the configuration has changed",
-                keeps_loop="rebuild" not in changed.values(),
+                keeps_loop="rebuild" not in changed.values() and wants_harm(old) == wants_harm(new),
             )
         except (SmartHarvestError, OSError):
             self.settings = arrangement.settings = old

@@ -253,6 +253,10 @@ class Settings:
     policy: str = _Setting(_policy, "smartharvest", "POLICY", applies="live", common=True).help(
         f"How many cores to lend: {', '.join(POLICY_NAMES)}."
     )
+    protect: float = _Setting(_share, 0.1, "PERCENT", applies="live").help(
+        "Policy adaptive: by how much lending may lengthen the time from a task's waking up to its "
+        "sleeping again, at the median and at the P99."
+    )
     window_ns: int = _Setting(parse_duration_ns, 25_000_000, "DURATION", arranges_host=False).help(
         "Learning window: one decision is made for each."
     )

@@ -40,8 +40,9 @@ from smartharvest.lab.simulator.conditions import (
               help="Cores of the primaries. Default: the sum of the workload's.")  # fmt: skip
 @settings_options(
     "window", "poll", "cost", "safeguard", "learner", "keep_idle", "max_harvest",
-    "features_after_exhaustion", "exhausted_windows", "long_term_share", "long_term_threshold",
-    "long_term_periods", "long_term_period", "long_term_rest", "long_term_min_dispatches",
+    "protect", "features_after_exhaustion", "exhausted_windows", "long_term_share",
+    "long_term_threshold", "long_term_periods", "long_term_period", "long_term_rest",
+    "long_term_min_dispatches",
 )  # fmt: skip
 @click.option("--long-term", type=click.Choice(["paper", "auto", "attributed", "off"]),
               help="Which waits stop the lending. Default: paper for the paper's policies, else "
@@ -115,6 +116,7 @@ def simulate(
             learner=settings.learner,
             make_long_term=lambda: make_long_term(settings),
             options=_learning_options(settings, conditions.label),
+            protect=settings.protect,
         )
         for seed in seeds
     ]

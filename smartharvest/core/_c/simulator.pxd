@@ -34,6 +34,7 @@ cdef extern from "lab/simulator/traffic.h" nogil:
 
 cdef extern from "lab/simulator/latencies.h" nogil:
     enum:
+        SH_SIM_LATENCY_BITS
         SH_SIM_LATENCY_BUCKETS
 
     struct sh_sim_latencies:
