@@ -443,6 +443,7 @@ def test_the_demo_prints_its_document(tmp_path: Path) -> None:
     [
         ("adaptive-quiet", 2 * len(os.sched_getaffinity(0))),  # they wait for one another
         ("idle-first", 1),
+        ("adaptive", 1),
     ],
 )
 def test_a_policy_that_is_told_of_dispatches_learns_to_lend(

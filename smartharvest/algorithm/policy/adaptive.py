@@ -261,7 +261,7 @@ class Adaptive:
         for longer in self._longer:
             if times := longer.disaster(protect, tried=tried):
                 self._records[way].failures += 2  # not to be met often
-                return f"P95 from waking up to sleeping was x{times:.1f} of the usual P99"
+                return f"P99 from waking up to sleeping was x{times:.1f} for a moment"
             for last, sure in ((RECENT_PERIODS, SURE_AT_ONCE), (0, SURE)):
                 found = longer.compare(protect, tried=tried, last=last)
                 for q, one in found.items():

@@ -23,6 +23,8 @@ LEAST_BEYOND = 5
 """A quantile is judged once so many spans are expected beyond it, on both sides,"""
 LEAST_PERIODS = 3
 """... of so many periods each."""
+BURST = 10.0
+"""So many spans of the last periods count as one draw: they come in bursts."""
 MEMORY_NS = 20_000_000_000
 LEAST_ALONE = 16
 """Periods with nothing lent that are kept however old."""
@@ -95,13 +97,13 @@ class Longer:
         lent, alone = _stacked(periods), _stacked(self._alone)
         fewest = min(lent.sum(), alone.sum())
         return {
-            q: _compare(lent, alone, q, times * protect)
+            q: _compare(lent, alone, q, times * protect, together=last > 0)
             for q, times in QUANTILES.items()
             if fewest * (1 - q) >= LEAST_BEYOND
         }
 
     def disaster(self, protect: float, *, tried: bool) -> float:
-        """How many times the usual P99 the last period's P95 is, if that is not to be waited out;
+        """How many times the usual P99 that of the last period is, if that is not to be waited out;
         else 0."""
         periods = self._tried if tried else self._held
         if not periods or not self._alone:
@@ -116,7 +118,7 @@ class Longer:
         most = max((_share_beyond(one[np.newaxis], limit_ns)[0] for one in known), default=0.0)
         if share < max(DISASTERS, DISASTERS_GROWTH * most):
             return 0.0
-        return _quantile_ns(last, 0.95) / usual_ns
+        return _quantile_ns(last, 0.99) / usual_ns
 
 
 def _keep(
@@ -133,10 +135,14 @@ def _stacked(periods: Iterable[tuple[int, Counts]]) -> Counts:
     return np.stack([counts for _, counts in periods])
 
 
-def _compare(lent: Counts, alone: Counts, q: float, protect: float) -> Comparison:
+def _compare(
+    lent: Counts, alone: Counts, q: float, protect: float, *, together: bool
+) -> Comparison:
     usual_ns = _quantile_ns(alone.sum(axis=0), q)
     most_ns = usual_ns * (1 + protect)
     share, error = _share_beyond(lent, most_ns)
+    if together:  # a turn for the worse differs from period to period by its nature
+        error = float(np.sqrt(BURST * max(share * (1 - share), 1 / lent.sum()) / lent.sum()))
     _, usual_error = _share_beyond(alone, usual_ns)
     return Comparison(
         _quantile_ns(lent.sum(axis=0), q) / usual_ns,

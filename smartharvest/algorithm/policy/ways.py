@@ -9,6 +9,10 @@ Kind = Literal["everywhere", "wait", "buffer", "prediction", "nothing"]
 
 WAIT_QUIET_NS = (500_000, 2_000_000)
 """After taking cores back on a wait: less hurts primaries whose bursts come in rows."""
+SHORT_QUIET_NS = 100_000
+"""... where there are many cores,"""
+MANY = 8
+"""... since each move is a write that all cores share the cost of."""
 BUFFER_QUIET_NS = 1_000_000
 
 
@@ -46,9 +50,10 @@ class Way:
 def ways(total: int) -> tuple[Way, ...]:
     """Those for ``total`` cores that a primary preempts the elastic group on, boldest first."""
     buffers = sorted({1, max(1, total // 8), max(1, total // 4)} - {total})
+    quiets_ns = (SHORT_QUIET_NS, *WAIT_QUIET_NS) if total >= MANY else WAIT_QUIET_NS
     return (
         Way("everywhere"),
-        *(Way("wait", quiet_ns=quiet_ns) for quiet_ns in WAIT_QUIET_NS),
+        *(Way("wait", quiet_ns=quiet_ns) for quiet_ns in quiets_ns),
         *(Way("buffer", cores, BUFFER_QUIET_NS) for cores in buffers),
         Way("prediction"),
         Way("nothing"),

@@ -74,7 +74,7 @@ def test_it_begins_with_nothing_lent() -> None:
 
 
 def test_it_lends_everything_within_two_seconds_where_that_is_harmless() -> None:
-    assert Host(harmless).run(2) == "wait:500"
+    assert Host(harmless).run(2) == "wait:100"
 
 
 def test_it_ends_with_the_boldest_way_where_that_is_harmless() -> None:
@@ -87,23 +87,23 @@ def test_it_ends_with_the_boldest_way_where_that_is_harmless() -> None:
 @pytest.mark.parametrize(
     ("harmful", "held"),
     [
-        (["everywhere"], "wait:500"),
+        (["everywhere"], "wait:100"),
         (["everywhere", "wait"], "buffer:1"),
         (["everywhere", "wait", "buffer"], "prediction"),
         (["everywhere", "wait", "buffer", "prediction"], "nothing"),
     ],
 )
 def test_it_holds_the_boldest_way_that_does_no_harm(harmful: list[str], held: str) -> None:
-    assert Host(hurt_by(*harmful)).run(9) == held
+    assert Host(hurt_by(*harmful)).run(11) == held
 
 
 def test_a_larger_budget_buys_a_bolder_way() -> None:
-    assert Host(hurt_by("wait"), protect=3.0).run(4) == "wait:500"
+    assert Host(hurt_by("wait"), protect=3.0).run(4) == "wait:100"
 
 
 def test_it_says_in_a_sentence_why_it_is_no_bolder() -> None:
     host = Host(hurt_by("wait"))
-    host.run(7)
+    host.run(8)
     assert host.policy.explanation.startswith(
         "keeps 1 idle, lends the rest after 1000 us, since with wait:2000 P50 from waking up to "
         "sleeping is x2.0"
@@ -111,7 +111,7 @@ def test_it_says_in_a_sentence_why_it_is_no_bolder() -> None:
 
 
 def test_the_primary_that_is_hurt_most_counts() -> None:
-    assert Host(harmless, hurt_by("everywhere", "wait", "buffer")).run(9) == "prediction"
+    assert Host(harmless, hurt_by("everywhere", "wait", "buffer")).run(11) == "prediction"
 
 
 def test_it_leaves_a_way_at_once_when_it_turns_harmful() -> None:
@@ -119,7 +119,7 @@ def test_it_leaves_a_way_at_once_when_it_turns_harmful() -> None:
     host.run(4)
     host.harms = (hurt_by("wait", how=AWFUL),)
     host.run(0.3)
-    assert host.policy.way.short != "wait:500"
+    assert host.policy.way.short != "wait:100"
 
 
 def test_a_disaster_is_not_met_again_soon() -> None:
@@ -130,7 +130,7 @@ def test_a_disaster_is_not_met_again_soon() -> None:
 
 def test_what_was_harmful_is_tried_again() -> None:
     host = Host(hurt_by("everywhere", "wait", "buffer", "prediction"))
-    assert host.run(9) == "nothing"
+    assert host.run(11) == "nothing"
     host.harms = (harmless,)
     assert host.run(60) == "everywhere"
 
@@ -142,7 +142,7 @@ def test_of_a_trial_of_everywhere_one_window_is_spent_there() -> None:
     host.policy.predict(window([1, 2]))
     assert host.policy.shared
     host.policy.predict(window([1, 2]))
-    assert host.policy.way.short == "wait:500"
+    assert host.policy.way.short == "wait:100"
 
 
 def test_one_period_in_twenty_shows_how_the_primary_fares_alone() -> None:
@@ -190,7 +190,7 @@ def test_a_controller_takes_what_it_decides() -> None:
     answer = controller.on_window(window([1, 2]))
     assert answer is not None
     assert answer.plan is not None
-    assert (answer.plan.primary_cores, answer.plan.quiet_ns) == (0, 500_000)
+    assert (answer.plan.primary_cores, answer.plan.quiet_ns) == (0, 100_000)
     assert isinstance(host.policy, DispatchesObserver)
 
 
