@@ -84,7 +84,7 @@ class Longer:
     @property
     def alone_spans(self) -> float:
         """How many with nothing lent are known."""
-        return float(sum(counts.sum() for _, counts in self._alone))
+        return float(sum(beyond[0] for _, beyond in self._alone))
 
     def compare(
         self, protect: float, *, tried: bool = False, last: int = 0
@@ -94,8 +94,8 @@ class Longer:
         periods = list(self._tried if tried else self._held)[-last:]
         if min(len(periods), len(self._alone)) < LEAST_PERIODS:
             return {}
-        lent, alone = _stacked(periods), _stacked(self._alone)
-        fewest = min(lent.sum(), alone.sum())
+        lent, alone = _Sample(periods), _Sample(self._alone)
+        fewest = min(lent.total, alone.total)
         return {
             q: _compare(lent, alone, q, times * protect, together=last > 0)
             for q, times in QUANTILES.items()
@@ -108,63 +108,72 @@ class Longer:
         periods = self._tried if tried else self._held
         if not periods or not self._alone:
             return 0.0
-        last, alone = periods[-1][1], _stacked(self._alone)
-        if last.sum() < DISASTER_SPANS or alone.sum() < DISASTER_SPANS:
+        last, alone = _Sample([periods[-1]]), _Sample(self._alone)
+        if min(last.total, alone.total) < DISASTER_SPANS:
             return 0.0
-        usual_ns = _quantile_ns(alone.sum(axis=0), 0.99)
+        usual_ns = alone.quantile_ns(0.99)
         limit_ns = DISASTER_TIMES * (1 + protect) * usual_ns
-        share, _ = _share_beyond(last[np.newaxis], limit_ns)
-        known = alone[alone.sum(axis=1) >= DISASTER_SPANS]
-        most = max((_share_beyond(one[np.newaxis], limit_ns)[0] for one in known), default=0.0)
-        if share < max(DISASTERS, DISASTERS_GROWTH * most):
+        share, _ = last.share_beyond(limit_ns)
+        if share < DISASTERS:
             return 0.0
-        return _quantile_ns(last, 0.99) / usual_ns
+        known = alone.counts >= DISASTER_SPANS
+        shares = alone.beyond(limit_ns)[known] / alone.counts[known]
+        if share < DISASTERS_GROWTH * max(shares, default=0.0):
+            return 0.0
+        return last.quantile_ns(0.99) / usual_ns
 
 
 def _keep(
     periods: deque[tuple[int, Counts]], end_ns: int, spans: Durations, least: int = 0
 ) -> None:
-    counts = np.zeros(BUCKETS)
-    add_to(counts, spans)
-    periods.append((end_ns, counts))
+    counts = np.zeros(BUCKETS + 1)
+    add_to(counts[:-1], spans)
+    periods.append((end_ns, np.cumsum(counts[::-1])[::-1]))
     while len(periods) > least and periods[0][0] < end_ns - MEMORY_NS:
         periods.popleft()
 
 
-def _stacked(periods: Iterable[tuple[int, Counts]]) -> Counts:
-    return np.stack([counts for _, counts in periods])
+class _Sample:
+    """Some periods. Of each the number of spans in a bucket or beyond it is known."""
+
+    def __init__(self, periods: Iterable[tuple[int, Counts]]) -> None:
+        self._from = np.stack([from_bucket for _, from_bucket in periods])
+        self._all_from = self._from.sum(axis=0)
+        self.total = float(self._all_from[0])
+        self.counts: Counts = self._from[:, 0]
+        """Spans of each period."""
+
+    def quantile_ns(self, q: float) -> float:
+        """Of all together."""
+        ends_ns = np.concatenate(([0.0], EDGES_NS))
+        return float(np.interp(q * self.total, self.total - self._all_from, ends_ns))
+
+    def beyond(self, limit_ns: float) -> Counts:
+        """Spans of each period that are longer."""
+        bucket = min(int(np.searchsorted(EDGES_NS, limit_ns)), BUCKETS - 1)
+        low_ns, high_ns = float(EDGES_NS[bucket - 1]) if bucket else 0.0, float(EDGES_NS[bucket])
+        above = min(1.0, max(0.0, (high_ns - limit_ns) / (high_ns - low_ns)))
+        here, further = self._from[:, bucket], self._from[:, bucket + 1]
+        longer: Counts = further + above * (here - further)
+        return longer
+
+    def share_beyond(self, limit_ns: float) -> tuple[float, float]:
+        """The share that is longer and its standard error, each period being one draw."""
+        beyond, total = self.beyond(limit_ns), self.total
+        share = float(beyond.sum()) / total
+        spread = float(((beyond - share * self.counts) ** 2).sum()) / total**2
+        chance = max(share * (1 - share), 1 / total) / total
+        return share, float(np.sqrt(max(spread, chance)))
 
 
 def _compare(
-    lent: Counts, alone: Counts, q: float, protect: float, *, together: bool
+    lent: _Sample, alone: _Sample, q: float, protect: float, *, together: bool
 ) -> Comparison:
-    usual_ns = _quantile_ns(alone.sum(axis=0), q)
-    most_ns = usual_ns * (1 + protect)
-    share, error = _share_beyond(lent, most_ns)
+    usual_ns = alone.quantile_ns(q)
+    share, error = lent.share_beyond(usual_ns * (1 + protect))
     if together:  # a turn for the worse differs from period to period by its nature
-        error = float(np.sqrt(BURST * max(share * (1 - share), 1 / lent.sum()) / lent.sum()))
-    _, usual_error = _share_beyond(alone, usual_ns)
+        error = float(np.sqrt(BURST * max(share * (1 - share), 1 / lent.total) / lent.total))
+    _, usual_error = alone.share_beyond(usual_ns)
     return Comparison(
-        _quantile_ns(lent.sum(axis=0), q) / usual_ns,
-        share - (1 - q),
-        float(np.hypot(error, usual_error)),
+        lent.quantile_ns(q) / usual_ns, share - (1 - q), float(np.hypot(error, usual_error))
     )
-
-
-def _quantile_ns(counts: Counts, q: float) -> float:
-    done = np.concatenate(([0.0], np.cumsum(counts)))
-    return float(np.interp(q * done[-1], done, np.concatenate(([0.0], EDGES_NS))))
-
-
-def _share_beyond(periods: Counts, limit_ns: float) -> tuple[float, float]:
-    """The share of the spans beyond a limit and its standard error, each period being one draw."""
-    bucket = min(int(np.searchsorted(EDGES_NS, limit_ns)), BUCKETS - 1)
-    low_ns = float(EDGES_NS[bucket - 1]) if bucket else 0.0
-    above = min(1.0, max(0.0, (float(EDGES_NS[bucket]) - limit_ns) / (EDGES_NS[bucket] - low_ns)))
-    beyond = periods[:, bucket + 1 :].sum(axis=1) + above * periods[:, bucket]
-    counts = periods.sum(axis=1)
-    total = float(counts.sum())
-    share = float(beyond.sum()) / total
-    spread = float(((beyond - share * counts) ** 2).sum()) / total**2
-    chance = max(share * (1 - share), 1 / total) / total
-    return share, float(np.sqrt(max(spread, chance)))
