@@ -6,7 +6,7 @@ import logging
 
 from smartharvest.algorithm.controller import Controller
 from smartharvest.algorithm.policy.base import DISPATCHES_PERIOD_NS, Dispatches, Spans
-from smartharvest.core import _loop, _sensors
+from smartharvest.core import _loop
 from smartharvest.sensor.harm import tells_harm
 from smartharvest.sensor.waits import DispatchSensor, tells_waits
 
@@ -74,8 +74,8 @@ class _Seen:
             # The loop counts what is lent at its next look.
             lent=self.lends or before.lends or self.lent_core_ns > before.lent_core_ns,
             spans=tuple(
-                Spans(*(added.wakes_to_sleeps(side) for side in ("lent", "not_lent")))
-                for added in map(_sensors.Harm.since, self.harm, before.harm)
+                Spans(*(now.since(then).wakes_to_sleeps(side) for side in ("lent", "not_lent")))
+                for now, then in zip(self.harm, before.harm, strict=True)
             ),
             moves=tuple((edge, count) for edge, count in moves.items() if count),
         )

@@ -94,8 +94,8 @@ class Adaptive:
         self._begins = True
         self._longer: list[Longer] = []
         self._why: dict[int, str] = {}
-        self._first_ns: int | None = None
-        self._told_ns: int | None = None
+        self._last_ns: int | None = None
+        self._told_ns = 0
         self._blind = False
         self.explanation = "lends nothing yet: it looks how the primary fares alone"
 
@@ -159,10 +159,10 @@ class Adaptive:
 
     def learn(self, window: Window) -> int | None:
         self._quiet.learn(window)
-        if self._first_ns is None:
-            self._first_ns = window.end_ns
-        heard_ns = self._first_ns if self._told_ns is None else self._told_ns
-        if not self._blind and window.end_ns - heard_ns > BLIND_NS:
+        if self._last_ns is None or window.end_ns - self._last_ns > BLIND_NS:
+            self._told_ns = window.end_ns  # nobody could have told before
+        self._last_ns = window.end_ns
+        if not self._blind and window.end_ns - self._told_ns > BLIND_NS:
             self._blind = True
             self.explanation = "the sensor does not tell harm: the paper's smartharvest decides"
         return self._paper.learn(window)
@@ -213,6 +213,8 @@ class Adaptive:
         self._go_on()
 
     def _hear(self, end_ns: int) -> None:
+        if self._blind:
+            self.explanation = self._ways[self._held].describe()
         self._told_ns, self._blind = end_ns, False
 
     def _take(self, seen: Dispatches) -> None:
