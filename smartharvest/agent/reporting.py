@@ -187,6 +187,7 @@ class Reporting:
             "waits": {
                 "period": asdict(last) if last else None,
                 "unreadable": waits.unreadable if waits else "long_term is off",
+                "budget": long_term.share if long_term else None,
             },
             "harm": describe_harm(control.harm),
             "histograms": control.histograms(),

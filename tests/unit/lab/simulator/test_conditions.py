@@ -56,7 +56,7 @@ def test_a_simulated_policy_is_told_harm_and_spends_the_budget_it_is_given() -> 
     cores = []
     for protect in ("0.01%", "10%"):
         told, _ = simulate("--policy", "adaptive", "--seconds", "5", "--protect", protect)
-        cores.append(told["harvested_cores"])
+        cores.append(float(str(told["harvested_cores"])))
     assert cores[0] < cores[1]
 
 
