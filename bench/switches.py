@@ -35,10 +35,14 @@ PARTS: dict[str, tuple[str, ...]] = {
     "bpf_state": (),
     "bpf_state_waits": ("waits",),
     "bpf_state_waits_runs": ("waits", "runs"),
+    "bpf_all_but_harm": tuple(part for part in _sensors.BPF_PARTS if part != "harm"),
     "bpf_all": _sensors.BPF_PARTS,
 }
 """The sensor as it is used has all."""
-FLOORS = {"bpf_all": "empty_twice", **dict.fromkeys(list(PARTS)[:-1], "empty")}
+FLOORS = {
+    **dict.fromkeys(PARTS, "empty"),
+    **dict.fromkeys(("bpf_all_but_harm", "bpf_all"), "empty_twice"),
+}
 """What a program that does nothing at the same places adds."""
 GOALS_NS = {"bpf_state": 45.0, "bpf_state_waits": 70.0}
 

@@ -34,7 +34,7 @@ RIVAL = "cpu.idle"
 UNCHANGED = "default"
 """Of ablations."""
 RECOMMENDED = "adaptive-quiet"
-CANDIDATES = tuple(name for name in ("idle-first",) if name in POLICY_NAMES)
+CANDIDATES = tuple(name for name in ("idle-first", "adaptive") if name in POLICY_NAMES)
 """Policies of ours that may become the recommended one."""
 
 IDLE_FIRST_WARM_UP_S = 4.0

@@ -37,6 +37,7 @@ enum {
     SH_BPF_LEVELS = 2, /* time at each number of busy cores, and the wake-up */
     SH_BPF_DEMAND = 4, /* waiting tasks counted as they wake; needs SH_BPF_LEVELS */
     SH_BPF_RUNS = 8,   /* run times */
+    SH_BPF_HARM = 16,  /* what lending costs each primary; needs SH_BPF_DEMAND */
 };
 
 /* Waits: steps of 512 ns up to 131 us, from there 16 steps an octave up to 2^37 ns. */
@@ -58,6 +59,15 @@ enum {
     SH_BPF_PREEMPTED_RUNS = 4096,
 };
 
+/* Harm: waits and times from waking up to the next sleep, in buckets as those of waits up to 2^33
+ * ns. Tasks find their wake-up by number; of two that meet in one place the older loses it. */
+enum {
+    SH_BPF_HARM_OCTAVES = 16,
+    SH_BPF_HARM_BUCKETS = SH_BPF_WAIT_LINEAR + SH_BPF_HARM_OCTAVES * 16,
+    SH_BPF_TRACKED_TASKS = 16384,
+    SH_BPF_LONG_WAIT_NS = 200000,
+};
+
 struct sh_bpf_run_counts {
     uint64_t runs;
     uint64_t total_ns;
@@ -68,6 +78,12 @@ struct sh_bpf_run_counts {
 struct sh_bpf_preempted_run {
     int32_t task;
     uint32_t ran_ns; /* so far; 4.3 s and more are that */
+};
+
+struct sh_bpf_tracked_task {
+    int32_t task;
+    uint32_t waited_ns; /* of its life when it last left a CPU, modulo 2^32 */
+    uint64_t woke_ns;   /* CLOCK_MONOTONIC; 0: it sleeps */
 };
 
 /* Counts only grow; what happened in a period is the difference of two copies. */
@@ -82,6 +98,30 @@ struct sh_bpf_wait_counts {
                             /* stints: without them it were none, or they alone are longer */
 };
 
+struct sh_bpf_harm_counts {
+    uint64_t wait_ns;
+    uint64_t wake_to_sleep_ns;
+    uint64_t agent_ns; /* of the waits: a thread of the agent had the CPU meanwhile */
+    uint64_t
+        long_waits; /* longer than SH_BPF_LONG_WAIT_NS. Of these, in which elastic tasks used */
+    uint64_t behind_elastic;      /* as much and no CPU of the pool was idle from then on, */
+    uint64_t behind_elastic_here; /* as much on the task's own CPU, */
+    uint64_t unjudged; /* and those of which only the latter is known: too many at once */
+};
+
+/* Dispatches that nothing was lent in, or something was. */
+struct sh_bpf_harm_side {
+    struct sh_bpf_harm_counts counts;
+    uint64_t waits[SH_BPF_HARM_BUCKETS];
+    uint64_t wakes_to_sleeps[SH_BPF_HARM_BUCKETS];
+};
+
+/* Of one primary on one CPU; only that CPU writes. */
+struct sh_bpf_harm {
+    struct sh_bpf_harm_side sides[2]; /* nothing lent, something lent */
+    uint64_t lost;                    /* tasks that went to sleep and whose wake-up is not known */
+} __attribute__((aligned(64)));
+
 /* When tasks that are no primary's had the CPU, one after the other, by the scheduler's clock. */
 struct sh_bpf_stint {
     uint64_t from, until; /* until 0: it goes on */
@@ -92,6 +132,11 @@ struct sh_bpf_cpu {
     uint64_t switches;
     uint32_t runner; /* who runs, by this CPU's own record, */
     int32_t task;    /* and which task */
+    /* Harm, by this CPU's scheduler's clock: what every switch reads. */
+    int64_t offset_ns;         /* CLOCK_MONOTONIC - that clock, */
+    uint64_t offset_at;        /* and when it was seen; 0: never */
+    uint64_t elastic_since;    /* 0: no elastic task runs */
+    struct sh_bpf_stint agent; /* the last of a thread of the agent */
     struct sh_bpf_wait_counts waits;
     uint64_t throttled_queue; /* the run queue whose throttled time was seen last, */
     uint64_t throttled_ns;    /* what it was */
@@ -105,6 +150,11 @@ struct sh_bpf_cpu {
     struct sh_bpf_run_counts runs;
     uint32_t histogram[SH_BPF_WAIT_BUCKETS]; /* of waits */
     uint32_t run_histogram[SH_BPF_RUN_BUCKETS];
+    /* Harm, what is seldom read. */
+    uint64_t idle_until;     /* when it was last idle */
+    uint64_t elastic_stints; /* the last is elastic[elastic_stints % SH_BPF_STINTS] */
+    struct sh_bpf_stint elastic[SH_BPF_STINTS];
+    uint64_t next_judgement; /* before that no wait is judged by what other CPUs did */
 } __attribute__((aligned(64)));
 
 struct sh_bpf_target {
@@ -126,6 +176,7 @@ struct sh_bpf_control {
     uint64_t wait_threshold_ns;
     int64_t clock_offset_ns; /* CLOCK_MONOTONIC - the scheduler's clock; the program writes it */
     struct sh_bpf_lending lendings[SH_BPF_LENDINGS];
+    int64_t lent_until_ns; /* CLOCK_MONOTONIC; INT64_MAX while something is lent */
     struct sh_bpf_target targets[SH_BPF_MAX_TARGETS];
 } __attribute__((aligned(64)));
 
@@ -188,6 +239,7 @@ struct sh_bpf_shared {
     struct sh_bpf_clocks clocks;
     uint8_t runners[SH_BPF_MAX_CPUS] __attribute__((aligned(64))); /* who runs on each CPU */
     uint8_t lent[SH_BPF_MAX_CPUS];                                 /* user space writes: 1 or 0 */
+    uint16_t pool[SH_BPF_MAX_CPUS]; /* CPUs whose idleness would help a task that waits */
     /* Groups met before: serial number:56 | runner:8. Serial numbers are never reused and a group
      * never gets another parent, so an entry stays true. */
     uint64_t known_groups[SH_BPF_KNOWN_GROUPS];
@@ -204,6 +256,8 @@ struct sh_bpf_settings {
     uint32_t primary_count;
     uint32_t cpu_count;
     uint32_t allocations[SH_BPF_MAX_PRIMARIES];
+    int32_t agent; /* the process whose threads are the agent's; 0: none */
+    uint32_t pool_count;
 };
 
 #endif

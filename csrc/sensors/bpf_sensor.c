@@ -15,7 +15,7 @@
 #include "loop/clock.h"
 #include "sensors/bpf_loader.h"
 
-enum { CPUS, WAKES, RESCUES, SHARED, SETTINGS };
+enum { CPUS, HARMS, TRACKED_TASKS, WAKES, RESCUES, SHARED, SETTINGS };
 enum { ON_SWITCH, ON_WAKEUP, ON_WAKEUP_NEW, ON_LOOK, ON_WALK };
 enum { SWITCH_LINK, WAKEUP_LINK, WAKEUP_NEW_LINK, WALK_LINK };
 
@@ -175,6 +175,7 @@ static void note_lending(struct sh_bpf_sensor *bpf, int64_t now_ns, bool lent) {
     if (lent == bpf->lent)
         return;
     bpf->lent = lent;
+    STORE(bpf->shared->control.lent_until_ns, lent ? INT64_MAX : now_ns);
     if (!lent) {
         STORE(lendings[bpf->lending].until_ns, now_ns);
         return;
@@ -281,6 +282,64 @@ void sh_bpf_runs_since(struct sh_bpf_runs *runs, const struct sh_bpf_runs *earli
 
 uint64_t sh_bpf_runs_quantile(const struct sh_bpf_runs *runs, double q) {
     return quantile(runs->histogram, SH_BPF_RUN_BUCKETS, sh_bpf_run_middle, q);
+}
+
+/* --- harm ------------------------------------------------------------------------------------- */
+
+bool sh_bpf_sensor_tells_harm(const struct sh_bpf_sensor *bpf) {
+    return bpf->config.parts & SH_BPF_HARM;
+}
+
+static void add_side(struct sh_bpf_harm_side *sum, const struct sh_bpf_harm_side *side) {
+    sum->counts.wait_ns += LOAD(side->counts.wait_ns);
+    sum->counts.wake_to_sleep_ns += LOAD(side->counts.wake_to_sleep_ns);
+    sum->counts.agent_ns += LOAD(side->counts.agent_ns);
+    sum->counts.long_waits += LOAD(side->counts.long_waits);
+    sum->counts.behind_elastic += LOAD(side->counts.behind_elastic);
+    sum->counts.behind_elastic_here += LOAD(side->counts.behind_elastic_here);
+    sum->counts.unjudged += LOAD(side->counts.unjudged);
+    for (uint32_t i = 0; i < SH_BPF_HARM_BUCKETS; i++) {
+        sum->waits[i] += LOAD(side->waits[i]);
+        sum->wakes_to_sleeps[i] += LOAD(side->wakes_to_sleeps[i]);
+    }
+}
+
+void sh_bpf_sensor_harm(const struct sh_bpf_sensor *bpf, uint32_t primary,
+                        struct sh_bpf_harm *harm) {
+    const uint32_t primaries = bpf->config.primary_count;
+    memset(harm, 0, sizeof(*harm));
+    if (!sh_bpf_sensor_tells_harm(bpf) || primary >= primaries)
+        return;
+    for (uint32_t cpu = 0; cpu < bpf->cpu_count; cpu++) {
+        const struct sh_bpf_harm *own = &bpf->harms[cpu * primaries + primary];
+        add_side(&harm->sides[0], &own->sides[0]);
+        add_side(&harm->sides[1], &own->sides[1]);
+        harm->lost += LOAD(own->lost);
+    }
+}
+
+static void side_since(struct sh_bpf_harm_side *side, const struct sh_bpf_harm_side *earlier) {
+    side->counts.wait_ns -= earlier->counts.wait_ns;
+    side->counts.wake_to_sleep_ns -= earlier->counts.wake_to_sleep_ns;
+    side->counts.agent_ns -= earlier->counts.agent_ns;
+    side->counts.long_waits -= earlier->counts.long_waits;
+    side->counts.behind_elastic -= earlier->counts.behind_elastic;
+    side->counts.behind_elastic_here -= earlier->counts.behind_elastic_here;
+    side->counts.unjudged -= earlier->counts.unjudged;
+    for (uint32_t i = 0; i < SH_BPF_HARM_BUCKETS; i++) {
+        side->waits[i] -= earlier->waits[i];
+        side->wakes_to_sleeps[i] -= earlier->wakes_to_sleeps[i];
+    }
+}
+
+void sh_bpf_harm_since(struct sh_bpf_harm *harm, const struct sh_bpf_harm *earlier) {
+    side_since(&harm->sides[0], &earlier->sides[0]);
+    side_since(&harm->sides[1], &earlier->sides[1]);
+    harm->lost -= earlier->lost;
+}
+
+uint64_t sh_bpf_harm_quantile(const uint64_t *histogram, double q) {
+    return quantile(histogram, SH_BPF_HARM_BUCKETS, sh_bpf_wait_middle, q);
 }
 
 /* --- staying true ----------------------------------------------------------------------------- */
@@ -603,9 +662,15 @@ static const char *arrange(const struct sh_bpf_config *config, struct sh_bpf_set
         return "too many targets";
     if ((config->parts & SH_BPF_DEMAND) && !(config->parts & SH_BPF_LEVELS))
         return "demand is counted only with levels";
+    if ((config->parts & SH_BPF_HARM) && !(config->parts & SH_BPF_DEMAND))
+        return "harm is told only with demand";
+    if (config->pool_count > SH_BPF_MAX_CPUS)
+        return "too many CPUs in the pool";
     settings->parts = config->parts;
     settings->primary_count = config->primary_count;
     memcpy(settings->allocations, config->allocations, sizeof(settings->allocations));
+    settings->agent = (int32_t)getpid();
+    settings->pool_count = config->pool_count;
     for (uint32_t i = 0; i < config->target_count; i++) {
         const struct sh_bpf_target *target = &config->targets[i];
         uint32_t known = 0;
@@ -633,6 +698,8 @@ static int load(struct sh_bpf_sensor *bpf, const struct sh_bpf_settings *setting
     struct sensor_programs loaded = {
         .context.size = sizeof(loaded),
         .cpus.max_entries = bpf->cpu_count,
+        .harms.max_entries = bpf->harm_count,
+        .tracked_tasks.max_entries = settings->parts & SH_BPF_HARM ? SH_BPF_TRACKED_TASKS : 1,
         .wakes.max_entries = bpf->page_bytes,
         .rescues.max_entries = bpf->cpu_count,
         .rodata.contents = (uint64_t)(uintptr_t)settings,
@@ -642,7 +709,8 @@ static int load(struct sh_bpf_sensor *bpf, const struct sh_bpf_settings *setting
         err = sh_loader_run(&loaded.context, sensor_loader_data, sensor_loader_data_bytes,
                             sensor_loader_code, sensor_loader_code_bytes, reason);
     while (err == -EAGAIN && ++tries < LOADING_TRIES);
-    const int maps[] = {loaded.cpus.fd, loaded.wakes.fd, loaded.rescues.fd, loaded.bss.fd,
+    const int maps[] = {loaded.cpus.fd,  loaded.harms.fd,   loaded.tracked_tasks.fd,
+                        loaded.wakes.fd, loaded.rescues.fd, loaded.bss.fd,
                         loaded.rodata.fd};
     const int programs[] = {loaded.on_switch.fd, loaded.on_wakeup.fd, loaded.on_wakeup_new.fd,
                             loaded.on_look.fd, loaded.on_walk.fd};
@@ -663,9 +731,12 @@ static int map_all(struct sh_bpf_sensor *bpf) {
     const int both = PROT_READ | PROT_WRITE;
     bpf->shared = map_memory(sizeof(*bpf->shared), both, bpf->maps[SHARED], 0);
     bpf->cpus = map_memory(bpf->cpu_count * sizeof(*bpf->cpus), both, bpf->maps[CPUS], 0);
+    bpf->harms = map_memory(bpf->harm_count * sizeof(*bpf->harms), PROT_READ, bpf->maps[HARMS], 0);
     bpf->wake_consumed = map_memory(bpf->page_bytes, both, bpf->maps[WAKES], 0);
     bpf->wake_produced = map_memory(bpf->page_bytes, PROT_READ, bpf->maps[WAKES], bpf->page_bytes);
-    return bpf->shared && bpf->cpus && bpf->wake_consumed && bpf->wake_produced ? 0 : -errno;
+    if (bpf->shared && bpf->cpus && bpf->harms && bpf->wake_consumed && bpf->wake_produced)
+        return 0;
+    return -errno;
 }
 
 static int attach(struct sh_bpf_sensor *bpf) {
@@ -704,33 +775,37 @@ static int seed(struct sh_bpf_sensor *bpf) {
     return 0;
 }
 
-int sh_bpf_sensor_open(struct sh_bpf_sensor *bpf, const struct sh_bpf_config *config,
-                       struct sh_sensor *sensor, const char **reason) {
-    struct sh_bpf_settings settings = {0};
+static int open_whole(struct sh_bpf_sensor *bpf, const struct sh_bpf_config *config,
+                      struct sh_bpf_settings *settings, struct sh_sensor *sensor,
+                      const char **reason) {
     int err;
     memset(bpf, 0, sizeof(*bpf));
     memset(bpf->maps, -1, sizeof(bpf->maps));
     memset(bpf->programs, -1, sizeof(bpf->programs));
     memset(bpf->links, -1, sizeof(bpf->links));
     bpf->config = *config;
-    bpf->cpu_count = settings.cpu_count = possible_cpus();
+    bpf->config.parts = settings->parts;
+    bpf->cpu_count = settings->cpu_count = possible_cpus();
     bpf->page_bytes = (uint32_t)sysconf(_SC_PAGESIZE);
-    *reason = arrange(config, &settings);
-    if (*reason)
-        return -EINVAL;
+    bpf->harm_count = 1;
+    if (settings->parts & SH_BPF_HARM)
+        bpf->harm_count = bpf->cpu_count * config->primary_count;
     if (access("/sys/kernel/btf/vmlinux", R_OK)) {
         *reason = "the kernel has no BTF";
         return -ENOTSUP;
     }
-    if ((err = load(bpf, &settings, reason)))
+    if ((err = load(bpf, settings, reason)))
         return err;
     *reason = "mapping the sensor's memory";
     if ((err = map_all(bpf)))
         goto fail;
     struct sh_bpf_control *control = &bpf->shared->control;
     control->wake_at = SH_BPF_NO_WAKE;
+    control->lent_until_ns = INT64_MIN;
     control->wait_threshold_ns = config->wait_threshold_ns;
     memcpy(control->targets, config->targets, sizeof(control->targets));
+    for (uint32_t i = 0; i < config->pool_count; i++)
+        bpf->shared->pool[i] = (uint16_t)config->pool[i];
     STORE(control->target_count, config->target_count);
     *reason = "attaching to the scheduler's tracepoints";
     if ((err = attach(bpf)))
@@ -744,6 +819,20 @@ int sh_bpf_sensor_open(struct sh_bpf_sensor *bpf, const struct sh_bpf_config *co
 fail:
     sh_bpf_sensor_close(bpf);
     return err;
+}
+
+int sh_bpf_sensor_open(struct sh_bpf_sensor *bpf, const struct sh_bpf_config *config,
+                       struct sh_sensor *sensor, const char **reason) {
+    struct sh_bpf_settings settings = {0};
+    *reason = arrange(config, &settings);
+    if (*reason)
+        return -EINVAL;
+    const int err = open_whole(bpf, config, &settings, sensor, reason);
+    if (!err || !(settings.parts & SH_BPF_HARM) || err == -EPERM)
+        return err;
+    /* A kernel that refuses the newest part must not go without the others. */
+    settings.parts &= ~(uint32_t)SH_BPF_HARM;
+    return open_whole(bpf, config, &settings, sensor, reason);
 }
 
 static void close_all(int *fds, size_t count) {
@@ -761,12 +850,15 @@ void sh_bpf_sensor_close(struct sh_bpf_sensor *bpf) {
         munmap(bpf->shared, sizeof(*bpf->shared));
     if (bpf->cpus)
         munmap(bpf->cpus, bpf->cpu_count * sizeof(*bpf->cpus));
+    if (bpf->harms)
+        munmap(bpf->harms, bpf->harm_count * sizeof(*bpf->harms));
     if (bpf->wake_consumed)
         munmap(bpf->wake_consumed, bpf->page_bytes);
     if (bpf->wake_produced)
         munmap((void *)bpf->wake_produced, bpf->page_bytes);
     bpf->shared = NULL;
     bpf->cpus = NULL;
+    bpf->harms = NULL;
     bpf->wake_consumed = NULL;
     bpf->wake_produced = NULL;
     close_all(bpf->maps, sizeof(bpf->maps) / sizeof(bpf->maps[0]));

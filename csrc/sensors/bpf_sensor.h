@@ -25,10 +25,12 @@ struct sh_bpf_config {
     uint32_t target_count;
     uint32_t allocations[SH_BPF_MAX_PRIMARIES]; /* cores each primary may count for */
     uint32_t primary_count;
-    uint32_t parts; /* SH_BPF_WAITS | SH_BPF_LEVELS | SH_BPF_DEMAND | SH_BPF_RUNS */
+    uint32_t parts; /* SH_BPF_WAITS | SH_BPF_LEVELS | SH_BPF_DEMAND | SH_BPF_RUNS | SH_BPF_HARM */
     uint64_t wait_threshold_ns;
     uint32_t used_cpus[SH_BPF_MAX_CPUS]; /* whose use is looked at, for free_for */
     uint32_t used_count;
+    uint32_t pool[SH_BPF_MAX_CPUS]; /* CPUs on which a waiting task could run (SH_BPF_HARM) */
+    uint32_t pool_count;
 };
 
 /* Time spent at each level since the start. */
@@ -40,11 +42,13 @@ struct sh_bpf_sensor {
     struct sh_bpf_config config;
     struct sh_bpf_shared *shared; /* mapped */
     struct sh_bpf_cpu *cpus;      /* mapped, one for each possible CPU */
+    struct sh_bpf_harm *harms;    /* mapped, of each CPU each primary */
+    uint32_t harm_count;
     uint32_t cpu_count;
     uint64_t *wake_consumed;       /* mapped: positions in the ring of wake-ups */
     const uint64_t *wake_produced; /* mapped */
     uint32_t page_bytes;
-    int maps[5], programs[5], links[4];
+    int maps[7], programs[5], links[4];
 
     /* Liveness. */
     int64_t next_check_ns;
@@ -119,6 +123,24 @@ void sh_bpf_runs_since(struct sh_bpf_runs *runs, const struct sh_bpf_runs *earli
 /* Middle of the bucket that holds quantile q (0..1), so within 2.2 % from 512 ns on; 0 when empty.
  */
 uint64_t sh_bpf_runs_quantile(const struct sh_bpf_runs *runs, double q);
+
+/* --- harm (SH_BPF_HARM) ----------------------------------------------------------------------- */
+
+/* Whether it is told: a kernel that refuses this part alone goes without it. */
+bool sh_bpf_sensor_tells_harm(const struct sh_bpf_sensor *bpf);
+
+/* Of one primary since the start, over all CPUs: dispatches that nothing was lent in (sides[0]) or
+ * something was (sides[1]), from the wake-up on; by CLOCK_MONOTONIC, so what the scheduler's clock
+ * hides of a preemption is in it. Zeros where it is not told. */
+void sh_bpf_sensor_harm(const struct sh_bpf_sensor *bpf, uint32_t primary,
+                        struct sh_bpf_harm *harm);
+
+/* *harm becomes what happened after *earlier. */
+void sh_bpf_harm_since(struct sh_bpf_harm *harm, const struct sh_bpf_harm *earlier);
+
+/* Middle of the bucket of a histogram of harm that holds quantile q (0..1), so within 256 ns or 3.1
+ * %; 0 when empty. */
+uint64_t sh_bpf_harm_quantile(const uint64_t *histogram, double q);
 
 /* --- staying true ----------------------------------------------------------------------------- */
 

@@ -7,7 +7,7 @@ the host is arranged.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from smartharvest.algorithm.algorithm1 import Decision
 from smartharvest.algorithm.controller import Controller
@@ -16,6 +16,7 @@ from smartharvest.core._learner import Decider
 from smartharvest.core.plan import Plan
 from smartharvest.core.window import Window
 from smartharvest.sensor.dispatches import DispatchReader
+from smartharvest.sensor.harm import HarmMeter
 from smartharvest.sensor.waits import WaitReader
 from smartharvest.telemetry.audit import AuditLog
 from smartharvest.telemetry.histogram import Histogram, add
@@ -52,6 +53,7 @@ class ControlLoop:
         self._audit = audit
         self._recorder = recorder
         self._dispatches = DispatchReader()
+        self.harm = HarmMeter()
         self._past: dict[str, int] = {}
         self._past_histograms: dict[str, Histogram | None] = {}
         self._detached = False
@@ -64,9 +66,16 @@ class ControlLoop:
 
     # --- one polling loop after the other ---------------------------------------------------------
 
-    def attach(self, loop: _loop.Loop, decider: Decider | None) -> None:
-        """Goes on with ``loop``, which has not started; ``decider`` answers its windows in it."""
+    def attach(
+        self, loop: _loop.Loop, decider: Decider | None, primaries: Sequence[str] = ()
+    ) -> None:
+        """Goes on with ``loop``, which has not started; ``decider`` answers its windows in it.
+
+        ``primaries`` are the names of those that its sensor watches, in its order.
+        """
         self.loop = loop
+        self.harm.watch(loop.sensor, primaries)
+        self._dispatches.watch(len(primaries))
         self._detached = False
         self._hurries = True
         self.decide_with(decider)
@@ -99,6 +108,7 @@ class ControlLoop:
         self._past_on_lent_ns = self.on_lent_ns(pool)
         self._past_displacements = self.displacements
         self._past_histograms = self.histograms()
+        self.harm.keep()
         self._past, self._detached = self.counters(), True
         self.loop.sensor.close()
 
@@ -189,6 +199,13 @@ class ControlLoop:
         dispatches = self._dispatches.read(self.controller, self.loop, _loop.monotonic_ns())
         if dispatches is not None:
             self.controller.on_dispatches(dispatches)
+
+    def read_harm(self) -> None:
+        """Records what the primaries have met, once a period."""
+        period = self.harm.read_period(_loop.monotonic_ns())
+        if period is not None and self._audit is not None:
+            for name, harm in period.items():
+                self._audit.event("harm", primary=name, **harm.describe())
 
     def inhibit(self, reasons: Mapping[str, str | None]) -> None:
         """Lends nothing while any cause has a reason; see ``Controller.inhibit``."""

@@ -42,6 +42,8 @@ def choose_policy(settings: Settings, spec: str, total: int, *, preempts: bool) 
                 exhausted_windows=settings.exhausted_windows,
                 label=settings.label,
             ),
+            preempts=preempts,
+            protect=settings.protect,
         )
 
     return with_stand_ins(spec, make, total, _log.warning)

@@ -18,7 +18,12 @@ from smartharvest.agent.report import Report
 from smartharvest.core import _loop
 from smartharvest.host.cpulist import format_cpulist
 from smartharvest.telemetry.metrics import Metrics
-from smartharvest.telemetry.status import Warnings, cpus_by_runner, resident_bytes
+from smartharvest.telemetry.status import (
+    Warnings,
+    cpus_by_runner,
+    describe_harm,
+    resident_bytes,
+)
 
 PUBLISH_S = 1.0
 _COUNTED = (
@@ -187,6 +192,7 @@ class Reporting:
                 "unreadable": waits.unreadable if waits else "long_term is off",
                 "budget": long_term.share if long_term else None,
             },
+            "harm": describe_harm(control.harm),
             "histograms": control.histograms(),
             "births": births.describe() if births else None,
             "loop": {

@@ -50,6 +50,7 @@ from smartharvest.host.target.base import Target
 from smartharvest.mechanism.choice import MakeMechanism, make_mechanism
 from smartharvest.placement.capacity import Capacity
 from smartharvest.placement.snapshot import HostSnapshot
+from smartharvest.sensor.choice import wants_harm
 from smartharvest.sensor.waits import WaitReader
 from smartharvest.telemetry.client import socket_path
 from smartharvest.telemetry.metrics import text
@@ -338,6 +339,7 @@ class Supervisor:
             control.judge_period(arrangement.primary_threads)
             control.renew_permit()
             control.read_dispatches()
+            control.read_harm()
             control.loop.sensor.attend()
             if control.loop.halt is not None:
                 self._follow(self._watch.judge_halt(control))
@@ -470,7 +472,11 @@ class Supervisor:
         built = self.arrangement.built
         known = None if built is None else built.sensing.name
         built = self.arrangement.make_loop(self._watch.failed_sensors, known)
-        self._control.attach(built.loop, self.make_decider(self._control.controller.policy))
+        self._control.attach(
+            built.loop,
+            self.make_decider(self._control.controller.policy),
+            [str(target.spec) for target in self.arrangement.primaries],
+        )
 
     def _enter_running(self) -> None:
         self.arrangement.enter_phase(Phase.RUNNING)
@@ -644,12 +650,12 @@ class Supervisor:
         self.settings = arrangement.settings = new
         try:
             seen = arrangement.poll()
-            if changed.keys() & {"policy", "safeguard"}:
+            if changed.keys() & {"policy", "safeguard", "protect"}:
                 controller.change_policy(self.make_policy())
             self._rebuild(
                 seen,
                 "the configuration has changed",
-                keeps_loop="rebuild" not in changed.values(),
+                keeps_loop="rebuild" not in changed.values() and wants_harm(old) == wants_harm(new),
             )
         except (SmartHarvestError, OSError):
             self.settings = arrangement.settings = old

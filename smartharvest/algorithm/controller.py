@@ -15,7 +15,12 @@ from smartharvest.algorithm.evidence import NOTHING_USUAL, Baseline
 from smartharvest.algorithm.inhibit import InhibitReasons
 from smartharvest.algorithm.policy import LENDS_NOTHING, Policy
 from smartharvest.algorithm.policy.base import Dispatches, DispatchesObserver
-from smartharvest.algorithm.policy.fallback import explanation, fallback_steps, wants_dispatches
+from smartharvest.algorithm.policy.fallback import (
+    explanation,
+    fallback_steps,
+    judges_waits,
+    wants_dispatches,
+)
 from smartharvest.algorithm.safeguard import LongTermSafeguard, PeriodWaits
 from smartharvest.core.plan import Plan
 from smartharvest.core.timeouts import permit_ns
@@ -144,7 +149,7 @@ class Controller(Algorithm1):
         dispatches = waits.dispatches
         counted = waits.long_waits if self._judged_waits == "paper" else waits.blamed
         longest_ns = round((waits.longest_pending_us or 0) * 1000)
-        judges = self._judged_waits == "auto" and self.wants_dispatches
+        judges = self._judged_waits == "auto" and judges_waits(self.policy)
         if judges:
             # The policy judges the waits that end; a task that waits on is left to the safeguard.
             dispatches, counted = 1, int(longest_ns >= long_term.stuck_ns)

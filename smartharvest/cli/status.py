@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from smartharvest.algorithm.harm import in_words
 from smartharvest.cli.agent_request import (
     BEING_REPLACED,
     NONE_RUNS,
@@ -115,6 +116,7 @@ def format_status(seen: dict[str, Any]) -> str:
         f"  safeguards  {guards['short_term']} short-term, {guards['long_term']} long-term"
         + (f", resting for {guards['resting_s']:.1f} s" if guards["resting_s"] else ""),
         f"  waits       {format_waits(seen['waits'])}",
+        *format_harm(seen.get("harm")),
         f"  loop        {loop['scheduling']}, {counted(loop['windows'], 'window')}, "
         f"{counted(loop['missed_polls'], 'poll')} missed, late by {late['p50']:.0f} us (p50), "
         f"{late['p99']:.0f} us (p99)",
@@ -128,6 +130,14 @@ def format_status(seen: dict[str, Any]) -> str:
         lines.append(f"  set by hand: {said} (until set-limit or set-policy --reset, or a restart)")
     lines += [f"  warning {one['age_s']:.0f} s ago: {one['text']}" for one in seen["warnings"]]
     return "\n".join(lines)
+
+
+def format_harm(harm: dict[str, Any] | None) -> list[str]:
+    """A line for each primary."""
+    if harm is None:
+        return []
+    found = harm["primaries"].items()
+    return [f"  harm        {name}: {in_words(one)}" for name, one in found]
 
 
 _LETTERS = {"primary": "P", "elastic": "E", "other": "o", "idle": "·"}

@@ -268,6 +268,10 @@ class Settings:
     policy: str = _Setting(_policy, "smartharvest", "POLICY", applies="live", common=True).help(
         f"How many cores to lend: {', '.join(POLICY_NAMES)}."
     )
+    protect: float = _Setting(_share, 0.1, "PERCENT", applies="live").help(
+        "Policy adaptive: by how much lending may lengthen the time from a task's waking up to its "
+        "sleeping again, at the median and at the P99."
+    )
     window_ns: int = _Setting(parse_duration_ns, 25_000_000, "DURATION", arranges_host=False).help(
         "Learning window: one decision is made for each."
     )
@@ -413,6 +417,10 @@ class Settings:
     ).help(
         "What a window is made of: exact (time at each number of busy cores, where the sensor sees "
         "every change) or sampled (one sample a poll, as in the paper)."
+    )
+    harm: bool = _Setting(_switch, False, expert=True, applies="rebuild").help(
+        "Tell what lending costs each primary, by how its tasks wait and run: with the bpf sensor, "
+        "for up to twice what that costs at a context switch."
     )
     events: bool = _Setting(_switch, True, expert=True, applies="rebuild").help(
         "Sleep until something happens instead of polling, where the sensor sees every change."

@@ -27,6 +27,10 @@ class Sensor:
         """It sees each dispatch of the primaries' tasks: how long they waited and ran."""
 
     @property
+    def tells_harm(self) -> bool:
+        """It sees what lending costs each primary (BpfSensor.harm)."""
+
+    @property
     def tells_runners(self) -> bool:
         """It knows who runs on each CPU."""
 
@@ -138,8 +142,9 @@ class BpfSensor(Sensor):
     ``targets`` are (hierarchy, id, index of the primary, or -1 for the elastic side): hierarchy is
     ``v2``, ``cpuset`` or ``cpu`` (the id being the inode of the group's directory) or ``pid``.
     ``parts`` are those of BPF_PARTS the program shall have. ``used_cpus`` are those whose use it
-    looks at all the time, so that it can tell how long each was free. Raises OSError, with what
-    failed as its text, where the kernel or the rights do not allow it.
+    looks at all the time, so that it can tell how long each was free; ``pool`` those that a waiting
+    task might have used (all that this process may, if empty). Raises OSError, with what failed as
+    its text, where the kernel or the rights do not allow it.
     """
 
     def __init__(
@@ -149,12 +154,16 @@ class BpfSensor(Sensor):
         wait_threshold_ns: int = 50_000,
         parts: Collection[str] = ...,
         used_cpus: Sequence[int] = (),
+        pool: Collection[int] = (),
     ) -> None: ...
     def waits(self) -> BpfWaits:
         """A copy of all dispatch waits since the start."""
 
     def runs(self) -> BpfRuns:
         """A copy of all run times since the start."""
+
+    def harm(self, primary: int) -> Harm:
+        """A copy of what all dispatches of a primary's tasks have met since the start."""
 
     def levels(self) -> tuple[list[int], list[int]]:
         """Nanoseconds since the start with exactly i busy cores, and with i tasks wanting one."""
@@ -194,3 +203,25 @@ class BpfRuns:
     @property
     def counts(self) -> dict[str, int]:
         """runs and their total_ns."""
+
+class Harm:
+    """What the dispatches of a primary's tasks have met, apart for those that something was lent in
+    (``lent``, from the wake-up on) and the others (``not_lent``)."""
+
+    def since(self, earlier: Harm) -> Harm:
+        """What happened after ``earlier``."""
+
+    @property
+    def lost(self) -> int:
+        """Tasks that went to sleep and whose wake-up is not known."""
+
+    def counts(self, side: str) -> dict[str, int]:
+        """wait_ns and wake_to_sleep_ns, sums; agent_ns of the waits, in which a thread of this
+        process had the CPU; long_waits (longer than 200 us), and of these behind_elastic,
+        behind_elastic_here and unjudged (docs/reference/sensors.md)."""
+
+    def waits(self, side: str) -> tuple[tuple[int, int], ...]:
+        """(middle of a bucket in ns, count) of the dispatches, ascending, without empty ones."""
+
+    def wakes_to_sleeps(self, side: str) -> tuple[tuple[int, int], ...]:
+        """The same of how long tasks took from waking up to going to sleep again."""

@@ -55,6 +55,11 @@ cdef class Sensor:
         return False
 
     @property
+    def tells_harm(self) -> bool:
+        """It sees what lending costs each primary (BpfSensor.harm)."""
+        return False
+
+    @property
     def tells_runners(self) -> bool:
         """It knows who runs on each CPU."""
         return False
@@ -386,6 +391,7 @@ _PARTS = {
     "levels": bpf_sensor.SH_BPF_LEVELS,
     "demand": bpf_sensor.SH_BPF_DEMAND,
     "runs": bpf_sensor.SH_BPF_RUNS,
+    "harm": bpf_sensor.SH_BPF_HARM,
 }
 BPF_PARTS = tuple(_PARTS)
 _RUNNERS = {
@@ -403,8 +409,9 @@ cdef class BpfSensor(Sensor):
     ``targets`` are (hierarchy, id, index of the primary, or -1 for the elastic side): hierarchy is
     ``v2``, ``cpuset`` or ``cpu`` (the id being the inode of the group's directory) or ``pid``.
     ``parts`` are those of BPF_PARTS the program shall have. ``used_cpus`` are those whose use it
-    looks at all the time, so that it can tell how long each was free. Raises OSError, with what
-    failed as its text, where the kernel or the rights do not allow it.
+    looks at all the time, so that it can tell how long each was free; ``pool`` those that a waiting
+    task might have used (all that this process may, if empty). Raises OSError, with what failed as
+    its text, where the kernel or the rights do not allow it.
     """
 
     cdef bpf_sensor.sh_bpf_sensor *bpf
@@ -417,6 +424,7 @@ cdef class BpfSensor(Sensor):
         wait_threshold_ns: int = 50_000,
         parts: Collection[str] = BPF_PARTS,
         used_cpus: Sequence[int] = (),
+        pool: Collection[int] = (),
     ) -> None:
         cdef bpf_sensor.sh_bpf_config config
         cdef const char *reason = NULL
@@ -446,6 +454,12 @@ cdef class BpfSensor(Sensor):
         for i, cpu in enumerate(used_cpus):
             config.used_cpus[i] = cpu
         config.used_count = len(used_cpus)
+        pool = sorted(pool or os.sched_getaffinity(0))
+        if len(pool) > bpf_sensor.SH_BPF_MAX_CPUS:
+            raise ValueError(f"more than {bpf_sensor.SH_BPF_MAX_CPUS} CPUs")
+        for i, cpu in enumerate(pool):
+            config.pool[i] = cpu
+        config.pool_count = len(pool)
         self.bpf = <bpf_sensor.sh_bpf_sensor *> allocate(1, sizeof(bpf_sensor.sh_bpf_sensor))
         with nogil:
             err = bpf_sensor.sh_bpf_sensor_open(self.bpf, &config, &self.seam, &reason)
@@ -463,6 +477,10 @@ cdef class BpfSensor(Sensor):
     @property
     def tells_waits(self) -> bool:
         return self.sees_changes
+
+    @property
+    def tells_harm(self) -> bool:
+        return bpf_sensor.sh_bpf_sensor_tells_harm(self.bpf)
 
     @property
     def tells_runners(self) -> bool:
@@ -492,6 +510,12 @@ cdef class BpfSensor(Sensor):
         runs = BpfRuns()
         bpf_sensor.sh_bpf_sensor_runs(self.bpf, &runs.c)
         return runs
+
+    def harm(self, primary: int) -> Harm:
+        """A copy of what all dispatches of a primary's tasks have met since the start."""
+        harm = Harm()
+        bpf_sensor.sh_bpf_sensor_harm(self.bpf, primary, &harm.c)
+        return harm
 
     def levels(self) -> tuple[list[int], list[int]]:
         """Nanoseconds since the start with exactly i busy cores, and with i tasks wanting one."""
@@ -585,3 +609,48 @@ cdef class BpfRuns:
     def counts(self) -> dict[str, int]:
         """runs and their total_ns."""
         return dict(self.c.counts)
+
+
+_SIDES = {"not_lent": 0, "lent": 1}
+
+
+cdef class Harm:
+    """What the dispatches of a primary's tasks have met, apart for those that something was lent in
+    (``lent``, from the wake-up on) and the others (``not_lent``)."""
+
+    cdef bpf_sensor.sh_bpf_harm c
+
+    def since(self, earlier: Harm) -> Harm:
+        """What happened after ``earlier``."""
+        harm = Harm()
+        harm.c = self.c
+        bpf_sensor.sh_bpf_harm_since(&harm.c, &earlier.c)
+        return harm
+
+    @property
+    def lost(self) -> int:
+        """Tasks that went to sleep and whose wake-up is not known."""
+        return self.c.lost
+
+    def counts(self, side: str) -> dict[str, int]:
+        """wait_ns and wake_to_sleep_ns, sums; agent_ns of the waits, in which a thread of this
+        process had the CPU; long_waits (longer than 200 us), and of these behind_elastic,
+        behind_elastic_here and unjudged (docs/reference/sensors.md)."""
+        return dict(self.c.sides[_SIDES[side]].counts)
+
+    def waits(self, side: str) -> tuple[tuple[int, int], ...]:
+        """(middle of a bucket in ns, count) of the dispatches, ascending, without empty ones."""
+        return _durations(self.c.sides[_SIDES[side]].waits)
+
+    def wakes_to_sleeps(self, side: str) -> tuple[tuple[int, int], ...]:
+        """The same of how long tasks took from waking up to going to sleep again."""
+        return _durations(self.c.sides[_SIDES[side]].wakes_to_sleeps)
+
+
+cdef tuple _durations(const uint64_t *histogram):
+    cdef uint32_t i
+    return tuple([
+        (bpf_sensor.sh_bpf_wait_middle(i), histogram[i])
+        for i in range(<uint32_t> bpf_sensor.SH_BPF_HARM_BUCKETS)
+        if histogram[i]
+    ])

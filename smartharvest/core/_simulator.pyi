@@ -1,3 +1,5 @@
+from typing import Any
+
 from smartharvest.core.plan import Plan
 from smartharvest.core.window import Window
 from smartharvest.lab.simulator.mechanisms import Mechanism
@@ -98,6 +100,16 @@ class Simulation:
 
         Waits that have not ended and are long already count too.
         """
+
+    def spans(self, number: int) -> tuple[dict[int, int], dict[int, int]]:
+        """How long a primary's threads have taken from waking up to their end since the start, for
+        those that something was lent in and the others: count by upper edge in ns, eight edges an
+        octave."""
+
+    def harm(self, number: int) -> dict[str, dict[str, Any]]:
+        """What lending has cost a primary since the start, for dispatches that something was lent
+        in (``lent``) and the others (``not_lent``): ``waits`` and ``wakes_to_sleeps`` as (middle of
+        a bucket in ns, count), their sums, and the counts of csrc/lab/simulator/harm.h."""
 
     def recent_dispatches(self) -> dict[str, tuple[tuple[int, int], ...]]:
         """Since the last call: ``waits``, ``runs`` of the threads that began, and ``moves``, how

@@ -7,7 +7,7 @@ import os
 
 cimport cython
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
-from libc.stdint cimport int64_t, uint32_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memset
 
 from smartharvest.core._c cimport histogram, loop, simulator
@@ -326,3 +326,58 @@ cdef class Simulation:
         }
         memset(recent, 0, sizeof(recent[0]))
         return kept
+
+    def harm(self, number: int) -> dict[str, dict[str, object]]:
+        """What lending has cost a primary since the start, for dispatches that something was lent
+        in (``lent``) and the others (``not_lent``): ``waits`` and ``wakes_to_sleeps`` as (middle of
+        a bucket in ns, count), their sums, and the counts of csrc/lab/simulator/harm.h."""
+        if not 0 <= number < self.run.machine.primary_count:
+            raise IndexError(number)
+        cdef simulator.sh_sim_harm *harm = &self.run.machine.primaries[number].harm
+        return {"not_lent": _harm_side(&harm.sides[0]), "lent": _harm_side(&harm.sides[1])}
+
+    def spans(self, number: int) -> tuple[dict[int, int], dict[int, int]]:
+        """How long a primary's threads have taken from waking up to their end since the start, for
+        those that something was lent in and the others: count by upper edge in ns, eight edges an
+        octave."""
+        if not 0 <= number < self.run.machine.primary_count:
+            raise IndexError(number)
+        cdef simulator.sh_sim_harm *harm = &self.run.machine.primaries[number].harm
+        return (
+            _coarse(&harm.sides[1].wakes_to_sleeps), _coarse(&harm.sides[0].wakes_to_sleeps)
+        )
+
+
+cdef dict _coarse(const simulator.sh_sim_latencies *latencies):
+    cdef uint32_t i, j
+    cdef uint32_t width = (1 << simulator.SH_SIM_LATENCY_BITS) // 8
+    cdef uint64_t count
+    found = {}
+    for i in range(<uint32_t> simulator.SH_SIM_LATENCY_BUCKETS // width):
+        count = 0
+        for j in range(i * width, (i + 1) * width):
+            count += latencies.count[j]
+        if count:
+            found[simulator.sh_sim_latencies_middle((i + 1) * width - 1)] = count
+    return found
+
+
+cdef dict _harm_side(const simulator.sh_sim_harm_side *side):
+    return {
+        "waits": _durations(&side.waits),
+        "wakes_to_sleeps": _durations(&side.wakes_to_sleeps),
+        "wait_ns": side.waits.sum_ns,
+        "wake_to_sleep_ns": side.wakes_to_sleeps.sum_ns,
+        "long_waits": side.long_waits,
+        "behind_elastic": side.behind_elastic,
+        "here": side.behind_elastic_here,
+    }
+
+
+cdef tuple _durations(const simulator.sh_sim_latencies *latencies):
+    cdef uint32_t i
+    return tuple([
+        (simulator.sh_sim_latencies_middle(i), latencies.count[i])
+        for i in range(<uint32_t> simulator.SH_SIM_LATENCY_BUCKETS)
+        if latencies.count[i]
+    ])

@@ -46,12 +46,19 @@ class Entry(NamedTuple):
     reason: str = "asked for"
 
 
+def wants_harm(settings: Settings) -> bool:
+    """Whether the sensor is to tell what lending costs."""
+    return settings.harm or settings.policy == "adaptive"
+
+
 def _make_bpf(settings: Settings, snapshot: HostSnapshot) -> _sensors.Sensor:
     return _sensors.BpfSensor(
         list(snapshot.kernel_ids),
         list(snapshot.capacity.allocations),
         wait_threshold_ns=settings.long_term_threshold_ns,
         used_cpus=snapshot.capacity.lendable if settings.order == "dynamic" else (),
+        parts=[part for part in _sensors.BPF_PARTS if part != "harm" or wants_harm(settings)],
+        pool=snapshot.capacity.pool,
     )
 
 

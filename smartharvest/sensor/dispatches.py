@@ -5,8 +5,9 @@ from __future__ import annotations
 import logging
 
 from smartharvest.algorithm.controller import Controller
-from smartharvest.algorithm.policy.base import DISPATCHES_PERIOD_NS, Dispatches
+from smartharvest.algorithm.policy.base import DISPATCHES_PERIOD_NS, Dispatches, Spans
 from smartharvest.core import _loop
+from smartharvest.sensor.harm import tells_harm
 from smartharvest.sensor.waits import DispatchSensor, tells_waits
 
 _log = logging.getLogger(__name__)
@@ -19,6 +20,11 @@ class DispatchReader:
         self._before: _Seen | None = None
         self._due_ns = 0
         self._warned = False
+        self._primaries = 0
+
+    def watch(self, primaries: int) -> None:
+        """How many primaries the sensors see from now on."""
+        self._primaries = primaries
 
     def read(self, controller: Controller, loop: _loop.Loop, now_ns: int) -> Dispatches | None:
         """Once a period, and only if the policy asks for dispatches; None otherwise."""
@@ -30,14 +36,16 @@ class DispatchReader:
         sensor = loop.sensor
         if not tells_waits(sensor):
             if not self._warned:
+                name = controller.policy.name
                 _log.warning(
-                    "policy: %s lends nothing without the in-kernel sensor, which sees how long "
-                    "tasks wait and run; use --sensor bpf or another --policy",
-                    controller.policy.name,
+                    "policy: %s %s without the in-kernel sensor, which sees how long tasks wait "
+                    "and run; use --sensor bpf or another --policy",
+                    name,
+                    "is the paper's smartharvest" if name == "adaptive" else "lends nothing",
                 )
             self._warned = True
             return None
-        seen, before = _Seen(loop, sensor), self._before
+        seen, before = _Seen(loop, sensor, self._primaries), self._before
         self._before = seen
         if before is None or before.loop is not loop:
             return None
@@ -47,9 +55,12 @@ class DispatchReader:
 class _Seen:
     """Everything a loop and its sensor have counted up to now."""
 
-    def __init__(self, loop: _loop.Loop, sensor: DispatchSensor) -> None:
+    def __init__(self, loop: _loop.Loop, sensor: DispatchSensor, primaries: int) -> None:
         self.loop = loop
         self.waits, self.runs = sensor.waits(), sensor.runs()
+        self.harm = (
+            [loop.sensor.harm(i) for i in range(primaries)] if tells_harm(loop.sensor) else []
+        )
         self.moves = dict(loop.moves()[0])
         self.lent_core_ns = loop.counters()["harvested_core_ns"]
         self.lends = loop.harvested > 0
@@ -62,5 +73,9 @@ class _Seen:
             runs=self.runs.since(before.runs).durations(),
             # The loop counts what is lent at its next look.
             lent=self.lends or before.lends or self.lent_core_ns > before.lent_core_ns,
+            spans=tuple(
+                Spans(*(now.since(then).wakes_to_sleeps(side) for side in ("lent", "not_lent")))
+                for now, then in zip(self.harm, before.harm, strict=True)
+            ),
             moves=tuple((edge, count) for edge, count in moves.items() if count),
         )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from smartharvest.algorithm.harm import in_words
+
 Record = Mapping[str, Any]
 
 
@@ -29,6 +31,18 @@ def plain(value: object) -> str:
         return "nothing"
     text = str(value)
     return text if text.isprintable() else repr(text)
+
+
+def harm_words(record: Record) -> str:
+    """What lending cost one primary."""
+    try:
+        return in_words(record)
+    except (KeyError, TypeError, ValueError):  # nobody promises what a file contains
+        return "not readable"
+
+
+def _harm(record: Record) -> str:
+    return f"harm to {plain(record.get('primary'))}: {harm_words(record)}"
 
 
 def _anything(record: Record) -> str:
@@ -95,6 +109,7 @@ _SENTENCES: Mapping[str, Callable[[Record], str]] = {
     "ended": _because("The agent ended"),
     "write": _write,
     "primaries": _primaries,
+    "harm": _harm,
     "paused": lambda _: "The operator paused the lending.",
     "resumed": lambda _: "The operator resumed the lending.",
     "evicted": lambda _: "The operator evicted the elastic group, which was frozen.",

@@ -217,6 +217,41 @@ def families(seen: Mapping[str, Any]) -> list[Metric]:
         )
         if seen["histograms"][kept] is not None
     ]
+    return found + _harm(seen.get("harm"))
+
+
+def _harm(harm: Mapping[str, Any] | None) -> list[Metric]:
+    """What lending costs each primary, where the sensor tells."""
+    from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily
+
+    if harm is None:
+        return []
+    sides = [
+        ((name, side), one[side], one["histograms"][side])
+        for name, one in harm["primaries"].items()
+        for side in ("lent", "not_lent")
+    ]
+    labels = ["primary", "lending"]
+    found: list[Metric] = []
+    for name, text, key in (
+        ("long_waits", "Dispatches that waited more than 200 us.", "long_waits"),
+        ("behind_elastic", "Of these, behind elastic tasks while no CPU was idle.",
+         "behind_elastic"),
+        ("behind_elastic_here", "Of these, behind elastic tasks on their own CPU.",
+         "behind_elastic_here"),
+    ):  # fmt: skip
+        counter = CounterMetricFamily(f"smartharvest_harm_{name}", text, labels=labels)
+        for values, side, _ in sides:
+            counter.add_metric(list(values), side[key])
+        found.append(counter)
+    for name, text, key in (
+        ("wait_seconds", "Dispatch waits of a primary.", "wait"),
+        ("wake_to_sleep_seconds", "From waking up to the next sleep.", "wake_to_sleep"),
+    ):
+        family = HistogramMetricFamily(f"smartharvest_harm_{name}", text, labels=labels)
+        for values, _, kept in sides:
+            family.add_metric(list(values), _buckets(kept[key]), kept[key]["sum_ns"] / 1e9)
+        found.append(family)
     return found
 
 
@@ -251,9 +286,12 @@ def _histogram(name: str, text: str, kept: Histogram) -> Metric:
     """Over all polling loops of a run, as the counters are."""
     from prometheus_client.core import HistogramMetricFamily
 
-    bounds = [*(str(bound_ns / 1e9) for bound_ns in kept["bounds_ns"]), "+Inf"]
-    counts = [*kept["counts"], kept["count"]]
     return HistogramMetricFamily(
-        f"smartharvest_{name}", text, buckets=list(zip(bounds, counts, strict=True)),
+        f"smartharvest_{name}", text, buckets=_buckets(kept),
         sum_value=kept["sum_ns"] / 1e9, unit="seconds",
     )  # fmt: skip
+
+
+def _buckets(kept: Histogram) -> list[tuple[str, float]]:
+    bounds = [*(str(bound_ns / 1e9) for bound_ns in kept["bounds_ns"]), "+Inf"]
+    return list(zip(bounds, [*kept["counts"], kept["count"]], strict=True))

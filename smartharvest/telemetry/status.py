@@ -11,6 +11,7 @@ from typing import Any
 
 from smartharvest.core import _loop, _sensors
 from smartharvest.host.cpulist import format_cpulist
+from smartharvest.sensor.harm import PERIOD_NS, HarmMeter
 from smartharvest.sensor.waits import tells_waits
 from smartharvest.telemetry.audit import AuditLog
 from smartharvest.telemetry.histogram import Histogram, histogram
@@ -38,6 +39,30 @@ def histograms(loop: _loop.Loop) -> dict[str, Histogram | None]:
         "moves": histogram(*loop.moves()),
         "lateness": histogram(*loop.lateness()),
         "waits": histogram(waits.durations(), waits.counts["total_ns"]) if waits else None,
+    }
+
+
+def describe_harm(meter: HarmMeter) -> dict[str, Any] | None:
+    """What lending costs each primary, over the run and in the last period; None if not told."""
+    total, period = meter.total(), meter.period or {}
+    if total is None:
+        return None
+    return {
+        "period_s": PERIOD_NS / 1e9,
+        "primaries": {
+            name: {
+                **harm.describe(),
+                "period": period[name].describe() if name in period else None,
+                "histograms": {
+                    side: {
+                        "wait": histogram(seen.waits, seen.wait_ns),
+                        "wake_to_sleep": histogram(seen.wakes_to_sleeps, seen.wake_to_sleep_ns),
+                    }
+                    for side, seen in (("lent", harm.lent), ("not_lent", harm.not_lent))
+                },
+            }
+            for name, harm in total.items()
+        },
     }
 
 

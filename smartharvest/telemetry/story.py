@@ -10,8 +10,8 @@ from typing import Any
 
 from smartharvest.printable import counted
 from smartharvest.telemetry.digest import with_spans
+from smartharvest.telemetry.event_words import harm_words, sentence
 from smartharvest.telemetry.event_words import plain as _plain
-from smartharvest.telemetry.event_words import sentence
 from smartharvest.telemetry.spans import Span
 
 _REASONS = {
@@ -38,6 +38,8 @@ class _Chapter:
     demand_peak: int = 0
     total: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
+    harm: dict[str, str] = field(default_factory=dict)
+    """By primary, the last that was recorded."""
 
     def add(self, span: Span) -> None:
         self.ended_s = max(self.ended_s, span.at_s)
@@ -70,6 +72,11 @@ class _Chapter:
             text += f" {counted(stale, 'window')} came too late to be trusted."
         return text
 
+    def lines(self) -> Iterator[str]:
+        yield self.describe()
+        for name, harm in self.harm.items():
+            yield f"{_clock(self.ended_s)} harm to {name}: {harm}"
+
 
 def describe(records: Iterable[Mapping[str, Any]], chapter_s: float = 60.0) -> Iterator[str]:
     """Lines about ``records``: one for each event and for up to ``chapter_s`` of decisions."""
@@ -78,8 +85,11 @@ def describe(records: Iterable[Mapping[str, Any]], chapter_s: float = 60.0) -> I
         if not isinstance(record, Span):
             if record["kind"] == "usage" and chapter is not None:
                 continue  # once a minute, and a report sums it up
+            if record["kind"] == "harm" and chapter is not None:
+                chapter.harm[_plain(record.get("primary"))] = harm_words(record)
+                continue
             if chapter is not None:
-                yield chapter.describe()
+                yield from chapter.lines()
                 chapter = None
             yield f"{_clock(record['t'])} {sentence(record)}"
             continue
@@ -88,13 +98,13 @@ def describe(records: Iterable[Mapping[str, Any]], chapter_s: float = 60.0) -> I
         if chapter is not None and (
             regime != (chapter.held, chapter.long_term) or at_s - chapter.began_s > chapter_s
         ):
-            yield chapter.describe()
+            yield from chapter.lines()
             chapter = None
         if chapter is None:
             chapter = _Chapter(at_s, *regime, ended_s=at_s)
         chapter.add(record)
     if chapter is not None:
-        yield chapter.describe()
+        yield from chapter.lines()
 
 
 def describe_decision(record: Mapping[str, Any]) -> str:

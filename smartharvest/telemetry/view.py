@@ -8,6 +8,7 @@ from typing import Any
 
 from rich.text import Text
 
+from smartharvest.algorithm.harm import in_words
 from smartharvest.host.cpulist import parse_cpulist
 from smartharvest.printable import counted, printable
 from smartharvest.telemetry import groups
@@ -64,6 +65,7 @@ def draw(
         *([time_axis(history, width)] if height >= LEAST_HEIGHT else []),
         Text(),
         _line(f"waits       {_waits(seen['waits'])}"),
+        *_harm(seen.get("harm")),
         _line(
             f"safeguards  {guards['short_term']} short-term, {guards['long_term']} long-term"
             + (f", resting {guards['resting_s']:.0f} s" if guards["resting_s"] else "")
@@ -76,7 +78,7 @@ def draw(
         ),
     ]  # fmt: skip
     if expanded:
-        lines += _details(seen)
+        lines += [*_harm(seen.get("harm"), each=True), *_details(seen)]
     if height >= LEAST_HEIGHT:
         lines += more_lines(seen, history, width, height - 1 - len(lines))
     keys = _line("q quit  p pause the view  e expand  n next agent  ? help", "reverse")
@@ -156,6 +158,17 @@ def _curve(name: str, values: deque[float], total: int, width: int, color: str) 
     steps = len(_BARS) - 1
     bars = "".join(_BARS[round(steps * min(value, total) / max(1, total))] for value in shown)
     return Text(f"{name:8}").append(bars, color)
+
+
+def _harm(harm: Mapping[str, Any] | None, *, each: bool = False) -> list[Text]:
+    """What the last period says of whom lending costs most, or of each primary."""
+    if harm is None:
+        return []
+    seen = {name: one["period"] or one for name, one in harm["primaries"].items()}
+    if each:
+        return [_line(f"harm        {name}: {in_words(one)}") for name, one in seen.items()]
+    most = max(seen.values(), key=lambda one: (one["longer"] or {}).get("p95", 0.0), default=None)
+    return [] if most is None else [_line(f"harm        {in_words(most)}")]
 
 
 def _waits(waits: Mapping[str, Any]) -> str:

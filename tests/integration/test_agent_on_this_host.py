@@ -74,6 +74,25 @@ def test_its_state_tells_who_runs_where_and_how_long_things_took(
     assert agent.send(signal.SIGTERM).code == 0
 
 
+def test_it_tells_what_lending_costs_if_it_is_asked_to(host: Host, processes: Processes) -> None:
+    agent = processes.agent(*host.state, *host.targets, "--harm", "--long-term", "off")
+    agent.wait_until(lambda: is_confined(host))
+    path = socket_path(str(host.state_dir), agent.pid)
+    seen = ask(path, "status", {})
+    if seen["sensor"]["name"] != "bpf":
+        pytest.skip("the in-kernel sensor alone sees it")
+    assert list(seen["harm"]["primaries"]) == seen["primary"]
+
+    def some_were_dispatched() -> bool:
+        (harm,) = ask(path, "status", {})["harm"]["primaries"].values()
+        found = harm["lent"]["dispatches"] + harm["not_lent"]["dispatches"]
+        assert isinstance(found, int)
+        return found > 0
+
+    agent.wait_until(some_were_dispatched)
+    assert agent.send(signal.SIGTERM).code == 0
+
+
 def test_cores_can_be_chosen_by_their_use(host: Host, processes: Processes) -> None:
     before = host.files()
     agent = processes.agent(*host.state, *host.targets, "--order", "dynamic")
@@ -425,6 +444,7 @@ def test_the_demo_prints_its_document(tmp_path: Path) -> None:
     [
         ("adaptive-quiet", 2 * len(os.sched_getaffinity(0))),  # they wait for one another
         ("idle-first", 1),
+        ("adaptive", 1),
     ],
 )
 def test_a_policy_that_is_told_of_dispatches_learns_to_lend(

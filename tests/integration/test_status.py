@@ -42,6 +42,8 @@ def check(value: Any, schema: dict[str, Any], named: dict[str, Any]) -> None:
         schema = named[schema["$ref"].removeprefix("#/$defs/")]
     kinds = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
     assert any(isinstance(value, TYPES[kind]) for kind in kinds), (value, schema)
+    if value is None:
+        return
     for name in schema.get("required", ()):
         assert name in value, name
     for name, below in schema.get("properties", {}).items():

@@ -9,6 +9,8 @@ import time
 
 import pytest
 
+from bench.logged_wave import LoggedWave
+from smartharvest.algorithm.harm import quantile
 from smartharvest.core import _loop, _sensors
 from smartharvest.host.cgroup.tree import Group
 from tests.integration.hosts import Host
@@ -60,3 +62,72 @@ def test_a_sensor_counts_the_spinners_of_its_group_and_no_others(
     finally:
         sensor.close()
     assert (one, two) == (1, 2)
+
+
+# --- what lending costs ---------------------------------------------------------------------------
+
+ON_NS, OFF_NS = 3_000_000, 5_000_000
+MINE, THEIRS = 1, 2
+"""CPUs of the guest, which has others; nothing else runs there."""
+
+
+def on(cpu: int, pid: int, policy: int = os.SCHED_OTHER) -> int:
+    os.sched_setaffinity(pid, {cpu})
+    os.sched_setscheduler(pid, policy, os.sched_param(0))
+    return pid
+
+
+def watching(targets: list[tuple[str, int, int]], pool: set[int]) -> _sensors.BpfSensor:
+    sensor = _sensors.BpfSensor(targets, [1], pool=pool)
+    assert sensor.tells_harm
+    return sensor
+
+
+def await_long_waits(sensor: _sensors.BpfSensor, count: int) -> dict[str, int]:
+    """What has been added when there are so many more long waits."""
+    before = sensor.harm(0)
+    while (seen := sensor.harm(0).since(before).counts("not_lent"))["long_waits"] < count:
+        time.sleep(0.01)
+    return seen
+
+
+def test_the_time_from_waking_up_to_sleeping_is_that_of_the_log(processes: Processes) -> None:
+    with LoggedWave(MINE, ON_NS, OFF_NS) as wave:
+        batch = on(MINE, processes.spinning(), os.SCHED_IDLE)
+        sensor = watching([("pid", wave.pid, 0), ("pid", batch, -1)], {MINE})
+        time.sleep(0.5)
+        harm, (waits, ended) = sensor.harm(0), (sensor.waits(), len(wave.spans()))
+        spans = wave.spans()[max(0, ended - 30) : ended]
+        sensor.close()
+    logged = sorted(spans[:, 2] - spans[:, 0])[len(spans) // 2]
+    woken = harm.wakes_to_sleeps("not_lent")
+    assert sum(count for _, count in woken) >= 30
+    # Waking up and going to sleep are no part of what the thread itself can log.
+    assert 0.97 * logged <= quantile(woken, 0.5) <= 1.2 * logged
+    assert quantile(harm.waits("not_lent"), 0.5) + 512 >= waits.quantile_ns(0.5)
+
+
+def test_long_waits_are_held_against_elastic_tasks_unless_a_cpu_was_idle(
+    processes: Processes,
+) -> None:
+    # Two of the primary share one CPU and wait for each other all the time.
+    primary = [on(MINE, processes.spinning()) for _ in range(2)]
+    batch = on(THEIRS, processes.spinning())
+    targets = [*(("pid", pid, 0) for pid in primary), ("pid", batch, -1)]
+    sensor = watching(targets, {MINE, THEIRS})
+    seen = await_long_waits(sensor, 20)
+    sensor.close()
+    assert seen["behind_elastic"] >= 0.8 * seen["long_waits"]
+    assert seen["behind_elastic_here"] == 0
+    sensor = watching(targets, {MINE, THEIRS, THEIRS + 1})  # the last is idle
+    seen = await_long_waits(sensor, 20)
+    sensor.close()
+    assert seen["behind_elastic"] <= 0.2 * seen["long_waits"]
+
+
+def test_long_waits_are_held_against_elastic_tasks_on_the_same_cpu(processes: Processes) -> None:
+    primary, batch = (on(MINE, processes.spinning()) for _ in range(2))
+    sensor = watching([("pid", primary, 0), ("pid", batch, -1)], {MINE})
+    seen = await_long_waits(sensor, 20)
+    sensor.close()
+    assert seen["behind_elastic_here"] >= 0.8 * seen["long_waits"]

@@ -39,7 +39,7 @@ THREADED = [
     "test_standstill",
     "test_task_list",
 ]
-TIMED = {*THREADED, "test_bpf_sensor", "test_perf_sensor_live"}
+TIMED = {*THREADED, "test_bpf_harm", "test_bpf_sensor", "test_perf_sensor_live"}
 """They run real threads or watch the kernel's own clock."""
 
 

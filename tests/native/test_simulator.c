@@ -65,7 +65,7 @@ static void check_books(const struct sh_sim_machine *machine) {
     CHECK_EQ(machine->idle_count, free);
     CHECK_EQ(machine->demand, busy + queued + machine->ready);
     CHECK(machine->ready == 0 || machine->idle_count == 0); /* no core idles while a thread waits */
-    uint64_t arrived = 0, completed = 0;
+    uint64_t arrived = 0, completed = 0, waits = 0, waited_ns = 0;
     for (uint32_t i = 0; i < PRIMARIES; i++) {
         const struct sh_sim_primary *primary = &machine->primaries[i];
         CHECK(primary->active <= primary->cores);
@@ -73,7 +73,16 @@ static void check_books(const struct sh_sim_machine *machine) {
         CHECK_EQ(primary->latencies.total, primary->completed);
         arrived += primary->arrived;
         completed += primary->completed;
+        for (int lent = 0; lent < 2; lent++) {
+            const struct sh_sim_harm_side *side = &primary->harm.sides[lent];
+            waits += side->waits.total;
+            waited_ns += side->waits.sum_ns;
+            CHECK(side->behind_elastic <= side->long_waits);
+            CHECK(side->behind_elastic_here <= side->long_waits);
+        }
     }
+    CHECK_EQ(waits, machine->waits.total);
+    CHECK_EQ(waited_ns, machine->totals.wait_ns);
     CHECK_EQ(arrived, completed + machine->in_system);
 }
 
@@ -106,6 +115,28 @@ static void test_the_books_balance_at_every_event(void) {
     }
     CHECK(stranded > 0);
     CHECK(preempted > 0);
+}
+
+/* Everything is lent, and the batch yields when it likes: up to four milliseconds later. */
+static void test_a_wait_for_a_batch_that_does_not_yield_is_held_against_it(void) {
+    const uint32_t cores[] = {CORES};
+    const struct sh_sim_traffic_config calm = traffic();
+    struct sh_sim_machine_config config = settings(1);
+    struct sh_sim_machine machine;
+    config.sharing = (struct sh_sim_sharing){true, 1, 0, 4000000};
+    CHECK_EQ(sh_sim_machine_init(&machine, &config, &calm, cores, 1), 0);
+    sh_sim_machine_assign(&machine, CORES);
+    for (int i = 0; i < 20000; i++)
+        sh_sim_machine_step(&machine);
+    const struct sh_sim_harm *harm = &machine.primaries[0].harm;
+    CHECK_EQ(harm->sides[0].waits.total, 0);
+    CHECK_EQ(harm->sides[0].wakes_to_sleeps.total, 0);
+    const struct sh_sim_harm_side *lent = &harm->sides[1];
+    CHECK(lent->behind_elastic_here > 1000);
+    CHECK(lent->behind_elastic_here <= lent->behind_elastic); /* no core of the pool was idle */
+    CHECK(lent->behind_elastic <= lent->long_waits);
+    CHECK(lent->wakes_to_sleeps.sum_ns > lent->waits.sum_ns);
+    sh_sim_machine_destroy(&machine);
 }
 
 static void test_an_endless_backlog_ends_the_run(void) {
@@ -195,6 +226,7 @@ static void test_streams_of_one_seed_differ_and_repeat(void) {
 
 int main(void) {
     RUN(test_the_books_balance_at_every_event);
+    RUN(test_a_wait_for_a_batch_that_does_not_yield_is_held_against_it);
     RUN(test_an_endless_backlog_ends_the_run);
     RUN(test_settings_out_of_range_are_refused);
     RUN(test_the_agenda_tells_the_next_event);

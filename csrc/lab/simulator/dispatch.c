@@ -106,6 +106,30 @@ static void note_peaks(struct sh_sim_machine *machine) {
         machine->spent_demand_max = machine->demand;
 }
 
+static bool was_lent(const struct sh_sim_machine *machine, int64_t since_ns) {
+    return machine->lent + machine->returning > 0 || machine->lent_until_ns > since_ns;
+}
+
+static uint64_t max_u64(uint64_t a, uint64_t b) {
+    return a > b ? a : b;
+}
+
+static void wake(struct sh_sim_machine *machine, struct sh_sim_thread *thread, bool blamed) {
+    thread->ready_ns = machine->now_ns;
+    thread->elastic_before_ns = machine->totals.elastic_core_ns;
+    thread->blamed = blamed;
+}
+
+static void note_harm(struct sh_sim_machine *machine, const struct sh_sim_thread *thread) {
+    const struct sh_sim_ended_wait wait = {
+        .wait_ns = machine->now_ns - thread->ready_ns,
+        .elastic_ns = machine->totals.elastic_core_ns -
+                      max_u64(thread->elastic_before_ns, machine->elastic_idle_ns),
+        .here_ns = thread->held_ns ? machine->now_ns - thread->held_ns : 0,
+    };
+    sh_sim_harm_add_wait(&owner(machine, thread)->harm, was_lent(machine, thread->ready_ns), &wait);
+}
+
 static void start(struct sh_sim_machine *machine, uint32_t number, struct sh_sim_thread thread) {
     struct sh_sim_core *core = &machine->cores[number];
     struct sh_sim_totals *totals = &machine->totals;
@@ -119,6 +143,8 @@ static void start(struct sh_sim_machine *machine, uint32_t number, struct sh_sim
         totals->long_waits++;
         totals->blamed_waits += thread.blamed;
     }
+    note_harm(machine, &thread);
+    thread.held_ns = 0;
     if (core->cold)
         thread.service_ns += machine->config.cold_ns;
     core->cold = core->queued = false;
@@ -182,6 +208,7 @@ static void stall(struct sh_sim_machine *machine, uint32_t number, struct sh_sim
     const double share = sh_sim_uniform(&machine->placement);
     core->queued = true;
     core->thread = thread;
+    core->thread.held_ns = machine->now_ns;
     machine->stalled++;
     machine->totals.stranded++;
     sh_sim_agenda_set(&machine->agenda, number,
@@ -207,7 +234,9 @@ static void pull_stalled(struct sh_sim_machine *machine) {
         if (machine->cores[i].queued) {
             const uint32_t number = machine->idle[machine->idle_count - 1];
             remove_idle(machine, number);
-            start(machine, number, unstall(machine, i));
+            struct sh_sim_thread thread = unstall(machine, i);
+            thread.held_ns = 0; /* it was not that core that it waited for */
+            start(machine, number, thread);
         }
 }
 
@@ -302,8 +331,7 @@ void sh_sim_clear_core(struct sh_sim_machine *machine, uint32_t number) {
     if (core->busy) {
         struct sh_sim_thread thread = core->thread;
         thread.service_ns = machine->agenda.at_ns[number] - machine->now_ns;
-        thread.ready_ns = machine->now_ns;
-        thread.blamed = true;
+        wake(machine, &thread, true);
         core->busy = false;
         owner(machine, &thread)->running--;
         machine->busy--;
@@ -312,6 +340,7 @@ void sh_sim_clear_core(struct sh_sim_machine *machine, uint32_t number) {
         put_back(machine, thread);
     } else if (core->queued) {
         core->queued = false;
+        core->thread.held_ns = 0;
         put_back(machine, core->thread);
     } else if (core->state == SH_SIM_PRIMARY) {
         remove_idle(machine, number);
@@ -364,6 +393,7 @@ static void place(struct sh_sim_machine *machine, struct sh_sim_primary *primary
     struct sh_sim_core *core = &machine->cores[open_in_transit(machine, index)];
     core->queued = true;
     core->thread = pop(&primary->queue);
+    core->thread.held_ns = machine->now_ns;
     machine->totals.stranded++;
 }
 
@@ -371,8 +401,8 @@ static void place(struct sh_sim_machine *machine, struct sh_sim_primary *primary
 static void admit_threads(struct sh_sim_machine *machine, struct sh_sim_primary *primary) {
     while (primary->active < primary->cores && primary->ready < primary->queue.length) {
         struct sh_sim_thread *thread = thread_at(&primary->queue, primary->ready);
-        thread->ready_ns = machine->now_ns;
-        thread->blamed = machine->lent + machine->returning > 0;
+        wake(machine, thread, machine->lent + machine->returning > 0);
+        thread->woke_ns = machine->now_ns;
         primary->active++;
         machine->demand++;
         if (machine->ready) { /* behind those who wait already */
@@ -419,6 +449,8 @@ void sh_sim_complete(struct sh_sim_machine *machine, uint32_t number) {
     struct sh_sim_core *core = &machine->cores[number];
     struct sh_sim_primary *primary = owner(machine, &core->thread);
     count_dispatches(machine, core->thread.service_ns);
+    sh_sim_harm_add_thread(&primary->harm, was_lent(machine, core->thread.woke_ns),
+                           machine->now_ns - core->thread.woke_ns);
     finish_thread(machine, core->thread.request);
     core->busy = false;
     primary->running--;
@@ -429,8 +461,8 @@ void sh_sim_complete(struct sh_sim_machine *machine, uint32_t number) {
     if (machine->ready == 0 && primary->queue.length > 0) {
         /* The guest runs its next thread on the core it has. */
         struct sh_sim_thread thread = pop(&primary->queue);
-        thread.ready_ns = machine->now_ns;
-        thread.blamed = false;
+        wake(machine, &thread, false);
+        thread.woke_ns = machine->now_ns;
         primary->active++;
         machine->demand++;
         start_next(machine, number, thread);

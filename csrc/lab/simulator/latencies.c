@@ -37,6 +37,10 @@ static double lower_edge(uint64_t bucket) {
     return (double)((bucket - ((uint64_t)shift << SH_SIM_LATENCY_BITS)) << shift);
 }
 
+uint64_t sh_sim_latencies_middle(uint32_t bucket) {
+    return (uint64_t)((lower_edge(bucket) + lower_edge(bucket + 1)) / 2);
+}
+
 double sh_sim_latencies_quantile(const struct sh_sim_latencies *latencies, double q) {
     const double rank = ceil(q * (double)latencies->total);
     uint64_t seen = 0;

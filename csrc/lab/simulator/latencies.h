@@ -22,6 +22,9 @@ void sh_sim_latencies_add(struct sh_sim_latencies *latencies, int64_t ns);
 /* *to becomes both. */
 void sh_sim_latencies_merge(struct sh_sim_latencies *to, const struct sh_sim_latencies *from);
 
+/* Middle of a bucket, ns. */
+uint64_t sh_sim_latencies_middle(uint32_t bucket);
+
 /* Quantile q (0..1) in ns, by rank ceil(q * total); 0 when empty. */
 double sh_sim_latencies_quantile(const struct sh_sim_latencies *latencies, double q);
 

@@ -15,6 +15,10 @@ static void account(struct sh_sim_machine *machine, int64_t now_ns) {
     totals->demand_core_ns += ns * machine->demand;
     totals->elastic_core_ns += ns * machine->elastic;
     totals->requests_ns += ns * machine->in_system;
+    if (machine->idle_count)
+        machine->elastic_idle_ns = totals->elastic_core_ns;
+    if (machine->lent + machine->returning)
+        machine->lent_until_ns = now_ns;
     if (machine->collecting) {
         machine->spent_ns[machine->busy] += ns;
         machine->spent_demand_core_ns += ns * machine->demand;

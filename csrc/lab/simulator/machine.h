@@ -22,6 +22,7 @@
 
 #include "actuators/actuator.h"
 #include "lab/simulator/agenda.h"
+#include "lab/simulator/harm.h"
 #include "lab/simulator/latencies.h"
 #include "lab/simulator/random.h"
 #include "lab/simulator/traffic.h"
@@ -80,6 +81,9 @@ struct sh_sim_thread {
     uint32_t request;
     bool blamed; /* something was lent when it became ready */
     int64_t service_ns, ready_ns;
+    int64_t woke_ns;            /* when it became ready first */
+    int64_t held_ns;            /* since when it is queued on a core of the elastic group's; 0 */
+    uint64_t elastic_before_ns; /* the elastic group's CPU time when it became ready */
 };
 
 struct sh_sim_queue { /* a ring that grows */
@@ -95,6 +99,7 @@ struct sh_sim_primary {
     struct sh_sim_queue queue; /* the ready ones first, then those that wait inside the guest */
     uint32_t ready;            /* of the queue */
     struct sh_sim_latencies latencies;
+    struct sh_sim_harm harm;
     uint64_t arrived, completed; /* requests */
     uint64_t work_ns;            /* CPU time of the threads that arrived */
 };
@@ -158,8 +163,10 @@ struct sh_sim_machine {
     uint32_t stalled;         /* of these, where a thread is queued; shared placement only */
     uint32_t busy_peak, demand_peak; /* since somebody last set them to busy and demand */
     int64_t dispatch_credit_ns;
-    bool changed; /* what the sensor reads, since this was last cleared */
-    int error;    /* -ENOMEM, or -EOVERFLOW: an endless backlog */
+    int64_t lent_until_ns;    /* something was lent until then */
+    uint64_t elastic_idle_ns; /* the elastic group's CPU time when a core was last idle */
+    bool changed;             /* what the sensor reads, since this was last cleared */
+    int error;                /* -ENOMEM, or -EOVERFLOW: an endless backlog */
     /* For sensors that weigh windows by time: since the last collection. */
     uint64_t spent_ns[SH_MAX_CORES + 1], spent_demand_core_ns;
     uint32_t spent_demand_max;

@@ -30,6 +30,7 @@ _PLAIN = {
     "smartharvest": "smartharvest:make_smartharvest",
     LENDS_NOTHING: "no_harvest:NoHarvest",
     "prev-peak": "prev_peak:PrevPeak",
+    "adaptive": "adaptive:Adaptive",
     "adaptive-buffer": "adaptive_buffer:AdaptiveBuffer",
     "adaptive-quiet": "adaptive_quiet:AdaptiveQuiet",
     "idle-first": "idle_first:IdleFirst",
@@ -55,14 +56,19 @@ def make_policy(
     safeguard: str = "conservative",
     learner: str = "vw",
     options: LearningOptions | None = None,
+    preempts: bool = False,
+    protect: float = 0.1,
 ) -> Policy:
     """The policy spelled ``spec`` for a primary that can have ``total`` cores at most.
 
-    ``cost``, ``safeguard``, ``learner`` and ``options`` concern ``smartharvest`` alone; the others
-    react to exhaustion as the paper has it. Raises ConfigError for what is unknown or malformed.
+    ``cost``, ``safeguard``, ``learner`` and ``options`` concern ``smartharvest`` and what uses its
+    prediction; the others react to exhaustion as the paper has it. ``preempts`` and ``protect`` are
+    for ``adaptive`` (PolicySettings). Raises ConfigError for what is unknown or malformed.
     """
     check_policy(spec)
-    settings = PolicySettings(total, cost, safeguard, learner, options or LearningOptions())
+    settings = PolicySettings(
+        total, cost, safeguard, learner, options or LearningOptions(), preempts, protect
+    )
     name, colon, number = spec.partition(":")
     module, _, maker = (_NUMBERED if colon else _PLAIN)[name].partition(":")
     make = getattr(import_module(f"{__name__}.{module}"), maker)

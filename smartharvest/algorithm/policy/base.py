@@ -57,6 +57,15 @@ Durations = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
+class Spans:
+    """How long tasks of one primary took from waking up to going to sleep again, apart for those
+    that something was lent in."""
+
+    lent: Durations
+    not_lent: Durations
+
+
+@dataclass(frozen=True, slots=True)
 class Dispatches:
     """How the primary's tasks were dispatched in a period of about ``DISPATCHES_PERIOD_NS``."""
 
@@ -69,6 +78,8 @@ class Dispatches:
     """Whether anything was lent at any moment of it."""
     moves: Durations = ()
     """How long cores took to change hands; empty if unknown."""
+    spans: tuple[Spans, ...] = ()
+    """One for each primary; empty where the sensor does not tell harm."""
 
 
 DISPATCHES_PERIOD_NS = 100_000_000
@@ -91,6 +102,10 @@ class PolicySettings:
     safeguard: str = "conservative"
     learner: str = "vw"
     options: LearningOptions = field(default_factory=LearningOptions)
+    preempts: bool = False
+    """Whether the primary preempts the elastic group wherever they meet."""
+    protect: float = 0.1
+    """Share by which P50 and P99 may become longer; above 0."""
 
     def __post_init__(self) -> None:
         for key, value, known in (

@@ -43,6 +43,14 @@ def wants_dispatches(policy: Policy) -> bool:
     return isinstance(policy, DispatchesObserver)
 
 
+def judges_waits(policy: Policy) -> bool:
+    """Whether the policy in force judges how long tasks wait: it asks for dispatches and, unless
+    its property ``judges_waits`` is false, gets them."""
+    if isinstance(policy, Fallback):
+        policy = policy.in_force
+    return wants_dispatches(policy) and getattr(policy, "judges_waits", True)
+
+
 def with_stand_ins(
     spec: str, make: Callable[[str], Policy], total: int, note: Callable[[str], None]
 ) -> Fallback:

@@ -18,7 +18,7 @@ OCTAVE = 8
 SHORTEST_NS = 1_000
 BUCKETS = 24 * OCTAVE
 """Up to 17 s; anything shorter than a microsecond is no wait."""
-_EDGES = SHORTEST_NS * 2.0 ** (np.arange(BUCKETS) / OCTAVE)
+EDGES_NS = SHORTEST_NS * 2.0 ** (np.arange(BUCKETS) / OCTAVE)
 
 
 class Strain:
@@ -38,9 +38,9 @@ class Strain:
             self._runs *= fading
             self._moves *= fading
         self._end_ns = seen.end_ns
-        _add(self._waits, seen.waits)
-        _add(self._runs, seen.runs)
-        _add(self._moves, seen.moves)
+        add_to(self._waits, seen.waits)
+        add_to(self._runs, seen.runs)
+        add_to(self._moves, seen.moves)
 
     def forget_waits(self) -> None:
         """As if there had been no dispatch and no move yet; run times stay."""
@@ -77,12 +77,12 @@ class Strain:
             return 0.0
         met = np.flatnonzero(self._waits)
         share = self._waits[met] / total
-        wait_ns = np.where(met == 0, 0.0, _EDGES[met])
+        wait_ns = np.where(met == 0, 0.0, EDGES_NS[met])
         if held_up > 0:
             share = np.concatenate(((1 - held_up) * share, held_up * share))
             wait_ns = np.concatenate((wait_ns, wait_ns + delay_ns))
         done = np.concatenate(([0.0], np.cumsum(self._runs) / self._runs.sum()))
-        at_ns = np.concatenate(([0.0], _EDGES))
+        at_ns = np.concatenate(([0.0], EDGES_NS))
         low, high = alone_ns, alone_ns + float(wait_ns.max())
         while high - low > 0.002 * alone_ns:
             middle = (low + high) / 2
@@ -95,7 +95,7 @@ class Strain:
     def waits_beyond(self, limit_ns: float) -> float:
         """The share of waits longer than a limit; 0 if nothing is known."""
         total = self._waits.sum()
-        return float(self._waits[limit_ns < _EDGES].sum() / total) if total > 0 else 0.0
+        return float(self._waits[limit_ns < EDGES_NS].sum() / total) if total > 0 else 0.0
 
 
 def share_longer(durations: Durations, limit_ns: float) -> float:
@@ -104,9 +104,10 @@ def share_longer(durations: Durations, limit_ns: float) -> float:
     return sum(count for edge_ns, count in durations if edge_ns > limit_ns) / max(1, total)
 
 
-def _add(histogram: NDArray[np.float64], durations: Durations) -> None:
+def add_to(histogram: NDArray[np.float64], durations: Durations) -> None:
+    """Counts durations in the buckets that end at ``EDGES_NS``."""
     for edge_ns, count in durations:
-        bucket = int(np.searchsorted(_EDGES, edge_ns))
+        bucket = int(np.searchsorted(EDGES_NS, edge_ns))
         histogram[min(bucket, BUCKETS - 1)] += count
 
 
@@ -115,7 +116,7 @@ def _quantile(histogram: NDArray[np.float64], q: float) -> float:
     if total <= 0:
         return 0.0
     done = np.concatenate(([0.0], np.cumsum(histogram) / total))
-    return float(np.interp(q, done, np.concatenate(([0.0], _EDGES))))
+    return float(np.interp(q, done, np.concatenate(([0.0], EDGES_NS))))
 
 
 def typical_ns(durations: Durations) -> float:

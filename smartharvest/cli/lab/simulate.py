@@ -40,8 +40,9 @@ from smartharvest.lab.simulator.conditions import (
               help="Cores of the primaries. Default: the sum of the workload's.")  # fmt: skip
 @settings_options(
     "window", "poll", "cost", "safeguard", "learner", "keep_idle", "max_harvest",
-    "features_after_exhaustion", "exhausted_windows", "long_term_share", "long_term_threshold",
-    "long_term_periods", "long_term_period", "long_term_rest", "long_term_min_dispatches",
+    "protect", "features_after_exhaustion", "exhausted_windows", "long_term_share",
+    "long_term_threshold", "long_term_periods", "long_term_period", "long_term_rest",
+    "long_term_min_dispatches",
 )  # fmt: skip
 @click.option("--long-term", type=click.Choice(["paper", "auto", "attributed", "off"]),
               help="Which waits stop the lending. Default: paper for the paper's policies, else "
@@ -58,6 +59,7 @@ from smartharvest.lab.simulator.conditions import (
 @click.option("--mechanisms", default="cpugroups,ipi,linux", show_default=True, metavar="M,M...",
               help="Mechanisms to compare them with.")  # fmt: skip
 @click.option("--csv", "as_csv", is_flag=True, help="Print the leaderboard's rows as CSV.")
+@click.option("--harm", is_flag=True, help="Print what lending costs each primary, too.")
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 def simulate(
     policies: str | None,
@@ -73,6 +75,7 @@ def simulate(
     long_term: str | None,
     label: Label | None,
     events: bool | None,
+    harm: bool,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -84,7 +87,12 @@ def simulate(
     sampled windows, the peak of busy cores as label, every wait counted.
     """
     from smartharvest.agent.deciders import make_long_term
-    from smartharvest.lab.simulator.report import document, format_outcomes
+    from smartharvest.lab.simulator.report import (
+        document,
+        format_harm,
+        format_outcomes,
+        harm_of,
+    )
     from smartharvest.lab.simulator.run import BOUNDS
     from smartharvest.lab.simulator.run import simulate as run
 
@@ -108,10 +116,17 @@ def simulate(
             learner=settings.learner,
             make_long_term=lambda: make_long_term(settings),
             options=_learning_options(settings, conditions.label),
+            protect=settings.protect,
         )
         for seed in seeds
     ]
-    click.echo(json.dumps(document(outcomes)) if as_json else format_outcomes(outcomes))
+    if as_json:
+        more = {"harm": harm_of(outcomes)} if harm else {}
+        click.echo(json.dumps({**document(outcomes), **more}))
+        return
+    click.echo(format_outcomes(outcomes))
+    if harm:
+        click.echo(format_harm(outcomes))
 
 
 def _conditions(

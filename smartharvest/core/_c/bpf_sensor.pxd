@@ -21,6 +21,7 @@ cdef extern from "bpf/sensor_state.h" nogil:
         SH_BPF_LEVELS
         SH_BPF_DEMAND
         SH_BPF_RUNS
+        SH_BPF_HARM
 
     struct sh_bpf_target:
         uint64_t id
@@ -33,6 +34,19 @@ cdef extern from "bpf/sensor_state.h" nogil:
     struct sh_bpf_run_counts:
         uint64_t runs, total_ns
 
+    struct sh_bpf_harm_counts:
+        uint64_t wait_ns, wake_to_sleep_ns, agent_ns, long_waits, behind_elastic
+        uint64_t behind_elastic_here, unjudged
+
+    struct sh_bpf_harm_side:
+        sh_bpf_harm_counts counts
+        uint64_t waits[512]
+        uint64_t wakes_to_sleeps[512]
+
+    struct sh_bpf_harm:
+        sh_bpf_harm_side sides[2]
+        uint64_t lost
+
 cdef extern from "sensors/bpf_sensor.h" nogil:
     struct sh_bpf_config:
         sh_bpf_target targets[80]
@@ -42,6 +56,8 @@ cdef extern from "sensors/bpf_sensor.h" nogil:
         uint64_t wait_threshold_ns
         uint32_t used_cpus[4096]
         uint32_t used_count
+        uint32_t pool[4096]
+        uint32_t pool_count
 
     struct sh_bpf_sensor:
         uint32_t cpu_count
@@ -49,6 +65,7 @@ cdef extern from "sensors/bpf_sensor.h" nogil:
     enum:
         SH_BPF_WAIT_BUCKETS
         SH_BPF_RUN_BUCKETS
+        SH_BPF_HARM_BUCKETS
 
     struct sh_bpf_waits:
         sh_bpf_wait_counts counts
@@ -84,6 +101,10 @@ cdef extern from "sensors/bpf_sensor.h" nogil:
     void sh_bpf_sensor_runs(const sh_bpf_sensor *bpf, sh_bpf_runs *runs)
     void sh_bpf_runs_since(sh_bpf_runs *runs, const sh_bpf_runs *earlier)
     uint64_t sh_bpf_runs_quantile(const sh_bpf_runs *runs, double q)
+    bint sh_bpf_sensor_tells_harm(const sh_bpf_sensor *bpf)
+    void sh_bpf_sensor_harm(const sh_bpf_sensor *bpf, uint32_t primary, sh_bpf_harm *harm)
+    void sh_bpf_harm_since(sh_bpf_harm *harm, const sh_bpf_harm *earlier)
+    uint64_t sh_bpf_harm_quantile(const uint64_t *histogram, double q)
     void sh_bpf_sensor_primary_time(
         const sh_bpf_sensor *bpf, uint32_t cpu, uint64_t *total_ns, uint64_t *lent_ns
     )

@@ -33,12 +33,26 @@ cdef extern from "lab/simulator/traffic.h" nogil:
         uint32_t shape, fork_min, fork_max
 
 cdef extern from "lab/simulator/latencies.h" nogil:
+    enum:
+        SH_SIM_LATENCY_BITS
+        SH_SIM_LATENCY_BUCKETS
+
     struct sh_sim_latencies:
+        uint64_t count[37888]
         uint64_t total, sum_ns
         int64_t max_ns
 
     void sh_sim_latencies_merge(sh_sim_latencies *to, const sh_sim_latencies *source)
+    uint64_t sh_sim_latencies_middle(uint32_t bucket)
     double sh_sim_latencies_quantile(const sh_sim_latencies *latencies, double q)
+
+cdef extern from "lab/simulator/harm.h" nogil:
+    struct sh_sim_harm_side:
+        sh_sim_latencies waits, wakes_to_sleeps
+        uint64_t long_waits, behind_elastic, behind_elastic_here
+
+    struct sh_sim_harm:
+        sh_sim_harm_side sides[2]
 
 cdef extern from "lab/simulator/machine.h" nogil:
     enum:
@@ -75,6 +89,7 @@ cdef extern from "lab/simulator/machine.h" nogil:
     struct sh_sim_primary:
         uint32_t cores, running, active
         sh_sim_latencies latencies
+        sh_sim_harm harm
         uint64_t arrived, completed, work_ns
 
     struct sh_sim_core:

@@ -197,7 +197,7 @@ class DemoGroups:
         seams: Seams = Seams(),
         **settings: object,
     ) -> AgentFigures:
-        changed = dataclasses.replace(self._settings(), **settings)  # type: ignore[arg-type]
+        changed = dataclasses.replace(self._settings(), **{"policy": policy, **settings})  # type: ignore[arg-type]
         with Supervisor(changed, make=seams.make_mechanism) as session:
             # The learner goes on where its last slice ended.
             name = f"{policy} {sorted(settings.items())} {seams.name}"

@@ -42,7 +42,8 @@ def made_for(policy: str) -> Conditions:
     """
     if is_papers(policy):
         return PAPERS_CONDITIONS
-    return Conditions(True, "demand", "auto", "cpu-idle" if policy in SHARED_POLICIES else "linux")
+    shares = policy in (*SHARED_POLICIES, "adaptive")
+    return Conditions(True, "demand", "auto", "cpu-idle" if shares else "linux")
 
 
 def is_papers(policy: str) -> bool:

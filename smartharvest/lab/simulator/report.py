@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from functools import reduce
 from typing import Any
 
+from smartharvest.algorithm.harm import Harm, in_words
 from smartharvest.lab.simulator.run import Outcome
 
 _NOT_AVERAGED = ("policy", "seed")
@@ -31,9 +33,23 @@ def document(outcomes: Sequence[Outcome]) -> dict[str, Any]:
 
 
 def _as_json(outcome: Outcome) -> dict[str, Any]:
-    values = asdict(outcome)
+    values = asdict(replace(outcome, harm=()))
+    del values["harm"]
     values["primaries"] = list(values["primaries"])
     return values
+
+
+def harm_of(outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
+    """What lending cost each primary, over all seeds, as ``status`` has it."""
+    found = zip(*(outcome.harm for outcome in outcomes), strict=True)
+    return [reduce(Harm.plus, of_one).describe() for of_one in found]
+
+
+def format_harm(outcomes: Sequence[Outcome]) -> str:
+    """The same in words, a line for each primary."""
+    return "\n".join(
+        f"harm to primary {i}: {in_words(harm)}" for i, harm in enumerate(harm_of(outcomes))
+    )
 
 
 def _combined(values: Sequence[Any], combine: Any) -> Any:

@@ -10,9 +10,10 @@ from typing import Any
 
 from smartharvest.algorithm.algorithm1 import Decision
 from smartharvest.algorithm.controller import Controller
+from smartharvest.algorithm.harm import Harm, HarmSide
 from smartharvest.algorithm.learning.options import LearningOptions
 from smartharvest.algorithm.policy import SHARED_POLICIES, Policy, check_policy, make_policy
-from smartharvest.algorithm.policy.base import DISPATCHES_PERIOD_NS, Dispatches
+from smartharvest.algorithm.policy.base import DISPATCHES_PERIOD_NS, Dispatches, Durations, Spans
 from smartharvest.algorithm.policy.fallback import with_stand_ins
 from smartharvest.algorithm.safeguard import LongTermSafeguard, PeriodWaits
 from smartharvest.core.window import Window
@@ -102,6 +103,8 @@ class Outcome:
     """Completed ones."""
     primaries: tuple[dict[str, float], ...]
     """p99, baseline_p99 and p99_change of each."""
+    harm: tuple[Harm, ...] = ()
+    """What lending cost each; none of a bound that needs no run."""
 
 
 def run_baseline(experiment: Experiment) -> Baseline:
@@ -164,6 +167,7 @@ def run_policy(
     safeguard: str = "conservative",
     learner: str = "vw",
     options: LearningOptions | None = None,
+    protect: float = 0.1,
     make: Callable[[int], Policy] | None = None,
     make_long_term: Callable[[], LongTermSafeguard] = LongTermSafeguard,
     observe: Callable[[Window, Decision], None] | None = None,
@@ -199,6 +203,8 @@ def run_policy(
             safeguard=safeguard,
             learner=learner,
             options=options,
+            preempts=experiment.mechanism.sharing is not None,
+            protect=protect,
         )
 
     controller = Controller(
@@ -244,6 +250,7 @@ def _control(
     period_end_ns, earlier = period_ns, (0, 0, 0, 0)
     dispatches_ns = DISPATCHES_PERIOD_NS if controller.wants_dispatches else end_ns
     lent_ns = period_lent_ns = 0
+    spans = _SpanReader(machine)
     while simulation.now_ns < end_ns:
         window = machine.advance(min(end_ns, period_end_ns, dispatches_ns))
         if window is not None:
@@ -267,6 +274,7 @@ def _control(
                 Dispatches(
                     simulation.now_ns,
                     lent=lent_ns > before_ns,
+                    spans=spans.read(),
                     **simulation.recent_dispatches(),
                 )
             )
@@ -281,6 +289,30 @@ def _control(
             if plan is not None:
                 simulation.post(simulation.now_ns + experiment.decision_ns, plan)
             period_end_ns, earlier = period_end_ns + period_ns, counts
+
+
+class _SpanReader:
+    """Reads what has been added to the primaries' spans since the last time."""
+
+    def __init__(self, machine: Machine) -> None:
+        self._simulation = machine.simulation
+        self._earlier: list[tuple[dict[int, int], dict[int, int]]] = [
+            ({}, {}) for _ in machine.workload.primaries
+        ]
+
+    def read(self) -> tuple[Spans, ...]:
+        now = [self._simulation.spans(i) for i in range(len(self._earlier))]
+        read = [
+            Spans(*(_added(*sides) for sides in zip(one, before, strict=True)))
+            for one, before in zip(now, self._earlier, strict=True)
+        ]
+        self._earlier = now
+        return tuple(read)
+
+
+def _added(now: dict[int, int], earlier: dict[int, int]) -> Durations:
+    added = ((edge, count - earlier.get(edge, 0)) for edge, count in now.items())
+    return tuple((edge, count) for edge, count in added if count)
 
 
 def _waits(
@@ -349,7 +381,13 @@ def _outcome(
         clairvoyant_cores=_clairvoyant_cores(experiment, baseline),
         requests=_requests(machine),
         primaries=primaries,
+        harm=tuple(_harm(machine, i) for i in range(len(primaries))),
     )
+
+
+def _harm(machine: Machine, number: int) -> Harm:
+    sides = machine.simulation.harm(number)
+    return Harm(HarmSide(**sides["lent"]), HarmSide(**sides["not_lent"]))
 
 
 def _clairvoyant_cores(experiment: Experiment, baseline: Baseline) -> float:

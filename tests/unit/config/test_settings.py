@@ -98,11 +98,13 @@ VALUES: dict[str, tuple[str, object]] = {
     "status_group": ("_mon.1-x", "_mon.1-x"),
     "promise_hold": ("1min", 60_000_000_000),
     "promise_probability": ("99%", 0.99),
+    "protect": ("5%", 0.05),
 }
 """Every setting but the switches: a spelling that is not the default, and its value."""
 SWITCHES = (
     "unallocated",
     "lend_shared",
+    "harm",
     "events",
     "cpu_idle",
     "rescue",
@@ -177,6 +179,7 @@ def test_a_flag_wins_over_the_file(name: str, toml: WriteToml) -> None:
         "long_term": "off",
         "waits": "schedstat",
         "long_term_share": "5%",
+        "protect": "20%",
         "long_term_threshold": "1ms",
         "long_term_period": "1s",
         "long_term_rest": "1s",

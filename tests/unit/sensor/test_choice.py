@@ -35,6 +35,12 @@ def refused(monkeypatch: pytest.MonkeyPatch) -> set[str]:
     return names
 
 
+def test_harm_is_told_if_it_is_asked_for_or_a_policy_lives_by_it() -> None:
+    assert not sensing.wants_harm(load_settings({}))
+    assert sensing.wants_harm(load_settings({"harm": True}))
+    assert sensing.wants_harm(load_settings({"policy": "adaptive"}))
+
+
 def test_the_settings_know_every_sensor() -> None:
     assert set(get_args(SensorName)) == {"auto", *sensing.SENSORS}
     assert sensing.RANKING == ("bpf", "perf", "proc")

@@ -29,6 +29,12 @@ def test_a_sensor_that_does_not_see_dispatches_is_warned_of_once(
     assert policy.buffer == 4
 
 
+def test_adaptive_is_the_papers_policy_on_such_a_sensor(caplog: pytest.LogCaptureFixture) -> None:
+    controller = Controller(make_policy("adaptive", total=4, learner="native"), total=4)
+    assert DispatchReader().read(controller, loop(), DISPATCHES_PERIOD_NS) is None
+    assert "adaptive is the paper's smartharvest without the in-kernel sensor" in caplog.text
+
+
 @pytest.mark.parametrize("chained", [False, True])
 def test_for_a_policy_that_does_not_ask_nothing_is_read(
     chained: bool, caplog: pytest.LogCaptureFixture

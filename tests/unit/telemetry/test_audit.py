@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smartharvest.algorithm.algorithm1 import Decision
+from smartharvest.algorithm.harm import Harm, HarmSide
 from smartharvest.core.window import Window
 from smartharvest.errors import Unavailable
 from smartharvest.telemetry import audit
@@ -209,3 +210,21 @@ def test_a_file_without_a_single_record_is_no_audit_log(tmp_path: Path) -> None:
     other = tmp_path / "notes.txt"
     other.write_text("not a record\n")
     assert "notes.txt: is no audit log" in smartharvest_here("explain", str(other)).failure
+
+
+def test_harm_is_told_after_the_decisions_it_was_recorded_among() -> None:
+    side = HarmSide(waits=((1000, 500),), wakes_to_sleeps=((50_000, 500),))
+    harm = {"t": 2.0, "kind": "harm", "primary": "cgroup:web", **Harm(side, side).describe()}
+    lines = list(describe([decided(1.0), harm, decided(3.0), harm | {"t": 3.5}]))
+    assert len(lines) == 2
+    assert "in 2 windows" in lines[0]
+    assert "harm to cgroup:web: p95 x1.00, p99 x1.00 of not lent" in lines[1]
+    (alone,) = describe([harm])
+    assert "harm to cgroup:web: p95 x1.00" in alone
+
+
+@pytest.mark.parametrize("broken", [{}, {"lent": 5}, {"lent": {"dispatches": 1}, "longer": None}])
+def test_a_record_of_harm_that_is_none_is_said_to_be_so(broken: dict[str, Any]) -> None:
+    (line,) = describe([{"t": 2.0, "kind": "harm", "primary": ["\n"], **broken}])
+    assert line.endswith("not readable")
+    assert "\n" not in line

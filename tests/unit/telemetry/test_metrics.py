@@ -9,11 +9,13 @@ import socket
 import subprocess
 import urllib.error
 import urllib.request
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from smartharvest.algorithm.harm import Harm, HarmSide
 from smartharvest.cluster.source import NoCapacity, from_http
 from smartharvest.errors import ConfigError, Unavailable
 from smartharvest.telemetry.histogram import histogram
@@ -55,6 +57,18 @@ def status(**changes: Any) -> dict[str, Any]:
         "warnings": [],
     }  # fmt: skip
     return seen | changes
+
+
+def described_harm() -> dict[str, Any]:
+    """As telemetry/status.py describes it."""
+    side = HarmSide(waits=((1000, 500),), wakes_to_sleeps=((50_000, 500),), wait_ns=500_000,
+                    wake_to_sleep_ns=25_000_000)  # fmt: skip
+    lent = replace(side, wakes_to_sleeps=((55_000, 500),), long_waits=9, behind_elastic=4, here=1)
+    harm = Harm(lent, side).describe()
+    kept = {"wait": histogram(side.waits, 500_000),
+            "wake_to_sleep": histogram(side.wakes_to_sleeps, 25_000_000)}  # fmt: skip
+    found = {**harm, "period": None, "histograms": {"lent": kept, "not_lent": kept}}
+    return {"period_s": 10.0, "primaries": {"cgroup:web": found}}
 
 
 def free_port() -> int:
@@ -238,3 +252,18 @@ def test_promtool_finds_nothing_wrong_with_rules_and_metrics() -> None:
         ["promtool", "check", "metrics"], input=text, text=True, capture_output=True, check=False
     )
     assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+def test_harm_has_a_series_for_each_primary_and_whether_something_was_lent() -> None:
+    samples = {
+        (one.name, one.labels["lending"], one.labels.get("le")): one.value
+        for family in families(status(harm=described_harm()))
+        if family.name.startswith("smartharvest_harm_")
+        for one in family.samples
+        if "lending" in one.labels
+    }
+    assert samples["smartharvest_harm_behind_elastic_total", "lent", None] == 4
+    assert samples["smartharvest_harm_behind_elastic_here_total", "lent", None] == 1
+    assert samples["smartharvest_harm_long_waits_total", "not_lent", None] == 0
+    assert samples["smartharvest_harm_wait_seconds_bucket", "lent", "+Inf"] == 500
+    assert samples["smartharvest_harm_wake_to_sleep_seconds_sum", "lent", None] == 0.025

@@ -9,7 +9,7 @@ pytest.importorskip("rich")
 from smartharvest.telemetry.top_history import History, changes
 from smartharvest.telemetry.view import draw
 from smartharvest.telemetry.view_large import time_axis
-from tests.unit.telemetry.test_metrics import status
+from tests.unit.telemetry.test_metrics import described_harm, status
 
 
 def drawn(
@@ -87,6 +87,22 @@ def test_expanded_it_tells_of_doubts_and_warnings() -> None:
     text = "\n".join(drawn(height=40, expanded=True, warnings=warned))
     assert "safety give-backs: starved 2" in text
     assert "1min 05s ago: the disk?[2J is full" in text
+
+
+def test_harm_has_a_line_where_the_sensor_tells_it_and_still_all_fits() -> None:
+    assert not any(line.startswith("harm") for line in drawn())
+    lines = drawn(harm=described_harm())
+    (line,) = [line for line in lines if line.startswith("harm")]
+    assert line.startswith(
+        "harm        p95 x1.10, p99 x1.10 of not lent; behind elastic tasks 0.80%"
+    )
+    assert len(lines) <= 24
+    assert any(line.startswith("agent ") for line in lines)
+    assert "q quit" in lines[-1]
+    (each,) = [
+        line for line in drawn(200, 60, True, harm=described_harm()) if "cgroup:web:" in line
+    ]
+    assert each.startswith("harm        cgroup:web: p95 x1.10")
 
 
 def test_a_large_terminal_also_shows_a_time_axis_the_groups_and_each_cpu() -> None:

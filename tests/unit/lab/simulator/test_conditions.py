@@ -31,7 +31,8 @@ def test_the_papers_policies_have_the_papers_conditions() -> None:
 def test_policies_that_judge_waits_act_on_events_under_a_mechanism_of_linux() -> None:
     for policy in ("adaptive-quiet", "adaptive-buffer"):
         assert made_for(policy) == Conditions(True, "demand", "auto", "linux")
-    assert made_for("idle-first").mechanism == "cpu-idle"
+    for policy in ("idle-first", "adaptive"):
+        assert made_for(policy) == Conditions(True, "demand", "auto", "cpu-idle")
 
 
 @pytest.mark.parametrize("policy", [name for name in POLICY_NAMES if ":" not in name])
@@ -49,6 +50,14 @@ def test_what_is_not_asked_for_is_as_the_policy_was_made_for_and_the_command_say
     words = ["--events", "--label", "demand", "--long-term", "auto", "--mechanism", "linux"]
     assert said.strip() == f"adaptive-quiet runs under {' '.join(words)}"
     assert simulate("--policy", "adaptive-quiet", *words)[0] == alone
+
+
+def test_a_simulated_policy_is_told_harm_and_spends_the_budget_it_is_given() -> None:
+    cores = []
+    for protect in ("0.01%", "10%"):
+        told, _ = simulate("--policy", "adaptive", "--seconds", "5", "--protect", protect)
+        cores.append(float(str(told["harvested_cores"])))
+    assert cores[0] < cores[1]
 
 
 def test_what_is_asked_for_is_kept() -> None:

@@ -12,7 +12,12 @@ from smartharvest.core.plan import Plan
 from smartharvest.core.window import Window
 from smartharvest.lab.simulator.machine import LoopSettings, Machine, Model
 from smartharvest.lab.simulator.mechanisms import MECHANISM_NAMES, make_mechanism
-from smartharvest.lab.simulator.report import document, format_outcomes
+from smartharvest.lab.simulator.report import (
+    document,
+    format_harm,
+    format_outcomes,
+    harm_of,
+)
 from smartharvest.lab.simulator.run import (
     BOUNDS,
     Experiment,
@@ -251,3 +256,20 @@ def test_primaries_that_want_more_than_there_is_can_be_lent_from(policy: str) ->
     )
     assert 0 <= outcome.harvested_cores <= crowded.cores
     assert outcome.clairvoyant_cores >= 0
+
+
+def test_with_nothing_lent_no_dispatch_is_lending_s() -> None:
+    (harm,) = simulate(experiment(seconds=1.0), "no-harvest").harm
+    assert harm.lent.dispatches == harm.lent.wakes == harm.not_lent.behind_elastic == 0
+    assert harm.not_lent.dispatches >= harm.not_lent.wakes > 1000
+    assert harm.longer is None
+
+
+def test_harm_is_no_part_of_the_figures_and_adds_up_over_seeds() -> None:
+    outcomes = [simulate(experiment(seconds=1.0, seed=seed), "prev-peak") for seed in (1, 2)]
+    assert "harm" not in document(outcomes)
+    assert "harm" not in document(outcomes[:1])
+    (both,) = harm_of(outcomes)
+    dispatches = [outcome.harm[0].lent.dispatches for outcome in outcomes]
+    assert both["lent"]["dispatches"] == sum(dispatches) > max(dispatches)
+    assert format_harm(outcomes).startswith("harm to primary 0: ")

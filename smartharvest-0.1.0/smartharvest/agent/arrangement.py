@@ -1,0 +1,529 @@
+"""The host, arranged for lending: entered once, and restored whatever ends it.
+
+Everything written goes through the HostWriter, which has journaled the original first. A dry run
+has no journal and no writer, and its mechanism only remembers.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import resource
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from types import TracebackType
+from typing import Any, Self
+
+from smartharvest.agent.loop_builder import BuiltLoop, LoopBuilder
+from smartharvest.agent.reexec import HandoffState, signals_held
+from smartharvest.agent.undo import Undo, left_by_the_dead
+from smartharvest.algorithm.division import Share
+from smartharvest.config.settings import Settings, host_settings
+from smartharvest.errors import (
+    ConfigError,
+    CpusLost,
+    RightsError,
+    SmartHarvestError,
+    TargetError,
+    TargetVanished,
+)
+from smartharvest.host.cgroup.tree import CgroupTree
+from smartharvest.host.cpulist import format_cpulist
+from smartharvest.host.foreign.pins import ForeignPin
+from smartharvest.host.foreign.writer_trace import OtherWriters
+from smartharvest.host.foreign.writes import ForeignWrite, Surprise, find_surprise
+from smartharvest.host.journal import registry
+from smartharvest.host.journal.contents import journal_path
+from smartharvest.host.journal.recovery import RecoveryReport, recover
+from smartharvest.host.journal.restoration import is_same
+from smartharvest.host.journal.shared_page import Phase
+from smartharvest.host.target.base import Target
+from smartharvest.host.target.spec import TargetSpec
+from smartharvest.host.target.targets import claim_of, expand
+from smartharvest.mechanism.choice import MakeMechanism, make_mechanism, needs_of
+from smartharvest.mechanism.exclusive import PrimarySide, make_primary_side
+from smartharvest.placement.capacity import Capacity
+from smartharvest.placement.confinement import Confinement
+from smartharvest.placement.snapshot import HostSnapshot, take_snapshot
+from smartharvest.placement.target_set import open_targets
+
+_log = logging.getLogger(__name__)
+
+
+def _ignore(_kind: str, **_details: Any) -> None:
+    """Where there is no audit log."""
+
+
+def _no_progress() -> None:
+    """Where nobody waits for it."""
+
+
+class Arrangement:
+    """A context manager: inside it the host is arranged for lending, outside it is as before.
+
+    ``left`` is what an earlier arrangement handed over; ``audit`` gets a kind and details of all
+    that is done; ``make`` makes the mechanism; ``claimed`` is called once the targets are this
+    agent's and before anything is written. Entering raises ConfigError, RightsError, TargetError,
+    WriteRefused or AlreadyManaged, or what ``claimed`` raises, with the host untouched or put back.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        left: HandoffState | None = None,
+        *,
+        evicted: bool = False,
+        audit: Callable[..., None] = _ignore,
+        claimed: Callable[[], None] = lambda: None,
+        progress: Callable[[], None] = _no_progress,
+        make: MakeMechanism = make_mechanism,
+    ) -> None:
+        self.settings = settings
+        self._left = left
+        self._audit = audit
+        self._claimed = claimed
+        self._progress = progress
+        self._make_mechanism = make
+        self.generation = 0 if left is None else left.generation + 1
+        self.cpus_come_and_go = left is not None
+        """Whether chosen CPUs may be missing for a time."""
+        self.evicted = evicted or (left is not None and left.evicted)
+        """Whether even the elastic minimum is taken back."""
+        self.undo: Undo | None = None
+        """None in a dry run."""
+        self.built: BuiltLoop | None = None
+        """The loop made last, and what it moves."""
+        self.exclusive: PrimarySide | None = None
+        self.confinement: Confinement | None = None
+        """Who is confined to CPUs that could be lent."""
+        self.other_writers = OtherWriters()
+        self._heard_beat = 0
+
+    # --- entering ---------------------------------------------------------------------------------
+
+    def __enter__(self) -> Self:
+        settings = self.settings
+        # The /proc sensor keeps one descriptor for each thread of the primary.
+        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+        if settings.dry_run and not settings.primary:
+            raise ConfigError("primary: no target given; use --primary cgroup:PATH or pid:N")
+        elastic = settings.elastic if settings.dry_run else settings.require_targets()
+        self.tree = CgroupTree.discover(settings.cgroup_root)
+        left = self._left
+        if not settings.dry_run:
+            assert elastic is not None
+            left = self._open_undo(elastic)
+        try:
+            self._claimed()
+            if self.undo is not None:
+                self.undo.start_guardian(left)
+                if left is not None:
+                    self.enter_phase(Phase.ARRANGING)
+            writer = None if self.undo is None else self.undo.writer
+            self.targets = open_targets(settings, self.tree, elastic, writer)
+            self.mechanism = self._make_mechanism(
+                settings,
+                self.tree,
+                self.elastic,
+                writer,
+                may_nudge=None if left is None else left.may_nudge,
+            )
+            self.confinement = self._look_for_confined()
+            if writer is not None and self.elastic is not None:
+                had = None if left is None else left.primary_cpus
+                self.exclusive = make_primary_side(
+                    settings,
+                    self.tree,
+                    self.primaries,
+                    self.elastic,
+                    writer,
+                    self.confinement,
+                    had,
+                )
+            self.snapshot = self.poll_what_is_left() if self.cpus_come_and_go else self.poll()
+            self._arrange_primaries(self.snapshot)
+            self.mechanism.arrange(self.snapshot, self.primaries)
+            if self.evicted:
+                self.freeze()
+        except BaseException:
+            self.restore()
+            raise
+        self._left = None
+        self.cpus_come_and_go = True
+        self._report()
+        return self
+
+    def _look_for_confined(self) -> Confinement | None:
+        """Who is confined where now; None where that says nothing about the CPUs to lend."""
+        if self.elastic is None or not self.tree.runs_tasks:
+            return None
+        found = Confinement(lambda: self.primaries, lambda: self.elastic, self.mechanism.members)
+        found.finish(self.show_life)
+        return found
+
+    def _open_undo(self, elastic: TargetSpec) -> HandoffState | None:
+        """What an earlier arrangement handed over, or left, if this one goes on with it."""
+
+        def claims() -> list[str]:
+            return [
+                claim_of(spec, self.tree)
+                for pattern in (*self.settings.primary, elastic)
+                for spec in expand(pattern, self.tree)
+            ]
+
+        left = self._left
+        if left is None:
+            left = left_by_the_dead(self.settings, self.tree, claims)
+        try:
+            _report_recovery(recover(self.tree.files, self.settings.state_dir))
+        except BaseException:
+            if left is not None and self._left is None:
+                left.give_back()
+            raise
+        if left is not None and not left.fits(self.settings):
+            _log.info("Targets or arrangement changed: starting from the originals")
+            left.give_back()
+            left = self._left = None
+
+        def note_write(path: str, before: str, value: str) -> None:
+            self._audit("write", path=path, before=before, value=value)
+
+        self.undo = Undo(self.settings, self.tree, claims, left, note_write, self._progress)
+        return left
+
+    def _arrange_primaries(self, seen: HostSnapshot) -> None:
+        """Journals the primaries' masks, if they are to be written."""
+        if self.exclusive is not None:
+            self.exclusive.arrange(seen)
+
+    def _report(self) -> None:
+        capacity = self.capacity
+        if self.undo is None:
+            with contextlib.suppress(OSError):  # without it there is no status
+                os.makedirs(self.settings.state_dir, 0o700, exist_ok=True)
+            if self.tree.runs_tasks:
+                registry.note(journal_path(self.settings.state_dir, os.getpid()))
+            _log.info("Dry run: nothing is written to the host")
+        elif not self.tree.runs_tasks:
+            _log.info("%s is no cgroup filesystem: only plain files change", self.tree.root)
+        _log.info(
+            "Pool %s: %d cores between primary and elastic, elastic minimum %d, at most %d lent",
+            format_cpulist(capacity.pool),
+            capacity.total,
+            capacity.elastic_min,
+            capacity.max_harvest,
+        )
+        for remark in capacity.remarks:
+            _log.info("Order of lending: %s", remark)
+        for note in capacity.notes:
+            _log.warning("%s", note)
+        if capacity.max_harvest == 0:
+            _log.warning("The limits leave no core to lend; the agent only watches")
+
+    # --- leaving ----------------------------------------------------------------------------------
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.restore()
+
+    def restore(self) -> None:
+        """Puts the host back as it was; harmless when that is done."""
+        self.other_writers.close()
+        undo, self.undo = self.undo, None
+        if undo is not None:
+            undo.restore(before=self._close_mechanism)
+
+    def _close_mechanism(self) -> None:
+        if hasattr(self, "mechanism"):
+            self.mechanism.close()
+
+    def hand_off(self, *, paused: str | None) -> HandoffState | None:
+        """Leaves all but the lent cores as it is for a successor; None in a dry run."""
+        self.other_writers.close()
+        undo = self.undo
+        if undo is None:
+            return None
+        try:
+            with signals_held():
+                family = self.mechanism.hand_off()
+        except BaseException:
+            self.restore()
+            raise
+        self.undo = None
+        return HandoffState(
+            journal=undo.journal,
+            keeper=undo.guardian,
+            guardian=None,
+            primary_cpus=() if self.exclusive is None else self.exclusive.had,
+            may_nudge=self.mechanism.may_nudge,
+            root=self.settings.cgroup_root,
+            arrangement=host_settings(self.settings),
+            paused=paused,
+            evicted=self.evicted,
+            generation=self.generation,
+            family=family,
+        )
+
+    # --- the host as it is ------------------------------------------------------------------------
+
+    @property
+    def capacity(self) -> Capacity:
+        return self.snapshot.capacity
+
+    @property
+    def primaries(self) -> list[Target]:
+        """Those there are now."""
+        return self.targets.primaries
+
+    @property
+    def elastic(self) -> Target | None:
+        """None only in a dry run, whose elastic target may be missing."""
+        return self.targets.elastic
+
+    @property
+    def preempts(self) -> bool:
+        """Whether the primary preempts the elastic side wherever they meet."""
+        return self.mechanism.preempts
+
+    def primary_threads(self) -> list[int]:
+        """Thread ids of all primaries. Raises TargetVanished."""
+        return [tid for primary in self.primaries for tid in primary.threads()]
+
+    def poll(self) -> HostSnapshot:
+        """The host as it is now, as far as the loop depends on it. Reads only."""
+        if not self.primaries:  # those of a pattern are all gone: the cores stay as they are
+            ids = tuple(one for one in self.snapshot.kernel_ids if one[2] < 0)
+            return replace(self.snapshot, sources=(), kernel_ids=ids)
+        online = self.tree.online_cpus()
+        settings = self.settings
+        if self.cpus_come_and_go and settings.cores:
+            settings = replace(settings, cores=settings.cores & online or settings.cores)
+        return take_snapshot(
+            settings,
+            self.tree,
+            self.primaries,
+            self.elastic,
+            self.confinement,
+            () if self.exclusive is None else self.exclusive.held(online),
+            needs_of(settings),
+        )
+
+    def poll_what_is_left(self) -> HostSnapshot:
+        """The same, after CPUs were lost. Raises CpusLost if that is impossible to share."""
+        try:
+            return self.poll()
+        except (TargetError, ConfigError) as error:
+            raise CpusLost(str(error)) from error
+
+    def poll_targets(self) -> bool:
+        """Takes in primaries that have appeared and drops those that have vanished.
+
+        True if the host has to be arranged from its originals for that.
+        """
+        if not self.targets.follow():
+            return False
+        self._audit("primaries", now=sorted(str(target.spec) for target in self.primaries))
+        if not self.primaries:
+            return False
+        try:
+            self.targets.check_idleness_shows()
+        except TargetError as error:  # it only looks busier than it is
+            _log.warning("%s", error)
+        return self.exclusive is not None  # which knows those from before
+
+    def was_remade(self, seen: HostSnapshot) -> bool:
+        """Whether a group that is written to is another one by the name of the journaled one."""
+        written = range(-1, len(self.primaries) if self.exclusive is not None else 0)
+        before, now = (
+            {one for one in snapshot.kernel_ids if one[2] in written}
+            for snapshot in (self.snapshot, seen)
+        )
+        return before != now
+
+    def rearrange(self, seen: HostSnapshot) -> None:
+        """Arranges both sides for a host that has changed."""
+        self.snapshot = seen
+        self._arrange_primaries(seen)
+        self.mechanism.make_room(seen)
+
+    def divide(self, shares: Sequence[Share]) -> bool:
+        """Divides what is lent among groups; True if the loop has to take up other masks."""
+        try:
+            return self.mechanism.divide(self.snapshot, shares)
+        except SmartHarvestError as error:  # what they have is not more than is lent
+            _log.warning("%s; the groups keep what they have", error)
+            return False
+
+    def freeze(self) -> None:
+        """Stops the elastic side. Raises TargetError or WriteRefused where that is impossible."""
+        self.mechanism.freeze()
+        self.evicted = True
+
+    def thaw(self) -> None:
+        """Undoes ``freeze``."""
+        self.mechanism.thaw()
+        self.evicted = False
+
+    # --- the guardian -----------------------------------------------------------------------------
+
+    def enter_phase(self, phase: Phase) -> None:
+        """Announces the phase to the guardian, if there is anything to guard."""
+        if self.undo is not None:
+            self.undo.enter_phase(phase)
+
+    def show_life(self) -> None:
+        """Shows the guardian that the agent lives, amid something that takes long."""
+        if self.undo is not None:
+            self.undo.journal.page.beat_as_agent()
+
+    def beat(self) -> bool:
+        """Shows the guardian that the agent lives; True if the loop has beaten meanwhile, too."""
+        if self.undo is None:
+            return False
+        page = self.undo.journal.page
+        page.beat_as_agent()
+        heard, self._heard_beat = self._heard_beat, page.loop_beat
+        return heard != self._heard_beat
+
+    def check_guardian(self) -> str | None:
+        """Why nothing may be lent for want of a guardian; None if all is well.
+
+        Raises RightsError if guardian after guardian dies.
+        """
+        guardian = None if self.undo is None else self.undo.guardian
+        return None if guardian is None else guardian.check()
+
+    def describe_guardian(self) -> dict[str, Any] | None:
+        """Who guards this agent, and which group's freezing would stop both; None: nobody does."""
+        guardian = None if self.undo is None else self.undo.guardian
+        if guardian is None:
+            return None
+        return {"pid": guardian.pid, "lost": guardian.lost, "frozen_with": guardian.frozen_with}
+
+    def guardian_counts(self) -> dict[str, int]:
+        """How often the guardian took the cores back, by reason."""
+        return {} if self.undo is None else self.undo.guardian_counts()
+
+    # --- others who write -------------------------------------------------------------------------
+
+    def surprise(self, harvested: int) -> Surprise | None:
+        """What somebody else has written to what is managed, with ``harvested`` cores lent."""
+        if self.built is None or self.undo is None or not self.built.managed:
+            return None
+        managed, order = self.built.managed, self.built.order
+        if order is not None:
+            masks = zip(managed, order.masks, strict=True)
+            managed = [(file, effective, [now]) for (file, effective, _), now in masks]
+            harvested = 0
+        found = find_surprise(self.tree.files, managed, harvested, self.mechanism.idle_file)
+        return None if found is None or self._is_the_guardians(found) else found
+
+    def _is_the_guardians(self, surprise: Surprise) -> bool:
+        """Whether it is what the guardian has left when the loop was silent for a moment."""
+        assert self.undo is not None
+        journal = self.undo.journal
+        minimum = dict(journal.minimum).get(surprise.written)
+        shrunk = journal.page.shrinks > 0 and minimum is not None
+        return shrunk and is_same("cpuset.cpus", surprise.found, minimum or "")
+
+    def reset_by(self, surprise: Surprise) -> str | None:
+        """The service manager, if it has only written again what was there before the agent.
+
+        systemd does so to every unit at a daemon-reload; nobody wants it otherwise than before.
+        None: somebody else, nobody knows who, or another value.
+        """
+        assert self.undo is not None
+        path, writer = surprise.written, self.other_writers.last(surprise.written)
+        original = self.undo.journal.original(path)
+        if writer is None or not writer.endswith("(pid 1)") or original is None:
+            return None
+        return writer if is_same(path, self.tree.files.read(path).strip(), original) else None
+
+    def concede(self, surprise: Surprise) -> ForeignWrite:
+        """Leaves somebody else what it has written; the error that says so."""
+        assert self.undo is not None
+        with contextlib.suppress(KeyError):  # the set in force is not ours to put back
+            self.undo.journal.replace_original(surprise.path, surprise.found)
+        return ForeignWrite(surprise.describe(self.other_writers.last(surprise.written)))
+
+    def foreign_pins(self) -> list[ForeignPin]:
+        """What somebody else has given elastic threads that are moved one by one."""
+        pins = self.mechanism.foreign_pins()
+        if self.undo is None or not self.undo.journal.page.shrinks:
+            return pins
+        return [pin for pin in pins if pin.found != frozenset(self.undo.journal.minimum_cpus)]
+
+    def concede_pins(self, pins: Sequence[ForeignPin]) -> ForeignWrite:
+        """Leaves somebody else the affinities it has set; the error that says so."""
+        assert self.undo is not None
+        for pin in pins:
+            self.undo.journal.replace_affinity(pin.tid, pin.start_time, sorted(pin.found))
+        return ForeignWrite(pins[0].describe())
+
+    # --- the loop ---------------------------------------------------------------------------------
+
+    def make_loop(self, failed_sensors: set[str], known_sensor: str | None) -> BuiltLoop:
+        """A polling loop for the host as last seen."""
+        with _host_errors():
+            self.built = self._builder(failed_sensors, known_sensor).build()
+        self._watch_writers()
+        return self.built
+
+    def can_keep_loop(self, seen: HostSnapshot) -> bool:
+        """Whether the loop made last can go on with other cores, its sensor with it."""
+        return self.built is not None and self.built.fits(self.snapshot, seen)
+
+    def change_loop(self) -> BuiltLoop:
+        """Has the loop made last, which is stopped, move the cores of the host as last seen."""
+        assert self.built is not None
+        with _host_errors():
+            self.built = self._builder(set(), None).change(self.built)
+        self._watch_writers()
+        return self.built
+
+    def _builder(self, failed_sensors: set[str], known_sensor: str | None) -> LoopBuilder:
+        return LoopBuilder(
+            self.settings,
+            self.snapshot,
+            self.tree,
+            self.mechanism,
+            journal=None if self.undo is None else self.undo.journal,
+            exclusive=self.exclusive,
+            failed_sensors=failed_sensors,
+            known_sensor=known_sensor,
+        )
+
+    def _watch_writers(self) -> None:
+        """Has the kernel say who else writes what is managed, where the rights allow it."""
+        built = self.built
+        if not self.tree.runs_tasks:
+            return
+        if built is not None and built.managed:
+            switch = filter(None, (self.mechanism.idle_file,))
+            self.other_writers.watch([*(path for path, _, _ in built.managed), *switch])
+
+
+@contextlib.contextmanager
+def _host_errors() -> Iterator[None]:
+    """Turns what the host refuses into errors for the user."""
+    try:
+        yield
+    except FileNotFoundError as error:  # what was just looked at is gone
+        raise TargetVanished(f"{error.filename}: {error.strerror}") from error
+    except PermissionError as error:
+        raise RightsError(f"{error.filename}: {error.strerror}; run as root") from error
+    except ValueError as error:
+        raise ConfigError(str(error)) from error
+
+
+def _report_recovery(report: RecoveryReport) -> None:
+    for line in report.restored:
+        _log.warning("An earlier agent did not end well; restored: %s", line)
+    for failure in [*report.failed, *report.damaged]:
+        _log.warning("An earlier agent's journal: %s", failure)

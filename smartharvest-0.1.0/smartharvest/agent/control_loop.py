@@ -1,0 +1,246 @@
+"""The control plane's side of the polling loop: windows and periods to the controller, plans back.
+
+It knows the loop, the controller and what is read of the primary's waits; it knows nothing of how
+the host is arranged.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Collection, Mapping, Sequence
+
+from smartharvest.algorithm.algorithm1 import Decision
+from smartharvest.algorithm.controller import Controller
+from smartharvest.core import _loop
+from smartharvest.core._learner import Decider
+from smartharvest.core.plan import Plan
+from smartharvest.core.window import Window
+from smartharvest.sensor.dispatches import DispatchReader
+from smartharvest.sensor.harm import HarmMeter
+from smartharvest.sensor.waits import WaitReader
+from smartharvest.telemetry.audit import AuditLog
+from smartharvest.telemetry.histogram import Histogram, add
+from smartharvest.telemetry.recorder import Recorder
+from smartharvest.telemetry.status import histograms
+
+_log = logging.getLogger(__name__)
+
+LOOK_MS = 250
+"""Longest sleep where no window needs an answer of its own: the loop decides by itself, or nothing
+can be lent."""
+WAIT_MS = 100
+"""Longest sleep otherwise."""
+
+
+class ControlLoop:
+    """Answers windows and judges periods of one polling loop after the other.
+
+    ``waits`` reads what the long-term safeguard judges (None: it is off), ``observe`` gets every
+    window with its decision, ``recorder`` records them; ``audit`` is for events.
+    """
+
+    def __init__(
+        self,
+        controller: Controller,
+        waits: WaitReader | None,
+        observe: Callable[[Window, Decision], None],
+        audit: AuditLog | None,
+        recorder: Recorder,
+    ) -> None:
+        self.controller = controller
+        self.waits = waits
+        self._observe = observe
+        self._audit = audit
+        self._recorder = recorder
+        self._dispatches = DispatchReader()
+        self.harm = HarmMeter()
+        self._past: dict[str, int] = {}
+        self._past_histograms: dict[str, Histogram | None] = {}
+        self._detached = False
+        """Whether ``_past`` contains what the loop has counted."""
+        self._past_on_lent_ns = 0
+        self._past_displacements = 0
+        self._runs = False
+        self._hurries = True
+        self._explanation = ""
+
+    # --- one polling loop after the other ---------------------------------------------------------
+
+    def attach(
+        self, loop: _loop.Loop, decider: Decider | None, primaries: Sequence[str] = ()
+    ) -> None:
+        """Goes on with ``loop``, which has not started; ``decider`` answers its windows in it.
+
+        ``primaries`` are the names of those that its sensor watches, in its order.
+        """
+        self.loop = loop
+        self.harm.watch(loop.sensor, primaries)
+        self._dispatches.watch(len(primaries))
+        self._detached = False
+        self._hurries = True
+        self.decide_with(decider)
+
+    def decide_with(self, decider: Decider | None) -> None:
+        """From the loop's next start on ``decider`` answers its windows in it; None: nobody."""
+        self.controller.loop_decides = decider is not None
+        self.loop.decide_with(decider)
+
+    def start(self) -> None:
+        """Starts the loop, for the first time or after ``stop``."""
+        self.loop.start()
+        self._runs = True
+
+    def stop(self) -> None:
+        """Stops the loop, which gives everything back; it can go on."""
+        self.loop.stop()
+        self._runs = False
+
+    @property
+    def runs(self) -> bool:
+        """Whether the loop has been started and not stopped; it may have halted."""
+        return self._runs
+
+    def detach(self, pool: Collection[int]) -> None:
+        """Stops the loop, which gives everything back, and closes its sensor; once for each."""
+        if self._detached:
+            return
+        self.stop()
+        self._past_on_lent_ns = self.on_lent_ns(pool)
+        self._past_displacements = self.displacements
+        self._past_histograms = self.histograms()
+        self.harm.keep()
+        self._past, self._detached = self.counters(), True
+        self.loop.sensor.close()
+
+    def counters(self) -> dict[str, int]:
+        """What this loop and those before it have counted (csrc/loop/loop.h)."""
+        if self._detached:
+            return self._past
+        return {
+            name: self._past.get(name, 0) + value for name, value in self.loop.counters().items()
+        }
+
+    def histograms(self) -> dict[str, Histogram | None]:
+        """The durations that this loop and those before it have met: moves, lateness, waits."""
+        if self._detached:
+            return self._past_histograms
+        return {
+            name: add(self._past_histograms.get(name), now)
+            for name, now in histograms(self.loop).items()
+        }
+
+    def on_lent_ns(self, pool: Collection[int]) -> int:
+        """How long primary tasks have run on lent cores; 0 without the in-kernel sensor."""
+        if self._detached:
+            return self._past_on_lent_ns
+        times_ns = map(self.loop.sensor.primary_times_ns, pool)
+        return self._past_on_lent_ns + sum(lent_ns for _, lent_ns in times_ns)
+
+    @property
+    def displacements(self) -> int:
+        """How often an elastic task got a CPU that others waited for."""
+        now = 0 if self._detached else self.loop.sensor.displacements
+        return self._past_displacements + now
+
+    # --- a turn -----------------------------------------------------------------------------------
+
+    def wait(self, most_ms: float, other_fd: int, *, prompt: bool) -> None:
+        """Until a window needs an answer, ``other_fd`` is readable, or it is time for a look."""
+        now_ns = _loop.monotonic_ns()
+        hurries = self.controller.hurries(now_ns)
+        if hurries != self._hurries:
+            self._hurries = hurries
+            self.loop.hurry(hurries)
+        prompt |= self.loop.sensor.wants_visits
+        prompt |= hurries and not self.controller.loop_decides
+        judgement_ms = (
+            LOOK_MS if self.waits is None else -(-self.waits.left_ns(now_ns) // 1_000_000)
+        )
+        timeout_ms = min(WAIT_MS if prompt else LOOK_MS, int(most_ms), judgement_ms)
+        self.loop.wait(max(0, timeout_ms), other_fd)
+
+    def answer_windows(self) -> bool:
+        """Answers every window that has come in, if any: the loop takes up the newest plan."""
+        came = False
+        while (taken := self.loop.take_answered()) is not None:
+            came = True
+            window, loop_answer = taken
+            if self.waits is not None:
+                self.waits.note(window)
+            answer = self.controller.on_window(window, loop_answer)
+            if answer is None:
+                continue
+            if answer.plan is not None:
+                self.loop.post(answer.plan)
+            self._recorder.decision(
+                window, answer.decision, self.loop.harvested, answer.inhibited_by
+            )
+            self._observe(window, answer.decision)
+        self._note_explanation()
+        return came
+
+    def judge_period(self, primary_threads: Callable[[], list[int]]) -> None:
+        """The long-term safeguard, once its period is over."""
+        now_ns = _loop.monotonic_ns()
+        if self.waits is None or self.waits.left_ns(now_ns) > 0:
+            return
+        waits = self.waits.read(now_ns, primary_threads, self.loop.sensor, self.loop.harvested)
+        if waits is not None:
+            self._recorder.waits(waits)
+            self._give_back(self.controller.on_period(now_ns, waits))
+
+    def renew_permit(self) -> None:
+        """Lets a loop that decides by itself lend for a while, as far as anything may be lent."""
+        if self.controller.loop_decides:
+            self.loop.permit(self.controller.permit_until_ns(_loop.monotonic_ns()))
+
+    def read_dispatches(self) -> None:
+        """Hands a policy that asks for them the dispatches of the last period."""
+        dispatches = self._dispatches.read(self.controller, self.loop, _loop.monotonic_ns())
+        if dispatches is not None:
+            self.controller.on_dispatches(dispatches)
+
+    def read_harm(self) -> None:
+        """Records what the primaries have met, once a period."""
+        period = self.harm.read_period(_loop.monotonic_ns())
+        if period is not None and self._audit is not None:
+            for name, harm in period.items():
+                self._audit.event("harm", primary=name, **harm.describe())
+
+    def inhibit(self, reasons: Mapping[str, str | None]) -> None:
+        """Lends nothing while any cause has a reason; see ``Controller.inhibit``."""
+        for cause, reason in reasons.items():
+            self._give_back(self.controller.inhibit(cause, reason))
+
+    def give_everything_back(self) -> None:
+        """At once, instead of with the next window's answer."""
+        self._give_back(self.controller.give_everything_back())
+
+    def _give_back(self, plan: Plan | None) -> None:
+        if plan is None:
+            return
+        if self.controller.loop_decides:
+            self.loop.permit(0)
+        self.loop.post(plan)
+
+    def _note_explanation(self) -> None:
+        """What a policy that explains itself says, whenever that changes."""
+        why = self.controller.explanation
+        if why == self._explanation:
+            return
+        self._explanation = why
+        if why:
+            name = self.controller.policy.name
+            _log.info("%s: %s", name, why)
+            if self._audit is not None:
+                self._audit.event("policy", name=name, why=why)
+
+    def change_wait_reader(self, waits: WaitReader | None) -> None:
+        """Another reader of waits from now on."""
+        self.close()
+        self.waits = waits
+
+    def close(self) -> None:
+        """Closes what reads the waits."""
+        if self.waits is not None:
+            self.waits.close()

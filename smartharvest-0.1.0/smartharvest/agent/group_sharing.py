@@ -1,0 +1,226 @@
+"""The elastic groups of one run: once a second what each has done, and what each is due."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from smartharvest.agent.arrangement import Arrangement
+from smartharvest.agent.control_loop import ControlLoop
+from smartharvest.algorithm.demand import TURNS, demand_of, largest
+from smartharvest.algorithm.division import Share, divide, dues
+from smartharvest.algorithm.guarantee import Curve, Keeper
+from smartharvest.algorithm.worth import Worth
+from smartharvest.config.settings import Settings
+from smartharvest.host.cgroup.memory import memory_bytes
+from smartharvest.host.cgroup.tree import Group
+from smartharvest.host.process.cpu_usage import ReadCpuUsage, cpu_usage_of_group
+from smartharvest.telemetry.heartbeat import read_beats
+
+TURN_NS = 1_000_000_000
+
+
+@dataclass
+class _Member:
+    """One group, and what it has had so far."""
+
+    share: Share
+    target: str
+    group: Group | None
+    read_cpu_ns: ReadCpuUsage | None = None
+    cpu_ns: int | None = None
+    core_ns: float = 0.0
+    throughput: float | None = None
+    """Heartbeats or CPU seconds a second, over the last turn; None: not known."""
+    heartbeats: str | None = None
+    beats: int | None = None
+    keeper: Keeper | None = None
+    curve: Curve = field(default_factory=Curve)
+    demands: deque[int | None] = field(default_factory=lambda: deque(maxlen=TURNS))
+    """Of the last turns."""
+
+    @property
+    def bounded(self) -> Share:
+        """Its share, with what its guarantee asks for."""
+        floor = 0 if self.keeper is None else self.keeper.floor
+        return replace(self.share, min=max(self.share.min, floor))
+
+    def beaten(self, elapsed_ns: int) -> float | None:
+        """Heartbeats a second since the last call; None: it counts none."""
+        if self.heartbeats is None:
+            return None
+        before, self.beats = self.beats, read_beats(self.heartbeats)
+        if before is None or self.beats is None:
+            return None
+        return (self.beats - before) % 2**64 * 1e9 / elapsed_ns
+
+    def used(self, elapsed_ns: int) -> float | None:
+        """Cores used since the last call; None where that is not known."""
+        if self.group is None:
+            return None
+        if self.read_cpu_ns is None:
+            self.read_cpu_ns = cpu_usage_of_group(self.group)
+        before, self.cpu_ns = self.cpu_ns, self.read_cpu_ns()
+        if self.cpu_ns is None:
+            self.read_cpu_ns = None  # it may be another group by that name the next time
+        if before is None or self.cpu_ns is None or self.cpu_ns < before:
+            return None
+        return (self.cpu_ns - before) / elapsed_ns
+
+
+class GroupSharing:
+    """Watches the groups and has what is lent divided by what they can use.
+
+    The loop takes cores back whatever this thinks.
+    """
+
+    def __init__(
+        self, arrangement: Arrangement, control: ControlLoop, audit: Callable[..., None]
+    ) -> None:
+        self._arrangement = arrangement
+        self._audit = audit
+        self._worth: Worth | None = None
+        self._control = control
+        self._members = list(self._find(arrangement.settings))
+        self._next_ns = 0
+        self._last_ns = 0
+        self._counted = (0, 0)
+        """(time, harvested core-time) of the loop at the last turn, in ns."""
+        self._had_ns = 0
+
+    def _find(self, settings: Settings) -> Iterator[_Member]:
+        tree = self._arrangement.tree
+        for group in settings.elastic_groups:
+            place = tree.group(group.target.value) if group.target.kind == "cgroup" else None
+            weight = group.weight if settings.share == "weight" else 1.0
+            share = Share(group.name, weight, group.min, group.max)
+            member = _Member(share, str(group.target), place)
+            member.heartbeats = group.heartbeats
+            member.keeper = None if group.guarantee is None else Keeper(group.guarantee)
+            yield member
+        if not settings.elastic_groups:
+            elastic = self._arrangement.elastic
+            name = str(settings.elastic)
+            yield _Member(Share(name), name, None if elastic is None else elastic.group)
+
+    def take_up(self, settings: Settings) -> None:
+        """Goes on with other groups; those that were there before keep what they have had."""
+        had = {member.share.name: member for member in self._members}
+        self._members = [had.get(new.share.name, new) for new in self._find(settings)]
+        for member, new in zip(self._members, self._find(settings), strict=True):
+            member.share, member.group = new.share, new.group
+            member.heartbeats, member.keeper = new.heartbeats, new.keeper
+        self._worth = None
+        arrangement = self._arrangement
+        arrangement.mechanism.regroup(settings, arrangement.snapshot)
+
+    def turn(self, now_ns: int) -> bool:
+        """Once a second: True if the loop has to take up other masks."""
+        if now_ns < self._next_ns:
+            return False
+        elapsed_ns, self._last_ns = now_ns - self._last_ns, now_ns
+        self._next_ns = now_ns + TURN_NS
+        counters = self._control.counters()
+        before, self._counted = (
+            self._counted,
+            (counters["polled_ns"], counters["harvested_core_ns"]),
+        )
+        polled_ns, lent_ns = (now - then for now, then in zip(self._counted, before, strict=True))
+        had = self._had(lent_ns / polled_ns) if polled_ns > 0 else [0.0] * len(self._members)
+        self._had_ns += max(0, polled_ns)
+        for member, cores in zip(self._members, had, strict=True):
+            member.core_ns += cores * max(0, polled_ns)
+            used, beaten = member.used(elapsed_ns), member.beaten(elapsed_ns)
+            member.throughput = used if member.heartbeats is None else beaten
+            member.demands.append(demand_of(used, cores))
+            member.share = replace(member.share, demand=largest(member.demands))
+            if member.throughput is not None:
+                member.curve.note(cores, member.throughput)
+        self._keep_guarantees(had)
+        if not self._arrangement.settings.divides:
+            return False
+        return self._arrangement.divide([member.bounded for member in self._weighted(had)])
+
+    def _keep_guarantees(self, had: Sequence[float]) -> None:
+        equal = sum(had) / max(1, len(had))
+        for member, cores in zip(self._members, had, strict=True):
+            keeper = member.keeper
+            if keeper is None:
+                continue
+            before = keeper.violations
+            most = int(min(member.share.most, len(self._arrangement.capacity.pool)))
+            keeper.turn(member.throughput, cores, member.curve.at(equal), most)
+            if keeper.violations > before:
+                self._audit(
+                    "guarantee violated",
+                    group=member.share.name,
+                    guarantee=str(keeper.guarantee),
+                    throughput=member.throughput,
+                    cores=keeper.floor,
+                )
+
+    def _weighted(self, had: Sequence[float]) -> list[_Member]:
+        """The members, with learned weights if they share by throughput."""
+        if self._arrangement.settings.share != "throughput":
+            return self._members
+        names = [member.share.name for member in self._members]
+        lent = sum(had)
+        if self._worth is None:
+            self._worth = Worth(names, lent)
+        self._worth.turn({one.share.name: one.throughput for one in self._members}, lent)
+        for member in self._members:
+            weight = self._worth.weights[member.share.name]
+            member.share = replace(member.share, weight=weight)
+        return self._members
+
+    def _had(self, harvested: float) -> list[float]:
+        """Cores of each group with so many harvested on average."""
+        low = math.floor(harvested)
+        less, more = self._cores(low), self._cores(low + 1)
+        part = harvested - low
+        return [a + (b - a) * part for a, b in zip(less, more, strict=True)]
+
+    def _cores(self, harvested: int) -> list[int]:
+        """Cores of each group with so many harvested; of one that shares the others' 0."""
+        capacity = self._arrangement.capacity
+        harvested = min(harvested, capacity.max_shared)
+        if capacity.is_parked(harvested):
+            return [0] * len(self._members)
+        lent = frozenset(capacity.elastic_cpus(harvested))
+        if len(self._members) == 1:
+            return [len(lent)]
+        division = self._arrangement.mechanism.division
+        if division is None:  # in a dry run nobody has any
+            shares = [member.bounded for member in self._members]
+            division = divide(capacity.cores, shares)
+        return [division.count(member.share.name, lent) for member in self._members]
+
+    def describe(self) -> list[dict[str, Any]]:
+        """A row for each group, as ``status`` has it."""
+        now = self._cores(self._control.loop.harvested)
+        shares = [member.bounded for member in self._members]
+        return [
+            {
+                "name": member.share.name,
+                "target": member.target,
+                "cores": cores,
+                "mean_cores": member.core_ns / self._had_ns if self._had_ns else float(cores),
+                "due": due,
+                "min": member.share.min,
+                "max": member.share.max,
+                "throughput": member.throughput,
+                "throughput_by": None
+                if member.throughput is None
+                else "CPU time"
+                if member.heartbeats is None
+                else "heartbeats",
+                "guarantee": None if member.keeper is None else str(member.keeper.guarantee),
+                "guarantee_met": None if member.keeper is None else member.keeper.met,
+                "guarantee_violations": 0 if member.keeper is None else member.keeper.violations,
+                "memory_bytes": None if member.group is None else memory_bytes(member.group),
+            }
+            for member, cores, due in zip(self._members, now, dues(sum(now), shares), strict=True)
+        ]

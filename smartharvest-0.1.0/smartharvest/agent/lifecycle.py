@@ -1,0 +1,269 @@
+"""The agent from its start to its end: one arrangement of the host after the other."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import time
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from functools import partial
+
+from smartharvest.agent.admin import Load
+from smartharvest.agent.backoff import Backoff
+from smartharvest.agent.model_store import ModelStore, open_model_store
+from smartharvest.agent.outcome import Ended, Outcome, Reexec, Restart, StepAside
+from smartharvest.agent.reexec import SIGNALS, HandoffState, replace_program
+from smartharvest.agent.report import Report
+from smartharvest.agent.supervisor import Supervisor
+from smartharvest.agent.web_page import WebPage
+from smartharvest.algorithm.algorithm1 import Decision
+from smartharvest.config.settings import Settings
+from smartharvest.core.window import Window
+from smartharvest.errors import CpusLost, SmartHarvestError
+from smartharvest.guardian import stacks
+from smartharvest.host.cpulist import format_cpulist
+from smartharvest.host.foreign.writes import ForeignWrite
+
+_log = logging.getLogger(__name__)
+
+CPUS_MAY_COME_BACK_S = 5.0
+"""How soon it is tried again to share what CPUs there are."""
+_LOOK_S = 0.1
+"""How soon a signal is seen while the agent steps aside."""
+
+
+def run_agent(
+    settings: Settings,
+    load: Load,
+    observe: Callable[[Window, Decision], None],
+    left: HandoffState | None = None,
+) -> Report:
+    """Lends until SIGINT or SIGTERM, or for ``settings.duration_ns``; the last run's report.
+
+    SIGHUP calls ``load``, which raises ConfigError for what it refuses; SIGUSR2 replaces the
+    program. ``observe`` gets every window with its decision; ``left`` is what the program before
+    this one has handed off. Raises what Supervisor raises.
+    """
+    return _Lifecycle(load, observe, left).run(settings, left)
+
+
+@dataclass(frozen=True)
+class _Start:
+    """What the next arrangement begins with."""
+
+    settings: Settings
+    left: HandoffState | None = None
+    cpus_come_and_go: bool = False
+    instead: Settings | None = None
+    """What was in force before, in case ``settings`` are refused."""
+
+
+class _Lifecycle:
+    """What lasts from one arrangement to the next."""
+
+    def __init__(
+        self,
+        load: Load,
+        observe: Callable[[Window, Decision], None],
+        left: HandoffState | None,
+    ) -> None:
+        self._load = load
+        self._observe = observe
+        self._signals = _Signals()
+        self._backoff = Backoff()
+        self._ran_s = 0.0 if left is None else left.ran_s
+        self._usual_cores = 0 if left is None else left.usual_cores
+        self._before: Supervisor | None = None
+        self._page = WebPage()
+
+    def run(self, settings: Settings, left: HandoffState | None) -> Report:
+        """One arrangement after the other; the report of the last."""
+        try:
+            return self._run(_Start(settings, left))
+        finally:
+            self._page.close()
+
+    def _run(self, start: _Start) -> Report:
+        while True:
+            outcome = self._run_once(start)
+            supervisor = self._before
+            assert supervisor is not None
+            settings = supervisor.settings
+            self._signals.ask_again(supervisor.unanswered)
+            match outcome:
+                case StepAside(why, ran_s):
+                    lost_cpus = isinstance(why, CpusLost)
+                    wait_s = CPUS_MAY_COME_BACK_S if lost_cpus else self._backoff.next_wait_s(ran_s)
+                    self._signals.wait(why, wait_s, supervisor)
+                    start = _Start(settings, cpus_come_and_go=lost_cpus)
+                case Ended(report):
+                    return report
+                case Restart(report, new) if supervisor.left is None:
+                    if self._signals.ending:
+                        return report
+                    start = _Start(new, instead=settings)
+                case Restart(report, _) | Reexec(report):
+                    left = supervisor.left
+                    if left is not None:
+                        left = replace(left, ran_s=self._ran_s, usual_cores=self._usual_cores)
+                    if self._signals.ending:
+                        if left is not None:
+                            left.give_back()
+                        return report
+                    if isinstance(outcome, Reexec):
+                        supervisor.service.handing_over()
+                        self._page.close()
+                        replace_program(left)
+                    start = _Start(settings, left)
+
+    def _run_once(self, start: _Start) -> Outcome:
+        """One arrangement from its start to its end."""
+        began_s = time.monotonic()
+        try:
+            with ExitStack() as saving, ExitStack() as stack:
+                supervisor = self._enter(stack, start)
+                self._signals.reach(supervisor)
+                settings = supervisor.settings
+                left_s = None
+                if settings.duration_ns is not None:
+                    left_s = max(0.0, settings.duration_ns / 1e9 - self._ran_s)
+                policy = supervisor.make_policy()
+                total = supervisor.capacity.total
+                self._usual_cores = self._usual_cores or total
+                store: ModelStore | None = None
+                if not settings.dry_run:
+                    store = open_model_store(settings, total, policy, self._usual_cores)
+                    if store is not None:  # saved only after the host is given back
+                        saving.callback(store.save)
+                outcome = supervisor.run(
+                    policy,
+                    seconds=left_s,
+                    started=partial(_report_start, supervisor),
+                    observe=partial(_observe, store, self._observe),
+                )
+                self._ran_s += outcome.report.seconds
+                return outcome
+        except (ForeignWrite, CpusLost) as error:
+            ran_s = time.monotonic() - began_s
+            self._ran_s += ran_s
+            return StepAside(error, ran_s)
+
+    def _enter(self, stack: ExitStack, start: _Start) -> Supervisor:
+        """A supervisor for the settings; or for those before, if these are refused."""
+        try:
+            return stack.enter_context(self._make(start))
+        except SmartHarvestError as error:
+            if start.instead is None:
+                raise
+            _log.warning("%s; the configuration in force stays", error)
+            supervisor = stack.enter_context(self._make(_Start(start.instead)))
+            supervisor.audit_event("reload refused", why=str(error))
+            return supervisor
+
+    def _make(self, start: _Start) -> Supervisor:
+        """A supervisor that the operator has paused as it had the one before."""
+        before = self._before
+        self._before = Supervisor(
+            start.settings,
+            start.left,
+            load=self._load,
+            paused=None if before is None else before.paused,
+            overrides=None if before is None else before.overrides,
+            page=self._page,
+            recent=None if before is None else before.recent,
+            evicted=before is not None and before.arrangement.evicted,
+            cpus_come_and_go=start.cpus_come_and_go,
+        )
+        return self._before
+
+
+def _report_start(supervisor: Supervisor) -> None:
+    settings, arrangement = supervisor.settings, supervisor.arrangement
+    supervisor.announce_ready()
+    built = arrangement.built
+    _log.info(
+        "%s %s → %s on CPUs %s (policy %s, sensor %s, pid %d); ctrl-C ends it",
+        "Trying without writing:" if settings.dry_run else "Lending",
+        ", ".join(str(spec) for spec in settings.primary),
+        settings.elastic or "nobody",
+        format_cpulist(arrangement.capacity.pool),
+        settings.policy,
+        "none" if built is None else built.sensing.name,
+        os.getpid(),
+    )
+
+
+def _observe(
+    store: ModelStore | None,
+    observe: Callable[[Window, Decision], None],
+    window: Window,
+    decision: Decision,
+) -> None:
+    if store is not None:
+        store.save_if_due(window.end_ns)
+    observe(window, decision)
+
+
+class _Signals:
+    """SIGINT and SIGTERM end the run, SIGHUP has it read its configuration again, SIGUSR2 has it
+    replaced by another program, SIGQUIT has it write where its threads stand.
+
+    One that comes between two supervisors reaches the next; so does one that the last has not
+    answered.
+    """
+
+    def __init__(self) -> None:
+        self.ending = False
+        self._unanswered: set[str] = set()
+        self._supervisor: Supervisor | None = None
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._end)
+        signal.signal(signal.SIGHUP, self._reload)
+        signal.signal(signal.SIGUSR2, self._reexec)
+        stacks.answer()
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)  # held by the program before this one
+
+    def reach(self, supervisor: Supervisor) -> None:
+        self._supervisor = supervisor
+        for name in ("ask_reload", "ask_reexec"):
+            if name in self._unanswered:
+                getattr(supervisor, name)()
+        self._unanswered.clear()
+        if self.ending:
+            supervisor.stop()
+
+    def ask_again(self, names: Iterable[str]) -> None:
+        """What is asked of the next supervisor: names of its methods."""
+        self._unanswered.update(names)
+
+    def wait(self, because: ForeignWrite | CpusLost, wait_s: float, before: Supervisor) -> None:
+        """Steps aside for so long; raises ``because`` if it is to end meanwhile."""
+        _log.warning("%s; everything was given back, trying again in %.0f s", because, wait_s)
+        before.service.status(f"stepping aside for {wait_s:.0f} s: {because}")
+        self._supervisor = None
+        until_s = time.monotonic() + wait_s
+        while time.monotonic() < until_s:
+            if self.ending:
+                raise because
+            before.service.beat(time.monotonic_ns())
+            time.sleep(_LOOK_S)
+
+    def _end(self, *_: object) -> None:
+        self.ending = True
+        if self._supervisor is not None:
+            self._supervisor.stop()
+
+    def _reload(self, *_: object) -> None:
+        if self._supervisor is not None:
+            self._supervisor.ask_reload()
+        else:
+            self._unanswered.add("ask_reload")
+
+    def _reexec(self, *_: object) -> None:
+        if self._supervisor is not None:
+            self._supervisor.ask_reexec()
+        else:
+            self._unanswered.add("ask_reexec")

@@ -1,0 +1,156 @@
+"""Keeps what a learner has learned over restarts of the agent."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import threading
+
+from smartharvest.algorithm.learning.base import FEATURE_NAMES, Model
+from smartharvest.algorithm.learning.model_file import DamagedModel, Shape, read_model, write_model
+from smartharvest.algorithm.policy import Policy
+from smartharvest.config.settings import Settings
+from smartharvest.config.state_directory import STATE_DIRECTORY
+
+_log = logging.getLogger(__name__)
+
+MODEL_DIRECTORY = "/var/lib/smartharvest"
+SAVE_PERIOD_NS = 60_000_000_000
+SAVE_TAKES_S = 5.0
+"""So long the last save may take; the model of the minute before is kept otherwise."""
+
+
+def model_path(settings: Settings) -> str | None:
+    """Where the model of these settings is kept; None if it is not to be.
+
+    By default a file for every set of primaries, since what is learned is theirs; next to the
+    journal where that has been put elsewhere.
+    """
+    if settings.model == "off":
+        return None
+    if settings.model != "auto":
+        return settings.model
+    named = "\n".join(sorted(str(spec) for spec in settings.primary))
+    if settings.state_dir == STATE_DIRECTORY:
+        directory = MODEL_DIRECTORY
+    else:
+        directory = os.path.join(settings.state_dir, "models")
+    return os.path.join(directory, hashlib.sha256(named.encode()).hexdigest()[:16] + ".model")
+
+
+def model_shape(settings: Settings, total: int, learning_rate: float = 0.1) -> Shape:
+    """What a saved model must have been learned with to be gone on with."""
+    return {
+        "learner": settings.learner,
+        "classes": total + 1,
+        "features": list(FEATURE_NAMES),
+        "cost": settings.cost,
+        "label": settings.label,
+        "learning_rate": learning_rate,
+        "window_ns": settings.window_ns,
+        "primary": sorted(str(spec) for spec in settings.primary),
+    }
+
+
+class ModelStore:
+    """Loads a learner's model once and saves it every minute and on request.
+
+    The minute's save takes the learner's state at once and writes it in a thread of its own: a disk
+    that hangs must not hold up the plans. Failing to keep a model is a warning, no error.
+    """
+
+    def __init__(self, learner: Model, path: str, shape: Shape) -> None:
+        self._learner = learner
+        self._path = path
+        self._shape = shape
+        self._saved_lessons = 0
+        self._due_ns: int | None = None
+        self._writing: threading.Thread | None = None
+        self._warned = False
+
+    def load(self) -> None:
+        """Has the learner go on from the file; one of another shape or damaged is not used."""
+        try:
+            shape, lessons, payload = read_model(self._path)
+        except FileNotFoundError:
+            return
+        except (DamagedModel, OSError) as error:
+            _log.warning("model not used: %s; a fresh one is begun", error)
+            return
+        for key in [*self._shape, *shape]:
+            if shape.get(key) != self._shape.get(key):
+                _log.warning(
+                    "model not used: %s: %s is %r there and %r here; a fresh one is begun",
+                    self._path, key, shape.get(key), self._shape.get(key),
+                )  # fmt: skip
+                return
+        try:
+            self._learner.load(payload)
+        except ValueError as error:
+            _log.warning("model not used: %s: %s; a fresh one is begun", self._path, error)
+            return
+        self._saved_lessons = self._learner.lessons
+        _log.info("model: %s, %d lessons", self._path, lessons)
+
+    def save_if_due(self, now_ns: int) -> None:
+        """Saves in the background once a minute; ``now_ns`` on any clock that only goes forward."""
+        if self._due_ns is None:
+            self._due_ns = now_ns + SAVE_PERIOD_NS
+        if now_ns < self._due_ns or self._is_writing():
+            return
+        self._due_ns = now_ns + SAVE_PERIOD_NS
+        if self._learner.lessons == self._saved_lessons:
+            return
+        self._write_in_thread()
+
+    def save(self) -> None:
+        """Saves now, if there is anything new, unless the disk does not answer in time."""
+        if self._writing is not None:
+            self._writing.join(SAVE_TAKES_S)
+        if self._learner.lessons != self._saved_lessons and not self._is_writing():
+            self._write_in_thread().join(SAVE_TAKES_S)
+        if self._is_writing():
+            _log.warning(
+                "model cannot be kept: %s: no answer from its disk for %g s",
+                self._path, SAVE_TAKES_S,
+            )  # fmt: skip
+
+    def _is_writing(self) -> bool:
+        return self._writing is not None and self._writing.is_alive()
+
+    def _write_in_thread(self) -> threading.Thread:
+        self._writing = threading.Thread(target=self._write, args=self._taken(), daemon=True)
+        self._writing.start()
+        return self._writing
+
+    def _taken(self) -> tuple[int, bytes]:
+        return self._learner.lessons, self._learner.dump()
+
+    def _write(self, lessons: int, dumped: bytes) -> None:
+        try:
+            write_model(self._path, self._shape, lessons, dumped)
+        except OSError as error:
+            if not self._warned:
+                _log.warning("model cannot be kept: %s: %s", self._path, error.strerror)
+            self._warned = True
+        else:
+            self._saved_lessons = lessons
+
+
+def open_model_store(
+    settings: Settings, total: int, policy: Policy, usual_total: int | None = None
+) -> ModelStore | None:
+    """A store that has loaded what there is; None for a policy that learns nothing, or if off.
+
+    What is learned while CPUs are missing, of the ``usual_total``, is kept in a file of its own.
+    """
+    path = model_path(settings)
+    if path is not None and usual_total not in (None, total):
+        path += f".{total}-cores"
+    learner = getattr(policy, "learner", None)
+    if not isinstance(learner, Model) or path is None:
+        return None
+    store = ModelStore(learner, path, model_shape(settings, total))
+    store.load()
+    return store

@@ -1,0 +1,690 @@
+"""One run of the agent: it owns the arrangement of the host and the control loop, and alone
+rebuilds either."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import time
+from collections.abc import Callable, Mapping
+from types import TracebackType
+from typing import Any, Self
+
+from smartharvest.agent.admin import (
+    REQUESTS,
+    Evict,
+    Load,
+    Pause,
+    ReplaceProgram,
+    Request,
+    Resume,
+    TakeUp,
+    parse_reload,
+    parse_request,
+)
+from smartharvest.agent.arrangement import Arrangement
+from smartharvest.agent.control_loop import LOOK_MS, ControlLoop
+from smartharvest.agent.deciders import choose_policy, decider_of, judged_waits_of, long_term_of
+from smartharvest.agent.group_sharing import GroupSharing
+from smartharvest.agent.host_watch import Failed, HostWatch, Rearrange, Rebuild, Verdict
+from smartharvest.agent.outcome import Ended, Reexec, Restart, RunOutcome
+from smartharvest.agent.outputs import Outputs
+from smartharvest.agent.reexec import HandoffState, Trial, TrialFailed
+from smartharvest.agent.reporting import Reporting
+from smartharvest.agent.usage import UsageMeter
+from smartharvest.agent.web_page import WebPage
+from smartharvest.algorithm.algorithm1 import Decision
+from smartharvest.algorithm.controller import Controller
+from smartharvest.algorithm.policy import Policy
+from smartharvest.config.settings import FIELDS, Settings, changed_settings
+from smartharvest.core import _loop
+from smartharvest.core._learner import Decider
+from smartharvest.core.window import Window
+from smartharvest.errors import ConfigError, SmartHarvestError
+from smartharvest.host.cpulist import format_cpulist
+from smartharvest.host.journal.shared_page import Phase
+from smartharvest.host.process.priority import ControlPlanePriority
+from smartharvest.host.service_manager import ServiceManager
+from smartharvest.host.target.base import Target
+from smartharvest.mechanism.choice import MakeMechanism, make_mechanism
+from smartharvest.placement.capacity import Capacity
+from smartharvest.placement.snapshot import HostSnapshot
+from smartharvest.sensor.choice import wants_harm
+from smartharvest.sensor.waits import WaitReader
+from smartharvest.telemetry.client import socket_path
+from smartharvest.telemetry.metrics import text
+from smartharvest.telemetry.recent import Recent
+from smartharvest.telemetry.recorder import Recorder
+from smartharvest.telemetry.server import Command, ControlSocket
+from smartharvest.telemetry.status_socket import StatusSocket, kept_for_a_while
+
+_log = logging.getLogger(__name__)
+
+CHORES_NS = 50_000_000
+"""How often beats, the guardian and the socket's clients have their turn while windows come."""
+
+
+def _ignore(*_: object) -> None:
+    """No-op callback."""
+
+
+class Supervisor:
+    """A context manager: inside it the host is arranged for lending, outside it is as before.
+
+    ``left`` is what an earlier supervisor handed off, ``load`` reads the configuration again,
+    ``make`` makes the mechanism.
+    Entering raises ConfigError, RightsError, TargetError, WriteRefused or AlreadyManaged, with the
+    host untouched or put back.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        left: HandoffState | None = None,
+        *,
+        load: Load | None = None,
+        paused: str | None = None,
+        overrides: Mapping[str, Any] | None = None,
+        recent: Recent | None = None,
+        page: WebPage | None = None,
+        evicted: bool = False,
+        cpus_come_and_go: bool = False,
+        make: MakeMechanism = make_mechanism,
+    ) -> None:
+        self.settings = settings
+        self._load = load
+        self.paused = paused if left is None else left.paused
+        """Why nothing is lent, if the operator wants it so."""
+        self.overrides = dict(overrides or {})
+        """What the operator has set and a reload keeps, by name of the setting."""
+        self.recent = Recent() if recent is None else recent
+        """The last quarter of an hour."""
+        self.service = ServiceManager()
+        self._owns_page = page is None
+        self.page = page or WebPage()
+        self._outputs = Outputs(settings, self.page)
+        self.arrangement = Arrangement(
+            settings,
+            left,
+            evicted=evicted,
+            audit=self.audit_event,
+            claimed=self._outputs.open,
+            progress=self._show_progress,
+            make=make,
+        )
+        self.arrangement.cpus_come_and_go |= cpus_come_and_go
+        self.outcome: RunOutcome | None = None
+        """How the run ended."""
+        self.left: HandoffState | None = None
+        """What a successor gets, once the supervisor has been left."""
+        self._stopped = self._reload_asked = self._reexec_asked = False
+        self._trial: Trial | None = None
+        self._restart_refused: str | None = None
+        self._next: tuple[type[Restart | Reexec], dict[str, Any]] | None = None
+        """What follows this run, as soon as something is to."""
+
+    def __enter__(self) -> Self:
+        settings = self.settings
+        self._show_progress()
+        self._outputs.begin()
+        try:
+            self.arrangement.__enter__()
+        except BaseException as error:
+            self._outputs.close(f"could not start: {error}")
+            if self._owns_page:
+                self.page.close()
+            raise
+        self.audit_event(
+            "started",
+            policy=settings.policy,
+            primary=[str(target.spec) for target in self.arrangement.primaries],
+            elastic=str(settings.elastic),
+            pool=format_cpulist(self.capacity.pool),
+            cores=self.capacity.total,
+            dry_run=settings.dry_run,
+            budget=settings.long_term_share,
+            generation=self.arrangement.generation,
+        )
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        keeps = error is None and (
+            isinstance(self.outcome, Reexec)
+            or (isinstance(self.outcome, Restart) and self.outcome.keeps_arranged)
+        )
+        why = "handed over" if keeps else "stopped"
+        self._show_progress()
+        try:
+            if keeps:
+                self.left = self.arrangement.hand_off(paused=self.paused)
+            else:
+                self.arrangement.restore()
+        finally:
+            self._outputs.close(why if error is None else str(error))
+            if self._owns_page:
+                self.page.close()
+
+    def audit_event(self, kind: str, **details: Any) -> None:
+        """Notes something that was done, if there is an audit log."""
+        self._outputs.event(kind, **details)
+
+    def _show_progress(self) -> None:
+        """Arranging and restoring may take long: the service manager hears that they go on."""
+        self.service.progress(_loop.monotonic_ns())
+
+    @property
+    def capacity(self) -> Capacity:
+        """Of the host as last seen."""
+        return self.arrangement.capacity
+
+    @property
+    def failed_sensors(self) -> frozenset[str]:
+        """Those that broke during this run."""
+        return frozenset(self._watch.failed_sensors)
+
+    # --- what decides -----------------------------------------------------------------------------
+
+    def make_policy(self, spec: str | None = None) -> Policy:
+        """The policy of the settings, or the one spelled ``spec``, for this host's cores."""
+        settings = self.settings
+        return choose_policy(
+            settings,
+            spec or settings.policy,
+            self.capacity.total,
+            preempts=self.arrangement.preempts,
+        )
+
+    def make_decider(self, policy: Policy) -> Decider | None:
+        """What decides in the loop as ``policy`` would; None where only the control plane can."""
+        return decider_of(self.settings, policy, self.capacity.keep_idle)
+
+    def _make_controller(self, policy: Policy) -> Controller:
+        settings, capacity = self.settings, self.capacity
+        return Controller(
+            policy,
+            total=capacity.total,
+            keep_idle=capacity.keep_idle,
+            label_kind=settings.label,
+            long_term=long_term_of(settings),
+            judged_waits=judged_waits_of(settings),
+            window_ns=settings.window_ns,
+            can_lend=capacity.max_shared > 0,
+            note=_log.warning,
+        )
+
+    def _make_wait_reader(self) -> WaitReader | None:
+        settings = self.settings
+        if settings.long_term == "off":
+            return None
+        return WaitReader(
+            total=self.capacity.total,
+            period_ns=settings.long_term_period_ns,
+            threshold_ns=settings.long_term_threshold_ns,
+            attributed=settings.long_term in ("auto", "attributed"),
+            exclusive=settings.placement == "exclusive",
+            wait_source=settings.waits,
+        )
+
+    # --- asked for from outside, also by signals --------------------------------------------------
+
+    def stop(self) -> None:
+        """Ends the run soon; may be called from a signal handler."""
+        self._stopped = True
+
+    def ask_reload(self) -> None:
+        """Reads the configuration again soon; may be called from a signal handler."""
+        self._reload_asked = True
+
+    def ask_reexec(self) -> None:
+        """Tries soon to hand over to another program; may be called from a signal handler."""
+        self._reexec_asked = True
+
+    @property
+    def unanswered(self) -> frozenset[str]:
+        """The names of those methods that were called and have not come to their end."""
+        asked = {"ask_reload": self._reload_asked}
+        asked["ask_reexec"] = self._reexec_asked or self._trial is not None
+        return frozenset(name for name, is_asked in asked.items() if is_asked)
+
+    def rearrange(self, settings: Settings, *, keeps_arranged: bool) -> None:
+        """Ends the run soon; another arrangement is to follow."""
+        self._next = Restart, {"settings": settings, "keeps_arranged": keeps_arranged}
+
+    # --- the run ----------------------------------------------------------------------------------
+
+    def run(
+        self,
+        policy: Policy,
+        *,
+        seconds: float | None = None,
+        started: Callable[[], None] = _ignore,
+        finished: Callable[[], None] = _ignore,
+        observe: Callable[[Window, Decision], None] = _ignore,
+    ) -> RunOutcome:
+        """Lends until ``stop`` or for ``seconds``; everything is taken back when it returns.
+
+        ``started`` and ``finished`` are called right after the first and before the last poll;
+        ``observe`` gets every window with its decision. Raises TargetVanished, SensorError,
+        WriteRefused, ForeignWrite or CpusLost if the host no longer allows it.
+        """
+        arrangement = self.arrangement
+        self._priority = ControlPlanePriority()
+        self._watch = HostWatch(arrangement)
+        audit = self._outputs.audit
+        every = self.settings.audit_level == "decisions"
+        recorder = Recorder(self.recent, audit, every=every)
+        self._control = ControlLoop(
+            self._make_controller(policy), self._make_wait_reader(), observe, audit, recorder
+        )
+        self._attach_loop()
+        self._set_limits()
+        self._groups = GroupSharing(arrangement, self._control, self.audit_event)
+        self._reporting = Reporting(
+            arrangement,
+            self._control,
+            self._groups,
+            self._watch,
+            self._outputs.warnings,
+            self._outputs.metrics,
+            lambda: self._restart_refused,
+            lambda: self.overrides,
+        )
+        self._usage = None if audit is None else UsageMeter(self._all_targets, audit.event)
+        began_s = time.monotonic()
+        socket = self._listen()
+        self._control.inhibit({"operator": self.paused})
+        try:
+            self._control.start()
+            self._enter_running()
+            self._report_scheduling()
+            started()
+            self._serve(socket, None if seconds is None else began_s + seconds)
+            finished()
+        finally:
+            self._end(socket)
+            recorder.close()
+            if self._usage is not None:
+                self._usage.close()
+        elapsed_s, cpu_s = self._reporting.elapsed_s, self._reporting.cpu_s
+        if self._control.loop.halt is not None:
+            verdict = self._watch.judge_halt(self._control)
+            if isinstance(verdict, Failed):
+                raise verdict.error
+        report = self._reporting.report(elapsed_s, cpu_s)
+        follows, details = self._next or (Ended, {})
+        self.outcome = follows(report, **details)
+        return self.outcome
+
+    def _serve(self, socket: ControlSocket | None, until_s: float | None) -> None:
+        """Turn after turn, until something ends the run."""
+        control, arrangement = self._control, self.arrangement
+        socket_fd = -1 if socket is None else socket.fileno()
+        chores_ns = 0
+        while not self._stopped and self._next is None:
+            left_ms = LOOK_MS if until_s is None else (until_s - time.monotonic()) * 1e3
+            if left_ms <= 0:
+                return
+            control.wait(left_ms, socket_fd, prompt=arrangement.mechanism.moves_threads)
+            came = control.answer_windows()
+            now_ns = _loop.monotonic_ns()
+            if now_ns >= chores_ns or not came:
+                chores_ns = now_ns + CHORES_NS
+                self._do_chores(socket)
+            control.judge_period(arrangement.primary_threads)
+            control.renew_permit()
+            control.read_dispatches()
+            control.read_harm()
+            control.loop.sensor.attend()
+            if control.loop.halt is not None:
+                self._follow(self._watch.judge_halt(control))
+            if arrangement.mechanism.moves_threads and self._next is None:
+                smallest = self.capacity.elastic_cpus(0)
+                why_not = arrangement.mechanism.follow(smallest)
+                control.inhibit({"births": why_not})
+            if self._next is None:
+                self._follow(self._watch.poll(control))
+            if self._next is None and self._groups.turn(_loop.monotonic_ns()):
+                self._take_up_division()
+            self._reporting.publish()
+            if self._usage is not None:
+                self._usage.look()
+            self._attend_to_requests()
+
+    def _all_targets(self) -> list[Target]:
+        elastic = self.arrangement.elastic
+        return [*self.arrangement.primaries, *([] if elastic is None else [elastic])]
+
+    def _do_chores(self, socket: ControlSocket | None) -> None:
+        if self.arrangement.beat():
+            self.service.beat(_loop.monotonic_ns())
+        self._control.inhibit({"guardian": self.arrangement.check_guardian()})
+        self.arrangement.other_writers.look()
+        if self.arrangement.confinement is not None:
+            self.arrangement.confinement.turn()
+        if socket is not None:
+            socket.serve()
+            if self.page.check() and self.page.connection is not None:
+                socket.adopt(self.page.connection, self._telling)
+
+    def _end(self, socket: ControlSocket | None) -> None:
+        hands_off = self._next is not None and (
+            self._next[0] is Reexec or self._next[1]["keeps_arranged"]
+        )
+        self._priority.put_back()
+        self.arrangement.enter_phase(Phase.HANDING_OVER if hands_off else Phase.ENDING)
+        # Stopped and closed before anything is restored: a loop that still ran would write on,
+        # and one that still held its descriptors might leave none to restore with.
+        self._control.detach(self.capacity.pool)
+        if socket is not None:
+            socket.close()
+        if self._trial is not None:
+            self._trial.end()
+        self._control.close()
+
+    # --- rebuilding -------------------------------------------------------------------------------
+
+    def _follow(self, verdict: Verdict) -> None:
+        """Does what a look at the host calls for."""
+        self._control.inhibit(verdict.reasons)
+        match verdict:
+            case Rebuild(snapshot, why, keeps_loop):
+                self._rebuild(snapshot, why, keeps_loop=keeps_loop)
+            case Rearrange(keeps_arranged=keeps_arranged):
+                self.rearrange(self.settings, keeps_arranged=keeps_arranged)
+            case Failed(error):
+                raise error
+
+    def _rebuild(self, seen: HostSnapshot, why: str, *, keeps_loop: bool = True) -> None:
+        """Goes on with the host as ``seen``: the same loop with other cores if it ``keeps_loop``
+        and can, or another loop, or another arrangement."""
+        arrangement, total = self.arrangement, self.capacity.total
+        if arrangement.was_remade(seen):
+            _log.warning("A group was removed and made again: starting from its originals")
+            self.rearrange(self.settings, keeps_arranged=False)
+        elif seen.capacity.total != total and arrangement.targets.may_change:
+            _log.info("The primaries now share %d cores: starting again", seen.capacity.total)
+            self.rearrange(self.settings, keeps_arranged=False)
+        elif seen.capacity.total != total:
+            _log.warning(
+                "The cores to share went from %d to %d: starting again with those",
+                total,
+                seen.capacity.total,
+            )
+            self._control.give_everything_back()
+            self.rearrange(self.settings, keeps_arranged=True)
+        else:
+            halted = self._control.loop.halt is not None
+            self._go_on(seen, why, keeps_loop and not halted and arrangement.can_keep_loop(seen))
+
+    def _take_up_division(self) -> None:
+        """Has the loop move the masks that follow from how the groups share now."""
+        seen = self.arrangement.snapshot
+        keeps_loop = self.arrangement.can_keep_loop(seen)
+        self._go_on(seen, "the groups share otherwise", keeps_loop, same_masks=False)
+
+    def _go_on(
+        self, seen: HostSnapshot, why: str, keeps_loop: bool, *, same_masks: bool = True
+    ) -> None:
+        """Lends the cores of the host as ``seen``, with the same loop or another one."""
+        control, arrangement = self._control, self.arrangement
+        decider = self.make_decider(control.controller.policy)
+        if (
+            keeps_loop
+            and same_masks
+            and seen == arrangement.snapshot
+            and not (control.controller.loop_decides or decider)
+        ):
+            control.controller.keep_idle = self.capacity.keep_idle
+            return  # the next plan is all it takes
+        self._priority.put_back()  # new threads of the loop inherit it
+        arrangement.enter_phase(Phase.ARRANGING)
+        control.stop()
+        keeps_loop = keeps_loop and control.loop.halt is None  # its last write may be refused
+        if not keeps_loop:
+            control.detach(self.capacity.pool)
+        done = "lending other cores" if keeps_loop else "the loop starts again"
+        _log.info("%s: %s", done[0].upper() + done[1:], why)
+        self.audit_event(done, why=why)
+        arrangement.rearrange(seen)
+        if keeps_loop:
+            arrangement.change_loop()
+            control.decide_with(decider)
+        else:
+            self._watch.check.start_again()
+            self._attach_loop()
+        self._set_limits()
+        control.start()
+        self._enter_running()
+
+    def _set_limits(self) -> None:
+        controller = self._control.controller
+        controller.keep_idle = self.capacity.keep_idle
+        controller.can_lend = self.capacity.max_shared > 0
+
+    def _attach_loop(self) -> None:
+        self._show_progress()  # a sensor's programs are checked by the kernel before they run
+        built = self.arrangement.built
+        known = None if built is None else built.sensing.name
+        built = self.arrangement.make_loop(self._watch.failed_sensors, known)
+        self._control.attach(
+            built.loop,
+            self.make_decider(self._control.controller.policy),
+            [str(target.spec) for target in self.arrangement.primaries],
+        )
+
+    def _enter_running(self) -> None:
+        self.arrangement.enter_phase(Phase.RUNNING)
+        self._lower_priority()
+
+    def _lower_priority(self) -> None:
+        if self.arrangement.tree.runs_tasks:  # otherwise nobody runs there whom it could hold up
+            self._priority.lower(self.settings.control_priority)
+
+    def _report_scheduling(self) -> None:
+        """Warns of a loop that did not get the scheduling it was to have."""
+        settings, loop = self.settings, self._control.loop
+        if not settings.realtime or settings.pacing == "spin":
+            return
+        while loop.scheduling is None:  # its thread is about to find out
+            time.sleep(0.0001)
+        if loop.scheduling != "fifo":
+            _log.warning(
+                "SCHED_FIFO was refused (no CAP_SYS_NICE, or a cpu group without real-time "
+                "budget): the loop runs as %s and may be late by milliseconds under load",
+                loop.scheduling,
+            )
+
+    # --- requests ---------------------------------------------------------------------------------
+
+    def _listen(self) -> ControlSocket | None:
+        path = socket_path(self.settings.state_dir, os.getpid())
+
+        def answer(name: str) -> Command:
+            return lambda arguments: self._answer(name, arguments)
+
+        telling: dict[str, Command] = {
+            "status": lambda _arguments: self._reporting.describe(),
+            "capacity": lambda _arguments: self._reporting.describe_capacity(),
+            "metrics": lambda _arguments: text(self._reporting.describe()),
+            "history": lambda _arguments: self.recent.describe(),
+            "recent": lambda _arguments: self.recent.latest(),
+        }
+        try:
+            control = ControlSocket(path, telling | {name: answer(name) for name in REQUESTS})
+        except OSError as error:
+            _log.warning("%s: %s; this agent has no status", path, error.strerror)
+            return None
+        self._telling = kept_for_a_while(telling)
+        if self.page.connection is not None:
+            control.adopt(self.page.connection, self._telling)
+        if (group := self.settings.status_group) is not None:
+            try:
+                control.attach(StatusSocket(path, group, telling))
+            except (ConfigError, OSError) as error:
+                _log.warning("status_group: %s; its members get no status", error)
+        return control
+
+    def _answer(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """Parses and carries out what came over the socket. Raises SmartHarvestError."""
+        if name == "reload":
+            return self._reload()
+        request = parse_request(name, arguments, self.settings, self.overrides, self._load)
+        return self._carry_out(request)
+
+    def _attend_to_requests(self) -> None:
+        """What signals have asked for, and a new program that is being tried."""
+        if self._reload_asked:
+            self._reload_asked = False
+            with contextlib.suppress(ConfigError):  # which has been logged
+                self._reload()
+        if self._reexec_asked:
+            self._reexec_asked = False
+            with contextlib.suppress(ConfigError):  # which has been logged
+                self._try_program()
+        if self._trial is None:
+            return
+        try:
+            if not self._trial.passed():
+                return
+        except TrialFailed as error:
+            self._refuse_restart(error)
+        else:
+            _log.info("Restart: handing over to a new program")
+            self.audit_event("restarting")
+            self._next = Reexec, {}
+        self._trial = None
+
+    def _reload(self) -> dict[str, Any]:
+        self.service.reloading(_loop.monotonic_ns())
+        try:
+            request = parse_reload(self.settings, self.overrides, self._load)
+        except ConfigError as error:
+            _log.warning("%s; the configuration in force stays", error)
+            self.audit_event("reload refused", why=str(error))
+            self.announce_ready()
+            raise
+        try:
+            return self._carry_out(request)
+        finally:
+            if self._next is None:  # otherwise the service is ready once the next run is
+                self.announce_ready()
+
+    def announce_ready(self) -> None:
+        """Tells the service manager that the agent does what it is for."""
+        self.service.ready(f"lending with {self.settings.policy}")
+
+    def _carry_out(self, request: Request) -> dict[str, Any]:
+        match request:
+            case Pause():
+                self._hold("paused by the operator")
+                self.audit_event("paused")
+                return {"paused": True}
+            case Resume():
+                was_paused = self.paused is not None
+                if self.arrangement.evicted:
+                    self.arrangement.thaw()
+                self._hold(None)
+                self.audit_event("resumed")
+                return {"paused": False, "was_paused": was_paused}
+            case Evict():
+                self._hold("evicted by the operator")
+                self.arrangement.freeze()
+                self.audit_event("evicted")
+                return {"paused": True, "evicted": True}
+            case ReplaceProgram():
+                return self._try_program()
+            case TakeUp(settings, restarts=restarts) if restarts:
+                _log.info("Reload: %s changed: starting again", ", ".join(restarts))
+                self.audit_event("reloaded", changed=list(restarts), restarts=True)
+                self.rearrange(settings, keeps_arranged=False)
+                return {"changed": list(restarts), "restarts": True} | self._kept()
+            case TakeUp(settings, kind, overrides):
+                answer = self._take_up(settings, kind)
+                self.overrides = dict(overrides)
+                return answer | (self._kept() if kind == "reloaded" else {})
+
+    def _kept(self) -> dict[str, list[str]]:
+        """What a reload did not take from the configuration, if anything."""
+        if not self.overrides:
+            return {}
+        _log.info("Reload: kept until --reset or a restart: %s", ", ".join(sorted(self.overrides)))
+        return {"kept": sorted(self.overrides)}
+
+    def _hold(self, reason: str | None) -> None:
+        self.paused = reason
+        self._control.inhibit({"operator": reason})
+
+    def _take_up(self, new: Settings, kind: str) -> dict[str, Any]:
+        """Goes on with other settings. Raises ConfigError; the old ones are in force then."""
+        changed = sorted(changed_settings(self.settings, new))
+        try:
+            if changed:
+                self._apply(new)
+        except (SmartHarvestError, OSError) as error:
+            _log.warning("%s: %s; the configuration in force stays", kind, error)
+            self.audit_event(f"{kind} refused", changed=changed, why=str(error))
+            raise ConfigError(f"{error}; the configuration in force stays") from error
+        values = {name: str(getattr(new, FIELDS[name].name)) for name in changed}
+        _log.info("%s: %s", kind.capitalize(), values or "nothing has changed")
+        self.audit_event(kind, **values)
+        answer: dict[str, Any] = {"changed": changed, "restarts": False}
+        if "max_harvest" in changed and (notes := self.arrangement.capacity.notes):
+            answer["notes"] = list(notes)
+        return answer
+
+    def _apply(self, new: Settings) -> None:
+        """Takes up settings of which none that differs needs another arrangement.
+
+        Raises what a start with them would raise; the old ones are in force then.
+        """
+        control, arrangement = self._control, self.arrangement
+        controller = control.controller
+        old, old_policy = self.settings, controller.policy
+        changed = changed_settings(old, new)
+        self.settings = arrangement.settings = new
+        try:
+            seen = arrangement.poll()
+            if changed.keys() & {"policy", "safeguard", "protect"}:
+                controller.change_policy(self.make_policy())
+            self._rebuild(
+                seen,
+                "the configuration has changed",
+                keeps_loop="rebuild" not in changed.values() and wants_harm(old) == wants_harm(new),
+            )
+        except (SmartHarvestError, OSError):
+            self.settings = arrangement.settings = old
+            controller.change_policy(old_policy)
+            if not control.runs:
+                seen = arrangement.poll()
+                self._rebuild(seen, "the configuration stays", keeps_loop=False)
+            raise
+        if "elastic" in changed and self._next is None:
+            self._groups.take_up(new)
+            self._take_up_division()
+        if "control_priority" in changed:
+            self._priority.put_back()
+            self._lower_priority()
+        if any(name.startswith("long_term") or name == "waits" for name in changed):
+            controller.change_long_term(long_term_of(new), judged_waits_of(new))
+            control.change_wait_reader(self._make_wait_reader())
+
+    def _try_program(self) -> dict[str, Any]:
+        """Tries whether a new program starts with its configuration. Raises ConfigError."""
+        try:
+            self._trial = self._trial or Trial()
+        except TrialFailed as error:
+            self._refuse_restart(error)
+            raise ConfigError(str(error)) from error
+        self._restart_refused = None
+        return {"restarting": True, "generation": self.arrangement.generation}
+
+    def _refuse_restart(self, error: TrialFailed) -> None:
+        _log.warning("%s; the running program goes on", error)
+        self.audit_event("restart refused", why=str(error))
+        self._restart_refused = str(error)

@@ -1,0 +1,189 @@
+"""The cores lent now, divided among several elastic groups. Pure.
+
+Every core of the order of lending has one owner, so that a division is made for each number of
+lent cores at once: the loop takes cores back from the end of the order and thinks nothing. Owners
+are found by progressive filling in whole cores (Webster's method within bounds): each core goes to
+the group that is furthest below its due. So the last core, the first to be taken back, is of the
+group furthest above it.
+
+A group's due is weighted max-min fair: first the minimum of each, then as much as it can use, then
+up to its maximum (Harvest VMs share so, OSDI'20 section 8).
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+_STEPS = 64
+"""Of the bisection; a double has no more bits."""
+
+
+@dataclass(frozen=True)
+class Share:
+    """What one group may have; all counts are cores."""
+
+    name: str
+    weight: float = 1.0
+    """Above 0."""
+    min: int = 0
+    max: int | None = None
+    """At least ``min``; None: all there are."""
+    demand: int | None = None
+    """What it can use; None: all it gets. Cores that nobody can use are given out last."""
+    cpus: frozenset[int] | None = None
+    """The CPUs that it can be given; None: all."""
+
+    @property
+    def most(self) -> float:
+        return float("inf") if self.max is None else self.max
+
+    @property
+    def cap(self) -> float:
+        """What it can use within its bounds."""
+        return self.most if self.demand is None else min(self.most, max(self.min, self.demand))
+
+
+@dataclass(frozen=True)
+class Division:
+    """Who owns which CPU."""
+
+    order: tuple[int, ...] = ()
+    """The CPUs in the order they are lent."""
+    owners: tuple[str | None, ...] = ()
+    """Of each CPU of the order; None: nobody may have it."""
+    _of: dict[str, list[int]] = field(default_factory=dict, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        for cpu, owner in zip(self.order, self.owners, strict=True):
+            if owner is not None:
+                self._of.setdefault(owner, []).append(cpu)
+
+    def cpus(self, name: str) -> frozenset[int]:
+        """All CPUs that the group ever has."""
+        return frozenset(self._of.get(name, ()))
+
+    def count(self, name: str, lent: frozenset[int] | int) -> int:
+        """Cores of the group of those ``lent``, or of the first so many of the order."""
+        cpus = frozenset(self.order[:lent]) if isinstance(lent, int) else lent
+        return len(cpus.intersection(self._of.get(name, ())))
+
+    @property
+    def owner_of(self) -> Mapping[int, str | None]:
+        return dict(zip(self.order, self.owners, strict=True))
+
+
+def divide(
+    cores: Sequence[Sequence[int]],
+    shares: Sequence[Share],
+    before: Mapping[int, str | None] | None = None,
+) -> Division:
+    """Who owns each of ``cores``, which are lists of CPUs in the order they are lent.
+
+    Whoever owned a CPU ``before`` keeps it where that leaves nobody further from its due than half
+    a core more. Takes some microseconds a core and group.
+    """
+    before = before or {}
+    numbers = {share.name: index for index, share in enumerate(shares)}
+    counts = [0] * len(shares)
+    bounds = [(share.min, share.cap, share.most, share.weight) for share in shares]
+    cpus = [share.cpus for share in shares]
+
+    def key(index: int, half: float) -> tuple[int, float] | None:
+        """How soon it is its turn; None: it has all it may have."""
+        least, cap, most, weight = bounds[index]
+        count = counts[index]
+        if count >= most:
+            return None
+        phase = 0 if count < least else 1 if count < cap else 2
+        return phase, (count + half) / weight
+
+    heap = [
+        (*turn, index, 0)
+        for index in range(len(shares))
+        if (turn := key(index, 0.5 * _size(cores))) is not None
+    ]
+    heapq.heapify(heap)
+    owners: list[str | None] = []
+    for core in cores:
+        size = len(core)
+        passed = []
+        chosen = None
+        while heap:
+            top = heap[0]
+            index = top[2]
+            if top[3] != counts[index]:
+                heapq.heappop(heap)  # it has got a core out of its turn
+            elif not _fits(index, size, counts, bounds, cpus, core):
+                passed.append(heapq.heappop(heap))
+            else:
+                chosen = index
+                break
+        if chosen is not None:
+            keeper = numbers.get(before.get(core[0]) or "")
+            if keeper is not None and _fits(keeper, size, counts, bounds, cpus, core):
+                turn = key(keeper, 0.0)
+                if turn is not None and turn[0] == heap[0][0] and turn[1] <= heap[0][1]:
+                    chosen = keeper
+            counts[chosen] += size
+            turn = key(chosen, 0.5 * size)
+            if turn is not None:
+                heapq.heappush(heap, (*turn, chosen, counts[chosen]))
+        for entry in passed:
+            heapq.heappush(heap, entry)
+        owners += [None if chosen is None else shares[chosen].name] * size
+    return Division(tuple(cpu for core in cores for cpu in core), tuple(owners))
+
+
+def _size(cores: Sequence[Sequence[int]]) -> int:
+    return len(cores[0]) if cores else 1
+
+
+def _fits(
+    index: int,
+    size: int,
+    counts: Sequence[int],
+    bounds: Sequence[tuple[int, float, float, float]],
+    cpus: Sequence[frozenset[int] | None],
+    core: Sequence[int],
+) -> bool:
+    """Whether the group may have the whole core besides what it has."""
+    mine = cpus[index]
+    return counts[index] + size <= bounds[index][2] and (mine is None or mine.issuperset(core))
+
+
+def dues(total: float, shares: Sequence[Share]) -> list[float]:
+    """What each group is due of ``total`` cores, in parts of a core.
+
+    Their sum is ``total``, unless that is more than all may have together.
+    """
+    weights = [share.weight for share in shares]
+    nothing, least = [0.0] * len(shares), [float(share.min) for share in shares]
+    caps = [min(share.cap, max(total, share.min)) for share in shares]
+    most = [min(share.most, max(total, share.min)) for share in shares]
+    for lower, upper in ((nothing, least), (least, caps), (caps, most)):
+        if total <= sum(upper):
+            return _fill(total, lower, upper, weights)
+    return most
+
+
+def _fill(
+    total: float, lower: Sequence[float], upper: Sequence[float], weights: Sequence[float]
+) -> list[float]:
+    """``weight * level`` of each within its bounds, for the level at which they add up."""
+
+    def at(level: float) -> list[float]:
+        return [
+            min(high, max(low, weight * level))
+            for low, high, weight in zip(lower, upper, weights, strict=True)
+        ]
+
+    low, high = 0.0, max([1.0, *(top / w for top, w in zip(upper, weights, strict=True))])
+    for _ in range(_STEPS):
+        middle = (low + high) / 2
+        if sum(at(middle)) < total:
+            low = middle
+        else:
+            high = middle
+    return at(high)

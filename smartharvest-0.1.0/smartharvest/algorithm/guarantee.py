@@ -1,0 +1,111 @@
+"""What a group is guaranteed, held in closed loop. Pure.
+
+As in Hankendi and Coskun, "Autonomous Resource Sharing for Multi-Threaded Workloads in Virtualized
+Servers", a user asks for 70 % of what equal shares give, or for four heartbeats a second. While a
+guarantee is violated its group has more cores, whatever the division would give it; once it has
+been met for a while they go back one by one.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+CALM_TURNS = 5
+"""So many turns with the guarantee met before a core is tried without."""
+MARGIN = 1.1
+"""... and met by so much."""
+MOST_STEP = 8
+_SHARE = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,3})?)\s*%")
+_RATE = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*/\s*s")
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """Either of the two."""
+
+    equal_share: float | None = None
+    """A part, above 0 and at most 1, of what an equal share of the cores gives the group."""
+    rate: float | None = None
+    """Throughput a second, above 0: heartbeats."""
+
+    def __str__(self) -> str:
+        if self.rate is not None:
+            return f"{self.rate:g}/s"
+        return f"{100 * (self.equal_share or 0):g}%"
+
+
+def parse_guarantee(text: str) -> Guarantee | None:
+    """Of ``70%`` or ``4/s``; None if it is neither."""
+    if (match := _SHARE.fullmatch(text.strip())) and 0 < float(match[1]) <= 100:
+        return Guarantee(equal_share=float(match[1]) / 100)
+    if (match := _RATE.fullmatch(text.strip())) and float(match[1]) > 0:
+        return Guarantee(rate=float(match[1]))
+    return None
+
+
+class Curve:
+    """What a group has done with each number of cores, lately."""
+
+    _NEW = 0.5
+
+    def __init__(self) -> None:
+        self._seen: dict[int, float] = {}
+
+    def note(self, cores: float, throughput: float) -> None:
+        """``throughput`` a second with so many cores on average."""
+        number = round(cores)
+        before = self._seen.get(number)
+        now = throughput if before is None else before + self._NEW * (throughput - before)
+        self._seen[number] = now
+
+    def at(self, cores: float) -> float | None:
+        """An estimate; None: nothing is known. Beyond what was seen it is proportional."""
+        known = {number: value for number, value in self._seen.items() if number > 0}
+        if not known or cores <= 0:
+            return None
+        nearest = min(known, key=lambda number: abs(number - cores))
+        return known[nearest] * cores / nearest
+
+
+class Keeper:
+    """Holds one guarantee: how many cores the group has at least, beyond its minimum."""
+
+    def __init__(self, guarantee: Guarantee) -> None:
+        self.guarantee = guarantee
+        self.met: bool | None = None
+        """None: not known yet."""
+        self.floor = 0
+        """Cores that the group is to have; 0: what the division gives it."""
+        self.violations = 0
+        """How often it was violated."""
+        self._step = 1
+        self._calm = 0
+
+    def turn(
+        self, throughput: float | None, cores: float, at_equal_share: float | None, most: int
+    ) -> None:
+        """Once a second, with what the group has done since and the cores it had on average.
+
+        ``at_equal_share`` is what an equal share would give it, ``most`` how many cores it could
+        have at all.
+        """
+        wanted = self.guarantee.rate
+        if wanted is None:
+            part = self.guarantee.equal_share or 0.0
+            wanted = None if at_equal_share is None else part * at_equal_share
+        if throughput is None or wanted is None:
+            self.met, self.floor = None, 0
+            return
+        self.violations += self.met is not False and throughput < wanted
+        self.met = throughput >= wanted
+        if not self.met:
+            self._calm = 0
+            self.floor = min(most, max(self.floor, int(cores)) + self._step)
+            self._step = min(MOST_STEP, 2 * self._step)
+            return
+        self._step = 1
+        self._calm = self._calm + 1 if throughput >= MARGIN * wanted else 0
+        if self.floor and self._calm >= CALM_TURNS:
+            self._calm = 0
+            self.floor -= 1

@@ -1,0 +1,85 @@
+"""The policies by the names the command line knows them by; a new one is a file and a line here.
+
+A policy's module is imported when the policy is made: names are checked without numpy, whose import
+takes longer than a command such as ``pause``.
+"""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module
+from typing import cast
+
+from smartharvest.algorithm.learning.options import LearningOptions
+from smartharvest.algorithm.policy.base import Policy, PolicySettings
+from smartharvest.errors import ConfigError
+
+__all__ = [
+    "LENDS_NOTHING",
+    "POLICY_NAMES",
+    "SHARED_POLICIES",
+    "Policy",
+    "PolicySettings",
+    "check_policy",
+    "make_policy",
+]
+
+LENDS_NOTHING = "no-harvest"
+
+_PLAIN = {
+    "smartharvest": "smartharvest:make_smartharvest",
+    LENDS_NOTHING: "no_harvest:NoHarvest",
+    "prev-peak": "prev_peak:PrevPeak",
+    "adaptive": "adaptive:Adaptive",
+    "adaptive-buffer": "adaptive_buffer:AdaptiveBuffer",
+    "adaptive-quiet": "adaptive_quiet:AdaptiveQuiet",
+    "idle-first": "idle_first:IdleFirst",
+}
+"""Name -> ``module:maker`` of a policy made from PolicySettings."""
+_NUMBERED = {"fixed-buffer": "fixed_buffer:FixedBuffer", "prev-peak": "prev_peak:PrevPeak"}
+"""The same of policies whose name a number follows, which their maker takes too."""
+
+POLICY_NAMES = (*_PLAIN, *(f"{name}:N" for name in _NUMBERED))
+"""The accepted spellings, N being a number from 1 to 9999."""
+
+SHARED_POLICIES = ("idle-first",)
+"""Those that need a primary that preempts the elastic group wherever they meet."""
+
+_NUMBER = re.compile(r"[1-9][0-9]{0,3}")
+
+
+def make_policy(
+    spec: str,
+    *,
+    total: int,
+    cost: str = "skewed",
+    safeguard: str = "conservative",
+    learner: str = "vw",
+    options: LearningOptions | None = None,
+    preempts: bool = False,
+    protect: float = 0.1,
+) -> Policy:
+    """The policy spelled ``spec`` for a primary that can have ``total`` cores at most.
+
+    ``cost``, ``safeguard``, ``learner`` and ``options`` concern ``smartharvest`` and what uses its
+    prediction; the others react to exhaustion as the paper has it. ``preempts`` and ``protect`` are
+    for ``adaptive`` (PolicySettings). Raises ConfigError for what is unknown or malformed.
+    """
+    check_policy(spec)
+    settings = PolicySettings(
+        total, cost, safeguard, learner, options or LearningOptions(), preempts, protect
+    )
+    name, colon, number = spec.partition(":")
+    module, _, maker = (_NUMBERED if colon else _PLAIN)[name].partition(":")
+    make = getattr(import_module(f"{__name__}.{module}"), maker)
+    return cast(Policy, make(settings, int(number)) if colon else make(settings))
+
+
+def check_policy(spec: str) -> None:
+    """Raises ConfigError if ``spec`` is not the spelling of a policy."""
+    name, colon, number = spec.partition(":")
+    known = _NUMBER.fullmatch(number) if colon else True
+    if name not in (_NUMBERED if colon else _PLAIN) or not known:
+        raise ConfigError(
+            f"policy: {spec!r} is unknown; use one of {', '.join(POLICY_NAMES)} (N: 1 to 9999)"
+        )

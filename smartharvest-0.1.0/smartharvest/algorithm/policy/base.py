@@ -1,0 +1,117 @@
+"""The interface of a policy. Policies are pure: windows in, core counts out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol, get_args, runtime_checkable
+
+from smartharvest.algorithm.learning.options import CostName, LearnerName, LearningOptions
+from smartharvest.algorithm.safeguard import SHORT_TERM_SAFEGUARDS, ShortTermSafeguard
+from smartharvest.core.window import Window
+from smartharvest.errors import ConfigError
+
+
+class Policy(Protocol):
+    """Decides once a window how many cores the primary keeps.
+
+    For every window, in order, the agent calls ``short_term.observe`` and ``learn``; then, if the
+    window was exhausted, ``short_term.safe_cores``, otherwise ``predict`` (lines 12-19 of
+    Algorithm 1). One that learns has its ``learner``, whose model is kept over restarts.
+    """
+
+    @property
+    def name(self) -> str:
+        """As spelled on the command line."""
+
+    @property
+    def buffer(self) -> int:
+        """0: one decision a window. Above: the polling loop keeps this many idle at every poll."""
+
+    @property
+    def quiet_ns(self) -> int | None:
+        """None: the buffer slides both ways at every poll. Otherwise it grows at once and shrinks
+        only after this long without need, and ``predict`` says how many cores the primary keeps at
+        least. 0..16 ms. A buffer of 0 then means that a task waits before the loop grows."""
+
+    @property
+    def shared(self) -> bool:
+        """True: ``predict`` says how many cores the elastic group is kept off, busy or not; the
+        primary preempts it on all others (``cpu.idle``), and no window is exhausted."""
+
+    @property
+    def short_term(self) -> ShortTermSafeguard:
+        """The reaction to exhaustion."""
+
+    def learn(self, window: Window, /) -> int | None:
+        """Take the window in; the label trained on (0..total), None if nothing was learned."""
+
+    def predict(self, window: Window, /) -> int:
+        """The primary's cores for the next window, 0..total, before the floor of busy + 1.
+
+        A stale window says nothing about the next one: the primary gets the total.
+        """
+
+
+Durations = tuple[tuple[int, int], ...]
+"""A histogram: (upper edge of a bucket in ns, count), ascending, without the empty ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spans:
+    """How long tasks of one primary took from waking up to going to sleep again, apart for those
+    that something was lent in."""
+
+    lent: Durations
+    not_lent: Durations
+
+
+@dataclass(frozen=True, slots=True)
+class Dispatches:
+    """How the primary's tasks were dispatched in a period of about ``DISPATCHES_PERIOD_NS``."""
+
+    end_ns: int
+    waits: Durations
+    """From becoming runnable to running, 0 included."""
+    runs: Durations
+    """From a dispatch to the next sleep or preemption."""
+    lent: bool = True
+    """Whether anything was lent at any moment of it."""
+    moves: Durations = ()
+    """How long cores took to change hands; empty if unknown."""
+    spans: tuple[Spans, ...] = ()
+    """One for each primary; empty where the sensor does not tell harm."""
+
+
+DISPATCHES_PERIOD_NS = 100_000_000
+
+
+@runtime_checkable
+class DispatchesObserver(Protocol):
+    """A policy that uses how the primary's tasks wait and run, if the sensor sees it."""
+
+    def observe_dispatches(self, dispatches: Dispatches, /) -> None:
+        """Take in a period; called between windows, in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class PolicySettings:
+    """What a policy may be made from. Raises ConfigError, naming the key, for an unknown name."""
+
+    total: int
+    cost: str = "skewed"
+    safeguard: str = "conservative"
+    learner: str = "vw"
+    options: LearningOptions = field(default_factory=LearningOptions)
+    preempts: bool = False
+    """Whether the primary preempts the elastic group wherever they meet."""
+    protect: float = 0.1
+    """Share by which P50 and P99 may become longer; above 0."""
+
+    def __post_init__(self) -> None:
+        for key, value, known in (
+            ("cost", self.cost, get_args(CostName)),
+            ("safeguard", self.safeguard, SHORT_TERM_SAFEGUARDS),
+            ("learner", self.learner, get_args(LearnerName)),
+        ):
+            if value not in known:
+                raise ConfigError(f"{key}: {value!r} is unknown; use one of {', '.join(known)}")

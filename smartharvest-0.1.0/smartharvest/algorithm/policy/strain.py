@@ -1,0 +1,126 @@
+"""What waiting for a core does to the primary, relative to how long its tasks run.
+
+A wait of 100 us does not matter to a request of 4 ms but dominates one of 40 us, so everything is a
+share of the run times that the sensor has seen. Nothing about the application need be known.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smartharvest.algorithm.policy.base import Dispatches, Durations
+
+OCTAVE = 8
+"""Buckets of the histograms kept here."""
+SHORTEST_NS = 1_000
+BUCKETS = 24 * OCTAVE
+"""Up to 17 s; anything shorter than a microsecond is no wait."""
+EDGES_NS = SHORTEST_NS * 2.0 ** (np.arange(BUCKETS) / OCTAVE)
+
+
+class Strain:
+    """Waits, run times and moves of about the last ``half_life_ns``, older ones counting less."""
+
+    def __init__(self, half_life_ns: int = 1_000_000_000) -> None:
+        self._half_life_ns = half_life_ns
+        self._waits = np.zeros(BUCKETS)
+        self._runs = np.zeros(BUCKETS)
+        self._moves = np.zeros(BUCKETS)
+        self._end_ns: int | None = None
+
+    def observe(self, seen: Dispatches) -> None:
+        if self._end_ns is not None:
+            fading = 0.5 ** ((seen.end_ns - self._end_ns) / self._half_life_ns)
+            self._waits *= fading
+            self._runs *= fading
+            self._moves *= fading
+        self._end_ns = seen.end_ns
+        add_to(self._waits, seen.waits)
+        add_to(self._runs, seen.runs)
+        add_to(self._moves, seen.moves)
+
+    def forget_waits(self) -> None:
+        """As if there had been no dispatch and no move yet; run times stay."""
+        self._waits[:] = 0
+        self._moves[:] = 0
+
+    @property
+    def dispatches(self) -> float:
+        """How many waits count, the faded ones in part."""
+        return float(self._waits.sum())
+
+    def run_ns(self, q: float) -> float:
+        """Quantile of the run times; 0 if none is known."""
+        return _quantile(self._runs, q)
+
+    def move_ns(self, q: float) -> float:
+        """Quantile of how long cores took to change hands; 0 if none did."""
+        return _quantile(self._moves, q)
+
+    @property
+    def returns(self) -> float:
+        """How many cores came back: half of the moves, the faded ones in part."""
+        return float(self._moves.sum()) / 2
+
+    def inflation(self, q: float, held_up: float = 0.0, delay_ns: float = 0.0) -> float:
+        """By what share the waits raise quantile ``q`` of a dispatch's wait and run together.
+
+        As if every run could meet every wait, and the share ``held_up`` of the waits were longer by
+        ``delay_ns``. 0 if nothing is known.
+        """
+        alone_ns = self.run_ns(q)
+        total = self._waits.sum()
+        if alone_ns <= 0 or total <= 0:
+            return 0.0
+        met = np.flatnonzero(self._waits)
+        share = self._waits[met] / total
+        wait_ns = np.where(met == 0, 0.0, EDGES_NS[met])
+        if held_up > 0:
+            share = np.concatenate(((1 - held_up) * share, held_up * share))
+            wait_ns = np.concatenate((wait_ns, wait_ns + delay_ns))
+        done = np.concatenate(([0.0], np.cumsum(self._runs) / self._runs.sum()))
+        at_ns = np.concatenate(([0.0], EDGES_NS))
+        low, high = alone_ns, alone_ns + float(wait_ns.max())
+        while high - low > 0.002 * alone_ns:
+            middle = (low + high) / 2
+            if float(share @ np.interp(middle - wait_ns, at_ns, done)) < q:
+                low = middle
+            else:
+                high = middle
+        return (low + high) / 2 / alone_ns - 1
+
+    def waits_beyond(self, limit_ns: float) -> float:
+        """The share of waits longer than a limit; 0 if nothing is known."""
+        total = self._waits.sum()
+        return float(self._waits[limit_ns < EDGES_NS].sum() / total) if total > 0 else 0.0
+
+
+def share_longer(durations: Durations, limit_ns: float) -> float:
+    """The share of the durations above a limit; 0 of none."""
+    total = sum(count for _, count in durations)
+    return sum(count for edge_ns, count in durations if edge_ns > limit_ns) / max(1, total)
+
+
+def add_to(histogram: NDArray[np.float64], durations: Durations) -> None:
+    """Counts durations in the buckets that end at ``EDGES_NS``."""
+    for edge_ns, count in durations:
+        bucket = int(np.searchsorted(EDGES_NS, edge_ns))
+        histogram[min(bucket, BUCKETS - 1)] += count
+
+
+def _quantile(histogram: NDArray[np.float64], q: float) -> float:
+    total = histogram.sum()
+    if total <= 0:
+        return 0.0
+    done = np.concatenate(([0.0], np.cumsum(histogram) / total))
+    return float(np.interp(q, done, np.concatenate(([0.0], EDGES_NS))))
+
+
+def typical_ns(durations: Durations) -> float:
+    """The geometric mean, which few long ones do not move; 0 of none."""
+    total = sum(count for _, count in durations)
+    logs = sum(count * math.log(max(1, edge_ns)) for edge_ns, count in durations)
+    return math.exp(logs / total) if total else 0.0

@@ -1,0 +1,60 @@
+"""Ways of sharing, from the boldest to the one that lends nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["everywhere", "wait", "buffer", "prediction", "nothing"]
+
+WAIT_QUIET_NS = (500_000, 2_000_000)
+"""After taking cores back on a wait: less hurts primaries whose bursts come in rows."""
+SHORT_QUIET_NS = 100_000
+"""... where there are many cores,"""
+MANY = 8
+"""... since each move is a write that all cores share the cost of."""
+BUFFER_QUIET_NS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One of them."""
+
+    kind: Kind
+    buffer: int = 0
+    """Idle cores; of ``buffer`` alone."""
+    quiet_ns: int | None = None
+    """How long without need before cores are lent again."""
+
+    @property
+    def short(self) -> str:
+        """Its kind, with what distinguishes it from others of it."""
+        if self.kind == "wait":
+            return f"wait:{(self.quiet_ns or 0) // 1000}"
+        return f"buffer:{self.buffer}" if self.kind == "buffer" else self.kind
+
+    def describe(self) -> str:
+        """What it does, as a clause."""
+        if self.kind == "everywhere":
+            return "the batch runs everywhere under cpu.idle"
+        if self.kind == "prediction":
+            return "lends what the paper's prediction leaves"
+        if self.kind == "nothing":
+            return "lends nothing"
+        quiet_us = (self.quiet_ns or 0) // 1000
+        if self.kind == "wait":
+            return f"lends everything, takes it back on a wait, lends again after {quiet_us} us"
+        return f"keeps {self.buffer} idle, lends the rest after {quiet_us} us"
+
+
+def ways(total: int) -> tuple[Way, ...]:
+    """Those for ``total`` cores that a primary preempts the elastic group on, boldest first."""
+    buffers = sorted({1, max(1, total // 8), max(1, total // 4)} - {total})
+    quiets_ns = (SHORT_QUIET_NS, *WAIT_QUIET_NS) if total >= MANY else WAIT_QUIET_NS
+    return (
+        Way("everywhere"),
+        *(Way("wait", quiet_ns=quiet_ns) for quiet_ns in quiets_ns),
+        *(Way("buffer", cores, BUFFER_QUIET_NS) for cores in buffers),
+        Way("prediction"),
+        Way("nothing"),
+    )

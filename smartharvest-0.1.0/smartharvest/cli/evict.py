@@ -1,0 +1,22 @@
+"""``smartharvest evict``: take back the elastic group's minimum, too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from smartharvest.cli.agent_request import agent_options, ask_agents
+
+
+@click.command()
+@agent_options
+def evict(pid: int | None, **options: Any) -> None:
+    """Take back all lent cores and freeze the elastic group until resume.
+
+    A frozen task keeps the locks it holds, in the kernel or on files. Without --pid it is every
+    agent's group. Exit codes: 0 done, 3 no agent runs, 4 an agent was killed and left its batch
+    confined.
+    """
+    for agent, _ in ask_agents(options, pid, "evict"):
+        click.echo(f"evicted: its elastic group is frozen until smartharvest resume (pid {agent})")

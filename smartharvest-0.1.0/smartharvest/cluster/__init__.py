@@ -1,0 +1,1 @@
+"""Adapters that set how many cores of a node a cluster engine may use."""

@@ -1,0 +1,1 @@
+"""The paper's evaluation (section 5) on the simulated server, claim by claim."""

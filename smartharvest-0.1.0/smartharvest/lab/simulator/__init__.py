@@ -1,0 +1,1 @@
+"""A simulated server: the same loop, policies and safeguards in virtual time, from a seed."""

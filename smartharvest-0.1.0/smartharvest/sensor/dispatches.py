@@ -1,0 +1,81 @@
+"""Reads how the primary's tasks are dispatched, for a policy that asks for it."""
+
+from __future__ import annotations
+
+import logging
+
+from smartharvest.algorithm.controller import Controller
+from smartharvest.algorithm.policy.base import DISPATCHES_PERIOD_NS, Dispatches, Spans
+from smartharvest.core import _loop
+from smartharvest.sensor.harm import tells_harm
+from smartharvest.sensor.waits import DispatchSensor, tells_waits
+
+_log = logging.getLogger(__name__)
+
+
+class DispatchReader:
+    """Reads the in-kernel sensor's histograms; no other sensor sees waits and run times."""
+
+    def __init__(self) -> None:
+        self._before: _Seen | None = None
+        self._due_ns = 0
+        self._warned = False
+        self._primaries = 0
+
+    def watch(self, primaries: int) -> None:
+        """How many primaries the sensors see from now on."""
+        self._primaries = primaries
+
+    def read(self, controller: Controller, loop: _loop.Loop, now_ns: int) -> Dispatches | None:
+        """Once a period, and only if the policy asks for dispatches; None otherwise."""
+        if now_ns < self._due_ns:
+            return None
+        self._due_ns = now_ns + DISPATCHES_PERIOD_NS
+        if not controller.wants_dispatches:  # too expensive for every window
+            return None
+        sensor = loop.sensor
+        if not tells_waits(sensor):
+            if not self._warned:
+                name = controller.policy.name
+                _log.warning(
+                    "policy: %s %s without the in-kernel sensor, which sees how long tasks wait "
+                    "and run; use --sensor bpf or another --policy",
+                    name,
+                    "is the paper's smartharvest" if name == "adaptive" else "lends nothing",
+                )
+            self._warned = True
+            return None
+        seen, before = _Seen(loop, sensor, self._primaries), self._before
+        self._before = seen
+        if before is None or before.loop is not loop:
+            return None
+        return seen.since(before, now_ns)
+
+
+class _Seen:
+    """Everything a loop and its sensor have counted up to now."""
+
+    def __init__(self, loop: _loop.Loop, sensor: DispatchSensor, primaries: int) -> None:
+        self.loop = loop
+        self.waits, self.runs = sensor.waits(), sensor.runs()
+        self.harm = (
+            [loop.sensor.harm(i) for i in range(primaries)] if tells_harm(loop.sensor) else []
+        )
+        self.moves = dict(loop.moves()[0])
+        self.lent_core_ns = loop.counters()["harvested_core_ns"]
+        self.lends = loop.harvested > 0
+
+    def since(self, before: _Seen, now_ns: int) -> Dispatches:
+        moves = {edge: count - before.moves.get(edge, 0) for edge, count in self.moves.items()}
+        return Dispatches(
+            end_ns=now_ns,
+            waits=self.waits.since(before.waits).durations(),
+            runs=self.runs.since(before.runs).durations(),
+            # The loop counts what is lent at its next look.
+            lent=self.lends or before.lends or self.lent_core_ns > before.lent_core_ns,
+            spans=tuple(
+                Spans(*(now.since(then).wakes_to_sleeps(side) for side in ("lent", "not_lent")))
+                for now, then in zip(self.harm, before.harm, strict=True)
+            ),
+            moves=tuple((edge, count) for edge, count in moves.items() if count),
+        )

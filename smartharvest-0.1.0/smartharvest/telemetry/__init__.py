@@ -1,0 +1,1 @@
+"""What an agent tells of itself: its state over a socket, and who may ask."""

@@ -1,0 +1,381 @@
+/* What the in-kernel sensor says lending costs, held against threads that keep a log themselves.
+ * Without the right to load BPF programs it tests nothing and says so. */
+#define _GNU_SOURCE
+#include <errno.h>
+
+#include "crowd.h"
+#include "loop/clock.h"
+#include "sensors/bpf_sensor.h"
+
+enum { ALL = SH_BPF_WAITS | SH_BPF_LEVELS | SH_BPF_DEMAND | SH_BPF_RUNS | SH_BPF_HARM };
+enum { NOT_LENT, LENT };
+
+static struct sh_bpf_sensor bpf;
+static struct sh_sensor sensor;
+static struct sh_bpf_config config;
+
+static int try_open(void) {
+    const char *reason;
+    const int err = sh_bpf_sensor_open(&bpf, &config, &sensor, &reason);
+    if (err)
+        fprintf(stderr, "  %s: %s\n", reason, strerror(-err));
+    return err;
+}
+
+static void configure(uint32_t primaries) {
+    cpu_set_t set;
+    config = (struct sh_bpf_config){.primary_count = primaries, .parts = ALL};
+    CHECK_EQ(sched_getaffinity(1, sizeof(set), &set), 0);
+    for (uint32_t cpu = 0; cpu < CPU_SETSIZE; cpu++)
+        if (CPU_ISSET(cpu, &set))
+            config.pool[config.pool_count++] = cpu;
+    for (uint32_t i = 0; i < primaries; i++)
+        config.allocations[i] = 8;
+}
+
+static void add_target(pid_t pid, uint32_t runner) {
+    config.targets[config.target_count++] =
+        (struct sh_bpf_target){(uint64_t)pid, SH_BPF_PROCESS, runner};
+}
+
+static void watch(pid_t pid) {
+    configure(1);
+    add_target(pid, SH_BPF_PRIMARY);
+    CHECK_EQ(try_open(), 0);
+}
+
+static void lend(uint32_t harvested) {
+    const int32_t cpus[] = {0};
+    const struct sh_lendable lendable = {cpus, 1, 0};
+    sensor.on_lent(sensor.ctx, sh_monotonic_ns(), &lendable, harvested);
+}
+
+static struct sh_bpf_harm harm_of(uint32_t primary) {
+    struct sh_bpf_harm harm;
+    sh_bpf_sensor_harm(&bpf, primary, &harm);
+    return harm;
+}
+
+static struct sh_bpf_harm_counts counted(int side) {
+    return harm_of(0).sides[side].counts;
+}
+
+static uint64_t sum(const uint64_t *histogram) {
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < SH_BPF_HARM_BUCKETS; i++)
+        sum += histogram[i];
+    return sum;
+}
+
+static uint64_t dispatches(uint32_t primary, int side) {
+    const struct sh_bpf_harm harm = harm_of(primary);
+    return sum(harm.sides[side].waits);
+}
+
+static void check_what_the_agent_takes(int cpu);
+
+/* --- against a log ---------------------------------------------------------------------------- */
+
+/* What a thread has seen of itself: from each wake-up that was due to the next sleep, and how much
+ * of that it ran. Written once a turn, so a copy is at most a turn behind. */
+struct log {
+    _Atomic int64_t turns, spans_ns, ran_ns;
+};
+
+struct logged {
+    pid_t pid;
+    struct log *logs;
+    int threads;
+};
+
+struct place {
+    struct log *log;
+    int cpu;
+};
+
+static void *logged_thread(void *argument) {
+    const struct place place = *(struct place *)argument;
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(place.cpu, &set);
+    CHECK_EQ(sched_setaffinity(0, sizeof(set), &set), 0);
+    for (int64_t due_ns = sh_monotonic_ns();;) {
+        due_ns += 700000;
+        const int64_t now_ns = sh_monotonic_ns();
+        if (due_ns < now_ns) { /* it would not sleep */
+            due_ns = now_ns;
+            continue;
+        }
+        const struct timespec due = {due_ns / 1000000000, due_ns % 1000000000};
+        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, NULL);
+        const int64_t ran_ns = thread_ns();
+        for (const int64_t end = ran_ns + 200000; thread_ns() < end;)
+            ;
+        const int64_t span_ns = sh_monotonic_ns() - due_ns;
+        place.log->spans_ns += span_ns;
+        place.log->ran_ns += thread_ns() - ran_ns;
+        place.log->turns++;
+    }
+    return NULL;
+}
+
+static struct logged logged_start(int threads, int cpu) {
+    struct logged logged = {.threads = threads};
+    logged.logs = mmap(NULL, sizeof(struct log[16]), PROT_READ | PROT_WRITE,
+                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    CHECK(logged.logs != MAP_FAILED);
+    logged.pid = fork();
+    CHECK(logged.pid >= 0);
+    if (logged.pid == 0) {
+        static struct place places[16];
+        pthread_t thread;
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        prctl(PR_SET_TIMERSLACK, 1UL);
+        for (int i = 0; i < threads; i++) {
+            places[i] = (struct place){&logged.logs[i], cpu};
+            if (i)
+                CHECK_EQ(pthread_create(&thread, NULL, logged_thread, &places[i]), 0);
+        }
+        logged_thread(&places[0]);
+    }
+    for (int i = 0; i < threads; i++)
+        AWAIT(logged.logs[i].turns > 0);
+    return logged;
+}
+
+static void logged_end(struct logged *logged) {
+    end_child(logged->pid);
+    munmap(logged->logs, sizeof(struct log[16]));
+}
+
+struct seen {
+    int64_t turns, spans_ns, waits_ns;
+};
+
+static struct seen seen_by(const struct logged *logged) {
+    struct seen seen = {0};
+    for (int i = 0; i < logged->threads; i++) {
+        const int64_t spans_ns = logged->logs[i].spans_ns, ran_ns = logged->logs[i].ran_ns;
+        seen.turns += logged->logs[i].turns;
+        seen.spans_ns += spans_ns;
+        seen.waits_ns += spans_ns - ran_ns;
+    }
+    return seen;
+}
+
+static struct seen seen_since(struct seen later, struct seen earlier) {
+    return (struct seen){later.turns - earlier.turns, later.spans_ns - earlier.spans_ns,
+                         later.waits_ns - earlier.waits_ns};
+}
+
+/* Three threads on one CPU queue behind each other, and a fourth that never sleeps preempts them:
+ * waking up, going to sleep and the timer's own lateness are all that may differ. */
+static void test_waits_and_wakes_to_sleeps_are_those_that_threads_log(void) {
+    const int cpu = spare_cpu();
+    struct logged logged = logged_start(3, cpu);
+    struct crowd noise = crowd_start(1, cpu, SPIN, NULL);
+    const struct timespec span = {.tv_nsec = 400000000};
+    bool spans = false, waits = false, turns = false;
+    watch(logged.pid);
+    const long long stolen = stolen_ticks();
+    for (int i = 0; !(spans && waits && turns) && try_again(i, stolen); i++) {
+        const struct seen a = seen_by(&logged);
+        const struct sh_bpf_harm before = harm_of(0);
+        const struct seen b = seen_by(&logged);
+        nanosleep(&span, NULL);
+        const struct seen c = seen_by(&logged);
+        struct sh_bpf_harm harm = harm_of(0);
+        const struct seen d = seen_by(&logged);
+        sh_bpf_harm_since(&harm, &before);
+        const struct sh_bpf_harm_side *side = &harm.sides[NOT_LENT];
+        const struct seen least = seen_since(c, b), most = seen_since(d, a);
+        CHECK_EQ(sum(harm.sides[LENT].waits), 0);
+        turns = within((int64_t)sum(side->wakes_to_sleeps), least.turns, most.turns, 0.02);
+        spans = within((int64_t)side->counts.wake_to_sleep_ns, least.spans_ns, most.spans_ns, 0.03);
+        waits = within((int64_t)side->counts.wait_ns, least.waits_ns, most.waits_ns, 0.03);
+        fprintf(stderr, "  turns %lld %lld spans %lld %lld waits %lld %lld\n",
+                (long long)sum(side->wakes_to_sleeps), (long long)least.turns,
+                (long long)side->counts.wake_to_sleep_ns / 1000, (long long)least.spans_ns / 1000,
+                (long long)side->counts.wait_ns / 1000, (long long)least.waits_ns / 1000);
+    }
+    CHECK(turns);
+    CHECK(spans);
+    CHECK(waits);
+    check_what_the_agent_takes(cpu);
+    sh_bpf_sensor_close(&bpf);
+    logged_end(&logged);
+    crowd_end(&noise);
+}
+
+/* --- the clock -------------------------------------------------------------------------------- */
+
+/* By the scheduler's clock a task that preempts another has often not waited at all. */
+static void test_what_a_preemption_takes_is_in_the_wait(void) {
+    const int cpu = spare_cpu();
+    struct logged logged = logged_start(1, cpu);
+    struct crowd batch = crowd_start(1, cpu, SPIN, NULL);
+    struct sched_param none = {0};
+    CHECK_EQ(sched_setscheduler(batch.pid, SCHED_IDLE, &none), 0);
+    watch(logged.pid);
+    AWAIT(dispatches(0, NOT_LENT) > 300);
+    const struct sh_bpf_harm harm = harm_of(0);
+    struct sh_bpf_waits waits;
+    sh_bpf_sensor_waits(&bpf, &waits);
+    const uint64_t ours = sh_bpf_harm_quantile(harm.sides[NOT_LENT].waits, 0.5);
+    const uint64_t theirs = sh_bpf_waits_quantile(&waits, 0.5);
+    fprintf(stderr, "  median wait %.1f us, by the scheduler's clock %.1f us\n",
+            (double)ours / 1000, (double)theirs / 1000);
+    CHECK(ours + 512 >= theirs);
+    CHECK(harm.sides[NOT_LENT].counts.wait_ns >= waits.counts.total_ns * 0.9);
+    sh_bpf_sensor_close(&bpf);
+    logged_end(&logged);
+    crowd_end(&batch);
+}
+
+/* A queued task that is taken to another CPU has waited on both. */
+static void test_a_wait_on_two_queues_is_one(void) {
+    const int cpu = spare_cpu(), mine = some_cpu();
+    struct crowd crowd = crowd_start(1, cpu, SLEEP, NULL), noise = crowd_start(2, cpu, SPIN, NULL);
+    struct sched_param none = {0};
+    const struct timespec span = {.tv_nsec = 60000000};
+    cpu_set_t set;
+    if (cpu == mine)
+        return;
+    watch(crowd.pid);
+    uint64_t longest = 0;
+    for (int i = 0; i < 100 && longest < 50000000; i++) {
+        CHECK_EQ(sched_setscheduler(crowd.pid, SCHED_IDLE, &none), 0);
+        nanosleep(&span, NULL);
+        CPU_ZERO(&set);
+        CPU_SET(mine, &set);
+        CHECK_EQ(sched_setaffinity(crowd.pid, sizeof(set), &set), 0);
+        CHECK_EQ(sched_setscheduler(crowd.pid, SCHED_OTHER, &none), 0);
+        const uint64_t so_far = dispatches(0, NOT_LENT);
+        AWAIT(dispatches(0, NOT_LENT) > so_far);
+        const struct sh_bpf_harm harm = harm_of(0);
+        longest = sh_bpf_harm_quantile(harm.sides[NOT_LENT].waits, 1.0);
+        CPU_ZERO(&set);
+        CPU_SET(cpu, &set);
+        CHECK_EQ(sched_setaffinity(crowd.pid, sizeof(set), &set), 0);
+    }
+    CHECK(longest >= 50000000); /* some part of it in the slow queue is not enough */
+    sh_bpf_sensor_close(&bpf);
+    crowd_end(&crowd);
+    crowd_end(&noise);
+}
+
+/* --- whose, and when -------------------------------------------------------------------------- */
+
+/* Of two primaries the first sleeps and the second computes. */
+static void test_each_primary_has_its_own_apart_for_what_something_was_lent_in(void) {
+    const int cpu = spare_cpu();
+    struct crowd one = crowd_start(2, cpu, SLEEP, NULL), other = crowd_start(1, cpu, WAVE, NULL);
+    configure(2);
+    add_target(one.pid, SH_BPF_PRIMARY);
+    add_target(other.pid, SH_BPF_PRIMARY + 1);
+    CHECK_EQ(try_open(), 0);
+    CHECK(sh_bpf_sensor_tells_harm(&bpf));
+    AWAIT(dispatches(0, NOT_LENT) >= 50 && dispatches(1, NOT_LENT) >= 50);
+    crowd_end(&one);
+    const uint64_t ones = dispatches(0, NOT_LENT);
+    CHECK_EQ(dispatches(1, LENT), 0);
+    lend(1);
+    AWAIT(dispatches(1, LENT) >= 5); /* the one that was under way has ended */
+    const uint64_t before = dispatches(1, NOT_LENT);
+    AWAIT(harm_of(1).sides[LENT].counts.wake_to_sleep_ns > 50 * 200000);
+    CHECK_EQ(dispatches(1, NOT_LENT), before);
+    lend(0);
+    AWAIT(dispatches(1, NOT_LENT) >= before + 5);
+    const uint64_t lent = dispatches(1, LENT);
+    AWAIT(dispatches(1, NOT_LENT) >= before + 50);
+    CHECK_EQ(dispatches(1, LENT), lent);
+    CHECK_EQ(dispatches(0, NOT_LENT), ones);
+    CHECK_EQ(dispatches(0, LENT), 0);
+    const struct sh_bpf_harm harm = harm_of(1);
+    CHECK(sh_bpf_harm_quantile(harm.sides[LENT].wakes_to_sleeps, 0.5) > 190000);
+    CHECK(harm.lost <= 1);
+    sh_bpf_sensor_close(&bpf);
+    crowd_end(&other);
+}
+
+/* This process is the agent. */
+static void check_what_the_agent_takes(int cpu) {
+    cpu_set_t set, before;
+    CHECK_EQ(sched_getaffinity(0, sizeof(before), &before), 0);
+    CPU_ZERO(&set);
+    CPU_SET(cpu, &set);
+    CHECK_EQ(sched_setaffinity(0, sizeof(set), &set), 0);
+    while (counted(NOT_LENT).agent_ns < 1000000)
+        ; /* it keeps the CPU busy */
+    CHECK_EQ(sched_setaffinity(0, sizeof(before), &before), 0);
+    CHECK(counted(NOT_LENT).agent_ns <= counted(NOT_LENT).wait_ns);
+}
+
+/* --- what a long wait was for ----------------------------------------------------------------- */
+
+static void await_long_waits(uint64_t count) {
+    const uint64_t before = counted(NOT_LENT).long_waits;
+    AWAIT(counted(NOT_LENT).long_waits >= before + count);
+}
+
+static void move_to(pid_t pid, int cpu) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(cpu, &set);
+    CHECK_EQ(sched_setaffinity(pid, sizeof(set), &set), 0);
+}
+
+/* Two of the primary share a CPU and wait for each other; the batch is there, too, then on another
+ * CPU, then nowhere. */
+static void test_a_long_wait_is_held_against_elastic_tasks_where_they_ran(void) {
+    const int cpu = spare_cpu(), mine = some_cpu();
+    struct crowd primary = crowd_start(2, cpu, SPIN, NULL), batch = crowd_start(1, cpu, SPIN, NULL);
+    configure(1);
+    config.pool[0] = (uint32_t)cpu;
+    config.pool[1] = (uint32_t)mine;
+    config.pool_count = cpu == mine ? 1 : 2;
+    add_target(primary.pid, SH_BPF_PRIMARY);
+    add_target(batch.pid, SH_BPF_ELASTIC);
+    CHECK_EQ(try_open(), 0);
+    AWAIT(counted(NOT_LENT).behind_elastic_here >= 20);
+    if (cpu != mine) {
+        move_to(batch.pid, mine);
+        await_long_waits(10); /* those that had begun before have ended */
+        const struct sh_bpf_harm_counts before = counted(NOT_LENT);
+        AWAIT(counted(NOT_LENT).behind_elastic >= before.behind_elastic + 20);
+        CHECK_EQ(counted(NOT_LENT).behind_elastic_here, before.behind_elastic_here);
+    }
+    CHECK_EQ(kill(batch.pid, SIGSTOP), 0);
+    AWAIT(task_state(batch.pid) == 'T');
+    await_long_waits(10);
+    const struct sh_bpf_harm_counts before = counted(NOT_LENT);
+    await_long_waits(20);
+    const struct sh_bpf_harm_counts after = counted(NOT_LENT);
+    CHECK_EQ(after.behind_elastic, before.behind_elastic);
+    CHECK_EQ(after.behind_elastic_here, before.behind_elastic_here);
+    CHECK(after.behind_elastic <= after.long_waits);
+    sh_bpf_sensor_close(&bpf);
+    crowd_end(&primary);
+    crowd_end(&batch);
+}
+
+int main(void) {
+    configure(1);
+    config.parts = SH_BPF_HARM | SH_BPF_LEVELS;
+    add_target(getpid(), SH_BPF_PRIMARY);
+    CHECK_EQ(try_open(), -EINVAL);
+    config.parts = SH_BPF_LEVELS;
+    const int err = try_open();
+    if (err == -EPERM || err == -EACCES || err == -ENOTSUP || err == -ENOSYS)
+        return 0;
+    CHECK_EQ(err, 0);
+    CHECK(!sh_bpf_sensor_tells_harm(&bpf));
+    CHECK_EQ(dispatches(0, NOT_LENT), 0);
+    sh_bpf_sensor_close(&bpf);
+    RUN(test_each_primary_has_its_own_apart_for_what_something_was_lent_in);
+    RUN(test_waits_and_wakes_to_sleeps_are_those_that_threads_log);
+    RUN(test_what_a_preemption_takes_is_in_the_wait);
+    RUN(test_a_wait_on_two_queues_is_one);
+    RUN(test_a_long_wait_is_held_against_elastic_tasks_where_they_ran);
+    return 0;
+}

@@ -1,0 +1,202 @@
+"""The policy that moves between ways of sharing, by what each costs the primary."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from smartharvest.algorithm.controller import Controller
+from smartharvest.algorithm.policy.adaptive import BLIND_NS, Adaptive
+from smartharvest.algorithm.policy.base import (
+    DISPATCHES_PERIOD_NS,
+    Dispatches,
+    DispatchesObserver,
+    Durations,
+    PolicySettings,
+    Spans,
+)
+from smartharvest.algorithm.policy.fallback import judges_waits
+from smartharvest.algorithm.policy.ways import Way, ways
+from tests.unit.algorithm.policy.dispatches import period
+from tests.unit.algorithm.policy.windows import window
+
+TOTAL = 10
+USUAL: Durations = ((100_000, 950), (400_000, 50))
+WORSE: Durations = ((200_000, 950), (900_000, 50))
+AWFUL: Durations = ((100_000, 500), (50_000_000, 500))
+WINDOWS = 4
+
+Harm = Callable[[Way], Durations]
+
+
+class Host:
+    """Where each way of sharing has its harm; counts how often each was in force."""
+
+    def __init__(self, *harms: Harm, preempts: bool = True, protect: float = 0.1) -> None:
+        self.policy = Adaptive(
+            PolicySettings(TOTAL, learner="native", preempts=preempts, protect=protect)
+        )
+        self.harms = harms
+        self.number = 0
+        self.periods: list[str] = []
+
+    def run(self, seconds: float) -> str:
+        """The way in force at the end of it, rests aside."""
+        for _ in range(round(seconds * 1e9 / DISPATCHES_PERIOD_NS)):
+            self.number += 1
+            self.policy.predict(window([1, 2]))
+            way = self.policy.way
+            for _ in range(WINDOWS - 1):
+                self.policy.predict(window([1, 2]))
+            self.periods.append(way.short)
+            self.policy.observe_dispatches(self.seen(way))
+        return max(set(self.periods[-15:]), key=self.periods[-15:].count)
+
+    def seen(self, way: Way) -> Dispatches:
+        lends = way.kind != "nothing"
+        spans = tuple(Spans(harm(way), ()) if lends else Spans((), USUAL) for harm in self.harms)
+        return Dispatches(self.number * DISPATCHES_PERIOD_NS, USUAL, USUAL, lends, (), spans)
+
+
+def harmless(_: Way) -> Durations:
+    return USUAL
+
+
+def hurt_by(*kinds: str, how: Durations = WORSE) -> Harm:
+    return lambda way: how if way.kind in kinds else USUAL
+
+
+def test_it_begins_with_nothing_lent() -> None:
+    policy = Adaptive(PolicySettings(TOTAL, preempts=True))
+    assert policy.predict(window([1, 2])) == TOTAL
+    assert not policy.shared
+
+
+def test_it_lends_everything_within_two_seconds_where_that_is_harmless() -> None:
+    assert Host(harmless).run(2) == "wait:100"
+
+
+def test_it_ends_with_the_boldest_way_where_that_is_harmless() -> None:
+    host = Host(harmless)
+    assert host.run(30) == "everywhere"
+    assert host.policy.shared
+    assert host.policy.predict(window([1, 2])) == 0
+
+
+@pytest.mark.parametrize(
+    ("harmful", "held"),
+    [
+        (["everywhere"], "wait:100"),
+        (["everywhere", "wait"], "buffer:1"),
+        (["everywhere", "wait", "buffer"], "prediction"),
+        (["everywhere", "wait", "buffer", "prediction"], "nothing"),
+    ],
+)
+def test_it_holds_the_boldest_way_that_does_no_harm(harmful: list[str], held: str) -> None:
+    assert Host(hurt_by(*harmful)).run(11) == held
+
+
+def test_a_larger_budget_buys_a_bolder_way() -> None:
+    assert Host(hurt_by("wait"), protect=3.0).run(4) == "wait:100"
+
+
+def test_it_says_in_a_sentence_why_it_is_no_bolder() -> None:
+    host = Host(hurt_by("wait"))
+    host.run(8)
+    assert host.policy.explanation.startswith(
+        "keeps 1 idle, lends the rest after 1000 us, since with wait:2000 P50 from waking up to "
+        "sleeping is x2.0"
+    )
+
+
+def test_the_primary_that_is_hurt_most_counts() -> None:
+    assert Host(harmless, hurt_by("everywhere", "wait", "buffer")).run(11) == "prediction"
+
+
+def test_it_leaves_a_way_at_once_when_it_turns_harmful() -> None:
+    host = Host(harmless)
+    host.run(4)
+    host.harms = (hurt_by("wait", how=AWFUL),)
+    host.run(0.3)
+    assert host.policy.way.short != "wait:100"
+
+
+def test_a_disaster_is_not_met_again_soon() -> None:
+    host = Host(hurt_by("everywhere", how=AWFUL))
+    host.run(60)
+    assert host.periods.count("everywhere") == 1
+
+
+def test_what_was_harmful_is_tried_again() -> None:
+    host = Host(hurt_by("everywhere", "wait", "buffer", "prediction"))
+    assert host.run(11) == "nothing"
+    host.harms = (harmless,)
+    assert host.run(60) == "everywhere"
+
+
+def test_of_a_trial_of_everywhere_one_window_is_spent_there() -> None:
+    host = Host(harmless)
+    while host.policy.way.kind != "everywhere":
+        host.run(0.1)
+    host.policy.predict(window([1, 2]))
+    assert host.policy.shared
+    host.policy.predict(window([1, 2]))
+    assert host.policy.way.short == "wait:100"
+
+
+def test_one_period_in_twenty_shows_how_the_primary_fares_alone() -> None:
+    host = Host(harmless)
+    host.run(30)
+    assert host.periods[-40:].count("nothing") == 2
+
+
+# --- where it cannot do that ----------------------------------------------------------------------
+
+
+def test_without_harm_it_is_the_papers_policy_and_says_so() -> None:
+    policy = Adaptive(PolicySettings(TOTAL, learner="native", preempts=True))
+    assert judges_waits(policy)
+    for number in range(100):
+        policy.learn(window([1, 2], end_ns=number * BLIND_NS // 20))
+        kept = policy.predict(window([1, 2]))
+    assert policy.explanation == "the sensor does not tell harm: the paper's smartharvest decides"
+    assert 2 <= kept < TOTAL
+    assert (policy.buffer, policy.quiet_ns) == (0, None)
+    assert not judges_waits(policy)  # the long-term safeguard has to
+
+
+def test_where_the_primary_does_not_preempt_the_batch_it_is_adaptive_quiet() -> None:
+    host = Host(preempts=False)
+    policy = host.policy
+    for number in range(1, 200):
+        policy.observe_dispatches(period(number, lent=policy.buffer < TOTAL))
+    assert not policy.shared
+    assert policy.buffer < TOTAL
+    assert policy.explanation.startswith("the primary does not preempt the batch")
+
+
+def test_a_stale_window_gives_everything_back() -> None:
+    host = Host(harmless)
+    host.run(3)
+    assert host.policy.predict(window([1, 2], stale=True)) == TOTAL
+
+
+def test_a_controller_takes_what_it_decides() -> None:
+    host = Host(harmless)
+    while host.policy.way.kind != "wait":
+        host.run(0.1)
+    controller = Controller(host.policy, total=TOTAL)
+    answer = controller.on_window(window([1, 2]))
+    assert answer is not None
+    assert answer.plan is not None
+    assert (answer.plan.primary_cores, answer.plan.quiet_ns) == (0, 100_000)
+    assert isinstance(host.policy, DispatchesObserver)
+
+
+def test_the_ways_go_from_everything_to_nothing() -> None:
+    for total in (1, 2, 8, 64):
+        kinds = [way.kind for way in ways(total)]
+        assert kinds[0] == "everywhere"
+        assert kinds[-2:] == ["prediction", "nothing"]
+        assert all(way.buffer < total for way in ways(total))
