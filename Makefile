@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 SOURCES := $(wildcard csrc/*/*.[ch] csrc/lab/simulator/*.[ch] smartharvest/core/*.pyx smartharvest/core/*.pxd smartharvest/core/_c/*.pxd)
 TOOLS  := build/tools
-C_FILES := $(filter-out %.loader.h,$(wildcard csrc/*/*.[ch] csrc/lab/simulator/*.[ch] bench/*.c bench/real/*.c bench/virtual/*.c tests/native/*.[ch] tests/faults/*.c))
+C_FILES := $(filter-out %.loader.h,$(wildcard csrc/*/*.[ch] csrc/lab/simulator/*.[ch] bench/*.c bench/real/*.c bench/virtual/*.c tests/native/*.[ch] tests/faults/*.c tests/lab/*.c))
 
 .DEFAULT_GOAL := help
 
@@ -92,6 +92,10 @@ lab-image: build ## Fetch three Debian kernels and build a disk for make lab (ap
 .PHONY: lab
 lab: build ## Boot each kernel with 4 and 12 CPUs, test inside, print a matrix (most of an hour on two CPUs)
 	@$(BIN)/python -m tests.lab
+
+.PHONY: strict-check
+strict-check: build ## A bully everywhere under --mechanism strict in a guest with sched_ext, ends with JSON (apt, QEMU, five minutes)
+	@$(BIN)/python -m tests.lab.strict
 
 .PHONY: systemd-lab
 systemd-lab: build ## The Debian package under a real systemd in QEMU, fault by fault (root, apt); SCENARIOS="kill frozen"

@@ -142,7 +142,7 @@ def _contradictions(settings: Settings) -> list[tuple[str, str]]:
         found.append(("window", "shorter than a poll; make --window at least as long as --poll"))
     if settings.order == "dynamic" and settings.placement != "shared":
         found.append(("order", "dynamic needs --placement shared"))
-    if settings.order == "dynamic" and settings.mechanism != "merge":
+    if settings.order == "dynamic" and settings.mechanism in ("affinity", "cpugroups"):
         found.append(("order", "dynamic needs --mechanism merge"))
     if settings.elastic is not None:
         found += [

@@ -16,6 +16,7 @@ from smartharvest.mechanism.cpugroups import CpuGroupsMechanism
 from smartharvest.mechanism.cpuset import CpusetMechanism
 from smartharvest.mechanism.group_affinity import GroupAffinityMechanism
 from smartharvest.mechanism.process_affinity import ProcessAffinityMechanism
+from smartharvest.mechanism.strict import AutoMechanism, StrictMechanism
 from smartharvest.placement.snapshot import NO_NEEDS, MechanismNeeds
 
 
@@ -36,6 +37,8 @@ MECHANISMS = {
         GroupAffinityMechanism, MechanismNeeds(groups_below=True), on_fake_trees=False
     ),
     "cpugroups": Entry(CpuGroupsMechanism, MechanismNeeds(most_sets=MAX_SPLITS)),
+    "strict": Entry(StrictMechanism, writes_masks=True, on_fake_trees=False),
+    "auto": Entry(AutoMechanism, writes_masks=True),
 }
 
 
@@ -80,8 +83,8 @@ def _check_process(settings: Settings) -> None:
         raise ConfigError("order: dynamic needs an elastic group, not a process")
     if settings.park == "freeze":
         raise ConfigError("park: freeze needs an elastic group, not a process")
-    if settings.mechanism == "cpugroups":
-        raise ConfigError("mechanism: cpugroups needs an elastic group, not a process")
+    if settings.mechanism in ("cpugroups", "strict"):
+        raise ConfigError(f"mechanism: {settings.mechanism} needs an elastic group, not a process")
 
 
 def _check_group(settings: Settings, entry: Entry, tree: CgroupTree) -> None:

@@ -25,6 +25,8 @@ LAB = CHECKOUT / "build" / "lab"
 DISK = LAB / "disk.ext4"
 PROBES = CHECKOUT / "bench" / "probe.c"
 """What the sensors are held against."""
+WAKER = Path(__file__).with_name("waker.c")
+"""What ``make strict-check`` measures with."""
 TOOLS = ("apt-get", "dpkg-deb", "busybox", "cpio", "mke2fs", "qemu-system-x86_64")
 MODULES = (
     "virtio",
@@ -139,6 +141,7 @@ def build_disk() -> None:
     shutil.rmtree(stage, ignore_errors=True)
     build_library(PROBES)  # a guest has no compiler
     build_program(population.SOURCE, *population.LIBRARIES)
+    build_program(WAKER)
     for name in [
         "proc",
         "sys",

@@ -1,7 +1,8 @@
 """What a guest of the lab runs: the tests. What comes of each is a line of JSON to standard output.
 
 The kernel's command line says for how long (``lab.seconds=N``) and which (``lab.tests=A,B``), or
-that agents are to be struck instead (``lab.faults=PLACE,STRIKES,SEED,MECHANISM,PLACEMENT``).
+that agents are to be struck instead (``lab.faults=PLACE,STRIKES,SEED,MECHANISM,PLACEMENT``), or
+that ``make strict-check`` asks (``lab.strict``).
 """
 
 from __future__ import annotations
@@ -95,6 +96,12 @@ def main() -> None:
     end = threading.Timer(int(words.get("lab.seconds", "200")), os._exit, [1])
     end.daemon = True
     end.start()
+    if "lab.strict" in words:
+        from tests.lab.strict_inside import check
+
+        check(record.tell)
+        record.tell(complete=True, seconds=round(time.monotonic() - began_s, 1))
+        return
     if "lab.faults" in words:
         complete = _strike_agents(words["lab.faults"], record)
         record.tell(complete=complete, seconds=round(time.monotonic() - began_s, 1))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,13 +33,13 @@ class Kernel:
         return ".".join(self.release.split(".")[:2])
 
 
-def fetch(directory: Path) -> list[Kernel]:
+def fetch(directory: Path, suites: Sequence[str] = SUITES) -> list[Kernel]:
     """Downloads and unpacks what is missing below ``directory``; needs the network."""
     apt = _Apt(directory / "apt")
     apt.run("apt-get", "-qq", "update")
     packages = directory / "packages"
     packages.mkdir(parents=True, exist_ok=True)
-    for suite in SUITES:
+    for suite in suites:
         place = directory / "unpacked" / suite
         wanted = apt.parts(suite)
         stamp = place / "packages.txt"
@@ -52,13 +53,13 @@ def fetch(directory: Path) -> list[Kernel]:
             subprocess.run(["dpkg-deb", "-x", found, place], check=True)
             found.unlink()
         stamp.write_text("\n".join(wanted))
-    return unpacked(directory)
+    return unpacked(directory, suites)
 
 
-def unpacked(directory: Path) -> list[Kernel]:
+def unpacked(directory: Path, suites: Sequence[str] = SUITES) -> list[Kernel]:
     """The kernels that have been fetched, in the order of SUITES."""
     found = []
-    for suite in SUITES:
+    for suite in suites:
         place = directory / "unpacked" / suite
         releases = [*place.glob("lib/modules/*"), *place.glob("usr/lib/modules/*")]
         for modules in releases:

@@ -1,0 +1,70 @@
+"""``make strict-check``: a bully runs everywhere under ``--mechanism strict`` in a guest.
+
+Beside it a task wakes every millisecond; then the agent is killed. The last line is JSON: the
+kernel, the mechanism, ``wake_p99_us`` without a batch (``idle``) and beside it (``batch``), the
+cores that the batch got, and whether everything is as it was (``restored``).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from typing import Any
+
+from tests.lab import image, kernels
+from tests.lab.boot import run
+from tests.lab.image import DISK, LAB
+from tests.lab.kernels import Kernel
+
+SUITE = "trixie-backports"
+"""Its kernel has sched_ext."""
+MACHINE = "4"
+MINUTES = 5.0
+DEBIAN = ("qemu-system-x86", "busybox-static", "cpio", "e2fsprogs")
+KEYS = ("kernel", "mechanism", "wake_p99_us", "batch_cores", "restored")
+
+
+def main() -> int:
+    _install()
+    kernel = _kernel()
+    if not DISK.exists() or image.is_out_of_date():
+        image.build_disk()
+    told: dict[str, Any] = run(
+        kernel, MACHINE, (), seconds=1000, minutes=MINUTES, more="lab.strict"
+    )
+    if not told.get("complete"):
+        print(told["console"][-4000:], file=sys.stderr)
+    answer = {key: told.get(key) for key in KEYS} | {"host_seconds": told["host_seconds"]}
+    answer["kernel"] = kernel.release
+    print(json.dumps(answer))
+    return 0 if told.get("complete") and told.get("restored") else 1
+
+
+def _install() -> None:
+    if all(shutil.which(tool) for tool in image.TOOLS):
+        return
+    if os.geteuid():
+        raise SystemExit(f"strict-check: run as root, or apt-get install {' '.join(DEBIAN)}")
+    apt = ["apt-get", "-qq", "-o", "DPkg::Lock::Timeout=120"]
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    for command in (["update"], ["install", "-y", "--no-install-recommends", *DEBIAN]):
+        subprocess.run([*apt, *command], check=True, stdout=sys.stderr, env=environment)
+
+
+def _kernel() -> Kernel:
+    """The one with sched_ext, which is fetched if it is missing."""
+    found = kernels.unpacked(LAB, (SUITE,))
+    if not found:
+        LAB.mkdir(parents=True, exist_ok=True)
+        found = kernels.fetch(LAB, (SUITE,))
+    (kernel,) = found
+    if not image.initramfs_of(kernel).exists():
+        image.build_initramfs(kernel)
+    return kernel
+
+
+if __name__ == "__main__":
+    sys.exit(main())
