@@ -43,6 +43,11 @@ PLUGGABLE = (
 """For CPUs that come and go. QEMU 7.2 hangs on losing one where all share a thread; and unless it
 knows the hypervisor, a newer Linux (6.12.107) takes none that the firmware does not call
 pluggable."""
+SLOWER = 20
+DILATED = ("-accel", "tcg,thread=multi")
+"""A guest whose clock runs so much slower than ours: what disturbs this host for a while disturbs
+it for a twentieth of that. Its processors run side by side, which counted time does not allow."""
+FAKETIME = "libfaketimeMT.so.1"
 CHANGES = {"plug": plug, "unplug": unplug}
 """What a guest may ask for in a line of its answer: ``{"machine": "plug"}``."""
 LAB_TESTS = "tests/lab"
@@ -88,6 +93,9 @@ class Machine:
 
 
 MACHINES = {
+    "dilated": Machine(
+        4, "4", kind=DILATED, clock="notsc clocksource=hpet nowatchdog no_timer_check", tests=()
+    ),
     "4": Machine(4, "4", tests=(LAB_TESTS, *ROOT_TESTS)),
     "12": Machine(12, "12,sockets=2,cores=3,threads=2", nodes=2),
     "10+2": Machine(
@@ -145,8 +153,16 @@ def run(
         for monitor in monitors:
             command += ["-qmp", f"unix:{monitor},server=on,wait=off"]
         parent = os.getpid()
+        environment = dict(os.environ)
+        if shape.kind is DILATED:
+            environment |= {
+                "LD_PRELOAD": str(faketime()),
+                "FAKETIME": f"+0 x{1 / SLOWER}",
+                "FAKETIME_NO_CACHE": "1",
+            }
         guest = subprocess.Popen(
             command,
+            env=environment,
             stdin=subprocess.DEVNULL,
             stderr=(Path(directory) / "stderr").open("wb"),
             preexec_fn=lambda: die_with(parent),  # noqa: PLW1509
@@ -172,6 +188,12 @@ def run(
             **_told(answer),
             "console": text_of(console)[-20000:],
         }
+
+
+def faketime() -> Path | None:
+    """The library that slows a clock, of Debian's package libfaketime; None: not installed."""
+    found = sorted(Path("/usr/lib").glob(f"*/faketime/{FAKETIME}"))
+    return found[0] if found else None
 
 
 def not_booted(kernel: Kernel, machine: str, why: str) -> dict[str, Any]:
