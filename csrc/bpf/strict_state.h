@@ -47,10 +47,10 @@ struct sh_strict_group {
 };
 
 struct sh_strict_cpu {
-    uint64_t since;      /* sum_exec_runtime of the batch task when it came */
-    uint64_t hold_until; /* the gate keeps it idle until then */
-    uint64_t queue;      /* its struct rq, once somebody was seen to wait there */
-    uint64_t waits_for;  /* the CPU whose queue it is kept idle for */
+    uint64_t since;                    /* sum_exec_runtime of the batch task when it came */
+    uint64_t hold_until;               /* the gate keeps it idle until then */
+    uint64_t queue;                    /* its struct rq, once somebody was seen to wait there */
+    uint64_t waits_for;                /* the CPU whose queue it is kept idle for */
     uint64_t allowed[SH_STRICT_WORDS]; /* where the task that waits there may run */
 };
 

@@ -38,7 +38,7 @@ def main() -> int:
     if not DISK.exists() or image.is_out_of_date():
         image.build_disk()
     told: dict[str, Any] = run(
-        kernel, MACHINE, (), seconds=1000, minutes=MINUTES, more="lab.strict"
+        kernel, MACHINE, (), seconds=1000, minutes=options.minutes, more="lab.strict"
     )
     if not told.get("complete"):
         print(told["console"][-4000:], file=sys.stderr)

@@ -4,11 +4,11 @@
  *   waker spin COUNT             COUNT processes that compute until they are killed
  */
 #define _GNU_SOURCE
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <signal.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -40,7 +40,7 @@ static int wake(int count, long period_us) {
     return 0;
 }
 
-static int spin(int count) {
+static void spin(int count) {
     for (int i = 1; i < count; i++) {
         if (!fork()) {
             prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -55,7 +55,7 @@ int main(int argc, char **argv) {
     if (argc == 4 && !strcmp(argv[1], "wake"))
         return wake(atoi(argv[2]), atol(argv[3]));
     if (argc == 3 && !strcmp(argv[1], "spin"))
-        return spin(atoi(argv[2]));
+        spin(atoi(argv[2]));
     fprintf(stderr, "usage: waker wake COUNT PERIOD_US | waker spin COUNT\n");
     return 2;
 }

@@ -4,7 +4,7 @@
 """The scheduler of the ``strict`` mechanism.
 
 Made by csrc/bpf/build.py from sources with sha256
-4168ea69d4c0339d2360df6c92075262f7d90689c2babf10bbe0f0178ebd1121.
+5789465882fff2fc5d059faacdbf4ff8495d0061b88e2e0b2526779389219129.
 """
 from smartharvest.host.sched_ext.packed import Packed
 

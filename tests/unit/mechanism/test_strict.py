@@ -81,7 +81,7 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     monkeypatch.setattr(FakeScheduler, "refusal", None)
     monkeypatch.setattr(FakeScheduler, "made", [], raising=False)
     monkeypatch.setattr(strict, "Loaded", FakeScheduler)
-    monkeypatch.setattr(strict.time, "monotonic", lambda: found.now_s)
+    monkeypatch.setattr("smartharvest.mechanism.strict.time.monotonic", lambda: found.now_s)
     monkeypatch.setattr(found.writer, "set_policies", found.set_policies)
     yield found
     journal.release()

@@ -14,6 +14,7 @@ from smartharvest.host.journal.contents import PolicyEntry, ScheduledEntry, read
 from smartharvest.host.journal.journal import Journal
 from smartharvest.host.journal.restoration import put_back
 from smartharvest.host.journal.writer import HostWriter
+from smartharvest.host.process import tasks
 from smartharvest.host.process.policy import RESET_ON_FORK, SCHED_EXT
 from tests.unit.host.fake_trees import make_group, make_v2_tree
 
@@ -48,11 +49,11 @@ def threads(monkeypatch: pytest.MonkeyPatch) -> Threads:
     for place in (module, writer_module):
         monkeypatch.setattr(place, "policy_of", found.policy_of)
         monkeypatch.setattr(place, "set_policy", found.set_policy)
-        monkeypatch.setattr(place.tasks, "start_time", found.start_time)
-    monkeypatch.setattr(module.tasks, "process_of", lambda tid: found.processes.get(tid, tid))
-    monkeypatch.setattr(module.tasks, "process_ids", lambda: iter(list(found.policies)))
-    monkeypatch.setattr(module.tasks, "process_threads", lambda pid: [pid])
-    monkeypatch.setattr(writer_module.tasks, "start_time_of_newcomers", lambda: 1000)
+    monkeypatch.setattr(tasks, "start_time", found.start_time)
+    monkeypatch.setattr(tasks, "process_of", lambda tid: found.processes.get(tid, tid))
+    monkeypatch.setattr(tasks, "process_ids", lambda: iter(list(found.policies)))
+    monkeypatch.setattr(tasks, "process_threads", lambda pid: [pid])
+    monkeypatch.setattr(tasks, "start_time_of_newcomers", lambda: 1000)
     monkeypatch.setattr(module, "PAUSE_S", 0.0)
     return found
 
