@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -10,6 +11,7 @@ from smartharvest.core._mechanisms import MAX_SPLITS
 from smartharvest.errors import ConfigError
 from smartharvest.host.cgroup.tree import CgroupTree
 from smartharvest.host.journal.writer import HostWriter
+from smartharvest.host.sched_ext.loader import why_not
 from smartharvest.host.target.base import Target
 from smartharvest.mechanism.base import Mechanism
 from smartharvest.mechanism.cpugroups import CpuGroupsMechanism
@@ -18,6 +20,8 @@ from smartharvest.mechanism.group_affinity import GroupAffinityMechanism
 from smartharvest.mechanism.process_affinity import ProcessAffinityMechanism
 from smartharvest.mechanism.strict import AutoMechanism, StrictMechanism
 from smartharvest.placement.snapshot import NO_NEEDS, MechanismNeeds
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -66,6 +70,8 @@ def make_mechanism(
     ConfigError for settings that no mechanism of such a target can follow.
     """
     if target is None or writer is None:
+        if settings.mechanism == "strict" and (why := why_not()) is not None:
+            _log.warning("mechanism: strict: %s; an agent would refuse", why)
         return Mechanism(settings, target)
     if target.group is None:
         _check_process(settings)

@@ -24,7 +24,7 @@ from tests.commands import as_command
 from tests.lab.image import WAKER
 
 GROUPS = Path("/sys/fs/cgroup")
-WAKES, PERIOD_US = 1000, 1000
+WAKES, PERIOD_US = 600, 1000
 LONGEST_S = 120.0
 STATE = "/tmp/strict-check"
 

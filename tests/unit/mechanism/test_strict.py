@@ -188,3 +188,14 @@ def test_a_fake_tree_has_no_tasks_to_schedule(world: World) -> None:
     target = resolve_target(TargetSpec("cgroup", "batch"), world.tree)
     with pytest.raises(ConfigError, match="strict needs a real host"):
         make_mechanism(Settings(mechanism="strict"), world.tree, target, world.writer)
+
+
+def test_a_dry_run_says_that_an_agent_would_refuse(
+    world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("smartharvest.mechanism.choice.why_not", lambda: "no sched_ext here")
+    target = resolve_target(TargetSpec("cgroup", "batch"), world.tree)
+    make_mechanism(Settings(mechanism="strict", dry_run=True), world.tree, target, None)
+    assert "no sched_ext here; an agent would refuse" in caplog.text
+    make_mechanism(Settings(dry_run=True), world.tree, target, None)
+    assert len(caplog.records) == 1
