@@ -257,9 +257,6 @@ int BPF_PROG(enqueue, struct task_struct *task, uint64_t flags) {
     const uint32_t place = place_of(task);
     struct sh_strict_group *group = &shared.groups[place & GROUP_MASK];
     const uint64_t slice = shared.control.slice_ns;
-    /* Whoever has slept may not save up for more than a slice. */
-    if (is_before(group->vtime, shared.vtime - slice))
-        group->vtime = shared.vtime - slice;
     uint64_t vtime = task->scx.dsq_vtime;
     if (is_before(vtime, group->task_vtime - slice))
         vtime = group->task_vtime - slice;
@@ -317,6 +314,9 @@ int BPF_PROG(dispatch, int32_t cpu, struct task_struct *last) {
         return 0;
     const uint32_t first = next_group(0);
     if (first < SH_STRICT_GROUPS) {
+        const uint64_t vtime = shared.groups[first & GROUP_MASK].vtime;
+        if (is_before(shared.vtime, vtime))
+            shared.vtime = vtime;
         if (scx_bpf_dsq_move_to_local(first))
             return 0;
         /* None of its tasks may run here. */
@@ -338,8 +338,6 @@ int BPF_PROG(running, struct task_struct *task) {
     const uint32_t cpu = bpf_get_smp_processor_id() & CPU_MASK;
     struct sh_strict_group *group = group_of(task);
     shared.cpus[cpu].since = task->se.sum_exec_runtime;
-    if (is_before(shared.vtime, group->vtime))
-        shared.vtime = group->vtime;
     if (is_before(group->task_vtime, task->scx.dsq_vtime))
         group->task_vtime = task->scx.dsq_vtime;
     count(&shared.counts.dispatched);
@@ -370,12 +368,20 @@ int BPF_PROG(enable, struct task_struct *task) {
 
 SEC("struct_ops/runnable")
 int BPF_PROG(runnable, struct task_struct *task, uint64_t flags) {
+    struct sh_strict_group *group = &shared.groups[place_of(task) & GROUP_MASK];
+    /* A group that has slept may not save up for more than a slice. */
+    const uint64_t least = shared.vtime - shared.control.slice_ns;
+    if (!__sync_fetch_and_add(&group->runnable, 1) && is_before(group->vtime, least))
+        group->vtime = least;
     count(&shared.counts.runnable);
     return 0;
 }
 
 SEC("struct_ops/quiescent")
 int BPF_PROG(quiescent, struct task_struct *task, uint64_t flags) {
+    struct sh_strict_group *group = group_of(task);
+    if (group->runnable)
+        __sync_fetch_and_sub(&group->runnable, 1);
     __sync_fetch_and_sub(&shared.counts.runnable, 1);
     return 0;
 }

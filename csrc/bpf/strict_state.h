@@ -44,6 +44,7 @@ struct sh_strict_group {
     uint64_t id; /* of the cgroup; 0: free */
     uint64_t vtime, task_vtime;
     uint64_t ran_ns;
+    uint64_t runnable; /* of its tasks */
 };
 
 struct sh_strict_cpu {

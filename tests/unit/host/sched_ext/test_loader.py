@@ -133,5 +133,5 @@ def test_what_the_program_counts_is_read() -> None:
     assert (end.kind, end.reason) == (1026, "runnable task")
     struct.pack_into("<8Q", memory, 168, 1, 2, 3, 4, 5, 6, 7, 0)
     assert state.counts(memory) == state.Counts(1, 2, 3, 4, 5, 6, 7)
-    struct.pack_into("<4Q", memory, state.groups_end(0), 42, 0, 0, 1_000)
+    struct.pack_into("<5Q", memory, state.groups_end(0), 42, 0, 0, 1_000, 3)
     assert state.group_times(memory) == {42: 1_000}
