@@ -13,7 +13,7 @@ import os
 import shutil
 import subprocess
 import sys
-from typing import Any
+import time
 
 from tests.lab import image, kernels
 from tests.lab.boot import faketime, run
@@ -26,6 +26,9 @@ MACHINE = "dilated"
 """Latencies where time is counted would be those of taking turns."""
 MINUTES = 5.0
 DEBIAN = ("qemu-system-x86", "busybox-static", "cpio", "e2fsprogs", "libfaketime")
+HALF_PATCHED = "Oops: int3"
+"""Linux patches its own text, which QEMU's processors that run side by side may see half done: most
+often while a scheduler is put in force."""
 KEYS = ("kernel", "mechanism", "wake_p99_us", "batch_cores", "restored")
 
 
@@ -37,9 +40,13 @@ def main() -> int:
     kernel = _kernel()
     if not DISK.exists() or image.is_out_of_date():
         image.build_disk()
-    told: dict[str, Any] = run(
-        kernel, MACHINE, (), seconds=1000, minutes=options.minutes, more="lab.strict"
-    )
+    end_s = time.monotonic() + 60 * options.minutes
+    while True:
+        left_minutes = (end_s - time.monotonic()) / 60
+        told = run(kernel, MACHINE, (), seconds=1000, minutes=left_minutes, more="lab.strict")
+        if told.get("complete") or HALF_PATCHED not in told["console"]:
+            break
+        print("strict-check: QEMU met a half-patched instruction; again", file=sys.stderr)
     if not told.get("complete"):
         print(told["console"][-4000:], file=sys.stderr)
     answer = {key: told.get(key) for key in KEYS} | {"host_seconds": told["host_seconds"]}
