@@ -35,6 +35,8 @@ def check(tell: Callable[..., None]) -> bool:
     web, batch = _group("web"), _group("batch")
     idle_us = _wake(waker, web)
     bully = _start([waker, "spin", str(os.cpu_count())], batch)
+    if not _comes(lambda: len(_threads(batch)) == os.cpu_count()):
+        raise SystemExit("the bully does not start")
     tasks_before = _threads(batch)
     before = _files(batch)
     agent = subprocess.Popen(
