@@ -4,9 +4,10 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
-SOURCES := $(wildcard csrc/*/*.[ch] csrc/lab/simulator/*.[ch] smartharvest/core/*.pyx smartharvest/core/*.pxd smartharvest/core/_c/*.pxd)
+SOURCES := $(wildcard csrc/*/*.[ch] csrc/lab/*/*.[ch] smartharvest/core/*.pyx smartharvest/core/*.pxd smartharvest/core/_c/*.pxd)
 TOOLS  := build/tools
-C_FILES := $(filter-out %.loader.h,$(wildcard csrc/*/*.[ch] csrc/lab/simulator/*.[ch] bench/*.c bench/real/*.c bench/virtual/*.c tests/native/*.[ch] tests/faults/*.c tests/lab/*.c))
+MANYCORE = --cpus $(or $(CPUS),8) --dilation $(or $(DILATION),20) --kernel $(or $(KERNEL),6.12)
+C_FILES := $(filter-out %.loader.h,$(wildcard csrc/*/*.[ch] csrc/lab/*/*.[ch] bench/*.c bench/real/*.c bench/manycore/*.[ch] bench/virtual/*.c tests/native/*.[ch] tests/faults/*.c))
 
 .DEFAULT_GOAL := help
 
@@ -51,8 +52,8 @@ test-slow: build ## Only the slow tests
 	$(BIN)/python -m pytest -m slow
 
 .PHONY: test-cluster
-test-cluster: build ## Only the tests with real cluster engines: Ray and HTCondor (fetched), Slurm (if there; root, apt)
-	$(BIN)/python -m pip install --quiet --editable '.[ray]' 'kubernetes-validate>=1.32' cel-python
+test-cluster: build ## Only the tests with real cluster engines: Ray, Ray Serve, Spark and HTCondor (fetched), Slurm (if there; root, apt)
+	$(BIN)/python -m pip install --quiet --editable '.[ray,serve,spark]' 'kubernetes-validate>=1.32' cel-python
 	@$(BIN)/python -m tests.cluster.condor || echo "HTCondor's tests will be skipped"
 	$(BIN)/python -m pytest tests/cluster
 
@@ -60,6 +61,11 @@ test-cluster: build ## Only the tests with real cluster engines: Ray and HTCondo
 demo-cluster: build ## Two simulated machines lend cores to a real Ray with a real job, two minutes, into build/cluster
 	@$(BIN)/python -c 'import ray, sklearn' 2>/dev/null || $(BIN)/python -m pip install --quiet --editable '.[ray,plot,real]'
 	@$(BIN)/python -m bench.cluster
+
+.PHONY: demo-serverless
+demo-serverless: build ## Functions in a real Ray Serve on three simulated machines, under three routers, two minutes, into build/serverless
+	@$(BIN)/python -c 'import ray.serve' 2>/dev/null || $(BIN)/python -m pip install --quiet --editable '.[ray,serve,plot]'
+	@$(BIN)/python -m bench.serve
 
 .PHONY: test-virtual
 test-virtual: build ## Only the tests with QEMU and libvirt's daemon, which are installed (root, apt)
@@ -93,10 +99,6 @@ lab-image: build ## Fetch three Debian kernels and build a disk for make lab (ap
 lab: build ## Boot each kernel with 4 and 12 CPUs, test inside, print a matrix (most of an hour on two CPUs)
 	@$(BIN)/python -m tests.lab
 
-.PHONY: strict-check
-strict-check: build ## A bully everywhere under --mechanism strict in a guest with sched_ext, ends with JSON (apt, QEMU, five minutes)
-	@$(BIN)/python -m tests.lab.strict
-
 .PHONY: systemd-lab
 systemd-lab: build ## The Debian package under a real systemd in QEMU, fault by fault (root, apt); SCENARIOS="kill frozen"
 	@$(BIN)/python -m pip install --quiet 'click-man>=0.5'
@@ -109,6 +111,28 @@ lab-faults: build ## Strike 500 agents in guests with the lab's kernels and cgro
 .PHONY: vm-demo
 vm-demo: build ## Two QEMU guests, one serving and one computing, with and without the agent (root)
 	@$(BIN)/python -m bench.virtual
+
+.PHONY: manycore-tools
+manycore-tools: build
+	@command -v qemu-system-x86_64 >/dev/null && command -v cpio >/dev/null && command -v busybox >/dev/null && command -v mke2fs >/dev/null || { apt-get update -qq && \
+		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends qemu-system-x86 busybox-static cpio e2fsprogs gcc libc6-dev >&2; }
+
+.PHONY: manycore-check
+manycore-check: manycore-tools ## Is a dilated guest with CPUS=8 CPUs the machine it is taken for? Two minutes (root, apt); DILATION=20 KERNEL=6.12
+	@$(BIN)/python -m bench.manycore check $(MANYCORE)
+
+.PHONY: strict-check
+strict-check: manycore-tools ## A bully everywhere under --mechanism strict in a dilated guest with sched_ext, ends with JSON, five minutes (root, apt)
+	@$(BIN)/python -m bench.manycore strict $(MANYCORE) --kernel $(or $(KERNEL),7.3)
+
+.PHONY: manycore
+manycore: manycore-tools ## Policies on eight emulated CPUs in dilated time, MINUTES=30, added to build/manycore (root, apt); MORE="--condition all"
+	@test -e build/lab/disk.ext4 || $(BIN)/python -m tests.lab.image
+	@$(BIN)/python -m bench.manycore measure $(MANYCORE) --minutes $(or $(MINUTES),30) $(MORE)
+
+.PHONY: manycore-page
+manycore-page: build ## docs/research/manycore.md from build/manycore
+	@$(BIN)/python -m bench.manycore page
 
 .PHONY: lint
 lint: build ## ruff, mypy --strict, clang-format, cython-lint
@@ -168,6 +192,15 @@ performance: build ## docs/research/performance.md from the JSON in bench/result
 .PHONY: reproduce
 reproduce: build ## The paper's evaluation on the simulated server, into docs/research/evaluation.md
 	@$(BIN)/smartharvest lab reproduce --out docs/research/evaluation --page docs/research/evaluation.md
+
+.PHONY: reproduce-serverless
+reproduce-serverless: build ## The serverless paper's comparisons, FUNCTIONS="prefix ..." of Azure samples, into docs/research/serverless.md
+	@$(BIN)/python -m bench.serverless $(FUNCTIONS:%=--functions %)
+
+.PHONY: reproduce-fleet
+reproduce-fleet: build ## The papers' figures of clusters on the traces in TRACES=dir and a made one, some ten minutes, into docs/research/fleet.md
+	@$(BIN)/python -c 'import sklearn' 2>/dev/null || $(BIN)/python -m pip install --quiet --editable '.[fleet]'
+	@$(BIN)/python -m bench.fleet $(if $(TRACES),--traces $(TRACES)) --out docs/research/fleet --page docs/research/fleet.md
 
 BOARD = $(BIN)/smartharvest lab simulate --seconds 40 --csv
 RIVALS = --policies smartharvest,fixed-buffer:3,adaptive-buffer,adaptive-quiet,clairvoyant

@@ -20,13 +20,15 @@ def build_program(source: Path, *libraries: str) -> Path:
 
 
 def build_library(source: Path, *libraries: str) -> Path:
-    """The shared library of one C file."""
+    """The shared library of one C file; more of them may stand among ``libraries``."""
     return _build(source, ".so", ("-shared", "-fPIC", *libraries))
 
 
 def _build(source: Path, ending: str, more: tuple[str, ...]) -> Path:
     """Compiles unless this very text was. Raises NotMeasurableError with the compiler's words."""
-    text = hashlib.sha256(source.read_bytes() + repr(more).encode()).hexdigest()
+    others = [Path(word) for word in more if word.endswith(".c")]
+    texts = [one.read_bytes() for one in (source, *others, *sorted(source.parent.glob("*.h")))]
+    text = hashlib.sha256(b"".join(texts) + repr(more).encode()).hexdigest()
     built = DIRECTORY / f"{source.stem}-{text[:12]}{ending}"
     if built.exists():
         return built

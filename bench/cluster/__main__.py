@@ -8,35 +8,26 @@ follows. Takes two minutes; leaves a picture and nothing else.
 from __future__ import annotations
 
 import json
-import os
 import signal
-import socket
-import subprocess
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
 from bench.cluster.node import CORES, PRIMARIES
 from bench.cluster.picture import draw
+from bench.cluster.processes import GRACE_S, RAY, START_S, child, patiently, start_head
 from smartharvest.cluster.ray_node import RayNode
 from smartharvest.cluster.source import NoCapacity, from_socket
-from smartharvest.errors import ConfigError, EngineError, SmartHarvestError
+from smartharvest.errors import EngineError, SmartHarvestError
 
-START_S = 60.0
 LOOK_S = 0.25
-GRACE_S = 1.0
-RAY = ["-m", "ray.scripts.scripts", "start", "--block", "--disable-usage-stats",
-       "--object-store-memory=80000000", "--node-ip-address=127.0.0.1"]  # fmt: skip
-Made = TypeVar("Made")
-ENVIRONMENT = {**os.environ, "RAY_USAGE_STATS_ENABLED": "0"}
 
 
 @dataclass
@@ -75,15 +66,15 @@ def _run(
     print(f"two simulated machines of {CORES} cores: {', '.join(PRIMARIES)}", flush=True)
     for name in PRIMARIES:
         (directory / name).mkdir()
-        _child(stack, ["-m", "bench.cluster.node", str(directory / name), name, str(seed)])
-    address = _start_head(stack, directory)
+        child(stack, ["-m", "bench.cluster.node", str(directory / name), name, str(seed)])
+    address = start_head(stack, directory)
     nodes = {}
     for name in PRIMARIES:  # one after the other: two at once may take the same port
         worker = [f"--address={address}", "--num-cpus=1", f"--node-name={name}"]
-        _child(stack, RAY + worker, quiet=True)
-        nodes[name] = _patiently(lambda name=name: RayNode(address, name))  # type: ignore[misc]
+        child(stack, RAY + worker, quiet=True)
+        nodes[name] = patiently(lambda name=name: RayNode(address, name))  # type: ignore[misc]
         stack.callback(nodes[name].close)
-        _child(
+        child(
             stack,
             ["-m", "smartharvest", "adapter", "ray", "--address", address, "--node", name,
              "--state-dir", str(directory / name), "--follow", "now", "--every", "250ms",
@@ -91,7 +82,7 @@ def _run(
             quiet=True,
         )  # fmt: skip
     print(f"a parameter search for {seconds:.0f} s ...", flush=True)
-    job = _child(stack, ["-m", "bench.cluster.search", address, f"{seconds}"], quiet=True)
+    job = child(stack, ["-m", "bench.cluster.search", address, f"{seconds}"], quiet=True)
     assert job.stdout is not None
     lines: list[dict[str, Any]] = []
     reader = threading.Thread(
@@ -120,58 +111,6 @@ def _run(
     for line in lines[:-1]:
         seen[names[line["node"]]].fits_s.append(line["at_s"] - began_s)
     return seen, lines[-1]
-
-
-def _start_head(stack: ExitStack, directory: Path) -> str:
-    """The address of a Ray without cores yet."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    address = f"127.0.0.1:{port}"
-    head = ["--head", f"--port={port}", "--num-cpus=0", "--include-dashboard=false",
-            f"--temp-dir={directory}/ray"]  # fmt: skip
-    _child(stack, RAY + head, quiet=True)
-
-    def answers() -> None:
-        socket.create_connection(("127.0.0.1", port), 1.0).close()
-
-    _patiently(answers)
-    return address
-
-
-def _child(stack: ExitStack, arguments: list[str], *, quiet: bool = False) -> subprocess.Popen[str]:
-    """In a session of its own, with all it starts, so that ctrl-C is ours to pass on."""
-    process = subprocess.Popen(
-        [sys.executable, *arguments],
-        env=ENVIRONMENT,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE if "bench.cluster.search" in arguments else subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL if quiet else None,
-        text=True,
-        start_new_session=True,
-    )
-
-    def end() -> None:
-        process.terminate()
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(GRACE_S + 10)
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-
-    stack.callback(end)
-    return process
-
-
-def _patiently(make: Callable[[], Made]) -> Made:
-    until_s = time.monotonic() + START_S
-    while True:
-        try:
-            return make()
-        except (EngineError, ConfigError, OSError):
-            if time.monotonic() > until_s:
-                raise
-            time.sleep(0.3)
 
 
 def _tell(seen: dict[str, Seen], result: dict[str, Any], picture: str) -> None:

@@ -32,6 +32,10 @@ PRIMARIES = {
 }
 """A workload of the paper's, and (nanoseconds, requests a second) one after the other. Long enough
 for new workers, which first import what the job needs."""
+MORE = {
+    "shop": ("memcached", ((20 * _S, 8_000.0), (25 * _S, 50_000.0), (15 * _S, 20_000.0))),
+}
+"""Of other demonstrations."""
 LONGEST_S = 600.0
 
 
@@ -40,7 +44,7 @@ class _Ended(Exception):
 
 
 def main(state_dir: str, name: str, seed: str) -> None:
-    workload, schedule = PRIMARIES[name]
+    workload, schedule = {**PRIMARIES, **MORE}[name]
     lendable = CORES - ELASTIC_MIN
     primary = replace(WORKLOADS[workload].primaries[0], cores=lendable, schedule=schedule)
     monitor = HarvestMonitor(ELASTIC_MIN, hold_s=5, probability=0.9)

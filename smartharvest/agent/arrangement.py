@@ -17,7 +17,7 @@ from typing import Any, Self
 
 from smartharvest.agent.loop_builder import BuiltLoop, LoopBuilder
 from smartharvest.agent.reexec import HandoffState, signals_held
-from smartharvest.agent.undo import Undo
+from smartharvest.agent.undo import Undo, left_by_the_dead
 from smartharvest.config.settings import Settings, host_settings
 from smartharvest.errors import (
     ConfigError,
@@ -162,13 +162,7 @@ class Arrangement:
         return found
 
     def _open_undo(self, elastic: TargetSpec) -> HandoffState | None:
-        """What an earlier arrangement handed over, if this one goes on with it."""
-        _report_recovery(recover(self.tree.files, self.settings.state_dir))
-        left = self._left
-        if left is not None and not left.fits(self.settings):
-            _log.info("Targets or arrangement changed: starting from the originals")
-            left.give_back()
-            left = self._left = None
+        """What an earlier arrangement handed over, or left, if this one goes on with it."""
 
         def claims() -> list[str]:
             return [
@@ -176,6 +170,20 @@ class Arrangement:
                 for pattern in (*self.settings.primary, elastic)
                 for spec in expand(pattern, self.tree)
             ]
+
+        left = self._left
+        if left is None:
+            left = left_by_the_dead(self.settings, self.tree, claims)
+        try:
+            _report_recovery(recover(self.tree.files, self.settings.state_dir))
+        except BaseException:
+            if left is not None and self._left is None:
+                left.give_back()
+            raise
+        if left is not None and not left.fits(self.settings):
+            _log.info("Targets or arrangement changed: starting from the originals")
+            left.give_back()
+            left = self._left = None
 
         def note_write(path: str, before: str, value: str) -> None:
             self._audit("write", path=path, before=before, value=value)
@@ -413,6 +421,19 @@ class Arrangement:
         minimum = dict(journal.minimum).get(surprise.written)
         shrunk = journal.page.shrinks > 0 and minimum is not None
         return shrunk and is_same("cpuset.cpus", surprise.found, minimum or "")
+
+    def reset_by(self, surprise: Surprise) -> str | None:
+        """The service manager, if it has only written again what was there before the agent.
+
+        systemd does so to every unit at a daemon-reload; nobody wants it otherwise than before.
+        None: somebody else, nobody knows who, or another value.
+        """
+        assert self.undo is not None
+        path, writer = surprise.written, self.other_writers.last(surprise.written)
+        original = self.undo.journal.original(path)
+        if writer is None or not writer.endswith("(pid 1)") or original is None:
+            return None
+        return writer if is_same(path, self.tree.files.read(path).strip(), original) else None
 
     def concede(self, surprise: Surprise) -> ForeignWrite:
         """Leaves somebody else what it has written; the error that says so."""

@@ -31,6 +31,8 @@ HOUSEKEEPING_MOST_NS = 5_000_000_000
 BLIND_CHECKS = 2
 """A sensor that missed much so often in a row has failed."""
 LOOKS_FOR_OTHERS = 3
+RESETS_APART_NS = 5_000_000_000
+"""A service manager that resets a group sooner again is somebody to step aside for."""
 _OTHER_GROUPS_OR_CPUS = frozenset(
     {errno.EBUSY, errno.EINVAL, errno.EACCES, _actuators.EFFECTIVE_MISMATCH, *GONE}
 )
@@ -63,7 +65,9 @@ class Rebuild(Verdict):
 
 @dataclass(frozen=True)
 class Rearrange(Verdict):
-    """The host has to be arranged from its originals."""
+    """The host has to be arranged again, from its originals unless it keeps what is arranged."""
+
+    keeps_arranged: bool = False
 
 
 @dataclass(frozen=True)
@@ -80,7 +84,8 @@ class HostWatch:
         self._arrangement = arrangement
         self._measured: list[object] = []
         self._cpu_usage: ReadCpuUsage = lambda: None
-        self._next_look_ns = _loop.monotonic_ns() + HOUSEKEEPING_NS
+        self._began_ns = _loop.monotonic_ns()
+        self._next_look_ns = self._began_ns + HOUSEKEEPING_NS
         self.check = SensorCheck(arrangement.settings.window_ns)
         self.drift = 0
         """How much a resynchronisation found the in-kernel sensor off, in CPUs and tasks."""
@@ -117,8 +122,7 @@ class HostWatch:
             return Rebuild(seen, "the sensor misses too much", keeps_loop=False, reasons=reasons)
         if seen != arrangement.snapshot:
             return Rebuild(seen, _why(arrangement.snapshot, seen), reasons=reasons)
-        conflict = self._other_writer(control)
-        return Healthy(reasons=reasons) if conflict is None else Failed(conflict, reasons=reasons)
+        return self._other_writer(control, reasons) or Healthy(reasons=reasons)
 
     def judge_halt(self, control: ControlLoop) -> Verdict:
         """After a halt: another loop if the host or the sensor is why, else what the user reads."""
@@ -167,8 +171,10 @@ class HostWatch:
             self.check.start_again()
         return self.check.observe(now_ns, control.counters()["busy_core_ns"], self._cpu_usage())
 
-    def _other_writer(self, control: ControlLoop) -> SmartHarvestError | None:
-        """Whether the groups are not as the loop has left them, and stay so: who wrote them."""
+    def _other_writer(
+        self, control: ControlLoop, reasons: Mapping[str, str | None]
+    ) -> Verdict | None:
+        """What follows if the groups are not as the loop has left them, and stay so."""
         arrangement, loop = self._arrangement, control.loop
         arrangement.mechanism.confine_foreign_tasks(arrangement.capacity.elastic_cpus(0))
         surprise: Surprise | None = None
@@ -183,9 +189,18 @@ class HostWatch:
             if not (surprise or pins) or loop.halt is not None or _moves(control) != before:
                 return None
             time.sleep(0.001)  # the loop may be amid a write that it has not counted yet
-        if surprise is not None:
-            return arrangement.concede(surprise)
-        return arrangement.concede_pins(pins)
+        if surprise is None:
+            return Failed(arrangement.concede_pins(pins), reasons=reasons)
+        manager = arrangement.reset_by(surprise)
+        if manager is not None and _loop.monotonic_ns() - self._began_ns >= RESETS_APART_NS:
+            _log.info(
+                "%s: %s has written again what was there before, as at a daemon-reload: arranging "
+                "it again",
+                surprise.written,
+                manager,
+            )
+            return Rearrange(keeps_arranged=True, reasons=reasons)
+        return Failed(arrangement.concede(surprise), reasons=reasons)
 
     @property
     def _sensor_name(self) -> str | None:

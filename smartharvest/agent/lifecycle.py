@@ -6,7 +6,7 @@ import logging
 import os
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
@@ -84,6 +84,7 @@ class _Lifecycle:
             supervisor = self._before
             assert supervisor is not None
             settings = supervisor.settings
+            self._signals.ask_again(supervisor.unanswered)
             match outcome:
                 case StepAside(why, ran_s):
                     lost_cpus = isinstance(why, CpusLost)
@@ -198,11 +199,13 @@ class _Signals:
     """SIGINT and SIGTERM end the run, SIGHUP has it read its configuration again, SIGUSR2 has it
     replaced by another program, SIGQUIT has it write where its threads stand.
 
-    One that comes between two supervisors reaches the next.
+    One that comes between two supervisors reaches the next; so does one that the last has not
+    answered.
     """
 
     def __init__(self) -> None:
         self.ending = False
+        self._unanswered: set[str] = set()
         self._supervisor: Supervisor | None = None
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self._end)
@@ -213,8 +216,16 @@ class _Signals:
 
     def reach(self, supervisor: Supervisor) -> None:
         self._supervisor = supervisor
+        for name in ("ask_reload", "ask_reexec"):
+            if name in self._unanswered:
+                getattr(supervisor, name)()
+        self._unanswered.clear()
         if self.ending:
             supervisor.stop()
+
+    def ask_again(self, names: Iterable[str]) -> None:
+        """What is asked of the next supervisor: names of its methods."""
+        self._unanswered.update(names)
 
     def wait(self, because: ForeignWrite | CpusLost, wait_s: float, before: Supervisor) -> None:
         """Steps aside for so long; raises ``because`` if it is to end meanwhile."""
@@ -236,7 +247,11 @@ class _Signals:
     def _reload(self, *_: object) -> None:
         if self._supervisor is not None:
             self._supervisor.ask_reload()
+        else:
+            self._unanswered.add("ask_reload")
 
     def _reexec(self, *_: object) -> None:
         if self._supervisor is not None:
             self._supervisor.ask_reexec()
+        else:
+            self._unanswered.add("ask_reexec")

@@ -227,6 +227,13 @@ class Supervisor:
         """Tries soon to hand over to another program; may be called from a signal handler."""
         self._reexec_asked = True
 
+    @property
+    def unanswered(self) -> frozenset[str]:
+        """The names of those methods that were called and have not come to their end."""
+        asked = {"ask_reload": self._reload_asked}
+        asked["ask_reexec"] = self._reexec_asked or self._trial is not None
+        return frozenset(name for name, is_asked in asked.items() if is_asked)
+
     def rearrange(self, settings: Settings, *, keeps_arranged: bool) -> None:
         """Ends the run soon; another arrangement is to follow."""
         self._next = Restart, {"settings": settings, "keeps_arranged": keeps_arranged}
@@ -350,8 +357,8 @@ class Supervisor:
         match verdict:
             case Rebuild(snapshot, why, keeps_loop):
                 self._rebuild(snapshot, why, keeps_loop=keeps_loop)
-            case Rearrange():
-                self.rearrange(self.settings, keeps_arranged=False)
+            case Rearrange(keeps_arranged=keeps_arranged):
+                self.rearrange(self.settings, keeps_arranged=keeps_arranged)
             case Failed(error):
                 raise error
 

@@ -8,9 +8,10 @@ from collections.abc import Callable, Sequence
 
 from smartharvest.agent.reexec import HandoffState, signals_held
 from smartharvest.config.on_death import leaves_minimum
-from smartharvest.config.settings import Settings
+from smartharvest.config.settings import Settings, host_settings
 from smartharvest.core._loop import monotonic_ns
 from smartharvest.core.timeouts import plan_ttl_ns
+from smartharvest.errors import TargetError
 from smartharvest.guardian.process import GuardianConfig
 from smartharvest.guardian.supervisor import GuardianSupervisor
 from smartharvest.guardian.verdict import limits_for
@@ -18,12 +19,45 @@ from smartharvest.host.cgroup.tree import CgroupTree
 from smartharvest.host.journal import registry
 from smartharvest.host.journal.journal import Journal
 from smartharvest.host.journal.shared_page import Phase
+from smartharvest.host.journal.succession import take_over
 from smartharvest.host.journal.writer import HostWriter
 
 _log = logging.getLogger(__name__)
 
 GUARDIAN_PATIENCE_S = 1.0
 """How long the guardian may take to end a write of its own."""
+
+
+def left_by_the_dead(
+    settings: Settings, tree: CgroupTree, claims: Callable[[], Sequence[str]]
+) -> HandoffState | None:
+    """What an agent has left that died, if these settings keep the batch confined until now.
+
+    With exclusive placement nobody knows any more what the primaries had.
+    """
+    keeps = leaves_minimum(settings.on_death, os.environ)
+    if not keeps or settings.placement == "exclusive":
+        return None
+    arrangement = host_settings(settings)
+    try:
+        targets = claims()
+    except TargetError:  # they have gone, and the batch may be let go
+        return None
+    root = tree.hierarchies["cpuset"]
+    journal = take_over(
+        tree.files, settings.state_dir, claims=targets, root=root, arrangement=arrangement
+    )
+    if journal is None:
+        return None
+    return HandoffState(
+        journal=journal,
+        keeper=None,
+        guardian=None,
+        primary_cpus=(),
+        may_nudge=False,  # who has pinned himself does not show now
+        root=settings.cgroup_root,
+        arrangement=arrangement,
+    )
 
 
 class Undo:
@@ -48,7 +82,12 @@ class Undo:
         self.journal = (
             left.journal
             if left is not None
-            else Journal(settings.state_dir, claims=claims(), root=tree.hierarchies["cpuset"])
+            else Journal(
+                settings.state_dir,
+                claims=claims(),
+                root=tree.hierarchies["cpuset"],
+                arrangement=host_settings(settings),
+            )
         )
         if tree.runs_tasks:
             registry.note(self.journal.path)

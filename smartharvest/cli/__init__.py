@@ -51,6 +51,8 @@ SECTIONS = {
     ),
     "Cluster": (
         Entry("adapter", "adapter:adapter", "Offer the idle cores to a cluster engine."),
+        Entry("fleet", "fleet:fleet", "Place, simulate and price what a cluster could lend."),
+        Entry("serverless", "serverless:serverless", "Balance functions over harvested cores."),
     ),
     "Lab": (
         Entry("demo", "lab.demo:demo", "Short for lab demo: lend cores here for a minute."),

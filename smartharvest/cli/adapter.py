@@ -128,3 +128,33 @@ def htcondor(machine: str, advertisement: str, **options: Any) -> None:
     from smartharvest.cluster.htcondor_node import HTCondorNode
 
     _run(lambda: HTCondorNode(machine, advertisement), options)
+
+
+@adapter.command()
+@click.option("--master", metavar="URL", required=True, help="The master, as spark://HOST:PORT.")
+@click.option("--page", metavar="URL", default="http://127.0.0.1:8080", show_default=True,
+              help="The master's web pages.")  # fmt: skip
+@click.option("--directory", metavar="DIR", required=True,
+              help="Where the workers work and keep their logs.")  # fmt: skip
+@click.option("--memory", metavar="SIZE", default="1g", show_default=True,
+              help="Memory of each worker, which has one core.")  # fmt: skip
+@click.option("--within", metavar="COMMAND", default="",
+              help="Starts the workers, such as 'smartharvest run --elastic --'.")  # fmt: skip
+@_following
+def spark(master: str, page: str, directory: str, memory: str, within: str, **options: Any) -> None:
+    """Workers of a Spark standalone cluster (needs Spark, or the extra spark, and Java)."""
+    from smartharvest.cluster.spark_node import SparkNode
+
+    _run(lambda: SparkNode(master, page, directory, memory, within), options)
+
+
+@adapter.command()
+@click.option("--page", metavar="URL", default="http://127.0.0.1:8088", show_default=True,
+              help="The ResourceManager's web interface.")  # fmt: skip
+@click.option("--node", metavar="HOST:PORT", required=True, help="The NodeManager's id.")
+@_following
+def yarn(page: str, node: str, **options: Any) -> None:
+    """A YARN node (needs an administrator's rights at the ResourceManager)."""
+    from smartharvest.cluster.yarn_node import YarnNode
+
+    _run(lambda: YarnNode(page, node), options)

@@ -98,7 +98,7 @@ class KubernetesNode:
                 (status.capacity, status.allocatable)]  # fmt: skip
         if found[0] is None or found[0] != found[1]:
             return None
-        return _cores(found[0], f"node {self._name}")
+        return cores_of(found[0], f"node {self._name}")
 
     def close(self) -> None:
         self._api.api_client.close()
@@ -121,7 +121,7 @@ class KubernetesNode:
 
         def of(container: Any) -> int:
             amounts = container.resources and container.resources.requests
-            return _cores((amounts or {}).get(self._resource, "0"), "a pod")
+            return cores_of((amounts or {}).get(self._resource, "0"), "a pod")
 
         starting = [of(container) for container in pod.spec.init_containers or ()]
         return max([sum(map(of, pod.spec.containers)), *starting])
@@ -168,7 +168,7 @@ class KubernetesNode:
             ) from None
 
 
-def _cores(quantity: str, what: str) -> int:
+def cores_of(quantity: str, what: str) -> int:
     """The whole cores of a quantity such as ``3`` or ``1k``. Raises EngineError for no number."""
     from kubernetes.utils.quantity import parse_quantity
 

@@ -21,11 +21,13 @@ def travel(
     adapter: tuple[str, ...],
     state_dir: str,
     restart_engine: Callable[[], None] | None = None,
+    within_s: float = 90.0,
 ) -> None:
     """Ends with one core advertised and in use; the engine must have work for four all the time.
 
     ``adapter`` are the arguments of ``smartharvest adapter``. The adapter is followed up, down,
-    through a restart of the engine, through the agent's death by SIGKILL, and through its own.
+    through a restart of the engine, through the agent's death by SIGKILL, and through its own; each
+    step within ``within_s``.
     """
 
     def has(cores: int) -> Callable[[], bool]:
@@ -44,23 +46,23 @@ def travel(
                  state_dir, *SETTINGS, *adapter[1:]],
                 start_new_session=True,
             )  # fmt: skip
-            wait_until(has(1))
+            wait_until(has(1), within_s)
             agent.offer(4)
-            wait_until(has(4))
+            wait_until(has(4), within_s)
             if restart_engine is not None:
                 restart_engine()
-                wait_until(has(4))
+                wait_until(has(4), within_s)
             agent.offer(1)
-            wait_until(has(1))
+            wait_until(has(1), within_s)
             agent.offer(4)
-            wait_until(has(4))
+            wait_until(has(4), within_s)
             agent.kill()
-            wait_until(has(1))
+            wait_until(has(1), within_s)
         with agent_process(state_dir) as agent:
             agent.offer(4)
-            wait_until(has(4))
+            wait_until(has(4), within_s)
             os.killpg(running.pid, signal.SIGKILL)
-            wait_until(has(1))
+            wait_until(has(1), within_s)
             assert running.wait() == -signal.SIGKILL
     finally:
         if running is not None:

@@ -64,6 +64,8 @@ class Tally:
     errors: Counter[str] = field(default_factory=Counter)
     """What agents said last that were not struck and said anything."""
     changes: int = _CHANGES
+    life_s: float = 0.0
+    """The longest life of an agent that ended well and by itself; 0 until one has."""
     restored_by: Counter[str] = field(default_factory=Counter)
     cores_ms: dict[str, list[float]] = field(default_factory=dict)
     """From the strike until the primary had its cores, where some were lent."""
@@ -77,6 +79,10 @@ class Tally:
         """An agent has ended by itself after so many changes."""
         self._ended_early = max(self._ended_early, count)
         self.changes = self._ended_early or self.changes
+
+    def learn_life(self, seconds: float) -> None:
+        """An agent has ended well and by itself after so long."""
+        self.life_s = max(self.life_s, seconds)
 
     @property
     def kills(self) -> int:
@@ -177,7 +183,8 @@ class _Strike:
             afterwards = numbers.random() < 0.5
             return Moment(numbers.randrange(self._tally.changes), afterwards=afterwards)
         if how == "start":
-            return Moment(None, delay_s=numbers.uniform(0, LIFE_S) * self._place.slowness)
+            life_s = self._tally.life_s or LIFE_S * self._place.slowness
+            return Moment(None, delay_s=numbers.uniform(0, life_s))
         return Moment(None, runs=True, delay_s=numbers.uniform(0, RUN_S), run_s=_LONG_RUN_S)
 
     def run(self) -> list[str]:
@@ -257,9 +264,13 @@ class _Strike:
         if moment.runs:
             self._point = "while it runs"
             self._wait(lambda: bool(sockets(self._state_dir)) or ended(), "has not come to run")
-        until_s = time.monotonic() + moment.delay_s
-        self._wait(lambda: time.monotonic() > until_s, "")
-        return not ended()
+        began_s = time.monotonic()
+        self._wait(lambda: time.monotonic() > began_s + moment.delay_s or ended(), "")
+        if not ended():
+            return True
+        if not moment.runs and self._statuses.get(self._agent) == 0:
+            self._tally.learn_life(time.monotonic() - began_s)
+        return False
 
     def _look(self) -> None:
         self._place.turn(time.monotonic())

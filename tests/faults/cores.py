@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 
 from smartharvest.errors import SmartHarvestError
 from smartharvest.host.cgroup.kernel_files import KernelFiles
 from smartharvest.host.cpulist import parse_cpulist
-from smartharvest.host.journal.contents import AffinityEntry, read_journal
+from smartharvest.host.journal.contents import AffinityEntry, page_path, read_journal
 from smartharvest.host.journal.journal import journal_paths
+from smartharvest.host.journal.shared_page import Phase, SharedPage
 from smartharvest.host.process import tasks
 
 _MOST_THREADS = 8
@@ -19,7 +21,8 @@ _MOST_THREADS = 8
 class CoresBack:
     """Looks at what the journal of a struck agent calls its minimum.
 
-    The cores are back once the elastic side has no more than that, or the journal is gone.
+    The cores are back once the elastic side has no more than that, or the journal is gone. Nothing
+    is lent but while the loop runs: before and after that the elastic side has what it had.
     """
 
     def __init__(self, files: KernelFiles, state_dir: str) -> None:
@@ -38,7 +41,7 @@ class CoresBack:
             self._cpus = frozenset(contents.minimum_cpus)
             threads = [one.tid for one in contents.entries if isinstance(one, AffinityEntry)]
             self._threads = threads[:: max(1, len(threads) // _MOST_THREADS)] if self._cpus else []
-        self._lent = not self._are_back()
+        self._lent = _lends(self._journal) and not self._are_back()
         self._back_ns = 0
 
     def look(self) -> None:
@@ -62,6 +65,21 @@ class CoresBack:
             found = self._files.read(path)
         except OSError:  # its group is gone
             return True
-        if os.path.basename(path) == "cpuset.cpus":
+        name = os.path.basename(path)
+        if name == "cpuset.cpus":
             return parse_cpulist(found) == parse_cpulist(value)
+        if name == "freezer.state":  # who is still to freeze does not run
+            return found.split() in (value.split(), ["FREEZING"])
         return found.split() == value.split()
+
+
+def _lends(journal: str) -> bool:
+    if not journal:
+        return False
+    with contextlib.suppress(OSError, ValueError):
+        page = SharedPage(page_path(journal))
+        try:
+            return page.phase is Phase.RUNNING
+        finally:
+            page.close()
+    return False

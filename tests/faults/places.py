@@ -207,6 +207,8 @@ class HostPlace:
 
     def renew(self) -> None:
         self._remove()
+        for left in (self._state / "state").glob("*"):  # a journal of groups that are gone
+            left.unlink()
         self._populate()
 
     @property
@@ -288,7 +290,8 @@ class HostPlace:
             return
         scene.allowed.files.setdefault(path, set()).add(value.encode())
         if path == batch.idle_file:  # which drops the weight, and nobody else knows it
-            for file in ("cpu.shares", "cpu.weight", "cpu.weight.nice"):
+            # Put back in this order: a nice value is a rounded weight.
+            for file in ("cpu.shares", "cpu.weight.nice", "cpu.weight"):
                 weights = {b"2\n", b"3\n", b"1\n", b"0\n", b"1024\n", b"100\n", b"19\n"}
                 scene.allowed.files[f"{os.path.dirname(path)}/{file}"] = weights
 

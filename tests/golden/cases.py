@@ -69,7 +69,7 @@ CASES = (
     Case(
         "simulate-adaptive-buffer.json",
         "simulate --workload fork-1ms --policy adaptive-buffer --mechanism linux --max-harvest 6 "
-        "--seconds 10 --json",
+        "--events --label demand --long-term auto --seconds 10 --json",
     ),
     Case(
         "simulate-leaderboard.csv",

@@ -140,6 +140,23 @@ def test_an_agent_and_what_it_has_left_are_found_without_a_hint_where(
     assert str(host.state_dir) not in registry.state_directories()
 
 
+def test_a_successor_takes_over_what_a_killed_agent_has_left_at_its_minimum(
+    host: Host, processes: Processes
+) -> None:
+    before = host.files()
+    words = (*host.state, *host.targets, *PLAIN, "--lend-shared", "--on-death", "minimum")
+    agent = processes.agent(*words)
+    agent.wait_until(lambda: is_confined(host))
+    agent.send(signal.SIGKILL)
+    assert is_confined(host)
+    follower = processes.agent(*words)
+    follower.wait_until(lambda: os.path.exists(socket_path(str(host.state_dir), follower.pid)))
+    outcome = follower.send(signal.SIGTERM)
+    assert outcome.code == 0, outcome.err
+    assert "the batch stays at its minimum" in outcome.err
+    assert host.files() == before
+
+
 def test_exclusive_sets_are_apart_and_come_back_after_a_kill(
     host: Host, processes: Processes
 ) -> None:

@@ -108,17 +108,23 @@ def test_a_service_leaves_the_minimum_where_another_agent_follows_and_else_nothi
 
 
 @EITHER
-def test_the_guardian_of_a_service_leaves_the_minimum(
+def test_the_guardian_of_a_service_leaves_the_minimum_to_the_next_agent(
     world: World, processes: Processes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    before = world.files()
     monkeypatch.setenv("SMARTHARVEST_ON_DEATH", "minimum")
     agent = processes.agent(*world.arguments, *world.targets, *BUFFER)
     agent.wait_until(lambda: world.mask() == ONE_SPINS)
     assert "keeps its minimum until smartharvest restore" in agent.send(signal.SIGKILL).err
     assert (world.mask(), world.idle()) == (MINIMUM, "1")
+    left = next(world.state_dir.glob("*.journal"))
     follower = processes.agent(*world.arguments, *world.targets, *BUFFER)
     follower.wait_until(lambda: world.mask() == ONE_SPINS)
-    assert follower.send(signal.SIGTERM).code == 0
+    assert not left.exists()
+    outcome = follower.send(signal.SIGTERM)
+    assert outcome.code == 0
+    assert "the batch stays at its minimum" in outcome.err
+    assert world.files() == before
 
 
 @EITHER

@@ -18,6 +18,7 @@ from smartharvest.errors import (
     SmartHarvestError,
     TargetVanished,
 )
+from smartharvest.host.foreign.writer_trace import OtherWriters
 from smartharvest.host.foreign.writes import ForeignWrite
 from smartharvest.telemetry.audit import read_audit
 from smartharvest.telemetry.story import describe
@@ -121,6 +122,60 @@ def test_what_somebody_else_writes_ends_the_run_and_stays(quiet_world: World, sw
     assert quiet_world.mask() == ("0-7" if switch else "0-3")
     assert quiet_world.idle() == "0"
     assert quiet_world.journals() == []
+
+
+@pytest.mark.usefixtures("_quick_housekeeping")
+@pytest.mark.parametrize("in_peace", [True, False])
+def test_what_a_service_manager_only_resets_is_arranged_again_without_letting_go(
+    quiet_world: World, monkeypatch: pytest.MonkeyPatch, in_peace: bool
+) -> None:
+    monkeypatch.setattr(host_watch, "RESETS_APART_NS", 0 if in_peace else 10**18)
+    monkeypatch.setattr(OtherWriters, "last", lambda *_: "systemd (pid 1)")
+    before, path = quiet_world.files(), quiet_world.elastic.idle_file
+    assert path is not None
+    lent = lent_and_left(quiet_world, "3-7")
+
+    def reset_once_lent(_window: Window, _decision: Decision) -> None:
+        if lent():  # again, should the loop just have moved a core
+            quiet_world.kernel.write(path, "0")
+
+    session = Supervisor(settings_for(quiet_world))
+    if not in_peace:
+        with pytest.raises(ForeignWrite, match=r"last: systemd \(pid 1\)"), session:
+            session.run(Script(3), seconds=10.0, observe=reset_once_lent)
+        return
+    with session:
+        session.run(Script(3), seconds=10.0, observe=reset_once_lent)
+    assert isinstance(session.outcome, Restart)
+    assert session.outcome.keeps_arranged
+    assert quiet_world.mask() == "7"
+    with Supervisor(session.settings, session.left):
+        assert quiet_world.idle() == "1"
+    assert quiet_world.files() == before
+
+
+def test_what_was_asked_is_unanswered_until_it_has_come_to_its_end(quiet_world: World) -> None:
+    session = Supervisor(settings_for(quiet_world))
+    session.ask_reload()
+    session.ask_reexec()
+    assert session.unanswered == {"ask_reload", "ask_reexec"}
+
+
+@pytest.mark.usefixtures("_quick_housekeeping")
+def test_a_value_of_its_own_that_a_service_manager_writes_ends_the_run_and_stays(
+    quiet_world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(host_watch, "RESETS_APART_NS", 0)
+    monkeypatch.setattr(OtherWriters, "last", lambda *_: "systemd (pid 1)")
+    lent = lent_and_left(quiet_world, "3-7")
+
+    def write_once_lent(_window: Window, _decision: Decision) -> None:
+        if lent():
+            quiet_world.kernel.write(quiet_world.elastic.cpus_file, "0-3")
+
+    with pytest.raises(ForeignWrite), Supervisor(settings_for(quiet_world)) as session:
+        session.run(Script(3), seconds=10.0, observe=write_once_lent)
+    assert quiet_world.mask() == "0-3"
 
 
 @pytest.mark.usefixtures("_quick_housekeeping")

@@ -28,6 +28,9 @@ CPU = "Haswell-noTSX"
 NO_CX16 = "clearcpuid=141"
 """QEMU 7.2 leaves other flags behind than a processor does after CMPXCHG16B, of which Linux 6.12
 crashes within seconds: it is told to do without."""
+NO_MITIGATIONS = "mitigations=off"
+"""Against processors that guess, which QEMU's do not. Page tables for each side of a system call
+cost the most: a change of them empties what QEMU has looked up of them."""
 LONGEST_STEP_S = 3.0
 """What counts at most between two looks at a guest: whoever looks may have been stopped himself."""
 COUNTED_TIME = ("-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off")
@@ -43,11 +46,6 @@ PLUGGABLE = (
 """For CPUs that come and go. QEMU 7.2 hangs on losing one where all share a thread; and unless it
 knows the hypervisor, a newer Linux (6.12.107) takes none that the firmware does not call
 pluggable."""
-SLOWER = 20
-DILATED = ("-accel", "tcg,thread=multi")
-"""A guest whose clock runs so much slower than ours: what disturbs this host for a while disturbs
-it for a twentieth of that. Its processors run side by side, which counted time does not allow."""
-FAKETIME = "libfaketimeMT.so.1"
 CHANGES = {"plug": plug, "unplug": unplug}
 """What a guest may ask for in a line of its answer: ``{"machine": "plug"}``."""
 LAB_TESTS = "tests/lab"
@@ -93,9 +91,6 @@ class Machine:
 
 
 MACHINES = {
-    "dilated": Machine(
-        4, "4", kind=DILATED, clock="notsc clocksource=hpet nowatchdog no_timer_check", tests=()
-    ),
     "4": Machine(4, "4", tests=(LAB_TESTS, *ROOT_TESTS)),
     "12": Machine(12, "12,sockets=2,cores=3,threads=2", nodes=2),
     "10+2": Machine(
@@ -120,13 +115,12 @@ def run(
     minutes: float,
     qmp_dir: Path | None = None,
     faults: str = "",
-    more: str = "",
 ) -> dict[str, Any]:
     """Boots, runs ``tests`` (the machine's own, if none) inside and returns what came of them.
 
     Bounded by ``seconds`` of the guest's time and ``minutes`` of ours: what has not been run until
     then is missing, and the document says what was being run. With ``faults`` (see inside.py)
-    agents are struck instead; ``more`` are other words of inside.py. In ``qmp_dir`` the guest has a
+    agents are struck instead, and ``slices`` says what came of it. In ``qmp_dir`` the guest has a
     monitor by which it may be stopped and continued from elsewhere, and does not age meanwhile.
     """
     shape = MACHINES[machine]
@@ -142,10 +136,9 @@ def run(
             *shape.arguments(),
             *("-kernel", str(kernel.image), "-initrd", str(initramfs_of(kernel))),
             "-append",
-            f"console=ttyS0 quiet panic=-1 {shape.clock} {NO_CX16} "
+            f"console=ttyS0 quiet panic=-1 {shape.clock} {NO_CX16} {NO_MITIGATIONS} "
             f"SMARTHARVEST_LONGEST_S={shape.longest_s} "  # goes to what is started first
             f"lab.seconds={seconds} "
-            + (f"{more} " if more else "")
             + (f"lab.faults={faults}" if faults else f"lab.tests={','.join(tests or shape.tests)}"),
             *("-drive", f"file={DISK},if=virtio,format=raw,snapshot=on"),
             *("-serial", f"file:{console}", "-serial", f"file:{answer}"),
@@ -153,16 +146,8 @@ def run(
         for monitor in monitors:
             command += ["-qmp", f"unix:{monitor},server=on,wait=off"]
         parent = os.getpid()
-        environment = dict(os.environ)
-        if shape.kind is DILATED:
-            environment |= {
-                "LD_PRELOAD": str(faketime()),
-                "FAKETIME": f"+0 x{1 / SLOWER}",
-                "FAKETIME_NO_CACHE": "1",
-            }
         guest = subprocess.Popen(
             command,
-            env=environment,
             stdin=subprocess.DEVNULL,
             stderr=(Path(directory) / "stderr").open("wb"),
             preexec_fn=lambda: die_with(parent),  # noqa: PLW1509
@@ -188,12 +173,6 @@ def run(
             **_told(answer),
             "console": text_of(console)[-20000:],
         }
-
-
-def faketime() -> Path | None:
-    """The library that slows a clock, of Debian's package libfaketime; None: not installed."""
-    found = sorted(Path("/usr/lib").glob(f"*/faketime/{FAKETIME}"))
-    return found[0] if found else None
 
 
 def not_booted(kernel: Kernel, machine: str, why: str) -> dict[str, Any]:
@@ -244,18 +223,21 @@ def _told(answer: Path) -> dict[str, Any]:
     """What the guest has said about itself and its tests."""
     document: dict[str, Any] = {"complete": False, "unfinished": "the guest itself"}
     tests: dict[str, dict[str, Any]] = {}
+    slices: dict[str, dict[str, Any]] = {}
     asked: list[str] = []
     for told in lines_of(answer):
         name = told.pop("test", None)
         if name is not None:
             tests[name] = told
+        elif "slice" in told:
+            slices[told.pop("slice")] = told
         elif "machine" in told:
             asked.append(told["machine"])
         else:
             document |= told
     if document["complete"]:
         del document["unfinished"]
-    return {**document, "asked": asked, "tests": tests}
+    return {**document, "asked": asked, "slices": slices, "tests": tests}
 
 
 def lines_of(answer: Path) -> list[dict[str, Any]]:

@@ -1,8 +1,8 @@
 """What a guest of the lab runs: the tests. What comes of each is a line of JSON to standard output.
 
 The kernel's command line says for how long (``lab.seconds=N``) and which (``lab.tests=A,B``), or
-that agents are to be struck instead (``lab.faults=PLACE,STRIKES,SEED,MECHANISM,PLACEMENT``), or
-that ``make strict-check`` asks (``lab.strict``).
+that agents are to be struck instead (``lab.faults=PLACE,STRIKES,SEED,MECHANISM,PLACEMENT``, more of
+them after a plus sign).
 """
 
 from __future__ import annotations
@@ -10,15 +10,20 @@ from __future__ import annotations
 import json
 import os
 import platform
+import resource
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from tests.commands import LONGEST_S
+
+if TYPE_CHECKING:
+    from tests.faults.campaign import Tally
 
 TELL_EVERY = 2
 LEFT_OUT = ("demo", "learns_to_lend")
@@ -55,31 +60,45 @@ def _last_words(report: pytest.TestReport) -> str:
     return " | ".join(line.strip() for line in said.splitlines()[:6])[:1500]
 
 
-def _strike_agents(what: str, record: Record) -> bool:
-    """Tells now and then what has come of it."""
+def _strike_agents(slices: Sequence[str], record: Record) -> None:
+    """One slice after the other; tells now and then what has come of it."""
     # Imports take seconds on an emulated processor.
     from tests.faults.agents import adopt_orphans
-    from tests.faults.campaign import Tally
     from tests.faults.places import Ways
     from tests.faults.run import run_in
 
-    where, strikes, seed, mechanism, placement = what.split(",")
-    told = 0
-
-    def progress(tally: Tally) -> None:
-        nonlocal told
-        print(f"{tally.kills} strikes, {dict(tally.failed)}", file=sys.stderr, flush=True)
-        if tally.kills >= told + TELL_EVERY:
-            told = tally.kills
-            record.tell(faults=tally.document())
-
     adopt_orphans()
-    ways = Ways(mechanism, placement=placement)
-    document = run_in(
-        where, ways, kills=int(strikes), seed=int(seed), goes_on=True, progress=progress
+    for one in slices:
+        where, strikes, seed, mechanism, placement = one.split(",")
+        told = 0
+
+        def progress(tally: Tally, one: str = one) -> None:
+            nonlocal told
+            _show(tally)
+            if tally.kills >= told + TELL_EVERY:
+                told = tally.kills
+                record.tell(slice=one, complete=False, faults=tally.document())
+
+        document = run_in(
+            where,
+            Ways(mechanism, placement=placement),
+            kills=int(strikes),
+            seed=int(seed),
+            goes_on=True,
+            progress=progress,
+        )
+        record.tell(slice=one, complete=True, faults=document)
+
+
+def _show(tally: Tally) -> None:
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    cpu_s = ", ".join(f"{one.ru_utime + one.ru_stime:.1f}" for one in used)
+    print(
+        f"{tally.place}: {tally.kills} strikes of {tally.agents} agents, {dict(tally.failed)}, up "
+        f"{time.monotonic():.1f} s, CPU {cpu_s}",
+        file=sys.stderr,
+        flush=True,
     )
-    record.tell(faults=document)
-    return True
 
 
 def main() -> None:
@@ -96,15 +115,9 @@ def main() -> None:
     end = threading.Timer(int(words.get("lab.seconds", "200")), os._exit, [1])
     end.daemon = True
     end.start()
-    if "lab.strict" in words:
-        from tests.lab.strict_inside import check
-
-        check(record.tell)
-        record.tell(complete=True, seconds=round(time.monotonic() - began_s, 1))
-        return
     if "lab.faults" in words:
-        complete = _strike_agents(words["lab.faults"], record)
-        record.tell(complete=complete, seconds=round(time.monotonic() - began_s, 1))
+        _strike_agents(words["lab.faults"].split("+"), record)
+        record.tell(complete=True, seconds=round(time.monotonic() - began_s, 1))
         return
     # By a signal, and not while its failure is told: a test that hangs is ended alone.
     timeout = [f"--timeout={2 * LONGEST_S + 20:g}", "--timeout-method=signal"]

@@ -53,13 +53,13 @@ def fetch(directory: Path, suites: Sequence[str] = SUITES) -> list[Kernel]:
             subprocess.run(["dpkg-deb", "-x", found, place], check=True)
             found.unlink()
         stamp.write_text("\n".join(wanted))
-    return unpacked(directory, suites)
+    return unpacked(directory)
 
 
-def unpacked(directory: Path, suites: Sequence[str] = SUITES) -> list[Kernel]:
+def unpacked(directory: Path) -> list[Kernel]:
     """The kernels that have been fetched, in the order of SUITES."""
     found = []
-    for suite in suites:
+    for suite in SUITES:
         place = directory / "unpacked" / suite
         releases = [*place.glob("lib/modules/*"), *place.glob("usr/lib/modules/*")]
         for modules in releases:

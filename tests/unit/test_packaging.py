@@ -72,6 +72,13 @@ def settings_in(unit: Path) -> dict[str, list[str]]:
     return found
 
 
+@pytest.mark.parametrize("path", [UNIT, RESTORE])
+def test_it_starts_nothing_that_the_package_does_not_bring_or_need(path: Path) -> None:
+    programs = re.findall(r"(?m)^Exec\w+=(\S+)", path.read_text())
+    assert programs
+    assert set(programs) <= {"/usr/bin/smartharvest", "/bin/sh"}  # the shell is essential
+
+
 def test_it_is_started_again_whatever_may_heal() -> None:
     unit = settings_in(UNIT)
     codes = {

@@ -8,12 +8,19 @@ from typing import Any
 
 import click
 
+from smartharvest.algorithm.learning.options import Label
 from smartharvest.algorithm.policy import POLICY_NAMES, check_policy
 from smartharvest.cli.lab.leaderboard import show_leaderboard
 from smartharvest.cli.settings_options import settings_from, settings_options
 from smartharvest.cli.time_span import seconds_between
 from smartharvest.config.settings import Settings
 from smartharvest.errors import ConfigError
+from smartharvest.lab.simulator.conditions import (
+    PAPERS_CONDITIONS,
+    Conditions,
+    check_conditions,
+    made_for,
+)
 
 
 @click.command()
@@ -21,9 +28,9 @@ from smartharvest.errors import ConfigError
               help="indexserve, memcached, moses, img-dnn or a TOML file.")  # fmt: skip
 @click.option("--policy", default="smartharvest", show_default=True, metavar="POLICY",
               help=f"{', '.join(POLICY_NAMES)}, or a bound: clairvoyant, instant.")  # fmt: skip
-@click.option("--mechanism", default="cpugroups", show_default=True, metavar="NAME",
-              help="How cores move: cpugroups, ipi, linux, cpu-idle, cpu-idle-kernel, "
-              "instant.")  # fmt: skip
+@click.option("--mechanism", metavar="NAME",
+              help="How cores move: cpugroups, ipi, linux, cpu-idle, cpu-idle-kernel, instant. "
+              "Default: as the policy was made for; cpugroups for the paper's.")  # fmt: skip
 @click.option("--seconds", callback=seconds_between(0.1, 1e6), default="60", show_default=True,
               metavar="S", help="Simulated time.")  # fmt: skip
 @click.option("--seed", "seeds", type=click.IntRange(min=0), default=(1,), multiple=True,
@@ -37,11 +44,14 @@ from smartharvest.errors import ConfigError
     "long_term_periods", "long_term_period", "long_term_rest", "long_term_min_dispatches",
 )  # fmt: skip
 @click.option("--long-term", type=click.Choice(["paper", "auto", "attributed", "off"]),
-              default="paper", show_default=True, help="Which waits stop the lending.")  # fmt: skip
-@click.option("--label", type=click.Choice(["busy", "demand"]), default="busy", show_default=True,
-              help="Which peak is learned: of busy cores (paper) or of demand.")  # fmt: skip
-@click.option("--events", is_flag=True, help="Weigh windows by time and act on events, as the "
-              "agent does where the sensor sees each; otherwise poll and sample.")  # fmt: skip
+              help="Which waits stop the lending. Default: paper for the paper's policies, else "
+              "auto.")  # fmt: skip
+@click.option("--label", type=click.Choice(["busy", "demand"]),
+              help="Which peak is learned: of busy cores (default for the paper's policies) or "
+              "of demand.")  # fmt: skip
+@click.option("--events/--sampled", default=None, help="Weigh windows by time and act on events, "
+              "as the agent does where the sensor sees each, or poll and sample (default for the "
+              "paper's policies).")  # fmt: skip
 @click.option("--policies", metavar="P,P...", help="Compare these policies, bounds.")  # fmt: skip
 @click.option("--workloads", metavar="W,W...", help="Workloads to compare them on: names, files, "
               "or the sets calibrated, bursty, held-out. Default: calibrated,bursty.")  # fmt: skip
@@ -56,21 +66,22 @@ def simulate(
     as_csv: bool,
     workload: str,
     policy: str,
-    mechanism: str,
+    mechanism: str | None,
     seconds: float,
     seeds: tuple[int, ...],
     primary_cores: int | None,
-    long_term: str,
-    label: str,
-    events: bool,
+    long_term: str | None,
+    label: Label | None,
+    events: bool | None,
     as_json: bool,
     **options: Any,
 ) -> None:
     """Run a policy on a simulated server, in virtual time and from a seed.
 
     The loop, the policies and the safeguards are those of the agent; only the host is simulated.
-    The same seed gives the same traffic under every policy, and the same output. The defaults are
-    those of the paper: sampled windows, the peak of busy cores as label, every wait counted.
+    The same seed gives the same traffic under every policy, and the same output. A policy
+    brings the conditions that it was made for. Those of the paper's policies are the paper's:
+    sampled windows, the peak of busy cores as label, every wait counted.
     """
     from smartharvest.agent.deciders import make_long_term
     from smartharvest.lab.simulator.report import document, format_outcomes
@@ -86,9 +97,8 @@ def simulate(
         )
         click.echo(board)
         return
-    experiment = _experiment(
-        workload, mechanism, seconds, primary_cores, long_term, events, settings
-    )
+    conditions = _conditions(policy, events, label, long_term, mechanism)
+    experiment = _experiment(workload, seconds, primary_cores, conditions, settings)
     outcomes = [
         run(
             dataclasses.replace(experiment, seed=seed),
@@ -97,20 +107,40 @@ def simulate(
             safeguard=settings.safeguard,
             learner=settings.learner,
             make_long_term=lambda: make_long_term(settings),
-            options=_learning_options(settings, label),
+            options=_learning_options(settings, conditions.label),
         )
         for seed in seeds
     ]
     click.echo(json.dumps(document(outcomes)) if as_json else format_outcomes(outcomes))
 
 
+def _conditions(
+    policy: str,
+    events: bool | None,
+    label: Label | None,
+    long_term: str | None,
+    mechanism: str | None,
+) -> Conditions:
+    """What the policy was made for, but for what was asked; says so where that is not the paper's.
+    Raises ConfigError where the policy cannot do its work."""
+    own = made_for(policy)
+    conditions = Conditions(
+        own.events if events is None else events,
+        label or own.label,
+        long_term or own.long_term,
+        mechanism or own.mechanism,
+    )
+    check_conditions(policy, conditions)
+    if own != PAPERS_CONDITIONS:
+        click.echo(f"{policy} runs under {conditions.as_options()}", err=True)
+    return conditions
+
+
 def _experiment(
     workload: str,
-    mechanism: str,
     seconds: float,
     primary_cores: int | None,
-    long_term: str,
-    events: bool,
+    conditions: Conditions,
     settings: Settings,
 ) -> Any:
     from smartharvest.lab.simulator.machine import LoopSettings
@@ -119,6 +149,7 @@ def _experiment(
     from smartharvest.lab.simulator.workload_file import find_workload
     from smartharvest.lab.simulator.workloads import WORKLOADS
 
+    mechanism = conditions.mechanism
     if mechanism not in MECHANISM_NAMES:
         raise ConfigError(
             f"mechanism: {mechanism!r} is unknown; use one of {', '.join(MECHANISM_NAMES)}"
@@ -139,17 +170,17 @@ def _experiment(
             poll_ns=settings.poll_ns,
             max_harvest=settings.max_harvest,
             keep_idle=settings.keep_idle,
-            event_driven=events,
+            event_driven=conditions.events,
         ),
-        long_term=long_term,
+        long_term=conditions.long_term,
     )
 
 
-def _learning_options(settings: Settings, label: str) -> Any:
+def _learning_options(settings: Settings, label: Label) -> Any:
     from smartharvest.algorithm.learning.options import LearningOptions
 
     return LearningOptions(
         features_after_exhaustion=settings.features_after_exhaustion,
         exhausted_windows=settings.exhausted_windows,
-        label=label,  # type: ignore[arg-type]
+        label=label,
     )

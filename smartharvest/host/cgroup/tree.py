@@ -19,7 +19,6 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from smartharvest.errors import ConfigError, RightsError, TargetError, TargetVanished
-from smartharvest.host.cgroup.fake_kernel import FakeKernel
 from smartharvest.host.cgroup.kernel_files import KernelFiles, PosixFiles, read_proc
 from smartharvest.host.cpulist import parse_cpulist
 from smartharvest.host.process import tasks
@@ -37,6 +36,8 @@ def files_for(root: str) -> KernelFiles:
     for mount in _mounts():
         if _is_within(mount.point, root) or _is_within(root, mount.point):
             return PosixFiles()
+    from smartharvest.host.cgroup.fake_kernel import FakeKernel  # not needed on a host
+
     _log.debug("%s is no cgroup filesystem; answering as the kernel would on plain files", root)
     return FakeKernel(root)
 

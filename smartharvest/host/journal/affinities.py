@@ -88,7 +88,7 @@ class AffinitiesBack:
         unheard_since: int | None = None,
     ) -> None:
         self.left: list[str] = []
-        """A line for each thread that another process has pinned meanwhile."""
+        """A line for each thread that another process has pinned meanwhile, itself or its group."""
         self.refused: list[tuple[Entry, OSError]] = []
         self._entries = [entry for entry in entries if isinstance(entry, AffinityEntry)]
         self._groups = [entry for entry in entries if isinstance(entry, ConfinedEntry)]
@@ -101,8 +101,12 @@ class AffinitiesBack:
         self._done: set[int] = set()
         self._every_cpu = possible_cpus()
 
-    def run(self) -> None:
-        """Undoes all of them, those of processes and groups until nobody is born confined."""
+    def run(self, *, groups_are_back: bool = True) -> None:
+        """Undoes all of them, those of processes and groups until nobody is born confined.
+
+        ``groups_are_back`` unless a group may yet get a mask back.
+        """
+        self._groups_are_back = groups_are_back
         self._give_back_to_families()
         for group in self._groups:
             self._free(group)
@@ -117,8 +121,7 @@ class AffinitiesBack:
         try:
             families = Families(self._entries, births, self._ours.were_given, self._unheard_since)
             journaled = {entry.tid: entry for entry in self._entries}
-            for tid, cpus in families.members():
-                self._try(journaled.get(tid), tid, cpus)
+            families.visit(lambda tid, cpus: self._try(journaled.get(tid), tid, cpus))
         finally:
             births.close()
 
@@ -165,11 +168,25 @@ class AffinitiesBack:
         except ProcessLookupError:
             return False
         except OSError as error:
-            # EINVAL: it moved to a cpuset without these CPUs, and got those of the cpuset.
-            if entry is not None or error.errno != errno.EINVAL:
-                named = entry or AffinityEntry(tid, tasks.start_time(tid) or 0, cpus)
-                self.refused.append((named, error))
+            # EINVAL: its cpuset has none of these CPUs, and it has got all that there are.
+            if error.errno == errno.EINVAL and entry is None:
+                return False
+            if error.errno == errno.EINVAL and self._is_taken_away(cpus):
+                self.left.append(
+                    f"affinity of thread {tid} (was {format_cpulist(cpus)}): its group has none of "
+                    "these CPUs any more; left alone"
+                )
+                return False
+            named = entry or AffinityEntry(tid, tasks.start_time(tid) or 0, cpus)
+            self.refused.append((named, error))
             return False
+
+    def _is_taken_away(self, cpus: Collection[int]) -> bool:
+        """Whether a group that lacks ``cpus`` is as somebody else wants it, and will not be undone.
+
+        CPUs that are offline may come back.
+        """
+        return self._groups_are_back and not tasks.online_cpus().isdisjoint(cpus)
 
     def _set(self, tid: int, cpus: tuple[int, ...]) -> bool:
         """Gives a thread the CPUs it had; no ``cpus``: all of its cpuset. Whether it had others.

@@ -68,18 +68,21 @@ def confine_families(journal: JournalContents, unheard_since: int | None) -> Non
     ours = OurAffinities(journal.given, {frozenset(entry.cpus) for entry in entries})
     births = BirthEvents()
     try:
-        families = Families(
-            entries,
-            births,
-            ours.were_given,
-            unheard_since,
-            is_free=lambda tid, _: tasks.affinity(tid) <= minimum,
-        )
-        for tid, _ in families.members():
-            with contextlib.suppress(OSError):  # it has ended, or its cpuset has none of these
-                os.sched_setaffinity(tid, minimum)
+        families = Families(entries, births, ours.were_given, unheard_since)
+        families.visit(lambda tid, _: _confine_one(tid, minimum))
     finally:
         births.close()
+
+
+def _confine_one(tid: int, cpus: frozenset[int]) -> bool:
+    """Whether it was elsewhere, too, and may no longer be."""
+    if tasks.affinity(tid) <= cpus:
+        return False
+    try:
+        os.sched_setaffinity(tid, cpus)
+    except OSError:  # it has ended, or its cpuset has none of these
+        return False
+    return True
 
 
 def _threads_of(pid: int) -> str:

@@ -178,6 +178,8 @@ class JournalContents:
     """What threads with a journaled affinity have with ``minimum``; empty: unknown."""
     chosen: Chosen = field(default_factory=dict)
     given: Given = NOT_KNOWN
+    arrangement: Mapping[str, str] | None = None
+    """The settings that the host was arranged by, as text; None: unknown."""
 
 
 @dataclass(frozen=True)
@@ -352,6 +354,9 @@ def _contents(path: str, raw: Mapping[str, Any]) -> JournalContents:
             tuple(parse_cpulist(str(cpus)) for cpus in raw.get("given", ())),
             bool(read_nudge(path)),
         ),
+        None
+        if raw.get("arrangement") is None
+        else {str(name): str(value) for name, value in raw["arrangement"].items()},
     )
 
 

@@ -39,6 +39,8 @@ _EVENTS_AT_ONCE = 10_000
 
 Member = tuple[int, tuple[int, ...]]
 """A thread, and the CPUs it is to have."""
+Change = Callable[[int, tuple[int, ...]], bool]
+"""What is done to a member; False if nothing was to be done."""
 
 
 class BirthEvents:
@@ -80,8 +82,7 @@ class Families:
 
     ``births`` has been listening for some time. ``unheard_since`` is when a dead agent last read
     its own events, in clock ticks since boot; None: nobody's birth went unheard, or nobody knows
-    any more. ``was_given`` tells whether an affinity may be the agent's; ``is_free`` whether a
-    thread has what it is to have.
+    any more. ``was_given`` tells whether an affinity may be the agent's.
     """
 
     def __init__(
@@ -91,16 +92,12 @@ class Families:
         was_given: Callable[[frozenset[int]], bool],
         unheard_since: int | None = None,
         *,
-        is_free: Callable[[int, tuple[int, ...]], bool] = lambda tid, cpus: (
-            tasks.affinity(tid) == frozenset(cpus)
-        ),
         table: Callable[[], Table] = process_table,
         threads: Callable[[int], Sequence[int]] = tasks.process_threads,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self._births = births
         self._was_given = was_given
-        self._is_free = is_free
         self._unheard_since = unheard_since
         self._table = table
         self._threads = threads
@@ -119,12 +116,13 @@ class Families:
         """Journaled processes that were not there any more at the first look."""
         self._done: set[int] = set()
 
-    def members(self) -> Iterator[Member]:
-        """Each thread once, until no confined one is met any more; the caller frees them."""
+    def visit(self, change: Change) -> None:
+        """Calls ``change`` once for each thread, until it does nothing to any that is new."""
         if not self._roots:
             return
         self._look()
-        yield from self._pending_members()
+        for tid, cpus in self._pending_members():
+            change(tid, cpus)
         quiet = 0
         for _ in range(MOST_LOOKS):
             self._sleep(PAUSE_S)
@@ -132,9 +130,8 @@ class Families:
             self._pending.extend(self._cpus)  # a thread may have been under way
             quiet += 1
             for tid, cpus in self._pending_members():
-                if not self._is_free(tid, cpus):
+                if change(tid, cpus):
                     quiet = 0
-                yield tid, cpus
             if quiet == QUIET_LOOKS:
                 return
 

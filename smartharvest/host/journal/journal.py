@@ -15,7 +15,7 @@ import errno
 import fcntl
 import json
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from smartharvest.errors import AlreadyManaged, RightsError
@@ -29,6 +29,7 @@ from smartharvest.host.journal.contents import (
     Entry,
     FileEntry,
     Given,
+    JournalContents,
     JournalError,
     Minimum,
     Ours,
@@ -66,9 +67,11 @@ class Journal:
     ``claims`` are the groups and processes that the agent manages (a group's path, or the text of a
     process target). ``name`` distinguishes several journals of one process. Claimed groups that
     exist, and those above them up to ``root`` or a mount point, are locked (group_locks.py) against
-    agents with another ``directory``. Raises AlreadyManaged if another living process has one of
-    the claims or a group above or below one, JournalError if a dead agent's journal has this one's
-    name (recover first), and RightsError if writing to ``directory`` fails.
+    agents with another ``directory``. ``arrangement`` are the settings that the host is arranged
+    by. ``predecessor`` is the journal of a dead agent whose entries this one begins with: its path,
+    which the caller has locked, and its contents. Raises AlreadyManaged if another living process
+    has one of the claims or a group above or below one, JournalError if a dead agent's journal has
+    this one's name (recover first), and RightsError if writing to ``directory`` fails.
     """
 
     page: SharedPage
@@ -86,6 +89,8 @@ class Journal:
         name: str = "agent",
         claims: Sequence[str] = (),
         root: str = "",
+        arrangement: Mapping[str, str] | None = None,
+        predecessor: tuple[str, JournalContents] | None = None,
     ) -> None:
         pid = os.getpid()
         self.path = os.path.join(directory, f"{name}-{pid}.journal")
@@ -102,11 +107,13 @@ class Journal:
         self._locked: list[str] = []
         self._lock: int | None = None
         self._group_locks: list[int] = []
-        self._header = _header(claims)
+        self._header = _header(claims, arrangement)
+        if predecessor is not None:
+            self._go_on_with(predecessor[1])
         try:
             os.makedirs(directory, mode=0o700, exist_ok=True)
             with directory_locked(directory):
-                _check_claims(directory, claims)
+                _check_claims(directory, claims, but=predecessor[0] if predecessor else None)
                 if os.path.exists(self.path):
                     raise JournalError(
                         f"{self.path}: left by an earlier agent; run smartharvest restore"
@@ -147,24 +154,27 @@ class Journal:
         journal = cls.__new__(cls)
         journal.path = path
         journal._directory = os.path.dirname(path)
-        journal._entries = {subject(entry): entry for entry in contents.entries}
         journal._lines = {}
-        journal._minimum, journal._minimum_cpus = contents.minimum, contents.minimum_cpus
-        journal._ours = {file: list(values) for file, values in contents.ours.items()}
-        journal._chosen = dict(contents.chosen)
-        journal._given = [format_cpulist(cpus) for cpus in contents.given.sets]
-        # An earlier release may have given sets that it did not journal.
-        has_affinities = any(isinstance(entry, AffinityEntry) for entry in contents.entries)
-        journal._records_given = bool(contents.given.sets) or not has_affinities
+        journal._go_on_with(contents)
         journal._forget_at = 64
         journal._locked = list(filter(os.path.isabs, contents.claims))
         journal._lock, journal._group_locks = lock, list(group_locks)
-        journal._header = _header(contents.claims)
+        journal._header = _header(contents.claims, contents.arrangement)
         for descriptor in journal.descriptors:
             os.set_inheritable(descriptor, False)
         _claimed_here.update(journal._locked)
         journal.page = SharedPage(page_path(path))
         return journal
+
+    def _go_on_with(self, contents: JournalContents) -> None:
+        self._entries = {subject(entry): entry for entry in contents.entries}
+        self._minimum, self._minimum_cpus = contents.minimum, contents.minimum_cpus
+        self._ours = {file: list(values) for file, values in contents.ours.items()}
+        self._chosen = dict(contents.chosen)
+        self._given = [format_cpulist(cpus) for cpus in contents.given.sets]
+        # An earlier release may have given sets that it did not journal.
+        has_affinities = any(isinstance(entry, AffinityEntry) for entry in contents.entries)
+        self._records_given = bool(contents.given.sets) or not has_affinities
 
     @property
     def descriptors(self) -> tuple[int, ...]:
@@ -249,6 +259,11 @@ class Journal:
         """Drops an entry: another process created the group first, so it stays."""
         self._drop(subject(CreatedEntry(directory)))
         self._save()
+
+    def original(self, path: str) -> str | None:
+        """What the file at ``path`` had; None if it is not journaled."""
+        entry = self._entries.get(subject(FileEntry(path, "")))
+        return entry.original if isinstance(entry, FileEntry) else None
 
     def replace_original(self, path: str, original: str) -> None:
         """Another process has written to a journaled file: its value is the original now."""
@@ -374,7 +389,7 @@ class Journal:
         self._locked = []
 
 
-def _header(claims: Sequence[str]) -> dict[str, object]:
+def _header(claims: Sequence[str], arrangement: Mapping[str, str] | None) -> dict[str, object]:
     pid = os.getpid()
     return {
         "version": VERSION,
@@ -382,6 +397,7 @@ def _header(claims: Sequence[str]) -> dict[str, object]:
         "pid": pid,
         "start_time": tasks.start_time(pid),
         "claims": list(claims),
+        "arrangement": None if arrangement is None else dict(arrangement),
     }
 
 
@@ -455,9 +471,9 @@ def sweep(directory: str) -> None:
                 os.close(lock)
 
 
-def _check_claims(directory: str, claims: Sequence[str]) -> None:
+def _check_claims(directory: str, claims: Sequence[str], but: str | None) -> None:
     for path in journal_paths(directory):
-        if not is_live(path):
+        if path == but or not is_live(path):
             continue
         try:
             theirs = read_journal(path)

@@ -204,6 +204,11 @@ class _Guests:
         self._last = next(reversed(moved.values()))
         self._family = family
         self._adopters = reapers(table, moved) - moved.keys() - self._before
+        self._groups = {  # no other gets the number of one that has ended and left members
+            table[tid].group if tid in table else tid
+            for tid, entry in moved.items()
+            if tid not in table or table[tid].start_time == entry.start_time
+        }
 
     def home_of(self, tid: int) -> str | None:
         """Where thread ``tid`` goes; None: it stays."""
@@ -228,7 +233,9 @@ class _Guests:
         """Whether the oldest of ``line`` that was in the group has been adopted by another parent.
 
         Init's children are taken for orphans. A subreaper (a service manager, a container's shim)
-        may have started some itself, in its own session; a daemon is in another one.
+        may have started some itself, in its own session and process group or in new ones; a daemon
+        is in another session, and whoever has left neither is in the process group of one that was
+        moved.
         """
         oldest = line[0]
         for one in line[1:]:
@@ -239,4 +246,6 @@ class _Guests:
         parent = self._table.get(process.parent)
         if process.parent not in self._adopters:
             return False
-        return process.parent == _INIT or (parent is None or parent.session != process.session)
+        if process.parent == _INIT or parent is None or parent.session != process.session:
+            return True
+        return process.group in self._groups and process.group != parent.group

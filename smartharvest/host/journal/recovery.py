@@ -84,7 +84,7 @@ def recover_one(path: str, files: KernelFiles, report: RecoveryReport) -> bool:
 
     False if its lock is held, and not just by another process that restores it. Raises OSError.
     """
-    lock = _lock_of_the_dead(path)
+    lock = lock_of_the_dead(path)
     if lock is None:
         return False
     try:
@@ -102,7 +102,7 @@ def shrink(files: KernelFiles, directory: str) -> list[str]:
     refused = []
     try:
         for path in journal_paths(directory):
-            lock = _lock_of_the_dead(path)
+            lock = lock_of_the_dead(path)
             if lock is None:
                 continue
             try:
@@ -125,7 +125,8 @@ def _shrink(path: str, files: KernelFiles) -> list[str]:
     return take_back(head_of(journal), files)[1] if journal.boot_id == boot_id() else []
 
 
-def _lock_of_the_dead(path: str) -> int | None:
+def lock_of_the_dead(path: str) -> int | None:
+    """The lock of the journal at ``path``; None if its agent lives, or another keeps the lock."""
     deadline = time.monotonic() + OTHERS_MAY_TAKE_S
     while True:
         lock = try_lock(lock_path(path), create=True)

@@ -115,7 +115,7 @@ def put_back(
     for path, mask in narrow_children(undo.entries, files, ours or {}):
         with contextlib.suppress(OSError):  # it is gone, or in other hands now
             undo.inherited(path, mask)
-    affinities.run()
+    affinities.run(groups_are_back=not refused)
     policies = PoliciesBack(undo.entries, files, undo.log)
     policies.run()
     failed = [*refused, *affinities.refused, *policies.refused]

@@ -384,11 +384,19 @@ class HostWriter:
         return new
 
     def adopt_last_births(self, family: Family) -> None:
-        """The same until nobody is new: who was born amid it may have lost its parent by then."""
+        """The same until nobody is new: who was born amid it may have lost its parent by then.
+
+        Where every birth is heard those that came since are left to whoever hears of them next, or
+        it would not end where somebody is born all the time.
+        """
+        began = tasks.start_time_of_newcomers()
         # Unjournaled, most are still found by their parents.
         with contextlib.suppress(RightsError):
             for _ in range(_MOST_LAST_TURNS):
-                if not self.adopt_births(family) and not family.behind:
+                new = self.adopt_births(family)
+                if family.hears_all:
+                    new = [pid for pid in new if (tasks.start_time(pid) or began) < began]
+                if not new and not family.behind:
                     break
 
     def take_family(self) -> Family | None:

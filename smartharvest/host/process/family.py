@@ -168,6 +168,11 @@ class Family:
             self.leaving.discard(pid)
 
     @property
+    def hears_all(self) -> bool:
+        """Whether the kernel reports every birth, and none was lost that is still looked for."""
+        return self._events is not None and self._blind_since_s is None
+
+    @property
     def descriptor(self) -> int | None:
         """Of the events, for a successor; None without the connector."""
         return None if self._events is None else self._events.fileno()

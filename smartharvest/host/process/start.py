@@ -83,6 +83,22 @@ def start_command(*command: str) -> subprocess.Popen[bytes]:
     )
 
 
+def start_detached(*command: str, environment: Mapping[str, str], log: int) -> int:
+    """Starts another program that outlives this process, in a session of its own: its id.
+
+    Its output goes to the descriptor ``log``. Raises OSError.
+    """
+    return subprocess.Popen(
+        command,
+        cwd=DIRECTORY,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=log,
+        stderr=log,
+        start_new_session=True,
+    ).pid
+
+
 def worker_context() -> SpawnContext:
     """What pools of worker processes are made with: they are started, never forked."""
     os.environ["PYTHONSAFEPATH"] = "1"  # multiprocessing has no other way to tell its children

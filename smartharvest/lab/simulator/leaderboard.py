@@ -12,20 +12,16 @@ from dataclasses import asdict, dataclass, fields, replace
 from smartharvest.algorithm.learning.options import LearningOptions
 from smartharvest.algorithm.policy import SHARED_POLICIES, Policy
 from smartharvest.host.process.start import worker_context
+from smartharvest.lab.simulator.conditions import made_for
 from smartharvest.lab.simulator.machine import LoopSettings
 from smartharvest.lab.simulator.mechanisms import make_mechanism
-from smartharvest.lab.simulator.run import BOUNDS, Experiment, Outcome, simulate
+from smartharvest.lab.simulator.run import Experiment, Outcome, simulate
 from smartharvest.lab.simulator.workload_file import find_workload
 from smartharvest.lab.simulator.workloads import WORKLOADS, Workload
 
-PAPERS = ("smartharvest", "fixed-buffer", "prev-peak", "no-harvest", *BOUNDS)
-"""Run as the paper's agent: a look every 50 us, windows sampled by them, no look for 10 ms after a
-change with ``cpugroups``, and the long-term safeguard over all waits. Every other policy is run as
-with a sensor that sees every change, which a look every 10 us stands for here: windows weighed by
-time, no pause after a change, and the long-term safeguard as an agent has it by default
-(``auto``)."""
-
 EVENT_POLL_NS = 10_000
+"""Policies that are not the paper's are run as with a sensor that sees every change, which a look
+every 10 us stands for here: windows weighed by time, and no pause after a change."""
 
 LEAST_CLAIRVOYANT_CORES = 0.1
 
@@ -144,9 +140,9 @@ def _simulate(
     window_ns: int = LoopSettings().window_ns,
     make: Callable[[int], Policy] | None = None,
 ) -> Outcome:
-    papers = policy.partition(":")[0] in PAPERS
+    conditions = made_for(policy)
     mechanism = make_mechanism(name)
-    if not papers:
+    if conditions.events:
         mechanism = replace(mechanism, sleep_ns=0)
     experiment = Experiment(
         job.workload,
@@ -155,13 +151,13 @@ def _simulate(
         seed=job.seed,
         cores=job.workload.cores,
         loop=(
-            LoopSettings()
-            if papers
-            else LoopSettings(window_ns=window_ns, poll_ns=EVENT_POLL_NS, exact=True)
+            LoopSettings(window_ns=window_ns, poll_ns=EVENT_POLL_NS, exact=True)
+            if conditions.events
+            else LoopSettings()
         ),
-        long_term="paper" if papers else "auto",
+        long_term=conditions.long_term,
     )
-    options = LearningOptions(label="busy") if papers else LearningOptions(label="demand")
+    options = LearningOptions(label=conditions.label)
     return simulate(experiment, policy, options=options, learner=job.learner, make=make)
 
 

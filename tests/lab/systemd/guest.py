@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from smartharvest.host.process.parent import die_with
-from tests.lab.boot import CPU, MEMORY_MIB, NO_CX16, attend, lines_of, text_of
+from tests.lab.boot import CPU, MEMORY_MIB, NO_CX16, NO_MITIGATIONS, attend, lines_of, text_of
 from tests.lab.image import initramfs_of
 from tests.lab.kernels import Kernel
 
@@ -47,7 +47,7 @@ def boot(
             *("-smp", str(CPUS), "-m", f"{MEMORY_MIB}M"),
             *("-kernel", str(kernel.image), "-initrd", str(initramfs_of(kernel))),
             "-append",
-            f"console=ttyS0 panic=-1 tsc=reliable {NO_CX16} {QUIET} "
+            f"console=ttyS0 panic=-1 tsc=reliable {NO_CX16} {NO_MITIGATIONS} {QUIET} "
             f"lab.scenarios={','.join(scenarios)}",
             "-drive",
             f"file={disk},if=virtio,format=raw,snapshot=on",

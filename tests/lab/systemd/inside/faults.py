@@ -14,6 +14,7 @@ from pathlib import Path
 from tests.lab.systemd.inside import service
 from tests.lab.systemd.inside.report import Finding
 from tests.lab.systemd.inside.service import STATE, UNIT
+from tests.lab.systemd.inside.watch import Watch
 
 BACK_S = 30.0
 """More than any patience of the agent's, its guardian's and the watchdog's."""
@@ -150,19 +151,24 @@ def _gone(pid: int) -> bool:
 def _strike(
     finding: Finding, hit: Callable[[int], object], gone: Callable[[int], bool] = _gone
 ) -> None:
-    """Hits the agent that lends; the cores come back, it ends, and systemd's successor lends."""
+    """Hits the agent that lends; the cores come back, it ends, and systemd's successor lends.
+
+    The batch is confined and idle-class all the while.
+    """
     if not finding.took("lends_s", service.start(), "the started unit does not lend"):
         return
     pid = service.main_pid()
     service.until(service.lends, every_s=0.001)  # it may just have given back
-    began_s = time.monotonic()
-    hit(pid)
-    _cores_come_back(finding, began_s)
-    ended = service.until(lambda: gone(pid), BACK_S)
-    if finding.took("ended_s", ended, "the agent has not ended"):
-        again = service.until(lambda: service.main_pid() not in (0, pid), every_s=0.5)
-        finding.took("restarted_s", again, "systemd has not started another")
-    finding.took("lends_again_s", service.until(service.lends), "the successor does not lend")
+    with Watch() as watch:
+        began_s = time.monotonic()
+        hit(pid)
+        _cores_come_back(finding, began_s)
+        ended = service.until(lambda: gone(pid), BACK_S)
+        if finding.took("ended_s", ended, "the agent has not ended"):
+            again = service.until(lambda: service.main_pid() not in (0, pid), every_s=0.5)
+            finding.took("restarted_s", again, "systemd has not started another")
+        finding.took("lends_again_s", service.until(service.lends), "the successor does not lend")
+    watch.tell(finding)
 
 
 def _cores_come_back(finding: Finding, began_s: float) -> None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import subprocess
-import threading
 from pathlib import Path
 
 from tests.lab.systemd.inside import service
-from tests.lab.systemd.inside.host import read
 from tests.lab.systemd.inside.report import Finding
+from tests.lab.systemd.inside.watch import Watch
 
 LONGEST_S = 3600.0
 """dpkg, on an emulated processor."""
@@ -49,9 +48,7 @@ def upgrade(finding: Finding) -> None:
     finding.expect(service.main_pid() == pid, "the upgrade changed the process")
     state = service.ask("NRestarts", "SubState")
     finding.expect(state == {"NRestarts": "0", "SubState": "running"}, f"the unit is {state}")
-    finding.expect(watch.above == 0, f"the batch was above cpu.idle {watch.above} times")
-    finding.expect(watch.free == 0, f"the batch was unconfined {watch.free} times")
-    finding.figures["looks"] = watch.looks
+    watch.tell(finding)
 
 
 def remove(finding: Finding) -> None:
@@ -72,29 +69,6 @@ def remove(finding: Finding) -> None:
     links = [path for path in Path("/etc/systemd/system").rglob(service.UNIT) if path.is_symlink()]
     finding.expect(not links, f"links to a unit that is gone: {[str(path) for path in links]}")
     finding.expect(service.CONFIG.exists(), "the configuration went with the package")
-
-
-class Watch:
-    """Looks at the batch every few milliseconds: is it ever without an agent's bounds?"""
-
-    def __init__(self) -> None:
-        self.looks = self.above = self.free = 0
-        self._over = threading.Event()
-        self._thread = threading.Thread(target=self._look)
-
-    def __enter__(self) -> Watch:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._over.set()
-        self._thread.join()
-
-    def _look(self) -> None:
-        while not self._over.wait(0.005):
-            self.looks += 1
-            self.above += read(service.BATCH / "cpu.idle") != "1"
-            self.free += service.batch_cpus() is None
 
 
 def _package(name: str) -> str:

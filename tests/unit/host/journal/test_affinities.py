@@ -1,9 +1,10 @@
 from __future__ import annotations
 
+import errno
 import json
 import os
 import subprocess
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -98,6 +99,52 @@ def test_a_thread_that_somebody_else_has_pinned_since_is_left_alone(
     assert tasks.affinity(sleeper) == (set(BOTH) if nudging else other)
     assert [f"thread {sleeper}" in line for line in result.left] == ([] if nudging else [True])
     journal.close()
+
+
+@needs_two_cpus
+@pytest.mark.parametrize(
+    ("online", "group_is_back", "outcome"),
+    [
+        (BOTH, True, "left"),
+        (BOTH, False, "failed"),  # its group may get the CPU back
+        ([LAST], True, "failed"),  # the CPU may come back
+    ],
+)
+def test_a_pin_to_a_cpu_that_somebody_else_has_taken_from_its_group_is_no_failure(
+    tree: CgroupTree,
+    tmp_path: Path,
+    sleeper: int,
+    monkeypatch: pytest.MonkeyPatch,
+    online: list[int],
+    group_is_back: bool,
+    outcome: str,
+) -> None:
+    os.sched_setaffinity(sleeper, {BOTH[0]})
+    journal = journal_of(tree, tmp_path / "state", sleeper)
+    os.sched_setaffinity(sleeper, {LAST})
+    if not group_is_back:
+        make_group(tree, "batch", cpus="0-7")
+        HostWriter(tree.files, journal).set(tree.group("batch").cpus_file, "0")
+        monkeypatch.setattr(type(tree.files), "write", refuse)
+    real = os.sched_setaffinity
+
+    def set_affinity(tid: int, cpus: Collection[int]) -> None:
+        if set(cpus) == {BOTH[0]}:
+            raise OSError(errno.EINVAL, "Invalid argument")
+        real(tid, cpus)
+
+    monkeypatch.setattr(os, "sched_setaffinity", set_affinity)
+    monkeypatch.setattr(tasks, "online_cpus", lambda: frozenset(online))
+    found = read_journal(journal.path)
+    result = put_back(found.entries, tree.files, given=found.given)
+    lines = getattr(result, outcome)
+    assert any(f"affinity of thread {sleeper}" in line for line in lines)
+    assert len(result.left) + len(result.failed) == (1 if group_is_back else 2)
+    journal.close()
+
+
+def refuse(*_: object) -> None:
+    raise OSError(errno.EBUSY, "Device or resource busy")
 
 
 @needs_two_cpus

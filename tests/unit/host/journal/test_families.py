@@ -71,10 +71,16 @@ class Host(ProcessEvents):
             threads=lambda pid: [pid] if pid in self.table else [],
             sleep=self.pass_time,
         )
-        for tid, cpus in families.members():
-            self.affinities[tid] = frozenset(cpus)
+
+        def free(tid: int, cpus: tuple[int, ...]) -> bool:
+            was_confined = self.affinities[tid] == CONFINED
+            if was_confined:
+                self.affinities[tid] = frozenset(cpus)
             found.append(tid)
             self.after(tid)
+            return was_confined
+
+        families.visit(free)
         return found
 
     def look(self) -> dict[int, Process]:
@@ -212,6 +218,17 @@ def test_it_ends_although_free_ones_are_born_all_the_time(host: Host) -> None:
     host.free(entry(ROOT))
     assert host.looks < MOST_LOOKS / 10
     assert host.confined() == set()
+
+
+def test_it_ends_although_some_are_born_all_the_time_who_pin_themselves(host: Host) -> None:
+    def pass_time(_seconds: float) -> None:
+        host.now += 1
+        host.start(10_000 + host.now, ROOT)
+        host.affinities[10_000 + host.now] = OTHER
+
+    host.pass_time = pass_time  # type: ignore[method-assign]
+    host.free(entry(ROOT))
+    assert host.looks < MOST_LOOKS / 10
 
 
 def test_another_process_by_a_journaled_number_is_not_touched(host: Host) -> None:

@@ -22,6 +22,8 @@ from tests.unit.host.fake_trees import make_group, make_v1_tree
 MOVED, CHILD, GRANDCHILD, ORPHAN, BEFORE, OF_BEFORE, JOINED, OLDER, SHELL, ADOPTED, ITS_CHILD = (
     range(101, 112)
 )
+MEMBER, OF_THE_REAPER = 112, 113
+"""In the session of a subreaper: one in a moved task's process group, and one in its own."""
 AT = 50
 """When the first task was moved, in clock ticks."""
 
@@ -40,6 +42,8 @@ def tree(tmp_path: Path) -> CgroupTree:
         OLDER,
         ADOPTED,
         ITS_CHILD,
+        MEMBER,
+        OF_THE_REAPER,
     )
     make_group(tree, "home", "0-3", tids=(SHELL,))
     make_group(tree, "there", "0-3", tids=everybody)
@@ -60,12 +64,20 @@ def table(monkeypatch: pytest.MonkeyPatch) -> dict[int, Process]:
         SHELL: 1,
         ADOPTED: SHELL,
         ITS_CHILD: ADOPTED,
+        MEMBER: SHELL,
+        OF_THE_REAPER: SHELL,
         1: 0,
     }
-    late = (CHILD, GRANDCHILD, ORPHAN, OF_BEFORE, JOINED, ADOPTED, ITS_CHILD)
+    late = (CHILD, GRANDCHILD, ORPHAN, OF_BEFORE, JOINED, ADOPTED, ITS_CHILD, MEMBER, OF_THE_REAPER)
+    groups = {MEMBER: MOVED, OF_THE_REAPER: SHELL}
+    of_the_shell = (JOINED, MEMBER, OF_THE_REAPER)
     made = {
         pid: Process(
-            pid, parent, pid, SHELL if pid == JOINED else pid, AT + 5 if pid in late else 10
+            pid,
+            parent,
+            groups.get(pid, pid),
+            SHELL if pid in of_the_shell else pid,
+            AT + 5 if pid in late else 10,
         )
         for pid, parent in parents.items()
     }
@@ -87,9 +99,10 @@ def test_children_of_moved_tasks_go_home_and_everybody_else_stays(
     )
     back.give_back(moved)
     back.send_home(occupied)
-    assert home.tasks() == [MOVED, CHILD, GRANDCHILD, ORPHAN, SHELL, ADOPTED, ITS_CHILD]
-    assert there.tasks() == [BEFORE, OF_BEFORE, JOINED, OLDER]
-    assert told == [f"task {tid}" for tid in (MOVED, CHILD, GRANDCHILD, ORPHAN, ADOPTED, ITS_CHILD)]
+    went = [MOVED, CHILD, GRANDCHILD, ORPHAN, ADOPTED, ITS_CHILD, MEMBER]
+    assert home.tasks() == sorted([*went, SHELL])
+    assert there.tasks() == [BEFORE, OF_BEFORE, JOINED, OLDER, OF_THE_REAPER]
+    assert told == [f"task {tid}" for tid in went]
 
 
 def test_a_group_into_which_nothing_was_moved_keeps_everybody(

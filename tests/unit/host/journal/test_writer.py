@@ -461,6 +461,20 @@ def test_one_born_to_a_newcomer_that_ended_before_it_was_journaled_is_journaled(
     assert journaled(journal)[sleeper] == (0, 1)
 
 
+def test_births_all_the_time_do_not_keep_it_from_its_end(
+    v1: CgroupTree, journal: Journal, sleeper: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal.record(AffinityEntry(NOBODY, 1, (0, 1), 1))
+    births: list[Birth | Death] = [Birth(NOBODY, sleeper, sleeper)]
+    events = Turns(*[births] * 50)
+    family = Family(NOBODY, open_events=lambda: events, known=[])
+    started = tasks.start_time(sleeper)
+    monkeypatch.setattr(tasks, "start_time_of_newcomers", lambda: started)
+    HostWriter(v1.files, journal).adopt_last_births(family)
+    assert len(events.turns) == 49
+    assert journaled(journal)[sleeper] == (0, 1)
+
+
 def test_an_elastic_process_that_has_ended_leaves_its_cpus_to_those_born_later(
     v1: CgroupTree, journal: Journal, sleeper: int
 ) -> None:

@@ -1,0 +1,120 @@
+"""``make reproduce-fleet``: the papers' figures of clusters, on the traces there are.
+
+``--traces`` is a folder with openb's list of pods (cluster-trace-gpu-v2023) or tables
+(``*-table.csv`` with ``*-nodes.csv``); a made trace is always among them. Writes a page and
+pictures, and says how long it took.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from bench.fleet import figures
+from bench.fleet.made import NODES, WORDS, made_trace
+from bench.fleet.page import page
+from bench.machine import describe
+from smartharvest.fleet.csv_tables import read_nodes
+from smartharvest.fleet.pool import parse_harvest, parse_spot
+from smartharvest.fleet.promises.clusters import divided
+from smartharvest.fleet.promises.cohorts import Size
+from smartharvest.fleet.promises.evaluation import RETRAIN_S, Result, evaluate, horizons_within
+from smartharvest.fleet.promises.occupancy import Occupancy, occupancy
+from smartharvest.fleet.promises.views import history
+from smartharvest.fleet.simulation import Plan, simulate
+from smartharvest.fleet.sources import read_trace
+from smartharvest.fleet.summary import summarise
+from smartharvest.fleet.tables import Allocations, Nodes
+
+SPLIT, UNSEEN, SEED = 0.6, 3, 1
+MINIMUM = Size(4.0)
+"""As in Figure 12."""
+OPENB = "openb_pod_list_default.csv"
+OPENB_NODES = "32x32c128g"
+OPENB_WORDS = (
+    f"Alibaba's openb, cluster-trace-gpu-v2023 of github.com/alibaba/clusterdata (published for "
+    f"research, without a licence file), `{OPENB}`, all pods, without GPUs, on {OPENB_NODES}"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A trace, and what was found with it."""
+
+    name: str
+    words: str
+    nodes: str
+    filled: dict[str, Any]
+    seen: list[Result]
+    unseen: list[Result]
+    """Of clusters that none of the forests has seen."""
+    step_s: float
+
+
+def _promises(parts: list[tuple[Allocations, Nodes]]) -> tuple[list[Result], float]:
+    seen: list[Occupancy] = [occupancy(*part) for part in parts]
+    spans = horizons_within(seen[0].steps, seen[0].step_s, SPLIT, None)
+    histories = [history(one, MINIMUM, spans) for one in seen]
+    return evaluate(histories, SPLIT, RETRAIN_S, SEED), seen[0].step_s
+
+
+def _subject(name: str, words: str, table: Allocations, shape: str) -> Subject:
+    nodes = read_nodes(shape)
+    plan = Plan(harvest=parse_harvest("min=1,memory=16"), spot=parse_spot("cores=1,memory=16"))
+    click.echo(f"{name}: filling what is left", err=True)
+    filled = summarise(simulate(table, nodes, plan))
+    click.echo(f"{name}: promises", err=True)
+    seen, step_s = _promises([(table, nodes)])
+    click.echo(f"{name}: promises for clusters never seen", err=True)
+    unseen, _ = _promises(divided(table, nodes, UNSEEN, SEED))
+    return Subject(name, words, shape, filled, seen, unseen, step_s)
+
+
+def _subjects(traces: str | None) -> list[Subject]:
+    found = []
+    if traces:
+        for path in sorted(Path(traces).rglob(f"{OPENB}*")):
+            found.append(_subject("openb", OPENB_WORDS, read_trace(f"openb:{path}"), OPENB_NODES))
+            break
+        for path in sorted(Path(traces).rglob("*-table.csv*")):
+            name = path.name.split("-table.csv")[0]
+            shape = str(path.with_name(f"{name}-nodes.csv"))
+            found.append(_subject(name, f"`{path.name}`", read_trace(f"table:{path}"), shape))
+    return [*found, _subject("made", WORDS, made_trace(SEED), NODES)]
+
+
+@click.command()
+@click.option("--traces", metavar="DIR", help="A folder with traces.")
+@click.option("--page", "page_file", required=True, metavar="FILE")
+@click.option("--out", required=True, metavar="DIR", help="For the pictures.")
+def main(traces: str | None, page_file: str, out: str) -> None:
+    """Repeat the papers' figures of clusters."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    from matplotlib import pyplot as plt
+
+    begun_s = time.monotonic()
+    if traces and not os.path.isdir(traces):
+        raise click.ClickException(f"--traces: {traces}: is no folder")
+    subjects = _subjects(traces)
+    os.makedirs(out, exist_ok=True)
+    figures.filling(plt, {one.name: one.filled for one in subjects}, out)
+    extra = {one.name: float(one.filled["harvest"]["mean_extra_cores"]) for one in subjects}
+    figures.prices(plt, extra, out)
+    for one in subjects:
+        figures.over_time(plt, one.seen, one.step_s, out, f"{one.name}-days.png")
+        figures.by_horizon(plt, one.unseen, out, f"{one.name}-horizons.png")
+    minutes = (time.monotonic() - begun_s) / 60
+    text = page(subjects, describe(), minutes, os.path.relpath(out, os.path.dirname(page_file)))
+    Path(page_file).write_text(text)
+    click.echo(f"{page_file}: {minutes:.1f} min", err=True)
+
+
+if __name__ == "__main__":
+    main()

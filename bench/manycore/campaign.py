@@ -1,0 +1,189 @@
+"""Measures rounds in guests and adds each whole one to the samples file."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bench.manycore import samples
+from bench.manycore.disk import MODULE, ready
+from bench.manycore.guest import Guest, GuestEndedError, Shape, booted
+from bench.manycore.plan import Experiment, Step, next_round, rounds_of
+from bench.progress import clock
+from bench.real.conditions import Condition
+from tests.lab.kernels import Kernel
+
+BOOT_SILENT_S = 120.0
+GUEST_FAILURES = 4
+"""Crashes in a row after which it is not chance."""
+OVERHEAD_GUESS_S = 6.0
+"""Of the host's time a slice takes beyond its traffic, before any was measured."""
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """What is to be measured on one kernel."""
+
+    kernel: Kernel
+    shape: Shape
+    experiments: Sequence[Experiment]
+    conditions: Sequence[Condition]
+    seconds: float
+    """A slice, guest time."""
+    budget_s: float
+    seed: int
+    out: Path
+
+    def slice_s(self, condition: Condition) -> float:
+        """What one slice takes of the host's time, roughly."""
+        return (self.seconds + condition.warm_up_s) * self.shape.dilation
+
+    def round_s(self, overhead_s: float) -> float:
+        return sum(self.slice_s(one) + overhead_s for one in self.conditions)
+
+
+class Bench:
+    """A guest that answers; made by ``bench``."""
+
+    def __init__(self, guest: Guest, silent_s: float) -> None:
+        self._guest = guest
+        self._silent_s = silent_s
+        self._hear("ready", BOOT_SILENT_S)
+        guest.slow_down()
+        self.told = self._hear("steps_per_ms", BOOT_SILENT_S)
+
+    def _hear(self, key: str, silent_s: float) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for line in self._guest.lines(silent_s):
+            found |= line
+            if key in line:
+                return found
+            if "failed" in line:
+                raise ValueError(line["failed"])
+        raise GuestEndedError(self._guest.last_words())
+
+    def measure(self, step: Step, seconds: float) -> dict[str, Any]:
+        """One slice. ValueError with what the guest says if it cannot be measured there."""
+        experiment = step.experiment
+        asked = {
+            "condition": step.condition.name,
+            "seed": step.seed,
+            "seconds": seconds,
+            "load": experiment.load,
+            "batch": experiment.batch,
+            "gaps": experiment.gaps,
+            "service_us": experiment.service_us,
+            "shape": list(experiment.shape),
+        }
+        self._guest.say(json.dumps(asked))
+        result: dict[str, Any] = self._hear("result", self._silent_s)["result"]
+        return result
+
+
+@contextmanager
+def bench(campaign: Campaign) -> Iterator[Bench]:
+    disk, initramfs = ready(campaign.kernel)
+    drive = f"file={disk},if=virtio,format=raw,snapshot=on"
+    longest_s = max(map(campaign.slice_s, campaign.conditions))
+    with booted(
+        campaign.shape,
+        campaign.kernel.image,
+        initramfs,
+        words=[f"lab.module={MODULE}"],
+        disks=[drive],
+    ) as guest:
+        yield Bench(guest, 3 * longest_s + 120)
+
+
+def run(campaign: Campaign, say: Say) -> int:
+    """How many whole rounds were added. Ends in time, or with ctrl-C, which keeps them.
+
+    The experiments take turns, a round each, so that whatever time there is serves all of them; a
+    guest that crashes costs its round.
+    """
+    began_s = time.monotonic()
+    ends_s = began_s + campaign.budget_s
+    added = failures = 0
+    overhead_s = OVERHEAD_GUESS_S
+    unable: set[tuple[str, str]] = set()
+    while time.monotonic() + campaign.round_s(overhead_s) < ends_s or not added:
+        try:
+            with bench(campaign) as guest:
+                say(f"{campaign.kernel.name} is up, {clock(ends_s - time.monotonic())} left")
+                while True:
+                    for experiment in campaign.experiments:
+                        if added and time.monotonic() + campaign.round_s(overhead_s) > ends_s:
+                            return added
+                        round_began_s = time.monotonic()
+                        _round(campaign, experiment, guest, unable, ends_s, say)
+                        added, failures = added + 1, 0
+                        took_s = time.monotonic() - round_began_s
+                        overhead_s = (took_s - campaign.round_s(0)) / len(campaign.conditions)
+        except GuestEndedError as error:
+            failures += 1
+            say(f"the guest ended ({error}); another is booted")
+            if failures == GUEST_FAILURES:
+                raise
+        except KeyboardInterrupt:
+            say(f"interrupted; {added} whole rounds are kept")
+            return added
+    return added
+
+
+def _round(
+    campaign: Campaign,
+    experiment: Experiment,
+    guest: Bench,
+    unable: set[tuple[str, str]],
+    ends_s: float,
+    say: Say,
+) -> None:
+    """Every condition once; all of them are in the file afterwards, or none."""
+    there = samples.read(campaign.out)
+    number = next_round(there, experiment.name, campaign.kernel.release)
+    (steps,) = rounds_of(experiment, campaign.conditions, 1, number, campaign.seed)
+    found = []
+    for place, step in enumerate(steps, 1):
+        if (experiment.name, step.condition.name) in unable:
+            continue
+        say(
+            f"{experiment.name} round {number + 1}, {place}/{len(steps)} {step.condition.name}; "
+            f"{clock(max(0.0, ends_s - time.monotonic()))} left"
+        )
+        try:
+            result = guest.measure(step, campaign.seconds)
+        except ValueError as error:  # the guest goes on, and so do the others
+            say(f"{step.condition.name}: {error}")
+            unable.add((experiment.name, step.condition.name))
+            continue
+        found.append(_sample(campaign, step, result))
+    samples.append(campaign.out, found)
+
+
+def _sample(campaign: Campaign, step: Step, result: dict[str, Any]) -> dict[str, Any]:
+    shape = campaign.shape
+    return {
+        "kernel": campaign.kernel.release,
+        "cpus": shape.cpus,
+        "dilation": shape.dilation,
+        "share": shape.share,
+        "slot_us": shape.slot_us,
+        "seed": step.seed,
+        "experiment": step.experiment.name,
+        "condition": step.condition.name,
+        "round": step.round,
+        "at": time.strftime("%Y-%m-%d %H:%M", time.gmtime()),
+        **result,
+    }
+
+
+def to_terminal(line: str) -> None:
+    print(f"manycore: {line}", file=sys.stderr, flush=True)

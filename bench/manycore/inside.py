@@ -1,0 +1,242 @@
+"""What runs in the guest: a slice for each line of JSON that the host sends to the serial port."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+import tty
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bench.compiling import build_program
+from bench.manycore.plan import CONDITIONS
+from bench.real.conditions import Condition
+from smartharvest.lab.demo.figures import NO_AGENT
+from smartharvest.lab.demo.groups import DemoGroups, demo_groups
+
+PORT = "/dev/ttyS1"
+SETTLE_S = 0.05
+UNIT_S = 0.25
+"""Of the batch on one CPU alone, to know what its work is worth."""
+NAMED = {one.name: one for one in CONDITIONS}
+
+
+class Host:
+    """The other end of the serial port."""
+
+    def __init__(self) -> None:
+        port = os.open(PORT, os.O_RDWR | os.O_NOCTTY)
+        tty.setraw(port)
+        self._in = os.fdopen(port, "rb", buffering=0)
+        self._out = os.fdopen(os.dup(port), "wb", buffering=0)
+
+    def tell(self, **what: Any) -> None:
+        data = json.dumps(what).encode() + b"\n"
+        while data:
+            data = data[self._out.write(data) or 0 :]
+
+    def line(self) -> bytes:
+        found = b""
+        while not found.endswith(b"\n"):
+            found += self._in.read(1)
+        return found
+
+    @contextmanager
+    def slow_time(self) -> Iterator[None]:
+        """Dilated and at constant speed."""
+        self.tell(dilate=True)
+        self.line()
+        try:
+            yield
+        finally:
+            self.tell(dilate=False)
+            self.line()
+
+
+class Server:
+    """The primary's process."""
+
+    def __init__(self, groups: DemoGroups, host: Host, cpus: int) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "bench.manycore.serving", str(cpus)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        self.hear()
+        groups.place("primary", self._process.pid)
+        with host.slow_time():
+            self.say({})
+            self.steps_per_ms = self.hear()["steps_per_ms"]
+
+    def say(self, what: dict[str, Any]) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps(what).encode() + b"\n")
+        self._process.stdin.flush()
+
+    def hear(self) -> dict[str, Any]:
+        assert self._process.stdout is not None
+        said: dict[str, Any] = json.loads(self._process.stdout.readline())
+        return said
+
+
+class Batch:
+    """batch.c; made by ``batch``."""
+
+    def __init__(self, process: subprocess.Popen[bytes], counters: Path) -> None:
+        self.pid = process.pid
+        self._process = process
+        self._counters = counters
+
+    def start(self) -> None:
+        """In the group it is in by now; returns when it works."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(b"go\n")
+        self._process.stdin.flush()
+        while not self.units():
+            time.sleep(0.002)
+
+    def units(self) -> int:
+        if not self._counters.exists():
+            return 0
+        return int(np.fromfile(self._counters, dtype=np.uint64)[::8].sum())
+
+
+@contextmanager
+def batch(kind: str, workers: int) -> Iterator[Batch]:
+    program = build_program(Path(__file__).with_name("batch.c"))
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as made:
+        counters = Path(made, "units")
+        process = subprocess.Popen(
+            [program, kind, str(workers), counters], stdin=subprocess.PIPE, start_new_session=True
+        )
+        try:
+            yield Batch(process, counters)
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, 9)
+            process.communicate()
+
+
+def used_s(groups: DemoGroups, role: Any) -> float:
+    """CPU seconds of a group so far."""
+    words = Path(groups.path(role), "cpu.stat").read_text().split()
+    return int(words[words.index("usage_usec") + 1]) / 1e6
+
+
+def measure(
+    groups: DemoGroups, host: Host, server: Server, asked: dict[str, Any]
+) -> dict[str, Any]:
+    """One slice; everything it started but the server has ended."""
+    condition: Condition = NAMED[asked["condition"]]
+    cpus, seconds, warm_up_s = len(groups.cpus), asked["seconds"], condition.warm_up_s
+    readings: list[tuple[float, int, float, float]] = []
+    with ExitStack() as stack:
+        work = stack.enter_context(batch(asked["batch"], cpus)) if condition.batch else None
+        server.say({**asked, "seconds": warm_up_s + seconds})
+        server.hear()
+        if work is not None:
+            groups.place("elastic", work.pid)
+            groups.enter_phase(condition.phase)
+            stack.callback(groups.leave_phase)
+
+        def read() -> None:
+            units = work.units() if work is not None else 0
+            now = (time.monotonic(), units, used_s(groups, "elastic"), used_s(groups, "primary"))
+            readings.append(now)
+
+        def begin() -> None:
+            host.tell(dilate=True)
+            host.line()
+            if work is not None:
+                work.start()
+            time.sleep(SETTLE_S)
+            server.say({})
+            time.sleep(warm_up_s)
+            read()
+
+        agent = NO_AGENT
+        try:
+            if condition.policy is None:
+                begin()
+                time.sleep(seconds)
+                read()
+            else:
+                length_s = SETTLE_S + warm_up_s + seconds
+                agent = groups.run_agent(
+                    condition.policy,
+                    length_s,
+                    begin,
+                    read,
+                    **condition.settings,  # type: ignore[arg-type]
+                )
+            server.hear()  # all are served
+        finally:
+            host.tell(dilate=False)
+            host.line()
+        server.say({})
+        answer = server.hear()
+    (began_s, units, batch_s, primary_s), (ended_s, units_then, batch_then_s, primary_then_s) = (
+        readings[0],
+        readings[-1],
+    )
+    return {
+        **answer,
+        "seconds": ended_s - began_s,
+        "units": units_then - units,
+        "batch_core_s": batch_then_s - batch_s,
+        "primary_core_s": primary_then_s - primary_s,
+        "harvested_cores": agent.harvested_cores if condition.policy and condition.batch else None,
+        "short": agent.short,
+        "long": agent.long,
+        "agent_core_s": agent.agent_cpu_seconds,
+        "warm_up_s": warm_up_s,
+    }
+
+
+def unit_of(groups: DemoGroups, host: Host, kind: str) -> float:
+    """The batch's work a second with one CPU and the machine to itself."""
+    with batch(kind, 1) as work:
+        groups.place("elastic", work.pid)
+        with host.slow_time():
+            work.start()
+            time.sleep(SETTLE_S)
+            began_s, units = time.monotonic(), work.units()
+            time.sleep(UNIT_S)
+            return (work.units() - units) / (time.monotonic() - began_s)
+
+
+def main() -> None:
+    """Obeys until it is told to end."""
+    host = Host()
+    shutil.rmtree("/run/smartharvest", ignore_errors=True)
+    cpus = os.cpu_count() or 1
+    host.tell(kernel=platform.release(), cpus=cpus, ready=True)
+    time.sleep(0.5)  # the host slows time down: what starts an agent has timeouts
+    units: dict[str, float] = {}
+    with demo_groups() as groups:
+        server = Server(groups, host, cpus)
+        host.tell(steps_per_ms=server.steps_per_ms)
+        while asked := json.loads(host.line()):
+            try:
+                kind = asked["batch"]
+                if kind not in units:
+                    units[kind] = unit_of(groups, host, kind)
+                host.tell(result={**measure(groups, host, server, asked), "unit": units[kind]})
+            except Exception as error:
+                traceback.print_exc()
+                host.tell(failed=f"{type(error).__name__}: {error}")
+
+
+if __name__ == "__main__":
+    main()

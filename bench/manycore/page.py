@@ -1,0 +1,189 @@
+"""docs/research/manycore.md, from the samples file and the last check of the machine. Pure text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from bench.manycore.check import LARGEST_DRIFT, LARGEST_SPREAD, LATEST_US
+from bench.manycore.plan import ALONE, CONDITIONS, EXPERIMENTS, whole_rounds
+from bench.manycore.samples import as_slice
+from bench.real.conditions import RIVAL
+from bench.real.figures import (
+    ALLOWED,
+    NOT_PROTECTED,
+    PROTECTED,
+    UNCLEAR,
+    against,
+    summarize,
+    verdict,
+)
+
+FEWEST_ROUNDS, FEWEST_S = 5, 20.0
+"""Below this a table is a first look."""
+ABOUT = f"""
+The guest is emulated: QEMU translates its instructions, a host thread for each virtual CPU. Its
+clock runs many times slower than the host's (*dilation*), so that it sees that many times the
+speed and the host's disturbances that many times shorter. Each virtual CPU gets the same share of
+a host CPU, in slots, whether it uses them or not. The kernel, its scheduler, cgroup v2, the BPF
+sensor, loop, guardian and policies are the real ones.
+
+Requests arrive open-loop (Poisson) at the demo's server, a pool of twice as many threads as CPUs
+behind one queue; each needs some 250 µs of CPU (lognormal). Latency counts from the intended
+arrival. *Load* is the share of all CPUs that the requests' work needs. Rows of a table ran in
+interleaved rounds with the same requests. Ratios are to *alone*: the median round's, with the 95
+% interval of a bootstrap over rounds and blocks of 100 ms. A row is **protected** if its P99's
+whole interval is at most {ALLOWED - 1:.0%} above alone, **not protected** if the whole interval
+is above that. *Work* is in cores: what the batch does with one CPU and the machine to itself is
+1.
+"""
+LIMITS = """
+## Limits
+
+- No caches, no memory bandwidth, no SMT: what is shared there is not in these figures.
+- An interrupt, a system call and a page fault cost what an emulator makes of them, and the guest's
+  kernel runs with `mitigations=off`.
+- A virtual CPU has its share in slots: nothing shorter than a round of slots can be seen.
+- With several threads emulation and a kernel that patches itself do not always agree: a guest that
+  crashes is started again, and its round is lost.
+- The disturbances of the host that are left are those of *alone again*.
+"""
+
+Row = dict[str, Any]
+
+
+def tables(samples: Sequence[Mapping[str, Any]], seed: int = 1) -> dict[tuple[str, str], Row]:
+    """(experiment, kernel) -> rows by condition, of the rounds that have all of its conditions."""
+    found: dict[tuple[str, str], Row] = {}
+    known = {one.name: one for one in EXPERIMENTS}
+    for experiment, kernel in dict.fromkeys((one["experiment"], one["kernel"]) for one in samples):
+        own = [one for one in samples if (one["experiment"], one["kernel"]) == (experiment, kernel)]
+        names = [one.name for one in CONDITIONS if any(s["condition"] == one.name for s in own)]
+        if ALONE not in names or experiment not in known:
+            continue
+        rows: Row = {}
+        for name in names:
+            rounds = whole_rounds(own, experiment, kernel, [ALONE, name])
+            if not rounds:
+                continue
+            shape = known[experiment].shape
+            slices, alone = (_slices(own, which, rounds) for which in (name, ALONE))
+            unit = max(one["unit"] for one in own if one["condition"] == name)
+            rows[name] = summarize(slices, shape=shape, batch_unit=unit)
+            rows[name] |= {"rounds": len(rounds), "guest_s": sum(one.seconds for one in slices)}
+            if name != ALONE:
+                rows[name]["to_alone"] = against(slices, alone, seed)
+        if len(rows) > 1:
+            found[experiment, kernel] = rows
+    return found
+
+
+def _slices(own: Sequence[Mapping[str, Any]], condition: str, rounds: Sequence[int]) -> list[Any]:
+    by_round = {one["round"]: one for one in own if one["condition"] == condition}
+    return [as_slice(by_round[number]) for number in rounds]
+
+
+def page(samples: Sequence[Mapping[str, Any]], checks: Sequence[Mapping[str, Any]]) -> str:
+    """The whole page."""
+    found = tables(samples)
+    lines = ["# Many CPUs on a small machine\n", *_answer(found), ABOUT, *_machine(checks)]
+    for (experiment, kernel), rows in found.items():
+        lines += _table(experiment, kernel, rows)
+    lines.append(LIMITS)
+    lines.append("`make manycore` adds to the samples, `make manycore-page` writes this page.")
+    return "\n".join(lines) + "\n"
+
+
+def _answer(found: Mapping[tuple[str, str], Row]) -> Iterator[str]:
+    """The first lines: where cpu.idle is enough, where not, and who is on the front."""
+    if not found:
+        yield "Nothing has been measured yet: this page has no answer.\n"
+        return
+    verdicts: dict[str, list[str]] = {PROTECTED: [], NOT_PROTECTED: [], UNCLEAR: []}
+    for (experiment, kernel), rows in found.items():
+        if RIVAL in rows:
+            p99 = rows[RIVAL]["to_alone"]["p99"]
+            verdicts[verdict(p99)].append(f"{experiment} on {kernel} ({_ratio(p99)})")
+    for head, key in (
+        ("`cpu.idle` is enough", PROTECTED),
+        ("`cpu.idle` is not enough", NOT_PROTECTED),
+        ("Not decided", UNCLEAR),
+    ):
+        yield f"- **{head}**: {', '.join(verdicts[key]) or 'nowhere here'}."
+    for (experiment, kernel), rows in found.items():
+        yield f"- On the front of P99 and work, {experiment} on {kernel}: {', '.join(front(rows))}."
+    least = min(row["guest_s"] for rows in found.values() for row in rows.values())
+    fewest = min(row["rounds"] for rows in found.values() for row in rows.values())
+    if least < FEWEST_S or fewest < FEWEST_ROUNDS:
+        yield (
+            f"\n**A first look**: some rows have {fewest} rounds and {least:.1f} guest seconds, "
+            f"where {FEWEST_ROUNDS} and {FEWEST_S:.0f} are wanted."
+        )
+
+
+def front(rows: Mapping[str, Row]) -> list[str]:
+    """Conditions with a batch that no other beats in both P99's ratio and work."""
+    points = {
+        name: (row["to_alone"]["p99"]["ratio"], row["batch_work_cores"] or 0.0)
+        for name, row in rows.items()
+        if "to_alone" in row and row["batch_work"] > 0
+    }
+    return [
+        name
+        for name, (late, work) in points.items()
+        if not any(
+            other_late <= late and other_work >= work and (other_late, other_work) != (late, work)
+            for other_late, other_work in points.values()
+        )
+    ]
+
+
+def _ratio(one: Mapping[str, Any]) -> str:
+    low, high = one["interval"]
+    return f"{one['ratio']:.2f} ({low:.2f}–{high:.2f})"
+
+
+def _table(experiment: str, kernel: str, rows: Mapping[str, Row]) -> Iterator[str]:
+    about = next(one.about for one in EXPERIMENTS if one.name == experiment)
+    yield f"\n## {experiment}, Linux {kernel}\n\n{about[0].upper()}{about[1:]}.\n"
+    heads = ["P50 µs", "P99 µs", "P50", "P99", "P99.9", "", "lent", "consumed", "work"]
+    heads += ["safeguards short, long", "agent", "rounds", "guest s"]
+    yield "| | " + " | ".join(heads) + " |\n" + "|---" * (1 + len(heads)) + "|"
+    for name, row in rows.items():
+        to_alone, latency = row.get("to_alone"), row["latency_us"]
+        cells = [f"{latency['p50']:.0f}", f"{latency['p99']:.0f}"]
+        if to_alone is None:
+            cells += ["", "", "", ""]
+        else:
+            cells += [_ratio(to_alone[key]) for key in ("p50", "p99", "p999")]
+            cells.append(verdict(to_alone["p99"]))
+        lent, work, acted = row["harvested_cores"], row["batch_work_cores"], row["safeguards"]
+        cells += ["" if lent is None else f"{lent:.2f}", f"{row['batch_cores']:.2f}"]
+        cells += ["" if work is None else f"{work:.2f}", f"{acted['short']}, {acted['long']}"]
+        cells += [f"{row['agent_cores']:.3f}", f"{row['rounds']}", f"{row['guest_s']:.1f}"]
+        yield f"| {name} | " + " | ".join(cells) + " |"
+
+
+def _machine(checks: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    yield "\n## The machine, checked\n"
+    if not checks:
+        yield "It has not been checked: `make manycore-check`.\n"
+        return
+    yield (
+        f"Goals: speeds within {LARGEST_SPREAD:.0%} of their mean with one, half and all CPUs "
+        f"busy, wake-ups beside a full machine at most {LATEST_US:.0f} µs late at P99, a clock "
+        f"that drifts by less than {LARGEST_DRIFT:.1%}.\n"
+    )
+    heads = ["kernel", "CPUs", "D", "preemption", "HZ", "speeds: 1", "half", "all"]
+    heads += ["late P50, P99 µs", "alone P99", "ping P50, P99 µs", "drift", "steal s", "missed"]
+    yield "| " + " | ".join(heads) + " |\n" + "|---" * len(heads) + "|"
+    for one in checks:
+        spread, late, ping = one["speed_spread"], one["wake_us"], one.get("ping_us", {})
+        cells = [one["kernel"], str(one["cpus"]), f"{one['dilation']:g}", one.get("preempt", "")]
+        cells += [str(one.get("hz", "")), *(f"{spread[key]:.1%}" for key in ("1", "half", "all"))]
+        cells += [f"{late['p50']:.0f}, {late['p99']:.0f}", f"{one['wake_idle_us']['p99']:.0f}"]
+        cells += [", ".join(f"{ping[key]:.0f}" for key in ("p50", "p99") if key in ping)]
+        cells += [f"{one['clock_drift']:.4%}", f"{one['steal_s']:g}"]
+        cells.append("; ".join(one["missed"]) or "nothing")
+        yield "| " + " | ".join(cells) + " |"
+    yield ""

@@ -1,0 +1,109 @@
+"""What is measured in a guest, and in which order. Pure."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from bench.real import conditions as real
+from bench.real.conditions import Condition
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A primary's traffic and a batch."""
+
+    name: str
+    load: float
+    """Share of all CPUs that the requests' work needs."""
+    batch: str
+    """A kind of batch.c."""
+    service_us: float = 250.0
+    """Median of a request's CPU time; lognormal."""
+    gaps: bool = False
+    """Whether the traffic pauses for some tenths of a second now and then."""
+    shape: tuple[float, ...] = (1.0,)
+    """Steps of the load within a slice, as multiples of it."""
+
+    @property
+    def about(self) -> str:
+        kind = "bursty" if self.gaps else "in steps" if len(self.shape) > 1 else "steady"
+        return f"{self.load:.0%} load, {kind}, beside {self.batch}"
+
+
+EXPERIMENTS = (
+    Experiment("queue-30-compute", 0.30, "compute"),
+    Experiment("queue-30-forks", 0.30, "forks"),
+    Experiment("bursty-30-forks", 0.30, "forks", gaps=True),
+    Experiment("queue-50-compute", 0.50, "compute"),
+    Experiment("queue-10-compute", 0.10, "compute"),
+    Experiment("queue-30-slices", 0.30, "slices"),
+    Experiment("steps-20-compute", 0.20, "compute", shape=(1.0, 0.25, 2.0)),
+)
+"""In the order of their worth: who has half an hour measures the first."""
+
+_OF_REAL = {one.name: one for one in real.CONDITIONS}
+ALONE, AGAIN = "alone", "alone again"
+CONDITIONS: tuple[Condition, ...] = (
+    Condition(ALONE, "no batch runs", batch=False),
+    *(
+        _OF_REAL[name]
+        for name in (
+            *(AGAIN, "sensing only", "nice 19", real.RIVAL, "static half", "fixed-buffer:1"),
+            *("prev-peak", "smartharvest", real.RECOMMENDED),
+        )
+    ),
+    Condition("fixed-buffer:2", "two idle cores are always kept", policy="fixed-buffer:2"),
+    Condition("fixed-buffer:3", "three idle cores are always kept", policy="fixed-buffer:3"),
+    *(
+        Condition(name, _OF_REAL[name].about, policy=name, warm_up_s=0.5)
+        for name in real.CANDIDATES
+    ),
+)
+CORE = (ALONE, AGAIN, real.RIVAL, "fixed-buffer:1", "smartharvest", *real.CANDIDATES)
+"""The rows that answer the page's question; all others come with more time."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One slice that is to be measured."""
+
+    experiment: Experiment
+    condition: Condition
+    round: int
+    seed: int
+
+
+def rounds_of(
+    experiment: Experiment, conditions: Sequence[Condition], rounds: int, first: int, seed: int
+) -> list[list[Step]]:
+    """Interleaved rounds: every condition once in each, in an order drawn from the seed.
+
+    ``first`` is how many whole rounds there are already: their numbers, and traffic, go on.
+    """
+    found = []
+    for number in range(first, first + rounds):
+        # Not by hash(), which differs from process to process.
+        order = random.Random(f"{seed} {experiment.name} {number}")
+        shuffled = order.sample(list(conditions), len(conditions))
+        found.append([Step(experiment, one, number, seed * 1000 + number) for one in shuffled])
+    return found
+
+
+def whole_rounds(
+    samples: Sequence[Mapping[str, Any]], experiment: str, kernel: str, conditions: Sequence[str]
+) -> list[int]:
+    """Numbers of the rounds in which each of ``conditions`` was measured."""
+    rounds: dict[int, set[str]] = {}
+    for one in samples:
+        if one["experiment"] == experiment and one["kernel"] == kernel:
+            rounds.setdefault(one["round"], set()).add(one["condition"])
+    return sorted(number for number, seen in rounds.items() if seen >= set(conditions))
+
+
+def next_round(samples: Sequence[Mapping[str, Any]], experiment: str, kernel: str) -> int:
+    """The number after the highest of that experiment, whole or not."""
+    own = [one for one in samples if (one["experiment"], one["kernel"]) == (experiment, kernel)]
+    return 1 + max((one["round"] for one in own), default=-1)

@@ -1,0 +1,1 @@
+"""Functions on a cluster whose nodes' cores come and go: ``make demo-serverless``."""

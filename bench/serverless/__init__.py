@@ -1,0 +1,1 @@
+"""``make reproduce-serverless``: the paper's comparisons on the simulated workers."""

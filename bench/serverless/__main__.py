@@ -1,0 +1,100 @@
+"""``python -m bench.serverless``: runs the comparisons and writes the page of them.
+
+``--functions`` are prefixes of the public Azure samples; without one the built-in mix is used, and
+the page says so. Everything is written at the end, or nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from typing import Any
+
+import click
+
+from bench import machine
+from bench.serverless import experiments
+from bench.serverless.page import page
+from bench.serverless.pictures import draw
+from smartharvest.errors import SmartHarvestError
+from smartharvest.serverless.simulator.mix import MIX
+from smartharvest.serverless.simulator.sources import read_workload
+
+COLD_S = 0.5
+
+
+def log(text: str) -> None:
+    click.echo(text, err=True)
+
+
+@click.command()
+@click.option("--functions", "prefixes", multiple=True, help="Prefix; may be repeated.")
+@click.option("--out", default="bench/results/serverless.json", help="The figures.")
+@click.option("--page", "page_path", default="docs/research/serverless.md")
+@click.option("--pictures", default="docs/research/serverless", help="A folder.")
+@click.option("--again", is_flag=True, help="Only the page and the pictures, from --out.")
+def main(prefixes: tuple[str, ...], out: str, page_path: str, pictures: str, again: bool) -> None:
+    if again:
+        with open(out, encoding="utf-8") as file:
+            document = json.load(file)
+    else:
+        document = _rounded(measure(prefixes))
+        os.makedirs(os.path.dirname(out), exist_ok=True)
+        with open(out, "w", encoding="utf-8") as file:
+            json.dump(document, file, indent=1)
+            file.write("\n")
+    os.makedirs(pictures, exist_ok=True)
+    draw(document, pictures)
+    with open(page_path, "w", encoding="utf-8") as file:
+        file.write(page(document, os.path.basename(pictures)))
+
+
+def measure(prefixes: tuple[str, ...]) -> experiments.Row:
+    """All comparisons; those that need one workload use the first."""
+    started_s = time.process_time()
+    # The paper's own load were such functions as the mix has.
+    workloads = [read_workload(name, COLD_S) for name in dict.fromkeys((*prefixes, MIX))]
+    first = workloads[0]
+    samples = []
+    for workload in workloads:
+        found = experiments.balancers(workload, log)
+        samples.append(
+            {
+                "source": workload.source,
+                "functions": len(workload.names),
+                "balancers": found,
+                "clusters": experiments.clusters(workload, found, log),
+            }
+        )
+    document = {
+        "machine": machine.describe(),
+        "samples": samples,
+        "strategies": experiments.strategies(first, log),
+        "budgets": experiments.budgets(first, log),
+        "resources": experiments.resources(),
+        "few": experiments.few_functions(log),
+        "hot": experiments.hot_function(log),
+        "old": experiments.old_reports(first, log),
+        "half": experiments.half_evicted(first, log),
+        "memory": experiments.memory(first, log),
+    }
+    return {**document, "cpu_minutes": round((time.process_time() - started_s) / 60, 1)}
+
+
+def _rounded(value: Any) -> Any:
+    """Four digits: what three seeds are good for."""
+    if isinstance(value, float):
+        return float(f"{value:.4g}")
+    if isinstance(value, dict):
+        return {key: _rounded(one) for key, one in value.items()}
+    return [_rounded(one) for one in value] if isinstance(value, list) else value
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except SmartHarvestError as error:
+        click.echo(f"reproduce-serverless: {error}", err=True)
+        sys.exit(error.exit_code)

@@ -1,0 +1,1 @@
+"""Clusters: where to place, what is left to harvest, what may be promised, and what it costs."""

@@ -1,0 +1,200 @@
+"""How much promises are worth: coverage, width and error by horizon, and of rivals. Pure.
+
+Split by time: a forecast knows what was over when it was made, no more. With several clusters each
+is forecast by a forest that has learned from the others only, so it has never seen it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from smartharvest.errors import ConfigError
+from smartharvest.fleet.promises.cohorts import Lives
+from smartharvest.fleet.promises.intervals import Forecasts, Score, intervals, score
+from smartharvest.fleet.promises.learning import ask, edges_of, walk
+from smartharvest.fleet.promises.model import Model
+from smartharvest.fleet.promises.rivals import Intervals, koordinator, survival_curve
+from smartharvest.fleet.promises.views import HORIZONS_S, TARGETS, History
+from smartharvest.fleet.tables import DAY_S, Floats
+
+NOMINAL = 0.95
+RECENT_S = 14 * DAY_S
+RETRAIN_S = 14 * DAY_S
+_FEWEST_STEPS = 24
+"""After the split, whose outcome is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Of one cluster, target and horizon; arrays (steps)."""
+
+    outcome: Floats
+    said: Floats
+    lower: Floats
+    upper: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    target: str
+    horizon_s: float
+    score: Score
+    rivals: Mapping[str, Score]
+    series: Sequence[Series]
+    """One a cluster."""
+
+    def document(self) -> dict[str, object]:
+        return {
+            "target": self.target,
+            "horizon_s": self.horizon_s,
+            **asdict(self.score),
+            "rivals": {name: asdict(one) for name, one in self.rivals.items()},
+        }
+
+
+def horizons_within(
+    steps: int, step_s: float, split: float, asked: Sequence[float] | None
+) -> list[float]:
+    """The horizons of which outcomes are known after the split: those asked for, or of HORIZONS_S.
+
+    Raises ConfigError if one that was asked for is too long, or none fits.
+    """
+    longest = (steps - round(steps * split) - _FEWEST_STEPS) * step_s
+    for span in asked or ():
+        if span > longest:
+            raise ConfigError(
+                f"--horizon: {span / 3600:g} h is longer than what the trace knows after the split "
+                f"({max(0.0, longest) / 3600:.0f} h); ask for less, or split earlier"
+            )
+        if span < step_s:
+            raise ConfigError(
+                f"--horizon: {span:g} s is shorter than a step of the trace ({step_s:g} s)"
+            )
+    found = list(asked) if asked else [span for span in HORIZONS_S if step_s <= span <= longest]
+    if not found:
+        raise ConfigError(
+            f"--split: {split:g} leaves {max(0.0, longest) / 3600:.1f} h of the trace, and no "
+            "horizon is over by then; split earlier, or bring a longer trace"
+        )
+    return found
+
+
+def evaluate(
+    histories: Sequence[History],
+    split: float,
+    retrain_s: float,
+    seed: int,
+    model: Model | None = None,
+) -> list[Result]:
+    """A result for each target and horizon of ``histories``, which have the same.
+
+    ``split`` is the share of the trace before the first forecast that counts; a forest learns again
+    every ``retrain_s`` (0: never). A ``model`` that has these horizons is asked as it is. Raises
+    ConfigError if scikit-learn is missing and there is no model.
+    """
+    seen = histories[0].seen
+    retrain = round(retrain_s / seen.step_s)
+    edges = edges_of(seen.steps, split, retrain)
+    rivals = [_Rivals(koordinator(one.seen, one.size), one.started.lives()) for one in histories]
+    return [
+        _evaluate(histories, rivals, target, span, edges, round(seen.steps * split), seed, model)
+        for target in TARGETS
+        for span in histories[0].views
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Rivals:
+    """What those with intervals of their own know of a cluster."""
+
+    koordinator: Mapping[str, Intervals]
+    lives: Lives
+
+
+def _evaluate(
+    histories: Sequence[History],
+    rivals: Sequence[_Rivals],
+    target: str,
+    span: float,
+    edges: list[int],
+    first: int,
+    seed: int,
+    model: Model | None,
+) -> Result:
+    said: list[Floats] = []
+    newest: list[Floats] = []
+    known = None
+    for one in histories:
+        view = one.views[span]
+        newest.append(view.newest[target])
+        if model is not None:
+            learned = model.learned[target, span]
+            known = learned.errors
+            said.append(ask(learned.forest, view, target, 0, len(view.rows)))
+            continue
+        others = [each.views[span] for each in histories if each is not one or len(histories) == 1]
+        said.append(walk(view, others, target, edges, seed))
+    ours = _promised(histories, target, span, said, first, known)
+    koordinators, curves = [], []
+    for one, rival in zip(histories, rivals, strict=True):
+        view = one.views[span]
+        most = one.most["cores"]
+        curve = survival_curve(rival.lives, view.outcome["cores"], view.horizon, edges, most)
+        koordinators.append(_late(view.outcome[target], rival.koordinator[target], first))
+        curves.append(_late(view.outcome[target], curve[target], first))
+    scores = {
+        "persistence": _score(_promised(histories, target, span, newest, first)),
+        "koordinator": _score(koordinators),
+        "survival-curve": _score(curves),
+    }
+    total = _score(ours)
+    if total is None:
+        raise ConfigError(
+            f"--min: after the split there is never room for one VM whose {span / 3600:g} h end "
+            "within the trace; ask for less, or give more --nodes"
+        )
+    found = {name: one for name, one in scores.items() if one is not None}
+    return Result(target, span, total, found, ours)
+
+
+def _promised(
+    histories: Sequence[History],
+    target: str,
+    span: float,
+    said: Sequence[Floats],
+    first: int,
+    known: Floats | None = None,
+) -> list[Series]:
+    pool = []
+    for one, forecast in zip(histories, said, strict=True):
+        view = one.views[span]
+        alive = one.started if target == "survival" else None
+        pool.append(
+            Forecasts(
+                forecast,
+                view.outcome[target],
+                view.horizon,
+                one.most[target],
+                alive,
+                one.reach(target),
+            )
+        )
+    recent = round(RECENT_S / histories[0].seen.step_s)
+    ends = [intervals(one, pool, first, recent, known) for one in pool]
+    return [
+        Series(one.outcome, np.clip(one.said, 0.0, one.most), *end)
+        for one, end in zip(pool, ends, strict=True)
+    ]
+
+
+def _late(outcome: Floats, said: Intervals, first: int) -> Series:
+    late = np.arange(len(outcome)) >= first
+    return Series(outcome, *(np.where(late, part, np.nan) for part in said))
+
+
+def _score(series: Sequence[Series]) -> Score | None:
+    columns = zip(*((one.said, one.lower, one.upper, one.outcome) for one in series), strict=True)
+    return score(*(np.concatenate(column) for column in columns))

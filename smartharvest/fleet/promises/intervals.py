@@ -1,0 +1,201 @@
+"""Conformal intervals around any forecast, from its own errors as they become known. Pure.
+
+Split conformal prediction: the interval is the forecast plus quantiles of the errors of earlier
+forecasts, none of which the forecaster has learned from. Five things a trace asks for besides:
+
+- An error is known when its horizon is over, so it counts from then on. A cohort of which fewer
+  live already than were promised counts before: its error is that far at least.
+- What happens of late may differ from what happened ever: the wider of both quantiles counts.
+- Errors of neighbouring steps are nearly the same error. A week has as many independent errors of a
+  horizon as horizons fit into it, so Student's t for so few widens the quantiles.
+- Fewer than 39 such errors cannot exclude 5 % of misses, whatever their quantiles: what they leave
+  open moves the ends so far towards 0 and 1, or towards the fewest and the most cores ever seen.
+- A level that has covered too little of late is raised, one that covers too much lowered (adaptive
+  conformal inference, Gibbs and Candès, NeurIPS'21).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smartharvest.fleet.promises.cohorts import Cohorts
+from smartharvest.fleet.tables import Floats
+
+MISSES = 0.05
+"""Of 95 % intervals."""
+RATE = 0.005
+"""By how much a miss raises the level."""
+_LEAST_MISSES, _MOST_MISSES = 0.002, 0.2
+_FEWEST = 20
+"""Known errors without which nothing is promised: the interval is all there is."""
+_DEGREES = (1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 60)
+_STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.306, 2.228, 2.131, 2.086, 2.042, 2.0)
+_NORMAL = 1.959964
+
+
+def widening(independent: float) -> float:
+    """How much wider than a normal one Student's 95 % interval is, for so many errors (>= 1)."""
+    inverse = [1 / degrees for degrees in _DEGREES]
+    student = np.interp(
+        1 / max(1.0, independent), [0.0, *inverse[::-1]], [_NORMAL, *_STUDENT[::-1]]
+    )
+    return float(student) / _NORMAL
+
+
+def unexcluded(independent: float) -> float:
+    """The share of misses beyond MISSES that so many exchangeable errors cannot exclude: the next
+    one is beyond all n of them with 2 / (n + 1); 0 from n = 39 on."""
+    beyond = min(1.0, 2 / (independent + 1))
+    return max(0.0, (beyond - MISSES) / (1 - MISSES))
+
+
+@dataclass(frozen=True, slots=True)
+class Forecasts:
+    """Of one cluster and one horizon; arrays (steps)."""
+
+    said: Floats
+    """NaN where nothing was said."""
+    outcome: Floats
+    """NaN where there is none: the cohort is empty or censored."""
+    horizon: int
+    """Steps."""
+    most: float
+    """The largest value there is; the least is 0."""
+    alive: Cohorts | None = None
+    """Those whose survival it is; None for cores."""
+    reach: tuple[Floats, Floats] | None = None
+    """(steps) the least and the most that was ever seen; None: 0 and ``most``."""
+
+    @property
+    def errors(self) -> Floats:
+        return self.outcome - self.said
+
+
+def intervals(
+    one: Forecasts, pool: list[Forecasts], first: int, recent: int, known: Floats | None = None
+) -> tuple[Floats, Floats]:
+    """(lower, upper) ends (steps), NaN before ``first`` and where nothing was said.
+
+    ``pool`` are the forecasts whose errors count: ``one`` itself, and those for other clusters of
+    the same length. ``recent`` is in steps. ``known`` are errors from elsewhere, known before.
+    """
+    steps = len(one.said)
+    lower, upper = np.full(steps, np.nan), np.full(steps, np.nan)
+    known_errors = [_Known.of(each.errors) for each in pool]
+    elsewhere = np.zeros(0) if known is None else known
+    misses = MISSES
+    for step in range(first, steps):
+        over = step - one.horizon + 1  # cohorts before this one have an outcome by now
+        if over > 0 and np.isfinite(one.outcome[over - 1] + lower[over - 1]):
+            value, at = one.outcome[over - 1], over - 1
+            missed = not lower[at] - 1e-9 <= value <= upper[at] + 1e-9
+            misses = float(np.clip(misses + RATE * (MISSES - missed), _LEAST_MISSES, _MOST_MISSES))
+        if not np.isfinite(one.said[step]):
+            continue
+        end = max(0, over)
+        ever = np.concatenate([elsewhere, *(each.between(0, end) for each in known_errors)])
+        if len(ever) < _FEWEST:
+            lower[step], upper[step] = 0.0, one.most
+            continue
+        low, high = quantiles(ever, misses / 2)
+        late = np.concatenate([each.between(max(0, end - recent), end) for each in known_errors])
+        if len(late) >= _FEWEST:
+            late_low, late_high = quantiles(late, misses / 2)
+            low, high = min(low, late_low), max(high, late_high)
+        low = min(low, _pending(one, step, misses))
+        independent = len(ever) / len(pool) / one.horizon
+        wide, doubt = widening(independent), unexcluded(independent)
+        down = np.clip(one.said[step] + wide * min(low, 0.0), 0.0, one.most)
+        up = np.clip(one.said[step] + wide * max(high, 0.0), 0.0, one.most)
+        floor, ceiling = (0.0, one.most) if one.reach is None else (r[step] for r in one.reach)
+        lower[step] = down + doubt * min(0.0, floor - down)
+        upper[step] = up + doubt * max(0.0, ceiling - up)
+    return lower, upper
+
+
+def _pending(one: Forecasts, step: int, misses: float) -> float:
+    """A low quantile of the errors there are at least, of cohorts that have not reached the
+    horizon; 0 if too few are known to have one."""
+    if one.alive is None:
+        return 0.0
+    since = max(0, step - one.horizon + 1)
+    starts = np.arange(since, step)
+    fits = one.alive.fits[since:step]
+    size = fits.sum(axis=1)
+    living = (fits & (one.alive.lasts[since:step] >= (step - starts)[:, np.newaxis])).sum(axis=1)
+    with np.errstate(invalid="ignore"):
+        errors = living / size - one.said[since:step]
+    errors = errors[np.isfinite(errors)]
+    return quantiles(errors, misses / 2)[0] if len(errors) >= _FEWEST else 0.0
+
+
+def quantiles(values: Floats, share: float) -> tuple[float, float]:
+    """The quantiles ``share`` and 1 - ``share``, straight between values, as numpy.quantile's.
+
+    ``share`` is below one half. A tenth of its time for a few thousand values.
+    """
+    at = share * (len(values) - 1)
+    below = int(at)
+    part = at - below
+    last = len(values) - 1
+    above = min(below + 1, last)
+    sorted_there = np.partition(values, [below, above, last - above, last - below])
+    low = sorted_there[below] + part * (sorted_there[above] - sorted_there[below])
+    high = sorted_there[last - below] + part * (
+        sorted_there[last - above] - sorted_there[last - below]
+    )
+    return float(low), float(high)
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """Errors without those that are not numbers, and how many came before each step."""
+
+    values: Floats
+    before: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, errors: Floats) -> _Known:
+        finite = np.isfinite(errors)
+        return cls(errors[finite], np.concatenate([[0], np.cumsum(finite)]))
+
+    def between(self, first: int, end: int) -> Floats:
+        return self.values[self.before[first] : self.before[end]]
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """How good intervals were."""
+
+    n: int
+    coverage: float
+    """Share of the outcomes inside."""
+    width: float
+    mean_error: float
+    """Distance of the outcome to the nearest end, 0 inside (OSDI'20, section 7.3)."""
+    above: float
+    """Share of the outcomes above the interval: less was promised than there was."""
+    below: float
+    midpoint_error: float
+    """Mean distance between the forecast and the outcome."""
+
+
+def score(said: Floats, lower: Floats, upper: Floats, outcome: Floats) -> Score | None:
+    """None if there is no outcome of any interval."""
+    told = np.isfinite(lower) & np.isfinite(outcome)
+    if not told.any():
+        return None
+    low, high, value = lower[told], upper[told], outcome[told]
+    above, below = value > high + 1e-9, value < low - 1e-9
+    return Score(
+        int(told.sum()),
+        float((~above & ~below).mean()),
+        float((high - low).mean()),
+        float(np.maximum(0.0, np.maximum(low - value, value - high)).mean()),
+        float(above.mean()),
+        float(below.mean()),
+        float(np.abs(said[told] - value).mean()),
+    )

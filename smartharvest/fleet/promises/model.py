@@ -1,0 +1,123 @@
+"""What was learned, ready to promise: forests, their errors on what was new to them, ranges."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from smartharvest.errors import ConfigError, TraceError
+from smartharvest.fleet.promises.features import NAMES
+from smartharvest.fleet.promises.forest import Forest
+from smartharvest.fleet.promises.learning import ask, learn
+from smartharvest.fleet.promises.views import TARGETS, History
+from smartharvest.fleet.tables import DAY_S, Floats
+
+HELD_BACK = 0.4
+"""The last share of each trace, on which the errors are found."""
+_MOST_ERRORS = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """Of one target and one horizon."""
+
+    forest: Forest
+    errors: Floats
+    """Ascending; of a forest that had not seen them."""
+    independent: float
+    """How many horizons fit into the time of the errors."""
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    step_s: float
+    days: float
+    """Of all traces together."""
+    nodes: int
+    """Of the largest cluster."""
+    sizes: tuple[tuple[float, float], ...]
+    """(cores, GiB): the minimums it has learned."""
+    lowest: Floats
+    """(features) the least that was seen of each, and the next the most."""
+    highest: Floats
+    learned: dict[tuple[str, float], Learned]
+    """(target, horizon in seconds)."""
+
+    @property
+    def horizons_s(self) -> list[float]:
+        return sorted({span for _, span in self.learned})
+
+    def only(self, asked: Sequence[float], must: bool) -> list[float]:
+        """Those of ``asked`` that it has learned.
+
+        Raises ConfigError if none is left, or one is missing that ``must`` be there.
+        """
+        known = [span for span in asked if all((name, span) in self.learned for name in TARGETS)]
+        if not known or (must and len(known) < len(asked)):
+            spans = ", ".join(f"{span / 3600:g} h" for span in self.horizons_s)
+            raise ConfigError(f"--horizon: the model has learned {spans}; ask for those")
+        return known
+
+    def beyond(self, row: Floats) -> list[str]:
+        """What of a cluster's ``row`` (features) the model has not seen, in words."""
+        found = []
+        for name, value, low, high in zip(NAMES, row, self.lowest, self.highest, strict=True):
+            slack = 0.01 * (high - low) + 1e-6 * max(abs(low), abs(high))
+            if not low - slack <= value <= high + slack and name != "days seen":
+                shown = np.array([value, low, high])
+                shown = np.exp(shown) if name == "nodes" else shown
+                found.append(f"{name}: {shown[0]:.3g}, learned {shown[1]:.3g} to {shown[2]:.3g}")
+        return found
+
+
+def train(histories: Sequence[History], seed: int) -> Model:
+    """Learns from ``histories`` of clusters and sizes, with the same step and horizons.
+
+    Raises TraceError if they are too short for all horizons, ConfigError if scikit-learn is
+    missing.
+    """
+    learned = {}
+    for target in TARGETS:
+        for span in histories[0].views:
+            one = _learn(histories, target, span, seed)
+            if one is not None:
+                learned[target, span] = one
+    if not learned:
+        raise TraceError(
+            "the trace is too short to learn from: its outcomes are known for too few steps"
+        )
+    rows = [view.rows for one in histories for view in one.views.values()]
+    seen = histories[0].seen
+    return Model(
+        seen.step_s,
+        sum(each.seconds for each in {id(one.seen): one.seen for one in histories}.values())
+        / DAY_S,
+        max(len(one.seen.node_cores) for one in histories),
+        tuple(sorted({(one.size.cores, one.size.memory_gib) for one in histories})),
+        np.min([part.min(axis=0) for part in rows], axis=0),
+        np.max([part.max(axis=0) for part in rows], axis=0),
+        learned,
+    )
+
+
+def _learn(histories: Sequence[History], target: str, span: float, seed: int) -> Learned | None:
+    views = [one.views[span] for one in histories]
+    split = [round(len(view.rows) * (1 - HELD_BACK)) for view in views]
+    first = learn(views, target, split, seed)
+    whole = learn(views, target, [len(view.rows) for view in views], seed)
+    if first is None or whole is None:
+        return None
+    errors = []
+    for view, step in zip(views, split, strict=True):
+        said = ask(first, view, target, step, len(view.rows))
+        error = view.outcome[target][step:] - said
+        errors.append(error[np.isfinite(error)])
+    known = np.sort(np.concatenate(errors))
+    if not len(known):
+        return None
+    longest = max(len(each) / view.horizon for each, view in zip(errors, views, strict=True))
+    if len(known) > _MOST_ERRORS:
+        known = np.quantile(known, np.linspace(0, 1, _MOST_ERRORS))
+    return Learned(whole, known, float(longest))

@@ -1,0 +1,44 @@
+"""Join-the-Shortest-Queue: the worker with the fewest invocations a core.
+
+Faster and Cheaper Serverless Computing on Harvested Resources (SOSP'21), section 4.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from smartharvest.serverless.view import CAREFUL, Caution, Function, Workers, trusted_cores
+
+
+class ShortestQueue:
+    """Sees cores, load, memory and notices; not where a function is warm."""
+
+    def __init__(self, below: Callable[[int], int], caution: Caution = CAREFUL) -> None:
+        """``below(count)`` draws from 0..count-1: which of several that are equally short."""
+        self._below = below
+        self._caution = caution
+
+    def choose(self, function: Function, workers: Workers, now_s: float) -> str | None:
+        """One of the shortest; of those without memory for it only if no other is left."""
+        caution, fresh_s, memory_mib = self._caution, self._caution.fresh_s, function.memory_mib
+        shortest: list[str] = []
+        least, with_memory = math.inf, False
+        # The helpers of the view, written out: a router asks for each request.
+        for name, worker in workers.items():
+            if worker.eviction_s is not None:
+                continue
+            fits = worker.busy_memory_mib + memory_mib <= worker.memory_mib
+            if with_memory and not fits:
+                continue
+            cores = worker.cores
+            if now_s - worker.reported_s > fresh_s:
+                cores = trusted_cores(worker, now_s, caution)
+            length = (worker.load + 1.0) / cores if cores > 0.0 else math.inf
+            if not shortest or length < least or fits > with_memory:
+                shortest, least, with_memory = [name], length, fits
+            elif length == least:
+                shortest.append(name)
+        if len(shortest) > 1:
+            return shortest[self._below(len(shortest))]
+        return shortest[0] if shortest else None

@@ -1,0 +1,201 @@
+"""The pure parts of bench.manycore: the clock, the checks, the plan, the samples and the page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bench.manycore import samples
+from bench.manycore.check import drift, figures_of, missed
+from bench.manycore.dilation import Rate
+from bench.manycore.guest import GuestEndedError
+from bench.manycore.page import front, page
+from bench.manycore.plan import (
+    CONDITIONS,
+    CORE,
+    EXPERIMENTS,
+    next_round,
+    rounds_of,
+    whole_rounds,
+)
+from bench.manycore.serving import draw
+
+D = 20.0
+BY_NAME = {one.name: one for one in CONDITIONS}
+
+
+def said(rates: dict[str, list[float]], p99: float = 100.0) -> list[dict[str, Any]]:
+    late = {"p50": 40.0, "p90": 80.0, "p99": p99, "max": 300.0, "samples": 10}
+    return [
+        {"kernel": "6.12.1", "cpus": 2, "preempt": "full", "hz": 250},
+        *({"clock_ns": n, "host_ns": int(n * D)} for n in (0, 1_000)),
+        *({"speeds": name, "rates": found} for name, found in rates.items()),
+        {"wake_us": "idle", **late},
+        {"wake_us": "busy", **late},
+        *({"clock_ns": n, "host_ns": int(n * D)} for n in (1_000_000, 1_001_000)),
+        {"steal_s": 0.0, "complete": True},
+    ]
+
+
+EQUAL = {"1": [10.0, 10.0], "half": [10.0, 10.0], "all": [10.0, 10.0]}
+
+
+def test_a_changed_dilation_bends_the_clock_and_does_not_step_it() -> None:
+    rate = Rate(1_000, 1_000, 1_000, 1_000)
+    slower = rate.changed(20.0, 5_000)
+    assert [slower.at(host_ns) for host_ns in (4_000, 5_000, 5_020, 6_000)] == [
+        *(4_000, 5_000, 5_001, 5_050)
+    ]
+    faster = slower.changed(1.0, 25_000)
+    assert faster.at(25_000) == slower.at(25_000) == 6_000
+    assert faster.at(26_000) == 7_000
+    assert faster.at(24_000) == slower.at(24_000)
+
+
+def test_an_equal_machine_misses_nothing() -> None:
+    figures = figures_of(said(EQUAL), D)
+    assert figures["missed"] == []
+    assert figures["speed_spread"] == {"1": 0.0, "half": 0.0, "all": 0.0}
+    assert figures["clock_drift"] == 0.0
+    assert {"cpus", "dilation", "kernel", "wake_us"} <= figures.keys()
+
+
+def test_a_cpu_that_is_faster_when_alone_shows_though_all_are_alike_at_a_time() -> None:
+    figures = figures_of(said({**EQUAL, "1": [13.0, 13.0]}), D)
+    assert figures["speed_spread"] == {"1": 0.1818, "half": 0.09091, "all": 0.09091}
+    assert len(missed(figures)) == 3
+
+
+def test_late_wake_ups_are_missed() -> None:
+    assert missed(figures_of(said(EQUAL, p99=251.0), D)) == ["wake-ups are late by 251 us at P99"]
+
+
+def test_a_guest_that_did_not_finish_has_no_figures() -> None:
+    with pytest.raises(GuestEndedError, match="it ended after"):
+        figures_of(said(EQUAL)[:-1], D)
+
+
+def test_a_stamp_that_the_host_read_late_makes_no_drift() -> None:
+    stamps = [(0, 500), (1_000, 20_000), (100_000, 2_000_900), (101_000, 2_020_000)]
+    lines = [{"clock_ns": guest, "host_ns": host} for guest, host in stamps]
+    assert drift(lines, D) == pytest.approx(0.0)
+
+
+def test_each_round_has_every_condition_once_and_equal_seeds_give_equal_orders() -> None:
+    conditions = [one for one in CONDITIONS if one.name in CORE]
+    rounds = rounds_of(EXPERIMENTS[0], conditions, 3, 5, 1)
+    assert rounds == rounds_of(EXPERIMENTS[0], conditions, 3, 5, 1)
+    assert [steps[0].round for steps in rounds] == [5, 6, 7]
+    for steps in rounds:
+        assert {step.condition.name for step in steps} == set(CORE)
+        assert len(steps) == len(CORE)
+        assert len({step.seed for step in steps}) == 1
+    orders = {tuple(step.condition.name for step in steps) for steps in rounds}
+    assert len(orders) > 1
+
+
+def test_names_are_unique_and_the_core_is_among_them() -> None:
+    assert len(BY_NAME) == len(CONDITIONS)
+    assert set(CORE) <= BY_NAME.keys()
+    assert len({one.name for one in EXPERIMENTS}) == len(EXPERIMENTS)
+
+
+def test_rounds_go_on_after_those_that_are_there() -> None:
+    there = [
+        {"experiment": "e", "kernel": "k", "round": number, "condition": condition}
+        for number, condition in [(0, "alone"), (0, "cpu.idle"), (1, "alone")]
+    ]
+    assert whole_rounds(there, "e", "k", ["alone", "cpu.idle"]) == [0]
+    assert next_round(there, "e", "k") == 2
+    assert next_round(there, "e", "another") == 0
+
+
+def test_times_come_back_from_text_to_a_tenth_of_a_microsecond() -> None:
+    times_ns = np.array([0, 99, 100, 123_456, -1], dtype=np.int64)
+    assert samples.unpacked(samples.packed(times_ns)).tolist() == [0, 0, 100, 123_400, -1]
+
+
+def test_a_line_that_was_cut_off_is_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "below" / "samples.jsonl"
+    samples.append(path, [{"round": 0}, {"round": 1}])
+    with path.open("a") as file:
+        file.write('{"round": ')
+    assert samples.read(path) == [{"round": 0}, {"round": 1}]
+    assert samples.read(tmp_path / "none") == []
+
+
+def test_equal_requests_are_drawn_for_equal_seeds_at_the_load_asked_for() -> None:
+    asked = {"load": 0.5, "seconds": 4.0, "seed": 3, "service_us": 250.0, "gaps": False}
+    first, again = (draw({**asked, "shape": [1.0]}, 8) for _ in range(2))
+    assert first[0].tolist() == again[0].tolist()
+    assert first[1].sum() / 1e9 == pytest.approx(0.5 * 8 * 4.0, rel=0.1)
+
+
+def sample(condition: str, number: int, scale: float, units: int) -> dict[str, Any]:
+    rng = np.random.default_rng(number)
+    arrival_ns = np.sort(rng.integers(0, 2_000_000_000, 4_000))
+    latency_ns = (rng.exponential(300_000, 4_000) * scale).astype(np.int64)
+    return {
+        "experiment": EXPERIMENTS[0].name,
+        "kernel": "6.12.1",
+        "condition": condition,
+        "round": number,
+        "arrivals": samples.packed(arrival_ns),
+        "seconds": 2.0,
+        "latencies": samples.packed(latency_ns),
+        "units": units,
+        "unit": 100.0,
+        "batch_core_s": 4.0,
+        "harvested_cores": None,
+        "short": 0,
+        "long": 0,
+        "agent_core_s": 0.0,
+    }
+
+
+MEASURED = [
+    sample(name, number, scale, units)
+    for number in range(5)
+    for name, scale, units in [
+        ("alone", 1.0, 0),
+        ("cpu.idle", 2.0, 800),
+        ("static half", 2.5, 400),
+        ("smartharvest", 1.0, 300),
+    ]
+]
+
+
+def test_the_page_begins_with_where_cpu_idle_is_enough_and_who_is_on_the_front() -> None:
+    text = page(MEASURED, [figures_of(said(EQUAL), D)])
+    name = EXPERIMENTS[0].name
+    lines = text.splitlines()
+    assert lines[2:4] == [
+        "- **`cpu.idle` is enough**: nowhere here.",
+        f"- **`cpu.idle` is not enough**: {name} on 6.12.1 (2.00 (2.00–2.00)).",
+    ] or lines[3].startswith(f"- **`cpu.idle` is not enough**: {name}")
+    assert "On the front of P99 and work" in text
+    assert "cpu.idle, smartharvest." in text
+    assert "A first look" in text
+    assert "| smartharvest | " in text
+    assert "0.0%" in text
+
+
+def test_a_beaten_condition_is_not_on_the_front() -> None:
+    rows: dict[str, Any] = {
+        name: {"to_alone": {"p99": {"ratio": late}}, "batch_work_cores": work, "batch_work": work}
+        for name, late, work in [("a", 1.0, 1.0), ("b", 2.0, 3.0), ("c", 2.0, 2.0), ("d", 1.0, 0)]
+    }
+    assert front(rows) == ["a", "b"]
+
+
+def test_a_page_without_samples_claims_nothing() -> None:
+    text = page([], [])
+    assert "has no answer" in text
+    assert "has not been checked" in text
+
+
+def test_a_round_without_the_baseline_is_in_no_table() -> None:
+    assert "|" not in page([one for one in MEASURED if one["condition"] != "alone"], [])
