@@ -81,13 +81,13 @@ static __always_inline bool clear(uint64_t *words, uint32_t cpu) {
 /* --- groups ----------------------------------------------------------------------------------- */
 
 static __always_inline uint64_t id_of(struct task_struct *task) {
-    return BPF_CORE_READ(task, sched_task_group, css.cgroup, kn, id);
+    return task->sched_task_group->css.cgroup->kn->id;
 }
 
 static __always_inline uint32_t weight_of_group(struct task_struct *task) {
     uint32_t weight = 0;
     if (bpf_core_field_exists(struct task_group, scx))
-        weight = BPF_CORE_READ(task, sched_task_group, scx.weight);
+        weight = task->sched_task_group->scx.weight;
     return weight ? weight : DEFAULT_WEIGHT;
 }
 
@@ -96,6 +96,7 @@ static __always_inline uint32_t take_place(uint64_t id) {
         struct sh_strict_group *group = &shared.groups[i];
         if (!group->id && !__sync_val_compare_and_swap(&group->id, 0, id)) {
             group->vtime = shared.vtime;
+            group->weight = DEFAULT_WEIGHT;
             return i;
         }
     }
@@ -124,6 +125,23 @@ static __always_inline uint32_t place_of(struct task_struct *task) {
         place = known ? *known & GROUP_MASK : SH_STRICT_GROUPS - 1;
     }
     return place;
+}
+
+/* What `ns` of CPU time count for a group. */
+static __always_inline uint64_t weighted(const struct sh_strict_group *group, uint64_t ns) {
+    return ns * DEFAULT_WEIGHT / (group->weight ? group->weight : DEFAULT_WEIGHT);
+}
+
+/* A CPU goes to a group, which pays a slice for it beforehand: else all CPUs that choose meanwhile
+ * would choose it, too. */
+static __always_inline void pay(uint32_t number, uint32_t place) {
+    struct sh_strict_cpu *cpu = &shared.cpus[number & CPU_MASK];
+    struct sh_strict_group *group = &shared.groups[place & GROUP_MASK];
+    if (cpu->next_paid) /* for a task that did not come */
+        __sync_fetch_and_sub(&shared.groups[cpu->next_place & GROUP_MASK].vtime, cpu->next_paid);
+    cpu->next_place = place;
+    cpu->next_paid = weighted(group, shared.control.slice_ns);
+    __sync_fetch_and_add(&group->vtime, cpu->next_paid);
 }
 
 /* --- the gate --------------------------------------------------------------------------------- */
@@ -190,17 +208,17 @@ static __always_inline bool is_awaited(uint32_t cpu) {
 
 /* A task has come to wait for a CPU: one that runs a batch task, and may run it, lets go. */
 static __always_inline void on_waiting(struct task_struct *task) {
-    if (!shared.control.gate || BPF_CORE_READ(task, policy) == SCHED_EXT)
+    if (!shared.control.gate || task->policy == SCHED_EXT)
         return;
-    const struct rq *queue = BPF_CORE_READ(task, se.cfs_rq, rq);
-    if (BPF_CORE_READ(queue, cfs.h_nr_runnable) + BPF_CORE_READ(queue, rt.rt_nr_running) < 2)
+    const struct rq *queue = task->se.cfs_rq->rq;
+    if (queue->cfs.h_nr_runnable + queue->rt.rt_nr_running < 2)
         return;
-    const uint32_t at = BPF_CORE_READ(task, thread_info.cpu);
+    const uint32_t at = task->thread_info.cpu;
     if (at >= SH_STRICT_MAX_CPUS)
         return;
     /* Whoever is pinned there may keep another from running who is not. */
-    if (BPF_CORE_READ(task, nr_cpus_allowed) == 1)
-        task = BPF_CORE_READ(queue, curr);
+    if (task->nr_cpus_allowed == 1)
+        task = queue->curr;
     struct sh_strict_cpu *here = &shared.cpus[at & CPU_MASK];
     const char *allowed = (const char *)BPF_CORE_READ(task, cpus_ptr);
     for (uint32_t i = 0; i < SH_STRICT_WORDS; i++)
@@ -257,6 +275,7 @@ int BPF_PROG(enqueue, struct task_struct *task, uint64_t flags) {
     const uint32_t place = place_of(task);
     struct sh_strict_group *group = &shared.groups[place & GROUP_MASK];
     const uint64_t slice = shared.control.slice_ns;
+    group->weight = weight_of_group(task);
     uint64_t vtime = task->scx.dsq_vtime;
     if (is_before(vtime, group->task_vtime - slice))
         vtime = group->task_vtime - slice;
@@ -317,12 +336,16 @@ int BPF_PROG(dispatch, int32_t cpu, struct task_struct *last) {
         const uint64_t vtime = shared.groups[first & GROUP_MASK].vtime;
         if (is_before(shared.vtime, vtime))
             shared.vtime = vtime;
-        if (scx_bpf_dsq_move_to_local(first))
+        if (scx_bpf_dsq_move_to_local(first)) {
+            pay((uint32_t)cpu, first);
             return 0;
+        }
         /* None of its tasks may run here. */
         const uint32_t second = next_group(1ULL << first);
-        if (second < SH_STRICT_GROUPS && scx_bpf_dsq_move_to_local(second))
+        if (second < SH_STRICT_GROUPS && scx_bpf_dsq_move_to_local(second)) {
+            pay((uint32_t)cpu, second);
             return 0;
+        }
         if (take_any())
             return 0;
     } else if (scx_bpf_dsq_move_to_local(SH_STRICT_GROUPS - 1)) {
@@ -335,27 +358,39 @@ int BPF_PROG(dispatch, int32_t cpu, struct task_struct *last) {
 
 SEC("struct_ops/running")
 int BPF_PROG(running, struct task_struct *task) {
-    const uint32_t cpu = bpf_get_smp_processor_id() & CPU_MASK;
-    struct sh_strict_group *group = group_of(task);
-    shared.cpus[cpu].since = task->se.sum_exec_runtime;
+    const uint32_t number = task->thread_info.cpu & CPU_MASK; /* perhaps not this one */
+    struct sh_strict_cpu *cpu = &shared.cpus[number];
+    cpu->place = place_of(task);
+    struct sh_strict_group *group = &shared.groups[cpu->place & GROUP_MASK];
+    cpu->paid = cpu->next_place == cpu->place ? cpu->next_paid : 0;
+    if (cpu->paid)
+        cpu->next_paid = 0;
+    cpu->since = task->se.sum_exec_runtime;
     if (is_before(group->task_vtime, task->scx.dsq_vtime))
         group->task_vtime = task->scx.dsq_vtime;
     count(&shared.counts.dispatched);
-    set(shared.batch, cpu);
+    set(shared.batch, number);
     return 0;
 }
 
+/* Comes between a primary that wakes and its CPU: as short as can be. */
 SEC("struct_ops/stopping")
 int BPF_PROG(stopping, struct task_struct *task, bool runnable) {
-    const uint32_t cpu = bpf_get_smp_processor_id() & CPU_MASK;
-    struct sh_strict_group *group = group_of(task);
-    const uint64_t ran = task->se.sum_exec_runtime - shared.cpus[cpu].since;
+    const uint32_t number = task->thread_info.cpu & CPU_MASK;
+    struct sh_strict_cpu *cpu = &shared.cpus[number];
+    struct sh_strict_group *group = &shared.groups[cpu->place & GROUP_MASK];
+    const uint64_t ran = task->se.sum_exec_runtime - cpu->since;
     const uint32_t weight = task->scx.weight ? task->scx.weight : DEFAULT_WEIGHT;
-    clear(shared.batch, cpu);
-    __sync_fetch_and_add(&group->vtime, ran * DEFAULT_WEIGHT / weight_of_group(task));
+    clear(shared.batch, number);
+    __sync_fetch_and_add(&group->vtime, weighted(group, ran) - cpu->paid);
+    cpu->paid = 0;
     __sync_fetch_and_add(&group->ran_ns, ran);
     __sync_fetch_and_add(&shared.counts.ran_ns, ran);
     scx_bpf_task_set_dsq_vtime(task, task->scx.dsq_vtime + ran * DEFAULT_WEIGHT / weight);
+    /* With a rest of its slice it would wait on this CPU for whoever has taken that, past the gate
+     * and while others are idle. */
+    if (runnable)
+        scx_bpf_task_set_slice(task, 0);
     return 0;
 }
 
@@ -391,6 +426,17 @@ SEC("struct_ops/update_idle")
 int BPF_PROG(update_idle, int32_t cpu, bool idle) {
     if (idle && test(shared.held, (uint32_t)cpu))
         scx_bpf_kick_cpu(cpu, SCX_KICK_IDLE);
+    return 0;
+}
+
+/* Only so that the kernel does not end the scheduler when a CPU comes or goes. */
+SEC("struct_ops/cpu_online")
+int BPF_PROG(cpu_online, int32_t cpu) {
+    return 0;
+}
+
+SEC("struct_ops/cpu_offline")
+int BPF_PROG(cpu_offline, int32_t cpu) {
     return 0;
 }
 

@@ -45,6 +45,7 @@ struct sh_strict_group {
     uint64_t vtime, task_vtime;
     uint64_t ran_ns;
     uint64_t runnable; /* of its tasks */
+    uint64_t weight;   /* 100: of any other */
 };
 
 struct sh_strict_cpu {
@@ -52,6 +53,8 @@ struct sh_strict_cpu {
     uint64_t hold_until;               /* the gate keeps it idle until then */
     uint64_t queue;                    /* its struct rq, once somebody was seen to wait there */
     uint64_t waits_for;                /* the CPU whose queue it is kept idle for */
+    uint64_t place, paid;              /* the group whose task runs, and its weighted slice */
+    uint64_t next_place, next_paid;    /* the same of the task that comes next */
     uint64_t allowed[SH_STRICT_WORDS]; /* where the task that waits there may run */
 };
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 _CONTROL = struct.Struct("<QQI4x")
 _END = struct.Struct("<IIq128s")
 _COUNTS = struct.Struct("<8Q")
-_GROUP = struct.Struct("<5Q")
+_GROUP = struct.Struct("<6Q")
 _END_AT = _CONTROL.size
 _COUNTS_AT = _END_AT + _END.size
 _GROUPS_AT = _COUNTS_AT + _COUNTS.size + 8 + 3 * 64
@@ -69,4 +69,4 @@ def groups_end(count: int) -> int:
 def group_times(memory: memoryview) -> dict[int, int]:
     """Number of a cgroup -> CPU time of its batch tasks in ns."""
     groups = (_GROUP.unpack_from(memory, _GROUPS_AT + i * _GROUP.size) for i in range(_GROUPS))
-    return {number: ran_ns for number, _, _, ran_ns, _ in groups if number}
+    return {number: ran_ns for number, _, _, ran_ns, _, _ in groups if number}

@@ -117,7 +117,7 @@ def test_the_shared_memory_is_laid_out_as_the_program_has_it() -> None:
     text = STATE_H.read_text()
     cpus = int(re.findall(r"SH_STRICT_MAX_CPUS = (\d+)", text)[0])
     groups = int(re.findall(r"SH_STRICT_GROUPS = (\d+)", text)[0])
-    size = state.groups_end(groups) + cpus * (4 * 8 + cpus // 8)
+    size = state.groups_end(groups) + cpus * (8 * 8 + cpus // 8)
     assert (size + 63) // 64 * 64 == program.MEMORY
 
 
@@ -133,5 +133,5 @@ def test_what_the_program_counts_is_read() -> None:
     assert (end.kind, end.reason) == (1026, "runnable task")
     struct.pack_into("<8Q", memory, 168, 1, 2, 3, 4, 5, 6, 7, 0)
     assert state.counts(memory) == state.Counts(1, 2, 3, 4, 5, 6, 7)
-    struct.pack_into("<5Q", memory, state.groups_end(0), 42, 0, 0, 1_000, 3)
+    struct.pack_into("<6Q", memory, state.groups_end(0), 42, 0, 0, 1_000, 3, 100)
     assert state.group_times(memory) == {42: 1_000}
