@@ -9,9 +9,10 @@ import subprocess
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
+from typing import Self
 
 from bench.compiling import build_program
 from bench.manycore.inside import Host
@@ -23,55 +24,92 @@ from tests.commands import as_command
 
 WAKER = Path(__file__).with_name("waker.c")
 GROUPS = Path("/sys/fs/cgroup")
-ROUNDS, WAKES, PERIOD_US = 4, 100, 1000
-"""In each of the rounds, and on each CPU, so many without the batch and so many beside it."""
+ROUNDS, WAKES, PERIOD_US = 4, 200, 1000
+"""In each round, and on each of those CPUs, so many without the batch and so many beside it."""
+CPUS = os.cpu_count() or 1
+AGENT = (0, 1)
+"""Where the control plane runs: emulated, it takes most of a CPU, whose other tasks wait for it."""
+WAKING = (3, 2)
+"""First CPU and number of those where tasks wake."""
 LONGEST_S = 60.0
 STATE = "/tmp/strict-check"
-CPUS = os.cpu_count() or 1
 
 
 def check(host: Host) -> None:
     """Tells all figures."""
-    waker = str(build_program(WAKER))
     web, batch = _group("web"), _group("batch")
     before = _files(batch)
-    host.tell(kernel=platform.release(), mechanism="strict", cpus=CPUS)
-    with _running([waker, "spin", str(CPUS)], batch):
-        _until("the bully runs", lambda: len(_threads(batch)) == CPUS)
+    host.tell(kernel=platform.release(), mechanism="strict", cpus=CPUS, waking=WAKING[1])
+    with Tasks(web, batch) as tasks_there, ExitStack() as ends:
         threads = _threads(batch)
-        _signal(threads, signal.SIGSTOP)
+        os.sched_setaffinity(0, AGENT)
         agent = subprocess.Popen(as_command(_agent()), stdout=sys.stderr)
-        try:
-            _until("the scheduler is in force", lambda: loaded() == NAME, agent)
-            _until("all of the batch is in it", lambda: _all_ext(batch), agent)
-            _until("everything is lent", lambda: _effective(batch) == set(range(CPUS)), agent)
-            cores = []
-            with host.slow_time():
-                for _ in range(ROUNDS):
-                    host.tell(idle=_wakes(waker, web))
-                    _signal(threads, signal.SIGCONT)
-                    time.sleep(0.01)
-                    ran_us, began_s = _used_us(batch), time.monotonic()
-                    host.tell(batch=_wakes(waker, web))
-                    cores.append((_used_us(batch) - ran_us) / 1e6 / (time.monotonic() - began_s))
-                    _signal(threads, signal.SIGSTOP)
-            _signal(threads, signal.SIGCONT)
-            host.tell(batch_cores=round(sum(cores) / len(cores), 2))
-            killed_s = time.monotonic()
-            agent.kill()
-            agent.wait()
-            restored = _comes(lambda: _is_restored(batch, before, threads))
-            took_ms = round(1e3 * (time.monotonic() - killed_s))
-            host.tell(restored=restored, restored_ms=took_ms, files=_files(batch), was=before)
-        finally:
-            agent.kill()
+        ends.callback(agent.kill)
+        _until("the scheduler is in force", lambda: loaded() == NAME, agent)
+        _until("all of the batch is in it", lambda: _all_ext(batch), agent)
+        _until("everything is lent", lambda: _effective(batch) == set(range(CPUS)), agent)
+        cores = []
+        with host.slow_time():
+            for _ in range(ROUNDS):
+                host.tell(idle=tasks_there.wake())
+                tasks_there.signal(signal.SIGCONT)
+                time.sleep(0.01)
+                ran_us, began_s = _used_us(batch), time.monotonic()
+                host.tell(batch=tasks_there.wake())
+                cores.append((_used_us(batch) - ran_us) / 1e6 / (time.monotonic() - began_s))
+                tasks_there.signal(signal.SIGSTOP)
+        tasks_there.signal(signal.SIGCONT)
+        host.tell(batch_cores=round(sum(cores) / len(cores), 2))
+        killed_s = time.monotonic()
+        agent.kill()
+        agent.wait()
+        restored = _comes(lambda: _is_restored(batch, before, threads))
+        took_ms = round(1e3 * (time.monotonic() - killed_s))
+        host.tell(restored=restored, restored_ms=took_ms, files=_files(batch), was=before)
+
+
+class Tasks:
+    """waker.c: its wakers are in one group, and its bully is in another."""
+
+    def __init__(self, wakers: Path, bully: Path) -> None:
+        command = [str(build_program(WAKER)), *map(str, (CPUS, *WAKING, WAKES, PERIOD_US))]
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        (wakers / "cgroup.procs").write_text(str(self._process.pid))
+        self._bully = self._numbers(CPUS)
+        for pid in self._bully:
+            (bully / "cgroup.procs").write_text(str(pid))
+
+    def _numbers(self, count: int) -> list[int]:
+        assert self._process.stdout is not None
+        return [int(self._process.stdout.readline()) for _ in range(count)]
+
+    def wake(self) -> list[list[float]]:
+        """How late they were, us, on each CPU."""
+        assert self._process.stdin is not None
+        self._process.stdin.write("\n")
+        self._process.stdin.flush()
+        return [[round(ns / 1e3, 1) for ns in self._numbers(WAKES)] for _ in range(WAKING[1])]
+
+    def signal(self, number: int) -> None:
+        """Stops or continues the bully."""
+        for pid in self._bully:
+            os.kill(pid, number)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()  # and its children with it
+        self._process.wait()
 
 
 def _agent() -> list[str]:
     return [
         *("agent", "--primary", "cgroup:web", "--elastic", "cgroup:batch"),
         *("--mechanism", "strict", "--policy", "everywhere", "--long-term", "off"),
-        *("--state-dir", STATE),
+        *("--poll", "1ms", "--window", "250ms", "--state-dir", STATE),
     ]
 
 
@@ -79,33 +117,6 @@ def _group(name: str) -> Path:
     path = GROUPS / name
     path.mkdir()
     return path
-
-
-def _within(command: list[str], group: Path) -> list[str]:
-    """A process that is in ``group`` before it runs ``command``."""
-    return ["sh", "-c", f'echo $$ >{group}/cgroup.procs; exec "$@"', "sh", *command]
-
-
-@contextmanager
-def _running(command: list[str], group: Path) -> Iterator[None]:
-    process = subprocess.Popen(_within(command, group))
-    try:
-        yield
-    finally:
-        process.kill()
-        process.wait()
-
-
-def _wakes(waker: str, group: Path) -> list[float]:
-    """How late the tasks were, us."""
-    command = [waker, "wake", str(CPUS), str(WAKES), str(PERIOD_US)]
-    done = subprocess.run(_within(command, group), stdout=subprocess.PIPE, text=True, check=True)
-    return [round(int(word) / 1e3, 1) for word in done.stdout.split()]
-
-
-def _signal(threads: dict[int, int | None], number: int) -> None:
-    for tid in threads:
-        os.kill(tid, number)
 
 
 def _threads(group: Path) -> dict[int, int | None]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import signal
+import subprocess
+import time
 from pathlib import Path
 
 import pytest
 
 from smartharvest.host.cgroup.tree import Group
-from smartharvest.host.process.policy import is_ext, policy_of
+from smartharvest.host.process.policy import SCHED_EXT, is_ext, policy_of, set_policy
 from smartharvest.host.sched_ext import state
 from smartharvest.host.sched_ext.loader import NAME, Loaded, loaded
 from tests.integration.hosts import Host
@@ -60,3 +62,44 @@ def test_a_scheduler_that_somebody_ends_is_loaded_again(host: Host, processes: P
     agent.wait_until(lambda: loaded() == NAME)
     assert are_ext(host.batch)
     assert agent.send(signal.SIGTERM).code == 0
+
+
+WEIGHTS = (100, 100, 200, 200, 50, 50, 400, 100)
+TASKS = 8
+"""Of each group."""
+
+
+def test_groups_share_by_weight() -> None:
+    root = Path("/sys/fs/cgroup")
+    groups = [root / f"weighted-{i}" for i in range(len(WEIGHTS))]
+    spinning = []
+    try:
+        for group, weight in zip(groups, WEIGHTS, strict=True):
+            group.mkdir()
+            (group / "cpu.weight").write_text(str(weight))
+            for _ in range(TASKS):
+                spinner = subprocess.Popen(["sh", "-c", "while :; do :; done"])
+                spinning.append(spinner)
+                (group / "cgroup.procs").write_text(str(spinner.pid))
+                set_policy(spinner.pid, SCHED_EXT)
+        with Loaded() as ours:
+            state.control(ours.memory, slice_ns=2_000_000, hold_ns=100_000, gate=True)
+            ours.attach()
+            wait_until(lambda: state.counts(ours.memory).runnable == len(spinning))
+            before = [_used_us(group) for group in groups]
+            time.sleep(2.0)
+            used = [_used_us(group) - was for group, was in zip(groups, before, strict=True)]
+    finally:
+        for spinner in spinning:
+            spinner.kill()
+            spinner.wait()
+        for group in groups:
+            if group.exists():
+                group.rmdir()
+    fair = [sum(used) * weight / sum(WEIGHTS) for weight in WEIGHTS]
+    assert used == pytest.approx(fair, rel=0.05)
+
+
+def _used_us(group: Path) -> int:
+    words = (group / "cpu.stat").read_text().split()
+    return int(words[words.index("usage_usec") + 1])
