@@ -81,6 +81,7 @@ def figures_of(said: Sequence[Mapping[str, Any]]) -> Figures:
             kind: [_quantile(late, 0.99) for late in cpus] for kind, cpus in late_us.items()
         },
         "restored_ms": told["restored_ms"],
+        "taken_back": told["taken_back"],
     }
     figures["missed"] = missed(figures)
     return figures
@@ -99,6 +100,8 @@ def missed(figures: Mapping[str, Any]) -> list[str]:
     late_us = figures["wake_p99_us"]
     if (ratio := late_us["batch"] / late_us["idle"]) > WORST_RATIO:
         found.append(f"waking beside the batch takes {ratio:.2f} times what it does on idle CPUs")
+    if figures["taken_back"]:
+        found.append(f"the agent took CPUs back in {figures['taken_back']} rounds")
     if figures["batch_cores"] < FEWEST * figures["cpus"]:
         found.append(f"the batch gets {figures['batch_cores']} of {figures['cpus']} CPUs")
     if not figures["restored"]:

@@ -19,7 +19,7 @@ def said(
         {"batch": [[50.0, 60.0, batch_us], [40.0, 45.0, 70.0]]},
         {"idle": [[50.0], [40.0]]},
         {"batch": [[50.0], [40.0]]},
-        {"batch_cores": cores},
+        {"batch_cores": cores, "taken_back": 0},
         {"restored": restored, "restored_ms": 60},
     ]
 
