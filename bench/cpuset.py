@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from bench import probe
 from bench.statistics import compare, summarize
 from bench.subject import Effort, Figures, NotMeasurableError, Subject, interleave
-from smartharvest.config.settings import STATE_DIRECTORY
+from smartharvest.config.state_directory import STATE_DIRECTORY
 from smartharvest.core import _actuators
 from smartharvest.errors import RightsError
 from smartharvest.host.cgroup.tree import CgroupTree, Group

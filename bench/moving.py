@@ -38,7 +38,7 @@ from bench.subject import (
     interleave,
 )
 from smartharvest.agent.loop_builder import CORE_HOLD_PRIORITY, RESCUE_PRIORITY
-from smartharvest.config.settings import STATE_DIRECTORY
+from smartharvest.config.state_directory import STATE_DIRECTORY
 from smartharvest.core import _actuators, _sensors
 from smartharvest.core._rescue import Rescue
 from smartharvest.host.cgroup.tree import CgroupTree, Group

@@ -56,7 +56,7 @@ def replace(out: Path, text: str) -> None:
     """As a whole: it holds the old text or the new one. Raises OSError."""
     beside = _beside(out)
     try:
-        beside.write_text(text)
+        beside.write_text(text, encoding="utf-8")
         os.replace(beside, out)
     except OSError:
         beside.unlink(missing_ok=True)

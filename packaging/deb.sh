@@ -8,7 +8,7 @@ home=$root/opt/smartharvest
 rm -rf "$root"
 mkdir -p "$root/opt" "$root/DEBIAN" "$root/usr/bin" "$root/lib/systemd/system" "$root/usr/share/man/man1" dist
 /usr/bin/python3 -m venv --without-pip "$home"
-"$python" -m pip --python "$home/bin/python" install --quiet --no-compile --disable-pip-version-check '.[top,metrics]'
+"$python" -m pip --python "$home/bin/python" install --quiet --no-compile --disable-pip-version-check '.[top,metrics,web]'
 find "$home/bin" -type f ! -name smartharvest -delete
 sed -i '1s|.*|#!/opt/smartharvest/bin/python|' "$home/bin/smartharvest"
 ln -s /opt/smartharvest/bin/smartharvest "$root/usr/bin/smartharvest"
@@ -22,7 +22,9 @@ for place in bash:bash-completion/completions/smartharvest zsh:zsh/vendor-comple
     $smartharvest completion "${place%%:*}" >"$file"
 done
 "$python" docs/man.py "$root/usr/share/man/man1"
-gzip -9n "$root"/usr/share/man/man1/*
+mkdir -p "$root/usr/share/man/man5"
+mv "$root"/usr/share/man/man1/*.5 "$root/usr/share/man/man5/"
+gzip -9n "$root"/usr/share/man/man[15]/*
 mkdir -p "$root/usr/share/doc/smartharvest/examples"
 $smartharvest config example >"$root/usr/share/doc/smartharvest/examples/smartharvest.toml"
 cp -r packaging/grafana packaging/prometheus "$root/usr/share/doc/smartharvest/examples/"

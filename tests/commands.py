@@ -38,7 +38,9 @@ class Outcome:
         lines = self.err.splitlines()
         assert len(lines) == 1, self.err
         assert lines[0].startswith("smartharvest: "), self.err
-        return lines[0].removeprefix("smartharvest: ")
+        text, _, identifier = lines[0].removeprefix("smartharvest: ").rpartition(" [")
+        assert identifier == f"SH{self.code:02}]", self.err
+        return text
 
 
 def as_command(arguments: Sequence[str]) -> list[str]:

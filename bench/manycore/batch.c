@@ -83,5 +83,5 @@ int main(int argc, char **argv) {
     }
     while (fgets(line, sizeof(line), stdin))
         ;
-    return 0; /* whoever started it kills the rest */
+    return 0; /* the workers die with it (PR_SET_PDEATHSIG) */
 }

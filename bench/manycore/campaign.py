@@ -71,7 +71,7 @@ class Bench:
         raise GuestEndedError(self._guest.last_words())
 
     def measure(self, step: Step, seconds: float) -> dict[str, Any]:
-        """One slice. ValueError with what the guest says if it cannot be measured there."""
+        """Runs one slice. Raises ValueError, in the guest's words, if the guest refuses it."""
         experiment = step.experiment
         asked = {
             "condition": step.condition.name,

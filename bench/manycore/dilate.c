@@ -187,7 +187,7 @@ void *malloc(size_t bytes) {
     return object ? __libc_memalign(OBJECT_ALIGNMENT, bytes) : __libc_malloc(bytes);
 }
 
-/* A wait may end early: whoever waits here looks at the clock once more. */
+/* A wait may end early: QEMU then reads the clock and waits again. */
 int ppoll(struct pollfd *fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask) {
     begin();
     if (!timeout)

@@ -28,7 +28,7 @@ _ANSWER_AT = _PACE_AT + _PACE.size
 _BYTES = _ANSWER_AT + _ANSWER.size
 PACED_S = 20.0
 LEASE_S = 60
-"""Pacing ends by itself so long after whoever asked for it was last heard of."""
+"""Seconds. Pacing ends if nobody calls ``keep_pacing`` for so long."""
 
 
 @dataclass(frozen=True)

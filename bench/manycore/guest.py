@@ -159,7 +159,7 @@ class Guest:
         self._paced = paced
 
     def slow_down(self) -> None:
-        """Dilates its time, whoever runs when."""
+        """Dilates the guest's time; the host still schedules its CPUs as it likes."""
         if not self._slow:
             self._dilation.set(self.shape.dilation)
             self._slow = True

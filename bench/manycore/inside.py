@@ -217,7 +217,7 @@ def unit_of(groups: DemoGroups, host: Host, kind: str) -> float:
 
 
 def main() -> None:
-    """Obeys until it is told to end."""
+    """Serves requests until an empty one."""
     host = Host()
     shutil.rmtree("/run/smartharvest", ignore_errors=True)
     cpus = os.cpu_count() or 1

@@ -7,6 +7,9 @@
  * it: an idle virtual CPU makes no other faster. QEMU's first thread (timers, devices) goes before
  * them all.
  *
+ * Host CPUs differ in speed by a fifth and more, for seconds, where others use the other halves of
+ * their cores. So every virtual CPU moves on to the next host CPU after CYCLES cycles.
+ *
  * All this is threads of QEMU itself: they end with it and leave nothing behind, and to change
  * between them empties no translation buffer, as a change of processes does. */
 #define _GNU_SOURCE
@@ -22,7 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MAX_LANES = 64, PACER = 50, MAIN = 20, CHOSEN = 10, BURNER = 5, FRAMES = 10 };
+enum { MAX_LANES = 64, PACER = 50, MAIN = 20, CHOSEN = 10, BURNER = 5, FRAMES = 10, CYCLES = 4, BURNT_BITS = 16 };
 #define NS_PER_S 1000000000LL
 #define NS_PER_US 1000LL
 #define LOOK_NS (10 * 1000 * NS_PER_US) /* how often it is looked for whether pacing is wanted */
@@ -30,13 +33,15 @@ enum { MAX_LANES = 64, PACER = 50, MAIN = 20, CHOSEN = 10, BURNER = 5, FRAMES = 
 struct lane {
     int number, cpu;
     pid_t burner;
+    uint64_t *burnt; /* as much as a virtual CPU leaves of the others' in the caches */
     pthread_t threads[2];
 };
 
 static struct page *page;
 static struct lane lanes[MAX_LANES];
 static int lane_count;
-static pthread_barrier_t started;
+static pthread_barrier_t started, met;
+static int64_t met_ns; /* when the lanes began these cycles; 0: pacing ends */
 static cpu_set_t allowed;
 
 static int set(pid_t tid, int policy, int priority) {
@@ -81,46 +86,65 @@ static void *burn(void *argument) {
             sleep_until(now_ns() + LOOK_NS);
         for (int i = 0; i < 1000; i++) {
             turns = turns * 6364136223846793005u + 1;
-            __asm__ volatile("" : "+r"(turns));
+            lane->burnt[turns >> (64 - BURNT_BITS)] += turns;
         }
     }
     return NULL;
 }
 
-/* Calls `action` for each virtual CPU of a lane, by its place there. */
-static int each(const struct lane *lane, pid_t own[MAX_VCPUS]) {
+/* The virtual CPUs of a lane while all have moved on `moved` times. */
+static int each(const struct lane *lane, int64_t moved, pid_t own[MAX_VCPUS]) {
     int count = 0;
-    for (int i = lane->number; i < page->vcpu_count; i += lane_count)
-        own[count++] = page->vcpus[i];
+    for (int i = 0; i < page->vcpu_count; i++)
+        if ((i + moved) % lane_count == lane->number)
+            own[count++] = page->vcpus[i];
     return count;
+}
+
+/* Waits until no lane has a virtual CPU in its slot; all begin at once, or none does. */
+static int64_t meet(void) {
+    if (pthread_barrier_wait(&met) == PTHREAD_BARRIER_SERIAL_THREAD)
+        met_ns = wanted() ? now_ns() : 0;
+    pthread_barrier_wait(&met);
+    return met_ns;
+}
+
+static void run_cycle(struct lane *lane, const pid_t own[], int count, int slots, int64_t ends) {
+    const int64_t slot_ns = page->slot_us * NS_PER_US;
+    set(lane->burner, SCHED_FIFO, BURNER);
+    for (int turn = 0; turn < FRAMES * slots; turn++) {
+        const int slot = (turn + turn / slots) % slots; /* the first and the last one suffer */
+        if (slot < count)
+            set(own[slot], SCHED_FIFO, CHOSEN);
+        sleep_until(ends += slot_ns);
+        if (slot < count)
+            set(own[slot], SCHED_IDLE, 0);
+    }
+    set(lane->burner, SCHED_OTHER, 0);
 }
 
 static void pace_lane(struct lane *lane) {
     pid_t own[MAX_VCPUS];
-    const int count = each(lane, own), slots = (page->vcpu_count + lane_count - 1) / lane_count;
-    const int64_t slot_ns = page->slot_us * NS_PER_US;
-    const int64_t cycle_ns = FRAMES * slots * slot_ns * 100 / page->share;
-    for (int i = 0; i < count; i++) {
-        pin(own[i], lane->cpu);
-        set(own[i], SCHED_IDLE, 0);
-    }
+    const int slots = (page->vcpu_count + lane_count - 1) / lane_count;
+    const int64_t cycle_ns = FRAMES * slots * page->slot_us * NS_PER_US * 100 / page->share;
+    int count = 0;
+    int64_t cycle;
     atomic_fetch_add(&page->pacing, 1);
-    for (int64_t cycle = now_ns(); wanted(); cycle += cycle_ns) {
-        sleep_until(cycle);
-        set(lane->burner, SCHED_FIFO, BURNER);
-        int64_t ends =
-            now_ns(); /* a kernel without preemption comes late: that shortens the rest */
-        if (ends > cycle + cycle_ns) /* the host stood still */
-            cycle = ends;
-        for (int turn = 0; turn < FRAMES * slots; turn++) {
-            const int slot = (turn + turn / slots) % slots; /* the first and the last one suffer */
-            if (slot < count)
-                set(own[slot], SCHED_FIFO, CHOSEN);
-            sleep_until(ends += slot_ns);
-            if (slot < count)
-                set(own[slot], SCHED_IDLE, 0);
+    for (int64_t moved = 0; (cycle = meet()) != 0; moved++) {
+        count = each(lane, moved, own);
+        for (int i = 0; i < count; i++) {
+            set(own[i], SCHED_IDLE, 0);
+            pin(own[i], lane->cpu);
         }
-        set(lane->burner, SCHED_OTHER, 0);
+        for (int n = 0; n < CYCLES; n++, cycle += cycle_ns) {
+            sleep_until(cycle);
+            /* A kernel without preemption comes late: that shortens the rest. */
+            const int64_t now = now_ns();
+            if (now > cycle + cycle_ns) /* the host stood still */
+                cycle = now;
+            run_cycle(lane, own, count, slots, now);
+        }
+        sleep_until(cycle);
     }
     for (int i = 0; i < count; i++) {
         set(own[i], SCHED_OTHER, 0);
@@ -156,11 +180,13 @@ void pace_start(struct page *shared) {
     for (int cpu = 0; cpu < CPU_SETSIZE && lane_count < MAX_LANES; cpu++)
         if (CPU_ISSET(cpu, &allowed)) {
             lanes[lane_count].number = lane_count;
+            lanes[lane_count].burnt = calloc((size_t)1 << BURNT_BITS, sizeof(uint64_t));
             lanes[lane_count++].cpu = cpu;
         }
     sigfillset(&all); /* QEMU's signals are for its own threads */
     pthread_sigmask(SIG_SETMASK, &all, &before);
     pthread_barrier_init(&started, NULL, 2 * (unsigned)lane_count);
+    pthread_barrier_init(&met, NULL, (unsigned)lane_count);
     for (int i = 0; i < lane_count; i++)
         if (pthread_create(&lanes[i].threads[0], NULL, burn, &lanes[i]) != 0 ||
             pthread_create(&lanes[i].threads[1], NULL, pace, &lanes[i]) != 0)

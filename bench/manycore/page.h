@@ -1,4 +1,4 @@
-/* What QEMU's library and whoever steers it share: a file of one `struct page`, which
+/* What QEMU's library and the bench share: a file of one `struct page`, which
  * bench/manycore/dilation.py lays out the same way. */
 #ifndef MANYCORE_PAGE_H
 #define MANYCORE_PAGE_H

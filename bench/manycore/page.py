@@ -171,7 +171,7 @@ def _machine(checks: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         return
     yield (
         f"Goals: speeds within {LARGEST_SPREAD:.0%} of their mean with one, half and all CPUs "
-        f"busy, wake-ups beside a full machine at most {LATEST_US:.0f} µs late at P99, a clock "
+        f"busy, wake-ups on a full machine at most {LATEST_US:.0f} µs late at P99, a clock "
         f"that drifts by less than {LARGEST_DRIFT:.1%}.\n"
     )
     heads = ["kernel", "CPUs", "D", "preemption", "HZ", "speeds: 1", "half", "all"]

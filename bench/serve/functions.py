@@ -116,7 +116,6 @@ def application(router: str | None, name: str, nodes: int) -> Any:
 
     class Functions(HarvestedReplica):
         def __init__(self) -> None:
-            self._warm: set[str] = set()
             self._machine = Cores(lambda: reporter().report().get("cores", 1.0))
 
         @serve.multiplexed(max_num_models_per_replica=WARM_FUNCTIONS)  # type: ignore[untyped-decorator]

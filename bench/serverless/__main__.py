@@ -10,11 +10,12 @@ import json
 import os
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import click
 
-from bench import machine
+from bench import machine, result_file
 from bench.serverless import experiments
 from bench.serverless.page import page
 from bench.serverless.pictures import draw
@@ -42,13 +43,10 @@ def main(prefixes: tuple[str, ...], out: str, page_path: str, pictures: str, aga
     else:
         document = _rounded(measure(prefixes))
         os.makedirs(os.path.dirname(out), exist_ok=True)
-        with open(out, "w", encoding="utf-8") as file:
-            json.dump(document, file, indent=1)
-            file.write("\n")
+        result_file.replace(Path(out), json.dumps(document, separators=(",", ":")) + "\n")
     os.makedirs(pictures, exist_ok=True)
     draw(document, pictures)
-    with open(page_path, "w", encoding="utf-8") as file:
-        file.write(page(document, os.path.basename(pictures)))
+    result_file.replace(Path(page_path), page(document, os.path.basename(pictures)))
 
 
 def measure(prefixes: tuple[str, ...]) -> experiments.Row:

@@ -19,6 +19,7 @@ from smartharvest.sensor.dispatches import DispatchReader
 from smartharvest.sensor.waits import WaitReader
 from smartharvest.telemetry.audit import AuditLog
 from smartharvest.telemetry.histogram import Histogram, add
+from smartharvest.telemetry.recorder import Recorder
 from smartharvest.telemetry.status import histograms
 
 _log = logging.getLogger(__name__)
@@ -34,7 +35,7 @@ class ControlLoop:
     """Answers windows and judges periods of one polling loop after the other.
 
     ``waits`` reads what the long-term safeguard judges (None: it is off), ``observe`` gets every
-    window with its decision, ``audit`` records them.
+    window with its decision, ``recorder`` records them; ``audit`` is for events.
     """
 
     def __init__(
@@ -43,11 +44,13 @@ class ControlLoop:
         waits: WaitReader | None,
         observe: Callable[[Window, Decision], None],
         audit: AuditLog | None,
+        recorder: Recorder,
     ) -> None:
         self.controller = controller
         self.waits = waits
         self._observe = observe
         self._audit = audit
+        self._recorder = recorder
         self._dispatches = DispatchReader()
         self._past: dict[str, int] = {}
         self._past_histograms: dict[str, Histogram | None] = {}
@@ -159,10 +162,9 @@ class ControlLoop:
                 continue
             if answer.plan is not None:
                 self.loop.post(answer.plan)
-            if self._audit is not None:
-                self._audit.decision(
-                    window, answer.decision, self.loop.harvested, answer.inhibited_by
-                )
+            self._recorder.decision(
+                window, answer.decision, self.loop.harvested, answer.inhibited_by
+            )
             self._observe(window, answer.decision)
         self._note_explanation()
         return came
@@ -174,6 +176,7 @@ class ControlLoop:
             return
         waits = self.waits.read(now_ns, primary_threads, self.loop.sensor, self.loop.harvested)
         if waits is not None:
+            self._recorder.waits(waits)
             self._give_back(self.controller.on_period(now_ns, waits))
 
     def renew_permit(self) -> None:

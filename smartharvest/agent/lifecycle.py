@@ -18,6 +18,7 @@ from smartharvest.agent.outcome import Ended, Outcome, Reexec, Restart, StepAsid
 from smartharvest.agent.reexec import SIGNALS, HandoffState, replace_program
 from smartharvest.agent.report import Report
 from smartharvest.agent.supervisor import Supervisor
+from smartharvest.agent.web_page import WebPage
 from smartharvest.algorithm.algorithm1 import Decision
 from smartharvest.config.settings import Settings
 from smartharvest.core.window import Window
@@ -76,9 +77,16 @@ class _Lifecycle:
         self._ran_s = 0.0 if left is None else left.ran_s
         self._usual_cores = 0 if left is None else left.usual_cores
         self._before: Supervisor | None = None
+        self._page = WebPage()
 
     def run(self, settings: Settings, left: HandoffState | None) -> Report:
-        start = _Start(settings, left)
+        """One arrangement after the other; the report of the last."""
+        try:
+            return self._run(_Start(settings, left))
+        finally:
+            self._page.close()
+
+    def _run(self, start: _Start) -> Report:
         while True:
             outcome = self._run_once(start)
             supervisor = self._before
@@ -107,6 +115,7 @@ class _Lifecycle:
                         return report
                     if isinstance(outcome, Reexec):
                         supervisor.service.handing_over()
+                        self._page.close()
                         replace_program(left)
                     start = _Start(settings, left)
 
@@ -163,6 +172,8 @@ class _Lifecycle:
             load=self._load,
             paused=None if before is None else before.paused,
             overrides=None if before is None else before.overrides,
+            page=self._page,
+            recent=None if before is None else before.recent,
             evicted=before is not None and before.arrangement.evicted,
             cpus_come_and_go=start.cpus_come_and_go,
         )
@@ -174,7 +185,8 @@ def _report_start(supervisor: Supervisor) -> None:
     supervisor.announce_ready()
     built = arrangement.built
     _log.info(
-        "Lending %s → %s on CPUs %s (policy %s, sensor %s, pid %d); ctrl-C ends it",
+        "%s %s → %s on CPUs %s (policy %s, sensor %s, pid %d); ctrl-C ends it",
+        "Trying without writing:" if settings.dry_run else "Lending",
         ", ".join(str(spec) for spec in settings.primary),
         settings.elastic or "nobody",
         format_cpulist(arrangement.capacity.pool),

@@ -10,7 +10,8 @@ import threading
 from smartharvest.algorithm.learning.base import FEATURE_NAMES, Model
 from smartharvest.algorithm.learning.model_file import DamagedModel, Shape, read_model, write_model
 from smartharvest.algorithm.policy import Policy
-from smartharvest.config.settings import STATE_DIRECTORY, Settings
+from smartharvest.config.settings import Settings
+from smartharvest.config.state_directory import STATE_DIRECTORY
 
 _log = logging.getLogger(__name__)
 

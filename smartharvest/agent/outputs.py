@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from typing import Any
 
+from smartharvest.agent.web_page import WebPage
 from smartharvest.config.settings import Settings
 from smartharvest.telemetry.audit import AuditLog
 from smartharvest.telemetry.metrics import Metrics
@@ -14,10 +15,14 @@ _package_log = logging.getLogger("smartharvest")
 
 
 class Outputs:
-    """Of one supervisor. Warnings are collected between ``begin`` and ``close``."""
+    """Of one supervisor. Warnings are collected between ``begin`` and ``close``.
 
-    def __init__(self, settings: Settings) -> None:
+    The ``page`` outlives it.
+    """
+
+    def __init__(self, settings: Settings, page: WebPage) -> None:
         self._settings = settings
+        self._page = page
         self.audit: AuditLog | None = None
         self.metrics: Metrics | None = None
         self.warnings = Warnings()
@@ -37,6 +42,7 @@ class Outputs:
             self.warnings.record_in(self.audit)
         if settings.metrics is not None:
             self.metrics = Metrics(settings.metrics)
+        self._page.open(settings)
 
     def event(self, kind: str, **details: Any) -> None:
         """Notes something that was done, if there is an audit log."""

@@ -180,6 +180,7 @@ class Reporting:
             "waits": {
                 "period": asdict(last) if last else None,
                 "unreadable": waits.unreadable if waits else "long_term is off",
+                "budget": long_term.share if long_term else None,
             },
             "histograms": control.histograms(),
             "births": births.describe() if births else None,

@@ -31,6 +31,8 @@ from smartharvest.agent.outcome import Ended, Reexec, Restart, RunOutcome
 from smartharvest.agent.outputs import Outputs
 from smartharvest.agent.reexec import HandoffState, Trial, TrialFailed
 from smartharvest.agent.reporting import Reporting
+from smartharvest.agent.usage import UsageMeter
+from smartharvest.agent.web_page import WebPage
 from smartharvest.algorithm.algorithm1 import Decision
 from smartharvest.algorithm.controller import Controller
 from smartharvest.algorithm.policy import Policy
@@ -43,14 +45,17 @@ from smartharvest.host.cpulist import format_cpulist
 from smartharvest.host.journal.shared_page import Phase
 from smartharvest.host.process.priority import ControlPlanePriority
 from smartharvest.host.service_manager import ServiceManager
+from smartharvest.host.target.base import Target
 from smartharvest.mechanism.choice import MakeMechanism, make_mechanism
 from smartharvest.placement.capacity import Capacity
 from smartharvest.placement.snapshot import HostSnapshot
 from smartharvest.sensor.waits import WaitReader
 from smartharvest.telemetry.client import socket_path
 from smartharvest.telemetry.metrics import text
+from smartharvest.telemetry.recent import Recent
+from smartharvest.telemetry.recorder import Recorder
 from smartharvest.telemetry.server import Command, ControlSocket
-from smartharvest.telemetry.status_socket import StatusSocket
+from smartharvest.telemetry.status_socket import StatusSocket, kept_for_a_while
 
 _log = logging.getLogger(__name__)
 
@@ -79,6 +84,8 @@ class Supervisor:
         load: Load | None = None,
         paused: str | None = None,
         overrides: Mapping[str, Any] | None = None,
+        recent: Recent | None = None,
+        page: WebPage | None = None,
         evicted: bool = False,
         cpus_come_and_go: bool = False,
         make: MakeMechanism = make_mechanism,
@@ -89,8 +96,12 @@ class Supervisor:
         """Why nothing is lent, if the operator wants it so."""
         self.overrides = dict(overrides or {})
         """What the operator has set and a reload keeps, by name of the setting."""
+        self.recent = Recent() if recent is None else recent
+        """The last quarter of an hour."""
         self.service = ServiceManager()
-        self._outputs = Outputs(settings)
+        self._owns_page = page is None
+        self.page = page or WebPage()
+        self._outputs = Outputs(settings, self.page)
         self.arrangement = Arrangement(
             settings,
             left,
@@ -119,6 +130,8 @@ class Supervisor:
             self.arrangement.__enter__()
         except BaseException as error:
             self._outputs.close(f"could not start: {error}")
+            if self._owns_page:
+                self.page.close()
             raise
         self.audit_event(
             "started",
@@ -128,6 +141,7 @@ class Supervisor:
             pool=format_cpulist(self.capacity.pool),
             cores=self.capacity.total,
             dry_run=settings.dry_run,
+            budget=settings.long_term_share,
             generation=self.arrangement.generation,
         )
         return self
@@ -151,6 +165,8 @@ class Supervisor:
                 self.arrangement.restore()
         finally:
             self._outputs.close(why if error is None else str(error))
+            if self._owns_page:
+                self.page.close()
 
     def audit_event(self, kind: str, **details: Any) -> None:
         """Notes something that was done, if there is an audit log."""
@@ -258,8 +274,11 @@ class Supervisor:
         arrangement = self.arrangement
         self._priority = ControlPlanePriority()
         self._watch = HostWatch(arrangement)
+        audit = self._outputs.audit
+        every = self.settings.audit_level == "decisions"
+        recorder = Recorder(self.recent, audit, every=every)
         self._control = ControlLoop(
-            self._make_controller(policy), self._make_wait_reader(), observe, self._outputs.audit
+            self._make_controller(policy), self._make_wait_reader(), observe, audit, recorder
         )
         self._attach_loop()
         self._set_limits()
@@ -272,6 +291,7 @@ class Supervisor:
             lambda: self._restart_refused,
             lambda: self.overrides,
         )
+        self._usage = None if audit is None else UsageMeter(self._all_targets, audit.event)
         began_s = time.monotonic()
         socket = self._listen()
         self._control.inhibit({"operator": self.paused})
@@ -284,6 +304,9 @@ class Supervisor:
             finished()
         finally:
             self._end(socket)
+            recorder.close()
+            if self._usage is not None:
+                self._usage.close()
         elapsed_s, cpu_s = self._reporting.elapsed_s, self._reporting.cpu_s
         if self._control.loop.halt is not None:
             verdict = self._watch.judge_halt(self._control)
@@ -322,7 +345,13 @@ class Supervisor:
             if self._next is None:
                 self._follow(self._watch.poll(control))
             self._reporting.publish()
+            if self._usage is not None:
+                self._usage.look()
             self._attend_to_requests()
+
+    def _all_targets(self) -> list[Target]:
+        elastic = self.arrangement.elastic
+        return [*self.arrangement.primaries, *([] if elastic is None else [elastic])]
 
     def _do_chores(self, socket: ControlSocket | None) -> None:
         if self.arrangement.beat():
@@ -333,6 +362,8 @@ class Supervisor:
             self.arrangement.confinement.turn()
         if socket is not None:
             socket.serve()
+            if self.page.check() and self.page.connection is not None:
+                socket.adopt(self.page.connection, self._telling)
 
     def _end(self, socket: ControlSocket | None) -> None:
         hands_off = self._next is not None and (
@@ -461,12 +492,17 @@ class Supervisor:
             "status": lambda _arguments: self._reporting.describe(),
             "capacity": lambda _arguments: self._reporting.describe_capacity(),
             "metrics": lambda _arguments: text(self._reporting.describe()),
+            "history": lambda _arguments: self.recent.describe(),
+            "recent": lambda _arguments: self.recent.latest(),
         }
         try:
             control = ControlSocket(path, telling | {name: answer(name) for name in REQUESTS})
         except OSError as error:
             _log.warning("%s: %s; this agent has no status", path, error.strerror)
             return None
+        self._telling = kept_for_a_while(telling)
+        if self.page.connection is not None:
+            control.adopt(self.page.connection, self._telling)
         if (group := self.settings.status_group) is not None:
             try:
                 control.attach(StatusSocket(path, group, telling))

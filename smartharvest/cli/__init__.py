@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import os
 import sys
-import traceback
 from typing import TextIO
 
 import click
@@ -13,10 +12,14 @@ import click
 from smartharvest import __version__
 from smartharvest.cli.command_group import Entry, LazyGroup
 from smartharvest.cli.lab import COMMANDS as LAB
+from smartharvest.cli.log_format import FORMATS, Json, Plain, formatter
 from smartharvest.errors import RightsError, SmartHarvestError
-from smartharvest.printable import one_line, printable, quoted, write_unless_blocked
+from smartharvest.printable import printable, quoted, write_unless_blocked
 from smartharvest.trusted import Untrusted
 
+INTERRUPTED = 130
+_formatter: logging.Formatter = Plain()
+"""Of every message, once the options are parsed."""
 READ_WITHIN_S = 0.05
 """So long a message waits for its reader."""
 
@@ -29,12 +32,20 @@ SECTIONS = {
         Entry("elastic-vm", "elastic_vm:elastic_vm", "Start a virtual machine to lend cores to."),
         Entry("config", "config:config", "Print an example configuration, or the one in force."),
         Entry("check-config", "check_config:check_config", "List the mistakes in a configuration."),
+        Entry(
+            "install-service",
+            "install_service:install_service",
+            "Install the systemd unit and a first configuration.",
+        ),
         Entry("completion", "completion:completion", "Print the completion script for a shell."),
     ),
     "Watch": (
         Entry("status", "status:status", "Show what every running agent senses and lends."),
         Entry("top", "top:top", "Show live which side has which cores, and why."),
+        Entry("dashboard", "dashboard:dashboard", "Serve a page with the agents of this host."),
         Entry("explain", "explain:explain", "Explain in words what was lent, and why not more."),
+        Entry("metrics", "metrics:metrics", "Print the metrics of every agent, or write a file."),
+        Entry("report", "report:report", "Sum up a day: what was lent, the harm, what went wrong."),
         Entry("plot", "plot:plot", "Draw what was lent into a PNG."),
     ),
     "Steer": (
@@ -87,15 +98,25 @@ agent, 9 damaged journal, 10 unfit host (doctor), 11 unusable trace, 12 cluster 
 )
 @click.version_option(__version__, prog_name="smartharvest")
 @click.option("--debug", is_flag=True, help="Log everything, and show tracebacks.")
+@click.option(
+    "--log-format",
+    type=click.Choice(FORMATS),
+    default="auto",
+    show_default=True,
+    envvar="SMARTHARVEST_LOG_FORMAT",
+    help="How messages look; auto has the journal's priorities under systemd.",
+)
 @click.pass_context
-def cli(context: click.Context, debug: bool) -> None:
+def cli(context: click.Context, debug: bool, log_format: str) -> None:
     """Lend a latency-sensitive service's idle cores to a batch group, and take them back in time.
 
     The service is the primary, the batch group is the elastic group.
     """
-    context.obj = {"debug": debug}
+    context.obj = {"debug": debug, "log_format": log_format}
     handler = _Messages(sys.stderr)
-    handler.setFormatter(_Printable("smartharvest: %(message)s"))
+    global _formatter  # noqa: PLW0603
+    _formatter = formatter(log_format, _descriptor(sys.stderr))
+    handler.setFormatter(_formatter)
     logging.basicConfig(
         level=logging.DEBUG if debug else logging.INFO, handlers=[handler], force=True
     )
@@ -126,9 +147,11 @@ class _Messages(logging.StreamHandler[TextIO]):
         self._missed = 0 if taken else self._missed + 1
 
 
-class _Printable(logging.Formatter):
-    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802
-        return one_line(super().formatMessage(record))
+def _descriptor(stream: TextIO) -> int:
+    try:
+        return stream.fileno()
+    except (OSError, AttributeError, ValueError):  # a file in memory
+        return -1
 
 
 def main(args: list[str] | None = None) -> None:
@@ -143,7 +166,7 @@ def main(args: list[str] | None = None) -> None:
     except click.ClickException as error:
         fail(f"{error.format_message()}{_help_hint(error)}", error.exit_code)
     except click.Abort:
-        fail("stopped", 130)
+        fail("stopped", INTERRUPTED)
     except SmartHarvestError as error:
         _show_traceback(debug)
         fail(str(error), error.exit_code)
@@ -163,9 +186,24 @@ def main(args: list[str] | None = None) -> None:
 
 
 def fail(message: str, code: int) -> None:
-    """Prints the one line of a failure and exits with ``code``."""
-    click.echo(f"smartharvest: {printable(' '.join(message.split()))}", err=True)
+    """Prints the one line of a failure, with its identifier, and exits with ``code``."""
+    text = printable(" ".join(message.split()))
+    shown = _formatter.format(
+        logging.makeLogRecord(
+            {
+                "name": "smartharvest", "msg": text, "args": (), "error": identifier(code),
+                "exit_code": code, "levelno": logging.ERROR, "levelname": "ERROR",
+            }
+        )
+    )  # fmt: skip
+    told_apart = isinstance(_formatter, Json) or code == INTERRUPTED
+    click.echo(shown if told_apart else f"{shown} [{identifier(code)}]", err=True)
     sys.exit(code)
+
+
+def identifier(code: int) -> str:
+    """What a failure with this exit code is called where only its line is left, as in a log."""
+    return f"SH{code:02}"
 
 
 def _what_is_missing(error: ImportError) -> str:
@@ -185,4 +223,6 @@ def _help_hint(error: click.ClickException) -> str:
 
 def _show_traceback(debug: bool) -> None:
     if debug:
+        import traceback
+
         traceback.print_exc()

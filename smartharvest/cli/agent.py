@@ -13,12 +13,18 @@ from smartharvest.agent.lifecycle import run_agent
 from smartharvest.agent.reexec import handed_off, is_trial
 from smartharvest.agent.report import Report
 from smartharvest.cli.command_group import examples
-from smartharvest.cli.settings_options import SettingsCommand, settings_from, settings_options
+from smartharvest.cli.settings_options import (
+    SettingsCommand,
+    effective_from,
+    settings_from,
+    settings_options,
+)
 from smartharvest.errors import ConfigError
 from smartharvest.printable import counted
 
 EPILOG = examples(
     "smartharvest agent --primary cgroup:web --elastic cgroup:batch --dry-run --duration 10min",
+    "smartharvest agent --primary cgroup:web --elastic cgroup:batch --plan",
     "smartharvest agent --primary cgroup:web --elastic cgroup:batch --max-harvest 4",
     "smartharvest agent --config /etc/smartharvest/agent.toml",
 )
@@ -26,16 +32,27 @@ EPILOG = examples(
 
 @click.command(cls=SettingsCommand, epilog=EPILOG)
 @settings_options()
-@click.option("--json", "as_json", is_flag=True, help="Print the closing report as JSON.")
-def agent(as_json: bool, **options: Any) -> None:
+@click.option("--plan", is_flag=True, help="Print what would be found and written, and exit.")
+@click.option("--json", "as_json", is_flag=True, help="Print the report, or the plan, as JSON.")
+def agent(plan: bool, as_json: bool, **options: Any) -> None:
     """Lend the primary's idle cores to the elastic group.
 
     Ends after --duration, or on SIGINT or SIGTERM, with exit code 0; the host is then as it was.
     SIGHUP reads the --config file again: for a setting marked [restarts] in `smartharvest config
     example` the agent gives everything back and starts again, all others change while it lends; a
     file with a mistake changes nothing. SIGUSR2 replaces the program by what is installed now, and
-    the host stays arranged. Durations need a unit (50us, 25ms, 10s, 5min, 2h, 1d).
+    the host stays arranged. --plan writes nothing; its exit code is 0 or the one
+    that an agent would have which cannot start. Durations need a unit (50us, 25ms, 10s, 2h, 1d).
     """
+    if plan:
+        from smartharvest.agent.plan import make_plan
+        from smartharvest.cli.plan_text import show_plan
+
+        effective = effective_from(options)
+        made = make_plan(effective.settings)
+        made.warnings[:0] = map(str, effective.warnings)
+        show_plan(made, as_json)
+        return
     shadow = DryRunFigures()
     if is_trial():
         settings = settings_from(options)

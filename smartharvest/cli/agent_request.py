@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
-from smartharvest.cli.settings_options import settings_options
-from smartharvest.config.loading import read_alone
-from smartharvest.config.settings import STATE_DIRECTORY
+from smartharvest.cli.state_options import state_options
+from smartharvest.config.state_directory import STATE_DIRECTORY
 from smartharvest.errors import ConfigError, RightsError, SmartHarvestError
 from smartharvest.host.journal.registry import state_directories
 from smartharvest.telemetry.agents import Found, find, pid_of
@@ -37,10 +37,27 @@ class NotThere(click.ClickException):
         self.exit_code = code  # type: ignore[misc]
 
 
+def complete_agent(
+    context: click.Context, _option: click.Parameter, typed: str
+) -> list[CompletionItem]:
+    """For a shell: the pids of the agents that run where the flags typed so far say."""
+    try:
+        pids = [str(pid_of(path)) for path in find_agents(dict(context.params)).sockets]
+    except (SmartHarvestError, OSError):
+        return []
+    return [CompletionItem(pid) for pid in pids if pid.startswith(typed)]
+
+
 def agent_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Adds the options that say which agent is meant."""
-    pid = click.option("--pid", type=int, metavar="PID", help="The agent, if several run.")
-    return pid(settings_options("state_dir")(command))
+    pid = click.option(
+        "--pid",
+        type=int,
+        metavar="PID",
+        help="The agent, if several run.",
+        shell_complete=complete_agent,
+    )
+    return pid(state_options(command))
 
 
 json_option = click.option(
@@ -64,6 +81,8 @@ def places(options: dict[str, Any], *names: str) -> list[dict[str, str]]:
     config_file = options.get("config_file")
     in_file: dict[str, str] = {}
     if config_file is not None:
+        from smartharvest.config.loading import read_alone
+
         in_file, problems = read_alone(config_file, *wanted)
         if not problems:
             in_file.setdefault("state_dir", STATE_DIRECTORY)

@@ -10,12 +10,15 @@ from smartharvest.errors import ConfigError
 
 @click.command("check-config")
 @click.argument("file", metavar="FILE", type=click.Path())
-def check_config(file: str) -> None:
+@click.option("--host", is_flag=True, help="Show what an agent would find and write here, too.")
+@click.option("--json", "as_json", is_flag=True, help="With --host: print the plan as JSON.")
+def check_config(file: str, host: bool, as_json: bool) -> None:
     """List the mistakes in the configuration FILE and its drop-ins, or in a directory of them.
 
     Prints a line per mistake (FILE:LINE: key: what is wrong; what to do) and exits with 2 if there
     is one. What only this host makes odd is a line that begins with `warning:`, and no mistake.
-    Needs no rights and reads no cgroup.
+    Needs no rights and reads no cgroup, unless --host is given: then the exit code says whether an
+    agent would start, as with `agent --plan`.
     """
     effective, problems = collect_settings({}, file)
     lines = [str(problem) for problem in problems]
@@ -29,6 +32,14 @@ def check_config(file: str) -> None:
     if lines:
         raise ConfigError(f"{file}: {len(lines)} problem{'s'[: len(lines) > 1]}")
     assert effective is not None
+    if host:
+        from smartharvest.agent.plan import make_plan
+        from smartharvest.cli.plan_text import show_plan
+
+        plan = make_plan(effective.settings)
+        plan.warnings[:0] = map(str, effective.warnings)
+        show_plan(plan, as_json)
+        return
     for warning in effective.warnings:
         click.echo(f"warning: {warning}")
     click.echo(f"{file}: good")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -88,6 +87,8 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
         if name not in self._entries and not name.startswith("-") and not ctx.resilient_parsing:
+            import difflib  # for a slip alone
+
             close = difflib.get_close_matches(name, self.list_commands(ctx), n=1)
             guess = self._moved.get(name) or (close[0] if close else None)
             hint = f"; did you mean {ctx.command_path} {guess}?" if guess else ""

@@ -14,10 +14,11 @@ from smartharvest.cli.agent_request import (
     reset_option,
 )
 from smartharvest.cli.command_group import examples
+from smartharvest.cli.values import complete_policy
 
 
 @click.command("set-policy", epilog=examples("smartharvest set-policy fixed-buffer:2"))
-@click.argument("policy", metavar="[POLICY]", required=False)
+@click.argument("policy", metavar="[POLICY]", required=False, shell_complete=complete_policy)
 @click.option("--safeguard", metavar="KIND", help="conservative or aggressive.")
 @reset_option
 @json_option

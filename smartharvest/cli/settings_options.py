@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 
 import click
 
+from smartharvest.cli.state_options import config_option
+from smartharvest.cli.values import completion_of
 from smartharvest.config.loading import Effective, load_effective
 from smartharvest.config.settings import FIELDS, Settings
 from smartharvest.config.text import plain_value, sections
@@ -70,13 +72,7 @@ def settings_options(*names: str) -> Callable[[Command], Command]:
     def decorate(command: Command) -> Command:
         for name in reversed(names or tuple(FIELDS)):
             command = _option(name, FIELDS[name])(command)
-        return click.option(
-            "--config",
-            "config_file",
-            metavar="FILE",
-            help="TOML file with the same settings, with its drop-ins FILE.d/*.toml; or a "
-            "directory of such files.",
-        )(command)
+        return config_option(command)
 
     return decorate
 
@@ -109,4 +105,5 @@ def _option(name: str, item: Field[Any]) -> Callable[[Command], Command]:
         multiple=bool(item.metadata.get("multiple")),
         metavar=item.metadata["metavar"],
         help=help_text,
+        shell_complete=completion_of(name, item),
     )

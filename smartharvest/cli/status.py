@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import sys
+import time
 from dataclasses import asdict
 from typing import Any
 
@@ -15,8 +18,9 @@ from smartharvest.cli.agent_request import (
     find_agents,
     none_runs,
 )
-from smartharvest.cli.settings_options import settings_options
+from smartharvest.cli.state_options import state_options
 from smartharvest.errors import RightsError, SmartHarvestError
+from smartharvest.host.cpulist import parse_cpulist
 from smartharvest.printable import counted, printable
 from smartharvest.telemetry.agents import pid_of
 from smartharvest.telemetry.client import NoAgent, ask_patiently, lives
@@ -24,14 +28,36 @@ from smartharvest.telemetry.protocol import ProtocolError
 
 
 @click.command()
-@settings_options("state_dir")
+@state_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object with all agents.")
-def status(as_json: bool, **options: Any) -> None:
+@click.option("--watch", is_flag=True, help="Show it again and again until ctrl-C.")
+@click.option("--every", type=click.FloatRange(0.1, 3600), default=2.0, show_default=True,
+              metavar="SECONDS", help="With --watch: time between two looks.")  # fmt: skip
+def status(as_json: bool, watch: bool, every: float, **options: Any) -> None:
     """Show what every running agent senses, decides and lends, and what killed ones have left.
 
     Exit codes: 0 an agent runs, 3 none does, 4 a killed agent's journal is left, so that its batch
-    may still be confined; 1 if an agent does not answer, or without the right to ask.
+    may still be confined; 1 if an agent does not answer, or without the right to ask. --watch goes
+    on whatever it finds, and ends with 0; with --json it prints an object a line.
     """
+    if not watch:
+        _show(options, as_json)
+        return
+    with contextlib.suppress(KeyboardInterrupt):
+        while True:
+            if sys.stdout.isatty() and not as_json:
+                click.clear()
+                click.echo(f"{time.strftime('%H:%M:%S')}, every {every:g} s, ctrl-C ends it\n")
+            try:
+                _show(options, as_json)
+            except (click.exceptions.Exit, SmartHarvestError) as error:
+                if isinstance(error, SmartHarvestError):
+                    click.echo(f"smartharvest: {printable(str(error))}", err=True)
+            time.sleep(every)
+
+
+def _show(options: dict[str, Any], as_json: bool) -> None:
+    """Prints what there is now; raises what ``status`` ends with."""
     found = find_agents(options)
     answers, failures = [], []
     silent: list[dict[str, Any]] = []
@@ -65,9 +91,12 @@ def format_status(seen: dict[str, Any]) -> str:
     """One agent in words, a line per subject."""
     cores, sensor, loop = seen["cores"], seen["sensor"], seen["loop"]
     guards, late = seen["safeguards"], seen["loop"]["lateness_us"]
+    held = guards["lends_nothing_because"]
     lines = [
         f"agent {seen['pid']}, {seen['seconds']:.0f} s: {', '.join(seen['primary'])} lends to "
         f"{seen['elastic']} on CPUs {cores['pool']}",
+        f"  now         {_verdict(seen)}",
+        *([f"  cpus        {format_map(cores)}"] if cores["runs"] else []),
         f"  sensor      {sensor['name']} ({sensor['reason']})",
         f"  policy      {seen['policy']['name']}, learns {seen['policy']['label']}, "
         f"{counted(seen['policy']['lessons'], 'lesson')}",
@@ -86,13 +115,39 @@ def format_status(seen: dict[str, Any]) -> str:
         f"  agent       {seen['agent']['cpu']:.1%} of one core, "
         f"{seen['agent']['rss_bytes'] / 2**20:.0f} MiB",
     ]
-    if guards["lends_nothing_because"]:
-        lines.append(f"  lends nothing: {guards['lends_nothing_because']}")
+    if held:
+        lines.append(f"  lends nothing: {held}")
     if kept := seen.get("overrides"):
         said = ", ".join(f"{name} {value}" for name, value in kept.items())
         lines.append(f"  set by hand: {said} (until set-limit or set-policy --reset, or a restart)")
     lines += [f"  warning {one['age_s']:.0f} s ago: {one['text']}" for one in seen["warnings"]]
     return "\n".join(lines)
+
+
+_LETTERS = {"primary": "P", "elastic": "E", "other": "o", "idle": "·"}
+_MOST_CPUS = 64
+
+
+def _verdict(seen: dict[str, Any]) -> str:
+    """Whether it earns its keep, in a line."""
+    mean = seen["harvested"]["mean"]
+    hours = seen["harvested"]["core_seconds"] / 3600
+    now = counted(seen["harvested"]["now"], "core")
+    period = seen["waits"]["period"]
+    harm = f", {counted(period['blamed'], 'long wait')} possibly caused" if period else ""
+    return f"lends {now}, {mean:.2f} on average, {hours:.1f} core-hours so far{harm}"
+
+
+def format_map(cores: dict[str, Any]) -> str:
+    """A letter a CPU: what runs there, with ^ behind what is lent."""
+    runs = {cpu: who for who, cpus in cores["runs"].items() for cpu in parse_cpulist(cpus)}
+    pool, lent = sorted(parse_cpulist(cores["pool"])), parse_cpulist(cores["elastic_cpus"])
+    letters = [
+        _LETTERS.get(runs.get(cpu, ""), "?") + ("^" if cpu in lent else "")
+        for cpu in pool[:_MOST_CPUS]
+    ]
+    more = " …" if len(pool) > _MOST_CPUS else ""
+    return f"{' '.join(letters)}{more}  (P primary, E elastic, o others, · idle, ^ lent)"
 
 
 def format_decision(decision: dict[str, Any] | None) -> str:

@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from smartharvest.cli.agent_request import places
-from smartharvest.cli.settings_options import settings_options
+from smartharvest.cli.state_options import state_options
 from smartharvest.cli.time_span import seconds_between
-from smartharvest.errors import ConfigError
+from smartharvest.errors import ConfigError, RightsError
+from smartharvest.printable import printable
+from smartharvest.telemetry.agents import pid_of
 from smartharvest.telemetry.client import NoAgent, ask, sockets
 from smartharvest.telemetry.protocol import ProtocolError
 
@@ -27,14 +29,14 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@settings_options("state_dir")
+@state_options
 @click.option("--every", callback=seconds_between(0.05, 60), default="0.5", show_default=True,
               metavar="SECONDS", help="Time between two updates.")  # fmt: skip
 def top(every: float, **options: Any) -> None:
     """Show live which side has which cores, and why.
 
-    Keys: q quit, p pause the view, e expand, n next agent.
-
+    Keys: q quit, p pause the view, e expand, n next agent, P pause lending, R resume lending,
+    ? help. A terminal of 30 lines or more also shows groups, a history of each CPU, and events.
 
     Needs rich: pip install 'smartharvest[top]'.
     """
@@ -42,7 +44,9 @@ def top(every: float, **options: Any) -> None:
         from rich.console import Console
         from rich.text import Text
 
-        from smartharvest.telemetry.view import History, draw
+        from smartharvest.telemetry.top_history import History
+        from smartharvest.telemetry.view import as_ascii, draw
+        from smartharvest.telemetry.view_large import help_screen
     except ImportError:
         raise ConfigError("top: rich is not installed; pip install 'smartharvest[top]'") from None
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
@@ -51,7 +55,9 @@ def top(every: float, **options: Any) -> None:
     console = Console()
     ascii_only = not console.encoding.startswith("utf")
     histories: dict[str, History] = {}
-    chosen, paused, expanded = 0, False, False
+    chosen, paused, expanded, helping = 0, False, False, False
+    asking, said, whom = "", "", ""
+    """The command that waits for a yes, the answer to the last, and the agent's socket."""
     shown: dict[str, Any] | None = None
     path = ""
     with suppress(KeyboardInterrupt), _keys() as key, _screen(console) as show:
@@ -63,7 +69,10 @@ def top(every: float, **options: Any) -> None:
                 if shown is not None:
                     histories.setdefault(path, History()).add(shown)
             width, height = console.size
-            if shown is None:
+            if helping:
+                lines = [as_ascii(line) if ascii_only else line for line in help_screen()]
+                lines[max(0, height - 1) : -1] = []
+            elif shown is None:
                 lines = [
                     Text(f"No agent is running (state directory {', '.join(state_dirs)})"),
                     Text("q quit", "reverse"),
@@ -73,12 +82,26 @@ def top(every: float, **options: Any) -> None:
                     shown, histories[path], width, height,
                     expanded=expanded, ascii_only=ascii_only,
                 )  # fmt: skip
-                if paused:
+                if asking or said:
+                    question = f"{asking} lending of agent {pid_of(whom)}? y yes, any other key no"
+                    lines[-1] = Text(question if asking else said, "reverse")
+                elif paused:
                     lines[-1] = Text("paused: p continues, q quits", "reverse")
             show(lines)
             pressed = key(every)
+            if asking and pressed:
+                said = _steer(whom, asking) if pressed == "y" else "nothing was done"
+                asking = ""
+                continue
+            if helping and pressed:
+                helping = False
+                continue
             if pressed == "q":
                 return
+            said = "" if pressed else said
+            helping = pressed == "?" or helping
+            if shown is not None and pressed:
+                asking, whom = {"P": "pause", "R": "resume"}.get(pressed, ""), path
             paused ^= pressed in ("p", " ")
             expanded ^= pressed == "e"
             chosen += pressed == "n"
@@ -91,6 +114,17 @@ def _status(path: str) -> dict[str, Any] | None:
     except (NoAgent, TimeoutError, ProtocolError):
         return None
     return answer if isinstance(answer, dict) else None
+
+
+def _steer(path: str, command: str) -> str:
+    """What came of a command to the agent, for the last line."""
+    try:
+        answer = ask(path, command, {}, timeout_s=3.0)
+    except (NoAgent, TimeoutError, ProtocolError, RightsError) as error:
+        return printable(f"{command}: {error or 'the agent does not answer'}")
+    if command == "pause":
+        return "paused: nothing is lent until R, or smartharvest resume"
+    return "the agent lends again" if answer["was_paused"] else "nothing was paused"
 
 
 @contextmanager

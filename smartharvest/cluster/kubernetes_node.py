@@ -10,21 +10,25 @@ both be allowed the last one of a budget.
 
 from __future__ import annotations
 
-import contextlib
 import math
-from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
+from smartharvest.cluster.kubernetes_api import (
+    ENDED,
+    NOT_FOUND,
+    TIMEOUT_S,
+    Answered,
+    configured_client,
+    engine_errors,
+    listed,
+)
 from smartharvest.cluster.refusals import Refusals, Refused, Work
 from smartharvest.errors import ConfigError, EngineError
 
 RESOURCE = "smartharvest.io/cores"
-_TIMEOUT_S = 10.0
-_ENDED = ("Succeeded", "Failed")
 _MOST_CORES = 1 << 20
 _TOO_MANY_REQUESTS = 429
-_NOT_FOUND = 404
 _CONFLICT = 409
 
 
@@ -36,37 +40,24 @@ class KubernetesNode:
     """
 
     def __init__(self, name: str, kubeconfig: str | None, resource: str = RESOURCE) -> None:
-        try:
-            from kubernetes import client, config
-        except ImportError:
-            raise ConfigError(
-                "adapter kubernetes: its client is missing; pip install 'smartharvest[kubernetes]'"
-            ) from None
-        self._client = client
+        self._client = configured_client(kubeconfig)
         self._name, self._resource = name, resource
         self._refusals = Refusals("pod", "evicted")
-        try:
-            if kubeconfig is None:
-                config.load_incluster_config()
-            else:
-                config.load_kube_config(kubeconfig)
-        except (config.ConfigException, OSError) as error:
-            raise ConfigError(
-                f"adapter kubernetes: {error}; give --kubeconfig FILE, or run it as a pod"
-            ) from None
-        self._api = client.CoreV1Api()
+        self._api = self._client.CoreV1Api()
         try:
             self._node()
-        except _NoNode:
-            raise ConfigError(f"adapter kubernetes: there is no node {name}") from None
+        except Answered as error:
+            if error.status != NOT_FOUND:
+                raise
+            raise ConfigError(f"kubernetes: there is no node {name}") from None
 
     def advertise(self, cores: int) -> None:
         count = {self._resource: str(cores)}
-        with self._engine_errors():
+        with engine_errors():
             self._api.patch_node_status(
                 self._name,
                 {"status": {"capacity": count, "allocatable": count}},
-                _request_timeout=_TIMEOUT_S,
+                _request_timeout=TIMEOUT_S,
             )
 
     def in_use(self) -> int:
@@ -104,16 +95,15 @@ class KubernetesNode:
         self._api.api_client.close()
 
     def _node(self) -> Any:
-        with self._engine_errors():
-            return self._api.read_node(self._name, _request_timeout=_TIMEOUT_S)
+        with engine_errors():
+            return self._api.read_node(self._name, _request_timeout=TIMEOUT_S)
 
     def _pods(self) -> list[tuple[int, Any]]:
         """(requested cores, pod) of each pod of the node that has some."""
-        with self._engine_errors():
-            listed = self._api.list_pod_for_all_namespaces(
-                field_selector=f"spec.nodeName={self._name}", _request_timeout=_TIMEOUT_S
-            )
-        asked = [(self._asked(pod), pod) for pod in listed.items if pod.status.phase not in _ENDED]
+        pods = listed(
+            self._api.list_pod_for_all_namespaces, field_selector=f"spec.nodeName={self._name}"
+        )
+        asked = [(self._asked(pod), pod) for pod in pods if pod.status.phase not in ENDED]
         return [(cores, pod) for cores, pod in asked if cores]
 
     def _asked(self, pod: Any) -> int:
@@ -134,38 +124,24 @@ class KubernetesNode:
         client, namespace, name = self._client, pod.namespace, pod.name
         eviction = client.V1Eviction(metadata=client.V1ObjectMeta(namespace=namespace, name=name))
         this_one = client.V1DeleteOptions(preconditions=client.V1Preconditions(uid=pod.uid))
-        with contextlib.suppress(_NoNode), self._engine_errors(f"pod {namespace}/{name}", Refused):
-            self._api.create_namespaced_pod_eviction(
-                name, namespace, eviction, dry_run="All", _request_timeout=_TIMEOUT_S
-            )
-            self._api.delete_namespaced_pod(
-                name,
-                namespace,
-                body=this_one,
-                _preload_content=False,  # the answer is a pod or a status
-                _request_timeout=_TIMEOUT_S,
-            )
-
-    @contextlib.contextmanager
-    def _engine_errors(
-        self, what: str = "the API server", refusal: type[EngineError] = EngineError
-    ) -> Iterator[None]:
-        """``refusal`` is raised for what the server answers, EngineError if it does not."""
-        from urllib3.exceptions import HTTPError
-
         try:
-            yield
-        except self._client.ApiException as error:
-            if error.status in (_NOT_FOUND, _CONFLICT):  # or it is another pod of that name by now
-                raise _NoNode(f"kubernetes: {what}: not found") from None
+            with engine_errors(f"pod {namespace}/{name}"):
+                self._api.create_namespaced_pod_eviction(
+                    name, namespace, eviction, dry_run="All", _request_timeout=TIMEOUT_S
+                )
+                self._api.delete_namespaced_pod(
+                    name,
+                    namespace,
+                    body=this_one,
+                    _preload_content=False,  # the answer is a pod or a status
+                    _request_timeout=TIMEOUT_S,
+                )
+        except Answered as error:
+            if error.status in (NOT_FOUND, _CONFLICT):  # it is gone, or another has its name by now
+                return
             if error.status == _TOO_MANY_REQUESTS:
-                raise refusal("may not be evicted now (disruption budget)") from None
-            reason = " ".join(f"{error.status} {error.reason}".split())[:200]
-            raise refusal(f"kubernetes: {what}: {reason}") from None
-        except (HTTPError, OSError) as error:
-            raise EngineError(
-                f"kubernetes: {what} does not answer: {type(error).__name__}"
-            ) from None
+                raise Refused("may not be evicted now (disruption budget)") from None
+            raise Refused(str(error)) from None
 
 
 def cores_of(quantity: str, what: str) -> int:
@@ -179,7 +155,3 @@ def cores_of(quantity: str, what: str) -> int:
     except (ValueError, ArithmeticError):
         pass
     raise EngineError(f"kubernetes: {what}: {str(quantity)[:40]!r} is no number of cores")
-
-
-class _NoNode(EngineError):
-    """The node or pod does not exist."""

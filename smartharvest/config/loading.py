@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from smartharvest.config.addresses import is_loopback
 from smartharvest.config.file import EXPERT, Entry, Problem, read_config
 from smartharvest.config.overlap import overlap
 from smartharvest.config.settings import FIELDS, Settings
@@ -144,6 +145,8 @@ def _contradictions(settings: Settings) -> list[tuple[str, str]]:
         found.append(("order", "dynamic needs --placement shared"))
     if settings.order == "dynamic" and settings.mechanism in ("affinity", "cpugroups"):
         found.append(("order", "dynamic needs --mechanism merge"))
+    if settings.web is not None and settings.web_token is None and not is_loopback(settings.web):
+        found.append(("web", "other hosts could reach it; use 127.0.0.1, or set web_token"))
     if settings.elastic is not None:
         found += [
             ("elastic", f"{why}; name separate targets")

@@ -23,15 +23,14 @@ from smartharvest.algorithm.learning.options import (
     LearnerName,
 )
 from smartharvest.algorithm.policy import POLICY_NAMES, check_policy
-from smartharvest.config.addresses import parse_loopback
+from smartharvest.config.addresses import parse_address, parse_loopback
 from smartharvest.config.durations import parse_duration_ns
 from smartharvest.config.sizes import parse_size_bytes
+from smartharvest.config.state_directory import STATE_DIRECTORY, STATE_DIRECTORY_HELP
 from smartharvest.errors import ConfigError
 from smartharvest.host.cpulist import parse_cpulist
 from smartharvest.host.target.spec import TargetSpec
 from smartharvest.host.target.targets import FORMS, parse_target
-
-STATE_DIRECTORY = "/run/smartharvest"
 
 SHORTEST_PERIOD_NS = 10_000_000
 """Reading the waits that still go on takes about 0.15 us for each task of the host."""
@@ -52,6 +51,7 @@ Pacing = Literal["sleep", "spin"]
 Parking = Literal["idle", "freeze"]
 Placement = Literal["shared", "exclusive"]
 MechanismName = Literal["merge", "affinity", "cpugroups", "strict", "auto"]
+AuditLevel = Literal["spans", "decisions"]
 LendOrder = Literal["topology", "dynamic"]
 HaltPoll = Literal["keep", "off"]
 ControlPriority = Literal["idle", "nice", "normal"]
@@ -342,22 +342,30 @@ class Settings:
         "The cgroup tree to work on; in a plain directory the agent plays the kernel. "
         "Default: where this host mounts it."
     )
-    state_dir: str = _Setting(_directory, STATE_DIRECTORY, "DIR").help(
-        "Where the journal of original values is kept."
-    )
+    state_dir: str = _Setting(_directory, STATE_DIRECTORY, "DIR").help(STATE_DIRECTORY_HELP)
 
     # --- reporting ---
 
     audit_log: str | None = _Setting(
         _directory, None, "FILE", arranges_host=False, common=True
-    ).help("Write every decision with its reason, and every action, to FILE as JSON lines.")
+    ).help("Write what was decided and why, and every action, to FILE as JSON lines.")
+    audit_level: AuditLevel = _choice(AuditLevel, "spans", "LEVEL", arranges_host=False).help(
+        "What the audit log has of the decisions: spans (what each second came to, about 1MB an "
+        "hour) or decisions (every single one, about 35MB an hour)."
+    )
     audit_size_bytes: int = _Setting(parse_size_bytes, 256 << 20, "SIZE", arranges_host=False).help(
-        "Size of all files of the audit log together; the oldest decisions are dropped. An hour "
-        "takes about 35MB."
+        "Size of all files of the audit log together; the oldest records are dropped."
     )
     metrics: str | None = _Setting(
         parse_loopback, None, "ADDRESS", arranges_host=False, common=True
     ).help("Serve metrics for Prometheus at this address of this host, such as 127.0.0.1:9464.")
+    web: str | None = _Setting(parse_address, None, "ADDRESS", arranges_host=False).help(
+        "Serve a read-only page at this address, such as 127.0.0.1:9465; one that other hosts "
+        "reach needs web_token."
+    )
+    web_token: str | None = _Setting(_directory, None, "FILE", arranges_host=False).help(
+        "A file with the token that the page asks for."
+    )
     status_group: str | None = _Setting(_group, None, "GROUP", arranges_host=False).help(
         "Members of this group may ask for status, metrics and capacity, and nothing else."
     )

@@ -35,6 +35,8 @@ _EXAMPLES = {
     "duration": '"10min"',
     "cgroup_root": '"/sys/fs/cgroup"',
     "metrics": '"127.0.0.1:9464"',
+    "web": '"127.0.0.1:9465"',
+    "web_token": '"/etc/smartharvest/web.token"',
     "status_group": '"monitoring"',
     "audit_log": '"/var/log/smartharvest/audit.jsonl"',
 }

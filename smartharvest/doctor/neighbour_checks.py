@@ -7,7 +7,7 @@ import re
 import stat
 from collections.abc import Iterator
 
-from smartharvest.config.settings import STATE_DIRECTORY
+from smartharvest.config.state_directory import STATE_DIRECTORY
 from smartharvest.doctor.finding import Finding, Host
 from smartharvest.host.cgroup.freezing import SYSTEMD
 

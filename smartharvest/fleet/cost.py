@@ -18,9 +18,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from smartharvest.errors import ConfigError
 
@@ -31,6 +32,7 @@ EVICTABLE_PRICE = 0.0193
 come out."""
 EXTRA_CORES = 7.2
 RECOVERY_OVERHEAD = 0.0013
+Number = TypeVar("Number", float, NDArray[np.float64])
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,19 @@ class Terms:
     """The same of an evictable VM."""
 
 
+def vm_price(evictable_price: float, alpha: float, minimum: float, extra: Number) -> Number:
+    """p (m + α e): of a Harvest VM in the time that ``evictable_price`` is of, say an hour."""
+    return evictable_price * (minimum + alpha * extra)
+
+
+def useful_core_price(
+    evictable_price: float, alpha: float, minimum: float, extra: Number, overhead: float
+) -> Number:
+    """p (m + α e) / ((m + e) (1 - o)); ``overhead``, below 1, is the share of time lost."""
+    cores = minimum + extra
+    return vm_price(evictable_price, alpha, minimum, extra) / (cores * (1 - overhead))
+
+
 def cost(terms: Terms, extra_cores: Sequence[float]) -> dict[str, Any]:
     """The document of ``fleet cost``: of one cluster, or the mean of several.
 
@@ -57,9 +72,9 @@ def cost(terms: Terms, extra_cores: Sequence[float]) -> dict[str, Any]:
     """
     _check(terms, extra_cores)
     extra = np.asarray(extra_cores, dtype=np.float64)
-    cores = terms.minimum + extra
-    paid = terms.evictable_price * (terms.minimum + terms.alpha * extra)
-    prices = paid / (cores * (1 - terms.recovery_overhead))
+    prices = useful_core_price(
+        terms.evictable_price, terms.alpha, terms.minimum, extra, terms.recovery_overhead
+    )
     evictable = terms.evictable_price / (1 - terms.evictable_overhead)
     savings = 1 - prices / evictable
     price = float(prices.mean())

@@ -7,12 +7,12 @@ import gzip
 import io
 import math
 import re
-import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from smartharvest.errors import ConfigError, TraceError
+from smartharvest.fleet.csv_rows import Row, number, rows_of
 from smartharvest.fleet.files import write_whole
 from smartharvest.fleet.tables import (
     EVICTABLE,
@@ -33,51 +33,6 @@ _NODES = re.compile(r"(\d+)x(\d+(?:\.\d+)?)c(\d+(?:\.\d+)?)g")
 _MOST_NODES = 1_000_000
 _ASKS = ("labels", "selector", "affinity", "anti_affinity")
 _COLUMNS = ("id", "cores", "memory", "start", "end", "priority")
-
-
-def rows_of(path: str) -> Iterator[tuple[int, dict[str, str]]]:
-    """(line number, row) of a CSV with a header; cells are stripped.
-
-    Raises TraceError if it cannot be read, or a row has more or fewer cells than the header.
-    """
-    try:
-        with open(path, "rb") as file:
-            packed = file.read(2) == b"\x1f\x8b"
-        opener: Callable[..., io.TextIOBase] = gzip.open if packed else open
-        with opener(path, "rt", encoding="utf-8-sig", newline="") as text:
-            reader = csv.reader(text)
-            header = [name.strip().lower() for name in next(reader, [])]
-            if len(set(header)) < len(header):
-                raise TraceError(f"{path}: line 1: two columns have the same name")
-            for cells in reader:
-                if not cells:
-                    continue
-                if len(cells) != len(header):
-                    raise TraceError(
-                        f"{path}: line {reader.line_num}: has {len(cells)} cells, and the header "
-                        f"names {len(header)}"
-                    )
-                yield reader.line_num, dict(zip(header, map(str.strip, cells), strict=True))
-    except OSError as error:
-        raise TraceError(f"{path}: cannot be read: {error.strerror or error}") from None
-    except (EOFError, zlib.error, UnicodeDecodeError, csv.Error) as error:
-        raise TraceError(f"{path}: is no table: {error}") from None
-
-
-def number(path: str, line: int, row: Mapping[str, str], column: str) -> float:
-    """A cell as a number. Raises TraceError if it is not there, empty or no number."""
-    text = row.get(column)
-    if text is None:
-        raise TraceError(f"{path}: has no column {column}; the header must name it")
-    if not text:
-        raise TraceError(f"{path}: line {line}: {column} is empty; every row needs it")
-    try:
-        value = float(text)
-    except ValueError:
-        raise TraceError(f"{path}: line {line}: {column} is no number: {text!r}") from None
-    if not math.isfinite(value):
-        raise TraceError(f"{path}: line {line}: {column} is no finite number: {text!r}")
-    return value
 
 
 def read_table(path: str) -> Allocations:
@@ -135,7 +90,7 @@ def last_time(start_s: np.ndarray, end_s: np.ndarray) -> float:
     return float(times.max()) if len(times) else 0.0
 
 
-def _constraints(path: str, line: int, row: Mapping[str, str]) -> Constraints | None:
+def _constraints(path: str, line: int, row: Row) -> Constraints | None:
     found = {name: _labels(path, line, row[name]) for name in _ASKS if row.get(name)}
     return Constraints(**found) if found else None
 

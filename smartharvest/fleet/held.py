@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -19,10 +21,13 @@ from smartharvest.fleet.pool import Lives
 from smartharvest.fleet.simulation import Timeline
 from smartharvest.fleet.tables import Floats
 from smartharvest.telemetry.audit import read_audit
+from smartharvest.telemetry.digest import with_spans
+from smartharvest.telemetry.spans import Span
 
 FORMATS = "spot:FILE.json, audit:FILE"
 _LONGEST = 64 << 20
 _MOST_LEVELS = 4096
+_SAYING_THAT_NOTHING_IS_LENT = ("evicted", "paused", "ended")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,14 +100,14 @@ def read_spot(path: str) -> Held:
 def read_lent(path: str) -> Held:
     """Cores that an agent lent, from its audit log and the files it was rotated into.
 
-    They are lent until the next record; nothing is known after the last. Raises TraceError if there
-    are fewer than two decisions.
+    They are lent until the next record; none while it is paused and after it ended; nothing is
+    known after the last. Raises TraceError if there are fewer than two such records.
     """
     try:
         steps = [
-            (float(record["t"]), float(record["lent"]))
-            for record in read_audit(path)
-            if record["kind"] == "decision"
+            _step(one)
+            for one in with_spans(read_audit(path))
+            if isinstance(one, Span) or one["kind"] in _SAYING_THAT_NOTHING_IS_LENT
         ]
     except ConfigError as error:
         raise TraceError(str(error)) from None
@@ -111,3 +116,10 @@ def read_lent(path: str) -> Held:
         raise TraceError(f"{path}: has too few decisions to say how long cores are lent")
     times, lent = np.array(steps[:-1], dtype=np.float64).T.copy()
     return Held(times - times[0], lent, float(steps[-1][0] - times[0]))
+
+
+def _step(one: Span | Mapping[str, Any]) -> tuple[float, float]:
+    """(time, cores lent from then on); a span of several windows says it of the time before."""
+    if not isinstance(one, Span):
+        return float(one["t"]), 0.0
+    return one.at_s - (one.seconds if one.windows > 1 else 0.0), float(one.lent)

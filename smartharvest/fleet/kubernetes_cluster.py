@@ -7,19 +7,14 @@ so the API server knows it all.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from smartharvest.cluster.kubernetes_api import ENDED, configured_client, listed
 from smartharvest.cluster.kubernetes_node import RESOURCE
-from smartharvest.errors import ConfigError, EngineError
 from smartharvest.fleet.extender import quantity, requests_of
 from smartharvest.fleet.extender_view import View
 from smartharvest.fleet.pollers import Poller
-
-_TIMEOUT_S = 10.0
-_PAGE = 500
-_ENDED = ("Succeeded", "Failed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +32,9 @@ class LiveNode:
 class LivePod:
     """A pod that holds its node's cores."""
 
-    uid: str
     node: str
     cores: float
     memory_gib: float
-    started_s: float
-    """Seconds since 1970."""
-    priority: int
-    """Of its priority class; negative: everything else goes first."""
 
 
 class KubernetesCluster:
@@ -54,26 +44,13 @@ class KubernetesCluster:
     """
 
     def __init__(self, kubeconfig: str) -> None:
-        try:
-            from kubernetes import client, config
-        except ImportError:
-            raise ConfigError(
-                "--kubeconfig: the Kubernetes client is missing; pip install 'smartharvest[fleet]'"
-            ) from None
-        try:
-            if kubeconfig == "pod":
-                config.load_incluster_config()
-            else:
-                config.load_kube_config(kubeconfig)
-        except (config.ConfigException, OSError) as error:
-            raise ConfigError(f"--kubeconfig: {error}") from None
-        self._client = client
+        client = configured_client(None if kubeconfig == "pod" else kubeconfig)
         self._api = client.CoreV1Api()
 
     def nodes(self) -> list[LiveNode]:
         """All nodes that may be scheduled to. Raises EngineError if there is no answer."""
         found = []
-        for node in self._all(self._api.list_node):
+        for node in map(_as_in_api, listed(self._api.list_node)):
             if (node.get("spec") or {}).get("unschedulable"):
                 continue
             has = (node.get("status") or {}).get("allocatable") or {}
@@ -85,39 +62,14 @@ class KubernetesCluster:
     def pods(self) -> list[LivePod]:
         """All pods that have a node and have not ended. Raises EngineError."""
         found = []
-        for pod in self._all(self._api.list_pod_for_all_namespaces):
+        for pod in map(_as_in_api, listed(self._api.list_pod_for_all_namespaces)):
             spec, status = pod.get("spec") or {}, pod.get("status") or {}
-            if not spec.get("nodeName") or status.get("phase") in _ENDED:
+            if not spec.get("nodeName") or status.get("phase") in ENDED:
                 continue
             asked = requests_of(pod)
-            started = status.get("startTime") or pod["metadata"].get("creationTimestamp")
-            found.append(
-                LivePod(
-                    pod["metadata"]["uid"],
-                    spec["nodeName"],
-                    asked.get("cpu", 0.0),
-                    asked.get("memory", 0.0) / 2**30,
-                    started.timestamp() if started is not None else time.time(),
-                    int(spec.get("priority") or 0),
-                )
-            )
+            cores, memory = asked.get("cpu", 0.0), asked.get("memory", 0.0) / 2**30
+            found.append(LivePod(spec["nodeName"], cores, memory))
         return found
-
-    def _all(self, listing: Any) -> Iterator[dict[str, Any]]:
-        """Page by page, keys as in the API."""
-        from urllib3.exceptions import HTTPError
-
-        page = None
-        try:
-            while page != "":
-                more: dict[str, str] = {"_continue": page} if page else {}
-                answer = listing(limit=_PAGE, _request_timeout=_TIMEOUT_S, **more)
-                for item in answer.items:
-                    yield _as_in_api(item)
-                page = answer.metadata._continue or ""
-        except (self._client.ApiException, HTTPError, OSError) as error:
-            why = " ".join(str(getattr(error, "reason", None) or error).split())[:200]
-            raise EngineError(f"the API server does not answer: {why}") from None
 
 
 def _as_in_api(item: Any) -> Any:

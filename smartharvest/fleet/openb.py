@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from smartharvest.errors import TraceError
-from smartharvest.fleet.csv_tables import number, rows_of
+from smartharvest.fleet.csv_rows import number, rows_of
 from smartharvest.fleet.tables import EVICTABLE, REGULAR, Allocations, check_allocations
 
 

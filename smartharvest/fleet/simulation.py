@@ -167,7 +167,7 @@ class _Simulation:
         return list(zip(which[order].tolist(), arrives[order].tolist(), strict=True))
 
     def _settle(self, now_s: float) -> None:
-        """Time goes on: what is free after the last moment is filled, and whoever must go has gone.
+        """Ends the last moment: fills what is free after it, once all who must go have gone.
 
         What leaves and what comes at one moment are one change: no VM lives for no time.
         """

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from smartharvest.errors import ConfigError
+from smartharvest.fleet.cost import useful_core_price, vm_price
 
 SECONDS_AN_HOUR = 3600.0
 
@@ -37,10 +38,14 @@ class Prices:
         if not 0.0 <= self.harvested_price <= 1.0:
             raise ConfigError(f"harvested price: {self.harvested_price:g} must be 0 to 1")
 
+    @property
+    def evictable_per_hour(self) -> float:
+        return self.regular_per_hour * (1.0 - self.evictable_discount)
+
     def harvest_per_hour(self, min_cores: float, cores: float) -> float:
         """Of a Harvest VM that has ``cores`` on average and keeps ``min_cores``."""
-        paid = min_cores + self.harvested_price * max(0.0, cores - min_cores)
-        return self.regular_per_hour * (1.0 - self.evictable_discount) * paid
+        extra = max(0.0, cores - min_cores)
+        return vm_price(self.evictable_per_hour, self.harvested_price, min_cores, extra)
 
 
 @dataclass(frozen=True)
@@ -78,14 +83,18 @@ def buys(
         raise ConfigError(
             f"cores: {cores:g} must be at least the minimum of {min_cores:g}, above 0"
         )
-    useful = 1.0 - evictions_per_day * recovery_s / (24 * SECONDS_AN_HOUR)
-    if harvest_share > 0.0 and useful <= 0.0:
-        raise ConfigError(
-            f"evictions a day: with {evictions_per_day:g} and {recovery_s:g} s to recover "
-            "nothing useful is left"
+    lost = evictions_per_day * recovery_s / (24 * SECONDS_AN_HOUR)
+    harvested = 0.0
+    if harvest_share > 0.0:
+        if lost >= 1.0:
+            raise ConfigError(
+                f"evictions a day: with {evictions_per_day:g} and {recovery_s:g} s to recover "
+                "nothing useful is left"
+            )
+        price = useful_core_price(
+            prices.evictable_per_hour, prices.harvested_price, min_cores, cores - min_cores, lost
         )
-    price = prices.harvest_per_hour(min_cores, cores) / cores / prices.regular_per_hour
-    harvested = harvest_share * price / useful if harvest_share > 0.0 else 0.0
+        harvested = harvest_share * price / prices.regular_per_hour
     paid = (1.0 - harvest_share) + harvested
     if paid <= 0.0:
         raise ConfigError("prices: harvested cores are free, so a budget buys any number")

@@ -1,7 +1,10 @@
-"""The audit log: every decision with its reason, and every other action, as JSON lines.
+"""The audit log: what was decided and why, and every other action, as JSON lines.
 
+    {"t": 1700000000.125, "kind": "span", "s": 1.0, "n": 40, "lent": 1.2, "busy": 2, ...}
     {"t": 1700000000.125, "kind": "decision", "seq": 41, "reason": "predicted", "busy": 2, ...}
     {"t": 1700000000.310, "kind": "paused", "why": "by the operator"}
+
+``audit_level`` says whether it has spans of a second (spans.py) or every decision.
 
 ``t`` is seconds since 1970. The log is a set of files (``FILE``, ``FILE.1`` ...), of which the
 oldest is dropped: together they never exceed the size asked for. A thread of its own writes, so
@@ -28,6 +31,7 @@ from smartharvest.algorithm.algorithm1 import Decision
 from smartharvest.core import _loop
 from smartharvest.core.window import Window
 from smartharvest.errors import ConfigError, Unavailable
+from smartharvest.telemetry import spans
 from smartharvest.trusted import open_own
 
 _log = logging.getLogger(__name__)
@@ -82,6 +86,11 @@ class AuditLog:
             },
             age_ns,
         )
+
+    def span(self, span: spans.Span) -> None:
+        """What a second of windows came to; its time is the end of the last."""
+        age_ns = max(0, int((time.time() - span.at_s) * 1e9))
+        self._record("span", span.record(), age_ns)
 
     def event(self, kind: str, **details: Any) -> None:
         """An action or event; ``details`` are values that JSON can hold."""
@@ -192,6 +201,8 @@ def _is_sound(record: Mapping[str, Any]) -> bool:
         return False
     if not 0 <= at < 1e11:
         return False
+    if kind == "span":
+        return spans.is_sound(record)
     if kind != "decision":
         return True
     return (

@@ -1,6 +1,6 @@
 """OpenMetrics on a loopback port, from a state of the agent less than two seconds old.
 
-``/capacity`` has what the node can promise.
+``/capacity`` has what the node can promise, ``/healthz`` whether the agent is alive.
 
 Needs prometheus_client (the extra ``metrics``). The thread that answers scrapes has only a copy of
 the state: the agent never waits for it.
@@ -10,10 +10,13 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from smartharvest.config.addresses import split_address
 from smartharvest.errors import ConfigError, Unavailable
+from smartharvest.telemetry import verdict
 from smartharvest.telemetry.histogram import Histogram
 
 if TYPE_CHECKING:
@@ -21,7 +24,9 @@ if TYPE_CHECKING:
 
     from prometheus_client.core import Metric
 
-_NOT_INSTALLED = "metrics: prometheus_client is not installed; pip install 'smartharvest[metrics]'"
+STALE_S = 5.0
+"""An agent that has not published for this long is not healthy; it does so every second."""
+NOT_INSTALLED = "metrics: prometheus_client is not installed; pip install 'smartharvest[metrics]'"
 
 
 class Metrics:
@@ -31,16 +36,15 @@ class Metrics:
         try:
             from prometheus_client import CollectorRegistry, start_http_server
         except ImportError:
-            raise ConfigError(_NOT_INSTALLED) from None
+            raise ConfigError(NOT_INSTALLED) from None
         self._state: Mapping[str, Any] | None = None
         self._capacity: Mapping[str, Any] | None = None
+        self._published_s = float("-inf")
         registry = CollectorRegistry()
         registry.register(self)
-        host, _, port = listen.rpartition(":")
+        host, port = split_address(listen)
         try:
-            self._server, self._thread = start_http_server(
-                int(port), addr=host.strip("[]"), registry=registry
-            )
+            self._server, self._thread = start_http_server(port, addr=host, registry=registry)
         except OSError as error:
             raise Unavailable(f"metrics: {listen}: {error.strerror}") from None
         pages: Any = self._server.get_app()
@@ -48,6 +52,8 @@ class Metrics:
             lambda environ, start: (
                 self._answer_capacity(start)
                 if environ.get("PATH_INFO") == "/capacity"
+                else self._answer_health(start)
+                if environ.get("PATH_INFO") == "/healthz"
                 else pages(environ, start)
                 if environ.get("PATH_INFO") == "/metrics"
                 else _answer_unknown(start)
@@ -57,6 +63,16 @@ class Metrics:
     def update(self, state: Mapping[str, Any], capacity: Mapping[str, Any]) -> None:
         """``state`` is that of telemetry/status.py, ``capacity`` that of agent/promise.py."""
         self._state, self._capacity = state, capacity
+        self._published_s = time.monotonic()
+
+    def _answer_health(self, start: StartResponse) -> list[bytes]:
+        """200 while the agent publishes, 503 before it does and when it has stopped."""
+        age_s = time.monotonic() - self._published_s
+        if self._state is None or age_s > STALE_S:
+            start("503 Service Unavailable", [("Content-Type", "text/plain")])
+            return [b"the agent does not answer\n"]
+        start("200 OK", [("Content-Type", "text/plain")])
+        return [f"{verdict.health(self._state).text}\n".encode()]
 
     def _answer_capacity(self, start: StartResponse) -> list[bytes]:
         if self._capacity is None:
@@ -80,7 +96,7 @@ class Metrics:
 
 def _answer_unknown(start: StartResponse) -> list[bytes]:
     start("404 Not Found", [("Content-Type", "text/plain")])
-    return [b"there are /metrics and /capacity\n"]
+    return [b"there are /metrics, /capacity and /healthz\n"]
 
 
 def text(seen: Mapping[str, Any]) -> str:
@@ -89,7 +105,7 @@ def text(seen: Mapping[str, Any]) -> str:
         from prometheus_client import CollectorRegistry
         from prometheus_client.openmetrics.exposition import generate_latest
     except ImportError:
-        raise ConfigError(_NOT_INSTALLED) from None
+        raise ConfigError(NOT_INSTALLED) from None
     registry = CollectorRegistry()
     registry.register(_State(seen))
     return str(generate_latest(registry), "utf-8")  # type: ignore[no-untyped-call]
@@ -111,10 +127,10 @@ def families(seen: Mapping[str, Any]) -> list[Metric]:
     period = seen["waits"]["period"] or {}
 
     def counter(name: str, text: str, value: float) -> Metric:
-        return CounterMetricFamily(f"smartharvest_{name}", text, value=value)
+        return CounterMetricFamily(f"smartharvest_{name}", text, value=value, unit=_unit(name))
 
     def gauge(name: str, text: str, value: float) -> Metric:
-        return GaugeMetricFamily(f"smartharvest_{name}", text, value=value)
+        return GaugeMetricFamily(f"smartharvest_{name}", text, value=value, unit=_unit(name))
 
     tripped = CounterMetricFamily(
         "smartharvest_safeguards", "Times a safeguard acted.", labels=["kind"]
@@ -136,8 +152,22 @@ def families(seen: Mapping[str, Any]) -> list[Metric]:
             "scheduling": str(loop["scheduling"]),
         },
     )
+    limits = GaugeMetricFamily(
+        "smartharvest_limited_by", "What keeps more from being lent: 1 for one of them.",
+        labels=["reason"],
+    )  # fmt: skip
+    reason = verdict.why_not_more(seen).key
+    for key in verdict.LIMITS:
+        limits.add_metric([key], float(key == reason))
+    complaints = verdict.complaints(seen)
     found = [
         info,
+        limits,
+        gauge("healthy", "0 while something is wrong with the agent itself.",
+              float(not complaints)),
+        gauge("complaints", "Things that are wrong with the agent itself.", len(complaints)),
+        gauge("harm_budget_ratio", "Share of the dispatches that lending may make wait too long.",
+              verdict.harm_budget(seen)),
         counter("run_seconds", "Time the agent has run.", seen["seconds"]),
         counter("harvested_core_seconds", "Core-seconds lent.",
                 seen["harvested"]["core_seconds"]),
@@ -168,6 +198,10 @@ def families(seen: Mapping[str, Any]) -> list[Metric]:
     if seen["decision"] is not None:
         granted = seen["decision"]["primary_cores"]
         found.append(gauge("granted_cores", "Cores decided for the primary.", granted))
+    share = verdict.harm_share(seen)
+    if share is not None:
+        found.append(gauge("harm_ratio", "Share of the last period's dispatches that waited too "
+                           "long, possibly by lending.", share))  # fmt: skip
     if period:
         found += [
             gauge("period_dispatches", "Dispatches in the last period.", period["dispatches"]),
@@ -185,6 +219,12 @@ def families(seen: Mapping[str, Any]) -> list[Metric]:
     return found
 
 
+def _unit(name: str) -> str:
+    """As the end of the name says it: OpenMetrics has it beside the name, too."""
+    last = name.rpartition("_")[2]
+    return last if last in ("seconds", "bytes", "cores", "ratio") else ""
+
+
 def _histogram(name: str, text: str, kept: Histogram) -> Metric:
     """Over all polling loops of a run, as the counters are."""
     from prometheus_client.core import HistogramMetricFamily
@@ -193,5 +233,5 @@ def _histogram(name: str, text: str, kept: Histogram) -> Metric:
     counts = [*kept["counts"], kept["count"]]
     return HistogramMetricFamily(
         f"smartharvest_{name}", text, buckets=list(zip(bounds, counts, strict=True)),
-        sum_value=kept["sum_ns"] / 1e9,
+        sum_value=kept["sum_ns"] / 1e9, unit="seconds",
     )  # fmt: skip

@@ -79,6 +79,17 @@ class ControlSocket:
         self._beside = other
         self._selector.register(other, selectors.EVENT_READ)
 
+    def adopt(self, connection: socket.socket, commands: Mapping[str, Command]) -> None:
+        """Answers ``commands``, and no others, on a ``connection`` whose other end a child has.
+
+        It may be silent as long as it likes. Closing this socket leaves the connection open, for
+        the next one that adopts it.
+        """
+        connection.setblocking(False)
+        client = _Client(connection, self._clock(), self.longest_request, commands)
+        self._clients[connection.fileno()] = client
+        self._selector.register(connection, selectors.EVENT_READ)
+
     def serve(self) -> None:
         """Does what can be done without waiting."""
         if self._beside is not None:
@@ -89,7 +100,7 @@ class ControlSocket:
             elif key.fileobj is not self._beside:
                 self._turn(self._clients[key.fd])
         now_s = self._clock()
-        for client in [c for c in self._clients.values() if now_s - c.moved_s > SILENCE_S]:
+        for client in [c for c in self._clients.values() if c.is_silent(now_s)]:
             self._drop(client)
 
     def close(self) -> None:
@@ -130,7 +141,7 @@ class ControlSocket:
         _, uid, _ = _CREDENTIALS.unpack(raw)
         if not self._admits(uid):
             return "only root and the user of the agent may send requests"
-        if len(self._clients) >= MOST_CLIENTS:
+        if sum(client.commands is None for client in self._clients.values()) >= MOST_CLIENTS:
             return "too many connections; try again"
         return None
 
@@ -151,7 +162,7 @@ class ControlSocket:
             else:
                 client.receive()
             if not client.unsent and (line := client.next_line()) is not None:
-                client.unsent = self._answer(line)
+                client.unsent = self._answer(line, client.commands)
                 client.send()
         except (OSError, ProtocolError) as error:
             if isinstance(error, ProtocolError):
@@ -166,10 +177,10 @@ class ControlSocket:
             client.connection, selectors.EVENT_WRITE if waits_to_write else selectors.EVENT_READ
         )
 
-    def _answer(self, line: bytes) -> bytes:
+    def _answer(self, line: bytes, only: Mapping[str, Command] | None) -> bytes:
         try:
             request = parse_request(line)
-            command = self.commands.get(request.command)
+            command = (self.commands if only is None else only).get(request.command)
             if command is None:
                 return format_error(self._unknown(request.command[:_MOST_SHOWN]))
             return format_result(command(request.arguments))
@@ -182,14 +193,25 @@ class ControlSocket:
     def _drop(self, client: _Client) -> None:
         del self._clients[client.connection.fileno()]
         self._selector.unregister(client.connection)
-        client.connection.close()
+        if client.commands is None:
+            client.connection.close()
 
 
 class _Client:
-    """One connection: an incomplete line received so far, and bytes not sent yet."""
+    """One connection: an incomplete line received so far, and bytes not sent yet.
 
-    def __init__(self, connection: socket.socket, now_s: float, longest: int) -> None:
+    ``commands`` are those of one that was adopted; None: all of the socket.
+    """
+
+    def __init__(
+        self,
+        connection: socket.socket,
+        now_s: float,
+        longest: int,
+        commands: Mapping[str, Command] | None = None,
+    ) -> None:
         self.connection = connection
+        self.commands = commands
         self._longest = longest
         self.moved_s = now_s
         self.unsent = b""
@@ -205,6 +227,9 @@ class _Client:
         self._received += data
         if not self.has_line and len(self._received) > self._longest:
             raise ProtocolError(f"a request may have {self._longest} bytes")
+
+    def is_silent(self, now_s: float) -> bool:
+        return self.commands is None and now_s - self.moved_s > SILENCE_S
 
     @property
     def has_line(self) -> bool:

@@ -42,8 +42,11 @@ class StatusSocket(ControlSocket):
         directory = os.path.join(os.path.dirname(path), STATUS_DIRECTORY)
         self._group_id = group_id(group, "status_group")
         _make_directory(directory, self._group_id)
-        kept = {name: _Kept(command, clock) for name, command in commands.items()}
-        super().__init__(os.path.join(directory, os.path.basename(path)), dict(kept), clock)
+        super().__init__(
+            os.path.join(directory, os.path.basename(path)),
+            kept_for_a_while(commands, clock),
+            clock,
+        )
 
     def _allow(self, path: str) -> None:
         os.chown(path, -1, self._group_id)
@@ -55,6 +58,13 @@ class StatusSocket(ControlSocket):
     def _unknown(self, command: str) -> str:
         known = ", ".join(sorted(self.commands))
         return f"{command!r} is not answered here, only {known}; steer the agent as its own user"
+
+
+def kept_for_a_while(
+    commands: Mapping[str, Command], clock: Callable[[], float] = time.monotonic
+) -> dict[str, Command]:
+    """The ``commands``, of which each gives the same answer for ANSWER_LASTS_S."""
+    return {name: _Kept(command, clock) for name, command in commands.items()}
 
 
 class _Kept:

@@ -9,6 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from smartharvest.printable import counted
+from smartharvest.telemetry.digest import with_spans
+from smartharvest.telemetry.event_words import plain as _plain
+from smartharvest.telemetry.event_words import sentence
+from smartharvest.telemetry.spans import Span
 
 _REASONS = {
     "predicted": "by the learner's prediction",
@@ -27,57 +31,60 @@ class _Chapter:
     long_term: bool
     ended_s: float = 0.0
     windows: int = 0
-    lent: int = 0
+    lent: float = 0.0
+    """Cores, times windows."""
     most_lent: int = 0
     busy_peak: int = 0
     demand_peak: int = 0
     total: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
 
-    def add(self, record: Mapping[str, Any]) -> None:
-        self.ended_s = max(self.ended_s, record["t"])
-        self.windows += 1
-        self.lent += record["lent"]
-        self.most_lent = max(self.most_lent, record["lent"])
-        self.busy_peak = max(self.busy_peak, record["busy"])
-        self.demand_peak = max(self.demand_peak, record["demand"])
-        self.total = record["primary"] + record["harvest"]
-        self.reasons[record["reason"]] += 1
+    def add(self, span: Span) -> None:
+        self.ended_s = max(self.ended_s, span.at_s)
+        self.windows += span.windows
+        self.lent += span.lent * span.windows
+        self.most_lent = max(self.most_lent, span.most_lent)
+        self.busy_peak = max(self.busy_peak, span.busy)
+        self.demand_peak = max(self.demand_peak, span.demand)
+        self.total = span.total
+        self.reasons.update(span.reasons)
 
     def describe(self) -> str:
         span = f"{_clock(self.began_s)} to {_clock(self.ended_s)}: "
-        peak = f"the primary used up to {self.busy_peak} of {counted(self.total, 'core')}"
+        peak = f"The primary used up to {self.busy_peak} of {counted(self.total, 'core')}"
         if self.demand_peak > self.busy_peak:
             peak += f" and wanted {self.demand_peak}"
         if self.held is not None:
-            return f"{span}nothing was lent ({_plain(self.held)}); {peak}"
+            return f"{span}Nothing was lent ({_plain(self.held)}). {peak}."
         if self.long_term:
-            return f"{span}nothing was lent, because the primary had waited too long; {peak}"
+            return f"{span}Nothing was lent, because the primary had waited too long. {peak}."
         text = (
-            f"{span}lent {self.lent / self.windows:.2f} cores on average, {self.most_lent} at "
-            f"most, in {counted(self.windows, 'window')}; {peak}"
+            f"{span}The agent lent {self.lent / self.windows:.2f} cores on average and "
+            f"{self.most_lent} at most, in {counted(self.windows, 'window')}. {peak}."
         )
         broken = self.reasons["short-term safeguard"]
         if broken:
             times = "once" if broken == 1 else f"{broken} times"
-            text += f"; the idle buffer ran out {times} ({broken / self.windows:.1%} of windows)"
+            text += f" The idle buffer ran out {times} ({broken / self.windows:.1%} of windows)."
         if stale := self.reasons["stale window"]:
-            text += f"; {counted(stale, 'window')} stale"
+            text += f" {counted(stale, 'window')} came too late to be trusted."
         return text
 
 
 def describe(records: Iterable[Mapping[str, Any]], chapter_s: float = 60.0) -> Iterator[str]:
     """Lines about ``records``: one for each event and for up to ``chapter_s`` of decisions."""
     chapter: _Chapter | None = None
-    for record in records:
-        at_s = record["t"]
-        if record["kind"] != "decision":
+    for record in with_spans(records):
+        if not isinstance(record, Span):
+            if record["kind"] == "usage" and chapter is not None:
+                continue  # once a minute, and a report sums it up
             if chapter is not None:
                 yield chapter.describe()
                 chapter = None
-            yield f"{_clock(at_s)} {_event(record)}"
+            yield f"{_clock(record['t'])} {sentence(record)}"
             continue
-        regime = record["held_by"], record["reason"] == "long-term safeguard"
+        at_s = record.at_s
+        regime = record.held_by, set(record.reasons) == {"long-term safeguard"}
         if chapter is not None and (
             regime != (chapter.held, chapter.long_term) or at_s - chapter.began_s > chapter_s
         ):
@@ -91,29 +98,16 @@ def describe(records: Iterable[Mapping[str, Any]], chapter_s: float = 60.0) -> I
 
 
 def describe_decision(record: Mapping[str, Any]) -> str:
-    """One decision in words."""
+    """One decision in sentences."""
     why = _REASONS.get(record["reason"], _plain(record["reason"]))
-    learned = "" if record.get("label") is None else f", learned that {record['label']} was right"
-    held = f", but nothing was lent ({_plain(record['held_by'])})" if record["held_by"] else ""
+    label = record.get("label")
+    learned = "" if label is None else f" The learner took {_plain(label)} as the right answer."
+    held = f" But nothing was lent ({_plain(record['held_by'])})." if record["held_by"] else ""
     return (
-        f"{_clock(record['t'], 3)} window {record['seq']}: the primary had "
+        f"{_clock(record['t'], 3)} Window {record['seq']}: The primary had "
         f"{counted(record['had'], 'core')}, used up to {record['busy']} and wanted "
-        f"{record['demand']}{learned}; lends {record['harvest']} {why}{held}"
+        f"{record['demand']}.{learned} The agent lends {record['harvest']} {why}.{held}"
     )
-
-
-def _event(record: Mapping[str, Any]) -> str:
-    details = {key: value for key, value in record.items() if key not in ("t", "kind")}
-    text = ", ".join(f"{_plain(key)} {_plain(value)}" for key, value in details.items())
-    return f"{_plain(record['kind'])}{': ' if text else ''}{text}"
-
-
-def _plain(value: object) -> str:
-    """On one line, whatever it contains."""
-    if isinstance(value, list):
-        return " and ".join(map(_plain, value))
-    text = str(value)
-    return text if text.isprintable() else repr(text)
 
 
 def _clock(at_s: float, digits: int = 0) -> str:

@@ -1,16 +1,20 @@
-"""The timeline of the paper's Figure 7a from an audit log: peak use and allocated cores.
+"""The timeline of the paper's Figure 7a from an audit log, and the same of a day in bands.
 
 Needs matplotlib (the extra ``plot``).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
+from math import nan
 from typing import Any
 
 from smartharvest.errors import ConfigError
 from smartharvest.printable import counted
+from smartharvest.telemetry.day import Bin, Day
 
 
 @dataclass(frozen=True)
@@ -47,16 +51,60 @@ def timeline(records: Iterable[Mapping[str, Any]]) -> Timeline:
     )
 
 
+def draw_day(day: Day, path: str) -> None:
+    """Bands over the wall clock, for minutes to weeks. Raises ConfigError as ``draw`` does."""
+    figure = _figure()
+    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+    from matplotlib.ticker import MaxNLocator
+
+    axes = figure.add_subplot()
+    own = datetime.fromtimestamp(day.since_s).astimezone().tzinfo
+    bins = list(_without_gaps(day.bins))
+    when = [datetime.fromtimestamp(one.start_s, own) for one in bins]
+    axes.fill_between(
+        when, [one.lent_least for one in bins], [one.lent_most for one in bins],
+        step="post", color="#9fd39f", lw=0, label="lent, least to most",
+    )  # fmt: skip
+    means = ("lent", "#1a7f37", "lent, mean"), ("granted", "#c22", "cores of the primary, mean")
+    for name, color, label in means:
+        levels = [one.mean(name) if one.seconds else nan for one in bins]
+        axes.step(when, levels, where="post", color=color, lw=1.3, label=label)
+    peaks = [float(one.busy) if one.seconds else nan for one in bins]
+    axes.step(when, peaks, where="post", color="k", lw=0.7, alpha=0.6, label="peak use")
+    for one, at, end in zip(bins, when, when[1:], strict=False):
+        if one.held_s > one.seconds / 2:
+            axes.axvspan(at, end, color="#c22", alpha=0.1, lw=0)
+    axes.set_ylim(0, day.cores + 0.3)
+    axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+    locator = AutoDateLocator(tz=own)  # type: ignore[no-untyped-call]
+    axes.xaxis.set_major_locator(locator)
+    axes.xaxis.set_major_formatter(
+        ConciseDateFormatter(locator, tz=own)  # type: ignore[no-untyped-call]
+    )
+    axes.set_ylabel("cores")
+    axes.set_title(
+        f"{day.mean_lent:.2f} of {counted(day.cores, 'core')} lent on average, "
+        f"{day.lent_core_hours:.2f} core-hours in {day.known_s / 3600:.2f} hours",
+        fontsize=10,
+    )
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=4, frameon=False)
+    _save(figure, path)
+
+
+def _without_gaps(bins: Sequence[Bin]) -> Iterator[Bin]:
+    """The bins, with an empty one where nothing is known, and one at the end."""
+    width_s = min((b.start_s - a.start_s for a, b in pairwise(bins)), default=1.0)
+    for one, following in zip(bins, [*bins[1:], None], strict=True):
+        yield one
+        if following is None or following.start_s - one.start_s > 1.5 * width_s:
+            yield Bin(one.start_s + width_s, lent_least=nan, lent_most=nan)
+
+
 def draw(seen: Timeline, path: str) -> None:
     """Writes the picture in the format of its name. Raises ConfigError if that fails."""
-    try:
-        from matplotlib.figure import Figure
-        from matplotlib.ticker import MaxNLocator
-    except ImportError:
-        raise ConfigError(
-            "plot: matplotlib is not installed; pip install 'smartharvest[plot]'"
-        ) from None
-    figure = Figure(figsize=(10, 3.6), layout="constrained")
+    figure = _figure()
+    from matplotlib.ticker import MaxNLocator
+
     axes = figure.add_subplot()
     axes.fill_between(
         seen.seconds, seen.allocated, seen.total, step="pre", color="#d8ecd8", label="harvested"
@@ -100,6 +148,20 @@ def draw(seen: Timeline, path: str) -> None:
         fontsize=10,
     )
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=4, frameon=False)
+    _save(figure, path)
+
+
+def _figure() -> Any:
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise ConfigError(
+            "plot: matplotlib is not installed; pip install 'smartharvest[plot]'"
+        ) from None
+    return Figure(figsize=(10, 3.6), layout="constrained")
+
+
+def _save(figure: Any, path: str) -> None:
     try:
         figure.savefig(path, dpi=150)
     except (OSError, ValueError) as error:

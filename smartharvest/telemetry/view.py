@@ -4,28 +4,17 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from rich.text import Text
 
 from smartharvest.host.cpulist import parse_cpulist
 from smartharvest.printable import counted, printable
+from smartharvest.telemetry.top_history import History
+from smartharvest.telemetry.view_large import LEAST_HEIGHT, RUNNERS, more_lines, time_axis
 
 _BARS = " ▁▂▃▄▅▆▇█"
-_ASCII = str.maketrans(_BARS + "·→…", " .:-=+*##" + ".>~")
-
-
-@dataclass
-class History:
-    """Of one agent, one entry an update."""
-
-    lent: deque[float] = field(default_factory=lambda: deque(maxlen=400))
-    busy: deque[float] = field(default_factory=lambda: deque(maxlen=400))
-
-    def add(self, seen: Mapping[str, Any]) -> None:
-        self.lent.append(seen["harvested"]["now"])
-        self.busy.append(seen["busy"]["peak"])
+_ASCII = str.maketrans(_BARS + "·→…╵", " .:-=+*##" + ".>~|")
 
 
 def draw(
@@ -70,6 +59,7 @@ def draw(
         Text(),
         _curve("lent", history.lent, total, width, "green"),
         _curve("busy", history.busy, total, width, "red"),
+        *([time_axis(history, width)] if height >= LEAST_HEIGHT else []),
         Text(),
         _line(f"waits       {_waits(seen['waits'])}"),
         _line(
@@ -85,14 +75,20 @@ def draw(
     ]  # fmt: skip
     if expanded:
         lines += _details(seen)
-    keys = _line("q quit  p pause the view  e expand  n next agent", "reverse")
+    if height >= LEAST_HEIGHT:
+        lines += more_lines(seen, history, width, height - 1 - len(lines))
+    keys = _line("q quit  p pause the view  e expand  n next agent  ? help", "reverse")
     lines = [*lines[: max(0, height - 1)], keys]
     for line in lines:
         line.truncate(width, overflow="ellipsis")
-        if ascii_only:
-            plain = line.plain.translate(_ASCII).encode("ascii", "replace")
-            line.plain = plain.decode()  # of the same length: the styles are at offsets
-    return lines
+    return [as_ascii(line) for line in lines] if ascii_only else lines
+
+
+def as_ascii(line: Text) -> Text:
+    """``line`` for a terminal without these characters."""
+    plain = line.plain.translate(_ASCII).encode("ascii", "replace")
+    line.plain = plain.decode()  # of the same length: the styles are at offsets
+    return line
 
 
 def _details(seen: Mapping[str, Any]) -> list[Text]:
@@ -117,12 +113,6 @@ def _details(seen: Mapping[str, Any]) -> list[Text]:
 _GROUP = 8
 """CPUs of a block in the map."""
 _MOST_ROWS = 2
-_RUNNERS = {
-    "primary": ("P", "white on blue"),
-    "elastic": ("E", "black on green"),
-    "other": ("o", "black on yellow"),
-    "idle": ("·", "dim"),
-}
 
 
 def _map(cores: Mapping[str, Any], width: int) -> list[Text]:
@@ -142,7 +132,7 @@ def _map(cores: Mapping[str, Any], width: int) -> list[Text]:
         above, below = Text(f"cpus {row[0]:>4} "), Text("lent      ")
         for place, cpu in enumerate(row):
             gap = " " if place and place % _GROUP == 0 else ""
-            above.append(gap).append(*_RUNNERS.get(runs.get(cpu, ""), ("?", "dim")))
+            above.append(gap).append(*RUNNERS.get(runs.get(cpu, ""), ("?", "dim")))
             below.append(gap).append(*(("^", "green") if cpu in elastic else (" ", "")))
         lines += [above, below]
     if len(pool) > room * _MOST_ROWS:

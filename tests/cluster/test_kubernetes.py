@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -15,156 +12,22 @@ import pytest
 from smartharvest.cluster.kubernetes_node import RESOURCE, KubernetesNode
 from smartharvest.errors import ConfigError, EngineError
 from tests.cluster.journey import travel
+from tests.kubernetes_api import ApiServer, Handler, write_kubeconfig
 
 pytest.importorskip("kubernetes", reason="the Kubernetes client is not installed")
 
 MANIFEST = Path(__file__).parents[2] / "packaging" / "kubernetes" / "adapter.yaml"
-KUBECONFIG = """
-apiVersion: v1
-kind: Config
-current-context: made
-clusters: [{{name: made, cluster: {{server: "http://127.0.0.1:{port}"}}}}]
-contexts: [{{name: made, context: {{cluster: made, user: made}}}}]
-users: [{{name: made, user: {{}}}}]
-"""
-
-
-class ApiServer(ThreadingHTTPServer):
-    """One node and its pods."""
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.status: dict[str, dict[str, str]] = {"capacity": {}, "allocatable": {}}
-        self.pods: dict[str, dict[str, Any]] = {}
-        self.budgets: set[str] = set()
-        """Pods whose disruption budget is used up."""
-        self.replicas: int | None = None
-        """Pods of one core that a controller and a scheduler keep running where there is room."""
-        self.listed_wrongly: list[dict[str, Any]] = []
-        """Pods that the list has although they are of another node."""
-        self._made = 0
-
-    def add_pod(
-        self, name: str, cores: int, created: int, phase: str = "Running", node: str = "n1"
-    ) -> None:
-        asked = {RESOURCE: str(cores)} if cores else {}
-        self.pods[name] = {
-            "metadata": {
-                "name": name,
-                "namespace": "batch",
-                "uid": f"uid-{name}",
-                "creationTimestamp": f"2026-01-01T00:00:{created:02}Z",
-            },
-            "spec": {
-                "nodeName": node,
-                "containers": [{"name": "c", "resources": {"requests": asked, "limits": asked}}],
-            },
-            "status": {"phase": phase},
-        }
-
-    def settle(self) -> None:
-        """What controller, scheduler and kubelet would do by now."""
-        if self.replicas is None:
-            return
-        for name in [n for n, pod in self.pods.items() if "deletionTimestamp" in pod["metadata"]]:
-            del self.pods[name]
-        room = int(self.status["allocatable"].get(RESOURCE, 0)) - len(self.pods)
-        for _ in range(min(room, self.replicas - len(self.pods))):
-            self._made += 1
-            self.add_pod(f"r{self._made}", 1, created=min(59, self._made))
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: ApiServer
-
-    def log_message(self, *_: Any) -> None: ...
-
-    def do_GET(self) -> None:
-        self.server.settle()
-        if self.path == "/api/v1/nodes/n1":
-            self._answer(200, {"metadata": {"name": "n1"}, "status": self.server.status})
-        elif self.path == "/api/v1/pods?fieldSelector=spec.nodeName%3Dn1":
-            pods = self.server.pods.values()
-            here = [pod for pod in pods if pod["spec"]["nodeName"] == "n1"]
-            self._answer(200, {"items": here + self.server.listed_wrongly})
-        else:
-            self._answer(404, {"reason": "NotFound"})
-
-    def do_PATCH(self) -> None:
-        body = self._body()
-        if self.path != "/api/v1/nodes/n1/status":
-            self._answer(404, {"reason": "NotFound"})
-        elif "patch+json" not in self.headers["Content-Type"]:
-            self._answer(415, {"reason": "UnsupportedMediaType"})
-        elif not all(
-            re.fullmatch(r"\d+", count)
-            for part in body["status"].values()
-            for count in part.values()
-        ):
-            self._answer(422, {"reason": "Invalid"})  # extended resources are whole numbers
-        else:
-            for part, counts in body["status"].items():
-                self.server.status[part].update(counts)
-            self._answer(200, {"metadata": {"name": "n1"}, "status": self.server.status})
-
-    def do_POST(self) -> None:
-        """Evictions: the policy allows dry runs."""
-        self._body()
-        path, _, query = self.path.partition("?")
-        found = re.fullmatch(r"/api/v1/namespaces/batch/pods/([^/]+)/eviction", path)
-        name = found[1] if found else ""
-        if name not in self.server.pods:
-            self._answer(404, {"reason": "NotFound"})
-        elif query != "dryRun=All":
-            self._answer(403, {"reason": "Forbidden"})
-        elif name in self.server.budgets:
-            self._answer(429, {"reason": "TooManyRequests"})
-        else:
-            self._answer(201, {"status": "Success"})
-
-    def do_DELETE(self) -> None:
-        """The policy allows pods of this node that ask for cores."""
-        wanted = self._body()["preconditions"]["uid"]
-        found = re.fullmatch(r"/api/v1/namespaces/batch/pods/([^/]+)", self.path)
-        pod = self.server.pods.get(found[1] if found else "")
-        if pod is None:
-            self._answer(404, {"reason": "NotFound"})
-        elif pod["metadata"]["uid"] != wanted:
-            self._answer(409, {"reason": "Conflict"})
-        elif pod["spec"]["nodeName"] != "n1" or not pod["spec"]["containers"][0]["resources"]:
-            self._answer(403, {"reason": "Forbidden"})
-        else:
-            pod["metadata"]["deletionTimestamp"] = "2026-01-01T00:01:00Z"
-            self._answer(200, {"status": "Success"})
-
-    def _body(self) -> Any:
-        return json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-
-    def _answer(self, code: int, document: dict[str, Any]) -> None:
-        text = json.dumps(document).encode()
-        self.send_response(code)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(text)))
-        self.end_headers()
-        self.wfile.write(text)
 
 
 @pytest.fixture
 def server() -> Iterator[ApiServer]:
-    made = ApiServer()
-    thread = threading.Thread(target=made.serve_forever)
-    thread.start()
-    yield made
-    made.shutdown()
-    made.server_close()
-    thread.join()
+    with ApiServer().serving() as made:
+        yield made
 
 
 @pytest.fixture
 def kubeconfig(server: ApiServer, tmp_path: Path) -> str:
-    path = tmp_path / "config"
-    path.write_text(KUBECONFIG.format(port=server.server_address[1]))
-    return str(path)
+    return write_kubeconfig(tmp_path / "config", server.server_port)
 
 
 @pytest.fixture
@@ -267,7 +130,7 @@ def test_a_server_that_does_not_answer_is_tried_again(
     server: ApiServer, node: KubernetesNode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(server, "status", None)
-    monkeypatch.setattr(_Handler, "do_GET", lambda self: self.connection.close())
+    monkeypatch.setattr(Handler, "do_GET", lambda self: self.connection.close())
     with pytest.raises(EngineError, match="does not answer"):
         node.in_use()
 

@@ -127,18 +127,11 @@ def htcondor(here: Path) -> Iterator[MakeEngine]:
 @contextmanager
 def kubernetes(here: Path) -> Iterator[MakeEngine]:
     """The double of the API server: the adapter's share, not a cluster's."""
-    from tests.cluster.test_kubernetes import KUBECONFIG, ApiServer
+    from tests.kubernetes_api import ApiServer, write_kubeconfig
 
-    server = ApiServer()
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    (here / "config").write_text(KUBECONFIG.format(port=server.server_address[1]))
-    try:
-        yield lambda: KubernetesNode("n1", str(here / "config"))
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with ApiServer().serving() as server:
+        config = write_kubeconfig(here / "config", server.server_port)
+        yield lambda: KubernetesNode("n1", config)
 
 
 @contextmanager

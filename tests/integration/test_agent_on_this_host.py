@@ -344,7 +344,8 @@ def test_without_rights_it_says_which_file_needs_them(host: Host) -> None:
         )
     assert done.returncode == 3, done.stderr
     last_line = done.stderr.splitlines()[-1]
-    assert last_line == f"smartharvest: {host.batch.cpus_file}: Permission denied; run as root"
+    why = f"{host.batch.cpus_file}: Permission denied; run as root"
+    assert last_line == f"smartharvest: {why} [SH03]"
     assert host.files() == before
 
 

@@ -59,3 +59,14 @@ def test_a_shell_completes_commands_and_flags(prompt: Terminal) -> None:
     prompt.type(" --capac")
     prompt.press("Tab")
     prompt.wait_for("--capacity")
+
+
+def test_a_shell_completes_values(prompt: Terminal, tmp_path: Path) -> None:
+    (tmp_path / "tree" / "cpuset" / "made-for-this").mkdir(parents=True)
+    prompt.type("smartharvest set-policy adaptive-q")
+    prompt.press("Tab")
+    prompt.wait_for("set-policy adaptive-quiet")
+    prompt.press("C-u")
+    prompt.type("smartharvest agent --cgroup-root tree --primary cgroup:made-f")
+    prompt.press("Tab")
+    prompt.wait_for("cgroup:made-for-this")

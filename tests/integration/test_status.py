@@ -7,15 +7,17 @@ import os
 import signal
 import socket
 import stat
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from smartharvest.cli.status import format_map
 from smartharvest.host.journal.journal import Journal
 from smartharvest.telemetry import client
 from smartharvest.telemetry.client import ask, sockets
-from tests.commands import smartharvest_here
+from tests.commands import as_command, smartharvest_here
 from tests.integration.processes import Processes, RunningAgent
 from tests.integration.worlds import World
 
@@ -101,6 +103,26 @@ def test_a_running_agent_tells_its_state(world: World, processes: Processes) -> 
     assert "sensor      proc (" in outcome.out
     assert agent.send(signal.SIGTERM).code == 0
     assert world.journals() == []
+
+
+@pytest.mark.timing
+def test_watching_goes_on_until_it_is_interrupted(world: World, processes: Processes) -> None:
+    agent = started(world, processes)
+    watch = ("status", "--watch", "--json", "--every", "0.1", "--state-dir", str(world.state_dir))
+    watching = subprocess.Popen(as_command(watch), stdout=subprocess.PIPE, text=True)
+    assert watching.stdout is not None
+    for _ in range(3):
+        (seen,) = json.loads(watching.stdout.readline())["agents"]
+        assert seen["pid"] == agent.pid
+    watching.send_signal(signal.SIGINT)
+    assert watching.wait(30) == 0
+    watching.stdout.close()
+
+
+def test_the_screen_shows_what_runs_on_each_cpu_and_what_is_lent() -> None:
+    runs = {"primary": "0", "idle": "1-2", "elastic": "3"}
+    text = format_map({"pool": "0-3", "elastic_cpus": "2-3", "runs": runs})
+    assert text.startswith("P · ·^ E^  (P primary")
 
 
 @pytest.mark.timing

@@ -251,7 +251,7 @@ def test_what_loops_have_counted_outlasts_them_and_the_audit_log_says_why_they_e
         assert moves[-1] > 3
         assert kept["count"] == session._control.counters()["assignments"]
     told = "".join(describe(read_audit(str(log))))
-    assert "the loop starts again: why the sensor misses too much" in told
+    assert "The polling loop started again: the sensor misses too much" in told
 
 
 def test_a_vanished_primary_is_named(quiet_world: World, monkeypatch: pytest.MonkeyPatch) -> None:

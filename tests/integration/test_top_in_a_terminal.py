@@ -75,6 +75,30 @@ def test_e_expands_it_and_folds_it_again(terminal: Terminal) -> None:
     wait_until(lambda: "safety give-backs" not in "\n".join(terminal.screen))
 
 
+def test_lending_is_paused_and_resumed_only_after_a_yes(terminal: Terminal) -> None:
+    terminal.wait_for("q quit")
+    terminal.press("P")
+    terminal.wait_for("pause lending of agent", "y yes")
+    terminal.press("n")
+    terminal.wait_for("nothing was done")
+    terminal.press("P")
+    terminal.wait_for("pause lending of agent")
+    terminal.press("y")
+    terminal.wait_for("lends nothing: paused")
+    terminal.press("R")
+    terminal.wait_for("resume lending of agent")
+    terminal.press("y")
+    terminal.wait_for("the agent lends again")
+
+
+def test_a_question_mark_shows_the_keys(terminal: Terminal) -> None:
+    terminal.wait_for("q quit")
+    terminal.press("?")
+    terminal.wait_for("Keys", "resume lending", "any key goes back")
+    terminal.press("x")
+    terminal.wait_for("q quit")
+
+
 def test_it_follows_the_size_of_the_terminal(terminal: Terminal) -> None:
     terminal.wait_for("q quit")
     for width, height in ((132, 50), (40, 12), (20, 4)):

@@ -39,7 +39,7 @@ MAY_IMPORT: Mapping[str, set[str]] = {
         *("agent", "mechanism", "sensor", "placement", "config", "algorithm", "host", "core"),
         *("errors", "printable", "version"),
     },
-    "serverless": {"cluster", "core", "host", "errors", "printable", "version"},
+    "serverless": {"cluster", "core", "errors", "fleet", "host", "printable", "version"},
     "cli": {
         *(
             "lab",

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
 from smartharvest.cli.command_group import examples
-from smartharvest.cli.fleet.options import json_option
+from smartharvest.cli.fleet.options import json_option, shown_option
 from smartharvest.cli.time_span import seconds_between
 from smartharvest.errors import ConfigError
 from smartharvest.fleet.cost import EXTRA_CORES, Simulated, Terms, of_simulation
@@ -22,7 +21,6 @@ EPILOG = examples(
     "smartharvest fleet cost --alpha 0.5 --simulated one.json --recovery 5min",
 )
 _DEFAULT = Terms()
-Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def _numbers(
@@ -36,18 +34,13 @@ def _numbers(
         raise ConfigError(f"--extra-cores: {text!r} is no number, nor are several: 3,7.2") from None
 
 
-def _price(name: str, value: float, what: str) -> Callable[[Command], Command]:
-    return click.option(name, type=float, default=value, show_default=True, metavar="P", help=what)
-
-
 @click.command(epilog=EPILOG)
-@click.option(
+@shown_option(
     "--alpha",
+    _DEFAULT.alpha,
+    "SHARE",
+    "Price of an additional core, as a share of an evictable one.",
     type=float,
-    default=_DEFAULT.alpha,
-    show_default=True,
-    metavar="SHARE",
-    help="Price of an additional core, as a share of an evictable one.",
 )
 @click.option(
     "--extra-cores",
@@ -62,23 +55,17 @@ def _price(name: str, value: float, what: str) -> Callable[[Command], Command]:
     metavar="FILE",
     help="Take all from what fleet simulate --json printed; one a cluster.",
 )
-@_price("--evictable-price", _DEFAULT.evictable_price, "Of an evictable core-hour.")
-@_price("--regular-price", _DEFAULT.regular_price, "Of a regular core-hour.")
-@click.option(
-    "--minimum",
-    type=float,
-    default=_DEFAULT.minimum,
-    show_default=True,
-    metavar="N",
-    help="Cores a Harvest VM always has.",
+@shown_option(
+    "--evictable-price", _DEFAULT.evictable_price, "P", "Of an evictable core-hour.", type=float
 )
-@click.option(
+@shown_option("--regular-price", _DEFAULT.regular_price, "P", "Of a regular core-hour.", type=float)
+@shown_option("--minimum", _DEFAULT.minimum, "N", "Cores a Harvest VM always has.", type=float)
+@shown_option(
     "--recovery",
+    "5min",
+    "TIME",
+    "What an eviction costs, with --simulated.",
     callback=seconds_between(0.0),
-    default="5min",
-    show_default=True,
-    metavar="TIME",
-    help="What an eviction costs, with --simulated.",
 )
 @click.option(
     "--recovery-overhead",

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from smartharvest.cli.command_group import examples
+from smartharvest.cli.fleet.options import shown_option
 from smartharvest.cli.time_span import seconds_between
 from smartharvest.errors import ConfigError
 
@@ -25,12 +26,11 @@ EPILOG = examples(
     help="Ask the API server for nodes, pods and promises (needs the extra fleet); "
     "'pod': as a pod does.",
 )
-@click.option(
+@shown_option(
     "--place",
-    default="least-harvested",
-    show_default=True,
-    metavar="WAY",
-    help="The score that ranks nodes for regular pods (fleet simulate has the list).",
+    "least-harvested",
+    "WAY",
+    "The score that ranks nodes for regular pods (fleet simulate has the list).",
 )
 @click.option(
     "--capacity",
@@ -38,28 +38,18 @@ EPILOG = examples(
     metavar="URL",
     help="Every agent's /capacity page, with {node} for the node's name.",
 )
-@click.option(
-    "--every",
-    callback=seconds_between(0.1),
-    default="2s",
-    show_default=True,
-    metavar="TIME",
-    help="Time between two looks at all agents.",
+@shown_option(
+    "--every", "2s", "TIME", "Time between two looks at all agents.", callback=seconds_between(0.1)
 )
-@click.option(
+@shown_option(
     "--stale",
+    "15s",
+    "TIME",
+    "An agent that is silent for so long promises nothing.",
     callback=seconds_between(0.1),
-    default="15s",
-    show_default=True,
-    metavar="TIME",
-    help="An agent that is silent for so long promises nothing.",
 )
-@click.option(
-    "--listen",
-    default="127.0.0.1:9445",
-    show_default=True,
-    metavar="HOST:PORT",
-    help="Loopback only, unless there is a certificate.",
+@shown_option(
+    "--listen", "127.0.0.1:9445", "HOST:PORT", "Loopback only, unless there is a certificate."
 )
 @click.option("--cert", metavar="FILE", help="TLS: the server's certificate.")
 @click.option("--key", metavar="FILE", help="TLS: its key.")

@@ -2,9 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, TypeVar
+
 import click
 
 from smartharvest.fleet.sources import FORMATS
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def shown_option(
+    name: str, default: Any, metavar: str, text: str, **more: Any
+) -> Callable[[Command], Command]:
+    """An option whose help has its default; ``more`` goes to click."""
+    return click.option(
+        name, default=default, show_default=True, metavar=metavar, help=text, **more
+    )
+
 
 trace_option = click.option(
     "--trace", required=True, metavar="FORMAT:FILE", help=f"The allocations: {FORMATS}."

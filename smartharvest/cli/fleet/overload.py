@@ -14,7 +14,7 @@ import click
 
 from smartharvest.cli.agent_request import NotThere, agent_options, ask_agents
 from smartharvest.cli.command_group import examples
-from smartharvest.cli.fleet.options import json_option
+from smartharvest.cli.fleet.options import json_option, shown_option
 from smartharvest.config.durations import parse_duration_ns
 from smartharvest.errors import ConfigError, TraceError
 from smartharvest.fleet.files import write_whole
@@ -54,20 +54,15 @@ def _of(_context: click.Context, _parameter: click.Parameter, text: str) -> tupl
     show_default="this host's",
     help="This host's name in the reports.",
 )
-@click.option(
-    "--place",
-    default="best-fit",
-    show_default=True,
-    metavar="WAY",
-    help="How the scheduler places: a move that it would undo is left out.",
+@shown_option(
+    "--place", "best-fit", "WAY", "How the scheduler places: a move that it would undo is left out."
 )
-@click.option(
+@shown_option(
     "--sustained",
+    "3/5",
+    "K/N",
+    "A signal counts that is above its limit in k of the last n reports.",
     callback=_of,
-    default="3/5",
-    show_default=True,
-    metavar="K/N",
-    help="A signal counts that is above its limit in k of the last n reports.",
 )
 @click.option(
     "--apply",
@@ -75,20 +70,14 @@ def _of(_context: click.Context, _parameter: click.Parameter, text: str) -> tupl
     is_flag=True,
     help="Have this host's agents take back, or freeze the elastic group.",
 )
-@click.option(
-    "--rate",
-    callback=_rate,
-    default="2/10min",
-    show_default=True,
-    metavar="N/TIME",
-    help="With --apply: at most so many actions.",
+@shown_option(
+    "--rate", "2/10min", "N/TIME", "With --apply: at most so many actions.", callback=_rate
 )
-@click.option(
+@shown_option(
     "--actions",
-    metavar="FILE",
-    default="overload-actions.json",
-    show_default=True,
-    help="With --apply: where the times of the last actions are kept.",
+    "overload-actions.json",
+    "FILE",
+    "With --apply: where the times of the last actions are kept.",
 )
 @json_option
 @agent_options

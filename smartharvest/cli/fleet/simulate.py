@@ -8,7 +8,13 @@ from typing import Any
 import click
 
 from smartharvest.cli.command_group import examples
-from smartharvest.cli.fleet.options import json_option, nodes_option, seed_option, trace_option
+from smartharvest.cli.fleet.options import (
+    json_option,
+    nodes_option,
+    seed_option,
+    shown_option,
+    trace_option,
+)
 from smartharvest.errors import ConfigError
 
 EPILOG = examples(
@@ -34,27 +40,21 @@ def _days(
 @click.command(epilog=EPILOG)
 @trace_option
 @nodes_option
-@click.option(
+@shown_option(
     "--place",
-    default="best-fit",
-    show_default=True,
-    metavar="WAY",
-    help="How regular VMs are placed: first-fit, best-fit, worst-fit, cosine, "
+    "best-fit",
+    "WAY",
+    "How regular VMs are placed: first-fit, best-fit, worst-fit, cosine, "
     "dot-product, l2-norm-diff, l2-norm-ratio, ffd-prod, ffd-sum, least-harvested.",
 )
-@click.option(
+@shown_option(
     "--harvest",
-    default="min=1,max=40,per-node=1",
-    show_default=True,
-    metavar="KIND",
-    help="Harvest VMs: cores at least and at most, how many a node; memory=GIB of each.",
+    "min=1,max=40,per-node=1",
+    "KIND",
+    "Harvest VMs: cores at least and at most, how many a node; memory=GIB of each.",
 )
-@click.option(
-    "--spot",
-    default="cores=1",
-    show_default=True,
-    metavar="KIND",
-    help="Evictable VMs of a fixed size: cores; memory=GIB of each.",
+@shown_option(
+    "--spot", "cores=1", "KIND", "Evictable VMs of a fixed size: cores; memory=GIB of each."
 )
 @click.option(
     "--days",

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import sys
 import time
 
 import click
 
+from smartharvest.cli.progress import Progress
 from smartharvest.errors import ConfigError
 
 FIGURES = tuple(str(number) for number in range(4, 16))
@@ -54,7 +54,7 @@ def reproduce(
         raise ConfigError(f"out: {out}: cannot be created: {error.strerror}") from None
     processes = processes or len(os.sched_getaffinity(0))
     began = time.monotonic()
-    findings, runs = run(parts, range(1, seeds + 1), processes, _Progress())
+    findings, runs = run(parts, range(1, seeds + 1), processes, Progress("simulations"))
     for part, finding in findings:
         write_part(part, finding, out)
     conditions = Conditions(tuple(range(1, seeds + 1)), runs, processes, time.monotonic() - began)
@@ -68,19 +68,3 @@ def reproduce(
         for verdict in finding.verdicts:
             click.echo(f"{part.name:9}  {verdict.word:13}  {verdict.claim}: {verdict.measured}")
     click.echo(f"{len(findings)} parts in {out}, the page is {page_path}")
-
-
-class _Progress:
-    """Prints the progress; on a terminal in one line."""
-
-    def __init__(self) -> None:
-        self._terminal = sys.stderr.isatty()
-        self._shown = -1
-
-    def __call__(self, done: int, total: int) -> None:
-        tenth = 10 * done // total if total else 10
-        if not self._terminal and tenth == self._shown:
-            return
-        self._shown = tenth
-        end = "\r" if self._terminal and done < total else "\n"
-        click.echo(f"{done} of {total} simulations{end}", err=True, nl=False)

@@ -57,7 +57,7 @@ class Cohorts:
         return survival, mean
 
     def lives(self) -> Lives:
-        """VMs that start wherever one fits, and anew once they were evicted and there is room."""
+        """VMs that start wherever one fits, and again once there is room after an eviction."""
         found: list[tuple[int, int, bool]] = []
         for node in range(self.fits.shape[1]):
             starts = np.flatnonzero(self.fits[:, node])

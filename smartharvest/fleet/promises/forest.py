@@ -1,7 +1,7 @@
 """A random forest: grown by scikit-learn (the extra ``fleet``), kept as arrays, asked by numpy.
 
 scikit-learn's own files are pickles, which run code when they are read. Arrays run nothing, and
-whoever predicts needs no scikit-learn.
+predictions need no scikit-learn.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Survival curves that take the living as living: Kaplan-Meier, and a life table of a period. Pure.
 
-Whoever leaves those that still live at the end of a trace out, or counts them as dead, finds a
-shorter life than there is.
+A mean that leaves out those that still live at the end of a trace, or counts them as dead, is a
+shorter life than theirs.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ class Promise:
 def predict(
     model: Model, now: History, machines: int, horizons_s: Sequence[float]
 ) -> dict[str, object]:
-    """What to promise whoever starts ``machines`` Harvest VMs at the last step of ``now``.
+    """What to promise for ``machines`` Harvest VMs that start at the last step of ``now``.
 
     ``horizon_s``, ``survival`` and ``cores`` with mean, low and high (95 %), and ``beyond``: what
     of this the model has not seen. Raises ConfigError for a horizon outside those it learned.

@@ -119,6 +119,9 @@ class FakeKernel:
     def stand_in(self) -> FakeKernel:
         return self
 
+    def inode(self, path: str) -> int:
+        return os.stat(path).st_ino
+
     def mounts(self) -> list[str]:
         return [self._root]
 

@@ -34,6 +34,9 @@ class KernelFiles(Protocol):
 
     def exists(self, path: str) -> bool: ...
 
+    def inode(self, path: str) -> int:
+        """What the kernel knows the group at ``path`` by."""
+
     def mounts(self) -> list[str]:
         """The directories that the groups lie below."""
 
@@ -69,6 +72,9 @@ class PosixFiles:
 
     def exists(self, path: str) -> bool:
         return os.path.exists(path)
+
+    def inode(self, path: str) -> int:
+        return os.stat(path).st_ino
 
     def mounts(self) -> list[str]:
         lines = [line.split(" ") for line in read_proc("/proc/self/mountinfo").splitlines()]

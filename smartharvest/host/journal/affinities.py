@@ -9,8 +9,9 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from smartharvest.errors import SmartHarvestError
 from smartharvest.host.cgroup.kernel_files import KernelFiles
-from smartharvest.host.cgroup.tree import tasks_below
+from smartharvest.host.cgroup.tree import CgroupTree, tasks_below
 from smartharvest.host.cpulist import format_cpulist, parse_cpulist
 from smartharvest.host.journal.contents import (
     AffinityEntry,
@@ -100,6 +101,7 @@ class AffinitiesBack:
         self._log = log
         self._done: set[int] = set()
         self._every_cpu = possible_cpus()
+        self._once_within_reach = frozenset(cpu for entry in self._entries for cpu in entry.cpus)
 
     def run(self, *, groups_are_back: bool = True) -> None:
         """Undoes all of them, those of processes and groups until nobody is born confined.
@@ -192,7 +194,8 @@ class AffinitiesBack:
         """Gives a thread the CPUs it had; no ``cpus``: all of its cpuset. Whether it had others.
 
         If those are all that its cpuset has, it gets no affinity of its own, so that it follows its
-        cpuset again.
+        cpuset again. Not in a cpuset that has lost CPUs since: the thread may be pinned to one of
+        those that are left. A pin to others is refused before the kernel forgets what it had.
         """
         current = tasks.affinity(tid)
         wanted = frozenset(cpus)
@@ -203,9 +206,11 @@ class AffinitiesBack:
                     "process set; left alone"
                 )
             return False
+        if cpus:
+            os.sched_setaffinity(tid, cpus)
         os.sched_setaffinity(tid, self._every_cpu)
         reach = tasks.affinity(tid)
-        if cpus and reach != wanted:
+        if cpus and (reach != wanted or not self._once_within_reach <= reach):
             os.sched_setaffinity(tid, cpus)
         after = wanted or reach
         if current != after:
@@ -213,12 +218,31 @@ class AffinitiesBack:
         return current != after
 
     def _reach(self, tid: int, current: Collection[int]) -> frozenset[int]:
-        """The CPUs of the thread's cpuset, which the kernel shows only after asking for all."""
+        """The CPUs of the thread's cpuset.
+
+        Where no file tells, the kernel is asked for all; it forgets what the thread had asked for.
+        """
+        found = cpuset_cpus(tid)
+        if found is not None:
+            return found
         os.sched_setaffinity(tid, self._every_cpu)
         try:
             return tasks.affinity(tid)
         finally:
             os.sched_setaffinity(tid, current)
+
+
+def cpuset_cpus(tid: int) -> frozenset[int] | None:
+    """The CPUs that a thread's cpuset has now; None if that is not to be found out."""
+    try:
+        return _host_tree().group_of(tid).effective_cpus()
+    except (SmartHarvestError, OSError):
+        return None
+
+
+@functools.cache
+def _host_tree() -> CgroupTree:
+    return CgroupTree.discover()
 
 
 def possible_cpus(path: str = "/sys/devices/system/cpu/possible") -> Collection[int]:

@@ -35,6 +35,8 @@ def lock_groups(
     """
     groups = [claim for claim in dict.fromkeys(claims) if os.path.isabs(claim)]
     held: list[int] = []
+    if not groups:
+        return held
     try:
         with _directory(state_directory) as directory:
             _sweep(directory)

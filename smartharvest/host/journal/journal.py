@@ -113,7 +113,7 @@ class Journal:
         try:
             os.makedirs(directory, mode=0o700, exist_ok=True)
             with directory_locked(directory):
-                _check_claims(directory, claims, but=predecessor[0] if predecessor else None)
+                check_claims(directory, claims, but=predecessor[0] if predecessor else None)
                 if os.path.exists(self.path):
                     raise JournalError(
                         f"{self.path}: left by an earlier agent; run smartharvest restore"
@@ -471,7 +471,9 @@ def sweep(directory: str) -> None:
                 os.close(lock)
 
 
-def _check_claims(directory: str, claims: Sequence[str], but: str | None) -> None:
+def check_claims(directory: str, claims: Sequence[str], but: str | None = None) -> None:
+    """Raises AlreadyManaged if a living agent with a journal in ``directory``, other than the one
+    at ``but``, has one of the ``claims`` or a group above or below one."""
     for path in journal_paths(directory):
         if path == but or not is_live(path):
             continue

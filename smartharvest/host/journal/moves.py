@@ -234,8 +234,8 @@ class _Guests:
 
         Init's children are taken for orphans. A subreaper (a service manager, a container's shim)
         may have started some itself, in its own session and process group or in new ones; a daemon
-        is in another session, and whoever has left neither is in the process group of one that was
-        moved.
+        is in another session, and a task that has left neither is in the process group of one
+        that was moved.
         """
         oldest = line[0]
         for one in line[1:]:

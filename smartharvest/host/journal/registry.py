@@ -9,7 +9,6 @@ who reads a journal there checks it.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import os
 from collections.abc import Iterator
@@ -49,6 +48,8 @@ def state_directories() -> list[str]:
 
 
 def _entry_path(journal_path: str) -> str:
+    import hashlib  # loads OpenSSL, which no question needs
+
     name = hashlib.sha256(os.path.realpath(journal_path).encode()).hexdigest()[:16]
     return os.path.join(DIRECTORY, name)
 

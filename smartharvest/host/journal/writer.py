@@ -386,8 +386,8 @@ class HostWriter:
     def adopt_last_births(self, family: Family) -> None:
         """The same until nobody is new: who was born amid it may have lost its parent by then.
 
-        Where every birth is heard those that came since are left to whoever hears of them next, or
-        it would not end where somebody is born all the time.
+        Where every birth is heard, later ones are left to the next look: it would not end where
+        tasks are born all the time.
         """
         began = tasks.start_time_of_newcomers()
         # Unjournaled, most are still found by their parents.

@@ -51,7 +51,7 @@ class CgroupTarget:
     def kernel_ids(self) -> list[tuple[str, int]]:
         try:
             # A cgroup's id is the inode of its directory (cgroup_ino() in include/linux/cgroup.h).
-            inode = os.stat(self.group.path).st_ino
+            inode = self.group.tree.files.inode(self.group.path)
         except OSError as error:
             raise TargetVanished(f"{self.spec}: is gone") from error
         return [("cpuset" if self.group.tree.version == 1 else "v2", inode)]

@@ -11,7 +11,8 @@ from typing import Literal
 
 from smartharvest.agent.supervisor import Supervisor
 from smartharvest.algorithm.policy import Policy
-from smartharvest.config.settings import STATE_DIRECTORY, Settings
+from smartharvest.config.settings import Settings
+from smartharvest.config.state_directory import STATE_DIRECTORY
 from smartharvest.errors import RightsError, SmartHarvestError
 from smartharvest.host.cgroup.tree import CgroupTree, Group
 from smartharvest.host.cpulist import format_cpulist

@@ -6,24 +6,21 @@ durations in milliseconds, percentiles of an application's memory in MiB.
 
 from __future__ import annotations
 
-import csv
-import gzip
 import math
 import os
-import zlib
-from collections.abc import Mapping
 
 import numpy as np
 
 from smartharvest.errors import TraceError
+from smartharvest.fleet.csv_rows import Row, number, rows_of
 from smartharvest.serverless.simulator.workload import LEVELS, SHORTEST_S, Floats, Workload
 
 PARTS = ("inv", "run", "mem")
 DEFAULT_MEMORY_MIB = 128.0
 """Of a function whose application is not in the memory file."""
-LARGEST_FILE_BYTES = 1 << 30
 _PERCENTILES = tuple(f"percentile_Average_{round(level * 100)}" for level in LEVELS)
-Row = Mapping[str, str]
+_MOST = 1e11
+"""Invocations a minute, milliseconds, MiB."""
 
 
 def looks_like_azure(prefix: str) -> bool:
@@ -39,10 +36,11 @@ def read_azure(prefix: str, cold_s: float) -> Workload:
     """
     inv, run, mem = (_existing(prefix, part) for part in PARTS)
     minutes, names, rows = _invocations(inv)
-    run_by_name = {row["HashFunction"]: (line, row) for line, row in _rows(run, ("HashFunction",))}
+    durations = rows_of(run, ("HashFunction", *_PERCENTILES))
+    run_by_name = {row["hashfunction"]: (line, row) for line, row in durations}
     memory = {
-        (row["HashOwner"], row["HashApp"]): _number(mem, line, row, "AverageAllocatedMb")
-        for line, row in _rows(mem, ("HashOwner", "HashApp", "AverageAllocatedMb"))
+        (row["hashowner"], row["hashapp"]): number(mem, line, row, "AverageAllocatedMb", 0, _MOST)
+        for line, row in rows_of(mem, ("HashOwner", "HashApp", "AverageAllocatedMb"))
     }
     quantiles = np.zeros((len(names), len(LEVELS)))
     memory_mib = np.zeros(len(names))
@@ -50,7 +48,7 @@ def read_azure(prefix: str, cold_s: float) -> Workload:
         if name not in run_by_name:
             raise TraceError(f"{run}: function {name[:16]} of {inv} has no durations")
         quantiles[i] = _quantiles_s(run, *run_by_name[name])
-        found = memory.get((row["HashOwner"], row["HashApp"]), DEFAULT_MEMORY_MIB)
+        found = memory.get((row["hashowner"], row["hashapp"]), DEFAULT_MEMORY_MIB)
         memory_mib[i] = max(1.0, math.ceil(found))
     return Workload(
         names=names,
@@ -82,41 +80,19 @@ def _existing(prefix: str, part: str) -> str:
     return path
 
 
-def _rows(path: str, columns: tuple[str, ...]) -> list[tuple[int, dict[str, str]]]:
-    """(line, row) of each row; cells that are missing are empty."""
-    try:
-        with open(path, "rb") as raw:
-            packed = raw.read(2) == b"\x1f\x8b"
-            raw.seek(0)
-            data = (gzip.GzipFile(fileobj=raw) if packed else raw).read(LARGEST_FILE_BYTES + 1)
-    except (OSError, EOFError, zlib.error) as error:
-        raise TraceError(f"{path}: cannot be read: {error}") from None
-    if len(data) > LARGEST_FILE_BYTES:
-        raise TraceError(f"{path}: has more than {LARGEST_FILE_BYTES >> 20} MiB")
-    try:
-        reader = csv.DictReader(data.decode("utf-8-sig").splitlines(), restval="")
-        found = [(reader.line_num, row) for row in reader]
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise TraceError(f"{path}: is no CSV: {error}") from None
-    missing = [name for name in columns if name not in (reader.fieldnames or ())]
-    if missing:
-        raise TraceError(f"{path}: line 1: has no column {missing[0]!r}")
-    if not found:
-        raise TraceError(f"{path}: has no rows")
-    return found
-
-
-def _invocations(path: str) -> tuple[Floats, list[str], list[tuple[int, dict[str, str]]]]:
-    rows = _rows(path, ("HashOwner", "HashApp", "HashFunction"))
+def _invocations(path: str) -> tuple[Floats, list[str], list[tuple[int, Row]]]:
+    rows = list(rows_of(path, ("HashOwner", "HashApp", "HashFunction")))
     columns = [name for name in rows[0][1] if _minute(name) is not None]
     columns.sort(key=lambda name: _minute(name) or 0)
     if not columns or [_minute(name) for name in columns] != list(range(1, len(columns) + 1)):
         raise TraceError(f"{path}: line 1: no columns 1_minute, 2_minute ..., or a gap in them")
-    names = [row["HashFunction"] for _, row in rows]
+    names = [row["hashfunction"] for _, row in rows]
     if len(set(names)) < len(names):
         twice = next(name for i, name in enumerate(names) if name in names[:i])
         raise TraceError(f"{path}: function {twice[:16]} is there twice")
-    counts = np.array([[_number(path, line, row, name) for name in columns] for line, row in rows])
+    counts = np.array(
+        [[number(path, line, row, name, 0, _MOST) for name in columns] for line, row in rows]
+    )
     return counts, names, rows
 
 
@@ -126,21 +102,8 @@ def _minute(column: str) -> int | None:
     return int(number) if number.isascii() and number.isdigit() else None
 
 
-def _number(path: str, line: int, row: Row, column: str) -> float:
-    try:
-        value = float(row[column])
-    except (ValueError, TypeError):
-        raise TraceError(f"{path}: line {line}: {column}: {row[column]!r} is no number") from None
-    if not 0.0 <= value < 1e12:
-        raise TraceError(f"{path}: line {line}: {column}: {value:g} must be 0 or more")
-    return value
-
-
 def _quantiles_s(path: str, line: int, row: Row) -> Floats:
-    for column in _PERCENTILES:
-        if column not in row:
-            raise TraceError(f"{path}: line 1: has no column {column!r}")
-    values = np.array([_number(path, line, row, column) for column in _PERCENTILES]) / 1e3
+    values = np.array([number(path, line, row, one, 0, _MOST) for one in _PERCENTILES]) / 1e3
     if np.any(np.diff(values) < 0.0):
         raise TraceError(f"{path}: line {line}: the percentiles of durations do not ascend")
     found: Floats = np.maximum(values, SHORTEST_S)

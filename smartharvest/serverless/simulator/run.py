@@ -104,7 +104,6 @@ class Outcome:
     handed_back: int
     evictions: int
     """Workers evicted, in the measured time or while the last invocations finished."""
-    events: int
 
     @property
     def finished(self) -> NDArray[np.bool_]:
@@ -219,7 +218,6 @@ def simulate(experiment: Experiment) -> Outcome:
         retried=result["retried"],
         handed_back=result["handed_back"],
         evictions=result["evictions"],
-        events=result["events"],
     )
 
 

@@ -179,7 +179,7 @@ def flags(names: Iterable[str]) -> set[str]:
 @pytest.mark.parametrize("command", [("agent",), ("config", "show")])
 def test_help_lists_the_common_settings_and_help_all_every_one(command: tuple[str, ...]) -> None:
     common = flags(name for name, item in FIELDS.items() if item.metadata["common"])
-    own = {"--config", "--json", "--help-all"}
+    own = {"--config", "--json", "--help-all"} | ({"--plan"} if command == ("agent",) else set())
     assert shown_flags(*command, "--help") == common | own
     assert shown_flags(*command, "--help-all") == flags(FIELDS) | own
 
@@ -225,6 +225,18 @@ def test_a_command_starts_without_the_modules_of_the_others() -> None:
     assert "smartharvest.cli.status" in loaded
     for module in ("numpy", "smartharvest.agent.supervisor", "smartharvest.cli.lab.simulate"):
         assert module not in loaded
+
+
+def test_what_is_typed_in_an_emergency_starts_without_the_modules_of_all_settings() -> None:
+    for command in ("status", "pause", "resume", "evict"):
+        code = f"import sys; import smartharvest.cli.{command}; print(*sys.modules)"
+        done = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        )
+        loaded = done.stdout.split()
+        assert f"smartharvest.cli.{command}" in loaded
+        for module in ("numpy", "smartharvest.config.settings", "tomllib", "difflib"):
+            assert module not in loaded, (command, module)
 
 
 def test_the_version() -> None:

@@ -65,7 +65,7 @@ def test_workers_start_and_end_with_the_cores(home: Path, monkeypatch: pytest.Mo
         node.shed(1, grace_s=0.0)
         assert (node.verify(), node.in_use(), len(node._processes())) == (1, 1, 1)
         other = SparkNode(MASTER, "http://127.0.0.1:1", str(home / "work"))
-        assert other.in_use() == 1  # whoever comes next finds the worker
+        assert other.in_use() == 1  # the next adapter finds the worker
     finally:
         for pid, _, _ in node._processes():
             os.killpg(pid, 9)

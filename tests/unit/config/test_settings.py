@@ -90,8 +90,11 @@ VALUES: dict[str, tuple[str, object]] = {
     "cgroup_root": ("/a/../b", "/b"),
     "state_dir": ("/c/", "/c"),
     "audit_log": ("/d/audit.jsonl", "/d/audit.jsonl"),
+    "audit_level": ("decisions", "decisions"),
     "audit_size": ("2MiB", 2 << 20),
     "metrics": ("[::1]:9464", "[::1]:9464"),
+    "web": ("127.0.0.1:9465", "127.0.0.1:9465"),
+    "web_token": ("/e/token", "/e/token"),
     "status_group": ("_mon.1-x", "_mon.1-x"),
     "promise_hold": ("1min", 60_000_000_000),
     "promise_probability": ("99%", 0.99),
@@ -180,11 +183,14 @@ def test_a_flag_wins_over_the_file(name: str, toml: WriteToml) -> None:
         "strict_slice": "1ms",
         "order": "topology",
         "duration": "1s",
+        "audit_level": "spans",
         "audit_size": "1kB",
         "audit_log": "/1",
         "cgroup_root": "/1",
         "state_dir": "/1",
         "metrics": "127.0.0.1:1",
+        "web": "127.0.0.1:1",
+        "web_token": "/1",
     }
     file = toml(in_file(name, f'"{others[name]}"'))
     assert getattr(load_settings({}, file), FIELDS[name].name) != value

@@ -11,6 +11,7 @@ import pytest
 
 from smartharvest.errors import ConfigError, TraceError
 from smartharvest.fleet.held import read_held
+from tests.audit_lines import decision
 from tests.commands import smartharvest_here
 
 
@@ -49,19 +50,6 @@ def test_holes_and_nonsense_are_refused(tmp_path: Path, data: Any, gap: Any) -> 
     assert "\n" not in str(caught.value)
 
 
-def decision(at_s: float, lent: int) -> str:
-    numbers = dict.fromkeys(("seq", "primary", "harvest", "safe", "busy", "demand", "had"), 1)
-    record = {
-        "t": at_s,
-        "kind": "decision",
-        "reason": "x",
-        "exhausted": False,
-        "held_by": None,
-        **numbers,
-    }
-    return json.dumps({**record, "lent": lent}) + "\n"
-
-
 def test_an_audit_log_says_how_long_cores_were_lent(tmp_path: Path) -> None:
     path = tmp_path / "audit.jsonl"
     lines = [decision(100, 2), decision(160, 1), '{"t": 170, "kind": "event"}\n', decision(200, 2)]
@@ -75,6 +63,18 @@ def test_an_audit_log_says_how_long_cores_were_lent(tmp_path: Path) -> None:
         read_held(f"audit:{path}")
     with pytest.raises(TraceError, match="cannot be read"):
         read_held(f"audit:{tmp_path}/none")
+
+
+def test_an_agent_lends_nothing_while_it_is_paused_and_once_it_has_ended(tmp_path: Path) -> None:
+    path = tmp_path / "audit.jsonl"
+    others = {at_s: json.dumps({"t": at_s, "kind": kind}) + "\n"
+              for at_s, kind in ((130, "paused"), (170, "ended"))}  # fmt: skip
+    path.write_text(
+        decision(100, 2) + others[130] + decision(150, 1) + others[170] + decision(200, 3)
+    )
+    held = read_held(f"audit:{path}")
+    assert held.times_s.tolist() == [0, 30, 50, 70]
+    assert held.counts.tolist() == [2, 0, 1, 0]
 
 
 def test_an_unknown_source_is_wrong_usage() -> None:

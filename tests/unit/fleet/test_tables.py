@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from smartharvest.errors import ConfigError, TraceError
+from smartharvest.fleet import csv_rows
 from smartharvest.fleet.csv_tables import read_nodes, read_table, write_table
 from smartharvest.fleet.sources import read_trace
 from smartharvest.fleet.tables import (
@@ -68,7 +69,7 @@ WRONG = {
     "no number": (HEADER + "a,one,4,5,6,0\n", "cores is no number"),
     "not finite": (HEADER + "a,nan,4,5,6,0\n", "no finite number"),
     "a strange priority": (HEADER + "a,1,4,5,6,7\n", "priority is '7'"),
-    "nothing": (HEADER, "has no allocations"),
+    "nothing": (HEADER, "has no rows"),
     "no time": (HEADER + "a,1,1,0,,0\n", "lasts no time"),
     "columns twice": ("id,id\na,b\n", "the same name"),
     "bytes": ("\x00\x01\n\xff\n", "id is missing"),
@@ -88,6 +89,18 @@ def test_a_cut_off_archive_is_refused(tmp_path: Path) -> None:
     path.write_bytes(gzip.compress(GOOD.encode())[:-9])
     with pytest.raises(TraceError, match="is no table"):
         read_table(str(path))
+
+
+def test_a_file_beyond_the_bound_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("table.csv", "table.csv.gz"):
+        path = written(tmp_path, GOOD.replace("a,", "ä,"), name)
+        monkeypatch.setattr(csv_rows, "MOST_BYTES", len(GOOD) + 2)
+        assert len(read_table(path)) == 3
+        monkeypatch.setattr(csv_rows, "MOST_BYTES", len(GOOD) + 1)
+        with pytest.raises(TraceError, match="has more than"):
+            read_table(path)
 
 
 @given(text=st.binary(max_size=300))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +23,9 @@ from smartharvest.serverless.simulator.churn import (
 )
 from smartharvest.serverless.simulator.churn_file import read_churn
 from smartharvest.serverless.simulator.pool import Pool, parse_workers
+from tests.audit_lines import decision
 
+FLEET = "id,cores,memory,start,end,priority\n"
 SHARES = (np.arange(100_000) + 0.5) / 100_000
 
 
@@ -146,11 +147,9 @@ def test_a_fleets_table_is_a_record_of_its_evictable_machines(tmp_path: Path) ->
 
 
 def test_an_agents_audit_log_is_a_record_for_every_worker(tmp_path: Path) -> None:
-    lines = [
-        {"t": 1000.0, "kind": "started"},
-        *({"t": 1000.0 + 10 * i, "kind": "decision", "lent": i % 3} for i in range(61)),
-    ]
-    pool = record(tmp_path / "audit.jsonl", "\n".join(map(json.dumps, lines)) + '\n{"t": 16')
+    lines = [decision(1000.0 + 10 * i, i % 3) for i in range(61)]
+    text = "".join(['{"t": 1000.0, "kind": "started"}\n', *lines, '{"t": 16'])
+    pool = record(tmp_path / "audit.jsonl", text)
     first = pool.changes[pool.changes["at_ns"] == 0]
     assert list(first["kind"]) == [ARRIVES, ARRIVES]
     assert set(pool.changes["value"]) == {0, 1, 2}
@@ -171,12 +170,17 @@ def test_an_agents_audit_log_is_a_record_for_every_worker(tmp_path: Path) -> Non
         "seconds,worker,cores\n9,a,4\n",
         "id,cores,start,end\na,1,5,1\n",
         "id,cores,start,end\na,1\n",
-        '{"t": 1, "kind": "decision", "lent": 1}\n',
+        f"{FLEET}a,1,1,5,1,1\n",
+        f"{FLEET}a,1\n",
+        f"{FLEET}a,2000,1,5,7,1\n",
+        f"{FLEET}a,2,1,5,2e12,1\n",
+        f"{FLEET}a,2,1,5,2e12,0\nb,1,1,5,7,1\n",
+        decision(1, 1),
         '{"t": 1}\n{"t": 2}\n',
         '{"t": "x"}\n[]\n{}\n',
-        '{"t": 1, "kind": "decision", "lent": -1}\n{"t": 2, "kind": "decision", "lent": 1}\n{}\n',
-        '{"t": 1, "kind": "decision", "lent": 1}\n{"t": 1.0001, "kind": "decision", "lent": 2}\n'
-        '{"t": 1.0002, "kind": "decision", "lent": 1}\n',
+        decision(1, -1) + decision(2, 1) + "{}\n",
+        decision(1, 2000) + decision(3000, 1),
+        decision(1, 1) + decision(1.0001, 2) + decision(1.0002, 1),
     ],
 )
 def test_what_is_no_record_is_refused_by_name(tmp_path: Path, text: str) -> None:

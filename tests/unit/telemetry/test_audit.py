@@ -88,7 +88,16 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
 
 def test_the_story_tells_spans_events_and_why_nothing_was_lent() -> None:
     records = [
-        {"t": 0.0, "kind": "started", "policy": "smartharvest", "pool": "0-3"},
+        {
+            "t": 0.0,
+            "kind": "started",
+            "policy": "smartharvest",
+            "primary": ["cgroup:web"],
+            "elastic": "cgroup:batch",
+            "pool": "0-3",
+            "dry_run": False,
+            "generation": 0,
+        },
         *(decided(1 + n / 40) for n in range(40)),
         decided(2.1, reason="short-term safeguard", busy=3, demand=4, lent=0),
         {"t": 3.0, "kind": "paused"},
@@ -96,19 +105,21 @@ def test_the_story_tells_spans_events_and_why_nothing_was_lent() -> None:
         decided(4.0, reason="long-term safeguard", lent=0),
     ]
     lines = list(describe(records))
-    assert lines[0].endswith("started: policy smartharvest, pool 0-3")
-    assert "lent 0.98 cores on average, 1 at most, in 41 windows" in lines[1]
+    assert lines[0].endswith(
+        "The agent started: cgroup:web lends to cgroup:batch on CPUs 0-3 under policy smartharvest."
+    )
+    assert "lent 0.98 cores on average and 1 at most, in 41 windows" in lines[1]
     assert "used up to 3 of 4 cores and wanted 4" in lines[1]
-    assert "the idle buffer ran out once (2.4% of windows)" in lines[1]
-    assert lines[2].endswith("paused")
-    assert "nothing was lent (paused by the operator)" in lines[3]
-    assert "nothing was lent, because the primary had waited too long" in lines[4]
+    assert "The idle buffer ran out once (2.4% of windows)." in lines[1]
+    assert lines[2].endswith("The operator paused the lending.")
+    assert "Nothing was lent (paused by the operator)" in lines[3]
+    assert "Nothing was lent, because the primary had waited too long" in lines[4]
 
 
 def test_one_decision_is_told_in_words() -> None:
     assert describe_decision(decided(0.5, label=2)).endswith(
-        "window 1: the primary had 3 cores, used up to 1 and wanted 1, learned that 2 was right; "
-        "lends 1 by the learner's prediction"
+        "Window 1: The primary had 3 cores, used up to 1 and wanted 1. The learner took 2 as the "
+        "right answer. The agent lends 1 by the learner's prediction."
     )
 
 
@@ -130,8 +141,8 @@ def test_the_timeline_has_what_the_primary_had_and_used(tmp_path: Path) -> None:
 def test_the_commands_read_the_log_and_say_what_they_miss(tmp_path: Path) -> None:
     path = tmp_path / "audit.jsonl"
     path.write_text(json.dumps(decided(1.0)) + "\n{broken\n")
-    assert "in 1 window;" in smartharvest_here("explain", str(path)).out
-    assert "window 1: " in smartharvest_here("explain", str(path), "--every").out
+    assert "in 1 window." in smartharvest_here("explain", str(path)).out
+    assert "Window 1: " in smartharvest_here("explain", str(path), "--every").out
     late = smartharvest_here("explain", str(path), "--since", "1min")
     assert late.out == "nothing happened in that time\n"
     assert smartharvest_here("explain", str(path), "--since", "soon").code == 2

@@ -15,9 +15,11 @@ from typing import Any
 import pytest
 
 from smartharvest.cluster.source import NoCapacity, from_http
-from smartharvest.errors import Unavailable
+from smartharvest.errors import ConfigError, Unavailable
 from smartharvest.telemetry.histogram import histogram
 from smartharvest.telemetry.metrics import Metrics, families
+from smartharvest.telemetry.textfile import textfile, write_whole
+from tests.commands import smartharvest_here
 
 pytest.importorskip("prometheus_client")
 
@@ -97,6 +99,83 @@ def test_what_can_be_promised_is_served_beside_the_metrics() -> None:
     metrics.close()
 
 
+def test_every_alert_has_a_runbook_on_the_page_it_names() -> None:
+    alerts = (PACKAGING / "prometheus" / "smartharvest-alerts.yml").read_text()
+    page = (PACKAGING.parent / "docs" / "how-to" / "monitor.md").read_text()
+    names = re.findall(r"- alert: (\w+)", alerts)
+    assert "SmartHarvestDead" in names
+    for name in names:
+        assert f'runbook: "docs/how-to/monitor.md#{name.lower()}"' in alerts
+        assert f"\n### {name}\n" in page, name
+
+
+def test_the_first_row_of_the_dashboard_is_four_numbers() -> None:
+    dashboard = json.loads((PACKAGING / "grafana" / "smartharvest.json").read_text())
+    first = [panel for panel in dashboard["panels"] if panel["gridPos"]["y"] == 0]
+    assert [panel["type"] for panel in first] == ["stat"] * 4
+    words = [panel["title"].partition(":")[0] for panel in first]
+    assert words == ["Earning", "Harming", "Healthy", "Why not more"]
+    ids = [panel["id"] for panel in dashboard["panels"]]
+    assert len(ids) == len(set(ids))
+
+
+def test_health_is_told_while_the_agent_publishes_and_not_after() -> None:
+    port = free_port()
+    metrics = Metrics(f"127.0.0.1:{port}")
+    address = f"http://127.0.0.1:{port}/healthz"
+
+    def code() -> int:
+        try:
+            with urllib.request.urlopen(address, timeout=5) as answer:
+                return int(answer.status)
+        except urllib.error.HTTPError as error:
+            error.close()
+            return error.code
+
+    assert code() == 503
+    metrics.update(status(), {})
+    assert code() == 200
+    metrics._published_s = float("-inf")
+    assert code() == 503
+    metrics.close()
+
+
+def test_one_reason_keeps_more_from_being_lent_and_harm_is_a_share() -> None:
+    samples = [sample for family in families(status()) for sample in family.samples]
+    limits = {s.labels["reason"]: s.value for s in samples if s.name == "smartharvest_limited_by"}
+    assert {key for key, value in limits.items() if value} == {"demand"}
+    values = {sample.name: sample.value for sample in samples}
+    assert values["smartharvest_harm_ratio"] == values["smartharvest_harm_budget_ratio"] == 0.01
+    assert values["smartharvest_healthy"] == 1
+
+
+def test_units_are_said_where_the_name_has_one() -> None:
+    units = {family.name: family.unit for family in families(status())}
+    assert units["smartharvest_cpu_seconds"] == units["smartharvest_wait_seconds"] == "seconds"
+    assert units["smartharvest_resident_bytes"] == "bytes"
+    assert units["smartharvest_windows"] == ""
+
+
+def test_a_textfile_has_every_agent_and_is_written_whole(tmp_path: Path) -> None:
+    path = tmp_path / "smartharvest.prom"
+    text = textfile([status(), status(primary=["cgroup:search"])], 1, 2)
+    write_whole(str(path), text)
+    assert path.read_text() == text
+    assert [file.name for file in tmp_path.iterdir()] == ["smartharvest.prom"]
+    for name in ("web", "search"):
+        assert f'smartharvest_harvested_cores{{primary="cgroup:{name}"}} 1.0' in text
+    assert text.count("# HELP smartharvest_harvested_cores ") == 1
+    assert "\nsmartharvest_agents 2.0\n" in text
+    assert "\nsmartharvest_orphans 2.0\n" in text
+    with pytest.raises(ConfigError, match="cannot be written"):
+        write_whole(str(tmp_path / "no" / "x.prom"), text)
+
+
+def test_where_no_agent_runs_the_command_says_so(tmp_path: Path) -> None:
+    done = smartharvest_here("metrics", "--state-dir", str(tmp_path))
+    assert (done.code, "smartharvest_agents 0.0" in done.out) == (0, True)
+
+
 @pytest.mark.parametrize("path", ["/", "/metric", "/metrics/x", "/capacity/"])
 def test_a_path_that_is_unknown_is_not_found(path: str) -> None:
     port = free_port()
@@ -130,6 +209,7 @@ def _asked_for(text: str) -> set[str]:
 
 def test_dashboard_and_alerts_ask_only_for_metrics_there_are() -> None:
     there = {sample.name for family in families(status()) for sample in family.samples}
+    there |= {"smartharvest_orphans"}  # of the textfile
     dashboard = json.loads((PACKAGING / "grafana" / "smartharvest.json").read_text())
     asked = _asked_for(json.dumps(dashboard["panels"]) + json.dumps(dashboard["templating"]))
     alerts = (PACKAGING / "prometheus" / "smartharvest-alerts.yml").read_text()
@@ -141,6 +221,11 @@ def test_dashboard_and_alerts_ask_only_for_metrics_there_are() -> None:
 def test_promtool_finds_nothing_wrong_with_rules_and_metrics() -> None:
     rules = str(PACKAGING / "prometheus" / "smartharvest-alerts.yml")
     subprocess.run(["promtool", "check", "rules", rules], check=True, capture_output=True)
+    cases = rules.replace(".yml", ".test.yml")
+    tried = subprocess.run(
+        ["promtool", "test", "rules", cases], capture_output=True, text=True, check=False
+    )
+    assert tried.returncode == 0, tried.stdout + tried.stderr
     port = free_port()
     metrics = Metrics(f"127.0.0.1:{port}")
     metrics.update(status(), {})

@@ -6,7 +6,9 @@ import pytest
 
 pytest.importorskip("rich")
 
-from smartharvest.telemetry.view import History, draw
+from smartharvest.telemetry.top_history import History, changes
+from smartharvest.telemetry.view import draw
+from smartharvest.telemetry.view_large import time_axis
 from tests.unit.telemetry.test_metrics import status
 
 
@@ -85,3 +87,39 @@ def test_expanded_it_tells_of_doubts_and_warnings() -> None:
     text = "\n".join(drawn(height=40, expanded=True, warnings=warned))
     assert "safety give-backs: starved 2" in text
     assert "1min 05s ago: the disk?[2J is full" in text
+
+
+def test_a_large_terminal_also_shows_a_time_axis_the_groups_and_each_cpu() -> None:
+    lines = drawn(130, 45)
+    assert sum("now╵" in line for line in lines) == 2  # below the curves, below the CPUs
+    (row,) = [line for line in lines if line.startswith("cpu   3^")]
+    assert set(row.removeprefix("cpu   3^")) == {"E"}
+    assert any(line.startswith("elastic cgroup:batch") for line in lines)
+    assert not any("╵" in line or line.startswith("cpu   ") for line in drawn(130, 24))
+
+
+def test_what_changed_between_two_answers_is_an_event() -> None:
+    before = status()
+    guards = {**before["safeguards"], "short_term": 5, "lends_nothing_because": "paused"}
+    later = status(
+        safeguards=guards,
+        harvested={**before["harvested"], "now": 0},
+        warnings=[{"age_s": 1.0, "text": "a warning"}],
+    )
+    assert changes(before, before) == []
+    assert changes(before, later) == [
+        "lent 1 → 0 (predicted)",
+        "short-term safeguard, 2 times",
+        "lends nothing: paused",
+        "a warning",
+    ]
+
+
+def test_the_time_axis_tells_how_long_ago_each_column_was() -> None:
+    history = History()
+    for second in range(40):
+        history.add(status(), at_s=float(second))
+    axis = time_axis(history, 80).plain
+    assert axis.index("╵now") == 8 + 39
+    assert axis.index("╵-15s") == 8 + 24
+    assert axis.index("╵-30s") == 8 + 9

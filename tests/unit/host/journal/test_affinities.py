@@ -4,13 +4,14 @@ import errno
 import json
 import os
 import subprocess
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
 from smartharvest.core._confine import confine_threads
 from smartharvest.host.cgroup.tree import CgroupTree
+from smartharvest.host.journal import affinities
 from smartharvest.host.journal.affinities import OurAffinities
 from smartharvest.host.journal.contents import NOT_KNOWN, ConfinedEntry, Given, read_journal
 from smartharvest.host.journal.journal import Journal
@@ -141,6 +142,46 @@ def test_a_pin_to_a_cpu_that_somebody_else_has_taken_from_its_group_is_no_failur
     assert any(f"affinity of thread {sleeper}" in line for line in lines)
     assert len(result.left) + len(result.failed) == (1 if group_is_back else 2)
     journal.close()
+
+
+class NarrowedCpuset:
+    """The kernel's part (__sched_setaffinity, __set_cpus_allowed_ptr): what a thread asked for
+    last is remembered, and holds as far as its cpuset has it."""
+
+    def __init__(self, asked: Mapping[int, Iterable[int]], reach: Iterable[int]) -> None:
+        self.asked = {tid: frozenset(cpus) for tid, cpus in asked.items()}
+        self.reach = frozenset(reach)
+
+    def set_affinity(self, tid: int, cpus: Collection[int]) -> None:
+        if self.reach.isdisjoint(cpus):
+            raise OSError(errno.EINVAL, "Invalid argument")
+        self.asked[tid] = frozenset(cpus)
+
+    def affinity(self, tid: int) -> frozenset[int]:
+        return (self.asked[tid] & self.reach) or self.reach
+
+
+@needs_two_cpus
+@pytest.mark.parametrize("left", [BOTH[0], LAST])
+def test_a_pin_outlasts_that_somebody_else_takes_cpus_from_the_cpuset_for_a_time(
+    tree: CgroupTree, tmp_path: Path, sleeper: int, monkeypatch: pytest.MonkeyPatch, left: int
+) -> None:
+    with subprocess.Popen(["sleep", "100"]) as pinned:
+        os.sched_setaffinity(pinned.pid, {LAST})
+        journal = journal_of(tree, tmp_path / "state", sleeper)
+        HostWriter(tree.files, journal).adopt_affinity(pinned.pid)
+        kernel = NarrowedCpuset({pinned.pid: [LAST], sleeper: [LAST]}, reach=[left])
+        monkeypatch.setattr(os, "sched_setaffinity", kernel.set_affinity)
+        monkeypatch.setattr(tasks, "affinity", kernel.affinity)
+        monkeypatch.setattr(affinities, "cpuset_cpus", lambda _tid: kernel.reach)
+        found = read_journal(journal.path)
+        result = put_back(found.entries, tree.files, given=found.given)
+        assert result.failed == []
+        kernel.reach = frozenset(BOTH)
+        assert kernel.affinity(pinned.pid) == {LAST}
+        assert kernel.affinity(sleeper) == set(BOTH)
+        journal.close()
+        pinned.kill()
 
 
 def refuse(*_: object) -> None:

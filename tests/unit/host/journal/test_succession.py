@@ -36,7 +36,7 @@ def tree(tmp_path: Path) -> CgroupTree:
 
 @pytest.fixture
 def state(tree: CgroupTree, tmp_path: Path) -> Path:
-    """Where an agent that has died had lent two cores beside its minimum, CPU 7."""
+    """Where an agent that has died had lent two cores next to its minimum, CPU 7."""
     state, file = tmp_path / "state", tree.group("batch").cpus_file
     journal = Journal(str(state), claims=claims(tree), arrangement=SETTINGS)
     writer = HostWriter(tree.files, journal)

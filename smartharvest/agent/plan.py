@@ -1,0 +1,300 @@
+"""What an agent would find and write on this host, without writing any of it.
+
+The agent's own code arranges the host, on files that only remember (planned_files.py) and with a
+journal in a directory of its own that is removed.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from smartharvest.agent.model_store import model_path
+from smartharvest.algorithm.policy import SHARED_POLICIES
+from smartharvest.config.addresses import split_address
+from smartharvest.config.settings import Settings
+from smartharvest.errors import (
+    ConfigError,
+    RightsError,
+    SensorError,
+    SmartHarvestError,
+    Unavailable,
+)
+from smartharvest.host.cgroup.planned_files import PlannedFiles
+from smartharvest.host.cgroup.tree import CgroupTree
+from smartharvest.host.cpulist import format_cpulist
+from smartharvest.host.journal import registry
+from smartharvest.host.journal.contents import journal_path
+from smartharvest.host.journal.journal import Journal, check_claims, is_live, journal_paths
+from smartharvest.host.journal.writer import HostWriter
+from smartharvest.host.target.base import Target
+from smartharvest.host.target.targets import claim_of, expand
+from smartharvest.mechanism.base import Mechanism
+from smartharvest.mechanism.choice import make_mechanism, needs_of
+from smartharvest.mechanism.exclusive import PrimarySide, make_primary_side
+from smartharvest.placement.confinement import Confinement
+from smartharvest.placement.snapshot import HostSnapshot, take_snapshot
+from smartharvest.placement.target_set import open_targets
+from smartharvest.sensor.choice import make_sensor
+
+_log = logging.getLogger("smartharvest")
+
+PID = "PID"
+"""Stands for the agent's process id in the names of files."""
+
+
+@dataclass(frozen=True)
+class PlannedChange:
+    """One thing that would be changed."""
+
+    when: str
+    """``start``, ``lending`` or ``file``: of the agent itself, which no primary depends on."""
+    path: str
+    before: str
+    after: str
+
+
+@dataclass
+class Plan:
+    """What was found, as far as it was looked at before something kept the agent from starting."""
+
+    found: dict[str, Any] = field(default_factory=dict)
+    changes: list[PlannedChange] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    refusal: SmartHarvestError | None = None
+    """Why the agent would not start; None: it would."""
+
+
+def make_plan(settings: Settings) -> Plan:
+    """The plan of an agent with ``settings``; writes nothing outside a temporary directory."""
+    plan = Plan()
+    with _warnings_into(plan):
+        try:
+            _look(settings, plan)
+        except SmartHarvestError as error:
+            plan.refusal = error
+        except PermissionError as error:
+            plan.refusal = RightsError(f"{error.filename}: {error.strerror}; run as root")
+        except OSError as error:
+            plan.refusal = SmartHarvestError(f"{error.filename}: {error.strerror}")
+    return plan
+
+
+def _look(settings: Settings, plan: Plan) -> None:
+    elastic_spec = settings.require_targets()
+    tree = CgroupTree.discover(settings.cgroup_root)
+    plan.found["cgroups"] = {"version": tree.version, "root": tree.root}
+    claims = [
+        claim_of(spec, tree)
+        for pattern in (*settings.primary, elastic_spec)
+        for spec in expand(pattern, tree)
+    ]
+    _check_other_agents(settings, claims, plan)
+    files = PlannedFiles(tree.files)
+    tree = replace(tree, files=files)
+    with (
+        tempfile.TemporaryDirectory(prefix="smartharvest-plan-") as directory,
+        closing(Journal(directory, name="plan")) as journal,
+    ):
+        writer = _PlanWriter(files, journal)
+        targets = open_targets(settings, tree, elastic_spec, writer)
+        elastic = targets.elastic
+        assert elastic is not None
+        mechanism = make_mechanism(settings, tree, elastic, writer)
+        try:
+            confinement = None
+            if tree.runs_tasks:
+                confinement = Confinement(
+                    lambda: targets.primaries, lambda: elastic, mechanism.members
+                )
+                confinement.finish(lambda: None)
+            plan.found["primary"] = [_seen(target) for target in targets.primaries]
+            plan.found["elastic"] = _seen(elastic)
+            exclusive = make_primary_side(
+                settings, tree, targets.primaries, elastic, writer, confinement
+            )
+            online = tree.online_cpus()
+            held = () if exclusive is None else exclusive.held(online)
+            needs = needs_of(settings)
+            seen = take_snapshot(
+                settings, tree, targets.primaries, elastic, confinement, held, needs
+            )
+            _note_capacity(settings, seen, plan)
+            if exclusive is not None:
+                exclusive.arrange(seen)
+            mechanism.arrange(seen, targets.primaries)
+            _note_changes(settings, plan, files, writer, mechanism, exclusive, seen)
+        finally:
+            mechanism.close()
+        _note_own_files(settings, plan)
+        _note_sensor(settings, seen, plan, fake_tree=not tree.runs_tasks)
+
+
+class _PlanWriter(HostWriter):
+    """Changes nothing: its files only remember, and so do its affinities."""
+
+    def __init__(self, files: PlannedFiles, journal: Journal) -> None:
+        super().__init__(files, journal)
+        self.affinities: list[tuple[str, str, str]] = []
+
+    def set_affinity(self, tid: int, cpus: Any) -> None:
+        before = format_cpulist(os.sched_getaffinity(tid))
+        self.affinities.append((f"affinity of thread {tid}", before, format_cpulist(cpus)))
+
+
+def _check_other_agents(settings: Settings, claims: Sequence[str], plan: Plan) -> None:
+    """Raises AlreadyManaged; notes what a killed agent has left, which comes first."""
+    for directory in dict.fromkeys([settings.state_dir, *registry.state_directories()]):
+        if not os.path.isdir(directory):
+            continue
+        check_claims(directory, claims)
+        if directory != settings.state_dir:
+            continue
+        for path in journal_paths(directory):
+            if not is_live(path):
+                plan.warnings.append(f"{path}: left by a killed agent; it is put back first")
+
+
+def _seen(target: Target) -> dict[str, Any]:
+    return {
+        "target": str(target.spec),
+        "path": None if target.group is None else target.group.path,
+        "cpus": format_cpulist(target.cpus()),
+        "threads": len(target.threads()),
+        "quota_cores": target.quota_cores(),
+    }
+
+
+def _note_capacity(settings: Settings, seen: HostSnapshot, plan: Plan) -> None:
+    capacity = seen.capacity
+    plan.found["cores"] = {
+        "pool": format_cpulist(capacity.pool),
+        "total": capacity.total,
+        "elastic_min": capacity.elastic_min,
+        "max_harvest": capacity.max_harvest,
+        "most_lent": _most_lent(settings, seen),
+        "lendable": format_cpulist(capacity.lendable),
+        "not_lent": [{"cpu": cpu, "because_of": who} for cpu, who in seen.foreign],
+    }
+    plan.found["policy"] = settings.policy
+    plan.warnings += capacity.notes
+    if _most_lent(settings, seen) == 0:
+        plan.warnings.append("the limits leave no core to lend; the agent would only watch")
+
+
+def _most_lent(settings: Settings, seen: HostSnapshot) -> int:
+    """Cores that the settings' policy may lend at once."""
+    capacity = seen.capacity
+    shared = settings.policy in SHARED_POLICIES
+    return capacity.max_shared if shared else capacity.max_harvest
+
+
+def _note_changes(
+    settings: Settings,
+    plan: Plan,
+    files: PlannedFiles,
+    writer: _PlanWriter,
+    mechanism: Mechanism,
+    exclusive: PrimarySide | None,
+    seen: HostSnapshot,
+) -> None:
+    before = {write.path: write.before for write in reversed(files.writes)}
+    after = {write.path: write.after for write in files.writes}
+    for path, value in after.items():
+        if before[path] != value:
+            plan.changes.append(PlannedChange("start", path, before[path], value))
+    for directory, tids in files.moved.items():
+        plan.changes.append(PlannedChange("start", directory, "", f"tasks moved here: {len(tids)}"))
+    plan.changes += [PlannedChange("start", *one) for one in writer.affinities]
+    managed = [*mechanism.files(seen), *([] if exclusive is None else exclusive.files(seen))]
+    for path, _, masks in managed:
+        most = min(_most_lent(settings, seen), len(masks) - 1)
+        had = before.get(path)
+        text = files.read(path).strip() if had is None else had
+        plan.changes.append(PlannedChange("lending", path, text, f"{masks[0]} … {masks[most]}"))
+    for path, value in mechanism.minimum(seen):
+        if path not in {file for file, _, _ in managed}:  # the freezer, while nothing is lent
+            plan.changes.append(PlannedChange("lending", path, files.read(path).strip(), value))
+    if sets := mechanism.given_cpus(seen):
+        target = mechanism.target
+        assert target is not None
+        plan.changes.append(
+            PlannedChange(
+                "lending",
+                f"affinity of all threads of {target.spec}",
+                format_cpulist(target.cpus()),
+                f"{format_cpulist(sets[0])} … {format_cpulist(sets[_most_lent(settings, seen)])}",
+            )
+        )
+
+
+def _note_own_files(settings: Settings, plan: Plan) -> None:
+    """Raises RightsError or Unavailable where the agent could not write, or listen."""
+    journal = journal_path(settings.state_dir, os.getpid()).replace(str(os.getpid()), PID)
+    kept = [
+        (journal, "with .lock, .shared and .sock; removed at the end"),
+        (settings.audit_log, "appended to"),
+        (model_path(settings), "what was learned, every minute"),
+    ]
+    for path, what in kept:
+        if path is None:
+            continue
+        _check_writable(os.path.dirname(path), optional=what.startswith("what"))
+        there = "there" if os.path.exists(path) else ""
+        plan.changes.append(PlannedChange("file", path, there, what))
+    if settings.audit_log is not None and not os.path.isdir(os.path.dirname(settings.audit_log)):
+        raise Unavailable(
+            f"{settings.audit_log}: its directory does not exist; make it, or choose another"
+        )
+    if settings.metrics is not None:
+        host, port = split_address(settings.metrics)
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        with socket.socket(family) as listener:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                listener.bind((host, port))
+            except OSError as error:
+                raise Unavailable(f"metrics {settings.metrics}: {error.strerror}") from error
+        plan.changes.append(PlannedChange("file", settings.metrics, "", "listened at"))
+
+
+def _check_writable(directory: str, *, optional: bool) -> None:
+    while not os.path.isdir(directory) and directory != "/":
+        directory = os.path.dirname(directory)
+    if not optional and not os.access(directory, os.W_OK):
+        raise RightsError(f"{directory}: writing is not allowed; run as root")
+
+
+def _note_sensor(settings: Settings, seen: HostSnapshot, plan: Plan, *, fake_tree: bool) -> None:
+    try:
+        sensing = make_sensor(settings, seen, fake_tree=fake_tree)
+    except OSError as error:
+        raise SensorError(f"sensor {settings.sensor}: {error.strerror}") from error
+    except ValueError as error:
+        raise ConfigError(str(error)) from error
+    plan.found["sensor"] = {"name": sensing.name, "reason": sensing.reason}
+
+
+@contextmanager
+def _warnings_into(plan: Plan) -> Iterator[None]:
+    """What the agent would log as a warning is the plan's; the rest is about writes of no host."""
+
+    class Collect(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            plan.warnings.append(record.getMessage())
+
+    handler, propagated = Collect(logging.WARNING), _log.propagate
+    _log.addHandler(handler)
+    _log.propagate = False
+    try:
+        yield
+    finally:
+        _log.propagate = propagated
+        with suppress(ValueError):
+            _log.removeHandler(handler)

@@ -1,0 +1,190 @@
+"""A day of an agent, from its audit log: the sums of a report, and bins to draw. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from smartharvest.errors import ConfigError
+from smartharvest.telemetry.digest import with_spans
+from smartharvest.telemetry.event_words import INCIDENTS, sentence
+from smartharvest.telemetry.spans import Span
+from smartharvest.telemetry.verdict import USUAL_BUDGET
+
+MOST_INCIDENTS = 200
+MOST_BINS = 480
+_LEAST_BIN_S = 1.0
+
+
+@dataclass
+class Bin:
+    """A stretch of time; what is not covered by spans is not known."""
+
+    start_s: float
+    seconds: float = 0.0
+    """Of it that spans cover."""
+    lent: float = 0.0
+    """Core-seconds, as are the next two."""
+    granted: float = 0.0
+    used: float = 0.0
+    lent_least: float = float("inf")
+    lent_most: float = 0.0
+    busy: int = 0
+    """Peak, as is the next."""
+    demand: int = 0
+    exhausted: int = 0
+    held_s: float = 0.0
+    """Time in which nothing might be lent."""
+
+    def add(self, span: Span) -> None:
+        self.seconds += span.seconds
+        self.lent += span.lent * span.seconds
+        self.granted += span.granted * span.seconds
+        self.used += span.busy_mean * span.seconds
+        self.lent_least = min(self.lent_least, span.lent)
+        self.lent_most = max(self.lent_most, span.lent)
+        self.busy = max(self.busy, span.busy)
+        self.demand = max(self.demand, span.demand)
+        self.exhausted += span.exhausted
+        self.held_s += span.seconds if span.held_by is not None else 0.0
+
+    def mean(self, name: str) -> float:
+        """Cores: the mean of ``lent``, ``granted`` or ``used`` over the time that is known."""
+        return float(getattr(self, name) / self.seconds) if self.seconds else 0.0
+
+
+@dataclass
+class Day:
+    """What the records of a time span come to. Cores beyond the elastic minimum, core-hours."""
+
+    since_s: float
+    until_s: float
+    known_s: float = 0.0
+    """Time that decisions or spans cover."""
+    cores: int = 0
+    primary: list[str] = field(default_factory=list)
+    elastic: str = ""
+    policy: str = ""
+    lent_core_hours: float = 0.0
+    used_core_hours: float = 0.0
+    """By the primary."""
+    most_lent: int = 0
+    windows: int = 0
+    exhausted: int = 0
+    reasons: dict[str, int] = field(default_factory=dict)
+    """Windows by what they were answered for."""
+    held_s: dict[str, float] = field(default_factory=dict)
+    """Seconds in which nothing was lent, by why."""
+    dispatches: int = 0
+    long_waits: int = 0
+    blamed: int = 0
+    """Long waits that lending may have caused."""
+    budget: float = USUAL_BUDGET
+    """The share of the dispatches that may be blamed on lending."""
+    harm: dict[str, Any] = field(default_factory=dict)
+    """By primary, the last that the sensor said of it."""
+    group_core_hours: dict[str, float] = field(default_factory=dict)
+    """What each group used by the kernel's accounts, where that is recorded."""
+    starts: int = 0
+    dropped: int = 0
+    """Records that the log could not take."""
+    incidents: list[tuple[float, str]] = field(default_factory=list)
+    more_incidents: int = 0
+    bins: list[Bin] = field(default_factory=list)
+
+    @property
+    def harm_share(self) -> float | None:
+        """Of the dispatches, those that waited too long by lending; None where not recorded."""
+        return self.blamed / self.dispatches if self.dispatches else None
+
+    def document(self) -> dict[str, Any]:
+        """As JSON: every field but the bins, and the shares."""
+        found = {name: value for name, value in asdict(self).items() if name != "bins"}
+        return {**found, "harm_share": self.harm_share, "mean_lent": self.mean_lent}
+
+    @property
+    def mean_lent(self) -> float:
+        return self.lent_core_hours * 3600 / self.known_s if self.known_s else 0.0
+
+
+def read_day(records: Iterable[Mapping[str, Any]]) -> Day:
+    """Sums up ``records``. Raises ConfigError if there is neither a decision nor a span."""
+    found: list[Span] = []
+    day = Day(0.0, 0.0)
+    reasons: Counter[str] = Counter()
+    held: Counter[str] = Counter()
+    for record in with_spans(records):
+        if isinstance(record, Span):
+            found.append(record)
+            _add(day, record, reasons, held)
+        else:
+            _note(day, record)
+    if not found:
+        raise ConfigError("the audit log has no decision in that time; see smartharvest explain")
+    day.since_s = min(span.at_s - span.seconds for span in found)
+    day.until_s = max(span.at_s for span in found)
+    day.reasons = dict(reasons.most_common())
+    day.held_s = {why: round(seconds, 3) for why, seconds in held.most_common()}
+    day.bins = bins_of(found, day.since_s, day.until_s)
+    return day
+
+
+def bins_of(found: Iterable[Span], since_s: float, until_s: float) -> list[Bin]:
+    """At most MOST_BINS + 1 bins of one width; those in which nothing is known are left out."""
+    width_s = max(_LEAST_BIN_S, (until_s - since_s) / MOST_BINS)
+    bins: dict[int, Bin] = {}
+    for span in found:
+        number = int((span.at_s - since_s) // width_s)
+        if number not in bins:
+            bins[number] = Bin(since_s + number * width_s)
+        bins[number].add(span)
+    return [bins[number] for number in sorted(bins)]
+
+
+def _add(day: Day, span: Span, reasons: Counter[str], held: Counter[str]) -> None:
+    day.known_s += span.seconds
+    day.cores = span.total
+    day.lent_core_hours += span.lent * span.seconds / 3600
+    day.used_core_hours += span.busy_mean * span.seconds / 3600
+    day.most_lent = max(day.most_lent, span.most_lent)
+    day.windows += span.windows
+    day.exhausted += span.exhausted
+    reasons.update(span.reasons)
+    if span.held_by is not None:
+        held[span.held_by] += span.seconds  # type: ignore[assignment]
+    elif set(span.reasons) == {"long-term safeguard"}:
+        held["the long-term safeguard rests"] += span.seconds  # type: ignore[assignment]
+    if span.waits is not None:
+        day.dispatches += span.waits[0]
+        day.long_waits += span.waits[1]
+        day.blamed += span.waits[2]
+
+
+def _note(day: Day, record: Mapping[str, Any]) -> None:
+    kind = record["kind"]
+    if isinstance(record.get("dropped"), int):
+        day.dropped += record["dropped"]
+    if kind == "started":
+        day.starts += 1
+        primary = record.get("primary")
+        day.primary = [str(one) for one in primary] if isinstance(primary, list) else []
+        day.elastic, day.policy = str(record.get("elastic")), str(record.get("policy"))
+        budget = record.get("budget")
+        if isinstance(budget, int | float) and 0 < budget <= 1:
+            day.budget = float(budget)
+    elif kind == "harm":
+        day.harm[str(record.get("primary"))] = {
+            name: record[name] for name in ("lent", "not_lent", "longer") if name in record
+        }
+    elif kind == "usage" and isinstance(record.get("core_seconds"), Mapping):
+        for name, seconds in record["core_seconds"].items():
+            if type(seconds) in (int, float) and 0 <= seconds < 1 << 40:
+                before = day.group_core_hours.get(str(name), 0.0)
+                day.group_core_hours[str(name)] = before + seconds / 3600
+    elif kind in INCIDENTS:
+        if len(day.incidents) < MOST_INCIDENTS:
+            day.incidents.append((float(record["t"]), sentence(record)))
+        else:
+            day.more_incidents += 1

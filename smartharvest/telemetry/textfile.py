@@ -1,0 +1,73 @@
+"""Metrics as a file for node_exporter's textfile collector, of every agent on this host.
+
+Needs prometheus_client (the extra ``metrics``).
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from smartharvest.errors import ConfigError
+from smartharvest.telemetry.metrics import NOT_INSTALLED, families
+
+
+def textfile(statuses: Sequence[Mapping[str, Any]], silent: int, orphans: int) -> str:
+    """The text format of Prometheus; every series has the label ``primary``.
+
+    Raises ConfigError without prometheus_client.
+    """
+    try:
+        from prometheus_client import CollectorRegistry, generate_latest
+        from prometheus_client.core import GaugeMetricFamily
+    except ImportError:
+        raise ConfigError(NOT_INSTALLED) from None
+    found: dict[str, Any] = {}
+    for seen in statuses:
+        primary = ",".join(seen["primary"])
+        for family in families(seen):
+            family.samples = [
+                sample._replace(labels={**sample.labels, "primary": primary})
+                for sample in family.samples
+            ]
+            if family.name in found:
+                found[family.name].samples += family.samples
+            else:
+                found[family.name] = family
+    counts = (
+        ("agents", "Agents that run and answer.", len(statuses)),
+        ("silent_agents", "Agents that live and do not answer.", silent),
+        ("orphans", "Journals of killed agents: their batch may still be confined.", orphans),
+    )
+
+    class _Families:
+        def collect(self) -> Iterable[Any]:
+            yield from found.values()
+            for name, text, value in counts:
+                yield GaugeMetricFamily(f"smartharvest_{name}", text, value=value)
+
+    registry = CollectorRegistry()
+    registry.register(_Families())
+    return generate_latest(registry).decode()
+
+
+def write_whole(path: str, text: str) -> None:
+    """Puts ``text`` at ``path`` in one step: a reader meets the old or the new, never half.
+
+    Raises ConfigError if that fails.
+    """
+    directory = os.path.dirname(os.path.abspath(path))
+    try:
+        fd, unnamed = tempfile.mkstemp(dir=directory, prefix=".smartharvest-")
+        try:
+            with open(fd, "w", encoding="utf-8") as file:
+                file.write(text)
+                os.fchmod(file.fileno(), 0o644)
+            os.rename(unnamed, path)
+        except BaseException:
+            os.unlink(unnamed)
+            raise
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be written: {error.strerror}") from None

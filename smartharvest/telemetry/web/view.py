@@ -1,0 +1,187 @@
+"""What the page shows of one agent: status, capacity and history in, one small document out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from smartharvest.host.cpulist import parse_cpulist
+from smartharvest.printable import counted, printable
+from smartharvest.telemetry import verdict
+
+Row = tuple[str, str]
+MOST_CPUS = 1024
+MOST_WARNINGS = 10
+
+
+def describe(status: Mapping[str, Any], capacity: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The document of one agent. Raises KeyError, TypeError or ValueError for another's status."""
+    verdicts = {
+        "earning": verdict.earning(status),
+        "harming": verdict.harming(status),
+        "health": verdict.health(status),
+        "why": verdict.why_not_more(status),
+    }
+    cores, decision = status["cores"], status["decision"]
+    return {
+        "pid": status["pid"],
+        "title": printable(f"{', '.join(status['primary'])} → {_elastic_names(status)}"),
+        "line": (
+            f"Agent {status['pid']}, version {status['version']}, policy "
+            f"{status['policy']['name']}, sensor {status['sensor']['name']}, up "
+            f"{_duration(status['seconds'])}"
+        ),
+        "total": cores["total"],
+        "lent": status["harvested"]["now"],
+        "mean": round(status["harvested"]["mean"], 2),
+        "busy": status["busy"]["peak"],
+        "demand": status["demand"]["peak"],
+        "granted": decision["primary_cores"] if decision else cores["total"],
+        "verdicts": {
+            name: {"key": one.key, "level": one.level, "text": printable(one.text)}
+            for name, one in verdicts.items()
+        },
+        "harm_share": verdict.harm_share(status),
+        "harm_budget": verdict.harm_budget(status),
+        "cpus": cpus(cores),
+        "waits": rows(_waits(status)),
+        "groups": rows(_groups(status)),
+        "promises": rows(_promises(capacity)),
+        "agent": rows(_agent(status)),
+        "complaints": [printable(text) for text in verdict.complaints(status)][:MOST_WARNINGS],
+    }
+
+
+def rows(found: list[Row]) -> list[list[str]]:
+    """As JSON has them, without characters that have no place on a page."""
+    return [[printable(name), printable(value)] for name, value in found]
+
+
+def cpus(cores: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Each CPU of the pool: who runs (``?`` where the sensor does not see it), whether it is lent.
+
+    At most MOST_CPUS.
+    """
+    runs = {
+        cpu: runner
+        for runner, those in (cores.get("runs") or {}).items()
+        for cpu in parse_cpulist(those)
+    }
+    lent = parse_cpulist(cores["elastic_cpus"])
+    return [
+        {"cpu": cpu, "runs": runs.get(cpu, "?"), "lent": cpu in lent}
+        for cpu in sorted(parse_cpulist(cores["pool"]))[:MOST_CPUS]
+    ]
+
+
+def _elastic_names(status: Mapping[str, Any]) -> str:
+    elastic = status["elastic"]
+    if isinstance(elastic, list):
+        return ", ".join(_name(one) for one in elastic)
+    return str(elastic)
+
+
+def _name(group: Any) -> str:
+    return str(group.get("name", "?")) if isinstance(group, Mapping) else str(group)
+
+
+def _groups(status: Mapping[str, Any]) -> list[Row]:
+    cores = status["cores"]
+    found: list[Row] = [("Primary", one) for one in status["primary"]]
+    several = status["elastic"] if isinstance(status["elastic"], list) else None
+    if several:
+        found += [("Elastic", f"{_name(one)}{_shares(one)}") for one in several]
+    else:
+        found.append(("Elastic", str(status["elastic"])))
+    found += [
+        ("CPUs shared", str(cores["pool"])),
+        ("Elastic minimum", counted(cores["elastic_min"], "core")),
+        ("Limit", f"{counted(cores['max_harvest'], 'core')} beyond the minimum"),
+    ]
+    found += [
+        (f"Set by hand: {name}", str(value))
+        for name, value in (status.get("overrides") or {}).items()
+    ]
+    return found
+
+
+def _shares(group: Any) -> str:
+    """What one of several elastic groups has, as far as the agent says."""
+    if not isinstance(group, Mapping):
+        return ""
+    said = []
+    if isinstance(group.get("cores"), int | float):
+        said.append(f"{group['cores']:g} cores now")
+    if isinstance(group.get("mean_cores"), int | float):
+        said.append(f"{group['mean_cores']:.2f} on average")
+    if group.get("guarantee"):
+        met = "met" if group.get("guarantee_met") else "not met"
+        said.append(f"guarantee {group['guarantee']} {met}")
+    return f": {', '.join(said)}" if said else ""
+
+
+def _promises(capacity: Mapping[str, Any] | None) -> list[Row]:
+    cores = None if capacity is None else capacity.get("cores")
+    if capacity is None or not isinstance(cores, Mapping):
+        return [("Promise", "not known")]
+    found = [
+        ("Always", counted(cores["guaranteed"], "core")),
+        (
+            f"For the next {capacity['hold_s']:g} s",
+            f"{counted(cores['promised'], 'core')}, with a probability of "
+            f"{capacity['probability']:.0%}",
+        ),
+        ("Now", counted(cores["now"], "core")),
+    ]
+    if capacity.get("withdrawn"):
+        found.append(("Withdrawn", str(capacity["withdrawn"])))
+    elif capacity.get("learning"):
+        found.append(("Learning", "too few forecasts have ended to promise more"))
+    kept = (capacity.get("calibration") or {}).get("kept")
+    if isinstance(kept, int | float):
+        found.append(("Kept so far", f"{kept:.1%}"))
+    return found
+
+
+def _waits(status: Mapping[str, Any]) -> list[Row]:
+    waits = status["waits"]
+    period = waits["period"]
+    if waits["unreadable"] or period is None:
+        return [("Waits", str(waits["unreadable"] or "not judged yet"))]
+    found = [
+        ("Dispatches in the last period", str(period["dispatches"])),
+        ("Waited too long", str(period["long_waits"])),
+        ("Of these, possibly by lending", str(period["blamed"])),
+        ("Budget", f"{verdict.harm_budget(status):.2%} of the dispatches"),
+    ]
+    found += [
+        (f"Wait, {name}", f"{period[key]:.0f} µs")
+        for name, key in (("median", "p50_us"), ("99th percentile", "p99_us"), ("most", "max_us"))
+        if isinstance(period.get(key), int | float)
+    ]
+    return found
+
+
+def _agent(status: Mapping[str, Any]) -> list[Row]:
+    guards, loop, agent = status["safeguards"], status["loop"], status["agent"]
+    given = ", ".join(f"{name} {count}" for name, count in guards["give_backs"].items() if count)
+    return [
+        ("Short-term safeguard", counted(guards["short_term"], "time")),
+        ("Long-term safeguard", counted(guards["long_term"], "time")),
+        ("Safety give-backs", given or "none"),
+        ("Loop", f"{loop['scheduling']}, late by {loop['lateness_us']['p99']:.0f} µs (p99)"),
+        ("Polls missed", str(loop["missed_polls"])),
+        ("Lessons", str(status["policy"]["lessons"])),
+        ("Agent", f"{agent['cpu']:.1%} of a core, {agent['rss_bytes'] / 2**20:.0f} MiB"),
+    ]
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    days, hours = divmod(hours, 24)
+    if days:
+        return f"{days} d {hours} h"
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
