@@ -16,7 +16,7 @@ from smartharvest.host.cgroup.tree import CgroupTree, Group
 from smartharvest.host.journal.writer import HostWriter
 from smartharvest.host.process.family import Family
 from smartharvest.host.sched_ext import state
-from smartharvest.host.sched_ext.loader import Loaded, NoStrict
+from smartharvest.host.sched_ext.loader import Loaded, NoStrict, why_not
 from smartharvest.host.target.base import Target
 from smartharvest.mechanism.cpuset import CpusetMechanism
 from smartharvest.mechanism.group import LOOK_S, LOOK_SHARE
@@ -71,11 +71,22 @@ class StrictMechanism(CpusetMechanism):
     # --- for a host as last seen ------------------------------------------------------------------
 
     def arrange(self, snapshot: HostSnapshot, primaries: Sequence[Target] = ()) -> None:
+        if self._writer.only_plans:
+            self._plan(snapshot, primaries)
+            return
         self._load()
         super().arrange(snapshot, primaries)
         if self._loaded is not None:
             self._take_in()
             self._start()
+
+    def _plan(self, snapshot: HostSnapshot, primaries: Sequence[Target]) -> None:
+        """Loads nothing. Raises NoStrict as far as files show it."""
+        if (why := why_not()) is not None and self.required:
+            raise NoStrict(f"mechanism: strict: {why}")
+        super().arrange(snapshot, primaries)
+        if why is None:
+            self._writer.set_policies(self._group.path)
 
     def _load(self) -> None:
         """Before anything is written. Raises NoStrict if that is required and cannot be done."""

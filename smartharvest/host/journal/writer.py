@@ -66,6 +66,9 @@ class HostWriter:
     once.
     """
 
+    only_plans = False
+    """Whether it only remembers what it is asked for."""
+
     def __init__(
         self,
         files: KernelFiles,

@@ -199,3 +199,17 @@ def test_a_dry_run_says_that_an_agent_would_refuse(
     assert "no sched_ext here; an agent would refuse" in caplog.text
     make_mechanism(Settings(dry_run=True), world.tree, target, None)
     assert len(caplog.records) == 1
+
+
+def test_a_plan_loads_no_scheduler(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    world.writer.only_plans = True
+    monkeypatch.setattr(strict, "why_not", lambda: None)
+    mechanism = world.make(StrictMechanism)
+    mechanism.arrange(SEEN)
+    assert FakeScheduler.made == []
+    assert world.policies_set == 1
+    monkeypatch.setattr(strict, "why_not", lambda: "this kernel has no sched_ext")
+    with pytest.raises(NoStrict, match="no sched_ext"):
+        world.make(StrictMechanism).arrange(SEEN)
+    world.make(AutoMechanism).arrange(SEEN)
+    assert world.policies_set == 1
