@@ -121,6 +121,10 @@ manycore-tools: build
 manycore-check: manycore-tools ## Is a dilated guest with CPUS=8 CPUs the machine it is taken for? Two minutes (root, apt); DILATION=20 KERNEL=6.12
 	@$(BIN)/python -m bench.manycore check $(MANYCORE)
 
+.PHONY: strict-check
+strict-check: manycore-tools ## A bully everywhere under --mechanism strict in a dilated guest with sched_ext, ends with JSON, five minutes (root, apt)
+	@$(BIN)/python -m bench.manycore strict $(MANYCORE) --kernel $(or $(KERNEL),7.3)
+
 .PHONY: manycore
 manycore: manycore-tools ## Policies on eight emulated CPUs in dilated time, MINUTES=30, added to build/manycore (root, apt); MORE="--condition all"
 	@test -e build/lab/disk.ext4 || $(BIN)/python -m tests.lab.image

@@ -19,6 +19,7 @@ from bench.manycore.guest import GuestEndedError, Shape
 from bench.manycore.page import page as write_page
 from bench.manycore.plan import ALONE, CONDITIONS, CORE, EXPERIMENTS
 from bench.manycore.samples import append, read
+from bench.manycore.strict import check as check_strict
 from bench.subject import NotMeasurableError
 from smartharvest.errors import RightsError
 from tests.lab import kernels
@@ -126,6 +127,22 @@ def page(source: Path, checks: Path, out: Path) -> None:
     newest = {(one["kernel"], one["cpus"], one["dilation"]): one for one in read(checks)}
     out.write_text(write_page(read(source), list(newest.values())))
     click.echo(f"manycore: {out}", err=True)
+
+
+@main.command()
+@shape_options
+def strict(name: str, cpus: int, dilation: float, slot_us: int, share: int) -> None:
+    """Is a batch under the strict mechanism below every normal task? The last line is JSON."""
+    _needs_root()
+    try:
+        figures = check_strict(Shape(cpus, dilation, slot_us, share), fetched(name), to_terminal)
+    except (GuestEndedError, NotMeasurableError) as error:
+        click.echo(f"manycore: {error}", err=True)
+        sys.exit(1)
+    for line in figures["missed"] or ["it holds what it promises"]:  # type: ignore[attr-defined]
+        click.echo(f"manycore: {line}", err=True)
+    print(json.dumps(figures))
+    sys.exit(0 if figures["restored"] else 1)
 
 
 def fetched(name: str) -> Kernel:

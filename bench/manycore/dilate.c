@@ -146,8 +146,10 @@ static void begin(void) {
 
 __attribute__((constructor)) static void load(void) {
     begin();
-    if (replace("cpu_get_ticks", ticks))
+    if (replace("cpu_get_ticks", ticks)) {
+        translation_start();
         pace_start(page);
+    }
 }
 
 int clock_gettime(clockid_t clock, struct timespec *time) {

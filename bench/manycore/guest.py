@@ -206,7 +206,8 @@ def booted(
 
     ``words`` go to its kernel's command line, ``disks`` are options of QEMU's ``-drive``.
     """
-    library = build_library(HERE / "dilate.c", str(HERE / "pace.c"), "-ldl", "-pthread")
+    others = (str(HERE / name) for name in ("pace.c", "translation.c"))
+    library = build_library(HERE / "dilate.c", *others, "-ldl", "-pthread")
     with tempfile.TemporaryDirectory(prefix="smartharvest-manycore-") as made:
         directory = Path(made)
         dilation = Dilation(directory / "dilation")

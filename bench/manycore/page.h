@@ -30,4 +30,7 @@ struct page {
 /* Starts the threads that pace, which sleep until it is wanted. */
 void pace_start(struct page *page);
 
+/* Has QEMU drop translations of code that another virtual CPU has written meanwhile. */
+void translation_start(void);
+
 #endif

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR Apache-2.0
-"""Compile the in-kernel sensor and pack it for installation without clang or libbpf.
+"""Compile the in-kernel programs and pack them for installation without clang or libbpf.
 
 ``build.py`` needs clang, bpftool and libbpf's headers and writes ``sensor.loader.h``: the loader
 program that ``bpftool gen skeleton -L`` makes (it creates the maps and loads the programs from
-inside the kernel, where CO-RE offsets are filled in), as plain arrays.
+inside the kernel, where CO-RE offsets are filled in), as plain arrays. The scheduler of the
+``strict`` mechanism goes into a module (pack.py).
 ``build.py --check`` needs nothing: it tells whether the checked-in arrays belong to the checked-in
 source.
 """
@@ -18,7 +19,13 @@ import struct
 import subprocess
 import sys
 import tempfile
+import textwrap
+import zlib
+from base64 import b85encode
 from pathlib import Path
+from typing import Any
+
+from pack import pack as pack_scheduler
 
 HERE = Path(__file__).resolve().parent
 NAME = "sensor"
@@ -30,20 +37,24 @@ CLANG = [
 
 
 PACKED = HERE / f"{NAME}.loader.h"
+SOURCES = (f"{NAME}.bpf.c", f"{NAME}_state.h", "kernel_types.h")
+STRICT = "strict"
+STRICT_PACKED = HERE.parents[1] / "smartharvest" / "host" / "sched_ext" / "program.py"
+STRICT_SOURCES = (f"{STRICT}.bpf.c", f"{STRICT}_state.h", f"{STRICT}_types.h", "pack.py")
 
 
-def source_hash() -> str:
+def source_hash(sources: tuple[str, ...] = SOURCES) -> str:
     """SHA-256 over the names and contents of all sources."""
     digest = hashlib.sha256()
-    for source in (f"{NAME}.bpf.c", f"{NAME}_state.h", "kernel_types.h"):
+    for source in sources:
         digest.update(f"{source}\n".encode())
         digest.update((HERE / source).read_bytes())
     return digest.hexdigest()
 
 
-def packed_hash() -> str | None:
+def packed_hash(path: Path = PACKED) -> str | None:
     """The hash of the source that the packed file was made from."""
-    found = re.search(r"sha256 ([0-9a-f]{64})", PACKED.read_text()) if PACKED.exists() else None
+    found = re.search(r"sha256\s+([0-9a-f]{64})", path.read_text()) if path.exists() else None
     return found[1] if found else None
 
 
@@ -118,15 +129,66 @@ struct {NAME}_programs {{
 """
 
 
+def text_of(data: bytes) -> str:
+    """Lines of a module that stand for ``data``."""
+    text = b85encode(zlib.compress(data, 9)).decode()
+    lines = textwrap.wrap(text, 84, break_on_hyphens=False)
+    return '"""\n' + "\n".join(lines) + '\n"""'
+
+
+def strict_module() -> str:
+    with tempfile.TemporaryDirectory() as scratch:
+        compiled = Path(scratch, f"{STRICT}.o")
+        subprocess.run([*CLANG, "-c", f"{STRICT}.bpf.c", "-o", compiled], check=True, cwd=HERE)
+        packed = pack_scheduler(compiled)
+
+    def entry(one: dict[str, Any]) -> str:
+        moves = text_of(one["moves"]) if one["moves"] else '""'
+        pairs = [tuple(map(tuple, one[name])) for name in ("maps", "calls")]
+        return (
+            f"Packed({one['function']}, {tuple(one['memory'])}, {pairs[0]}, {pairs[1]}, "
+            f"{text_of(one['code'])}, {moves})"
+        )
+
+    programs = "\n".join(f"    {name!r}: {entry(one)}," for name, one in packed["programs"].items())
+    return f'''\
+# SPDX-License-Identifier: GPL-2.0 OR Apache-2.0
+# fmt: off
+# ruff: noqa
+"""The scheduler of the ``strict`` mechanism.
+
+Made by csrc/bpf/build.py from sources with sha256
+{source_hash(STRICT_SOURCES)}.
+"""
+from smartharvest.host.sched_ext.packed import Packed
+
+MEMORY = {packed["memory"]}
+"""Bytes that are mapped: ``struct sh_strict_state``."""
+TYPES = {text_of(packed["btf"])}
+PROGRAMS = {{
+{programs}
+}}
+'''
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="only compare hashes")
-    if parser.parse_args().check:
-        stale = packed_hash() != source_hash()
-        if stale:
-            print(f"{PACKED.name} is not made from this source: run `make bpf`", file=sys.stderr)
-        return int(stale)
-    PACKED.write_text(pack(compile_skeleton()))
+    parser.add_argument("--only", choices=(NAME, STRICT), help="build only this one")
+    options = parser.parse_args()
+    if options.check:
+        stale = [
+            path.name
+            for path, sources in ((PACKED, SOURCES), (STRICT_PACKED, STRICT_SOURCES))
+            if packed_hash(path) != source_hash(sources)
+        ]
+        for name in stale:
+            print(f"{name} is not made from this source: run `make bpf`", file=sys.stderr)
+        return int(bool(stale))
+    if options.only != STRICT:
+        PACKED.write_text(pack(compile_skeleton()))
+    if options.only != NAME:
+        STRICT_PACKED.write_text(strict_module())
     return 0
 
 

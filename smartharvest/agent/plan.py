@@ -137,7 +137,9 @@ def _look(settings: Settings, plan: Plan) -> None:
 
 
 class _PlanWriter(HostWriter):
-    """Changes nothing: its files only remember, and so do its affinities."""
+    """Changes nothing: its files only remember, and so do its affinities and policies."""
+
+    only_plans = True
 
     def __init__(self, files: PlannedFiles, journal: Journal) -> None:
         super().__init__(files, journal)
@@ -146,6 +148,10 @@ class _PlanWriter(HostWriter):
     def set_affinity(self, tid: int, cpus: Any) -> None:
         before = format_cpulist(os.sched_getaffinity(tid))
         self.affinities.append((f"affinity of thread {tid}", before, format_cpulist(cpus)))
+
+    def set_policies(self, directory: str) -> tuple[int, list[OSError]]:
+        self.affinities.append((f"policies of threads in {directory}", "fair", "SCHED_EXT"))
+        return 0, []
 
 
 def _check_other_agents(settings: Settings, claims: Sequence[str], plan: Plan) -> None:

@@ -155,9 +155,7 @@ class Reporting:
                 "explanation": controller.explanation,
             },
             "mechanism": {
-                "name": "affinity"
-                if loop.actuator.moves_threads
-                else arrangement.settings.mechanism,
+                "name": "affinity" if loop.actuator.moves_threads else arrangement.mechanism.name,
                 "writes": loop.actuator.writes,
             },
             "primary_on_lent_cores": control.on_lent_ns(capacity.pool) / polled_ns,

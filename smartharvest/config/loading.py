@@ -151,7 +151,7 @@ def _contradictions(settings: Settings) -> list[tuple[str, str]]:
         found.append(("window", "shorter than a poll; make --window at least as long as --poll"))
     if settings.order == "dynamic" and settings.placement != "shared":
         found.append(("order", "dynamic needs --placement shared"))
-    if settings.order == "dynamic" and settings.mechanism != "merge":
+    if settings.order == "dynamic" and settings.mechanism in ("affinity", "cpugroups"):
         found.append(("order", "dynamic needs --mechanism merge"))
     if settings.web is not None and settings.web_token is None and not is_loopback(settings.web):
         found.append(("web", "other hosts could reach it; use 127.0.0.1, or set web_token"))

@@ -51,7 +51,7 @@ Accounting = Literal["exact", "sampled"]
 Pacing = Literal["sleep", "spin"]
 Parking = Literal["idle", "freeze"]
 Placement = Literal["shared", "exclusive"]
-MechanismName = Literal["merge", "affinity", "cpugroups"]
+MechanismName = Literal["merge", "affinity", "cpugroups", "strict", "auto"]
 AuditLevel = Literal["spans", "decisions"]
 LendOrder = Literal["topology", "dynamic"]
 HaltPoll = Literal["keep", "off"]
@@ -155,6 +155,13 @@ def _period_ns(value: Any, key: str) -> int:
     if period_ns < SHORTEST_PERIOD_NS:
         raise ConfigError(f"{key}: {value!r} is too short to read all waits in; use 10ms or more")
     return period_ns
+
+
+def _slice_ns(value: Any, key: str) -> int:
+    slice_ns = parse_duration_ns(value, key)
+    if not 1_000_000_000 >= slice_ns >= 100_000:
+        raise ConfigError(f"{key}: {value!r} is not within 100us and 1s")
+    return slice_ns
 
 
 def _seconds_ns(value: Any, key: str) -> int:
@@ -457,9 +464,13 @@ class Settings:
         parse_duration_ns, 500_000_000, "DURATION", expert=True, applies="live"
     ).help("Long-term safeguard: a task that has waited this long makes any period show enough.")
     mechanism: MechanismName = _choice(MechanismName, "merge", "HOW", expert=True).help(
-        "How a core changes hands: merge (one cpuset write), affinity (of each elastic thread) or "
-        "cpugroups (tasks are moved between groups; slow, for comparison). A process is always "
-        "moved by affinity."
+        "How a core changes hands: merge (one cpuset write), affinity (of each elastic thread), "
+        "cpugroups (tasks are moved between groups; slow, for comparison), strict (merge, with the "
+        "batch in a sched_ext class below every other task), or auto (strict where the kernel can, "
+        "else merge). A process is always moved by affinity."
+    )
+    strict_slice_ns: int = _Setting(_slice_ns, 20_000_000, "DURATION", expert=True).help(
+        "With strict: how long a batch task runs before the next one's turn."
     )
     rescue: bool = _Setting(_switch, True, expert=True, arranges_host=False).help(
         "Have the kernel choose again where it has given a CPU to the elastic group although other "

@@ -260,6 +260,26 @@ def check_preemption(host: Host) -> Iterator[Finding]:
         yield Finding("preemption", "warning", found, why, fix)
 
 
+def check_sched_ext(host: Host) -> Iterator[Finding]:
+    """What ``--mechanism strict`` needs. No other mechanism does, so nothing here is a failure."""
+    why = "--mechanism strict puts the batch below every normal task"
+    state = host.read("/sys/kernel/sched_ext/state")
+    if state is None:
+        options = _kernel_options(host)
+        off = options is not None and options.get("CONFIG_SCHED_CLASS_EXT") != "y"
+        missing = "CONFIG_SCHED_CLASS_EXT is off" if off else "Linux 6.12 and later may have it"
+        yield Finding("sched_ext", "ok", f"not there ({missing}): strict is refused", why)
+    elif not host.exists("/sys/kernel/btf/vmlinux"):
+        found = "there, but the kernel's types (CONFIG_DEBUG_INFO_BTF) are not: strict is refused"
+        yield Finding("sched_ext", "ok", found, why)
+    elif state.strip() != "disabled":
+        name = (host.read("/sys/kernel/sched_ext/root/ops") or "").strip()
+        found = f"another scheduler is loaded ({name or state.strip()}): strict is refused"
+        yield Finding("sched_ext", "warning", found, why, "stop it, or use --mechanism merge")
+    else:
+        yield Finding("sched_ext", "ok", "there, and no scheduler is loaded", why)
+
+
 def _preemption(host: Host) -> tuple[str | None, bool]:
     """The model in force, None if unknown, and whether the boot line can change it."""
     options = _kernel_options(host) or {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -10,6 +11,7 @@ from smartharvest.core._mechanisms import MAX_SPLITS
 from smartharvest.errors import ConfigError
 from smartharvest.host.cgroup.tree import CgroupTree
 from smartharvest.host.journal.writer import HostWriter
+from smartharvest.host.sched_ext.loader import why_not
 from smartharvest.host.target.base import Target
 from smartharvest.mechanism.base import Mechanism
 from smartharvest.mechanism.cpugroups import CpuGroupsMechanism
@@ -17,7 +19,10 @@ from smartharvest.mechanism.cpuset import CpusetMechanism
 from smartharvest.mechanism.divided import DividedMechanism
 from smartharvest.mechanism.group_affinity import GroupAffinityMechanism
 from smartharvest.mechanism.process_affinity import ProcessAffinityMechanism
+from smartharvest.mechanism.strict import AutoMechanism, StrictMechanism
 from smartharvest.placement.snapshot import NO_NEEDS, MechanismNeeds
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -37,6 +42,8 @@ MECHANISMS = {
         GroupAffinityMechanism, MechanismNeeds(groups_below=True), on_fake_trees=False
     ),
     "cpugroups": Entry(CpuGroupsMechanism, MechanismNeeds(most_sets=MAX_SPLITS)),
+    "strict": Entry(StrictMechanism, writes_masks=True, on_fake_trees=False),
+    "auto": Entry(AutoMechanism, writes_masks=True),
 }
 
 
@@ -64,6 +71,8 @@ def make_mechanism(
     ConfigError for settings that no mechanism of such a target can follow.
     """
     if target is None or writer is None:
+        if settings.mechanism == "strict" and (why := why_not()) is not None:
+            _log.warning("mechanism: strict: %s; an agent would refuse", why)
         return Mechanism(settings, target)
     if target.group is None:
         _check_process(settings)
@@ -83,8 +92,8 @@ def _check_process(settings: Settings) -> None:
         raise ConfigError("order: dynamic needs an elastic group, not a process")
     if settings.park == "freeze":
         raise ConfigError("park: freeze needs an elastic group, not a process")
-    if settings.mechanism == "cpugroups":
-        raise ConfigError("mechanism: cpugroups needs an elastic group, not a process")
+    if settings.mechanism in ("cpugroups", "strict"):
+        raise ConfigError(f"mechanism: {settings.mechanism} needs an elastic group, not a process")
 
 
 def _check_group(settings: Settings, entry: Entry, tree: CgroupTree) -> None:

@@ -34,6 +34,7 @@ _PLAIN = {
     "adaptive-buffer": "adaptive_buffer:AdaptiveBuffer",
     "adaptive-quiet": "adaptive_quiet:AdaptiveQuiet",
     "idle-first": "idle_first:IdleFirst",
+    "everywhere": "everywhere:Everywhere",
 }
 """Name -> ``module:maker`` of a policy made from PolicySettings."""
 _NUMBERED = {"fixed-buffer": "fixed_buffer:FixedBuffer", "prev-peak": "prev_peak:PrevPeak"}
@@ -42,7 +43,7 @@ _NUMBERED = {"fixed-buffer": "fixed_buffer:FixedBuffer", "prev-peak": "prev_peak
 POLICY_NAMES = (*_PLAIN, *(f"{name}:N" for name in _NUMBERED))
 """The accepted spellings, N being a number from 1 to 9999."""
 
-SHARED_POLICIES = ("idle-first",)
+SHARED_POLICIES = ("idle-first", "everywhere")
 """Those that need a primary that preempts the elastic group wherever they meet."""
 
 _NUMBER = re.compile(r"[1-9][0-9]{0,3}")

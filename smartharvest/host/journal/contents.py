@@ -93,7 +93,39 @@ class ConfinedEntry:
     inode: int = 0
 
 
-Entry = FileEntry | CreatedEntry | MovedEntry | OccupiedEntry | AffinityEntry | ConfinedEntry
+@dataclass(frozen=True)
+class PolicyEntry:
+    """The scheduling policy a thread had, as sched_getscheduler(2) returns it."""
+
+    tid: int
+    start_time: int
+    policy: int
+
+
+@dataclass(frozen=True)
+class ScheduledEntry:
+    """A group whose threads are put under SCHED_EXT.
+
+    Threads with SCHED_EXT and without a PolicyEntry that are in it or below it, or have started
+    since ``since`` (clock ticks since boot), have inherited it: they get the policy of their
+    process, or else SCHED_OTHER.
+    """
+
+    directory: str
+    inode: int
+    since: int
+
+
+Entry = (
+    FileEntry
+    | CreatedEntry
+    | MovedEntry
+    | OccupiedEntry
+    | AffinityEntry
+    | ConfinedEntry
+    | PolicyEntry
+    | ScheduledEntry
+)
 
 KINDS: dict[str, type[Entry]] = {
     "file": FileEntry,
@@ -102,6 +134,8 @@ KINDS: dict[str, type[Entry]] = {
     "occupied": OccupiedEntry,
     "affinity": AffinityEntry,
     "confined": ConfinedEntry,
+    "policy": PolicyEntry,
+    "scheduled": ScheduledEntry,
 }
 
 
@@ -216,6 +250,10 @@ def subject(entry: Entry) -> tuple[object, ...]:
             return AffinityEntry, entry.tid, entry.start_time
         case ConfinedEntry():
             return ConfinedEntry, entry.directory
+        case PolicyEntry():
+            return PolicyEntry, entry.tid, entry.start_time
+        case ScheduledEntry():
+            return ScheduledEntry, entry.directory
 
 
 def with_chosen(ours: Ours, chosen: Chosen, sets: Iterable[frozenset[int]]) -> Ours:

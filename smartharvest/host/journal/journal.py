@@ -33,6 +33,7 @@ from smartharvest.host.journal.contents import (
     JournalError,
     Minimum,
     Ours,
+    PolicyEntry,
     boot_id,
     groups_of,
     inode,
@@ -303,14 +304,14 @@ class Journal:
             raise
 
     def forget_dead_threads(self, but: int | None = None) -> None:
-        """Drops affinities of threads that have ended, on disk with the next recorded entry.
+        """Drops entries of threads that have ended, on disk with the next recorded entry.
 
         That of ``but`` stays. Checks them only when their number has doubled.
         """
         if len(self._entries) < self._forget_at:
             return
         for key, entry in list(self._entries.items()):
-            if not isinstance(entry, AffinityEntry) or entry.tid == but:
+            if not isinstance(entry, (AffinityEntry, PolicyEntry)) or entry.tid == but:
                 continue
             if tasks.start_time(entry.tid) != entry.start_time:
                 self._drop(key)

@@ -21,6 +21,8 @@ from smartharvest.host.journal.contents import (
     JournalError,
     MovedEntry,
     OccupiedEntry,
+    PolicyEntry,
+    ScheduledEntry,
 )
 from smartharvest.host.target.virtual_machines import HALT_POLL_PARAMETER
 
@@ -72,9 +74,11 @@ def _directories(journal: JournalContents | Head) -> Iterator[str]:
         match entry:
             case CreatedEntry(directory) | ConfinedEntry(directory) | OccupiedEntry(directory):
                 yield directory
+            case ScheduledEntry(directory):
+                yield directory
             case MovedEntry(origin=origin, destination=destination):
                 yield from (origin, destination)
-            case FileEntry() | AffinityEntry():
+            case FileEntry() | AffinityEntry() | PolicyEntry():
                 pass
 
 

@@ -28,11 +28,14 @@ from smartharvest.host.journal.contents import (
     MovedEntry,
     OccupiedEntry,
     Ours,
+    PolicyEntry,
+    ScheduledEntry,
     inode,
 )
 from smartharvest.host.journal.families import BirthEvents
 from smartharvest.host.journal.inherited_masks import narrow_children
 from smartharvest.host.journal.moves import MovesBack
+from smartharvest.host.journal.policies import PoliciesBack
 from smartharvest.host.process import tasks
 
 _GONE = (errno.ENOENT, errno.ENODEV, errno.ENOTDIR, errno.ESRCH)
@@ -40,7 +43,7 @@ _MASKS = ("cpuset.cpus", "cpuset.mems")
 _NOT_ONLINE = (errno.EINVAL, errno.EACCES, errno.ERANGE)
 _WEIGHTS_OF_IDLE = {"cpu.shares": ("2", "3", "1024"), "cpu.weight": ("0", "1", "100")}
 """The values of an idle group, and of one after idle: sched_group_set_idle()."""
-_OF_AFFINITIES = (AffinityEntry, ConfinedEntry)
+_OF_THREADS = (AffinityEntry, ConfinedEntry, PolicyEntry, ScheduledEntry)
 
 WriteLog = Callable[[str, str, str], None]
 """Called as ``(path, old, new)`` after each change, for the audit log."""
@@ -85,7 +88,7 @@ def put_back(
     )
     # An idle group refuses a weight, and leaving idle resets it: idle first.
     last_first: list[Entry] = [
-        one for one in undo.entries[::-1] if not isinstance(one, _OF_AFFINITIES)
+        one for one in undo.entries[::-1] if not isinstance(one, _OF_THREADS)
     ]
     pending = [entry for entry in last_first if _is_idle_switch(entry)]
     pending += [entry for entry in last_first if not _is_idle_switch(entry)]
@@ -113,9 +116,12 @@ def put_back(
         with contextlib.suppress(OSError):  # it is gone, or in other hands now
             undo.inherited(path, mask)
     affinities.run(groups_are_back=not refused)
+    policies = PoliciesBack(undo.entries, files, undo.log)
+    policies.run()
+    failed = [*refused, *affinities.refused, *policies.refused]
     return Restoration(
         undo.restored,
-        [f"{_where(entry)}: {error.strerror}" for entry, error in [*refused, *affinities.refused]],
+        [f"{_where(entry)}: {error.strerror}" for entry, error in failed],
         undo.left + affinities.left,
     )
 
@@ -331,3 +337,7 @@ def _where(entry: Entry) -> str:
             return f"affinity of thread {entry.tid} (was {format_cpulist(entry.cpus)})"
         case ConfinedEntry():
             return f"affinities in {entry.directory}"
+        case PolicyEntry():
+            return f"policy of thread {entry.tid} (was {entry.policy})"
+        case ScheduledEntry():
+            return f"policies in {entry.directory}"

@@ -27,6 +27,8 @@ from smartharvest.host.journal.contents import (
     FileEntry,
     MovedEntry,
     OccupiedEntry,
+    PolicyEntry,
+    ScheduledEntry,
     inode,
     processes_of,
 )
@@ -37,6 +39,13 @@ from smartharvest.host.journal.moves import members, move, move_process, whole_p
 from smartharvest.host.journal.restoration import WriteLog, is_same, no_log, put_back
 from smartharvest.host.process import tasks
 from smartharvest.host.process.family import Family
+from smartharvest.host.process.policy import (
+    RESET_ON_FORK,
+    SCHED_EXT,
+    is_fair,
+    policy_of,
+    set_policy,
+)
 from smartharvest.printable import shortened
 
 _log = logging.getLogger(__name__)
@@ -56,6 +65,9 @@ class HostWriter:
     a file. ``family`` is followed since an earlier session; its births since then are journaled at
     once.
     """
+
+    only_plans = False
+    """Whether it only remembers what it is asked for."""
 
     def __init__(
         self,
@@ -300,6 +312,47 @@ class HostWriter:
             if (start_time := tasks.start_time(tid)) is not None:
                 entries.append(AffinityEntry(tid, start_time, tuple(sorted(cpus))))
         self._journal.record(confined, *entries)
+
+    def set_policies(self, directory: str) -> tuple[int, list[OSError]]:
+        """Puts the threads in a group, and below it, under SCHED_EXT; journals all of them first.
+
+        Real-time threads stay what they are. How many were changed, and what the kernel refused.
+        """
+        if not any(
+            isinstance(entry, ScheduledEntry) and entry.directory == directory
+            for entry in self._journal.entries
+        ):
+            since = tasks.start_time_of_newcomers()
+            self._journal.record(ScheduledEntry(directory, inode(directory), since))
+        self._journal.forget_dead_threads()
+        # Who has an entry and is none of SCHED_EXT was taken out by somebody else, who knows why.
+        known = {
+            (entry.tid, entry.start_time)
+            for entry in self._journal.entries
+            if isinstance(entry, PolicyEntry)
+        }
+        entries = []
+        for tid in self._beating(tasks_below(self.files, directory)):
+            policy = policy_of(tid)
+            if policy is None or not is_fair(policy):
+                continue
+            start_time = tasks.start_time(tid)
+            if start_time is not None and (tid, start_time) not in known:
+                entries.append(PolicyEntry(tid, start_time, policy))
+        self._journal.record(*entries)
+        changed, refused = 0, []
+        for entry in self._beating(entries):
+            try:
+                set_policy(entry.tid, SCHED_EXT | entry.policy & RESET_ON_FORK)
+            except ProcessLookupError:
+                continue
+            except OSError as error:
+                refused.append(error)
+                continue
+            changed += 1
+        if changed:
+            self._write_log(f"policies in {directory}", "fair", f"SCHED_EXT of {changed} threads")
+        return changed, refused
 
     def adopt_forked_children(
         self, root: int, forked_children: Iterable[tuple[int, int | None]]

@@ -266,3 +266,32 @@ def test_a_failure_fails_and_json_has_every_finding(tmp_path: Path) -> None:
     found = json.loads(outcome.out)["findings"]
     assert [one["found"] for one in found] == [finding.found for finding in examine(host)]
     assert {*found[0]} == {"check", "status", "found", "why", "fix"}
+
+
+@pytest.mark.parametrize(
+    ("files", "status", "words"),
+    [
+        ({}, "ok", "Linux 6.12 and later may have it"),
+        ({"/boot/config-6.12.1-amd64": "CONFIG_BPF=y\n"}, "ok", "CONFIG_SCHED_CLASS_EXT is off"),
+        ({"/sys/kernel/sched_ext/state": "disabled\n"}, "ok", "no scheduler is loaded"),
+        (
+            {
+                "/sys/kernel/sched_ext/state": "enabled\n",
+                "/sys/kernel/sched_ext/root/ops": "lavd\n",
+            },
+            "warning",
+            "another scheduler is loaded (lavd)",
+        ),
+        (
+            {"/sys/kernel/sched_ext/state": "disabled\n", "/sys/kernel/btf/vmlinux": None},
+            "ok",
+            "CONFIG_DEBUG_INFO_BTF",
+        ),
+    ],
+)
+def test_what_strict_needs_is_said(
+    tmp_path: Path, files: dict[str, str | bytes | None], status: str, words: str
+) -> None:
+    (finding,) = [one for one in examine(make(tmp_path, files)) if one.check == "sched_ext"]
+    assert finding.status == status
+    assert words in finding.found

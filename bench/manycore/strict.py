@@ -1,0 +1,109 @@
+"""``make strict-check``: a bully runs everywhere under ``--mechanism strict`` in a dilated guest.
+
+On two CPUs a task wakes every millisecond, in turns with the bully stopped (``idle``) and running
+(``batch``); then the agent is killed.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from bench.manycore.disk import ready
+from bench.manycore.guest import GuestEndedError, Shape, booted
+from bench.statistics import rounded
+from bench.subject import Figures
+from tests.lab.kernels import Kernel
+
+MODULE = "bench.manycore.strict_inside"
+TRIES = 4
+"""Linux patches its own text when a scheduler comes, which QEMU's threads may see half done."""
+SILENT_S = 120.0
+WORST_RATIO, FEWEST = 1.1, 0.9
+"""Of the P99 beside a batch to that without; of the CPUs, what the batch is to get."""
+
+
+def check(shape: Shape, kernel: Kernel, say: Callable[[str], None]) -> Figures:
+    """The figures of one guest that runs strict_inside.py.
+
+    Raises GuestEndedError if it crashes at each of TRIES boots, NotMeasurableError without rights.
+    """
+    disk, initramfs = ready(kernel)
+    drive = f"file={disk},if=virtio,format=raw,snapshot=on"
+    for left in reversed(range(TRIES)):
+        try:
+            with booted(
+                shape,
+                kernel.image,
+                initramfs,
+                words=[f"lab.module={MODULE}"],
+                disks=[drive],
+            ) as guest:
+                said = list(guest.lines(SILENT_S))
+                guest.ended_well()
+            return figures_of(said)
+        except GuestEndedError as error:
+            if not left:
+                raise
+            say(f"the guest ended ({str(error)[-300:]}); another is booted")
+    raise AssertionError
+
+
+def figures_of(said: Sequence[Mapping[str, Any]]) -> Figures:
+    """From what the guest said to the figures. Pure.
+
+    Raises GuestEndedError if something is missing.
+    """
+    told: dict[str, Any] = {}
+    for line in said:
+        told |= line
+    if "failed" in told or "restored" not in told:
+        raise GuestEndedError(str(told.get("failed", f"it ended after {len(said)} lines")))
+    late_us = {
+        kind: [
+            sorted(late for line in said if kind in line for late in line[kind][cpu])
+            for cpu in range(told["waking"])
+        ]
+        for kind in KINDS
+    }
+    every = {kind: sorted(itertools.chain(*late)) for kind, late in late_us.items()}
+    figures: Figures = {
+        "kernel": told["kernel"],
+        "mechanism": told["mechanism"],
+        "wake_p99_us": {kind: _quantile(late, 0.99) for kind, late in every.items()},
+        "batch_cores": told["batch_cores"],
+        "restored": told["restored"],
+        "cpus": told["cpus"],
+        "wakes": {kind: len(late) for kind, late in every.items()},
+        "wake_p50_us": {kind: _quantile(late, 0.5) for kind, late in every.items()},
+        "wake_p99_us_of_cpu": {
+            kind: [_quantile(late, 0.99) for late in cpus] for kind, cpus in late_us.items()
+        },
+        "restored_ms": told["restored_ms"],
+        "taken_back": told["taken_back"],
+    }
+    figures["missed"] = missed(figures)
+    return figures
+
+
+KINDS = ("idle", "batch")
+
+
+def _quantile(ascending: Sequence[float], share: float) -> float:
+    return rounded(ascending[int(share * (len(ascending) - 1))])
+
+
+def missed(figures: Mapping[str, Any]) -> list[str]:
+    """What ``strict`` promises and does not hold."""
+    found = []
+    late_us = figures["wake_p99_us"]
+    if (ratio := late_us["batch"] / late_us["idle"]) > WORST_RATIO:
+        found.append(f"waking beside the batch takes {ratio:.2f} times what it does on idle CPUs")
+    if figures["taken_back"]:
+        found.append(f"the agent took CPUs back in {figures['taken_back']} rounds")
+    if figures["batch_cores"] < FEWEST * figures["cpus"]:
+        found.append(f"the batch gets {figures['batch_cores']} of {figures['cpus']} CPUs")
+    if not figures["restored"]:
+        found.append("something is left after the agent's end")
+    return found

@@ -1,0 +1,473 @@
+// SPDX-License-Identifier: GPL-2.0 OR Apache-2.0
+/* The scheduler of the `strict` mechanism: sched_ext in partial mode, for the batch alone.
+ *
+ * Whoever has the policy SCHED_EXT stands below every normal task: Linux takes it off the CPU as
+ * soon as one wakes there. What this program adds is which batch task runs, and a gate: a CPU takes
+ * none while another task waits that could run there, and one that runs a batch task lets go when
+ * such a task comes to wait. It then is idle for a moment, and the fair class pulls the waiting
+ * task over (sched_balance_newidle()).
+ *
+ * Batch tasks are queued by group, each group in the order of its tasks' weighted run times; the
+ * group with the least weighted run time is next.
+ */
+#include "strict_types.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#include "strict_state.h"
+
+char program_license[] SEC("license") = "GPL";
+
+struct sh_strict_state shared;
+
+/* Of a cgroup -> its place among the groups. */
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, 4096);
+    __type(key, uint64_t);
+    __type(value, uint32_t);
+} places SEC(".maps");
+
+extern int32_t scx_bpf_create_dsq(uint64_t dsq, int32_t node) __ksym;
+extern void scx_bpf_dsq_insert_vtime(struct task_struct *task, uint64_t dsq, uint64_t slice,
+                                     uint64_t vtime, uint64_t flags) __ksym;
+extern bool scx_bpf_dsq_move_to_local(uint64_t dsq) __ksym;
+extern int32_t scx_bpf_dsq_nr_queued(uint64_t dsq) __ksym;
+extern void scx_bpf_kick_cpu(int32_t cpu, uint64_t flags) __ksym;
+extern int32_t scx_bpf_select_cpu_dfl(struct task_struct *task, int32_t last, uint64_t flags,
+                                      bool *is_idle) __ksym;
+extern int32_t scx_bpf_pick_idle_cpu(const struct cpumask *allowed, uint64_t flags) __ksym;
+extern bool scx_bpf_task_set_slice(struct task_struct *task, uint64_t slice) __ksym;
+extern bool scx_bpf_task_set_dsq_vtime(struct task_struct *task, uint64_t vtime) __ksym;
+
+struct bpf_iter_num {
+    uint64_t opaque;
+};
+extern int bpf_iter_num_new(struct bpf_iter_num *iterator, int start, int end) __ksym;
+extern int *bpf_iter_num_next(struct bpf_iter_num *iterator) __ksym;
+extern void bpf_iter_num_destroy(struct bpf_iter_num *iterator) __ksym;
+
+#define likely(x) __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+enum { CPU_MASK = SH_STRICT_MAX_CPUS - 1, GROUP_MASK = SH_STRICT_GROUPS - 1, DEFAULT_WEIGHT = 100 };
+
+static __always_inline bool is_before(uint64_t one, uint64_t other) {
+    return (int64_t)(one - other) < 0;
+}
+
+static __always_inline void count(uint64_t *counter) {
+    __sync_fetch_and_add(counter, 1);
+}
+
+static __always_inline bool test(const uint64_t *words, uint32_t cpu) {
+    return *(const volatile uint64_t *)&words[(cpu & CPU_MASK) / 64] >> (cpu & 63) & 1;
+}
+
+static __always_inline void set(uint64_t *words, uint32_t cpu) {
+    __sync_fetch_and_or(&words[(cpu & CPU_MASK) / 64], 1ULL << (cpu & 63));
+}
+
+/* Whether it was set. */
+static __always_inline bool clear(uint64_t *words, uint32_t cpu) {
+    const uint64_t bit = 1ULL << (cpu & 63);
+    uint64_t *word = &words[(cpu & CPU_MASK) / 64];
+    if (!(*(volatile uint64_t *)word & bit))
+        return false;
+    return __sync_fetch_and_and(word, ~bit) & bit;
+}
+
+/* --- groups ----------------------------------------------------------------------------------- */
+
+static __always_inline uint64_t id_of(struct task_struct *task) {
+    return task->sched_task_group->css.cgroup->kn->id;
+}
+
+static __always_inline uint32_t weight_of_group(struct task_struct *task) {
+    uint32_t weight = 0;
+    if (bpf_core_field_exists(struct task_group, scx))
+        weight = task->sched_task_group->scx.weight;
+    return weight ? weight : DEFAULT_WEIGHT;
+}
+
+static __always_inline uint32_t take_place(uint64_t id) {
+    for (uint32_t i = 0; i < SH_STRICT_GROUPS - 1; i++) {
+        struct sh_strict_group *group = &shared.groups[i];
+        if (!group->id && !__sync_val_compare_and_swap(&group->id, 0, id)) {
+            group->vtime = shared.vtime;
+            group->weight = DEFAULT_WEIGHT;
+            return i;
+        }
+    }
+    return SH_STRICT_GROUPS - 1;
+}
+
+/* The group of a task that was in a queue. */
+static __always_inline struct sh_strict_group *group_of(struct task_struct *task) {
+    const uint64_t id = id_of(task);
+    const uint32_t *known = bpf_map_lookup_elem(&places, &id);
+    return &shared.groups[known ? *known & GROUP_MASK : SH_STRICT_GROUPS - 1];
+}
+
+/* The place of a task's group, which gets one if it has none. */
+static __always_inline uint32_t place_of(struct task_struct *task) {
+    const uint64_t id = id_of(task);
+    const uint32_t *known = bpf_map_lookup_elem(&places, &id);
+    if (likely(known))
+        return *known & GROUP_MASK;
+    uint32_t place = take_place(id) & GROUP_MASK;
+    if (bpf_map_update_elem(&places, &id, &place, BPF_NOEXIST)) {
+        /* Another CPU was faster, or the map is full. */
+        if (place < SH_STRICT_GROUPS - 1)
+            shared.groups[place].id = 0;
+        known = bpf_map_lookup_elem(&places, &id);
+        place = known ? *known & GROUP_MASK : SH_STRICT_GROUPS - 1;
+    }
+    return place;
+}
+
+/* What `ns` of CPU time count for a group. */
+static __always_inline uint64_t weighted(const struct sh_strict_group *group, uint64_t ns) {
+    return ns * DEFAULT_WEIGHT / (group->weight ? group->weight : DEFAULT_WEIGHT);
+}
+
+/* A CPU goes to a group, which pays a slice for it beforehand: else all CPUs that choose meanwhile
+ * would choose it, too. */
+static __always_inline void pay(uint32_t number, uint32_t place) {
+    struct sh_strict_cpu *cpu = &shared.cpus[number & CPU_MASK];
+    struct sh_strict_group *group = &shared.groups[place & GROUP_MASK];
+    if (cpu->next_paid) /* for a task that did not come */
+        __sync_fetch_and_sub(&shared.groups[cpu->next_place & GROUP_MASK].vtime, cpu->next_paid);
+    cpu->next_place = place;
+    cpu->next_paid = weighted(group, shared.control.slice_ns);
+    __sync_fetch_and_add(&group->vtime, cpu->next_paid);
+}
+
+/* --- the gate --------------------------------------------------------------------------------- */
+
+/* Whether somebody of a higher class waits in the queue of `cpu`. */
+static __always_inline bool has_waiting(uint32_t cpu) {
+    const struct rq *queue = (const struct rq *)shared.cpus[cpu & CPU_MASK].queue;
+    return queue &&
+           BPF_CORE_READ(queue, cfs.h_nr_runnable) + BPF_CORE_READ(queue, rt.rt_nr_running) > 1;
+}
+
+static __always_inline void hold(uint32_t cpu, uint32_t waiting) {
+    struct sh_strict_cpu *held = &shared.cpus[cpu & CPU_MASK];
+    held->waits_for = waiting;
+    held->hold_until = bpf_ktime_get_ns() + shared.control.hold_ns;
+    set(shared.held, cpu);
+}
+
+/* Whether `cpu` is to stay without a batch task. */
+static __always_inline bool is_held(uint32_t cpu) {
+    if (!test(shared.held, cpu))
+        return false;
+    const struct sh_strict_cpu *held = &shared.cpus[cpu & CPU_MASK];
+    const bool waits = has_waiting((uint32_t)held->waits_for);
+    if (waits && is_before(bpf_ktime_get_ns(), held->hold_until))
+        return true;
+    if (clear(shared.held, cpu))
+        count(waits ? &shared.counts.given_up : &shared.counts.pulled);
+    if (waits) /* it does not come: later dispatches need not wait for it */
+        clear(shared.waiting, (uint32_t)held->waits_for);
+    return false;
+}
+
+/* The number of the lowest bit that is set; without branches, of which the verifier would follow
+ * every one. */
+static __always_inline uint32_t lowest(uint64_t word) {
+    uint64_t below = (word & -word) - 1;
+    below -= below >> 1 & 0x5555555555555555ULL;
+    below = (below & 0x3333333333333333ULL) + (below >> 2 & 0x3333333333333333ULL);
+    below = (below + (below >> 4)) & 0x0f0f0f0f0f0f0f0fULL;
+    return (uint32_t)(below * 0x0101010101010101ULL >> 56);
+}
+
+/* Whether somebody waits who could run on `cpu`, which is then held for him. Of 64 CPUs it looks
+ * at one: each look takes one off the list or finds what it wants. */
+static __always_inline bool is_awaited(uint32_t cpu) {
+    for (uint32_t i = 0; i < SH_STRICT_WORDS; i++) {
+        uint64_t word = *(volatile uint64_t *)&shared.waiting[i];
+        if (i == cpu / 64)
+            word &= ~(1ULL << (cpu & 63));
+        if (!word)
+            continue;
+        const uint32_t other = (64 * i + lowest(word)) & CPU_MASK;
+        if (!has_waiting(other)) {
+            clear(shared.waiting, other);
+        } else if (test(shared.cpus[other].allowed, cpu)) {
+            hold(cpu, other);
+            count(&shared.counts.holds);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A task has come to wait for a CPU: one that runs a batch task, and may run it, lets go. */
+static __always_inline void on_waiting(struct task_struct *task) {
+    if (!shared.control.gate || task->policy == SCHED_EXT)
+        return;
+    const struct rq *queue = task->se.cfs_rq->rq;
+    if (queue->cfs.h_nr_runnable + queue->rt.rt_nr_running < 2)
+        return;
+    const uint32_t at = task->thread_info.cpu;
+    if (at >= SH_STRICT_MAX_CPUS)
+        return;
+    /* Whoever is pinned there may keep another from running who is not. */
+    if (task->nr_cpus_allowed == 1)
+        task = queue->curr;
+    struct sh_strict_cpu *here = &shared.cpus[at & CPU_MASK];
+    const char *allowed = (const char *)BPF_CORE_READ(task, cpus_ptr);
+    for (uint32_t i = 0; i < SH_STRICT_WORDS; i++)
+        bpf_probe_read_kernel(&here->allowed[i], sizeof(here->allowed[i]), allowed + 8 * i);
+    uint32_t found = SH_STRICT_MAX_CPUS;
+    for (uint32_t i = 0; i < SH_STRICT_WORDS; i++) {
+        const uint64_t free = *(volatile uint64_t *)&shared.batch[i] &
+                              ~*(volatile uint64_t *)&shared.held[i] & here->allowed[i];
+        if (free) {
+            found = 64 * i + lowest(free);
+            break;
+        }
+    }
+    here->queue = (uint64_t)queue;
+    set(shared.waiting, at);
+    if (found == SH_STRICT_MAX_CPUS)
+        return;
+    hold(found, at);
+    count(&shared.counts.kicks);
+    scx_bpf_kick_cpu((int32_t)found, SCX_KICK_PREEMPT);
+}
+
+static __always_inline bool has_batch(void) {
+    uint64_t any = 0;
+    for (uint32_t i = 0; i < SH_STRICT_WORDS; i++)
+        any |= *(volatile uint64_t *)&shared.batch[i];
+    return any;
+}
+
+SEC("tp_btf/sched_wakeup")
+int BPF_PROG(on_wakeup, struct task_struct *task) {
+    if (has_batch())
+        on_waiting(task);
+    return 0;
+}
+
+SEC("tp_btf/sched_wakeup_new")
+int BPF_PROG(on_wakeup_new, struct task_struct *task) {
+    if (has_batch())
+        on_waiting(task);
+    return 0;
+}
+
+/* --- the scheduler ---------------------------------------------------------------------------- */
+
+SEC("struct_ops/select_cpu")
+int BPF_PROG(select_cpu, struct task_struct *task, int32_t last, uint64_t flags) {
+    bool is_idle = false;
+    return scx_bpf_select_cpu_dfl(task, last, flags, &is_idle);
+}
+
+SEC("struct_ops/enqueue")
+int BPF_PROG(enqueue, struct task_struct *task, uint64_t flags) {
+    const uint32_t place = place_of(task);
+    struct sh_strict_group *group = &shared.groups[place & GROUP_MASK];
+    const uint64_t slice = shared.control.slice_ns;
+    group->weight = weight_of_group(task);
+    uint64_t vtime = task->scx.dsq_vtime;
+    if (is_before(vtime, group->task_vtime - slice))
+        vtime = group->task_vtime - slice;
+    scx_bpf_dsq_insert_vtime(task, place, slice, vtime, flags);
+    if (!(flags & SCX_ENQ_WAKEUP)) { /* a CPU was chosen for who wakes */
+        const int32_t cpu = scx_bpf_pick_idle_cpu(task->cpus_ptr, 0);
+        if (cpu >= 0)
+            scx_bpf_kick_cpu(cpu, SCX_KICK_IDLE);
+    }
+    return 0;
+}
+
+/* The group that is next, of those not in `tried`; SH_STRICT_GROUPS: none. */
+static __always_inline uint32_t next_group(uint64_t tried) {
+    struct bpf_iter_num numbers;
+    uint32_t best = SH_STRICT_GROUPS;
+    uint64_t vtime = 0;
+    const int *number;
+    bpf_iter_num_new(&numbers, 0, SH_STRICT_GROUPS);
+    while ((number = bpf_iter_num_next(&numbers))) {
+        const uint32_t i = (uint32_t)*number & GROUP_MASK;
+        const struct sh_strict_group *group = &shared.groups[i];
+        if (!group->id || tried >> i & 1)
+            continue;
+        if (best < SH_STRICT_GROUPS && !is_before(group->vtime, vtime))
+            continue;
+        if (scx_bpf_dsq_nr_queued(i) <= 0)
+            continue;
+        best = i;
+        vtime = group->vtime;
+    }
+    bpf_iter_num_destroy(&numbers);
+    return best;
+}
+
+/* Takes a task of any group. */
+static __always_inline bool take_any(void) {
+    struct bpf_iter_num numbers;
+    bool taken = false;
+    const int *number;
+    bpf_iter_num_new(&numbers, 0, SH_STRICT_GROUPS);
+    while ((number = bpf_iter_num_next(&numbers))) {
+        if (scx_bpf_dsq_move_to_local((uint64_t)*number)) {
+            taken = true;
+            break;
+        }
+    }
+    bpf_iter_num_destroy(&numbers);
+    return taken;
+}
+
+SEC("struct_ops/dispatch")
+int BPF_PROG(dispatch, int32_t cpu, struct task_struct *last) {
+    if (shared.control.gate && (is_held((uint32_t)cpu) || is_awaited((uint32_t)cpu)))
+        return 0;
+    const uint32_t first = next_group(0);
+    if (first < SH_STRICT_GROUPS) {
+        const uint64_t vtime = shared.groups[first & GROUP_MASK].vtime;
+        if (is_before(shared.vtime, vtime))
+            shared.vtime = vtime;
+        if (scx_bpf_dsq_move_to_local(first)) {
+            pay((uint32_t)cpu, first);
+            return 0;
+        }
+        /* None of its tasks may run here. */
+        const uint32_t second = next_group(1ULL << first);
+        if (second < SH_STRICT_GROUPS && scx_bpf_dsq_move_to_local(second)) {
+            pay((uint32_t)cpu, second);
+            return 0;
+        }
+        if (take_any())
+            return 0;
+    } else if (scx_bpf_dsq_move_to_local(SH_STRICT_GROUPS - 1)) {
+        return 0; /* of a group beyond those told apart */
+    }
+    if (last && last->scx.flags & SCX_TASK_QUEUED)
+        scx_bpf_task_set_slice(last, shared.control.slice_ns);
+    return 0;
+}
+
+SEC("struct_ops/running")
+int BPF_PROG(running, struct task_struct *task) {
+    const uint32_t number = task->thread_info.cpu & CPU_MASK; /* perhaps not this one */
+    struct sh_strict_cpu *cpu = &shared.cpus[number];
+    cpu->place = place_of(task);
+    struct sh_strict_group *group = &shared.groups[cpu->place & GROUP_MASK];
+    cpu->paid = cpu->next_place == cpu->place ? cpu->next_paid : 0;
+    if (cpu->paid)
+        cpu->next_paid = 0;
+    cpu->since = task->se.sum_exec_runtime;
+    if (is_before(group->task_vtime, task->scx.dsq_vtime))
+        group->task_vtime = task->scx.dsq_vtime;
+    count(&shared.counts.dispatched);
+    set(shared.batch, number);
+    return 0;
+}
+
+/* Comes between a primary that wakes and its CPU: as short as can be. */
+SEC("struct_ops/stopping")
+int BPF_PROG(stopping, struct task_struct *task, bool runnable) {
+    const uint32_t number = task->thread_info.cpu & CPU_MASK;
+    struct sh_strict_cpu *cpu = &shared.cpus[number];
+    struct sh_strict_group *group = &shared.groups[cpu->place & GROUP_MASK];
+    const uint64_t ran = task->se.sum_exec_runtime - cpu->since;
+    const uint32_t weight = task->scx.weight ? task->scx.weight : DEFAULT_WEIGHT;
+    clear(shared.batch, number);
+    __sync_fetch_and_add(&group->vtime, weighted(group, ran) - cpu->paid);
+    cpu->paid = 0;
+    __sync_fetch_and_add(&group->ran_ns, ran);
+    __sync_fetch_and_add(&shared.counts.ran_ns, ran);
+    scx_bpf_task_set_dsq_vtime(task, task->scx.dsq_vtime + ran * DEFAULT_WEIGHT / weight);
+    /* With a rest of its slice it would wait on this CPU for whoever has taken that, past the gate
+     * and while others are idle. */
+    if (runnable)
+        scx_bpf_task_set_slice(task, 0);
+    return 0;
+}
+
+SEC("struct_ops/enable")
+int BPF_PROG(enable, struct task_struct *task) {
+    const struct sh_strict_group *group = group_of(task);
+    scx_bpf_task_set_dsq_vtime(task, group->task_vtime);
+    return 0;
+}
+
+SEC("struct_ops/runnable")
+int BPF_PROG(runnable, struct task_struct *task, uint64_t flags) {
+    struct sh_strict_group *group = &shared.groups[place_of(task) & GROUP_MASK];
+    /* A group that has slept may not save up for more than a slice. */
+    const uint64_t least = shared.vtime - shared.control.slice_ns;
+    if (!__sync_fetch_and_add(&group->runnable, 1) && is_before(group->vtime, least))
+        group->vtime = least;
+    count(&shared.counts.runnable);
+    return 0;
+}
+
+SEC("struct_ops/quiescent")
+int BPF_PROG(quiescent, struct task_struct *task, uint64_t flags) {
+    struct sh_strict_group *group = group_of(task);
+    if (group->runnable)
+        __sync_fetch_and_sub(&group->runnable, 1);
+    __sync_fetch_and_sub(&shared.counts.runnable, 1);
+    return 0;
+}
+
+/* A CPU that is held has gone idle: it looks again until the task was pulled, or does not come. */
+SEC("struct_ops/update_idle")
+int BPF_PROG(update_idle, int32_t cpu, bool idle) {
+    if (idle && test(shared.held, (uint32_t)cpu))
+        scx_bpf_kick_cpu(cpu, SCX_KICK_IDLE);
+    return 0;
+}
+
+/* Only so that the kernel does not end the scheduler when a CPU comes or goes. */
+SEC("struct_ops/cpu_online")
+int BPF_PROG(cpu_online, int32_t cpu) {
+    return 0;
+}
+
+SEC("struct_ops/cpu_offline")
+int BPF_PROG(cpu_offline, int32_t cpu) {
+    return 0;
+}
+
+SEC("struct_ops/cgroup_exit")
+int BPF_PROG(cgroup_exit, struct cgroup *cgroup) {
+    uint64_t id = BPF_CORE_READ(cgroup, kn, id);
+    const uint32_t *place = bpf_map_lookup_elem(&places, &id);
+    if (!place)
+        return 0;
+    if (*place < SH_STRICT_GROUPS - 1)
+        shared.groups[*place & GROUP_MASK].id = 0;
+    bpf_map_delete_elem(&places, &id);
+    return 0;
+}
+
+SEC("struct_ops.s/init")
+int BPF_PROG(init) {
+    for (uint32_t i = 0; i < SH_STRICT_GROUPS; i++) {
+        const int32_t err = scx_bpf_create_dsq(i, -1);
+        if (err)
+            return err;
+    }
+    return 0;
+}
+
+SEC("struct_ops/exit")
+int BPF_PROG(on_exit, struct scx_exit_info *info) {
+    shared.end.kind = BPF_CORE_READ(info, kind);
+    shared.end.code = BPF_CORE_READ(info, exit_code);
+    bpf_probe_read_kernel_str(shared.end.reason, sizeof(shared.end.reason),
+                              BPF_CORE_READ(info, reason));
+    shared.end.ended = 1;
+    return 0;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
+/* What the scheduler of the `strict` mechanism and user space share: the layout of its memory.
+ * smartharvest/host/sched_ext/state.py reads it by these offsets. */
+#ifndef SH_STRICT_STATE_H
+#define SH_STRICT_STATE_H
+
+#include <stdint.h>
+
+enum {
+    SH_STRICT_MAX_CPUS = 512,
+    SH_STRICT_WORDS = SH_STRICT_MAX_CPUS / 64,
+    SH_STRICT_GROUPS = 64, /* told apart; further ones share the last */
+    SH_STRICT_REASON = 128,
+};
+
+/* User space writes. */
+struct sh_strict_control {
+    uint64_t slice_ns; /* of a batch task */
+    uint64_t hold_ns;  /* how long the gate keeps a CPU idle for one waiting task */
+    uint32_t gate;     /* whether there is one */
+    uint32_t padding;
+};
+
+struct sh_strict_counts {
+    uint64_t dispatched; /* batch tasks got a CPU */
+    uint64_t ran_ns;     /* CPU time of batch tasks */
+    uint64_t kicks;      /* CPUs that were made to let go */
+    uint64_t holds;      /* ... or not to take a batch task, at a dispatch */
+    uint64_t pulled;     /* holds that ended since nobody waits any longer */
+    uint64_t given_up;   /* holds that have lasted too long */
+    uint64_t runnable;   /* batch tasks that run or wait now */
+    uint64_t padding;
+};
+
+/* How the scheduler ended. */
+struct sh_strict_end {
+    uint32_t ended;
+    uint32_t kind; /* enum scx_exit_kind */
+    int64_t code;
+    char reason[SH_STRICT_REASON];
+};
+
+struct sh_strict_group {
+    uint64_t id; /* of the cgroup; 0: free */
+    uint64_t vtime, task_vtime;
+    uint64_t ran_ns;
+    uint64_t runnable; /* of its tasks */
+    uint64_t weight;   /* 100: of any other */
+};
+
+struct sh_strict_cpu {
+    uint64_t since;                    /* sum_exec_runtime of the batch task when it came */
+    uint64_t hold_until;               /* the gate keeps it idle until then */
+    uint64_t queue;                    /* its struct rq, once somebody was seen to wait there */
+    uint64_t waits_for;                /* the CPU whose queue it is kept idle for */
+    uint64_t place, paid;              /* the group whose task runs, and its weighted slice */
+    uint64_t next_place, next_paid;    /* the same of the task that comes next */
+    uint64_t allowed[SH_STRICT_WORDS]; /* where the task that waits there may run */
+};
+
+struct sh_strict_state {
+    struct sh_strict_control control;
+    struct sh_strict_end end;
+    struct sh_strict_counts counts;
+    uint64_t vtime;                    /* of the group that got a CPU last */
+    uint64_t batch[SH_STRICT_WORDS];   /* CPUs that run a batch task */
+    uint64_t held[SH_STRICT_WORDS];    /* CPUs that the gate keeps idle */
+    uint64_t waiting[SH_STRICT_WORDS]; /* CPUs where others were seen to wait */
+    struct sh_strict_group groups[SH_STRICT_GROUPS];
+    struct sh_strict_cpu cpus[SH_STRICT_MAX_CPUS];
+} __attribute__((aligned(64)));
+
+#endif

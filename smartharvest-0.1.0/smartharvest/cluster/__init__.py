@@ -1,1 +1,0 @@
-"""Adapters that set how many cores of a node a cluster engine may use."""

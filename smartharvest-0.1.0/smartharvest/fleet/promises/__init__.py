@@ -1,1 +1,0 @@
-"""What may be promised of Harvest VMs: how many survive, with how many cores, how surely."""

@@ -1,1 +1,0 @@
-"""The paper's evaluation (section 5) on the simulated server, claim by claim."""

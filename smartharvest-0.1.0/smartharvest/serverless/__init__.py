@@ -1,1 +1,0 @@
-"""Short functions on cores that come and go: who runs what, what an eviction costs, a price."""

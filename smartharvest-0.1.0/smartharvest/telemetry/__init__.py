@@ -1,1 +1,0 @@
-"""What an agent tells of itself: its state over a socket, and who may ask."""

@@ -1,0 +1,46 @@
+"""The pure part of ``make strict-check``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bench.manycore.guest import GuestEndedError
+from bench.manycore.strict import figures_of
+
+
+def said(
+    batch_us: float = 100.0, cores: float = 1.9, restored: bool = True
+) -> list[dict[str, Any]]:
+    return [
+        {"kernel": "7.3.4", "mechanism": "strict", "cpus": 2, "waking": 2},
+        {"idle": [[50.0, 60.0, 100.0], [40.0, 45.0, 70.0]]},
+        {"batch": [[50.0, 60.0, batch_us], [40.0, 45.0, 70.0]]},
+        {"idle": [[50.0], [40.0]]},
+        {"batch": [[50.0], [40.0]]},
+        {"batch_cores": cores, "taken_back": 0},
+        {"restored": restored, "restored_ms": 60},
+    ]
+
+
+def test_the_last_line_has_what_was_asked_for() -> None:
+    figures = figures_of(said())
+    assert {"kernel", "mechanism", "wake_p99_us", "batch_cores", "restored"} <= figures.keys()
+    assert figures["wakes"] == {"idle": 8, "batch": 8}
+    assert figures["missed"] == []
+
+
+def test_what_is_not_held_is_named() -> None:
+    late = figures_of([*said(), {"batch": [[500.0] * 5, [40.0] * 5]}])["missed"]
+    assert "times what it does on idle CPUs" in str(late)
+    assert "1.2 of 2 CPUs" in str(figures_of(said(cores=1.2))["missed"])
+    assert "is left" in str(figures_of(said(restored=False))["missed"])
+
+
+@pytest.mark.parametrize(
+    "lines", [[], said()[:-1], [*said(), {"failed": "RuntimeError: not seen"}]], ids=len
+)
+def test_a_guest_that_ends_early_is_no_result(lines: list[dict[str, Any]]) -> None:
+    with pytest.raises(GuestEndedError):
+        figures_of(lines)

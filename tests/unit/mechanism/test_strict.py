@@ -1,0 +1,215 @@
+"""What becomes of the batch when its scheduler is refused, ends, or starves."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from smartharvest.config.settings import Settings
+from smartharvest.errors import ConfigError
+from smartharvest.host.cgroup.tree import CgroupTree
+from smartharvest.host.journal.journal import Journal
+from smartharvest.host.journal.writer import HostWriter
+from smartharvest.host.sched_ext import program
+from smartharvest.host.sched_ext.loader import NoStrict
+from smartharvest.host.target.spec import TargetSpec
+from smartharvest.host.target.targets import resolve_target
+from smartharvest.mechanism import strict
+from smartharvest.mechanism.choice import make_mechanism
+from smartharvest.mechanism.strict import AutoMechanism, StrictMechanism
+from smartharvest.placement.capacity import Capacity
+from smartharvest.placement.snapshot import HostSnapshot
+from tests.unit.host.fake_trees import make_group, make_v2_tree
+
+SEEN = HostSnapshot(Capacity((0, 1), 0, (1, 0), (2,), 1, 1, keep_idle=1), (), (), ())
+
+
+class FakeScheduler:
+    """Instead of ``Loaded``. The class says whether the next one is taken."""
+
+    refusal: str | None = None
+    made: list[FakeScheduler]
+
+    def __init__(self) -> None:
+        if self.refusal is not None:
+            raise NoStrict(f"mechanism: strict: {self.refusal}")
+        self.memory = memoryview(bytearray(program.MEMORY))
+        self.attached = False
+        self.made.append(self)
+
+    def attach(self) -> None:
+        self.attached = True
+
+    def close(self) -> None:
+        self.attached = False
+
+    def end(self, reason: bytes) -> None:
+        struct.pack_into("<IIq", self.memory, 24, 1, 1026, 0)
+        self.memory[40 : 40 + len(reason)] = reason
+
+    def run(self, ran_ns: int, runnable: int) -> None:
+        struct.pack_into("<8Q", self.memory, 168, 0, ran_ns, 0, 0, 0, 0, runnable, 0)
+
+
+class World:
+    def __init__(self, tree: CgroupTree, writer: HostWriter) -> None:
+        self.now_s = 0.0
+        self.tree = tree
+        self.writer = writer
+        self.policies_set = 0
+
+    def set_policies(self, _directory: str) -> tuple[int, list[OSError]]:
+        self.policies_set += 1
+        return 0, []
+
+    def make(self, kind: type[StrictMechanism]) -> StrictMechanism:
+        target = resolve_target(TargetSpec("cgroup", "batch"), self.tree)
+        assert target.group is not None
+        settings = Settings(mechanism="strict" if kind is StrictMechanism else "auto")
+        return kind(settings, self.tree, target, target.group, self.writer)
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
+    tree = make_v2_tree(tmp_path / "tree")
+    make_group(tree, "batch", "0-3")
+    journal = Journal(str(tmp_path / "state"))
+    found = World(tree, HostWriter(tree.files, journal))
+    monkeypatch.setattr(FakeScheduler, "refusal", None)
+    monkeypatch.setattr(FakeScheduler, "made", [], raising=False)
+    monkeypatch.setattr(strict, "Loaded", FakeScheduler)
+    monkeypatch.setattr("smartharvest.mechanism.strict.time.monotonic", lambda: found.now_s)
+    monkeypatch.setattr(found.writer, "set_policies", found.set_policies)
+    yield found
+    journal.release()
+
+
+def test_a_refusal_comes_before_anything_is_written(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(FakeScheduler, "refusal", "this kernel has no sched_ext")
+    mechanism = world.make(StrictMechanism)
+    with pytest.raises(NoStrict, match="no sched_ext"):
+        mechanism.arrange(SEEN)
+    assert list(world.writer._journal.entries) == []
+
+
+def test_auto_falls_back_to_merge(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(FakeScheduler, "refusal", "this kernel has no sched_ext")
+    mechanism = world.make(AutoMechanism)
+    mechanism.arrange(SEEN)
+    assert mechanism.name == "merge"
+    assert not mechanism.moves_threads
+    assert mechanism.follow(()) is None
+    assert world.policies_set == 0
+
+
+def test_auto_takes_strict_where_it_works(world: World) -> None:
+    mechanism = world.make(AutoMechanism)
+    mechanism.arrange(SEEN)
+    assert mechanism.name == "strict"
+    assert FakeScheduler.made[0].attached
+    assert world.policies_set == 1
+
+
+def test_newcomers_are_taken_in_every_second(world: World) -> None:
+    mechanism = world.make(StrictMechanism)
+    mechanism.arrange(SEEN)
+    for tenth in range(31):
+        world.now_s = tenth / 10
+        assert mechanism.follow(()) is None
+    assert world.policies_set == 4
+
+
+def test_an_ended_scheduler_is_noticed_at_once_and_retaken_after_a_rest(world: World) -> None:
+    mechanism = world.make(StrictMechanism)
+    mechanism.arrange(SEEN)
+    FakeScheduler.made[0].end(b"disabled by sysrq-S")
+    assert "has ended" in (mechanism.follow(()) or "")
+    assert mechanism.ends == 1
+    world.now_s = strict.REST_S - 1
+    assert mechanism.follow(()) is not None
+    world.now_s = strict.REST_S
+    assert mechanism.follow(()) is None
+    assert FakeScheduler.made[1].attached
+
+
+def test_rests_grow_while_another_scheduler_stands_in_the_way(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mechanism = world.make(StrictMechanism)
+    mechanism.arrange(SEEN)
+    FakeScheduler.made[0].end(b"unregistered")
+    mechanism.follow(())
+    monkeypatch.setattr(FakeScheduler, "refusal", "another one is loaded: lavd")
+    tries = 0
+    for second in range(200):
+        world.now_s = float(second)
+        before = mechanism._retake_s
+        assert mechanism.follow(()) is not None
+        tries += mechanism._retake_s != before
+    assert tries == 4  # after 10, 30, 70 and 150 s
+
+
+def test_a_starving_batch_is_given_back_before_the_kernel_ends_the_scheduler(world: World) -> None:
+    mechanism = world.make(StrictMechanism)
+    mechanism.arrange(SEEN)
+    scheduler = FakeScheduler.made[0]
+    scheduler.run(1_000, runnable=4)
+    assert mechanism.follow(()) is None
+    world.now_s = strict.STARVED_S
+    assert mechanism.follow(()) is None
+    world.now_s += 1
+    assert mechanism.follow(()) is not None
+    assert not scheduler.attached
+    assert strict.STARVED_S < 30
+
+
+def test_a_batch_that_sleeps_does_not_starve(world: World) -> None:
+    mechanism = world.make(StrictMechanism)
+    mechanism.arrange(SEEN)
+    FakeScheduler.made[0].run(1_000, runnable=0)
+    for second in range(0, 100, 5):
+        world.now_s = float(second)
+        assert mechanism.follow(()) is None
+
+
+def test_the_scheduler_ends_with_the_session(world: World) -> None:
+    mechanism = world.make(StrictMechanism)
+    mechanism.arrange(SEEN)
+    mechanism.close()
+    assert not FakeScheduler.made[0].attached
+
+
+def test_a_fake_tree_has_no_tasks_to_schedule(world: World) -> None:
+    target = resolve_target(TargetSpec("cgroup", "batch"), world.tree)
+    with pytest.raises(ConfigError, match="strict needs a real host"):
+        make_mechanism(Settings(mechanism="strict"), world.tree, target, world.writer)
+
+
+def test_a_dry_run_says_that_an_agent_would_refuse(
+    world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("smartharvest.mechanism.choice.why_not", lambda: "no sched_ext here")
+    target = resolve_target(TargetSpec("cgroup", "batch"), world.tree)
+    make_mechanism(Settings(mechanism="strict", dry_run=True), world.tree, target, None)
+    assert "no sched_ext here; an agent would refuse" in caplog.text
+    make_mechanism(Settings(dry_run=True), world.tree, target, None)
+    assert len(caplog.records) == 1
+
+
+def test_a_plan_loads_no_scheduler(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    world.writer.only_plans = True
+    monkeypatch.setattr(strict, "why_not", lambda: None)
+    mechanism = world.make(StrictMechanism)
+    mechanism.arrange(SEEN)
+    assert FakeScheduler.made == []
+    assert world.policies_set == 1
+    monkeypatch.setattr(strict, "why_not", lambda: "this kernel has no sched_ext")
+    with pytest.raises(NoStrict, match="no sched_ext"):
+        world.make(StrictMechanism).arrange(SEEN)
+    world.make(AutoMechanism).arrange(SEEN)
+    assert world.policies_set == 1
