@@ -17,6 +17,7 @@ from smartharvest.cli.command_group import examples
 from smartharvest.cli.values import complete_target
 from smartharvest.config.loading import collect_settings
 from smartharvest.errors import ConfigError, RightsError
+from smartharvest.host.process.start import run_command
 from smartharvest.host.target.targets import parse_target
 
 UNITS = ("smartharvest.service", "smartharvest-restore.service")
@@ -29,6 +30,7 @@ HIDDEN = ("/home", "/root", "/run/user", "/tmp", "/var/tmp")
 """From the units (ProtectHome=, PrivateTmp=)."""
 DIRECTORIES = (("/var/lib/smartharvest", 0o755), ("/var/log/smartharvest", 0o750))
 GROUP = "smartharvest"
+_STEP_S = 60.0
 
 EPILOG = examples(
     "smartharvest install-service --dry-run --primary cgroup:web --elastic cgroup:batch",
@@ -264,7 +266,11 @@ def _below(root: str, path: str) -> str:
 
 def _run(*command: str) -> None:
     try:
-        done = subprocess.run(command, check=False, capture_output=True, text=True)
+        done = run_command(*command, timeout_s=_STEP_S)
+    except subprocess.TimeoutExpired:
+        raise RightsError(
+            f"{' '.join(command)}: has not ended within {_STEP_S:.0f} s; do that step by hand"
+        ) from None
     except FileNotFoundError:
         raise ConfigError(
             f"{command[0]}: is missing; install it, or do that step by hand"

@@ -28,7 +28,7 @@ from smartharvest.host.journal.contents import read_journal
 from smartharvest.host.journal.journal import is_live, journal_paths
 from smartharvest.host.target.targets import parse_target
 from smartharvest.telemetry import groups
-from smartharvest.telemetry.client import ask, socket_path
+from smartharvest.telemetry.client import NoAgent, ask, socket_path
 
 EPILOG = examples(
     "smartharvest run --elastic -- make -j16",
@@ -136,7 +136,7 @@ def _sharing(state_dir: str, pid: int) -> list[str]:
     """The places of several elastic groups of an agent; none if it has one, or does not answer."""
     try:
         rows = groups.rows(ask(socket_path(state_dir, pid), "status", {}))
-    except (SmartHarvestError, OSError):
+    except (NoAgent, SmartHarvestError, OSError):
         return []
     targets = [str(row["target"]) for row in rows]
     return targets if len(targets) > 1 else []
