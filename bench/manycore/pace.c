@@ -25,7 +25,16 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MAX_LANES = 64, PACER = 50, MAIN = 20, CHOSEN = 10, BURNER = 5, FRAMES = 10, CYCLES = 4, BURNT_BITS = 16 };
+enum {
+    MAX_LANES = 64,
+    PACER = 50,
+    MAIN = 20,
+    CHOSEN = 10,
+    BURNER = 5,
+    FRAMES = 10,
+    CYCLES = 4,
+    BURNT_BITS = 16
+};
 #define NS_PER_S 1000000000LL
 #define NS_PER_US 1000LL
 #define LOOK_NS (10 * 1000 * NS_PER_US) /* how often it is looked for whether pacing is wanted */

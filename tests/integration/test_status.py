@@ -112,7 +112,9 @@ def test_a_running_agent_tells_its_state(world: World, processes: Processes) -> 
 def test_watching_goes_on_until_it_is_interrupted(world: World, processes: Processes) -> None:
     agent = started(world, processes)
     watch = ("status", "--watch", "--json", "--every", "0.1", "--state-dir", str(world.state_dir))
-    watching = subprocess.Popen(as_command(watch), stdout=subprocess.PIPE, text=True)
+    # A shell's `&` has its children ignore SIGINT.
+    command = ["env", "--default-signal=INT", *as_command(watch)]
+    watching = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert watching.stdout is not None
     for _ in range(3):
         (seen,) = json.loads(watching.stdout.readline())["agents"]

@@ -76,7 +76,7 @@ def test_it_works_as_it_is_written_and_leaves_nothing_behind(tmp_path: Path) -> 
     assert typed.returncode == 0, said + complained
     for words in (
         "dry run: ", "agent.toml: good", "harvested ", "paused: ", "resumed", "nothing to restore",
-        "started: policy smartharvest",
+        "The agent started: cgroup:tutorial-web lends to cgroup:tutorial-batch",
     ):  # fmt: skip
         assert words in said, said
     assert "the configuration in force stays" not in complained
