@@ -45,6 +45,8 @@ EXPERIMENTS = (
 """In the order of their worth: who has half an hour measures the first."""
 
 _OF_REAL = {one.name: one for one in real.CONDITIONS}
+_WARM_UP_S = {"adaptive": 2.0}
+"""It looks first how the primary fares alone."""
 ALONE, AGAIN = "alone", "alone again"
 CONDITIONS: tuple[Condition, ...] = (
     Condition(ALONE, "no batch runs", batch=False),
@@ -58,7 +60,7 @@ CONDITIONS: tuple[Condition, ...] = (
     Condition("fixed-buffer:2", "two idle cores are always kept", policy="fixed-buffer:2"),
     Condition("fixed-buffer:3", "three idle cores are always kept", policy="fixed-buffer:3"),
     *(
-        Condition(name, _OF_REAL[name].about, policy=name, warm_up_s=0.5)
+        Condition(name, _OF_REAL[name].about, policy=name, warm_up_s=_WARM_UP_S.get(name, 0.5))
         for name in real.CANDIDATES
     ),
 )
