@@ -116,7 +116,10 @@ class DividedMechanism(CpusetMechanism):
                 original = self._writer.original_cpus(group.cpus_file)
                 everywhere = snapshot.capacity.elastic_cpus(snapshot.capacity.max_shared)
                 self._writer.set(group.cpus_file, format_cpulist(original or everywhere))
-        self.make_room(snapshot)
+        if self._tree.version == 2:
+            self.make_room(snapshot)
+        else:  # the loop moves these masks: there is room once it has stopped for the new ones
+            self._divide(snapshot)
 
     def _divide(self, snapshot: HostSnapshot) -> None:
         cores, there = snapshot.capacity.cores, self._shares_there(snapshot)
