@@ -16,14 +16,14 @@ SHELTERS = (Path(tempfile.gettempdir()), Path("/dev/shm"))
 
 
 def check(out: Path | None) -> None:
-    """Before the run: raises ClickException if nothing can be written beside ``out``."""
+    """Before the run: raises ClickException if nothing can be written next to ``out``."""
     if out is None:
         return
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
-        beside = _beside(out)
-        beside.write_text("{}\n")
-        beside.unlink()
+        draft = _draft(out)
+        draft.write_text("{}\n")
+        draft.unlink()
     except OSError as error:
         raise click.ClickException(
             f"{out}: cannot be written: {error.strerror}; name another file with --out"
@@ -54,12 +54,12 @@ def keep(document: Figures, out: Path | None) -> None:
 
 def replace(out: Path, text: str) -> None:
     """As a whole: it holds the old text or the new one. Raises OSError."""
-    beside = _beside(out)
+    draft = _draft(out)
     try:
-        beside.write_text(text, encoding="utf-8")
-        os.replace(beside, out)
+        draft.write_text(text, encoding="utf-8")
+        os.replace(draft, out)
     except OSError:
-        beside.unlink(missing_ok=True)
+        draft.unlink(missing_ok=True)
         raise
 
 
@@ -74,5 +74,5 @@ def _shelter(name: str, text: str) -> Path | None:
     return None
 
 
-def _beside(out: Path) -> Path:
+def _draft(out: Path) -> Path:
     return out.with_name(f".{out.name}.{os.getpid()}")

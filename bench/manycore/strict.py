@@ -21,7 +21,7 @@ TRIES = 4
 """Linux patches its own text when a scheduler comes, which QEMU's threads may see half done."""
 SILENT_S = 120.0
 WORST_RATIO, FEWEST = 1.1, 0.9
-"""Of the P99 beside a batch to that without; of the CPUs, what the batch is to get."""
+"""The P99 of waking with the batch over that without, at most; the batch's CPUs, at least."""
 
 
 def check(shape: Shape, kernel: Kernel, say: Callable[[str], None]) -> Figures:
@@ -99,7 +99,7 @@ def missed(figures: Mapping[str, Any]) -> list[str]:
     found = []
     late_us = figures["wake_p99_us"]
     if (ratio := late_us["batch"] / late_us["idle"]) > WORST_RATIO:
-        found.append(f"waking beside the batch takes {ratio:.2f} times what it does on idle CPUs")
+        found.append(f"waking takes {ratio:.2f} times as long with the batch as on idle CPUs")
     if figures["taken_back"]:
         found.append(f"the agent took CPUs back in {figures['taken_back']} rounds")
     if figures["batch_cores"] < FEWEST * figures["cpus"]:

@@ -25,7 +25,7 @@ from tests.commands import as_command
 WAKER = Path(__file__).with_name("waker.c")
 GROUPS = Path("/sys/fs/cgroup")
 ROUNDS, WAKES, PERIOD_US = 4, 200, 1000
-"""In each round, and on each of those CPUs, so many without the batch and so many beside it."""
+"""Each round has WAKES on each CPU without the batch, and as many with it."""
 CPUS = os.cpu_count() or 1
 AGENT = (0, 1)
 """Where the control plane runs: emulated, it takes most of a CPU, whose other tasks wait for it."""

@@ -360,6 +360,13 @@ class Arrangement:
             _log.warning("%s; the groups keep what they have", error)
             return False
 
+    def regroup(self, settings: Settings) -> None:
+        """Goes on with other groups; a refused mask is written at the next division."""
+        try:
+            self.mechanism.regroup(settings, self.snapshot)
+        except SmartHarvestError as error:
+            _log.warning("%s; it is tried again", error)
+
     def freeze(self) -> None:
         """Stops the elastic side. Raises TargetError or WriteRefused where that is impossible."""
         self.mechanism.freeze()

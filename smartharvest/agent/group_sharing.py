@@ -114,8 +114,7 @@ class GroupSharing:
             member.share, member.group = new.share, new.group
             member.heartbeats, member.keeper = new.heartbeats, new.keeper
         self._worth = None
-        arrangement = self._arrangement
-        arrangement.mechanism.regroup(settings, arrangement.snapshot)
+        self._arrangement.regroup(settings)
 
     def turn(self, now_ns: int) -> bool:
         """Once a second: True if the loop has to take up other masks."""

@@ -657,16 +657,18 @@ class Supervisor:
                 "the configuration has changed",
                 keeps_loop="rebuild" not in changed.values() and wants_harm(old) == wants_harm(new),
             )
+            if "elastic" in changed and self._next is None:
+                self._groups.take_up(new)
+                self._take_up_division()
         except (SmartHarvestError, OSError):
             self.settings = arrangement.settings = old
             controller.change_policy(old_policy)
+            if "elastic" in changed:
+                self._groups.take_up(old)
             if not control.runs:
                 seen = arrangement.poll()
                 self._rebuild(seen, "the configuration stays", keeps_loop=False)
             raise
-        if "elastic" in changed and self._next is None:
-            self._groups.take_up(new)
-            self._take_up_division()
         if "control_priority" in changed:
             self._priority.put_back()
             self._lower_priority()

@@ -11,9 +11,6 @@ import logging
 import time
 from collections.abc import Sequence
 
-from smartharvest.config.settings import Settings
-from smartharvest.host.cgroup.tree import CgroupTree, Group
-from smartharvest.host.journal.writer import HostWriter
 from smartharvest.host.process.family import Family
 from smartharvest.host.sched_ext import state
 from smartharvest.host.sched_ext.loader import Loaded, NoStrict, why_not
@@ -40,6 +37,8 @@ class StrictMechanism(CpusetMechanism):
     required = True
     moves_threads = True
     """Not that: it has to be looked after often."""
+    _active = True
+    """Whether there is a scheduler, or will be after a rest."""
     _loaded: Loaded | None = None
     _runs: memoryview | None = None
     _next_look_s = 0.0
@@ -49,20 +48,6 @@ class StrictMechanism(CpusetMechanism):
     """CPU time of the batch, and when it was seen to grow."""
     ends = 0
     """How often the scheduler has ended by itself, or by somebody else."""
-
-    def __init__(
-        self,
-        settings: Settings,
-        tree: CgroupTree,
-        target: Target,
-        group: Group,
-        writer: HostWriter,
-        *,
-        may_nudge: bool | None = None,
-    ) -> None:
-        super().__init__(settings, tree, target, group, writer, may_nudge=may_nudge)
-        self._active = True
-        """Whether there is a scheduler, or will be after a rest."""
 
     @property
     def name(self) -> str:

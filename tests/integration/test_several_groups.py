@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import re
 import signal
@@ -13,9 +14,11 @@ import pytest
 from smartharvest.agent.supervisor import Supervisor
 from smartharvest.config.elastic_groups import ElasticGroup, common_parent
 from smartharvest.core.window import Window
-from smartharvest.errors import TargetError
+from smartharvest.errors import TargetError, WriteRefused
 from smartharvest.host.cpulist import parse_cpulist
 from smartharvest.host.target.spec import TargetSpec
+from smartharvest.mechanism.divided import DividedMechanism
+from smartharvest.placement.snapshot import HostSnapshot
 from tests.commands import smartharvest_here
 from tests.integration.processes import Processes, wait_until
 from tests.integration.supervisors import Script, run_until, settings_for, watch
@@ -172,6 +175,35 @@ def test_a_reload_that_adds_a_group_takes_it_up_while_it_lends(groups_world: Wor
         assert session.settings.elastic_groups == new.elastic_groups
     assert all(has[name] <= had[name] for name in NAMES)
     assert len(has["late"]) in (1, 2)
+
+
+def test_groups_that_a_reload_may_not_give_their_cores_leave_the_others_as_they_were(
+    groups_world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    groups_world.add_group("batch/late")
+    old = settings_for(groups_world, **several())
+    new = settings_for(groups_world, **several({}, {}, {}, {}, names=(*NAMES, "late")))
+    session = Supervisor(old, load=lambda: new)
+    make_room, refused = DividedMechanism.make_room, list[str]()
+
+    def refuse(self: DividedMechanism, snapshot: HostSnapshot) -> None:
+        if "late" in self.groups:
+            refused.append("late")
+            raise WriteRefused("late/cpuset.cpus", "2-3", errno.EACCES)
+        make_room(self, snapshot)
+
+    monkeypatch.setattr(DividedMechanism, "make_room", refuse)
+
+    def done() -> bool:
+        if parts(groups_world, NAMES):
+            if refused:
+                return True
+            session.ask_reload()
+        return False
+
+    with session:
+        run_until(session, Script(2), lambda _w, _d: done())
+        assert session.settings.elastic_groups == old.elastic_groups
 
 
 def test_tasks_of_nobody_below_the_common_group_are_refused(
