@@ -10,6 +10,7 @@ from typing import Any
 
 from smartharvest.agent.arrangement import Arrangement
 from smartharvest.agent.control_loop import ControlLoop
+from smartharvest.agent.group_record import GroupRecord
 from smartharvest.algorithm.demand import TURNS, demand_of, largest
 from smartharvest.algorithm.division import Share, divide, dues
 from smartharvest.algorithm.guarantee import Curve, Keeper
@@ -32,6 +33,8 @@ class _Member:
     group: Group | None
     read_cpu_ns: ReadCpuUsage | None = None
     cpu_ns: int | None = None
+    used_ns: int | None = None
+    """CPU time over the run; None: not known."""
     core_ns: float = 0.0
     throughput: float | None = None
     """Heartbeats or CPU seconds a second, over the last turn; None: not known."""
@@ -68,6 +71,7 @@ class _Member:
             self.read_cpu_ns = None  # it may be another group by that name the next time
         if before is None or self.cpu_ns is None or self.cpu_ns < before:
             return None
+        self.used_ns = (self.used_ns or 0) + self.cpu_ns - before
         return (self.cpu_ns - before) / elapsed_ns
 
 
@@ -81,7 +85,7 @@ class GroupSharing:
         self, arrangement: Arrangement, control: ControlLoop, audit: Callable[..., None]
     ) -> None:
         self._arrangement = arrangement
-        self._audit = audit
+        self._record = GroupRecord(audit)
         self._worth: Worth | None = None
         self._control = control
         self._members = list(self._find(arrangement.settings))
@@ -139,9 +143,12 @@ class GroupSharing:
             if member.throughput is not None:
                 member.curve.note(cores, member.throughput)
         self._keep_guarantees(had)
-        if not self._arrangement.settings.divides:
-            return False
-        return self._arrangement.divide([member.bounded for member in self._weighted(had)])
+        changed = self._arrangement.settings.divides and self._arrangement.divide(
+            [member.bounded for member in self._weighted(had)]
+        )
+        cores = self._cores(self._control.loop.harvested)
+        self._record.turn(now_ns, self._members, cores, self._arrangement.mechanism.division)
+        return changed
 
     def _keep_guarantees(self, had: Sequence[float]) -> None:
         equal = sum(had) / max(1, len(had))
@@ -149,17 +156,8 @@ class GroupSharing:
             keeper = member.keeper
             if keeper is None:
                 continue
-            before = keeper.violations
             most = int(min(member.share.most, len(self._arrangement.capacity.pool)))
             keeper.turn(member.throughput, cores, member.curve.at(equal), most)
-            if keeper.violations > before:
-                self._audit(
-                    "guarantee violated",
-                    group=member.share.name,
-                    guarantee=str(keeper.guarantee),
-                    throughput=member.throughput,
-                    cores=keeper.floor,
-                )
 
     def _weighted(self, had: Sequence[float]) -> list[_Member]:
         """The members, with learned weights if they share by throughput."""
@@ -196,6 +194,15 @@ class GroupSharing:
             shares = [member.bounded for member in self._members]
             division = divide(capacity.cores, shares)
         return [division.count(member.share.name, lent) for member in self._members]
+
+    def core_seconds(self) -> dict[str, dict[str, float]]:
+        """By name what each group ``had`` and, where that is known, ``used`` over the run."""
+        found = {}
+        for member in self._members:
+            found[member.share.name] = {"had": member.core_ns / 1e9}
+            if member.used_ns is not None:
+                found[member.share.name]["used"] = member.used_ns / 1e9
+        return found
 
     def describe(self) -> list[dict[str, Any]]:
         """A row for each group, as ``status`` has it."""

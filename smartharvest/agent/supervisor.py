@@ -37,6 +37,7 @@ from smartharvest.agent.web_page import WebPage
 from smartharvest.algorithm.algorithm1 import Decision
 from smartharvest.algorithm.controller import Controller
 from smartharvest.algorithm.policy import Policy
+from smartharvest.config.elastic_groups import group_tables
 from smartharvest.config.settings import FIELDS, Settings, changed_settings
 from smartharvest.core import _loop
 from smartharvest.core._learner import Decider
@@ -135,11 +136,13 @@ class Supervisor:
             if self._owns_page:
                 self.page.close()
             raise
+        several = settings.elastic_groups
         self.audit_event(
             "started",
             policy=settings.policy,
             primary=[str(target.spec) for target in self.arrangement.primaries],
             elastic=str(settings.elastic),
+            **({"groups": group_tables(several), "share": settings.share} if several else {}),
             pool=format_cpulist(self.capacity.pool),
             cores=self.capacity.total,
             dry_run=settings.dry_run,
@@ -295,7 +298,11 @@ class Supervisor:
             lambda: self._restart_refused,
             lambda: self.overrides,
         )
-        self._usage = None if audit is None else UsageMeter(self._all_targets, audit.event)
+        self._usage = (
+            None
+            if audit is None
+            else UsageMeter(self._all_targets, audit.event, groups=self._groups.core_seconds)
+        )
         began_s = time.monotonic()
         socket = self._listen()
         self._control.inhibit({"operator": self.paused})
@@ -658,6 +665,8 @@ class Supervisor:
                 keeps_loop="rebuild" not in changed.values() and wants_harm(old) == wants_harm(new),
             )
             if "elastic" in changed and self._next is None:
+                if self._usage is not None:
+                    self._usage.close()  # of groups that go
                 self._groups.take_up(new)
                 self._take_up_division()
         except (SmartHarvestError, OSError):

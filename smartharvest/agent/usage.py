@@ -14,16 +14,26 @@ Note = Callable[..., None]
 """Notes an event with its details."""
 
 
+CoreSeconds = Mapping[str, Mapping[str, float]]
+"""By the name of an elastic group what it ``had`` and ``used`` so far, in core-seconds."""
+
+
 class UsageMeter:
-    """Of the targets that ``targets`` names; ``note`` gets what each used since the last time."""
+    """Of the targets that ``targets`` names; ``note`` gets what each used since the last time.
+
+    So it does of what ``groups`` says of several elastic groups.
+    """
 
     def __init__(
         self,
         targets: Callable[[], Sequence[Target]],
         note: Note,
         clock: Callable[[], float] = time.monotonic,
+        groups: Callable[[], CoreSeconds] = dict,
     ) -> None:
         self._targets = targets
+        self._groups = groups
+        self._groups_before: CoreSeconds = {}
         self._note = note
         self._clock = clock
         self._readers: dict[str, ReadCpuUsage] = {}
@@ -39,14 +49,23 @@ class UsageMeter:
     def close(self) -> None:
         """Notes what was used since the last time."""
         before, before_s = self._before, self._read_s
+        groups_before = self._groups_before
         self._read()
         used = {
             name: round(max(0, now - before[name]) / 1e9, 3)
             for name, now in self._before.items()
             if name in before
         }
-        if used:
-            self._note("usage", s=round(self._read_s - before_s, 3), core_seconds=used)
+        groups = {
+            name: {
+                what: round(max(0.0, now - groups_before.get(name, {}).get(what, 0.0)), 3)
+                for what, now in sums.items()
+            }
+            for name, sums in self._groups_before.items()
+        }
+        more = {"groups": groups} if len(groups) > 1 else {}
+        if used or more:
+            self._note("usage", s=round(self._read_s - before_s, 3), core_seconds=used, **more)
 
     def _read(self) -> None:
         targets = {str(target.spec): target for target in self._targets()}
@@ -56,4 +75,5 @@ class UsageMeter:
         }
         found = {name: reader() for name, reader in self._readers.items()}
         self._before = {name: used for name, used in found.items() if used is not None}
+        self._groups_before = {name: dict(sums) for name, sums in self._groups().items()}
         self._read_s = self._clock()

@@ -56,6 +56,20 @@ class Bin:
 
 
 @dataclass
+class GroupDay:
+    """What one of several elastic groups came to; core-hours include its minimum."""
+
+    had_core_hours: float = 0.0
+    used_core_hours: float | None = None
+    """None where the kernel does not count it."""
+    guarantee_violations: int = 0
+    violated_s: float = 0.0
+    """From each violation to the moment it was met again; one that still lasts is left out."""
+    below_minimum: int = 0
+    """How often it had less than its minimum."""
+
+
+@dataclass
 class Day:
     """What the records of a time span come to. Cores beyond the elastic minimum, core-hours."""
 
@@ -87,6 +101,8 @@ class Day:
     """By primary, the last that the sensor said of it."""
     group_core_hours: dict[str, float] = field(default_factory=dict)
     """What each group used by the kernel's accounts, where that is recorded."""
+    groups: dict[str, GroupDay] = field(default_factory=dict)
+    """By name, of several elastic groups."""
     starts: int = 0
     dropped: int = 0
     """Records that the log could not take."""
@@ -170,7 +186,7 @@ def _note(day: Day, record: Mapping[str, Any]) -> None:
         day.starts += 1
         primary = record.get("primary")
         day.primary = [str(one) for one in primary] if isinstance(primary, list) else []
-        day.elastic, day.policy = str(record.get("elastic")), str(record.get("policy"))
+        day.elastic, day.policy = _elastic(record), str(record.get("policy"))
         budget = record.get("budget")
         if isinstance(budget, int | float) and 0 < budget <= 1:
             day.budget = float(budget)
@@ -178,13 +194,52 @@ def _note(day: Day, record: Mapping[str, Any]) -> None:
         day.harm[str(record.get("primary"))] = {
             name: record[name] for name in ("lent", "not_lent", "longer") if name in record
         }
-    elif kind == "usage" and isinstance(record.get("core_seconds"), Mapping):
-        for name, seconds in record["core_seconds"].items():
-            if type(seconds) in (int, float) and 0 <= seconds < 1 << 40:
-                before = day.group_core_hours.get(str(name), 0.0)
-                day.group_core_hours[str(name)] = before + seconds / 3600
-    elif kind in INCIDENTS:
+    elif kind == "usage":
+        for name, hours in _hours(record.get("core_seconds")):
+            day.group_core_hours[name] = day.group_core_hours.get(name, 0.0) + hours
+        _note_usage(day, record.get("groups"))
+    _note_group(day, record)
+    if kind in INCIDENTS:
         if len(day.incidents) < MOST_INCIDENTS:
             day.incidents.append((float(record["t"]), sentence(record)))
         else:
             day.more_incidents += 1
+
+
+def _elastic(record: Mapping[str, Any]) -> str:
+    """Whom the cores were lent to."""
+    groups = record.get("groups")
+    named = [one for one in groups if isinstance(one, Mapping)] if isinstance(groups, list) else []
+    return ", ".join(str(one.get("name")) for one in named) or str(record.get("elastic"))
+
+
+def _hours(sums: object) -> list[tuple[str, float]]:
+    """Core-hours by name, of core-seconds that a file has."""
+    return [
+        (str(name), seconds / 3600)
+        for name, seconds in (sums.items() if isinstance(sums, Mapping) else ())
+        if type(seconds) in (int, float) and 0 <= seconds < 1 << 40
+    ]
+
+
+def _note_usage(day: Day, groups: object) -> None:
+    for name, sums in groups.items() if isinstance(groups, Mapping) else ():
+        group = day.groups.setdefault(str(name), GroupDay())
+        for what, hours in _hours(sums):
+            if what == "had":
+                group.had_core_hours += hours
+            elif what == "used":
+                group.used_core_hours = (group.used_core_hours or 0.0) + hours
+
+
+def _note_group(day: Day, record: Mapping[str, Any]) -> None:
+    kind, name = record["kind"], record.get("group")
+    if kind not in ("guarantee violated", "guarantee met", "minimum not reached"):
+        return
+    group = day.groups.setdefault(str(name), GroupDay())
+    if kind == "guarantee violated":
+        group.guarantee_violations += 1
+    elif kind == "minimum not reached":
+        group.below_minimum += 1
+    elif type(after_s := record.get("after_s")) in (int, float) and 0 <= after_s < 1 << 40:
+        group.violated_s += after_s

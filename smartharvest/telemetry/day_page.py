@@ -8,7 +8,7 @@ from html import escape
 from typing import Any
 
 from smartharvest.printable import counted, printable
-from smartharvest.telemetry.day import Bin, Day
+from smartharvest.telemetry.day import Bin, Day, GroupDay
 
 _STYLE = """
 :root{color-scheme:light dark;--back:#fff;--text:#1b1f24;--quiet:#59636e;--line:#d5d9de;
@@ -40,6 +40,7 @@ def in_words(day: Day, more: Mapping[str, Any]) -> list[str]:
         f"{name} used {hours:.2f} core-hours by the kernel's accounts."
         for name, hours in day.group_core_hours.items()
     ]
+    lines += [_group(name, one) for name, one in day.groups.items()]
     lines.append(_harm(day))
     lines += [
         f"The idle buffer ran out in {day.exhausted} of {counted(day.windows, 'window')}"
@@ -84,6 +85,8 @@ def page(day: Day, more: Mapping[str, Any]) -> str:
         "<h2>What windows were answered for</h2>",
         _table(("Why", "Windows"), reasons),
     ]
+    if day.groups:
+        parts += ["<h2>Elastic groups</h2>", _groups(day)]
     if held:
         parts += ["<h2>When nothing was lent</h2>", _table(("Why", "For"), held)]
     parts += ["<h2>Incidents</h2>"]
@@ -120,6 +123,34 @@ def _harm(day: Day) -> str:
         if isinstance(longer, Mapping) and isinstance(longer.get("p95"), int | float):
             text += f" While cores were lent {name} took {longer['p95']:.2f} times as long (p95)."
     return text
+
+
+def _group(name: str, one: GroupDay) -> str:
+    used = "" if one.used_core_hours is None else f" and used {one.used_core_hours:.2f}"
+    text = f"{name} had {one.had_core_hours:.2f} core-hours{used}."
+    if one.guarantee_violations:
+        times = counted(one.guarantee_violations, "time")
+        text += f" Its guarantee was violated {times}, for {_span(one.violated_s)} in all."
+    if one.below_minimum:
+        text += f" It had less than its minimum {counted(one.below_minimum, 'time')}."
+    return text
+
+
+def _groups(day: Day) -> str:
+    rows = [
+        (
+            name,
+            f"{one.had_core_hours:.2f}",
+            "not known" if one.used_core_hours is None else f"{one.used_core_hours:.2f}",
+            str(one.guarantee_violations),
+            _span(one.violated_s),
+            str(one.below_minimum),
+        )
+        for name, one in day.groups.items()
+    ]
+    head = ("Group", "Had, core-hours", "Used, core-hours", "Guarantee violated", "For",
+            "Below its minimum")  # fmt: skip
+    return _table(head, rows)
 
 
 def _chart(day: Day) -> str:

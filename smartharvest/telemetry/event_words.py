@@ -55,9 +55,11 @@ def _started(record: Record) -> str:
     dry = " It is a dry run: nothing was written." if record.get("dry_run") else ""
     again = record.get("generation")
     which = f", restarted {again} times in place" if again else ""
+    groups = [group["name"] for group in record.get("groups") or ()]
+    to = f"{plain(groups)} (share {plain(record['share'])})" if groups else plain(record["elastic"])
     return (
         f"The agent started{which}: {plain(record['primary'])} lends to "
-        f"{plain(record['elastic'])} on CPUs {plain(record['pool'])} under policy "
+        f"{to} on CPUs {plain(record['pool'])} under policy "
         f"{plain(record['policy'])}.{dry}"
     )
 
@@ -100,6 +102,45 @@ def _usage(record: Record) -> str:
     return f"In {plain(record['s'])} s the groups used, in core-seconds: {used}."
 
 
+def _division(record: Record) -> str:
+    said = [
+        f"{plain(name)} has {plain(one['to'])} instead of {plain(one['from'])}, because "
+        f"{plain(one['why'])}"
+        for name, one in record["groups"].items()
+    ]
+    return f"The cores that may be lent were divided otherwise: {'; '.join(said)}."
+
+
+def _guarantee_violated(record: Record) -> str:
+    cores = record.get("cores")
+    answer = f" The agent gives it at least {plain(cores)} of what is lent." if cores else ""
+    return (
+        f"The guarantee of {plain(record['group'])}, {plain(record['guarantee'])}, was violated: "
+        f"its throughput was {plain(record['throughput'])}/s.{answer}"
+    )
+
+
+def _guarantee_met(record: Record) -> str:
+    return (
+        f"The guarantee of {plain(record['group'])}, {plain(record['guarantee'])}, was met again "
+        f"after {plain(record['after_s'])} s, with {plain(record['throughput'])}/s."
+    )
+
+
+def _minimum_not_reached(record: Record) -> str:
+    return (
+        f"The minimum of {plain(record['group'])} was not reached: it had "
+        f"{plain(record['cores'])} of {plain(record['min'])}."
+    )
+
+
+def _minimum_reached(record: Record) -> str:
+    return (
+        f"The minimum of {plain(record['group'])} was reached again after "
+        f"{plain(record['after_s'])} s."
+    )
+
+
 def _because(words: str) -> Callable[[Record], str]:
     return lambda record: f"{words}: {plain(record['why'])}."
 
@@ -124,10 +165,15 @@ _SENTENCES: Mapping[str, Callable[[Record], str]] = {
     "the loop starts again": _because("The polling loop started again"),
     "warning": lambda record: f"Warning: {plain(record['text'])}.",
     "usage": _usage,
+    "division": _division,
+    "guarantee violated": _guarantee_violated,
+    "guarantee met": _guarantee_met,
+    "minimum not reached": _minimum_not_reached,
+    "minimum reached": _minimum_reached,
     "policy": lambda record: f"Policy {plain(record['name'])} says: {plain(record['why'])}.",
 }
 INCIDENTS = (
     *("ended", "reload refused", "reloaded refused", "set refused", "restart refused"),
-    *("the loop starts again", "warning", "evicted"),
+    *("the loop starts again", "warning", "evicted", "guarantee violated", "minimum not reached"),
 )
 """Kinds that a report of a day lists."""

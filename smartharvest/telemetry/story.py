@@ -14,6 +14,8 @@ from smartharvest.telemetry.event_words import harm_words, sentence
 from smartharvest.telemetry.event_words import plain as _plain
 from smartharvest.telemetry.spans import Span
 
+MOST_DIVISIONS = 5
+"""Sentences on the division of cores in a chapter; it may change every second."""
 _REASONS = {
     "predicted": "by the learner's prediction",
     "short-term safeguard": "after the idle buffer ran out",
@@ -40,6 +42,8 @@ class _Chapter:
     reasons: Counter[str] = field(default_factory=Counter)
     harm: dict[str, str] = field(default_factory=dict)
     """By primary, the last that was recorded."""
+
+    divisions: list[str] = field(default_factory=list)
 
     def add(self, span: Span) -> None:
         self.ended_s = max(self.ended_s, span.at_s)
@@ -76,6 +80,11 @@ class _Chapter:
         yield self.describe()
         for name, harm in self.harm.items():
             yield f"{_clock(self.ended_s)} harm to {name}: {harm}"
+        hidden = len(self.divisions) - MOST_DIVISIONS
+        if hidden > 0:
+            times = "once" if hidden == 1 else f"{hidden} times"
+            yield f"{_clock(self.ended_s)} Before that, the cores were divided otherwise {times}."
+        yield from self.divisions[-MOST_DIVISIONS:]
 
 
 def describe(records: Iterable[Mapping[str, Any]], chapter_s: float = 60.0) -> Iterator[str]:
@@ -88,10 +97,14 @@ def describe(records: Iterable[Mapping[str, Any]], chapter_s: float = 60.0) -> I
             if record["kind"] == "harm" and chapter is not None:
                 chapter.harm[_plain(record.get("primary"))] = harm_words(record)
                 continue
+            line = f"{_clock(record['t'])} {sentence(record)}"
+            if record["kind"] == "division" and chapter is not None:
+                chapter.divisions.append(line)
+                continue
             if chapter is not None:
                 yield from chapter.lines()
                 chapter = None
-            yield f"{_clock(record['t'])} {sentence(record)}"
+            yield line
             continue
         at_s = record.at_s
         regime = record.held_by, set(record.reasons) == {"long-term safeguard"}

@@ -235,3 +235,61 @@ def test_any_span_is_summed_up_or_skipped(
     day = read_day(records)
     assert page(day, {})
     json.dumps(day.document())
+
+
+def group_events() -> list[dict[str, Any]]:
+    """An audit log of two groups."""
+    started = {
+        **STARTED, "elastic": "cgroup:batch", "share": "fair",
+        "groups": [{"name": "one", "target": "cgroup:batch/one"}, {"name": "two", "target": "x"}],
+    }  # fmt: skip
+    at = {"t": MORNING_S + 20.5, "group": "one", "guarantee": "4/s", "throughput": 3.0}
+    usage = {"one": {"had": 3600.0, "used": 1800.0}, "two": {"had": 720.0}}
+    return [
+        started,
+        *(span(MORNING_S + 1 + n) for n in range(20)),
+        {**at, "kind": "guarantee violated", "cores": 2},
+        {**at, "kind": "guarantee met", "after_s": 2.0},
+        {"t": at["t"], "kind": "minimum not reached", "group": "two", "cores": 0, "min": 1},
+        {"t": at["t"], "kind": "usage", "s": 60.0, "core_seconds": {}, "groups": usage},
+    ]
+
+
+def test_a_day_of_several_groups_has_each_by_its_name() -> None:
+    day = read_day(group_events())
+    assert day.elastic == "one, two"
+    assert day.document()["groups"] == {
+        "one": {"had_core_hours": 1.0, "used_core_hours": 0.5, "guarantee_violations": 1,
+                "violated_s": 2.0, "below_minimum": 0},
+        "two": {"had_core_hours": 0.2, "used_core_hours": None, "guarantee_violations": 0,
+                "violated_s": 0.0, "below_minimum": 1},
+    }  # fmt: skip
+    text = "\n".join(in_words(day, {}))
+    assert (
+        "one had 1.00 core-hours and used 0.50. Its guarantee was violated 1 time, for 2 s" in text
+    )
+    assert "two had 0.20 core-hours. It had less than its minimum 1 time." in text
+    assert "<h2>Elastic groups</h2>" in page(day, {})
+
+
+@given(st.dictionaries(st.text(), st.none() | st.integers() | st.text() | st.lists(st.none())))
+def test_groups_that_are_no_such_thing_are_left_out(garbage: dict[str, Any]) -> None:
+    usage = {"t": MORNING_S + 30, "kind": "usage", "groups": garbage, "core_seconds": garbage}
+    met = {"t": MORNING_S + 30, "kind": "guarantee met", "group": garbage, "after_s": garbage}
+    odd = {"t": MORNING_S, "kind": "started", "groups": [garbage, None, 3]}
+    day = read_day([*day_of_seconds(2), usage, met, odd])
+    assert in_words(day, {})
+    assert list(describe([usage, met, odd]))
+
+
+def test_divisions_stay_within_their_chapter_and_name_the_groups() -> None:
+    change = {"one": {"from": 1, "to": 2, "why": "it can use more"}}
+    records: list[dict[str, Any]] = []
+    for n in range(20):
+        records.append(span(MORNING_S + 1 + n))
+        records.append({"t": MORNING_S + 1 + n, "kind": "division", "groups": change})
+    lines = list(describe(records))
+    assert len(lines) == 7
+    assert "The agent lent 2.00 cores" in lines[0]
+    assert lines[1].endswith("the cores were divided otherwise 15 times.")
+    assert lines[-1].endswith("one has 2 instead of 1, because it can use more.")
