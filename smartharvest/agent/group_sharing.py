@@ -10,6 +10,7 @@ from typing import Any
 
 from smartharvest.agent.arrangement import Arrangement
 from smartharvest.agent.control_loop import ControlLoop
+from smartharvest.agent.group_promise import GroupCores, GroupPromises
 from smartharvest.agent.group_record import GroupRecord
 from smartharvest.algorithm.demand import TURNS, demand_of, largest
 from smartharvest.algorithm.division import Share, divide, dues
@@ -86,6 +87,10 @@ class GroupSharing:
     ) -> None:
         self._arrangement = arrangement
         self._record = GroupRecord(audit)
+        settings = arrangement.settings
+        self.promises = GroupPromises(
+            settings.promise_hold_ns // TURN_NS, settings.promise_probability
+        )
         self._worth: Worth | None = None
         self._control = control
         self._members = list(self._find(arrangement.settings))
@@ -134,6 +139,9 @@ class GroupSharing:
         polled_ns, lent_ns = (now - then for now, then in zip(self._counted, before, strict=True))
         had = self._had(lent_ns / polled_ns) if polled_ns > 0 else [0.0] * len(self._members)
         self._had_ns += max(0, polled_ns)
+        if polled_ns > 0:
+            names = [(member.share.name, member.share.min) for member in self._members]
+            self.promises.step(now_ns, [(*one, n) for one, n in zip(names, had, strict=True)])
         for member, cores in zip(self._members, had, strict=True):
             member.core_ns += cores * max(0, polled_ns)
             used, beaten = member.used(elapsed_ns), member.beaten(elapsed_ns)
@@ -146,8 +154,8 @@ class GroupSharing:
         changed = self._arrangement.settings.divides and self._arrangement.divide(
             [member.bounded for member in self._weighted(had)]
         )
-        cores = self._cores(self._control.loop.harvested)
-        self._record.turn(now_ns, self._members, cores, self._arrangement.mechanism.division)
+        now = self._cores(self._control.loop.harvested)
+        self._record.turn(now_ns, self._members, now, self._arrangement.mechanism.division)
         return changed
 
     def _keep_guarantees(self, had: Sequence[float]) -> None:
@@ -195,6 +203,23 @@ class GroupSharing:
             division = divide(capacity.cores, shares)
         return [division.count(member.share.name, lent) for member in self._members]
 
+    def cores_now(self) -> list[GroupCores]:
+        """What each group has, and the bounds of that."""
+        capacity = self._arrangement.capacity
+        most = capacity.elastic_min + capacity.max_harvest
+        return [
+            GroupCores(
+                member.share.name,
+                member.target,
+                cores,
+                member.share.min,
+                int(max(member.share.min, min(most, member.share.most))),
+            )
+            for member, cores in zip(
+                self._members, self._cores(self._control.loop.harvested), strict=True
+            )
+        ]
+
     def core_seconds(self) -> dict[str, dict[str, float]]:
         """By name what each group ``had`` and, where that is known, ``used`` over the run."""
         found = {}
@@ -214,6 +239,8 @@ class GroupSharing:
                 "target": member.target,
                 "cores": cores,
                 "mean_cores": member.core_ns / self._had_ns if self._had_ns else float(cores),
+                "core_seconds": member.core_ns / 1e9,
+                "cpu_seconds": None if member.used_ns is None else member.used_ns / 1e9,
                 "due": due,
                 "min": member.share.min,
                 "max": member.share.max,

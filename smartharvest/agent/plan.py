@@ -16,8 +16,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from smartharvest.agent.model_store import model_path
+from smartharvest.algorithm.division import Share, divide
 from smartharvest.algorithm.policy import SHARED_POLICIES
 from smartharvest.config.addresses import split_address
+from smartharvest.config.elastic_groups import group_tables
 from smartharvest.config.settings import Settings
 from smartharvest.errors import (
     ConfigError,
@@ -26,6 +28,7 @@ from smartharvest.errors import (
     SmartHarvestError,
     Unavailable,
 )
+from smartharvest.host.cgroup.counterparts import exists_somewhere
 from smartharvest.host.cgroup.planned_files import PlannedFiles
 from smartharvest.host.cgroup.tree import CgroupTree
 from smartharvest.host.cpulist import format_cpulist
@@ -126,6 +129,9 @@ def _look(settings: Settings, plan: Plan) -> None:
                 settings, tree, targets.primaries, elastic, confinement, held, needs
             )
             _note_capacity(settings, seen, plan)
+            if settings.elastic_groups:
+                plan.found["share"] = settings.share
+                plan.found["groups"] = _planned_groups(settings, tree, seen)
             if exclusive is not None:
                 exclusive.arrange(seen)
             mechanism.arrange(seen, targets.primaries)
@@ -192,6 +198,36 @@ def _note_capacity(settings: Settings, seen: HostSnapshot, plan: Plan) -> None:
     plan.warnings += capacity.notes
     if _most_lent(settings, seen) == 0:
         plan.warnings.append("the limits leave no core to lend; the agent would only watch")
+
+
+def _planned_groups(
+    settings: Settings, tree: CgroupTree, seen: HostSnapshot
+) -> list[dict[str, Any]]:
+    """A row for each elastic group: its bounds, and its cores if all that may be lent is.
+
+    ``exists`` is false of one that is still to come; it has cores once it has.
+    """
+    places = {one.name: tree.group(one.target.value) for one in settings.elastic_groups}
+    there = {name: exists_somewhere(place) for name, place in places.items()}
+    weighted = settings.share == "weight"
+    shares = [
+        Share(one.name, one.weight if weighted else 1.0, one.min, one.max)
+        for one in settings.elastic_groups
+        if there[one.name]
+    ]
+    division = divide(seen.capacity.cores, shares)
+    lent = frozenset(seen.capacity.elastic_cpus(_most_lent(settings, seen)))
+    return [
+        {
+            **table,
+            "min": table.get("min", 0),
+            "max": table.get("max"),
+            "exists": there[table["name"]],
+            "threads": len(places[table["name"]].tasks()) if there[table["name"]] else 0,
+            "most_cores": division.count(table["name"], lent),
+        }
+        for table in group_tables(settings.elastic_groups)
+    ]
 
 
 def _most_lent(settings: Settings, seen: HostSnapshot) -> int:

@@ -97,14 +97,28 @@ class HarvestMonitor:
         A step ends when a second has passed since the last one. A late call makes a longer
         step; a count that starts again starts a step.
         """
-        before = self.promised
-        self._withdrawn = withdrawn
+        before = self._withdraw(withdrawn)
         if self._last is None or lent_core_ns < self._last[1]:
             self._last = now_ns, lent_core_ns
         elif now_ns - self._last[0] >= STEP_NS:
             then_ns, then_core_ns = self._last
             self._last = now_ns, lent_core_ns
             self.take_step(self.elastic_min + (lent_core_ns - then_core_ns) / (now_ns - then_ns))
+        self._note_shrinking(now_ns, before)
+
+    def observe_mean(self, now_ns: int, cores: float | None, withdrawn: str | None) -> None:
+        """Takes the mean capacity of one more second, if it is known; as ``observe`` otherwise."""
+        before = self._withdraw(withdrawn)
+        if cores is not None:
+            self.take_step(cores)
+        self._note_shrinking(now_ns, before)
+
+    def _withdraw(self, withdrawn: str | None) -> int:
+        """``withdrawn`` is why nothing is lent, if so. Returns what was promised before."""
+        before, self._withdrawn = self.promised, withdrawn
+        return before
+
+    def _note_shrinking(self, now_ns: int, before: int) -> None:
         if self.promised < before:
             self._shrunk = now_ns, before, self.promised
 
@@ -196,11 +210,11 @@ class HarvestMonitor:
 
 def explain_capacity(seen: dict[str, Any]) -> list[str]:
     """Why the number is what it is, in words; of a document as ``describe`` makes it."""
-    cores, calibration = seen["cores"], seen["calibration"]
-    lines = [
-        f"promised for {seen['hold_s']} s: {cores['promised']} cores "
-        f"({cores['guaranteed']} guaranteed; {cores['now']} there now, {cores['most']} at most)"
-    ]
+    calibration = seen["calibration"]
+    lines = [f"promised for {seen['hold_s']} s: {_cores_in_words(seen)}"]
+    groups = seen.get("groups") or ()
+    if len(groups) > 1:
+        lines += [f"for {one['name']}: {_cores_in_words(one)}" for one in groups]
     if seen["withdrawn"]:
         lines.append(f"nothing beyond the guaranteed is promised: {seen['withdrawn']}")
     elif seen["learning"]:
@@ -229,3 +243,11 @@ def explain_capacity(seen: dict[str, Any]) -> list[str]:
             f"{notice['age_s']:.1f} s ago"
         )
     return lines
+
+
+def _cores_in_words(seen: dict[str, Any]) -> str:
+    cores = seen["cores"]
+    return (
+        f"{cores['promised']} cores "
+        f"({cores['guaranteed']} guaranteed; {cores['now']} there now, {cores['most']} at most)"
+    )

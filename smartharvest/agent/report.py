@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -41,3 +42,6 @@ class Report:
     """Policies that failed and what took their place."""
     give_backs: dict[str, int]
     """Why doubt took the cores back, and how often."""
+    groups: list[dict[str, Any]] = field(default_factory=list)
+    """Of each elastic group ``name``, ``mean_cores``, ``core_seconds``, ``cpu_seconds`` (None: not
+    known) and ``guarantee_violations``; in a dry run what it would have had."""

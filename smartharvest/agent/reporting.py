@@ -11,6 +11,7 @@ from typing import Any
 from smartharvest import __version__
 from smartharvest.agent.arrangement import Arrangement
 from smartharvest.agent.control_loop import ControlLoop
+from smartharvest.agent.group_promise import of_one_group
 from smartharvest.agent.group_sharing import GroupSharing
 from smartharvest.agent.host_watch import HostWatch
 from smartharvest.agent.promise import HarvestMonitor
@@ -31,6 +32,8 @@ _COUNTED = (
     *("plans_expired", "stale_windows", "dropped_windows", "wake_ups"),
 )
 """Of the loop's counters, what the closing report has by the same names."""
+_OF_GROUPS = ("name", "mean_cores", "core_seconds", "cpu_seconds", "guarantee_violations")
+"""Of a group's row in the status, what the closing report has."""
 
 
 class Reporting:
@@ -94,9 +97,13 @@ class Reporting:
         if withdrawn is None and long_term is not None and long_term.rest_left_ns(now_ns) > 0:
             withdrawn = "the long-term safeguard rests"
         self._monitor.observe(now_ns, control.counters()["harvested_core_ns"], withdrawn)
-        return self._monitor.describe(
+        seen = self._monitor.describe(
             now_ns, control.loop.harvested, self._arrangement.capacity.max_harvest
         )
+        groups = self._groups.cores_now()
+        if len(groups) == 1:
+            return seen | {"groups": of_one_group(seen, groups[0].name, groups[0].target)}
+        return seen | {"groups": self._groups.promises.describe(now_ns, groups, withdrawn)}
 
     def describe(self) -> dict[str, Any]:
         """The state of the run as ``smartharvest status`` has it: a JSON document.
@@ -120,7 +127,7 @@ class Reporting:
             "pid": os.getpid(),
             "seconds": elapsed_s,
             "primary": [str(spec) for spec in arrangement.settings.primary],
-            "elastic": self._groups.describe(),
+            "elastic": self._describe_groups(),
             "cores": {
                 "pool": format_cpulist(capacity.pool),
                 "total": capacity.total,
@@ -216,6 +223,15 @@ class Reporting:
             "warnings": self._warnings.recent(),
         }
 
+    def _describe_groups(self) -> list[dict[str, Any]]:
+        """A row for each elastic group, with what it is promised."""
+        rows = self._groups.describe()
+        alone = self._monitor.promised if len(rows) == 1 else None
+        promised = self._groups.promises.promised
+        return [
+            row | {"promised": promised(row["name"]) if alone is None else alone} for row in rows
+        ]
+
     def _give_backs(self) -> dict[str, int]:
         """How often doubt took the cores back, by reason."""
         counters = self._control.counters()
@@ -250,6 +266,7 @@ class Reporting:
             agent_cpu_seconds=cpu_s,
             fallbacks=controller.fallbacks,
             give_backs=self._give_backs(),
+            groups=[{key: row[key] for key in _OF_GROUPS} for row in self._groups.describe()],
         )
 
 

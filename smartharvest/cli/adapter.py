@@ -14,7 +14,7 @@ from smartharvest.cli.settings_options import settings_from, settings_options
 from smartharvest.cluster.engine import Engine
 from smartharvest.cluster.follow import FollowSettings, Signals, follow
 from smartharvest.cluster.reconcile import Hysteresis
-from smartharvest.cluster.source import from_http, from_socket
+from smartharvest.cluster.source import from_http, from_socket, of_group
 from smartharvest.config.durations import parse_duration_ns
 
 HTCONDOR_FILE = "/run/smartharvest-htcondor/harvest.ad"
@@ -42,6 +42,8 @@ _duration = partial(click.option, metavar="DURATION", callback=_seconds, show_de
 _OPTIONS = (
     click.option("--pid", type=int, metavar="PID", help="The agent, if several run."),
     click.option("--url", metavar="URL", help="The agent's /capacity page instead."),
+    click.option("--group", metavar="NAME",
+                 help="The elastic group that the engine's workers are in, if there are several."),
     click.option("--follow", "what", type=click.Choice(["promised", "now"]), default="promised",
                  show_default=True,
                  help="The number of cores that will last, or that of the moment."),
@@ -67,14 +69,14 @@ def _following(command: Command) -> Command:
 
 
 def _run(make_engine: Callable[[], Engine], options: dict[str, Any]) -> None:
-    pid, url = options.pop("pid"), options.pop("url")
+    pid, url, group = (options.pop(name) for name in ("pid", "url", "group"))
     settings = FollowSettings(
         Hysteresis(*(options.pop(name) for name in ("grow_after", "shrink_after", "grace"))),
         *(options.pop(name) for name in ("every", "what", "most", "guaranteed")),
     )
     source = from_http(url) if url else from_socket(settings_from(options).state_dir, pid)
     signals = Signals()
-    follow(source, make_engine, settings, lambda: signals.asked)
+    follow(of_group(source, group), make_engine, settings, lambda: signals.asked)
 
 
 @adapter.command()

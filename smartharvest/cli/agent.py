@@ -76,12 +76,28 @@ def agent(plan: bool, as_json: bool, **options: Any) -> None:
         more = {"shadow": asdict(shadow)} if settings.dry_run else {}
         click.echo(json.dumps(asdict(report) | more))
     else:
-        click.echo(format_report(report))
+        click.echo(format_report(report, dry_run=settings.dry_run))
         if settings.dry_run:
             click.echo(shadow.describe())
 
 
-def format_report(report: Report) -> str:
+def format_groups(report: Report, *, dry_run: bool = False) -> list[str]:
+    """A line for each of several elastic groups."""
+    if len(report.groups) < 2:
+        return []
+    lines = []
+    for row in report.groups:
+        line = f"{row['name']} {'would have had' if dry_run else 'had'} "
+        line += f"{row['mean_cores']:.2f} cores on average"
+        if row["cpu_seconds"] is not None and not dry_run:
+            line += f" and used {row['cpu_seconds'] / max(report.seconds, 1e-9):.2f}"
+        if row["guarantee_violations"]:
+            line += f"; its guarantee was violated {counted(row['guarantee_violations'], 'time')}"
+        lines.append(line)
+    return lines
+
+
+def format_report(report: Report, *, dry_run: bool = False) -> str:
     """The closing report in words, a line per subject."""
     late = report.lateness_us
     return "\n".join(
@@ -90,6 +106,7 @@ def format_report(report: Report) -> str:
             f"loop as {report.scheduling}",
             f"harvested {report.harvested_cores:.2f} of {counted(report.total, 'core')} on "
             f"average; the primary used {report.busy_cores:.2f}",
+            *format_groups(report, dry_run=dry_run),
             f"{counted(report.windows, 'window')}, {counted(report.lessons, 'lesson')}, "
             f"{counted(report.assignments, 'reassignment')}, safeguards: "
             f"{report.short_safeguards} short-term, {report.long_safeguards} long-term",

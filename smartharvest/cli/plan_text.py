@@ -69,6 +69,8 @@ def _found(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
         quota = f", at most {one['quota_cores']:g} cores" if one["quota_cores"] else ""
         threads = counted(one["threads"], "thread")
         yield side, one_line(f"{one['target']}: {threads} on CPUs {one['cpus']}{quota}")
+    for one in found.get("groups", ()):
+        yield "group", one_line(_group_in_words(one))
     if cores := found.get("cores"):
         least, most = cores["elastic_min"], cores["most_lent"]
         yield "cores", f"pool {cores['pool']}, elastic minimum {least}, at most {most} lent"
@@ -79,3 +81,17 @@ def _found(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "policy", found["policy"]
     if sensor := found.get("sensor"):
         yield "sensor", one_line(f"{sensor['name']} ({sensor['reason']})")
+
+
+def _group_in_words(one: dict[str, Any]) -> str:
+    """One of several elastic groups: what it may have, and how many cores that comes to."""
+    most = "all there are" if one["max"] is None else one["max"]
+    more = [f"minimum {one['min']}", f"maximum {most}"]
+    more += [f"weight {one['weight']:g}"] if "weight" in one else []
+    more += [f"guarantee {one['guarantee']}"] if "guarantee" in one else []
+    has = (
+        f"{counted(one['threads'], 'thread')}, {counted(one['most_cores'], 'core')} if all is lent"
+        if one["exists"]
+        else "does not exist yet"
+    )
+    return f"{one['name']} ({one['target']}): {', '.join(more)}; {has}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import shutil
@@ -13,7 +14,7 @@ import click
 from smartharvest.cli.command_group import examples
 from smartharvest.cli.settings_options import settings_from, settings_options
 from smartharvest.cluster.build import run_build
-from smartharvest.cluster.source import from_socket
+from smartharvest.cluster.source import from_socket, of_place
 from smartharvest.config.settings import Settings
 from smartharvest.errors import (
     ConfigError,
@@ -33,6 +34,7 @@ from smartharvest.telemetry.client import NoAgent, ask, socket_path
 EPILOG = examples(
     "smartharvest run --elastic -- make -j16",
     "smartharvest run --elastic --jobserver -- make",
+    "smartharvest run --group analytics -- ./train.sh",
     "smartharvest run --group cgroup:batch -- ./train.sh",
 )
 
@@ -40,7 +42,9 @@ EPILOG = examples(
 @click.command(context_settings={"allow_interspersed_args": False}, epilog=EPILOG)
 @click.option("--elastic", is_flag=True, help="Start it in the elastic group.")
 @click.option("--primary", is_flag=True, help="Start it in the primary group.")
-@click.option("--group", metavar="cgroup:PATH", help="Start it in this group, managed or not.")
+@click.option("--group", metavar="NAME|cgroup:PATH",
+              help="Start it in the elastic group of this name, or in this control group, managed "
+              "or not.")  # fmt: skip
 @click.option(
     "--jobserver",
     is_flag=True,
@@ -68,7 +72,10 @@ def run(
     config_file = options.get("config_file")
     settings = settings_from(options)
     tree = CgroupTree.discover(settings.cgroup_root)
-    target = group or _managed(settings, side, config_file)
+    if group is None:
+        target = _managed(settings, side, config_file)
+    else:
+        target = group if ":" in group else _named(settings, group, config_file)
     spec = parse_target(target, "--group")
     if spec.kind != "cgroup":
         what = str(spec) if group else f"run --{side}: the {side} side is {spec}"
@@ -79,7 +86,7 @@ def run(
     if shutil.which(command[0]) is None:
         raise ConfigError(f"{command[0]}: no such command, or this user may not execute it")
     if jobserver:
-        source = from_socket(settings.state_dir, None)
+        source = of_place(from_socket(settings.state_dir, None), str(spec))
         sys.exit(run_build(command, source, lambda: _join(place)))
     _join(place)
     try:
@@ -111,6 +118,21 @@ def _managed(settings: Settings, side: str, config_file: str | None) -> str:
     return targets[0]
 
 
+def _named(settings: Settings, name: str, config_file: str | None) -> str:
+    """The target of the elastic group of that name. Raises ConfigError if there is none."""
+    targets = {group.name: str(group.target) for group in settings.elastic_groups}
+    if not targets and config_file is None:
+        for path in journal_paths(settings.state_dir):
+            if os.path.basename(path).startswith("agent-") and is_live(path):
+                with contextlib.suppress(FileNotFoundError):
+                    rows = _rows(settings.state_dir, read_journal(path).pid)
+                    targets |= {str(row["name"]): str(row["target"]) for row in rows}
+    if name not in targets:
+        known = ", ".join(targets) or "none"
+        raise ConfigError(f"run --group: {name!r} is no elastic group; there are {known}")
+    return targets[name]
+
+
 def _of_running_agents(state_dir: str, side: str) -> list[str]:
     """The groups of that side, or its processes if it has no groups."""
     claims: list[str] = []
@@ -134,12 +156,16 @@ def _of_running_agents(state_dir: str, side: str) -> list[str]:
 
 def _sharing(state_dir: str, pid: int) -> list[str]:
     """The places of several elastic groups of an agent; none if it has one, or does not answer."""
+    targets = [str(row["target"]) for row in _rows(state_dir, pid)]
+    return targets if len(targets) > 1 else []
+
+
+def _rows(state_dir: str, pid: int) -> list[groups.Row]:
+    """The elastic groups of an agent; none if it does not answer."""
     try:
-        rows = groups.rows(ask(socket_path(state_dir, pid), "status", {}))
+        return groups.rows(ask(socket_path(state_dir, pid), "status", {}))
     except (NoAgent, SmartHarvestError, OSError):
         return []
-    targets = [str(row["target"]) for row in rows]
-    return targets if len(targets) > 1 else []
 
 
 def _join(group: Group) -> None:

@@ -12,7 +12,7 @@ from typing import Literal
 from smartharvest.cluster.engine import Engine
 from smartharvest.cluster.keeper import Keeper
 from smartharvest.cluster.reconcile import Hysteresis, Reconciler
-from smartharvest.cluster.source import NoCapacity, Source
+from smartharvest.cluster.source import NoCapacity, Source, WhichGroup
 from smartharvest.errors import EngineError, SmartHarvestError
 from smartharvest.printable import counted
 
@@ -45,8 +45,8 @@ def follow(
 
     However it ends, the engine keeps the guaranteed minimum: a second process sets it if this one
     is killed. The minimum also counts while the agent does not answer. Raises NoCapacity if no
-    agent answers at the start and ``settings.guaranteed`` is None, EngineError if the engine does
-    not answer then.
+    agent answers at the start and ``settings.guaranteed`` is None, WhichGroup if it has several
+    elastic groups then and none is chosen, EngineError if the engine does not answer then.
     """
     try:
         guaranteed = int(source()["cores"]["guaranteed"])
@@ -96,7 +96,7 @@ class Adapter:
             cores = self._source()["cores"]
             offered, present = int(cores[self._settings.follow]), int(cores["now"])
             self._report("agent", None)
-        except (NoCapacity, KeyError, TypeError, ValueError) as error:
+        except (NoCapacity, WhichGroup, KeyError, TypeError, ValueError) as error:
             self._report("agent", f"{error}; using the guaranteed minimum")
         if self._settings.most is not None:
             offered = min(offered, self._settings.most)

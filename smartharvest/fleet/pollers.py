@@ -7,7 +7,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from smartharvest.cluster.source import NoCapacity, from_http
+from smartharvest.cluster.source import NoCapacity, WhichGroup, from_http, of_group
 from smartharvest.errors import SmartHarvestError
 from smartharvest.fleet.extender_view import View
 
@@ -50,11 +50,15 @@ class Poller:
 
 
 class CapacityPoller(Poller):
-    """Asks the agent of every node in ``view``; ``url`` has ``{node}`` for the node's name."""
+    """Asks the agent of every node in ``view``; ``url`` has ``{node}`` for the node's name.
 
-    def __init__(self, view: View, url: str, every_s: float) -> None:
+    ``group`` is the elastic group that pods run in, where agents have several.
+    """
+
+    def __init__(self, view: View, url: str, every_s: float, group: str | None = None) -> None:
         super().__init__("capacity", every_s)
-        self._view, self._url = view, url
+        self._view, self._url, self._group = view, url, group
+        self._said: set[str] = set()
         self._pool = ThreadPoolExecutor(ASKED_AT_ONCE)
 
     def turn(self) -> None:
@@ -67,6 +71,11 @@ class CapacityPoller(Poller):
 
     def _ask(self, name: str) -> None:
         try:
-            self._view.hear(name, from_http(self._url.replace("{node}", name))(), time.monotonic())
+            source = of_group(from_http(self._url.replace("{node}", name)), self._group)
+            self._view.hear(name, source(), time.monotonic())
+        except WhichGroup as error:
+            if str(error) not in self._said:
+                self._said.add(str(error))
+                _log.warning("%s: %s; it promises nothing", name, error)
         except NoCapacity as error:
             _log.debug("%s", error)

@@ -15,13 +15,22 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from smartharvest.cluster.source import NoCapacity, Source, from_http, from_socket
+from smartharvest.cluster.source import (
+    NoCapacity,
+    Source,
+    WhichGroup,
+    from_http,
+    from_socket,
+    of_group,
+)
 from smartharvest.host.journal.journal import DEFAULT_DIRECTORY
 
 STATS_KEY = "smartharvest"
 """Where the report is in what ``record_routing_stats`` returns."""
 CAPACITY_VARIABLE = "SMARTHARVEST_CAPACITY"
 """Environment: the agent's state directory, or the URL of its /capacity page."""
+GROUP_VARIABLE = "SMARTHARVEST_GROUP"
+"""Environment: the name of the elastic group that the replica is in, if the agent has several."""
 NOTICE_VARIABLE = "SMARTHARVEST_EVICTION_NOTICE"
 """Environment: a file that is there once this node is to be evicted; it may hold when (epoch)."""
 NOTICE_FILE = "eviction-notice"
@@ -63,7 +72,7 @@ class NodeReporter:
             self._cores, self._withdrawn = document["cores"], document.get("withdrawn")
             self._now.append((now_s, int(document["cores"]["now"])))
             self._seen_s = now_s
-        except NoCapacity as error:
+        except (NoCapacity, WhichGroup) as error:
             self._cores, self._why = None, str(error)
             self._now.clear()
         used_s = self._cpu_seconds()
@@ -149,6 +158,7 @@ def reporter() -> NodeReporter:
     directory = DEFAULT_DIRECTORY if over_http else where
     notice = os.environ.get(NOTICE_VARIABLE) or os.path.join(directory, NOTICE_FILE)
     source = from_http(where) if over_http else from_socket(where, None)
+    source = of_group(source, os.environ.get(GROUP_VARIABLE))
     made = NodeReporter(source, notice, group_cpu_seconds)
     made.look()
     threading.Thread(target=made.watch, name="smartharvest-report", daemon=True).start()

@@ -241,5 +241,5 @@ def _note_group(day: Day, record: Mapping[str, Any]) -> None:
         group.guarantee_violations += 1
     elif kind == "minimum not reached":
         group.below_minimum += 1
-    elif type(after_s := record.get("after_s")) in (int, float) and 0 <= after_s < 1 << 40:
-        group.violated_s += after_s
+    else:
+        group.violated_s += 3600 * sum(hours for _, hours in _hours({"": record.get("after_s")}))

@@ -263,18 +263,34 @@ def _unit(name: str) -> str:
 
 def _groups(rows: list[groups.Row]) -> list[Metric]:
     """What each elastic group has, by its name; a value that is not known is left out."""
-    from prometheus_client.core import GaugeMetricFamily
+    from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
     found: list[Metric] = []
-    for key, name, text in (
-        ("cores", "group_cores", "Cores that the elastic group has now."),
-        ("due", "group_due_cores", "Cores that the elastic group is due of what is lent."),
-        ("throughput", "group_throughput", "What the elastic group has done in the last second."),
-        ("guarantee_met", "group_guarantee_met", "1 while the group's guarantee is met."),
-        ("memory_bytes", "group_memory_bytes", "Memory charged to the elastic group."),
-    ):
-        known = [row for row in rows if row[key] is not None]
-        family = GaugeMetricFamily(f"smartharvest_{name}", text, labels=["group"])
+    for kind, key, name, text in (
+        (GaugeMetricFamily, "cores", "group_cores", "Cores that the elastic group has now."),
+        (GaugeMetricFamily, "due", "group_due_cores",
+         "Cores that the elastic group is due of what is lent."),
+        (GaugeMetricFamily, "min", "group_min_cores", "Minimum of the elastic group."),
+        (GaugeMetricFamily, "max", "group_max_cores", "Maximum of the elastic group, if any."),
+        (GaugeMetricFamily, "promised", "group_promised_cores",
+         "Cores that are to be there for the hold of a promise."),
+        (CounterMetricFamily, "core_seconds", "group_core_seconds",
+         "Core-seconds that the elastic group had."),
+        (CounterMetricFamily, "cpu_seconds", "group_cpu_seconds",
+         "CPU time that the elastic group used."),
+        (GaugeMetricFamily, "throughput", "group_throughput",
+         "What the elastic group has done in the last second."),
+        (GaugeMetricFamily, "guarantee_met", "group_guarantee_met",
+         "1 while the group's guarantee is met."),
+        (CounterMetricFamily, "guarantee_violations", "group_guarantee_violations",
+         "Times the group's guarantee was violated."),
+        (GaugeMetricFamily, "memory_bytes", "group_memory_bytes",
+         "Memory charged to the elastic group."),
+    ):  # fmt: skip
+        known = [row for row in rows if row.get(key) is not None]
+        if key == "guarantee_violations":
+            known = [row for row in known if row.get("guarantee") is not None]
+        family = kind(f"smartharvest_{name}", text, labels=["group"], unit=_unit(name))
         for row in known:
             family.add_metric([row["name"]], float(row[key]))
         if known:

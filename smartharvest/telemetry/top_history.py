@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from smartharvest.host.cpulist import parse_cpulist
+from smartharvest.telemetry import groups
 
 KEPT = 400
 """Updates; a wide terminal has fewer columns."""
@@ -68,6 +69,7 @@ def changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
         found.append(f"policy {now['policy']['name']}")
     if before["sensor"]["name"] != now["sensor"]["name"]:
         found.append(f"sensor {now['sensor']['name']}")
+    found += groups.changes(before, now)
     old = {warning["text"] for warning in before["warnings"]}
     found += [warning["text"] for warning in now["warnings"] if warning["text"] not in old]
     return found

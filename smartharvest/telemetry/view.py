@@ -58,7 +58,7 @@ def draw(
             "lent", seen["harvested"]["now"], total, bar, "green",
             f"{seen['harvested']['mean']:.2f} on average",
         ),
-        *_groups(seen, width),
+        *_groups(seen, width, height),
         Text(),
         _curve("lent", history.lent, total, width, "green"),
         _curve("busy", history.busy, total, width, "red"),
@@ -82,7 +82,7 @@ def draw(
     if height >= LEAST_HEIGHT:
         lines += more_lines(seen, history, width, height - 1 - len(lines))
     keys = _line("q quit  p pause the view  e expand  n next agent  ? help", "reverse")
-    lines = [*lines[: max(0, height - 1)], keys]
+    lines = [*_squeezed(lines, height - 1)[: max(0, height - 1)], keys]
     for line in lines:
         line.truncate(width, overflow="ellipsis")
     return [as_ascii(line) for line in lines] if ascii_only else lines
@@ -117,6 +117,8 @@ def _details(seen: Mapping[str, Any]) -> list[Text]:
 _GROUP = 8
 """CPUs of a block in the map."""
 _MOST_ROWS = 2
+_LEAST_GROUPS = 4
+"""Lines of groups in a terminal of 24 lines."""
 
 
 def _map(cores: Mapping[str, Any], width: int) -> list[Text]:
@@ -182,12 +184,34 @@ def _waits(waits: Mapping[str, Any]) -> str:
     return text if period["p99_us"] is None else f"{text}; p99 {period['p99_us']:.1f} us"
 
 
-def _groups(seen: Mapping[str, Any], width: int) -> list[Text]:
-    """What each of several groups has."""
+def _groups(seen: Mapping[str, Any], width: int, height: int) -> list[Text]:
+    """What each of several groups has; of many those that have less than promised come first."""
     rows = groups.rows(seen)
-    longest = max((len(row["name"]) for row in rows), default=0)
-    named = [f"  {row['name'].ljust(longest)}  {groups.in_words(row)}" for row in rows]
-    return [_line(text[:width]) for text in named] if len(rows) > 1 else []
+    if len(rows) < 2:
+        return []
+    room = max(_LEAST_GROUPS, height - LEAST_HEIGHT)
+    shown = rows
+    if len(rows) > room:
+        shown = sorted(rows, key=lambda row: not groups.is_short(row))[: room - 1]
+    longest = max(len(row["name"]) for row in shown)
+    lines = [
+        _line(
+            f"  {row['name'].ljust(longest)}  {groups.in_words(row)}"[:width],
+            "yellow" if groups.is_short(row) else "",
+        )
+        for row in shown
+    ]
+    hidden = len(rows) - len(shown)
+    return [*lines, *([_line(f"  and {counted(hidden, 'group')} more")] if hidden else [])]
+
+
+def _squeezed(lines: list[Text], room: int) -> list[Text]:
+    """Without empty lines, from the last to the first, as far as there are too many."""
+    kept = list(lines)
+    for at in range(len(lines) - 1, -1, -1):
+        if len(kept) > room and not lines[at].plain:
+            del kept[at]
+    return kept
 
 
 def _line(text: str, style: str = "") -> Text:

@@ -25,10 +25,11 @@ class MadeAgent:
 
     def __init__(self, guaranteed: int) -> None:
         self.guaranteed = self.cores = guaranteed
+        self.groups: list[dict[str, Any]] = []
 
     def capacity(self) -> dict[str, Any]:
         cores = {"now": self.cores, "promised": self.cores, "guaranteed": self.guaranteed}
-        return {"cores": {**cores, "most": 8}}
+        return {"cores": {**cores, "most": 8}, "groups": self.groups}
 
 
 class AgentProcess:

@@ -38,6 +38,9 @@ EPILOG = examples(
     metavar="URL",
     help="Every agent's /capacity page, with {node} for the node's name.",
 )
+@click.option(
+    "--group", metavar="NAME", help="The elastic group that pods run in, if agents have several."
+)
 @shown_option(
     "--every", "2s", "TIME", "Time between two looks at all agents.", callback=seconds_between(0.1)
 )
@@ -60,9 +63,9 @@ EPILOG = examples(
     help="Print what kube-scheduler's configuration needs, and end.",
 )
 def extender(
-    nodes: str | None, kubeconfig: str | None, place: str, url: str | None, every: float,
-    stale: float, listen: str, cert: str | None, key: str | None, client_ca: str | None,
-    scheduler_configuration: bool,
+    nodes: str | None, kubeconfig: str | None, place: str, url: str | None, group: str | None,
+    every: float, stale: float, listen: str, cert: str | None, key: str | None,
+    client_ca: str | None, scheduler_configuration: bool,
 ) -> None:  # fmt: skip
     """Rank and filter nodes for kube-scheduler, by what they lend and promise."""
     from smartharvest.fleet.csv_tables import read_nodes
@@ -100,7 +103,7 @@ def extender(
 
             pollers.append(ClusterPoller(view, KubernetesCluster(kubeconfig), every))
         if url is not None:
-            pollers.append(CapacityPoller(view, url, every))
+            pollers.append(CapacityPoller(view, url, every, group))
         for poller in pollers:
             poller.start()
         click.echo(f"nodes are ranked by {place} at {host}:{server.server_port}", err=True)

@@ -100,7 +100,8 @@ def status_of(name: str, values: Values, info: dict[str, str]) -> dict[str, Any]
     ill = int(value("complaints"))
     return {
         "version": info.get("version", "?"), "pid": 0, "seconds": seconds,
-        "primary": [info.get("primary", name)], "elastic": "its elastic group",
+        "primary": [info.get("primary", name)],
+        "elastic": _elastic(values) or "its elastic group",
         "cores": {"pool": "", "elastic_cpus": "", "runs": None, "total": total, "elastic_min": 0,
                   "max_harvest": int(value("harvested_cores")) if limit == "limit" else total},
         "sensor": {"name": info.get("sensor", "?"), "failed": []},
@@ -126,3 +127,30 @@ def status_of(name: str, values: Values, info: dict[str, str]) -> dict[str, Any]
         "overrides": {}, "warnings":
             [{"age_s": 0.0, "text": "its own status lists what is wrong"}] if ill else [],
     }  # fmt: skip
+
+
+_OF_GROUPS = {
+    "group_cores": "cores", "group_due_cores": "due", "group_min_cores": "min",
+    "group_throughput": "throughput", "group_memory_bytes": "memory_bytes",
+}  # fmt: skip
+
+
+def _elastic(values: Values) -> list[dict[str, Any]]:
+    """The elastic groups, as far as metrics have them; none of an earlier release."""
+    names = [label for metric, label in values if metric == "group_cores" and label]
+    rows: list[dict[str, Any]] = []
+    for name in names:
+        row: dict[str, Any] = {"name": name}
+        row |= {
+            key: values[metric, name]
+            for metric, key in _OF_GROUPS.items()
+            if (metric, name) in values
+        }
+        row["cores"] = int(row["cores"])
+        if ("group_guarantee_met", name) in values:
+            row["guarantee_met"] = bool(values["group_guarantee_met", name])
+        if ("group_core_seconds_total", name) in values:
+            core_s = values["group_core_seconds_total", name]
+            row["mean_cores"] = core_s / max(1e-9, values.get(("run_seconds_total", ""), 0.0))
+        rows.append(row)
+    return rows

@@ -7,7 +7,7 @@ from typing import Any
 
 from smartharvest.host.cpulist import parse_cpulist
 from smartharvest.printable import counted, printable
-from smartharvest.telemetry import verdict
+from smartharvest.telemetry import groups, verdict
 
 Row = tuple[str, str]
 MOST_CPUS = 1024
@@ -25,7 +25,7 @@ def describe(status: Mapping[str, Any], capacity: Mapping[str, Any] | None) -> d
     cores, decision = status["cores"], status["decision"]
     return {
         "pid": status["pid"],
-        "title": printable(f"{', '.join(status['primary'])} → {_elastic_names(status)}"),
+        "title": printable(f"{', '.join(status['primary'])} → {groups.names(status)}"),
         "line": (
             f"Agent {status['pid']}, version {status['version']}, policy "
             f"{status['policy']['name']}, sensor {status['sensor']['name']}, up "
@@ -74,25 +74,14 @@ def cpus(cores: Mapping[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def _elastic_names(status: Mapping[str, Any]) -> str:
-    elastic = status["elastic"]
-    if isinstance(elastic, list):
-        return ", ".join(_name(one) for one in elastic)
-    return str(elastic)
-
-
-def _name(group: Any) -> str:
-    return str(group.get("name", "?")) if isinstance(group, Mapping) else str(group)
-
-
 def _groups(status: Mapping[str, Any]) -> list[Row]:
     cores = status["cores"]
     found: list[Row] = [("Primary", one) for one in status["primary"]]
-    several = status["elastic"] if isinstance(status["elastic"], list) else None
-    if several:
-        found += [("Elastic", f"{_name(one)}{_shares(one)}") for one in several]
+    several = groups.rows(status)
+    if len(several) > 1:
+        found += [(f"Elastic: {one.get('name', '?')}", _group(one)) for one in several]
     else:
-        found.append(("Elastic", str(status["elastic"])))
+        found.append(("Elastic", groups.names(status)))
     found += [
         ("CPUs shared", str(cores["pool"])),
         ("Elastic minimum", counted(cores["elastic_min"], "core")),
@@ -105,25 +94,18 @@ def _groups(status: Mapping[str, Any]) -> list[Row]:
     return found
 
 
-def _shares(group: Any) -> str:
-    """What one of several elastic groups has, as far as the agent says."""
-    if not isinstance(group, Mapping):
-        return ""
-    said = []
-    if isinstance(group.get("cores"), int | float):
-        said.append(f"{group['cores']:g} cores now")
-    if isinstance(group.get("mean_cores"), int | float):
-        said.append(f"{group['mean_cores']:.2f} on average")
-    if group.get("guarantee"):
-        met = "met" if group.get("guarantee_met") else "not met"
-        said.append(f"guarantee {group['guarantee']} {met}")
-    return f": {', '.join(said)}" if said else ""
+def _group(row: groups.Row) -> str:
+    """What one of several elastic groups has, and what it is guaranteed."""
+    guarantee = f"; guaranteed {row['guarantee']}" if row.get("guarantee") else ""
+    return (groups.in_words(row) or "nothing is known of it") + guarantee
 
 
 def _promises(capacity: Mapping[str, Any] | None) -> list[Row]:
     cores = None if capacity is None else capacity.get("cores")
     if capacity is None or not isinstance(cores, Mapping):
         return [("Promise", "not known")]
+    several = capacity.get("groups")
+    several = several if isinstance(several, list) and len(several) > 1 else []
     found = [
         ("Always", counted(cores["guaranteed"], "core")),
         (
@@ -132,6 +114,13 @@ def _promises(capacity: Mapping[str, Any] | None) -> list[Row]:
             f"{capacity['probability']:.0%}",
         ),
         ("Now", counted(cores["now"], "core")),
+    ]
+    found += [
+        (
+            f"For {one['name']}",
+            f"{counted(one['cores']['promised'], 'core')}, {one['cores']['guaranteed']} always",
+        )
+        for one in several
     ]
     if capacity.get("withdrawn"):
         found.append(("Withdrawn", str(capacity["withdrawn"])))

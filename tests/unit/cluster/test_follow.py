@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,9 +15,10 @@ from smartharvest.cluster.follow import Adapter, FollowSettings, follow, leave
 from smartharvest.cluster.jobserver import JobServer
 from smartharvest.cluster.keeper import Keeper
 from smartharvest.cluster.reconcile import Hysteresis
-from smartharvest.cluster.source import NoCapacity, from_socket
+from smartharvest.cluster.source import NoCapacity, WhichGroup, from_socket, of_group, of_place
 from smartharvest.errors import EngineError
 from tests.cluster.agents import made_agent, wait_until
+from tests.commands import smartharvest_here
 
 EAGER = FollowSettings(Hysteresis(grow_after_s=0, grace_s=0), interval_s=0.01)
 
@@ -189,6 +191,71 @@ def test_the_capacity_comes_from_the_one_agent_that_runs(tmp_path: Path) -> None
         assert source()["cores"]["promised"] == 5
     with pytest.raises(NoCapacity, match="No agent is running"):
         source()
+
+
+def several() -> dict[str, Any]:
+    """The capacity of a node with two elastic groups."""
+    groups = [
+        {"name": "one", "target": "cgroup:batch/one", **capacity(3, 0)},
+        {"name": "two", "target": "cgroup:batch/two", **capacity(2, 1)},
+    ]
+    return {**capacity(5, 1), "hold_s": 10, "groups": groups}
+
+
+def test_an_adapter_follows_the_group_that_it_is_given() -> None:
+    seen = of_group(several, "two")()
+    assert (seen["cores"], seen["hold_s"]) == (capacity(2, 1)["cores"], 10)
+
+
+def test_several_groups_need_a_name_and_one_does_not() -> None:
+    with pytest.raises(WhichGroup, match="several groups; choose one with --group: one, two"):
+        of_group(several, None)()
+    with pytest.raises(WhichGroup, match="no elastic group 'three'; it has one, two"):
+        of_group(several, "three")()
+    one = {**capacity(5), "groups": several()["groups"][:1]}
+    assert of_group(lambda: one, None)() is one
+    assert of_group(lambda: capacity(5), None)() == capacity(5)  # of an earlier release
+    with pytest.raises(WhichGroup, match="no elastic group 'one'"):
+        of_group(lambda: capacity(5), "one")()
+
+
+@pytest.mark.parametrize("groups", [7, [7], [{"name": 7}], [{"name": "x", "cores": {}}]])
+def test_groups_that_are_none_are_no_capacity(groups: object) -> None:
+    for name in (None, "x"):
+        with pytest.raises(NoCapacity, match="no capacity document"):
+            of_group(lambda: {**capacity(1), "groups": groups}, name)()
+
+
+@pytest.mark.parametrize("target", ["cgroup:batch/two", "cgroup:batch/two/job"])
+def test_a_build_has_the_cores_of_the_group_that_it_is_in(target: str) -> None:
+    assert of_place(several, target)()["cores"]["promised"] == 2
+    assert of_place(lambda: capacity(5), target)() == capacity(5)
+    with pytest.raises(WhichGroup, match="it has one, two"):
+        of_place(several, "cgroup:elsewhere")()
+
+
+def test_groups_that_appear_while_it_follows_leave_the_engine_at_the_minimum(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    node = {**capacity(5)}
+    engine = MadeEngine(tmp_path / "diary")
+    adapter = Adapter(of_group(lambda: node, None), engine, EAGER, 1)
+    adapter.turn()
+    assert engine.told == 5
+    node.update(several())
+    adapter.turn()
+    assert engine.told == 1
+    assert "choose one with --group" in caplog.text
+
+
+def test_an_adapter_without_a_name_for_its_group_says_so_in_a_line(tmp_path: Path) -> None:
+    with made_agent(str(tmp_path)) as agent:
+        agent.groups = several()["groups"]
+        command = ("adapter", "slurm", "--node", "n", "--partition", "p", "--state-dir")
+        outcome = smartharvest_here(*command, str(tmp_path))
+    assert outcome.code == 2
+    (line,) = outcome.err.splitlines()
+    assert "the agent lends to several groups; choose one with --group: one, two" in line
 
 
 def test_tokens_are_added_and_taken_back() -> None:

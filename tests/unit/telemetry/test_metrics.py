@@ -59,6 +59,19 @@ def status(**changes: Any) -> dict[str, Any]:
     return seen | changes
 
 
+def groups() -> list[dict[str, Any]]:
+    """Two elastic groups as agent/group_sharing.py describes them; the second has all there is."""
+    bare = {"target": "cgroup:batch/one", "cores": 0, "mean_cores": 0.5, "due": 1.0, "min": 1,
+            "core_seconds": 5.0, "cpu_seconds": None, "promised": None, "max": None,
+            "throughput": None, "throughput_by": None, "guarantee": None, "guarantee_met": None,
+            "guarantee_violations": 0, "memory_bytes": None}  # fmt: skip
+    full = {"name": "etl", "target": "cgroup:batch/etl", "cores": 2, "due": 2.0, "min": 0, "max": 4,
+            "cpu_seconds": 12.5, "promised": 1, "throughput": 3.5, "throughput_by": "heartbeats",
+            "guarantee": "4/s", "guarantee_met": False, "guarantee_violations": 3,
+            "memory_bytes": 4096}  # fmt: skip
+    return [{"name": "one", **bare}, bare | full]
+
+
 def described_harm() -> dict[str, Any]:
     """As telemetry/status.py describes it."""
     side = HarmSide(waits=((1000, 500),), wakes_to_sleeps=((50_000, 500),), wait_ns=500_000,
@@ -166,6 +179,31 @@ def test_one_reason_keeps_more_from_being_lent_and_harm_is_a_share() -> None:
     assert values["smartharvest_healthy"] == 1
 
 
+def test_each_elastic_group_has_its_metrics_by_its_name() -> None:
+    found = {family.name: family for family in families(status(elastic=groups()))}
+    samples = {
+        (s.name.removeprefix("smartharvest_"), s.labels["group"]): s.value
+        for family in found.values()
+        for s in family.samples
+        if "group" in s.labels
+    }
+    assert all(set(s.labels) == {"group"} for f in found.values() if "_group_" in f.name
+               for s in f.samples)  # fmt: skip
+    assert samples["group_cores", "etl"] == 2
+    assert samples["group_core_seconds_total", "one"] == 5
+    assert samples["group_cpu_seconds_total", "etl"] == 12.5
+    assert samples["group_guarantee_met", "etl"] == 0
+    assert samples["group_guarantee_violations_total", "etl"] == 3
+    assert samples["group_promised_cores", "etl"] == 1
+    absent = ("group_cpu_seconds_total", "group_guarantee_violations_total", "group_max_cores")
+    assert not any((name, "one") in samples for name in absent)
+    units = {name: family.unit for name, family in found.items()}
+    assert units["smartharvest_group_core_seconds"] == "seconds"
+    assert units["smartharvest_group_due_cores"] == "cores"
+    assert units["smartharvest_group_memory_bytes"] == "bytes"
+    assert 'group="etl",primary="cgroup:web"' in textfile([status(elastic=groups())], 0, 0)
+
+
 def test_units_are_said_where_the_name_has_one() -> None:
     units = {family.name: family.unit for family in families(status())}
     assert units["smartharvest_cpu_seconds"] == units["smartharvest_wait_seconds"] == "seconds"
@@ -225,7 +263,8 @@ def _asked_for(text: str) -> set[str]:
 
 
 def test_dashboard_and_alerts_ask_only_for_metrics_there_are() -> None:
-    there = {sample.name for family in families(status()) for sample in family.samples}
+    seen = status(elastic=groups())
+    there = {sample.name for family in families(seen) for sample in family.samples}
     there |= {"smartharvest_orphans"}  # of the textfile
     dashboard = json.loads((PACKAGING / "grafana" / "smartharvest.json").read_text())
     asked = _asked_for(json.dumps(dashboard["panels"]) + json.dumps(dashboard["templating"]))

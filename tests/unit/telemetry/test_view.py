@@ -9,7 +9,7 @@ pytest.importorskip("rich")
 from smartharvest.telemetry.top_history import History, changes
 from smartharvest.telemetry.view import draw
 from smartharvest.telemetry.view_large import time_axis
-from tests.unit.telemetry.test_metrics import described_harm, status
+from tests.unit.telemetry.test_metrics import described_harm, groups, status
 
 
 def drawn(
@@ -139,3 +139,41 @@ def test_the_time_axis_tells_how_long_ago_each_column_was() -> None:
     assert axis.index("╵now") == 8 + 39
     assert axis.index("╵-15s") == 8 + 24
     assert axis.index("╵-30s") == 8 + 9
+
+
+@pytest.mark.parametrize("harm", [None, described_harm()])
+def test_three_groups_and_all_else_fit_an_old_terminal(harm: object) -> None:
+    three = [*groups(), {**groups()[1], "name": "builds"}]
+    lines = drawn(elastic=three, harm=harm)
+    text = "\n".join(lines)
+    for word in ("one ", "etl ", "builds ", "guarantee NOT met", "waits", "safeguards", "agent  "):
+        assert word in text
+    assert "minimum 1 NOT reached" in text
+    assert lines[-1].startswith("q quit")
+
+
+@pytest.mark.parametrize(("width", "height"), [(80, 24), (40, 10), (20, 5), (200, 60), (1, 1)])
+def test_many_groups_never_overflow_and_those_short_of_cores_come_first(
+    width: int, height: int
+) -> None:
+    fine = {**groups()[1], "guarantee_met": True}
+    many = [*({**fine, "name": f"group-{n}"} for n in range(63)), groups()[0]]
+    lines = drawn(width, height, elastic=many)
+    assert len(lines) <= height
+    assert all(len(line) <= width for line in lines)
+    if (width, height) == (80, 24):
+        assert any(line.startswith("  one") for line in lines)
+        assert "  and 61 groups more" in lines
+        assert "group-0, group-1, group-2, group-3 and 60 more" in lines[1]
+
+
+def test_what_happens_to_a_group_is_an_event() -> None:
+    one, etl = groups()
+    before = status(elastic=[{**one, "cores": 1}, {**etl, "guarantee_met": True}])
+    now = status(elastic=[one, etl, {**etl, "name": "new"}])
+    assert changes(before, now) == [
+        "one: minimum of 1 not reached", "etl: guarantee violated", "new: a new elastic group",
+    ]  # fmt: skip
+    gone = status(elastic=[one, {**etl, "name": "new"}])
+    assert changes(now, gone) == ["etl: no elastic group any more"]
+    assert changes(status(), status()) == []

@@ -17,7 +17,7 @@ from smartharvest.telemetry.verdict import LIMITS, earning, harming, health, why
 from smartharvest.telemetry.web.listening import listen
 from smartharvest.telemetry.web.token import read_token
 from smartharvest.telemetry.web.view import describe
-from tests.unit.telemetry.test_metrics import status
+from tests.unit.telemetry.test_metrics import groups, status
 
 CAPACITY = {
     "cores": {"now": 3, "guaranteed": 1, "promised": 2}, "hold_s": 10, "probability": 0.95,
@@ -178,12 +178,35 @@ def test_an_agent_is_shown_with_its_cpus_its_promise_and_its_waits() -> None:
 
 def test_several_elastic_groups_and_strange_names_are_shown() -> None:
     train = {"name": "train", "cores": 2, "mean_cores": 1.5, "guarantee": "3 cores"}
-    groups = [{"name": "build\x1b[2J"}, {**train, "guarantee_met": False}]
-    seen = describe(status(elastic=groups), None)
+    odd = [{"name": "build\x1b[2J"}, {**train, "guarantee_met": False}]
+    seen = describe(status(elastic=odd), None)
     assert seen["title"] == "cgroup:web → build?[2J, train"
-    assert ["Elastic", "train: 2 cores now, 1.50 on average, guarantee 3 cores not met"] in seen[
-        "groups"
+    words = "2 cores, guarantee NOT met, 1.50 on average; guaranteed 3 cores"
+    assert ["Elastic: train", words] in seen["groups"]
+    assert ["Elastic: build?[2J", "nothing is known of it"] in seen["groups"]
+
+
+def test_each_of_several_groups_has_its_row_and_its_promise() -> None:
+    promised = [
+        {"name": name, "cores": {"now": 2, "guaranteed": 0, "promised": n}}
+        for n, name in enumerate(("one", "etl"))
     ]
+    seen = describe(status(elastic=groups()), CAPACITY | {"groups": promised})
+    assert ["For etl", "1 core, 0 always"] in seen["promises"]
+    assert [name for name, _ in seen["groups"] if name.startswith("Elastic:")] == [
+        "Elastic: one", "Elastic: etl",
+    ]  # fmt: skip
+    json.dumps(seen)
+
+
+def test_groups_of_an_agent_elsewhere_are_shown_by_their_metrics() -> None:
+    pytest.importorskip("prometheus_client")
+    from smartharvest.telemetry.web.by_metrics import read, status_of
+
+    far = status_of("http://far/metrics", *read(textfile([status(elastic=groups())], 0, 0)))
+    seen = dict(map(tuple, describe(far, None)["groups"]))
+    assert seen["Elastic: etl"].startswith("2 cores of 2.0 due, guarantee NOT met, 0.50 on average")
+    assert seen["Elastic: one"].startswith("0 cores of 1.0 due, minimum 1")
 
 
 def test_an_agent_elsewhere_is_shown_by_its_metrics() -> None:

@@ -1,0 +1,78 @@
+"""What each of several elastic groups is promised: a Harvest Monitor (promise.py) for each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from smartharvest.agent.promise import HarvestMonitor
+
+KEYS = ("cores", "forecast", "margin", "learning", "shrink_notice", "calibration")
+"""What differs from group to group of a document as ``HarvestMonitor.describe`` makes it."""
+
+
+@dataclass(frozen=True)
+class GroupCores:
+    """One group now; all counts are cores."""
+
+    name: str
+    target: str
+    cores: int
+    min: int
+    most: int
+    """At least ``min``."""
+
+
+class GroupPromises:
+    """``hold_s`` and ``probability`` as for a HarvestMonitor."""
+
+    def __init__(self, hold_s: int, probability: float) -> None:
+        self._hold_s, self._probability = hold_s, probability
+        self._monitors: dict[str, HarvestMonitor] = {}
+        self._withdrawn: str | None = None
+
+    def step(self, now_ns: int, had: Sequence[tuple[str, int, float]]) -> None:
+        """Once a second: (name, minimum, cores on average since the last time) of each group.
+
+        A group that was there before goes on, unless its minimum is another.
+        """
+        self._monitors = {
+            name: known
+            if (known := self._monitors.get(name)) is not None and known.elastic_min == least
+            else HarvestMonitor(least, self._hold_s, self._probability)
+            for name, least, _ in had
+        }
+        for name, _, cores in had:
+            self._monitors[name].observe_mean(now_ns, cores, self._withdrawn)
+
+    def promised(self, name: str) -> int | None:
+        """Cores that the group is promised; None before its first second."""
+        monitor = self._monitors.get(name)
+        return None if monitor is None else monitor.promised
+
+    def describe(
+        self, now_ns: int, groups: Sequence[GroupCores], withdrawn: str | None
+    ) -> list[dict[str, Any]]:
+        """A document for each of ``groups``; ``withdrawn`` is why nothing is lent, if so.
+
+        The promises are each for itself: that all are kept at once is less probable.
+        """
+        self._withdrawn = withdrawn
+        found = []
+        for group in groups:
+            monitor = self._monitors.get(group.name) or HarvestMonitor(
+                group.min, self._hold_s, self._probability
+            )
+            monitor.observe_mean(now_ns, None, withdrawn)
+            seen = monitor.describe(now_ns, group.cores - group.min, group.most - group.min)
+            seen["cores"]["now"] = group.cores
+            found.append(
+                {"name": group.name, "target": group.target, **{key: seen[key] for key in KEYS}}
+            )
+        return found
+
+
+def of_one_group(seen: dict[str, Any], name: str, target: str) -> list[dict[str, Any]]:
+    """The same list where one group has all: what the node is promised, ``seen``."""
+    return [{"name": name, "target": target, **{key: seen[key] for key in KEYS}}]
