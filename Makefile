@@ -185,6 +185,10 @@ bench-ablations: real-programs ## The paper's agent with one part changed at a t
 	@$(BIN)/python -m bench.real --ablations $(if $(MINUTES),--minutes $(MINUTES)) --out bench/results/ablations.json >/dev/null
 	@$(BIN)/python -m bench page
 
+.PHONY: bench-groups
+bench-groups: build ## How several elastic groups share here, and a primary that bursts next to them, four minutes (root)
+	@$(BIN)/python -m bench.groups --out build/bench/groups.json
+
 .PHONY: performance
 performance: build ## docs/research/performance.md from the JSON in bench/results
 	@$(BIN)/python -m bench page

@@ -1,0 +1,1 @@
+"""How several elastic groups share on this host, and what a primary that bursts notices of it."""

@@ -1,0 +1,50 @@
+"""The figures of several elastic groups, from what was read of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bench.groups.figures import off, ratio_of, shares, since
+
+
+def look(seconds: float, **due: float) -> dict[str, dict[str, Any]]:
+    """After so many seconds, with each group having had exactly what it was due."""
+    return {
+        name: {"due": cores, "core_seconds": cores * seconds, "cpu_seconds": None,
+               "throughput": None, "throughput_by": None}
+        for name, cores in due.items()
+    }  # fmt: skip
+
+
+def test_a_group_that_had_what_it_was_due_is_off_by_nothing() -> None:
+    found = shares([look(1, a=2.0, b=1.0), look(11, a=2.0, b=1.0)])
+    assert found["had_core_s"] == {"a": 20.0, "b": 10.0}
+    assert found["off_by_had"] == 0
+    assert found["off_by_used"] is None
+
+
+def test_the_largest_difference_counts() -> None:
+    assert off({"a": 1.0, "b": 1.0, "c": 0.0}, {"a": 1.0, "b": 1.0, "c": 1.0}) == 0.3333
+    assert off({"a": 0.0}, {"a": 1.0}) is None
+
+
+def test_a_histogram_is_of_what_came_since() -> None:
+    before = {"bounds_ns": [1000, 2000, 4000], "counts": [5, 5, 5], "count": 5, "sum_ns": 5000}
+    now = {"bounds_ns": [1000, 2000, 4000], "counts": [5, 104, 105], "count": 105, "sum_ns": 205000}
+    found = since(before, now)
+    assert (found["count"], found["mean_us"]) == (100, 2.0)
+    assert (found["median_us"], found["p99_us"]) == (2.0, 2.0)
+    assert since(now, now) == {"count": 0.0}
+    assert since({}, now)["count"] == 105
+
+
+@pytest.mark.parametrize(
+    ("one", "three", "ratio", "spread"),
+    [([2.0, 4.0], [3.0, 4.0], 1.167, [1.0, 1.5]), ([], [], None, None)],
+)
+def test_rounds_make_a_ratio_and_its_spread(
+    one: list[float], three: list[float], ratio: float | None, spread: list[float] | None
+) -> None:
+    assert ratio_of(one, three) == {"ratio": ratio, "spread": spread}
