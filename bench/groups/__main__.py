@@ -70,7 +70,8 @@ def measure_shares(groups: Groups, way: str, seconds: float) -> dict[str, Any]:
     tables = groups.tables(WEIGHTS if way == "weight" else None)
     with Agent(groups, f"share-{way}", tables, [*EVERYTHING, f'share = "{way}"']) as agent:
         time.sleep(SETTLE_S[way])
-        looks, until_s = [], time.monotonic() + seconds
+        looks: list[dict[str, dict[str, Any]]] = []
+        until_s = time.monotonic() + seconds
         while time.monotonic() < until_s or len(looks) < 2:
             if rows := agent.rows():
                 looks.append(rows)

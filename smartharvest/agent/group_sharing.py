@@ -203,10 +203,9 @@ class GroupSharing:
             division = divide(capacity.cores, shares)
         return [division.count(member.share.name, lent) for member in self._members]
 
-    def cores_now(self) -> list[GroupCores]:
-        """What each group has, and the bounds of that."""
-        capacity = self._arrangement.capacity
-        most = capacity.elastic_min + capacity.max_harvest
+    def cores_now(self, most_lent: int) -> list[GroupCores]:
+        """What each group has, and the bounds of that; ``most_lent`` beyond the minimum."""
+        most = self._arrangement.capacity.elastic_min + most_lent
         return [
             GroupCores(
                 member.share.name,

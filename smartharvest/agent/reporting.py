@@ -16,6 +16,7 @@ from smartharvest.agent.group_sharing import GroupSharing
 from smartharvest.agent.host_watch import HostWatch
 from smartharvest.agent.promise import HarvestMonitor
 from smartharvest.agent.report import Report
+from smartharvest.algorithm.policy import SHARED_POLICIES
 from smartharvest.core import _loop
 from smartharvest.host.cpulist import format_cpulist
 from smartharvest.telemetry.metrics import Metrics
@@ -97,10 +98,11 @@ class Reporting:
         if withdrawn is None and long_term is not None and long_term.rest_left_ns(now_ns) > 0:
             withdrawn = "the long-term safeguard rests"
         self._monitor.observe(now_ns, control.counters()["harvested_core_ns"], withdrawn)
-        seen = self._monitor.describe(
-            now_ns, control.loop.harvested, self._arrangement.capacity.max_harvest
-        )
-        groups = self._groups.cores_now()
+        capacity = self._arrangement.capacity
+        shares = control.controller.policy.name in SHARED_POLICIES
+        most = capacity.max_shared if shares else capacity.max_harvest
+        seen = self._monitor.describe(now_ns, control.loop.harvested, most)
+        groups = self._groups.cores_now(most)
         if len(groups) == 1:
             return seen | {"groups": of_one_group(seen, groups[0].name, groups[0].target)}
         return seen | {"groups": self._groups.promises.describe(now_ns, groups, withdrawn)}

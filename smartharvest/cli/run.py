@@ -119,7 +119,10 @@ def _managed(settings: Settings, side: str, config_file: str | None) -> str:
 
 
 def _named(settings: Settings, name: str, config_file: str | None) -> str:
-    """The target of the elastic group of that name. Raises ConfigError if there is none."""
+    """The target of the elastic group of that name; ``name`` itself where no group has one.
+
+    Raises ConfigError if there are others only.
+    """
     targets = {group.name: str(group.target) for group in settings.elastic_groups}
     if not targets and config_file is None:
         for path in journal_paths(settings.state_dir):
@@ -127,10 +130,10 @@ def _named(settings: Settings, name: str, config_file: str | None) -> str:
                 with contextlib.suppress(FileNotFoundError):
                     rows = _rows(settings.state_dir, read_journal(path).pid)
                     targets |= {str(row["name"]): str(row["target"]) for row in rows}
-    if name not in targets:
-        known = ", ".join(targets) or "none"
+    if targets and name not in targets:
+        known = ", ".join(targets)
         raise ConfigError(f"run --group: {name!r} is no elastic group; there are {known}")
-    return targets[name]
+    return targets.get(name, name)
 
 
 def _of_running_agents(state_dir: str, side: str) -> list[str]:
