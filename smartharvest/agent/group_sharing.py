@@ -220,8 +220,13 @@ class GroupSharing:
         ]
 
     def core_seconds(self) -> dict[str, dict[str, float]]:
-        """By name what each group ``had`` and, where that is known, ``used`` over the run."""
-        found = {}
+        """By name what each group ``had`` and, where that is known, ``used`` over the run.
+
+        Empty where groups have no names.
+        """
+        found: dict[str, dict[str, float]] = {}
+        if not self._arrangement.settings.elastic_groups:
+            return found
         for member in self._members:
             found[member.share.name] = {"had": member.core_ns / 1e9}
             if member.used_ns is not None:

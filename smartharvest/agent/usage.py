@@ -21,7 +21,7 @@ CoreSeconds = Mapping[str, Mapping[str, float]]
 class UsageMeter:
     """Of the targets that ``targets`` names; ``note`` gets what each used since the last time.
 
-    So it does of what ``groups`` says of several elastic groups.
+    So it does of what ``groups`` says of elastic groups.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class UsageMeter:
             }
             for name, sums in self._groups_before.items()
         }
-        more = {"groups": groups} if len(groups) > 1 else {}
+        more = {"groups": groups} if groups else {}
         if used or more:
             self._note("usage", s=round(self._read_s - before_s, 3), core_seconds=used, **more)
 

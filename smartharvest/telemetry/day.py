@@ -57,7 +57,7 @@ class Bin:
 
 @dataclass
 class GroupDay:
-    """What one of several elastic groups came to; core-hours include its minimum."""
+    """What one elastic group came to; core-hours include its minimum."""
 
     had_core_hours: float = 0.0
     used_core_hours: float | None = None
@@ -102,7 +102,7 @@ class Day:
     group_core_hours: dict[str, float] = field(default_factory=dict)
     """What each group used by the kernel's accounts, where that is recorded."""
     groups: dict[str, GroupDay] = field(default_factory=dict)
-    """By name, of several elastic groups."""
+    """By name, of elastic groups that have one."""
     starts: int = 0
     dropped: int = 0
     """Records that the log could not take."""

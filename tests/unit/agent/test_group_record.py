@@ -115,9 +115,7 @@ def test_usage_has_what_each_of_several_groups_had_and_used_since_the_last_time(
     ]  # fmt: skip
 
 
-def test_usage_of_one_group_is_as_it_was() -> None:
+def test_usage_of_a_group_without_a_name_is_as_it_was() -> None:
     noted: list[dict[str, Any]] = []
-    UsageMeter(
-        list, lambda _kind, **more: noted.append(more), lambda: 0.0, lambda: {"one": {"had": 1.0}}
-    ).close()
+    UsageMeter(list, lambda _kind, **more: noted.append(more), lambda: 0.0, dict).close()
     assert noted == []
