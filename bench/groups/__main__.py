@@ -13,6 +13,8 @@ import struct
 import sys
 import tempfile
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,7 @@ from bench.groups.figures import ratio_of, shares, since
 from bench.groups.host import LOADS, Agent, Groups, as_json
 from bench.machine import describe
 from bench.statistics import rounded
+from bench.subject import NotMeasurableError
 
 EVERYTHING = ('policy = "idle-first"',)
 """Lends every core, whoever runs: so the shares are of all that this host has."""
@@ -52,16 +55,27 @@ def main(seconds: float, rounds: int, only: str | None, out: Path | None) -> Non
         Groups(Path(directory)) as groups,
     ):
         if only in (None, "shares"):
-            document["shares"] = {way: measure_shares(groups, way, seconds) for way in SETTLE_S}
+            document["shares"] = {
+                way: if_measurable(partial(measure_shares, groups, way, seconds))
+                for way in SETTLE_S
+            }
         if only in (None, "guarantee"):
-            document["guarantee"] = measure_guarantee(groups)
+            document["guarantee"] = if_measurable(partial(measure_guarantee, groups))
         if only in (None, "bursts"):
-            document["bursts"] = measure_bursts(groups, rounds)
+            document["bursts"] = if_measurable(partial(measure_bursts, groups, rounds))
     text = as_json(document)
     print(text)
     if out is not None:
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_text(text + "\n")
+
+
+def if_measurable(measure: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """What ``measure`` returns, or why it could not."""
+    try:
+        return measure()
+    except NotMeasurableError as error:
+        return {"not_measurable": str(error)}
 
 
 def measure_shares(groups: Groups, way: str, seconds: float) -> dict[str, Any]:
@@ -146,9 +160,11 @@ def _burst(groups: Groups, case: str, number: int) -> dict[str, Any]:
         Agent(groups, f"bursts-{case}-{number}", elastic, BUFFER) as agent,
     ):
         time.sleep(3.0)
-        before, at = agent.status() or {}, log.stat().st_size
+        before, at = agent.status(), log.stat().st_size
         time.sleep(BURST_SECONDS)
-        now = agent.status() or {}
+        now = agent.status()
+        if before is None or now is None:
+            raise NotMeasurableError("the agent did not answer")
         data = log.read_bytes()[at:]
     log.unlink()
     took_us = np.array(struct.unpack(f"={len(data) // 8}q", data[: len(data) // 8 * 8])) / 1e3

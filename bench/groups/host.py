@@ -13,6 +13,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
 
+from bench.subject import NotMeasurableError
 from smartharvest.errors import SmartHarvestError
 from smartharvest.host.cgroup.tree import CgroupTree, Group
 from smartharvest.host.cpulist import format_cpulist
@@ -20,7 +21,7 @@ from smartharvest.host.process import tasks
 from smartharvest.telemetry.client import NoAgent, ask, socket_path
 
 CONTROLLERS = ("cpuset", "cpu", "cpuacct", "freezer")
-STARTS_WITHIN_S = 30.0
+STARTS_WITHIN_S = 120.0
 LOADS = {"spinner": "spin", "locked": "locked", "beats": "beats"}
 """Name of a group -> what runs in it (loads.py)."""
 
@@ -156,7 +157,8 @@ class Agent:
         with (self.file.with_suffix(".log")).open("wb") as log:
             self.process = subprocess.Popen(command, stdout=log, stderr=log)
         try:
-            self.wait_until(lambda: bool(self.status()), STARTS_WITHIN_S)
+            if self.wait_until(lambda: bool(self.status()), STARTS_WITHIN_S) is None:
+                raise NotMeasurableError(f"the agent did not start within {STARTS_WITHIN_S:g} s")
         except BaseException:
             self.__exit__()
             raise
@@ -169,7 +171,10 @@ class Agent:
             self.process.wait(STARTS_WITHIN_S)
 
     def reload(self) -> None:
-        self.ask("reload")
+        try:
+            self.ask("reload")
+        except (NoAgent, SmartHarvestError, TimeoutError, OSError) as error:
+            raise NotMeasurableError(f"the agent did not take the reload: {error}") from None
 
     def ask(self, command: str) -> Any:
         assert self.process is not None
@@ -187,12 +192,15 @@ class Agent:
         return {row["name"]: row for row in (self.status() or {}).get("elastic", ())}
 
     def wait_until(self, what: Any, most_s: float) -> float | None:
-        """Seconds until ``what()`` holds; None: not within ``most_s``. Raises if the agent ends."""
+        """Seconds until ``what()`` holds; None: not within ``most_s``.
+
+        Raises NotMeasurableError if the agent ends.
+        """
         began_s = time.monotonic()
         while not what():
             assert self.process is not None
             if self.process.poll() is not None:
-                raise SystemExit(f"bench.groups: the agent ended:\n{self.log()}")
+                raise NotMeasurableError(f"the agent ended: {self.log()}")
             if time.monotonic() > began_s + most_s:
                 return None
             time.sleep(0.02)
