@@ -37,7 +37,7 @@ demo: build ## Harvest on this machine for about a minute (root)
 .PHONY: test
 test: build $(if $(CI),test-tools) ## Run the tests; those marked root run too when you are root
 	PATH="$(abspath $(TOOLS)):$$PATH" $(BIN)/python -m pytest -m "not slow and not cluster and not timing" -n 2 --dist loadfile
-	PATH="$(abspath $(TOOLS)):$$PATH" $(BIN)/python -m pytest -m "timing and not slow and not cluster"
+	PATH="$(abspath $(TOOLS)):$$PATH" $(BIN)/python -m pytest -m "timing and not slow and not cluster" -n 2 --dist loadfile
 
 .PHONY: test-tools
 test-tools: ## Get the tools that some tests drive: tmux, systemd-analyze, promtool (root, apt)

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, settings
 
 from smartharvest.host.journal.group_locks import VARIABLE
 
-pytest_plugins = ("tests.plugins.cost", "tests.plugins.tries")
+pytest_plugins = ("tests.plugins.cost", "tests.plugins.tries", "tests.plugins.turns")
 
 # Of a busy machine nothing is to be learned from a time. What CI checks must not depend on chance:
 # it draws the same examples at each run. A developer's machine looks for others, and for more.
