@@ -43,7 +43,8 @@ there is, and of the first half of such periods it has one window alone."""
 EVERYWHERE_SHARE = 0.5
 """It may spend half the budget: a request of several threads meets more of it than each thread."""
 EVERYWHERE_AFTER_NS = 5_000_000_000
-"""How long another way must have been fine before."""
+"""How long another way must have been fine before, unless all others are too dear: where moving
+cores costs more than preempting, as on few CPUs, none of them is fine."""
 REST_EVERY = 20
 """Otherwise nothing is lent in one of so many periods: 5 % of what could be."""
 RECENT_PERIODS = 3
@@ -277,9 +278,15 @@ class Adaptive:
         """Puts the boldest way from ``first`` on that may be tried on trial, if it is bolder than
         the one that is held."""
         self._tried = None
-        careful = len(self._ways) - 1 == self._held or now_ns < self._held_ns + EVERYWHERE_AFTER_NS
-        for way in range(max(first, int(careful)), self._held):
-            if now_ns >= self._records[way].retry_at_ns:
+        nothing = len(self._ways) - 1
+        due = [now_ns >= record.retry_at_ns for record in self._records]
+        due[0] &= (
+            now_ns >= self._held_ns + EVERYWHERE_AFTER_NS
+            if self._held < nothing
+            else not any(due[1:nothing])
+        )
+        for way in range(first, self._held):
+            if due[way]:
                 self._tried = way
                 self._step = self._slices = 0
                 for longer in self._longer:
