@@ -37,7 +37,7 @@ CLANG = [
 
 
 PACKED = HERE / f"{NAME}.loader.h"
-SOURCES = (f"{NAME}.bpf.c", f"{NAME}_state.h", "kernel_types.h")
+SOURCES = (f"{NAME}.bpf.c", *sorted(p.name for p in HERE.glob(f"{NAME}_*.h")), "kernel_types.h")
 STRICT = "strict"
 STRICT_PACKED = HERE.parents[1] / "smartharvest" / "host" / "sched_ext" / "program.py"
 STRICT_SOURCES = (f"{STRICT}.bpf.c", f"{STRICT}_state.h", f"{STRICT}_types.h", "pack.py")

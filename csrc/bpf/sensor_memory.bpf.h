@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
+/* What all parts of the in-kernel sensor share. */
+#ifndef SH_SENSOR_MEMORY_BPF_H
+#define SH_SENSOR_MEMORY_BPF_H
+
+#include "kernel_types.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#include "sensor_state.h"
+
+const volatile struct sh_bpf_settings settings;
+struct sh_bpf_shared shared;
+
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(map_flags, BPF_F_MMAPABLE);
+    __uint(max_entries, SH_BPF_MAX_CPUS); /* as many as there are, when it is loaded */
+    __type(key, uint32_t);
+    __type(value, struct sh_bpf_cpu);
+} cpus SEC(".maps");
+
+/* Of its own for the verifier: it looks at it once, rather than on every path that leads to it. It
+ * takes numbers and pointers to memory, and returns a number. */
+#define GLOBAL __attribute__((noinline))
+
+#define likely(x) __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
+#endif
