@@ -22,19 +22,26 @@ struct {
 } tracked_tasks SEC(".maps");
 
 enum {
-    CLOCK_AGE_LOG2 = 24,  /* a difference of the clocks older than that is taken anew, ns */
-    LOOK_SPACING_NS = 256 /* of looks at other CPUs, for each CPU */
+    CLOCK_AGE_LOG2 = 24,   /* a wake-up renews a difference of the clocks that is as old, ns */
+    TIMELY_SWITCHES = 7,   /* every 8th switch reads the clock in any case */
+    LOOK_SPACING_NS = 256, /* of looks at other CPUs, for each CPU */
 };
 
-/* The run queue's clock is not read again for a task that preempts another: it then says when that
- * task woke up. So a dispatch is timed by a clock of its own; the difference of the two is the
- * least that is seen, or what it is at a wake-up, where the queue's has just been read. */
-static __always_inline void note_clocks(struct sh_bpf_cpu *own, uint64_t now, uint64_t clock) {
+/* CLOCK_MONOTONIC at a switch to a task that queued up at `queued`. The run queue's clock has just
+ * been read, but for a task that preempts another: it then still says when that task woke up. So
+ * only then it takes a clock of its own. The difference of the two is the least that is seen, or
+ * what it is at a wake-up, where the queue's has just been read. */
+static __always_inline uint64_t time_of_switch(struct sh_bpf_cpu *own, uint64_t queued,
+                                               uint64_t clock) {
+    if (likely(queued != clock && own->offset_at && own->switches & TIMELY_SWITCHES))
+        return clock + own->offset_ns;
+    const uint64_t now = bpf_ktime_get_ns();
     const int64_t offset = (int64_t)(now - clock);
     if (unlikely(offset < own->offset_ns || !own->offset_at)) {
         own->offset_ns = offset;
         own->offset_at = clock;
     }
+    return now;
 }
 
 static __always_inline void compare_clocks_at_wakeup(struct task_struct *task, uint64_t clock) {
@@ -84,8 +91,6 @@ static __always_inline uint64_t overlap(uint64_t begin, uint64_t end, uint64_t f
         end = until;
     return begin < end ? end - begin : 0;
 }
-
-/* The following are global functions, so that the verifier looks at each once. */
 
 /* How long elastic tasks ran on a CPU between two moments, as far as its stints go back. */
 GLOBAL uint64_t elastic_between(uint32_t number, uint64_t from, uint64_t until) {
@@ -158,8 +163,7 @@ static __always_inline void count_in(uint64_t *histogram, uint64_t ns) {
     uint32_t bucket = (uint32_t)(ns >> SH_BPF_WAIT_SHIFT);
     if (unlikely(ns >> SH_BPF_WAIT_LOG2))
         bucket = SH_BPF_WAIT_LINEAR + octave_bucket(ns, SH_BPF_WAIT_LOG2, SH_BPF_HARM_OCTAVES);
-    if (likely(bucket < SH_BPF_HARM_BUCKETS))
-        histogram[bucket]++;
+    histogram[at_most(bucket, SH_BPF_HARM_BUCKETS - 1)]++;
 }
 
 static __always_inline struct sh_bpf_harm *harm_of(uint32_t cpu, uint32_t runner) {
@@ -192,13 +196,12 @@ static __always_inline void forget(int32_t pid) {
         task->woke_ns = 0;
 }
 
-/* Who changes on which CPU, in one number: functions have few arguments. These two are global, so
- * that the verifier looks at each once. */
+/* Who changes on which CPU, in one number: functions have few arguments. */
 enum { LEFT_POSITION = 16, IS_POSITION = 24, GONE_POSITION = 32 };
 
 /* A primary's task gets a CPU for which it queued up at `queued`. What it has waited on other CPUs
  * since it woke up is in its own account, waited_ns. */
-GLOBAL int note_dispatch(uint32_t change, int32_t pid, uint64_t queued, uint32_t waited_ns,
+static __always_inline int note_dispatch(uint32_t change, int32_t pid, uint64_t queued, uint32_t waited_ns,
                          uint64_t now) {
     const uint32_t cpu = change & (SH_BPF_MAX_CPUS - 1);
     struct sh_bpf_cpu *own = bpf_map_lookup_elem(&cpus, &cpu);
@@ -233,7 +236,7 @@ GLOBAL int note_dispatch(uint32_t change, int32_t pid, uint64_t queued, uint32_t
 
 /* A primary's task leaves its CPU. If nobody saw it come, at `came`, its account says how long it
  * had waited. */
-GLOBAL int note_leaving(uint64_t change, int32_t pid, uint64_t came, uint32_t waited_ns,
+static __always_inline int note_leaving(uint64_t change, int32_t pid, uint64_t came, uint32_t waited_ns,
                         uint64_t now) {
     struct sh_bpf_harm *harm =
         harm_of(change & (SH_BPF_MAX_CPUS - 1), change >> LEFT_POSITION & 0xff);
@@ -269,10 +272,9 @@ GLOBAL int note_leaving(uint64_t change, int32_t pid, uint64_t came, uint32_t wa
 static __always_inline void note_harm(struct sh_bpf_cpu *own, uint32_t cpu,
                                       struct task_struct *prev, struct task_struct *next,
                                       uint32_t left, uint32_t is, uint64_t clock) {
-    const uint64_t now = bpf_ktime_get_ns();
     const uint32_t change = cpu | left << LEFT_POSITION | is << IS_POSITION;
     const uint64_t queued = next->sched_info.last_queued;
-    note_clocks(own, now, clock);
+    const uint64_t now = time_of_switch(own, queued, clock);
     if (left >= SH_BPF_PRIMARY)
         note_leaving(change | (uint64_t)gone(prev) << GONE_POSITION, prev->pid,
                      prev->sched_info.last_arrival + own->offset_ns,

@@ -29,4 +29,14 @@ struct {
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
+/* Written so that the verifier of Linux 6.1 sees the bound: a compiler compares one register and
+ * uses another, whose connection is lost in a copy of 32 bits. */
+static __always_inline uint64_t at_most(uint64_t value, uint64_t most) {
+    asm volatile("if %0 <= %1 goto +1\n"
+                 "%0 = %1\n"
+                 : "+r"(value)
+                 : "r"(most));
+    return value;
+}
+
 #endif

@@ -70,28 +70,22 @@ static __always_inline bool was_throttled(struct sh_bpf_cpu *own, const struct c
     return queued < own->throttled_until;
 }
 
+/* Without branches: for the verifier they would be paths, and a function of its own takes longer. */
+static __always_inline void halve(uint64_t *value, uint32_t *octave, uint32_t bits) {
+    const uint32_t shift = (uint32_t)((((1ULL << bits) - 1) - *value) >> 63) * bits;
+    *value >>= shift;
+    *octave += shift;
+}
+
 /* The bucket of a value of at least 2^first, 16 to an octave; first is 4 to 63. */
-GLOBAL uint32_t octave_bucket(uint64_t value, uint32_t first, uint32_t octaves) {
+static __always_inline uint32_t octave_bucket(uint64_t value, uint32_t first, uint32_t octaves) {
     uint64_t rest = value >> first;
     uint32_t octave = 0;
-    if (unlikely(rest >> 16)) {
-        rest >>= 16;
-        octave += 16;
-    }
-    if (rest >> 8) {
-        rest >>= 8;
-        octave += 8;
-    }
-    if (rest >> 4) {
-        rest >>= 4;
-        octave += 4;
-    }
-    if (rest >> 2) {
-        rest >>= 2;
-        octave += 2;
-    }
-    if (rest >> 1)
-        octave++;
+    halve(&rest, &octave, 16);
+    halve(&rest, &octave, 8);
+    halve(&rest, &octave, 4);
+    halve(&rest, &octave, 2);
+    halve(&rest, &octave, 1);
     if (octave >= octaves)
         return octaves * 16 - 1;
     return octave * 16 + (value >> (first - 4 + octave) & 15);
@@ -124,8 +118,7 @@ static __always_inline void note_wait(struct sh_bpf_cpu *own, struct task_struct
     uint32_t bucket = (uint32_t)(wait >> SH_BPF_WAIT_SHIFT);
     if (unlikely(wait >> SH_BPF_WAIT_LOG2))
         bucket = SH_BPF_WAIT_LINEAR + octave_bucket(wait, SH_BPF_WAIT_LOG2, SH_BPF_WAIT_OCTAVES);
-    if (bucket < SH_BPF_WAIT_BUCKETS)
-        own->histogram[bucket]++;
+    own->histogram[at_most(bucket, SH_BPF_WAIT_BUCKETS - 1)]++;
     own->waits.waits++;
     own->waits.total_ns += wait;
     if (likely(wait <= shared.control.wait_threshold_ns))
@@ -154,8 +147,7 @@ static __always_inline void note_run(struct sh_bpf_cpu *own, struct task_struct 
     }
     if (likely(ran >> SH_BPF_RUN_LOG2))
         bucket = 1 + octave_bucket(ran, SH_BPF_RUN_LOG2, SH_BPF_RUN_OCTAVES);
-    if (bucket < SH_BPF_RUN_BUCKETS)
-        own->run_histogram[bucket]++;
+    own->run_histogram[at_most(bucket, SH_BPF_RUN_BUCKETS - 1)]++;
     own->runs.runs++;
     own->runs.total_ns += ran;
 }
