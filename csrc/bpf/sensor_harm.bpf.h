@@ -196,19 +196,14 @@ static __always_inline void forget(int32_t pid) {
         task->woke_ns = 0;
 }
 
-/* Who changes on which CPU, in one number: functions have few arguments. */
-enum { LEFT_POSITION = 16, IS_POSITION = 24, GONE_POSITION = 32 };
-
 /* A primary's task gets a CPU for which it queued up at `queued`. What it has waited on other CPUs
  * since it woke up is in its own account, waited_ns. */
-static __always_inline int note_dispatch(uint32_t change, int32_t pid, uint64_t queued, uint32_t waited_ns,
-                         uint64_t now) {
-    const uint32_t cpu = change & (SH_BPF_MAX_CPUS - 1);
-    struct sh_bpf_cpu *own = bpf_map_lookup_elem(&cpus, &cpu);
-    struct sh_bpf_harm *harm = harm_of(cpu, change >> IS_POSITION);
+static __always_inline void note_dispatch(struct sh_bpf_cpu *own, struct sh_bpf_harm *harm,
+                                          int32_t pid, uint64_t queued, uint32_t waited_ns,
+                                          uint32_t cpu, uint32_t left, uint64_t now) {
     struct sh_bpf_tracked_task *task = tracked(pid);
-    if (!own || !harm || !task)
-        return 0;
+    if (!harm || !task)
+        return;
     const uint64_t clock = now - own->offset_ns;
     uint64_t wait = clock - queued;
     if (unlikely((int64_t)wait < 0))
@@ -229,21 +224,16 @@ static __always_inline int note_dispatch(uint32_t change, int32_t pid, uint64_t 
     if (unlikely(own->agent.until > queued))
         side->counts.agent_ns += overlap(own->agent.from, own->agent.until, queued, clock);
     if (unlikely(wait > SH_BPF_LONG_WAIT_NS))
-        note_long_wait(&side->counts,
-                       judge_wait(cpu, clock - wait, clock, change >> LEFT_POSITION & 0xff));
-    return 0;
+        note_long_wait(&side->counts, judge_wait(cpu, clock - wait, clock, left));
 }
 
 /* A primary's task leaves its CPU. If nobody saw it come, at `came`, its account says how long it
  * had waited. */
-static __always_inline int note_leaving(uint64_t change, int32_t pid, uint64_t came, uint32_t waited_ns,
-                        uint64_t now) {
-    struct sh_bpf_harm *harm =
-        harm_of(change & (SH_BPF_MAX_CPUS - 1), change >> LEFT_POSITION & 0xff);
+static __always_inline void note_leaving(struct sh_bpf_harm *harm, int32_t pid, bool sleeps,
+                                         uint64_t came, uint32_t waited_ns, uint64_t now) {
     struct sh_bpf_tracked_task *task = tracked(pid);
-    const bool sleeps = change >> GONE_POSITION;
     if (!harm || !task)
-        return 0;
+        return;
     const uint32_t wait = waited_ns - task->waited_ns;
     uint64_t woke_ns = task->woke_ns;
     task->waited_ns = waited_ns;
@@ -251,7 +241,7 @@ static __always_inline int note_leaving(uint64_t change, int32_t pid, uint64_t c
         task->task = pid;
         task->woke_ns = 0;
         harm->lost += sleeps;
-        return 0;
+        return;
     }
     if (unlikely(!woke_ns)) {
         task->woke_ns = woke_ns = came - wait;
@@ -260,27 +250,26 @@ static __always_inline int note_leaving(uint64_t change, int32_t pid, uint64_t c
         unseen->counts.wait_ns += wait;
     }
     if (!sleeps)
-        return 0;
+        return;
     task->woke_ns = 0;
     const uint64_t span = (int64_t)(now - woke_ns) > 0 ? now - woke_ns : 0;
     struct sh_bpf_harm_side *side = side_of(harm, woke_ns);
     count_in(side->wakes_to_sleeps, span);
     side->counts.wake_to_sleep_ns += span;
-    return 0;
 }
 
 static __always_inline void note_harm(struct sh_bpf_cpu *own, uint32_t cpu,
                                       struct task_struct *prev, struct task_struct *next,
                                       uint32_t left, uint32_t is, uint64_t clock) {
-    const uint32_t change = cpu | left << LEFT_POSITION | is << IS_POSITION;
     const uint64_t queued = next->sched_info.last_queued;
     const uint64_t now = time_of_switch(own, queued, clock);
     if (left >= SH_BPF_PRIMARY)
-        note_leaving(change | (uint64_t)gone(prev) << GONE_POSITION, prev->pid,
+        note_leaving(harm_of(cpu, left), prev->pid, gone(prev),
                      prev->sched_info.last_arrival + own->offset_ns,
                      (uint32_t)prev->sched_info.run_delay, now);
     if (is >= SH_BPF_PRIMARY && queued)
-        note_dispatch(change, next->pid, queued, (uint32_t)next->sched_info.run_delay, now);
+        note_dispatch(own, harm_of(cpu, is), next->pid, queued,
+                      (uint32_t)next->sched_info.run_delay, cpu, left, now);
 }
 
 #endif

@@ -22,8 +22,8 @@ struct {
     __type(value, struct sh_bpf_cpu);
 } cpus SEC(".maps");
 
-/* Of its own for the verifier: it looks at it once, rather than on every path that leads to it. It
- * takes numbers and pointers to memory, and returns a number. */
+/* A function that the verifier looks at once, rather than on every path that leads to it. It
+ * takes numbers and returns one. */
 #define GLOBAL __attribute__((noinline))
 
 #define likely(x) __builtin_expect(!!(x), 1)

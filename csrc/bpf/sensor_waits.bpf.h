@@ -70,7 +70,8 @@ static __always_inline bool was_throttled(struct sh_bpf_cpu *own, const struct c
     return queued < own->throttled_until;
 }
 
-/* Without branches: for the verifier they would be paths, and a function of its own takes longer. */
+/* Without branches: for the verifier they would be paths, and a function of its own takes longer.
+ */
 static __always_inline void halve(uint64_t *value, uint32_t *octave, uint32_t bits) {
     const uint32_t shift = (uint32_t)((((1ULL << bits) - 1) - *value) >> 63) * bits;
     *value >>= shift;
@@ -92,8 +93,9 @@ static __always_inline uint32_t octave_bucket(uint64_t value, uint32_t first, ui
 }
 
 /* A wait that is longer than the threshold. */
-GLOBAL int note_longer(struct sh_bpf_cpu *own, uint64_t queued, uint64_t wait, uint32_t left,
-                       uint32_t throttled) {
+GLOBAL int note_longer(uint64_t queued, uint64_t wait, uint32_t left, uint32_t throttled) {
+    const uint32_t cpu = bpf_get_smp_processor_id();
+    struct sh_bpf_cpu *own = bpf_map_lookup_elem(&cpus, &cpu);
     if (!own)
         return 0;
     const bool lent = began_while_lent((int64_t)queued + shared.control.clock_offset_ns);
@@ -123,7 +125,7 @@ static __always_inline void note_wait(struct sh_bpf_cpu *own, struct task_struct
     own->waits.total_ns += wait;
     if (likely(wait <= shared.control.wait_threshold_ns))
         return;
-    note_longer(own, queued, wait, left, was_throttled(own, queue, queued, clock));
+    note_longer(queued, wait, left, was_throttled(own, queue, queued, clock));
 }
 
 enum { LOWEST_FAIR_PRIO = 100 };
