@@ -37,7 +37,7 @@ CLANG = [
 
 
 PACKED = HERE / f"{NAME}.loader.h"
-SOURCES = (f"{NAME}.bpf.c", f"{NAME}_state.h", "kernel_types.h")
+SOURCES = (f"{NAME}.bpf.c", *sorted(p.name for p in HERE.glob(f"{NAME}_*.h")), "kernel_types.h")
 STRICT = "strict"
 STRICT_PACKED = HERE.parents[1] / "smartharvest" / "host" / "sched_ext" / "program.py"
 STRICT_SOURCES = (f"{STRICT}.bpf.c", f"{STRICT}_state.h", f"{STRICT}_types.h", "pack.py")
@@ -142,14 +142,20 @@ def strict_module() -> str:
         subprocess.run([*CLANG, "-c", f"{STRICT}.bpf.c", "-o", compiled], check=True, cwd=HERE)
         packed = pack_scheduler(compiled)
 
+    codes = [one["code"] for one in packed["programs"].values()]
+    # Two programs may differ only in where they are attached.
+    names = {code: f"CODE_{i}" for i, code in enumerate(codes) if code in codes[:i]}
+
     def entry(one: dict[str, Any]) -> str:
+        code = names.get(one["code"]) or text_of(one["code"])
         moves = text_of(one["moves"]) if one["moves"] else '""'
         pairs = [tuple(map(tuple, one[name])) for name in ("maps", "calls")]
         return (
             f"Packed({one['function']}, {tuple(one['memory'])}, {pairs[0]}, {pairs[1]}, "
-            f"{text_of(one['code'])}, {moves})"
+            f"{code}, {moves})"
         )
 
+    shared = "\n".join(f"{name} = {text_of(code)}" for code, name in names.items())
     programs = "\n".join(f"    {name!r}: {entry(one)}," for name, one in packed["programs"].items())
     return f'''\
 # SPDX-License-Identifier: GPL-2.0 OR Apache-2.0
@@ -165,6 +171,7 @@ from smartharvest.host.sched_ext.packed import Packed
 MEMORY = {packed["memory"]}
 """Bytes that are mapped: ``struct sh_strict_state``."""
 TYPES = {text_of(packed["btf"])}
+{shared}
 PROGRAMS = {{
 {programs}
 }}

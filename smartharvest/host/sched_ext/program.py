@@ -74,8 +74,7 @@ AZ@3^x|n+$+mhT10*V$3IsCft6mO8#-YuY1Qza*VkOyH1Zp`PDwcs7E}X<Wb9TGkm3Ooa*hgLca*QH*<
 U#H=b7-WPa;?oR*FEmIGVi3!Pb9h{d5lEO?=!n?z`EjmKczQ+9-Ep)j;pf9d9w3uK2qh{TAVyV0So%uTSvld
 ~802TY{G&;NDI-x83dxHRB0n$Wawd(<G$oDgbbkjPV5KRMB8Js=fC}<IG2s$s
 """
-PROGRAMS = {
-    'tp_btf/sched_wakeup': Packed(18, (1, 43, 101, 149, 169, 189, 213, 215, 227, 235, 251), (), ((258, 'scx_bpf_kick_cpu'),), """
+CODE_1 = """
 c-n<k&ubGw6rS0%*)1eZthG)RG%A$b%tn#kOcg;-dT7L3TrY|jZ54FM#R}CwKs<U-#Nt%~Ef`2nlAApid+9;
 MgGi3Kt@D1Y*&TPx!1DIZyzhJ8ynQnp9u_#16sZx;56RAr&|be3&kLFMJ;N^>zB2rZ;a5}s5r^^yhstOd<Zt
 qQkNsc51)N_Y{87RMYZM=>E3}0<n*ZSZ5Dv^=Ab%<UT|^T23h3XI5;qh+qV;X<08@$U(tAtR)$^k$iaMGMlx
@@ -87,23 +86,16 @@ zzG0#;C&w-Vvk33&2`pV3E!@|2~<%OL!<!9EXnCF&-XV=QpK%P$)eHG@tZQ&i*>xaBstgp&E_bfbpd;K
 h6n%%*%paqsy)UHSigsvP5f<@>(9-p6y-W&EnfUxa(zrE|3HkbS`Maol4)ndf}DjC#fAV*kuT34OVcKaRS)!
 8i~6SN`gqG4PA5@7kak-z(Fw-woPWiT}Ut#U0Wg82U}!L0b1J=bfy-hWhuP?xc8tA4<AertjBb+-tUf0Q(6B
 -T
-""", """
+"""
+CODE_12 = """
+c-q^-00C2>Gyo6y0ZI
+"""
+PROGRAMS = {
+    'tp_btf/sched_wakeup': Packed(18, (1, 43, 101, 149, 169, 189, 213, 215, 227, 235, 251), (), ((258, 'scx_bpf_kick_cpu'),), CODE_1, """
 c-mXRz`!63#Mc=az+eZIFUADn9{^%$AdZLfPXMtj5H~~l7ohx;Q2q<3{_{}&4=7)a8N%mags6v^C%_1i&w|P
 W0FZnN?E
 """),
-    'tp_btf/sched_wakeup_new': Packed(36, (1, 43, 101, 149, 169, 189, 213, 215, 227, 235, 251), (), ((258, 'scx_bpf_kick_cpu'),), """
-c-n<k&ubGw6rS0%*)1eZthG)RG%A$b%tn#kOcg;-dT7L3TrY|jZ54FM#R}CwKs<U-#Nt%~Ef`2nlAApid+9;
-MgGi3Kt@D1Y*&TPx!1DIZyzhJ8ynQnp9u_#16sZx;56RAr&|be3&kLFMJ;N^>zB2rZ;a5}s5r^^yhstOd<Zt
-qQkNsc51)N_Y{87RMYZM=>E3}0<n*ZSZ5Dv^=Ab%<UT|^T23h3XI5;qh+qV;X<08@$U(tAtR)$^k$iaMGMlx
-*r}O+W4X!wBO7io2`hK%er`^(-mg@5d3vZ;W||MImC|-Yc4q`Fk%oF0b<!$Lns6<2kRXE6Fcr(>T~)``FKD6
-3#Pl3ULP$ab*KnLEPR%oHB4##O+SRRSaAWaf3{pJ0rxhfv?U&d_NU$eg~B^&WF$Eqh7=Q-O@PS9#QKQuRn*c
-Dn#r9FZQ=QL4C#j^^$p8{#Xz2#OqJ=IwVk2LNxV&Ik2tEw0@FtpzoX>@D8>&&%EcEN0T^-Jf#(p(gAs<5`7P
-+wxkEf>d{KfOFiHn?AZh!>RPCi-(4a*Ev|6AMqIDu?0Vf{y@`4?V6XC9Br@wy_fS}GWb?hF{ti$7%liy@ztX
-zzG0#;C&w-Vvk33&2`pV3E!@|2~<%OL!<!9EXnCF&-XV=QpK%P$)eHG@tZQ&i*>xaBstgp&E_bfbpd;K(`qw
-h6n%%*%paqsy)UHSigsvP5f<@>(9-p6y-W&EnfUxa(zrE|3HkbS`Maol4)ndf}DjC#fAV*kuT34OVcKaRS)!
-8i~6SN`gqG4PA5@7kak-z(Fw-woPWiT}Ut#U0Wg82U}!L0b1J=bfy-hWhuP?xc8tA4<AertjBb+-tUf0Q(6B
--T
-""", """
+    'tp_btf/sched_wakeup_new': Packed(36, (1, 43, 101, 149, 169, 189, 213, 215, 227, 235, 251), (), ((258, 'scx_bpf_kick_cpu'),), CODE_1, """
 c-mXRz`!63#Mc=az+eZIFUADn9{^%$AdZLfPXMtj5H~~l7ohx;Q2q<3{_{}&4=7)a8N%mags6v^C%_1i&w|P
 W0FZnN?E
 """),
@@ -188,12 +180,8 @@ c-rG&U|<ji;w(-EFc1J@T_8Ts1mQ~nu^|x0L-`6oY>dPQ0AvvY`v
 c-pHJ;$Q#)Q6_#cT`35r81@T6=yE0o24)}~4x}xBv;;E)3gB0U(3M68j9`7j5PmpNojs7QH-hqk`WeCYFoF5
 oq5M_>28RDYumx(~R45Gq5#<eT
 """, ""),
-    'struct_ops/cpu_online': Packed(88, (), (), (), """
-c-q^-00C2>Gyo6y0ZI
-""", ""),
-    'struct_ops/cpu_offline': Packed(90, (), (), (), """
-c-q^-00C2>Gyo6y0ZI
-""", ""),
+    'struct_ops/cpu_online': Packed(88, (), (), (), CODE_12, ""),
+    'struct_ops/cpu_offline': Packed(90, (), (), (), CODE_12, ""),
     'struct_ops/cgroup_exit': Packed(92, (23,), ((15, 'places'), (30, 'places')), (), """
 c-q^}!~h1B!VsEY8A9)02%*^-85lnN|NnmrP#p)5-wMQqK)jt1s&Da!|6qMk{ri_e^|3K9`~d3Pp9tZj>z9D
 )hk^Y`5E>*8k`iU$1@jZ3>eLw780>(wI*@Mw($9pdpI-<<!`xLZv;oZ8zX<9cCWw2`?FHG#400coKNU&?0JA

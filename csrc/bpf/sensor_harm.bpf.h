@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
+/* What lending costs each primary. */
+#ifndef SH_SENSOR_HARM_BPF_H
+#define SH_SENSOR_HARM_BPF_H
+
+#include "sensor_waits.bpf.h"
+
+/* Of each CPU each primary. */
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(map_flags, BPF_F_MMAPABLE);
+    __uint(max_entries, SH_BPF_MAX_CPUS); /* as many as are needed, when it is loaded */
+    __type(key, uint32_t);
+    __type(value, struct sh_bpf_harm);
+} harms SEC(".maps");
+
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, SH_BPF_TRACKED_TASKS); /* one without harm, when it is loaded */
+    __type(key, uint32_t);
+    __type(value, struct sh_bpf_tracked_task);
+} tracked_tasks SEC(".maps");
+
+enum {
+    CLOCK_AGE_LOG2 = 24,   /* a wake-up renews a difference of the clocks that is as old, ns */
+    TIMELY_SWITCHES = 7,   /* every 8th switch reads the clock in any case */
+    LOOK_SPACING_NS = 256, /* of looks at other CPUs, for each CPU */
+};
+
+/* CLOCK_MONOTONIC at a switch to a task that queued up at `queued`. The run queue's clock has just
+ * been read, but for a task that preempts another: it then still says when that task woke up. So
+ * only then it takes a clock of its own. The difference of the two is the least that is seen, or
+ * what it is at a wake-up, where the queue's has just been read. */
+static __always_inline uint64_t time_of_switch(struct sh_bpf_cpu *own, uint64_t queued,
+                                               uint64_t clock) {
+    if (likely(queued != clock && own->offset_at && own->switches & TIMELY_SWITCHES))
+        return clock + own->offset_ns;
+    const uint64_t now = bpf_ktime_get_ns();
+    const int64_t offset = (int64_t)(now - clock);
+    if (unlikely(offset < own->offset_ns || !own->offset_at)) {
+        own->offset_ns = offset;
+        own->offset_at = clock;
+    }
+    return now;
+}
+
+static __always_inline void compare_clocks_at_wakeup(struct task_struct *task, uint64_t clock) {
+    const uint32_t cpu = (uint32_t)queue_of(task)->cpu;
+    struct sh_bpf_cpu *own = bpf_map_lookup_elem(&cpus, &cpu);
+    if (!own || likely(!((clock - own->offset_at) >> CLOCK_AGE_LOG2)))
+        return;
+    own->offset_ns = (int64_t)(bpf_ktime_get_ns() - clock);
+    own->offset_at = clock;
+}
+
+/* Which CPUs are idle and which run elastic tasks, and since when. */
+static __always_inline void note_use(struct sh_bpf_cpu *own, uint32_t was, uint32_t is,
+                                     uint64_t clock) {
+    if (was == SH_BPF_IDLE && is != SH_BPF_IDLE)
+        own->idle_until = clock;
+    const uint64_t since = own->elastic_since;
+    if (is == SH_BPF_ELASTIC) {
+        if (!since)
+            own->elastic_since = clock;
+    } else if (since) {
+        const uint64_t count = own->elastic_stints + 1;
+        struct sh_bpf_stint *stint = &own->elastic[count & (SH_BPF_STINTS - 1)];
+        stint->from = since;
+        stint->until = clock;
+        own->elastic_stints = count;
+        own->elastic_since = 0;
+    }
+}
+
+static __always_inline void note_agent(struct sh_bpf_cpu *own, const struct task_struct *prev,
+                                       const struct task_struct *next, uint64_t clock) {
+    if (unlikely(next->tgid == settings.agent)) {
+        if (prev->tgid != settings.agent)
+            own->agent.from = clock;
+    } else if (unlikely(prev->tgid == settings.agent)) {
+        own->agent.until = clock;
+    }
+}
+
+/* How much of a stint lies between two moments. */
+static __always_inline uint64_t overlap(uint64_t begin, uint64_t end, uint64_t from,
+                                        uint64_t until) {
+    if (begin < from)
+        begin = from;
+    if (end > until)
+        end = until;
+    return begin < end ? end - begin : 0;
+}
+
+/* How long elastic tasks ran on a CPU between two moments, as far as its stints go back. */
+GLOBAL uint64_t elastic_between(uint32_t number, uint64_t from, uint64_t until) {
+    const struct sh_bpf_cpu *cpu = bpf_map_lookup_elem(&cpus, &number);
+    if (!cpu)
+        return 0;
+    const uint64_t since = *(volatile uint64_t *)&cpu->elastic_since;
+    uint64_t sum = since ? overlap(since, until, from, until) : 0;
+    for (int i = 0; i < SH_BPF_STINTS; i++) {
+        /* In this order: of a stint that is being written nothing is seen. */
+        const uint64_t end = *(volatile uint64_t *)&cpu->elastic[i].until;
+        const uint64_t begin = *(volatile uint64_t *)&cpu->elastic[i].from;
+        sum += overlap(begin, end, from, until);
+    }
+    return sum;
+}
+
+struct judgement {
+    uint64_t from, until; /* of the wait: no CPU was idle in it */
+    uint64_t elastic;     /* CPU time of elastic tasks in it */
+};
+
+static int leave_out_idle(uint32_t i, void *data) {
+    struct judgement *judgement = data;
+    const uint32_t number = shared.pool[i & (SH_BPF_MAX_CPUS - 1)];
+    const struct sh_bpf_cpu *cpu = bpf_map_lookup_elem(&cpus, &number);
+    if (!cpu)
+        return 0;
+    if (*(volatile uint32_t *)&cpu->runner == SH_BPF_IDLE) {
+        judgement->from = judgement->until;
+        return 1;
+    }
+    const uint64_t idle_until = *(volatile uint64_t *)&cpu->idle_until;
+    if (idle_until > judgement->from)
+        judgement->from = idle_until;
+    return 0;
+}
+
+static int sum_elastic(uint32_t i, void *data) {
+    struct judgement *judgement = data;
+    const uint32_t number = shared.pool[i & (SH_BPF_MAX_CPUS - 1)];
+    judgement->elastic += elastic_between(number, judgement->from, judgement->until);
+    return judgement->elastic > SH_BPF_LONG_WAIT_NS;
+}
+
+enum { BEHIND_ELASTIC = 1, BEHIND_ELASTIC_HERE = 2, UNJUDGED = 4 };
+
+/* What a long wait was for. It is looked for on all CPUs, but not all the time. */
+GLOBAL int judge_wait(uint32_t number, uint64_t from, uint64_t until, uint32_t left) {
+    struct judgement judgement = {.from = from, .until = until};
+    struct sh_bpf_cpu *own = bpf_map_lookup_elem(&cpus, &number);
+    int found = 0;
+    if (!own)
+        return 0;
+    if (elastic_between(number, from, until) > SH_BPF_LONG_WAIT_NS)
+        found |= BEHIND_ELASTIC_HERE;
+    if (left == SH_BPF_IDLE)
+        return found; /* it was this CPU that did not come sooner */
+    if (until < own->next_judgement)
+        return found | UNJUDGED;
+    own->next_judgement = until + settings.pool_count * LOOK_SPACING_NS;
+    bpf_loop(settings.pool_count, leave_out_idle, &judgement, 0);
+    if ((int64_t)(judgement.until - judgement.from) <= SH_BPF_LONG_WAIT_NS)
+        return found;
+    bpf_loop(settings.pool_count, sum_elastic, &judgement, 0);
+    return judgement.elastic > SH_BPF_LONG_WAIT_NS ? found | BEHIND_ELASTIC : found;
+}
+
+static __always_inline void count_in(uint64_t *histogram, uint64_t ns) {
+    uint32_t bucket = (uint32_t)(ns >> SH_BPF_WAIT_SHIFT);
+    if (unlikely(ns >> SH_BPF_WAIT_LOG2))
+        bucket = SH_BPF_WAIT_LINEAR + octave_bucket(ns, SH_BPF_WAIT_LOG2, SH_BPF_HARM_OCTAVES);
+    histogram[at_most(bucket, SH_BPF_HARM_BUCKETS - 1)]++;
+}
+
+static __always_inline struct sh_bpf_harm *harm_of(uint32_t cpu, uint32_t runner) {
+    const uint32_t place = cpu * settings.primary_count + index_of(runner);
+    return bpf_map_lookup_elem(&harms, &place);
+}
+
+static __always_inline struct sh_bpf_harm_side *side_of(struct sh_bpf_harm *harm,
+                                                        uint64_t began_ns) {
+    /* What was lent last ended then, or goes on: nothing was lent in all that has come since. */
+    return (int64_t)began_ns < shared.control.lent_until_ns ? &harm->sides[1] : &harm->sides[0];
+}
+
+static __always_inline struct sh_bpf_tracked_task *tracked(int32_t pid) {
+    const uint32_t place = (uint32_t)pid & (SH_BPF_TRACKED_TASKS - 1);
+    return bpf_map_lookup_elem(&tracked_tasks, &place);
+}
+
+static __always_inline void note_long_wait(struct sh_bpf_harm_counts *counts, int found) {
+    counts->long_waits++;
+    counts->behind_elastic += !!(found & BEHIND_ELASTIC);
+    counts->behind_elastic_here += !!(found & BEHIND_ELASTIC_HERE);
+    counts->unjudged += !!(found & UNJUDGED);
+}
+
+/* It left unseen, nobody knows whether to sleep. */
+static __always_inline void forget(int32_t pid) {
+    struct sh_bpf_tracked_task *task = tracked(pid);
+    if (task && task->task == pid)
+        task->woke_ns = 0;
+}
+
+/* A primary's task gets a CPU for which it queued up at `queued`. What it has waited on other CPUs
+ * since it woke up is in its own account, waited_ns. */
+static __always_inline void note_dispatch(struct sh_bpf_cpu *own, struct sh_bpf_harm *harm,
+                                          int32_t pid, uint64_t queued, uint32_t waited_ns,
+                                          uint32_t cpu, uint32_t left, uint64_t now) {
+    struct sh_bpf_tracked_task *task = tracked(pid);
+    if (!harm || !task)
+        return;
+    const uint64_t clock = now - own->offset_ns;
+    uint64_t wait = clock - queued;
+    if (unlikely((int64_t)wait < 0))
+        wait = 0;
+    if (likely(task->task == pid)) {
+        const int32_t elsewhere = (int32_t)(waited_ns - task->waited_ns);
+        if (unlikely(elsewhere > 0))
+            wait += (uint32_t)elsewhere;
+        if (!task->woke_ns)
+            task->woke_ns = now - wait;
+    } else {
+        task->task = pid;
+        task->woke_ns = now - wait;
+    }
+    struct sh_bpf_harm_side *side = side_of(harm, now - wait);
+    count_in(side->waits, wait);
+    side->counts.wait_ns += wait;
+    if (unlikely(own->agent.until > queued))
+        side->counts.agent_ns += overlap(own->agent.from, own->agent.until, queued, clock);
+    if (unlikely(wait > SH_BPF_LONG_WAIT_NS))
+        note_long_wait(&side->counts, judge_wait(cpu, clock - wait, clock, left));
+}
+
+/* A primary's task leaves its CPU. If nobody saw it come, at `came`, its account says how long it
+ * had waited. */
+static __always_inline void note_leaving(struct sh_bpf_harm *harm, int32_t pid, bool sleeps,
+                                         uint64_t came, uint32_t waited_ns, uint64_t now) {
+    struct sh_bpf_tracked_task *task = tracked(pid);
+    if (!harm || !task)
+        return;
+    const uint32_t wait = waited_ns - task->waited_ns;
+    uint64_t woke_ns = task->woke_ns;
+    task->waited_ns = waited_ns;
+    if (unlikely(task->task != pid)) {
+        task->task = pid;
+        task->woke_ns = 0;
+        harm->lost += sleeps;
+        return;
+    }
+    if (unlikely(!woke_ns)) {
+        task->woke_ns = woke_ns = came - wait;
+        struct sh_bpf_harm_side *unseen = side_of(harm, woke_ns);
+        count_in(unseen->waits, wait);
+        unseen->counts.wait_ns += wait;
+    }
+    if (!sleeps)
+        return;
+    task->woke_ns = 0;
+    const uint64_t span = (int64_t)(now - woke_ns) > 0 ? now - woke_ns : 0;
+    struct sh_bpf_harm_side *side = side_of(harm, woke_ns);
+    count_in(side->wakes_to_sleeps, span);
+    side->counts.wake_to_sleep_ns += span;
+}
+
+static __always_inline void note_harm(struct sh_bpf_cpu *own, uint32_t cpu,
+                                      struct task_struct *prev, struct task_struct *next,
+                                      uint32_t left, uint32_t is, uint64_t clock) {
+    const uint64_t queued = next->sched_info.last_queued;
+    const uint64_t now = time_of_switch(own, queued, clock);
+    if (left >= SH_BPF_PRIMARY)
+        note_leaving(harm_of(cpu, left), prev->pid, gone(prev),
+                     prev->sched_info.last_arrival + own->offset_ns,
+                     (uint32_t)prev->sched_info.run_delay, now);
+    if (is >= SH_BPF_PRIMARY && queued)
+        note_dispatch(own, harm_of(cpu, is), next->pid, queued,
+                      (uint32_t)next->sched_info.run_delay, cpu, left, now);
+}
+
+#endif
