@@ -29,6 +29,13 @@ def check(shape: Shape, kernel: Kernel, say: Callable[[str], None]) -> Figures:
 
     Raises GuestEndedError if it crashes at each of TRIES boots, NotMeasurableError without rights.
     """
+    return figures_of(said_in_guest(shape, kernel, MODULE, say))
+
+
+def said_in_guest(
+    shape: Shape, kernel: Kernel, module: str, say: Callable[[str], None]
+) -> list[dict[str, Any]]:
+    """What a guest has said that runs ``module``. Raises as ``check`` does."""
     disk, initramfs = ready(kernel)
     drive = f"file={disk},if=virtio,format=raw,snapshot=on"
     for left in reversed(range(TRIES)):
@@ -37,12 +44,14 @@ def check(shape: Shape, kernel: Kernel, say: Callable[[str], None]) -> Figures:
                 shape,
                 kernel.image,
                 initramfs,
-                words=[f"lab.module={MODULE}"],
+                words=[f"lab.module={module}"],
                 disks=[drive],
             ) as guest:
                 said = list(guest.lines(SILENT_S))
                 guest.ended_well()
-            return figures_of(said)
+            if said and "failed" not in said[-1]:
+                return said
+            raise GuestEndedError(str(said[-1:]))
         except GuestEndedError as error:
             if not left:
                 raise
@@ -71,14 +80,14 @@ def figures_of(said: Sequence[Mapping[str, Any]]) -> Figures:
     figures: Figures = {
         "kernel": told["kernel"],
         "mechanism": told["mechanism"],
-        "wake_p99_us": {kind: _quantile(late, 0.99) for kind, late in every.items()},
+        "wake_p99_us": {kind: quantile(late, 0.99) for kind, late in every.items()},
         "batch_cores": told["batch_cores"],
         "restored": told["restored"],
         "cpus": told["cpus"],
         "wakes": {kind: len(late) for kind, late in every.items()},
-        "wake_p50_us": {kind: _quantile(late, 0.5) for kind, late in every.items()},
+        "wake_p50_us": {kind: quantile(late, 0.5) for kind, late in every.items()},
         "wake_p99_us_of_cpu": {
-            kind: [_quantile(late, 0.99) for late in cpus] for kind, cpus in late_us.items()
+            kind: [quantile(late, 0.99) for late in cpus] for kind, cpus in late_us.items()
         },
         "restored_ms": told["restored_ms"],
         "taken_back": told["taken_back"],
@@ -90,7 +99,7 @@ def figures_of(said: Sequence[Mapping[str, Any]]) -> Figures:
 KINDS = ("idle", "batch")
 
 
-def _quantile(ascending: Sequence[float], share: float) -> float:
+def quantile(ascending: Sequence[float], share: float) -> float:
     return rounded(ascending[int(share * (len(ascending) - 1))])
 
 

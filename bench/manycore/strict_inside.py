@@ -28,7 +28,10 @@ ROUNDS, WAKES, PERIOD_US = 4, 200, 1000
 """Each round has WAKES on each CPU without the batch, and as many with it."""
 CPUS = os.cpu_count() or 1
 AGENT = (0, 1)
-"""Where the control plane runs: emulated, it takes most of a CPU, whose other tasks wait for it."""
+"""Where the control plane runs, and this process: emulated, they take most of a CPU, whose other
+tasks wait for them. The agent lends these CPUs all the same (``--lend-shared``)."""
+LOOP = "sh-loop"
+"""The name of the loop's thread."""
 WAKING = (CPUS // 2, 2)
 """First CPU and number of those where tasks wake."""
 MOST_TAKEN_BACK = 6
@@ -39,7 +42,7 @@ STATE = "/tmp/strict-check"
 
 def check(host: Host) -> None:
     """Tells all figures."""
-    web, batch = _group("web"), _group("batch")
+    web, batch = make_group("web"), make_group("batch")
     before = _files(batch)
     host.tell(kernel=platform.release(), mechanism="strict", cpus=CPUS, waking=WAKING[1])
     with Tasks(web, batch) as tasks_there, ExitStack() as ends:
@@ -49,6 +52,10 @@ def check(host: Host) -> None:
         ends.callback(agent.kill)
         _until("the scheduler is in force", lambda: loaded() == NAME, agent)
         _until("all of the batch is in it", lambda: _all_ext(batch), agent)
+        # Before its loop runs nothing is lent by it, and its start takes a CPU.
+        _until(
+            "its loop runs", lambda: LOOP in map(tasks.name, tasks.threads_of((agent.pid,))), agent
+        )
         _until("everything is lent", lambda: _effective(batch) == set(range(CPUS)), agent)
         cores: list[float] = []
         taken_back = 0
@@ -87,8 +94,8 @@ class Tasks:
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
         (wakers / "cgroup.procs").write_text(str(self._process.pid))
-        self._bully = self._numbers(CPUS)
-        for pid in self._bully:
+        self.bully = self._numbers(CPUS)
+        for pid in self.bully:
             (bully / "cgroup.procs").write_text(str(pid))
 
     def _numbers(self, count: int) -> list[int]:
@@ -104,7 +111,7 @@ class Tasks:
 
     def signal(self, number: int) -> None:
         """Stops or continues the bully."""
-        for pid in self._bully:
+        for pid in self.bully:
             os.kill(pid, number)
 
     def __enter__(self) -> Self:
@@ -118,12 +125,12 @@ class Tasks:
 def _agent() -> list[str]:
     return [
         *("agent", "--primary", "cgroup:web", "--elastic", "cgroup:batch"),
-        *("--mechanism", "strict", "--policy", "everywhere", "--long-term", "off"),
+        *("--mechanism", "strict", "--policy", "everywhere", "--long-term", "off", "--lend-shared"),
         *("--poll", "1ms", "--window", "250ms", "--state-dir", STATE),
     ]
 
 
-def _group(name: str) -> Path:
+def make_group(name: str) -> Path:
     path = GROUPS / name
     path.mkdir()
     return path

@@ -33,7 +33,7 @@ def test_the_last_line_has_what_was_asked_for() -> None:
 
 def test_what_is_not_held_is_named() -> None:
     late = figures_of([*said(), {"batch": [[500.0] * 5, [40.0] * 5]}])["missed"]
-    assert "times what it does on idle CPUs" in str(late)
+    assert "times as long with the batch as on idle CPUs" in str(late)
     assert "1.2 of 2 CPUs" in str(figures_of(said(cores=1.2))["missed"])
     assert "is left" in str(figures_of(said(restored=False))["missed"])
 

@@ -1,0 +1,85 @@
+"""What runs in the guest of ``bench.manycore gate``: no agent, only its scheduler."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import traceback
+from contextlib import ExitStack
+from pathlib import Path
+
+from bench.compiling import build_program
+from bench.manycore.inside import Host
+from bench.manycore.strict_inside import AGENT, CPUS, Tasks, make_group
+from smartharvest.host.process.policy import SCHED_EXT, set_policy
+from smartharvest.host.sched_ext import state
+from smartharvest.host.sched_ext.loader import Loaded
+
+QUEUER = Path(__file__).with_name("queuer.c")
+CPU, COUNT, PERIOD_US, ROUNDS = CPUS // 2, 100, 2000, 4
+SLICE_NS, HOLD_NS = 20_000_000, 100_000
+GATES = {"gate": True, "no gate": False}
+
+
+def measure(host: Host) -> None:
+    """Tells, for each round and each kind, how late the waking task was, us, and where it ran."""
+    web, batch = make_group("web"), make_group("batch")
+    with Tasks(web, batch) as tasks, Loaded() as scheduler, ExitStack() as ends:
+        for pid in tasks.bully:
+            set_policy(pid, SCHED_EXT)
+        command = [str(build_program(QUEUER)), *map(str, (CPU, COUNT, PERIOD_US))]
+        pipe = subprocess.PIPE
+        queuer = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True)
+        ends.callback(queuer.kill)
+        os.sched_setaffinity(0, AGENT)
+
+        def wakes() -> list[list[float]]:
+            assert queuer.stdin is not None
+            assert queuer.stdout is not None
+            queuer.stdin.write("\n")
+            queuer.stdin.flush()
+            lines = (queuer.stdout.readline().split() for _ in range(COUNT))
+            return [[round(int(late_ns) / 1e3, 1), int(cpu)] for late_ns, cpu in lines]
+
+        def control(gate: bool) -> None:
+            state.control(
+                scheduler.memory,
+                slice_ns=SLICE_NS,
+                hold_ns=HOLD_NS,
+                gate=gate,
+                keep_preempted=scheduler.calls_back,
+            )
+
+        control(True)
+        scheduler.attach()
+        with host.slow_time():
+            for _ in range(ROUNDS):
+                host.tell(kind="alone", wakes=wakes())
+                for kind, gate in GATES.items():
+                    control(gate)
+                    before = state.counts(scheduler.memory)
+                    tasks.signal(signal.SIGCONT)
+                    host.tell(kind=kind, wakes=wakes())
+                    tasks.signal(signal.SIGSTOP)
+                    after = state.counts(scheduler.memory)
+                    counts = {
+                        name: now - getattr(before, name)
+                        for name, now in vars(after).items()
+                        if name != "runnable"
+                    }
+                    host.tell(kind=kind, counts=counts)
+    host.tell(cpu=CPU, complete=True)
+
+
+def main() -> None:
+    host = Host()
+    try:
+        measure(host)
+    except Exception as error:
+        traceback.print_exc()
+        host.tell(failed=f"{type(error).__name__}: {error}")
+
+
+if __name__ == "__main__":
+    main()
