@@ -84,7 +84,11 @@ class StrictMechanism(CpusetMechanism):
             _log.info("%s; using merge", error)
             return
         state.control(
-            self._loaded.memory, slice_ns=self._settings.strict_slice_ns, hold_ns=HOLD_NS, gate=True
+            self._loaded.memory,
+            slice_ns=self._settings.strict_slice_ns,
+            hold_ns=HOLD_NS,
+            gate=True,
+            keep_preempted=self._loaded.calls_back,
         )
 
     def _start(self) -> None:

@@ -32,6 +32,7 @@ class FakeScheduler:
 
     refusal: str | None = None
     made: list[FakeScheduler]
+    calls_back = True
 
     def __init__(self) -> None:
         if self.refusal is not None:
@@ -51,7 +52,7 @@ class FakeScheduler:
         self.memory[40 : 40 + len(reason)] = reason
 
     def run(self, ran_ns: int, runnable: int) -> None:
-        struct.pack_into("<8Q", self.memory, 168, 0, ran_ns, 0, 0, 0, 0, runnable, 0)
+        struct.pack_into("<9Q", self.memory, 168, 0, ran_ns, 0, 0, 0, 0, runnable, 0, 0)
 
 
 class World:
