@@ -44,6 +44,7 @@ def figures_of(said: Sequence[Mapping[str, Any]]) -> Figures:
             "ran_elsewhere": round(sum(cpu != told["cpu"] for _, cpu in wakes) / len(wakes), 3),
             "counts": _sum(line["counts"] for line in lines if "counts" in line),
         }
+    figures["share_of_a_cpu"] = told["share_of_a_cpu"]
     return figures
 
 

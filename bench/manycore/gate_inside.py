@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import time
 import traceback
 from contextlib import ExitStack
 from pathlib import Path
@@ -19,6 +20,7 @@ from smartharvest.host.sched_ext.loader import Loaded
 QUEUER = Path(__file__).with_name("queuer.c")
 CPU, COUNT, PERIOD_US, ROUNDS = CPUS // 2, 100, 2000, 4
 SLICE_NS, HOLD_NS = 20_000_000, 100_000
+SERVERS, SHARE_S = Path("/sys/kernel/debug/sched/ext_server"), 2.0
 GATES = {"gate": True, "no gate": False}
 
 
@@ -69,7 +71,38 @@ def measure(host: Host) -> None:
                         if name != "runnable"
                     }
                     host.tell(kind=kind, counts=counts)
+            tasks.signal(signal.SIGCONT)
+            host.tell(share_of_a_cpu=shares_beside_the_server())
+            tasks.signal(signal.SIGSTOP)
     host.tell(cpu=CPU, complete=True)
+
+
+def shares_beside_the_server() -> dict[str, float]:
+    """What a normal task that computes gets of its CPU with the server that 7.3 gives sched_ext
+    against starvation (debugfs) and without."""
+    if not SERVERS.exists():
+        subprocess.run(["mount", "-t", "debugfs", "none", "/sys/kernel/debug"], check=True)
+    runtime = SERVERS / f"cpu{CPU}" / "runtime"
+    before = runtime.read_text()
+    spinner = subprocess.Popen(["sh", "-c", "while :; do :; done"])
+    found = {}
+    try:
+        os.sched_setaffinity(spinner.pid, [CPU])
+        for name, runtime_ns in (("server", before), ("no server", "0")):
+            runtime.write_text(runtime_ns)
+            began_s, ran_s = time.monotonic(), _ran_s(spinner.pid)
+            time.sleep(SHARE_S)
+            took_s = time.monotonic() - began_s
+            found[name] = round((_ran_s(spinner.pid) - ran_s) / took_s, 4)
+    finally:
+        spinner.kill()
+        spinner.wait()
+        runtime.write_text(before)
+    return found
+
+
+def _ran_s(task: int) -> float:
+    return int(Path(f"/proc/{task}/schedstat").read_text().split()[0]) / 1e9
 
 
 def main() -> None:

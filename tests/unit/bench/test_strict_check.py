@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from bench.manycore import gate
 from bench.manycore.guest import GuestEndedError
 from bench.manycore.strict import figures_of
 
@@ -44,3 +45,20 @@ def test_what_is_not_held_is_named() -> None:
 def test_a_guest_that_ends_early_is_no_result(lines: list[dict[str, Any]]) -> None:
     with pytest.raises(GuestEndedError):
         figures_of(lines)
+
+
+def test_what_the_gate_is_worth_is_summed_over_rounds() -> None:
+    lines: list[dict[str, Any]] = [{"kind": "alone", "wakes": [[90.0, 4], [95.0, 5]]}]
+    for kind, late_us in (("gate", 100.0), ("no gate", 3000.0)):
+        for cpu in (5, 4):
+            lines.append({"kind": kind, "wakes": [[late_us, cpu]]})
+            lines.append({"kind": kind, "counts": {"kicks": 3}})
+    figures = gate.figures_of([*lines, {"cpu": 4, "complete": True, "share_of_a_cpu": {}}])
+    assert figures["gate"] == {
+        "wakes": 2,
+        "late_us": dict.fromkeys(("p50", "p90", "p99", "max"), 100.0),
+        "ran_elsewhere": 0.5,
+        "counts": {"kicks": 6},
+    }
+    with pytest.raises(GuestEndedError, match="NoStrict"):
+        gate.figures_of([*lines, {"failed": "NoStrict"}])

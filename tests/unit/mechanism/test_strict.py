@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Iterator
 from pathlib import Path
@@ -104,6 +105,7 @@ def test_auto_falls_back_to_merge(world: World, monkeypatch: pytest.MonkeyPatch)
     mechanism.arrange(SEEN)
     assert mechanism.name == "merge"
     assert not mechanism.moves_threads
+    assert mechanism.most_sleep_ms == math.inf
     assert mechanism.follow(()) is None
     assert world.policies_set == 0
 
