@@ -1,7 +1,7 @@
 """``make strict-check``: a bully runs everywhere under ``--mechanism strict`` in a dilated guest.
 
 On two CPUs a task wakes every millisecond, in turns with the bully stopped (``idle``) and running
-(``batch``); then the agent is killed.
+(``batch``); then the agent is killed. Of another one somebody ends the scheduler.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ MODULE = "bench.manycore.strict_inside"
 TRIES = 4
 """Linux patches its own text when a scheduler comes, which QEMU's threads may see half done."""
 SILENT_S = 120.0
+LATEST_FALLBACK_MS = 100
+"""From the scheduler's end, by somebody else, until the batch is confined."""
 WORST_RATIO, FEWEST = 1.1, 0.9
 """The P99 of waking with the batch over that without, at most; the batch's CPUs, at least."""
 
@@ -90,6 +92,7 @@ def figures_of(said: Sequence[Mapping[str, Any]]) -> Figures:
             kind: [quantile(late, 0.99) for late in cpus] for kind, cpus in late_us.items()
         },
         "restored_ms": told["restored_ms"],
+        "fallback_ms": told["fallback_ms"],
         "taken_back": told["taken_back"],
     }
     figures["missed"] = missed(figures)
@@ -113,6 +116,8 @@ def missed(figures: Mapping[str, Any]) -> list[str]:
         found.append(f"the agent took CPUs back in {figures['taken_back']} rounds")
     if figures["batch_cores"] < FEWEST * figures["cpus"]:
         found.append(f"the batch gets {figures['batch_cores']} of {figures['cpus']} CPUs")
+    if figures["fallback_ms"] is None or figures["fallback_ms"] > LATEST_FALLBACK_MS:
+        found.append(f"CPUs came back {figures['fallback_ms']} ms after the scheduler's end")
     if not figures["restored"]:
         found.append("something is left after the agent's end")
     return found

@@ -92,14 +92,6 @@ class Machine:
 
 MACHINES = {
     "4": Machine(4, "4", tests=(LAB_TESTS, *ROOT_TESTS)),
-    "8": Machine(
-        8,
-        "8",
-        kind=("-accel", "tcg,thread=multi"),
-        clock="notsc clocksource=hpet",
-        longest_s=300,
-        tests=("tests/lab/test_strict.py",),
-    ),
     "12": Machine(12, "12,sockets=2,cores=3,threads=2", nodes=2),
     "10+2": Machine(
         12,

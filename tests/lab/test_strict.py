@@ -120,17 +120,22 @@ class Batch:
         for group, weight in zip(self.groups, weights, strict=True):
             group.mkdir()
             (group / "cpu.weight").write_text(str(weight))
-            begin = f"read go; for _ in $(seq {tasks}); do ({SPIN}) & done; wait"
-            parent = subprocess.Popen(["sh", "-c", begin], stdin=subprocess.PIPE)
+            # The first waits in the group for a line, the others for the end of the input.
+            begin = f"read go; exec 3<&0; for _ in $(seq {tasks}); do (read go <&3; {SPIN}) & done"
+            parent = subprocess.Popen(["sh", "-c", f"{begin}; wait"], stdin=subprocess.PIPE)
             self._parents.append(parent)
             (group / "cgroup.procs").write_text(str(parent.pid))
-            set_policy(parent.pid, SCHED_EXT)  # inherited
-
-    def start(self, scheduler: Loaded) -> None:
-        for parent in self._parents:
             assert parent.stdin is not None
             parent.stdin.write(b"go\n")
             parent.stdin.flush()
+
+    def start(self, scheduler: Loaded) -> None:
+        wait_until(lambda: len(self.tasks()) == self.count)
+        for task in self.tasks():
+            set_policy(task, SCHED_EXT)
+        for parent in self._parents:
+            assert parent.stdin is not None
+            parent.stdin.close()
         wait_until(lambda: state.counts(scheduler.memory).runnable >= self.count)
 
     def tasks(self) -> list[int]:
@@ -142,7 +147,7 @@ class Batch:
         for group in self.groups:
             (group / "cgroup.kill").write_text("1")
         for parent in self._parents:
-            parent.communicate()
+            parent.wait()
         for group in self.groups:
             wait_until(partial(_is_empty, group))
             group.rmdir()

@@ -12,7 +12,10 @@ from bench.manycore.strict import figures_of
 
 
 def said(
-    batch_us: float = 100.0, cores: float = 1.9, restored: bool = True
+    batch_us: float = 100.0,
+    cores: float = 1.9,
+    restored: bool = True,
+    fallback_ms: int | None = 80,
 ) -> list[dict[str, Any]]:
     return [
         {"kernel": "7.3.4", "mechanism": "strict", "cpus": 2, "waking": 2},
@@ -21,7 +24,9 @@ def said(
         {"idle": [[50.0], [40.0]]},
         {"batch": [[50.0], [40.0]]},
         {"batch_cores": cores, "taken_back": 0},
-        {"restored": restored, "restored_ms": 60},
+        {"restored_ms": 60},
+        {"fallback_ms": fallback_ms},
+        {"restored": restored},
     ]
 
 
@@ -36,6 +41,8 @@ def test_what_is_not_held_is_named() -> None:
     late = figures_of([*said(), {"batch": [[500.0] * 5, [40.0] * 5]}])["missed"]
     assert "times as long with the batch as on idle CPUs" in str(late)
     assert "1.2 of 2 CPUs" in str(figures_of(said(cores=1.2))["missed"])
+    assert "101 ms after" in str(figures_of(said(fallback_ms=101))["missed"])
+    assert "None ms after" in str(figures_of(said(fallback_ms=None))["missed"])
     assert "is left" in str(figures_of(said(restored=False))["missed"])
 
 
