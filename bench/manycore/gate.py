@@ -1,7 +1,7 @@
 """What the gate of ``strict`` is worth to a task that queues while the batch runs elsewhere.
 
-From when it is due until it runs, with the batch stopped (``alone``), and beside the batch with the
-gate and without.
+A task wakes where another computes, and computes as well: one of them waits until it runs on
+another CPU. With the batch stopped (``alone``), and beside the batch with the gate and without.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ def figures_of(said: Sequence[Mapping[str, Any]]) -> Figures:
     for kind in KINDS:
         lines = [line for line in said if line.get("kind") == kind]
         wakes = [wake for line in lines for wake in line.get("wakes", ())]
-        late_us = sorted(late for late, _ in wakes)
+        took_us, waited_us = (sorted(column) for column in zip(*wakes, strict=True))
         figures[kind] = {
             "wakes": len(wakes),
-            "late_us": {name: quantile(late_us, q) for name, q in QUANTILES.items()},
-            "ran_elsewhere": round(sum(cpu != told["cpu"] for _, cpu in wakes) / len(wakes), 3),
+            "took_us": {name: quantile(took_us, q) for name, q in QUANTILES.items()},
+            "waited_us": {name: quantile(waited_us, q) for name, q in QUANTILES.items()},
             "counts": _sum(line["counts"] for line in lines if "counts" in line),
         }
     figures["share_of_a_cpu"] = told["share_of_a_cpu"]

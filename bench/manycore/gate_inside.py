@@ -18,19 +18,21 @@ from smartharvest.host.sched_ext import state
 from smartharvest.host.sched_ext.loader import Loaded
 
 QUEUER = Path(__file__).with_name("queuer.c")
-CPU, COUNT, PERIOD_US, ROUNDS = CPUS // 2, 100, 2000, 4
+CPU, ROUNDS = CPUS // 2, 3
+COUNT, PERIOD_US, BURST_US = 60, 2000, 3000
+"""Of a round: so often it wakes, so long it sleeps, so long it computes."""
 SLICE_NS, HOLD_NS = 20_000_000, 100_000
 SERVERS, SHARE_S = Path("/sys/kernel/debug/sched/ext_server"), 2.0
 GATES = {"gate": True, "no gate": False}
 
 
 def measure(host: Host) -> None:
-    """Tells, for each round and each kind, how late the waking task was, us, and where it ran."""
+    """Tells, for each round, kind and wake, how long the task's burst took and both waited, us."""
     web, batch = make_group("web"), make_group("batch")
     with Tasks(web, batch) as tasks, Loaded() as scheduler, ExitStack() as ends:
         for pid in tasks.bully:
             set_policy(pid, SCHED_EXT)
-        command = [str(build_program(QUEUER)), *map(str, (CPU, COUNT, PERIOD_US))]
+        command = [str(build_program(QUEUER)), *map(str, (CPU, COUNT, PERIOD_US, BURST_US))]
         pipe = subprocess.PIPE
         queuer = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True)
         ends.callback(queuer.kill)
@@ -42,7 +44,7 @@ def measure(host: Host) -> None:
             queuer.stdin.write("\n")
             queuer.stdin.flush()
             lines = (queuer.stdout.readline().split() for _ in range(COUNT))
-            return [[round(int(late_ns) / 1e3, 1), int(cpu)] for late_ns, cpu in lines]
+            return [[round(int(word) / 1e3, 1) for word in line] for line in lines]
 
         def control(gate: bool) -> None:
             state.control(
@@ -74,7 +76,7 @@ def measure(host: Host) -> None:
             tasks.signal(signal.SIGCONT)
             host.tell(share_of_a_cpu=shares_beside_the_server())
             tasks.signal(signal.SIGSTOP)
-    host.tell(cpu=CPU, complete=True)
+    host.tell(burst_us=BURST_US, complete=True)
 
 
 def shares_beside_the_server() -> dict[str, float]:

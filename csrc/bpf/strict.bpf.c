@@ -58,6 +58,7 @@ extern void bpf_iter_num_destroy(struct bpf_iter_num *iterator) __ksym;
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 enum { CPU_MASK = SH_STRICT_MAX_CPUS - 1, GROUP_MASK = SH_STRICT_GROUPS - 1, DEFAULT_WEIGHT = 100 };
+enum { MOST_SLICES = 4 }; /* that a task is charged for a run */
 
 static __always_inline bool is_before(uint64_t one, uint64_t other) {
     return (int64_t)(one - other) < 0;
@@ -447,7 +448,12 @@ int BPF_PROG(stopping, struct task_struct *task, bool runnable) {
     cpu->paid = 0;
     __sync_fetch_and_add(&group->ran_ns, ran);
     __sync_fetch_and_add(&shared.counts.ran_ns, ran);
-    scx_bpf_task_set_dsq_vtime(task, task->scx.dsq_vtime + ran * DEFAULT_WEIGHT / weight);
+    /* Charged in full, a run that nobody ended in time (a long system call, a stolen CPU) would
+     * keep its task waiting until each of the group's has run as long: the kernel's watchdog ends
+     * the scheduler after 30 s. */
+    const uint64_t most = MOST_SLICES * shared.control.slice_ns;
+    const uint64_t charged = ran < most ? ran : most;
+    scx_bpf_task_set_dsq_vtime(task, task->scx.dsq_vtime + charged * DEFAULT_WEIGHT / weight);
     /* With a rest of its slice it waits on this CPU, else in its group's queue. */
     if (!runnable || !task->scx.slice)
         return 0;
