@@ -15,7 +15,10 @@ import click
 from bench.__main__ import interrupt
 from bench.manycore.campaign import Campaign, run, to_terminal
 from bench.manycore.check import check as check_machine
+from bench.manycore.gate import measure as measure_gate
 from bench.manycore.guest import GuestEndedError, Shape
+from bench.manycore.lab import TESTS
+from bench.manycore.lab import outcomes as lab_outcomes
 from bench.manycore.page import page as write_page
 from bench.manycore.plan import ALONE, CONDITIONS, CORE, EXPERIMENTS
 from bench.manycore.samples import append, read
@@ -143,6 +146,38 @@ def strict(name: str, cpus: int, dilation: float, slot_us: int, share: int) -> N
         click.echo(f"manycore: {line}", err=True)
     print(json.dumps(figures))
     sys.exit(0 if figures["restored"] else 1)
+
+
+@main.command()
+@shape_options
+def gate(name: str, cpus: int, dilation: float, slot_us: int, share: int) -> None:
+    """What the gate of the strict mechanism is worth. The last line is JSON."""
+    _needs_root()
+    try:
+        figures = measure_gate(Shape(cpus, dilation, slot_us, share), fetched(name), to_terminal)
+    except (GuestEndedError, NotMeasurableError) as error:
+        click.echo(f"manycore: {error}", err=True)
+        sys.exit(1)
+    print(json.dumps(figures))
+
+
+@main.command()
+@shape_options
+@click.option("--test", "tests", multiple=True, help="Instead of all.")
+def lab(
+    name: str, cpus: int, dilation: float, slot_us: int, share: int, tests: tuple[str, ...]
+) -> None:
+    """The lab's tests of the strict mechanism, on this machine's CPUs in the host's time."""
+    _needs_root()
+    try:
+        found = lab_outcomes(
+            Shape(cpus, dilation, slot_us, share), fetched(name), tests or [TESTS], to_terminal
+        )
+    except (GuestEndedError, NotMeasurableError) as error:
+        click.echo(f"manycore: {error}", err=True)
+        sys.exit(1)
+    print(json.dumps(found))
+    sys.exit(0 if found and set(found.values()) == {"passed"} else 1)
 
 
 def fetched(name: str) -> Kernel:

@@ -14,7 +14,7 @@ MODULE = "bench.manycore.inside"
 
 def ready(kernel: Kernel) -> tuple[Path, Path]:
     """(disk, the kernel's initramfs), built if they are not there or no longer true."""
-    for program in ("batch.c", "waker.c"):  # a guest has no compiler
+    for program in ("batch.c", "waker.c", "queuer.c"):  # a guest has no compiler
         build_program(HERE / program)
     initramfs = image.initramfs_of(kernel)
     if not initramfs.exists():

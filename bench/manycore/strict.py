@@ -1,7 +1,7 @@
 """``make strict-check``: a bully runs everywhere under ``--mechanism strict`` in a dilated guest.
 
 On two CPUs a task wakes every millisecond, in turns with the bully stopped (``idle``) and running
-(``batch``); then the agent is killed.
+(``batch``); then the agent is killed. Of another one somebody ends the scheduler.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ MODULE = "bench.manycore.strict_inside"
 TRIES = 4
 """Linux patches its own text when a scheduler comes, which QEMU's threads may see half done."""
 SILENT_S = 120.0
+LATEST_FALLBACK_MS = 100
+"""From the scheduler's end, by somebody else, until the batch is confined."""
 WORST_RATIO, FEWEST = 1.1, 0.9
 """The P99 of waking with the batch over that without, at most; the batch's CPUs, at least."""
 
@@ -29,6 +31,13 @@ def check(shape: Shape, kernel: Kernel, say: Callable[[str], None]) -> Figures:
 
     Raises GuestEndedError if it crashes at each of TRIES boots, NotMeasurableError without rights.
     """
+    return figures_of(said_in_guest(shape, kernel, MODULE, say))
+
+
+def said_in_guest(
+    shape: Shape, kernel: Kernel, module: str, say: Callable[[str], None]
+) -> list[dict[str, Any]]:
+    """What a guest has said that runs ``module``. Raises as ``check`` does."""
     disk, initramfs = ready(kernel)
     drive = f"file={disk},if=virtio,format=raw,snapshot=on"
     for left in reversed(range(TRIES)):
@@ -37,12 +46,14 @@ def check(shape: Shape, kernel: Kernel, say: Callable[[str], None]) -> Figures:
                 shape,
                 kernel.image,
                 initramfs,
-                words=[f"lab.module={MODULE}"],
+                words=[f"lab.module={module}"],
                 disks=[drive],
             ) as guest:
                 said = list(guest.lines(SILENT_S))
                 guest.ended_well()
-            return figures_of(said)
+            if said and "failed" not in said[-1]:
+                return said
+            raise GuestEndedError(str(said[-1:]))
         except GuestEndedError as error:
             if not left:
                 raise
@@ -71,16 +82,17 @@ def figures_of(said: Sequence[Mapping[str, Any]]) -> Figures:
     figures: Figures = {
         "kernel": told["kernel"],
         "mechanism": told["mechanism"],
-        "wake_p99_us": {kind: _quantile(late, 0.99) for kind, late in every.items()},
+        "wake_p99_us": {kind: quantile(late, 0.99) for kind, late in every.items()},
         "batch_cores": told["batch_cores"],
         "restored": told["restored"],
         "cpus": told["cpus"],
         "wakes": {kind: len(late) for kind, late in every.items()},
-        "wake_p50_us": {kind: _quantile(late, 0.5) for kind, late in every.items()},
+        "wake_p50_us": {kind: quantile(late, 0.5) for kind, late in every.items()},
         "wake_p99_us_of_cpu": {
-            kind: [_quantile(late, 0.99) for late in cpus] for kind, cpus in late_us.items()
+            kind: [quantile(late, 0.99) for late in cpus] for kind, cpus in late_us.items()
         },
         "restored_ms": told["restored_ms"],
+        "fallback_ms": told["fallback_ms"],
         "taken_back": told["taken_back"],
     }
     figures["missed"] = missed(figures)
@@ -90,7 +102,7 @@ def figures_of(said: Sequence[Mapping[str, Any]]) -> Figures:
 KINDS = ("idle", "batch")
 
 
-def _quantile(ascending: Sequence[float], share: float) -> float:
+def quantile(ascending: Sequence[float], share: float) -> float:
     return rounded(ascending[int(share * (len(ascending) - 1))])
 
 
@@ -104,6 +116,8 @@ def missed(figures: Mapping[str, Any]) -> list[str]:
         found.append(f"the agent took CPUs back in {figures['taken_back']} rounds")
     if figures["batch_cores"] < FEWEST * figures["cpus"]:
         found.append(f"the batch gets {figures['batch_cores']} of {figures['cpus']} CPUs")
+    if figures["fallback_ms"] is None or figures["fallback_ms"] > LATEST_FALLBACK_MS:
+        found.append(f"CPUs came back {figures['fallback_ms']} ms after the scheduler's end")
     if not figures["restored"]:
         found.append("something is left after the agent's end")
     return found

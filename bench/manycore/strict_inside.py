@@ -28,7 +28,10 @@ ROUNDS, WAKES, PERIOD_US = 4, 200, 1000
 """Each round has WAKES on each CPU without the batch, and as many with it."""
 CPUS = os.cpu_count() or 1
 AGENT = (0, 1)
-"""Where the control plane runs: emulated, it takes most of a CPU, whose other tasks wait for it."""
+"""Where the control plane runs, and this process: emulated, they take most of a CPU, whose other
+tasks wait for them. The agent lends these CPUs all the same (``--lend-shared``)."""
+LOOP = "sh-loop"
+"""The name of the loop's thread."""
 WAKING = (CPUS // 2, 2)
 """First CPU and number of those where tasks wake."""
 MOST_TAKEN_BACK = 6
@@ -39,28 +42,24 @@ STATE = "/tmp/strict-check"
 
 def check(host: Host) -> None:
     """Tells all figures."""
-    web, batch = _group("web"), _group("batch")
+    web, batch = make_group("web"), make_group("batch")
     before = _files(batch)
     host.tell(kernel=platform.release(), mechanism="strict", cpus=CPUS, waking=WAKING[1])
     with Tasks(web, batch) as tasks_there, ExitStack() as ends:
         threads = _threads(batch)
         os.sched_setaffinity(0, AGENT)
-        agent = subprocess.Popen(as_command(_agent()), stdout=sys.stderr)
-        ends.callback(agent.kill)
-        _until("the scheduler is in force", lambda: loaded() == NAME, agent)
-        _until("all of the batch is in it", lambda: _all_ext(batch), agent)
-        _until("everything is lent", lambda: _effective(batch) == set(range(CPUS)), agent)
+        agent = _start_agent(batch, ends)
         cores: list[float] = []
         taken_back = 0
         with host.slow_time():
             while len(cores) < ROUNDS and taken_back < MOST_TAKEN_BACK:
                 idle = tasks_there.wake()
                 tasks_there.signal(signal.SIGCONT)
-                _comes(lambda: _effective(batch) == set(range(CPUS)), SOON_S)
+                _comes(lambda: _lends_all(batch), SOON_S)
                 ran_us, began_s = _used_us(batch), time.monotonic()
                 late = tasks_there.wake()
                 took_s = time.monotonic() - began_s
-                if _effective(batch) == set(range(CPUS)):
+                if _lends_all(batch):
                     host.tell(idle=idle, batch=late)
                     cores.append((_used_us(batch) - ran_us) / 1e6 / took_s)
                 else:  # nothing is known of a batch that is not there
@@ -75,7 +74,33 @@ def check(host: Host) -> None:
         agent.wait()
         restored = _comes(lambda: _is_restored(batch, before, threads))
         took_ms = round(1e3 * (time.monotonic() - killed_s))
-        host.tell(restored=restored, restored_ms=took_ms, files=_files(batch), was=before)
+        host.tell(restored_ms=took_ms, files=_files(batch), was=before)
+        agent = _start_agent(batch, ends)
+        with host.slow_time():
+            ended_s = time.monotonic()
+            Path("/proc/sysrq-trigger").write_text("S")
+            confined = _comes(lambda: not _lends_all(batch), SOON_S, every_s=0.001)
+            took_ms = round(1e3 * (time.monotonic() - ended_s))
+        host.tell(fallback_ms=took_ms if confined else None)
+        agent.kill()
+        agent.wait()
+        host.tell(restored=restored and _comes(lambda: _is_restored(batch, before, threads)))
+
+
+def _start_agent(batch: Path, ends: ExitStack) -> subprocess.Popen[bytes]:
+    """One that lends everything."""
+    agent = subprocess.Popen(as_command(_agent()), stdout=sys.stderr)
+    ends.callback(agent.kill)
+    _until("the scheduler is in force", lambda: loaded() == NAME, agent)
+    _until("all of the batch is in it", lambda: _all_ext(batch), agent)
+    # Before its loop runs nothing is lent by it, and its start takes a CPU.
+    _until("its loop runs", lambda: LOOP in map(tasks.name, tasks.threads_of((agent.pid,))), agent)
+    _until("everything is lent", lambda: _lends_all(batch), agent)
+    return agent
+
+
+def _lends_all(batch: Path) -> bool:
+    return _effective(batch) == set(range(CPUS))
 
 
 class Tasks:
@@ -87,8 +112,8 @@ class Tasks:
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
         (wakers / "cgroup.procs").write_text(str(self._process.pid))
-        self._bully = self._numbers(CPUS)
-        for pid in self._bully:
+        self.bully = self._numbers(CPUS)
+        for pid in self.bully:
             (bully / "cgroup.procs").write_text(str(pid))
 
     def _numbers(self, count: int) -> list[int]:
@@ -104,7 +129,7 @@ class Tasks:
 
     def signal(self, number: int) -> None:
         """Stops or continues the bully."""
-        for pid in self._bully:
+        for pid in self.bully:
             os.kill(pid, number)
 
     def __enter__(self) -> Self:
@@ -118,12 +143,12 @@ class Tasks:
 def _agent() -> list[str]:
     return [
         *("agent", "--primary", "cgroup:web", "--elastic", "cgroup:batch"),
-        *("--mechanism", "strict", "--policy", "everywhere", "--long-term", "off"),
+        *("--mechanism", "strict", "--policy", "everywhere", "--long-term", "off", "--lend-shared"),
         *("--poll", "1ms", "--window", "250ms", "--state-dir", STATE),
     ]
 
 
-def _group(name: str) -> Path:
+def make_group(name: str) -> Path:
     path = GROUPS / name
     path.mkdir()
     return path
@@ -163,12 +188,12 @@ def _is_restored(group: Path, files: dict[str, str], threads: dict[int, int | No
     )
 
 
-def _comes(true: Callable[[], bool], longest_s: float = LONGEST_S) -> bool:
+def _comes(true: Callable[[], bool], longest_s: float = LONGEST_S, every_s: float = 0.01) -> bool:
     end_s = time.monotonic() + longest_s
     while not true():
         if time.monotonic() > end_s:
             return False
-        time.sleep(0.01)
+        time.sleep(every_s)
     return True
 
 

@@ -1,4 +1,4 @@
-/* Tasks that wake at fixed times, one on each of some CPUs, and processes that only compute; for
+/* Tasks that wake at fixed times, one for each of some CPUs, and processes that only compute; for
  * the check of `strict`.
  *
  *   waker PROCESSES FIRST CPUS COUNT PERIOD_US
@@ -38,10 +38,13 @@ static int64_t now_ns(void) {
 
 static void *wake(void *argument) {
     struct waker *waker = argument;
-    cpu_set_t one;
+    cpu_set_t one, all;
+    sched_getaffinity(0, sizeof(all), &all);
     CPU_ZERO(&one);
     CPU_SET(waker->cpu, &one);
+    /* It stays there by itself. One that is pinned would keep its CPU from being lent. */
     sched_setaffinity(0, sizeof(one), &one);
+    sched_setaffinity(0, sizeof(all), &all);
     prctl(PR_SET_TIMERSLACK, 1UL);
     int64_t due_ns = begins_ns + period_ns * (waker->cpu - first) / cpus; /* never all at once */
     for (int i = -WARM_UP; i < count; i++, due_ns += period_ns) {

@@ -41,6 +41,12 @@ extern int32_t scx_bpf_select_cpu_dfl(struct task_struct *task, int32_t last, ui
 extern int32_t scx_bpf_pick_idle_cpu(const struct cpumask *allowed, uint64_t flags) __ksym;
 extern bool scx_bpf_task_set_slice(struct task_struct *task, uint64_t slice) __ksym;
 extern bool scx_bpf_task_set_dsq_vtime(struct task_struct *task, uint64_t vtime) __ksym;
+extern const struct cpumask *scx_bpf_get_idle_cpumask(void) __ksym;
+extern void scx_bpf_put_idle_cpumask(const struct cpumask *idle) __ksym;
+extern bool bpf_cpumask_empty(const struct cpumask *cpumask) __ksym;
+/* Newer kernels have it (7.3 does). Elsewhere the loader leaves the call out, and `keep_preempted`
+ * is 0. */
+extern void scx_bpf_dsq_reenq(uint64_t dsq, uint64_t flags) __ksym;
 
 struct bpf_iter_num {
     uint64_t opaque;
@@ -52,6 +58,7 @@ extern void bpf_iter_num_destroy(struct bpf_iter_num *iterator) __ksym;
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 enum { CPU_MASK = SH_STRICT_MAX_CPUS - 1, GROUP_MASK = SH_STRICT_GROUPS - 1, DEFAULT_WEIGHT = 100 };
+enum { MOST_SLICES = 4 }; /* that a task is charged for a run */
 
 static __always_inline bool is_before(uint64_t one, uint64_t other) {
     return (int64_t)(one - other) < 0;
@@ -262,6 +269,53 @@ int BPF_PROG(on_wakeup_new, struct task_struct *task) {
     return 0;
 }
 
+/* --- a batch task that was preempted ---------------------------------------------------------- */
+
+/* It waits in the queue of its CPU, where it costs whoever has displaced it the least, and goes on
+ * there. It is called back into its group's queue once another CPU is idle, or after a slice. */
+
+/* A CPU that has one: the next after `cpu`; SH_STRICT_MAX_CPUS: none. */
+static __always_inline uint32_t next_preempted(uint32_t cpu) {
+    for (uint32_t i = 0; i < SH_STRICT_WORDS; i++) {
+        const uint32_t at = (cpu / 64 + i) & (SH_STRICT_WORDS - 1);
+        const uint64_t word = *(volatile uint64_t *)&shared.preempted[at];
+        if (!word)
+            continue;
+        const uint64_t after = i ? word : word & ~((2ULL << (cpu & 63)) - 1);
+        return (64 * at + lowest(after ? after : word)) & CPU_MASK;
+    }
+    return SH_STRICT_MAX_CPUS;
+}
+
+static __always_inline void call_back(uint32_t cpu, bool at_once) {
+    const uint32_t other = next_preempted(cpu);
+    if (other == SH_STRICT_MAX_CPUS)
+        return;
+    struct sh_strict_cpu *there = &shared.cpus[other & CPU_MASK];
+    if (!at_once) {
+        const uint64_t now = bpf_ktime_get_ns();
+        if (!there->preempted_ns)
+            there->preempted_ns = now;
+        if (is_before(now, there->preempted_ns + shared.control.slice_ns))
+            return;
+    }
+    if (!clear(shared.preempted, other))
+        return;
+    there->preempted_ns = 0;
+    count(&shared.counts.called_back);
+    scx_bpf_dsq_reenq(SCX_DSQ_LOCAL_ON | other, 0);
+}
+
+/* Whether the batch task that just lost `cpu` may wait there. */
+static __always_inline bool may_stay(uint32_t cpu) {
+    if (!shared.control.keep_preempted || test(shared.held, cpu))
+        return false;
+    const struct cpumask *idle = scx_bpf_get_idle_cpumask();
+    const bool none = bpf_cpumask_empty(idle);
+    scx_bpf_put_idle_cpumask(idle);
+    return none;
+}
+
 /* --- the scheduler ---------------------------------------------------------------------------- */
 
 SEC("struct_ops/select_cpu")
@@ -338,6 +392,7 @@ int BPF_PROG(dispatch, int32_t cpu, struct task_struct *last) {
             shared.vtime = vtime;
         if (scx_bpf_dsq_move_to_local(first)) {
             pay((uint32_t)cpu, first);
+            call_back((uint32_t)cpu, false);
             return 0;
         }
         /* None of its tasks may run here. */
@@ -351,8 +406,10 @@ int BPF_PROG(dispatch, int32_t cpu, struct task_struct *last) {
     } else if (scx_bpf_dsq_move_to_local(SH_STRICT_GROUPS - 1)) {
         return 0; /* of a group beyond those told apart */
     }
-    if (last && last->scx.flags & SCX_TASK_QUEUED)
+    const bool goes_on = last && last->scx.flags & SCX_TASK_QUEUED;
+    if (goes_on)
         scx_bpf_task_set_slice(last, shared.control.slice_ns);
+    call_back((uint32_t)cpu, !goes_on);
     return 0;
 }
 
@@ -370,6 +427,11 @@ int BPF_PROG(running, struct task_struct *task) {
         group->task_vtime = task->scx.dsq_vtime;
     count(&shared.counts.dispatched);
     set(shared.batch, number);
+    if (clear(shared.preempted, number)) { /* it comes past `dispatch` */
+        cpu->preempted_ns = 0;
+        if (shared.control.gate && (is_held(number) || is_awaited(number)))
+            scx_bpf_kick_cpu((int32_t)number, SCX_KICK_PREEMPT);
+    }
     return 0;
 }
 
@@ -386,11 +448,21 @@ int BPF_PROG(stopping, struct task_struct *task, bool runnable) {
     cpu->paid = 0;
     __sync_fetch_and_add(&group->ran_ns, ran);
     __sync_fetch_and_add(&shared.counts.ran_ns, ran);
-    scx_bpf_task_set_dsq_vtime(task, task->scx.dsq_vtime + ran * DEFAULT_WEIGHT / weight);
-    /* With a rest of its slice it would wait on this CPU for whoever has taken that, past the gate
-     * and while others are idle. */
-    if (runnable)
+    /* Charged in full, a run that nobody ended in time (a long system call, a stolen CPU) would
+     * keep its task waiting until each of the group's has run as long: the kernel's watchdog ends
+     * the scheduler after 30 s. */
+    const uint64_t most = MOST_SLICES * shared.control.slice_ns;
+    const uint64_t charged = ran < most ? ran : most;
+    scx_bpf_task_set_dsq_vtime(task, task->scx.dsq_vtime + charged * DEFAULT_WEIGHT / weight);
+    /* With a rest of its slice it waits on this CPU, else in its group's queue. */
+    if (!runnable || !task->scx.slice)
+        return 0;
+    if (may_stay(number)) {
+        set(shared.preempted, number);
+        count(&shared.counts.stayed);
+    } else {
         scx_bpf_task_set_slice(task, 0);
+    }
     return 0;
 }
 

@@ -108,5 +108,6 @@ enum { SCHED_EXT = 7 };
 enum { SCX_TASK_QUEUED = 1 };
 enum { SCX_KICK_IDLE = 1, SCX_KICK_PREEMPT = 2 };
 #define SCX_ENQ_WAKEUP 1ULL
+#define SCX_DSQ_LOCAL_ON (3ULL << 62)
 
 #endif

@@ -166,6 +166,7 @@ class Reporting:
             "mechanism": {
                 "name": "affinity" if loop.actuator.moves_threads else arrangement.mechanism.name,
                 "writes": loop.actuator.writes,
+                "ends": arrangement.mechanism.ends,
             },
             "primary_on_lent_cores": control.on_lent_ns(capacity.pool) / polled_ns,
             "harvested": {

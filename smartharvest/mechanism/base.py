@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from smartharvest.algorithm.division import Division, Share
@@ -123,6 +124,11 @@ class Mechanism:
     def moves_threads(self) -> bool:
         """Whether threads are moved one by one, so that ``follow`` has to be called often."""
         return False
+
+    most_sleep_ms: float = math.inf
+    """``follow`` has to be called after so long at the latest."""
+    ends = 0
+    """How often what holds the elastic side down has ended, and not by us."""
 
     @property
     def births(self) -> Births | None:

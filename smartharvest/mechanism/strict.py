@@ -8,6 +8,7 @@ fair class's again, under cpu.idle and on what is lent.
 from __future__ import annotations
 
 import logging
+import math
 import time
 from collections.abc import Sequence
 
@@ -23,6 +24,8 @@ _log = logging.getLogger(__name__)
 
 HOLD_NS = 100_000
 """How long a CPU is kept idle for one waiting task, in which the kernel may pull it."""
+NOTICE_MS = 50.0
+"""How often it is looked whether the scheduler has ended: to be noticed within 100 ms."""
 REST_S = 10.0
 """How long nothing is lent after the scheduler has ended."""
 LONGEST_REST_S = 600.0
@@ -37,6 +40,7 @@ class StrictMechanism(CpusetMechanism):
     required = True
     moves_threads = True
     """Not that: it has to be looked after often."""
+    most_sleep_ms = NOTICE_MS
     _active = True
     """Whether there is a scheduler, or will be after a rest."""
     _loaded: Loaded | None = None
@@ -47,7 +51,6 @@ class StrictMechanism(CpusetMechanism):
     _ran: tuple[int, float] = (0, 0.0)
     """CPU time of the batch, and when it was seen to grow."""
     ends = 0
-    """How often the scheduler has ended by itself, or by somebody else."""
 
     @property
     def name(self) -> str:
@@ -81,10 +84,15 @@ class StrictMechanism(CpusetMechanism):
             if self.required:
                 raise
             self._active = self.moves_threads = False
+            self.most_sleep_ms = math.inf
             _log.info("%s; using merge", error)
             return
         state.control(
-            self._loaded.memory, slice_ns=self._settings.strict_slice_ns, hold_ns=HOLD_NS, gate=True
+            self._loaded.memory,
+            slice_ns=self._settings.strict_slice_ns,
+            hold_ns=HOLD_NS,
+            gate=True,
+            keep_preempted=self._loaded.calls_back,
         )
 
     def _start(self) -> None:

@@ -47,6 +47,7 @@ PACKAGES = (
         "pygments",
         "py.py",
     ),
+    *("xdist", "execnet"),  # pytest loads what is listed among its plugins
     *("hypothesis", "sortedcontainers", "attr", "attrs", "_hypothesis_globals.py"),
 )
 PATTERNS = ("pylibvw*", "vowpalwabbit*", "_hypothesis*", "pytest-*", "pytest_*-*.dist-info")

@@ -26,6 +26,8 @@ _SWITCH_PARTIAL, _ENQ_LAST, _KEEP_IDLE = 1 << 3, 1 << 1, 1 << 0  # enum scx_ops_
 _TIMEOUT_MS = 30_000
 """The longest that the kernel takes: it ends a scheduler when some task has waited so long."""
 _MOST_GROUPS = 4096
+_CALL_BACK = "scx_bpf_dsq_reenq"
+"""The one function that a kernel may lack."""
 
 
 class NoStrict(SmartHarvestError):
@@ -81,6 +83,8 @@ class Loaded:
         with open(types, "rb") as file:
             layouts = _layouts(file.read())
         numbers = _numbers()
+        self.calls_back = bool(numbers[_CALL_BACK])
+        """Whether a task can be taken from the queue of another CPU (7.3 can)."""
         maps = {
             "": system_call.create_map(
                 system_call.ARRAY, 4, program.MEMORY, 1, system_call.MMAPABLE, "sh_strict"
@@ -170,7 +174,8 @@ def _numbers() -> dict[str, int]:
         if group == "tp_btf":
             wanted[f"btf_trace_{name}"] = TYPEDEF
     found = {name: system_call.type_number(kind, name) for name, kind in wanted.items()}
-    if missing := sorted(name for name, number in found.items() if not number):
+    missing = sorted(name for name, number in found.items() if not number and name != _CALL_BACK)
+    if missing:
         raise NoStrict(
             f"mechanism: strict: this kernel's sched_ext has no {missing[0]} (Linux 6.19 has)"
         )
@@ -193,8 +198,13 @@ def relocate(packed: Packed, maps: Mapping[str, int], numbers: Mapping[str, int]
     for place, name in packed.maps:
         instruct(place, _MAP_FD, maps[name], 0)
     for place, name in packed.calls:
-        instruct(place, _KERNEL_FUNCTION, numbers[name])
+        if numbers[name]:
+            instruct(place, _KERNEL_FUNCTION, numbers[name])
+        else:
+            code[8 * place : 8 * place + 8] = _NOTHING
     return bytes(code)
 
 
+_NOTHING = struct.pack("<BBhi", 0xB7, 0, 0, 0)
+"""r0 = 0, in place of a call."""
 _MAP_FD, _MAP_VALUE, _KERNEL_FUNCTION = 1, 2, 2  # BPF_PSEUDO_* in include/uapi/linux/bpf.h

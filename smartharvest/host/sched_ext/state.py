@@ -5,13 +5,13 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 
-_CONTROL = struct.Struct("<QQI4x")
+_CONTROL = struct.Struct("<QQII")
 _END = struct.Struct("<IIq128s")
-_COUNTS = struct.Struct("<8Q")
+_COUNTS = struct.Struct("<9Q")
 _GROUP = struct.Struct("<6Q")
 _END_AT = _CONTROL.size
 _COUNTS_AT = _END_AT + _END.size
-_GROUPS_AT = _COUNTS_AT + _COUNTS.size + 8 + 3 * 64
+_GROUPS_AT = _COUNTS_AT + _COUNTS.size + 8 + 4 * 64
 _GROUPS = 64
 
 
@@ -33,6 +33,10 @@ class Counts:
     """It was not."""
     runnable: int
     """Batch tasks that run or wait now."""
+    stayed: int
+    """Preempted batch tasks that waited on their CPU."""
+    called_back: int
+    """Of these: went on elsewhere."""
 
 
 @dataclass(frozen=True)
@@ -44,13 +48,16 @@ class End:
     reason: str
 
 
-def control(memory: memoryview, *, slice_ns: int, hold_ns: int, gate: bool) -> None:
-    """Sets how long a slice is, and whether and how long a CPU is kept for a waiting task."""
-    _CONTROL.pack_into(memory, 0, slice_ns, hold_ns, int(gate))
+def control(
+    memory: memoryview, *, slice_ns: int, hold_ns: int, gate: bool, keep_preempted: bool
+) -> None:
+    """Sets how long a slice is, whether and how long a CPU is kept for a waiting task, and whether
+    a preempted task may wait on its CPU (``Loaded.calls_back``)."""
+    _CONTROL.pack_into(memory, 0, slice_ns, hold_ns, int(gate), int(keep_preempted))
 
 
 def counts(memory: memoryview) -> Counts:
-    return Counts(*_COUNTS.unpack_from(memory, _COUNTS_AT)[:7])
+    return Counts(*_COUNTS.unpack_from(memory, _COUNTS_AT))
 
 
 def end(memory: memoryview) -> End | None:

@@ -6,12 +6,16 @@ from typing import Any
 
 import pytest
 
+from bench.manycore import gate
 from bench.manycore.guest import GuestEndedError
 from bench.manycore.strict import figures_of
 
 
 def said(
-    batch_us: float = 100.0, cores: float = 1.9, restored: bool = True
+    batch_us: float = 100.0,
+    cores: float = 1.9,
+    restored: bool = True,
+    fallback_ms: int | None = 80,
 ) -> list[dict[str, Any]]:
     return [
         {"kernel": "7.3.4", "mechanism": "strict", "cpus": 2, "waking": 2},
@@ -20,7 +24,9 @@ def said(
         {"idle": [[50.0], [40.0]]},
         {"batch": [[50.0], [40.0]]},
         {"batch_cores": cores, "taken_back": 0},
-        {"restored": restored, "restored_ms": 60},
+        {"restored_ms": 60},
+        {"fallback_ms": fallback_ms},
+        {"restored": restored},
     ]
 
 
@@ -33,8 +39,10 @@ def test_the_last_line_has_what_was_asked_for() -> None:
 
 def test_what_is_not_held_is_named() -> None:
     late = figures_of([*said(), {"batch": [[500.0] * 5, [40.0] * 5]}])["missed"]
-    assert "times what it does on idle CPUs" in str(late)
+    assert "times as long with the batch as on idle CPUs" in str(late)
     assert "1.2 of 2 CPUs" in str(figures_of(said(cores=1.2))["missed"])
+    assert "101 ms after" in str(figures_of(said(fallback_ms=101))["missed"])
+    assert "None ms after" in str(figures_of(said(fallback_ms=None))["missed"])
     assert "is left" in str(figures_of(said(restored=False))["missed"])
 
 
@@ -44,3 +52,20 @@ def test_what_is_not_held_is_named() -> None:
 def test_a_guest_that_ends_early_is_no_result(lines: list[dict[str, Any]]) -> None:
     with pytest.raises(GuestEndedError):
         figures_of(lines)
+
+
+def test_what_the_gate_is_worth_is_summed_over_rounds() -> None:
+    lines: list[dict[str, Any]] = [{"kind": "alone", "wakes": [[3000.0, 4.0], [3001.0, 5.0]]}]
+    for kind, waited_us in (("gate", 100.0), ("no gate", 3000.0)):
+        for _ in range(2):
+            lines.append({"kind": kind, "wakes": [[3000.0 + waited_us, waited_us]]})
+            lines.append({"kind": kind, "counts": {"kicks": 3}})
+    figures = gate.figures_of([*lines, {"complete": True, "share_of_a_cpu": {}}])
+    assert figures["gate"] == {
+        "wakes": 2,
+        "took_us": dict.fromkeys(("p50", "p90", "p99", "max"), 3100.0),
+        "waited_us": dict.fromkeys(("p50", "p90", "p99", "max"), 100.0),
+        "counts": {"kicks": 6},
+    }
+    with pytest.raises(GuestEndedError, match="NoStrict"):
+        gate.figures_of([*lines, {"failed": "NoStrict"}])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,6 +33,7 @@ class FakeScheduler:
 
     refusal: str | None = None
     made: list[FakeScheduler]
+    calls_back = True
 
     def __init__(self) -> None:
         if self.refusal is not None:
@@ -51,7 +53,7 @@ class FakeScheduler:
         self.memory[40 : 40 + len(reason)] = reason
 
     def run(self, ran_ns: int, runnable: int) -> None:
-        struct.pack_into("<8Q", self.memory, 168, 0, ran_ns, 0, 0, 0, 0, runnable, 0)
+        struct.pack_into("<9Q", self.memory, 168, 0, ran_ns, 0, 0, 0, 0, runnable, 0, 0)
 
 
 class World:
@@ -103,6 +105,7 @@ def test_auto_falls_back_to_merge(world: World, monkeypatch: pytest.MonkeyPatch)
     mechanism.arrange(SEEN)
     assert mechanism.name == "merge"
     assert not mechanism.moves_threads
+    assert mechanism.most_sleep_ms == math.inf
     assert mechanism.follow(()) is None
     assert world.policies_set == 0
 

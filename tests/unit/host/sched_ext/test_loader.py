@@ -104,6 +104,15 @@ def test_a_program_gets_maps_memory_and_functions_of_the_kernel() -> None:
     assert struct.unpack("<BBhi", code[32:]) == (0x85, 2 << 4, 0, 99)
 
 
+def test_a_call_that_a_kernel_lacks_becomes_nothing() -> None:
+    call = struct.pack("<BBhi", 0x85, 1 << 4, 0, -1)
+    text = base64.b85encode(zlib.compress(2 * call)).decode()
+    packed = Packed(1, (), (), ((0, "scx_bpf_dsq_reenq"), (1, "scx_bpf_kick_cpu")), text)
+    code = relocate(packed, {"": 7}, {"scx_bpf_dsq_reenq": 0, "scx_bpf_kick_cpu": 99})
+    assert struct.unpack("<BBhi", code[:8]) == (0xB7, 0, 0, 0)  # r0 = 0
+    assert struct.unpack("<BBhi", code[8:]) == (0x85, 2 << 4, 0, 99)
+
+
 def test_what_is_packed_is_a_whole_scheduler() -> None:
     names = {section.partition("/")[2] for section in program.PROGRAMS}
     assert {"enqueue", "dispatch", "running", "stopping", "exit", "sched_wakeup"} <= names
@@ -117,21 +126,21 @@ def test_the_shared_memory_is_laid_out_as_the_program_has_it() -> None:
     text = STATE_H.read_text()
     cpus = int(re.findall(r"SH_STRICT_MAX_CPUS = (\d+)", text)[0])
     groups = int(re.findall(r"SH_STRICT_GROUPS = (\d+)", text)[0])
-    size = state.groups_end(groups) + cpus * (8 * 8 + cpus // 8)
+    size = state.groups_end(groups) + cpus * (9 * 8 + cpus // 8)
     assert (size + 63) // 64 * 64 == program.MEMORY
 
 
 def test_what_the_program_counts_is_read() -> None:
     memory = memoryview(bytearray(program.MEMORY))
-    state.control(memory, slice_ns=5_000_000, hold_ns=100_000, gate=True)
-    assert struct.unpack_from("<QQI", memory) == (5_000_000, 100_000, 1)
+    state.control(memory, slice_ns=5_000_000, hold_ns=100_000, gate=True, keep_preempted=False)
+    assert struct.unpack_from("<QQII", memory) == (5_000_000, 100_000, 1, 0)
     assert state.end(memory) is None
     struct.pack_into("<IIq", memory, 24, 1, 1026, 0)
     memory[40:53] = b"runnable task"
     end = state.end(memory)
     assert end is not None
     assert (end.kind, end.reason) == (1026, "runnable task")
-    struct.pack_into("<8Q", memory, 168, 1, 2, 3, 4, 5, 6, 7, 0)
-    assert state.counts(memory) == state.Counts(1, 2, 3, 4, 5, 6, 7)
+    struct.pack_into("<9Q", memory, 168, *range(1, 10))
+    assert state.counts(memory) == state.Counts(*range(1, 10))
     struct.pack_into("<6Q", memory, state.groups_end(0), 42, 0, 0, 1_000, 3, 100)
     assert state.group_times(memory) == {42: 1_000}
