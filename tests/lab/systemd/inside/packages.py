@@ -38,7 +38,8 @@ def install_service(finding: Finding) -> None:
         service.CONFIG.unlink()
         targets = ("--primary", "systemd:web.service", "--elastic", "systemd:batch.slice")
         _smartharvest(finding, "install-service", *targets)
-        _smartharvest(finding, "check-config", "--host", str(service.CONFIG))
+        # No unit with Delegate= has turned the cpuset controller on yet.
+        _smartharvest(finding, "check-config", "--host", str(service.CONFIG), code=4)
         done = service.systemctl("enable", "--now", service.UNIT)
         finding.expect(done.returncode == 0, f"systemctl enable --now: {done.stdout}")
         finding.took("lends_s", service.until(service.lends), "the installed unit does not lend")
@@ -67,9 +68,9 @@ def _away(*files: Path) -> Iterator[None]:
         service.systemctl("daemon-reload")
 
 
-def _smartharvest(finding: Finding, *words: str, ahead: Sequence[str] = ()) -> None:
+def _smartharvest(finding: Finding, *words: str, ahead: Sequence[str] = (), code: int = 0) -> None:
     done = service.command(*ahead, "smartharvest", *words)
-    finding.expect(done.returncode == 0, f"{words}: {done.returncode}, {done.stdout[-500:]}")
+    finding.expect(done.returncode == code, f"{words}: {done.returncode}, {done.stdout[-500:]}")
     finding.note(done.stdout[-300:])
 
 

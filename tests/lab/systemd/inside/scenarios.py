@@ -10,7 +10,7 @@ from tests.lab.systemd.inside.scenario import Scenario
 ALL: Final = {
     "install": Scenario(packages.install),
     "upgrade": Scenario(packages.upgrade),
-    "install-service": Scenario(packages.install_service),
+    "install-service": Scenario(packages.install_service, ends_delegation=True),
     "delegation": Scenario(life.delegation, ends_stopped=False, ends_delegation=True),
     "start-stop": Scenario(life.start_and_stop),
     "sandbox": Scenario(life.sandbox),
