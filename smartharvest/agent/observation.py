@@ -76,7 +76,7 @@ def explain_sensor_halt(primaries: Sequence[Target], sensing: Sensing) -> NoRetu
 
 
 def observe(settings: Settings, seconds: float) -> Observation:
-    """Watches the primaries of ``settings`` for ``seconds``; writes nothing to the host.
+    """Watches the primaries of ``settings`` for ``seconds``, or until ctrl-C; writes nothing.
 
     Raises ConfigError, TargetError, TargetVanished or SensorError.
     """
@@ -111,6 +111,8 @@ def observe(settings: Settings, seconds: float) -> Observation:
                 if not window.stale:
                     peaks[window.busy_max] += 1
                     peak_demand = max(peak_demand, window.demand_max)
+    except KeyboardInterrupt:
+        _log.debug("interrupted: the figures are those so far")
     finally:
         loop.stop()
     elapsed_s = time.monotonic() - began

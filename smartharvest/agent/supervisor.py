@@ -640,7 +640,8 @@ class Supervisor:
             self.audit_event(f"{kind} refused", changed=changed, why=str(error))
             raise ConfigError(f"{error}; the configuration in force stays") from error
         values = {name: str(getattr(new, FIELDS[name].name)) for name in changed}
-        _log.info("%s: %s", kind.capitalize(), values or "nothing has changed")
+        shown = ", ".join(f"{name} = {value}" for name, value in values.items())
+        _log.info("%s: %s", kind.capitalize(), shown or "nothing has changed")
         self.audit_event(kind, **values)
         answer: dict[str, Any] = {"changed": changed, "restarts": False}
         if "max_harvest" in changed and (notes := self.arrangement.capacity.notes):

@@ -22,6 +22,8 @@ _formatter: logging.Formatter = Plain()
 """Of every message, once the options are parsed."""
 READ_WITHIN_S = 0.05
 """So long a message waits for its reader."""
+_CLOSE = 0.75
+"""How alike a slip and the option that was meant are at least, as difflib counts."""
 
 SECTIONS = {
     "Run": (
@@ -165,6 +167,7 @@ def main(args: list[str] | None = None) -> None:
         error.show()
         sys.exit(error.exit_code)
     except click.ClickException as error:
+        error = _with_best_guess(error)
         fail(f"{error.format_message()}{_help_hint(error)}", error.exit_code)
     except click.Abort:
         fail("stopped", INTERRUPTED)
@@ -215,6 +218,16 @@ def _what_is_missing(error: ImportError) -> str:
         f"{here}: this copy is not built: its C core is missing ({error.name}); "
         f"run pip install -e {quoted(os.path.dirname(here))}, or the smartharvest that is installed"
     )
+
+
+def _with_best_guess(error: click.ClickException) -> click.ClickException:
+    """Click suggests up to three options, in the alphabet's order; the closest one is enough."""
+    if not isinstance(error, click.NoSuchOption) or not error.possibilities:
+        return error
+    import difflib  # for a slip alone
+
+    close = difflib.get_close_matches(error.option_name, error.possibilities, n=1, cutoff=_CLOSE)
+    return click.NoSuchOption(error.option_name, error.message, close, error.ctx)
 
 
 def _help_hint(error: click.ClickException) -> str:

@@ -87,6 +87,8 @@ def install_service(
     The targets are asked for where they are not given. Nothing that is there is overwritten, and
     nothing is started: the last lines say how.
     """
+    if root == "/" and not dry_run and os.geteuid() != 0:
+        raise RightsError("install-service: writes to /etc; run as root, or look with --dry-run")
     if remove:
         _remove(root, dry_run)
         return

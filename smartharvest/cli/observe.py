@@ -24,7 +24,10 @@ from smartharvest.printable import counted
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 def observe(seconds: float, as_json: bool, **options: Any) -> None:
-    """Measure the demand, peaks and waits of the primary. Changes nothing on the host."""
+    """Measure the demand, peaks and waits of the primary. Changes nothing on the host.
+
+    ctrl-C ends it early, with the figures so far.
+    """
     observation = watch(settings_from(options), seconds)
     click.echo(json.dumps(asdict(observation)) if as_json else format_observation(observation))
 

@@ -97,7 +97,7 @@ class TargetSet:
         return {str(target.spec) for target in self.primaries}
 
     def _present(self) -> list[Target]:
-        found = []
+        found, why = [], "is it running, and called so?"
         for pattern in self._patterns:
             for spec in expand(pattern, self._tree):
                 try:
@@ -105,14 +105,13 @@ class TargetSet:
                 except TargetError as error:
                     if not is_pattern(pattern):
                         raise
+                    why = f"{spec} is left out, see above"
                     if str(spec) not in self._unusable:
                         self._unusable.add(str(spec))
                         _log.warning("%s; it is left out until that changes", error)
         if not found:
             names = ", ".join(map(str, self._patterns))
-            raise TargetError(
-                f"{names}: matches nothing that could be a primary; is it running, and called so?"
-            )
+            raise TargetError(f"{names}: matches nothing that could be a primary; {why}")
         return found
 
 

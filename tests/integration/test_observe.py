@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from smartharvest.agent import observation
 from smartharvest.host.cgroup.tree import CgroupTree
 from tests.commands import smartharvest_here
 from tests.integration.processes import Processes, need_bpf, wait_until
@@ -69,6 +70,20 @@ def test_watching_a_fake_tree_changes_nothing(quiet_world: World) -> None:
     seen = observe("--primary", "cgroup:web", "--cgroup-root", quiet_world.tree.root)
     assert seen["sensor"] == "proc"
     assert quiet_world.files() == before
+
+
+def test_ctrl_c_ends_it_with_the_figures_so_far(
+    quiet_world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(observation, "resync", interrupt)
+    monkeypatch.setattr(observation, "RESYNC_S", 0.1)
+    where = ("--primary", "cgroup:web", "--cgroup-root", quiet_world.tree.root)
+    outcome = smartharvest_here("observe", "--seconds", "1h", *where)
+    assert outcome.code == 0
+    assert outcome.out.startswith("observed ")
 
 
 def test_without_a_primary_there_is_nothing_to_watch() -> None:

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from smartharvest import __version__
+from smartharvest.agent import supervisor
+from smartharvest.telemetry import view
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -61,6 +63,6 @@ def test_the_debian_package_is_installed_used_and_removed(tmp_path: Path) -> Non
     python = str(tmp_path / "opt/smartharvest/bin/python")
     said = run(python, "-I", "-m", "smartharvest", "--version", cwd=tmp_path)
     assert __version__ in said
-    run(python, "-I", "-c", "import smartharvest.agent.session, smartharvest.telemetry.view")
+    run(python, "-I", "-c", f"import {supervisor.__name__}, {view.__name__}")
     run(*dpkg, "-r", "smartharvest")
     assert not (tmp_path / "opt/smartharvest").exists()

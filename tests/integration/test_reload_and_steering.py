@@ -57,7 +57,9 @@ def test_a_reload_takes_up_limits_while_lending_goes_on(
     configured(world, tmp_path, max_harvest=2)
     os.kill(agent.pid, signal.SIGHUP)
     agent.wait_until(lambda: world.mask() == "5-7")
-    assert agent.send(signal.SIGTERM).code == 0
+    outcome = agent.send(signal.SIGTERM)
+    assert outcome.code == 0
+    assert "Reloaded: max_harvest = 2" in outcome.err
     assert world.files() == before
     assert audited(tmp_path, "reloaded")[0]["max_harvest"] == "2"
     assert len(audited(tmp_path, "started")) == 1

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
@@ -102,6 +103,29 @@ def test_everything_is_restored_by_the_configuration_once_it_is_not_started_agai
     for command in (unit["ExecStopPost"][0], restore["ExecStart"][0]):
         name, *flags = command.split()[1:]
         assert set(flags) - {config} <= shown_flags(name)
+
+
+@pytest.mark.parametrize(
+    ("shown", "restores"),
+    [
+        ("ActiveState=inactive", True),
+        ("Job=\nActiveState=failed", True),
+        ("Job=0\nActiveState=inactive", True),
+        ("", True),  # systemctl did not answer
+        ("Job=731\nActiveState=inactive", False),
+        ("ActiveState=activating", False),
+    ],
+)
+def test_nothing_is_restored_while_the_unit_is_started_again(
+    shown: str, restores: bool, tmp_path: Path
+) -> None:
+    systemctl = tmp_path / "systemctl"
+    systemctl.write_text(f"#!/bin/sh\nprintf '{shown}'\n")
+    systemctl.chmod(0o755)
+    (condition,) = settings_in(RESTORE)["ExecCondition"]
+    command = shlex.split(condition.replace("$$", "$"))
+    done = subprocess.run(command, env={"PATH": str(tmp_path)}, check=False)
+    assert done.returncode == (0 if restores else 1)
 
 
 def test_it_may_do_what_the_example_configuration_asks_for() -> None:

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.lab import kernels
+from tests.lab.systemd import __main__ as systemd_lab
 from tests.lab.systemd import guest, image, matrix, packages, plan
 from tests.lab.systemd.inside import host
 from tests.lab.systemd.inside.load import ITS_CPUS, SELF_PINNED
@@ -120,6 +122,20 @@ def test_the_scenarios_are_known_without_a_guest() -> None:
     assert set(plan.DISKS) < set(plan.SCENARIOS)
     assert plan.SCENARIOS[-1] == "remove"
     assert plan.names_in("ALL: Final = {'a': 1, 'b': 2}") == ("a", "b")
+
+
+def test_a_kernel_that_is_missing_next_to_others_is_fetched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    others = [kernels.Kernel("6.12.9-cloud-amd64", tmp_path, tmp_path)]
+    wanted = kernels.Kernel("6.1.9-cloud-amd64", tmp_path, tmp_path)
+    monkeypatch.setattr(kernels, "unpacked", lambda _: others)
+    monkeypatch.setattr(kernels, "fetch", lambda _: [wanted, *others])
+    monkeypatch.setattr(systemd_lab, "initramfs_of", lambda _: tmp_path)
+    assert systemd_lab.kernel_of("6.1") is wanted
+    monkeypatch.setattr(kernels, "fetch", lambda _: others)
+    with pytest.raises(SystemExit, match=r"no kernel 6\.1; there are 6\.12"):
+        systemd_lab.kernel_of("6.1")
 
 
 def test_progress_is_told_in_words() -> None:

@@ -85,9 +85,11 @@ def _why_no_cpuset(group: Group) -> str:
     if not files.exists(group.path):
         return f"{group.path} does not exist; make the group first"
     if group.tree.version == 2 and parent is not None:
+        by_systemd = parent.path.endswith(".slice")
         return (
             f"{group.path} has no cpuset.cpus; "
             f"write +cpuset into {parent.path}/cgroup.subtree_control"
+            + (", or let the unit do so: it does when it starts (Delegate=)" if by_systemd else "")
         )
     return f"{group.path} is no cpuset: it has no cpuset.cpus"
 

@@ -52,7 +52,7 @@ def main() -> None:
 def run(options: argparse.Namespace) -> dict[str, Any]:
     """Everything that was asked for; a guest that ends early is followed by another."""
     HOME.mkdir(parents=True, exist_ok=True)
-    kernel = _kernel(options.kernel)
+    kernel = kernel_of(options.kernel)
     say("building the packages")
     built = packages.build(options.old)
     document: dict[str, Any] = {"scenarios": {}}
@@ -105,9 +105,14 @@ def _save(document: dict[str, Any]) -> None:
     (HOME / "matrix.md").write_text(as_markdown(every))
 
 
-def _kernel(name: str) -> Kernel:
-    """The kernel by that name, fetched if none is there; with its initramfs."""
-    found = kernels.unpacked(LAB) or kernels.fetch(LAB)
+def kernel_of(name: str) -> Kernel:
+    """The kernel by that name, fetched if it is not there; with its initramfs.
+
+    Ends with a line if there is none.
+    """
+    found = kernels.unpacked(LAB)
+    if name not in {kernel.name for kernel in found}:  # others may be there
+        found = kernels.fetch(LAB)
     chosen = [kernel for kernel in found if kernel.name == name]
     if not chosen:
         there = ", ".join(kernel.name for kernel in found)

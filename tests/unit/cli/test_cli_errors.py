@@ -30,6 +30,8 @@ WRONG = [
     (["agent", "--primary", "web"], "--primary: 'web' is no target"),
     (["agent", "--primary"], "Option '--primary' requires an argument"),
     (["agent", "--polcy", "prev-peak"], "No such option"),
+    (["agent", "--primery", "x"], "No such option '--primery'. Did you mean '--primary'? (see"),
+    (["doctor", "--foo"], "No such option '--foo'. (see smartharvest doctor --help)"),
     (["agent", "extra"], "unexpected extra argument"),
     (["agent", "--window", "25"], "--window: '25' has no unit"),
     (["agent", "--window", "9" * 400 + "s"], "is longer than a year"),

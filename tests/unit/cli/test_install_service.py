@@ -96,6 +96,20 @@ def test_without_a_terminal_the_targets_are_not_asked_for(tmp_path: Path) -> Non
     assert "--primary is missing" in install(tmp_path).failure
 
 
+@pytest.mark.parametrize("words", [TARGETS, ("--remove",)])
+def test_without_root_it_says_so_before_it_makes_anything(
+    words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr(os, "geteuid", lambda: 65534)
+    monkeypatch.setattr(install_service, "_run", refuse)
+    outcome = smartharvest_here("install-service", *words)
+    assert outcome.code == 3
+    assert "run as root, or look with --dry-run" in outcome.failure
+
+
 def test_removing_leaves_the_configuration(tmp_path: Path) -> None:
     install(tmp_path, *TARGETS)
     assert install(tmp_path, "--remove").code == 0

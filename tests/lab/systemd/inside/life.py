@@ -100,6 +100,25 @@ def reload(finding: Finding) -> None:
     service.configure()
 
 
+def log_levels(finding: Finding) -> None:
+    """The journal has the level of each message as its priority, and no prefix in its text."""
+    since = service.cursor()
+    if not finding.took("lends_s", service.start(), "the started unit does not lend"):
+        return
+    service.configure(max_harvest='"many"')
+    service.systemctl("reload", UNIT)
+    refused = service.until(lambda: "max_harvest" in service.said(since), every_s=0.5)
+    finding.took("refused_s", refused, "nobody has said what is wrong with the file")
+    said = service.priorities(since)
+    for word, priority in (("Lending ", 6), ("max_harvest", 4)):
+        found = {text: number for text, number in said.items() if word in text}
+        finding.expect(
+            set(found.values()) == {priority}, f"not all of priority {priority}: {found}"
+        )
+        finding.expect(not any(text.startswith("<") for text in found), f"a prefix: {found}")
+    service.configure()
+
+
 def daemon_reload(finding: Finding) -> None:
     """systemd reads its units again, a neighbour gets CPUs, a member of the batch starts anew."""
     if not finding.took("lends_s", service.start(), "the started unit does not lend"):

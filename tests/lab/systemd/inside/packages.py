@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from tests.lab.systemd.inside import service
@@ -11,6 +13,9 @@ from tests.lab.systemd.inside.watch import Watch
 
 LONGEST_S = 3600.0
 """dpkg, on an emulated processor."""
+PACKAGED = tuple(Path("/lib/systemd/system").glob("smartharvest*.service"))
+MEMBER = ("setpriv", "--reuid=65534", "--regid=smartharvest", "--clear-groups")
+"""Somebody of ``status_group`` who is not root."""
 
 
 def install(finding: Finding) -> None:
@@ -24,6 +29,49 @@ def install(finding: Finding) -> None:
     checked = service.command("smartharvest", "check-config", str(service.CONFIG))
     finding.expect(checked.returncode == 0, f"check-config: {checked.stdout}")
     finding.note(_version())
+
+
+def install_service(finding: Finding) -> None:
+    """``smartharvest install-service``, as after pip: the package's units are not there."""
+    service.systemctl("disable", "--quiet", service.UNIT)
+    with _away(*PACKAGED):
+        service.CONFIG.unlink()
+        targets = ("--primary", "systemd:web.service", "--elastic", "systemd:batch.slice")
+        _smartharvest(finding, "install-service", *targets)
+        # No unit with Delegate= has turned the cpuset controller on yet.
+        _smartharvest(finding, "check-config", "--host", str(service.CONFIG), code=4)
+        done = service.systemctl("enable", "--now", service.UNIT)
+        finding.expect(done.returncode == 0, f"systemctl enable --now: {done.stdout}")
+        finding.took("lends_s", service.until(service.lends), "the installed unit does not lend")
+        _smartharvest(finding, "status", "--json", ahead=MEMBER)
+        _smartharvest(finding, "install-service", "--remove")
+        finding.expect(service.is_free(), "the batch is still confined, or still cpu.idle")
+        state = service.ask("LoadState", "ActiveState")
+        gone = {"LoadState": "not-found", "ActiveState": "inactive"}
+        finding.expect(state == gone, f"after --remove the unit is {state}")
+        finding.expect(service.CONFIG.exists(), "the configuration went with the unit")
+    service.prepare()
+
+
+@contextmanager
+def _away(*files: Path) -> Iterator[None]:
+    """systemd does not see ``files``."""
+    kept = {file: file.read_bytes() for file in files}
+    for file in files:
+        file.unlink()
+    service.systemctl("daemon-reload")
+    try:
+        yield
+    finally:
+        for file, content in kept.items():
+            file.write_bytes(content)
+        service.systemctl("daemon-reload")
+
+
+def _smartharvest(finding: Finding, *words: str, ahead: Sequence[str] = (), code: int = 0) -> None:
+    done = service.command(*ahead, "smartharvest", *words)
+    finding.expect(done.returncode == code, f"{words}: {done.returncode}, {done.stdout[-500:]}")
+    finding.note(done.stdout[-300:])
 
 
 def upgrade(finding: Finding) -> None:

@@ -10,11 +10,13 @@ from tests.lab.systemd.inside.scenario import Scenario
 ALL: Final = {
     "install": Scenario(packages.install),
     "upgrade": Scenario(packages.upgrade),
+    "install-service": Scenario(packages.install_service, ends_delegation=True),
     "delegation": Scenario(life.delegation, ends_stopped=False, ends_delegation=True),
     "start-stop": Scenario(life.start_and_stop),
     "sandbox": Scenario(life.sandbox),
     "least-rights": Scenario(life.least_rights),
     "reload": Scenario(life.reload),
+    "log-levels": Scenario(life.log_levels),
     "daemon-reload": Scenario(life.daemon_reload),
     "late-primary": Scenario(life.late_primary),
     "late-batch": Scenario(life.late_batch),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import shutil
 import subprocess
 import time
@@ -177,6 +178,14 @@ def said(since: str | None = None) -> str:
     after = _began if since is None else since
     where = [f"--after-cursor={after}"] if after else ["-b"]
     return command("journalctl", "-q", "-o", "cat", "-u", OF_US, *where).stdout
+
+
+def priorities(since: str) -> dict[str, int]:
+    """What was said of our unit after a cursor -> the priority that the journal noted."""
+    command("journalctl", "--sync")
+    said = command("journalctl", "-q", "-o", "json", "-u", UNIT, f"--after-cursor={since}").stdout
+    entries = [json.loads(line) for line in said.splitlines()]
+    return {str(one.get("MESSAGE")): int(one.get("PRIORITY", -1)) for one in entries}
 
 
 def cursor() -> str:

@@ -73,8 +73,16 @@ def test_a_v2_group_without_the_controller_says_where_to_enable_it(tmp_path: Pat
     tree = make_v2_tree(tmp_path)
     make_group(tree, "g")
     make_group(tree, "g/child")
-    with pytest.raises(TargetError, match=r"\+cpuset into .*/g/cgroup.subtree_control"):
+    with pytest.raises(TargetError, match=r"\+cpuset into .*/g/cgroup.subtree_control$"):
         cgroup(tree, "g/child")
+
+
+def test_below_a_slice_of_systemds_the_unit_may_turn_the_controller_on(tmp_path: Path) -> None:
+    tree = make_v2_tree(tmp_path)
+    make_group(tree, "system.slice")
+    make_group(tree, "system.slice/web.service")
+    with pytest.raises(TargetError, match=r"subtree_control, or let the unit do so"):
+        cgroup(tree, "system.slice/web.service")
 
 
 @pytest.mark.parametrize(
