@@ -195,7 +195,7 @@ def replay(router: Router, rps: float = 14.0, seed: int = 1) -> tuple[float, lis
         for _ in range(len(waiting)):
             request = waiting.popleft()
             name = router.choose(request.model, now_s)
-            [chosen] = [node for node in nodes if node.name == name] or [None]
+            chosen = next((node for node in nodes if node.name == name), None)
             if chosen is None:
                 waiting.append(request)
             else:

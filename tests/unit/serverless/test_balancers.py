@@ -308,7 +308,7 @@ def test_with_a_cost_of_cold_starts_notices_memory_and_missing_cores_still_count
     assert balancer.choose(RESIZE, workers, 0.0) is None
 
 
-@pytest.mark.parametrize("make_with", [MinWorkerSet, lambda **k: ShortestQueue(len, **k)])
+@pytest.mark.parametrize("make_with", [MinWorkerSet, lambda **k: ShortestQueue(abs, **k)])
 def test_a_cold_start_costs_nothing_or_more(make_with: Callable[..., object]) -> None:
     with pytest.raises(ValueError, match="cold_cost"):
         make_with(cold_cost=-1.0)
