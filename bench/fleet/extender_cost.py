@@ -36,7 +36,7 @@ def _node(name: str) -> dict[str, Any]:
         for n in range(IMAGES)
     ]
     labels = {f"label-{n}.example.org/key": f"value-{n}" for n in range(20)}
-    fields = {f"f:field-{n}": {".": {}} for n in range(150)}
+    fields: dict[str, Any] = {f"f:field-{n}": {".": {}} for n in range(150)}
     return {
         "metadata": {"name": name, "labels": labels, "managedFields": [{"fieldsV1": fields}]},
         "status": {"allocatable": {"cpu": "15500m", "memory": "64Gi"}, "images": images},
