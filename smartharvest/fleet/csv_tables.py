@@ -40,12 +40,14 @@ def read_table(path: str) -> Allocations:
 
     An empty ``end`` is censored. ``priority`` may be missing (regular). The optional columns
     ``labels, selector, affinity, anti_affinity`` have ``key=value`` joined by ``;``. The trace ends
-    with the last time in it. Raises TraceError if it is not sound (tables.check_allocations).
+    with the last time in it, or with the ``until`` of any row if that is later. Raises TraceError
+    if it is not sound (tables.check_allocations).
     """
     ids: list[str] = []
     priorities: list[int] = []
     asked: dict[int, Constraints] = {}
     numbers: list[tuple[float, float, float, float]] = []
+    until_s = 0.0
     for line, row in rows_of(path):
         name = row.get("id")
         if not name:
@@ -62,6 +64,8 @@ def read_table(path: str) -> Allocations:
                 f"{path}: line {line}: priority is {row['priority']!r}; write 0 (regular) or 1 "
                 "(evictable)"
             )
+        if row.get("until"):
+            until_s = max(until_s, number(path, line, row, "until"))
         asks = _constraints(path, line, row)
         if asks is not None:
             asked[len(ids)] = asks
@@ -77,7 +81,7 @@ def read_table(path: str) -> Allocations:
         start_s,
         end_s,
         np.array(priorities, dtype=np.int64),
-        last_time(start_s, end_s),
+        max(until_s, last_time(start_s, end_s)),
         asked,
     )
     return check_allocations(table, path)
@@ -155,7 +159,9 @@ def write_table(path: str, table: Allocations) -> None:
     The file is whole or is not there. Raises TraceError if it cannot be written.
     """
     more = any(table.constraints.values())
-    lines: list[Sequence[object]] = [(*_COLUMNS, *_ASKS) if more else _COLUMNS]
+    later = table.until_s > last_time(table.start_s, table.end_s)
+    header = (*_COLUMNS, *(_ASKS if more else ()), *(("until",) if later else ()))
+    lines: list[Sequence[object]] = [header]
     for row, name in enumerate(table.ids):
         end = table.end_s[row]
         cells: list[object] = [
@@ -166,8 +172,27 @@ def write_table(path: str, table: Allocations) -> None:
         ]
         if more:
             asks = table.constraints.get(row, Constraints())
-            cells += [";".join(f"{k}={v}" for k, v in getattr(asks, one).items()) for one in _ASKS]
+            cells += [_text_of(getattr(asks, one)) for one in _ASKS]
+        if later:
+            cells.append("" if row else f"{table.until_s:.10g}")
         lines.append(cells)
+    _write(path, lines)
+
+
+def write_nodes(path: str, nodes: Nodes) -> None:
+    """Writes ``nodes`` as read_nodes reads them. Raises TraceError if it cannot be written."""
+    lines: list[Sequence[object]] = [("id", "cores", "memory", "labels")]
+    for row, name in enumerate(nodes.ids):
+        labels = _text_of(nodes.labels[row]) if nodes.labels else ""
+        lines.append((name, f"{nodes.cores[row]:.10g}", f"{nodes.memory_gib[row]:.10g}", labels))
+    _write(path, lines)
+
+
+def _text_of(labels: Labels) -> str:
+    return ";".join(f"{key}={value}" for key, value in labels.items())
+
+
+def _write(path: str, lines: Sequence[Sequence[object]]) -> None:
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerows(lines)
     data = out.getvalue().encode()

@@ -63,6 +63,15 @@ NOTHING_KNOWN = Known(
 
 
 @dataclass(frozen=True, slots=True)
+class WholeNode:
+    """A Node object that the scheduler sent, not parsed beyond its name."""
+
+    name: str
+    document: Any
+    """What an answer has in its place."""
+
+
+@dataclass(frozen=True, slots=True)
 class Asked:
     """One request of the scheduler."""
 
@@ -72,8 +81,8 @@ class Asked:
     elastic_cores: float
     """Of ``smartharvest.io/cores``; above 0 for an elastic pod."""
     must_be_promised: bool
-    nodes: Sequence[Any] | None
-    """The whole Node objects, if the scheduler sent them rather than names."""
+    nodes: Sequence[WholeNode] | None
+    """If the scheduler sent them rather than names."""
 
 
 def quantity(text: Any) -> float:
@@ -112,7 +121,10 @@ def _requests(container: Any) -> dict[str, float]:
 
 
 def parse(body: Any) -> Asked:
-    """ExtenderArgs as decoded from JSON. Raises BadRequest for anything else."""
+    """ExtenderArgs as decoded from JSON; its nodes are documents or WholeNodes.
+
+    Raises BadRequest for anything else.
+    """
     if not isinstance(body, Mapping):
         raise BadRequest("the body is no ExtenderArgs: a JSON object is expected")
     args = {str(key).lower(): value for key, value in body.items()}
@@ -123,7 +135,8 @@ def parse(body: Any) -> Asked:
         nodes = listed.get("items")
         if not isinstance(nodes, list):
             raise BadRequest("the body is no ExtenderArgs: it has neither NodeNames nor Nodes")
-        names = [_mapping(_mapping(node).get("metadata")).get("name") for node in nodes]
+        nodes = [node if isinstance(node, WholeNode) else _whole(node) for node in nodes]
+        names = [node.name for node in nodes]
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise BadRequest("the body is no ExtenderArgs: a node has no name")
     if len(names) > _MOST_NODES:
@@ -139,6 +152,10 @@ def parse(body: Any) -> Asked:
         str(annotations.get(MUST_BE_PROMISED)).lower() == "true",
         nodes,
     )
+
+
+def _whole(node: Any) -> WholeNode:
+    return WholeNode(_mapping(_mapping(node).get("metadata")).get("name"), node)  # type: ignore[arg-type]
 
 
 def filtered(asked: Asked, known: Known) -> dict[str, Any]:
@@ -157,7 +174,7 @@ def filtered(asked: Asked, known: Known) -> dict[str, Any]:
     if asked.nodes is None:
         result["NodeNames"] = [name for name, stays in zip(asked.names, left, strict=True) if stays]
     else:
-        items = [node for node, stays in zip(asked.nodes, left, strict=True) if stays]
+        items = [node.document for node, stays in zip(asked.nodes, left, strict=True) if stays]
         result["Nodes"] = {"items": items}
     return result
 

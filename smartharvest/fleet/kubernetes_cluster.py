@@ -7,6 +7,7 @@ so the API server knows it all.
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,8 @@ from smartharvest.cluster.kubernetes_node import RESOURCE
 from smartharvest.fleet.extender import quantity, requests_of
 from smartharvest.fleet.extender_view import View
 from smartharvest.fleet.pollers import Poller
+
+Document = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +61,11 @@ class KubernetesCluster:
             cores, memory = quantity(has.get("cpu", 0)), quantity(has.get("memory", 0)) / 2**30
             found.append(LiveNode(node["metadata"]["name"], cores, memory, promised))
         return found
+
+    def documents(self) -> tuple[list[Document], list[Document]]:
+        """All Nodes and all Pods, as the API spells them. Raises EngineError."""
+        nodes = [_as_in_api(node) for node in listed(self._api.list_node)]
+        return nodes, [_as_in_api(pod) for pod in listed(self._api.list_pod_for_all_namespaces)]
 
     def pods(self) -> list[LivePod]:
         """All pods that have a node and have not ended. Raises EngineError."""

@@ -28,6 +28,8 @@ except ImportError as error:
     raise changed(ray.__version__, str(error)) from None
 require_interface(ray.__version__, RequestRouter, RunningReplica, pow_2_router)
 _log = logging.getLogger("ray.serve")
+COLD_COST = 4.0
+"""Invocations that loading a model takes as long as."""
 
 
 class _HarvestRouter(pow_2_router.PowerOfTwoChoicesRequestRouter):  # type: ignore[misc]
@@ -124,15 +126,19 @@ class _HarvestRouter(pow_2_router.PowerOfTwoChoicesRequestRouter):  # type: igno
 
 
 class MinWorkerSetRouter(_HarvestRouter):
-    """Keeps a function on few nodes; ``fill``, ``grow_at``, ``forget_s`` as in MinWorkerSet."""
+    """Keeps a function on few nodes; takes the settings of MinWorkerSet."""
 
-    def _make_balancer(self, caution: Caution, **kwargs: Any) -> Balancer:
-        return MinWorkerSet(caution=caution, **kwargs)
+    def _make_balancer(
+        self, caution: Caution, cold_cost: float = COLD_COST, **kwargs: Any
+    ) -> Balancer:
+        return MinWorkerSet(caution=caution, cold_cost=cold_cost, **kwargs)
 
 
 class ShortestQueueRouter(_HarvestRouter):
-    """Takes the node with the fewest requests a core."""
+    """Takes the node with the fewest requests a core; ``cold_cost`` as in ShortestQueue."""
 
-    def _make_balancer(self, caution: Caution, **kwargs: Any) -> Balancer:
+    def _make_balancer(
+        self, caution: Caution, cold_cost: float = COLD_COST, **kwargs: Any
+    ) -> Balancer:
         below: Callable[[int], int] = random.randrange
-        return ShortestQueue(below, caution, **kwargs)
+        return ShortestQueue(below, caution, cold_cost, **kwargs)

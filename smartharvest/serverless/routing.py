@@ -20,6 +20,8 @@ ITSELF = ""
 """The function of a request without a model: warm on each replica."""
 _UNSENT_S = 0.25
 """A choice that no request has followed after so long was given up."""
+_WARMING_S = 2.0
+"""A model is taken to be where it was sent for so long, until a report has it."""
 
 
 class Balancer(Protocol):
@@ -53,6 +55,8 @@ class _Node:
     """``in_flight`` then."""
     unsent: int = 0
     """Chosen, but not sent yet."""
+    warming: dict[str, float] = field(default_factory=dict)
+    """Model -> when it was first sent here; no report has it yet."""
     why: str = "no report yet"
 
     def count(self) -> None:
@@ -111,7 +115,13 @@ class Nodes:
     def _read(self, node: _Node, now_s: float) -> None:
         worker = node.worker
         worker.memory_mib = sum(replica.slots for replica in node.replicas)
-        worker.warm = {model for replica in node.replicas for model in replica.models} | {ITSELF}
+        warm = {model for replica in node.replicas for model in replica.models}
+        node.warming = {
+            model: sent_s
+            for model, sent_s in node.warming.items()
+            if model not in warm and now_s - sent_s < _WARMING_S
+        }
+        worker.warm = warm | node.warming.keys() | {ITSELF}
         node.seq = {r.key: node.seq[r.key] for r in node.replicas if r.key in node.seq}
         for replica in node.replicas:
             report = replica.stats.get(STATS_KEY)
@@ -177,6 +187,9 @@ class Nodes:
         if name is None:
             return None
         node = self._nodes[name]
+        if model not in node.worker.warm:
+            node.warming[model] = now_s
+            node.worker.warm = {*node.worker.warm, model}
         node.unsent += 1
         node.count()
         ranks = [[replica.handle for replica in node.replicas]]

@@ -15,6 +15,7 @@ COMMANDS = (
     Entry("extender", "fleet.extender:extender", "Rank nodes for a Kubernetes scheduler."),
     Entry("overload", "fleet.overload:overload", "Say who is overloaded, and what would cure it."),
     Entry("survival", "fleet.survival:survival", "Say how long spot instances or lent cores last."),
+    Entry("record", "fleet.record:record", "Record who runs in a Kubernetes cluster, as a table."),
     Entry("convert", "fleet.convert:convert", "Check a trace, and write it as a table."),
 )
 

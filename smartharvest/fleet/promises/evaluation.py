@@ -13,7 +13,7 @@ import numpy as np
 
 from smartharvest.errors import ConfigError
 from smartharvest.fleet.promises.cohorts import Lives
-from smartharvest.fleet.promises.intervals import Forecasts, Score, intervals, score
+from smartharvest.fleet.promises.intervals import Forecasts, Score, intervals, score, tracked
 from smartharvest.fleet.promises.learning import ask, edges_of, walk
 from smartharvest.fleet.promises.model import Model
 from smartharvest.fleet.promises.rivals import Intervals, koordinator, survival_curve
@@ -183,11 +183,13 @@ def _promised(
             )
         )
     recent = round(RECENT_S / histories[0].seen.step_s)
-    ends = [intervals(one, pool, first, recent, known) for one in pool]
-    return [
-        Series(one.outcome, np.clip(one.said, 0.0, one.most), *end)
-        for one, end in zip(pool, ends, strict=True)
-    ]
+    found = []
+    for each in pool:
+        # From half way on, so that it is known at the split how often they were missed.
+        ends = tracked(each, *intervals(each, pool, first // 2, recent, known))
+        said_there = np.clip(each.said, 0.0, each.most)
+        found.append(_late(each.outcome, (said_there, *ends), first))
+    return found
 
 
 def _late(outcome: Floats, said: Intervals, first: int) -> Series:

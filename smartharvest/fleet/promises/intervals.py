@@ -12,10 +12,13 @@ forecasts, none of which the forecaster has learned from. Five things a trace as
   open moves the ends so far towards 0 and 1, or towards the fewest and the most cores ever seen.
 - A level that has covered too little of late is raised, one that covers too much lowered (adaptive
   conformal inference, Gibbs and Candès, NeurIPS'21).
+- No quantile of known errors covers what is worse than all of them. So each side is also widened by
+  a factor that grows with every miss there and shrinks else (``tracked``).
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,6 +31,11 @@ MISSES = 0.05
 """Of 95 % intervals."""
 RATE = 0.005
 """By how much a miss raises the level."""
+TRACKING = 0.02
+"""By how much a miss raises the logarithm of its side's factor."""
+_MOST_TRACKED = 3.0
+_NARROWEST = 0.005
+"""Of all there is: what a factor widens at least."""
 _LEAST_MISSES, _MOST_MISSES = 0.002, 0.2
 _FEWEST = 20
 """Known errors without which nothing is promised: the interval is all there is."""
@@ -114,6 +122,34 @@ def intervals(
         lower[step] = down + doubt * min(0.0, floor - down)
         upper[step] = up + doubt * max(0.0, ceiling - up)
     return lower, upper
+
+
+def tracked(one: Forecasts, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
+    """``lower`` and ``upper`` (steps) widened, each by a factor of at least 1 of its own.
+
+    A miss counts when its horizon is over. In the long run half of MISSES are on each side,
+    whatever the errors are (quantile tracking, the P of conformal PID control: Angelopoulos,
+    Candès and Tibshirani, NeurIPS'23).
+    """
+    wide_lower, wide_upper = lower.copy(), upper.copy()
+    down = np.maximum(one.said - lower, _NARROWEST * one.most)
+    up = np.maximum(upper - one.said, _NARROWEST * one.most)
+    below = above = 0.0
+    for step in range(len(lower)):
+        over = step - one.horizon
+        if over >= 0 and np.isfinite(one.outcome[over] + wide_lower[over]):
+            value, rest = one.outcome[over], TRACKING * MISSES / 2
+            missed_below = TRACKING * (value < wide_lower[over] - 1e-9)
+            missed_above = TRACKING * (value > wide_upper[over] + 1e-9)
+            below = min(_MOST_TRACKED, max(0.0, below + missed_below - rest))
+            above = min(_MOST_TRACKED, max(0.0, above + missed_above - rest))
+        if not np.isfinite(lower[step]):
+            continue
+        if below > 0.0:
+            wide_lower[step] = max(0.0, one.said[step] - math.exp(below) * down[step])
+        if above > 0.0:
+            wide_upper[step] = min(one.most, one.said[step] + math.exp(above) * up[step])
+    return wide_lower, wide_upper
 
 
 def _pending(one: Forecasts, step: int, misses: float) -> float:

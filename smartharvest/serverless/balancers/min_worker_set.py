@@ -33,16 +33,23 @@ class MinWorkerSet:
         fill: float = 1.0,
         grow_at: float = 1.0,
         forget_s: float = 300.0,
+        cold_cost: float = 0.0,
     ) -> None:
         """``fill``: invocations a core up to which a worker has room.
 
         ``grow_at``: with every worker full, the set grows if another has this many invocations a
         core less. ``forget_s``: a member that was not needed for so long leaves the set.
+        ``cold_cost``: what a cold start costs, in invocations. Above 0 a worker where the function
+        is cold is taken only if it is so much less crowded than those where it is warm: without
+        memory for every function, each cold start is paid again by the one it displaces.
         """
+        if cold_cost < 0.0:
+            raise ValueError(f"cold_cost is {cold_cost:g}; it must be 0 or more")
         self._caution = caution
         self._fill = fill
         self._grow_at = grow_at
         self._forget_s = forget_s
+        self._cold_cost = cold_cost
         self._sets: dict[str, dict[str, float]] = {}
 
     def members(self, function: str) -> Mapping[str, float]:
@@ -58,7 +65,8 @@ class MinWorkerSet:
         members = self._sets.setdefault(function.name, {})
         chosen = self._member(function, members, workers, now_s)
         if chosen is None:
-            chosen = self._outside(function, members, workers, now_s)
+            otherwise = self._least_costly if self._cold_cost > 0.0 else self._outside
+            chosen = otherwise(function, members, workers, now_s)
         if chosen is None:
             if not members:
                 del self._sets[function.name]
@@ -87,9 +95,11 @@ class MinWorkerSet:
                 continue
             if not self._room(worker, function, trusted_cores(worker, now_s, self._caution)):
                 continue
-            with_room = name
             if function.name in worker.warm:
+                with_room = name
                 break
+            if self._cold_cost == 0.0:
+                with_room = name
         for name in gone:
             del members[name]
         return with_room
@@ -132,3 +142,42 @@ class MinWorkerSet:
         if member is not None and not least_member - least >= self._grow_at:
             return member.name
         return emptiest.name if emptiest is not None else None
+
+    def _least_costly(
+        self, function: Function, members: dict[str, float], workers: Workers, now_s: float
+    ) -> str | None:
+        """No warm member has room: where an invocation ends first, a cold start included.
+
+        Of equal ones that with the fewest warm functions: least is displaced there.
+        """
+        all_of_them = list(workers.values())
+        if not all_of_them:
+            return None
+        home = home_hash(function.name) % len(all_of_them)
+        fresh_s, cold = self._caution.fresh_s, 1.0 + self._cold_cost
+        best: str | None = None
+        least, least_warm, with_memory = math.inf, 0, False
+        for worker in (*all_of_them[home:], *all_of_them[:home]):
+            if worker.eviction_s is not None:
+                continue
+            fits = has_memory(worker, function)
+            if with_memory and not fits:
+                continue
+            cores = worker.cores
+            if now_s - worker.reported_s > fresh_s:
+                cores = trusted_cores(worker, now_s, self._caution)
+            length = (worker.load + 1.0) / cores if cores > 0.0 else math.inf
+            cost = max(1.0, length)
+            if members and length > self._fill and worker.name not in members:
+                cost += self._grow_at
+            if function.name not in worker.warm:
+                cost *= cold
+            warm = len(worker.warm)
+            if (
+                best is None
+                or fits > with_memory
+                or cost < least
+                or (cost == least and warm < least_warm)
+            ):
+                best, least, least_warm, with_memory = worker.name, cost, warm, fits
+        return best

@@ -11,6 +11,7 @@ from smartharvest.fleet.promises.intervals import (
     intervals,
     quantiles,
     score,
+    tracked,
     unexcluded,
     widening,
 )
@@ -40,6 +41,27 @@ def test_a_level_that_changes_is_covered_again_soon() -> None:
     inside = (lower <= outcome) & (outcome <= upper)
     assert not inside[800:803].any()
     assert inside[1000:].mean() > 0.9
+
+
+def test_what_is_worse_than_all_known_errors_is_covered_once_it_was_missed() -> None:
+    drift = np.linspace(0.0, 0.45, 1000)
+    outcome = 0.5 + np.concatenate([np.zeros(500), drift])
+    outcome += np.random.default_rng(3).normal(0, 0.01, 1500)
+    one = made(outcome, horizon=20)
+    ends = intervals(one, [one], 250, 100)
+    plain, wide = (score(one.said, *found, outcome) for found in (ends, tracked(one, *ends)))
+    assert plain is not None
+    assert wide is not None
+    assert plain.coverage < 0.9 < wide.coverage
+    assert wide.above < plain.above / 2
+
+
+def test_intervals_that_hold_are_not_widened() -> None:
+    one = made(np.full(400, 0.5), horizon=10)
+    lower, upper = np.full(400, 0.4), np.full(400, 0.6)
+    lower[:50] = upper[:50] = np.nan
+    for before, after in zip((lower, upper), tracked(one, lower, upper), strict=True):
+        np.testing.assert_array_equal(before, after)
 
 
 def test_an_error_counts_only_when_its_horizon_is_over() -> None:

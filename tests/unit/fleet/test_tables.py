@@ -264,7 +264,7 @@ def test_a_trace_is_converted_whole_or_not_at_all(tmp_path: Path) -> None:
     pods, out = written(tmp_path, PODS, "pods.csv"), tmp_path / "table.csv"
     outcome = smartharvest_here("fleet", "convert", "--trace", f"openb:{pods}", "--out", str(out))
     assert outcome.code == 0
-    assert out.read_text().splitlines()[1] == "p0,12,16,0,,0"
+    assert out.read_text().splitlines()[1] == "p0,12,16,0,,0,500"
     before = out.read_bytes()
     bad = written(tmp_path, HEADER + "a,1,1,-5,6,0\n", "bad.csv")
     outcome = smartharvest_here("fleet", "convert", "--trace", f"table:{bad}", "--out", str(out))

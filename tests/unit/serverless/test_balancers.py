@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 
 import pytest
 
 from smartharvest.serverless.balancers import BALANCER_NAMES, Balancer, make_balancer
 from smartharvest.serverless.balancers.home_invoker import coprimes
 from smartharvest.serverless.balancers.min_worker_set import MinWorkerSet
+from smartharvest.serverless.balancers.shortest_queue import ShortestQueue
 from smartharvest.serverless.view import (
     Caution,
     Function,
@@ -260,3 +262,53 @@ def test_steps_are_coprime_to_the_invokers_and_to_one_another() -> None:
 def test_an_unknown_balancer_is_refused() -> None:
     with pytest.raises(ValueError, match="no balancer"):
         make("round-robin")
+
+
+def warm_and_cold(load: float) -> dict[str, Worker]:
+    """``resize`` is warm on w0, which has ``load`` on its two cores; w1 and w2 are idle."""
+    workers = pool(2, 2, 2)
+    workers["w0"].load = load
+    workers["w0"].warm = {"resize"}
+    workers["w1"].warm = workers["w2"].warm = {"other"}
+    return workers
+
+
+@pytest.mark.parametrize(("load", "leaves"), [(1, False), (2, False), (8, False), (11, True)])
+def test_a_warm_worker_is_left_only_for_more_than_a_cold_start_costs(
+    load: float, leaves: bool
+) -> None:
+    aware = MinWorkerSet(cold_cost=4.0)
+    shortest = ShortestQueue(lambda _: 0, cold_cost=4.0)
+    assert (aware.choose(RESIZE, warm_and_cold(load), 0.0) != "w0") is leaves
+    blind = MinWorkerSet()
+    assert (blind.choose(RESIZE, warm_and_cold(load), 0.0) != "w0") is (load > 1)
+    # A queue of eleven invocations on two cores is longer than one that counts five times.
+    assert (shortest.choose(RESIZE, warm_and_cold(load), 0.0) != "w0") is (load > 4)
+
+
+def test_a_cold_start_goes_where_the_fewest_functions_are_warm() -> None:
+    workers = pool(2, 2, 2)
+    for worker, warm in zip(workers.values(), ("ab", "a", "abc"), strict=True):
+        worker.warm = set(warm)
+    for name in ("one", "two", "three", "four"):
+        function = Function(name, memory_mib=1)
+        assert MinWorkerSet(cold_cost=4.0).choose(function, workers, 0.0) == "w1"
+
+
+def test_with_a_cost_of_cold_starts_notices_memory_and_missing_cores_still_count() -> None:
+    balancer = MinWorkerSet(cold_cost=4.0)
+    workers = pool(2, 2, 0)
+    workers["w0"].eviction_s = 30.0
+    assert balancer.choose(RESIZE, workers, 0.0) == "w1"
+    workers["w1"].memory_mib = 0.0
+    assert balancer.choose(RESIZE, workers, 0.0) == "w2"
+    assert balancer.choose(RESIZE, {}, 0.0) is None
+    for worker in workers.values():
+        worker.eviction_s = 30.0
+    assert balancer.choose(RESIZE, workers, 0.0) is None
+
+
+@pytest.mark.parametrize("make_with", [MinWorkerSet, lambda **k: ShortestQueue(abs, **k)])
+def test_a_cold_start_costs_nothing_or_more(make_with: Callable[..., object]) -> None:
+    with pytest.raises(ValueError, match="cold_cost"):
+        make_with(cold_cost=-1.0)

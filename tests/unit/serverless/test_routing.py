@@ -184,3 +184,16 @@ def test_a_replica_that_goes_takes_its_requests_along() -> None:
     nodes.update([], {}, 2)
     assert nodes.choose("", 2) is None
     assert nodes.blind(2) == "there is no replica"
+
+
+def test_a_model_is_taken_to_be_where_it_was_sent_until_a_report_has_it() -> None:
+    nodes = Nodes(MinWorkerSet(caution=CAUTION, cold_cost=4.0), CAUTION)
+    pool = [replica("a1", report(4)), replica("b1", report(4))]
+    nodes.update(pool, {}, 0)
+    home = send(nodes, 0.0, "cats")[0]
+    assert "cats" in nodes.workers[home].warm
+    assert [send(nodes, 0.1, "cats")[0] for _ in range(6)] == [home] * 6
+    nodes.update(pool, {}, 1.0)
+    assert "cats" in nodes.workers[home].warm
+    nodes.update(pool, {}, 3.0)
+    assert "cats" not in nodes.workers[home].warm

@@ -90,5 +90,6 @@ def test_the_pure_balancers_have_the_settings_that_the_simulator_passes() -> Non
     assert defaults is not None
     assert {**defaults, "caution": CAREFUL} == {
         "caution": CAREFUL,
+        "cold_cost": 0.0,  # only routers have one
         **{key: OPTIONS[key] for key in ("fill", "grow_at", "forget_s")},
     }
