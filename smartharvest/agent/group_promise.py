@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,10 +52,15 @@ class GroupPromises:
         return None if monitor is None else monitor.promised
 
     def describe(
-        self, now_ns: int, groups: Sequence[GroupCores], withdrawn: str | None
+        self,
+        now_ns: int,
+        groups: Sequence[GroupCores],
+        withdrawn: str | None,
+        noticed: Mapping[str, int],
     ) -> list[dict[str, Any]]:
         """A document for each of ``groups``; ``withdrawn`` is why nothing is lent, if so.
 
+        ``noticed`` are the cores of those whose minimum is about to be evicted, or is.
         The promises are each for itself: that all are kept at once is less probable.
         """
         self._withdrawn = withdrawn
@@ -64,9 +69,11 @@ class GroupPromises:
             monitor = self._monitors.get(group.name) or HarvestMonitor(
                 group.min, self._hold_s, self._probability
             )
+            gone = noticed.get(group.name, 0)
+            monitor.notice(now_ns, gone)
             monitor.observe_mean(now_ns, None, withdrawn)
             seen = monitor.describe(now_ns, group.cores - group.min, group.most - group.min)
-            seen["cores"]["now"] = group.cores
+            seen["cores"]["now"] = max(0, group.cores - gone)
             found.append(
                 {"name": group.name, "target": group.target, **{key: seen[key] for key in KEYS}}
             )

@@ -10,10 +10,12 @@ from typing import Any
 
 from smartharvest.agent.arrangement import Arrangement
 from smartharvest.agent.control_loop import ControlLoop
+from smartharvest.agent.group_evictions import GroupEvictions
 from smartharvest.agent.group_promise import GroupCores, GroupPromises
 from smartharvest.agent.group_record import GroupRecord
 from smartharvest.algorithm.demand import TURNS, demand_of, largest
 from smartharvest.algorithm.division import Share, divide, dues
+from smartharvest.algorithm.eviction import needed_cores
 from smartharvest.algorithm.guarantee import Curve, Keeper
 from smartharvest.algorithm.worth import Worth
 from smartharvest.config.settings import Settings
@@ -42,6 +44,7 @@ class _Member:
     heartbeats: str | None = None
     beats: int | None = None
     keeper: Keeper | None = None
+    evicted: bool = False
     curve: Curve = field(default_factory=Curve)
     demands: deque[int | None] = field(default_factory=lambda: deque(maxlen=TURNS))
     """Of the last turns."""
@@ -49,6 +52,9 @@ class _Member:
     @property
     def bounded(self) -> Share:
         """Its share, with what its guarantee asks for."""
+        if self.evicted:  # its minimum is the primaries', and nobody else's
+            least = self.share.min
+            return replace(self.share, max=max(1, least), demand=least)
         floor = 0 if self.keeper is None else self.keeper.floor
         return replace(self.share, min=max(self.share.min, floor))
 
@@ -96,8 +102,9 @@ class GroupSharing:
         self._members = list(self._find(arrangement.settings))
         self._next_ns = 0
         self._last_ns = 0
-        self._counted = (0, 0)
-        """(time, harvested core-time) of the loop at the last turn, in ns."""
+        self.evictions = GroupEvictions(arrangement, audit)
+        self._counted = (0, 0, 0)
+        """(time, harvested core-time, the primaries' demand) at the last turn, in ns."""
         self._had_ns = 0
 
     def _find(self, settings: Settings) -> Iterator[_Member]:
@@ -123,6 +130,7 @@ class GroupSharing:
             member.share, member.group = new.share, new.group
             member.heartbeats, member.keeper = new.heartbeats, new.keeper
         self._worth = None
+        self.evictions.take_up(settings.elastic_groups)
         self._arrangement.regroup(settings)
 
     def turn(self, now_ns: int) -> bool:
@@ -134,9 +142,13 @@ class GroupSharing:
         counters = self._control.counters()
         before, self._counted = (
             self._counted,
-            (counters["polled_ns"], counters["harvested_core_ns"]),
+            (counters["polled_ns"], counters["harvested_core_ns"], counters["demand_core_ns"]),
         )
-        polled_ns, lent_ns = (now - then for now, then in zip(self._counted, before, strict=True))
+        polled_ns, lent_ns, demand_ns = (
+            now - then for now, then in zip(self._counted, before, strict=True)
+        )
+        if polled_ns > 0:
+            self._evict(now_ns, demand_ns / polled_ns, lent_ns / polled_ns)
         had = self._had(lent_ns / polled_ns) if polled_ns > 0 else [0.0] * len(self._members)
         self._had_ns += max(0, polled_ns)
         if polled_ns > 0:
@@ -157,6 +169,16 @@ class GroupSharing:
         now = self._cores(self._control.loop.harvested)
         self._record.turn(now_ns, self._members, now, self._arrangement.mechanism.division)
         return changed
+
+    def _evict(self, now_ns: int, demand: float, lent: float) -> None:
+        """Takes even minima back that the primaries need, both in cores on average."""
+        needed = needed_cores(self._arrangement.capacity.total, demand, lent)
+        long_term = self._control.controller.long_term
+        rests = long_term is not None and long_term.rest_left_ns(now_ns) > 0
+        emergency = "the primaries wait too long for CPUs" if needed and rests else None
+        self.evictions.turn(now_ns, needed, emergency)
+        for member in self._members:
+            member.evicted = self.evictions.is_evicted(member.share.name)
 
     def _keep_guarantees(self, had: Sequence[float]) -> None:
         equal = sum(had) / max(1, len(had))
@@ -257,6 +279,7 @@ class GroupSharing:
                 "guarantee": None if member.keeper is None else str(member.keeper.guarantee),
                 "guarantee_met": None if member.keeper is None else member.keeper.met,
                 "guarantee_violations": 0 if member.keeper is None else member.keeper.violations,
+                "eviction": self.evictions.describe(member.share.name),
                 "memory_bytes": None if member.group is None else memory_bytes(member.group),
             }
             for member, cores, due in zip(self._members, now, dues(sum(now), shares), strict=True)

@@ -15,6 +15,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from smartharvest.agent.group_evictions import eviction_writes
 from smartharvest.agent.model_store import model_path
 from smartharvest.algorithm.division import Share, divide
 from smartharvest.algorithm.policy import SHARED_POLICIES
@@ -135,7 +136,7 @@ def _look(settings: Settings, plan: Plan) -> None:
             if exclusive is not None:
                 exclusive.arrange(seen)
             mechanism.arrange(seen, targets.primaries)
-            _note_changes(settings, plan, files, writer, mechanism, exclusive, seen)
+            _note_changes(settings, plan, tree, files, writer, mechanism, exclusive, seen)
         finally:
             mechanism.close()
         _note_own_files(settings, plan)
@@ -240,6 +241,7 @@ def _most_lent(settings: Settings, seen: HostSnapshot) -> int:
 def _note_changes(
     settings: Settings,
     plan: Plan,
+    tree: CgroupTree,
     files: PlannedFiles,
     writer: _PlanWriter,
     mechanism: Mechanism,
@@ -263,6 +265,9 @@ def _note_changes(
     for path, value in mechanism.minimum(seen):
         if path not in {file for file, _, _ in managed}:  # the freezer, while nothing is lent
             plan.changes.append(PlannedChange("lending", path, files.read(path).strip(), value))
+    for path, value in eviction_writes(settings, tree):
+        had = files.read(path).strip() if files.exists(path) else ""
+        plan.changes.append(PlannedChange("lending", path, had, value))
     if sets := mechanism.given_cpus(seen):
         target = mechanism.target
         assert target is not None

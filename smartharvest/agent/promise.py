@@ -67,6 +67,8 @@ class HarvestMonitor:
         if hold_s < 1 or not 0 < probability < 1:
             raise ValueError(f"hold_s {hold_s}, probability {probability}")
         self.elastic_min = elastic_min
+        self.noticed = 0
+        """Cores of the minimum that are about to be evicted, or are."""
         self.hold_s = hold_s
         self.probability = probability
         self._risk = 1 - probability
@@ -89,7 +91,14 @@ class HarvestMonitor:
     @property
     def promised(self) -> int:
         """Cores that are to be there for the next ``hold_s`` seconds."""
-        return self.elastic_min if self._withdrawn else self._promised
+        promised = self.elastic_min if self._withdrawn else self._promised
+        return max(0, promised - self.noticed)
+
+    def notice(self, now_ns: int, cores: int) -> None:
+        """From now on so many cores of the minimum are about to be evicted, or are."""
+        before, self.noticed = self.promised, cores
+        if self.promised < before:
+            self._shrunk = now_ns, before, self.promised
 
     def observe(self, now_ns: int, lent_core_ns: int, withdrawn: str | None = None) -> None:
         """Takes the core-nanoseconds lent so far; ``withdrawn`` is why nothing is lent, if so.
@@ -187,8 +196,8 @@ class HarvestMonitor:
             notice = {"from": before, "to": to, "age_s": (now_ns - when_ns) / 1e9}
         return {
             "cores": {
-                "now": self.elastic_min + lent,
-                "guaranteed": self.elastic_min,
+                "now": max(0, self.elastic_min + lent - self.noticed),
+                "guaranteed": max(0, self.elastic_min - self.noticed),
                 "promised": self.promised,
                 "most": self.elastic_min + most,
             },

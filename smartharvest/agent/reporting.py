@@ -97,15 +97,20 @@ class Reporting:
         withdrawn = control.controller.inhibited.reason
         if withdrawn is None and long_term is not None and long_term.rest_left_ns(now_ns) > 0:
             withdrawn = "the long-term safeguard rests"
+        self._monitor.notice(now_ns, self._groups.evictions.noticed_cores)
         self._monitor.observe(now_ns, control.counters()["harvested_core_ns"], withdrawn)
         capacity = self._arrangement.capacity
         shares = control.controller.policy.name in SHARED_POLICIES
         most = capacity.max_shared if shares else capacity.max_harvest
         seen = self._monitor.describe(now_ns, control.loop.harvested, most)
+        notices = self._groups.evictions.notices()
+        seen["eviction_notices"] = notices
         groups = self._groups.cores_now(most)
         if len(groups) == 1:
             return seen | {"groups": of_one_group(seen, groups[0].name, groups[0].target)}
-        return seen | {"groups": self._groups.promises.describe(now_ns, groups, withdrawn)}
+        noticed = {one["group"]: int(one["cores"]) for one in notices}
+        told = self._groups.promises.describe(now_ns, groups, withdrawn, noticed)
+        return seen | {"groups": told}
 
     def describe(self) -> dict[str, Any]:
         """The state of the run as ``smartharvest status`` has it: a JSON document.

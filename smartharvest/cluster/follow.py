@@ -86,14 +86,17 @@ class Adapter:
         self._source = source
         self._engine = engine
         self._settings = settings
+        self._guaranteed = guaranteed
         self._reconciler = Reconciler(settings.hysteresis, guaranteed)
         self._advertised: int | None = None
         self._troubles: dict[str, str] = {}
 
     def turn(self) -> None:
-        offered = present = self._reconciler.guaranteed
+        offered = present = self._reconciler.guaranteed = self._guaranteed
         try:
             cores = self._source()["cores"]
+            # Less than at the start while a group's minimum is about to be evicted.
+            self._reconciler.guaranteed = min(self._guaranteed, int(cores["guaranteed"]))
             offered, present = int(cores[self._settings.follow]), int(cores["now"])
             self._report("agent", None)
         except (NoCapacity, WhichGroup, KeyError, TypeError, ValueError) as error:

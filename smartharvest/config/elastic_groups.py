@@ -7,9 +7,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, Literal
 
 from smartharvest.algorithm.guarantee import Guarantee, parse_guarantee
+from smartharvest.config.durations import format_duration, parse_duration_ns
 from smartharvest.errors import ConfigError
 from smartharvest.host.target.spec import TargetSpec
 from smartharvest.host.target.targets import FORMS, is_pattern, parse_target
@@ -17,6 +18,9 @@ from smartharvest.host.target.targets import FORMS, is_pattern, parse_target
 MOST_CORES = 1 << 16
 HEAVIEST = 1000.0
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,31}")
+
+
+OnEviction = Literal["freeze", "end"]
 
 
 @dataclass(frozen=True)
@@ -33,6 +37,10 @@ class ElasticGroup:
     guarantee: Guarantee | None = None
     heartbeats: str | None = None
     """The file its programs count in; None: its throughput is its CPU time."""
+    notice_ns: int | None = None
+    """From the notice to the eviction, once the primaries need its minimum; None: it is kept."""
+    on_eviction: OnEviction = "freeze"
+    """What becomes of its programs then."""
 
 
 def _word(value: Any, key: str) -> str:
@@ -76,6 +84,12 @@ def _file(value: Any, key: str) -> str:
     return value
 
 
+def _on_eviction(value: Any, key: str) -> str:
+    if value not in ("freeze", "end"):
+        raise ConfigError(f'{key}: {value!r} is none of "freeze" and "end"')
+    return str(value)
+
+
 _PARSERS: dict[str, Callable[[Any, str], Any]] = {
     "name": _word,
     "target": _target,
@@ -84,7 +98,13 @@ _PARSERS: dict[str, Callable[[Any, str], Any]] = {
     "weight": _weight,
     "guarantee": _guarantee,
     "heartbeats": _file,
+    "notice": parse_duration_ns,
+    "on_eviction": _on_eviction,
 }
+
+
+_FIELDS = {"notice": "notice_ns"}
+"""Where a field shows units that the key does not."""
 
 
 def parse_groups(tables: Sequence[Mapping[str, Any]], key: str) -> tuple[ElasticGroup, ...]:
@@ -110,7 +130,7 @@ def _parse_group(table: Mapping[str, Any], key: str, number: int) -> ElasticGrou
     for name, value in table.items():
         if name not in _PARSERS:
             raise ConfigError(f"{where}: unknown key {name!r}; use {', '.join(_PARSERS)}")
-        values[name] = _PARSERS[name](value, f"{where}: {name}")
+        values[_FIELDS.get(name, name)] = _PARSERS[name](value, f"{where}: {name}")
     for name in ("name", "target"):
         if name not in values:
             raise ConfigError(f"{where}: has no {name}; every [[elastic]] has a name and a target")
@@ -124,7 +144,21 @@ def _parse_group(table: Mapping[str, Any], key: str, number: int) -> ElasticGrou
             f"{where}: a guarantee of {group.guarantee} needs heartbeats = FILE, where they are "
             "counted"
         )
+    _check_notice(group, where)
     return group
+
+
+def _check_notice(group: ElasticGroup, where: str) -> None:
+    if group.notice_ns is None:
+        if group.on_eviction != "freeze":
+            raise ConfigError(f'{where}: on_eviction needs a notice, such as notice = "30s"')
+        return
+    if not group.min:
+        raise ConfigError(
+            f"{where}: a notice is for a minimum; write min = 1 or more, or leave notice out"
+        )
+    if group.target.kind != "cgroup" or is_pattern(group.target):
+        raise ConfigError(f"{where}: only a cgroup:PATH can be evicted, not {group.target}")
 
 
 def _check(groups: Sequence[ElasticGroup], key: str) -> None:
@@ -189,5 +223,7 @@ def group_tables(groups: Sequence[ElasticGroup]) -> list[dict[str, Any]]:
         table |= {"weight": group.weight} if group.weight != 1 else {}
         table |= {"guarantee": str(group.guarantee)} if group.guarantee else {}
         table |= {"heartbeats": group.heartbeats} if group.heartbeats else {}
+        if group.notice_ns is not None:
+            table |= {"notice": format_duration(group.notice_ns), "on_eviction": group.on_eviction}
         tables.append(table)
     return tables

@@ -176,6 +176,12 @@ def _wrong_groups(settings: Settings) -> list[tuple[str, str]]:
         found.append(("mechanism", f"{settings.mechanism} moves one group only; use merge"))
     if settings.order == "dynamic" and settings.divides:
         found.append(("order", "dynamic is for one elastic group; use topology"))
+    if any(group.notice_ns is not None for group in settings.elastic_groups):
+        if settings.placement != "shared":
+            text = "exclusive gives the primaries no core of a frozen group; leave notice out"
+            found.append(("placement", text))
+        if settings.park == "freeze":
+            found.append(("park", "freeze does not go with a group's notice; use idle"))
     if settings.order == "dynamic" and settings.unallocated:
         found.append(("order", "dynamic does not go with unallocated; use topology"))
     return found

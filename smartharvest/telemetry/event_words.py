@@ -141,6 +141,21 @@ def _minimum_reached(record: Record) -> str:
     )
 
 
+def _eviction_notice(record: Record) -> str:
+    return (
+        f"Group {plain(record['group'])} was given notice: it loses its minimum in "
+        f"{plain(record['notice_s'])} s, because {plain(record['why'])}."
+    )
+
+
+def _group_evicted(record: Record) -> str:
+    hurry = " at once" if record.get("at_once") else ""
+    return (
+        f"Group {plain(record['group'])} was evicted{hurry} and {plain(record['how'])}, because "
+        f"{plain(record['why'])}."
+    )
+
+
 def _because(words: str) -> Callable[[Record], str]:
     return lambda record: f"{words}: {plain(record['why'])}."
 
@@ -170,10 +185,17 @@ _SENTENCES: Mapping[str, Callable[[Record], str]] = {
     "guarantee met": _guarantee_met,
     "minimum not reached": _minimum_not_reached,
     "minimum reached": _minimum_reached,
+    "eviction notice": _eviction_notice,
+    "eviction notice withdrawn": lambda record: (
+        f"The eviction notice of group {plain(record['group'])} was withdrawn."
+    ),
+    "group evicted": _group_evicted,
+    "group returned": lambda record: f"Group {plain(record['group'])} has its minimum again.",
     "policy": lambda record: f"Policy {plain(record['name'])} says: {plain(record['why'])}.",
 }
 INCIDENTS = (
     *("ended", "reload refused", "reloaded refused", "set refused", "restart refused"),
     *("the loop starts again", "warning", "evicted", "guarantee violated", "minimum not reached"),
+    "group evicted",
 )
 """Kinds that a report of a day lists."""

@@ -54,6 +54,9 @@ def in_words(row: Row) -> str:
     if row.get("throughput") is not None:
         by = row.get("throughput_by")
         parts.append(f"{row['throughput']:.2f}/s{f' {by}' if by else ''}")
+    if (eviction := row.get("eviction")) and eviction["stage"] != "kept":
+        left = eviction["left_s"]
+        parts.append(f"evicted in {left:.0f} s" if left else "EVICTED")
     if row.get("memory_bytes") is not None:
         parts.append(f"{row['memory_bytes'] / 2**20:.0f} MiB")
     return ", ".join(parts)

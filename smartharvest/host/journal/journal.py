@@ -46,6 +46,7 @@ from smartharvest.host.journal.contents import (
     written,
 )
 from smartharvest.host.journal.group_locks import directory_locked, lock_groups
+from smartharvest.host.journal.notices import remove_notices
 from smartharvest.host.journal.patience import PatientWriter
 from smartharvest.host.journal.shared_page import SharedPage
 from smartharvest.host.process import tasks
@@ -451,6 +452,7 @@ def remove(journal_path: str) -> None:
     stems = (os.path.join(directory, name), os.path.join(directory, STATUS_DIRECTORY, name))
     sockets = (stem + suffix for stem in stems for suffix in (".sock", UNNAMED))
     files = (journal_path, journal_path + ".new", page_path(journal_path), *sockets)
+    remove_notices(journal_path)
     for path in (*files, lock_path(journal_path)):
         with contextlib.suppress(FileNotFoundError):
             os.unlink(path)
