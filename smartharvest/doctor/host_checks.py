@@ -30,6 +30,7 @@ CHECKS: tuple[Check, ...] = (
     machine.check_halt_polling,
     machine.check_clock,
     machine.check_steal,
+    machine.check_merged_pages,
     neighbours.check_managers,
     neighbours.check_freezing,
     neighbours.check_state_directory,

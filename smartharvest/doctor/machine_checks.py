@@ -176,3 +176,19 @@ def check_steal(host: Host) -> Iterator[Finding]:
     status: Status = "warning" if share > MOST_STEAL else "ok"
     fix = "ask for dedicated cores" if status == "warning" else None
     yield Finding("steal time", status, f"{share:.2%} of all time since boot", why, fix)
+
+
+def check_merged_pages(host: Host) -> Iterator[Finding]:
+    """KSM (Documentation/admin-guide/mm/ksm.rst), which is reported and never switched on."""
+    run = host.read_int("/sys/kernel/mm/ksm/run")
+    if run is None:
+        return
+    merges = run == 1
+    yield Finding(
+        "merged pages", "warning" if merges else "ok",
+        "KSM merges equal pages" if merges else "KSM does not merge pages",
+        "a write to a merged page takes longer, which tells one group what another has in memory",
+        "echo 2 > /sys/kernel/mm/ksm/run parts them, if the groups do not trust each other"
+        if merges
+        else None,
+    )  # fmt: skip

@@ -74,7 +74,7 @@ def row_of(session: Supervisor, name: str) -> dict[str, Any]:
 
 def test_a_group_has_a_notice_is_frozen_and_comes_back(groups_world: World, need: Need) -> None:
     before = groups_world.files()
-    bounds = ({"min": 1, "notice_ns": 200 * MS}, {"min": 1}, {})
+    bounds: tuple[dict[str, Any], ...] = ({"min": 1, "notice_ns": 200 * MS}, {"min": 1}, {})
     session = Supervisor(settings_for(groups_world, **several(*bounds)))
     path = notice_of(groups_world, "analytics")
     capacity: list[Any] = []
@@ -87,7 +87,7 @@ def test_a_group_has_a_notice_is_frozen_and_comes_back(groups_world: World, need
         if not path.exists() or stopped(groups_world, "analytics"):
             return False
         capacity.append(session._reporting.describe_capacity())
-        return row_of(session, "analytics")["stage"] == "noticed"
+        return bool(row_of(session, "analytics")["stage"] == "noticed")
 
     def evicted() -> bool:
         if not stopped(groups_world, "analytics"):
@@ -111,7 +111,7 @@ def test_a_group_has_a_notice_is_frozen_and_comes_back(groups_world: World, need
 
 def test_a_notice_is_withdrawn_when_the_need_ends(tmp_path: Path, need: Need) -> None:
     world = world_of_groups(tmp_path, 2)
-    bounds = ({"min": 1, "notice_ns": 60_000 * MS}, {}, {})
+    bounds: tuple[dict[str, Any], ...] = ({"min": 1, "notice_ns": 60_000 * MS}, {}, {})
     session = Supervisor(settings_for(world, **several(*bounds)))
     path = notice_of(world, "analytics")
     need.cores = 1
@@ -130,7 +130,7 @@ def test_a_run_that_ends_meanwhile_leaves_no_group_frozen_and_no_notice(
     groups_world: World, need: Need
 ) -> None:
     before = groups_world.files()
-    bounds = ({"min": 1, "notice_ns": 1}, {}, {})
+    bounds: tuple[dict[str, Any], ...] = ({"min": 1, "notice_ns": 1}, {}, {})
     need.cores = 1
     session = Supervisor(settings_for(groups_world, **several(*bounds)))
     run_steps(session, lambda: stopped(groups_world, "analytics"))
@@ -157,7 +157,7 @@ def test_a_reload_without_the_notice_thaws_the_group(tmp_path: Path, need: Need)
 def test_a_dry_run_says_whom_it_would_evict_and_freezes_nobody(tmp_path: Path, need: Need) -> None:
     world = world_of_groups(tmp_path, 2)
     before = world.files()
-    bounds = ({"min": 1, "notice_ns": 1}, {}, {})
+    bounds: tuple[dict[str, Any], ...] = ({"min": 1, "notice_ns": 1}, {}, {})
     session = Supervisor(settings_for(world, dry_run=True, **several(*bounds)))
     need.cores = 1
     run_steps(session, lambda: row_of(session, "analytics")["stage"] == "evicted")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from smartharvest.config.elastic_groups import ElasticGroup
+from smartharvest.config.elastic_groups import ElasticGroup, group_tables
 from smartharvest.config.loading import load_effective, load_settings
 from smartharvest.config.settings import Settings, changed_settings, host_settings
 from smartharvest.config.text import effective_document, effective_text
@@ -57,6 +57,14 @@ def test_the_flag_can_be_repeated_and_is_the_short_form_of_one(file: Path) -> No
     assert (one.elastic, one.elastic_groups) == (TargetSpec("cgroup", "other"), ())
 
 
+def test_a_notice_is_written_as_it_was_read(file: Path) -> None:
+    settings = load(file, group("a", 'min = 1\nnotice = "30s"\non_eviction = "end"'))
+    (one,) = settings.elastic_groups
+    assert (one.notice_ns, one.on_eviction) == (30_000_000_000, "end")
+    (table,) = group_tables(settings.elastic_groups)
+    assert (table["notice"], table["on_eviction"]) == ("30s", "end")
+
+
 WRONG = [
     (group("a") + group("a", target="cgroup:batch/b"), "two groups are called 'a'"),
     (group("a") + group("b", target="cgroup:batch/a"), "'a' and 'b' are the same group"),
@@ -73,6 +81,19 @@ WRONG = [
     (group("a b"), "'a b' is no name"),
     ('[[elastic]]\ntarget = "cgroup:batch/a"\n', "elastic 1: has no name"),
     ('[[elastic]]\nname = "a"\n', "elastic 'a': has no target"),
+    (group("a", 'notice = "30s"'), "elastic 'a': a notice is for a minimum"),
+    (group("a", 'min = 1\nnotice = "30"'), "elastic 'a': notice: '30' has no unit"),
+    (group("a", 'on_eviction = "end"'), "elastic 'a': on_eviction needs a notice"),
+    (group("a", 'min = 1\nnotice = "1s"\non_eviction = "kill"'), 'none of "freeze" and "end"'),
+    (group("a", 'min = 1\nnotice = "1s"', "pid:5"), "only a cgroup:PATH can be evicted"),
+    (
+        'placement = "exclusive"\n' + group("a", 'min = 1\nnotice = "1s"'),
+        "placement: exclusive gives the primaries no core of a frozen group",
+    ),
+    (
+        'park = "freeze"\n' + group("a", 'min = 1\nnotice = "1s"'),
+        "park: freeze does not go with a group's notice",
+    ),
     ("elastic_min = 2\n" + group("a", "min = 3"), "minima add up to 3, and elastic_min is 2"),
     ('order = "dynamic"\n' + group("a") + group("b"), "order: dynamic is for one elastic group"),
     (

@@ -40,6 +40,7 @@ GOOD = {
     f"{SYS_CPU}/cpu0/cpuidle/state1/latency": "2\n",
     "/sys/devices/system/clocksource/clocksource0/current_clocksource": "tsc\n",
     "/proc/stat": "cpu  100 0 100 9800 0 0 0 0 0 0\n",
+    "/sys/kernel/mm/ksm/run": "0\n",
     "/run/.keep": "",
 }
 
@@ -190,6 +191,7 @@ def test_it_shows_whether_system_calls_are_preempted(
             *("clock", "warning", "hpet", "echo tsc > "),
         ),
         ({"/proc/stat": "cpu 1 1 1 80 1 1 1 20\n"}, "steal time", "warning", "18.87%", "dedicated"),
+        ({"/sys/kernel/mm/ksm/run": "1\n"}, "merged pages", "warning", "KSM merges", "echo 2 >"),
         (
             {
                 "/proc/88/comm": "kubelet",
