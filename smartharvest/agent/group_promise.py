@@ -56,7 +56,7 @@ class GroupPromises:
         now_ns: int,
         groups: Sequence[GroupCores],
         withdrawn: str | None,
-        noticed: Mapping[str, int],
+        noticed: Mapping[str, int] | None = None,
     ) -> list[dict[str, Any]]:
         """A document for each of ``groups``; ``withdrawn`` is why nothing is lent, if so.
 
@@ -69,7 +69,7 @@ class GroupPromises:
             monitor = self._monitors.get(group.name) or HarvestMonitor(
                 group.min, self._hold_s, self._probability
             )
-            gone = noticed.get(group.name, 0)
+            gone = (noticed or {}).get(group.name, 0)
             monitor.notice(now_ns, gone)
             monitor.observe_mean(now_ns, None, withdrawn)
             seen = monitor.describe(now_ns, group.cores - group.min, group.most - group.min)
