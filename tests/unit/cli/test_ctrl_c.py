@@ -95,6 +95,7 @@ def shown(self, done, total):
         os.killpg(0, signal.SIGINT)  # as a terminal does: to the workers, too
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # tests in the background ignore it
     progress.Progress.__call__ = shown
     main(sys.argv[1:])
 """
