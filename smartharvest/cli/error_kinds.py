@@ -76,7 +76,8 @@ SH-T08 ; name separate targets
 SH-T09 has started this agent | has started
 SH-T10 is not ours to confine
 SH-T11 the root group cannot be confined
-SH-T12 several groups are managed | no running agent and no
+SH-T12 several groups are managed | no running agent and no | is no elastic group |
+    the agent has no elastic group | the agent lends to several groups
 SH-T13 no such command, or this user may not execute it | : no such command
 SH-T14 a command can be started in a group, not in a process | a process cannot be evicted |
     needs an elastic group | needs groups, and
