@@ -147,7 +147,7 @@ SH-D03 has no allocations | has no request for machine | has no nodes | lasts no
     has no reports | has no worker at its beginning | is empty; use | no node has that |
     has too few decisions
 SH-D04 more than
-SH-D05 exists already; choose another name or --overwrite
+SH-D05 exists already; choose another name or --overwrite | exists; give another name
 SH-D06 it ends after
 SH-D07 promises are learned from | the trace is too short to learn from | the trace ends after |
     is longer than what the trace knows | is shorter than a step of the trace |
