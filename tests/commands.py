@@ -6,6 +6,7 @@ import contextlib
 import io
 import logging
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -39,7 +40,7 @@ class Outcome:
         assert len(lines) == 1, self.err
         assert lines[0].startswith("smartharvest: "), self.err
         text, _, identifier = lines[0].removeprefix("smartharvest: ").rpartition(" [")
-        assert identifier == f"SH{self.code:02}]", self.err
+        assert re.fullmatch(r"SH-([A-Z]\d\d|\d+)\]", identifier), self.err
         return text
 
 

@@ -11,6 +11,7 @@ import click
 
 from smartharvest import __version__
 from smartharvest.cli.command_group import Entry, LazyGroup
+from smartharvest.cli.error_kinds import identifier
 from smartharvest.cli.lab import COMMANDS as LAB
 from smartharvest.cli.log_format import FORMATS, Json, Plain, formatter
 from smartharvest.errors import RightsError, SmartHarvestError
@@ -192,22 +193,18 @@ def main(args: list[str] | None = None) -> None:
 def fail(message: str, code: int) -> None:
     """Prints the one line of a failure, with its identifier, and exits with ``code``."""
     text = printable(" ".join(message.split()))
+    kind = identifier(text, code)
     shown = _formatter.format(
         logging.makeLogRecord(
             {
-                "name": "smartharvest", "msg": text, "args": (), "error": identifier(code),
+                "name": "smartharvest", "msg": text, "args": (), "error": kind,
                 "exit_code": code, "levelno": logging.ERROR, "levelname": "ERROR",
             }
         )
     )  # fmt: skip
     told_apart = isinstance(_formatter, Json) or code == INTERRUPTED
-    click.echo(shown if told_apart else f"{shown} [{identifier(code)}]", err=True)
+    click.echo(shown if told_apart else f"{shown} [{kind}]", err=True)
     sys.exit(code)
-
-
-def identifier(code: int) -> str:
-    """What a failure with this exit code is called where only its line is left, as in a log."""
-    return f"SH{code:02}"
 
 
 def _what_is_missing(error: ImportError) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from smartharvest.cli.command_group import examples
+from smartharvest.cli.progress import Progress
 from smartharvest.cli.time_span import since_option, until_option
 from smartharvest.telemetry.audit import between, read_audit
 from smartharvest.telemetry.day import read_day
@@ -26,7 +27,8 @@ def plot(file: str, picture: str, since: float | None, until: float | None) -> N
     paper; anything else is drawn in bands over the wall clock, a day as well as a minute.
     Needs matplotlib: pip install 'smartharvest[plot]'.
     """
-    records = list(between(read_audit(file), since, until))
+    with Progress("MB") as progress:
+        records = list(between(read_audit(file, progress), since, until))
     decided = [record["t"] for record in records if record["kind"] == "decision"]
     if decided and decided[-1] - decided[0] <= FIGURE_7A_S:
         draw(timeline(records), picture)

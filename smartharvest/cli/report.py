@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from smartharvest.cli.command_group import examples
+from smartharvest.cli.progress import Progress
 from smartharvest.cli.settings_options import settings_options
 from smartharvest.cli.time_span import since_option, until_option
 from smartharvest.config.loading import read_alone
@@ -58,12 +59,13 @@ def report(
     fleet cost`; what is saved is printed if any is given.
     """
     path = file or audit_log or _configured(config_file)
-    day = read_day(between(read_audit(path), since, until))
+    with Progress("MB", wanted=not as_json) as progress:
+        day = read_day(between(read_audit(path, progress), since, until))
     more: dict[str, Any] = {}
     if any(value is not None for value in prices.values()):
         more["saved"] = _saved(day.lent_core_hours, prices)
     if trace is not None:
-        more["policies"] = _replayed(trace, policies)
+        more["policies"] = _replayed(trace, policies, wanted=not as_json)
     elif policies:
         raise ConfigError("--policy: needs --trace; smartharvest record makes one")
     if html is not None:
@@ -105,13 +107,14 @@ def _saved(lent_core_hours: float, prices: dict[str, float | None]) -> dict[str,
     }
 
 
-def _replayed(trace: str, policies: tuple[str, ...]) -> list[dict[str, Any]]:
+def _replayed(trace: str, policies: tuple[str, ...], wanted: bool) -> list[dict[str, Any]]:
     from smartharvest.algorithm.policy import check_policy
     from smartharvest.lab.trace.reader import TraceReader
     from smartharvest.lab.trace.replay import replay
 
     for policy in policies:
         check_policy(policy)
-    with TraceReader(trace, partial=True) as reader:
-        played = replay(reader, policies or ("smartharvest", "prev-peak"), Settings())
+    specs = policies or ("smartharvest", "prev-peak")
+    with TraceReader(trace, partial=True) as reader, Progress("replayed seconds", wanted) as shown:
+        played = replay(reader, specs, Settings(), progress=shown)
     return [asdict(one.outcome) for one in played]

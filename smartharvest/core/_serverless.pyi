@@ -1,6 +1,6 @@
 """Binding of simulated functions and workers (csrc/lab/serverless/)."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -61,8 +61,10 @@ def run(
     arrival_ns: NDArray[np.int64],
     function: NDArray[np.uint32],
     work_ns: NDArray[np.int64],
+    progress: Callable[[int], None] | None = None,
 ) -> dict[str, Any]:
     """Runs everything; see csrc/lab/serverless/cluster_run.h for what the arrays are.
+    ``progress`` gets the simulated time in nanoseconds, now and then.
 
     The result has an array each for ``end_ns``, ``worker``, ``cold``, ``attempts`` (an entry an
     invocation) and ``core_ns``, ``busy_core_ns`` (an entry a worker), and the counts ``retried``,

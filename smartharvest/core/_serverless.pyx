@@ -157,8 +157,10 @@ def run(
     const int64_t[::1] arrival_ns,
     const uint32_t[::1] function,
     const int64_t[::1] work_ns,
+    object progress = None,
 ) -> dict[str, object]:
     """Runs everything; see csrc/lab/serverless/cluster_run.h for what the arrays are.
+    ``progress`` gets the simulated time in nanoseconds, now and then.
 
     The result has an array each for ``end_ns``, ``worker``, ``cold``, ``attempts`` (an entry an
     invocation) and ``core_ns``, ``busy_core_ns`` (an entry a worker), and the counts ``retried``,
@@ -224,6 +226,8 @@ def run(
             if done != 1:
                 break
             PyErr_CheckSignals()
+            if progress is not None:
+                progress(state.now_ns)
         if done < 0:
             raise OSError(-done, os.strerror(-done))
         return {

@@ -6,7 +6,7 @@ evictable VMs of a fixed size are each counted alone, over the same regular ones
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import Random
 
@@ -18,6 +18,9 @@ from smartharvest.fleet.constraints import Labelled
 from smartharvest.fleet.placement import NO_NODE, WAYS, Cluster, choose
 from smartharvest.fleet.pool import HARVEST, SPOT, Kind, Lives, Pool
 from smartharvest.fleet.tables import DAY_S, Allocations, Floats, Nodes, too_large
+
+_PROGRESS_EVERY = 100
+"""Arrivals and ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +77,10 @@ class Run:
         return int((self.requested & (self.placed_on == NO_NODE)).sum())
 
 
-def simulate(table: Allocations, nodes: Nodes, plan: Plan) -> Run:
-    """Runs ``plan``.
+def simulate(
+    table: Allocations, nodes: Nodes, plan: Plan, progress: Callable[[int, int], None] | None = None
+) -> Run:
+    """Runs ``plan``; ``progress`` gets how many of all arrivals and ends are done.
 
     Raises ConfigError for an unknown way to place or days beyond the trace, TraceError if a VM is
     larger than every node (tables.too_large).
@@ -87,7 +92,7 @@ def simulate(table: Allocations, nodes: Nodes, plan: Plan) -> Run:
     before = table.start_s < to_s if plan.days else table.start_s <= to_s
     if before.any():
         too_large(table.only(before), nodes)
-    return _Simulation(table, nodes, plan, from_s, to_s).run(before)
+    return _Simulation(table, nodes, plan, from_s, to_s).run(before, progress)
 
 
 def _window(table: Allocations, days: tuple[float, float] | None) -> tuple[float, float]:
@@ -122,10 +127,13 @@ class _Simulation:
         self._now_s = -1.0
         self._touched: dict[int, None] = {}
 
-    def run(self, before: NDArray[np.bool_]) -> Run:
+    def run(self, before: NDArray[np.bool_], progress: Callable[[int, int], None] | None) -> Run:
         table, from_s, to_s = self._table, self._from_s, self._to_s
         starts, ends = table.start_s.tolist(), table.end_s.tolist()
-        for row, arrives in self._events(np.flatnonzero(before)):
+        events = self._events(np.flatnonzero(before))
+        for done, (row, arrives) in enumerate(events):
+            if progress is not None and done % _PROGRESS_EVERY == 0:
+                progress(done, len(events))
             now_s = starts[row] if arrives else ends[row]
             if now_s > self._now_s:
                 self._settle(now_s)

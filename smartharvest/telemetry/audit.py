@@ -23,7 +23,7 @@ import queue
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from io import TextIOWrapper
 from typing import Any
 
@@ -43,6 +43,8 @@ ENDING_TAKES_S = 2.0
 """So long an ending agent waits for the last records."""
 LONGEST_LINE = 16 * 1024
 """A longer line is no record."""
+_PROGRESS_EVERY = 1000
+"""Records."""
 
 
 class AuditLog:
@@ -151,20 +153,28 @@ class _Files(logging.handlers.RotatingFileHandler):
             )
 
 
-def read_audit(path: str) -> Iterator[dict[str, Any]]:
+def read_audit(
+    path: str, progress: Callable[[float, float], None] = lambda _done, _total: None
+) -> Iterator[dict[str, Any]]:
     """The records of ``path`` and the files it was rotated into, oldest first.
+
+    ``progress`` gets how many of all megabytes are read.
 
     Skips lines that are no record, such as one that a crash cut off. Raises ConfigError if a file
     is missing or unreadable, or has no record at all.
     """
     found, size = False, 0
     older = [f"{path}.{n}" for n in range(FILES - 1, 0, -1) if os.path.exists(f"{path}.{n}")]
+    total = sum(os.path.getsize(name) for name in [*older, path] if os.path.exists(name))
     for name in [*older, path]:
         try:
             with open(name, "rb") as file:
+                before = size
                 size += os.fstat(file.fileno()).st_size
-                for record in _records(file):
+                for number, record in enumerate(_records(file)):
                     found = True
+                    if number % _PROGRESS_EVERY == 0:
+                        progress((before + file.tell()) / 1e6, max(total, size) / 1e6)
                     yield record
         except OSError as error:
             raise ConfigError(f"{name}: cannot be read: {error.strerror}") from None

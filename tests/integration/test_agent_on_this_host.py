@@ -364,7 +364,7 @@ def test_without_rights_it_says_which_file_needs_them(host: Host) -> None:
     assert done.returncode == 3, done.stderr
     last_line = done.stderr.splitlines()[-1]
     why = f"{host.batch.cpus_file}: Permission denied; run as root"
-    assert last_line == f"smartharvest: {why} [SH03]"
+    assert last_line == f"smartharvest: {why} [SH-R01]"
     assert host.files() == before
 
 

@@ -131,7 +131,7 @@ def test_a_primary_that_goes_away_ends_the_recording(processes: Processes, tmp_p
     primary.wait()
     assert recorder.wait(timeout=20) == 6
     assert recorder.stderr is not None
-    assert recorder.stderr.read() == f"smartharvest: {target}: is gone [SH06]\n"
+    assert recorder.stderr.read() == f"smartharvest: {target}: is gone [SH-T21]\n"
     trace = read_trace(str(out))
     assert trace.ending is not None
     assert trace.ending["reason"] == "the sensor failed"

@@ -77,7 +77,9 @@ def test_it_works_as_it_is_written_and_leaves_nothing_behind(tmp_path: Path) -> 
     for words in (
         "dry run: ", "agent.toml: good", "harvested ", "paused: ", "resumed", "nothing to restore",
         "The agent started: cgroup:tutorial-web lends to cgroup:tutorial-batch",
+        "Nothing was changed. The agent would start", "core-hours: ",
     ):  # fmt: skip
         assert words in said, said
     assert "the configuration in force stays" not in complained
+    assert "<svg" in (work / "day.html").read_text()
     assert removed == []

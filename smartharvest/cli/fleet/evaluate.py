@@ -16,6 +16,7 @@ from smartharvest.cli.fleet.promise_options import (
     share,
     span,
 )
+from smartharvest.cli.progress import Progress
 
 EPILOG = examples(
     "smartharvest fleet evaluate --trace openb:pods.csv.gz --nodes 32x32c128g --split 0.6",
@@ -67,12 +68,17 @@ def evaluate(
     cluster, table = read_nodes(nodes), read_trace(trace)
     step_s = model.step_s if model else None
     parts = divided(table, cluster, clusters, seed)
-    seen = [occupancy(*part, step_s=step_s, place=place) for part in parts]
+    seen = []
+    for part in parts:
+        with Progress("arrivals and ends", wanted=not as_json) as progress:
+            seen.append(occupancy(*part, step_s=step_s, place=place, progress=progress))
     asked = horizons_within(seen[0].steps, seen[0].step_s, split, horizons)
     if model:
         asked = model.only(asked, horizons is not None)
     size = Size(minimum, memory_gib)
-    results = run([history(one, size, asked) for one in seen], split, retrain_s, seed, model)
+    histories = [history(one, size, asked) for one in seen]
+    with Progress("forecasts", wanted=not as_json) as progress:
+        results = run(histories, split, retrain_s, seed, model, progress)
     document = {
         "nominal": NOMINAL,
         "split": split,

@@ -15,6 +15,7 @@ from smartharvest.cli.fleet.options import (
     shown_option,
     trace_option,
 )
+from smartharvest.cli.progress import Progress
 from smartharvest.errors import ConfigError
 
 EPILOG = examples(
@@ -89,7 +90,8 @@ def simulate(
     table = read_trace(trace)
     if regular_only:
         table = table.only(table.priority == REGULAR)
-    result = summarise(run(table, cluster, plan))
+    with Progress("arrivals and ends", wanted=not as_json) as progress:
+        result = summarise(run(table, cluster, plan, progress))
     click.echo(json.dumps(result) if as_json else _in_words(result))
 
 

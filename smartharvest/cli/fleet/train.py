@@ -9,6 +9,7 @@ import click
 from smartharvest.cli.command_group import examples
 from smartharvest.cli.fleet.options import seed_option
 from smartharvest.cli.fleet.promise_options import horizon_option, memory_option, place_option
+from smartharvest.cli.progress import Progress
 from smartharvest.errors import ConfigError
 from smartharvest.fleet.sources import FORMATS
 
@@ -63,14 +64,15 @@ def train(
     clusters = [read_nodes(shape) for shape in shapes]
     tables = [read_trace(trace) for trace in traces]
     step_s = common_step_s(tables)
-    seen = [
-        occupancy(table, nodes, step_s, place)
-        for table, nodes in zip(tables, clusters, strict=True)
-    ]
+    seen = []
+    for table, nodes in zip(tables, clusters, strict=True):
+        with Progress("arrivals and ends") as progress:
+            seen.append(occupancy(table, nodes, step_s, place, progress))
     shortest = min(one.steps for one in seen)
     asked = horizons_within(shortest, step_s, 1 - HELD_BACK, horizons)
     histories = [history(one, Size(cores, memory_gib), asked) for one in seen for cores in minimums]
-    model = learn(histories, seed)
+    with Progress("forests") as progress:
+        model = learn(histories, seed, progress)
     write_model(out, model)
     spans = ", ".join(f"{span / 3600:g} h" for span in model.horizons_s)
     click.echo(

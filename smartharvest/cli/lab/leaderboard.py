@@ -7,9 +7,8 @@ import os
 from collections.abc import Sequence
 from dataclasses import asdict
 
-import click
-
 from smartharvest.algorithm.policy import check_policy
+from smartharvest.cli.progress import Progress
 from smartharvest.errors import ConfigError
 
 
@@ -44,16 +43,17 @@ def show_leaderboard(
         for name in _names(workloads or "calibrated,bursty", "--workloads")
         for load in sets.get(name, [name])
     ]
-    rows = leaderboard.run_leaderboard(
-        specs,
-        loads,
-        ways,
-        seeds=seeds,
-        seconds=seconds,
-        processes=os.cpu_count() or 1,
-        learner=learner,
-        done=lambda what: click.echo(f"simulated: {what}", err=True),
-    )
+    with Progress("workloads and seeds", wanted=not (as_csv or as_json)) as progress:
+        rows = leaderboard.run_leaderboard(
+            specs,
+            loads,
+            ways,
+            seeds=seeds,
+            seconds=seconds,
+            processes=os.cpu_count() or 1,
+            learner=learner,
+            progress=progress,
+        )
     if as_csv:
         return leaderboard.as_csv(rows).rstrip("\n")
     if as_json:

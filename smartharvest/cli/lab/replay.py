@@ -10,6 +10,7 @@ import click
 
 from smartharvest.algorithm.policy import POLICY_NAMES, check_policy
 from smartharvest.cli.command_group import examples
+from smartharvest.cli.progress import Progress
 from smartharvest.cli.settings_options import settings_from, settings_options
 from smartharvest.lab.trace.comparison import draw, table
 from smartharvest.lab.trace.reader import TraceReader
@@ -65,7 +66,8 @@ def replay(
         check_policy(policy)
     settings = settings_from(options)
     with TraceReader(trace, partial=partial) as reader:
-        played = play(reader, policies or DEFAULT_POLICIES, settings)
+        with Progress("replayed seconds", wanted=not as_json) as progress:
+            played = play(reader, policies or DEFAULT_POLICIES, settings, progress=progress)
         if plot is not None:
             draw(played, reader, plot)
         if as_json:

@@ -54,7 +54,8 @@ def reproduce(
         raise ConfigError(f"out: {out}: cannot be created: {error.strerror}") from None
     processes = processes or len(os.sched_getaffinity(0))
     began = time.monotonic()
-    findings, runs = run(parts, range(1, seeds + 1), processes, Progress("simulations"))
+    with Progress("simulations") as progress:
+        findings, runs = run(parts, range(1, seeds + 1), processes, progress)
     for part, finding in findings:
         write_part(part, finding, out)
     conditions = Conditions(tuple(range(1, seeds + 1)), runs, processes, time.monotonic() - began)

@@ -11,6 +11,7 @@ import click
 from smartharvest.algorithm.learning.options import Label
 from smartharvest.algorithm.policy import POLICY_NAMES, check_policy
 from smartharvest.cli.lab.leaderboard import show_leaderboard
+from smartharvest.cli.progress import Progress
 from smartharvest.cli.settings_options import settings_from, settings_options
 from smartharvest.cli.time_span import seconds_between
 from smartharvest.config.settings import Settings
@@ -107,19 +108,23 @@ def simulate(
         return
     conditions = _conditions(policy, events, label, long_term, mechanism)
     experiment = _experiment(workload, seconds, primary_cores, conditions, settings)
-    outcomes = [
-        run(
-            dataclasses.replace(experiment, seed=seed),
-            policy,
-            cost=settings.cost,
-            safeguard=settings.safeguard,
-            learner=settings.learner,
-            make_long_term=lambda: make_long_term(settings),
-            options=_learning_options(settings, conditions.label),
-            protect=settings.protect,
-        )
-        for seed in seeds
-    ]
+    with Progress("simulated seconds", wanted=not as_json) as progress:
+        outcomes = [
+            run(
+                dataclasses.replace(experiment, seed=seed),
+                policy,
+                cost=settings.cost,
+                safeguard=settings.safeguard,
+                learner=settings.learner,
+                make_long_term=lambda: make_long_term(settings),
+                options=_learning_options(settings, conditions.label),
+                protect=settings.protect,
+                window_ended=lambda window, before_s=number * seconds: progress(
+                    before_s + window.end_ns / 1e9, len(seeds) * seconds
+                ),
+            )
+            for number, seed in enumerate(seeds)
+        ]
     if as_json:
         more = {"harm": harm_of(outcomes)} if harm else {}
         click.echo(json.dumps({**document(outcomes), **more}))

@@ -8,6 +8,7 @@ import os
 import click
 
 from smartharvest.cli.command_group import examples
+from smartharvest.cli.progress import Progress
 from smartharvest.errors import ConfigError
 
 
@@ -106,5 +107,6 @@ def simulate(
         notice_s=notice_s,
         controllers=controllers,
     )
-    figures = document(run(experiment))
+    with Progress("simulated minutes", wanted=not as_json) as progress:
+        figures = document(run(experiment, progress))
     click.echo(json.dumps(figures) if as_json else as_text(figures))

@@ -82,6 +82,7 @@ cdef extern from "lab/serverless/cluster_run.h" nogil:
 
     struct sh_faas_run:
         sh_faas_cluster cluster
+        int64_t now_ns
         uint64_t retried, handed_back, evictions, notices, events
 
     int sh_faas_run_init(sh_faas_run *run, const sh_faas_run_config *config)

@@ -6,7 +6,7 @@ is forecast by a forest that has learned from the others only, so it has never s
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -88,8 +88,11 @@ def evaluate(
     retrain_s: float,
     seed: int,
     model: Model | None = None,
+    progress: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> list[Result]:
     """A result for each target and horizon of ``histories``, which have the same.
+
+    ``progress`` gets how many of them there are.
 
     ``split`` is the share of the trace before the first forecast that counts; a forest learns again
     every ``retrain_s`` (0: never). A ``model`` that has these horizons is asked as it is. Raises
@@ -99,11 +102,12 @@ def evaluate(
     retrain = round(retrain_s / seen.step_s)
     edges = edges_of(seen.steps, split, retrain)
     rivals = [_Rivals(koordinator(one.seen, one.size), one.started.lives()) for one in histories]
-    return [
-        _evaluate(histories, rivals, target, span, edges, round(seen.steps * split), seed, model)
-        for target in TARGETS
-        for span in histories[0].views
-    ]
+    wanted = [(target, span) for target in TARGETS for span in histories[0].views]
+    first, results = round(seen.steps * split), []
+    for done, (target, span) in enumerate(wanted):
+        progress(done, len(wanted))
+        results.append(_evaluate(histories, rivals, target, span, edges, first, seed, model))
+    return results
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -72,18 +72,25 @@ class Model:
         return found
 
 
-def train(histories: Sequence[History], seed: int) -> Model:
+def train(
+    histories: Sequence[History],
+    seed: int,
+    progress: Callable[[int, int], None] = lambda _done, _total: None,
+) -> Model:
     """Learns from ``histories`` of clusters and sizes, with the same step and horizons.
+
+    ``progress`` gets how many of all forests are learned.
 
     Raises TraceError if they are too short for all horizons, ConfigError if scikit-learn is
     missing.
     """
     learned = {}
-    for target in TARGETS:
-        for span in histories[0].views:
-            one = _learn(histories, target, span, seed)
-            if one is not None:
-                learned[target, span] = one
+    wanted = [(target, span) for target in TARGETS for span in histories[0].views]
+    for done, (target, span) in enumerate(wanted):
+        progress(done, len(wanted))
+        one = _learn(histories, target, span, seed)
+        if one is not None:
+            learned[target, span] = one
     if not learned:
         raise TraceError(
             "the trace is too short to learn from: its outcomes are known for too few steps"

@@ -6,7 +6,7 @@ regular VMs answers for every Harvest VM that could have been there (OSDI'20, se
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,9 +60,13 @@ def common_step_s(tables: Sequence[Allocations]) -> float:
 
 
 def occupancy(
-    table: Allocations, nodes: Nodes, step_s: float | None = None, place: str = "best-fit"
+    table: Allocations,
+    nodes: Nodes,
+    step_s: float | None = None,
+    place: str = "best-fit",
+    progress: Callable[[int, int], None] | None = None,
 ) -> Occupancy:
-    """Runs the allocations of ``table`` on ``nodes``.
+    """Runs the allocations of ``table`` on ``nodes``, with ``progress`` as simulate has it.
 
     Raises ConfigError for an unknown way to place, TraceError for allocations larger than any node
     and for a trace of a few steps.
@@ -75,7 +79,7 @@ def occupancy(
             f"the trace lasts {table.until_s / 3600:.1f} h; promises are learned from "
             f"{_FEWEST_STEPS * step_s / 3600:.0f} h or more"
         )
-    run = simulate(table, nodes, Plan(place))
+    run = simulate(table, nodes, Plan(place), progress)
     grid: Floats = np.arange(steps + 1, dtype=np.float64) * step_s
     columns = [_on_grid(one, grid) for one in run.timelines]
     free_cores, free_memory, least_cores, least_memory, harvested, vms = (

@@ -6,15 +6,20 @@ It inherits standard input, output and error and what it is passed, no other des
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
+import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from multiprocessing.context import SpawnContext
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from smartharvest.host.process import isolated
+
+if TYPE_CHECKING:
+    from multiprocessing.pool import Pool
 
 DIRECTORY = "/"
 _RUNNER = os.path.abspath(isolated.__file__)
@@ -103,3 +108,21 @@ def worker_context() -> SpawnContext:
     """What pools of worker processes are made with: they are started, never forked."""
     os.environ["PYTHONSAFEPATH"] = "1"  # multiprocessing has no other way to tell its children
     return multiprocessing.get_context("spawn")
+
+
+@contextlib.contextmanager
+def worker_pool(processes: int) -> Iterator[Pool]:
+    """Such a pool; a ctrl-C is left to this process, which ends the workers at once.
+
+    They inherit that it is blocked: one that still starts would show a traceback.
+    """
+    from multiprocessing import resource_tracker  # the agent has no pool
+
+    resource_tracker.ensure_running()  # it unblocks signals once it has started
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        pool = worker_context().Pool(processes)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    with pool:
+        yield pool

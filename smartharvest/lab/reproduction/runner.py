@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import signal
 import statistics
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
-from smartharvest.host.process.start import worker_context
+from smartharvest.host.process.start import worker_pool
 from smartharvest.lab.reproduction.setups import Run, Setup, run_setup
 
 Progress = Callable[[int, int], None]
@@ -99,16 +98,11 @@ def run_all(
             runs[task] = run_setup(*task)
             progress(len(runs), len(tasks))
     else:
-        with worker_context().Pool(processes, _leave_interrupts) as pool:
+        with worker_pool(processes) as pool:
             for task, run in pool.imap_unordered(_run_task, tasks):
                 runs[task] = run
                 progress(len(runs), len(tasks))
     return {setup: Summary(tuple(runs[setup, seed] for seed in seeds)) for setup in wanted}
-
-
-def _leave_interrupts() -> None:
-    """A ctrl-C is the parent's, which ends its workers."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _run_task(task: tuple[Setup, int]) -> tuple[tuple[Setup, int], Run]:

@@ -6,12 +6,11 @@ import csv
 import io
 import math
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, fields, replace
 
 from smartharvest.algorithm.learning.options import LearningOptions
 from smartharvest.algorithm.policy import SHARED_POLICIES, Policy
-from smartharvest.host.process.start import worker_context
+from smartharvest.host.process.start import worker_pool
 from smartharvest.lab.simulator.conditions import made_for
 from smartharvest.lab.simulator.machine import LoopSettings
 from smartharvest.lab.simulator.mechanisms import make_mechanism
@@ -87,9 +86,10 @@ def run_leaderboard(
     seconds: float,
     processes: int,
     learner: str = "native",
-    done: Callable[[str], None] = lambda _: None,
+    progress: Callable[[int, int], None] = lambda _done, _total: None,
 ) -> list[Row]:
-    """All combinations, spread over ``processes``; calls ``done`` for each workload and seed.
+    """All combinations, spread over ``processes``; ``progress`` gets how many jobs of all are done,
+    each a workload with a seed.
 
     A policy that needs to preempt the elastic group has no row where it cannot. Workloads are names
     or TOML files. Raises ConfigError for what is unknown.
@@ -102,10 +102,11 @@ def run_leaderboard(
     rows: list[Row] = []
     # Not forked: Vowpal Wabbit does not survive it.
     workers = max(1, min(processes, len(jobs)))
-    with ProcessPoolExecutor(workers, mp_context=worker_context()) as pool:
-        for job, found_rows in zip(jobs, pool.map(_run, jobs), strict=True):
+    progress(0, len(jobs))
+    with worker_pool(workers) as pool:
+        for done, found_rows in enumerate(pool.imap(_run, jobs), 1):
             rows += found_rows
-            done(f"{job.workload.name}, seed {job.seed}")
+            progress(done, len(jobs))
     return rows
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -293,12 +293,27 @@ class _Peaks:
 
 
 def replay(
-    trace: TraceReader, specs: Sequence[str], settings: Settings, cores: int | None = None
+    trace: TraceReader,
+    specs: Sequence[str],
+    settings: Settings,
+    cores: int | None = None,
+    progress: Callable[[float, float], None] = lambda _done, _total: None,
 ) -> list[Replay]:
     """Every policy of ``specs`` on the same trace, then the bounds, which have no windows.
 
-    ``cores``: what the primary has when nothing is lent (None: what the trace says).
+    ``cores``: what the primary has when nothing is lent (None: what the trace says). ``progress``
+    gets how many of all seconds are replayed; each policy replays them all.
     """
     cores = trace.header.cores if cores is None else cores
-    played = [replay_policy(trace, spec, settings, cores) for spec in specs]
-    return played + [Replay(bound, ()) for bound in bounds(trace, settings.window_ns, cores)]
+
+    def watched(turn: int) -> Iterator[Stretch]:
+        began_ns = None
+        for stretch in trace:
+            began_ns = stretch.start_ns if began_ns is None else began_ns
+            yield stretch
+            passed_s = (stretch.until_ns - began_ns) / 1e9
+            progress(turn * trace.seconds + passed_s, (len(specs) + 1) * trace.seconds)
+
+    played = [_Run(spec, settings, cores).play(watched(turn)) for turn, spec in enumerate(specs)]
+    limits = bounds(watched(len(specs)), settings.window_ns, cores)
+    return played + [Replay(bound, ()) for bound in limits]

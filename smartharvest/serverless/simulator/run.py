@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -155,8 +155,13 @@ def _lived_s(pool: Pool, slot: int, until_s: float) -> float:
     return max(0.0, float(end_s) - float(mine["at_ns"][0]) / 1e9)
 
 
-def simulate(experiment: Experiment) -> Outcome:
-    """Runs it. Raises ConfigError or TraceError for what does not fit together."""
+def simulate(
+    experiment: Experiment, progress: Callable[[float, float], None] = lambda _done, _total: None
+) -> Outcome:
+    """Runs it; ``progress`` gets how many of all minutes are over.
+
+    Raises ConfigError or TraceError for what does not fit together.
+    """
     workload, size = experiment.workload, experiment.size
     _check_memory(workload, size)
     invocations = draw(workload, experiment.minutes, experiment.rps, experiment.seed)
@@ -203,6 +208,9 @@ def simulate(experiment: Experiment) -> Outcome:
         arrival_ns=invocations.arrival_ns,
         function=invocations.function,
         work_ns=invocations.work_ns,
+        progress=lambda now_ns: progress(
+            min(now_ns / 60e9, experiment.minutes), experiment.minutes
+        ),
     )
     return Outcome(
         experiment=experiment,

@@ -284,6 +284,7 @@ def alarms() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("alarms")
+@pytest.mark.timeout(120, func_only=False)  # whose alarm the fixture then replaces
 def test_signals_are_handled_while_waiting() -> None:
     loop = make_loop([0])
 

@@ -23,6 +23,7 @@ from smartharvest.telemetry.timeline import draw_day
 from tests.commands import smartharvest_here
 from tests.unit.telemetry.test_audit import DECISION, WINDOW, decided
 
+MADE_TRACE = Path(__file__).parents[2] / "golden" / "made.trace"
 MORNING_S = 1_771_999_200.0
 
 
@@ -168,6 +169,45 @@ def test_the_command_writes_a_page_and_prints_figures_or_words(tmp_path: Path) -
     assert "saved" in json.loads(
         smartharvest_here("report", str(log), "--alpha", "0", "--json").out
     )
+
+
+def test_a_trace_adds_what_other_policies_would_have_lent(tmp_path: Path) -> None:
+    log, html = tmp_path / "audit.jsonl", tmp_path / "day.html"
+    log.write_text("\n".join(map(json.dumps, day_of_seconds(9))))
+    asked = ("report", str(log), "--trace", str(MADE_TRACE))
+    chosen = ("--policy", "prev-peak", "--policy", "fixed-buffer:2")
+    done = smartharvest_here(*asked, *chosen, "--html", str(html), "--json")
+    assert (done.code, done.err) == (0, "")
+    rows = json.loads(done.out)["policies"]
+    assert [row["policy"] for row in rows] == [
+        "prev-peak", "fixed-buffer:2", "clairvoyant", "instant",
+    ]  # fmt: skip
+    assert all(row["harvested_cores"] > 0 for row in rows)
+    clairvoyant, instant = rows[2:]
+    assert clairvoyant["bound"]
+    assert clairvoyant["harvested_cores"] <= instant["harvested_cores"]
+    for row in rows:
+        assert f"{row['harvested_cores']:.2f}" in html.read_text()
+    words = smartharvest_here(*asked, *chosen).out
+    assert all(row["policy"] in words for row in rows)
+
+
+def test_a_trace_is_replayed_to_two_policies_unless_some_are_named(tmp_path: Path) -> None:
+    log = tmp_path / "audit.jsonl"
+    log.write_text("\n".join(map(json.dumps, day_of_seconds(9))))
+    done = smartharvest_here("report", str(log), "--trace", str(MADE_TRACE), "--json")
+    rows = json.loads(done.out)["policies"]
+    assert [row["policy"] for row in rows][:2] == ["smartharvest", "prev-peak"]
+
+
+def test_what_is_no_trace_or_policy_is_refused(tmp_path: Path) -> None:
+    log = tmp_path / "audit.jsonl"
+    log.write_text("\n".join(map(json.dumps, day_of_seconds(9))))
+    done = smartharvest_here("report", str(log), "--trace", str(log))
+    assert (done.code, str(log) in done.failure) == (11, True)
+    trace = ("--trace", str(MADE_TRACE))
+    done = smartharvest_here("report", str(log), *trace, "--policy", "no-such")
+    assert (done.code, "is unknown; use one of" in done.failure) == (2, True)
 
 
 @pytest.mark.parametrize(
