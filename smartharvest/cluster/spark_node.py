@@ -89,7 +89,8 @@ class SparkNode:
             raise ConfigError(
                 f"adapter spark: --directory: {self._directory}: {error.strerror}"
             ) from None
-        self._children: set[int] = set()
+        self._children: dict[int, tuple[int, str]] = {}
+        """Port and directory: in its first moments a process has no command line to read."""
         self._leaving: set[int] = set()
         self._told_to_leave: set[int] = set()
         self._told()
@@ -162,7 +163,7 @@ class SparkNode:
                 os.close(log)
         except OSError as error:
             raise EngineError(f"spark: a worker cannot be started: {error}") from None
-        self._children.add(pid)
+        self._children[pid] = port, work
 
     def _decommission(self, workers: Iterable[_Worker], excess: int) -> None:
         order = sorted(workers, key=lambda worker: (worker.cores_used > 0, -worker.started))
@@ -201,9 +202,11 @@ class SparkNode:
             with contextlib.suppress(ChildProcessError):
                 if os.waitpid(child, os.WNOHANG) == (0, 0):
                     continue
-            self._children.discard(child)
-        found = []
+            del self._children[child]
+        found = [(pid, *worker) for pid, worker in self._children.items()]
         for pid in tasks.process_ids():
+            if pid in self._children:
+                continue
             with contextlib.suppress(OSError, ValueError, IndexError):
                 if os.stat(f"/proc/{pid}").st_uid != os.geteuid():
                     continue

@@ -86,7 +86,7 @@ def _file(value: Any, key: str) -> str:
 
 def _on_eviction(value: Any, key: str) -> str:
     if value not in ("freeze", "end"):
-        raise ConfigError(f'{key}: {value!r} is none of "freeze" and "end"')
+        raise ConfigError(f'{key}: {value!r} is unknown; write "freeze" or "end"')
     return str(value)
 
 
@@ -151,14 +151,16 @@ def _parse_group(table: Mapping[str, Any], key: str, number: int) -> ElasticGrou
 def _check_notice(group: ElasticGroup, where: str) -> None:
     if group.notice_ns is None:
         if group.on_eviction != "freeze":
-            raise ConfigError(f'{where}: on_eviction needs a notice, such as notice = "30s"')
+            raise ConfigError(f'{where}: on_eviction and notice go together; add notice = "30s"')
         return
     if not group.min:
         raise ConfigError(
             f"{where}: a notice is for a minimum; write min = 1 or more, or leave notice out"
         )
     if group.target.kind != "cgroup" or is_pattern(group.target):
-        raise ConfigError(f"{where}: only a cgroup:PATH can be evicted, not {group.target}")
+        raise ConfigError(
+            f"{where}: {group.target} is no target that can be evicted; name a cgroup:PATH"
+        )
 
 
 def _check(groups: Sequence[ElasticGroup], key: str) -> None:
