@@ -84,7 +84,10 @@ WRONG = [
     (group("a", 'notice = "30s"'), "elastic 'a': a notice is for a minimum"),
     (group("a", 'min = 1\nnotice = "30"'), "elastic 'a': notice: '30' has no unit"),
     (group("a", 'on_eviction = "end"'), "elastic 'a': on_eviction and notice go together"),
-    (group("a", 'min = 1\nnotice = "1s"\non_eviction = "kill"'), 'is unknown; write "freeze" or "end"'),
+    (
+        group("a", 'min = 1\nnotice = "1s"\non_eviction = "kill"'),
+        'is unknown; write "freeze" or "end"',
+    ),
     (group("a", 'min = 1\nnotice = "1s"', "pid:5"), "pid:5 is no target that can be evicted"),
     (
         'placement = "exclusive"\n' + group("a", 'min = 1\nnotice = "1s"'),
