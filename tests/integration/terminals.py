@@ -36,6 +36,8 @@ class Terminal:
     def _tmux(self, *arguments: str, cwd: Path | None = None) -> str:
         command = ["tmux", "-u", "-L", self._name, *arguments]
         environment = {**os.environ, "PYTHONPATH": os.getcwd()}
+        for size in ("COLUMNS", "LINES"):  # a worker of xdist has them, a terminal's programs obey
+            environment.pop(size, None)
         return subprocess.run(
             command, capture_output=True, text=True, check=True, cwd=cwd, env=environment
         ).stdout
