@@ -29,7 +29,7 @@ from bench.statistics import rounded
 from bench.subject import NotMeasurableError
 
 EVERYTHING = ('policy = "idle-first"',)
-"""Lends every core, whoever runs: so the shares are of all that this host has."""
+"""Lends every core, whatever runs: so the shares are of all that this host has."""
 BUFFER = ('policy = "fixed-buffer:1"', 'long_term = "off"')
 """Lends all but one core that idles, whatever lending costs: each burst takes cores back."""
 SETTLE_S = {"fair": 8.0, "weight": 8.0, "throughput": 40.0}

@@ -1,7 +1,7 @@
 """What the gate of ``strict`` is worth to a task that queues while the batch runs elsewhere.
 
 A task wakes where another computes, and computes as well: one of them waits until it runs on
-another CPU. With the batch stopped (``alone``), and beside the batch with the gate and without.
+another CPU. With the batch stopped (``alone``), and next to the batch with the gate and without.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ def cpu_s(pid: int) -> float:
             fields = file.read().rpartition(")")[2].split()
         with open(f"/proc/{pid}/task/{pid}/children") as file:
             children = [int(word) for word in file.read().split()]
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):
         return 0.0  # it ended while it was looked at; its parent counts it soon
     own = sum(int(field) for field in fields[11:15]) * _TICK_S
     return own + sum(cpu_s(child) for child in children)

@@ -2,7 +2,7 @@
 
 A notice is a file (host/journal/notices.py), a part of the capacity document that adapters and
 schedulers read, a line of the audit log and of the status. What is done after it goes through the
-journaled writer, so that whoever restores the host thaws the group.
+journaled writer, so that each restoration of the host thaws the group.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Stops one elastic group, apart from those beside it."""
+"""Stops one elastic group, and no other."""
 
 from __future__ import annotations
 

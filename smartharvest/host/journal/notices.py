@@ -1,6 +1,6 @@
 """Files that tell the owner of an elastic group that it is to be evicted: ``notices/NAME``.
 
-Each has the time of the eviction, in seconds of the epoch. A list of them lies beside the agent's
+Each has the time of the eviction, in seconds of the epoch. A list of them lies next to the agent's
 journal, so that who removes the journal of a dead agent removes its notices as well.
 """
 
