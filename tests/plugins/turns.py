@@ -1,7 +1,9 @@
-"""Tests that depend on timing run side by side; one that is tried again has the machine alone.
+"""Tests that run side by side, and those that have the machine alone.
 
-For runs of pytest-xdist. Each try holds a lock that all tries share, a second or third try holds
-it alone. Who waits stands in the door, so that tries which come later do not pass it.
+Alone are those that need this machine's real control groups, where one would see the tasks that
+another has confined, and each second or third try. For runs of pytest-xdist: a test holds a lock
+that all share, or holds it alone. Who waits stands in the door, so that none which comes later
+passes it.
 """
 
 from __future__ import annotations
@@ -30,10 +32,11 @@ class Turns:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> Iterator[None]:
         again = getattr(item, "execution_count", 1) > 1
+        alone = again or item.get_closest_marker("root") is not None
         with self._open("door") as door:
             fcntl.flock(door, fcntl.LOCK_EX)
             room = self._held.enter_context(self._open("room"))
-            fcntl.flock(room, fcntl.LOCK_EX if again else fcntl.LOCK_SH)
+            fcntl.flock(room, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
         yield
 
     @pytest.hookimpl(wrapper=True)

@@ -1,4 +1,4 @@
-"""A test that is tried again runs while no other does."""
+"""Which tests run while no other does."""
 
 from __future__ import annotations
 
@@ -29,6 +29,12 @@ def test_again():
     time.sleep(0.05)
     say(name + " ends")
     assert len(tries) == 3
+
+@pytest.mark.root
+def test_of_this_host():
+    say("root begins")
+    time.sleep(0.05)
+    say("root ends")
 """
 OTHERS = """
 @pytest.mark.timing
@@ -40,8 +46,8 @@ def test_other(number):
 """
 
 
-def test_it_has_the_machine_alone_at_its_second_and_third_try(tmp_path: Path) -> None:
-    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = timing\n")
+def test_alone_are_those_tried_again_and_those_of_this_machines_own_groups(tmp_path: Path) -> None:
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n  timing\n  root\n")
     (tmp_path / "test_again.py").write_text(LOG + AGAIN)
     (tmp_path / "test_others.py").write_text(LOG + OTHERS)
     log = tmp_path / "said"
@@ -64,7 +70,7 @@ def test_it_has_the_machine_alone_at_its_second_and_third_try(tmp_path: Path) ->
     assert done.returncode == pytest.ExitCode.OK, done.stdout + done.stderr
     lines = log.read_text().splitlines()
     assert lines.count("another ends") == 20
-    for name in ("try 2", "try 3"):
+    for name in ("try 2", "try 3", "root"):
         at = lines.index(f"{name} begins")
         assert lines[at + 1] == f"{name} ends"
     before = lines[: lines.index("try 2 begins")]
