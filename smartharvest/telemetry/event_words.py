@@ -41,6 +41,15 @@ def harm_words(record: Record) -> str:
         return "not readable"
 
 
+def _says(template: str) -> Callable[[Record], str]:
+    """``template`` with each {field} of a record in words."""
+
+    def words(record: Record) -> str:
+        return template.format_map({key: plain(value) for key, value in record.items()})
+
+    return words
+
+
 def _harm(record: Record) -> str:
     return f"harm to {plain(record.get('primary'))}: {harm_words(record)}"
 
@@ -61,13 +70,6 @@ def _started(record: Record) -> str:
         f"The agent started{which}: {plain(record['primary'])} lends to "
         f"{to} on CPUs {plain(record['pool'])} under policy "
         f"{plain(record['policy'])}.{dry}"
-    )
-
-
-def _write(record: Record) -> str:
-    return (
-        f"The agent wrote {plain(record['value'])} to {plain(record['path'])}, which had "
-        f"{plain(record['before'])}."
     )
 
 
@@ -120,34 +122,6 @@ def _guarantee_violated(record: Record) -> str:
     )
 
 
-def _guarantee_met(record: Record) -> str:
-    return (
-        f"The guarantee of {plain(record['group'])}, {plain(record['guarantee'])}, was met again "
-        f"after {plain(record['after_s'])} s, with {plain(record['throughput'])}/s."
-    )
-
-
-def _minimum_not_reached(record: Record) -> str:
-    return (
-        f"The minimum of {plain(record['group'])} was not reached: it had "
-        f"{plain(record['cores'])} of {plain(record['min'])}."
-    )
-
-
-def _minimum_reached(record: Record) -> str:
-    return (
-        f"The minimum of {plain(record['group'])} was reached again after "
-        f"{plain(record['after_s'])} s."
-    )
-
-
-def _eviction_notice(record: Record) -> str:
-    return (
-        f"Group {plain(record['group'])} was given notice: it loses its minimum in "
-        f"{plain(record['notice_s'])} s, because {plain(record['why'])}."
-    )
-
-
 def _group_evicted(record: Record) -> str:
     hurry = " at once" if record.get("at_once") else ""
     return (
@@ -156,42 +130,43 @@ def _group_evicted(record: Record) -> str:
     )
 
 
-def _because(words: str) -> Callable[[Record], str]:
-    return lambda record: f"{words}: {plain(record['why'])}."
-
-
 _SENTENCES: Mapping[str, Callable[[Record], str]] = {
     "started": _started,
-    "ended": _because("The agent ended"),
-    "write": _write,
+    "ended": _says("The agent ended: {why}."),
+    "write": _says("The agent wrote {value} to {path}, which had {before}."),
     "primaries": _primaries,
     "harm": _harm,
-    "paused": lambda _: "The operator paused the lending.",
-    "resumed": lambda _: "The operator resumed the lending.",
-    "evicted": lambda _: "The operator evicted the elastic group, which was frozen.",
+    "paused": _says("The operator paused the lending."),
+    "resumed": _says("The operator resumed the lending."),
+    "evicted": _says("The operator evicted the elastic group, which was frozen."),
     "set": _set,
     "reloaded": _reloaded,
-    "restarting": lambda _: "The agent handed over to the program installed now.",
-    "reload refused": _because("A new configuration was refused"),
-    "reloaded refused": _because("A new configuration was refused"),
-    "set refused": _because("The operator's setting was refused"),
-    "restart refused": _because("The installed program was refused"),
-    "lending other cores": _because("The agent went on with other cores"),
-    "the loop starts again": _because("The polling loop started again"),
-    "warning": lambda record: f"Warning: {plain(record['text'])}.",
+    "restarting": _says("The agent handed over to the program installed now."),
+    "reload refused": _says("A new configuration was refused: {why}."),
+    "reloaded refused": _says("A new configuration was refused: {why}."),
+    "set refused": _says("The operator's setting was refused: {why}."),
+    "restart refused": _says("The installed program was refused: {why}."),
+    "lending other cores": _says("The agent went on with other cores: {why}."),
+    "the loop starts again": _says("The polling loop started again: {why}."),
+    "warning": _says("Warning: {text}."),
     "usage": _usage,
     "division": _division,
     "guarantee violated": _guarantee_violated,
-    "guarantee met": _guarantee_met,
-    "minimum not reached": _minimum_not_reached,
-    "minimum reached": _minimum_reached,
-    "eviction notice": _eviction_notice,
-    "eviction notice withdrawn": lambda record: (
-        f"The eviction notice of group {plain(record['group'])} was withdrawn."
+    "guarantee met": _says(
+        "The guarantee of {group}, {guarantee}, was met again after {after_s} s, "
+        "with {throughput}/s."
     ),
+    "minimum not reached": _says(
+        "The minimum of {group} was not reached: it had {cores} of {min}."
+    ),
+    "minimum reached": _says("The minimum of {group} was reached again after {after_s} s."),
+    "eviction notice": _says(
+        "Group {group} was given notice: it loses its minimum in {notice_s} s, because {why}."
+    ),
+    "eviction notice withdrawn": _says("The eviction notice of group {group} was withdrawn."),
     "group evicted": _group_evicted,
-    "group returned": lambda record: f"Group {plain(record['group'])} has its minimum again.",
-    "policy": lambda record: f"Policy {plain(record['name'])} says: {plain(record['why'])}.",
+    "group returned": _says("Group {group} has its minimum again."),
+    "policy": _says("Policy {name} says: {why}."),
 }
 INCIDENTS = (
     *("ended", "reload refused", "reloaded refused", "set refused", "restart refused"),
