@@ -126,12 +126,12 @@ strict-check: manycore-tools ## A bully everywhere under --mechanism strict in a
 	@$(BIN)/python -m bench.manycore strict $(MANYCORE) --kernel $(or $(KERNEL),7.3)
 
 .PHONY: manycore
-manycore: manycore-tools ## Policies on eight emulated CPUs in dilated time, MINUTES=30, added to build/manycore (root, apt); MORE="--condition all"
+manycore: manycore-tools ## Policies on eight emulated CPUs in dilated time, MINUTES=30, added to bench/results/manycore.jsonl (root, apt); MORE="--condition all"
 	@test -e build/lab/disk.ext4 || $(BIN)/python -m tests.lab.image
 	@$(BIN)/python -m bench.manycore measure $(MANYCORE) --minutes $(or $(MINUTES),30) $(MORE)
 
 .PHONY: manycore-page
-manycore-page: build ## docs/research/manycore.md from build/manycore
+manycore-page: build ## docs/research/manycore.md from bench/results/manycore*.jsonl
 	@$(BIN)/python -m bench.manycore page
 
 .PHONY: lint

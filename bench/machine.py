@@ -21,7 +21,7 @@ def describe() -> Figures:
     return {
         "date": time.strftime("%Y-%m-%d", time.gmtime()),
         "commit": _commit(),
-        "cpu_model": _cpu_model(),
+        "cpu_model": cpu_model(),
         "cpus": len(online_cpus()),
         "kernel": platform.release(),
         "python": platform.python_version(),
@@ -83,7 +83,7 @@ def busy_cores(before: list[int], after: list[int], cpus: int) -> float:
     return cpus * (total - spent[3] - spent[4]) / max(1, total)
 
 
-def _cpu_model() -> str:
+def cpu_model() -> str:
     with open("/proc/cpuinfo") as file:
         for line in file:
             name, _, value = line.partition(":")

@@ -31,8 +31,8 @@ from tests.lab.kernels import Kernel
 
 KERNEL = "6.12"
 SUITE_OF = {"6.1": "bookworm", "6.12": "trixie"}
-SAMPLES = Path("build/manycore/samples.jsonl")
-CHECKS = Path("build/manycore/checks.jsonl")
+SAMPLES = Path("bench/results/manycore.jsonl")
+CHECKS = Path("bench/results/manycore-checks.jsonl")
 PAGE = Path("docs/research/manycore.md")
 FIRST = tuple(one.name for one in EXPERIMENTS[:3])
 NEWEST = "trixie-backports"

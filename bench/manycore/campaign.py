@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from bench.machine import cpu_model
 from bench.manycore import samples
 from bench.manycore.disk import MODULE, ready
 from bench.manycore.guest import Guest, GuestEndedError, Shape, booted
@@ -171,6 +172,7 @@ def _round(
 def _sample(campaign: Campaign, step: Step, result: dict[str, Any]) -> dict[str, Any]:
     shape = campaign.shape
     return {
+        "host": cpu_model(),
         "kernel": campaign.kernel.release,
         "cpus": shape.cpus,
         "dilation": shape.dilation,

@@ -90,7 +90,12 @@ def page(samples: Sequence[Mapping[str, Any]], checks: Sequence[Mapping[str, Any
     for (experiment, kernel), rows in found.items():
         lines += _table(experiment, kernel, rows)
     lines.append(LIMITS)
-    lines.append("`make manycore` adds to the samples, `make manycore-page` writes this page.")
+    hosts = sorted({one["host"] for one in samples})
+    lines.append(
+        f"{'All was measured on ' if hosts else 'Nothing was measured'}"
+        f"{', '.join(hosts)}. `make manycore` adds to bench/results/manycore.jsonl, "
+        "`make manycore-page` writes this page."
+    )
     return "\n".join(lines) + "\n"
 
 

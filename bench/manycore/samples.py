@@ -12,23 +12,33 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bench.real.bootstrap import BINS, BLOCK_NS, bins, middle_ns
 from bench.real.figures import Slice
 
-STEP_NS = 100
-"""What latencies and arrivals are rounded to."""
+_NO_ANSWER = BINS
 
 
-def packed(values_ns: NDArray[np.int64]) -> str:
-    """Times in ns as text; -1 (no answer) stays."""
-    steps = np.where(values_ns < 0, -1, values_ns // STEP_NS).astype(np.int32)
-    return base64.b64encode(zlib.compress(steps.tobytes(), 6)).decode()
+def packed(arrival_ns: NDArray[np.int64], latency_ns: NDArray[np.int64]) -> str:
+    """How many requests of each block had each latency, as text of some KiB.
+
+    A latency of -1 (no answer) stays; all others keep 1 % (bench.real.bootstrap).
+    """
+    latency_bin = np.where(latency_ns < 0, _NO_ANSWER, bins(latency_ns))
+    codes, counts = np.unique(
+        arrival_ns // BLOCK_NS * (_NO_ANSWER + 1) + latency_bin, return_counts=True
+    )
+    columns = np.diff(codes, prepend=0).astype("<u4"), counts.astype("<u4")
+    return base64.b64encode(zlib.compress(np.concatenate(columns).tobytes(), 9)).decode()
 
 
-def unpacked(text: str) -> NDArray[np.int64]:
-    """The reverse of ``packed``, to STEP_NS."""
-    raw = zlib.decompress(base64.b64decode(text))
-    steps = np.frombuffer(raw, dtype=np.int32).astype(np.int64)
-    return np.where(steps < 0, -1, steps * STEP_NS)
+def unpacked(text: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """(arrivals, latencies) in ns that ``packed`` makes the same text of; sorted in a block."""
+    steps, counts = np.split(
+        np.frombuffer(zlib.decompress(base64.b64decode(text)), dtype="<u4").astype(np.int64), 2
+    )
+    block, latency_bin = np.divmod(np.repeat(np.cumsum(steps), counts), _NO_ANSWER + 1)
+    latency_ns = middle_ns(latency_bin).astype(np.int64)
+    return block * BLOCK_NS, np.where(latency_bin == _NO_ANSWER, -1, latency_ns)
 
 
 def read(path: Path) -> list[dict[str, Any]]:
@@ -51,9 +61,10 @@ def append(path: Path, samples: Sequence[Mapping[str, Any]]) -> None:
 
 def as_slice(sample: Mapping[str, Any]) -> Slice:
     """For bench.real.figures."""
+    arrival_ns, latency_ns = unpacked(sample["requests"])
     return Slice(
-        arrival_ns=unpacked(sample["arrivals"]),
-        latency_ns=unpacked(sample["latencies"]),
+        arrival_ns=arrival_ns,
+        latency_ns=latency_ns,
         seconds=sample["seconds"],
         batch_units=sample["units"],
         batch_core_s=sample["batch_core_s"],

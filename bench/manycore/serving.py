@@ -2,7 +2,7 @@
 
 The demo's server with traffic as asked for. A line of JSON with ``load``, ``seconds``, ``seed``,
 ``service_us``, ``gaps`` and ``shape`` draws a slice and is answered by ``{"drawn": N}``; the next
-line starts it, and it is answered by the arrivals and latencies. The first line of all calibrates.
+line starts it, and it is answered by the requests. The first line of all calibrates.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def main(cpus: int) -> None:
         tell(served=True)
         if not sys.stdin.readline():  # packing takes CPU time, which is not to count
             break
-        tell(arrivals=packed(arrival_ns), latencies=packed(np.array(latency_ns, dtype=np.int64)))
+        tell(requests=packed(arrival_ns, np.array(latency_ns, dtype=np.int64)))
     server.stop()
 
 

@@ -24,12 +24,22 @@ FEWEST = 100
 Counts = NDArray[np.int64]
 
 
+def bins(latency_ns: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The column of each latency, in steps of STEP from LEAST_NS on."""
+    scaled = np.log(np.maximum(latency_ns, LEAST_NS) / LEAST_NS) / np.log(STEP)
+    return np.asarray(np.minimum(scaled, BINS - 1), dtype=np.int64)
+
+
+def middle_ns(column: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The latency in the middle of each column."""
+    return np.asarray(LEAST_NS * STEP ** (column + 0.5), dtype=np.float64)
+
+
 def histograms(arrival_ns: NDArray[np.int64], latency_ns: NDArray[np.int64]) -> Counts:
     """A row for each block of arrivals of one round that has answered requests."""
     answered = latency_ns >= 0
     block = arrival_ns[answered] // BLOCK_NS
-    scaled = np.log(np.maximum(latency_ns[answered], LEAST_NS) / LEAST_NS) / np.log(STEP)
-    column = np.minimum(scaled.astype(np.int64), BINS - 1)
+    column = bins(latency_ns[answered])
     numbers, row = np.unique(block, return_inverse=True)
     counts = np.zeros((max(1, numbers.size), BINS), dtype=np.int64)
     np.add.at(counts, (row, column), 1)
@@ -112,4 +122,4 @@ def _reached(sums: NDArray[np.float64], percentile: float) -> NDArray[np.float64
     reached = np.cumsum(sums, axis=1)
     wanted = reached[:, -1:] * percentile / 100
     column = (reached < wanted).sum(axis=1)
-    return np.asarray(LEAST_NS * STEP ** (column + 0.5), dtype=np.float64)
+    return middle_ns(column)

@@ -22,6 +22,7 @@ from bench.manycore.plan import (
     whole_rounds,
 )
 from bench.manycore.serving import draw
+from bench.real.bootstrap import histograms
 
 D = 20.0
 BY_NAME = {one.name: one for one in CONDITIONS}
@@ -113,9 +114,22 @@ def test_rounds_go_on_after_those_that_are_there() -> None:
     assert next_round(there, "e", "another") == 0
 
 
-def test_times_come_back_from_text_to_a_tenth_of_a_microsecond() -> None:
-    times_ns = np.array([0, 99, 100, 123_456, -1], dtype=np.int64)
-    assert samples.unpacked(samples.packed(times_ns)).tolist() == [0, 0, 100, 123_400, -1]
+def test_requests_come_back_from_text_with_one_per_cent_and_in_their_blocks() -> None:
+    arrival_ns = np.array([5, 10**8, 10**8 + 7, 2 * 10**8], dtype=np.int64)
+    latency_ns = np.array([123_456, -1, 5_000, 3_000_000], dtype=np.int64)
+    text = samples.packed(arrival_ns, latency_ns)
+    blocks, back_ns = samples.unpacked(text)
+    assert blocks.tolist() == [0, 10**8, 10**8, 2 * 10**8]
+    assert back_ns.tolist() == pytest.approx([123_456, 5_000, -1, 3_000_000], rel=0.01)
+    assert samples.packed(blocks, back_ns) == text
+
+
+def test_requests_that_are_kept_have_the_histograms_of_those_measured() -> None:
+    rng = np.random.default_rng(1)
+    arrival_ns = rng.integers(0, 2 * 10**9, 5_000)
+    latency_ns = rng.lognormal(13, 1, 5_000).astype(np.int64)
+    kept = samples.unpacked(samples.packed(arrival_ns, latency_ns))
+    assert np.array_equal(histograms(*kept), histograms(arrival_ns, latency_ns))
 
 
 def test_a_line_that_was_cut_off_is_left_out(tmp_path: Path) -> None:
@@ -139,13 +153,13 @@ def sample(condition: str, number: int, scale: float, units: int) -> dict[str, A
     arrival_ns = np.sort(rng.integers(0, 2_000_000_000, 4_000))
     latency_ns = (rng.exponential(300_000, 4_000) * scale).astype(np.int64)
     return {
+        "host": "A processor",
         "experiment": EXPERIMENTS[0].name,
         "kernel": "6.12.1",
         "condition": condition,
         "round": number,
-        "arrivals": samples.packed(arrival_ns),
         "seconds": 2.0,
-        "latencies": samples.packed(latency_ns),
+        "requests": samples.packed(arrival_ns, latency_ns),
         "units": units,
         "unit": 100.0,
         "batch_core_s": 4.0,
@@ -179,6 +193,7 @@ def test_the_page_begins_with_where_cpu_idle_is_enough_and_who_is_on_the_front()
     assert "On the front of P99 and work" in text
     assert "cpu.idle, smartharvest." in text
     assert "A first look" in text
+    assert "All was measured on A processor." in text
     assert "| smartharvest | " in text
     assert "0.0%" in text
 
