@@ -156,6 +156,20 @@ def _group_evicted(record: Record) -> str:
     )
 
 
+def _memory_taken_back(record: Record) -> str:
+    return (
+        f"Memory is taken back from group {plain(record['group'])}, "
+        f"{record['bytes'] / 2**20:.0f} MiB, because of the bound: {plain(record['why'])}."
+    )
+
+
+def _memory_given_back(record: Record) -> str:
+    return (
+        f"Group {plain(record['group'])} gave {record['bytes'] / 2**20:.0f} MiB of memory back in "
+        f"{plain(record['after_s'])} s."
+    )
+
+
 def _because(words: str) -> Callable[[Record], str]:
     return lambda record: f"{words}: {plain(record['why'])}."
 
@@ -191,6 +205,8 @@ _SENTENCES: Mapping[str, Callable[[Record], str]] = {
     ),
     "group evicted": _group_evicted,
     "group returned": lambda record: f"Group {plain(record['group'])} has its minimum again.",
+    "memory taken back": _memory_taken_back,
+    "memory given back": _memory_given_back,
     "policy": lambda record: f"Policy {plain(record['name'])} says: {plain(record['why'])}.",
 }
 INCIDENTS = (

@@ -82,7 +82,7 @@ def stalled_us(group: Group) -> int | None:
 
 
 def some_total_us(text: str | None) -> int | None:
-    """``total`` of the line ``some`` of a pressure file (proc_pressure(5)); None if there is none."""
+    """``total`` of a pressure file's line ``some`` (proc_pressure(5)); None if there is none."""
     for line in (text or "").splitlines():
         kind, *fields = line.split() or [""]
         if kind == "some":
