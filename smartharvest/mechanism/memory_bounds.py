@@ -29,7 +29,7 @@ def check_memory(settings: Settings, tree: CgroupTree) -> None:
     try:
         host = host_bytes(tree)
     except (OSError, ValueError) as error:
-        raise TargetError(f"/proc/meminfo: {error}; leave memory out") from error
+        raise TargetError(f"memory cannot be bounded: {error}; leave memory out") from error
     if least > host["total"]:
         raise ConfigError(
             f"elastic: the groups' minima of memory add up to {format_size(least)}, and this "
@@ -38,7 +38,9 @@ def check_memory(settings: Settings, tree: CgroupTree) -> None:
     for group, _ in bounded:
         place = tree.group(group.target.value)
         if tree.files.exists(place.path) and limit_file(place) is None:
-            raise TargetError(f"elastic {group.name!r}: {no_controller(place)}")
+            raise TargetError(
+                f"elastic {group.name!r}: memory cannot be bounded: {no_controller(place)}"
+            )
 
 
 def no_controller(place: Group) -> str:

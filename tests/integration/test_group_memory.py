@@ -321,7 +321,7 @@ def test_a_dry_run_tells_and_writes_nothing(tmp_path: Path) -> None:
     session = Supervisor(settings_for(machine.world, **bounded(dry_run=True)))
 
     def told() -> bool:
-        return row_of(session, "analytics")["memory"]["limit_bytes"] == 2048 * MIB
+        return bool(row_of(session, "analytics")["memory"]["limit_bytes"] == 2048 * MIB)
 
     before = machine.world.files()
     run_steps(session, told)
