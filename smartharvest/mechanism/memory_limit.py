@@ -12,6 +12,7 @@ short.
 from __future__ import annotations
 
 import errno
+import os
 import threading
 import time
 from collections.abc import Callable
@@ -51,6 +52,7 @@ class MemoryLimit:
         self.trouble: str | None = None
         """Why the group's memory is left alone, if so."""
         self._original: str | None = None
+        self._inode = 0
         self._rewritten = 0
         self.reclaimer = Reclaimer()
 
@@ -100,7 +102,10 @@ class MemoryLimit:
         path = self.path
         if path is None:
             raise TargetVanished(f"{self._group}: the group is gone or lacks this file")
-        now = self._group.tree.files.read(path).strip()
+        files = self._group.tree.files
+        now, inode = files.read(path).strip(), files.inode(os.path.dirname(path))
+        if inode != self._inode:  # the first look, or another group by that name
+            self._inode, self._original, self.limit = inode, None, None
         if self._original is None:
             self._original = self._writer.adopt_limit(path, self._bounded)
             return not self.trouble

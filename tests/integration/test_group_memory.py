@@ -260,6 +260,27 @@ def test_an_owner_s_own_limit_is_never_exceeded_nor_another_s_overwritten(
     assert machine.limit("analytics") == 700
 
 
+def test_a_group_that_is_made_again_has_its_own_original(tmp_path: Path) -> None:
+    machine = make_machine(tmp_path, 2)
+    session = Supervisor(settings_for(machine.world, **bounded()))
+    path = limit_file(machine.group("analytics"))
+    assert path is not None
+
+    def made_again() -> bool:
+        if machine.limit("analytics") != 2048:
+            return False
+        machine.world.kernel.vanish(str(Path(path).parent))
+        with machine.world.kernel.at_rest():
+            machine.world.kernel._mkdir(str(Path(path).parent))
+            Path(path).write_text(f"{1024 * MIB}\n")
+        machine.available = 0
+        machine.tell()
+        return True
+
+    run_steps(session, made_again, lambda: machine.limit("analytics") == 256)
+    assert machine.limit("analytics") == 1024
+
+
 CONFIG = """
 primary = ["cgroup:web"]
 cgroup_root = "{root}"

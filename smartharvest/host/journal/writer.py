@@ -111,8 +111,9 @@ class HostWriter:
         """Journals a file and the ``values`` that may be written for the original it is given.
 
         They are known for ours then, and writing one of them costs no disk. Without values nothing
-        is journaled. Returns the original, which may be of an earlier session.
+        is journaled. Returns the original, which may be of an earlier session of the same group.
         """
+        self._journal.renew_file(path, self._read(path))
         original = self._journal.original(path) or self._read(path)
         if expected := list(values(original)):
             self.adopt(path)
