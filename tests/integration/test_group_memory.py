@@ -17,6 +17,7 @@ from smartharvest.config.elastic_groups import MemoryBounds
 from smartharvest.host.cgroup.memory import limit_file
 from smartharvest.host.cgroup.tree import CgroupTree, Group
 from tests.commands import smartharvest_here
+from tests.integration.hosts import Host
 from tests.integration.processes import Processes, wait_until
 from tests.integration.supervisors import Script, run_until, settings_for
 from tests.integration.test_several_groups import several
@@ -269,8 +270,8 @@ def test_a_group_that_is_made_again_has_its_own_original(tmp_path: Path) -> None
     def made_again() -> bool:
         if machine.limit("analytics") != 2048:
             return False
-        machine.world.kernel.vanish(str(Path(path).parent))
         with machine.world.kernel.at_rest():
+            Path(path).parent.rename(tmp_path / "gone")  # or the new one has its inode
             machine.world.kernel._mkdir(str(Path(path).parent))
             Path(path).write_text(f"{1024 * MIB}\n")
         machine.available = 0
@@ -312,6 +313,26 @@ def test_a_killed_agent_s_limit_is_put_back_by_the_guardian(
     agent = agent_with(processes, machine)
     agent.send(signal.SIGKILL)
     wait_until(lambda: machine.limit("analytics") is None)
+
+
+@pytest.mark.root
+def test_a_limit_on_this_host_is_put_back_whatever_ends_the_agent(
+    host: Host, processes: Processes, tmp_path: Path
+) -> None:
+    batch = host.make("bounded", ("cpuset", "cpu", "freezer", "memory"))
+    path = limit_file(batch)
+    if path is None:
+        pytest.skip("the root group gives its children no memory controller")
+    file = tmp_path / "agent.toml"
+    targets = f'primary = ["cgroup:{host.web}"]\nstate_dir = "{host.state_dir}"\n'
+    text = CONFIG[CONFIG.index("[[") :].format(most="64MiB").replace("256MiB", "32MiB")
+    file.write_text(targets + text.replace("cgroup:batch/analytics", f"cgroup:{batch}"))
+    before = Path(path).read_text()
+    for how in (signal.SIGTERM, signal.SIGKILL):
+        agent = processes.agent("--config", str(file))
+        agent.wait_until(lambda: Path(path).read_text() != before)
+        agent.send(how)
+        wait_until(lambda: Path(path).read_text() == before)
 
 
 def test_a_plan_shows_the_limits_and_refuses_what_the_machine_cannot_keep(

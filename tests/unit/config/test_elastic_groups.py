@@ -154,6 +154,12 @@ def test_bounds_of_memory_are_read_and_written_again(file: Path) -> None:
     assert load_settings({}, str(file)).elastic_groups == settings.elastic_groups
 
 
+def test_minima_of_memory_above_this_machine_are_a_warning(file: Path) -> None:
+    load(file, 'primary = ["cgroup:web"]', group("analytics", memory("900000GiB", "900000GiB")))
+    (warning,) = load_effective({}, str(file)).warnings
+    assert "minima of memory add up to 900000GiB; this host has" in str(warning)
+
+
 @pytest.mark.parametrize(
     ("more", "target", "wrong"),
     [
