@@ -43,6 +43,7 @@ from smartharvest.host.target.spec import TargetSpec
 from smartharvest.host.target.targets import claim_of, expand
 from smartharvest.mechanism.choice import MakeMechanism, make_mechanism, needs_of
 from smartharvest.mechanism.exclusive import PrimarySide, make_primary_side
+from smartharvest.mechanism.memory_bounds import check_memory
 from smartharvest.placement.capacity import Capacity
 from smartharvest.placement.confinement import Confinement
 from smartharvest.placement.snapshot import HostSnapshot, take_snapshot
@@ -111,6 +112,7 @@ class Arrangement:
             raise ConfigError("primary: no target given; use --primary cgroup:PATH or pid:N")
         elastic = settings.elastic if settings.dry_run else settings.require_targets()
         self.tree = CgroupTree.discover(settings.cgroup_root)
+        check_memory(settings, self.tree)
         left = self._left
         if not settings.dry_run:
             assert elastic is not None

@@ -11,6 +11,7 @@ from typing import Any
 from smartharvest.agent.arrangement import Arrangement
 from smartharvest.agent.control_loop import ControlLoop
 from smartharvest.agent.group_evictions import GroupEvictions
+from smartharvest.agent.group_memory import GroupMemories
 from smartharvest.agent.group_promise import GroupCores, GroupPromises
 from smartharvest.agent.group_record import GroupRecord
 from smartharvest.algorithm.demand import TURNS, demand_of, largest
@@ -103,6 +104,7 @@ class GroupSharing:
         self._next_ns = 0
         self._last_ns = 0
         self.evictions = GroupEvictions(arrangement, audit)
+        self.memories = GroupMemories(arrangement, audit)
         self._counted = (0, 0, 0)
         """(time, harvested core-time, the primaries' demand) at the last turn, in ns."""
         self._had_ns = 0
@@ -131,10 +133,14 @@ class GroupSharing:
             member.heartbeats, member.keeper = new.heartbeats, new.keeper
         self._worth = None
         self.evictions.take_up(settings.elastic_groups)
+        self.memories.take_up(settings)
         self._arrangement.regroup(settings)
 
     def turn(self, now_ns: int) -> bool:
         """Once a second: True if the loop has to take up other masks."""
+        inhibited = self._control.controller.inhibited
+        hold = inhibited.of("operator") or inhibited.of("guardian")
+        self.memories.turn(now_ns, hold, self.evictions.is_evicted)
         if now_ns < self._next_ns:
             return False
         elapsed_ns, self._last_ns = now_ns - self._last_ns, now_ns
@@ -281,6 +287,7 @@ class GroupSharing:
                 "guarantee_violations": 0 if member.keeper is None else member.keeper.violations,
                 "eviction": self.evictions.describe(member.share.name),
                 "memory_bytes": None if member.group is None else memory_bytes(member.group),
+                "memory": self.memories.describe(member.share.name),
             }
             for member, cores, due in zip(self._members, now, dues(sum(now), shares), strict=True)
         ]

@@ -42,6 +42,7 @@ from smartharvest.host.target.targets import claim_of, expand
 from smartharvest.mechanism.base import Mechanism
 from smartharvest.mechanism.choice import make_mechanism, needs_of
 from smartharvest.mechanism.exclusive import PrimarySide, make_primary_side
+from smartharvest.mechanism.memory_bounds import check_memory, memory_writes
 from smartharvest.placement.confinement import Confinement
 from smartharvest.placement.snapshot import HostSnapshot, take_snapshot
 from smartharvest.placement.target_set import open_targets
@@ -94,6 +95,7 @@ def _look(settings: Settings, plan: Plan) -> None:
     elastic_spec = settings.require_targets()
     tree = CgroupTree.discover(settings.cgroup_root)
     plan.found["cgroups"] = {"version": tree.version, "root": tree.root}
+    check_memory(settings, tree)
     claims = [
         claim_of(spec, tree)
         for pattern in (*settings.primary, elastic_spec)
@@ -265,7 +267,7 @@ def _note_changes(
     for path, value in mechanism.minimum(seen):
         if path not in {file for file, _, _ in managed}:  # the freezer, while nothing is lent
             plan.changes.append(PlannedChange("lending", path, files.read(path).strip(), value))
-    for path, value in eviction_writes(settings, tree):
+    for path, value in (*eviction_writes(settings, tree), *memory_writes(settings, tree)):
         had = files.read(path).strip() if files.exists(path) else ""
         plan.changes.append(PlannedChange("lending", path, had, value))
     if sets := mechanism.given_cpus(seen):

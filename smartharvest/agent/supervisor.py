@@ -314,6 +314,7 @@ class Supervisor:
             self._serve(socket, None if seconds is None else began_s + seconds)
             finished()
         finally:
+            self._groups.memories.close()
             self._end(socket)
             recorder.close()
             if self._usage is not None:

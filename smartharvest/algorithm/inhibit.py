@@ -21,6 +21,10 @@ class InhibitReasons:
         """All reasons there are now; None: cores may be lent."""
         return "; ".join(self._reasons.values()) or None
 
+    def of(self, cause: str) -> str | None:
+        """The reason that ``cause`` has now, if any."""
+        return self._reasons.get(cause)
+
     def set(self, cause: str, reason: str | None) -> bool:
         """Sets the reason of ``cause``, None for none; True if lending stops with this call."""
         inhibited = bool(self._reasons)

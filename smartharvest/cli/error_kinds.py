@@ -66,7 +66,7 @@ SH-C26 Address already in use | Cannot assign requested address | audit_log: |
     its directory does not exist | metrics | --listen:
 SH-T01 does not exist; make the group | not in the cgroup tree | no such directory |
     neither cgroup.controllers (v2) nor cpuset/
-SH-T02 has no cpuset.cpus; write +cpuset into | is no cpuset:
+SH-T02 has no cpuset.cpus; write +cpuset into | is no cpuset: | memory cannot be bounded:
 SH-T03 is empty; write | has no CPUs or memory nodes
 SH-T04 matches nothing that could be a primary
 SH-T05 the elastic target is one that exists

@@ -11,16 +11,28 @@ from typing import Any, Literal
 
 from smartharvest.algorithm.guarantee import Guarantee, parse_guarantee
 from smartharvest.config.durations import format_duration, parse_duration_ns
+from smartharvest.config.sizes import format_size, parse_size_bytes
 from smartharvest.errors import ConfigError
 from smartharvest.host.target.spec import TargetSpec
 from smartharvest.host.target.targets import FORMS, is_pattern, parse_target
 
 MOST_CORES = 1 << 16
 HEAVIEST = 1000.0
+LEAST_MEMORY = 16 << 20
+"""Bytes; below it a program does little but fetch its own pages."""
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,31}")
 
 
 OnEviction = Literal["freeze", "end"]
+
+
+@dataclass(frozen=True)
+class MemoryBounds:
+    """What a group may hold, in bytes."""
+
+    min: int
+    max: int
+    """At least ``min``."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +53,8 @@ class ElasticGroup:
     """From the notice to the eviction, once the primaries need its minimum; None: it is kept."""
     on_eviction: OnEviction = "freeze"
     """What becomes of its programs then."""
+    memory: MemoryBounds | None = None
+    """None: its memory is left alone."""
 
 
 def _word(value: Any, key: str) -> str:
@@ -90,6 +104,21 @@ def _on_eviction(value: Any, key: str) -> str:
     return str(value)
 
 
+def _memory(value: Any, key: str) -> MemoryBounds:
+    if not isinstance(value, Mapping) or value.keys() != {"min", "max"}:
+        raise ConfigError(
+            f'{key}: {value!r} is no size of both bounds; write {{ min = "2GiB", max = "16GiB" }}'
+        )
+    least, most = (parse_size_bytes(value[name], f"{key}.{name}") for name in ("min", "max"))
+    if least < LEAST_MEMORY:
+        raise ConfigError(f"{key}: min must be {format_size(LEAST_MEMORY)} or more")
+    if most < least:
+        raise ConfigError(
+            f"{key}: max is {format_size(most)} and min {format_size(least)}; max is at least min"
+        )
+    return MemoryBounds(least, most)
+
+
 _PARSERS: dict[str, Callable[[Any, str], Any]] = {
     "name": _word,
     "target": _target,
@@ -100,6 +129,7 @@ _PARSERS: dict[str, Callable[[Any, str], Any]] = {
     "heartbeats": _file,
     "notice": parse_duration_ns,
     "on_eviction": _on_eviction,
+    "memory": _memory,
 }
 
 
@@ -145,6 +175,10 @@ def _parse_group(table: Mapping[str, Any], key: str, number: int) -> ElasticGrou
             "counted"
         )
     _check_notice(group, where)
+    if group.memory is not None and (group.target.kind != "cgroup" or is_pattern(group.target)):
+        raise ConfigError(
+            f"{where}: {group.target} is no target whose memory can be bounded; name a cgroup:PATH"
+        )
     return group
 
 
@@ -227,5 +261,8 @@ def group_tables(groups: Sequence[ElasticGroup]) -> list[dict[str, Any]]:
         table |= {"heartbeats": group.heartbeats} if group.heartbeats else {}
         if group.notice_ns is not None:
             table |= {"notice": format_duration(group.notice_ns), "on_eviction": group.on_eviction}
+        if group.memory is not None:
+            least, most = group.memory.min, group.memory.max
+            table |= {"memory": {"min": format_size(least), "max": format_size(most)}}
         tables.append(table)
     return tables

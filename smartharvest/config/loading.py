@@ -13,6 +13,7 @@ from smartharvest.config.elastic_groups import parse_elastic
 from smartharvest.config.file import EXPERT, Entry, Problem, read_config
 from smartharvest.config.overlap import overlap
 from smartharvest.config.settings import FIELDS, Settings
+from smartharvest.config.sizes import format_size
 from smartharvest.errors import ConfigError
 from smartharvest.printable import quoted
 
@@ -191,6 +192,11 @@ def _doubts(settings: Settings) -> list[tuple[str, str]]:
     """(name, what is odd) of settings that an agent takes, or may refuse on this host only."""
     found = []
     cpus = os.cpu_count() or 1
+    least = sum(one.memory.min for one in settings.elastic_groups if one.memory is not None)
+    machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    if least > machine:
+        text = f"the groups' minima of memory add up to {format_size(least)}"
+        found.append(("elastic", f"{text}; this host has {machine >> 20} MiB"))
     if settings.max_harvest == 0:
         found.append(("max_harvest", "0 lends nothing, ever; remove it, or use dry_run to watch"))
     elif settings.max_harvest is not None and settings.max_harvest >= cpus:

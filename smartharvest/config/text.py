@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import Field
 from itertools import pairwise
 from typing import Any
@@ -56,6 +56,7 @@ _GROUPS = (
     "#   weight = 2",
     '#   guarantee = "70%"                # of what an equal share gives it, or heartbeats: "4/s"',
     '#   heartbeats = "/run/batch/beats"  # where it counts them; without: CPU time',
+    '#   memory = { min = "2GiB", max = "16GiB" }  # what it may hold follows what is unused',
 )
 
 
@@ -177,6 +178,8 @@ def format_value(item: Field[Any], value: Any) -> str:
 
 
 def _toml(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{key} = {_toml(one)}" for key, one in value.items()) + " }"
     return next(_strings([value])) if isinstance(value, str) else str(value)
 
 

@@ -130,6 +130,20 @@ def _group_evicted(record: Record) -> str:
     )
 
 
+def _memory_taken_back(record: Record) -> str:
+    return (
+        f"Memory is taken back from group {plain(record['group'])}, "
+        f"{record['bytes'] / 2**20:.0f} MiB, because of the bound: {plain(record['why'])}."
+    )
+
+
+def _memory_given_back(record: Record) -> str:
+    return (
+        f"Group {plain(record['group'])} gave {record['bytes'] / 2**20:.0f} MiB of memory back in "
+        f"{plain(record['after_s'])} s."
+    )
+
+
 _SENTENCES: Mapping[str, Callable[[Record], str]] = {
     "started": _started,
     "ended": _says("The agent ended: {why}."),
@@ -166,6 +180,8 @@ _SENTENCES: Mapping[str, Callable[[Record], str]] = {
     "eviction notice withdrawn": _says("The eviction notice of group {group} was withdrawn."),
     "group evicted": _group_evicted,
     "group returned": _says("Group {group} has its minimum again."),
+    "memory taken back": _memory_taken_back,
+    "memory given back": _memory_given_back,
     "policy": _says("Policy {name} says: {why}."),
 }
 INCIDENTS = (

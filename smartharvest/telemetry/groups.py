@@ -58,8 +58,19 @@ def in_words(row: Row) -> str:
         left = eviction["left_s"]
         parts.append(f"evicted in {left:.0f} s" if left else "EVICTED")
     if row.get("memory_bytes") is not None:
-        parts.append(f"{row['memory_bytes'] / 2**20:.0f} MiB")
+        parts.append(f"{row['memory_bytes'] / 2**20:.0f} MiB{_of_limit(row.get('memory'))}")
     return ", ".join(parts)
+
+
+def _of_limit(memory: Row | None) -> str:
+    """What it may hold, and whether it is to give some back."""
+    if not memory:
+        return ""
+    limit = memory.get("limit_bytes")
+    most = "" if limit is None else f" of {limit / 2**20:.0f}"
+    if memory.get("trouble"):
+        return f"{most} (memory left alone)"
+    return f"{most}{' (giving back)' if memory.get('taking_back') else ''}"
 
 
 def changes(before: Seen, now: Seen) -> list[str]:

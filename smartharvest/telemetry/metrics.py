@@ -265,6 +265,14 @@ def _groups(rows: list[groups.Row]) -> list[Metric]:
     """What each elastic group has, by its name; a value that is not known is left out."""
     from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
+    rows = [
+        row
+        | {
+            "memory_limit_bytes": (row.get("memory") or {}).get("limit_bytes"),
+            "memory_taken_back_bytes": (row.get("memory") or {}).get("taken_back_bytes"),
+        }
+        for row in rows
+    ]
     found: list[Metric] = []
     for kind, key, name, text in (
         (GaugeMetricFamily, "cores", "group_cores", "Cores that the elastic group has now."),
@@ -286,6 +294,10 @@ def _groups(rows: list[groups.Row]) -> list[Metric]:
          "Times the group's guarantee was violated."),
         (GaugeMetricFamily, "memory_bytes", "group_memory_bytes",
          "Memory charged to the elastic group."),
+        (GaugeMetricFamily, "memory_limit_bytes", "group_memory_limit_bytes",
+         "Memory that the elastic group may hold now."),
+        (CounterMetricFamily, "memory_taken_back_bytes", "group_memory_taken_back_bytes",
+         "Memory that was taken back from the elastic group."),
     ):  # fmt: skip
         known = [row for row in rows if row.get(key) is not None]
         if key == "guarantee_violations":

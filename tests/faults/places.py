@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
+from smartharvest.config.elastic_groups import ElasticGroup, MemoryBounds
 from smartharvest.config.settings import Settings
 from smartharvest.host.cgroup.fake_kernel import REFUSALS
 from smartharvest.host.cgroup.kernel_files import KernelFiles
@@ -309,6 +310,9 @@ class HostPlace:
             self._disk.free()
 
 
+_MEMORY = "MemTotal: 1048576 kB\nMemAvailable: 900000 kB\nSwapFree: 1048576 kB\n"
+
+
 class MadePlace:
     """A fake tree, v1 or v2. ``elastic`` are the processes, real ones, that it names."""
 
@@ -337,6 +341,10 @@ class MadePlace:
         )
         if self._world.tree.version == 1 and self._ways.mechanism == "merge":
             self._world.add_group("batch/job", "4-7")
+        if self._world.tree.version == 2:
+            root = self._world.tree.root
+            self._world.kernel.write(f"{root}/cgroup.subtree_control", "+memory")
+            Path(root, ".meminfo").write_text(_MEMORY)
 
     def close(self) -> None:
         self._processes.end()
@@ -351,9 +359,17 @@ class MadePlace:
             self._ways,
             primary=(TargetSpec("cgroup", "web"),),
             elastic=TargetSpec("cgroup", "batch"),
+            elastic_groups=self._groups(),
             cgroup_root=self._world.tree.root,
             state_dir=str(self._world.state_dir),
         )
+
+    def _groups(self) -> tuple[ElasticGroup, ...]:
+        """With bounds of memory where the tree has that controller."""
+        if self._version == 1:
+            return ()
+        bounds = MemoryBounds(64 << 20, 512 << 20)
+        return (ElasticGroup("batch", TargetSpec("cgroup", "batch"), memory=bounds),)
 
     def snapshot(self) -> HostState:
         files = {path: text for path, text in self._world.files().items() if path != REFUSALS}
@@ -403,4 +419,5 @@ def _is_written(path: str) -> bool:
     name = os.path.basename(path)
     return "batch" in path and name in (
         *("cpuset.cpus", "cpu.idle", "cpu.shares", "cpu.weight", "freezer.state", "cgroup.freeze"),
+        "memory.high",
     )

@@ -115,13 +115,15 @@ def run(
     minutes: float,
     qmp_dir: Path | None = None,
     faults: str = "",
+    module: str = "",
 ) -> dict[str, Any]:
     """Boots, runs ``tests`` (the machine's own, if none) inside and returns what came of them.
 
     Bounded by ``seconds`` of the guest's time and ``minutes`` of ours: what has not been run until
     then is missing, and the document says what was being run. With ``faults`` (see inside.py)
-    agents are struck instead, and ``slices`` says what came of it. In ``qmp_dir`` the guest has a
-    monitor by which it may be stopped and continued from elsewhere, and does not age meanwhile.
+    agents are struck instead, and ``slices`` says what came of it; with a ``module`` that runs and
+    tells. In ``qmp_dir`` the guest has a monitor by which it may be stopped and continued from
+    elsewhere, and does not age meanwhile.
     """
     shape = MACHINES[machine]
     with tempfile.TemporaryDirectory(prefix="smartharvest-lab-") as directory:
@@ -139,6 +141,7 @@ def run(
             f"console=ttyS0 quiet panic=-1 {shape.clock} {NO_CX16} {NO_MITIGATIONS} "
             f"SMARTHARVEST_LONGEST_S={shape.longest_s} "  # goes to what is started first
             f"lab.seconds={seconds} "
+            + (f"lab.module={module} " if module else "")
             + (f"lab.faults={faults}" if faults else f"lab.tests={','.join(tests or shape.tests)}"),
             *("-drive", f"file={DISK},if=virtio,format=raw,snapshot=on"),
             *("-serial", f"file:{console}", "-serial", f"file:{answer}"),

@@ -32,6 +32,9 @@ _V1_FILES = {
     "cpu": {"cpu.cfs_period_us": "100000\n", "cpu.cfs_quota_us": "-1\n", "cpu.idle": "0\n"}
     | {"cpu.rt_runtime_us": "0\n", "cpu.shares": "1024\n"},
     "freezer": {"freezer.self_freezing": "0\n", "freezer.state": "THAWED\n"},
+    "memory": {"memory.limit_in_bytes": "9223372036854771712\n", "memory.swappiness": "60\n"}
+    | {"memory.soft_limit_in_bytes": "9223372036854771712\n", "memory.stat": ""}
+    | {"memory.usage_in_bytes": "0\n"},
 }
 _V2_FILES = {
     "": {"cgroup.procs": "", "cgroup.threads": "", "cgroup.subtree_control": "\n"}
@@ -39,6 +42,9 @@ _V2_FILES = {
     "cpuset": {"cpuset.cpus": "\n", "cpuset.cpus.effective": "\n", "cpuset.mems": "\n"}
     | {"cpuset.mems.effective": "\n"},
     "cpu": {"cpu.idle": "0\n", "cpu.max": "max 100000\n", "cpu.weight": "100\n"},
+    "memory": {"memory.current": "0\n", "memory.high": "max\n", "memory.max": "max\n"}
+    | {"memory.pressure": "", "memory.reclaim": "", "memory.stat": ""}
+    | {"memory.swap.current": "0\n", "memory.swap.max": "max\n"},
 }
 _TASK_FILES = ("tasks", "cgroup.threads", "cgroup.procs")
 _EFFECTIVE = {  # file -> the mask it is computed from
@@ -55,6 +61,10 @@ REFUSALS = ".refusals"
 """A file in the root with lines of a path's ending and an error number: each refuses one change, in
 whatever process it is made."""
 _THREADED = {"cpu", "cpuset", "perf_event", "pids"}  # controllers that threaded groups can have
+
+_PAGE = 4096
+_UNLIMITED = 2**63 - _PAGE
+"""PAGE_COUNTER_MAX, in bytes."""
 
 LOCK_TRIES, LOCK_PAUSE_S = 1000, 0.001
 
@@ -86,6 +96,9 @@ class FakeKernel:
             "cpu.weight": self._write_weight,
             "cpu.cfs_quota_us": self._write_quota,
             "cpu.max": self._write_max,
+            "memory.high": self._write_limit,
+            "memory.soft_limit_in_bytes": self._write_limit,
+            "memory.reclaim": self._write_reclaim,
             "freezer.state": self._write_freezer_state,
             "cgroup.freeze": self._write_switch,
             "cgroup.clone_children": self._write_switch,
@@ -473,6 +486,30 @@ class FakeKernel:
             raise _error(errno.EINVAL, path)
         _store(path, f"{words[0]} {period}")
 
+    # Memory: mm/memcontrol.c
+
+    def _write_limit(self, path: str, value: str) -> None:
+        text = value.strip()
+        none = "max" if self._version == 2 else "-1"
+        if text == none:
+            _store(path, "max" if self._version == 2 else str(_UNLIMITED))
+        elif text.isdigit():  # page_counter_memparse(): whole pages
+            _store(path, str(min(int(text) // _PAGE * _PAGE, _UNLIMITED)))
+        else:
+            raise _error(errno.EINVAL, path)
+
+    def _write_reclaim(self, path: str, value: str) -> None:
+        """Everything but what memory.stat calls unevictable can be taken."""
+        directory = os.path.dirname(path)
+        if not value.strip().isdigit():
+            raise _error(errno.EINVAL, path)
+        used = int(_text(directory, "memory.current") or 0)
+        kept = re.search(r"^unevictable (\d+)$", _whole(directory, "memory.stat"), re.MULTILINE)
+        left = max(used - int(value), int(kept[1]) if kept else 0)
+        _store(os.path.join(directory, "memory.current"), str(min(used, left)))
+        if used - left < int(value.strip()):  # user_proactive_reclaim()
+            raise _error(errno.EAGAIN, path)
+
     # Freezer: kernel/cgroup/legacy_freezer.c
 
     def _write_freezer_state(self, path: str, value: str) -> None:
@@ -518,6 +555,12 @@ def _text(directory: str, name: str) -> str | None:
             return (file.read() if name in _TASK_FILES else file.readline()).strip()
     except (FileNotFoundError, NotADirectoryError):
         return None
+
+
+def _whole(directory: str, name: str) -> str:
+    with contextlib.suppress(OSError), open(os.path.join(directory, name)) as file:
+        return file.read()
+    return ""
 
 
 def _store(path: str, value: str) -> None:

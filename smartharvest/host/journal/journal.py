@@ -207,6 +207,15 @@ class Journal:
     def record_file(self, path: str, original: str) -> None:
         self.record(FileEntry(path, original, inode(os.path.dirname(path))))
 
+    def renew_file(self, path: str, original: str) -> None:
+        """Journals the file of a group that was made again; nothing happens to any other."""
+        entry = self._entries.get(subject(FileEntry(path, "")))
+        now = inode(os.path.dirname(path))
+        if not isinstance(entry, FileEntry) or not entry.inode or entry.inode == now:
+            return
+        self._replace(FileEntry(path, original, now))
+        self._save()
+
     def record_created(self, directory: str) -> None:
         self.record(CreatedEntry(directory))
 

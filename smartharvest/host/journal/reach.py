@@ -28,7 +28,9 @@ from smartharvest.host.target.virtual_machines import HALT_POLL_PARAMETER
 
 PARAMETERS = (HALT_POLL_PARAMETER,)
 """The files outside of groups that the agent writes."""
-_NAMES = re.compile(r"(?:cpuset|cpu|cgroup|freezer)\.[a-z_.]+|tasks")
+_NAMES = re.compile(
+    r"(?:cpuset|cpu|cgroup|freezer)\.[a-z_.]+|tasks|memory\.(?:high|soft_limit_in_bytes)"
+)
 _MOST_SHOWN = 200
 
 

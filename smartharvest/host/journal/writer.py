@@ -107,6 +107,23 @@ class HostWriter:
                 if self.files.exists(os.path.join(directory, weight)):
                     self.adopt(os.path.join(directory, weight))
 
+    def adopt_limit(self, path: str, values: Callable[[str], Iterable[str]]) -> str:
+        """Journals a file and the ``values`` that may be written for the original it is given.
+
+        They are known for ours then, and writing one of them costs no disk. Without values nothing
+        is journaled. Returns the original, which may be of an earlier session of the same group.
+        """
+        self._journal.renew_file(path, self._read(path))
+        original = self._journal.original(path) or self._read(path)
+        if expected := list(values(original)):
+            self.adopt(path)
+            self._journal.expect({path: expected})
+        return original
+
+    def concede(self, path: str, found: str) -> None:
+        """Leaves a journaled file what somebody else has written: that is its original now."""
+        self._journal.replace_original(path, found)
+
     def adopt_inherited_mask(self, directory: str) -> None:
         """Journals the mask of a group that was created below a narrowed one (v1).
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from smartharvest.config.elastic_groups import ElasticGroup, group_tables
+from smartharvest.config.elastic_groups import ElasticGroup, MemoryBounds, group_tables
 from smartharvest.config.loading import load_effective, load_settings
 from smartharvest.config.settings import Settings, changed_settings, host_settings
 from smartharvest.config.text import effective_document, effective_text
@@ -137,3 +137,44 @@ def test_other_groups_below_the_same_parent_are_taken_up_live(file: Path) -> Non
     assert changed_settings(old, load(file, group("a"))) == {"elastic": "restart"}
     assert host_settings(old)["elastic"] != host_settings(new)["elastic"]
     assert changed_settings(old, old) == {}
+
+
+def memory(least: str, most: str) -> str:
+    return f'memory = {{ min = "{least}", max = "{most}" }}'
+
+
+def test_bounds_of_memory_are_read_and_written_again(file: Path) -> None:
+    settings = load(file, group("analytics", memory("2GiB", "16GiB")), group("etl"))
+    (bounds, none) = (one.memory for one in settings.elastic_groups)
+    assert bounds == MemoryBounds(2 << 30, 16 << 30)
+    assert none is None
+    text = effective_text(load_effective({}, str(file)))
+    assert memory("2GiB", "16GiB") in text
+    file.write_text(text)
+    assert load_settings({}, str(file)).elastic_groups == settings.elastic_groups
+
+
+def test_minima_of_memory_above_this_machine_are_a_warning(file: Path) -> None:
+    load(file, 'primary = ["cgroup:web"]', group("analytics", memory("900000GiB", "900000GiB")))
+    (warning,) = load_effective({}, str(file)).warnings
+    assert "minima of memory add up to 900000GiB; this host has" in str(warning)
+
+
+@pytest.mark.parametrize(
+    ("more", "target", "wrong"),
+    [
+        (memory("4GiB", "2GiB"), None, "max is 2GiB and min 4GiB; max is at least min"),
+        (memory("1MiB", "2GiB"), None, "min must be 16MiB or more"),
+        (memory("2", "2GiB"), None, "memory.min: '2' has no unit"),
+        ('memory = "2GiB"', None, "is no size of both bounds"),
+        ('memory = { max = "2GiB" }', None, "is no size of both bounds"),
+        (memory("1GiB", "2GiB"), "pid:1", "is no target whose memory can be bounded"),
+    ],
+)
+def test_wrong_bounds_of_memory_are_one_line(
+    file: Path, more: str, target: str | None, wrong: str
+) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load(file, group("analytics", more, target))
+    assert wrong in str(caught.value)
+    assert "\n" not in str(caught.value)

@@ -68,7 +68,8 @@ def groups() -> list[dict[str, Any]]:
     full = {"name": "etl", "target": "cgroup:batch/etl", "cores": 2, "due": 2.0, "min": 0, "max": 4,
             "cpu_seconds": 12.5, "promised": 1, "throughput": 3.5, "throughput_by": "heartbeats",
             "guarantee": "4/s", "guarantee_met": False, "guarantee_violations": 3,
-            "memory_bytes": 4096}  # fmt: skip
+            "memory_bytes": 4096,
+            "memory": {"limit_bytes": 8192, "taken_back_bytes": 1024}}  # fmt: skip
     return [{"name": "one", **bare}, bare | full]
 
 

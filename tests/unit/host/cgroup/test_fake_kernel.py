@@ -219,3 +219,24 @@ def test_who_is_stopped_amid_a_change_is_waited_for_once(
     os.close(stopped)
     kernel.write(path, "3")
     assert (kernel.read(path), len(pauses)) == ("3\n", LOCK_TRIES + 1)
+
+
+def test_a_limit_of_memory_is_whole_pages_and_reclaim_takes_what_it_can(tmp_path: Path) -> None:
+    tree = make_v2_tree(tmp_path)
+    files = kernel_of(tree)
+    files.write(f"{tree.root}/cgroup.subtree_control", "+memory")
+    make_group(tree, "batch")
+    path = tree.group("batch").path
+    files.write(f"{path}/memory.high", "10000")
+    assert files.read(f"{path}/memory.high") == "8192\n"
+    files.write(f"{path}/memory.high", "max")
+    assert files.read(f"{path}/memory.high") == "max\n"
+    with pytest.raises(OSError, match="Invalid argument"):
+        files.write(f"{path}/memory.high", "much")
+    (Path(path) / "memory.current").write_text("5000")
+    (Path(path) / "memory.stat").write_text("anon 1\nunevictable 2000\n")
+    files.write(f"{path}/memory.reclaim", "1000")
+    assert files.read(f"{path}/memory.current") == "4000\n"
+    with pytest.raises(BlockingIOError):
+        files.write(f"{path}/memory.reclaim", "3000")
+    assert files.read(f"{path}/memory.current") == "2000\n"

@@ -58,6 +58,9 @@ OUTSIDE: dict[str, Callable[[str, Path], dict[str, Any]]] = {
     "a file of a name that is not written": lambda root, _: {
         "entries": [file_entry(f"{root}/cpuset/release_agent")]
     },
+    "a limit that kills": lambda root, _: {
+        "entries": [file_entry(f"{root}/cpuset/g/memory.limit_in_bytes")]
+    },
     "a way out of the tree": lambda root, there: {
         "entries": [file_entry(f"{root}/cpuset/../../{there.name}")]
     },
@@ -113,6 +116,7 @@ def test_a_minimum_elsewhere_is_not_written_either(
 def test_what_an_agent_writes_may_be_named(tree: CgroupTree, state: Path) -> None:
     group = tree.group("g")
     entries = [file_entry(group.cpus_file), file_entry(group.idle_file), file_entry(PARAMETERS[0])]
+    entries.append(file_entry(f"{group.path}/memory.high"))
     path = plant(state, entries=entries, claims=["pid:7", group.path])
     check_reach(str(path), read_journal(str(path)), tree.files)
 

@@ -1,0 +1,317 @@
+"""What a guest of ``bench.memory`` runs: a batch that fills its memory while a primary grows.
+
+The same with and without an agent. Needs cgroup v2 with the memory controller, and root; the swap
+is a file that is removed at the end. Each episode is a line of JSON to standard output.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+MIB = 1 << 20
+SWAP = Path("/var/swap")
+SWAP_MIB = 448
+CONTROLLERS = "+cpuset +cpu +memory"
+ROOT = Path("/sys/fs/cgroup")
+LONGEST_S = 300.0
+SAMPLE_S = 0.02
+
+FILL = """
+import mmap, sys, time
+size, pause = int(sys.argv[1]) << 20, float(sys.argv[2])
+memory, page = mmap.mmap(-1, size), bytes(range(256)) * 4096
+while True:
+    for at in range(0, size, 1 << 20):
+        memory[at:at + (1 << 20)] = page
+        time.sleep(pause)
+"""
+"""A batch: writes all its memory, over and over."""
+GROW = """
+import json, mmap, sys, time
+size, pause = int(sys.argv[1]) << 20, float(sys.argv[2])
+memory, page = mmap.mmap(-1, size), bytes(range(256)) * 4096
+print("ready", flush=True)
+sys.stdin.readline()
+took = []
+for at in range(0, size, 1 << 20):
+    began = time.monotonic_ns()
+    memory[at:at + (1 << 20)] = page
+    took.append(time.monotonic_ns() - began)
+    time.sleep(pause)
+print(json.dumps(took), flush=True)
+sys.stdin.readline()
+"""
+"""A primary: on a line from outside it takes one MiB after the other; how long each took, in ns."""
+CONFIG = """
+primary = ["cgroup:{web}"]
+state_dir = "{state}"
+long_term = "off"
+
+[[elastic]]
+name = "batch"
+target = "cgroup:{batch}"
+memory = {{ min = "{least}MiB", max = "{most}MiB" }}
+"""
+
+
+@contextmanager
+def swap_file(size_mib: int = SWAP_MIB, path: Path = SWAP) -> Iterator[None]:
+    """Swap of that size while it lasts."""
+    path.parent.mkdir(exist_ok=True)
+    with path.open("wb") as file:
+        for _ in range(size_mib):
+            file.write(b"\0" * MIB)
+    path.chmod(0o600)
+    try:
+        subprocess.run(["mkswap", path], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(["swapon", path], check=True)
+        try:
+            yield
+        finally:
+            subprocess.run(["swapoff", path], check=False)
+    finally:
+        path.unlink()
+
+
+def total_mib() -> int:
+    """Of this machine."""
+    return int(Path("/proc/meminfo").read_text().split()[1]) // 1024
+
+
+def oom_kills() -> int:
+    """By the kernel, since the start of the machine, for want of memory."""
+    lines = dict(line.split() for line in Path("/proc/vmstat").read_text().splitlines())
+    return int(lines["oom_kill"])
+
+
+class Episode:
+    """A batch and a primary in groups of their own, with an agent between them or without.
+
+    A context manager; ``run`` once.
+    """
+
+    def __init__(self, *, lends: bool, pause_s: float = 0.002) -> None:
+        self.lends = lends
+        self.pause_s = pause_s
+        self.total = total_mib()
+        self.grows_mib = int(self.total * 0.4)
+        self.fills_mib = int(self.total * 0.6)
+        self.least_mib, self.most_mib = 128, int(self.total * 0.7)
+        self._stack = ExitStack()
+
+    def __enter__(self) -> Episode:
+        stack = self._stack
+        try:
+            self._directory = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+            self._enabled = (ROOT / "cgroup.subtree_control").read_text().split()
+            (ROOT / "cgroup.subtree_control").write_text(CONTROLLERS)
+            self.web, self.batch = self._group("web"), self._group("batch")
+            (self.web / "memory.max").write_text(str(int(self.total * 0.45) * MIB))
+        except BaseException:
+            stack.close()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+        if "memory" not in self._enabled:
+            (ROOT / "cgroup.subtree_control").write_text("-memory")
+
+    def _group(self, name: str) -> Path:
+        path = ROOT / f"smartharvest-memory-{os.getpid()}-{name}"
+        path.mkdir()
+        self._stack.callback(self._remove, path)
+        cpus = (ROOT / "cpuset.cpus.effective").read_text()
+        (path / "cpuset.cpus").write_text(cpus)
+        return path
+
+    @staticmethod
+    def _remove(path: Path) -> None:
+        deadline = time.monotonic() + LONGEST_S
+        while time.monotonic() < deadline:
+            with suppress(OSError):
+                path.rmdir()
+                return
+            time.sleep(0.1)
+
+    def _start(self, script: str, group: Path, size_mib: int) -> subprocess.Popen[str]:
+        program = subprocess.Popen(
+            [sys.executable, "-S", "-c", script, str(size_mib), str(self.pause_s)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        self._stack.callback(_end, program)
+        (group / "cgroup.procs").write_text(str(program.pid))
+        return program
+
+    def _agent(self) -> subprocess.Popen[str]:
+        path = self._directory / "agent.toml"
+        path.write_text(
+            CONFIG.format(
+                web=self.web,
+                batch=self.batch,
+                state=self._directory / "state",
+                least=self.least_mib,
+                most=self.most_mib,
+            )
+        )
+        agent = subprocess.Popen(
+            [sys.executable, "-m", "smartharvest", "agent", "--config", str(path)],
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        self._stack.callback(_end, agent)
+        return agent
+
+    def limit_mib(self) -> int | None:
+        """Of the batch; None: none."""
+        text = (self.batch / "memory.high").read_text().strip()
+        return None if text == "max" else int(text) // MIB
+
+    def used_mib(self, group: Path) -> int:
+        return int((group / "memory.current").read_text()) // MIB
+
+    def run(self) -> dict[str, Any]:
+        """What came of it; times are of this machine's clock."""
+        kills = oom_kills()
+        agent = self._agent() if self.lends else None
+
+        def runs() -> None:
+            if agent is not None and agent.poll() is not None:
+                raise RuntimeError(f"the agent ended: {agent.communicate()[1][-500:]}")
+
+        if agent is not None:
+            _wait(lambda: self.limit_mib() is not None, runs)
+        batch = self._start(FILL, self.batch, self.fills_mib)
+        primary = self._start(GROW, self.web, self.grows_mib)
+        assert primary.stdin is not None
+        assert primary.stdout is not None
+        primary.stdout.readline()
+        had = _settled(lambda: self.used_mib(self.batch), runs)
+        limit = self.limit_mib()
+        stalled_us = _stalled_us(self.web)
+        began_s = time.monotonic()
+        primary.stdin.write("\n")
+        primary.stdin.flush()
+        took_ms = sorted(ns / 1e6 for ns in json.loads(primary.stdout.readline() or "[]"))
+        grew_s = time.monotonic() - began_s
+        stalled_us = _stalled_us(self.web) - stalled_us
+        left = _settled(lambda: self.used_mib(self.batch), runs)
+        found: dict[str, Any] = {
+            "lends": self.lends,
+            "total_mib": self.total,
+            "primary_grew_mib": len(took_ms),
+            "primary_grew_s": round(grew_s, 3),
+            "primary_stalled_ms": round(stalled_us / 1e3, 2),
+            "mib_ms": {
+                "p50": _at(took_ms, 0.5),
+                "p99": _at(took_ms, 0.99),
+                "max": _at(took_ms, 1.0),
+            },
+            "batch_mib": {"before": had, "after": left},
+            "limit_mib": {"before": limit, "after": self.limit_mib()},
+            "batch_alive": batch.poll() is None,
+            "oom_kills": oom_kills() - kills,
+        }
+        if agent is not None:
+            found["given_back"] = self._given_back(primary)
+            agent.send_signal(signal.SIGTERM)
+            found["agent_code"] = agent.wait(LONGEST_S)
+            found["limit_restored"] = self.limit_mib() is None
+        return found
+
+    def _given_back(self, primary: subprocess.Popen[str]) -> dict[str, Any] | None:
+        """How long the batch's memory takes to come back, once the operator pauses the lending."""
+        _end(primary)
+        _wait(lambda: (self.limit_mib() or 0) >= self.used_mib(self.batch) + 64, lambda: None, 60)
+        had = _settled(lambda: self.used_mib(self.batch), lambda: None)
+        began_s = time.monotonic()
+        state = str(self._directory / "state")
+        subprocess.run(
+            [sys.executable, "-m", "smartharvest", "pause", "--state-dir", state],
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
+        # From the first page on: a command takes seconds to start on an emulated processor.
+        _wait(lambda: self.used_mib(self.batch) < had - 8, lambda: None)
+        first_s = time.monotonic()
+        left = _settled(lambda: self.used_mib(self.batch), lambda: None, looks=25)
+        settled_s = time.monotonic() - 25 * SAMPLE_S
+        taken = had - left
+        took_s = max(SAMPLE_S, settled_s - first_s)
+        return {
+            "mib": taken,
+            "s": round(took_s, 3),
+            "gib_s": round(took_s * 1024 / taken, 2) if taken > 0 else None,
+            "until_first_s": round(first_s - began_s, 2),
+        }
+
+
+def _end(program: subprocess.Popen[str]) -> None:
+    if program.poll() is None:
+        program.kill()
+    program.wait()
+    for stream in (program.stdin, program.stdout, program.stderr):
+        if stream is not None:
+            stream.close()
+
+
+def _wait(what: Callable[[], bool], runs: Callable[[], None], longest_s: float = LONGEST_S) -> None:
+    """Until it holds, or for so long."""
+    deadline = time.monotonic() + longest_s
+    while not what() and time.monotonic() < deadline:
+        runs()
+        time.sleep(SAMPLE_S)
+
+
+def _settled(value: Callable[[], int], runs: Callable[[], None], looks: int = 100) -> int:
+    """Once it has moved by less than a hundredth in ``looks`` looks, or it has taken too long."""
+    deadline = time.monotonic() + LONGEST_S / 5
+    seen: list[int] = []
+    while time.monotonic() < deadline:
+        runs()
+        seen = [*seen[-looks + 1 :], value()]
+        if len(seen) == looks and max(seen) - min(seen) <= max(4, max(seen) // 100):
+            break
+        time.sleep(SAMPLE_S)
+    return seen[-1]
+
+
+def _stalled_us(group: Path) -> int:
+    """How long some task of the group has stood still for want of memory."""
+    line = (group / "memory.pressure").read_text().splitlines()[0]
+    return int(line.rpartition("total=")[2])
+
+
+def _at(sorted_values: list[float], q: float) -> float | None:
+    if not sorted_values:
+        return None
+    return round(sorted_values[min(len(sorted_values) - 1, int(q * len(sorted_values)))], 3)
+
+
+def main() -> None:
+    """Three rounds, with and without."""
+    print(json.dumps({"kernel": platform.release(), "complete": False}), flush=True)
+    with swap_file():
+        for round_ in range(3):
+            for lends in (True, False):
+                with Episode(lends=lends) as episode:
+                    found = {"slice": f"{round_} {lends}", **episode.run()}
+                print(json.dumps(found), flush=True)
+    print(json.dumps({"complete": True}), flush=True)
+
+
+if __name__ == "__main__":
+    main()
