@@ -398,6 +398,7 @@ class Supervisor:
             socket.close()
         if self._trial is not None:
             self._trial.end()
+        self._groups.close()
         self._control.close()
 
     # --- rebuilding -------------------------------------------------------------------------------

@@ -191,11 +191,23 @@ _SENTENCES: Mapping[str, Callable[[Record], str]] = {
     ),
     "group evicted": _group_evicted,
     "group returned": lambda record: f"Group {plain(record['group'])} has its minimum again.",
+    "group paused by the operator": lambda record: (
+        f"The operator paused group {plain(record['group'])}; what it had beyond its minimum went "
+        "to the others."
+    ),
+    "group evicted by the operator": lambda record: (
+        f"The operator evicted group {plain(record['group'])}, which was frozen; its cores went to "
+        "the others."
+    ),
+    "group resumed by the operator": lambda record: (
+        f"The operator resumed group {plain(record['group'])}."
+    ),
     "policy": lambda record: f"Policy {plain(record['name'])} says: {plain(record['why'])}.",
 }
 INCIDENTS = (
     *("ended", "reload refused", "reloaded refused", "set refused", "restart refused"),
     *("the loop starts again", "warning", "evicted", "guarantee violated", "minimum not reached"),
     "group evicted",
+    "group evicted by the operator",
 )
 """Kinds that a report of a day lists."""
