@@ -101,7 +101,7 @@ def _parse_group(name: str, arguments: Mapping[str, Any], settings: Settings) ->
     group, known = arguments["group"], [one.name for one in settings.elastic_groups]
     if group not in known:
         named = f"its groups are {', '.join(known)}" if known else "its one group has no name"
-        raise ConfigError(f"group: this agent has no elastic group {group!r}; {named}")
+        raise ConfigError(f"group: the agent has no elastic group {group!r}; {named}")
     if name == "resume":
         return ResumeGroup(group)
     return HoldGroup(group, "paused" if name == "pause" else "evicted")

@@ -154,17 +154,20 @@ class DividedMechanism(CpusetMechanism):
                 if group.cpuset_path is None or (before and abs(weight / before - 1) < SMALLEST):
                     continue
                 if group.weight_file is None:
-                    raise TargetError(f"{group}: has no cpu controller, so no weight")
+                    return self._has_no_weights(f"{group} has no cpu controller, so no weight")
                 self._writer.set(group.weight_file, as_kernel_value(weight, self._tree.version))
                 self._weights[name] = weight
         except TargetVanished:
             return True  # it comes again, or is no longer one of them
         except SmartHarvestError as error:
-            if self._weightless != str(error):
-                self._weightless = str(error)
-                _log.warning("%s; cores are divided by whole ones only", error)
-            return False
+            return self._has_no_weights(str(error))
         return True
+
+    def _has_no_weights(self, why: str) -> bool:
+        if self._weightless != why:
+            self._weightless = why
+            _log.warning("%s; cores are divided by whole ones only", why)
+        return False
 
     def regroup(self, settings: Settings, snapshot: HostSnapshot) -> None:
         before, self._settings, self._shares = self.groups, settings, None
