@@ -365,7 +365,7 @@ def test_the_cores_of_a_paused_group_go_to_the_others_and_come_back(
 
     def others_have_all() -> bool:
         *others, paused = rows_of(world)
-        return sum(row["cores"] for row in others) == 7 and paused["cores"] == 0
+        return bool(sum(row["cores"] for row in others) == 7 and paused["cores"] == 0)
 
     agent.wait_until(others_have_all)
     row = rows_of(world)[2]
