@@ -7,6 +7,7 @@ bursts next to one group and next to three. Makes control groups of its own and 
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import struct
@@ -37,12 +38,17 @@ WEIGHTS = {"spinner": {"weight": "2"}}
 LOOK_S = 0.5
 LONGEST_S = 30.0
 BURST_SECONDS = 8.0
+PARTS = ("shares", "guarantee", "bursts", "primaries")
+PRIMARIES = 300
+APPEARANCES = 10
 
 
 @click.command()
 @click.option("--seconds", default=10.0, show_default=True, help="Of each share that is measured.")
 @click.option("--rounds", default=3, show_default=True, help="Of bursts, one group and three.")
-@click.option("--only", type=click.Choice(["shares", "guarantee", "bursts"]), help="One of them.")
+@click.option(
+    "--only", type=click.Choice(["shares", "guarantee", "bursts", "primaries"]), help="One of them."
+)
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write it here, too.")
 def main(seconds: float, rounds: int, only: str | None, out: Path | None) -> None:
     """Measures and prints one JSON document."""
@@ -63,6 +69,8 @@ def main(seconds: float, rounds: int, only: str | None, out: Path | None) -> Non
             document["guarantee"] = if_measurable(partial(measure_guarantee, groups))
         if only in (None, "bursts"):
             document["bursts"] = if_measurable(partial(measure_bursts, groups, rounds))
+        if only in (None, "primaries"):
+            document["primaries"] = if_measurable(partial(measure_primaries, groups))
     text = as_json(document)
     print(text)
     if out is not None:
@@ -180,6 +188,69 @@ def _burst(groups: Groups, case: str, number: int) -> dict[str, Any]:
         "lent_mean": rounded(now["harvested"]["mean"]),
         "taken_back": now["safeguards"]["short_term"] - before["safeguards"]["short_term"],
         "groups": list(LOADS) if case == "three" else ["all"],
+    }
+
+
+def measure_primaries(groups: Groups) -> dict[str, Any]:
+    """How long making a primary takes, without an agent and with one, and until it has its CPU.
+
+    The agent lends the CPUs of no primary: the new one gets one of them.
+    """
+    say("primaries that appear ...")
+    online = sorted(groups.tree.online_cpus())
+    if len(online) < 2:
+        raise NotMeasurableError("needs two CPUs")
+    own, lent = str(online[0]), str(online[-1])
+    groups.tree.files.write(groups.group("/web").cpus_file, own)
+    batch = groups.group("/batch")
+    alone = [_made_us(groups, own) for _ in range(PRIMARIES)]
+    with Agent(groups, "primaries", groups.tables(), [*EVERYTHING, "unallocated = true"]) as agent:
+        time.sleep(3.0)
+        with_agent = [_made_us(groups, own) for _ in range(PRIMARIES)]
+        looked_s: list[float] = []
+        noticed_s: list[float] = []
+        for number in range(APPEARANCES):
+            if agent.wait_until(lambda: int(lent) in batch.cpus(), LONGEST_S) is None:
+                raise NotMeasurableError("CPUs of nobody were not lent")
+            seen = len(_noticed(agent))
+            began_s = time.time()
+            groups.add_primary(f"web-{number}", lent)
+            while int(lent) in batch.cpus():
+                if time.time() > began_s + LONGEST_S:
+                    raise NotMeasurableError("a new primary did not get its CPU")
+            free_s = time.time()
+            looked_s.append(free_s - began_s)
+            agent.wait_until(lambda seen=seen: len(_noticed(agent)) > seen, LONGEST_S)
+            noticed_s.append(max(0.0, free_s - _noticed(agent)[seen]))
+            groups.remove_primary(f"web-{number}")
+            agent.wait_until(lambda seen=seen: len(_noticed(agent)) > seen + 1, LONGEST_S)
+    return {
+        "made_us_alone": _quantiles(alone),
+        "made_us_with_agent": _quantiles(with_agent),
+        "its_cpu_after_s": _quantiles(looked_s),
+        "its_cpu_after_it_was_noticed_ms": _quantiles([1e3 * one for one in noticed_s]),
+    }
+
+
+def _noticed(agent: Agent) -> list[float]:
+    """When the primaries changed, in seconds of the epoch."""
+    records = map(json.loads, agent.audit.read_text().splitlines())
+    return [one["t"] for one in records if one["kind"] == "primaries"]
+
+
+def _made_us(groups: Groups, cpus: str) -> float:
+    began_ns = time.perf_counter_ns()
+    groups.add_primary("web-made", cpus)
+    took_us = (time.perf_counter_ns() - began_ns) / 1e3
+    groups.remove_primary("web-made")
+    return took_us
+
+
+def _quantiles(values: list[float]) -> dict[str, float]:
+    return {
+        "median": rounded(float(np.median(values))),
+        "p99": rounded(float(np.percentile(values, 99))),
+        "count": len(values),
     }
 
 

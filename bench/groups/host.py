@@ -101,6 +101,19 @@ class Groups:
         for name, program in self.programs.items():
             self.place(program, "/batch/all" if together else f"/batch/{name}")
 
+    def add_primary(self, name: str, cpus: str) -> None:
+        """Makes ``/NAME`` with these CPUs, in each hierarchy."""
+        self._make(f"/{name}")
+        self.tree.files.write(self.group(f"/{name}").cpus_file, cpus)
+
+    def remove_primary(self, name: str) -> None:
+        """The one made last."""
+        group = self.group(f"/{name}")
+        for directory in {group.directory(one) for one in CONTROLLERS}:
+            if directory is not None and directory in self._made:
+                os.rmdir(directory)
+                self._made.remove(directory)
+
     @contextmanager
     def bursting(self) -> Iterator[Path]:
         """A primary that bursts; the file has how long each burst took."""
@@ -143,9 +156,10 @@ class Agent:
 
     def __init__(self, groups: Groups, name: str, elastic: str, settings: Sequence[str]) -> None:
         self.file = groups.directory / f"{name}.toml"
+        self.audit = groups.directory / f"{name}-audit.jsonl"
         self.state = groups.directory / f"{name}-state"
-        self._head = [f'primary = ["cgroup:{groups.name}/web"]', f'state_dir = "{self.state}"']
-        self._head += ["lend_shared = true", *settings]
+        self._head = [f'primary = ["cgroup:{groups.name}/web*"]', f'state_dir = "{self.state}"']
+        self._head += [f'audit_log = "{self.audit}"', "lend_shared = true", *settings]
         self.configure(elastic)
         self.process: subprocess.Popen[bytes] | None = None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from smartharvest.config.settings import FIELDS, Settings, changed_settings
 from smartharvest.errors import ConfigError
@@ -21,8 +21,23 @@ class Pause:
 
 
 @dataclass(frozen=True)
+class HoldGroup:
+    """Leaves one of several groups its minimum, or not even that, until it is resumed."""
+
+    group: str
+    how: Literal["paused", "evicted"]
+
+
+@dataclass(frozen=True)
+class ResumeGroup:
+    """Ends ``HoldGroup``."""
+
+    group: str
+
+
+@dataclass(frozen=True)
 class Resume:
-    """Ends ``Pause`` and ``Evict``."""
+    """Ends ``Pause`` and ``Evict``, and those of single groups."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +63,7 @@ class ReplaceProgram:
     """Another program takes over, if it starts with its configuration."""
 
 
-Request = Pause | Resume | Evict | TakeUp | ReplaceProgram
+Request = Pause | Resume | Evict | HoldGroup | ResumeGroup | TakeUp | ReplaceProgram
 Load = Callable[[], Settings]
 """Reads the configuration again. Raises ConfigError."""
 
@@ -73,9 +88,23 @@ def parse_request(
         return parse_reload(settings, overrides, load)
     if name == "restart":
         return ReplaceProgram()
+    if name in ("pause", "resume", "evict") and "group" in arguments:
+        return _parse_group(name, arguments, settings)
     _only(arguments, ())
     plain: dict[str, Request] = {"pause": Pause(), "resume": Resume(), "evict": Evict()}
     return plain[name]
+
+
+def _parse_group(name: str, arguments: Mapping[str, Any], settings: Settings) -> Request:
+    """What is asked for one of several elastic groups."""
+    _only(arguments, ("group",))
+    group, known = arguments["group"], [one.name for one in settings.elastic_groups]
+    if group not in known:
+        named = f"its groups are {', '.join(known)}" if known else "its one group has no name"
+        raise ConfigError(f"group: the agent has no elastic group {group!r}; {named}")
+    if name == "resume":
+        return ResumeGroup(group)
+    return HoldGroup(group, "paused" if name == "pause" else "evicted")
 
 
 REQUESTS = ("pause", "resume", "evict", "set-policy", "set-limit", "reload", "restart")

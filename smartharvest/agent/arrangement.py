@@ -10,7 +10,7 @@ import contextlib
 import logging
 import os
 import resource
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
@@ -75,6 +75,7 @@ class Arrangement:
         left: HandoffState | None = None,
         *,
         evicted: bool = False,
+        held_groups: Mapping[str, str] | None = None,
         audit: Callable[..., None] = _ignore,
         claimed: Callable[[], None] = lambda: None,
         progress: Callable[[], None] = _no_progress,
@@ -91,6 +92,8 @@ class Arrangement:
         """Whether chosen CPUs may be missing for a time."""
         self.evicted = evicted or (left is not None and left.evicted)
         """Whether even the elastic minimum is taken back."""
+        self.held_groups = dict((held_groups if left is None else left.held_groups) or {})
+        """The groups that the operator has ``paused`` or ``evicted``, by name."""
         self.undo: Undo | None = None
         """None in a dry run."""
         self.built: BuiltLoop | None = None
@@ -268,6 +271,7 @@ class Arrangement:
             arrangement=host_settings(self.settings),
             paused=paused,
             evicted=self.evicted,
+            held_groups=dict(self.held_groups),
             generation=self.generation,
             family=family,
         )
@@ -354,10 +358,13 @@ class Arrangement:
         self._arrange_primaries(seen)
         self.mechanism.make_room(seen)
 
-    def divide(self, shares: Sequence[Share]) -> bool:
-        """Divides what is lent among groups; True if the loop has to take up other masks."""
+    def divide(self, shares: Sequence[Share], together: Collection[str] = ()) -> bool:
+        """Divides what is lent among groups; True if the loop has to take up other masks.
+
+        The groups of ``together`` share by time what they own.
+        """
         try:
-            return self.mechanism.divide(self.snapshot, shares)
+            return self.mechanism.divide(self.snapshot, shares, together)
         except SmartHarvestError as error:  # what they have is not more than is lent
             _log.warning("%s; the groups keep what they have", error)
             return False

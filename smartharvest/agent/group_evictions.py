@@ -57,6 +57,8 @@ class GroupEvictions:
         self._groups = {one.name: one for one in arrangement.settings.elastic_groups}
         self._decides = Evictions(evictable(arrangement.settings.elastic_groups))
         self._because: dict[str, str] = {}
+        self._last: dict[str, str] = {}
+        """Why a group was evicted last."""
         self._troubles: dict[str, str] = {}
         self._now_ns = 0
         undo = arrangement.undo
@@ -106,6 +108,7 @@ class GroupEvictions:
         if change.before == "kept" or change.at_once:
             self._because[name] = why
             self._write_notice(name, 0.0)
+        self._last[name] = self._because[name]
         _log.warning("group %s: is evicted: %s", name, self._because[name])
         self._audit(
             "group evicted",
@@ -182,6 +185,7 @@ class GroupEvictions:
             "withdrawn": case.withdrawn,
             "evictions": case.evictions,
             "at_once": case.at_once,
+            "last_why": self._last.get(name),
             "trouble": self._troubles.get(name),
         }
 

@@ -12,13 +12,15 @@ from smartharvest.algorithm.division import Division, Share
 from smartharvest.algorithm.division_change import moved
 from smartharvest.algorithm.guarantee import Keeper
 
+_NEAR = 0.05
+"""Cores: a share of time that is nearer to a minimum than this reaches it."""
+
 
 class Watched(Protocol):
     """What a look at one group says."""
 
     share: Share
     keeper: Keeper | None
-    throughput: float | None
 
     @property
     def bounded(self) -> Share:
@@ -41,19 +43,18 @@ class GroupRecord:
         self,
         now_ns: int,
         groups: Sequence[Watched],
-        cores: Sequence[int],
+        cores: Sequence[float],
         division: Division | None,
     ) -> None:
         """``cores`` each of ``groups`` has now; ``division``: None where nothing is divided."""
-        for group in groups:
-            self._look_at_guarantee(now_ns, group)
         if division is None:
             return
         for group, has in zip(groups, cores, strict=True):
             self._look_at_minimum(now_ns, group.share, has)
         self._look_at_division([group.bounded for group in groups], division)
 
-    def _look_at_guarantee(self, now_ns: int, group: Watched) -> None:
+    def look_at_guarantee(self, now_ns: int, group: Watched, throughput: float | None) -> None:
+        """After each look of its keeper, which has met so much ``throughput`` a second."""
         keeper, name = group.keeper, group.share.name
         met = None if keeper is None else keeper.met
         if keeper is None or met is None:
@@ -65,7 +66,7 @@ class GroupRecord:
                 "guarantee violated",
                 group=name,
                 guarantee=str(keeper.guarantee),
-                throughput=_rounded(group.throughput),
+                throughput=_rounded(throughput),
                 cores=keeper.floor,
             )
         elif met and name in self._violated_ns:
@@ -73,20 +74,20 @@ class GroupRecord:
                 "guarantee met",
                 group=name,
                 guarantee=str(keeper.guarantee),
-                throughput=_rounded(group.throughput),
+                throughput=_rounded(throughput),
                 after_s=_seconds(now_ns - self._violated_ns.pop(name)),
             )
 
-    def _look_at_minimum(self, now_ns: int, share: Share, has: int) -> None:
-        if has < share.min and share.name not in self._short_ns:
+    def _look_at_minimum(self, now_ns: int, share: Share, has: float) -> None:
+        if has < share.min - _NEAR and share.name not in self._short_ns:
             self._short_ns[share.name] = now_ns
             self._note("minimum not reached", group=share.name, cores=has, min=share.min)
-        elif has >= share.min and share.name in self._short_ns:
+        elif has >= share.min - _NEAR and share.name in self._short_ns:
             after_s = _seconds(now_ns - self._short_ns.pop(share.name))
             self._note("minimum reached", group=share.name, cores=has, after_s=after_s)
 
     def _look_at_division(self, shares: list[Share], division: Division) -> None:
-        owned = {name: len(division.cpus(name)) for name in _names(self._shares, shares)}
+        owned = {name: division.owned(name) for name in _names(self._shares, shares)}
         before, self._owned = self._owned, owned
         shares_before, self._shares = self._shares, shares
         if before is None or before == owned:

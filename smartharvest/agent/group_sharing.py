@@ -1,31 +1,44 @@
-"""The elastic groups of one run: once a second what each has done, and what each is due."""
+"""The elastic groups of one run: once a second what each has done, and what each is due.
+
+Guarantees are looked at more often (algorithm/guarantee.py).
+"""
 
 from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from smartharvest.agent.arrangement import Arrangement
 from smartharvest.agent.control_loop import ControlLoop
 from smartharvest.agent.group_evictions import GroupEvictions
+from smartharvest.agent.group_holds import GroupHolds
 from smartharvest.agent.group_memory import GroupMemories
+from smartharvest.agent.group_meter import (
+    GroupMeter,
+    OpenCounter,
+    Totals,
+    counts_instructions,
+    difference,
+)
 from smartharvest.agent.group_promise import GroupCores, GroupPromises
 from smartharvest.agent.group_record import GroupRecord
 from smartharvest.algorithm.demand import TURNS, demand_of, largest
 from smartharvest.algorithm.division import Share, divide, dues
 from smartharvest.algorithm.eviction import needed_cores
-from smartharvest.algorithm.guarantee import Curve, Keeper
+from smartharvest.algorithm.guarantee import LOOK_S, Curve, Keeper
+from smartharvest.algorithm.time_sharing import TimeSharing, had, weights
 from smartharvest.algorithm.worth import Worth
 from smartharvest.config.settings import Settings
 from smartharvest.host.cgroup.memory import memory_bytes
 from smartharvest.host.cgroup.tree import Group
-from smartharvest.host.process.cpu_usage import ReadCpuUsage, cpu_usage_of_group
-from smartharvest.telemetry.heartbeat import read_beats
+from smartharvest.host.process.instructions import open_counter
 
 TURN_NS = 1_000_000_000
+_A_LITTLE_LESS = 0.9
+"""A look that comes a little early counts."""
 
 
 @dataclass
@@ -35,16 +48,21 @@ class _Member:
     share: Share
     target: str
     group: Group | None
-    read_cpu_ns: ReadCpuUsage | None = None
-    cpu_ns: int | None = None
+    meter: GroupMeter
+    seen: Totals = Totals()
+    """At the last turn."""
     used_ns: int | None = None
     """CPU time over the run; None: not known."""
     core_ns: float = 0.0
     throughput: float | None = None
-    """Heartbeats or CPU seconds a second, over the last turn; None: not known."""
-    heartbeats: str | None = None
-    beats: int | None = None
+    """By the meter's measure a second, over the last look; None: not known."""
     keeper: Keeper | None = None
+    kept: Totals = Totals()
+    """When the keeper was asked last, at ``kept_ns``, with so much core-time lent so far."""
+    kept_ns: int = 0
+    kept_core_ns: float = 0.0
+    guarded_ns: float = 0.0
+    """Core-time that the group has had, counted at each look."""
     evicted: bool = False
     curve: Curve = field(default_factory=Curve)
     demands: deque[int | None] = field(default_factory=lambda: deque(maxlen=TURNS))
@@ -54,33 +72,10 @@ class _Member:
     def bounded(self) -> Share:
         """Its share, with what its guarantee asks for."""
         if self.evicted:  # its minimum is the primaries', and nobody else's
-            least = self.share.min
+            least = int(self.share.min)
             return replace(self.share, max=max(1, least), demand=least)
-        floor = 0 if self.keeper is None else self.keeper.floor
+        floor = 0.0 if self.keeper is None else self.keeper.floor
         return replace(self.share, min=max(self.share.min, floor))
-
-    def beaten(self, elapsed_ns: int) -> float | None:
-        """Heartbeats a second since the last call; None: it counts none."""
-        if self.heartbeats is None:
-            return None
-        before, self.beats = self.beats, read_beats(self.heartbeats)
-        if before is None or self.beats is None:
-            return None
-        return (self.beats - before) % 2**64 * 1e9 / elapsed_ns
-
-    def used(self, elapsed_ns: int) -> float | None:
-        """Cores used since the last call; None where that is not known."""
-        if self.group is None:
-            return None
-        if self.read_cpu_ns is None:
-            self.read_cpu_ns = cpu_usage_of_group(self.group)
-        before, self.cpu_ns = self.cpu_ns, self.read_cpu_ns()
-        if self.cpu_ns is None:
-            self.read_cpu_ns = None  # it may be another group by that name the next time
-        if before is None or self.cpu_ns is None or self.cpu_ns < before:
-            return None
-        self.used_ns = (self.used_ns or 0) + self.cpu_ns - before
-        return (self.cpu_ns - before) / elapsed_ns
 
 
 class GroupSharing:
@@ -90,8 +85,13 @@ class GroupSharing:
     """
 
     def __init__(
-        self, arrangement: Arrangement, control: ControlLoop, audit: Callable[..., None]
+        self,
+        arrangement: Arrangement,
+        control: ControlLoop,
+        audit: Callable[..., None],
+        open_counter: OpenCounter = open_counter,
     ) -> None:
+        self._open_counter = open_counter
         self._arrangement = arrangement
         self._record = GroupRecord(audit)
         settings = arrangement.settings
@@ -103,6 +103,13 @@ class GroupSharing:
         self._members = list(self._find(arrangement.settings))
         self._next_ns = 0
         self._last_ns = 0
+        self._time_sharing = TimeSharing()
+        self._parts: dict[str, float] = {}
+        """Weights in force, by name."""
+        self._looked = (0, 0)
+        """(time, harvested core-time) at the last look at the guarantees, in ns."""
+        self._lent = 0.0
+        self.holds = GroupHolds(arrangement, self._places(), audit)
         self.evictions = GroupEvictions(arrangement, audit)
         self.memories = GroupMemories(arrangement, audit)
         self._counted = (0, 0, 0)
@@ -115,34 +122,77 @@ class GroupSharing:
             place = tree.group(group.target.value) if group.target.kind == "cgroup" else None
             weight = group.weight if settings.share == "weight" else 1.0
             share = Share(group.name, weight, group.min, group.max)
-            member = _Member(share, str(group.target), place)
-            member.heartbeats = group.heartbeats
+            counts = place is not None and counts_instructions(settings, group)
+            meter = GroupMeter(place, group.heartbeats, self._open_counter if counts else None)
+            member = _Member(share, str(group.target), place, meter)
             member.keeper = None if group.guarantee is None else Keeper(group.guarantee)
             yield member
         if not settings.elastic_groups:
             elastic = self._arrangement.elastic
             name = str(settings.elastic)
-            yield _Member(Share(name), name, None if elastic is None else elastic.group)
+            place = None if elastic is None else elastic.group
+            yield _Member(Share(name), name, place, GroupMeter(place))
+
+    def _places(self) -> dict[str, Group]:
+        """The groups that have a name."""
+        return {
+            member.share.name: member.group
+            for member in self._members
+            if member.group is not None and self._arrangement.settings.elastic_groups
+        }
 
     def take_up(self, settings: Settings) -> None:
         """Goes on with other groups; those that were there before keep what they have had."""
         had = {member.share.name: member for member in self._members}
-        self._members = [had.get(new.share.name, new) for new in self._find(settings)]
-        for member, new in zip(self._members, self._find(settings), strict=True):
-            member.share, member.group = new.share, new.group
-            member.heartbeats, member.keeper = new.heartbeats, new.keeper
+        found = list(self._find(settings))
+        self._members = [had.get(new.share.name, new) for new in found]
+        for member, new in zip(self._members, found, strict=True):
+            if member is not new:
+                member.meter.close()
+            member.share, member.group, member.keeper = new.share, new.group, new.keeper
+            member.meter, member.seen, member.kept = new.meter, Totals(), Totals()
+        for name in had.keys() - {member.share.name for member in self._members}:
+            had[name].meter.close()
         self._worth = None
+        self.holds.take_up(self._places())
         self.evictions.take_up(settings.elastic_groups)
         self.memories.take_up(settings)
         self._arrangement.regroup(settings)
 
+    def close(self) -> None:
+        """Closes what counts."""
+        for member in self._members:
+            member.meter.close()
+
     def turn(self, now_ns: int) -> bool:
-        """Once a second: True if the loop has to take up other masks."""
+        """Once a second, for guarantees more often: True if the loop has to take up other masks."""
         inhibited = self._control.controller.inhibited
         hold = inhibited.of("operator") or inhibited.of("guardian")
-        self.memories.turn(now_ns, hold, self.evictions.is_evicted)
-        if now_ns < self._next_ns:
+        self.memories.turn(now_ns, hold, self._has_its_minimum_only)
+        if now_ns >= self._next_ns:
+            return self._whole_turn(now_ns)
+        if now_ns - self._looked[0] < LOOK_S * 1e9:
             return False
+        return self._keep_guarantees(now_ns) and self._divide()
+
+    def hold(self, name: str, how: str) -> dict[str, Any]:
+        """Pauses or evicts one group for the operator. Raises TargetError or WriteRefused."""
+        self.holds.hold(name, how)
+        self._next_ns = 0  # the cores go to the others at once
+        return {"group": name, how: True}
+
+    def resume(self, name: str) -> dict[str, Any]:
+        """Ends that. Raises WriteRefused."""
+        was_held = self.holds.resume(name)
+        self._next_ns = 0
+        return {"group": name, "was_held": was_held}
+
+    def resume_all(self) -> list[str]:
+        """The names of those that were held."""
+        self._next_ns = 0
+        return self.holds.resume_all()
+
+    def _whole_turn(self, now_ns: int) -> bool:
         elapsed_ns, self._last_ns = now_ns - self._last_ns, now_ns
         self._next_ns = now_ns + TURN_NS
         counters = self._control.counters()
@@ -155,26 +205,45 @@ class GroupSharing:
         )
         if polled_ns > 0:
             self._evict(now_ns, demand_ns / polled_ns, lent_ns / polled_ns)
+            self._lent = self._total(lent_ns / polled_ns)
+        self.holds.turn()
         had = self._had(lent_ns / polled_ns) if polled_ns > 0 else [0.0] * len(self._members)
         self._had_ns += max(0, polled_ns)
         if polled_ns > 0:
-            names = [(member.share.name, member.share.min) for member in self._members]
+            names = [(member.share.name, int(member.share.min)) for member in self._members]
             self.promises.step(now_ns, [(*one, n) for one, n in zip(names, had, strict=True)])
         for member, cores in zip(self._members, had, strict=True):
             member.core_ns += cores * max(0, polled_ns)
-            used, beaten = member.used(elapsed_ns), member.beaten(elapsed_ns)
-            member.throughput = used if member.heartbeats is None else beaten
+            then, member.seen = member.seen, member.meter.read()
+            used_ns = difference(then.cpu_ns, member.seen.cpu_ns)
+            if used_ns is not None:
+                member.used_ns = (member.used_ns or 0) + used_ns
+            used = None if used_ns is None else used_ns / elapsed_ns
+            member.throughput = member.meter.throughput(then, member.seen, elapsed_ns)
             member.demands.append(demand_of(used, cores))
             member.share = replace(member.share, demand=largest(member.demands))
             if member.throughput is not None:
                 member.curve.note(cores, member.throughput)
-        self._keep_guarantees(had)
-        changed = self._arrangement.settings.divides and self._arrangement.divide(
-            [member.bounded for member in self._weighted(had)]
-        )
+        self._keep_guarantees(now_ns)
+        self._weigh(had)
+        changed = self._divide()
         now = self._cores(self._control.loop.harvested)
         self._record.turn(now_ns, self._members, now, self._arrangement.mechanism.division)
         return changed
+
+    def _divide(self) -> bool:
+        """By what each is due now; True if the loop has to take up other masks."""
+        if not self._arrangement.settings.divides:
+            return False
+        shares = [self.holds.bound(member.bounded) for member in self._members]
+        division = self._arrangement.mechanism.division
+        together: Collection[str] = ()
+        if division is not None:
+            parts = weights(shares, self._lent)
+            if self._arrangement.mechanism.weigh(parts):
+                self._parts = parts
+                together = self._time_sharing.turn(division, shares, self._lent)
+        return self._arrangement.divide(shares, together)
 
     def _evict(self, now_ns: int, demand: float, lent: float) -> None:
         """Takes even minima back that the primaries need, both in cores on average."""
@@ -186,28 +255,66 @@ class GroupSharing:
         for member in self._members:
             member.evicted = self.evictions.is_evicted(member.share.name)
 
-    def _keep_guarantees(self, had: Sequence[float]) -> None:
-        equal = sum(had) / max(1, len(had))
-        for member, cores in zip(self._members, had, strict=True):
-            keeper = member.keeper
-            if keeper is None:
-                continue
-            most = int(min(member.share.most, len(self._arrangement.capacity.pool)))
-            keeper.turn(member.throughput, cores, member.curve.at(equal), most)
+    def _has_its_minimum_only(self, name: str) -> bool:
+        """Of memory: while it is evicted, by whomever."""
+        return self.evictions.is_evicted(name) or self.holds.is_evicted(name)
 
-    def _weighted(self, had: Sequence[float]) -> list[_Member]:
-        """The members, with learned weights if they share by throughput."""
+    def _keep_guarantees(self, now_ns: int) -> bool:
+        """Asks each keeper that has seen enough; whether one wants another number of cores."""
+        if all(member.keeper is None for member in self._members):
+            return False
+        counters = self._control.counters()
+        before = self._looked
+        self._looked = (now_ns, counters["harvested_core_ns"])
+        elapsed_ns = now_ns - before[0]
+        lent_ns = self._looked[1] - before[1]
+        if before == (0, 0) or elapsed_ns <= 0:
+            return False
+        had = self._had(max(0.0, lent_ns / elapsed_ns))
+        equal = sum(had) / max(1, len(had))
+        changed = False
+        for member, cores in zip(self._members, had, strict=True):
+            member.guarded_ns += cores * elapsed_ns
+            keeper = member.keeper
+            if keeper is None or now_ns - member.kept_ns < _A_LITTLE_LESS * keeper.look_ns:
+                continue
+            then, since_ns = member.kept, now_ns - member.kept_ns
+            mean = (member.guarded_ns - member.kept_core_ns) / since_ns
+            member.kept, member.kept_ns = member.meter.read(), now_ns
+            member.kept_core_ns = member.guarded_ns
+            did = member.meter.throughput(then, member.kept, since_ns)
+            most = int(min(member.share.most, len(self._arrangement.capacity.pool)))
+            floor = keeper.floor
+            keeper.turn(did, mean, member.curve.at(equal), most)
+            changed |= keeper.floor != floor
+            self._record.look_at_guarantee(now_ns, member, did)
+        return changed
+
+    def _weigh(self, had: Sequence[float]) -> None:
+        """Learned weights, if the groups share by throughput."""
         if self._arrangement.settings.share != "throughput":
-            return self._members
+            return
         names = [member.share.name for member in self._members]
         lent = sum(had)
+        if self._worth is None and lent <= 0:
+            return
         if self._worth is None:
             self._worth = Worth(names, lent)
         self._worth.turn({one.share.name: one.throughput for one in self._members}, lent)
         for member in self._members:
             weight = self._worth.weights[member.share.name]
             member.share = replace(member.share, weight=weight)
-        return self._members
+
+    def _total(self, harvested: float) -> float:
+        """Cores that all groups together have with so many harvested on average."""
+        capacity = self._arrangement.capacity
+        low = math.floor(harvested)
+
+        def at(number: int) -> int:
+            number = min(number, capacity.max_shared)
+            return 0 if capacity.is_parked(number) else len(capacity.elastic_cpus(number))
+
+        return at(low) + (harvested - low) * (at(low + 1) - at(low))
 
     def _had(self, harvested: float) -> list[float]:
         """Cores of each group with so many harvested on average."""
@@ -216,20 +323,20 @@ class GroupSharing:
         part = harvested - low
         return [a + (b - a) * part for a, b in zip(less, more, strict=True)]
 
-    def _cores(self, harvested: int) -> list[int]:
+    def _cores(self, harvested: int) -> list[float]:
         """Cores of each group with so many harvested; of one that shares the others' 0."""
         capacity = self._arrangement.capacity
         harvested = min(harvested, capacity.max_shared)
         if capacity.is_parked(harvested):
-            return [0] * len(self._members)
+            return [0 for _ in self._members]
         lent = frozenset(capacity.elastic_cpus(harvested))
         if len(self._members) == 1:
             return [len(lent)]
         division = self._arrangement.mechanism.division
         if division is None:  # in a dry run nobody has any
-            shares = [member.bounded for member in self._members]
+            shares = [self.holds.bound(member.bounded) for member in self._members]
             division = divide(capacity.cores, shares)
-        return [division.count(member.share.name, lent) for member in self._members]
+        return [had(division, one.share.name, lent, self._parts) for one in self._members]
 
     def cores_now(self, most_lent: int) -> list[GroupCores]:
         """What each group has, and the bounds of that; ``most_lent`` beyond the minimum."""
@@ -238,8 +345,8 @@ class GroupSharing:
             GroupCores(
                 member.share.name,
                 member.target,
-                cores,
-                member.share.min,
+                int(cores),
+                int(member.share.min),
                 int(max(member.share.min, min(most, member.share.most))),
             )
             for member, cores in zip(
@@ -264,7 +371,9 @@ class GroupSharing:
     def describe(self) -> list[dict[str, Any]]:
         """A row for each group, as ``status`` has it."""
         now = self._cores(self._control.loop.harvested)
-        shares = [member.bounded for member in self._members]
+        shares = [self.holds.bound(member.bounded) for member in self._members]
+        division = self._arrangement.mechanism.division
+        together = frozenset() if division is None else division.together.keys()
         return [
             {
                 "name": member.share.name,
@@ -274,18 +383,16 @@ class GroupSharing:
                 "core_seconds": member.core_ns / 1e9,
                 "cpu_seconds": None if member.used_ns is None else member.used_ns / 1e9,
                 "due": due,
-                "min": member.share.min,
+                "min": int(member.share.min),
                 "max": member.share.max,
                 "throughput": member.throughput,
-                "throughput_by": None
-                if member.throughput is None
-                else "CPU time"
-                if member.heartbeats is None
-                else "heartbeats",
+                "throughput_by": None if member.throughput is None else member.meter.measure,
+                "divided_by": "time" if member.share.name in together else "cores",
                 "guarantee": None if member.keeper is None else str(member.keeper.guarantee),
                 "guarantee_met": None if member.keeper is None else member.keeper.met,
                 "guarantee_violations": 0 if member.keeper is None else member.keeper.violations,
                 "eviction": self.evictions.describe(member.share.name),
+                **self.holds.describe(member.share.name),
                 "memory_bytes": None if member.group is None else memory_bytes(member.group),
                 "memory": self.memories.describe(member.share.name),
             }

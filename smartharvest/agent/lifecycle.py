@@ -175,6 +175,7 @@ class _Lifecycle:
             page=self._page,
             recent=None if before is None else before.recent,
             evicted=before is not None and before.arrangement.evicted,
+            held_groups=None if before is None else before.arrangement.held_groups,
             cpus_come_and_go=start.cpus_come_and_go,
         )
         return self._before

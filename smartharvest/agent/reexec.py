@@ -62,6 +62,8 @@ class HandoffState:
     """The settings the host was arranged by."""
     paused: str | None = None
     evicted: bool = False
+    held_groups: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    """``Arrangement.held_groups``."""
     ran_s: float = 0.0
     usual_cores: int = 0
     """``Capacity.total`` with all CPUs there."""
@@ -162,6 +164,7 @@ def _document(left: HandoffState) -> dict[str, Any]:
         "arrangement": dict(left.arrangement),
         "paused": left.paused,
         "evicted": left.evicted,
+        "held_groups": dict(left.held_groups),
         "ran_s": left.ran_s,
         "generation": left.generation,
     }
@@ -191,6 +194,7 @@ def handed_off() -> HandoffState | None:
         arrangement=document["arrangement"],
         paused=document["paused"],
         evicted=document["evicted"],
+        held_groups=document.get("held_groups", {}),  # an earlier release has none
         ran_s=document["ran_s"],
         generation=document["generation"],
         family=_inherit_family(document.get("family")),

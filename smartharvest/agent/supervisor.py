@@ -14,11 +14,13 @@ from typing import Any, Self
 from smartharvest.agent.admin import (
     REQUESTS,
     Evict,
+    HoldGroup,
     Load,
     Pause,
     ReplaceProgram,
     Request,
     Resume,
+    ResumeGroup,
     TakeUp,
     parse_reload,
     parse_request,
@@ -90,6 +92,7 @@ class Supervisor:
         recent: Recent | None = None,
         page: WebPage | None = None,
         evicted: bool = False,
+        held_groups: Mapping[str, str] | None = None,
         cpus_come_and_go: bool = False,
         make: MakeMechanism = make_mechanism,
     ) -> None:
@@ -109,6 +112,7 @@ class Supervisor:
             settings,
             left,
             evicted=evicted,
+            held_groups=held_groups,
             audit=self.audit_event,
             claimed=self._outputs.open,
             progress=self._show_progress,
@@ -395,6 +399,7 @@ class Supervisor:
             socket.close()
         if self._trial is not None:
             self._trial.end()
+        self._groups.close()
         self._control.close()
 
     # --- rebuilding -------------------------------------------------------------------------------
@@ -595,13 +600,18 @@ class Supervisor:
                 self._hold("paused by the operator")
                 self.audit_event("paused")
                 return {"paused": True}
+            case HoldGroup(group, how):
+                return self._groups.hold(group, how)
+            case ResumeGroup(group):
+                return self._groups.resume(group)
             case Resume():
                 was_paused = self.paused is not None
                 if self.arrangement.evicted:
                     self.arrangement.thaw()
                 self._hold(None)
                 self.audit_event("resumed")
-                return {"paused": False, "was_paused": was_paused}
+                groups = self._groups.resume_all()
+                return {"paused": False, "was_paused": was_paused or bool(groups), "groups": groups}
             case Evict():
                 self._hold("evicted by the operator")
                 self.arrangement.freeze()

@@ -7,13 +7,14 @@ the group that is furthest below its due. So the last core, the first to be take
 group furthest above it.
 
 A group's due is weighted max-min fair: first the minimum of each, then as much as it can use, then
-up to its maximum (Harvest VMs share so, OSDI'20 section 8).
+up to its maximum (Harvest VMs share so, OSDI'20 section 8). Where whole cores cannot give that,
+groups share what they own by time (time_sharing.py).
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 _STEPS = 64
@@ -27,9 +28,10 @@ class Share:
     name: str
     weight: float = 1.0
     """Above 0."""
-    min: int = 0
+    min: float = 0
+    """In parts of a core where a guarantee asks for that."""
     max: int | None = None
-    """At least ``min``; None: all there are."""
+    """At least ``min``; None: all there are; 0: it is to have none."""
     demand: int | None = None
     """What it can use; None: all it gets. Cores that nobody can use are given out last."""
     cpus: frozenset[int] | None = None
@@ -53,6 +55,8 @@ class Division:
     """The CPUs in the order they are lent."""
     owners: tuple[str | None, ...] = ()
     """Of each CPU of the order; None: nobody may have it."""
+    together: Mapping[str, frozenset[int]] = field(default_factory=dict)
+    """The groups that share by time what they own, and the CPUs of that each may use."""
     _of: dict[str, list[int]] = field(default_factory=dict, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -62,12 +66,36 @@ class Division:
 
     def cpus(self, name: str) -> frozenset[int]:
         """All CPUs that the group ever has."""
-        return frozenset(self._of.get(name, ()))
+        shared = self.together.get(name)
+        return frozenset(self._of.get(name, ())) if shared is None else shared
+
+    def owned(self, name: str) -> int:
+        """How many CPUs are the group's in the division by whole cores."""
+        return len(self._of.get(name, ()))
 
     def count(self, name: str, lent: frozenset[int] | int) -> int:
-        """Cores of the group of those ``lent``, or of the first so many of the order."""
+        """Cores it owns of those ``lent``, or of the first so many of the order."""
         cpus = frozenset(self.order[:lent]) if isinstance(lent, int) else lent
         return len(cpus.intersection(self._of.get(name, ())))
+
+    def portion(self, name: str, lent: frozenset[int], weights: Mapping[str, float]) -> float:
+        """Cores the group has of those ``lent``; ``weights`` divide what is shared by time.
+
+        A whole number where it shares none.
+        """
+        mine = self.together.get(name)
+        if mine is None:
+            return self.count(name, lent)
+        by_set: dict[frozenset[int], float] = {}
+        for other, cpus in self.together.items():
+            by_set[cpus] = by_set.get(cpus, 0.0) + weights.get(other, 1.0)
+        weight = weights.get(name, 1.0)
+        if len(by_set) == 1:
+            return len(mine & lent) * weight / by_set[mine]
+        return sum(
+            weight / sum(all_of for cpus, all_of in by_set.items() if cpu in cpus)
+            for cpu in mine & lent
+        )
 
     @property
     def owner_of(self) -> Mapping[int, str | None]:
@@ -78,8 +106,11 @@ def divide(
     cores: Sequence[Sequence[int]],
     shares: Sequence[Share],
     before: Mapping[int, str | None] | None = None,
+    together: Collection[str] = (),
 ) -> Division:
     """Who owns each of ``cores``, which are lists of CPUs in the order they are lent.
+
+    The groups named in ``together`` share by time what they own.
 
     Whoever owned a CPU ``before`` keeps it where that leaves nobody further from its due than half
     a core more. Takes some microseconds a core and group.
@@ -133,7 +164,27 @@ def divide(
         for entry in passed:
             heapq.heappush(heap, entry)
         owners += [None if chosen is None else shares[chosen].name] * size
-    return Division(tuple(cpu for core in cores for cpu in core), tuple(owners))
+    order = tuple(cpu for core in cores for cpu in core)
+    return Division(order, tuple(owners), _shared_sets(order, owners, shares, together))
+
+
+def _shared_sets(
+    order: Sequence[int],
+    owners: Sequence[str | None],
+    shares: Sequence[Share],
+    together: Collection[str],
+) -> dict[str, frozenset[int]]:
+    """Of each group of ``together`` its CPUs: of what they own the first that it may have."""
+    own = [cpu for cpu, owner in zip(order, owners, strict=True) if owner in together]
+    everything = frozenset(own)
+    found = {}
+    for share in shares:
+        if share.name in together:
+            mine = own if share.cpus is None else [cpu for cpu in own if cpu in share.cpus]
+            most = len(mine) if share.max is None else share.max
+            cut = most < len(mine) or len(mine) < len(own)
+            found[share.name] = frozenset(mine[:most]) if cut else everything
+    return found
 
 
 def _size(cores: Sequence[Sequence[int]]) -> int:
@@ -144,7 +195,7 @@ def _fits(
     index: int,
     size: int,
     counts: Sequence[int],
-    bounds: Sequence[tuple[int, float, float, float]],
+    bounds: Sequence[tuple[float, float, float, float]],
     cpus: Sequence[frozenset[int] | None],
     core: Sequence[int],
 ) -> bool:

@@ -75,5 +75,5 @@ def _because_of(causes: Sequence[str], more: int) -> str:
     return f"{names} left cores" if more > 0 else f"{names} took cores"
 
 
-def _cores(number: int) -> str:
-    return f"{number} core{'' if number == 1 else 's'}"
+def _cores(number: float) -> str:
+    return f"{number:g} core{'' if number == 1 else 's'}"

@@ -2,20 +2,30 @@
 
 As in Hankendi and Coskun, "Autonomous Resource Sharing for Multi-Threaded Workloads in Virtualized
 Servers", a user asks for 70 % of what equal shares give, or for four heartbeats a second. While a
-guarantee is violated its group has more cores, whatever the division would give it; once it has
-been met for a while they go back one by one.
+guarantee is violated its group has more cores, whatever the division would give it: as many as its
+throughput per core says it needs. Once it has been met for a while they go back little by little.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 
-CALM_TURNS = 5
-"""So many turns with the guarantee met before a core is tried without."""
+LOOK_S = 0.5
+"""How often it is compared, unless less than LEAST_BEATS are guaranteed in that time."""
+LEAST_BEATS = 4
+LONGEST_LOOK_S = 4.0
+CALM_TURNS = 10
+"""So many turns with the guarantee met before it is tried with less."""
 MARGIN = 1.1
 """... and met by so much."""
-MOST_STEP = 8
+HEADROOM = 1.05
+"""What it is given above what it seems to need."""
+LEAST_STEP = 0.25
+"""Cores."""
+MOST_GROWTH = 4
+"""From one turn to the next: what a group did with few cores says little about many."""
 _SHARE = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,3})?)\s*%")
 _RATE = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*/\s*s")
 
@@ -28,6 +38,12 @@ class Guarantee:
     """A part, above 0 and at most 1, of what an equal share of the cores gives the group."""
     rate: float | None = None
     """Throughput a second, above 0: heartbeats."""
+
+    @property
+    def look_s(self) -> float:
+        """How often it can be compared."""
+        beats_s = LEAST_BEATS / self.rate if self.rate else 0.0
+        return min(LONGEST_LOOK_S, max(LOOK_S, beats_s))
 
     def __str__(self) -> str:
         if self.rate is not None:
@@ -45,16 +61,16 @@ def parse_guarantee(text: str) -> Guarantee | None:
 
 
 class Curve:
-    """What a group has done with each number of cores, lately."""
+    """What a group has done with each number of cores, in quarters, lately."""
 
     _NEW = 0.5
 
     def __init__(self) -> None:
-        self._seen: dict[int, float] = {}
+        self._seen: dict[float, float] = {}
 
     def note(self, cores: float, throughput: float) -> None:
         """``throughput`` a second with so many cores on average."""
-        number = round(cores)
+        number = round(4 * cores) / 4
         before = self._seen.get(number)
         now = throughput if before is None else before + self._NEW * (throughput - before)
         self._seen[number] = now
@@ -75,17 +91,17 @@ class Keeper:
         self.guarantee = guarantee
         self.met: bool | None = None
         """None: not known yet."""
-        self.floor = 0
+        self.floor = 0.0
         """Cores that the group is to have; 0: what the division gives it."""
+        self.look_ns = round(1e9 * guarantee.look_s)
         self.violations = 0
         """How often it was violated."""
-        self._step = 1
         self._calm = 0
 
     def turn(
         self, throughput: float | None, cores: float, at_equal_share: float | None, most: int
     ) -> None:
-        """Once a second, with what the group has done since and the cores it had on average.
+        """Once in ``Guarantee.look_s``, with its throughput since and the cores it had on average.
 
         ``at_equal_share`` is what an equal share would give it, ``most`` how many cores it could
         have at all.
@@ -95,17 +111,27 @@ class Keeper:
             part = self.guarantee.equal_share or 0.0
             wanted = None if at_equal_share is None else part * at_equal_share
         if throughput is None or wanted is None:
-            self.met, self.floor = None, 0
+            self.met, self.floor = None, 0.0
             return
         self.violations += self.met is not False and throughput < wanted
         self.met = throughput >= wanted
+        enough = HEADROOM * cores * wanted / throughput if throughput * cores > 0 else math.inf
         if not self.met:
             self._calm = 0
-            self.floor = min(most, max(self.floor, int(cores)) + self._step)
-            self._step = min(MOST_STEP, 2 * self._step)
+            has = max(self.floor, cores)
+            more = max(has + LEAST_STEP, min(enough, MOST_GROWTH * max(1.0, has)))
+            self.floor = min(float(most), _rounded_up(more))
             return
-        self._step = 1
         self._calm = self._calm + 1 if throughput >= MARGIN * wanted else 0
         if self.floor and self._calm >= CALM_TURNS:
             self._calm = 0
-            self.floor -= 1
+            less = min(self.floor, max(enough, self.floor - max(LEAST_STEP, self.floor / 4)))
+            self.floor = less if less > _NOTHING else 0.0
+
+
+_NOTHING = 0.05
+"""Cores."""
+
+
+def _rounded_up(cores: float) -> float:
+    return math.ceil(100 * cores) / 100

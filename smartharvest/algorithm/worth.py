@@ -1,9 +1,9 @@
 """What a core is worth to each group, learned by small changes. Pure.
 
 Sharing by the throughput a group has now feeds itself: who has more does more, and gets more. Here
-one core is tried elsewhere for a few seconds, and stays there if all groups together do more for
-it. A group's throughput counts by what it does with an equal share, so that heartbeats of one
-group can be held against CPU time of another.
+a core, or a part of one, is tried elsewhere for a few seconds, and stays there if all groups
+together do more for it. A group's throughput counts by what it does with an equal share, so that
+heartbeats of one group can be held against CPU time of another.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ class Worth:
     """Weights for ``names``, in cores: equal at first, then with one change tried after another."""
 
     def __init__(self, names: Sequence[str], total: float) -> None:
-        equal = max(1.0, total / max(1, len(names)))
+        equal = max(2 * LEAST_WEIGHT, total / max(1, len(names)))
+        self._step = min(1.0, equal / 2)
+        """A core, or less where equal shares are less than two: groups share by time then."""
         self.weights = dict.fromkeys(names, equal)
         self._usual: dict[str, float] = {}
         """Throughput of each for a core of an equal share."""
@@ -84,8 +86,8 @@ class Worth:
         for _ in self._pairs:
             gains, loses = self._pairs[self._next % len(self._pairs)]
             self._next += 1
-            if self.weights[loses] - 1 >= LEAST_WEIGHT:
+            if self.weights[loses] - self._step >= LEAST_WEIGHT:
                 self._kept = dict(self.weights)
-                self.weights = {**self.weights, gains: self.weights[gains] + 1}
-                self.weights[loses] -= 1
+                self.weights = {**self.weights, gains: self.weights[gains] + self._step}
+                self.weights[loses] -= self._step
                 return

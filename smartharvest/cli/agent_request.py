@@ -119,17 +119,22 @@ def ask_agent(options: dict[str, Any], pid: int | None, command: str, **argument
     return _ask(sockets[0], command, arguments)
 
 
+group_option = click.option(
+    "--group", metavar="NAME", help="Only this one of several elastic groups."
+)
+
+
 def ask_agents(
-    options: dict[str, Any], pid: int | None, command: str
+    options: dict[str, Any], pid: int | None, command: str, **arguments: Any
 ) -> Iterator[tuple[int | None, Any]]:
-    """(pid, answer) of every agent that is meant, one after the other.
+    """(pid, answer) of every agent that is meant; an argument of None is not sent.
 
     Raises as ``ask_agent`` does, but in the end: one that is stuck shields no other.
     """
     failure: SmartHarvestError | NotThere | None = None
     for socket in _meant(options, pid):
         try:
-            yield pid_of(socket), _ask(socket, command, {})
+            yield pid_of(socket), _ask(socket, command, arguments)
         except (SmartHarvestError, NotThere) as error:
             failure = error
     if failure is not None:

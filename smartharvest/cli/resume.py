@@ -6,13 +6,22 @@ from typing import Any
 
 import click
 
-from smartharvest.cli.agent_request import agent_options, ask_agents
+from smartharvest.cli.agent_request import agent_options, ask_agents, group_option
 
 
 @click.command()
 @agent_options
-def resume(pid: int | None, **options: Any) -> None:
-    """End a pause or an eviction, of every agent or the one with --pid."""
-    for agent, answer in ask_agents(options, pid, "resume"):
-        done = "resumed: the agent lends again" if answer["was_paused"] else "nothing was paused"
+@group_option
+def resume(pid: int | None, group: str | None, **options: Any) -> None:
+    """End a pause or an eviction, of every agent or the one with --pid.
+
+    Without --group those of single groups end as well.
+    """
+    for agent, answer in ask_agents(options, pid, "resume", group=group):
+        if group is not None:
+            done = f"resumed: {group}" if answer["was_held"] else f"{group} was not held"
+        elif answer["was_paused"]:
+            done = "resumed: the agent lends again"
+        else:
+            done = "nothing was paused"
         click.echo(f"{done} (pid {agent})")

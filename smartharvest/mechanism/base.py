@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from smartharvest.algorithm.division import Division, Share
 from smartharvest.config.settings import Settings
@@ -62,8 +62,17 @@ class Mechanism:
         """Who owns which core; None where one group has them all."""
         return None
 
-    def divide(self, snapshot: HostSnapshot, shares: Sequence[Share]) -> bool:
-        """Divides among groups by other ``shares``; True if the loop has to take up other masks."""
+    def divide(
+        self, snapshot: HostSnapshot, shares: Sequence[Share], together: Collection[str] = ()
+    ) -> bool:
+        """Divides among groups by other ``shares``; True if the loop has to take up other masks.
+
+        The groups of ``together`` share by time.
+        """
+        return False
+
+    def weigh(self, weights: Mapping[str, float]) -> bool:
+        """Gives groups their part of the time, at most 1 each; False where none can be given."""
         return False
 
     def regroup(self, settings: Settings, snapshot: HostSnapshot) -> None:

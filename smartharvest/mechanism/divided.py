@@ -5,19 +5,25 @@ one group. Every core has one owner (algorithm/division.py). With cgroup v2 a gr
 cores it owns in its own mask, which only the control plane writes, and the kernel leaves it those
 that are lent. A v1 group must not have more than the one above it: the loop writes the masks of
 both, leaves first when it takes back. A group that owns none of what is lent shares it all.
+
+Where whole cores are not what is due, groups share what they own (algorithm/time_sharing.py): then
+the kernel divides the time by their weights.
 """
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from smartharvest.algorithm.division import Division, Share, divide
+from smartharvest.algorithm.time_sharing import as_kernel_value
 from smartharvest.config.settings import Settings
-from smartharvest.errors import TargetError, TargetVanished
+from smartharvest.errors import SmartHarvestError, TargetError, TargetVanished, WriteRefused
+from smartharvest.host.cgroup.counterparts import make_counterpart
 from smartharvest.host.cgroup.tree import Group
 from smartharvest.host.cpulist import format_cpulist
 from smartharvest.host.process import tasks
@@ -28,17 +34,25 @@ from smartharvest.placement.snapshot import HostSnapshot
 
 _log = logging.getLogger(__name__)
 
+SMALLEST = 0.01
+"""A change of a weight by less than this part is not worth a write."""
+
 
 class DividedMechanism(CpusetMechanism):
     """The ``merge`` mechanism for a group whose children share what it has."""
 
     _shares: tuple[Share, ...] | None = None
-    _divided: tuple[tuple[tuple[int, ...], ...], tuple[Share, ...]] | None = None
+    _divided: tuple[tuple[tuple[int, ...], ...], tuple[Share, ...], frozenset[str]] | None = None
     """What the division was made of."""
     division = Division()
+    _together: frozenset[str] = frozenset()
+    _weightless = ""
+    """Why no weights can be written, as was logged."""
 
     def __init__(self, *arguments: Any, **more: Any) -> None:
         super().__init__(*arguments, **more)
+        self._weights: dict[str, float] = {}
+        """Those in force."""
         self._originals: dict[str, frozenset[int]] = {}
         """What the v1 groups had before the agent."""
 
@@ -49,6 +63,11 @@ class DividedMechanism(CpusetMechanism):
             group.name: self._tree.group(group.target.value)
             for group in self._settings.elastic_groups
         }
+
+    @property
+    def _without(self) -> frozenset[str]:
+        """The groups that are to have no core at all."""
+        return frozenset(share.name for share in self.shares if share.max == 0)
 
     @property
     def shares(self) -> tuple[Share, ...]:
@@ -65,7 +84,21 @@ class DividedMechanism(CpusetMechanism):
         self._check_children()
         if self._tree.version == 2:
             self._writer.enable_controllers(self._group.path, ["cpuset"])
+            with contextlib.suppress(WriteRefused):  # there are no weights then
+                self._writer.enable_controllers(self._group.path, ["cpu"])
+        else:  # before the group above takes their tasks
+            self._make_cpu_groups()
         super().arrange(snapshot, primaries)
+
+    def _make_cpu_groups(self) -> None:
+        for group in self.groups.values():
+            if group.cpuset_path is not None and group.directory("cpu") is not None:
+                make_counterpart(group, "cpu", self._writer)
+
+    def adopt_newcomers(self) -> None:
+        if self._tree.version == 1:
+            self._make_cpu_groups()
+        super().adopt_newcomers()
 
     def _check_children(self) -> None:
         """Raises TargetError for tasks in no group: they would be confined, and are nobody's."""
@@ -96,22 +129,53 @@ class DividedMechanism(CpusetMechanism):
         smallest = {path: levels[:1] for path, levels in self._levels(snapshot).items()}
         make_room(smallest, self._writer)
 
-    def divide(self, snapshot: HostSnapshot, shares: Sequence[Share]) -> bool:
+    def divide(
+        self, snapshot: HostSnapshot, shares: Sequence[Share], together: Collection[str] = ()
+    ) -> bool:
         """Divides by other ``shares``; True if the loop has to take up other masks for that.
 
         Raises WriteRefused or RightsError.
         """
         before, self._shares = self.division, tuple(shares)
+        self._together = frozenset(together)
         self._divide(snapshot)
         if self._tree.version == 2:
             self._write_own_masks(snapshot)
             return False
         return before != self.division
 
+    def weigh(self, weights: Mapping[str, float]) -> bool:
+        """Writes those that differ from what is in force by more than a rung of their ladder."""
+        groups = self.groups
+        try:
+            for name, weight in weights.items():
+                group = groups[name]
+                before = self._weights.get(name)
+                if group.cpuset_path is None or (before and abs(weight / before - 1) < SMALLEST):
+                    continue
+                if group.weight_file is None:
+                    return self._has_no_weights(f"{group} has no cpu controller, so no weight")
+                self._writer.set(group.weight_file, as_kernel_value(weight, self._tree.version))
+                self._weights[name] = weight
+        except TargetVanished:
+            return True  # it comes again, or is no longer one of them
+        except SmartHarvestError as error:
+            return self._has_no_weights(str(error))
+        return True
+
+    def _has_no_weights(self, why: str) -> bool:
+        if self._weightless != why:
+            self._weightless = why
+            _log.warning("%s; cores are divided by whole ones only", why)
+        return False
+
     def regroup(self, settings: Settings, snapshot: HostSnapshot) -> None:
         before, self._settings, self._shares = self.groups, settings, None
         now = self.groups
+        self._weights = {name: one for name, one in self._weights.items() if name in now}
         for name, group in before.items():
+            if name not in now and group.weight_file is not None:
+                self._give_weight_back(group.weight_file)
             if name not in now and self._tree.version == 2 and group.cpuset_path is not None:
                 original = self._writer.original_cpus(group.cpus_file)
                 everywhere = snapshot.capacity.elastic_cpus(snapshot.capacity.max_shared)
@@ -121,11 +185,18 @@ class DividedMechanism(CpusetMechanism):
         else:  # the loop moves these masks: there is room once it has stopped for the new ones
             self._divide(snapshot)
 
+    def _give_weight_back(self, path: str) -> None:
+        original = self._writer.original(path)
+        if original is not None:
+            with contextlib.suppress(SmartHarvestError):  # restoring does it once more
+                self._writer.set(path, original.strip())
+
     def _divide(self, snapshot: HostSnapshot) -> None:
-        cores, there = snapshot.capacity.cores, self._shares_there(snapshot)
-        if (cores, there) != self._divided:
-            self._divided = cores, there
-            self.division = divide(cores, there, self.division.owner_of)
+        made_of = snapshot.capacity.cores, self._shares_there(snapshot), self._together
+        if made_of != self._divided:
+            self._divided = made_of
+            cores, there, together = made_of
+            self.division = divide(cores, there, self.division.owner_of, together)
 
     def _shares_there(self, snapshot: HostSnapshot) -> tuple[Share, ...]:
         """Of the groups that exist; in v1, that the loop has masks for."""
@@ -165,7 +236,8 @@ class DividedMechanism(CpusetMechanism):
             if path in names:
                 deep = any(one.startswith(f"{path}/") for one in snapshot.elastic_groups)
                 mine = self.division.cpus(names[path])
-                levels[path] = _of_owned(mine, sets, rising=deep)
+                none = names[path] in self._without
+                levels[path] = [sets[0]] * len(sets) if none else _of_owned(mine, sets, rising=deep)
             elif parent == above:  # made since, and nobody's
                 levels[path] = [sets[0]] * len(sets)
             else:

@@ -67,6 +67,12 @@ class GroupDay:
     """From each violation to the moment it was met again; one that still lasts is left out."""
     below_minimum: int = 0
     """How often it had less than its minimum."""
+    notices: int = 0
+    """Of an eviction."""
+    evictions: int = 0
+    """Also by the operator."""
+    last_eviction: str | None = None
+    """Why it was evicted last; None: it was not."""
 
 
 @dataclass
@@ -232,12 +238,23 @@ def _note_usage(day: Day, groups: object) -> None:
                 group.used_core_hours = (group.used_core_hours or 0.0) + hours
 
 
+_OF_A_GROUP = (
+    *("guarantee violated", "guarantee met", "minimum not reached"),
+    *("eviction notice", "group evicted", "group evicted by the operator"),
+)
+
+
 def _note_group(day: Day, record: Mapping[str, Any]) -> None:
     kind, name = record["kind"], record.get("group")
-    if kind not in ("guarantee violated", "guarantee met", "minimum not reached"):
+    if kind not in _OF_A_GROUP:
         return
     group = day.groups.setdefault(str(name), GroupDay())
-    if kind == "guarantee violated":
+    if kind == "eviction notice":
+        group.notices += 1
+    elif kind in ("group evicted", "group evicted by the operator"):
+        group.evictions += 1
+        group.last_eviction = str(record.get("why") or "the operator asked for it")
+    elif kind == "guarantee violated":
         group.guarantee_violations += 1
     elif kind == "minimum not reached":
         group.below_minimum += 1

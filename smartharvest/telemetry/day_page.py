@@ -133,6 +133,11 @@ def _group(name: str, one: GroupDay) -> str:
         text += f" Its guarantee was violated {times}, for {_span(one.violated_s)} in all."
     if one.below_minimum:
         text += f" It had less than its minimum {counted(one.below_minimum, 'time')}."
+    if one.notices:
+        text += f" It was given notice {counted(one.notices, 'time')}."
+    if one.evictions:
+        times = counted(one.evictions, "time")
+        text += f" It was evicted {times}, the last time because {one.last_eviction}."
     return text
 
 
@@ -145,11 +150,13 @@ def _groups(day: Day) -> str:
             str(one.guarantee_violations),
             _span(one.violated_s),
             str(one.below_minimum),
+            str(one.notices),
+            str(one.evictions) + (f": {one.last_eviction}" if one.last_eviction else ""),
         )
         for name, one in day.groups.items()
     ]
     head = ("Group", "Had, core-hours", "Used, core-hours", "Guarantee violated", "For",
-            "Below its minimum")  # fmt: skip
+            "Below its minimum", "Notices", "Evicted")  # fmt: skip
     return _table(head, rows)
 
 

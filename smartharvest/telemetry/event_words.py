@@ -180,6 +180,13 @@ _SENTENCES: Mapping[str, Callable[[Record], str]] = {
     "eviction notice withdrawn": _says("The eviction notice of group {group} was withdrawn."),
     "group evicted": _group_evicted,
     "group returned": _says("Group {group} has its minimum again."),
+    "group paused by the operator": _says(
+        "The operator paused group {group}; what it had beyond its minimum went to the others."
+    ),
+    "group evicted by the operator": _says(
+        "The operator evicted group {group}, which was frozen; its cores went to the others."
+    ),
+    "group resumed by the operator": _says("The operator resumed group {group}."),
     "memory taken back": _memory_taken_back,
     "memory given back": _memory_given_back,
     "policy": _says("Policy {name} says: {why}."),
@@ -188,5 +195,6 @@ INCIDENTS = (
     *("ended", "reload refused", "reloaded refused", "set refused", "restart refused"),
     *("the loop starts again", "warning", "evicted", "guarantee violated", "minimum not reached"),
     "group evicted",
+    "group evicted by the operator",
 )
 """Kinds that a report of a day lists."""

@@ -31,12 +31,37 @@ def names(seen: Seen) -> str:
     return ", ".join(named[:MOST_NAMED]) + more
 
 
+_NEAR = 0.05
+"""Cores: a share of time that is nearer to a minimum than this reaches it."""
+
+
+def _cores(number: float) -> str:
+    return counted(number, "core") if isinstance(number, int) else f"{number:.2f} cores"
+
+
+def _is_below_minimum(row: Row) -> bool:
+    """While the operator does not hold it."""
+    cores, least = row.get("cores"), row.get("min")
+    if cores is None or least is None or row.get("held"):
+        return False
+    return bool(cores < least - _NEAR)
+
+
 def is_short(row: Row) -> bool:
     """Whether it has less than it is promised."""
-    cores, least = row.get("cores"), row.get("min")
-    return row.get("guarantee_met") is False or (
-        cores is not None and least is not None and cores < least
-    )
+    return row.get("guarantee_met") is False or _is_below_minimum(row)
+
+
+def evictions(row: Row) -> dict[str, Any] | None:
+    """``notices``, ``evictions``, by whomever, and ``why`` the last was; None: it can have none."""
+    seen, by_hand = row.get("eviction") or {}, row.get("operator_evictions") or 0
+    if not seen and not by_hand:
+        return None
+    return {
+        "notices": seen.get("notices", 0),
+        "evictions": seen.get("evictions", 0) + by_hand,
+        "why": seen.get("last_why") or "the operator asked for it",
+    }
 
 
 def in_words(row: Row) -> str:
@@ -44,8 +69,9 @@ def in_words(row: Row) -> str:
     parts = []
     if row.get("cores") is not None:
         due = "" if row.get("due") is None else f" of {row['due']:.1f} due"
-        parts.append(f"{counted(row['cores'], 'core')}{due}")
-        if row["cores"] < (row.get("min") or 0):
+        by_time = ", shared by time" if row.get("divided_by") == "time" else ""
+        parts.append(f"{_cores(row['cores'])}{due}{by_time}")
+        if _is_below_minimum(row):
             parts.append(f"minimum {row['min']} NOT reached")
     if row.get("guarantee_met") is not None:
         parts.append("guarantee met" if row["guarantee_met"] else "guarantee NOT met")
@@ -57,6 +83,10 @@ def in_words(row: Row) -> str:
     if (eviction := row.get("eviction")) and eviction["stage"] != "kept":
         left = eviction["left_s"]
         parts.append(f"evicted in {left:.0f} s" if left else "EVICTED")
+    if row.get("held"):
+        parts.append(f"{row['held'].upper()} by the operator")
+    if (count := evictions(row)) is not None and count["evictions"]:
+        parts.append(f"evicted {counted(count['evictions'], 'time')}, last because {count['why']}")
     if row.get("memory_bytes") is not None:
         parts.append(f"{row['memory_bytes'] / 2**20:.0f} MiB{_of_limit(row.get('memory'))}")
     return ", ".join(parts)
@@ -71,6 +101,22 @@ def _of_limit(memory: Row | None) -> str:
     if memory.get("trouble"):
         return f"{most} (memory left alone)"
     return f"{most}{' (giving back)' if memory.get('taking_back') else ''}"
+
+
+def _stages(old: Row, row: Row) -> list[str]:
+    """What evictions and the operator did to one group, in words."""
+    was, now = old.get("eviction") or {}, row.get("eviction") or {}
+    found = []
+    if was.get("stage", "kept") != now.get("stage", "kept"):
+        found.append(
+            {
+                "noticed": f"eviction notice, {now.get('why')}",
+                "evicted": f"evicted, {now.get('why')}",
+            }.get(now.get("stage", ""), "has its minimum again")
+        )
+    if old.get("held") != row.get("held"):
+        found.append(f"{row.get('held') or 'resumed'} by the operator")
+    return found
 
 
 def changes(before: Seen, now: Seen) -> list[str]:
@@ -89,8 +135,8 @@ def changes(before: Seen, now: Seen) -> list[str]:
             False,
         ):
             found.append(f"{name}: guarantee {'met' if row['guarantee_met'] else 'violated'}")
-        least = row.get("min") or 0
-        if (row.get("cores") or 0) < least <= (old.get("cores") or 0):
-            found.append(f"{name}: minimum of {least} not reached")
+        if _is_below_minimum(row) and not _is_below_minimum(old):
+            found.append(f"{name}: minimum of {row['min']} not reached")
+        found += [f"{name}: {text}" for text in _stages(old, row)]
     gone = was.keys() - {row.get("name") for row in rows(now)}
     return found + [f"{name}: no elastic group any more" for name in sorted(map(str, gone))]

@@ -307,6 +307,27 @@ def _groups(rows: list[groups.Row]) -> list[Metric]:
             family.add_metric([row["name"]], float(row[key]))
         if known:
             found.append(family)
+    for counted, text in (
+        ("notices", "Eviction notices that the elastic group was given."),
+        ("evictions", "Times the elastic group was evicted, also by the operator."),
+    ):
+        seen = [(row["name"], groups.evictions(row)) for row in rows]
+        family = CounterMetricFamily(f"smartharvest_group_{counted}", text, labels=["group"])
+        for name, counts in seen:
+            if counts is not None:
+                family.add_metric([name], float(counts[counted]))
+        if family.samples:
+            found.append(family)
+    held = [row for row in rows if "held" in row]
+    if held:
+        family = GaugeMetricFamily(
+            "smartharvest_group_held",
+            "1 while the operator has paused or evicted the elastic group.",
+            labels=["group"],
+        )
+        for row in held:
+            family.add_metric([row["name"]], float(row["held"] is not None))
+        found.append(family)
     return found
 
 

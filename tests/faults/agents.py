@@ -204,7 +204,8 @@ def start_agent(
 
 
 def _run_agent(settings: Settings, moment: Moment, board: Blackboard, seed: int) -> int:
-    session = Supervisor(settings)
+    held = random.Random(seed).choice(({}, {"two": "evicted"}, {"one": "paused"}))
+    session = Supervisor(settings, held_groups=held if settings.elastic_groups else None)
     signal.signal(signal.SIGTERM, lambda *_: session.stop())
     system: Any = os
     real_sync = os.fsync

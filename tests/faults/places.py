@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from smartharvest.config.elastic_groups import ElasticGroup, MemoryBounds
+from smartharvest.config.elastic_groups import ElasticGroup, MemoryBounds, common_parent
 from smartharvest.config.settings import Settings
 from smartharvest.host.cgroup.fake_kernel import REFUSALS
 from smartharvest.host.cgroup.kernel_files import KernelFiles
@@ -35,6 +35,7 @@ _MOST_REFUSALS = 3
 _BATCH_RATE, _WEB_RATE = (8, 2) if EMULATED else (40, 10)
 """Births a second."""
 _CPUS = Path("/sys/devices/system/cpu")
+GROUPS = ("one", "two", "three")
 
 
 @dataclass(frozen=True)
@@ -133,8 +134,8 @@ class HostPlace:
     """Groups of this host whose primary spins and sleeps; both sides have a population.
 
     ``target`` is what the agent is given as the elastic side: the ``group``, the ``process`` that
-    is the root of its population, a group that is a ``cpuset`` only (v1), or one that exists in all
-    hierarchies, with its tasks in its ``half`` that is a cpuset (v1).
+    is the root of its population, a group that is a ``cpuset`` only (v1), one that exists in all
+    hierarchies, with its tasks in its ``half`` that is a cpuset (v1), or three ``groups`` in it.
     """
 
     is_real = True
@@ -167,8 +168,9 @@ class HostPlace:
             else:
                 host.populate()
             wait_until(lambda: all(map(_is_nice, (host.spinner, host.worker))))
+            self._parts = self._make_parts() if self._target == "groups" else []
             self._batch = self._start(
-                host.batch,
+                self._parts[0] if self._parts else host.batch,
                 self._ways.threads,
                 _BATCH_RATE,
                 pins=True,
@@ -180,6 +182,17 @@ class HostPlace:
             self.cage = f"{freezer}/smartharvest-struck-{os.getpid()}"
             os.makedirs(self.cage, exist_ok=True)
             failed.pop_all()
+
+    def _make_parts(self) -> list[Group]:
+        """Three groups below the batch's, which keeps no task of its own."""
+        host = self._host
+        host.place(host.worker, host.web)
+        if host.tree.version == 2:
+            host.tree.files.write(f"{host.batch.path}/cgroup.subtree_control", "+cpuset +cpu")
+        parts = [host.make(f"batch/{name}") for name in GROUPS]
+        host.place(host.worker, parts[1])
+        host.place(self._processes.busy(), parts[2])
+        return parts
 
     def _start(
         self,
@@ -225,6 +238,9 @@ class HostPlace:
         if self._target == "process":
             elastic = TargetSpec("pid", str(self._batch.root))
             more = {"park": "idle"}
+        if self._parts:
+            share = numbers.choice(("fair", "weight", "throughput"))
+            elastic, more = several(list(map(str, self._parts)), {"share": share})
         return _settings(
             numbers,
             self._ways,
@@ -321,9 +337,10 @@ class MadePlace:
     cage = None
     ancestors = ()
 
-    def __init__(self, version: int, ways: Ways, directory: Path) -> None:
+    def __init__(self, version: int, ways: Ways, directory: Path, *, groups: bool = False) -> None:
+        self._groups = groups
         self._processes = Processes()
-        self._elastic = (self._processes.asleep(), self._processes.asleep())
+        self._elastic = () if groups else (self._processes.asleep(), self._processes.asleep())
         # What has an affinity can only have CPUs that there are.
         real = format_cpulist(os.sched_getaffinity(0))
         cpus = real if ways.mechanism == "affinity" else "0-7"
@@ -331,7 +348,7 @@ class MadePlace:
         self._ways, self._number = ways, 0
         self.monitor = str(directory / "monitor")
         self.renew()
-        self.name = f"made v{version} tree, {ways}"
+        self.name = f"made v{version} tree, {'three groups, ' if groups else ''}{ways}"
 
     def renew(self) -> None:
         self._number += 1
@@ -339,7 +356,13 @@ class MadePlace:
         self._world: World = make_world(
             directory, self._version, cpus=self._cpus, elastic=self._elastic
         )
-        if self._world.tree.version == 1 and self._ways.mechanism == "merge":
+        if self._groups:
+            if self._world.tree.version == 2:
+                above = self._world.elastic.path
+                self._world.kernel.write(f"{above}/cgroup.subtree_control", "+cpuset +cpu")
+            for name in GROUPS:
+                self._world.add_group(f"batch/{name}", self._cpus)
+        elif self._world.tree.version == 1 and self._ways.mechanism == "merge":
             self._world.add_group("batch/job", "4-7")
         if self._world.tree.version == 2:
             root = self._world.tree.root
@@ -354,17 +377,21 @@ class MadePlace:
         return self._world.kernel
 
     def settings(self, numbers: random.Random) -> Settings:
+        elastic = TargetSpec("cgroup", "batch")
+        more: dict[str, object] = {"elastic_groups": self._with_memory()}
+        if self._groups:
+            elastic, more = several([f"batch/{name}" for name in GROUPS], {})
         return _settings(
             numbers,
             self._ways,
+            **more,
             primary=(TargetSpec("cgroup", "web"),),
-            elastic=TargetSpec("cgroup", "batch"),
-            elastic_groups=self._groups(),
+            elastic=elastic,
             cgroup_root=self._world.tree.root,
             state_dir=str(self._world.state_dir),
         )
 
-    def _groups(self) -> tuple[ElasticGroup, ...]:
+    def _with_memory(self) -> tuple[ElasticGroup, ...]:
         """With bounds of memory where the tree has that controller."""
         if self._version == 1:
             return ()
@@ -408,6 +435,17 @@ class MadePlace:
 
     def repair(self) -> None:
         pass
+
+
+def several(paths: list[str], more: dict[str, object]) -> tuple[TargetSpec, dict[str, object]]:
+    """The elastic side of an agent that lends to the groups at ``paths``, and its settings."""
+    groups = tuple(
+        ElasticGroup(name, TargetSpec("cgroup", path), weight=float(number))
+        for number, (name, path) in enumerate(zip(GROUPS, paths, strict=True), 1)
+    )
+    above = common_parent(groups)
+    assert above is not None
+    return above, {"elastic_groups": groups, "elastic_min": None, **more}
 
 
 def _is_nice(pid: int) -> bool:

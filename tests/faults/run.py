@@ -18,6 +18,9 @@ PLACES: dict[str, Callable[[Ways, Path], Any]] = {
     "pid": partial(HostPlace, target="process"),
     "cpuset": partial(HostPlace, target="cpuset"),
     "half": partial(HostPlace, target="half"),
+    "groups": partial(HostPlace, target="groups"),
+    "v1-groups": partial(MadePlace, 1, groups=True),
+    "v2-groups": partial(MadePlace, 2, groups=True),
     "v1": partial(MadePlace, 1),
     "v2": partial(MadePlace, 2),
 }

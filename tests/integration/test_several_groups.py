@@ -348,3 +348,60 @@ def test_a_violated_guarantee_has_more_cores_within_two_turns(
         return [one["group"] for one in records if one["kind"] == "guarantee violated"]
 
     wait_until(lambda: audited() == ["etl"])
+
+
+def test_the_cores_of_a_paused_group_go_to_the_others_and_come_back(
+    tmp_path: Path, version: int, processes: Processes
+) -> None:
+    world = world_of_groups(tmp_path, version)
+    agent = processes.agent(
+        *world.arguments, "--primary", "cgroup:web", "--policy", "fixed-buffer:1",
+        "--config", toml_of_groups(tmp_path / "agent.toml"),
+        "--audit-log", str(tmp_path / "audit.jsonl"),
+    )  # fmt: skip
+    agent.wait_until(lambda: sum(row["cores"] for row in rows_of(world)) == 7)
+    said = smartharvest_here("pause", "--group", "etl", "--state-dir", str(world.state_dir))
+    assert "paused: etl, until smartharvest resume" in said.out
+
+    def others_have_all() -> bool:
+        *others, paused = rows_of(world)
+        return bool(sum(row["cores"] for row in others) == 7 and paused["cores"] == 0)
+
+    agent.wait_until(others_have_all)
+    row = rows_of(world)[2]
+    assert (row["held"], row["pauses"], row["due"]) == ("paused", 1, 0)
+    smartharvest_here("resume", "--group", "etl", "--state-dir", str(world.state_dir))
+    agent.wait_until(lambda: rows_of(world)[2]["cores"] > 0)
+    assert rows_of(world)[2]["held"] is None
+    kinds = [json.loads(line)["kind"] for line in (tmp_path / "audit.jsonl").open()]
+    assert kinds.index("group paused by the operator") < kinds.index(
+        "group resumed by the operator"
+    )
+
+
+def test_an_evicted_group_is_frozen_until_resume_and_thawed_at_the_end(
+    tmp_path: Path, version: int, processes: Processes
+) -> None:
+    world = world_of_groups(tmp_path, version)
+    before = world.files()
+    agent = processes.agent(
+        *world.arguments, "--primary", "cgroup:web", "--policy", "fixed-buffer:1",
+        "--config", toml_of_groups(tmp_path / "agent.toml"),
+    )  # fmt: skip
+    place = world.tree.group("batch/builds")
+
+    def frozen() -> bool:
+        path = place.freeze_file
+        return path is not None and world.kernel.read(path).strip() in ("FROZEN", "1")
+
+    agent.wait_until(lambda: sum(row["cores"] for row in rows_of(world)) == 7)
+    smartharvest_here("evict", "--group", "builds", "--state-dir", str(world.state_dir))
+    assert frozen()
+    agent.wait_until(lambda: [row["held"] for row in rows_of(world)] == [None, "evicted", None])
+    smartharvest_here("resume", "--state-dir", str(world.state_dir))
+    assert not frozen()
+    smartharvest_here("evict", "--group", "builds", "--state-dir", str(world.state_dir))
+    said = smartharvest_here("evict", "--group", "nobody", "--state-dir", str(world.state_dir))
+    assert "no elastic group 'nobody'; its groups are analytics, builds, etl" in said.err
+    agent.send(signal.SIGTERM)
+    assert world.files() == before

@@ -146,7 +146,7 @@ def is_ours(
     """Whether an agent with these values may have left ``current`` in the file at ``path``."""
     name = os.path.basename(path)
     if name in _WEIGHTS_OF_IDLE:
-        return current in _WEIGHTS_OF_IDLE[name]
+        return current in (*_WEIGHTS_OF_IDLE[name], *ours.get(path, ()))
     values = ours.get(path)
     if name == "freezer.state" and current == "FREEZING":
         current = "FROZEN"  # on its way there, while some task does not stop

@@ -434,10 +434,15 @@ class HostWriter:
 
     def original_cpus(self, path: str) -> frozenset[int]:
         """The mask in the file at ``path`` before this writer changed it."""
+        original = self.original(path)
+        return parse_cpulist(self._read(path) if original is None else original)
+
+    def original(self, path: str) -> str | None:
+        """What the file at ``path`` contained before this writer changed it; None: it did not."""
         for entry in self._journal.entries:
             if isinstance(entry, FileEntry) and entry.path == path:
-                return parse_cpulist(entry.original)
-        return parse_cpulist(self._read(path))
+                return entry.original
+        return None
 
     def hear_births(self) -> None:
         """From now on, so that ``restore`` finds whoever is born meanwhile.

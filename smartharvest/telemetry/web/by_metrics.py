@@ -146,9 +146,12 @@ def _elastic(values: Values) -> list[dict[str, Any]]:
             for metric, key in _OF_GROUPS.items()
             if (metric, name) in values
         }
-        row["cores"] = int(row["cores"])
+        whole = float(row["cores"]).is_integer()
+        row["cores"] = int(row["cores"]) if whole else float(row["cores"])
         if ("group_guarantee_met", name) in values:
             row["guarantee_met"] = bool(values["group_guarantee_met", name])
+        if values.get(("group_evictions_total", name)):
+            row["operator_evictions"] = int(values["group_evictions_total", name])
         if ("group_core_seconds_total", name) in values:
             core_s = values["group_core_seconds_total", name]
             row["mean_cores"] = core_s / max(1e-9, values.get(("run_seconds_total", ""), 0.0))

@@ -20,7 +20,6 @@ class Group:
 
     share: Share
     keeper: Keeper | None = None
-    throughput: float | None = None
 
     @property
     def bounded(self) -> Share:
@@ -46,13 +45,12 @@ def test_a_violated_guarantee_and_its_end_are_noted_once_each() -> None:
     keeper, noted = Keeper(Guarantee(rate=4.0)), Noted()
     group = Group(Share("etl"), keeper)
     for at_s, throughput in enumerate((5.0, 3.0, 2.0, 4.5, 4.6)):
-        group.throughput = throughput
         keeper.turn(throughput, 2.0, None, 4)
-        noted.turn(at_s, [group], [2])
+        noted.record.look_at_guarantee(at_s * SECOND_NS, group, throughput)
     violated, met = noted.events
     assert violated == {
         "kind": "guarantee violated", "group": "etl", "guarantee": "4/s", "throughput": 3.0,
-        "cores": 3,
+        "cores": 2.8,
     }  # fmt: skip
     assert met == {
         "kind": "guarantee met", "group": "etl", "guarantee": "4/s", "throughput": 4.5,

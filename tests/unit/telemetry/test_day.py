@@ -291,6 +291,9 @@ def group_events() -> list[dict[str, Any]]:
         {**at, "kind": "guarantee violated", "cores": 2},
         {**at, "kind": "guarantee met", "after_s": 2.0},
         {"t": at["t"], "kind": "minimum not reached", "group": "two", "cores": 0, "min": 1},
+        {"t": at["t"], "kind": "eviction notice", "group": "two", "notice_s": 30, "why": "x"},
+        {"t": at["t"], "kind": "group evicted", "group": "two", "how": "frozen", "why": "busy"},
+        {"t": at["t"], "kind": "group evicted by the operator", "group": "one"},
         {"t": at["t"], "kind": "usage", "s": 60.0, "core_seconds": {}, "groups": usage},
     ]
 
@@ -300,9 +303,11 @@ def test_a_day_of_several_groups_has_each_by_its_name() -> None:
     assert day.elastic == "one, two"
     assert day.document()["groups"] == {
         "one": {"had_core_hours": 1.0, "used_core_hours": 0.5, "guarantee_violations": 1,
-                "violated_s": 2.0, "below_minimum": 0},
+                "violated_s": 2.0, "below_minimum": 0, "notices": 0, "evictions": 1,
+                "last_eviction": "the operator asked for it"},
         "two": {"had_core_hours": 0.2, "used_core_hours": None, "guarantee_violations": 0,
-                "violated_s": 0.0, "below_minimum": 1},
+                "violated_s": 0.0, "below_minimum": 1, "notices": 1, "evictions": 1,
+                "last_eviction": "busy"},
     }  # fmt: skip
     text = "\n".join(in_words(day, {}))
     assert (

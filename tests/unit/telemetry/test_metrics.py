@@ -198,6 +198,7 @@ def test_each_elastic_group_has_its_metrics_by_its_name() -> None:
     assert samples["group_promised_cores", "etl"] == 1
     absent = ("group_cpu_seconds_total", "group_guarantee_violations_total", "group_max_cores")
     assert not any((name, "one") in samples for name in absent)
+    assert not any(name.startswith("group_evictions") for name, _ in samples)
     units = {name: family.unit for name, family in found.items()}
     assert units["smartharvest_group_core_seconds"] == "seconds"
     assert units["smartharvest_group_due_cores"] == "cores"
@@ -307,3 +308,20 @@ def test_harm_has_a_series_for_each_primary_and_whether_something_was_lent() -> 
     assert samples["smartharvest_harm_long_waits_total", "not_lent", None] == 0
     assert samples["smartharvest_harm_wait_seconds_bucket", "lent", "+Inf"] == 500
     assert samples["smartharvest_harm_wake_to_sleep_seconds_sum", "lent", None] == 0.025
+
+
+def test_evictions_by_need_and_by_hand_are_counted_together() -> None:
+    one, etl = groups()
+    eviction = {"stage": "kept", "notices": 3, "evictions": 2}
+    rows = [one | {"eviction": eviction, "operator_evictions": 1, "held": None},
+            etl | {"operator_evictions": 0, "held": "paused"}]  # fmt: skip
+    found = {
+        (sample.name.removeprefix("smartharvest_"), sample.labels["group"]): sample.value
+        for family in families(status(elastic=rows))
+        for sample in family.samples
+        if "group" in sample.labels
+    }
+    assert found["group_notices_total", "one"] == 3
+    assert found["group_evictions_total", "one"] == 3
+    assert ("group_evictions_total", "etl") not in found
+    assert (found["group_held", "one"], found["group_held", "etl"]) == (0, 1)

@@ -177,3 +177,34 @@ def test_what_happens_to_a_group_is_an_event() -> None:
     gone = status(elastic=[one, {**etl, "name": "new"}])
     assert changes(now, gone) == ["etl: no elastic group any more"]
     assert changes(status(), status()) == []
+
+
+EVICTION = {"stage": "noticed", "left_s": 9.0, "why": "busy", "notices": 2, "withdrawn": 0,
+            "evictions": 1, "at_once": 0, "last_why": "busy"}  # fmt: skip
+
+
+def test_evictions_and_what_the_operator_holds_are_events_and_in_the_line_of_the_group() -> None:
+    one, etl = groups()
+    noticed = {**one, "eviction": EVICTION}
+    evicted = {**one, "eviction": {**EVICTION, "stage": "evicted", "left_s": 0.0}}
+    held = {**etl, "held": "paused"}
+    assert changes(status(elastic=[one, etl]), status(elastic=[noticed, held])) == [
+        "one: eviction notice, busy", "etl: paused by the operator",
+    ]  # fmt: skip
+    assert changes(status(elastic=[noticed, held]), status(elastic=[evicted, etl])) == [
+        "one: evicted, busy", "etl: resumed by the operator",
+    ]  # fmt: skip
+    assert changes(status(elastic=[evicted, etl]), status(elastic=[one, etl])) == [
+        "one: has its minimum again",
+    ]  # fmt: skip
+    lines = "\n".join(drawn(200, 60, elastic=[noticed, held]))
+    assert "evicted in 9 s, evicted 1 time, last because busy" in lines
+    assert "PAUSED by the operator" in lines
+
+
+def test_a_share_of_time_is_told_as_one() -> None:
+    one, etl = groups()
+    by_time = {**etl, "cores": 0.667, "due": 0.667, "divided_by": "time", "guarantee_met": True}
+    assert "0.67 cores of 0.7 due, shared by time" in "\n".join(
+        drawn(200, 60, elastic=[one, by_time])
+    )

@@ -1,0 +1,120 @@
+"""Which elastic groups share cores by time, and with which weights. Pure.
+
+Whole cores give a group what it is due while that is a whole number at the number of cores that is
+lent. Three groups on two cores, or on a number that changes with every burst, can never have it so.
+Such groups share all the cores they own, and the kernel's weights (cpu.weight, cpu.shares) divide
+the time: exactly, within milliseconds, whatever number is lent, and without moving anything.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from smartharvest.algorithm.division import Division, Share, dues
+
+ENTER = 0.02
+"""A group that is off its due by more than this part of what is lent shares by time."""
+LEAVE = 0.01
+"""Below that whole cores do again."""
+ENTER_TURNS = 3
+LEAVE_TURNS = 10
+LADDER = 1.02
+"""Ratio of a weight to the next: the values that are ever written are few."""
+_RUNGS = 465
+"""Down to a ten-thousandth."""
+
+
+class TimeSharing:
+    """A look a second: how far whole cores are from what each group is due."""
+
+    def __init__(self) -> None:
+        self.names: frozenset[str] = frozenset()
+        """Those that share by time: none or at least two."""
+        self._seen: list[dict[str, float]] = []
+        """Of the last seconds, how far each group would be off, as a part of what was lent."""
+        self._bounds: object = None
+
+    def turn(self, division: Division, shares: Sequence[Share], lent: float) -> frozenset[str]:
+        """``lent`` cores on average of the last second, divided by ``shares``.
+
+        Looks from before a change of the shares do not count.
+        """
+        here = {share.name for share in shares}
+        if not self.names <= here:
+            self.names = frozenset()
+        bounds = [(share.name, share.weight, share.min, share.max) for share in shares]
+        if bounds != self._bounds:
+            self._bounds, self._seen = bounds, []
+        if lent <= 0 or len(shares) < 2:
+            return self.names
+        self._seen = [*self._seen[1 - LEAVE_TURNS :], _errors(division, shares, lent)]
+        count = len(self._seen)
+        if count < ENTER_TURNS:
+            return self.names
+        off = {name: sum(row[name] for row in self._seen) / count for name in here}
+        if max(off.values()) <= LEAVE:
+            if count == LEAVE_TURNS:
+                self.names = frozenset()
+            return self.names
+        entering = {name for name, part in off.items() if part > ENTER}
+        staying = {name for name in self.names if count < LEAVE_TURNS or off[name] > LEAVE}
+        names = entering | staying
+        if len(names) == 1:
+            names.add(max(sorted(here - names), key=lambda name: off[name]))
+        self.names = frozenset(names)
+        return self.names
+
+
+def _errors(division: Division, shares: Sequence[Share], lent: float) -> dict[str, float]:
+    """How far each group would be off its due with whole cores, as a part of what is lent.
+
+    At the two whole numbers around the mean, not on average of them: a group that owns none of what
+    is lent takes time from the others, so that too much here does not make up for too little there.
+    """
+    low = math.floor(lent)
+    part = lent - low
+    found = dict.fromkeys([share.name for share in shares], 0.0)
+    for number, weight in ((low, 1 - part), (low + 1, part)):
+        if weight > 0:
+            for share, due in zip(shares, dues(number, shares), strict=True):
+                error = abs(division.count(share.name, number) - due)
+                found[share.name] += weight * error / lent
+    return found
+
+
+def weights(shares: Sequence[Share], lent: float) -> dict[str, float]:
+    """The kernel's weight of each group, at most 1, with so many cores ``lent`` on average.
+
+    What a group can use does not count: who has no work takes no time, and has its part at once
+    when work comes.
+    """
+    if not shares:
+        return {}
+    willing = [replace(share, demand=None) for share in shares]
+    found = dues(max(1.0, lent), willing)
+    most = max(found)
+    return {
+        share.name: _on_ladder(due / most if most > 0 else 1.0)
+        for share, due in zip(shares, found, strict=True)
+    }
+
+
+def _on_ladder(part: float) -> float:
+    if part <= 0:
+        return LADDER**-_RUNGS
+    return float(LADDER ** -min(_RUNGS, round(-math.log(part) / math.log(LADDER))))
+
+
+def as_kernel_value(weight: float, version: int) -> str:
+    """Of cpu.shares (1) or cpu.weight (2), for a ``weight`` of at most 1."""
+    return str(max(2, round(102_400 * weight)) if version == 1 else max(1, round(10_000 * weight)))
+
+
+def had(
+    division: Division, name: str, lent: frozenset[int], parts: Mapping[str, float]
+) -> float | int:
+    """Cores of a group: a whole number, unless it shares by time, where it is rounded."""
+    found = division.portion(name, lent, parts)
+    return found if isinstance(found, int) else round(found, 3)
