@@ -25,6 +25,7 @@ SWAP_MIB = 448
 CONTROLLERS = "+cpuset +cpu +memory"
 ROOT = Path("/sys/fs/cgroup")
 LONGEST_S = 300.0
+SETTLES_S = 8.0
 SAMPLE_S = 0.02
 
 FILL = """
@@ -57,6 +58,8 @@ CONFIG = """
 primary = ["cgroup:{web}"]
 state_dir = "{state}"
 long_term = "off"
+window = "50ms"
+poll = "5ms"
 
 [[elastic]]
 name = "batch"
@@ -194,6 +197,7 @@ class Episode:
 
         if agent is not None:
             _wait(lambda: self.limit_mib() is not None, runs)
+        _say(f"limit {self.limit_mib()} MiB; the batch starts")
         batch = self._start(FILL, self.batch, self.fills_mib)
         primary = self._start(GROW, self.web, self.grows_mib)
         assert primary.stdin is not None
@@ -201,6 +205,7 @@ class Episode:
         primary.stdout.readline()
         had = _settled(lambda: self.used_mib(self.batch), runs)
         limit = self.limit_mib()
+        _say(f"the batch holds {had} MiB of {limit}; the primary grows")
         stalled_us = _stalled_us(self.web)
         began_s = time.monotonic()
         primary.stdin.write("\n")
@@ -209,6 +214,7 @@ class Episode:
         grew_s = time.monotonic() - began_s
         stalled_us = _stalled_us(self.web) - stalled_us
         left = _settled(lambda: self.used_mib(self.batch), runs)
+        _say(f"the primary has grown; the batch holds {left} MiB of {self.limit_mib()}")
         found: dict[str, Any] = {
             "lends": self.lends,
             "total_mib": self.total,
@@ -250,6 +256,7 @@ class Episode:
         left = _settled(lambda: self.used_mib(self.batch), lambda: None, looks=25)
         settled_s = time.monotonic() - 25 * SAMPLE_S
         taken = had - left
+        _say(f"the batch gave {taken} MiB back")
         took_s = max(SAMPLE_S, settled_s - first_s)
         return {
             "mib": taken,
@@ -276,14 +283,19 @@ def _wait(what: Callable[[], bool], runs: Callable[[], None], longest_s: float =
         time.sleep(SAMPLE_S)
 
 
-def _settled(value: Callable[[], int], runs: Callable[[], None], looks: int = 100) -> int:
-    """Once it has moved by less than a hundredth in ``looks`` looks, or it has taken too long."""
-    deadline = time.monotonic() + LONGEST_S / 5
+def _say(what: str) -> None:
+    """For whoever watches: an episode takes minutes on an emulated processor."""
+    print(f"{time.monotonic():.1f} s: {what}", file=sys.stderr, flush=True)
+
+
+def _settled(value: Callable[[], int], runs: Callable[[], None], looks: int = 50) -> int:
+    """Once it has moved by less than a part in thirty in ``looks`` looks, or after some seconds."""
+    deadline = time.monotonic() + SETTLES_S
     seen: list[int] = []
     while time.monotonic() < deadline:
         runs()
         seen = [*seen[-looks + 1 :], value()]
-        if len(seen) == looks and max(seen) - min(seen) <= max(4, max(seen) // 100):
+        if len(seen) == looks and max(seen) - min(seen) <= max(4, max(seen) // 30):
             break
         time.sleep(SAMPLE_S)
     return seen[-1]
