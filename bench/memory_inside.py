@@ -241,7 +241,6 @@ class Episode:
     def _given_back(self, primary: subprocess.Popen[str]) -> dict[str, Any] | None:
         """How long the batch's memory takes to come back, once the operator pauses the lending."""
         _end(primary)
-        _wait(lambda: (self.limit_mib() or 0) >= self.used_mib(self.batch) + 64, lambda: None, 60)
         had = _settled(lambda: self.used_mib(self.batch), lambda: None)
         began_s = time.monotonic()
         state = str(self._directory / "state")
@@ -275,9 +274,9 @@ def _end(program: subprocess.Popen[str]) -> None:
             stream.close()
 
 
-def _wait(what: Callable[[], bool], runs: Callable[[], None], longest_s: float = LONGEST_S) -> None:
-    """Until it holds, or for so long."""
-    deadline = time.monotonic() + longest_s
+def _wait(what: Callable[[], bool], runs: Callable[[], None]) -> None:
+    """Until it holds, or for long."""
+    deadline = time.monotonic() + LONGEST_S
     while not what() and time.monotonic() < deadline:
         runs()
         time.sleep(SAMPLE_S)
