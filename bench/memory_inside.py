@@ -26,6 +26,8 @@ CONTROLLERS = "+cpuset +cpu +memory"
 ROOT = Path("/sys/fs/cgroup")
 LONGEST_S = 300.0
 SETTLES_S = 8.0
+FILL_PAUSE_S, GROW_PAUSE_S = 0.008, 0.002
+"""After each MiB."""
 SAMPLE_S = 0.02
 
 FILL = """
@@ -73,8 +75,7 @@ def swap_file(size_mib: int = SWAP_MIB, path: Path = SWAP) -> Iterator[None]:
     """Swap of that size while it lasts."""
     path.parent.mkdir(exist_ok=True)
     with path.open("wb") as file:
-        for _ in range(size_mib):
-            file.write(b"\0" * MIB)
+        os.posix_fallocate(file.fileno(), 0, size_mib * MIB)
     path.chmod(0o600)
     try:
         subprocess.run(["mkswap", path], check=True, stdout=subprocess.DEVNULL)
@@ -104,9 +105,8 @@ class Episode:
     A context manager; ``run`` once.
     """
 
-    def __init__(self, *, lends: bool, pause_s: float = 0.002) -> None:
+    def __init__(self, *, lends: bool) -> None:
         self.lends = lends
-        self.pause_s = pause_s
         self.total = total_mib()
         self.grows_mib = int(self.total * 0.4)
         self.fills_mib = int(self.total * 0.6)
@@ -148,9 +148,11 @@ class Episode:
                 return
             time.sleep(0.1)
 
-    def _start(self, script: str, group: Path, size_mib: int) -> subprocess.Popen[str]:
+    def _start(
+        self, script: str, group: Path, size_mib: int, pause_s: float
+    ) -> subprocess.Popen[str]:
         program = subprocess.Popen(
-            [sys.executable, "-S", "-c", script, str(size_mib), str(self.pause_s)],
+            [sys.executable, "-S", "-c", script, str(size_mib), str(pause_s)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -198,8 +200,8 @@ class Episode:
         if agent is not None:
             _wait(lambda: self.limit_mib() is not None, runs)
         _say(f"limit {self.limit_mib()} MiB; the batch starts")
-        batch = self._start(FILL, self.batch, self.fills_mib)
-        primary = self._start(GROW, self.web, self.grows_mib)
+        batch = self._start(FILL, self.batch, self.fills_mib, FILL_PAUSE_S)
+        primary = self._start(GROW, self.web, self.grows_mib, GROW_PAUSE_S)
         assert primary.stdin is not None
         assert primary.stdout is not None
         primary.stdout.readline()
