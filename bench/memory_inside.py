@@ -25,6 +25,9 @@ SWAP_MIB = 448
 CONTROLLERS = "+cpuset +cpu +memory"
 ROOT = Path("/sys/fs/cgroup")
 LONGEST_S = 300.0
+SETTLES_S = 8.0
+FILL_PAUSE_S, GROW_PAUSE_S = 0.008, 0.002
+"""After each MiB."""
 SAMPLE_S = 0.02
 
 FILL = """
@@ -57,6 +60,8 @@ CONFIG = """
 primary = ["cgroup:{web}"]
 state_dir = "{state}"
 long_term = "off"
+window = "50ms"
+poll = "5ms"
 
 [[elastic]]
 name = "batch"
@@ -70,8 +75,7 @@ def swap_file(size_mib: int = SWAP_MIB, path: Path = SWAP) -> Iterator[None]:
     """Swap of that size while it lasts."""
     path.parent.mkdir(exist_ok=True)
     with path.open("wb") as file:
-        for _ in range(size_mib):
-            file.write(b"\0" * MIB)
+        os.posix_fallocate(file.fileno(), 0, size_mib * MIB)
     path.chmod(0o600)
     try:
         subprocess.run(["mkswap", path], check=True, stdout=subprocess.DEVNULL)
@@ -101,9 +105,8 @@ class Episode:
     A context manager; ``run`` once.
     """
 
-    def __init__(self, *, lends: bool, pause_s: float = 0.002) -> None:
+    def __init__(self, *, lends: bool) -> None:
         self.lends = lends
-        self.pause_s = pause_s
         self.total = total_mib()
         self.grows_mib = int(self.total * 0.4)
         self.fills_mib = int(self.total * 0.6)
@@ -145,9 +148,11 @@ class Episode:
                 return
             time.sleep(0.1)
 
-    def _start(self, script: str, group: Path, size_mib: int) -> subprocess.Popen[str]:
+    def _start(
+        self, script: str, group: Path, size_mib: int, pause_s: float
+    ) -> subprocess.Popen[str]:
         program = subprocess.Popen(
-            [sys.executable, "-S", "-c", script, str(size_mib), str(self.pause_s)],
+            [sys.executable, "-S", "-c", script, str(size_mib), str(pause_s)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -194,13 +199,15 @@ class Episode:
 
         if agent is not None:
             _wait(lambda: self.limit_mib() is not None, runs)
-        batch = self._start(FILL, self.batch, self.fills_mib)
-        primary = self._start(GROW, self.web, self.grows_mib)
+        _say(f"limit {self.limit_mib()} MiB; the batch starts")
+        batch = self._start(FILL, self.batch, self.fills_mib, FILL_PAUSE_S)
+        primary = self._start(GROW, self.web, self.grows_mib, GROW_PAUSE_S)
         assert primary.stdin is not None
         assert primary.stdout is not None
         primary.stdout.readline()
         had = _settled(lambda: self.used_mib(self.batch), runs)
         limit = self.limit_mib()
+        _say(f"the batch holds {had} MiB of {limit}; the primary grows")
         stalled_us = _stalled_us(self.web)
         began_s = time.monotonic()
         primary.stdin.write("\n")
@@ -209,6 +216,7 @@ class Episode:
         grew_s = time.monotonic() - began_s
         stalled_us = _stalled_us(self.web) - stalled_us
         left = _settled(lambda: self.used_mib(self.batch), runs)
+        _say(f"the primary has grown; the batch holds {left} MiB of {self.limit_mib()}")
         found: dict[str, Any] = {
             "lends": self.lends,
             "total_mib": self.total,
@@ -235,7 +243,6 @@ class Episode:
     def _given_back(self, primary: subprocess.Popen[str]) -> dict[str, Any] | None:
         """How long the batch's memory takes to come back, once the operator pauses the lending."""
         _end(primary)
-        _wait(lambda: (self.limit_mib() or 0) >= self.used_mib(self.batch) + 64, lambda: None, 60)
         had = _settled(lambda: self.used_mib(self.batch), lambda: None)
         began_s = time.monotonic()
         state = str(self._directory / "state")
@@ -250,6 +257,7 @@ class Episode:
         left = _settled(lambda: self.used_mib(self.batch), lambda: None, looks=25)
         settled_s = time.monotonic() - 25 * SAMPLE_S
         taken = had - left
+        _say(f"the batch gave {taken} MiB back")
         took_s = max(SAMPLE_S, settled_s - first_s)
         return {
             "mib": taken,
@@ -268,22 +276,27 @@ def _end(program: subprocess.Popen[str]) -> None:
             stream.close()
 
 
-def _wait(what: Callable[[], bool], runs: Callable[[], None], longest_s: float = LONGEST_S) -> None:
-    """Until it holds, or for so long."""
-    deadline = time.monotonic() + longest_s
+def _wait(what: Callable[[], bool], runs: Callable[[], None]) -> None:
+    """Until it holds, or for long."""
+    deadline = time.monotonic() + LONGEST_S
     while not what() and time.monotonic() < deadline:
         runs()
         time.sleep(SAMPLE_S)
 
 
-def _settled(value: Callable[[], int], runs: Callable[[], None], looks: int = 100) -> int:
-    """Once it has moved by less than a hundredth in ``looks`` looks, or it has taken too long."""
-    deadline = time.monotonic() + LONGEST_S / 5
+def _say(what: str) -> None:
+    """For whoever watches: an episode takes minutes on an emulated processor."""
+    print(f"{time.monotonic():.1f} s: {what}", file=sys.stderr, flush=True)
+
+
+def _settled(value: Callable[[], int], runs: Callable[[], None], looks: int = 50) -> int:
+    """Once it has moved by less than a part in thirty in ``looks`` looks, or after some seconds."""
+    deadline = time.monotonic() + SETTLES_S
     seen: list[int] = []
     while time.monotonic() < deadline:
         runs()
         seen = [*seen[-looks + 1 :], value()]
-        if len(seen) == looks and max(seen) - min(seen) <= max(4, max(seen) // 100):
+        if len(seen) == looks and max(seen) - min(seen) <= max(4, max(seen) // 30):
             break
         time.sleep(SAMPLE_S)
     return seen[-1]

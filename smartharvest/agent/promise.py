@@ -224,6 +224,12 @@ def explain_capacity(seen: dict[str, Any]) -> list[str]:
     groups = seen.get("groups") or ()
     if len(groups) > 1:
         lines += [f"for {one['name']}: {_cores_in_words(one)}" for one in groups]
+    lines += [
+        f"memory of {one['name']}: {_mib(memory['now_bytes'])} now "
+        f"({_mib(memory['guaranteed_bytes'])} guaranteed, {_mib(memory['most_bytes'])} at most)"
+        for one in groups
+        if (memory := one.get("memory"))
+    ]
     if seen["withdrawn"]:
         lines.append(f"nothing beyond the guaranteed is promised: {seen['withdrawn']}")
     elif seen["learning"]:
@@ -252,6 +258,10 @@ def explain_capacity(seen: dict[str, Any]) -> list[str]:
             f"{notice['age_s']:.1f} s ago"
         )
     return lines
+
+
+def _mib(size: int | None) -> str:
+    return "?" if size is None else f"{size >> 20} MiB"
 
 
 def _cores_in_words(seen: dict[str, Any]) -> str:

@@ -129,6 +129,16 @@ def test_the_explanation_names_the_number_and_its_reasons() -> None:
     assert "promise what is there" in text
 
 
+def test_the_explanation_has_the_memory_of_a_group_with_bounds() -> None:
+    mib = 1 << 20
+    sizes = {"now_bytes": None, "guaranteed_bytes": 256 * mib, "most_bytes": 2048 * mib}
+    group = {"name": "etl", "memory": sizes}
+    seen = HarvestMonitor(0, 5, 0.9).describe(0, 0, 4) | {"groups": [group]}
+    text = "\n".join(explain_capacity(seen))
+    assert "memory of etl: ? now (256 MiB guaranteed, 2048 MiB at most)" in text
+    assert "memory" not in "\n".join(explain_capacity(seen | {"groups": [{"name": "etl"}]}))
+
+
 @pytest.mark.parametrize(("hold_s", "probability"), [(0, 0.5), (1, 0.0), (1, 1.0)])
 def test_impossible_promises_are_refused(hold_s: int, probability: float) -> None:
     with pytest.raises(ValueError, match="hold_s"):
