@@ -33,6 +33,8 @@ EVERYTHING = ('policy = "idle-first"',)
 """Lends every core, whatever runs: so the shares are of all that this host has."""
 BUFFER = ('policy = "fixed-buffer:1"', 'long_term = "off"')
 """Lends all but one core that idles, whatever lending costs: each burst takes cores back."""
+UNALLOCATED = ('policy = "fixed-buffer:1"', "max_harvest = 0", "unallocated = true")
+"""Lends the CPUs of no primary, and no other."""
 SETTLE_S = {"fair": 8.0, "weight": 8.0, "throughput": 40.0}
 WEIGHTS = {"spinner": {"weight": "2"}}
 LOOK_S = 0.5
@@ -41,6 +43,8 @@ BURST_SECONDS = 8.0
 PARTS = ("shares", "guarantee", "bursts", "primaries")
 PRIMARIES = 300
 APPEARANCES = 10
+TAKEN_IN_S = 3.0
+"""By then an agent goes on with a new primary."""
 
 
 @click.command()
@@ -200,11 +204,11 @@ def measure_primaries(groups: Groups) -> dict[str, Any]:
     online = sorted(groups.tree.online_cpus())
     if len(online) < 2:
         raise NotMeasurableError("needs two CPUs")
-    own, lent = str(online[0]), str(online[-1])
+    own, lent = str(online[-1]), str(online[0])  # a batch without cores is parked on the last
     groups.tree.files.write(groups.group("/web").cpus_file, own)
     batch = groups.group("/batch")
     alone = [_made_us(groups, own) for _ in range(PRIMARIES)]
-    with Agent(groups, "primaries", groups.tables(), [*EVERYTHING, "unallocated = true"]) as agent:
+    with Agent(groups, "primaries", groups.tables(), UNALLOCATED) as agent:
         time.sleep(3.0)
         with_agent = [_made_us(groups, own) for _ in range(PRIMARIES)]
         looked_s: list[float] = []
@@ -220,8 +224,10 @@ def measure_primaries(groups: Groups) -> dict[str, Any]:
                     raise NotMeasurableError("a new primary did not get its CPU")
             free_s = time.time()
             looked_s.append(free_s - began_s)
-            agent.wait_until(lambda seen=seen: len(_noticed(agent)) > seen, LONGEST_S)
+            if agent.wait_until(lambda seen=seen: len(_noticed(agent)) > seen, LONGEST_S) is None:
+                raise NotMeasurableError("a new primary was not noticed")
             noticed_s.append(max(0.0, free_s - _noticed(agent)[seen]))
+            time.sleep(TAKEN_IN_S)
             groups.remove_primary(f"web-{number}")
             agent.wait_until(lambda seen=seen: len(_noticed(agent)) > seen + 1, LONGEST_S)
     return {

@@ -33,7 +33,7 @@ from smartharvest.algorithm.time_sharing import TimeSharing, had, weights
 from smartharvest.algorithm.worth import Worth
 from smartharvest.config.settings import Settings
 from smartharvest.host.cgroup.memory import memory_bytes
-from smartharvest.host.cgroup.tree import Group
+from smartharvest.host.cgroup.tree import CgroupTree, Group
 from smartharvest.host.process.instructions import open_counter
 
 TURN_NS = 1_000_000_000
@@ -76,6 +76,14 @@ class _Member:
             return replace(self.share, max=max(1, least), demand=least)
         floor = 0.0 if self.keeper is None else self.keeper.floor
         return replace(self.share, min=max(self.share.min, floor))
+
+
+def weight_writes(settings: Settings, tree: CgroupTree) -> Iterator[tuple[str, str]]:
+    """(file, what it gets) of the weights that divide time among several groups."""
+    for one in settings.elastic_groups if settings.divides else ():
+        if (above := tree.group(one.target.value).directory("cpu")) is not None:
+            name = "cpu.shares" if tree.version == 1 else "cpu.weight"
+            yield f"{above}/{name}", "what it is due"
 
 
 class GroupSharing:

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from smartharvest.agent.group_evictions import eviction_writes
+from smartharvest.agent.group_sharing import weight_writes
 from smartharvest.agent.model_store import model_path
 from smartharvest.algorithm.division import Share, divide
 from smartharvest.algorithm.policy import SHARED_POLICIES
@@ -267,7 +268,12 @@ def _note_changes(
     for path, value in mechanism.minimum(seen):
         if path not in {file for file, _, _ in managed}:  # the freezer, while nothing is lent
             plan.changes.append(PlannedChange("lending", path, files.read(path).strip(), value))
-    for path, value in (*eviction_writes(settings, tree), *memory_writes(settings, tree)):
+    writes = [
+        *weight_writes(settings, tree),
+        *eviction_writes(settings, tree),
+        *memory_writes(settings, tree),
+    ]
+    for path, value in writes:
         had = files.read(path).strip() if files.exists(path) else ""
         plan.changes.append(PlannedChange("lending", path, had, value))
     if sets := mechanism.given_cpus(seen):

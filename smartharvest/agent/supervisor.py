@@ -424,7 +424,9 @@ class Supervisor:
             self.rearrange(self.settings, keeps_arranged=False)
         elif seen.capacity.total != total and arrangement.targets.may_change:
             _log.info("The primaries now share %d cores: starting again", seen.capacity.total)
-            self.rearrange(self.settings, keeps_arranged=False)
+            self._control.give_everything_back()
+            # A new primary meets a batch that stays confined and idle meanwhile.
+            self.rearrange(self.settings, keeps_arranged=arrangement.exclusive is None)
         elif seen.capacity.total != total:
             _log.warning(
                 "The cores to share went from %d to %d: starting again with those",

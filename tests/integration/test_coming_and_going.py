@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 from pathlib import Path
 
@@ -37,6 +38,26 @@ def test_one_that_appears_is_watched(quiet_world: World, processes: Processes) -
     world.add_group("web-2", "0-7", (processes.spinning(),))
     agent.wait_until(lambda: world.mask() == "2-7")
     assert agent.send(signal.SIGTERM).code == 0
+
+
+@EITHER
+def test_the_batch_stays_idle_and_confined_while_one_with_more_cores_is_taken_in(
+    quiet_world: World, processes: Processes, tmp_path: Path
+) -> None:
+    world = quiet_world
+    before, audit = world.files(), tmp_path / "audit.jsonl"
+    world.add_group("web-1", "4-7")
+    agent = processes.agent(*world.arguments, *PODS, *BUFFER, "--audit-log", str(audit))
+    agent.wait_until(lambda: world.mask() == "5-7")
+    world.add_group("web-2", "0-7")
+    agent.wait_until(lambda: world.mask() == "1-7")
+    written = [one for one in map(json.loads, audit.open()) if one["kind"] == "write"]
+    idle = [one["value"] for one in written if one["path"].endswith("cpu.idle")]
+    assert idle == ["1"], "never switched off"
+    assert agent.send(signal.SIGTERM).code == 0
+    for group in ("web-1", "web-2"):
+        remove(world, group)
+    assert world.files() == before
 
 
 @EITHER

@@ -58,7 +58,7 @@ def test_a_violated_guarantee_and_its_end_are_noted_once_each() -> None:
     }  # fmt: skip
     assert sentence(violated) == (
         "The guarantee of etl, 4/s, was violated: its throughput was 3.0/s. The agent gives it at "
-        "least 3 of what is lent."
+        "least 2.8 of what is lent."
     )
     assert sentence(met).startswith("The guarantee of etl, 4/s, was met again after 2.0 s")
 
