@@ -33,10 +33,12 @@ def names(seen: Seen) -> str:
 
 def is_short(row: Row) -> bool:
     """Whether it has less than it is promised."""
-    cores, least = row.get("cores"), row.get("min")
-    return row.get("guarantee_met") is False or (
-        cores is not None and least is not None and cores < least
-    )
+    return row.get("guarantee_met") is False or below_minimum(row)
+
+
+def below_minimum(row: Row) -> bool:
+    """Whether it has fewer cores than its minimum."""
+    return row.get("cores") is not None and row["cores"] < (row.get("min") or 0)
 
 
 def in_words(row: Row) -> str:
@@ -45,7 +47,7 @@ def in_words(row: Row) -> str:
     if row.get("cores") is not None:
         due = "" if row.get("due") is None else f" of {row['due']:.1f} due"
         parts.append(f"{counted(row['cores'], 'core')}{due}")
-        if row["cores"] < (row.get("min") or 0):
+        if below_minimum(row):
             parts.append(f"minimum {row['min']} NOT reached")
     if row.get("guarantee_met") is not None:
         parts.append("guarantee met" if row["guarantee_met"] else "guarantee NOT met")
