@@ -1,4 +1,4 @@
-"""The chart of the agent, linted and rendered by Helm itself and held against Kubernetes' schema."""
+"""The agent's chart, linted and rendered by Helm itself and held against Kubernetes' schema."""
 
 from __future__ import annotations
 
