@@ -7,9 +7,10 @@ from typing import Any
 import click
 
 from smartharvest.cli.agent_request import agent_options, ask_agents
+from smartharvest.cli.command_group import examples
 
 
-@click.command()
+@click.command(epilog=examples("smartharvest evict"))
 @agent_options
 def evict(pid: int | None, **options: Any) -> None:
     """Take back all lent cores and freeze the elastic group until resume.

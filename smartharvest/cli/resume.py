@@ -7,9 +7,10 @@ from typing import Any
 import click
 
 from smartharvest.cli.agent_request import agent_options, ask_agents
+from smartharvest.cli.command_group import examples
 
 
-@click.command()
+@click.command(epilog=examples("smartharvest resume"))
 @agent_options
 def resume(pid: int | None, **options: Any) -> None:
     """End a pause or an eviction, of every agent or the one with --pid."""

@@ -65,10 +65,16 @@ def _started(record: Record) -> str:
 
 
 def _write(record: Record) -> str:
-    return (
-        f"The agent wrote {plain(record['value'])} to {plain(record['path'])}, which had "
-        f"{plain(record['before'])}."
-    )
+    path, before, value = (plain(record[name]) for name in ("path", "before", "value"))
+    if value == "mkdir":
+        return f"The agent made the group {path}."
+    if before == "mkdir":
+        return f"The agent removed the group {path}."
+    if before.startswith("/"):  # a task that is moved, by the group that it was in
+        return (
+            f"The agent moved {value if ' ' in value else f'task {value}'} from {before} to {path}."
+        )
+    return f"The agent wrote {value} to {path}, which had {before or 'nothing'}."
 
 
 def _primaries(record: Record) -> str:

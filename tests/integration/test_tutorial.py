@@ -26,6 +26,8 @@ TUTORIAL = Path(__file__).parents[2] / "docs" / "tutorial.md"
 GROUPS = ("tutorial-web", "tutorial-batch")
 PAGE = "127.0.0.1:9465"
 LONGEST_S = 100
+STOP = "trap 'exit 1' ERR\n"
+"""At the first step that fails; not in subshells, where the service's own steps may."""
 SAID = (
     "dry run: ", "agent.toml: good", "harvested ", "paused: ", "resumed", "nothing to restore",
     "The agent started: cgroup:tutorial-web lends to cgroup:tutorial-batch",
@@ -90,6 +92,7 @@ def follow(
     for words in SAID:
         assert words in said, said
     assert "the configuration in force stays" not in complained
+    assert "Reloaded: nothing has changed" not in complained
     assert removed == []
     return said, complained, served
 
@@ -118,7 +121,7 @@ def test_it_works_as_it_is_written_and_leaves_nothing_behind(
     command.chmod(0o755)
     work = tmp_path / "work"
     work.mkdir()
-    script = "set -e\n" + "\n".join(blocks(tree.version))
+    script = STOP + "\n".join(blocks(tree.version))
     *_, served = follow(
         ["bash", "-c", script],
         work,
@@ -165,7 +168,7 @@ def test_a_new_user_follows_it_on_a_clean_debian_with_the_package(
     (package,) = (sources / "dist").glob("smartharvest_*.deb")
     shutil.copy(package, new)
     (work := tmp_path / "outside").mkdir()
-    script = "set -e\n" + "\n".join(blocks(tree.version, packaged=True))
+    script = STOP + "\n".join(blocks(tree.version, packaged=True))
     command = ["unshare", "--mount", "bash", "-c", CHROOT, str(root), script]
     said, _, served = follow(command, work, longest_s=6 * LONGEST_S)
     assert served
