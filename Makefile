@@ -53,7 +53,7 @@ test-slow: build ## Only the slow tests
 
 .PHONY: test-cluster
 test-cluster: build ## Only the tests with real cluster engines: Ray, Ray Serve, Spark and HTCondor (fetched), Slurm (if there; root, apt)
-	$(BIN)/python -m pip install --quiet --editable '.[ray,serve,spark]' 'kubernetes-validate>=1.32' cel-python
+	$(BIN)/python -m pip install --quiet --editable '.[ray,serve,spark]' 'kubernetes-validate>=1.32' cel-python 'helm-python-sdk>=0.2'
 	@$(BIN)/python -m tests.cluster.condor || echo "HTCondor's tests will be skipped"
 	$(BIN)/python -m pytest tests/cluster
 
@@ -254,8 +254,8 @@ wheel: build ## A wheel for this python in dist, tagged with the oldest glibc th
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/auditwheel --verbose repair --wheel-dir dist build/wheel/smartharvest-*.whl >build/wheel/log 2>&1 || { cat build/wheel/log; exit 1; }
 
 .PHONY: image
-image: wheel ## An OCI image with that wheel (buildah)
-	buildah bud --file packaging/Containerfile --tag smartharvest .
+image: wheel ## An OCI image with that wheel (buildah); its BASE is debian:bookworm-slim, or made by debootstrap where that cannot be fetched
+	@packaging/image.sh $(BIN)/python
 
 .PHONY: deb
 deb: build ## A Debian package in dist, for this machine's python3 (python3-venv, dpkg-dev)

@@ -33,13 +33,36 @@ SHOWN = (
 TOTAL = 15
 
 
-class MadeUp:
-    """An agent on sixteen CPUs; ``ill`` has paused and warns."""
+def _group(name: str, cores: int, mean: float, **more: Any) -> dict[str, Any]:
+    return {
+        "name": name, "target": f"cgroup:{name}", "cores": cores, "mean_cores": mean, "due": cores,
+        "min": 0, "max": None, "throughput": None, "throughput_by": None, "guarantee": None,
+        "guarantee_met": None, "guarantee_violations": 0, "eviction": None, "memory_bytes": 1 << 29,
+    } | more  # fmt: skip
 
-    def __init__(self, name: str, ill: bool, began_s: float | None = None) -> None:
+
+GROUPS = [
+    _group("training", 4, 3.62, min=2, throughput=412.5, throughput_by="heartbeats",
+           guarantee="95 % of 400/s for 60 s", guarantee_met=True),
+    _group("encoding", 3, 2.9, min=1, throughput=2.97, throughput_by="CPU time",
+           guarantee="90 % of 3/s for 60 s", guarantee_met=False,
+           eviction={"stage": "noticed", "left_s": 41.0,
+                     "why": "the primaries need 1 core of the minima"}),
+    _group("crawling", 0, 0.71, min=1,
+           eviction={"stage": "evicted", "left_s": None,
+                     "why": "the primaries need 1 core of the minima"}),
+    _group("reports/the-nightly-one-with-a-long-name", 2, 1.07),
+]  # fmt: skip
+
+
+class MadeUp:
+    """An agent on sixteen CPUs; ``ill`` has paused and warns, ``several`` has four groups."""
+
+    def __init__(self, name: str, *, ill: bool = False, several: bool = False) -> None:
         self.name = name
         self._ill = ill
-        self._now_s = time.time() if began_s is None else began_s
+        self._several = several
+        self._now_s = time.time()
         chance = random.Random(len(name))
         rows = []
         drift = 0.0
@@ -85,12 +108,15 @@ class MadeUp:
     def _status(self) -> dict[str, Any]:
         lent = 0 if self._ill else 9
         return {
-            "version": "1", "pid": 1729 if self._ill else 1207, "seconds": 93_784.0,
+            "version": "1", "pid": 1729 if self._ill else 2048 if self._several else 1207,
+            "seconds": 93_784.0,
             "primary": ["cgroup:search"] if self._ill else ["cgroup:web"],
-            "elastic": "cgroup:batch",
+            "elastic": GROUPS if self._several else "cgroup:batch",
             "cores": {"pool": "0-15", "total": TOTAL, "elastic_min": 1, "max_harvest": 12,
                       "elastic_cpus": "15" if self._ill else "6-15",
-                      "runs": {"primary": "0-3", "idle": "4-6", "elastic": "7-14", "other": "15"}},
+                      "runs": {"primary": "0-3", "other": "15"} |
+                              ({"idle": "4-14"} if self._ill else
+                               {"idle": "4-6", "elastic": "7-14"})},
             "sensor": {"name": "bpf", "reason": "", "failed": []},
             "policy": {"name": "smartharvest", "lessons": 3_590_120, "fallbacks": []},
             "harvested": {"now": lent, "mean": 8.3}, "busy": {"peak": 4}, "demand": {"peak": 5},
@@ -111,7 +137,7 @@ class MadeUp:
 
 
 def serve(address: str) -> None:
-    agents = [MadeUp("one", ill=False), MadeUp("three", ill=True)]
+    agents = [MadeUp("one"), MadeUp("three", ill=True), MadeUp("several", several=True)]
     hub = Hub(lambda: agents)
     run(make_app(hub), listen(address, "screenshots"), hub.close)
 

@@ -7,6 +7,7 @@ STATUS; and smartharvest.toml(5), from the settings.
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterator
 
@@ -44,6 +45,11 @@ def commands(command: click.Command, name: str) -> Iterator[tuple[str, click.Com
     if isinstance(command, click.Group):
         for below in command.commands:
             yield from commands(command.commands[below], f"{name}-{below}")
+
+
+def first_sentence(text: str) -> str:
+    """Without its point."""
+    return " ".join(text.split("\n\n")[0].split()).split(". ")[0].rstrip(".")
 
 
 def examples_of(command: click.Command) -> list[str]:
@@ -118,10 +124,16 @@ def write_pages(directory: str) -> None:
     for group in (cli, *cli.load_all().values()):
         if isinstance(group, LazyGroup):
             group.load_all()
+    pages = dict(commands(cli, "smartharvest"))
+    for command in pages.values():  # the whole first sentence: click-man would cut it
+        command.short_help = first_sentence(command.help or "")
     write_man_pages("smartharvest", cli, version=__version__, target_dir=directory)
-    for name, command in commands(cli, "smartharvest"):
-        with open(os.path.join(directory, f"{name}.1"), "a") as page:
-            page.write(more(command))
+    for name, command in pages.items():
+        path = os.path.join(directory, f"{name}.1")
+        with open(path) as page:
+            text = re.sub('^.TH "[^"]*"', f'.TH "{name.upper()}"', page.read())
+        with open(path, "w") as page:
+            page.write(text + more(command))
     with open(os.path.join(directory, "smartharvest.toml.5"), "w") as page:
         page.write(configuration_page())
 

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import click
 
+from smartharvest.cli.command_group import examples
 from smartharvest.config.loading import collect_settings
 from smartharvest.errors import ConfigError
 
 
-@click.command("check-config")
+@click.command(
+    "check-config",
+    epilog=examples(
+        "smartharvest check-config /etc/smartharvest.toml",
+        "smartharvest check-config --host /etc/smartharvest.toml",
+    ),
+)
 @click.argument("file", metavar="FILE", type=click.Path())
 @click.option("--host", is_flag=True, help="Show what an agent would find and write here, too.")
 @click.option("--json", "as_json", is_flag=True, help="With --host: print the plan as JSON.")

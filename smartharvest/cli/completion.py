@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
+from smartharvest.cli.command_group import examples
 from smartharvest.errors import ConfigError
 
 BASH = r"""_smartharvest_completion() {
@@ -42,7 +43,9 @@ complete -o nosort -F _smartharvest_completion smartharvest
 """Click's own does without words that have colons in them."""
 
 
-@click.command()
+@click.command(
+    epilog=examples("smartharvest completion bash > /etc/bash_completion.d/smartharvest")
+)
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def completion(context: click.Context, shell: str) -> None:

@@ -9,12 +9,13 @@ from dataclasses import asdict
 
 import click
 
+from smartharvest.cli.command_group import examples
 from smartharvest.doctor import Finding, Host, examine
 from smartharvest.errors import UnfitHost
 from smartharvest.printable import counted
 
 
-@click.command()
+@click.command(epilog=examples("smartharvest doctor", "smartharvest doctor --json"))
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
 @click.option("--strict", is_flag=True, help="Let warnings fail too.")
 @click.option("--verbose", "-v", is_flag=True, help="Explain also what is well.")

@@ -7,9 +7,10 @@ from typing import Any
 import click
 
 from smartharvest.cli.agent_request import agent_options, ask_agents, group_option
+from smartharvest.cli.command_group import examples
 
 
-@click.command()
+@click.command(epilog=examples("smartharvest pause", "smartharvest pause --pid 14219"))
 @agent_options
 @group_option
 def pause(pid: int | None, group: str | None, **options: Any) -> None:

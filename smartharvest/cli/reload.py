@@ -12,9 +12,10 @@ from smartharvest.cli.agent_request import (
     format_changes,
     json_option,
 )
+from smartharvest.cli.command_group import examples
 
 
-@click.command("reload")
+@click.command("reload", epilog=examples("smartharvest reload"))
 @json_option
 @agent_options
 def reload_(as_json: bool, pid: int | None, **options: Any) -> None:

@@ -8,13 +8,14 @@ from typing import Any
 import click
 
 from smartharvest.cli.agent_request import agent_options, ask_agent
+from smartharvest.cli.command_group import examples
 from smartharvest.errors import ConfigError, SmartHarvestError
 
 LONGEST_S = 40.0
 """How long the new program may take to report: its trial, then its start."""
 
 
-@click.command()
+@click.command(epilog=examples("smartharvest restart"))
 @agent_options
 def restart(pid: int | None, **options: Any) -> None:
     """Replace the running agent by the program installed now; it reads its configuration again.

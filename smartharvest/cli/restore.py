@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from smartharvest.cli.agent_request import ORPHANED, NotThere, places
+from smartharvest.cli.command_group import examples
 from smartharvest.cli.settings_options import settings_options
 from smartharvest.config.on_death import is_followed, leaves_minimum
 from smartharvest.errors import RightsError, SmartHarvestError
@@ -16,7 +17,9 @@ from smartharvest.host.journal.recovery import RecoveryReport, recover, shrink
 from smartharvest.printable import printable, shortened
 
 
-@click.command()
+@click.command(
+    epilog=examples("smartharvest restore", "smartharvest restore --state-dir /run/smartharvest")
+)
 @settings_options("cgroup_root", "state_dir")
 @click.option(
     "--for-service",

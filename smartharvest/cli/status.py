@@ -19,6 +19,7 @@ from smartharvest.cli.agent_request import (
     find_agents,
     none_runs,
 )
+from smartharvest.cli.command_group import examples
 from smartharvest.cli.state_options import state_options
 from smartharvest.errors import RightsError, SmartHarvestError
 from smartharvest.host.cpulist import parse_cpulist
@@ -29,7 +30,11 @@ from smartharvest.telemetry.client import NoAgent, ask_patiently, lives
 from smartharvest.telemetry.protocol import ProtocolError
 
 
-@click.command()
+@click.command(
+    epilog=examples(
+        "smartharvest status", "smartharvest status --watch", "smartharvest status --json"
+    )
+)
 @state_options
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object with all agents.")
 @click.option("--watch", is_flag=True, help="Show it again and again until ctrl-C.")

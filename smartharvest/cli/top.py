@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from smartharvest.cli.agent_request import places
+from smartharvest.cli.command_group import examples
 from smartharvest.cli.state_options import state_options
 from smartharvest.cli.time_span import seconds_between
 from smartharvest.errors import ConfigError, RightsError
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 
-@click.command()
+@click.command(epilog=examples("smartharvest top", "smartharvest top --pid 14219"))
 @state_options
 @click.option("--every", callback=seconds_between(0.05, 60), default="0.5", show_default=True,
               metavar="SECONDS", help="Time between two updates.")  # fmt: skip

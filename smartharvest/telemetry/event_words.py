@@ -73,6 +73,19 @@ def _started(record: Record) -> str:
     )
 
 
+def _write(record: Record) -> str:
+    path, before, value = (plain(record[name]) for name in ("path", "before", "value"))
+    if value == "mkdir":
+        return f"The agent made the group {path}."
+    if before == "mkdir":
+        return f"The agent removed the group {path}."
+    if before.startswith("/"):  # a task that is moved, by the group that it was in
+        return (
+            f"The agent moved {value if ' ' in value else f'task {value}'} from {before} to {path}."
+        )
+    return f"The agent wrote {value} to {path}, which had {before or 'nothing'}."
+
+
 def _primaries(record: Record) -> str:
     now = record["now"]
     return f"The primaries are now {plain(now)}." if now else "No primary is left."
@@ -147,7 +160,7 @@ def _memory_given_back(record: Record) -> str:
 _SENTENCES: Mapping[str, Callable[[Record], str]] = {
     "started": _started,
     "ended": _says("The agent ended: {why}."),
-    "write": _says("The agent wrote {value} to {path}, which had {before}."),
+    "write": _write,
     "primaries": _primaries,
     "harm": _harm,
     "paused": _says("The operator paused the lending."),

@@ -39,7 +39,7 @@ def _cores(number: float) -> str:
     return counted(number, "core") if isinstance(number, int) else f"{number:.2f} cores"
 
 
-def _is_below_minimum(row: Row) -> bool:
+def below_minimum(row: Row) -> bool:
     """While the operator does not hold it."""
     cores, least = row.get("cores"), row.get("min")
     if cores is None or least is None or row.get("held"):
@@ -49,7 +49,7 @@ def _is_below_minimum(row: Row) -> bool:
 
 def is_short(row: Row) -> bool:
     """Whether it has less than it is promised."""
-    return row.get("guarantee_met") is False or _is_below_minimum(row)
+    return row.get("guarantee_met") is False or below_minimum(row)
 
 
 def evictions(row: Row) -> dict[str, Any] | None:
@@ -71,7 +71,7 @@ def in_words(row: Row) -> str:
         due = "" if row.get("due") is None else f" of {row['due']:.1f} due"
         by_time = ", shared by time" if row.get("divided_by") == "time" else ""
         parts.append(f"{_cores(row['cores'])}{due}{by_time}")
-        if _is_below_minimum(row):
+        if below_minimum(row):
             parts.append(f"minimum {row['min']} NOT reached")
     if row.get("guarantee_met") is not None:
         parts.append("guarantee met" if row["guarantee_met"] else "guarantee NOT met")
@@ -135,7 +135,7 @@ def changes(before: Seen, now: Seen) -> list[str]:
             False,
         ):
             found.append(f"{name}: guarantee {'met' if row['guarantee_met'] else 'violated'}")
-        if _is_below_minimum(row) and not _is_below_minimum(old):
+        if below_minimum(row) and not below_minimum(old):
             found.append(f"{name}: minimum of {row['min']} not reached")
         found += [f"{name}: {text}" for text in _stages(old, row)]
     gone = was.keys() - {row.get("name") for row in rows(now)}

@@ -109,7 +109,7 @@ def complaints(seen: Status) -> list[str]:
     if str(seen["loop"]["scheduling"]) not in ("fifo", "spin", "None"):
         found.append(f"The loop runs as {seen['loop']['scheduling']}, not as fifo.")
     fresh = [one["text"] for one in seen["warnings"] if one["age_s"] < FRESH_S]
-    return found + [f"{text}." for text in dict.fromkeys(reversed(fresh))]
+    return found + [f"{text[:1].upper()}{text[1:]}." for text in dict.fromkeys(reversed(fresh))]
 
 
 def health(seen: Status) -> Verdict:

@@ -139,12 +139,45 @@ def test_a_browser_shows_it_all_and_asks_nobody_else(width: int) -> None:
             wrong = [one["entry"]["text"] for one in browser.said("Log.entryAdded")]
             assert wrong + browser.said("Runtime.exceptionThrown") == []
             assert browser.ask("document.documentElement.scrollWidth") <= width
+            assert (
+                browser.ask("getComputedStyle(document.getElementById('several')).display")
+                == "none"
+            )
             assert browser.ask("document.querySelectorAll('#cpus li').length") == 16
             assert browser.ask("document.querySelector('#cpus li').getAttribute('aria-label')")
             browser.press("n")
             browser.wait("document.title.startsWith('cgroup:search')")
+            browser.press("n")
+            browser.wait("document.querySelectorAll('#several tr.short').length === 2")
+            assert browser.ask("document.documentElement.scrollWidth") <= width
             browser.press("p")
             browser.wait("document.getElementById('connection').textContent === 'Paused'")
     finally:
         server.terminate()
         server.wait()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(chromium.program() is None, reason="chromium is missing")
+def test_the_browser_says_which_agent_is_gone_and_that_the_page_is_too(
+    world: World, processes: Processes
+) -> None:
+    address = free_address()
+    page = processes.start_command(
+        "dashboard", "--listen", address, "--state-dir", str(world.state_dir)
+    )
+    with chromium.Chromium() as browser:
+        while not answers(address):
+            assert page.poll() is None
+        browser.look(1200, 900)
+        browser.open(f"http://{address}/", "!document.getElementById('none').hidden")
+        agent = processes.agent(*world.arguments, *world.targets)
+        browser.wait("Boolean(document.querySelector('#chart canvas'))")
+        shown = "getComputedStyle(document.getElementById('agents')).display"
+        assert browser.ask(shown) == "none"
+        assert agent.send(signal.SIGTERM).code == 0
+        browser.wait(f"document.getElementById('gone').textContent.includes('pid {agent.pid}')")
+        assert browser.ask("document.title") == "SmartHarvest"
+        page.send_signal(signal.SIGINT)
+        assert page.wait(30) == 0
+        browser.wait("document.body.classList.contains('stale')")

@@ -46,6 +46,7 @@ def describe(status: Mapping[str, Any], capacity: Mapping[str, Any] | None) -> d
         "cpus": cpus(cores),
         "waits": rows(_waits(status)),
         "groups": rows(_groups(status)),
+        "several": _several(status),
         "promises": rows(_promises(capacity)),
         "agent": rows(_agent(status)),
         "complaints": [printable(text) for text in verdict.complaints(status)][:MOST_WARNINGS],
@@ -77,12 +78,8 @@ def cpus(cores: Mapping[str, Any]) -> list[dict[str, Any]]:
 def _groups(status: Mapping[str, Any]) -> list[Row]:
     cores = status["cores"]
     found: list[Row] = [("Primary", one) for one in status["primary"]]
-    several = groups.rows(status)
-    if len(several) > 1:
-        found += [(f"Elastic: {one.get('name', '?')}", _group(one)) for one in several]
-    else:
-        found.append(("Elastic", groups.names(status)))
     found += [
+        ("Elastic", groups.names(status)),
         ("CPUs shared", str(cores["pool"])),
         ("Elastic minimum", counted(cores["elastic_min"], "core")),
         ("Limit", f"{counted(cores['max_harvest'], 'core')} beyond the minimum"),
@@ -94,10 +91,51 @@ def _groups(status: Mapping[str, Any]) -> list[Row]:
     return found
 
 
-def _group(row: groups.Row) -> str:
-    """What one of several elastic groups has, and what it is guaranteed."""
-    guarantee = f"; guaranteed {row['guarantee']}" if row.get("guarantee") else ""
-    return (groups.in_words(row) or "nothing is known of it") + guarantee
+def _several(status: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """A line of a table for each of several elastic groups; ``short``: it lacks what it was
+    promised."""
+    several = groups.rows(status)
+    if len(several) < 2:
+        return []
+    return [
+        {"cells": [printable(cell) for cell in _group(one)], "short": groups.is_short(one)}
+        for one in several
+    ]
+
+
+def _group(row: groups.Row) -> list[str]:
+    """Name, state, cores, cores due, minimum, mean, throughput and memory of one group."""
+    by = row.get("throughput_by")
+    return [
+        str(row.get("name", "?")),
+        _state(row),
+        _figure(row, "cores", "d"),
+        _figure(row, "due", ".1f"),
+        _figure(row, "min", "g"),
+        _figure(row, "mean_cores", ".2f"),
+        _figure(row, "throughput", ".2f", f"/s ({by})" if by else "/s"),
+        "" if row.get("memory_bytes") is None else f"{row['memory_bytes'] / 2**20:.0f} MiB",
+    ]
+
+
+def _figure(row: groups.Row, key: str, form: str, unit: str = "") -> str:
+    return "" if row.get(key) is None else f"{row[key]:{form}}{unit}"
+
+
+def _state(row: groups.Row) -> str:
+    """Whether the group has what it was promised, as a phrase."""
+    parts = []
+    eviction = row.get("eviction") or {"stage": "kept"}
+    if eviction["stage"] != "kept":
+        left_s, why = eviction.get("left_s"), eviction.get("why")
+        when = f"Evicted in {left_s:.0f} s" if left_s else "Evicted"
+        parts.append(f"{when}: {why}" if why else when)
+    elif groups.below_minimum(row):
+        parts.append("Below its minimum")
+    if row.get("guarantee_met") is not None:
+        met = "Guarantee met" if row["guarantee_met"] else "Guarantee not met"
+        parts.append(f"{met} ({row['guarantee']})" if row.get("guarantee") else met)
+    return "; ".join(parts) or "–"
 
 
 def _promises(capacity: Mapping[str, Any] | None) -> list[Row]:
@@ -138,14 +176,18 @@ def _waits(status: Mapping[str, Any]) -> list[Row]:
     if waits["unreadable"] or period is None:
         return [("Waits", str(waits["unreadable"] or "not judged yet"))]
     found = [
-        ("Dispatches in the last period", str(period["dispatches"])),
+        ("Dispatches in the last period", f"{period['dispatches']:,}"),
         ("Waited too long", str(period["long_waits"])),
         ("Of these, possibly by lending", str(period["blamed"])),
         ("Budget", f"{verdict.harm_budget(status):.2%} of the dispatches"),
     ]
     found += [
         (f"Wait, {name}", f"{period[key]:.0f} µs")
-        for name, key in (("median", "p50_us"), ("99th percentile", "p99_us"), ("most", "max_us"))
+        for name, key in (
+            ("median", "p50_us"),
+            ("99th percentile", "p99_us"),
+            ("longest", "max_us"),
+        )
         if isinstance(period.get(key), int | float)
     ]
     return found
@@ -160,7 +202,7 @@ def _agent(status: Mapping[str, Any]) -> list[Row]:
         ("Safety give-backs", given or "none"),
         ("Loop", f"{loop['scheduling']}, late by {loop['lateness_us']['p99']:.0f} µs (p99)"),
         ("Polls missed", str(loop["missed_polls"])),
-        ("Lessons", str(status["policy"]["lessons"])),
+        ("Lessons", f"{status['policy']['lessons']:,}"),
         ("Agent", f"{agent['cpu']:.1%} of a core, {agent['rss_bytes'] / 2**20:.0f} MiB"),
     ]
 

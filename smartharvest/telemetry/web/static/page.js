@@ -7,6 +7,7 @@ const LETTERS = { primary: "P", elastic: "E", other: "o", idle: "·" };
 const NAMES = { primary: "the primary", elastic: "the elastic group", other: "others", idle: "nothing" };
 const pasts = new Map(); // agent's name -> a list for each of COLUMNS
 const latest = new Map();
+const gone = []; // sentences about agents that are there no more, the last first
 let chosen = null, held = false, plot = null, notes = [], heard = 0, drawnFor = null;
 
 const at = (id) => document.getElementById(id);
@@ -36,13 +37,21 @@ function keep(name, past) {
 function take(message, whole) {
   const found = JSON.parse(message.data);
   heard = Date.now();
-  if (whole) { pasts.clear(); latest.clear(); }
+  if (whole) pasts.clear();
   const names = found.agents.map((agent) => agent.name);
-  for (const name of [...latest.keys()]) if (!names.includes(name)) { latest.delete(name); pasts.delete(name); }
-  for (const agent of found.agents) { keep(agent.name, agent.past); latest.set(agent.name, agent); }
+  for (const [name, agent] of latest) if (!names.includes(name)) { latest.delete(name); pasts.delete(name); miss(agent); }
+  for (const agent of found.agents) {
+    keep(agent.name, agent.past);
+    latest.set(agent.name, agent.silent ? { ...latest.get(agent.name), ...agent } : agent);
+  }
   notes = found.notes;
   if (!latest.has(chosen)) chosen = names.length ? names[0] : null;
   if (!held && !document.hidden) draw();
+}
+
+function miss(agent) {
+  gone.unshift(`Gone since ${clock(Date.now() / 1000)}: ${agent.title || agent.name}${agent.pid ? ` (pid ${agent.pid})` : ""}.`);
+  gone.splice(5);
 }
 
 function draw() {
@@ -50,21 +59,25 @@ function draw() {
   at("none").hidden = Boolean(agent);
   at("main").hidden = !agent;
   list(at("notes"), notes);
+  list(at("gone"), gone);
   drawAgents();
-  if (!agent) return;
+  if (!agent) { document.title = "SmartHarvest"; return; }
   at("silent").hidden = !agent.silent;
-  put(at("silent"), agent.silent ? `This agent does not answer: ${agent.silent}.` : "");
+  at("main").classList.toggle("stale", Boolean(agent.silent));
+  at("main").classList.toggle("blank", !agent.verdicts);
+  put(at("silent"), agent.silent ? `This agent does not answer: ${agent.silent}.${agent.verdicts ? " What follows is what it said last." : ""}` : "");
   put(at("title"), agent.title || agent.name);
   document.title = `${agent.title || agent.name} · SmartHarvest`;
+  put(at("line"), agent.line || "");
   if (!agent.verdicts) return;
-  put(at("line"), agent.line);
-  answer("earning", agent.verdicts.earning, String(agent.lent), `of ${agent.total} cores lent now`);
-  const share = agent.harm_share;
-  answer("harming", agent.verdicts.harming, share === null ? "?" : `${(share * 100).toFixed(2)} %`, share === null ? "" : "of its waits");
-  answer("health", agent.verdicts.health, agent.verdicts.health.level === "good" ? "Yes" : String(agent.complaints.length), agent.complaints.length ? "to look at" : "");
-  answer("why", agent.verdicts.why, WORDS[agent.verdicts.why.key] || agent.verdicts.why.key, "");
+  const share = agent.harm_share, ill = agent.complaints.length;
+  answer("earning", agent.verdicts.earning, String(agent.lent), `of ${agent.total} cores lent now, ${agent.mean.toFixed(2)} on average.`);
+  answer("harming", agent.verdicts.harming, share === null ? "?" : `${(share * 100).toFixed(2)} %`, agent.verdicts.harming.text);
+  answer("health", agent.verdicts.health, ill ? `${ill} warning${ill > 1 ? "s" : ""}` : "Yes", agent.verdicts.health.text);
+  answer("why", agent.verdicts.why, WORDS[agent.verdicts.why.key] || agent.verdicts.why.key, agent.verdicts.why.text);
   drawCpus(agent.cpus);
   drawChart(agent);
+  drawGroups(agent.several);
   drawDecisions((agent.past && agent.past.decisions) || []);
   for (const part of ["waits", "groups", "promises", "agent"]) pairs(at(part), agent[part]);
   list(at("complaints"), agent.complaints);
@@ -75,12 +88,18 @@ const WORDS = {
   stale: "Late loop", demand: "Demand", nothing: "All lent",
 };
 
-function answer(id, verdict, big, of) {
+function answer(id, verdict, big, text) {
   const card = at(id);
   card.className = verdict.level;
   put(card.querySelector(".big"), big);
-  put(card.querySelector(".of"), of);
-  put(card.querySelector(".text"), verdict.text);
+  put(card.querySelector(".text"), text);
+}
+
+function drawGroups(several) {
+  at("several").hidden = !several.length;
+  const body = at("several").querySelector("tbody");
+  table(body, several.map((one) => one.cells));
+  several.forEach((one, i) => body.rows[i].classList.toggle("short", one.short));
 }
 
 function drawAgents() {
@@ -123,7 +142,7 @@ function drawCpus(cpus) {
     lent += one.lent;
   });
   const said = Object.entries(counts).map(([kind, n]) => `${n} ${kind === "idle" ? "idle" : kind === "unknown" ? "not seen" : `run ${NAMES[kind]}`}`);
-  put(at("cpus-summary"), `${cpus.length} CPUs: ${said.join(", ")}. ${lent} for the elastic group.`);
+  put(at("cpus-summary"), `${cpus.length} CPUs: ${said.join(", ")}. ${lent} for the elastic side.`);
 }
 
 function colour(name) { return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim(); }
@@ -144,7 +163,7 @@ function drawChart(agent) {
     plot = new uPlot({
       width, height: 240, cursor: { y: false }, legend: { live: true },
       scales: { x: { time: true }, y: { range: [0, agent.total + 0.25] } },
-      axes: [{ ...axis, values: (_, splits) => splits.map((s) => clock(s).slice(0, 5)) }, { ...axis, size: 34, incrs: [1, 2, 4, 8, 16, 32, 64, 128] }],
+      axes: [{ ...axis, values: (_, splits) => splits.map((s) => clock(s).slice(0, splits[1] - splits[0] < 60 ? 8 : 5)) }, { ...axis, size: 34, incrs: [1, 2, 4, 8, 16, 32, 64, 128] }],
       series: [
         { label: "Time", value: (_, v) => (v ? clock(v) : "–") },
         series("Lent", "elastic", { fill: `${colour("elastic")}40` }),
@@ -157,8 +176,10 @@ function drawChart(agent) {
     if (plot.width !== width) plot.setSize({ width, height: 240 });
     plot.setData(past, false);
   }
+  if (past[0].length && plot.cursor.idx == null) plot.setLegend({ idx: past[0].length - 1 });
   const last = past[0].length ? past[0][past[0].length - 1] : Date.now() / 1000;
-  plot.setScale("x", { min: last - KEPT_S, max: last });
+  const first = past[0].length ? Math.min(past[0][0], last - 60) : 0;
+  plot.setScale("x", { min: Math.max(first, last - KEPT_S), max: last });
   const mean = (list) => (list.length ? list.reduce((a, b) => a + b, 0) / list.length : 0);
   put(at("chart-summary"), past[0].length
     ? `${mean(past[1]).toFixed(2)} of ${agent.total} cores lent on average, ${mean(past[2]).toFixed(2)} granted to the primary; its demand reached ${Math.max(...past[4])}.`
@@ -212,7 +233,11 @@ function list(box, texts) {
 
 function say() {
   const age = Math.round((Date.now() - heard) / 1000);
-  put(at("connection"), held ? "Paused" : !heard ? "Connecting…" : age > 5 ? `No news for more than ${age < 60 ? 5 : Math.floor(age / 60) * 60} s` : "Live");
+  const stale = Boolean(heard) && age > 5;
+  const since = age < 60 ? "5 s" : `${Math.floor(age / 60)} min`;
+  put(at("connection"), stale ? `No news for more than ${since}: the agent or this page's server has ended, or cannot be reached`
+    : held ? "Paused" : heard ? "Live" : "Connecting…");
+  document.body.classList.toggle("stale", stale);
 }
 
 document.addEventListener("keydown", (event) => {

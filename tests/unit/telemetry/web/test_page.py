@@ -181,9 +181,24 @@ def test_several_elastic_groups_and_strange_names_are_shown() -> None:
     odd = [{"name": "build\x1b[2J"}, {**train, "guarantee_met": False}]
     seen = describe(status(elastic=odd), None)
     assert seen["title"] == "cgroup:web → build?[2J, train"
-    words = "2 cores, guarantee NOT met, 1.50 on average; guaranteed 3 cores"
-    assert ["Elastic: train", words] in seen["groups"]
-    assert ["Elastic: build?[2J", "nothing is known of it"] in seen["groups"]
+    train_row = ["train", "Guarantee not met (3 cores)", "2", "", "", "1.50", "", ""]
+    assert seen["several"] == [
+        {"cells": ["build?[2J", "–", "", "", "", "", "", ""], "short": False},
+        {"cells": train_row, "short": True},
+    ]
+    assert describe(status(elastic=odd[1:]), None)["several"] == []
+
+
+def test_a_group_that_is_or_will_be_evicted_says_why() -> None:
+    soon = {"name": "soon", "min": 1, "cores": 1, "guarantee_met": True,
+            "eviction": {"stage": "noticed", "left_s": 41.2, "why": "they need it"}}  # fmt: skip
+    gone = {"name": "gone", "min": 1, "cores": 0,
+            "eviction": {"stage": "evicted", "left_s": None, "why": "they need it"}}  # fmt: skip
+    several = describe(status(elastic=[soon, gone]), None)["several"]
+    assert [(one["cells"][1], one["short"]) for one in several] == [
+        ("Evicted in 41 s: they need it; Guarantee met", False),
+        ("Evicted: they need it", True),
+    ]
 
 
 def test_each_of_several_groups_has_its_row_and_its_promise() -> None:
@@ -193,9 +208,7 @@ def test_each_of_several_groups_has_its_row_and_its_promise() -> None:
     ]
     seen = describe(status(elastic=groups()), CAPACITY | {"groups": promised})
     assert ["For etl", "1 core, 0 always"] in seen["promises"]
-    assert [name for name, _ in seen["groups"] if name.startswith("Elastic:")] == [
-        "Elastic: one", "Elastic: etl",
-    ]  # fmt: skip
+    assert [one["cells"][0] for one in seen["several"]] == ["one", "etl"]
     json.dumps(seen)
 
 
@@ -204,9 +217,9 @@ def test_groups_of_an_agent_elsewhere_are_shown_by_their_metrics() -> None:
     from smartharvest.telemetry.web.by_metrics import read, status_of
 
     far = status_of("http://far/metrics", *read(textfile([status(elastic=groups())], 0, 0)))
-    seen = dict(map(tuple, describe(far, None)["groups"]))
-    assert seen["Elastic: etl"].startswith("2 cores of 2.0 due, guarantee NOT met, 0.50 on average")
-    assert seen["Elastic: one"].startswith("0 cores of 1.0 due, minimum 1")
+    one, etl = [row["cells"] for row in describe(far, None)["several"]]
+    assert one[:5] == ["one", "Below its minimum", "0", "1.0", "1"]
+    assert etl[:6] == ["etl", "Guarantee not met", "2", "2.0", "0", "0.50"]
 
 
 def test_an_agent_elsewhere_is_shown_by_its_metrics() -> None:
