@@ -44,10 +44,10 @@ def stump(low: float, high: float) -> Forest:
 def made_model(view_rows: np.ndarray, step_s: float) -> Model:
     errors = np.linspace(-0.2, 0.1, 41)
     learned = {
-        ("survival", SPANS[0]): Learned(stump(-0.1, 0.0), errors, 100.0),
-        ("survival", SPANS[1]): Learned(stump(-0.3, -0.1), errors, 100.0),
-        ("cores", SPANS[0]): Learned(stump(0.0, 0.0), errors, 100.0),
-        ("cores", SPANS[1]): Learned(stump(0.0, 0.0), errors, 100.0),
+        ("survival", SPANS[0]): Learned(stump(-0.1, 0.0), errors, 100.0, 1.0),
+        ("survival", SPANS[1]): Learned(stump(-0.3, -0.1), errors, 100.0, 1.0),
+        ("cores", SPANS[0]): Learned(stump(0.0, 0.0), errors, 100.0, 1.0),
+        ("cores", SPANS[1]): Learned(stump(0.0, 0.0), errors, 100.0, 1.0),
     }
     lowest, highest = view_rows.min(axis=0), view_rows.max(axis=0)
     return Model(step_s, 8.0, 4, ((1.0, 0.0),), lowest, highest, learned)
