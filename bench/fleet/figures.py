@@ -14,7 +14,7 @@ from smartharvest.fleet.tables import DAY_S
 
 BLUE, ORANGE, GREY, GREEN = "#2a6fbb", "#d8702a", "#888888", "#3a8f5a"
 COLOURS = {
-    "forest": BLUE, "persistence": ORANGE, "koordinator": GREEN, "survival-curve": GREY,
+    "ours": BLUE, "persistence": ORANGE, "koordinator": GREEN, "survival-curve": GREY,
 }  # fmt: skip
 
 
@@ -62,7 +62,7 @@ def over_time(
 
 
 def by_horizon(pyplot: Any, results: Sequence[Result], directory: str, name: str) -> str:
-    """Coverage, width and the paper's error, by horizon, of the forest and its rivals."""
+    """Coverage, width and the paper's error, by horizon, of ours and its rivals."""
     figure, axes = pyplot.subplots(2, 3, figsize=(10, 5))
     columns = (("coverage", "coverage"), ("width", "width"), ("mean_error", "the paper's error"))
     for row, target in zip(axes, ("survival", "cores"), strict=True):
@@ -70,7 +70,7 @@ def by_horizon(pyplot: Any, results: Sequence[Result], directory: str, name: str
         hours = [one.horizon_s / 3600 for one in chosen]
         for axis, (field, title) in zip(row, columns, strict=True):
             for who, colour in COLOURS.items():
-                scores = [one.score if who == "forest" else one.rivals.get(who) for one in chosen]
+                scores = [one.score if who == "ours" else one.rivals.get(who) for one in chosen]
                 values = [np.nan if one is None else getattr(one, field) for one in scores]
                 axis.plot(hours, values, "o-", ms=3, color=colour, label=who)
             axis.set_xscale("log")

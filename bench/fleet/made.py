@@ -50,3 +50,10 @@ def made_trace(seed: int = 1, days: float = DAYS) -> Allocations:
         ),
         "the made trace",
     )
+
+
+def busier(table: Allocations, seed: int, day: float = 25.0, before: float = 0.4) -> Allocations:
+    """``table`` with only the share ``before`` of its short VMs until ``day``."""
+    short = table.end_s - table.start_s < 3 * DAY_S
+    kept = np.random.default_rng(seed + 100).random(len(table)) <= before
+    return table.only(~short | (table.start_s >= day * DAY_S) | kept)

@@ -1,7 +1,10 @@
 """``python -m bench.serve.routing_cost``: what choosing a replica costs, per request.
 
 Ray's own machinery, without a cluster: each router chooses among replicas that exist on paper, in
-turns, and the count of what is under way changes as with real requests. Prints a line of JSON.
+turns, and the count of what is under way changes as with real requests. Prints a line of JSON: of
+each router the mean CPU time of a request, in which others on the machine do not count, and median
+and P99 of the wall-clock time, in which they do; and how much more than Ray's default each has, as
+the median over rounds of the difference within a round.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ import asyncio
 import json
 import statistics
 import time
+from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
@@ -22,6 +26,15 @@ ROUTERS = {
 }
 UNDER_WAY = 60
 """Requests that are running at any time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Of one request's routing, in microseconds."""
+
+    cpu: float
+    wall: float
+    wall_p99: float
 
 
 def _replica(number: int, nodes: int, replica_id: Any) -> Any:
@@ -43,8 +56,7 @@ def _replica(number: int, nodes: int, replica_id: Any) -> Any:
     )
 
 
-async def _measure(name: str, replicas: int, nodes: int, requests: int, model: str) -> float:
-    """Microseconds of CPU for one request's routing, mean: what others do here does not count."""
+async def _measure(name: str, replicas: int, nodes: int, requests: int, model: str) -> Cost:
     from ray._common.utils import import_module_and_attr
     from ray.serve._private.common import (
         DeploymentHandleSource,
@@ -70,7 +82,7 @@ async def _measure(name: str, replicas: int, nodes: int, requests: int, model: s
     router._probe_queue_lens = _no_probe
     router.update_replicas(made)
     running: list[Any] = []
-    spent_s = 0.0
+    spent_s, walls_s = 0.0, []
     for number in range(requests):
         pending = PendingRequest(
             args=[],
@@ -81,14 +93,16 @@ async def _measure(name: str, replicas: int, nodes: int, requests: int, model: s
                 multiplexed_model_id=model,
             ),
         )
-        began_s = time.thread_time()
+        began_s, wall_s = time.thread_time(), time.perf_counter()
         replica = await router._choose_replica_for_request(pending)
         router.on_send_request(replica.replica_id)
         if len(running) >= UNDER_WAY:
             router.decrement_queue_len_cache(running.pop(0))
+        walls_s.append(time.perf_counter() - wall_s)
         spent_s += time.thread_time() - began_s
         running.append(replica.replica_id)
-    return spent_s / requests * 1e6
+    wall = statistics.quantiles(walls_s, n=100)
+    return Cost(spent_s / requests * 1e6, wall[49] * 1e6, wall[98] * 1e6)
 
 
 async def _no_probe(replicas: list[Any], _backoff: int) -> list[Any]:
@@ -103,13 +117,24 @@ async def _no_probe(replicas: list[Any], _backoff: int) -> list[Any]:
 @click.option("--model", default="", help="A multiplexed model's id.")
 def main(replicas: int, nodes: int, requests: int, rounds: int, model: str) -> None:
     """Measures the routers in turns."""
-    found: dict[str, list[float]] = {name: [] for name in ROUTERS}
+    found: dict[str, list[Cost]] = {name: [] for name in ROUTERS}
     for _ in range(rounds):
         for name, costs in found.items():
             costs.append(asyncio.run(_measure(name, replicas, nodes, requests, model)))
-    medians = {name: statistics.median(costs) for name, costs in found.items()}
-    more = {name: cost - medians["ray"] for name, cost in medians.items() if name != "ray"}
-    print(json.dumps({"replicas": replicas, "nodes": nodes, "us": medians, "more_us": more}))
+    document: dict[str, Any] = {"replicas": replicas, "nodes": nodes}
+    for field in ("cpu", "wall", "wall_p99"):
+        each = {name: [getattr(one, field) for one in costs] for name, costs in found.items()}
+        document[f"{field}_us"] = {
+            name: round(statistics.median(values), 1) for name, values in each.items()
+        }
+        document[f"more_{field}_us"] = {
+            name: round(
+                statistics.median(a - b for a, b in zip(values, each["ray"], strict=True)), 1
+            )
+            for name, values in each.items()
+            if name != "ray"
+        }
+    print(json.dumps(document))
 
 
 if __name__ == "__main__":

@@ -142,7 +142,8 @@ SH-D01 is no trace; write | has no column | has no rows | two columns have the s
 SH-D02 every row needs it | is no number: | is no finite number | it must be |
     every step needs a number | a value is missing or no number | is no label | id is missing |
     name is empty | do not ascend | is before the row above | is not there to be evicted |
-    has no durations | priority is | the id is there twice | two nodes have this id
+    has no durations | priority is | the id is there twice | two nodes have this id |
+    end is before start
 SH-D03 has no allocations | has no request for machine | has no nodes | lasts no time |
     has no reports | has no worker at its beginning | is empty; use | no node has that |
     has too few decisions

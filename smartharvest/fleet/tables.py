@@ -123,7 +123,7 @@ def check_allocations(table: Allocations, where: str) -> Allocations:
         (~np.isfinite(table.start_s), "start must be a finite number of seconds"),
         (table.start_s < 0, "start is negative; count seconds from the trace's beginning"),
         (np.isnan(table.end_s) | (table.end_s < 0), "end is negative or no number"),
-        (table.end_s < table.start_s, "end is before start"),
+        (table.end_s < table.start_s, "end is before start; both count from the trace's beginning"),
         ((table.priority != REGULAR) & (table.priority != EVICTABLE), "priority must be 0 or 1"),
     )
     for rows, why in wrong:

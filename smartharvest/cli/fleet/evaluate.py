@@ -59,6 +59,7 @@ def evaluate(
     from smartharvest.fleet.promises.cohorts import Size
     from smartharvest.fleet.promises.evaluation import NOMINAL, horizons_within
     from smartharvest.fleet.promises.evaluation import evaluate as run
+    from smartharvest.fleet.promises.evidence import FEWEST
     from smartharvest.fleet.promises.model_file import read_model
     from smartharvest.fleet.promises.occupancy import occupancy
     from smartharvest.fleet.promises.views import history
@@ -91,12 +92,18 @@ def evaluate(
     if as_json:
         click.echo(json.dumps(document))
         return
-    click.echo("target    horizon       n  coverage   width   error  forecast's error")
+    click.echo("target    horizon       n  declined  coverage   width   error  forecast's error")
     for one in results:
         rows = {"forest": one.score, **one.rivals}
         for name, score in rows.items():
             first = f"{one.target:9} {one.horizon_s / 3600:5g} h " if name == "forest" else " " * 18
             click.echo(
-                f"{first} {score.n:6}  {score.coverage:7.1%}  {score.width:6.3f}  "
-                f"{score.mean_error:6.4f}  {score.midpoint_error:6.3f}  {name}"
+                f"{first} {score.n:6}  {score.declined:8.0%}  {score.coverage:8.1%}  "
+                f"{score.width:6.3f}  {score.mean_error:6.4f}  {score.midpoint_error:6.3f}  {name}"
             )
+    if any(one.score.declined for one in results):
+        click.echo(
+            f"declined: nothing was promised, as fewer than {FEWEST} independent outcomes were "
+            "known of a time as busy; a longer trace has more",
+            err=True,
+        )

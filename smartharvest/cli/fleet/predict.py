@@ -50,6 +50,7 @@ def predict(
 
     from smartharvest.fleet.csv_tables import read_nodes
     from smartharvest.fleet.promises.cohorts import Size
+    from smartharvest.fleet.promises.evidence import FEWEST
     from smartharvest.fleet.promises.model_file import read_model
     from smartharvest.fleet.promises.occupancy import occupancy
     from smartharvest.fleet.promises.prediction import predict as promise
@@ -77,6 +78,13 @@ def predict(
     assert isinstance(results, list)
     for one in results:
         survival, cores = one["survival"], one["cores"]
+        if one["declined"]:
+            click.echo(
+                f"{one['horizon_s'] / 3600:6g} h  nothing is promised: the model knows "
+                f"{one['independent']:.0f} independent outcomes of {FEWEST} (some "
+                f"{survival['mean']:.0%} may survive, {cores['mean']:.1f} cores each)"
+            )
+            continue
         least = math.floor(survival["low"] * machines)
         click.echo(
             f"{one['horizon_s'] / 3600:6g} h  {survival['mean']:6.1%} survive "

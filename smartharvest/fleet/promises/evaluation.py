@@ -7,15 +7,18 @@ is forecast by a forest that has learned from the others only, so it has never s
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from smartharvest.errors import ConfigError
+from smartharvest.fleet.promises.blend import blended
 from smartharvest.fleet.promises.cohorts import Lives
+from smartharvest.fleet.promises.evidence import FEWEST, busyness, independent
 from smartharvest.fleet.promises.intervals import Forecasts, Score, intervals, score, tracked
-from smartharvest.fleet.promises.learning import ask, edges_of, walk
-from smartharvest.fleet.promises.model import Model
+from smartharvest.fleet.promises.learning import edges_of, walk
+from smartharvest.fleet.promises.model import Learned, Model
 from smartharvest.fleet.promises.rivals import Intervals, koordinator, survival_curve
 from smartharvest.fleet.promises.views import HORIZONS_S, TARGETS, History
 from smartharvest.fleet.tables import DAY_S, Floats
@@ -35,6 +38,8 @@ class Series:
     said: Floats
     lower: Floats
     upper: Floats
+    declined: NDArray[np.bool_] | None = None
+    """Where nothing is promised; None: nowhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,23 +135,24 @@ def _evaluate(
 ) -> Result:
     said: list[Floats] = []
     newest: list[Floats] = []
-    known = None
+    learned = None if model is None else model.learned[target, span]
     for one in histories:
         view = one.views[span]
         newest.append(view.newest[target])
-        if model is not None:
-            learned = model.learned[target, span]
-            known = learned.errors
-            said.append(ask(learned.forest, view, target, 0, len(view.rows)))
+        if learned is not None:
+            said.append(learned.say(view, target, 0, len(view.rows)))
             continue
         others = [each.views[span] for each in histories if each is not one or len(histories) == 1]
-        said.append(walk(view, others, target, edges, seed))
-    ours = _promised(histories, target, span, said, first, known)
+        forest = walk(view, others, target, edges, seed)
+        outcome, most = view.outcome[target], one.most[target]
+        said.append(blended(forest, newest[-1], outcome, view.horizon, most))
+    ours = _promised(histories, target, span, said, first, learned)
     koordinators, curves = [], []
     for one, rival in zip(histories, rivals, strict=True):
         view = one.views[span]
-        most = one.most["cores"]
-        curve = survival_curve(rival.lives, view.outcome["cores"], view.horizon, edges, most)
+        curve = survival_curve(
+            rival.lives, view.outcome["cores"], view.horizon, edges, one.most["cores"]
+        )
         koordinators.append(_late(view.outcome[target], rival.koordinator[target], first))
         curves.append(_late(view.outcome[target], curve[target], first))
     scores = {
@@ -170,29 +176,34 @@ def _promised(
     span: float,
     said: Sequence[Floats],
     first: int,
-    known: Floats | None = None,
+    learned: Learned | None = None,
 ) -> list[Series]:
     pool = []
     for one, forecast in zip(histories, said, strict=True):
         view = one.views[span]
         alive = one.started if target == "survival" else None
+        errors_known = np.isfinite(forecast + view.outcome[target])
+        evidence = independent(busyness(one.seen), errors_known, view.horizon)
         pool.append(
             Forecasts(
                 forecast,
                 view.outcome[target],
                 view.horizon,
                 one.most[target],
+                evidence if learned is None else evidence + learned.independent,
                 alive,
                 one.reach(target),
             )
         )
     recent = round(RECENT_S / histories[0].seen.step_s)
+    known = None if learned is None else learned.errors
     found = []
     for each in pool:
         # From half way on, so that it is known at the split how often they were missed.
         ends = tracked(each, *intervals(each, pool, first // 2, recent, known))
         said_there = np.clip(each.said, 0.0, each.most)
-        found.append(_late(each.outcome, (said_there, *ends), first))
+        late = _late(each.outcome, (said_there, *ends), first)
+        found.append(replace(late, declined=each.independent < FEWEST))
     return found
 
 
@@ -202,5 +213,13 @@ def _late(outcome: Floats, said: Intervals, first: int) -> Series:
 
 
 def _score(series: Sequence[Series]) -> Score | None:
-    columns = zip(*((one.said, one.lower, one.upper, one.outcome) for one in series), strict=True)
-    return score(*(np.concatenate(column) for column in columns))
+    columns = zip(
+        *((one.said, one.lower, one.upper, one.outcome, _declined(one)) for one in series),
+        strict=True,
+    )
+    said, lower, upper, outcome, declined = (np.concatenate(column) for column in columns)
+    return score(said, lower, upper, outcome, declined.astype(bool))
+
+
+def _declined(one: Series) -> NDArray[np.bool_]:
+    return np.zeros(len(one.said), dtype=bool) if one.declined is None else one.declined

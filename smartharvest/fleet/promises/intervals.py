@@ -1,15 +1,17 @@
 """Conformal intervals around any forecast, from its own errors as they become known. Pure.
 
 Split conformal prediction: the interval is the forecast plus quantiles of the errors of earlier
-forecasts, none of which the forecaster has learned from. Five things a trace asks for besides:
+forecasts, none of which the forecaster has learned from. Six things a trace asks for besides:
 
 - An error is known when its horizon is over, so it counts from then on. A cohort of which fewer
   live already than were promised counts before: its error is that far at least.
 - What happens of late may differ from what happened ever: the wider of both quantiles counts.
-- Errors of neighbouring steps are nearly the same error. A week has as many independent errors of a
-  horizon as horizons fit into it, so Student's t for so few widens the quantiles.
+- Few of the errors are independent and of a time like the present (evidence.py): Student's t for so
+  few widens the quantiles.
 - Fewer than 39 such errors cannot exclude 5 % of misses, whatever their quantiles: what they leave
   open moves the ends so far towards 0 and 1, or towards the fewest and the most cores ever seen.
+- Fewer than 19 cannot exclude 5 % on one side. Then nothing is promised: the interval is all there
+  is.
 - A level that has covered too little of late is raised, one that covers too much lowered (adaptive
   conformal inference, Gibbs and Candès, NeurIPS'21).
 - No quantile of known errors covers what is worse than all of them. So each side is also widened by
@@ -25,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smartharvest.fleet.promises.cohorts import Cohorts
+from smartharvest.fleet.promises.evidence import FEWEST
 from smartharvest.fleet.tables import Floats
 
 MISSES = 0.05
@@ -37,8 +40,7 @@ _MOST_TRACKED = 3.0
 _NARROWEST = 0.005
 """Of all there is: what a factor widens at least."""
 _LEAST_MISSES, _MOST_MISSES = 0.002, 0.2
-_FEWEST = 20
-"""Known errors without which nothing is promised: the interval is all there is."""
+_FEWEST_FOR_QUANTILES = 20
 _DEGREES = (1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 60)
 _STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.306, 2.228, 2.131, 2.086, 2.042, 2.0)
 _NORMAL = 1.959964
@@ -72,6 +74,8 @@ class Forecasts:
     """Steps."""
     most: float
     """The largest value there is; the least is 0."""
+    independent: Floats
+    """(steps) how many independent errors are known at each."""
     alive: Cohorts | None = None
     """Those whose survival it is; None for cores."""
     reach: tuple[Floats, Floats] | None = None
@@ -88,33 +92,35 @@ def intervals(
     """(lower, upper) ends (steps), NaN before ``first`` and where nothing was said.
 
     ``pool`` are the forecasts whose errors count: ``one`` itself, and those for other clusters of
-    the same length. ``recent`` is in steps. ``known`` are errors from elsewhere, known before.
+    the same length. ``recent`` is in steps. ``known`` are errors from elsewhere, known before; how
+    many of them are independent is part of ``one.independent``.
     """
     steps = len(one.said)
     lower, upper = np.full(steps, np.nan), np.full(steps, np.nan)
     known_errors = [_Known.of(each.errors) for each in pool]
     elsewhere = np.zeros(0) if known is None else known
-    misses = MISSES
+    misses, whole = MISSES, np.zeros(steps, dtype=bool)
     for step in range(first, steps):
         over = step - one.horizon + 1  # cohorts before this one have an outcome by now
-        if over > 0 and np.isfinite(one.outcome[over - 1] + lower[over - 1]):
-            value, at = one.outcome[over - 1], over - 1
+        at = over - 1
+        if over > 0 and np.isfinite(one.outcome[at] + lower[at]) and not whole[at]:
+            value = one.outcome[at]
             missed = not lower[at] - 1e-9 <= value <= upper[at] + 1e-9
             misses = float(np.clip(misses + RATE * (MISSES - missed), _LEAST_MISSES, _MOST_MISSES))
         if not np.isfinite(one.said[step]):
             continue
         end = max(0, over)
         ever = np.concatenate([elsewhere, *(each.between(0, end) for each in known_errors)])
-        if len(ever) < _FEWEST:
-            lower[step], upper[step] = 0.0, one.most
+        if one.independent[step] < FEWEST or len(ever) < _FEWEST_FOR_QUANTILES:
+            lower[step], upper[step], whole[step] = 0.0, one.most, True
             continue
         low, high = quantiles(ever, misses / 2)
         late = np.concatenate([each.between(max(0, end - recent), end) for each in known_errors])
-        if len(late) >= _FEWEST:
+        if len(late) >= _FEWEST_FOR_QUANTILES:
             late_low, late_high = quantiles(late, misses / 2)
             low, high = min(low, late_low), max(high, late_high)
         low = min(low, _pending(one, step, misses))
-        independent = len(ever) / len(pool) / one.horizon
+        independent = one.independent[step]
         wide, doubt = widening(independent), unexcluded(independent)
         down = np.clip(one.said[step] + wide * min(low, 0.0), 0.0, one.most)
         up = np.clip(one.said[step] + wide * max(high, 0.0), 0.0, one.most)
@@ -165,7 +171,7 @@ def _pending(one: Forecasts, step: int, misses: float) -> float:
     with np.errstate(invalid="ignore"):
         errors = living / size - one.said[since:step]
     errors = errors[np.isfinite(errors)]
-    return quantiles(errors, misses / 2)[0] if len(errors) >= _FEWEST else 0.0
+    return quantiles(errors, misses / 2)[0] if len(errors) >= _FEWEST_FOR_QUANTILES else 0.0
 
 
 def quantiles(values: Floats, share: float) -> tuple[float, float]:
@@ -217,21 +223,37 @@ class Score:
     below: float
     midpoint_error: float
     """Mean distance between the forecast and the outcome."""
+    declined: float
+    """Share of the intervals that promise nothing, as too few independent errors were known."""
+    promised_coverage: float | None
+    """Of the others, as the next; None if there are none."""
+    promised_width: float | None
 
 
-def score(said: Floats, lower: Floats, upper: Floats, outcome: Floats) -> Score | None:
-    """None if there is no outcome of any interval."""
+def score(
+    said: Floats,
+    lower: Floats,
+    upper: Floats,
+    outcome: Floats,
+    declined: NDArray[np.bool_] | None = None,
+) -> Score | None:
+    """``declined`` (n) says which intervals promise nothing. None if no interval has an outcome."""
     told = np.isfinite(lower) & np.isfinite(outcome)
     if not told.any():
         return None
     low, high, value = lower[told], upper[told], outcome[told]
     above, below = value > high + 1e-9, value < low - 1e-9
+    inside = ~above & ~below
+    promised = np.ones(len(value), dtype=bool) if declined is None else ~declined[told]
     return Score(
         int(told.sum()),
-        float((~above & ~below).mean()),
+        float(inside.mean()),
         float((high - low).mean()),
         float(np.maximum(0.0, np.maximum(low - value, value - high)).mean()),
         float(above.mean()),
         float(below.mean()),
         float(np.abs(said[told] - value).mean()),
+        float(1 - promised.mean()),
+        float(inside[promised].mean()) if promised.any() else None,
+        float((high - low)[promised].mean()) if promised.any() else None,
     )

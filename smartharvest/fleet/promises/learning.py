@@ -42,12 +42,12 @@ def ask(forest: Forest | None, view: View, target: str, first: int, last: int) -
 def edges_of(steps: int, split: float, retrain: int) -> list[int]:
     """Steps at which the forest learns again; the last is the end of the trace.
 
-    Twice before the split, so that the errors of forecasts are known there, then at the split and
+    Thrice before the split, so that the errors of forecasts are known there, then at the split and
     every ``retrain`` steps; 0: never again.
     """
     first = round(steps * split)
     again = range(first, steps, retrain) if retrain else [first]
-    return sorted({first // 2, 3 * first // 4, *again, steps})
+    return sorted({first // 4, first // 2, 3 * first // 4, *again, steps})
 
 
 def walk(

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from smartharvest.errors import ConfigError, TraceError
+from smartharvest.fleet.promises.blend import share
+from smartharvest.fleet.promises.evidence import alike, busyness
 from smartharvest.fleet.promises.features import NAMES
 from smartharvest.fleet.promises.forest import Forest
 from smartharvest.fleet.promises.learning import ask, learn
-from smartharvest.fleet.promises.views import TARGETS, History
+from smartharvest.fleet.promises.views import TARGETS, History, View
 from smartharvest.fleet.tables import DAY_S, Floats
 
 HELD_BACK = 0.4
@@ -25,9 +27,16 @@ class Learned:
 
     forest: Forest
     errors: Floats
-    """Ascending; of a forest that had not seen them."""
+    """Ascending; of forecasts that had not seen them."""
     independent: float
-    """How many horizons fit into the time of the errors."""
+    """How many of the errors are independent, and of a time like the trace's end."""
+    share: float
+    """How much the forest counts, 0 to 1; the rest is persistence."""
+
+    def say(self, view: View, target: str, first: int, last: int) -> Floats:
+        """Forecasts for the steps from ``first`` to ``last``."""
+        newest = view.newest[target][first:last]
+        return newest + self.share * (ask(self.forest, view, target, first, last) - newest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,15 +125,28 @@ def _learn(histories: Sequence[History], target: str, span: float, seed: int) ->
     whole = learn(views, target, [len(view.rows) for view in views], seed)
     if first is None or whole is None:
         return None
-    errors = []
-    for view, step in zip(views, split, strict=True):
-        said = ask(first, view, target, step, len(view.rows))
-        error = view.outcome[target][step:] - said
-        errors.append(error[np.isfinite(error)])
-    known = np.sort(np.concatenate(errors))
-    if not len(known):
+    held = [slice(step, len(view.rows)) for view, step in zip(views, split, strict=True)]
+    known = max(
+        alike(busy[:last], busy[-1]) / view.horizon
+        for one, view, part in zip(histories, views, held, strict=True)
+        for busy in [busyness(one.seen)[part]]
+        for last in [max(0, len(busy) - view.horizon)]
+    )
+    said = [
+        (ask(first, view, target, part.start, part.stop), view.newest[target][part])
+        for view, part in zip(views, held, strict=True)
+    ]
+    outcome = np.concatenate(
+        [view.outcome[target][part] for view, part in zip(views, held, strict=True)]
+    )
+    forest, newest = (np.concatenate(column) for column in zip(*said, strict=True))
+    there = np.isfinite(outcome)
+    if not there.any():
         return None
-    longest = max(len(each) / view.horizon for each, view in zip(errors, views, strict=True))
-    if len(known) > _MOST_ERRORS:
-        known = np.quantile(known, np.linspace(0, 1, _MOST_ERRORS))
-    return Learned(whole, known, float(longest))
+    forest, newest, outcome = forest[there], newest[there], outcome[there]
+    off = [float(np.abs(each - outcome).mean()) for each in (forest, newest)]
+    part_of_forest = float(share(off[0], off[1], known, max(one.most[target] for one in histories)))
+    errors = np.sort(outcome - (newest + part_of_forest * (forest - newest)))
+    if len(errors) > _MOST_ERRORS:
+        errors = np.quantile(errors, np.linspace(0, 1, _MOST_ERRORS))
+    return Learned(whole, errors, known, part_of_forest)

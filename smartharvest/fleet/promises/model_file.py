@@ -22,7 +22,7 @@ from smartharvest.fleet.promises.model import Learned, Model
 from smartharvest.fleet.promises.views import TARGETS
 from smartharvest.trusted import open_trusted
 
-FORMAT, VERSION = "smartharvest-fleet-model", 1
+FORMAT, VERSION = "smartharvest-fleet-model", 2
 _LARGEST, _LARGEST_INSIDE = 1 << 26, 1 << 28
 _MOST_FORESTS = 100
 
@@ -33,7 +33,7 @@ def write_model(path: str, model: Model) -> None:
     header = {
         "format": FORMAT, "version": VERSION, "features": list(NAMES), "step_s": model.step_s,
         "days": model.days, "nodes": model.nodes, "sizes": model.sizes,
-        "learned": [[*key, model.learned[key].independent] for key in keys],
+        "learned": [[*key, one.independent, one.share] for key, one in model.learned.items()],
     }  # fmt: skip
     arrays: dict[str, NDArray[Any]] = {
         "header": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8),
@@ -93,15 +93,15 @@ def _model(arrays: dict[str, NDArray[Any]]) -> Model:
     if len(header["learned"]) > _MOST_FORESTS:
         raise _Foreign("it has more forests than any")
     learned = {}
-    for number, (target, span, independent) in enumerate(header["learned"]):
-        if target not in TARGETS or not 0 < float(span) < 1e9:
+    for number, (target, span, independent, share) in enumerate(header["learned"]):
+        if target not in TARGETS or not 0 < float(span) < 1e9 or not 0 <= float(share) <= 1:
             raise _Foreign("it promises what nobody asks for")
         trees = {name: _array(arrays, f"{number}.{name}", kind) for name, kind in KINDS.items()}
         errors = _array(arrays, f"{number}.errors", np.float64)
         if not len(errors):
             raise _Foreign("it knows no errors of its own")
         learned[str(target), float(span)] = Learned(
-            _checked(Forest(**trees)), errors, float(independent)
+            _checked(Forest(**trees)), errors, float(independent), float(share)
         )
     lowest, highest = (_array(arrays, name, np.float64) for name in ("lowest", "highest"))
     if not learned or not len(lowest) == len(highest) == len(NAMES):

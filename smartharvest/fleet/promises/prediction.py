@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from smartharvest.errors import ConfigError
+from smartharvest.fleet.promises.evidence import FEWEST
 from smartharvest.fleet.promises.intervals import MISSES, unexcluded, widening
-from smartharvest.fleet.promises.learning import ask
 from smartharvest.fleet.promises.model import Learned, Model
 from smartharvest.fleet.promises.occupancy import MOST_CORES
 from smartharvest.fleet.promises.views import TARGETS, History
@@ -33,8 +33,10 @@ def predict(
 ) -> dict[str, object]:
     """What to promise for ``machines`` Harvest VMs that start at the last step of ``now``.
 
-    ``horizon_s``, ``survival`` and ``cores`` with mean, low and high (95 %), and ``beyond``: what
-    of this the model has not seen. Raises ConfigError for a horizon outside those it learned.
+    ``horizon_s``, ``survival`` and ``cores`` with mean, low and high (95 %), ``independent``: how
+    many outcomes that rests on, ``declined``: they are too few, so the interval is all there is;
+    and ``beyond``: what of this the model has not seen. Raises ConfigError for a horizon outside
+    those it learned.
     """
     known = model.horizons_s
     for span in horizons_s:
@@ -53,30 +55,49 @@ def predict(
         )
     if machines > room:
         beyond.append(f"machines: {machines}, and {room} nodes have room for one now")
-    results = []
+    results: list[dict[str, object]] = []
     for span in horizons_s:
         promised = {target: _between(model, now, target, span, machines) for target in TARGETS}
-        results.append({"horizon_s": span, **{k: asdict(v) for k, v in promised.items()}})
+        rests_on = min(
+            model.learned[target, one].independent
+            for target in TARGETS
+            for one in _neighbours(model, target, span)
+        )
+        results.append(
+            {
+                "horizon_s": span,
+                **{k: asdict(v) for k, v in promised.items()},
+                "independent": rests_on,
+                "declined": rests_on < FEWEST,
+            }
+        )
     return {"machines": machines, "room": room, "results": results, "beyond": beyond}
 
 
 def _between(model: Model, now: History, target: str, span: float, machines: int) -> Promise:
-    """Straight between the neighbouring horizons, on a logarithmic scale."""
-    known = [one for name, one in model.learned if name == target]
-    below = max(one for one in known if one <= span)
-    above = min(one for one in known if one >= span)
+    """Straight between the neighbouring horizons, on a logarithmic scale; the interval is all there
+    is if either has too few independent outcomes."""
+    below, above = _neighbours(model, target, span)
     ends = [
         _promise(model.learned[target, one], now, target, one, machines) for one in (below, above)
     ]
     share = 0.0 if above == below else math.log(span / below) / math.log(above / below)
+    if any(model.learned[target, one].independent < FEWEST for one in (below, above)):
+        mean = (1 - share) * ends[0].mean + share * ends[1].mean
+        return Promise(mean, 0.0, now.most[target])
     values = ((1 - share) * np.array(list(asdict(ends[0]).values()))
               + share * np.array(list(asdict(ends[1]).values())))  # fmt: skip
     return Promise(*map(float, values))
 
 
+def _neighbours(model: Model, target: str, span: float) -> tuple[float, float]:
+    known = [one for name, one in model.learned if name == target]
+    return max(one for one in known if one <= span), min(one for one in known if one >= span)
+
+
 def _promise(learned: Learned, now: History, target: str, span: float, machines: int) -> Promise:
     step, view, most = now.seen.steps - 1, now.views[span], now.most[target]
-    said = float(ask(learned.forest, view, target, step, step + 1)[0])
+    said = float(learned.say(view, target, step, step + 1)[0])
     wide, doubt = widening(learned.independent), unexcluded(learned.independent)
     values = np.clip(said + wide * learned.errors, 0.0, most)
     if target == "survival":

@@ -19,7 +19,11 @@ from tests.unit.fleet.promise_cases import of_free
 
 
 def made(outcome: np.ndarray, horizon: int = 1) -> Forecasts:
-    return Forecasts(np.full(len(outcome), 0.5), outcome, horizon, 1.0)
+    return Forecasts(np.full(len(outcome), 0.5), outcome, horizon, 1.0, ENOUGH[: len(outcome)])
+
+
+ENOUGH = np.full(2000, 1000.0)
+"""Independent errors."""
 
 
 def test_noise_is_covered_as_often_as_promised() -> None:
@@ -80,8 +84,8 @@ def test_fewer_alive_than_promised_counts_before_the_horizon() -> None:
         node[1310:] = [0.0] * 20
     started = cohorts(of_free(*free), Size(4))
     survival, _ = started.outcome(30)
-    told = Forecasts(np.full(1330, 1.0), survival, 30, 1.0, started)
-    blind = Forecasts(np.full(1330, 1.0), survival, 30, 1.0)
+    told = Forecasts(np.full(1330, 1.0), survival, 30, 1.0, ENOUGH[:1330], started)
+    blind = Forecasts(np.full(1330, 1.0), survival, 30, 1.0, ENOUGH[:1330])
     at = 1311  # cohorts since step 1282 are not over
     low, blindly = (intervals(one, [one], at, 50)[0][at] for one in (told, blind))
     assert low == pytest.approx(0.6, abs=0.02)

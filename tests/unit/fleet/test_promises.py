@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import pickle
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,10 @@ from smartharvest.errors import ConfigError
 from smartharvest.fleet.promises.clusters import divided
 from smartharvest.fleet.promises.cohorts import Size
 from smartharvest.fleet.promises.evaluation import evaluate, horizons_within
+from smartharvest.fleet.promises.evidence import FEWEST
 from smartharvest.fleet.promises.features import NAMES
 from smartharvest.fleet.promises.forest import LEAF, Forest
-from smartharvest.fleet.promises.learning import edges_of
+from smartharvest.fleet.promises.learning import ask, edges_of
 from smartharvest.fleet.promises.model import Learned, Model
 from smartharvest.fleet.promises.model_file import read_model, write_model
 from smartharvest.fleet.promises.occupancy import Occupancy, occupancy
@@ -44,10 +46,10 @@ def stump(low: float, high: float) -> Forest:
 def made_model(view_rows: np.ndarray, step_s: float) -> Model:
     errors = np.linspace(-0.2, 0.1, 41)
     learned = {
-        ("survival", SPANS[0]): Learned(stump(-0.1, 0.0), errors, 100.0),
-        ("survival", SPANS[1]): Learned(stump(-0.3, -0.1), errors, 100.0),
-        ("cores", SPANS[0]): Learned(stump(0.0, 0.0), errors, 100.0),
-        ("cores", SPANS[1]): Learned(stump(0.0, 0.0), errors, 100.0),
+        ("survival", SPANS[0]): Learned(stump(-0.1, 0.0), errors, 100.0, 1.0),
+        ("survival", SPANS[1]): Learned(stump(-0.3, -0.1), errors, 100.0, 1.0),
+        ("cores", SPANS[0]): Learned(stump(0.0, 0.0), errors, 100.0, 1.0),
+        ("cores", SPANS[1]): Learned(stump(0.0, 0.0), errors, 100.0, 1.0),
     }
     lowest, highest = view_rows.min(axis=0), view_rows.max(axis=0)
     return Model(step_s, 8.0, 4, ((1.0, 0.0),), lowest, highest, learned)
@@ -168,8 +170,8 @@ def test_horizons_that_the_trace_does_not_know_are_refused() -> None:
 
 
 def test_a_forest_learns_again_from_what_is_over_by_then() -> None:
-    assert edges_of(1000, 0.6, 150) == [300, 450, 600, 750, 900, 1000]
-    assert edges_of(1000, 0.6, 0) == [300, 450, 600, 1000]
+    assert edges_of(1000, 0.6, 150) == [150, 300, 450, 600, 750, 900, 1000]
+    assert edges_of(1000, 0.6, 0) == [150, 300, 450, 600, 1000]
 
 
 def test_a_model_comes_back_as_it_was_written(tmp_path: Path, model: Model) -> None:
@@ -242,6 +244,32 @@ def test_a_promise_has_intervals_and_says_what_is_new_to_it(lived: History, mode
     assert {one.split(":")[0] for one in found["beyond"]} >= {"nodes", "node cores", "minimum"}
     with pytest.raises(ConfigError, match="--horizon"):
         predict(model, lived, 2, [30 * 24 * HOUR_S])
+
+
+def test_too_few_independent_outcomes_promise_nothing(lived: History, model: Model) -> None:
+    few = {
+        key: replace(one, independent=FEWEST - 1.0) if key[1] == SPANS[1] else one
+        for key, one in model.learned.items()
+    }
+    found = predict(replace(model, learned=few), lived, 2, SPANS)["results"]
+    assert isinstance(found, list)
+    assert [one["declined"] for one in found] == [False, True]
+    assert (found[1]["survival"]["low"], found[1]["survival"]["high"]) == (0.0, 1.0)
+    assert (found[1]["cores"]["low"], found[1]["cores"]["high"]) == (0.0, lived.most["cores"])
+    assert found[0]["cores"]["high"] - found[0]["cores"]["low"] < lived.most["cores"]
+
+
+def test_a_learned_share_moves_the_forecast_from_persistence_to_the_forest(
+    lived: History, model: Model
+) -> None:
+    view, last = lived.views[SPANS[0]], lived.seen.steps
+    one = model.learned["survival", SPANS[0]]
+    at = (view, "survival", last - 1, last)
+    newest = view.newest["survival"][last - 1]
+    forest = ask(one.forest, *at)[0]
+    assert replace(one, share=0.0).say(*at)[0] == newest
+    assert replace(one, share=1.0).say(*at)[0] == pytest.approx(forest)
+    assert replace(one, share=0.5).say(*at)[0] == pytest.approx((forest + newest) / 2)
 
 
 def test_fewer_machines_have_a_wider_interval() -> None:
