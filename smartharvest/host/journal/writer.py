@@ -247,11 +247,16 @@ class HostWriter:
         return []
 
     def set_affinity(self, tid: int, cpus: Collection[int]) -> None:
-        """Confines a thread to ``cpus``; does nothing if it has ended."""
+        """Confines a thread to ``cpus``; does nothing if it has ended.
+
+        A set that was given is not journaled: the thread has inherited it, and gets what its
+        process had.
+        """
         start_time, current = tasks.start_time(tid), tasks.affinity(tid)
         if start_time is None or not current or current == set(cpus):
             return
-        self._journal.record_affinity(tid, start_time, sorted(current))
+        if current not in self._journal.given.sets:
+            self._journal.record_affinity(tid, start_time, sorted(current))
         where = f"affinity of thread {tid}"
         try:
             os.sched_setaffinity(tid, cpus)
@@ -261,19 +266,20 @@ class HostWriter:
             raise self._refusal(where, format_cpulist(cpus), error) from error
         self._write_log(where, format_cpulist(current), format_cpulist(cpus))
 
-    def adopt_affinity(self, pid: int) -> None:
+    def adopt_affinity(self, pid: int, since: int | None = None) -> None:
         """Journals the affinities of a process that the loop is going to confine.
 
         Threads and processes that it starts meanwhile inherit the confinement; they get the CPUs
-        of its first thread back.
+        of its first thread back. Meanwhile is from now on, or ``since`` (clock ticks since boot).
         """
-        now = tasks.start_time_of_newcomers()
+        since = tasks.start_time_of_newcomers() if since is None else since
         entries = []
         for tid in self._beating(tasks.process_threads(pid)):
             start_time, cpus = tasks.start_time(tid), tasks.affinity(tid)
             if start_time is not None and cpus:
-                since = now if tid == pid else None
-                entries.append(AffinityEntry(tid, start_time, tuple(sorted(cpus)), since))
+                newcomers_since = since if tid == pid else None
+                cpus_before = tuple(sorted(cpus))
+                entries.append(AffinityEntry(tid, start_time, cpus_before, newcomers_since))
         self._journal.record(*entries)
 
     def adopt_pins(self, tids: Iterable[int], group: Collection[int]) -> None:

@@ -288,6 +288,31 @@ def test_a_process_gets_its_cpus_back_with_the_threads_it_started_meanwhile(
     thread.join()
 
 
+def test_a_thread_that_is_confined_again_gets_what_its_process_had_not_what_was_lent(
+    v1: CgroupTree, journal: Journal
+) -> None:
+    allowed = os.sched_getaffinity(0)
+    if len(allowed) < 2:
+        pytest.skip("needs two CPUs")
+    go, writer = threading.Event(), HostWriter(v1.files, journal)
+    writer.adopt_affinity(os.getpid())
+    least, lent = {min(allowed)}, {max(allowed)}
+    journal.expect({}, given=[sorted(least), sorted(lent)])
+    thread = threading.Thread(target=go.wait)
+    try:
+        os.sched_setaffinity(0, lent)
+        thread.start()
+        assert thread.native_id is not None
+        writer.set_affinity(thread.native_id, least)
+        assert os.sched_getaffinity(thread.native_id) == least
+        writer.restore()
+        assert os.sched_getaffinity(thread.native_id) == allowed
+    finally:
+        os.sched_setaffinity(0, allowed)
+        go.set()
+    thread.join()
+
+
 def test_the_children_a_process_started_meanwhile_are_freed_and_older_ones_left(
     v1: CgroupTree, journal: Journal
 ) -> None:
