@@ -200,7 +200,7 @@ class HostWriter:
         """
         entries = {
             tid: MovedEntry(tid, start_time, origin, destination)
-            for tid, origin, destination in moves
+            for tid, origin, destination in self._beating(moves)
             if origin != destination and (start_time := tasks.start_time(tid)) is not None
         }
         occupied = map(self._occupied, dict.fromkeys(one.destination for one in entries.values()))

@@ -10,7 +10,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from smartharvest.errors import SmartHarvestError
@@ -115,7 +115,7 @@ def worker_context() -> SpawnContext:
 
 def in_workers(
     work: Callable[[Job], Result], jobs: Sequence[Job], processes: int
-) -> Iterator[tuple[int, Result]]:
+) -> Generator[tuple[int, Result], None, None]:
     """Does all ``jobs`` in that many worker processes: (number of the job, result), as they come.
 
     A ctrl-C is left to this process, which ends the workers at once. They inherit that it is

@@ -344,6 +344,27 @@ def test_the_children_a_process_started_meanwhile_are_freed_and_older_ones_left(
     assert older_cpus == {max(allowed)}
 
 
+def test_the_guardian_sees_life_while_tasks_are_looked_at_before_they_move(
+    v1: CgroupTree, journal: Journal, sleeper: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_group(v1, "a", "0-3", tids=(sleeper,))
+    make_group(v1, "b", "0-3")
+    did: list[str] = []
+    start_time = tasks.start_time
+
+    def looked_at(tid: int) -> int | None:
+        did.append("looked")
+        return start_time(tid)
+
+    monkeypatch.setattr(tasks, "start_time", looked_at)
+    writer = HostWriter(v1.files, journal)
+    monkeypatch.setattr(writer, "show_life", lambda: did.append("beat"))
+    writer.move_task(sleeper, v1.group("a").path, v1.group("b").path)
+    assert did[:2] == ["beat", "looked"]
+    monkeypatch.undo()
+    writer.restore()
+
+
 def test_many_tasks_are_moved_and_those_refused_are_named(
     v1: CgroupTree, journal: Journal, sleeper: int
 ) -> None:
