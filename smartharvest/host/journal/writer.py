@@ -310,12 +310,20 @@ class HostWriter:
         if confined not in self._journal.entries:
             ours = ()
         self._journal.forget_dead_threads()
+        # Of thousands that were just moved it need not be read again: for another thread that has
+        # the id by now, an entry says nothing.
+        moved = {
+            entry.tid: entry.start_time
+            for entry in self._journal.entries
+            if isinstance(entry, MovedEntry)
+        }
         entries = []
         for tid in self._beating(tasks_below(self.files, directory)):
             cpus = tasks.affinity(tid)
             if not cpus or cpus in ours:
                 continue
-            if (start_time := tasks.start_time(tid)) is not None:
+            start_time = moved.get(tid) or tasks.start_time(tid)
+            if start_time is not None:
                 entries.append(AffinityEntry(tid, start_time, tuple(sorted(cpus))))
         self._journal.record(confined, *entries)
 
