@@ -30,6 +30,8 @@ HOUSEKEEPING_MOST_NS = 5_000_000_000
 """... but no longer between two looks, however long the first took: they notice what is amiss."""
 BLIND_CHECKS = 2
 """A sensor that missed much so often in a row has failed."""
+EARLY_LOOKS_APART_NS = 1_000_000_000
+"""At least, for whoever writes all the time."""
 LOOKS_FOR_OTHERS = 3
 RESETS_APART_NS = 5_000_000_000
 """A service manager that resets a group sooner again is somebody to step aside for."""
@@ -86,10 +88,21 @@ class HostWatch:
         self._cpu_usage: ReadCpuUsage = lambda: None
         self._began_ns = _loop.monotonic_ns()
         self._next_look_ns = self._began_ns + HOUSEKEEPING_NS
+        self._next_early_look_ns = 0
+        self._took_ns = 0
+        """The last look."""
         self.check = SensorCheck(arrangement.settings.window_ns)
         self.drift = 0
         """How much a resynchronisation found the in-kernel sensor off, in CPUs and tasks."""
         self.failed_sensors: set[str] = set()
+
+    def look_early(self) -> None:
+        """Has the next poll look: somebody else has written to a file of ours."""
+        now_ns = _loop.monotonic_ns()
+        if now_ns >= self._next_early_look_ns:
+            pause_ns = self._took_ns * HOUSEKEEPING_SHARE
+            self._next_early_look_ns = now_ns + max(EARLY_LOOKS_APART_NS, pause_ns)
+            self._next_look_ns = now_ns
 
     def poll(self, control: ControlLoop) -> Verdict:
         """Once a second: are the targets there, and is the host as the loop was built for?"""
@@ -106,8 +119,8 @@ class HostWatch:
         self.drift += resync(control.loop.sensor)
         reasons: dict[str, str | None] = {"sensor": self._check_sensor(began_ns, control)}
         verdict = self._compare(control, reasons)
-        took_ns = _loop.monotonic_ns() - began_ns
-        pause_ns = min(HOUSEKEEPING_MOST_NS, took_ns * HOUSEKEEPING_SHARE)
+        self._took_ns = _loop.monotonic_ns() - began_ns
+        pause_ns = min(HOUSEKEEPING_MOST_NS, self._took_ns * HOUSEKEEPING_SHARE)
         self._next_look_ns = began_ns + max(HOUSEKEEPING_NS, pause_ns)
         return verdict
 

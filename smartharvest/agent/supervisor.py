@@ -378,7 +378,8 @@ class Supervisor:
         if self.arrangement.beat():
             self.service.beat(_loop.monotonic_ns())
         self._control.inhibit({"guardian": self.arrangement.check_guardian()})
-        self.arrangement.other_writers.look()
+        if self.arrangement.other_writers.look():
+            self._watch.look_early()
         if self.arrangement.confinement is not None:
             self.arrangement.confinement.turn()
         if socket is not None:

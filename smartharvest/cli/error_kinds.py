@@ -174,7 +174,7 @@ SH-X02 this copy is not built
 SH-X03 it says why above
 SH-X04 has not ended within
 SH-X05 cannot be started:
-SH-X06 ended early with status | answered
+SH-X06 ended early with status | answered | a worker process ended early
 """
 """Identifier, then words with a bar between; the letter is the section of the page."""
 

@@ -34,7 +34,10 @@ def decode(data: bytes) -> Any:
 
 def encode(document: Any) -> bytes:
     """``document``, an answer, as JSON."""
-    return _encode(document)
+    try:
+        return _encode(document)
+    except UnicodeEncodeError:  # half a character in a name; json writes it as an escape
+        return _dumped(document)
 
 
 def _dumped(document: Any) -> bytes:

@@ -60,13 +60,18 @@ class ProcessAffinityMechanism(Mechanism):
         """Journals the affinities of all there are. Raises RightsError if some are not ours."""
         # No look finds an earlier session's orphans, and who was born to an orphan since.
         left = self._writer.take_family()
+        began = tasks.start_time_of_newcomers()
         self._family = family = left or Family(self._pid, beat=self._writer.show_life)
         for pid in (self._pid, *family.members):
             self._check_rights(pid)
         if self._was_arranged:  # an unknown process inherited the confinement
             self._writer.adopt_forked_children(self._pid, family.members.items())
-        for pid in () if self._was_arranged else (self._pid, *family.members):
-            self._writer.adopt_affinity(pid)
+        else:
+            # Who is born during the search is no member yet, and would be no newcomer either.
+            for pid in (self._pid, *family.members):
+                self._writer.adopt_affinity(pid, began)
+            for pid in family.turn():
+                self._writer.adopt_affinity(pid, began)
         if self._settings.cpu_idle:
             _log.info("%s is no group: running without cpu.idle", self.target.spec)
 

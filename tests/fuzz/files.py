@@ -162,6 +162,11 @@ _CONFIG = (
     'primary = ["cgroup:web", "pid:12"]\nelastic = "cgroup:batch"\nwindow = "25ms"\n'
     'keep-idle = 1\npolicy = "prev-peak:4"\n[expert]\nlong_term_share = "1%"\n'
 )
+_GROUPS = (
+    'primary = ["cgroup:web"]\npark = "idle"\n'
+    '[[elastic]]\nname = "a"\ntarget = "cgroup:batch/a"\nmin = 1\nnotice = "30s"\n'
+    '[[elastic]]\nname = "b"\ntarget = "cgroup:batch/b"\nweight = 3\nmax = 4\n'
+)
 
 
 def _config(data: bytes) -> None:
@@ -291,7 +296,11 @@ TARGETS = (
     Target("trace-records", _trace_records, (TraceError,), (_trace_bytes(),)),
     Target(
         "config", _config, (ConfigError,),
-        (_CONFIG.encode(), _CONFIG.encode() + b"\xff\xff" + b"window = '1 s'\n"),
+        (
+            _CONFIG.encode(),
+            _CONFIG.encode() + b"\xff\xff" + b"window = '1 s'\n",
+            _GROUPS.encode(),
+        ),
     ),
     Target("workload", lambda data: load_workload(put("w.toml", data)), (ConfigError,),
            (_WORKLOAD.encode(),)),

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from tests.fuzz import engines, files, sockets, texts
+from tests.fuzz import engines, files, fleets, sockets, texts
 from tests.fuzz.target import Target
 
 TARGETS: dict[str, Target] = {
-    one.name: one for one in (*texts.TARGETS, *files.TARGETS, *sockets.TARGETS, *engines.TARGETS)
+    one.name: one
+    for one in (*texts.TARGETS, *files.TARGETS, *sockets.TARGETS, *engines.TARGETS, *fleets.TARGETS)
 }

@@ -62,6 +62,7 @@ def test_a_writer_that_has_ended_is_told_at_least_by_its_process_id(
     path = host.batch.cpus_file
     trace.watch([path])
     pid = write_and_end(path)
+    assert trace.look()
     told = trace.writer(path)
     assert told is not None
     assert f"(pid {pid})" in told
@@ -74,6 +75,7 @@ def test_own_writes_and_those_to_other_groups_are_nobody_elses(
     trace.watch([path])
     host.tree.files.write(path, "0\n")
     write_and_end(host.web.cpus_file)
+    assert not trace.look()
     assert trace.writer(path) is None
 
 

@@ -154,6 +154,24 @@ def test_what_a_service_manager_only_resets_is_arranged_again_without_letting_go
     assert quiet_world.files() == before
 
 
+def test_a_write_that_the_kernel_tells_of_is_looked_at_before_the_next_look_is_due(
+    quiet_world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(host_watch, "HOUSEKEEPING_NS", 10**18)
+    written: list[bool] = []
+    monkeypatch.setattr(OtherWriters, "look", lambda _: bool(written))
+    lent = lent_and_left(quiet_world, "3-7")
+
+    def write_once_lent(_window: Window, _decision: Decision) -> None:
+        if lent():
+            quiet_world.kernel.write(quiet_world.elastic.cpus_file, "0-3")
+            written.append(True)
+
+    with pytest.raises(ForeignWrite), Supervisor(settings_for(quiet_world)) as session:
+        session.run(Script(3), seconds=10.0, observe=write_once_lent)
+    assert quiet_world.mask() == "0-3"
+
+
 def test_what_was_asked_is_unanswered_until_it_has_come_to_its_end(quiet_world: World) -> None:
     session = Supervisor(settings_for(quiet_world))
     session.ask_reload()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 
 from smartharvest.errors import TargetVanished
+from smartharvest.host.cgroup.kernel_files import KernelFiles
 from smartharvest.host.cgroup.tree import Group, tasks_below
 from smartharvest.host.journal.writer import HostWriter
 
@@ -55,8 +56,14 @@ def adopt_tasks(group: Group, controller: str, writer: HostWriter) -> bool:
     assert counterpart is not None
     complete = True
     moves: list[tuple[int, str, str]] = []
+    root = group.tree.hierarchies[controller]
     there = tasks_below(group.tree.files, counterpart)
-    for tid in sorted(_member_threads(group).difference(there)):
+    outside = _member_threads(group).difference(there)
+    at_root = _listed(group.tree.files, root) if outside else set()
+    for tid in sorted(outside):
+        if tid in at_root:
+            moves.append((tid, root, counterpart))
+            continue
         try:
             current = group.tree.group_of(tid, controller)
         except TargetVanished:
@@ -67,7 +74,7 @@ def adopt_tasks(group: Group, controller: str, writer: HostWriter) -> bool:
             _log.warning("task %d stays in %s and out of %s", tid, current.relative, counterpart)
             complete = False
             continue
-        moves.append((tid, group.tree.hierarchies[controller], counterpart))
+        moves.append((tid, root, counterpart))
     refusals = writer.move_tasks(moves)
     for refusal in refusals:
         _log.warning("%s", refusal)
@@ -82,6 +89,14 @@ def _member_threads(group: Group) -> set[int]:
         if directory is not None and group.relative:
             threads.update(tasks_below(group.tree.files, directory))
     return threads
+
+
+def _listed(files: KernelFiles, directory: str) -> set[int]:
+    """The threads right in a v1 group: one file, where asking each of thousands takes long."""
+    try:
+        return set(map(int, files.read(f"{directory}/tasks").split()))
+    except (OSError, ValueError):
+        return set()
 
 
 def exists_somewhere(group: Group) -> bool:

@@ -47,19 +47,20 @@ class FileEventTrace:
             where = ctypes.c_uint64(_FAN_MODIFY), _AT_FDCWD, os.fsencode(file)
             self._call("fanotify_mark", self._fd, _FAN_MARK_ADD, *where)
 
-    def look(self) -> None:
-        """Called often: takes in what has happened.
+    def look(self) -> bool:
+        """Called often: takes in what has happened; whether somebody else has written.
 
         Own writes are reported too, but several of a file in a row as one.
         """
         now_s = time.monotonic()
         if now_s < self._next_look_s:
-            return
+            return False
         self._next_look_s = now_s + _LOOK_S
         try:
             events = os.read(self._fd, _EVENTS * _EVENT.size)
         except OSError:  # most often there is nothing
-            return
+            return False
+        others = False
         for _, _, _, _, _, fd, pid in _EVENT.iter_unpack(events):
             if fd < 0:
                 continue
@@ -67,7 +68,9 @@ class FileEventTrace:
                 file = os.readlink(f"/proc/self/fd/{fd}")
                 self._writers.pop(file, None)
                 self._writers[file] = _describe(pid)
+                others = True
             os.close(fd)
+        return others
 
     def writer(self, file: str) -> str | None:
         """Who else wrote ``file``, or that of a group above, last; None if nobody is known."""
@@ -107,9 +110,9 @@ class OtherWriters:
             with contextlib.suppress(OSError):  # a group that is gone is met elsewhere
                 self._trace.watch(files)
 
-    def look(self) -> None:
-        if self._trace is not None:
-            self._trace.look()
+    def look(self) -> bool:
+        """Whether somebody else has written since the last call."""
+        return self._trace is not None and self._trace.look()
 
     def last(self, file: str) -> str | None:
         """Who else wrote ``file`` last, if that is known."""

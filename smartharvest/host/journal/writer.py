@@ -217,7 +217,7 @@ class HostWriter:
         """
         entries = {
             tid: MovedEntry(tid, start_time, origin, destination)
-            for tid, origin, destination in moves
+            for tid, origin, destination in self._beating(moves)
             if origin != destination and (start_time := tasks.start_time(tid)) is not None
         }
         occupied = map(self._occupied, dict.fromkeys(one.destination for one in entries.values()))
@@ -264,11 +264,16 @@ class HostWriter:
         return []
 
     def set_affinity(self, tid: int, cpus: Collection[int]) -> None:
-        """Confines a thread to ``cpus``; does nothing if it has ended."""
+        """Confines a thread to ``cpus``; does nothing if it has ended.
+
+        A set that was given is not journaled: the thread has inherited it, and gets what its
+        process had.
+        """
         start_time, current = tasks.start_time(tid), tasks.affinity(tid)
         if start_time is None or not current or current == set(cpus):
             return
-        self._journal.record_affinity(tid, start_time, sorted(current))
+        if current not in self._journal.given.sets:
+            self._journal.record_affinity(tid, start_time, sorted(current))
         where = f"affinity of thread {tid}"
         try:
             os.sched_setaffinity(tid, cpus)
@@ -278,19 +283,20 @@ class HostWriter:
             raise self._refusal(where, format_cpulist(cpus), error) from error
         self._write_log(where, format_cpulist(current), format_cpulist(cpus))
 
-    def adopt_affinity(self, pid: int) -> None:
+    def adopt_affinity(self, pid: int, since: int | None = None) -> None:
         """Journals the affinities of a process that the loop is going to confine.
 
         Threads and processes that it starts meanwhile inherit the confinement; they get the CPUs
-        of its first thread back.
+        of its first thread back. Meanwhile is from now on, or ``since`` (clock ticks since boot).
         """
-        now = tasks.start_time_of_newcomers()
+        since = tasks.start_time_of_newcomers() if since is None else since
         entries = []
         for tid in self._beating(tasks.process_threads(pid)):
             start_time, cpus = tasks.start_time(tid), tasks.affinity(tid)
             if start_time is not None and cpus:
-                since = now if tid == pid else None
-                entries.append(AffinityEntry(tid, start_time, tuple(sorted(cpus)), since))
+                newcomers_since = since if tid == pid else None
+                cpus_before = tuple(sorted(cpus))
+                entries.append(AffinityEntry(tid, start_time, cpus_before, newcomers_since))
         self._journal.record(*entries)
 
     def adopt_pins(self, tids: Iterable[int], group: Collection[int]) -> None:
@@ -321,12 +327,20 @@ class HostWriter:
         if confined not in self._journal.entries:
             ours = ()
         self._journal.forget_dead_threads()
+        # Of thousands that were just moved it need not be read again: for another thread that has
+        # the id by now, an entry says nothing.
+        moved = {
+            entry.tid: entry.start_time
+            for entry in self._journal.entries
+            if isinstance(entry, MovedEntry)
+        }
         entries = []
         for tid in self._beating(tasks_below(self.files, directory)):
             cpus = tasks.affinity(tid)
             if not cpus or cpus in ours:
                 continue
-            if (start_time := tasks.start_time(tid)) is not None:
+            start_time = moved.get(tid) or tasks.start_time(tid)
+            if start_time is not None:
                 entries.append(AffinityEntry(tid, start_time, tuple(sorted(cpus))))
         self._journal.record(confined, *entries)
 

@@ -6,20 +6,21 @@ It inherits standard input, output and error and what it is passed, no other des
 
 from __future__ import annotations
 
-import contextlib
-import multiprocessing
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from multiprocessing.context import SpawnContext
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Generator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from smartharvest.errors import SmartHarvestError
 from smartharvest.host.process import isolated
 
 if TYPE_CHECKING:
-    from multiprocessing.pool import Pool
+    from multiprocessing.context import SpawnContext
+
+Job = TypeVar("Job")
+Result = TypeVar("Result")
 
 DIRECTORY = "/"
 _RUNNER = os.path.abspath(isolated.__file__)
@@ -106,23 +107,45 @@ def start_detached(*command: str, environment: Mapping[str, str], log: int) -> i
 
 def worker_context() -> SpawnContext:
     """What pools of worker processes are made with: they are started, never forked."""
+    import multiprocessing  # the agent has no workers
+
     os.environ["PYTHONSAFEPATH"] = "1"  # multiprocessing has no other way to tell its children
     return multiprocessing.get_context("spawn")
 
 
-@contextlib.contextmanager
-def worker_pool(processes: int) -> Iterator[Pool]:
-    """Such a pool; a ctrl-C is left to this process, which ends the workers at once.
+def in_workers(
+    work: Callable[[Job], Result], jobs: Sequence[Job], processes: int
+) -> Generator[tuple[int, Result], None, None]:
+    """Does all ``jobs`` in that many worker processes: (number of the job, result), as they come.
 
-    They inherit that it is blocked: one that still starts would show a traceback.
+    A ctrl-C is left to this process, which ends the workers at once. They inherit that it is
+    blocked: one that still starts would show a traceback. Raises SmartHarvestError if somebody
+    ends a worker, and what ``work`` raises.
     """
-    from multiprocessing import resource_tracker  # the agent has no pool
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor, as_completed
+    from concurrent.futures.process import BrokenProcessPool
+    from multiprocessing import resource_tracker
 
     resource_tracker.ensure_running()  # it unblocks signals once it has started
+    others = multiprocessing.active_children()
+    executor = ProcessPoolExecutor(max(1, processes), mp_context=worker_context())
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
-        pool = worker_context().Pool(processes)
+        numbers = {executor.submit(work, job): number for number, job in enumerate(jobs)}
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-    with pool:
-        yield pool
+    try:
+        for done in as_completed(numbers):
+            yield numbers.pop(done), done.result()
+    except BrokenProcessPool as error:
+        raise SmartHarvestError(
+            "a worker process ended early: was it killed for want of memory? try again"
+        ) from error
+    except BaseException:
+        for worker in multiprocessing.active_children():
+            if worker not in others:
+                worker.kill()
+        raise
+    finally:
+        executor.shutdown(cancel_futures=True)

@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 
-from smartharvest.host.process.start import worker_pool
+from smartharvest.host.process.start import in_workers
 from smartharvest.lab.reproduction.setups import Run, Setup, run_setup
 
 Progress = Callable[[int, int], None]
@@ -98,15 +98,14 @@ def run_all(
             runs[task] = run_setup(*task)
             progress(len(runs), len(tasks))
     else:
-        with worker_pool(processes) as pool:
-            for task, run in pool.imap_unordered(_run_task, tasks):
-                runs[task] = run
-                progress(len(runs), len(tasks))
+        for number, run in in_workers(_run_task, tasks, processes):
+            runs[tasks[number]] = run
+            progress(len(runs), len(tasks))
     return {setup: Summary(tuple(runs[setup, seed] for seed in seeds)) for setup in wanted}
 
 
-def _run_task(task: tuple[Setup, int]) -> tuple[tuple[Setup, int], Run]:
-    return task, run_setup(*task)
+def _run_task(task: tuple[Setup, int]) -> Run:
+    return run_setup(*task)
 
 
 def _effort(setup: Setup) -> float:

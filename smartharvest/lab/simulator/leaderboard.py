@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, fields, replace
 
 from smartharvest.algorithm.learning.options import LearningOptions
 from smartharvest.algorithm.policy import SHARED_POLICIES, Policy
-from smartharvest.host.process.start import worker_pool
+from smartharvest.host.process.start import in_workers
 from smartharvest.lab.simulator.conditions import made_for
 from smartharvest.lab.simulator.machine import LoopSettings
 from smartharvest.lab.simulator.mechanisms import make_mechanism
@@ -99,15 +99,14 @@ def run_leaderboard(
         for found in map(find_workload, workloads)
         for seed in seeds
     ]
-    rows: list[Row] = []
+    rows: dict[int, list[Row]] = {}
     # Not forked: Vowpal Wabbit does not survive it.
     workers = max(1, min(processes, len(jobs)))
     progress(0, len(jobs))
-    with worker_pool(workers) as pool:
-        for done, found_rows in enumerate(pool.imap(_run, jobs), 1):
-            rows += found_rows
-            progress(done, len(jobs))
-    return rows
+    for number, found in in_workers(_run, jobs, workers):
+        rows[number] = found
+        progress(len(rows), len(jobs))
+    return [row for number in sorted(rows) for row in rows[number]]
 
 
 def run_one(

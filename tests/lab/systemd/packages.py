@@ -11,7 +11,7 @@ from pathlib import Path
 from tests.lab.image import CHECKOUT
 from tests.lab.systemd.image import HOME
 
-NO_RELEASE_YET = "9b76441"
+NO_RELEASE_YET = "2dea06a"
 """What counts as the last package while the repository has no tag."""
 _VERSION = re.compile(r'(?m)^__version__ = "(.*)"$')
 

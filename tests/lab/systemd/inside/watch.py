@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 
 from tests.lab.systemd.inside import service
 from tests.lab.systemd.inside.host import read
@@ -14,6 +15,7 @@ class Watch:
 
     def __init__(self) -> None:
         self.looks = self.above = self.free = 0
+        self.above_s = 0.0
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._look)
 
@@ -26,13 +28,22 @@ class Watch:
         self._thread.join()
 
     def _look(self) -> None:
+        looked_s = time.monotonic()
         while not self._over.wait(0.005):
+            now_s = time.monotonic()
             self.looks += 1
-            self.above += read(service.BATCH / "cpu.idle") != "1"
+            if read(service.BATCH / "cpu.idle") != "1":
+                self.above += 1
+                self.above_s += now_s - looked_s
+            looked_s = now_s
             self.free += service.batch_cpus() is None
 
-    def tell(self, finding: Finding) -> None:
-        """It is broken if the batch ever was."""
-        finding.expect(self.above == 0, f"the batch was above cpu.idle {self.above} times")
+    def tell(self, finding: Finding, *, above_s: float = 0.0) -> None:
+        """It is broken if the batch ever was, or above cpu.idle for longer than ``above_s``."""
+        finding.expect(
+            self.above_s <= above_s,
+            f"the batch was above cpu.idle {self.above} times, for {self.above_s:.2f} s",
+        )
+        finding.figures["above_idle_s"] = round(self.above_s, 3)
         finding.expect(self.free == 0, f"the batch was unconfined {self.free} times")
         finding.figures["looks"] = self.looks

@@ -288,6 +288,31 @@ def test_a_process_gets_its_cpus_back_with_the_threads_it_started_meanwhile(
     thread.join()
 
 
+def test_a_thread_that_is_confined_again_gets_what_its_process_had_not_what_was_lent(
+    v1: CgroupTree, journal: Journal
+) -> None:
+    allowed = os.sched_getaffinity(0)
+    if len(allowed) < 2:
+        pytest.skip("needs two CPUs")
+    go, writer = threading.Event(), HostWriter(v1.files, journal)
+    writer.adopt_affinity(os.getpid())
+    least, lent = {min(allowed)}, {max(allowed)}
+    journal.expect({}, given=[sorted(least), sorted(lent)])
+    thread = threading.Thread(target=go.wait)
+    try:
+        os.sched_setaffinity(0, lent)
+        thread.start()
+        assert thread.native_id is not None
+        writer.set_affinity(thread.native_id, least)
+        assert os.sched_getaffinity(thread.native_id) == least
+        writer.restore()
+        assert os.sched_getaffinity(thread.native_id) == allowed
+    finally:
+        os.sched_setaffinity(0, allowed)
+        go.set()
+    thread.join()
+
+
 def test_the_children_a_process_started_meanwhile_are_freed_and_older_ones_left(
     v1: CgroupTree, journal: Journal
 ) -> None:
@@ -317,6 +342,27 @@ def test_the_children_a_process_started_meanwhile_are_freed_and_older_ones_left(
             older_cpus = os.sched_getaffinity(older.pid)
             older.kill()
     assert older_cpus == {max(allowed)}
+
+
+def test_the_guardian_sees_life_while_tasks_are_looked_at_before_they_move(
+    v1: CgroupTree, journal: Journal, sleeper: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_group(v1, "a", "0-3", tids=(sleeper,))
+    make_group(v1, "b", "0-3")
+    did: list[str] = []
+    start_time = tasks.start_time
+
+    def looked_at(tid: int) -> int | None:
+        did.append("looked")
+        return start_time(tid)
+
+    monkeypatch.setattr(tasks, "start_time", looked_at)
+    writer = HostWriter(v1.files, journal)
+    monkeypatch.setattr(writer, "show_life", lambda: did.append("beat"))
+    writer.move_task(sleeper, v1.group("a").path, v1.group("b").path)
+    assert did[:2] == ["beat", "looked"]
+    monkeypatch.undo()
+    writer.restore()
 
 
 def test_many_tasks_are_moved_and_those_refused_are_named(
