@@ -125,9 +125,9 @@ class Loaded:
         self.shared = self._given or Shared()
         self.shared.clear()
         self.memory = self.shared.memory
-        places = system_call.create_map(system_call.HASH, 8, 4, _MOST_GROUPS)
-        self._fds.append(places)
-        maps = {"": self.shared.map, "ends": self.shared.fd, "places": places}
+        groups = system_call.create_map(system_call.HASH, 8, 4, _MOST_GROUPS)
+        self._fds.append(groups)
+        maps = {"": self.shared.map, "ends": self.shared.fd, "places": groups}
         own_types = system_call.load_types(unpack(program.TYPES))
         self._fds.append(own_types)
         size, members = layouts[_TABLE]
