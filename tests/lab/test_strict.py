@@ -247,6 +247,8 @@ def test_a_batch_that_starves_is_given_back_before_the_kernel_does_it(
 ) -> None:
     agent = processes.agent(*host.state, *host.targets, *CROWDED)
     agent.wait_until(lambda: loaded() == NAME and are_ext(host.batch))
+    # Only a loop that runs lends; who starts beside so many that compute takes longer than 30 s.
+    agent.wait_until(lambda: len(host.batch.effective_cpus()) > 1)
     for cpu in CPUS:
         spinner = processes.start(["sh", "-c", SPIN]).pid
         os.sched_setaffinity(spinner, [cpu])
