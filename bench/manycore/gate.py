@@ -44,6 +44,7 @@ def figures_of(said: Sequence[Mapping[str, Any]]) -> Figures:
             "waited_us": {name: quantile(waited_us, q) for name, q in QUANTILES.items()},
             "counts": _sum(line["counts"] for line in lines if "counts" in line),
         }
+    figures["programs"] = told["programs"]
     figures["share_of_a_cpu"] = told["share_of_a_cpu"]
     return figures
 

@@ -7,14 +7,15 @@ import signal
 import subprocess
 import time
 import traceback
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from bench.compiling import build_program
 from bench.manycore.inside import Host
 from bench.manycore.strict_inside import AGENT, CPUS, Tasks, make_group
 from smartharvest.host.process.policy import SCHED_EXT, set_policy
-from smartharvest.host.sched_ext import state
+from smartharvest.host.sched_ext import program, state
 from smartharvest.host.sched_ext.loader import Loaded
 
 QUEUER = Path(__file__).with_name("queuer.c")
@@ -23,6 +24,7 @@ COUNT, PERIOD_US, BURST_US = 60, 2000, 3000
 """Of a round: so often it wakes, so long it sleeps, so long it computes."""
 SLICE_NS, HOLD_NS = 20_000_000, 100_000
 SERVERS, SHARE_S = Path("/sys/kernel/debug/sched/ext_server"), 2.0
+STATISTICS = Path("/proc/sys/kernel/bpf_stats_enabled")
 GATES = {"gate": True, "no gate": False}
 
 
@@ -74,9 +76,43 @@ def measure(host: Host) -> None:
                     }
                     host.tell(kind=kind, counts=counts)
             tasks.signal(signal.SIGCONT)
+            control(True)
+            with program_times() as times:
+                wakes()
+            host.tell(programs=times)
             host.tell(share_of_a_cpu=shares_beside_the_server())
             tasks.signal(signal.SIGSTOP)
     host.tell(burst_us=BURST_US, complete=True)
+
+
+@contextmanager
+def program_times() -> Iterator[dict[str, dict[str, float]]]:
+    """How often each of our scheduler's programs ran meanwhile, and for how many ns on average."""
+    found: dict[str, dict[str, float]] = {}
+    STATISTICS.write_text("1")
+    before = _program_runs()
+    yield found
+    for name, was, now in zip(program.PROGRAMS, before, _program_runs(), strict=True):
+        count = now[0] - was[0]
+        found[name.partition("/")[2]] = {
+            "runs": count,
+            "mean_ns": round((now[1] - was[1]) / count) if count else 0,
+        }
+    STATISTICS.write_text("0")
+
+
+def _program_runs() -> list[tuple[int, int]]:
+    """(runs, ns) of each program that this process has loaded, in that order."""
+    found = []
+    for fd in sorted(map(int, os.listdir("/proc/self/fdinfo"))):
+        try:
+            text = Path(f"/proc/self/fdinfo/{fd}").read_text()
+        except OSError:  # the listing's own
+            continue
+        words = dict(line.split(":", 1) for line in text.splitlines() if ":" in line)
+        if "run_cnt" in words:
+            found.append((int(words["run_cnt"]), int(words["run_time_ns"])))
+    return found
 
 
 def shares_beside_the_server() -> dict[str, float]:

@@ -47,6 +47,9 @@ EXPERIMENTS = (
 _OF_REAL = {one.name: one for one in real.CONDITIONS}
 _WARM_UP_S = {"adaptive": 2.0}
 """It looks first how the primary fares alone."""
+EVERYWHERE: Mapping[str, Any] = {"lend_shared": True, "long_term": "off"}
+"""Settings for what lends every core for good, whoever waits."""
+STRICT: Mapping[str, Any] = {**EVERYWHERE, "mechanism": "strict"}
 ALONE, AGAIN = "alone", "alone again"
 CONDITIONS: tuple[Condition, ...] = (
     Condition(ALONE, "no batch runs", batch=False),
@@ -62,6 +65,13 @@ CONDITIONS: tuple[Condition, ...] = (
     *(
         Condition(name, _OF_REAL[name].about, policy=name, warm_up_s=_WARM_UP_S.get(name, 0.5))
         for name in real.CANDIDATES
+    ),
+    *(
+        Condition(name, about, policy="everywhere", settings=settings, warm_up_s=0.5)
+        for name, about, settings in (
+            ("everywhere", "every core is lent, under cpu.idle and the rescue", EVERYWHERE),
+            ("strict", "the same, in a class below every normal task", STRICT),
+        )
     ),
 )
 CORE = (ALONE, AGAIN, real.RIVAL, "fixed-buffer:1", "smartharvest", *real.CANDIDATES)

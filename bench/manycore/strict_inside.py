@@ -9,8 +9,8 @@ import subprocess
 import sys
 import time
 import traceback
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Self
 
@@ -45,7 +45,7 @@ def check(host: Host) -> None:
     web, batch = make_group("web"), make_group("batch")
     before = _files(batch)
     host.tell(kernel=platform.release(), mechanism="strict", cpus=CPUS, waking=WAKING[1])
-    with Tasks(web, batch) as tasks_there, ExitStack() as ends:
+    with Tasks(web, batch, make_idle_group("idle")) as tasks_there, ExitStack() as ends:
         threads = _threads(batch)
         os.sched_setaffinity(0, AGENT)
         agent = _start_agent(batch, ends)
@@ -54,13 +54,15 @@ def check(host: Host) -> None:
         with host.slow_time():
             while len(cores) < ROUNDS and taken_back < MOST_TAKEN_BACK:
                 idle = tasks_there.wake()
+                with tasks_there.of_idle_class():
+                    idle_class = tasks_there.wake()
                 tasks_there.signal(signal.SIGCONT)
                 _comes(lambda: _lends_all(batch), SOON_S)
                 ran_us, began_s = _used_us(batch), time.monotonic()
                 late = tasks_there.wake()
                 took_s = time.monotonic() - began_s
                 if _lends_all(batch):
-                    host.tell(idle=idle, batch=late)
+                    host.tell(idle=idle, batch=late, idle_class=idle_class)
                     cores.append((_used_us(batch) - ran_us) / 1e6 / took_s)
                 else:  # nothing is known of a batch that is not there
                     taken_back += 1
@@ -75,16 +77,42 @@ def check(host: Host) -> None:
         restored = _comes(lambda: _is_restored(batch, before, threads))
         took_ms = round(1e3 * (time.monotonic() - killed_s))
         host.tell(restored_ms=took_ms, files=_files(batch), was=before)
+        tasks_there.signal(signal.SIGSTOP)  # an agent beside it takes minutes to start
         agent = _start_agent(batch, ends)
+        tasks_there.signal(signal.SIGCONT)
         with host.slow_time():
-            ended_s = time.monotonic()
-            Path("/proc/sysrq-trigger").write_text("S")
-            confined = _comes(lambda: not _lends_all(batch), SOON_S, every_s=0.001)
-            took_ms = round(1e3 * (time.monotonic() - ended_s))
-        host.tell(fallback_ms=took_ms if confined else None)
+            host.tell(fallback_ms=_fall_back(batch, tasks_there.bully[0]))
         agent.kill()
         agent.wait()
         host.tell(restored=restored and _comes(lambda: _is_restored(batch, before, threads)))
+
+
+def _fall_back(batch: Path, task: int) -> dict[str, int | None]:
+    """After how many ms what was so, once somebody has ended the scheduler; None: not seen."""
+    signs: dict[str, Callable[[], bool]] = {
+        "confined": lambda: not _lends_all(batch),
+        "fair": lambda: not _in_class(task),
+        "ended": lambda: loaded() is None,
+    }
+    found: dict[str, int | None] = dict.fromkeys(signs)
+    began_s = time.monotonic()
+    Path("/proc/sysrq-trigger").write_text("S")
+
+    def all_seen() -> bool:
+        for name, sign in signs.items():
+            if found[name] is None and sign():
+                found[name] = round(1e3 * (time.monotonic() - began_s))
+        return None not in found.values()
+
+    _comes(all_seen, SOON_S, every_s=0.001)
+    return found
+
+
+def _in_class(task: int) -> bool:
+    """Whether the scheduler has a task, whose policy stays SCHED_EXT after the scheduler's end."""
+    lines = Path(f"/proc/{task}/sched").read_text().splitlines()
+    words = next(line.split(":") for line in lines if line.startswith("ext.enabled"))
+    return bool(int(words[1]))
 
 
 def _start_agent(batch: Path, ends: ExitStack) -> subprocess.Popen[bytes]:
@@ -104,10 +132,12 @@ def _lends_all(batch: Path) -> bool:
 
 
 class Tasks:
-    """waker.c: its wakers are in one group, and its bully is in another."""
+    """waker.c: its wakers are in one group, and its bully is in another; others that compute, of
+    the policy SCHED_IDLE, are in ``idle``."""
 
-    def __init__(self, wakers: Path, bully: Path) -> None:
-        command = [str(build_program(WAKER)), *map(str, (CPUS, *WAKING, WAKES, PERIOD_US))]
+    def __init__(self, wakers: Path, bully: Path, idle: Path | None = None) -> None:
+        computing = CPUS if idle is None else 2 * CPUS
+        command = [str(build_program(WAKER)), *map(str, (computing, *WAKING, WAKES, PERIOD_US))]
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
@@ -115,6 +145,11 @@ class Tasks:
         self.bully = self._numbers(CPUS)
         for pid in self.bully:
             (bully / "cgroup.procs").write_text(str(pid))
+        self._idle = self._numbers(computing - CPUS)
+        for pid in self._idle:
+            assert idle is not None
+            (idle / "cgroup.procs").write_text(str(pid))
+            os.sched_setscheduler(pid, os.SCHED_IDLE, os.sched_param(0))
 
     def _numbers(self, count: int) -> list[int]:
         assert self._process.stdout is not None
@@ -131,6 +166,15 @@ class Tasks:
         """Stops or continues the bully."""
         for pid in self.bully:
             os.kill(pid, number)
+
+    @contextmanager
+    def of_idle_class(self) -> Iterator[None]:
+        """The others run."""
+        for pid in self._idle:
+            os.kill(pid, signal.SIGCONT)
+        yield
+        for pid in self._idle:
+            os.kill(pid, signal.SIGSTOP)
 
     def __enter__(self) -> Self:
         return self
@@ -151,6 +195,13 @@ def _agent() -> list[str]:
 def make_group(name: str) -> Path:
     path = GROUPS / name
     path.mkdir()
+    return path
+
+
+def make_idle_group(name: str) -> Path:
+    """One that the fair class runs last."""
+    path = make_group(name)
+    (path / "cpu.idle").write_text("1")
     return path
 
 

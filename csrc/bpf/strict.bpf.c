@@ -30,6 +30,12 @@ struct {
     __type(value, uint32_t);
 } places SEC(".maps");
 
+/* Readable from when the scheduler ends. */
+struct {
+    __uint(type, BPF_MAP_TYPE_RINGBUF);
+    __uint(max_entries, 4096);
+} ends SEC(".maps");
+
 extern int32_t scx_bpf_create_dsq(uint64_t dsq, int32_t node) __ksym;
 extern void scx_bpf_dsq_insert_vtime(struct task_struct *task, uint64_t dsq, uint64_t slice,
                                      uint64_t vtime, uint64_t flags) __ksym;
@@ -512,8 +518,20 @@ int BPF_PROG(cpu_offline, int32_t cpu) {
     return 0;
 }
 
+/* Once; wakes the loop's thread. */
+static __always_inline void begin_to_end(void) {
+    const uint32_t word = SH_STRICT_ENDING;
+    if (shared.end.stage)
+        return;
+    shared.end.stage = word;
+    bpf_ringbuf_output(&ends, (void *)&word, sizeof(word), BPF_RB_FORCE_WAKEUP);
+}
+
+/* Of the root cgroup only where the scheduler ends, before its tasks become the fair class's. */
 SEC("struct_ops/cgroup_exit")
 int BPF_PROG(cgroup_exit, struct cgroup *cgroup) {
+    if (!BPF_CORE_READ(cgroup, level))
+        begin_to_end();
     uint64_t id = BPF_CORE_READ(cgroup, kn, id);
     const uint32_t *place = bpf_map_lookup_elem(&places, &id);
     if (!place)
@@ -540,6 +558,7 @@ int BPF_PROG(on_exit, struct scx_exit_info *info) {
     shared.end.code = BPF_CORE_READ(info, exit_code);
     bpf_probe_read_kernel_str(shared.end.reason, sizeof(shared.end.reason),
                               BPF_CORE_READ(info, reason));
-    shared.end.ended = 1;
+    begin_to_end();
+    shared.end.stage = SH_STRICT_ENDED;
     return 0;
 }

@@ -33,10 +33,13 @@ struct sh_strict_counts {
     uint64_t called_back; /* ... and were called back from there */
 };
 
+/* The first is before any of its tasks has left the class. */
+enum sh_strict_stage { SH_STRICT_IN_FORCE, SH_STRICT_ENDING, SH_STRICT_ENDED };
+
 /* How the scheduler ended. */
 struct sh_strict_end {
-    uint32_t ended;
-    uint32_t kind; /* enum scx_exit_kind */
+    uint32_t stage; /* enum sh_strict_stage; the loop's thread gives everything back if not 0 */
+    uint32_t kind;  /* enum scx_exit_kind */
     int64_t code;
     char reason[SH_STRICT_REASON];
 };

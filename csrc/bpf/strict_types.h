@@ -20,8 +20,8 @@ typedef __u16 __be16;
 typedef __u32 __be32;
 typedef __u32 __wsum;
 
-enum { BPF_MAP_TYPE_HASH = 1, BPF_MAP_TYPE_ARRAY = 2 };
-enum { BPF_NOEXIST = 1, BPF_F_MMAPABLE = 1 << 10 };
+enum { BPF_MAP_TYPE_HASH = 1, BPF_MAP_TYPE_RINGBUF = 27 };
+enum { BPF_NOEXIST = 1, BPF_RB_FORCE_WAKEUP = 2 };
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
@@ -30,6 +30,7 @@ struct kernfs_node {
 };
 
 struct cgroup {
+    int level; /* 0: the root */
     struct kernfs_node *kn;
 };
 

@@ -105,6 +105,7 @@ int sh_loop_init(struct sh_loop *loop, const struct sh_loop_config *config) {
     loop->primary_cores = config->total;
     loop->armed = SH_SENSOR_DISARM;
     loop->sensor.wake_fd = -1;
+    loop->revocation.fd = -1;
     atomic_store(&loop->scheduling, -1);
     loop->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     loop->plan_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -261,6 +262,11 @@ static bool follows(const struct sh_loop *loop) {
     return loop->plan.buffer > 0 || loop->plan.patient;
 }
 
+static bool is_revoked(const struct sh_loop *loop) {
+    const _Atomic uint32_t *revoked = loop->revocation.revoked;
+    return revoked && atomic_load_explicit(revoked, memory_order_relaxed);
+}
+
 /* Has the idle buffer run out? */
 static bool exhausted(const struct sh_loop *loop, uint32_t needed) {
     if (loop->plan.shared || loop->primary_cores >= loop->config.total)
@@ -328,7 +334,7 @@ static uint32_t patiently(struct sh_loop *loop, uint32_t cores, int64_t now_ns) 
 /* What the primary should hold now that `busy` of its cores are busy (line 20). */
 static uint32_t wanted(struct sh_loop *loop, uint32_t busy, int64_t now_ns) {
     const struct sh_loop_config *c = &loop->config;
-    if (loop->plan_adopted_ns == 0)
+    if (loop->plan_adopted_ns == 0 || is_revoked(loop))
         return c->total;
     if (now_ns - loop->plan_adopted_ns > c->plan_ttl_ns) {
         if (loop->primary_cores != c->total)
@@ -424,7 +430,7 @@ int sh_loop_step(struct sh_loop *loop, int64_t deadline_ns, int64_t now_ns) {
         return follow_decision(loop, needed, now_ns);
     }
 
-    if (exhausted(loop, needed)) {
+    if (exhausted(loop, needed) && !is_revoked(loop)) {
         uint32_t safe = max_u32(loop->plan.safe_cores, loop->window.busy_max + 1);
         if (follows(loop))
             safe = max_u32(needed + loop->plan.buffer,
@@ -593,11 +599,14 @@ int64_t sh_loop_next_look(const struct sh_loop *loop) {
     return min_i64(end_ns, loop->last_poll_ns + max_i64(pause_ns, loop->config.poll_ns));
 }
 
-/* Waits for the buffer to run out, a plan, a stop, or the end of the window. 0 or -errno. */
+/* Waits for the buffer to run out, a revocation, a plan, a stop, or the end of the window. 0 or
+ * -errno. */
 static int wait_for_event(struct sh_loop *loop, int64_t deadline_ns) {
     struct sh_sensor *sensor = &loop->sensor;
     const struct sh_clock *clock = &loop->clock;
-    const int fds[] = {loop->plan_fd, sensor->wake_fd};
+    /* What has been revoked stays readable. */
+    const int revoked_fd = is_revoked(loop) ? -1 : loop->revocation.fd;
+    const int fds[] = {loop->plan_fd, sensor->wake_fd, revoked_fd};
     const uint32_t level = sh_loop_alarm_level(loop);
     struct sh_reading reading;
     uint64_t drained;
@@ -611,7 +620,7 @@ static int wait_for_event(struct sh_loop *loop, int64_t deadline_ns) {
              pressing(loop, &reading) >= level))
             return 0;
     }
-    int err = clock->wait_until(clock->ctx, deadline_ns, fds, 2);
+    int err = clock->wait_until(clock->ctx, deadline_ns, fds, 3);
     const bool has_plan = read(loop->plan_fd, &drained, sizeof(drained)) > 0;
     if (err == 0 && !has_plan && clock->now_ns(clock->ctx) < deadline_ns) {
         sensor->drain(sensor->ctx);

@@ -25,8 +25,8 @@
  *     less might do: after each quiet time if it is patient, every millisecond if not.
  *  6. Under a shared plan the elastic group is kept off the plan's primary cores and the primary
  *     preempts it on all others, so busy cores move nothing and rules 2 and 3 rest.
- *  7. Doubt gives everything back: no plan for plan_ttl_ns, no poll for stale_ns, a sensor or an
- *     actuator that fails. After a failure the loop halts and says which.
+ *  7. Doubt gives everything back: no plan for plan_ttl_ns, no poll for stale_ns, a revocation,
+ *     a sensor or an actuator that fails. After a failure the loop halts and says which.
  */
 #ifndef SH_LOOP_H
 #define SH_LOOP_H
@@ -104,6 +104,12 @@ struct sh_decide {
     void *ctx;
 };
 
+/* What lending rests on and may end without us: from when *revoked is not 0 on, nothing is lent. */
+struct sh_revocation {
+    const _Atomic uint32_t *revoked; /* NULL: there is nothing of the kind */
+    int fd; /* readable once it is; -1: the loop looks when it does anyway */
+};
+
 /* One writer, any reader, relaxed: each is right by itself. */
 struct sh_counters {
     _Atomic uint64_t polls, late_polls, missed_polls, windows, dropped_windows;
@@ -133,7 +139,8 @@ struct sh_loop {
     int64_t last_poll_ns;
     bool placed; /* the actuator has set what it sets with nothing lent */
 
-    struct sh_decide decide; /* to be set while the loop does not run */
+    struct sh_decide decide;         /* to be set while the loop does not run */
+    struct sh_revocation revocation; /* likewise */
 
     /* Loop -> control plane. */
     struct sh_summary ring[SH_RING_WINDOWS];

@@ -114,6 +114,7 @@ class LoopBuilder:
             most_cpu_percent=sensing.most_cpu_percent,
             most_rest_ns=settings.window_ns // LOOKS_A_WINDOW,
         )
+        loop.lend_until(self._mechanism.revocation)
         return BuiltLoop(loop, sensing, managed, order)
 
     def change(self, built: BuiltLoop) -> BuiltLoop:
@@ -136,6 +137,7 @@ class LoopBuilder:
             elastic_min=capacity.elastic_min,
             rescue=self._rescue(built.sensing.sensor, chosen=False),
         )
+        built.loop.lend_until(self._mechanism.revocation)
         return BuiltLoop(built.loop, built.sensing, managed)
 
     def _actuator(self, order: LendOrder | None) -> _actuators.Actuator:

@@ -342,9 +342,7 @@ class Supervisor:
             left_ms = LOOK_MS if until_s is None else (until_s - time.monotonic()) * 1e3
             if left_ms <= 0:
                 return
-            mechanism = arrangement.mechanism
-            left_ms = min(left_ms, mechanism.most_sleep_ms)
-            control.wait(left_ms, socket_fd, prompt=mechanism.moves_threads)
+            control.wait(left_ms, socket_fd, prompt=arrangement.mechanism.moves_threads)
             came = control.answer_windows()
             now_ns = _loop.monotonic_ns()
             if now_ns >= chores_ns or not came:

@@ -9,10 +9,10 @@ from smartharvest.core._sensors cimport Sensor
 
 cdef class Loop:
     cdef sh_loop *c
-    cdef Py_buffer beat
+    cdef Py_buffer beat, revoked
     cdef uint16_t *whole
     cdef int32_t *lendable
-    cdef object decider, rescue
+    cdef object decider, rescue, revocation
     cdef readonly Sensor sensor
     cdef readonly Actuator actuator
     cdef readonly int total

@@ -6,6 +6,7 @@ from smartharvest.core._learner import Decider
 from smartharvest.core._rescue import Rescue
 from smartharvest.core._sensors import Sensor
 from smartharvest.core.plan import Plan
+from smartharvest.core.revocation import Revocation
 from smartharvest.core.window import Window
 
 MAX_CORES: int
@@ -122,6 +123,10 @@ class Loop:
 
         To be called before ``start``. It lends only as long as ``permit`` says.
         """
+
+    def lend_until(self, revocation: Revocation | None) -> None:
+        """Between ``stop`` and ``start``: nothing is lent once the ``revocation``, which the loop
+        keeps alive, says so."""
 
     def permit(self, until_ns: int) -> None:
         """The decider may lend until then (CLOCK_MONOTONIC); 0: no longer. What is lent already

@@ -183,6 +183,7 @@ cdef class Loop:
         PyMem_Free(self.whole)
         PyMem_Free(self.lendable)
         PyBuffer_Release(&self.beat)
+        PyBuffer_Release(&self.revoked)
 
     cdef void place(self, object cpus, object realtime_cpus) except *:
         """Where the thread runs from its next start on."""
@@ -284,6 +285,18 @@ cdef class Loop:
             <loop.sh_decide *> PyCapsule_GetPointer(decider.capsule, "smartharvest.decide")
         )[0]
         self.decider = decider
+
+    def lend_until(self, revocation: object | None) -> None:
+        """Between ``stop`` and ``start``: nothing is lent once the ``revocation`` says so."""
+        self.c.revocation.revoked = NULL
+        self.c.revocation.fd = -1
+        PyBuffer_Release(&self.revoked)
+        self.revocation = revocation
+        if revocation is not None:
+            self.c.revocation.revoked = <loop.atomic_uint32_t *> hold_slot(
+                revocation.slot, &self.revoked, sizeof(uint32_t)
+            )
+            self.c.revocation.fd = revocation.fd
 
     def permit(self, until_ns: int) -> None:
         """The decider may lend until then; 0: no longer."""

@@ -12,6 +12,7 @@ from smartharvest.config.settings import Settings
 from smartharvest.core import _actuators, _sensors
 from smartharvest.core._lend_order import LendOrder
 from smartharvest.core._rescue import Rescue
+from smartharvest.core.revocation import Revocation
 from smartharvest.host.foreign.pins import ForeignPin
 from smartharvest.host.foreign.writes import ManagedFile
 from smartharvest.host.journal.contents import Minimum
@@ -134,8 +135,8 @@ class Mechanism:
         """Whether threads are moved one by one, so that ``follow`` has to be called often."""
         return False
 
-    most_sleep_ms: float = math.inf
-    """``follow`` has to be called after so long at the latest."""
+    revocation: Revocation | None = None
+    """By what the loop's thread hears that nothing may be lent any more. Not before ``arrange``."""
     ends = 0
     """How often what holds the elastic side down has ended, and not by us."""
 

@@ -8,13 +8,12 @@ fair class's again, under cpu.idle and on what is lent.
 from __future__ import annotations
 
 import logging
-import math
 import time
 from collections.abc import Sequence
 
 from smartharvest.host.process.family import Family
 from smartharvest.host.sched_ext import state
-from smartharvest.host.sched_ext.loader import Loaded, NoStrict, why_not
+from smartharvest.host.sched_ext.loader import Loaded, NoStrict, Shared, why_not
 from smartharvest.host.target.base import Target
 from smartharvest.mechanism.cpuset import CpusetMechanism
 from smartharvest.mechanism.group import LOOK_S, LOOK_SHARE
@@ -24,8 +23,6 @@ _log = logging.getLogger(__name__)
 
 HOLD_NS = 100_000
 """How long a CPU is kept idle for one waiting task, in which the kernel may pull it."""
-NOTICE_MS = 50.0
-"""How often it is looked whether the scheduler has ended: to be noticed within 100 ms."""
 REST_S = 10.0
 """How long nothing is lent after the scheduler has ended."""
 LONGEST_REST_S = 600.0
@@ -40,7 +37,8 @@ class StrictMechanism(CpusetMechanism):
     required = True
     moves_threads = True
     """Not that: it has to be looked after often."""
-    most_sleep_ms = NOTICE_MS
+    revocation: Shared | None = None
+    """What all its schedulers share; the loop's thread gives everything back as one ends."""
     _active = True
     """Whether there is a scheduler, or will be after a rest."""
     _loaded: Loaded | None = None
@@ -79,14 +77,14 @@ class StrictMechanism(CpusetMechanism):
     def _load(self) -> None:
         """Before anything is written. Raises NoStrict if that is required and cannot be done."""
         try:
-            self._loaded = Loaded()
+            self._loaded = Loaded(self.revocation)
         except NoStrict as error:
             if self.required:
                 raise
             self._active = self.moves_threads = False
-            self.most_sleep_ms = math.inf
             _log.info("%s; using merge", error)
             return
+        self.revocation = self._loaded.shared
         state.control(
             self._loaded.memory,
             slice_ns=self._settings.strict_slice_ns,
@@ -128,6 +126,8 @@ class StrictMechanism(CpusetMechanism):
             self._retake(now_s)
         if self._loaded is None:
             return "the sched_ext scheduler has ended; the batch rests"
+        if any(self._loaded.shared.slot):
+            return "the sched_ext scheduler is ending"
         if now_s >= self._next_look_s:
             self._take_in()
         return None

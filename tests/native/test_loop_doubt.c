@@ -124,6 +124,34 @@ static void test_a_full_ring_drops_windows_but_keeps_room_for_the_halt(void) {
     drop(rig);
 }
 
+static void test_what_is_revoked_comes_back_and_stays_back_until_it_is_not(void) {
+    for (int shared = 0; shared <= 1; shared++) {
+        struct sh_loop_config config = usual();
+        config.max_shared = config.total;
+        struct rig *rig = make(config);
+        _Atomic uint32_t revoked = 0;
+        rig->loop.revocation.revoked = &revoked;
+        const struct sh_plan plan = {.primary_cores = 2, .safe_cores = 4, .shared = shared};
+        poll_busy(rig, 0);
+        sh_loop_post(&rig->loop, &plan);
+        poll_busy(rig, 0);
+        CHECK_EQ(rig->loop.primary_cores, 2);
+        revoked = 1;
+        const struct sh_reading idle = {0, 0};
+        CHECK_EQ(sh_loop_repeat(&rig->loop, rig->now_ns + 5 * POLL_NS, &idle), 0);
+        poll_busy(rig, 7); /* exhausted as well, where nothing is shared */
+        CHECK_EQ(rig->loop.primary_cores, 8);
+        CHECK_EQ(rig->loop.counters.short_safeguards, 0);
+        sh_loop_post(&rig->loop, &(struct sh_plan){.seq = 1, .primary_cores = 3, .safe_cores = 4});
+        poll_busy(rig, 0);
+        CHECK_EQ(rig->loop.primary_cores, 8);
+        revoked = 0;
+        poll_busy(rig, 0);
+        CHECK_EQ(rig->loop.primary_cores, 3);
+        drop(rig);
+    }
+}
+
 static void test_the_ring_goes_round(void) {
     struct rig *rig = make(usual());
     poll_busy(rig, 0);
@@ -147,6 +175,7 @@ int main(void) {
     RUN(test_an_actuator_that_fails_after_a_gap_halts_the_loop);
     RUN(test_a_halted_loop_stays_halted);
     RUN(test_a_full_ring_drops_windows_but_keeps_room_for_the_halt);
+    RUN(test_what_is_revoked_comes_back_and_stays_back_until_it_is_not);
     RUN(test_the_ring_goes_round);
     return 0;
 }

@@ -49,6 +49,12 @@ cdef extern from "loop/loop.h" nogil:
         bint (*answer)(void *ctx, sh_summary *summary)
         void *ctx
 
+    ctypedef uint32_t atomic_uint32_t "_Atomic uint32_t"
+
+    struct sh_revocation:
+        const atomic_uint32_t *revoked
+        int fd
+
     struct sh_counters:
         uint64_t polls, late_polls, missed_polls, windows, dropped_windows
         uint64_t short_safeguards, assignments, plans_expired, stale_windows
@@ -65,6 +71,7 @@ cdef extern from "loop/loop.h" nogil:
         uint32_t primary_cores
         int event_fd, plan_fd
         sh_decide decide
+        sh_revocation revocation
         sh_counters counters
         sh_histogram lateness, moves
         int halt, error

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Self
 
 from smartharvest.errors import SmartHarvestError
-from smartharvest.host.sched_ext import program, system_call
+from smartharvest.host.sched_ext import program, state, system_call
 from smartharvest.host.sched_ext.kernel_types import FUNC, STRUCT, TYPEDEF, VMLINUX, layout_of
 from smartharvest.host.sched_ext.packed import Packed, unpack
 
@@ -62,12 +62,49 @@ def loaded(root: str = ROOT) -> str | None:
         return None
 
 
-class Loaded:
-    """The scheduler, in force until ``close``. Raises NoStrict if the kernel does not take it."""
+class Shared:
+    """What schedulers, one after the other, share with us: the loop's thread goes on reading it
+    while one has ended and another comes. Raises OSError."""
 
-    def __init__(self, *, root: str = ROOT, types: str = VMLINUX) -> None:
+    _fds: tuple[int, ...] = ()
+
+    def __init__(self) -> None:
+        self.map = system_call.create_map(
+            system_call.ARRAY, 4, program.MEMORY, 1, system_call.MMAPABLE, "sh_strict"
+        )
+        self._fds = (self.map,)
+        page = mmap.PAGESIZE
+        self.fd = system_call.create_map(system_call.RING, 0, 0, page)
+        """A Revocation's, as ``slot``."""
+        self._fds = (self.map, self.fd)
+        self.memory = memoryview(mmap.mmap(self.map, program.MEMORY))
+        self.slot = state.stage_slot(self.memory)
+        self._read = memoryview(mmap.mmap(self.fd, page)).cast("Q")
+        written = mmap.mmap(self.fd, page, prot=mmap.PROT_READ, offset=page)
+        self._written = memoryview(written).cast("Q")
+
+    def clear(self) -> None:
+        """For the next scheduler; the last one has ended."""
+        self._read[0] = self._written[0]
+        self.memory[:] = bytes(len(self.memory))
+
+    def __del__(self) -> None:
+        for fd in self._fds:
+            os.close(fd)
+
+
+class Loaded:
+    """The scheduler, in force until ``close``. Raises NoStrict if the kernel does not take it.
+
+    It uses what is ``shared``, which the last one has left.
+    """
+
+    def __init__(
+        self, shared: Shared | None = None, *, root: str = ROOT, types: str = VMLINUX
+    ) -> None:
         if (why := why_not(root, types)) is not None:
             raise NoStrict(f"mechanism: strict: {why}")
+        self._given = shared
         self._fds: list[int] = []
         self._tracepoints: list[int] = []
         try:
@@ -85,14 +122,12 @@ class Loaded:
         numbers = _numbers()
         self.calls_back = bool(numbers[_CALL_BACK])
         """Whether a task can be taken from the queue of another CPU (7.3 can)."""
-        maps = {
-            "": system_call.create_map(
-                system_call.ARRAY, 4, program.MEMORY, 1, system_call.MMAPABLE, "sh_strict"
-            ),
-            "places": system_call.create_map(system_call.HASH, 8, 4, _MOST_GROUPS),
-        }
-        self._fds += maps.values()
-        self.memory = memoryview(mmap.mmap(maps[""], program.MEMORY))
+        self.shared = self._given or Shared()
+        self.shared.clear()
+        self.memory = self.shared.memory
+        groups = system_call.create_map(system_call.HASH, 8, 4, _MOST_GROUPS)
+        self._fds.append(groups)
+        maps = {"": self.shared.map, "ends": self.shared.fd, "places": groups}
         own_types = system_call.load_types(unpack(program.TYPES))
         self._fds.append(own_types)
         size, members = layouts[_TABLE]

@@ -13,6 +13,7 @@ _END_AT = _CONTROL.size
 _COUNTS_AT = _END_AT + _END.size
 _GROUPS_AT = _COUNTS_AT + _COUNTS.size + 8 + 4 * 64
 _GROUPS = 64
+_ENDED = 2
 
 
 @dataclass(frozen=True)
@@ -62,10 +63,15 @@ def counts(memory: memoryview) -> Counts:
 
 def end(memory: memoryview) -> End | None:
     """How the scheduler has ended; None: it is in force, or was not yet."""
-    ended, kind, code, reason = _END.unpack_from(memory, _END_AT)
-    if not ended:
+    stage, kind, code, reason = _END.unpack_from(memory, _END_AT)
+    if stage != _ENDED:
         return None
     return End(kind, code, reason.partition(b"\0")[0].decode(errors="replace"))
+
+
+def stage_slot(memory: memoryview) -> memoryview:
+    """Four bytes: not 0 from when the scheduler begins to end, with all its tasks still in it."""
+    return memory[_END_AT : _END_AT + 4]
 
 
 def groups_end(count: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -73,14 +74,25 @@ def test_a_peak_between_two_looks_is_in_the_exact_window_and_not_in_the_sampled_
     assert (exact_window.busy_max, exact_window.demand_max) == (7, 9)
 
 
+def event_driven(
+    sensor: FakeEvents, actuator: FakeActuator, *, window_ns: int, keep_idle: int = 1
+) -> Loop:
+    return Loop(
+        sensor=sensor, actuator=actuator, total=10, exact=True, event_driven=True,
+        plan_ttl_ns=60 * 10**9, stale_ns=60 * 10**9, window_ns=window_ns, keep_idle=keep_idle,
+    )  # fmt: skip
+
+
 @contextmanager
 def running(
     sensor: FakeEvents, actuator: FakeActuator, *, window_ns: int, keep_idle: int = 1
 ) -> Iterator[Loop]:
-    loop = Loop(
-        sensor=sensor, actuator=actuator, total=10, exact=True, event_driven=True,
-        plan_ttl_ns=60 * 10**9, stale_ns=60 * 10**9, window_ns=window_ns, keep_idle=keep_idle,
-    )  # fmt: skip
+    with started(event_driven(sensor, actuator, window_ns=window_ns, keep_idle=keep_idle)) as loop:
+        yield loop
+
+
+@contextmanager
+def started(loop: Loop) -> Iterator[Loop]:
     loop.start()
     try:
         yield loop
@@ -172,6 +184,40 @@ def test_a_plan_with_a_buffer_is_polled_for() -> None:
         wait_until_harvested(loop, 3)
         sensor.set_busy(monotonic_ns(), 1)
         wait_until_harvested(loop, 7)
+
+
+class Ends:
+    """A revocation as a scheduler of the kernel's gives it: once said, it stays readable."""
+
+    def __init__(self) -> None:
+        self.slot = memoryview(bytearray(4))
+        self.fd = os.eventfd(0)
+
+    def say(self) -> None:
+        self.slot[0] = 1
+        os.eventfd_write(self.fd, 1)
+
+    def __del__(self) -> None:
+        os.close(self.fd)
+
+
+def test_a_revocation_takes_everything_back_without_the_control_plane() -> None:
+    sensor, actuator, ends = FakeEvents(monotonic_ns()), FakeActuator(), Ends()
+    loop = event_driven(sensor, actuator, window_ns=30 * 10**9)
+    loop.lend_until(ends)
+    with started(loop):
+        loop.post(Plan(1, primary_cores=2, safe_cores=4))
+        wait_until_harvested(loop, 8)
+        ends.say()
+        wait_until_harvested(loop, 0)
+        wait_until_it_rests(loop)  # though the descriptor stays readable
+        loop.post(Plan(2, primary_cores=3, safe_cores=4))
+        wait_until_it_rests(loop)
+        assert loop.harvested == 0
+        os.eventfd_read(ends.fd)
+        ends.slot[0] = 0
+        loop.post(Plan(3, primary_cores=4, safe_cores=4))
+        wait_until_harvested(loop, 6)
 
 
 def test_a_sensor_that_sees_no_changes_cannot_drive_the_loop() -> None:

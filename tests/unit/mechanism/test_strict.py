@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import struct
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +13,7 @@ from smartharvest.errors import ConfigError
 from smartharvest.host.cgroup.tree import CgroupTree
 from smartharvest.host.journal.journal import Journal
 from smartharvest.host.journal.writer import HostWriter
-from smartharvest.host.sched_ext import program
+from smartharvest.host.sched_ext import program, state
 from smartharvest.host.sched_ext.loader import NoStrict
 from smartharvest.host.target.spec import TargetSpec
 from smartharvest.host.target.targets import resolve_target
@@ -25,7 +24,15 @@ from smartharvest.placement.capacity import Capacity
 from smartharvest.placement.snapshot import HostSnapshot
 from tests.unit.host.fake_trees import make_group, make_v2_tree
 
+ENDING, ENDED = 1, 2
 SEEN = HostSnapshot(Capacity((0, 1), 0, (1, 0), (2,), 1, 1, keep_idle=1), (), (), ())
+
+
+class FakeShared:
+    def __init__(self) -> None:
+        self.memory = memoryview(bytearray(program.MEMORY))
+        self.slot = state.stage_slot(self.memory)
+        self.fd = -1
 
 
 class FakeScheduler:
@@ -35,10 +42,12 @@ class FakeScheduler:
     made: list[FakeScheduler]
     calls_back = True
 
-    def __init__(self) -> None:
+    def __init__(self, shared: FakeShared | None) -> None:
         if self.refusal is not None:
             raise NoStrict(f"mechanism: strict: {self.refusal}")
-        self.memory = memoryview(bytearray(program.MEMORY))
+        self.shared = shared or FakeShared()
+        self.memory = self.shared.memory
+        self.memory[:] = bytes(len(self.memory))
         self.attached = False
         self.made.append(self)
 
@@ -49,7 +58,7 @@ class FakeScheduler:
         self.attached = False
 
     def end(self, reason: bytes) -> None:
-        struct.pack_into("<IIq", self.memory, 24, 1, 1026, 0)
+        struct.pack_into("<IIq", self.memory, 24, ENDED, 1026, 0)
         self.memory[40 : 40 + len(reason)] = reason
 
     def run(self, ran_ns: int, runnable: int) -> None:
@@ -105,7 +114,7 @@ def test_auto_falls_back_to_merge(world: World, monkeypatch: pytest.MonkeyPatch)
     mechanism.arrange(SEEN)
     assert mechanism.name == "merge"
     assert not mechanism.moves_threads
-    assert mechanism.most_sleep_ms == math.inf
+    assert mechanism.revocation is None
     assert mechanism.follow(()) is None
     assert world.policies_set == 0
 
@@ -138,6 +147,30 @@ def test_an_ended_scheduler_is_noticed_at_once_and_retaken_after_a_rest(world: W
     world.now_s = strict.REST_S
     assert mechanism.follow(()) is None
     assert FakeScheduler.made[1].attached
+
+
+def test_nothing_is_lent_while_the_scheduler_is_ending(world: World) -> None:
+    mechanism = world.make(StrictMechanism)
+    mechanism.arrange(SEEN)
+    struct.pack_into("<I", FakeScheduler.made[0].memory, 24, ENDING)
+    assert "is ending" in (mechanism.follow(()) or "")
+    assert FakeScheduler.made[0].attached
+    assert mechanism.ends == 0
+
+
+def test_schedulers_share_what_the_loop_s_thread_reads(world: World) -> None:
+    mechanism = world.make(StrictMechanism)
+    assert mechanism.revocation is None
+    mechanism.arrange(SEEN)
+    shared = mechanism.revocation
+    FakeScheduler.made[0].end(b"disabled by sysrq-S")
+    mechanism.follow(())
+    assert shared is not None
+    assert any(shared.slot)  # it rests
+    world.now_s = strict.REST_S
+    mechanism.follow(())
+    assert FakeScheduler.made[1].shared is FakeScheduler.made[0].shared
+    assert not any(shared.slot)
 
 
 def test_rests_grow_while_another_scheduler_stands_in_the_way(

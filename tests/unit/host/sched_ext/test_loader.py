@@ -135,7 +135,11 @@ def test_what_the_program_counts_is_read() -> None:
     state.control(memory, slice_ns=5_000_000, hold_ns=100_000, gate=True, keep_preempted=False)
     assert struct.unpack_from("<QQII", memory) == (5_000_000, 100_000, 1, 0)
     assert state.end(memory) is None
-    struct.pack_into("<IIq", memory, 24, 1, 1026, 0)
+    slot = state.stage_slot(memory)
+    struct.pack_into("<I", slot, 0, 1)
+    assert state.end(memory) is None  # it has only begun to end
+    struct.pack_into("<IIq", memory, 24, 2, 1026, 0)
+    assert any(slot)
     memory[40:53] = b"runnable task"
     end = state.end(memory)
     assert end is not None
