@@ -44,7 +44,7 @@ PULSE = 0.25
 """... that part of a period,"""
 CROWDED = 1.25
 """... and of all others one, if more tasks for each core are about;"""
-ENOUGH_SLICES = 13
+ENOUGH_SLICES = 22
 """... and so many do if that shows it to be fine."""
 CLEARLY = 1.0
 """Standard errors by which it has to be fine,"""
@@ -286,6 +286,9 @@ class Adaptive:
             elif self._slices >= LONG_PERIODS and self._looks_fine(way):
                 self._hold(way)
             return
+        if way == 0 and self._slices == PULSES and not why:
+            for longer in self._longer:
+                longer.begin(0)  # a window of a period shows little of what a period does
         enough = self._slices >= (SLICES if way else ENOUGH_SLICES)
         if enough and not why:
             if self._looks_fine(way):
