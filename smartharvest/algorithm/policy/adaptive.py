@@ -61,7 +61,7 @@ RETRY_GROWTH = 3
 MOST_RETRY_PERIODS = 3_200
 FORGET_PERIODS = 600
 """A way that was fine for so long counts one failure less."""
-TRY_CREDIT = 0.25
+TRY_CREDIT = 0.5
 """Credit for a trial,"""
 SPREE_CREDIT = (1.5, 0.5)
 """... and from which on to which the boldest way is used though it is too dear."""
@@ -261,10 +261,8 @@ class Adaptive:
             if way == self._tried:
                 self._slices += 1
                 self._judge_trial(way)
-            elif self._spree:
-                self._end_spree()
             elif self._credit < 0:
-                self._tried = None
+                self._end_overdrawn(self._tried)
             return
         if way == self._held and way != self._nothing:
             why = self._too_dear(way)
@@ -299,10 +297,14 @@ class Adaptive:
                 why = "it was not shown to be harmless"
         if why:
             self._refuse(way, why)
-            self._tried = None
             self._choose()
         elif self._credit < 0:
-            self._tried = None  # it goes on once there is credit
+            self._end_overdrawn(way)
+
+    def _end_overdrawn(self, way: int) -> None:
+        """Ends a trial that there is no credit for."""
+        self._refuse(way, "a short trial has used up the budget")
+        self._tried = None
 
     def _too_dear(self, way: int) -> str:
         """Why the way costs a primary more than the budget; empty if it does not."""
@@ -326,7 +328,7 @@ class Adaptive:
         if self._held == 0 or self._credit < TRY_CREDIT:
             return
         due = [way for way in range(self._held) if self._periods >= self._records[way].retry_at]
-        if due and due[0] == 0 and self._begins_careful and len(due) > 1:
+        if due[:2] == [0, 1] and self._begins_careful:
             del due[0]
         if due:
             self._begin(due[0])
@@ -345,7 +347,8 @@ class Adaptive:
     @property
     def _begins_careful(self) -> bool:
         """Whether another way comes before the boldest: where cores are many, a move is cheap."""
-        return self._held == self._nothing and self._total >= MANY
+        first = self._held == self._nothing and not self._records[1].failures
+        return first and self._total >= MANY
 
     def _begin(self, way: int) -> None:
         self._tried = way
