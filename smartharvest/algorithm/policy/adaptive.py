@@ -57,6 +57,8 @@ REST_EVERY = (20, 40)
 LONG_PERIODS."""
 LONG_PERIODS = 200
 RETRY_PERIODS = 200
+OVERDRAWN_PERIODS = 25
+"""The same of one whose trial had to end early: little was seen of it."""
 RETRY_GROWTH = 3
 MOST_RETRY_PERIODS = 3_200
 FORGET_PERIODS = 600
@@ -303,7 +305,7 @@ class Adaptive:
 
     def _end_overdrawn(self, way: int) -> None:
         """Ends a trial that there is no credit for."""
-        self._refuse(way, "a short trial has used up the budget")
+        self._refuse(way, "a short trial has used up the budget", OVERDRAWN_PERIODS)
         self._tried = None
 
     def _too_dear(self, way: int) -> str:
@@ -323,7 +325,8 @@ class Adaptive:
     # --- from way to way --------------------------------------------------------------------------
 
     def _choose(self) -> None:
-        """Puts the boldest way that may be tried on trial, if it is bolder than the one held."""
+        """Puts the boldest of the ways that have failed least on trial, if it may be tried and is
+        bolder than the one held."""
         self._tried = None
         if self._held == 0 or self._credit < TRY_CREDIT:
             return
@@ -331,7 +334,7 @@ class Adaptive:
         if due[:2] == [0, 1] and self._begins_careful:
             del due[0]
         if due:
-            self._begin(due[0])
+            self._begin(min(due, key=lambda way: (self._records[way].failures, way)))
         elif (
             self._held == self._nothing
             and not self._records[0].disaster
@@ -374,11 +377,11 @@ class Adaptive:
         self._fine = self._periods
         self.explanation = self._ways[self._held].describe() + self._why_not_bolder(self._held)
 
-    def _refuse(self, way: int, why: str) -> None:
+    def _refuse(self, way: int, why: str, periods: int = RETRY_PERIODS) -> None:
         record = self._records[way]
         if record.disaster:
             record.failures += 2  # not to be met often
-        retry = min(MOST_RETRY_PERIODS, RETRY_PERIODS * RETRY_GROWTH**record.failures)
+        retry = min(MOST_RETRY_PERIODS, periods * RETRY_GROWTH**record.failures)
         record.failures += 1
         record.fine = False
         record.retry_at = self._periods + retry

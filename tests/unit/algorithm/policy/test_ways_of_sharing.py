@@ -112,7 +112,7 @@ def test_it_says_in_a_sentence_why_it_is_no_bolder() -> None:
     host.run(14)
     assert host.policy.explanation.startswith(
         "keeps 1 idle, lends the rest after 1000 us, since with wait:2000 a short trial has used "
-        "up the budget; it is tried again after 20 s"
+        "up the budget; it is tried again after 2 s"
     )
 
 
