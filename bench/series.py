@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 EVERY_S = 0.025
+SERIES = "series"
+"""Name of the thread."""
 
 
 @contextmanager
@@ -20,7 +22,7 @@ def recorded(total_ns: Callable[[], int]) -> Iterator[list[tuple[int, int]]]:
         while not ended.wait(EVERY_S):
             rows.append((time.monotonic_ns(), total_ns()))
 
-    recorder = threading.Thread(target=record, name="series")
+    recorder = threading.Thread(target=record, name=SERIES)
     recorder.start()
     try:
         yield rows

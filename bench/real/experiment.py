@@ -33,7 +33,7 @@ from bench.real.figures import (
 )
 from bench.real.foreign import Foreign, disturbed, stood_still, watching
 from bench.real.primaries import PRIMARIES, Primary, free_port, wait_until_it_answers
-from bench.real.processes import batch, cpu_s, release, waiting
+from bench.real.processes import batch, cpu_s, release, waiting, watchers_s
 from bench.real.traffic import Load, encode_requests, poisson_arrivals, with_quiet_gaps
 from bench.real.without import without
 from bench.statistics import rounded
@@ -337,6 +337,7 @@ class Stage:
         warm_up_s, experiment = condition.warm_up_s, self.experiment
         readings: list[_Reading] = []
         began_ns: list[int] = []
+        watched_s: list[float] = []
         with ExitStack() as stack:
             work = stack.enter_context(batch(experiment.batch)) if condition.batch else None
             traffic = stack.enter_context(
@@ -359,6 +360,7 @@ class Stage:
 
             def begin() -> None:
                 began_ns.append(time.monotonic_ns() + int(warm_up_s * 1e9))
+                watched_s.append(watchers_s())
                 traffic.go()
                 warm.start()
 
@@ -376,6 +378,7 @@ class Stage:
                     seams=without(condition.without),
                     **condition.settings,
                 )
+            watched_s.append(watchers_s())
             traffic.wait()
         before, after = sorted(readings, key=lambda reading: reading.time_s)
         measured = seconds / (warm_up_s + seconds)
@@ -394,7 +397,8 @@ class Stage:
             harvested_cores=agent.harvested_cores if condition.policy and condition.batch else None,
             short=agent.short,
             long=agent.long,
-            agent_core_s=agent.agent_cpu_seconds * measured,
+            agent_core_s=max(0.0, agent.agent_cpu_seconds - watched_s[-1] + watched_s[0])
+            * measured,
             steal_core_s=after.steal_s - before.steal_s,
             disturbed=disturbed(
                 np.array(others), began_ns[0], blocks, BLOCK_NS, int(MOST_FOREIGN * BLOCK_NS)

@@ -6,11 +6,13 @@ import os
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from bench.series import SERIES
 from bench.subject import NotMeasurableError
 
 FIRST_UNIT_S = 30.0
@@ -58,6 +60,18 @@ def cpu_s(pid: int) -> float:
         return 0.0  # it ended while it was looked at; its parent counts it soon
     own = sum(int(field) for field in fields[11:15]) * _TICK_S
     return own + sum(cpu_s(child) for child in children)
+
+
+def watchers_s() -> float:
+    """CPU seconds of this process's threads that watch the machine: no part of the agent in it."""
+    series = {thread.native_id for thread in threading.enumerate() if thread.name == SERIES}
+    spent_ns = 0
+    for task in Path("/proc/self/task").iterdir():
+        with suppress(OSError):  # it has ended
+            name = (task / "comm").read_text().strip()
+            if int(task.name) in series or name == "sh-standstill":
+                spent_ns += int((task / "schedstat").read_text().split()[0])
+    return spent_ns / 1e9
 
 
 class Batch:

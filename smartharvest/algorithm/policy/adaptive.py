@@ -2,9 +2,12 @@
 
 How much lending costs differs from case to case, and nobody knows it beforehand. So the policy
 compares the primary with itself: how long its tasks take from waking up to sleeping again, in short
-windows with nothing lent and otherwise. It begins with the boldest way, since a primary that
-preempts the batch makes a mistake cheap, and leaves a way as soon as it is surely too dear. That
-way is tried again later, after each failure three times as late.
+windows with nothing lent and otherwise. A way of sharing is left as soon as it is surely too dear.
+Trials cost as well, so there is an account: time with nothing lent saves what lending spends, and
+without credit nothing is tried. Where every way but nothing is too dear, the boldest one, which
+moves no core, is used as far as the credit goes.
+
+Time is counted in periods that were seen: what was found is as true after a pause or a restart.
 
 Where the primary does not preempt the batch, a mistake is not cheap. There it lends cores that have
 been idle (``adaptive-quiet``). Where no sensor tells, it is the paper's policy.
@@ -12,19 +15,13 @@ been idle (``adaptive-quiet``). Where no sensor tells, it is the paper's policy.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from smartharvest.algorithm.policy.adaptive_quiet import AdaptiveQuiet
-from smartharvest.algorithm.policy.base import (
-    Dispatches,
-    Durations,
-    Policy,
-    PolicySettings,
-    Spans,
-)
-from smartharvest.algorithm.policy.longer import Comparison, Longer
+from smartharvest.algorithm.policy.base import Dispatches, Policy, PolicySettings
+from smartharvest.algorithm.policy.longer import Longer, merged
 from smartharvest.algorithm.policy.smartharvest import make_smartharvest
-from smartharvest.algorithm.policy.ways import Way, ways
+from smartharvest.algorithm.policy.ways import MANY, Way, ways
 from smartharvest.algorithm.safeguard import ShortTermSafeguard
 from smartharvest.core.window import Window
 
@@ -34,29 +31,42 @@ FIRST_SPANS = 200.0
 """Known with nothing lent before the first trial,"""
 FIRST_PERIODS = (4, 10)
 """... and in so many periods at least, and at most: a primary that hardly runs is hardly hurt."""
-SLICES, SPACING = 4, 3
-"""Periods of a way on trial, and how far apart: in the second of three the way that is held goes
-on, in the third nothing is lent."""
-EVERYWHERE_SLICES, EVERYWHERE_SPACING = 26, 7
-"""The same of the boldest way, which nothing stops: the trial lasts long enough to meet what load
-there is, and of the first half of such periods it has one window alone."""
-EVERYWHERE_SHARE = 0.5
-"""It may spend half the budget: a request of several threads meets more of it than each thread."""
-EVERYWHERE_AFTER_NS = 5_000_000_000
-"""How long another way must have been fine before, unless all others are too dear: where moving
-cores costs more than preempting, as on few CPUs, none of them is fine."""
-REST_EVERY = 20
-"""Otherwise nothing is lent in one of so many periods: 5 % of what could be."""
-RECENT_PERIODS = 3
-SURE_AT_ONCE = 3.0
-"""Standard errors by which the recent periods must be too long,"""
-SURE = 1.0
-"""... and all of a way's."""
-RETRY_NS = 10_000_000_000
+SPACING = 3
+"""A trial has one period in so many: in the second the way that is held goes on, in the third
+nothing is lent."""
+SLICES = 4
+"""Periods of a trial,"""
+EVERYWHERE_SPACING, EVERYWHERE_SLICES = 5, 26
+"""The same of the boldest way, which nothing stops: it has to meet what load there is;"""
+PULSES = 16
+"""... of so many of them one window alone,"""
+PULSE = 0.25
+"""... that part of a period,"""
+CROWDED = 1.25
+"""... and of all others one, if more tasks for each core are about;"""
+ENOUGH_SLICES = 22
+"""... and so many do if that shows it to be fine."""
+CLEARLY = 1.0
+"""Standard errors by which it has to be fine,"""
+MISTAKES = 3.0
+"""... and refusals by mistake while another way is held: they cost little then, and harm more."""
+UNDECIDED = 3
+"""A trial that looks too dear, but is not surely so, takes so many times as long at most."""
+REST_EVERY = (20, 40)
+"""Otherwise nothing is lent in one of so many periods: at first, and of a way that was fine for
+LONG_PERIODS."""
+LONG_PERIODS = 200
+RETRY_PERIODS = 200
+OVERDRAWN_PERIODS = 25
+"""The same of one whose trial had to end early: little was seen of it."""
 RETRY_GROWTH = 3
-MOST_RETRY_NS = 320_000_000_000
-FORGET_NS = 60_000_000_000
+MOST_RETRY_PERIODS = 3_200
+FORGET_PERIODS = 600
 """A way that was fine for so long counts one failure less."""
+TRY_CREDIT = 0.5
+"""Credit for a trial,"""
+SPREE_CREDIT = (1.5, 0.5)
+"""... and from which on to which the boldest way is used though it is too dear."""
 
 
 @dataclass(slots=True)
@@ -64,7 +74,10 @@ class _Record:
     """What is remembered of a way."""
 
     failures: int = 0
-    retry_at_ns: int = 0
+    retry_at: int = 0
+    """Number of the period."""
+    disaster: bool = False
+    fine: bool = False
 
 
 class Adaptive:
@@ -77,16 +90,17 @@ class Adaptive:
         self.name = "adaptive"
         self._total = settings.total
         self._protect = settings.protect
-        self._paper = make_smartharvest(settings)
+        self._paper = make_smartharvest(replace(settings, learner="native"))
         self._quiet = AdaptiveQuiet(settings)
         self._preempts = settings.preempts
         self._ways = ways(settings.total)
         self._records = [_Record() for _ in self._ways]
-        self._held = len(self._ways) - 1
+        self._nothing = len(self._ways) - 1
+        self._held = self._now = self._nothing
         self._tried: int | None = None
-        self._fine_ns = self._held_ns = 0
-        self._periods = self._step = self._slices = 0
-        self._now = self._held
+        self._spree = False
+        """Whether the boldest way is used though it is too dear."""
+        self._periods = self._step = self._slices = self._fine = 0
         self._cut = False
         """Whether the period on trial goes on in the way that is held."""
         self._windows = 0
@@ -172,8 +186,9 @@ class Adaptive:
         self._windows += 1
         self._cut = (
             self._tried == self._now == 0
+            and not self._spree
             and self._windows > 1
-            and self._slices < EVERYWHERE_SLICES // 2
+            and (self._pulses or window.demand_max > CROWDED * self._total)
         )
         predicted = self._paper.predict(window)  # its features are those of the last window
         if window.stale:
@@ -199,18 +214,18 @@ class Adaptive:
             return
         self._hear(seen.end_ns)
         if len(self._longer) != len(seen.spans):
-            self._longer = [Longer() for _ in seen.spans]
+            self._longer = [Longer(len(self._ways), self._protect) for _ in seen.spans]
             self._begins, self._tried = True, None
-            self._held = self._now = len(self._ways) - 1
-            self._periods = 0
+            self._held = self._now = self._nothing
         self._take(seen)
         self._periods += 1
         if self._begins and not self._knows_enough():
             return
         if self._begins:
             self._begins = False
-            self._try_next(0, seen.end_ns)
-        self._judge(seen.end_ns)
+            self._choose()
+        else:
+            self._judge()
         self._go_on()
 
     def _hear(self, end_ns: int) -> None:
@@ -220,104 +235,157 @@ class Adaptive:
 
     def _take(self, seen: Dispatches) -> None:
         for longer, spans in zip(self._longer, seen.spans, strict=True):
-            if self._ways[self._now].kind == "nothing":
-                if self._counts:
-                    longer.add_alone(seen.end_ns, spans.not_lent)
-            elif self._now == self._tried:
-                longer.add_tried(seen.end_ns, _both(spans))
-            elif self._counts:
-                longer.add_held(seen.end_ns, _both(spans))
+            if not self._counts:
+                longer.add_unjudged(merged(spans.lent, spans.not_lent))
+            elif self._now == self._nothing:
+                longer.add_alone(spans.not_lent)
+            else:
+                longer.add(self._now, merged(spans.lent, spans.not_lent))
 
     def _knows_enough(self) -> bool:
         least, most = FIRST_PERIODS
         known = min(longer.alone_spans for longer in self._longer)
         return self._periods >= most or (self._periods >= least and known >= FIRST_SPANS)
 
-    def _judge(self, now_ns: int) -> None:
-        """Whether the way in force is too dear, and whether to try a bolder one."""
-        if self._tried is not None:
-            if self._now == self._tried:
-                self._slices += 1
-                if why := self._too_dear(tried=True):
-                    self._refuse(self._tried, now_ns, why)
-                    self._try_next(self._tried + 1, now_ns)
-                elif self._slices >= self._trial[0]:
-                    self._hold(self._tried, now_ns)
-            return
-        lends = self._ways[self._now].kind != "nothing" and self._now == self._held
-        if lends and (why := self._too_dear(tried=False)):
-            self._refuse(self._held, now_ns, why)
-            careful = self._held + 1
-            self._release()
-            self._try_next(careful, now_ns)
-            return
-        if now_ns - self._fine_ns > FORGET_NS:
-            self._fine_ns = now_ns
-            held = self._records[self._held]
-            held.failures = max(0, held.failures - 1)
-        self._try_next(0, now_ns)
+    @property
+    def _pulses(self) -> bool:
+        """Whether the way on trial has one window of its period."""
+        return self._tried == 0 and not self._spree and self._slices < PULSES
 
-    def _too_dear(self, *, tried: bool) -> str:
+    @property
+    def _credit(self) -> float:
+        return min(longer.credit for longer in self._longer)
+
+    def _judge(self) -> None:
+        """Whether the way in force is too dear, and whether to try a bolder one."""
+        way = self._now
+        if self._tried is not None:
+            if way == self._tried:
+                self._slices += 1
+                self._judge_trial(way)
+            elif self._credit < 0:
+                self._end_overdrawn(self._tried)
+            return
+        if way == self._held and way != self._nothing:
+            why = self._too_dear(way)
+            if not why and self._credit < 0 and not self._looks_fine(way):
+                why = "its harm has used up the budget"
+            if why:
+                self._refuse(way, why)
+                self._release()
+            elif self._periods - self._fine > FORGET_PERIODS:
+                self._fine = self._periods
+                self._records[way].failures = max(0, self._records[way].failures - 1)
+        self._choose()
+
+    def _judge_trial(self, way: int) -> None:
+        why = self._too_dear(way)
+        if self._spree:
+            if self._records[way].disaster or self._credit < SPREE_CREDIT[1]:
+                self._end_spree()
+            elif self._slices >= LONG_PERIODS and self._looks_fine(way):
+                self._hold(way)
+            return
+        if way == 0 and self._slices == PULSES and not why:
+            for longer in self._longer:
+                longer.begin(0)  # a window of a period shows little of what a period does
+        enough = self._slices >= (SLICES if way else ENOUGH_SLICES)
+        if enough and not why:
+            if self._looks_fine(way):
+                self._hold(way)
+                self._choose()
+                return
+            if self._slices >= (UNDECIDED * SLICES if way else EVERYWHERE_SLICES):
+                why = "it was not shown to be harmless"
+        if why:
+            self._refuse(way, why)
+            self._choose()
+        elif self._credit < 0:
+            self._end_overdrawn(way)
+
+    def _end_overdrawn(self, way: int) -> None:
+        """Ends a trial that there is no credit for."""
+        self._refuse(way, "a short trial has used up the budget", OVERDRAWN_PERIODS)
+        self._tried = None
+
+    def _too_dear(self, way: int) -> str:
         """Why the way costs a primary more than the budget; empty if it does not."""
-        way = self._tried if tried and self._tried is not None else self._held
-        protect = self._protect * (1.0 if way else EVERYWHERE_SHARE)
         for longer in self._longer:
-            if times := longer.disaster(protect, tried=tried):
-                self._records[way].failures += 2  # not to be met often
-                return f"P99 from waking up to sleeping was x{times:.1f} for a moment"
-            for last, sure in ((RECENT_PERIODS, SURE_AT_ONCE), (0, SURE)):
-                found = longer.compare(protect, tried=tried, last=last)
-                for q, one in found.items():
-                    if one.excess > sure * one.error:
-                        return _describe(q, one)
-        return ""
+            if why := longer.disaster(PULSE if self._pulses else 1.0):
+                self._records[way].disaster = True
+                return why
+        mistakes = (MISTAKES,) if way == self._tried == 0 and self._held < self._nothing else ()
+        found = (longer.too_dear(way, *mistakes) for longer in self._longer)
+        return next(filter(None, found), "")
+
+    def _looks_fine(self, way: int) -> bool:
+        """As far as is known."""
+        return all(longer.looks_fine(way, 0.0 if way else CLEARLY) for longer in self._longer)
 
     # --- from way to way --------------------------------------------------------------------------
 
-    def _try_next(self, first: int, now_ns: int) -> None:
-        """Puts the boldest way from ``first`` on that may be tried on trial, if it is bolder than
-        the one that is held."""
+    def _choose(self) -> None:
+        """Puts the boldest of the ways that have failed least on trial, if it may be tried and is
+        bolder than the one held."""
         self._tried = None
-        nothing = len(self._ways) - 1
-        due = [now_ns >= record.retry_at_ns for record in self._records]
-        due[0] &= (
-            now_ns >= self._held_ns + EVERYWHERE_AFTER_NS
-            if self._held < nothing
-            else not any(due[1:nothing])
-        )
-        for way in range(first, self._held):
-            if due[way]:
-                self._tried = way
-                self._step = self._slices = 0
-                for longer in self._longer:
-                    longer.begin_trial()
-                return
+        if self._held == 0 or self._credit < TRY_CREDIT:
+            return
+        due = [way for way in range(self._held) if self._periods >= self._records[way].retry_at]
+        if due[:2] == [0, 1] and self._begins_careful:
+            del due[0]
+        if due:
+            self._begin(min(due, key=lambda way: (self._records[way].failures, way)))
+        elif (
+            self._held == self._nothing
+            and not self._records[0].disaster
+            and self._credit > SPREE_CREDIT[0]
+        ):
+            self._begin(0)
+            self._spree = True
+            self.explanation = (
+                "lends everything for moments, as far as the budget goes, since with "
+                f"{self._ways[0].short} {self._why.get(0, '')}"
+            )
 
     @property
-    def _trial(self) -> tuple[int, int]:
-        """Slices of the trial that is under way, and how far they are apart."""
-        return (EVERYWHERE_SLICES, EVERYWHERE_SPACING) if self._tried == 0 else (SLICES, SPACING)
+    def _begins_careful(self) -> bool:
+        """Whether another way comes before the boldest: where cores are many, a move is cheap."""
+        first = self._held == self._nothing and not self._records[1].failures
+        return first and self._total >= MANY
 
-    def _hold(self, way: int, now_ns: int) -> None:
-        self._held, self._tried = way, None
-        self._fine_ns = self._held_ns = now_ns
+    def _begin(self, way: int) -> None:
+        self._tried = way
+        self._spree = False
+        self._step = self._slices = 0
         for longer in self._longer:
-            longer.hold(tried=True)
+            longer.begin(way)
+
+    def _end_spree(self) -> None:
+        self._tried, self._spree = None, False
+
+    def _hold(self, way: int) -> None:
+        self._held, self._tried = way, None
+        self._spree = False
+        self._fine = self._periods
+        self._records[way].disaster, self._records[way].fine = False, True
         self.explanation = self._ways[way].describe() + self._why_not_bolder(way)
 
     def _release(self) -> None:
-        """Nothing is held while the next way is sought."""
-        self._held = len(self._ways) - 1
-        for longer in self._longer:
-            longer.hold(tried=False)
-        self.explanation = self._ways[-1].describe() + self._why_not_bolder(self._held)
+        """Holds what was fine before and is more careful, or nothing while it is sought."""
+        later = range(self._held + 1, self._nothing)
+        self._held = next((way for way in later if self._records[way].fine), self._nothing)
+        self._fine = self._periods
+        self.explanation = self._ways[self._held].describe() + self._why_not_bolder(self._held)
 
-    def _refuse(self, way: int, now_ns: int, why: str) -> None:
+    def _refuse(self, way: int, why: str, periods: int = RETRY_PERIODS) -> None:
         record = self._records[way]
-        retry_ns = min(MOST_RETRY_NS, RETRY_NS * RETRY_GROWTH**record.failures)
+        if record.disaster:
+            record.failures += 2  # not to be met often
+        retry = min(MOST_RETRY_PERIODS, periods * RETRY_GROWTH**record.failures)
         record.failures += 1
-        record.retry_at_ns = now_ns + retry_ns
-        self._why[way] = f"{why}; it is tried again after {retry_ns // 1_000_000_000} s"
+        record.fine = False
+        record.retry_at = self._periods + retry
+        self._why[way] = f"{why}; it is tried again after {retry // 10} s"
 
     def _why_not_bolder(self, way: int) -> str:
         if way == 0 or way - 1 not in self._why:
@@ -326,24 +394,18 @@ class Adaptive:
 
     def _go_on(self) -> None:
         """Chooses what is in force in the next period."""
-        nothing = len(self._ways) - 1
         before = self._now
         self._windows, self._cut = 0, False
-        rests = self._periods % REST_EVERY == REST_EVERY // 2
+        every = REST_EVERY[self._periods - self._fine > LONG_PERIODS]
+        rests = self._periods % every == every // 2
         if self._tried is None:
-            self._now = nothing if rests else self._held
+            self._now = self._nothing if rests or self._credit < 0 else self._held
+        elif self._spree:
+            self._now = self._tried
         else:
-            spacing = self._trial[1]
+            spacing = SPACING if self._tried else EVERYWHERE_SPACING
             phase, self._step = self._step % spacing, self._step + 1
-            rests = phase == 2 if spacing == SPACING else rests and phase > 1
-            self._now = self._tried if phase == 0 else nothing if rests else self._held
-        # What waited under a way on trial still shows in the period after it.
-        self._counts = before == self._now or before != self._tried
-
-
-def _both(spans: Spans) -> Durations:
-    return (*spans.lent, *spans.not_lent)
-
-
-def _describe(q: float, found: Comparison) -> str:
-    return f"P{q * 100:g} from waking up to sleeping is x{found.ratio:.2f}"
+            rests = phase == 2 and (self._tried > 0 or self._step % (2 * spacing) == 3)
+            self._now = self._tried if phase == 0 else self._nothing if rests else self._held
+        # What waited under a bolder way still shows in the period after it.
+        self._counts = before >= self._now

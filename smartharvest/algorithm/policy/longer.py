@@ -1,33 +1,46 @@
 """Whether tasks take longer, from waking up to sleeping again, than with nothing lent.
 
-Both sides are kept as periods, not as sums: load comes in waves, so the spans of one period belong
-together, and how much the periods differ says how sure a difference is.
+Times are compared as shares beyond a limit: what a quantile is with nothing lent, and the budget on
+top. Load comes in waves, so the spans of one period belong together, and how much the periods
+differ says how sure a share is. All that is kept of a way of sharing are sums.
 """
 
 from __future__ import annotations
 
-from collections import deque
+import math
+from bisect import bisect_left
+from collections import Counter, deque
 from collections.abc import Iterable
-from dataclasses import dataclass
-
-import numpy as np
-from numpy.typing import NDArray
+from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import accumulate
+from statistics import NormalDist
 
 from smartharvest.algorithm.policy.base import Durations
-from smartharvest.algorithm.policy.strain import BUCKETS, EDGES_NS, add_to
 
-QUANTILES = {0.5: 1, 0.95: 1, 0.99: 1, 0.999: 5}
+QUANTILES = {0.5: 1.0, 0.95: 1.0, 0.99: 1.0, 0.999: 2.5}
 """Those judged, and how many times the budget each may use: requests of many threads wait for the
 slowest, so the far tail counts, too."""
+PROMISED = (0.5, 0.99, 0.999)
+"""Those whose budget is accounted for."""
 LEAST_BEYOND = 5
-"""A quantile is judged once so many spans are expected beyond it, on both sides,"""
+"""A quantile is known once so many spans are expected beyond it, on both sides."""
+UNKNOWN = 0.5
+"""Of another one half as many may be beyond, where a mistake is dear;"""
 LEAST_PERIODS = 3
-"""... of so many periods each."""
+"""... nothing is known of fewer periods."""
+MISTAKES = 0.3
+"""How often at most a way that does no harm may be found too dear, however often that is asked: a
+mistake costs a trial later, a harm that is not seen costs the primary."""
+RECENT_PERIODS = 3
+SURE_AT_ONCE = 3.0
+"""Standard errors by which these must be too long,"""
 BURST = 10.0
-"""So many spans of the last periods count as one draw: they come in bursts."""
-MEMORY_NS = 20_000_000_000
-LEAST_ALONE = 16
-"""Periods with nothing lent that are kept however old."""
+"""... so many of their spans counting as one draw: they come in bursts, and a turn for the worse
+differs from period to period by its nature."""
+MEMORY = 200
+"""Periods: older ones count less."""
+ALONE_PERIODS = 40
 DISASTER_TIMES = 2
 """A span is a disaster beyond so many times what the P99 may be,"""
 DISASTERS = 0.02
@@ -35,145 +48,277 @@ DISASTERS = 0.02
 DISASTERS_GROWTH = 2
 """... if it is so many times that of any period with nothing lent."""
 DISASTER_SPANS = 20
+LEAST_SLACK = 0.1
+"""Where times are alike, nothing lies between a quantile and its limit: the account grows by this
+part of the share beyond it all the same."""
+CREDIT_PERIODS, MOST_CREDIT_PERIODS = 20, 100
+CREDIT_SPANS = 20.0
+"""The account of what harm may be done begins with what so many periods with nothing lent would
+save, and so many spans, and holds five times that at most."""
 
-Counts = NDArray[np.float64]
+HALF_BUCKET = 2 ** (1 / 32)
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """Of one quantile."""
+class _Spans:
+    """Of some time: how many were at least so long."""
 
-    ratio: float
-    """The quantile over that with nothing lent."""
-    excess: float
-    """Share of the spans beyond what they may take, less those that may be."""
-    error: float
-    """Standard error of that."""
+    def __init__(self, durations: Durations) -> None:
+        counts = sorted(durations)
+        self._middles = [middle_ns for middle_ns, _ in counts]
+        sums = accumulate((count for _, count in reversed(counts)), initial=0)
+        self._from = list(sums)[::-1]
+        self.total = self._from[0]
+
+    def beyond(self, limit_ns: float) -> float:
+        """How many are longer; those of a bucket are spread over it."""
+        at = bisect_left(self._middles, limit_ns / HALF_BUCKET)
+        if at == len(self._middles):
+            return 0.0
+        low_ns, high_ns = self._bucket(at)
+        above = min(1.0, (high_ns - limit_ns) / (high_ns - low_ns))
+        return self._from[at + 1] + above * (self._from[at] - self._from[at + 1])
+
+    def quantile_ns(self, q: float) -> float:
+        left = (1 - q) * self.total
+        at = next((i for i in range(len(self._middles), 0, -1) if self._from[i - 1] > left), 0) - 1
+        if at < 0:
+            return 0.0
+        low_ns, high_ns = self._bucket(at)
+        inside = (left - self._from[at + 1]) / (self._from[at] - self._from[at + 1])
+        return high_ns - inside * (high_ns - low_ns)
+
+    def _bucket(self, at: int) -> tuple[float, float]:
+        return self._middles[at] / HALF_BUCKET, self._middles[at] * HALF_BUCKET
+
+
+def merged(*durations: Durations) -> Durations:
+    """All together."""
+    counts: Counter[int] = Counter()
+    for one in durations:
+        for middle_ns, count in one:
+            counts[middle_ns] += count
+    return tuple(counts.items())
+
+
+@dataclass(slots=True)
+class _Share:
+    """Of the spans of some periods, those beyond a limit."""
+
+    beyond: float = 0.0
+    squares: float = 0.0
+    products: float = 0.0
+    """Of those beyond and all, summed over periods."""
+
+    def add(self, keep: float, spans: float, beyond: float) -> None:
+        self.beyond = self.beyond * keep + beyond
+        self.squares = self.squares * keep + beyond * beyond
+        self.products = self.products * keep + beyond * spans
+
+
+@dataclass(slots=True)
+class Tally:
+    """The periods of a way of sharing, or those with nothing lent."""
+
+    periods: float = 0.0
+    looks: int = 0
+    spans: float = 0.0
+    squares: float = 0.0
+    shares: dict[float, _Share] = field(default_factory=lambda: {q: _Share() for q in QUANTILES})
+
+    def add(self, spans: float, beyond: Iterable[float]) -> None:
+        """``beyond``: how many were, by quantile."""
+        keep = 1 - 1 / MEMORY
+        self.periods = self.periods * keep + 1
+        self.looks = min(self.looks + 1, MEMORY)
+        self.spans = self.spans * keep + spans
+        self.squares = self.squares * keep + spans * spans
+        for share, one in zip(self.shares.values(), beyond, strict=True):
+            share.add(keep, spans, one)
+
+    def fade(self) -> None:
+        """Everything counts half."""
+        self.looks //= 2
+        self.periods, self.spans, self.squares = (
+            one / 2 for one in (self.periods, self.spans, self.squares)
+        )
+        for share in self.shares.values():
+            share.add(0.5, 0.0, 0.0)
+
+    def share(self, q: float) -> tuple[float, float]:
+        """(share beyond the limit, its standard error), each period being one draw."""
+        one = self.shares[q]
+        share = one.beyond / self.spans
+        squares = one.squares - 2 * share * one.products + share**2 * self.squares
+        spread = squares / self.spans**2 * self.periods / max(1.0, self.periods - 1)
+        chance = max(share * (1 - share), 1 / self.spans) / self.spans
+        return share, math.sqrt(max(spread, chance))
+
+
+@lru_cache(maxsize=2 * MEMORY)
+def sure(looks: int, mistakes: float) -> float:
+    """Standard errors that chance exceeds at any of the quantiles, however often one looks, as
+    rarely as ``mistakes`` says: each doubling of ``looks`` has a smaller part of it, and all parts
+    sum up to that (stitching; Howard et al., Time-uniform, nonparametric, nonasymptotic
+    confidence sequences, 2021)."""
+    doublings = 1 + math.floor(math.log2(max(1.0, looks / LEAST_PERIODS)))
+    return NormalDist().inv_cdf(1 - mistakes * 6 / (math.pi * doublings) ** 2 / len(QUANTILES))
 
 
 class Longer:
-    """The spans of one primary in the last ``MEMORY_NS``: with nothing lent, in the way of sharing
-    that is held, and in the one on trial."""
+    """The spans of one primary with nothing lent, and in each of ``ways`` ways of sharing, which
+    may be longer by the share ``protect``."""
 
-    def __init__(self) -> None:
-        self._alone: deque[tuple[int, Counts]] = deque()
-        self._held: deque[tuple[int, Counts]] = deque()
-        self._tried: deque[tuple[int, Counts]] = deque()
+    def __init__(self, ways: int, protect: float) -> None:
+        self._protect = protect
+        self._alone: deque[_Spans] = deque(maxlen=ALONE_PERIODS)
+        self._merged: deque[Durations] = deque(maxlen=ALONE_PERIODS)
+        self._tallies = [Tally() for _ in range(ways)]
+        self._recent: deque[tuple[int, float, tuple[float, ...]]] = deque(maxlen=RECENT_PERIODS)
+        self._limits_ns: dict[float, float] = {}
+        self._disaster_ns = 0.0
+        self._last_disasters = self._most_disasters = 0.0
+        self._alone_spans = 0.0
+        self._errors = dict.fromkeys(QUANTILES, 0.0)
+        self._slack = dict.fromkeys(PROMISED, 0.0)
+        self._alone_share = dict.fromkeys(PROMISED, 0.0)
+        self._credit: dict[float, float] | None = None
+        self._usual = 0.0
+        """Spans of a period."""
 
-    def add_alone(self, end_ns: int, spans: Durations) -> None:
+    # --- what is seen -----------------------------------------------------------------------------
+
+    def add_alone(self, durations: Durations) -> None:
         """A period with nothing lent."""
-        _keep(self._alone, end_ns, spans, LEAST_ALONE)
+        spans = _Spans(durations)
+        if not spans.total:
+            return
+        self._alone.append(spans)
+        self._merged.append(durations)
+        together = _Spans(merged(*self._merged))
+        self._alone_spans = together.total
+        usual_ns = {q: together.quantile_ns(q) for q in QUANTILES}
+        tally = Tally()
+        for one in self._alone:
+            tally.add(one.total, [one.beyond(limit_ns) for limit_ns in usual_ns.values()])
+        self._errors = {q: tally.share(q)[1] for q in QUANTILES}
+        self._limits_ns = {
+            q: usual_ns[q] * (1 + times * self._protect) for q, times in QUANTILES.items()
+        }
+        self._disaster_ns = DISASTER_TIMES * (1 + self._protect) * usual_ns[0.99]
+        self._most_disasters = max(
+            (
+                one.beyond(self._disaster_ns) / one.total
+                for one in self._alone
+                if one.total >= DISASTER_SPANS
+            ),
+            default=0.0,
+        )
+        for q in PROMISED:
+            self._alone_share[q] = together.beyond(self._limits_ns[q]) / together.total
+            self._slack[q] = max(1 - q - self._alone_share[q], LEAST_SLACK * (1 - q))
+        self._account(spans)
 
-    def add_held(self, end_ns: int, spans: Durations) -> None:
-        """A period of the way that is held."""
-        _keep(self._held, end_ns, spans)
+    def add(self, way: int, durations: Durations) -> None:
+        """A period of a way of sharing; the boldest is number 0."""
+        spans = self.add_unjudged(durations)
+        if not spans.total:
+            return
+        beyond = tuple(map(spans.beyond, self._limits_ns.values()))
+        self._tallies[way].add(spans.total, beyond)
+        self._recent.append((way, spans.total, beyond))
+        self._last_disasters = (
+            spans.beyond(self._disaster_ns) / spans.total if spans.total >= DISASTER_SPANS else 0.0
+        )
 
-    def add_tried(self, end_ns: int, spans: Durations) -> None:
-        """A period of the way that is on trial."""
-        _keep(self._tried, end_ns, spans)
+    def add_unjudged(self, durations: Durations) -> _Spans:
+        """A period that says nothing about one way, but counts."""
+        spans = _Spans(durations)
+        self._last_disasters = 0.0
+        self._account(spans)
+        return spans
 
-    def begin_trial(self) -> None:
-        """Another way is on trial."""
-        self._tried.clear()
+    def begin(self, way: int) -> None:
+        """A way is tried: what was found before counts half."""
+        self._tallies[way].fade()
+        self._recent.clear()
 
-    def hold(self, *, tried: bool) -> None:
-        """The way on trial, or another one, is held from now on."""
-        self._held = self._tried if tried else deque()
-        self._tried = deque()
+    # --- what it says -----------------------------------------------------------------------------
 
     @property
     def alone_spans(self) -> float:
         """How many with nothing lent are known."""
-        return float(sum(beyond[0] for _, beyond in self._alone))
+        return self._alone_spans
 
-    def compare(
-        self, protect: float, *, tried: bool = False, last: int = 0
-    ) -> dict[float, Comparison]:
-        """By quantile, what may be longer by the share ``protect``: of the way held, or on trial;
-        of the ``last`` periods, or of all (0). Without those of which too few are known."""
-        periods = list(self._tried if tried else self._held)[-last:]
-        if min(len(periods), len(self._alone)) < LEAST_PERIODS:
+    def too_dear(self, way: int, mistakes: float = MISTAKES) -> str:
+        """Why the way surely costs more than the budget; empty if it may not. Of ways that do not,
+        the share ``mistakes`` is found to, however often that is asked."""
+        errors = sure(max(1, self._tallies[way].looks), mistakes)
+        recent = [one[1:] for one in self._recent if one[0] == way]
+        for number, (q, (share, spread)) in enumerate(self._judged(way).items()):
+            if share - (1 - q) > errors * math.hypot(spread, self._errors[q]):
+                return _describe(q, share)
+            spans = sum(one for one, _ in recent)
+            if len(recent) < RECENT_PERIODS or spans * (1 - q) < LEAST_BEYOND:
+                continue
+            now = sum(beyond[number] for _, beyond in recent) / spans
+            error = math.sqrt(BURST * max(now * (1 - now), 1 / spans) / spans)
+            if now - (1 - q) > SURE_AT_ONCE * math.hypot(error, self._errors[q]):
+                return _describe(q, now) + " now"
+        return ""
+
+    def looks_fine(self, way: int, errors: float = 0.0) -> bool:
+        """Whether the way costs no more than the budget: at the quantiles of which enough is known,
+        by so many standard errors. With any of those, at the others as far as can be seen."""
+        tally, judged = self._tallies[way], self._judged(way)
+        if errors and not tally.spans:
+            return False
+        return all(
+            1 - q - share >= errors * math.hypot(error, self._errors[q])
+            for q, (share, error) in judged.items()
+        ) and (
+            not errors
+            or all(tally.share(q)[0] <= UNKNOWN * (1 - q) for q in QUANTILES.keys() - judged.keys())
+        )
+
+    def disaster(self, part: float = 1.0) -> str:
+        """Why the last period, of which the way had a ``part``, is not to be waited out; else
+        empty."""
+        share = self._last_disasters
+        if share < max(part * DISASTERS, DISASTERS_GROWTH * self._most_disasters):
+            return ""
+        return f"{share:.0%} of a moment's wake-ups took more than twice as long as the P99 may be"
+
+    @property
+    def credit(self) -> float:
+        """What harm may still be done: 1 as at the beginning, negative where it was too much."""
+        if self._credit is None:
+            return 0.0
+        return min(self._credit[q] / self._start(q) for q in PROMISED)
+
+    # --- inside -----------------------------------------------------------------------------------
+
+    def _judged(self, way: int) -> dict[float, tuple[float, float]]:
+        tally = self._tallies[way]
+        if tally.looks < LEAST_PERIODS:
             return {}
-        lent, alone = _Sample(periods), _Sample(self._alone)
-        fewest = min(lent.total, alone.total)
-        return {
-            q: _compare(lent, alone, q, times * protect, together=last > 0)
-            for q, times in QUANTILES.items()
-            if fewest * (1 - q) >= LEAST_BEYOND
-        }
+        fewest = min(tally.spans, self._alone_spans)
+        return {q: tally.share(q) for q in QUANTILES if fewest * (1 - q) >= LEAST_BEYOND}
 
-    def disaster(self, protect: float, *, tried: bool) -> float:
-        """How many times the usual P99 that of the last period is, if that is not to be waited out;
-        else 0."""
-        periods = self._tried if tried else self._held
-        if not periods or not self._alone:
-            return 0.0
-        last, alone = _Sample([periods[-1]]), _Sample(self._alone)
-        if min(last.total, alone.total) < DISASTER_SPANS:
-            return 0.0
-        usual_ns = alone.quantile_ns(0.99)
-        limit_ns = DISASTER_TIMES * (1 + protect) * usual_ns
-        share, _ = last.share_beyond(limit_ns)
-        if share < DISASTERS:
-            return 0.0
-        known = alone.counts >= DISASTER_SPANS
-        shares = alone.beyond(limit_ns)[known] / alone.counts[known]
-        if share < DISASTERS_GROWTH * max(shares, default=0.0):
-            return 0.0
-        return last.quantile_ns(0.99) / usual_ns
+    def _start(self, q: float) -> float:
+        return CREDIT_SPANS + CREDIT_PERIODS * self._slack[q] * self._usual
+
+    def _account(self, spans: _Spans) -> None:
+        if not spans.total or not self._limits_ns:
+            return
+        self._usual += (spans.total - self._usual) / (20 if self._usual else 1)
+        if self._credit is None:
+            self._credit = {q: self._start(q) for q in PROMISED}
+        for q in PROMISED:
+            usual = (self._alone_share[q] + self._slack[q]) * spans.total
+            saved = usual - spans.beyond(self._limits_ns[q])
+            most = MOST_CREDIT_PERIODS / CREDIT_PERIODS * self._start(q)
+            self._credit[q] = min(most, self._credit[q] + saved)
 
 
-def _keep(
-    periods: deque[tuple[int, Counts]], end_ns: int, spans: Durations, least: int = 0
-) -> None:
-    counts = np.zeros(BUCKETS + 1)
-    add_to(counts[:-1], spans)
-    periods.append((end_ns, np.cumsum(counts[::-1])[::-1]))
-    while len(periods) > least and periods[0][0] < end_ns - MEMORY_NS:
-        periods.popleft()
-
-
-class _Sample:
-    """Some periods. Of each the number of spans in a bucket or beyond it is known."""
-
-    def __init__(self, periods: Iterable[tuple[int, Counts]]) -> None:
-        self._from = np.stack([from_bucket for _, from_bucket in periods])
-        self._all_from = self._from.sum(axis=0)
-        self.total = float(self._all_from[0])
-        self.counts: Counts = self._from[:, 0]
-        """Spans of each period."""
-
-    def quantile_ns(self, q: float) -> float:
-        """Of all together."""
-        ends_ns = np.concatenate(([0.0], EDGES_NS))
-        return float(np.interp(q * self.total, self.total - self._all_from, ends_ns))
-
-    def beyond(self, limit_ns: float) -> Counts:
-        """Spans of each period that are longer."""
-        bucket = min(int(np.searchsorted(EDGES_NS, limit_ns)), BUCKETS - 1)
-        low_ns, high_ns = float(EDGES_NS[bucket - 1]) if bucket else 0.0, float(EDGES_NS[bucket])
-        above = min(1.0, max(0.0, (high_ns - limit_ns) / (high_ns - low_ns)))
-        here, further = self._from[:, bucket], self._from[:, bucket + 1]
-        longer: Counts = further + above * (here - further)
-        return longer
-
-    def share_beyond(self, limit_ns: float) -> tuple[float, float]:
-        """The share that is longer and its standard error, each period being one draw."""
-        beyond, total = self.beyond(limit_ns), self.total
-        share = float(beyond.sum()) / total
-        spread = float(((beyond - share * self.counts) ** 2).sum()) / total**2
-        chance = max(share * (1 - share), 1 / total) / total
-        return share, float(np.sqrt(max(spread, chance)))
-
-
-def _compare(
-    lent: _Sample, alone: _Sample, q: float, protect: float, *, together: bool
-) -> Comparison:
-    usual_ns = alone.quantile_ns(q)
-    share, error = lent.share_beyond(usual_ns * (1 + protect))
-    if together:  # a turn for the worse differs from period to period by its nature
-        error = float(np.sqrt(BURST * max(share * (1 - share), 1 / lent.total) / lent.total))
-    _, usual_error = alone.share_beyond(usual_ns)
-    return Comparison(
-        lent.quantile_ns(q) / usual_ns, share - (1 - q), float(np.hypot(error, usual_error))
-    )
+def _describe(q: float, share: float) -> str:
+    return f"{share:.1%} of its wake-ups take longer than the P{q * 100:g} may"

@@ -2,84 +2,170 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
-from smartharvest.algorithm.policy.base import DISPATCHES_PERIOD_NS, Durations
-from smartharvest.algorithm.policy.longer import Longer
+from smartharvest.algorithm.policy.base import Durations
+from smartharvest.algorithm.policy.longer import (
+    ALONE_PERIODS,
+    MEMORY,
+    QUANTILES,
+    Longer,
+    Tally,
+    merged,
+    sure,
+)
 
 FEW = ((100_000, 95), (400_000, 5))
-USUAL = ((100_000, 950), (400_000, 50))
-LONGER = ((130_000, 950), (520_000, 50))
+USUAL = ((100_000, 900), (200_000, 95), (400_000, 5))
+LONGER = ((130_000, 900), (260_000, 95), (520_000, 5))
+HARDLY = ((105_000, 900), (210_000, 95), (420_000, 5))
+WAY, BOLDEST = 1, 0
 
 
 def known(lent: Durations, alone: Durations = USUAL, periods: int = 10) -> Longer:
-    longer = Longer()
-    for number in range(1, periods + 1):
-        longer.add_alone(number * DISPATCHES_PERIOD_NS, alone)
-        longer.add_held(number * DISPATCHES_PERIOD_NS, lent)
+    longer = Longer(3, 0.1)
+    for _ in range(periods):
+        longer.add_alone(alone)
+        longer.add(WAY, lent)
     return longer
 
 
-def excess(longer: Longer, protect: float = 0.1) -> float:
-    return max(found.excess for found in longer.compare(protect).values())
+def test_as_long_as_alone_is_fine() -> None:
+    longer = known(USUAL)
+    assert longer.looks_fine(WAY)
+    assert not longer.too_dear(WAY)
+    assert longer.alone_spans == 10_000
 
 
-def test_as_long_as_alone_is_not_longer() -> None:
-    found = known(USUAL).compare(0.1)
-    assert all(one.ratio == pytest.approx(1) and one.excess <= 0 for one in found.values())
-
-
-def test_longer_by_more_than_the_budget_is_told_with_its_ratio() -> None:
-    found = known(LONGER).compare(0.1)
-    assert found[0.5].ratio == pytest.approx(1.3, rel=0.1)
-    assert found[0.5].excess > 3 * found[0.5].error
+def test_longer_by_more_than_the_budget_is_too_dear_and_says_why() -> None:
+    longer = known(LONGER)
+    assert longer.too_dear(WAY) == "100.0% of its wake-ups take longer than the P50 may"
+    assert not longer.looks_fine(WAY)
 
 
 def test_a_larger_budget_allows_it() -> None:
-    assert excess(known(LONGER), 0.1) > 0.1 > excess(known(LONGER), 0.6)
+    longer = Longer(3, 0.6)
+    for _ in range(10):
+        longer.add_alone(USUAL)
+        longer.add(WAY, LONGER)
+    assert longer.looks_fine(WAY)
 
 
-def test_a_quantile_is_judged_once_enough_spans_are_known() -> None:
-    assert known(FEW, FEW, periods=2).compare(0.1) == {}
-    assert known(FEW, FEW, periods=4).compare(0.1).keys() == {0.5, 0.95}
-    assert known(USUAL, periods=10).compare(0.1).keys() == {0.5, 0.95, 0.99, 0.999}
+def test_what_little_is_known_of_is_not_too_dear() -> None:
+    assert not known(LONGER, periods=2).too_dear(WAY)
+    assert known(LONGER, periods=4).too_dear(WAY)
+
+
+def test_the_boldest_way_has_to_be_fine_by_some_errors() -> None:
+    assert known(HARDLY).looks_fine(WAY)
+    assert not known(LONGER).looks_fine(WAY, 1.0)
+    assert known(USUAL, periods=40).looks_fine(WAY, 1.0)
+    assert not known(USUAL).looks_fine(BOLDEST, 1.0)  # nothing is known of it
 
 
 def test_what_differs_from_period_to_period_is_less_sure() -> None:
-    steady, waves = Longer(), Longer()
-    for number in range(1, 11):
-        end_ns = number * DISPATCHES_PERIOD_NS
-        for longer in (steady, waves):
-            longer.add_alone(end_ns, USUAL)
-        steady.add_held(end_ns, ((100_000, 500), (300_000, 500)))
-        waves.add_held(end_ns, ((100_000, 1000),) if number % 2 else ((300_000, 1000),))
-    assert waves.compare(0.1)[0.5].error > 3 * steady.compare(0.1)[0.5].error
+    steady, waves = Tally(), Tally()
+    for number in range(10):
+        steady.add(1000, [500] * len(QUANTILES))
+        waves.add(1000, [0 if number % 2 else 1000] * len(QUANTILES))
+    assert waves.share(0.5)[1] > 3 * steady.share(0.5)[1]
 
 
-@pytest.mark.parametrize("tried", [True, False])
-def test_one_period_is_enough_for_a_disaster(tried: bool) -> None:
+def test_the_more_often_one_looks_the_surer_one_has_to_be() -> None:
+    bounds = [sure(looks, 0.3) for looks in range(1, MEMORY + 1)]
+    assert all(earlier <= later for earlier, later in pairwise(bounds))
+    assert 1 < bounds[0] < bounds[-1] < 5
+    assert sure(10, 1.0) < sure(10, 0.1)
+
+
+def test_what_was_found_before_counts_half_in_another_trial() -> None:
+    longer, other = known(LONGER), known(LONGER)
+    longer.begin(WAY)
+    for one in (longer, other):
+        for _ in range(100):
+            one.add(WAY, USUAL)
+    assert longer.looks_fine(WAY)
+    assert not other.looks_fine(WAY)
+
+
+def test_one_period_is_enough_for_a_disaster() -> None:
     longer = known(USUAL)
-    add = longer.add_tried if tried else longer.add_held
-    add(11 * DISPATCHES_PERIOD_NS, USUAL)
-    assert longer.disaster(0.1, tried=tried) == 0
-    add(12 * DISPATCHES_PERIOD_NS, ((100_000, 900), (5_000_000, 100)))
-    assert longer.disaster(0.1, tried=tried) > 5
+    assert not longer.disaster()
+    longer.add(WAY, ((100_000, 900), (5_000_000, 100)))
+    assert longer.disaster().startswith("10% of a moment's wake-ups")
+    longer.add(WAY, USUAL)
+    assert not longer.disaster()
+
+
+def test_of_a_part_of_a_period_less_is_a_disaster() -> None:
+    longer = known(USUAL)
+    longer.add(WAY, ((100_000, 990), (5_000_000, 10)))
+    assert not longer.disaster()
+    assert longer.disaster(0.25)
 
 
 def test_what_happens_with_nothing_lent_too_is_no_disaster() -> None:
     now_and_then = ((100_000, 900), (5_000_000, 100))
     longer = known(USUAL)
-    longer.add_alone(11 * DISPATCHES_PERIOD_NS, now_and_then)
-    longer.add_held(11 * DISPATCHES_PERIOD_NS, now_and_then)
-    assert longer.disaster(0.1, tried=False) == 0
+    longer.add_alone(now_and_then)
+    longer.add(WAY, now_and_then)
+    assert not longer.disaster()
 
 
 def test_another_way_is_judged_by_itself() -> None:
     longer = known(LONGER)
-    for number in range(11, 15):
-        longer.add_tried(number * DISPATCHES_PERIOD_NS, USUAL)
-    assert all(one.excess <= 0 for one in longer.compare(0.1, tried=True).values())
-    longer.hold(tried=True)
-    assert excess(longer) <= 0
-    longer.hold(tried=False)
-    assert longer.compare(0.1) == {}
+    for _ in range(4):
+        longer.add(2, USUAL)
+    assert not longer.too_dear(2)
+    assert longer.too_dear(WAY)
+
+
+@pytest.mark.parametrize(("seen", "grows"), [(USUAL, True), (LONGER, False)])
+def test_what_is_as_usual_saves_what_harm_spends(seen: Durations, grows: bool) -> None:
+    longer = known(USUAL)
+    before = longer.credit
+    longer.add(WAY, seen)
+    assert (longer.credit > before) == grows
+
+
+def test_harm_that_says_nothing_about_a_way_is_paid_for() -> None:
+    longer = known(USUAL)
+    before = longer.credit
+    longer.add_unjudged(LONGER)
+    assert longer.credit < before
+    assert not longer.too_dear(WAY)
+
+
+def test_credit_has_a_limit() -> None:
+    longer = known(USUAL, periods=2000)
+    assert longer.credit == pytest.approx(5)
+
+
+def test_only_the_last_periods_with_nothing_lent_count() -> None:
+    longer = known(USUAL, alone=LONGER)
+    for _ in range(ALONE_PERIODS):
+        longer.add_alone(USUAL)
+    assert longer.alone_spans == 1000 * ALONE_PERIODS
+    for _ in range(3):
+        longer.add(WAY, LONGER)
+    assert longer.too_dear(WAY)
+
+
+def test_an_empty_period_changes_nothing() -> None:
+    longer = known(USUAL)
+    before = longer.credit
+    longer.add(WAY, ())
+    longer.add_alone(())
+    assert longer.credit == before
+    assert not longer.too_dear(WAY)
+
+
+def test_durations_are_added_by_bucket() -> None:
+    assert merged(((1, 2), (3, 4)), ((3, 1),)) == ((1, 2), (3, 5))
+
+
+def test_few_spans_say_nothing_of_the_tail() -> None:
+    longer = known(((100_000, 90), (900_000, 10)), FEW, periods=4)
+    assert longer.too_dear(WAY).endswith(("P95 may", "P95 may now"))

@@ -22,8 +22,10 @@ from tests.unit.algorithm.policy.dispatches import period
 from tests.unit.algorithm.policy.windows import window
 
 TOTAL = 10
-USUAL: Durations = ((100_000, 950), (400_000, 50))
-WORSE: Durations = ((200_000, 950), (900_000, 50))
+USUAL: Durations = ((100_000, 900), (200_000, 95), (400_000, 5))
+WORSE: Durations = ((115_000, 900), (230_000, 95), (460_000, 5))
+SLIGHTLY: Durations = ((100_000, 900), (200_000, 80), (240_000, 15), (400_000, 5))
+"""Twice as many as may be are beyond the P99 and a tenth on top."""
 AWFUL: Durations = ((100_000, 500), (50_000_000, 500))
 WINDOWS = 4
 
@@ -73,8 +75,8 @@ def test_it_begins_with_nothing_lent() -> None:
     assert not policy.shared
 
 
-def test_it_lends_everything_within_two_seconds_where_that_is_harmless() -> None:
-    assert Host(harmless).run(2) == "wait:100"
+def test_it_lends_everything_within_three_seconds_where_that_is_harmless() -> None:
+    assert Host(harmless).run(3) == "wait:100"
 
 
 def test_it_ends_with_the_boldest_way_where_that_is_harmless() -> None:
@@ -94,7 +96,7 @@ def test_it_ends_with_the_boldest_way_where_that_is_harmless() -> None:
     ],
 )
 def test_it_holds_the_boldest_way_that_does_no_harm(harmful: list[str], held: str) -> None:
-    assert Host(hurt_by(*harmful)).run(11) == held
+    assert Host(hurt_by(*harmful)).run(18) == held
 
 
 def test_where_moving_cores_is_too_dear_it_tries_everywhere() -> None:
@@ -106,16 +108,16 @@ def test_a_larger_budget_buys_a_bolder_way() -> None:
 
 
 def test_it_says_in_a_sentence_why_it_is_no_bolder() -> None:
-    host = Host(hurt_by("wait"))
-    host.run(8)
+    host = Host(hurt_by("everywhere", "wait"))
+    host.run(14)
     assert host.policy.explanation.startswith(
-        "keeps 1 idle, lends the rest after 1000 us, since with wait:2000 P50 from waking up to "
-        "sleeping is x2.0"
+        "keeps 1 idle, lends the rest after 1000 us, since with wait:2000 a short trial has used "
+        "up the budget; it is tried again after 2 s"
     )
 
 
 def test_the_primary_that_is_hurt_most_counts() -> None:
-    assert Host(harmless, hurt_by("everywhere", "wait", "buffer")).run(11) == "prediction"
+    assert Host(harmless, hurt_by("everywhere", "wait", "buffer")).run(25) == "prediction"
 
 
 def test_it_leaves_a_way_at_once_when_it_turns_harmful() -> None:
@@ -136,7 +138,7 @@ def test_what_was_harmful_is_tried_again() -> None:
     host = Host(hurt_by("everywhere", "wait", "buffer", "prediction"))
     assert host.run(11) == "nothing"
     host.harms = (harmless,)
-    assert host.run(110) == "everywhere"
+    assert host.run(800) == "everywhere"
 
 
 def test_of_a_trial_of_everywhere_one_window_is_spent_there() -> None:
@@ -149,10 +151,40 @@ def test_of_a_trial_of_everywhere_one_window_is_spent_there() -> None:
     assert host.policy.way.short == "wait:100"
 
 
-def test_one_period_in_twenty_shows_how_the_primary_fares_alone() -> None:
+def test_now_and_then_a_period_shows_how_the_primary_fares_alone() -> None:
     host = Host(harmless)
     host.run(30)
-    assert host.periods[-40:].count("nothing") == 2
+    assert host.policy.way.kind == "everywhere"
+    assert 1 <= host.periods[-40:].count("nothing") <= 2
+
+
+def test_a_pause_changes_nothing_of_what_was_found() -> None:
+    hosts = [Host(hurt_by("everywhere", "wait", "buffer", "prediction")) for _ in range(2)]
+    for host in hosts:
+        host.run(30)
+    hosts[1].number += 36_000  # nobody looked for an hour
+    for host in hosts:
+        host.run(30)
+    assert hosts[0].periods == hosts[1].periods
+
+
+def test_trials_are_paid_for_out_of_the_budget() -> None:
+    host = Host(hurt_by("everywhere", "wait", "buffer", "prediction"))
+    host.run(120)
+    lent = len(host.periods) - host.periods.count("nothing")
+    assert 0 < lent < 0.1 * len(host.periods)
+
+
+def test_a_budget_that_nothing_sustains_is_spent_on_the_boldest_way() -> None:
+    """Its harm is a fifth more than the budget covers; every other way's is much more."""
+
+    def harm(way: Way) -> Durations:
+        return SLIGHTLY if way.kind == "everywhere" else WORSE
+
+    host = Host(harm)
+    host.run(120)
+    assert host.policy.explanation.startswith("lends everything for moments")
+    assert 0.1 < host.periods.count("everywhere") / len(host.periods) < 0.9
 
 
 # --- where it cannot do that ----------------------------------------------------------------------
