@@ -101,22 +101,6 @@ def test_a_cpu_may_go_and_come_while_the_batch_runs_there(host: Host, processes:
     assert not any(is_ext(policy_of(tid)) for tid in host.batch.tasks())
 
 
-POWER = Path("/sys/power")
-
-
-@pytest.mark.skipif(not (POWER / "pm_test").exists(), reason="this kernel cannot try a suspend")
-def test_a_machine_that_was_suspended_goes_on_with_its_scheduler(
-    host: Host, processes: Processes
-) -> None:
-    agent = processes.agent(*host.state, *host.targets, *CROWDED)
-    agent.wait_until(lambda: loaded() == NAME and are_ext(host.batch))
-    (POWER / "pm_test").write_text("freezer")  # all tasks stand still for 5 s, and it goes on
-    (POWER / "state").write_text((POWER / "state").read_text().split()[0])
-    agent.wait_until(lambda: loaded() == NAME and are_ext(host.batch))
-    assert agent.send(signal.SIGTERM).code == 0
-    assert not any(is_ext(policy_of(tid)) for tid in host.batch.tasks())
-
-
 # --- who runs -------------------------------------------------------------------------------------
 
 SERVERS = Path("/sys/kernel/debug/sched/ext_server")
