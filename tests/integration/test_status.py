@@ -40,6 +40,9 @@ def check(value: Any, schema: dict[str, Any], named: dict[str, Any]) -> None:
     """Fails unless ``value`` is what ``schema`` says, by the few words that ours uses."""
     if "$ref" in schema:
         schema = named[schema["$ref"].removeprefix("#/$defs/")]
+    if "enum" in schema:
+        assert value in schema["enum"], (value, schema)
+        return
     kinds = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
     assert any(isinstance(value, TYPES[kind]) for kind in kinds), (value, schema)
     if value is None:
