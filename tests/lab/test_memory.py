@@ -8,7 +8,8 @@ import pytest
 
 from bench.memory_inside import Episode, swap_file
 
-pytestmark = [pytest.mark.timing, pytest.mark.lab]
+# An episode takes minutes on emulated CPUs.
+pytestmark = [pytest.mark.timing, pytest.mark.lab, pytest.mark.timeout(900)]
 
 
 @pytest.fixture
