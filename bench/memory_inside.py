@@ -29,6 +29,8 @@ SETTLES_S = 8.0
 FILL_PAUSE_S, GROW_PAUSE_S = 0.008, 0.002
 """After each MiB."""
 SAMPLE_S = 0.02
+STILL_LOOKS = 150
+"""In which what comes back has to stand still: the first steps of an emulated guest are slow."""
 
 FILL = """
 import mmap, sys, time
@@ -254,8 +256,8 @@ class Episode:
         # From the first page on: a command takes seconds to start on an emulated processor.
         _wait(lambda: self.used_mib(self.batch) < had - 8, lambda: None)
         first_s = time.monotonic()
-        left = _settled(lambda: self.used_mib(self.batch), lambda: None, looks=25)
-        settled_s = time.monotonic() - 25 * SAMPLE_S
+        left = _settled(lambda: self.used_mib(self.batch), lambda: None, STILL_LOOKS, LONGEST_S)
+        settled_s = time.monotonic() - STILL_LOOKS * SAMPLE_S
         taken = had - left
         _say(f"the batch gave {taken} MiB back")
         took_s = max(SAMPLE_S, settled_s - first_s)
@@ -289,9 +291,14 @@ def _say(what: str) -> None:
     print(f"{time.monotonic():.1f} s: {what}", file=sys.stderr, flush=True)
 
 
-def _settled(value: Callable[[], int], runs: Callable[[], None], looks: int = 50) -> int:
+def _settled(
+    value: Callable[[], int],
+    runs: Callable[[], None],
+    looks: int = 50,
+    longest_s: float = SETTLES_S,
+) -> int:
     """Once it has moved by less than a part in thirty in ``looks`` looks, or after some seconds."""
-    deadline = time.monotonic() + SETTLES_S
+    deadline = time.monotonic() + longest_s
     seen: list[int] = []
     while time.monotonic() < deadline:
         runs()
