@@ -287,7 +287,7 @@ def _wait(what: Callable[[], bool], runs: Callable[[], None]) -> None:
 
 
 def _say(what: str) -> None:
-    """For whoever watches: an episode takes minutes on an emulated processor."""
+    """Shows progress: an emulated processor needs minutes for an episode."""
     print(f"{time.monotonic():.1f} s: {what}", file=sys.stderr, flush=True)
 
 

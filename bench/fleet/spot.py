@@ -1,6 +1,6 @@
 """A trace of spot instances as a cluster of nodes of one core.
 
-An instance that cannot be had is a node that a regular VM holds.
+A missing instance counts as a node that a regular VM holds.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ _OF_REAL = {one.name: one for one in real.CONDITIONS}
 _WARM_UP_S = {"adaptive": 2.0}
 """It looks first how the primary fares alone."""
 EVERYWHERE: Mapping[str, Any] = {"lend_shared": True, "long_term": "off"}
-"""Settings for what lends every core for good, whoever waits."""
+"""Settings of an agent that lends every core and takes none back for a wait."""
 STRICT: Mapping[str, Any] = {**EVERYWHERE, "mechanism": "strict"}
 ALONE, AGAIN = "alone", "alone again"
 CONDITIONS: tuple[Condition, ...] = (

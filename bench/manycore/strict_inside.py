@@ -77,7 +77,7 @@ def check(host: Host) -> None:
         restored = _comes(lambda: _is_restored(batch, before, threads))
         took_ms = round(1e3 * (time.monotonic() - killed_s))
         host.tell(restored_ms=took_ms, files=_files(batch), was=before)
-        tasks_there.signal(signal.SIGSTOP)  # an agent beside it takes minutes to start
+        tasks_there.signal(signal.SIGSTOP)  # next to it an agent starts in minutes
         agent = _start_agent(batch, ends)
         tasks_there.signal(signal.SIGCONT)
         with host.slow_time():
