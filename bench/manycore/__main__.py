@@ -15,13 +15,13 @@ import click
 from bench.__main__ import interrupt
 from bench.manycore.campaign import Campaign, run, to_terminal
 from bench.manycore.check import check as check_machine
-from bench.manycore.gate import measure as measure_gate
 from bench.manycore.guest import GuestEndedError, Shape
 from bench.manycore.lab import TESTS
 from bench.manycore.lab import outcomes as lab_outcomes
 from bench.manycore.page import page as write_page
 from bench.manycore.plan import ALONE, CONDITIONS, CORE, EXPERIMENTS
 from bench.manycore.samples import append, read
+from bench.manycore.spare import measure as measure_spare
 from bench.manycore.strict import check as check_strict
 from bench.subject import NotMeasurableError
 from smartharvest.errors import RightsError
@@ -150,11 +150,11 @@ def strict(name: str, cpus: int, dilation: float, slot_us: int, share: int) -> N
 
 @main.command()
 @shape_options
-def gate(name: str, cpus: int, dilation: float, slot_us: int, share: int) -> None:
-    """What the gate of the strict mechanism is worth. The last line is JSON."""
+def spare(name: str, cpus: int, dilation: float, slot_us: int, share: int) -> None:
+    """What idle CPUs are worth under the strict mechanism. The last line is JSON."""
     _needs_root()
     try:
-        figures = measure_gate(Shape(cpus, dilation, slot_us, share), fetched(name), to_terminal)
+        figures = measure_spare(Shape(cpus, dilation, slot_us, share), fetched(name), to_terminal)
     except (GuestEndedError, NotMeasurableError) as error:
         click.echo(f"manycore: {error}", err=True)
         sys.exit(1)

@@ -71,6 +71,14 @@ CONDITIONS: tuple[Condition, ...] = (
         for name, about, settings in (
             ("everywhere", "every core is lent, under cpu.idle and the rescue", EVERYWHERE),
             ("strict", "the same, in a class below every normal task", STRICT),
+            *(
+                (
+                    f"strict, {spare} spare",
+                    "the same, and so many CPUs kept idle for who wakes",
+                    {**STRICT, "strict_spare": spare},
+                )
+                for spare in (0, 2, 3)
+            ),
         )
     ),
 )

@@ -1,5 +1,5 @@
 /* A task that wakes again and again where another one computes, both of which may run anywhere; for
- * what the gate of `strict` is worth.
+ * what CPUs that `strict` keeps idle are worth.
  *
  *   queuer CPU COUNT PERIOD_US BURST_US
  *

@@ -55,7 +55,7 @@ def pack(path: Path) -> dict[str, Any]:
     moves = dict(_by_section(info[header + move_at :][:move_len], text))
     programs = {}
     for number, section in enumerate(sections):
-        if not section.name.startswith(("struct_ops", "tp_btf/")):
+        if not section.name.startswith("struct_ops"):
             continue
         (record,) = functions[section.name]
         references = _references(sections, symbols, number)

@@ -2,10 +2,8 @@
 /* The scheduler of the `strict` mechanism: sched_ext in partial mode, for the batch alone.
  *
  * Whoever has the policy SCHED_EXT stands below every normal task: Linux takes it off the CPU as
- * soon as one wakes there. What this program adds is which batch task runs, and a gate: a CPU takes
- * none while another task waits that could run there, and one that runs a batch task lets go when
- * such a task comes to wait. It then is idle for a moment, and the fair class pulls the waiting
- * task over (sched_balance_newidle()).
+ * soon as one wakes there. What this program adds is which batch task runs, and on how many CPUs:
+ * to the fair class a CPU that runs a batch task is not idle, so it keeps some that are.
  *
  * Batch tasks are queued by group, each group in the order of its tasks' weighted run times; the
  * group with the least weighted run time is next.
@@ -157,36 +155,12 @@ static __always_inline void pay(uint32_t number, uint32_t place) {
     __sync_fetch_and_add(&group->vtime, cpu->next_paid);
 }
 
-/* --- the gate --------------------------------------------------------------------------------- */
+/* --- spare CPUs ------------------------------------------------------------------------------- */
 
-/* Whether somebody of a higher class waits in the queue of `cpu`. */
-static __always_inline bool has_waiting(uint32_t cpu) {
-    const struct rq *queue = (const struct rq *)shared.cpus[cpu & CPU_MASK].queue;
-    return queue &&
-           BPF_CORE_READ(queue, cfs.h_nr_runnable) + BPF_CORE_READ(queue, rt.rt_nr_running) > 1;
-}
-
-static __always_inline void hold(uint32_t cpu, uint32_t waiting) {
-    struct sh_strict_cpu *held = &shared.cpus[cpu & CPU_MASK];
-    held->waits_for = waiting;
-    held->hold_until = bpf_ktime_get_ns() + shared.control.hold_ns;
-    set(shared.held, cpu);
-}
-
-/* Whether `cpu` is to stay without a batch task. */
-static __always_inline bool is_held(uint32_t cpu) {
-    if (!test(shared.held, cpu))
-        return false;
-    const struct sh_strict_cpu *held = &shared.cpus[cpu & CPU_MASK];
-    const bool waits = has_waiting((uint32_t)held->waits_for);
-    if (waits && is_before(bpf_ktime_get_ns(), held->hold_until))
-        return true;
-    if (clear(shared.held, cpu))
-        count(waits ? &shared.counts.given_up : &shared.counts.pulled);
-    if (waits) /* it does not come: later dispatches need not wait for it */
-        clear(shared.waiting, (uint32_t)held->waits_for);
-    return false;
-}
+/* A task that wakes goes to an idle CPU that shares its last-level cache, or else to where it ran,
+ * behind whoever is there (select_idle_sibling()); nobody pulls it from there to a CPU that runs a
+ * batch task, nor to one that such a task has just left. So of each cache some CPUs are kept idle:
+ * as one is taken, another lets go of its batch task; as one more goes idle, it takes one. */
 
 /* The number of the lowest bit that is set; without branches, of which the verifier would follow
  * every one. */
@@ -198,81 +172,57 @@ static __always_inline uint32_t lowest(uint64_t word) {
     return (uint32_t)(below * 0x0101010101010101ULL >> 56);
 }
 
-/* Whether somebody waits who could run on `cpu`, which is then held for him. Of 64 CPUs it looks
- * at one: each look takes one off the list or finds what it wants. */
-static __always_inline bool is_awaited(uint32_t cpu) {
+static __always_inline uint32_t ones(uint64_t word) {
+    word -= word >> 1 & 0x5555555555555555ULL;
+    word = (word & 0x3333333333333333ULL) + (word >> 2 & 0x3333333333333333ULL);
+    word = (word + (word >> 4)) & 0x0f0f0f0f0f0f0f0fULL;
+    return (uint32_t)(word * 0x0101010101010101ULL >> 56);
+}
+
+/* Whether no more CPUs near `cpu` than are to be kept idle are so, or about to be; without it. */
+static __always_inline bool is_needed_idle(uint32_t cpu) {
+    const uint64_t spare = *(volatile uint64_t *)&shared.cpus[cpu & CPU_MASK].spare;
+    if (!spare)
+        return false;
+    const uint64_t *near = shared.cpus[cpu & CPU_MASK].near;
+    const struct cpumask *mask = scx_bpf_get_idle_cpumask();
+    uint32_t found = 0;
     for (uint32_t i = 0; i < SH_STRICT_WORDS; i++) {
-        uint64_t word = *(volatile uint64_t *)&shared.waiting[i];
-        if (i == cpu / 64)
-            word &= ~(1ULL << (cpu & 63));
-        if (!word)
+        uint64_t idle = 0;
+        if (!near[i])
             continue;
-        const uint32_t other = (64 * i + lowest(word)) & CPU_MASK;
-        if (!has_waiting(other)) {
-            clear(shared.waiting, other);
-        } else if (test(shared.cpus[other].allowed, cpu)) {
-            hold(cpu, other);
-            count(&shared.counts.holds);
-            return true;
-        }
+        bpf_probe_read_kernel(&idle, sizeof(idle), (const char *)mask + 8 * i);
+        idle |= *(volatile uint64_t *)&shared.leaving[i];
+        if (i == cpu / 64)
+            idle &= ~(1ULL << (cpu & 63));
+        found += ones(idle & near[i]);
     }
-    return false;
+    scx_bpf_put_idle_cpumask(mask);
+    return found < spare;
 }
 
-/* A task has come to wait for a CPU: one that runs a batch task, and may run it, lets go. */
-static __always_inline void on_waiting(struct task_struct *task) {
-    if (!shared.control.gate || task->policy == SCHED_EXT)
+/* `cpu` is idle no longer: another near it that runs a batch task lets go, if that is needed. */
+static __always_inline void replace_idle(uint32_t cpu) {
+    if (!is_needed_idle(cpu))
         return;
-    const struct rq *queue = task->se.cfs_rq->rq;
-    if (queue->cfs.h_nr_runnable + queue->rt.rt_nr_running < 2)
-        return;
-    const uint32_t at = task->thread_info.cpu;
-    if (at >= SH_STRICT_MAX_CPUS)
-        return;
-    /* Whoever is pinned there may keep another from running who is not. */
-    if (task->nr_cpus_allowed == 1)
-        task = queue->curr;
-    struct sh_strict_cpu *here = &shared.cpus[at & CPU_MASK];
-    const char *allowed = (const char *)BPF_CORE_READ(task, cpus_ptr);
-    for (uint32_t i = 0; i < SH_STRICT_WORDS; i++)
-        bpf_probe_read_kernel(&here->allowed[i], sizeof(here->allowed[i]), allowed + 8 * i);
-    uint32_t found = SH_STRICT_MAX_CPUS;
+    const uint64_t *near = shared.cpus[cpu & CPU_MASK].near;
     for (uint32_t i = 0; i < SH_STRICT_WORDS; i++) {
-        const uint64_t free = *(volatile uint64_t *)&shared.batch[i] &
-                              ~*(volatile uint64_t *)&shared.held[i] & here->allowed[i];
-        if (free) {
-            found = 64 * i + lowest(free);
-            break;
+        uint64_t running = *(volatile uint64_t *)&shared.batch[i] & near[i] &
+                           ~*(volatile uint64_t *)&shared.leaving[i];
+        if (i == cpu / 64)
+            running &= ~(1ULL << (cpu & 63));
+        if (!running)
+            continue;
+        const uint32_t found = (64 * i + lowest(running)) & CPU_MASK;
+        set(shared.leaving, found);
+        if (!test(shared.batch, found)) { /* it has, and would stay marked */
+            clear(shared.leaving, found);
+            continue;
         }
-    }
-    here->queue = (uint64_t)queue;
-    set(shared.waiting, at);
-    if (found == SH_STRICT_MAX_CPUS)
+        count(&shared.counts.let_go);
+        scx_bpf_kick_cpu((int32_t)found, SCX_KICK_PREEMPT);
         return;
-    hold(found, at);
-    count(&shared.counts.kicks);
-    scx_bpf_kick_cpu((int32_t)found, SCX_KICK_PREEMPT);
-}
-
-static __always_inline bool has_batch(void) {
-    uint64_t any = 0;
-    for (uint32_t i = 0; i < SH_STRICT_WORDS; i++)
-        any |= *(volatile uint64_t *)&shared.batch[i];
-    return any;
-}
-
-SEC("tp_btf/sched_wakeup")
-int BPF_PROG(on_wakeup, struct task_struct *task) {
-    if (has_batch())
-        on_waiting(task);
-    return 0;
-}
-
-SEC("tp_btf/sched_wakeup_new")
-int BPF_PROG(on_wakeup_new, struct task_struct *task) {
-    if (has_batch())
-        on_waiting(task);
-    return 0;
+    }
 }
 
 /* --- a batch task that was preempted ---------------------------------------------------------- */
@@ -314,7 +264,7 @@ static __always_inline void call_back(uint32_t cpu, bool at_once) {
 
 /* Whether the batch task that just lost `cpu` may wait there. */
 static __always_inline bool may_stay(uint32_t cpu) {
-    if (!shared.control.keep_preempted || test(shared.held, cpu))
+    if (!shared.control.keep_preempted || test(shared.leaving, cpu))
         return false;
     const struct cpumask *idle = scx_bpf_get_idle_cpumask();
     const bool none = bpf_cpumask_empty(idle);
@@ -389,8 +339,9 @@ static __always_inline bool take_any(void) {
 
 SEC("struct_ops/dispatch")
 int BPF_PROG(dispatch, int32_t cpu, struct task_struct *last) {
-    if (shared.control.gate && (is_held((uint32_t)cpu) || is_awaited((uint32_t)cpu)))
+    if (is_needed_idle((uint32_t)cpu))
         return 0;
+    clear(shared.leaving, (uint32_t)cpu);
     const uint32_t first = next_group(0);
     if (first < SH_STRICT_GROUPS) {
         const uint64_t vtime = shared.groups[first & GROUP_MASK].vtime;
@@ -435,7 +386,7 @@ int BPF_PROG(running, struct task_struct *task) {
     set(shared.batch, number);
     if (clear(shared.preempted, number)) { /* it comes past `dispatch` */
         cpu->preempted_ns = 0;
-        if (shared.control.gate && (is_held(number) || is_awaited(number)))
+        if (is_needed_idle(number))
             scx_bpf_kick_cpu((int32_t)number, SCX_KICK_PREEMPT);
     }
     return 0;
@@ -450,6 +401,7 @@ int BPF_PROG(stopping, struct task_struct *task, bool runnable) {
     const uint64_t ran = task->se.sum_exec_runtime - cpu->since;
     const uint32_t weight = task->scx.weight ? task->scx.weight : DEFAULT_WEIGHT;
     clear(shared.batch, number);
+    clear(shared.leaving, number);
     __sync_fetch_and_add(&group->vtime, weighted(group, ran) - cpu->paid);
     cpu->paid = 0;
     __sync_fetch_and_add(&group->ran_ns, ran);
@@ -499,10 +451,12 @@ int BPF_PROG(quiescent, struct task_struct *task, uint64_t flags) {
     return 0;
 }
 
-/* A CPU that is held has gone idle: it looks again until the task was pulled, or does not come. */
 SEC("struct_ops/update_idle")
 int BPF_PROG(update_idle, int32_t cpu, bool idle) {
-    if (idle && test(shared.held, (uint32_t)cpu))
+    const uint32_t number = (uint32_t)cpu;
+    if (!idle)
+        replace_idle(number);
+    else if (shared.cpus[number & CPU_MASK].spare && !is_needed_idle(number)) /* two went idle for the same reason */
         scx_bpf_kick_cpu(cpu, SCX_KICK_IDLE);
     return 0;
 }

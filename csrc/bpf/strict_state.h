@@ -16,21 +16,16 @@ enum {
 /* User space writes. */
 struct sh_strict_control {
     uint64_t slice_ns;       /* of a batch task */
-    uint64_t hold_ns;        /* how long the gate keeps a CPU idle for one waiting task */
-    uint32_t gate;           /* whether there is one */
-    uint32_t keep_preempted; /* whether a preempted task may wait on its CPU */
+    uint64_t keep_preempted; /* whether a preempted task may wait on its CPU */
 };
 
 struct sh_strict_counts {
     uint64_t dispatched;  /* batch tasks got a CPU */
     uint64_t ran_ns;      /* CPU time of batch tasks */
-    uint64_t kicks;       /* CPUs that were made to let go */
-    uint64_t holds;       /* ... or not to take a batch task, at a dispatch */
-    uint64_t pulled;      /* holds that ended since nobody waits any longer */
-    uint64_t given_up;    /* holds that have lasted too long */
     uint64_t runnable;    /* batch tasks that run or wait now */
     uint64_t stayed;      /* preempted tasks that waited on their CPU */
     uint64_t called_back; /* ... and were called back from there */
+    uint64_t let_go;      /* CPUs that were made to let go, since too few were idle */
 };
 
 /* The first is before any of its tasks has left the class. */
@@ -54,13 +49,12 @@ struct sh_strict_group {
 
 struct sh_strict_cpu {
     uint64_t since;                 /* sum_exec_runtime of the batch task when it came */
-    uint64_t hold_until;            /* the gate keeps it idle until then */
-    uint64_t queue;                 /* its struct rq, once somebody was seen to wait there */
-    uint64_t waits_for;             /* the CPU whose queue it is kept idle for */
     uint64_t place, paid;           /* the group whose task runs, and its weighted slice */
     uint64_t next_place, next_paid; /* the same of the task that comes next */
     uint64_t preempted_ns; /* when somebody else saw that one waits to go on here; 0: nobody */
-    uint64_t allowed[SH_STRICT_WORDS]; /* where the task that waits there may run */
+    /* User space writes. */
+    uint64_t spare;                 /* how many of those near are kept idle for who wakes next */
+    uint64_t near[SH_STRICT_WORDS]; /* CPUs with the same last-level cache, this one included */
 };
 
 struct sh_strict_state {
@@ -69,8 +63,7 @@ struct sh_strict_state {
     struct sh_strict_counts counts;
     uint64_t vtime;                      /* of the group that got a CPU last */
     uint64_t batch[SH_STRICT_WORDS];     /* CPUs that run a batch task */
-    uint64_t held[SH_STRICT_WORDS];      /* CPUs that the gate keeps idle */
-    uint64_t waiting[SH_STRICT_WORDS];   /* CPUs where others were seen to wait */
+    uint64_t leaving[SH_STRICT_WORDS];   /* CPUs that were made to let go and have not yet */
     uint64_t preempted[SH_STRICT_WORDS]; /* CPUs with a batch task that waits to go on there */
     struct sh_strict_group groups[SH_STRICT_GROUPS];
     struct sh_strict_cpu cpus[SH_STRICT_MAX_CPUS];

@@ -55,24 +55,8 @@ struct cpumask {
     unsigned long bits[1];
 };
 
-struct rt_rq {
-    unsigned int rt_nr_running;
-};
-
-struct cfs_rq {
-    struct rq *rq;
-    unsigned int h_nr_runnable;
-};
-
-struct rq {
-    struct task_struct *curr;
-    struct cfs_rq cfs;
-    struct rt_rq rt;
-};
-
 struct sched_entity {
     uint64_t sum_exec_runtime;
-    struct cfs_rq *cfs_rq;
 };
 
 struct sched_ext_entity {
@@ -85,8 +69,6 @@ struct sched_ext_entity {
 struct task_struct {
     struct thread_info thread_info;
     int pid;
-    unsigned int policy;
-    int nr_cpus_allowed;
     const struct cpumask *cpus_ptr;
     struct sched_entity se;
     struct sched_ext_entity scx;
@@ -105,7 +87,6 @@ struct scx_exit_info {
 #pragma clang attribute pop
 
 /* From include/linux/sched/ext.h and kernel/sched/ext.c; the numbers are its interface. */
-enum { SCHED_EXT = 7 };
 enum { SCX_TASK_QUEUED = 1 };
 enum { SCX_KICK_IDLE = 1, SCX_KICK_PREEMPT = 2 };
 #define SCX_ENQ_WAKEUP 1ULL

@@ -46,6 +46,13 @@ class Topology:
         chosen = frozenset(cpus)
         return sorted({self.core(cpu) & chosen for cpu in chosen}, key=min)
 
+    def caches(self, cpus: Collection[int]) -> list[frozenset[int]]:
+        """``cpus`` by last-level caches, lowest number first; a CPU without one is in the first."""
+        by_cache: dict[int, set[int]] = {}
+        for cpu in cpus:
+            by_cache.setdefault(self.cache.get(cpu, 0), set()).add(cpu)
+        return sorted(map(frozenset, by_cache.values()), key=min)
+
     def lend_order(self, cpus: Collection[int]) -> list[frozenset[int]]:
         """The cores of ``cpus`` in the order they are lent.
 

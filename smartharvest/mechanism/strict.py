@@ -15,14 +15,15 @@ from smartharvest.host.process.family import Family
 from smartharvest.host.sched_ext import state
 from smartharvest.host.sched_ext.loader import Loaded, NoStrict, Shared, why_not
 from smartharvest.host.target.base import Target
+from smartharvest.host.topology import Topology, this_machine
 from smartharvest.mechanism.cpuset import CpusetMechanism
 from smartharvest.mechanism.group import LOOK_S, LOOK_SHARE
 from smartharvest.placement.snapshot import HostSnapshot
 
 _log = logging.getLogger(__name__)
 
-HOLD_NS = 100_000
-"""How long a CPU is kept idle for one waiting task, in which the kernel may pull it."""
+CPUS_PER_SPARE = 8
+"""Of so many CPUs of a cache one is kept idle."""
 REST_S = 10.0
 """How long nothing is lent after the scheduler has ended."""
 LONGEST_REST_S = 600.0
@@ -41,6 +42,8 @@ class StrictMechanism(CpusetMechanism):
     """What all its schedulers share; the loop's thread gives everything back as one ends."""
     _active = True
     """Whether there is a scheduler, or will be after a rest."""
+    _caches: Sequence[frozenset[int]] = ()
+    """The CPUs that are shared, by last-level caches."""
     _loaded: Loaded | None = None
     _runs: memoryview | None = None
     _next_look_s = 0.0
@@ -60,6 +63,9 @@ class StrictMechanism(CpusetMechanism):
         if self._writer.only_plans:
             self._plan(snapshot, primaries)
             return
+        pool = snapshot.capacity.pool
+        known = this_machine(self._tree.online_cpus()) if self._tree.runs_tasks else Topology()
+        self._caches = known.caches(pool)
         self._load()
         super().arrange(snapshot, primaries)
         if self._loaded is not None:
@@ -88,10 +94,13 @@ class StrictMechanism(CpusetMechanism):
         state.control(
             self._loaded.memory,
             slice_ns=self._settings.strict_slice_ns,
-            hold_ns=HOLD_NS,
-            gate=True,
             keep_preempted=self._loaded.calls_back,
+            spare={cpus: self._spare_of(cpus) for cpus in self._caches},
         )
+
+    def _spare_of(self, cpus: frozenset[int]) -> int:
+        wanted = self._settings.strict_spare
+        return len(cpus) // CPUS_PER_SPARE if wanted is None else wanted
 
     def _start(self) -> None:
         assert self._loaded is not None

@@ -33,15 +33,14 @@ CROWDED = (*STRICT, "--policy", "everywhere", "--no-guardian")
 
 
 @contextmanager
-def in_force(slice_ns: int = 20_000_000) -> Iterator[Loaded]:
+def in_force(slice_ns: int = 20_000_000, spare: int = 0) -> Iterator[Loaded]:
     """The scheduler without an agent."""
     with Loaded() as scheduler:
         state.control(
             scheduler.memory,
             slice_ns=slice_ns,
-            hold_ns=100_000,
-            gate=True,
             keep_preempted=scheduler.calls_back,
+            spare={frozenset(CPUS): spare},
         )
         scheduler.attach()
         yield scheduler
@@ -154,10 +153,12 @@ class Batch:
 
 
 @contextmanager
-def running(name: str, weights: Sequence[int], tasks: int, slice_ns: int) -> Iterator[Batch]:
+def running(
+    name: str, weights: Sequence[int], tasks: int, slice_ns: int, spare: int = 0
+) -> Iterator[Batch]:
     batch = Batch(name, weights, tasks)
     try:
-        with in_force(slice_ns) as scheduler:
+        with in_force(slice_ns, spare) as scheduler:
             batch.start(scheduler)
             yield batch
     finally:
@@ -209,6 +210,15 @@ def test_a_task_that_was_displaced_goes_where_a_cpu_becomes_idle(processes: Proc
         time.sleep(0.5)
         used, took_s = used_meanwhile(tasks[1:])
     assert min(used) > 0.8 * took_s
+
+
+def test_a_cpu_is_kept_idle_and_another_once_that_one_is_taken(processes: Processes) -> None:
+    with running("spare", (100,), len(CPUS), 20_000_000, spare=1) as batch:
+        used, took_s = used_meanwhile(batch.tasks())
+        assert sum(used) == pytest.approx((len(CPUS) - 1) * took_s, rel=0.1)
+        os.sched_setaffinity(processes.spinning(), CPUS[:1])
+        used, took_s = used_meanwhile(batch.tasks())
+        assert sum(used) == pytest.approx((len(CPUS) - 2) * took_s, rel=0.1)
 
 
 @pytest.fixture

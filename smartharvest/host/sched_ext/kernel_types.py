@@ -10,7 +10,7 @@ import struct
 from collections.abc import Mapping
 
 VMLINUX = "/sys/kernel/btf/vmlinux"
-STRUCT, TYPEDEF, FUNC = 4, 8, 12
+STRUCT, FUNC = 4, 12
 """Kinds of types: BTF_KIND_* in include/uapi/linux/btf.h."""
 _MAGIC = 0xEB9F
 

@@ -15,7 +15,7 @@ from typing import Self
 
 from smartharvest.errors import SmartHarvestError
 from smartharvest.host.sched_ext import program, state, system_call
-from smartharvest.host.sched_ext.kernel_types import FUNC, STRUCT, TYPEDEF, VMLINUX, layout_of
+from smartharvest.host.sched_ext.kernel_types import FUNC, STRUCT, VMLINUX, layout_of
 from smartharvest.host.sched_ext.packed import Packed, unpack
 
 NAME = "smartharvest"
@@ -106,7 +106,6 @@ class Loaded:
             raise NoStrict(f"mechanism: strict: {why}")
         self._given = shared
         self._fds: list[int] = []
-        self._tracepoints: list[int] = []
         try:
             self._load(types)
         except BaseException as error:
@@ -134,24 +133,20 @@ class Loaded:
         table, at, places = bytearray(size), members["data"][1], layouts[_OPS][1]
         for section, packed in program.PROGRAMS.items():
             group, _, name = section.partition("/")
-            traces = group == "tp_btf"
-            index, offset = (0, 0) if traces else places[name]
+            index, offset = places[name]
             fd = system_call.load_program(
-                system_call.TRACING if traces else system_call.STRUCT_OPS,
+                system_call.STRUCT_OPS,
                 relocate(packed, maps, numbers),
                 name=name,
                 flags=system_call.SLEEPABLE if group.endswith(".s") else 0,
-                expected_attach=system_call.RAW_TRACEPOINT if traces else index,
-                attach_type=numbers[f"btf_trace_{name}" if traces else _OPS],
+                expected_attach=index,
+                attach_type=numbers[_OPS],
                 types_fd=own_types,
                 function=packed.function,
                 moves=packed.moves(),
             )
             self._fds.append(fd)
-            if traces:
-                self._tracepoints.append(fd)
-            else:
-                struct.pack_into("<Q", table, at + offset, fd)
+            struct.pack_into("<Q", table, at + offset, fd)
         flags = _SWITCH_PARTIAL | _ENQ_LAST | _KEEP_IDLE
         struct.pack_into("<Q", table, at + places["flags"][1], flags)
         struct.pack_into("<I", table, at + places["timeout_ms"][1], _TIMEOUT_MS)
@@ -164,7 +159,6 @@ class Loaded:
         """Puts it in force. Raises NoStrict if another one has come first."""
         try:
             self._fds.append(system_call.link_struct_ops(self._operations))
-            self._fds += map(system_call.open_tracepoint, self._tracepoints)
         except OSError as error:
             other = loaded()
             why = error.strerror if other is None else f"another one is loaded: {other}"
@@ -194,8 +188,8 @@ def _layouts(btf: bytes) -> dict[str, tuple[int, Mapping[str, tuple[int, int]]]]
             raise NoStrict(f"mechanism: strict: this kernel's types have no {name}")
         found[name] = layout
     for section in program.PROGRAMS:
-        group, _, name = section.partition("/")
-        if group != "tp_btf" and name not in found[_OPS][1]:
+        name = section.partition("/")[2]
+        if name not in found[_OPS][1]:
             raise NoStrict(f"mechanism: strict: this kernel's sched_ext has no operation {name}")
     return found
 
@@ -203,11 +197,8 @@ def _layouts(btf: bytes) -> dict[str, tuple[int, Mapping[str, tuple[int, int]]]]
 def _numbers() -> dict[str, int]:
     """The types' numbers in this kernel. Raises NoStrict if it lacks one that is needed."""
     wanted = {_OPS: STRUCT, _TABLE: STRUCT}
-    for section, packed in program.PROGRAMS.items():
+    for packed in program.PROGRAMS.values():
         wanted |= dict.fromkeys((name for _, name in packed.calls), FUNC)
-        group, _, name = section.partition("/")
-        if group == "tp_btf":
-            wanted[f"btf_trace_{name}"] = TYPEDEF
     found = {name: system_call.type_number(kind, name) for name, kind in wanted.items()}
     missing = sorted(name for name, number in found.items() if not number and name != _CALL_BACK)
     if missing:

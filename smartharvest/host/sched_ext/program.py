@@ -4,229 +4,199 @@
 """The scheduler of the ``strict`` mechanism.
 
 Made by csrc/bpf/build.py from sources with sha256
-57d96b8ded06a218b8ad7f48d05f0a4dcd4e134ab1fb22c776141d49bf6394c7.
+42bbe8a8a0e7375e3a09f4548ab4c5d1f959d1d03f93a0c84e228f2dbbfc3416.
 """
 from smartharvest.host.sched_ext.packed import Packed
 
-MEMORY = 73216
+MEMORY = 64960
 """Bytes that are mapped: ``struct sh_strict_state``."""
 TYPES = """
-c-pNxTWlm(R@aV6W_EW-1gw@JOHvMsQ`OVmZqF-VkL{g|JBc-u@x=C!Sw^Fpa@TEl$=y}$s_L<w&4%SA0bhK
-r_(0kfA0Q!t0ErLyVE1Q`5Ud0Ut;7#PLLkt7021(p1n1mG-A7fmZ7pSY_3eAlJ@=e*&+9(E@x2-Hql7=5&+*
-S%hsbC41$fQy^2{8(oZ=^WfdRm0PQd(t30L5FQI(B8<P`;T0bZAR`NBnby&-U6{g*UcpG7(a9FR(Ws$xti&t
-dspMLW4G=tEo|!RICTd<{O2;qw{zd|Qn%N3`)?siFN<2>?G|5o5hvF;*4MAA#4Xf<K`3(yXBChvD;!yzX<Kh
-wmjQ0PNiRP+o<yoU_dtP80I`0RjtryQ2One8L$nTf{q>;j|;aV<`VP!oznCpVtIKh#&svkmz56!e@!`%>I}v
-f999r^(!+<4qxYVvgfy<{6%a2UWeE3&G0!w9=@gFe=f?%%U=pS*!OQl`D+@UC4pa#yECii|EFh_93=d_fO$d
-a#$dM4F*1Vk>jM4|%0FT1!|WH}mCq`fd@S%2r305_`AzYS^#1-!yf|B-2lib5`AdAR->PYU>jH206rxLVtT!
-sg#;2)~*n-!8@rIch4l{QeO+R#zkGTlt-?^w{{YOx~D*B)fT^F+ZV-7!u!+ZzI*DSrc0k6NksO0!uoBQu*`2
-UfY+4HYZzG=<n+wl5#ZLI&fsCXva_KNv<!;(qew=RcSO}3Y(z}fQp-Iuw%ZYhUxN%FC-a2wxPMBd(hRq?a&s
->zQ%<{b+s;;7THH&3CTlyMpDtyARGs*$q|N6sL3Tb{4K#^t$H)4n^;+dn)fJ@8z*d<wspPm$N<GtmEMZ*uw`
-*R=oo0&jm((@tF8?$@;clV}fW+JD32?Y+AGqMg>XFEx1keocF?$=jm}ySZTbq-k>cJAnsd;(s(%{Qh4kk7Z|
-=m_y+Qeh|u;=>K^rKNJ4?a*N@45eIrpOymvzeIdoT*)n3TObuppEuKx_^-jz1lLg$w$^|BZsX2?s-)ys-Vvf
-8vL;euTAB)C6f$~=bt$zyTuOc1bte&?;e1jP97f}8bVW9livJC$1yRr-p^Y3LDwDDisTn^s`-}7%!{&_4Xg#
-2e)#n=}Y)qK3XsN(7u7P<e${$CX3Z^GxwBJcZam|ra_AC2=N<MaBWIUk>x@!60M)^7m(MUlTe)aZGt(X+p(;
-`~UIQC69Rhne_T!q0H~VenA?1ql!3UzPB)COsDfJ^1}~fPuVpu4BayITuLJZ)x;A)##DqB0bM%6g~P_KP$#U
-Jb$pr^#OCGZ)v<g*LeRcZLIHVWBr51`#)>Ee{WIo{@)t!m>f&qFLk({e94l-&q+m{t@Mp&F5l#dIL~sTI48b
-;dwcu#m;Ig1pXvI$Uw+W_eKLWDo7erEOyVrsk7?)(lX#z1U%RSTBZB;7OvxxX_Gz4_5zWW}Jt5D6;e?X$Fz7
-)Ajl;}D#qss>W0J)FQE)&fW0H^ky}ZAe^#(MQb?wCraQ5={-nifHA-&E!58m}3Y;V2i7CoB|08M(ilLy&>FU
-k%4;W=L+j(CFj#Q9{^X}HglVUR~d>PRk~hPRLnf|Q2sy&&%m9!F1BShuL}xPu_`S*`1NL>qwQgOmoLAI1HIj
-H8f@lVQ|5A#v*W#*@qshQs8DhJ^hX=PAi3$$H0xv&RtarwOnK0HPA)7v(1;n~Z#VOnZJhfr=3&y?*AWhZ5*G
-mw^3Yu%D458to5qlELVdgxR70jCJZPUoCi;7u@v{n4x6Y-Vbu>eDVpCS8I(E?yRmlJ9pmiZus3tyB>7EvAo0
-(K&LF15>5}D#^HocsIw}1XSB`fYptb+D+K5q_#gwIJr4GUNJoeCCTWUXkTi#X<OSXWC;~m`EH8<{kXnYnwFd
-BQ1C?{d5lv~{HV`<soU2IkRTvA#gSR4F>Z}vw1<l&jwL$!9vH@ld#PGhqv%9@{XV?GW_9Oq!gNHka{8|CUky
-sOr@>}u>Z9^CsPx1l+SOFZ@HNtu@Cr+d2?YMfihgyDTYrE@jcW-a75u1)wC2yq|2F$`Ar^z1m8Ak^+jp@)`7
-|;|(6}Um2!9t>sY0`J?2CwNz3a&Um=`@^3L#_nKtfZe(oc6OBkh4&rseV44j%PrJAw%QXBrE!GE|4f`<pr8O
-3cx7Rqa+OhMGL<@r{yg1&b+;~Dhg|B&JsX%j&E4c!+ZDi4uFss5cZn&0IUZxbPJSMYr!gU>RqpU9_!rcn|}p
-8Da|Ko?6^|7J<+#;otDf$=!7_L+|*_kpMEllQSWYE$7zT0QNUTwCCWj$=%u~8QobIm;UK=Boy0xAPhr~qAP)
-T`br(?F*<%;<71#j#0Xy2c>p6=s7N{bl=+-SqwBNkudCCF>Rn<m_K*AAa1D{6*G(x9=>H;K6?LkX<Y!3fKvN
-Q}^YezwpXMR6Pp%0e9hv?0NWElGBe237ECU$@>)!(P!bTSvG*>b3?L!8x!BnU$=Zoo%V;9f8bvA}1jquv4X;
-JR`ynFyNTj34=TH}BkqVAt(_@L(7E$?$9URYBB`=}}c6W%bq36Pu<-(2Nc#7c}8belpG$wORwQs;|e|bfi}v
-23g+Jd<=#(Y0rB}GIXNMkHR79Uq2XT)X;w^2Q{Q0_J_h-a?A{2(^(K`K#2Z3fR<Eug-nI%w$7)lGME&V(>N^
-i)LDL8r(VQQD<6Phk!9_kC?CYFwJ2O6dcKflgg5)yWG_3(U|fjjqK+}9K@aIOIwS`%##n;k0b+HWguqTnDtv
-r|Ruq91_n8!hu3C|_aS$g*u`rEMF!qN@ascFjC`axB&-qZ~p=Q^^=ztDST-MX`3U|%$u^ucqA5fqDaG@{Q?t
-9x?4<9h=HJ$#vkPcA0u;9!KgM*aQ?<J!#SSB;O>?jz!3k7J?>44gWo}LrpBLG;|1VjkSW<OV|0C~OzkQ?21Z
-$G@Z>wnbUeDD2T4vQ|O@XFv-SDnrZeBILA8DnaP1tTZAaz&DZd`Wpu#v#mTS)TA>znV-D?{9S<ZSL$E3?UXS
-&gvmOgCoH!V=Q~j`aNkg73e6|&pFxn$O+|L*QLVf6Y4Bii=;{^S!%1MMmk+qU3lG6Twq)|4gRG<gU+l$k(To
-#tGxu&s2@Q*fRsDR^32suondLB1M-we3(csrYyfX_pcR($c64_jdaujEa;1XVO2`XfuY3&MYLOFgdwUd=lDb
-Txo3cNnimQB!%h$sk_om2l3(-rfkQ^Piixq~MiOAFd;tHZna>yM#P{NKG?XY(gXB5(RhD7*kq1B9#rXxt@ep
-B%>@3I=0Gz^X1`ycur-M-s>_y7&SS!_4~#(D_n8RXDOMq_4-M}x${IF~t%MN&tFmGMgR#ROutAbpI%7GnsD)
-?6SmBM0B&nJx<Z!cwAR8Jr#TS(Gdy{pQBKF5sygk%Un;#^hR$O+}p%oMdfN=cGDRVUW~4P}M>aTrBDlrbe#H
-I02=HYe;AbFomLaqc9AiAPup+sm%GO<%^iRs!S2yOPWUHn6PRq2DU~L1M~4%4#Cnrm`YsBi*!#T)=CMDnD>2
-Vo3(3ax76ZILDtq1ZXr*OXu()znQKOopp=%;n7&p*+N)~MS<{8hg$T-^d`dYrZk94=F&o@~tJi#Dm9`h<rp}
-ZT={RIdx~B6f0`oqK!rqVuX`MRo=>U=hBkOAVur_P&N6%;sp%)yl)iRz8hg45y7zPi0PLw-g0?s8)z{rvjU5
-2z1(tJmnAU080Tw^=-Vm=AJz!?=p=~N5tY&vICPqpHWFc_3qRx74EZ!l4V=1#M?GiNd%ZEbJt7)eYKc5nrU$
-PuBEe?f;JWBL|=kVR?9KhIY46}uFSQWkm8!t8Y|>*Z<eT3B`Gz{8i$)mI$~s}H{Yqd6UBtql4}TWnDXrITwI
-FcEN$sUJ^9xYBYLps+{NjHRP?3MA(1Xn-PdT@EU8FAd9aUZC*|DlJ(=a@EchsUgr+=hZd-Zh96~ni`du<Mv`
-2f$D?*j?is;2IL+Hu_{N!d|o*iJvSG5foI~;Lpr!F=E_1hg4DwZzA}%|5w4UcC<Lm~<U~nV+n9*bN{Xw+ZzN
-Bq%s3(=^R!nRX6B}^NXkOc@_0F31vXtwqvRR&^8^z4UNGc*6-rbc?|33)gu6nQtcWLapVk^`sXq>IAqRdEy-
-C0~Me{)bPBRJ%pQ$^;lFNrBu4^fshQ6G{OEFnA2&ZZFT;++U5m;l$6s^n~yqIg|-Ro8!Zs+Rd@dCE2;^3g5a
-{W-fqVc9|BrTXWQORfB?zbylGI+%ZU7>3^bGAgR-2gt5*B+;oj>f>_;~;-hiz?{n%&|qd-a)j>j>rN&b=|Aw
-4ML4D%@fyab>-SuD!G;!?nChQ6I|Y6CXC((zxhf>Uv2DyZuuWR>^|&ntPtI0kYpTy(;>E>Cnc9nDqR(+@;{`
-OF}6nQ6qY8)SKdH&<VijxWlW`9z85xK+X`1f0U)gL&Gi!J-Hd1?*M=+-g8~+zn9u&Y&;ma76``3$lmJ#bagW
-*=#(d5<rwesMM(VUJW*hD0Y}MS~slW)mpl_XHhNfm^uPe2p){<c(?<=}D#nPDrR+H2@t8Z63_9FJP>8aKcL+
-4<;_>josIc>oytBm!gs671`*78Y3dQ*8Sr>g^okTFdM!I-Do`5?+1+-VS@<D6mZiRPY-NMP-Io--TL@KtOq@
-m3xON`YuqCuZFa9LsXbi|ERny+WHsanCrCwa<`O*nw`RVqd7VA=Iqe?9mdA@($9J?V-}LOjC5Fl42!=$w20e
-(GfqD3#g~YQi-uX-55^Uzz~C4I~S6aQ+8{LBN`50c}A1v$#`s8O;Kkal!)4ChX^c4sg?WpX+~8m$25qiDGmf
-qrC}>9{47-wQQG^IJDs4-rK;+!&9kICb^-;|dy+&u(G#}TIRkb;1KPyVO#?Ug1<JiF*^ZJ7Me@Pc&aS_6Z}U
-!f2Lj>LU2F>hUIy4_w*zpRZgGU`?8h?uVeYOL9=)(avA<ejpAe)Z_KJL$%UR!iEpB0e<;*L5eD9dlQ@~WF{w
-m4=rDMM^X|`%Sbx%*22vm=7LD3NBgOUb}?sC@@0bFBpm_@}HJ9tJQfP5t2#1&_Rx=_ax3!Mgo9F2k#Jb^oLw
-GewsI>slZqiyxtG?Nl(q>dg!`9&M!$dc7qCze=udW;rHn-$v5f0Fa$jH+1*Cm@yL@{pBzl(~|%=R1h4ur!EK
-%vO!1bnE~B$f?LM>dv0#r#q^G-zCr7i#7cuW2YRnWxQt1E97tz(X2<~To<&eG$dVApI_8$rDD?WowDMuV7JC
-E>l*~pFB`qYVJe!8&Zb^%Fse0J2PphLLZ|{U%cRixz)Y0gmUSFL&UXleHxiO~7{vzFTCG8}syApxLRnM4Ux`
-Unmr?PCGA@4afF4JN%IMW5F4a(|O;1<}|JFr0ZyrnZM2u%w7>od*vJSo@q5Mzx{>JA0_g3ulEE<Px@X`B1@9
-bLKnE^~{LokK3Y;V%{lSvNl)?L60tT3U^638gTc~x<xjxApKiTw6E{<~Y-ce?Um(%OAz=}0w?2Qj;wP<`D(E
->X^L-C~|qtJP-XY?lH|ht;UsU(<6cNl*x+RNYr#SC$M_X=jV9#?TV1DQ}}n_Gy}G!Mz8`Eer)w#EqIxYe|ct
-stNBy**eO911J{wt=)qt4hj3&!y7TsJxgLT%Jvl;17XL_k2ZJx`&;+BL|%>NH<&?SrF&I|x*J16t^)63vsI}
-fj#E+&gay@rCYh3`4oGoLhk_$(f1~_V_2yELSMn<Fm!i|xEsJ+445HNHHS4U-FkIYPgR%D0VB}+*jq%2G5nI
-J2Cmx9LMmgc$p71P_-8&`dc!@Z~Aw^b6xIVM1*cwKOO9pi!Zt)RZG!ip0)w<!(jDEtjM#snKDUSX^!WRex9X
--dM5q_3P<Y6OXI>B4w0ap8aLGOTA`2<m^5ivG62wRg8b<|4uMYZCnkYB$ixDFy}vw;-*3PfK@6M12sPZMeHW
-f^H7WG5r|0wd3eoD-RM{vYQU9{&
+c-pO6U2Ggz6~1;%YuZFqDF_IGj-#@jS+6&Cl19ajo#tngnxwI7J58DprsJKv_OP=vo0(bvKnblVuM{5O4e^4
+IfR{djgoM;bBt+kM-~r_UflxsR2>}lXm2>XT%)RrowhL?T?4A2_?m6e4pYPt8@Bev(e1h=LpC04i=O>B$j2?
+o^2rrL}!No{#$syJOzGI@#hxC3ajYqPwHikTr^%;lDCwY1N!*DqvXkq>H3a!WCGA;TYhRf$l=7jPXmak;IlW
+T%Mq;(6vkHYtL_}+yth)mwe<`^T&d{0#H{wdi3Zl4fyeWYZrGMXQSORq#e;PuF;;Oj~FzRBwje=H+%M6Q+4R
+l0WL;&%eR4i|cSRGIS_Ts)|UwHSL2%7c+ihBrpIT&S~eK>4`f>6=jgjNs?nP<~42={qC5@9QI+4*ZXyfIo!7
+<3#(6emW~Z_BFWtSoBAJe>Rfw{mT))ZYa-h6*><^8Rz?>=#RYpMU-Dx=Bg=Ww4Z-+J&cTS{fy<;BCqc!N4dV
+AhVoBFv$g#x6rK@dP!E>i;pd~7Ebl_u%*kGd%Wp<A{XA6UdRL+U9xt=c-=Hv=v-t*G{-w-y=uoCN!fovc$=S
+vD9>1y{Misj{zDGY&VRysy`s;D7*V9?wBgZSoksKdt`yoLWKeHK6+AkL8;PUp-Okck^s_QF1=R%Gq(ipAiyO
+-RgNK0!!v4?(7RIFpwI*cD+9n6pOb@+Tm`y0o2`}G6zqsn!BAAB5tiqErB(f(J_zE;ux@&s>xxuSjU1aH4x(
+f+%qdHbD;_S$E8`xh$OBhmiFiuNBo!`oji@vrfm{|wX9F_Y7Ap?u2B^4jxI-VkG2P~H^rVhPG$660Ssd5*z&
+eTUO|1Si@QL28Ttj(c!<U~0KYrp(c<61#o4eBIRIY1+@v<w#!$HI|d{_YgQCw~xK^A42{P<@=)X-%ySO-|s^
+?5kc*dx`^?Rv<^dgfbu~3s4PR{F<FKr{xp=gu?)aq63V++24<$~S**QS&(`2tJ<BI|>Ri9yLLJq!IE}iN`6s
+CBx{meyqsfl-ah>N|#4B$q^S-6bi?%NF*mp%euG#lwf6(%eWd9L;u5mFJ{=TiurRIl6l)2uiXLG%!%q4lixg
+L&`&$T7yLOQ?VW5;$dS1WQoROb4FGS_>`T>ntydS8+2@TBMu<)f2gO>;c#NJAPe#Z~(*KgaRyqwMMh39;=9D
+=QaXu~!%GwCuH4mRq(>2GDT!jGd4{5PKT|bqzlZHdyuPQ))F5NOt>_^qd`=21(@6m~`nb*>d~=C4Jv%Lj?`o
+SSQ8lwUZqZQ=hgIyWJm<IEe;O4Eym(rM7tz>b-W-T<>?9ZDiTFxO~N4URk<oX5AVFA8jN~+_goyjyDZMaBcW
+boHPt6o6+%|jo322LJat<hoNtHvF*7&HRg?u<HvN4wL~--M1c{vcWmIm&Ze~8j&JfAIAun#VblZ}YmP{LDNK
+=MGop@bdqF28ea|I8DYpAb1ezc)34AxHYqJp>Q8?%mrW#fW3igs+5)XPd-Jxwe8bC#l%GRAk_F$ZlZR%}oCM
+5Q~HYIL+-`--q?Ta8QDVGP9>i&Sj$|-9ht2E7v%3*3RDtdbMSyiRjZE7Je@6<v&j+<>!?gmo}o;ycWeZ(>0&
+2~Ikk9T93*GZ_TV}dEYr)S}h_;ic<q#MBP4A^HBbYeRQT@cE}9*nDY7{p1&wdaBzc&;6G*dkkVxlYWa>fIpR
+4xl5dvgh<|KMcFT7$~)8*0}kjMYv+P*D*}r>r#K$WFsw$Rj2gW2q2d@U23x%6UG`f<Lb)N&1L(=3#->SAxUg
+P=n1&3)r<+-j(3B$4c=$B!(QKssO<!<9dA2*vzB&k7}MYtt|g6MenbamCcs3z3FF-+yPYfR$PEm7UT$5vaP#
+__eXF&2^@TOww-ZK&nF{7Xujx7XIcKcCV6U#NEM8i(nNX|7lraM>larDiluPP!(05^Ni~58MyK69$ys^}}y|
+}uj34~O*I?JcDG>L?)OtAPa8+WhCOkg?_{eX*&AGx4>=y_={>Vg`x<tiyNO6JSi(m-nxg?^J&+d<672sey3Z
+5}zfCm419GjG&Ngw;5@H>a&bI|MW8c+|%j<HbpAs!q?SG%!9|nMza3sPb{>-sGL;&?kipiohU7pO=N%QUl8y
+AuoWx@;OwmMM)qkuTwBeYBGav$nlITZt_!HzaYo-?3vlqscSOTORta;?KIPnswE0j46w{FK$2myNh1r4P#BU
+7yg1qmVj3l!h)5;Esu?2<L$JytXeP^q$!cKHRxjPQTQ^>^Z(X?7y19%FV4SQQj&W)Erm^kBMtd`iX~3Ludoz
+TpE{%=)Nm9iHNPa3^MQ(i3g&{?t<%xlPuia&74pWE8l_FCa#1~5sQ#f`3d@1L2f>sx4AsLp)QKV~&m#*21m#
+?>gPU(y!KbE*&+;@`prkc9aIxTm}+J-7xc_zceE`v(m6*0PkLh9yL=sSrAxFKz;Thhl+C3jK!8ZHU<t|l9*t
+R}m+baSh3hY^OK8ve$2O`V2ioHWj!xmOw^);;uwnVZ+I8|Tg$V&K`+*1p5?t)-RAt6D_nGYF*s!5-+ysIzNk
+5gRl~mj|0n)dmn&y|$OKeClj@!Ny(ho^CzB<vcS#6go4ZPB;i$V{+aAM~h81Ma>AP69EA+H&f!&JpWx-FlL~
+~^v<)n52#A%K5v-p7ki%0eW0ghOo|Rb?^I>45`xOOGnU0hPIvUbloJ_D<Vsn5XdTDQ=zqA-K=RqMmL6dGgWP
+)bvVbVaa}Ay|as~;ZGN9Cjkd5Qbj0vD5f;^8x<;y9w2X-hri`fJ?=}_=J220?}#A+B1urnW%ExiK87$~34K_
+9u)X)TjF3fHO4AU5JW>YFtj4({!JnF5w$$h-k=!A!ahh6fxoOP(~I1O0kJLrBX@Xk-U~wgb9t)}XLXqnLrGe
+8QH?y@{$YP2N=?1%=8^l9I7Bu#$t7=$4t*>w;W43e<dazd1keVG4|V?KK0pam-9Tm{S2t3=mM5tprga`pi<S
+iX=rAvvfLY0tzCV?Iv8)gG8yN37K_Of+Y*&0#{MEn`t*Q=8hMYa$K%{E!FEf<AgMvl*h(8&QS4lQ3(p_l=GE
+PQ`OW9x2T<j06W``&*idI%naT+wSY!u_Z{3d01&`v@353+B%4lRxUj%M2zDRBga8BNR0Y?Bot2rh8HIciF-j
+?OJctC98#&KWjuwgnfF(JY2jSk-LEiZs=*t7c;(QLn@Vq<NmjtWj@L3Em#wpiLcTdCQEHNdK0EXwiene@n5B
+%MAlDuOg0jr9-(@9vE@enKHOtXdvz7I_EQ~?24Y~RBt_^LtunC@X?rTZow6tIJnjgZE6h+88BOc)FBm!o7As
+jh*k*e~5|-E3XXa9tiZkg5bmRF@}V-+`b(@^P9JLM|x{HKZ(lkV;js9l><!YC_;_VdOxL9zh~zQzkzc8g6c>
+t5fLUR>aooHR8jDWfKSSpegYa<T(#ht(gOSifyO>1P0WR!ldDc+n^<r+uV6!d)(j{nvvLaP6x8<6b34wYKjf
+WcDTG9Fd8rH4boDAyf6%=r6l*lX*rte&<_CB_}KkmHRj?DY*qr;cIFN*CUE0Orxw!afF@HF2?EAG+Yn)ZVon
+vrDg?(*2}KwMW2;gaG&M>`O;#GUf)CpO=p!>9<Qig2%sZB|G(98|w*j<*=`}QS9UjL_sV9l0n7fqwtQG@+tK
+dF~20;M(5_M-OtF(=!sH{E|Ep8>5gQjqiZ=;nH;-<dso5P&mr_rX<k69j1HoX|PKQfmWU?7gK^PRi4CFN7zQ
+}U&jnscX~2Sk?&y^>=k-pUhm0U6Az%$(0>@>yvZDcoV%HzON+L0dVbq0RhRIi5D1RswkevS!CYjk2R21;7>0
+kA@r$6)ZW7%%NNRM#&Cd2^v+dm6<o1ipP;&Z1gcLzbX$tUR9wVS7WLBRqO}l9K+9YOc@S&cja7Xd8O5QaT&o
+{oP_;;&a=`w{Yj6g9rnP1K@s#pXWgg&v#XUItwc^R%(x(_WmY)HAj3=<6NS@Jc@_#5U#KcS{M-*l&7)r6-jX
+cl(Yf%)>3vWKGGHZ~+_3Ixf&k^j&Elw>ZhK*jDtU2fb<JMAzIds%3K?|hId_f#?&UWqN`cFCjuSl3Zf4nyem
+s&!{nS&%32ccEL%NgHOExK7&uT`OMu?l~iHsgUT_)8WFq1i@91QB>cPZ`LsjIS`IwCUt^o;FI^n;hWIPECig
+A5Boh*h%igNFfgL(T)mG0k4*fy%xiz|_TIi|AydY`dm-eme9xOX-8k>N&gkAaK`IGW;IsoUb>YRTnrQlr5nC
+9F*1M9)n`t-U(kUL@rMr{GrgjecEs#H-U`ODDyC;D3z=|*wft-mjsh!POY7DO#T0#UZrrQ>M_>D@Q9YmJ7eK
+ytLhw!iBm)XGWoOSIdXsC(YQ^6L{)TFscAZ`KDescHdN=|+T%Q@MBIu1t{(r$0IrP^&t=gERWa3SO;DvF_t=
+HMdEsUmo2?hCP;PYul0`Uet10mJp64y=2!if<_p-+YMoj}VxzB?S_Sj-V@MBeN%=z*Ayx3%W*&bUCEN-i_&7
+l(c*ZI>dMoxi#n-1h#SWVcX4}90a;Ar%msEb*Q<G<_(sIWCCKCqHUyk$@jXH2$3NQHqouE&!{*xMPg1HJ(uD
+-Ht{b?)!c-`?Po$y|yp@r{-+@V!7YP^DJ0&#YcEPqaza)ajH`64gagyrD>ozqdknJS{q?)jF-LA&n4i5fJ&W
+<~2C(($Y%HUTIypECyrP+M>Sjmpl^X$CFvAY2CQIc;jjoIE7)*z-@y4YzUvs*Bbl@TXrxXf%UErI(9fnAa9#
+Bd;_dufENME6qqA@BE!yu_<I~H7ws!cE0<dGadz$~i9ytI8M^^{qow>M9l5nVz)Lz4tU8N8_5Hm{qUWZ1*+I
+FAvn4|=uu}Gx3wwo3GnHn1lGSKdf;GkSKPf(qA_bMT!53jF01T$rFs5dd2kcoB34?--@_Xot1^)V4*9%<2Zr
+k`S758$|i#M`<tP6Wd;r8O1ePiiHi^z8i`73~+FkKiib!zU~lmIf}DrHs75a%fv2lfTifF_A0vjNC)#eh_z-
+04~IQ#P7w!BQS079L4repfw<4@n)O&|)>JyiRjmJXD9dHX^5IBcuxOjlvX0iI?O!=E7Gp2~X^V?>txzAtIHL
+bdy22DYLf}6=IT%gl<INnkYSSBE~IYHlmVXv&%CH7{s@T*n1c5+K%r-npt<+U0@4fU`TS9kYw<dXeVBTZNT~
+4rv!JlBs*dv>1h&C4?PG=aRlK2;d&;`^*AQYZoJ!rAMnzcNTtf>5&s1%R8Ni
 """
-CODE_1 = """
-c-oDXO=uHA6vt<hHoJw8#9HfCL8C&OTaze~TcaY>lRX&eEnP2$UfQV8EV)>r>Rmi~u!zO01R5}qoTN8<EcPO
-ZAc*KOw{_mflHKVJaUi_BdGr76o40Rfz0(4RBSmC*Gefe|0wZ^C2J^P&=QQ8Z{JiEDG`|?}&m{h!bx-Bc&dT
-59mu&Wb2@7<kJn7Gp&TZ0q_mP7(Jx%lP6F)=(=C6}KpZYF*3A{A=_oc)QdXFi-uN)v{xi0;;WGyv6^nJghV3
-5g<`Zd+Bz5dsS_(DpEmrzGLTF3VKPmE_9yx$K)^!wW*ZZ#uB!0o@H`GDVl&g&F^IWvk|NnY=gujdu!uV^~hU
-;ErQf1GYr(>bU+8mn8=ba~Vrj@30ZT>*6mV|AOFu86uptj?MeqN3?r8Cc(qtk>Uzlhn>fiO)y5g8jRvbgDi4
-`X!D(gSRR~-~$)?TV9~P;{JNU+<Ix04{(C`mWsmzoCzUnYQP-W`YnoIWF6#pRSozLwm-w%Ys^uQMCdu$8zPb
-iJZB=*_i&1{YT#Nm>Y;h52K)!R7}7&s(`E8|^JFK*ZLSyHBVM^0U#|z8Z>U~X*sJ{Ni`e?x%v+A<?NWbxmrr
-t^BKHf$OF8DO7&u2p&Hy=|4f#3DT{UnIja;ZyO@8A1^2}K?a1M-|Dsny=@+&a6Vc-tT^+WC+=T~ITrh(Hn*H
-0-r>RyA!tjRZ&r*?my_%7}8eaf76)5de=y`y`$$9;WI>6YL=x9I%rC&+H_cOh8!L`^~p50y>E)G0U*$5&bs`
-f)aO9`o(Fqvyc)WI^)%Kc(sCIL|w|OmLq}LcZIy(Jb$;Jtr_8<}StM?MCy4b=H67U%~v3Tipl;_|S4YIeKp$
-*1cx?4~7{B8~
-"""
-CODE_12 = """
+CODE_10 = """
 c-q^-00C2>Gyo6y0ZI
 """
 PROGRAMS = {
-    'tp_btf/sched_wakeup': Packed(22, (1, 42, 101, 149, 169, 189, 210, 212, 226, 234, 250), (), ((257, 'scx_bpf_kick_cpu'),), CODE_1, """
-c-mXRz`!65#CI4Oz+eZIFU<tu9{^%`AWnhuPXMtZ5O+ZN7ohxeQ2q<3{wq-a4=7)o8N%mags6v^C%_1i&xgt
-b0H@RoJ^
-"""),
-    'tp_btf/sched_wakeup_new': Packed(40, (1, 42, 101, 149, 169, 189, 210, 212, 226, 234, 250), (), ((257, 'scx_bpf_kick_cpu'),), CODE_1, """
-c-mXRz`!65#CI4Oz+eZIFU<tu9{^%`AWnhuPXMtZ5O+ZN7ohxeQ2q<3{wq-a4=7)o8N%mags6v^C%_1i&xgt
-b0H@RoJ^
-"""),
-    'struct_ops/select_cpu': Packed(42, (), (), ((8, 'scx_bpf_select_cpu_dfl'),), """
+    'struct_ops/select_cpu': Packed(22, (), (), ((8, 'scx_bpf_select_cpu_dfl'),), """
 c-pHJ7GMB@N>K&~EyMw)w=hEZ#Zv$OgXsNBAbfTf28RDYus;yOZxw*>r$V?401UYho&
 """, ""),
-    'struct_ops/enqueue': Packed(48, (16, 21, 54, 68, 80), ((9, 'places'), (46, 'places'), (61, 'places')), ((93, 'scx_bpf_dsq_insert_vtime'), (98, 'scx_bpf_pick_idle_cpu'), (102, 'scx_bpf_kick_cpu')), """
-c-oaxF;2rk5Zp6%Y$PNcfrCX8A|XPFLW)#?5NW6#s88ez6sOcYfe$2Ku$0D<EBFMDfJiRfnY-IDU@HwLS);w
-%ot>Sv>XAL_C}5N~j9uJ!gGRhKE-Qoil4IW?DyyoB1vSo#{>)WG{NT~p;u?8s#XPaoth0Q=<nP+}!3`}#ywl
-86mtV~163vaS+jG`8V!hcRq3<5&pK?5NJ6s2zj}g&EW9rs=H&&O4x&HGfzJ|UFgM#yCqNvRM(|xhkmwbg->o
-2zWv_@a!m$5=FnJ1#qzMnZAy3#mA-*)}}06g$<F(}1<_LDk1S42!8!IR*=U8fEhGxSXa=hbucTwau#^M54o0
-_>5AQtWFeFpt-oC&C=l6RSiefyMq9{pG}Bj=cVq@y%oY9DC0t@EP-JJGBkfqmRA$KKR0he|6qF@f?}>^;i6P
-Poeh}_zlD#WH0
+    'struct_ops/enqueue': Packed(37, (16, 21, 54, 68, 80), ((9, 'places'), (46, 'places'), (61, 'places')), ((93, 'scx_bpf_dsq_insert_vtime'), (98, 'scx_bpf_pick_idle_cpu'), (102, 'scx_bpf_kick_cpu')), """
+c-oaxu}Z^G6umDdO$5OfO${!kAl6Z8X9cl~bE<Q&zu@rb>?a7F+r<wEbScC|XLmnB3K_b^ymwC2lrBC9hx^{
+W=bn3RbX)AvM*%Q72ex?M3TpA>cwHFGW{7=9WL*?Rq@;G9%FkSdf(K6q78lIZbMQn?z0UAWmC4_=@txbW4AD
++KPhWh1&lMRPUDs#O*N5Kap|I~B@=p+t+y?5%^Vt_!m6*Df-j&s5V$^^A#8=d39P$<NM=CGO{ljg()t79}xY
+VC-@oB-n#xG+<G6PR2P5XZ8G~}|x9{X<A?{~>VA1B?Z`p<q+2Xlo2f`mLV?>Fo80dUE_u|i%oN881s^ceq9a
+uaZmAWFHfp5i>-#ylbC7{1y99lu!Y4A?)xo-^ikhQK!u{2BM2CB#S0TiRLLP~7|6o9~k^sQFjry$j}8s$YNA
+pZAn{pNZdR?qpT
 """, """
-c-j+SU|<jj;(Sg9FpvOZLm<Aw1mP<Hu_+M0fy!$Du{jW@K;=D{AnHN#AfX5*RPz#`@-@5={syQ#KOcn8zzkK
--4B-L*ojC}%
+c-j+SU|^5};sPcHFpvOZH6VTh<tqTO77%}i@-={12Z-62A$$)eh<cDbNJ#_}s(A@e`F1u4e*;uriXFmdV21E
+TI3QdAZgB_Y
 """),
-    'struct_ops/dispatch': Packed(61, (5, 20, 30, 65, 89, 103, 116, 166, 205, 215, 232, 234, 265, 271, 280, 296, 298, 312, 314, 322, 330, 368, 379, 381, 409, 419, 429, 450, 452, 460, 468, 496, 498, 516, 518, 536, 538, 588, 590, 609, 623, 625, 638, 640, 659, 661, 679, 681, 699, 738, 742, 761, 776), (), ((256, 'bpf_iter_num_new'), (258, 'bpf_iter_num_next'), (278, 'scx_bpf_dsq_nr_queued'), (287, 'bpf_iter_num_next'), (291, 'bpf_iter_num_destroy'), (307, 'scx_bpf_dsq_move_to_local'), (358, 'bpf_iter_num_destroy'), (360, 'scx_bpf_dsq_move_to_local'), (371, 'scx_bpf_task_set_slice'), (397, 'bpf_iter_num_new'), (399, 'bpf_iter_num_next'), (427, 'scx_bpf_dsq_nr_queued'), (437, 'bpf_iter_num_next'), (441, 'bpf_iter_num_destroy'), (445, 'scx_bpf_dsq_move_to_local'), (784, 'scx_bpf_dsq_reenq'), (788, 'bpf_iter_num_destroy'), (793, 'bpf_iter_num_new'), (796, 'bpf_iter_num_next'), (801, 'scx_bpf_dsq_move_to_local'), (806, 'bpf_iter_num_destroy'), (811, 'bpf_iter_num_destroy')), """
-c-pmCPiPcZ7=LeOcV}YLY_f5ZRcd35Bta<Es1T$@iPS?c)tY2MgzXw7^dwPf9Oh8cV(n3dsz(#Gv9}%qk+Nl
-SvGve{$3kf7p$CulQarhR?|r{FJM(sSR?!Y5Z{M5m-~0aj-uK2YxlBI6p4$yM`hAS%+aEM&yraf4XNjlQ*Q>
-?>{*M~{WumVLy2D~zw;7Wx=ldDnlbpIo^GkWg3UYpe=F@`MQTl#Vbn{|vOTAW7Z?Ob<!;{LQ;Lt-wU)@LRj-
-Z!sf<4#B{!<%j^!Q1Zwhu?lpT8~S{Q&#B7;A{NF)@BC=HUSJ-h|#WWi?hT&{;%R9H#ecInWJ~e>`W08rKD_T
-nR5i9{dt6$Lwe{8f!wH6mdoTEr3sIEDpl&51u!&__Tb@AK7!C{7_pa{_Z7O|DJa->Eg0u`1w{-PCmx(FR&gt
-4)r$oD_#1C{b5m@uO;%xUqO7}ACDJl{VuJCh})_VBDT@+SBQU8#Q8)lt{!(IKRyxTY>r3s#~FDd-*d=Q`I@6
-2PJ#UD&mj&IEQ;&l7~gr=y=YTDR>Z%_G=1RrM=mSF!mTu~9)SHhJIYT<q4z88IxhW)dRcdqc~oXbzB1zXm&t
-!xPO$x%n&(+AqLZR>VtPc*U6Sv)fm-)hh<?Wv_|by@Q6J5CohJXle^;&Kdk6aU`$dcNl!bq1#3R?_SUp4Uhr
-p-lCEb4U$lr3*bc;fWR8_6PzXsnT@?FPS)^$-lidH<;*g6-F{4K}#WBf9X^<y;e9;LDVIq(QL5Z<7<u5%MVv
-|aw7+Y_(%xkJBGeqUsX`fpeF!Ja3IUf1#5$4?2rw*1v#S$KeYp4<NTm2kmdA$_&GWT$_J^wjQ=UK1~Bt0cdB
-f#i&eI+m`OE*SNKcwOoue4p=XgX1@n^-_gjJi8~ePV#I^Dvn2SSi$*Wk=|&%??_J?9?fv77hQk%-P;WZbE>D
-C4fA|cxX+Ofg`^!VIEpw0w|bTS`lNxYH7fWb_7e;ezD76-dpC!vjw3u9*q}T`UC+AjDG!IMh`)pQ7l<!J+}0
-2Wxj(snr5E*!_j>NJ&nRz!M>XuL;!wOpA9W$(yEiQ!*R|iD^EmF077B{LJ-sS>HiYx(oWT7w`+gDL<5_abB&
-YsGdcA2mGwkn1*89=Il(M%z4>^~yZ#RA4W<C_Zfj#}t&_7^*BiNtK3BQNwy}8c;_9@Ow<e!cFv(xdY{kgQ4@
-X4lt`n$)~ypp4Mj^(hQyutqwa3A%sd64Xv=coJ?Tp&5JUZsYzZSa2${Reg`KG_$ZRro^vpoeojJPJCTo6;Uh
-cNphqFa`a`jQ+6#ymsi!3op>TrT$9~DG#k}-1Mi$uNT7K=lAKlKh3l9VjX?1p3kzM75y6O(O<sZi1#hE(m2_
-P^Krn+r^d_Qm5l$ItNS<d*URp^oHO#mj0^J5-w(goRhr*}Uyv8FFHnA&(tf!^@p=HixCYKFb-<Y=6K9sV#u;
-^fTyCD1bpN0}<@NE0E*@I{m#DJ}@N|av0iT?g!YAE7>3-&%=%dqds*sISkf-<A8L$5AfLEt@0<T)|WR_>*iI
-I;jcJI@8X5h)z*Ta)w0XV`5N5&lRn|X^q#y<!=0Zw>%;K+2cj%44aa0K}qAYPjzq&LrwQJo)0|A)HDIg}S|a
-b-74_RUABj%Mr+NRHE#W5wmb{&~AiotpkSi2a<@^7ppLw=?7yfuBwL##{JvZ`8hbTIA<n$-b>E{Dn7aALVNp
-lP}}<vi5m4qka|Vs%IhZMw0i)=$?di#|HjQ826-{aZf^?>i$61WBh&;!k+5x=DpO4=_wvf+7aE8CYt9!;+_;
-+Pu!EReir`M_oePJ)Cq7(_Wu$;W?jP15dDADAG=0;x{Ua2Gy37{lReaz<Gw8D<w^j)5P0N&mF)ZV_lQUAx9D
-6<+)IFib=>za*|?wBZSE&g-}KP9pKL_;6Zs~@`YPhPIf3sM5&ci;ez7{7&;7<Z*iU}Z`^hu9Ky}0|>^u6NW_
-RcpW8X~_uI)nISckH4&BRCDUrcEJiEP|5`xnzrqs}${`cqo|Xg02OwC~+)+<I;MO4+#9(Y`I&xYfZvQ=Vtd8
-{c_&;`>U7^{e`OP^tNSRpHoh^E(ZPz66e;PZ)}Qhe_ZV?9p{1@x_Yi(e)SClZ(~6%-aNx#nuxzHf-P+2aXM<
-<Cuw0o$#z!Ht=hS>Qwf{^4AQf0t;LNziza{uLJ)xevQ8(e(g%)P&xTs)zrILdYaZZZhSJ3^yj*j>`U{^%j|p
-8zH6o4FWT^X>@B*7@g^Sb6yvWLoA)@5d(OX^efAnQ_8rUa*YoVd7jpeS=W8MU
+    'struct_ops/dispatch': Packed(52, (4, 6, 42, 88, 131, 137, 146, 163, 165, 176, 178, 187, 195, 228, 235, 237, 265, 276, 286, 306, 308, 317, 325, 352, 354, 372, 374, 392, 394, 444, 446, 465, 479, 481, 493, 495, 514, 516, 534, 536, 554, 593, 597, 616, 631), (), ((29, 'scx_bpf_get_idle_cpumask'), (78, 'scx_bpf_put_idle_cpumask'), (121, 'bpf_iter_num_new'), (123, 'bpf_iter_num_next'), (144, 'scx_bpf_dsq_nr_queued'), (153, 'bpf_iter_num_next'), (157, 'bpf_iter_num_destroy'), (174, 'scx_bpf_dsq_move_to_local'), (218, 'bpf_iter_num_destroy'), (220, 'scx_bpf_dsq_move_to_local'), (231, 'scx_bpf_task_set_slice'), (251, 'bpf_iter_num_new'), (253, 'bpf_iter_num_next'), (284, 'scx_bpf_dsq_nr_queued'), (295, 'bpf_iter_num_next'), (299, 'bpf_iter_num_destroy'), (304, 'scx_bpf_dsq_move_to_local'), (639, 'scx_bpf_dsq_reenq'), (643, 'bpf_iter_num_destroy'), (648, 'bpf_iter_num_new'), (651, 'bpf_iter_num_next'), (656, 'scx_bpf_dsq_move_to_local'), (661, 'bpf_iter_num_destroy'), (666, 'bpf_iter_num_destroy')), """
+c-pmCPiS047@v7>|0P<s-OWp4P-Bvkt%BIZ1jIi?679AA$z}x)YivuPm$EgOKKCH0)Ie`h{DUWx2(h;w7B+>
+2my5OFrAHwi1U>ZVNqTCWneR9I-psyzo6`Cq%+7o>-+X_6-#76Gnfihi8Y@}G4mo2bF<ue#VTT#tuxrlqpU~
+)^$f>bDa`#Zpr|uk6^UrRod6^TvwM_e0#T^;7|93^Nh{>E7n}WX}u}kM@U;W~qqNmv#;J>ft`4Z#?zY53s9G
+$O^(78*)M89@i=q0{-|37NI(MRi9q32y8>1qb@TqJo`#Kcwedum?4en*YFIq<pur<ylOEg|14WFKzXXC3w_6
+2;%Tug;yFqV?(+=pUQ&pg`lAL;6U&m&K=SDZc77(MPTQa^K71lfUJt_pJ#g(v?-*n~%9CCD%0{u|F?9wO4%A
+$T}CF{4K|qBIl(Ao_rp56?T!PDd#-)rqY}2uKm#3gx))3SAU!Q`eI>0MVx<w{IDqel$CMw72@Fq;<MtAe>&`
+~?O7m-*57kHl8e)sU6<rI5cYUS`R|0HH^HwyLVgN91>Y~h7xCutzew&Kk|+NK?779-_uLo!8xGmwn)s_JJt=
+PdEsCpW)^AZ9IV4Y-HR;~nFg_I@5s%W2L5<cM$jgRH>)NiGuIC>6ko5WCo)NFhi2q6-<xTJ%&1K%7j<ah`=l
+S=X^jD$5CNmjzzWe?k6=f88a6#aJl5^9P^S1B+PvSF7d|Kbe+gbA|v%e3M=>83|!(`?)C3g$B7hHk<xp@7DG
+nQOB9*TF7ztD36db*r&VvOjvUk2HkSiG?D*54ug%p;Edi9Lm@o=cAOPu^7XN{akgN<sd#CGXobZUDazW=Y<x
+&`bWRUnV|TalgEw1LqOn{>;8QCvp0`lp{q71Ph=Kz>X=R&&?p8=5g;C?Atc;ILzA*D88HluJiGM^xF>bd`jb
+Og(vyBiF%;tOKeZ=Z!p4Be~aprhq|;}phB?-yd8AX@%|V${n*g!z_%3+TuLSTRpYEb0e#(%n8pF6?@!QoUh7
+MW20w@RD)kN4d*H#kjR#lB4xIL#8wu-}s=LU85C;jLm$PAiFc-naQl<-DEZcZ7MDjzP&ud}b=Bhs^k{`B6o=
+KjK$CYIhSNv^~PuIZ<ygwEPZ;L9zkHAms+roKmpYC|`M<PAcXNfDk8Dd@V;5{A}C$_w8Jebn>W8uNTqv1il1
+{~mo1MPayt?!!!9w6VnH1J^2%$Je_JU~3x;je=Ux;M?<;?cUF>Z7>O^*=!UZ{x*D#-er8U!XiHyRS2wj}ztd
+HTbw)^3=A|EcAF^^FQ6e-%a432mXcfo$5HBdaUw2-N8ToQ1T6QoX<Q~`EninrT>m9pXVMjv#&$Eq3#A)-#{K
+!v7SZ0r|Ip!I%W0Mh)-R|Wj;px=>YOn5r1ng`fBXYFPL()`|9biKR5d7$hy&2WBokrZ}-=_4_eI7du<8*t9}
+oaINonr%Rf2GKl**dC{FzK{bTfAbK7-BuGDcZ03P|5&3=3IIE}xs-<a;(=TJvfT|vLs!n<zOCB52lWY@=Ovp
+!af@V6T<-KR)Ofc17iFV4Md?7tOnmtODMqE!crWEZVZnr*T~yn?>%e!x9iKOp%lJR3*8IIkw-nT?BxLw{PIp
+H9Xr>wJftR(@;T_2)JJ$z(k1Dc`fnc=gEg6_W9+r+od%c-2Ebo1f>b81H<KbK@NzV0{B|r{CRK)HzLG<6ZtQ
+fWBZf@?JOa3-ajvkhtPR?$LP{y(bmPa~Zb=enr*|{2H_Hivz!&ipMV-mwMq?e#pYD8s(>aFUwzLP6<}eTDWz
+!8*a_~&$xB!A#rQm#Gj!MA9&2Y2ZjB(esTZoplQ#hWA>eC<|V$T<Nlu!`_AZc-eXTtU(Z84d`^tNVhrDB9Pg
+Ze6Z>iX-ui|m{~sXD<{!xQ{{Sd6$jk
 """, """
-c-qTgWMEKaU|{HAVgQ2$Q2se6KZ6xjegi9-JU0V_IFQ~f4dDX-8z~08
+c-rG&XJC+GU|`S@W&i^K1Qq~k
 """),
-    'struct_ops/running': Packed(80, (18, 23, 56, 72, 89, 91, 98, 133, 135, 146, 156, 190, 215, 229, 242, 292, 328, 339, 355, 357), ((9, 'places'), (48, 'places'), (63, 'places')), ((375, 'scx_bpf_kick_cpu'),), """
-c-oa#J!l+96rR~T-L4Y(?j(72i@?Z-jr`L@l3fTDwvanlaUw;KBFE`$?9N;)tW1_P0g;d{keHM{$&PGDk>cQ
-72-Z!&rOSYtlu2b9t2jupnK$2?)$MA}!2`$Kn|bfed*8h8&8nI(qj?{*YA<6RXL;O9$>DTAra9Vy>^eg9<2V
-kaNR4g%qowE$<aO;P)(gIX;)u9x<{sOrUHA>0v>)SNlK!ZXKPy&^hoF$wQ<q-DUr~sg6z9r$#Jhm__fHBwcM
-SSxA+Hrnuwy?53qrinbGL~2eeuS`MKbJPCGu5{Z;oaO{WW<Q(|YUrVJ=S5F3URp!yMdtd@kWfP&7O6<BO`<p
-OqzXMbGCX&duUgnGh*l!->9ppZn@c<mC%EZnEAguSefPKBu?8&$);2;u8~Z<qYJA<5_oLA5I2kga768W<GV&
-N$@ybCVT<3nx8ZK;pFME-KP~_I_dl-F=z8RRv(Wzu4^oB2C%=@KVkEk%dxY0s0Gh~-J+3aR<M4{DF_W`O!1M
-1`V#vg+pU(6cdr0^dk*G<`V+H%x5at<@X*A!zYTeFL<p+P=o84dwH<|4sWYw%T(9-MAjYbRX9j_A>ACUK;C<
-iu7x?O3(onnDk3c`Mr{SjfqZR8<h#M*Ux4C#`@m4#GFUQy8x(w@!=Kh-VsNX6157w_gLmW3aKZ*Q~;m`N0<`
-*T-;r!}HJffX&=@+vee*Qc7B0tTIlW?FLkESwl&$7G`B=t)D%GSBftLw2|t;&51dHC*3QkS$7-Al(Gbq3DYc
-z3nmBJ-}zc64&Z_T#7AXNTBX|JL5dp&lduW(W3TKSJ+U`JrKS;AZZv!}-^a{Eg)JQ*B}Hai)5N13~+T_>KJl
-|K#1s+><ZMz+v9*L;qj`^>$p}OYnS2eczLb{NjK5o@BqK-aPzqOTbsP()_V~$=coJ^S279$91Z&yz|&zo%ss
-=mEV^J^U5z4l734XdlEdOxIQNQY(L<7>RMi9?#FduuO8t(Y=5M6G9`)l@A7^4-Zy65^7+)ZO!!FWt2W1(;QW
-P|TT6d|KVSbH5BBZvoV32ndD#6e?q|f?H9gFms)y|#GxhX4Kzf(-p#L;my)B9NuEF(D$=Gdi-P?O6URU%mx_
-UGQ)}<cwpXQGS?CBo&@fjh;E@0k&aMY)X@6kr)earL@8<(niW$=C)ao!Ut{tx4Qc=08^A2^@Z2Y<%mU44Lg+
-?syze*Itv=QJO}zpbBae`xN)?-=7gEAf4`I-21H_mRyK-lf|m?$=pfY@~V7u>E@vb>$bT@8pI3J{yMnu=h}n
-FPHQBjy<>e6!pC(!5_=N$KHe3Wf}bXDbC|z;0@`U0l#y1s^wJwY{Q^pzf%JAPt`$ugZ*!Luy56#qaH^gPmLD
-%JbWJzj|uYaDsZ!X<7b}#1D#8QxB
+    'struct_ops/running': Packed(75, (18, 23, 56, 72, 88, 90, 96, 128, 130, 149), ((9, 'places'), (48, 'places'), (63, 'places')), ((140, 'scx_bpf_get_idle_cpumask'), (185, 'scx_bpf_put_idle_cpumask'), (191, 'scx_bpf_kick_cpu')), """
+c-oazKWGzC7=Q1QCRQ3QX?hY1rD(;76f|iE>7Y_4T|{ZDPT_2&Zel64$4x2@Ix0fOrWwrW5Qsx0f(RWm7P2_
+Hl|qJY=l8wecOe(g!3W28-{1Fpzwdj`JEzQYw;(<DI%H1t+?j~(&z=S>y9dzImQtrd5EQhEthe;Bsk;Y#oyr
+7ca1;V3)UuIn$@3bhTd<;axPDD@{G`zzC9|eNArX!9mU^g{RBDrPu3iD&GVph1l<Yf&_)E|$$rSRWPQR?w3C
+UIx_#Jg(aIud3<Dq^_@G)a)jrfWl1Z>~9H;Cn_+Yp`b4`O(0%f8GXQ{mQ8$5C11zpPX0Cds14zT<q^(<;KNK
+V8%R)327sxg3SUuEed0z55P&k=n5r(+B$_WLI#kTgdbC`x(Rg@)slLW~?C(%?$Gjg1ypL<M;E;Oz3Beqpj$<
+@{r@__!k~;6a4viYNl>c`u11+g2b1b8hMzb`Bm7TSqVk-1qL@ocu!@{ByTN^^R_MU*-k+AOZ&$EVjFRtH;_B
+z=Lz&zew#jTk<O6plJF>X`=ujwoAKly8(dYfJBcUYk*w?q<3Cdo#_6y83XreVgGk=Pc>c!c>4VIZ@Z^`jqmL
+I4jdZNLuwOki`}psBM%w3PuCjvT>=EuwTKKKYc{R@K&q7brT=l4OI~Cry#aNuSD|Pblcy+uV_l39W1@XU*>f
+v1ON`JWj6<X#kpj9oyKR*`FaZ9xLpJf=gt8q`OvacPpPjcj5GFqFKiKSH?v1?lV&+^(x{tc2-MY+Gk3%_WU)
+FkGi4qii^JKG_@=!4flU%oBi0pz)~M&c(_E_$!R_q`_Pc`o%{$=v8;sf&H>4LNUJ4d;;GmzD*b{I0y@_yf#g
+*!Ma2XAt56jvts0>F+0ze*oaU+ou
 """, """
-c-rG&U|<jj;wwxHU?2eH=W{~%5<qN-B(DI(ra=4#Dz5>==0KbRmH)v6(f>vs!Z%=s@cH>5`~Y-5D+7ZfknVu
-$?||~pLHPlksPYpyQRM-!%?#N
+c-rG&U|^5};wMZDU?2eH7eM(EK&*x&uK>haK>QiX*8pN2AZBBR@Lw=N^naCrs%M7qrPv{S2Q)qa|Aq%r
 """),
-    'struct_ops/stopping': Packed(82, (6, 8, 37, 39, 49, 75, 95, 97), (), ((70, 'scx_bpf_task_set_dsq_vtime'), (85, 'scx_bpf_get_idle_cpumask'), (88, 'bpf_cpumask_empty'), (91, 'scx_bpf_put_idle_cpumask'), (106, 'scx_bpf_task_set_slice')), """
-c-n1Ju}T9$5Z&D*CKpgIF?XCcNo+*02v+H0I_(scU=_{?Y9&aTBaIOR(`g~vT3HDe!rASIT;pe?J7@Qe$Q{|
-{@n&}By_wy}7xsi#K>Y$7l!Zto@iF*TQHTe^pd>OUsAT!-J}^29fVcBygK<HKbHi&Wm~6~bo1X?NR{wIx#{G
-(fpAq<gXpivN0mf8rZd|`YXG}hqjPD5ig6<WJk7xFAI=48SfqPETVwvVJ8O`x`s!Qo4RCh?csd#P@>nxgE<m
-Pr+&uQ7pSYlq!!94nj_q)w~9proK+)w8E^|@c8W%tuO08btT`eO_+=_9Y(oOfN7;oc|u9Pxfg$6WZRv#&b)Q
-S4`zb;B-va9)SNdl!3(-tc~&+~oTm>{qrH&J)%fcwdEq^$q(`{9f!gs&#GUa0-4R*D|`=5t)7d#Ya{6$;U(X
->B}ng%FxUE3si3Z>@T_dmV0L33jZ!?|JZoRcKP2+tg^aa+=suR_yvBjX*m
+    'struct_ops/stopping': Packed(77, (6, 8, 35, 37, 49, 59, 86, 103, 105), (), ((80, 'scx_bpf_task_set_dsq_vtime'), (93, 'scx_bpf_get_idle_cpumask'), (96, 'bpf_cpumask_empty'), (99, 'scx_bpf_put_idle_cpumask'), (114, 'scx_bpf_task_set_slice')), """
+c-n1Ju}T9$6nuM^c)5TWqj#L5#8hf0{y<Eport1V;fxSF4OnDJ6(NY7iXmbZtHeUE5Mp<JhLE4Iw2QktPw-B
++8Qy!lGqbZReKISo0V4_AcZtSA)pw|uQ$!7g0mWC4iPuw`KzWn{w(lo34sD`iT~FgcbN+K|=B=KYhbIfB?`H
+)3R8j9bL?wM*9n+K32KdjFzX{Fr@MU;vs<yTMHS0Sc1}m4SJtt*Q(UG1+-0!Q#Sgp|+(YC&~fZm^bI*EIBSw
+{xOaODcMqxR{J=i11V`+b*ny3i@?aIR|an&wX@_&w%7d^h|<f&4rd`9wGTUaQRGVqThKzaqg`X1>{h$-A(Hd
+erHGAMsGLjCoY#x%VPsb#4G2=C3KV6h7zKSDyV?>}Q>I!xi}8c@zTMIpiXr@Q(5k|H2amKDUJT6N~@e>*qgt
+0v}n{(XX_CdtxT06Y)Dn^|*dD3*BTtWIw*h((iwk^buHzyl*+LivzKt^R@7QN5wbOPm>+XVQ9s5Uzw-F_zhx
+#c#{
 """, """
-c-rG&U|<jj;wwxHU=RW2zmbRVJD_|cB?x~88ef75!sq9M@I9dXR22vx06XLbo&
+c-rG&U|^5};wMZDU=RW2f0cmnJD~h{X$XG?8b5;x!k1!)@E1V&lVl-$0A&vb-~
 """),
-    'struct_ops/enable': Packed(92, (16,), ((8, 'places'),), ((21, 'scx_bpf_task_set_dsq_vtime'),), """
-c-pHJV*rE7L<a~h2;~cMpzy1ue*6c~`xim@>`V*{KmPy!FTu!w0$PC>B(xn!*aK-%1}3n0B2-;CR9qcM8vtn
-uCRF|WLQwmaIKVRd6QSk`FfahE`@aRMZYq=p0AxuP69
+    'struct_ops/enable': Packed(83, (16,), ((8, 'places'),), ((21, 'scx_bpf_task_set_dsq_vtime'),), """
+c-pHJV*rE7L<0yd2;~cMpzy1ue*6c~`xim@>`V*{KmPy!FTu!w0$PC>B(xn!*aK-%1}3n0B2-;CR9qcMgKU&
+wLe<YN1hrpj1z5-aM5ws}3=BZ){%?V*n+l}?aD*13
 """, """
-c-rG&U|<jj;(Sg9Fc1J@Lm<Aw1mQ~nu_+M0fyyfYu{jW@K;;2;G6Sv
+c-rG&U|^5};sPcHFc1J@H6VTh<x2pu77%}i@)dws2Z-62A$$OFp94J
 """),
-    'struct_ops/runnable': Packed(94, (15, 20, 53, 67, 73), ((8, 'places'), (45, 'places'), (60, 'places')), (), """
-c-oawy=nqM82t9KY61cE@Zd;ek>65`X-x>Eu{EZbBoDD%okz$6B)-CdO~BU>e26GqaouLWolj*Cn=Bl|?9R?
-NH*4DDmuWu;ZuxP*v$N7NF22DV5m9NaO%(;}!+pG!5DscI@HiKpnZYNG!h7CNvHryK7v1s>=~1XNw`=%mqBq
-X<c!PX><o)T8%sqwv0(_$DxF<fVKGDWuuD5wNJ{NP`|K0I>$=734&`(rhdH;1(9PDK=6YlaC2YQ;zT<(jjn0
-~=0p_V_tQgs?SyjGZ7?W-A6&}$Z#>Ob$3EBseNFrJF;S@x^*%%$M@I?(O%=}NxNKA)1_8CN=ue1C-Z=#Itr2
-|>Dd;P17FTzuQmC@34qyTwb7xy<<#`~&YwP+9
+    'struct_ops/runnable': Packed(85, (15, 20, 53, 67, 73), ((8, 'places'), (45, 'places'), (60, 'places')), (), """
+c-oawyGjE=6uoyd$tnmYOBNQJ6h2Fdu~iUkY&Gda;ztZy`w2oyH9ugn5DOu{kUk$Ffi2RFb03M!lE#7MaAwY
+&d-jZN0WaISRNU~rfagbRM>ziw9!CIc=Uj#mtQY^$Rtj=ZhaTfhb#^K~SrpzQzX_6lpZUNv*&(ZiI(xMcKLa
+qPTz40euPb@K+n{p~M1LZ@ZyIt>eU@E-mB+$t@~$`+ak>Aq<+qxT8j4Z$eJmaAj~>dMz09Y|eg1MsPcxlMeN
+h#|ckxM~$>(R-fE$nJD08cQ9VQU;nkN(d&-)Z8|CNFm4^{W1`_*~&RPlHb=(hPxC13k5A8PM}OY?=?AIN)j9
+@Y2$jT3aPg+JFL@bO*jed#3c>ANMLjD^m5Rs02}_E7%
 """, """
-c-rG&U|<jj;(Sg9Fc1J@Lm<Aw1mQ~nu_+M0fyyfYu{jW@K;;2;G6Sv
+c-rG&U|^5};sPcHFc1J@H6VTh<x2pu77%}i@)dws2Z-62A$$OFp94J
 """),
-    'struct_ops/quiescent': Packed(96, (16, 18), ((8, 'places'),), (), """
-c-pHJWB`LoK?f)e<8z?!tEGPY2hsZ%LHO)U3=BX1|Nk$+$bbS`ffyvT9Vl-Pq(vE+z~YGziXj{-t`4LPfHb;
-(31(D2zcSQ4MiO8XM44D1_5;;{L_qd{jA)0Ne;cYELtOC&nBD?4cPf+y09E@H^8
+    'struct_ops/quiescent': Packed(87, (16, 18), ((8, 'places'),), (), """
+c-pHJWB`LoK?5ia<8z?!tEGPY2hsZ%LHO)U3=BX1|Nk$+$bbS`ffyvT9Vl-Pq(vE+z~YGziXj{-t`4L@Hlpj
+7U`FNhD?{C5v;(YCl!*mmKTsV=1Y{3Lq8)1fZK!$-am5W_dJELtsZbgKqSF@n
 """, """
-c-rG&U|<jj;(Sg9Fc1J@Lm<Aw1mQ~nu_+M0fyyfYu{jW@K;;2;G6Sv
+c-rG&U|^5};sPcHFc1J@H6VTh<x2pu77%}i@)dws2Z-62A$$OFp94J
 """),
-    'struct_ops/update_idle': Packed(98, (6,), (), ((16, 'scx_bpf_kick_cpu'),), """
-c-pHJ;$Q#)Q6_#cT`35r81@T6=yE0o24)}~4x}xBv;;E)3gB0U(3M6Oj9`7j5PmpNojs7QH-hqk`WeCYFoF5
-oq5M_>28RDYumx(~R45Gq6jcp&
+    'struct_ops/update_idle': Packed(89, (4, 14, 35, 76, 112, 158, 183, 200, 262), (), ((22, 'scx_bpf_get_idle_cpumask'), (71, 'scx_bpf_put_idle_cpumask'), (187, 'scx_bpf_get_idle_cpumask'), (236, 'scx_bpf_put_idle_cpumask'), (266, 'scx_bpf_kick_cpu')), """
+c-rk$&ubGw6rRnG%|<Gzsf}x(6jA(zQdAJ}V*Uda8odZh5KQf*6vTAclS2J<^C0vjri%Fo0zph!L4+K8Eac)
+v@FMoulk1y#-!waGDheJQ2ro19-rMiJ_su6OLa*pH+nZS-Vn>J*WLIeKXN0xF%UiLsrSrTm(EVV)5b}Vh_jP
+AoTX}@<r=1@hR~_g$-?8(_4)PrWjs|d$-xabwN~=Pad_G^DBz&~OeP4B4w+I{sAvOs|%N4>^@vipEhKrlpuS
+xr?!m;>S?>ipyJlod$p38ai;-VObvjkjnif?3lN5@?~$L9g+l@INGRA$@Ca2-B@sMFHDq7|TzvnhY&cY&7ru
+dMNFQ4%$h0N*W*`A$xqn>^%SqNROl1&MQqmin*kTq6Dw*@;u=EA>T9w(d@eny#DsZsyQ`j=JA)pXEBwd7~VS
+?W25!c~A1b2Yz+4Y@0cr6OB{P)6d&|@C!EXyg0~t@SU*AbBR{ap9OsPf#Ks9#`&7-D1rA;8}(A29jdFF;ksA
+px2)@8p2#-yXQuH!HuzN^^5UJ|=Lmca??S~-XI`Rj96xi+*~P2kd^g3j<G{PH#XJJ;$iw|f+&>Z4y}ZMn?lA
+A;pkeC$#{IxMe~j;$`vP#7d-Z-aPrVdRAAzTcGycJi6fdva?<JX6^RluBFL6G1f8?)t*ay!ikgpFNnD?L$z`
+F!|^A77*|1j_G6<H6OMdp?7rTV=FoOjs{*L+9M>nZw=^LjDhetC@D@M+ZN4{@^pL*m^vttT6?t%tW#`dG8{@
+fZDrZY<$_hNrjxNJsb5Nu!4?=%La{;`^-8MWdsJuO09stfqDH%zvF6tCPjw>*QNoC(o9v%<INT4;|g#%3tc*
+_kW~opHjN^F;3$0v-Z4)M+dvOGl_b;xPJlr6KAtJYX
 """, ""),
-    'struct_ops/cpu_online': Packed(100, (), (), (), CODE_12, ""),
-    'struct_ops/cpu_offline': Packed(102, (), (), (), CODE_12, ""),
-    'struct_ops/cgroup_exit': Packed(104, (12, 47), ((19, 'ends'), (39, 'places'), (54, 'places')), (), """
+    'struct_ops/cpu_online': Packed(91, (), (), (), CODE_10, ""),
+    'struct_ops/cpu_offline': Packed(93, (), (), (), CODE_10, ""),
+    'struct_ops/cgroup_exit': Packed(95, (12, 47), ((19, 'ends'), (39, 'places'), (54, 'places')), (), """
 c-q^}!~h1BVi0<NGKA(=hVmCeXm&;hh9Cd`|K9>s&jRGP0&yV_CocT)A0!{f$Ol%p1*i^)7?PzR;u28vVIWa
-i0!)W7bAah&Aqao}BB(t~5PKvTQT1(ShS<9uNH9U|Zvydw>Ody(i($I=1Ju17NdAJkdpp$p%EceR?&KGS>R$
-%c&jxYF{zM2LW)4h0y8HGgA<PF!i8Am){0mj5#>mEC2c*@3d;=`u!Y>5%Cscj4&<{pp!Ubd>Gst~V{!}Op02
-O~b$p
+i08EE5bAah&Aqao}BB(t~5PKvTQT1(ShS<9uNH9U|Zvydw>Ody(i($I=1Ju17NdAJkdpp$p%EceR?&KGS>R$
+%c&jxYF{zM2LW)4h0y8HGgA<PF!i8Am){0mj5#>mEC2c*@3d;=`u!Y>5%Cscj4&<sXm!Ubd>Gst~V{!}Op0O
+(LVSp
 """, """
-c-muNU|=u>;uIzZFgO6^zu|=Ne*m#Lk~{!oHv}6
+c-muNU|`S!Vm4+5FgO6^e`bR4e*m!#k~{!TFatm
 """),
-    'struct_ops.s/init': Packed(106, (), (), ((3, 'scx_bpf_create_dsq'),), """
+    'struct_ops.s/init': Packed(97, (), (), ((3, 'scx_bpf_create_dsq'),), """
 c-q^}$N&cW#US(+CI*K8K+q}xp~D!MA@Ye3d3K<Bkd{!kpa1QF^i+s20|0rn4|)
 """, ""),
-    'struct_ops/exit': Packed(110, (8, 29), ((41, 'ends'),), (), """
-c-q^}!~h1BVi0<NGKA(=hVmCeXm&;hh9Cd`|K9>s&jRGP0&yV_ORzJbfW(DA{)6abaTzdwJ5V17vbn;z&E-H
-cw-RbjwYUP@908DiG5q>r_Q1_q3^7N75!Ia_eHuU-q^|+0z8J&@ii4CUOF{G{7D<5BhcR(5K>P*a?_UHphY4
-aoy7}9gA>p(gNH9UoZ-Sc7gk;VZsQRf;8UX9(IBf
+    'struct_ops/exit': Packed(101, (8, 29), ((41, 'ends'),), (), """
+c-q^}!~h1BVi0<NGKA(=hVmCeXm&;hh9Cd`|K9>s&jRGP0&yV_ORzJbfW(DA{)6abaS<?oJ5V17vbn;z&E-H
+cw-RbjwYUV_908DiG5q>r_Q1_q3^7N75!Ia_eF{Jtq^|+0z8J&@ii4CUOF{G{772jWhcR(5K>P*a?_UHphY4
+aoy7}9gA>p(gNH9UoZ-Sc7gk;VZsQRf;8UW81I6V
 """, """
-c-muNU|`4x;uIzZFi3#%-*7_sE1>*4j1WEmXy62n
+c-muNU|>iCVm4+5Fi3#%KQlr2E1-N44hSCrQCkC5
 """),
 }

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-_CONTROL = struct.Struct("<QQII")
+_CONTROL = struct.Struct("<QQ")
 _END = struct.Struct("<IIq128s")
-_COUNTS = struct.Struct("<9Q")
+_COUNTS = struct.Struct("<6Q")
 _GROUP = struct.Struct("<6Q")
+_WORDS = 8
+_MASK = struct.Struct(f"<{_WORDS}Q")
+_CPU = struct.Struct(f"<7Q{_MASK.size}s")
+_NEAR = struct.Struct(f"<Q{_MASK.size}s")
+_GROUPS, _CPUS = 64, 64 * _WORDS
 _END_AT = _CONTROL.size
 _COUNTS_AT = _END_AT + _END.size
-_GROUPS_AT = _COUNTS_AT + _COUNTS.size + 8 + 4 * 64
-_GROUPS = 64
+_GROUPS_AT = _COUNTS_AT + _COUNTS.size + 8 + 3 * _MASK.size
+_CPUS_AT = _GROUPS_AT + _GROUPS * _GROUP.size
+_NEAR_AT = _CPU.size - _NEAR.size
 _ENDED = 2
 
 
@@ -24,20 +31,14 @@ class Counts:
     """Batch tasks that got a CPU."""
     ran_ns: int
     """CPU time of batch tasks."""
-    kicks: int
-    """CPUs that were made to let go, since another task came to wait."""
-    holds: int
-    """CPUs that did not take a batch task, since another task waited."""
-    pulled: int
-    """Of both: the waiting task was gone from its queue in time."""
-    given_up: int
-    """It was not."""
     runnable: int
     """Batch tasks that run or wait now."""
     stayed: int
     """Preempted batch tasks that waited on their CPU."""
     called_back: int
     """Of these: went on elsewhere."""
+    let_go: int
+    """CPUs that were made to let go, since too few were idle."""
 
 
 @dataclass(frozen=True)
@@ -50,11 +51,24 @@ class End:
 
 
 def control(
-    memory: memoryview, *, slice_ns: int, hold_ns: int, gate: bool, keep_preempted: bool
+    memory: memoryview,
+    *,
+    slice_ns: int,
+    keep_preempted: bool,
+    spare: Mapping[frozenset[int], int] | None = None,
 ) -> None:
-    """Sets how long a slice is, whether and how long a CPU is kept for a waiting task, and whether
-    a preempted task may wait on its CPU (``Loaded.calls_back``)."""
-    _CONTROL.pack_into(memory, 0, slice_ns, hold_ns, int(gate), int(keep_preempted))
+    """Sets how long a slice is and whether a preempted task may wait on its CPU
+    (``Loaded.calls_back``).
+
+    ``spare``: CPUs that share a cache -> how many of them are kept idle for who wakes there. A CPU
+    is in one set at most; in none, nothing is kept idle for it.
+    """
+    _CONTROL.pack_into(memory, 0, slice_ns, int(keep_preempted))
+    for cpus, count in (spare or {}).items():
+        known = [cpu for cpu in cpus if cpu < _CPUS]
+        near = sum(1 << cpu for cpu in known).to_bytes(_MASK.size, "little")
+        for cpu in known:
+            _NEAR.pack_into(memory, _CPUS_AT + cpu * _CPU.size + _NEAR_AT, count, near)
 
 
 def counts(memory: memoryview) -> Counts:

@@ -9,13 +9,12 @@ import struct
 
 _SYS_BPF = {"x86_64": 321, "aarch64": 280}
 _MAP_CREATE, _MAP_UPDATE, _PROG_LOAD, _PROG_RUN, _BTF_LOAD = 0, 2, 5, 10, 18
-_TRACEPOINT_OPEN, _LINK_CREATE = 17, 28
+_LINK_CREATE = 28
 HASH, ARRAY, STRUCT_OPS_MAP, RING = 1, 2, 26, 27
 MMAPABLE, LINKED = 1 << 10, 1 << 13
-TRACING, STRUCT_OPS, _SYSCALL = 26, 27, 31
+STRUCT_OPS, _SYSCALL = 27, 31
 """Types of programs."""
-RAW_TRACEPOINT, ATTACH_STRUCT_OPS = 23, 44
-"""What they are attached to."""
+ATTACH_STRUCT_OPS = 44
 SLEEPABLE = 1 << 4
 _LOG_BYTES = 1 << 16
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -112,11 +111,6 @@ def load_program(
             raise OSError(
                 error.errno, f"{name}: {words[-1] if words else error.strerror}"
             ) from error
-
-
-def open_tracepoint(program_fd: int) -> int:
-    """Attaches a program; the link ends with its last descriptor."""
-    return _call(_TRACEPOINT_OPEN, struct.pack("<QII", 0, program_fd, 0))
 
 
 def link_struct_ops(map_fd: int) -> int:

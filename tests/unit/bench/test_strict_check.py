@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bench.manycore import gate
+from bench.manycore import spare
 from bench.manycore.guest import GuestEndedError
 from bench.manycore.strict import figures_of
 
@@ -55,18 +55,18 @@ def test_a_guest_that_ends_early_is_no_result(lines: list[dict[str, Any]]) -> No
         figures_of(lines)
 
 
-def test_what_the_gate_is_worth_is_summed_over_rounds() -> None:
+def test_what_idle_cpus_are_worth_is_summed_over_rounds() -> None:
     lines: list[dict[str, Any]] = [{"kind": "alone", "wakes": [[3000.0, 4.0], [3001.0, 5.0]]}]
-    for kind, waited_us in (("gate", 100.0), ("no gate", 3000.0)):
+    for kind, waited_us in (("0 spare", 3000.0), ("1 spare", 100.0), ("2 spare", 50.0)):
         for _ in range(2):
             lines.append({"kind": kind, "wakes": [[3000.0 + waited_us, waited_us]]})
-            lines.append({"kind": kind, "counts": {"kicks": 3}})
-    figures = gate.figures_of([*lines, {"complete": True, "programs": {}, "share_of_a_cpu": {}}])
-    assert figures["gate"] == {
+            lines.append({"kind": kind, "counts": {"let_go": 3}})
+    figures = spare.figures_of([*lines, {"complete": True, "programs": {}, "share_of_a_cpu": {}}])
+    assert figures["1 spare"] == {
         "wakes": 2,
         "took_us": dict.fromkeys(("p50", "p90", "p99", "max"), 3100.0),
         "waited_us": dict.fromkeys(("p50", "p90", "p99", "max"), 100.0),
-        "counts": {"kicks": 6},
+        "counts": {"let_go": 6},
     }
     with pytest.raises(GuestEndedError, match="NoStrict"):
-        gate.figures_of([*lines, {"failed": "NoStrict"}])
+        spare.figures_of([*lines, {"failed": "NoStrict"}])

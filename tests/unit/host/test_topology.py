@@ -42,6 +42,13 @@ def lent(capacity: Capacity, harvested: int) -> str:
     return format_cpulist(capacity.elastic_cpus(harvested))
 
 
+def test_cpus_are_told_apart_by_the_cache_they_share(tmp_path: Path) -> None:
+    caches = EIGHT_CACHES.topology(tmp_path).caches(EIGHT_CACHES.online)
+    assert len(caches) == 8
+    assert frozenset().union(*caches) == EIGHT_CACHES.online
+    assert Topology().caches({0, 1, 5}) == [frozenset({0, 1, 5})]
+
+
 # --- any machine ----------------------------------------------------------------------------------
 
 

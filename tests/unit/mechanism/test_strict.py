@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -58,11 +59,11 @@ class FakeScheduler:
         self.attached = False
 
     def end(self, reason: bytes) -> None:
-        struct.pack_into("<IIq", self.memory, 24, ENDED, 1026, 0)
-        self.memory[40 : 40 + len(reason)] = reason
+        struct.pack_into("<IIq", self.memory, 16, ENDED, 1026, 0)
+        self.memory[32 : 32 + len(reason)] = reason
 
     def run(self, ran_ns: int, runnable: int) -> None:
-        struct.pack_into("<9Q", self.memory, 168, 0, ran_ns, 0, 0, 0, 0, runnable, 0, 0)
+        struct.pack_into("<6Q", self.memory, 160, 0, ran_ns, runnable, 0, 0, 0)
 
 
 class World:
@@ -71,6 +72,7 @@ class World:
         self.tree = tree
         self.writer = writer
         self.policies_set = 0
+        self.spare: int | None = None
 
     def set_policies(self, _directory: str) -> tuple[int, list[OSError]]:
         self.policies_set += 1
@@ -79,7 +81,9 @@ class World:
     def make(self, kind: type[StrictMechanism]) -> StrictMechanism:
         target = resolve_target(TargetSpec("cgroup", "batch"), self.tree)
         assert target.group is not None
-        settings = Settings(mechanism="strict" if kind is StrictMechanism else "auto")
+        settings = Settings(
+            mechanism="strict" if kind is StrictMechanism else "auto", strict_spare=self.spare
+        )
         return kind(settings, self.tree, target, target.group, self.writer)
 
 
@@ -106,6 +110,21 @@ def test_a_refusal_comes_before_anything_is_written(
     with pytest.raises(NoStrict, match="no sched_ext"):
         mechanism.arrange(SEEN)
     assert list(world.writer._journal.entries) == []
+
+
+@pytest.mark.parametrize(
+    ("cpus", "setting", "kept"), [(2, None, 0), (8, None, 1), (17, None, 2), (2, 1, 1), (8, 0, 0)]
+)
+def test_one_cpu_of_eight_is_kept_idle_unless_said_otherwise(
+    world: World, monkeypatch: pytest.MonkeyPatch, cpus: int, setting: int | None, kept: int
+) -> None:
+    given: list[Any] = []
+    monkeypatch.setattr(state, "control", lambda _, **rest: given.append(rest["spare"]))
+    world.spare = setting
+    pool = tuple(range(cpus))
+    capacity = Capacity(pool, 0, pool[::-1], (cpus,), cpus - 1, cpus - 1, keep_idle=1)
+    world.make(StrictMechanism).arrange(HostSnapshot(capacity, (), (), ()))
+    assert given == [{frozenset(pool): kept}]
 
 
 def test_auto_falls_back_to_merge(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,7 +171,7 @@ def test_an_ended_scheduler_is_noticed_at_once_and_retaken_after_a_rest(world: W
 def test_nothing_is_lent_while_the_scheduler_is_ending(world: World) -> None:
     mechanism = world.make(StrictMechanism)
     mechanism.arrange(SEEN)
-    struct.pack_into("<I", FakeScheduler.made[0].memory, 24, ENDING)
+    struct.pack_into("<I", FakeScheduler.made[0].memory, 16, ENDING)
     assert "is ending" in (mechanism.follow(()) or "")
     assert FakeScheduler.made[0].attached
     assert mechanism.ends == 0

@@ -115,7 +115,7 @@ def test_a_call_that_a_kernel_lacks_becomes_nothing() -> None:
 
 def test_what_is_packed_is_a_whole_scheduler() -> None:
     names = {section.partition("/")[2] for section in program.PROGRAMS}
-    assert {"enqueue", "dispatch", "running", "stopping", "exit", "sched_wakeup"} <= names
+    assert {"enqueue", "dispatch", "running", "stopping", "exit", "update_idle"} <= names
     assert unpack(program.TYPES)[:2] == b"\x9f\xeb"
     for packed in program.PROGRAMS.values():
         assert len(packed.code()) % 8 == 0
@@ -126,25 +126,39 @@ def test_the_shared_memory_is_laid_out_as_the_program_has_it() -> None:
     text = STATE_H.read_text()
     cpus = int(re.findall(r"SH_STRICT_MAX_CPUS = (\d+)", text)[0])
     groups = int(re.findall(r"SH_STRICT_GROUPS = (\d+)", text)[0])
-    size = state.groups_end(groups) + cpus * (9 * 8 + cpus // 8)
+    size = state.groups_end(groups) + cpus * (7 * 8 + cpus // 8)
     assert (size + 63) // 64 * 64 == program.MEMORY
 
 
 def test_what_the_program_counts_is_read() -> None:
     memory = memoryview(bytearray(program.MEMORY))
-    state.control(memory, slice_ns=5_000_000, hold_ns=100_000, gate=True, keep_preempted=False)
-    assert struct.unpack_from("<QQII", memory) == (5_000_000, 100_000, 1, 0)
+    state.control(memory, slice_ns=5_000_000, keep_preempted=True)
+    assert struct.unpack_from("<QQ", memory) == (5_000_000, 1)
     assert state.end(memory) is None
     slot = state.stage_slot(memory)
     struct.pack_into("<I", slot, 0, 1)
     assert state.end(memory) is None  # it has only begun to end
-    struct.pack_into("<IIq", memory, 24, 2, 1026, 0)
+    struct.pack_into("<IIq", memory, 16, 2, 1026, 0)
     assert any(slot)
-    memory[40:53] = b"runnable task"
+    memory[32:45] = b"runnable task"
     end = state.end(memory)
     assert end is not None
     assert (end.kind, end.reason) == (1026, "runnable task")
-    struct.pack_into("<9Q", memory, 168, *range(1, 10))
-    assert state.counts(memory) == state.Counts(*range(1, 10))
+    struct.pack_into("<6Q", memory, 160, *range(1, 7))
+    assert state.counts(memory) == state.Counts(*range(1, 7))
     struct.pack_into("<6Q", memory, state.groups_end(0), 42, 0, 0, 1_000, 3, 100)
     assert state.group_times(memory) == {42: 1_000}
+
+
+def test_each_cpu_knows_those_of_its_cache_and_how_many_of_them_are_kept_idle() -> None:
+    memory = memoryview(bytearray(program.MEMORY))
+    spare = {frozenset({0, 1}): 0, frozenset({2, 511, 600}): 3}
+    state.control(memory, slice_ns=1, keep_preempted=False, spare=spare)
+    size = (len(memory) - state.groups_end(64)) // 512
+    found = {}
+    for cpu in range(512):
+        end = state.groups_end(64) + (cpu + 1) * size
+        if near := int.from_bytes(memory[end - 64 : end], "little"):
+            found[cpu] = near, int.from_bytes(memory[end - 72 : end - 64], "little")
+    first, second = (0b11, 0), (1 << 2 | 1 << 511, 3)
+    assert found == {0: first, 1: first, 2: second, 511: second}

@@ -1,7 +1,8 @@
-"""What the gate of ``strict`` is worth to a task that queues while the batch runs elsewhere.
+"""What CPUs kept idle are worth to a task that would queue while the batch runs elsewhere.
 
 A task wakes where another computes, and computes as well: one of them waits until it runs on
-another CPU. With the batch stopped (``alone``), and next to the batch with the gate and without.
+another CPU. With the batch stopped (``alone``), and next to the batch with none, one and two CPUs
+kept idle by the scheduler of ``strict``.
 """
 
 from __future__ import annotations
@@ -14,12 +15,12 @@ from bench.manycore.strict import quantile, said_in_guest
 from bench.subject import Figures
 from tests.lab.kernels import Kernel
 
-MODULE = "bench.manycore.gate_inside"
-KINDS = ("alone", "gate", "no gate")
+MODULE = "bench.manycore.spare_inside"
+KINDS = ("alone", "0 spare", "1 spare", "2 spare")
 
 
 def measure(shape: Shape, kernel: Kernel, say: Callable[[str], None]) -> Figures:
-    """The figures of one guest that runs gate_inside.py; raises as ``strict.check`` does."""
+    """The figures of one guest that runs spare_inside.py; raises as ``strict.check`` does."""
     return figures_of(said_in_guest(shape, kernel, MODULE, say))
 
 

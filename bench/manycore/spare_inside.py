@@ -1,4 +1,4 @@
-"""What runs in the guest of ``bench.manycore gate``: no agent, only its scheduler."""
+"""What runs in the guest of ``bench.manycore spare``: no agent, only its scheduler."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ QUEUER = Path(__file__).with_name("queuer.c")
 CPU, ROUNDS = CPUS // 2, 3
 COUNT, PERIOD_US, BURST_US = 60, 2000, 3000
 """Of a round: so often it wakes, so long it sleeps, so long it computes."""
-SLICE_NS, HOLD_NS = 20_000_000, 100_000
+SLICE_NS = 20_000_000
 SERVERS, SHARE_S = Path("/sys/kernel/debug/sched/ext_server"), 2.0
 STATISTICS = Path("/proc/sys/kernel/bpf_stats_enabled")
-GATES = {"gate": True, "no gate": False}
+SPARES = {"0 spare": 0, "1 spare": 1, "2 spare": 2}
 
 
 def measure(host: Host) -> None:
@@ -48,22 +48,21 @@ def measure(host: Host) -> None:
             lines = (queuer.stdout.readline().split() for _ in range(COUNT))
             return [[round(int(word) / 1e3, 1) for word in line] for line in lines]
 
-        def control(gate: bool) -> None:
+        def control(spare: int) -> None:
             state.control(
                 scheduler.memory,
                 slice_ns=SLICE_NS,
-                hold_ns=HOLD_NS,
-                gate=gate,
                 keep_preempted=scheduler.calls_back,
+                spare={frozenset(range(CPUS)): spare},
             )
 
-        control(True)
+        control(0)
         scheduler.attach()
         with host.slow_time():
             for _ in range(ROUNDS):
                 host.tell(kind="alone", wakes=wakes())
-                for kind, gate in GATES.items():
-                    control(gate)
+                for kind, spare in SPARES.items():
+                    control(spare)
                     before = state.counts(scheduler.memory)
                     tasks.signal(signal.SIGCONT)
                     host.tell(kind=kind, wakes=wakes())
@@ -76,7 +75,7 @@ def measure(host: Host) -> None:
                     }
                     host.tell(kind=kind, counts=counts)
             tasks.signal(signal.SIGCONT)
-            control(True)
+            control(1)
             with program_times() as times:
                 wakes()
             host.tell(programs=times)
