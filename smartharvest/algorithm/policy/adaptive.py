@@ -68,6 +68,10 @@ RETRY_GROWTH = 3
 MOST_RETRY_PERIODS = 3_200
 FORGET_PERIODS = 600
 """A way that was fine for so long counts one failure less."""
+MOST_MOVING = 0.01
+"""Of a core for each of the total: more than that moving cores may not take,"""
+MOVING_PERIODS = 4
+"""... in the mean of so many periods of a way, the last one weighing most."""
 TRY_CREDIT = 0.5
 """Credit for a trial."""
 LEAST_DOZE_PERIODS = 40
@@ -85,6 +89,8 @@ class _Record:
     """Number of the period."""
     disaster: bool = False
     fine: bool = False
+    moving: float = 0.0
+    """Share of a core that its moves take."""
 
 
 class Adaptive:
@@ -241,6 +247,7 @@ class Adaptive:
             self._begins, self._tried = True, None
             self._held = self._now = self._nothing
         self._take(seen)
+        self._note_moves(seen)
         self._periods += 1
         if self._begins and not self._knows_enough():
             return
@@ -264,6 +271,11 @@ class Adaptive:
                 longer.add_alone(spans.not_lent)
             else:
                 longer.add(self._now, merged(spans.lent, spans.not_lent))
+
+    def _note_moves(self, seen: Dispatches) -> None:
+        record = self._records[self._now]
+        moving = sum(ns * count for ns, count in seen.moves) / DISPATCHES_PERIOD_NS
+        record.moving += (moving - record.moving) / MOVING_PERIODS
 
     def _knows_enough(self) -> bool:
         least, most = FIRST_PERIODS
@@ -336,8 +348,11 @@ class Adaptive:
                 self._records[way].disaster = True
                 return why
         mistakes = (MISTAKES,) if way == self._tried == 0 and self._held < self._nothing else ()
-        found = (longer.too_dear(way, *mistakes) for longer in self._longer)
-        return next(filter(None, found), "")
+        for longer in self._longer:
+            if why := longer.too_dear(way, *mistakes):
+                return why
+        moving = self._records[way].moving
+        return f"moves take {moving:.2f} cores" if moving > MOST_MOVING * self._total else ""
 
     def _looks_fine(self, way: int) -> bool:
         """As far as is known."""
@@ -367,6 +382,7 @@ class Adaptive:
 
     def _begin(self, way: int) -> None:
         self._tried = way
+        self._records[way].moving = 0.0
         self._step = self._slices = 0
         for longer in self._longer:
             longer.begin(way)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -217,6 +218,21 @@ def test_a_primary_that_always_sleeps_is_lent_from() -> None:
         host.number * DISPATCHES_PERIOD_NS, (), (), way.kind != "nothing", (), asleep
     )
     assert host.run(20) not in ("nothing", "asleep")
+
+
+def test_a_way_whose_moves_take_more_than_they_may_is_left() -> None:
+    host = Host(harmless)
+    seen = host.seen
+
+    def seen_with_moves(way: Way) -> Dispatches:
+        """Two hundred moves of 100 us a period while cores are taken back on a wait."""
+        return replace(seen(way), moves=((100_000, 200),) if way.kind == "wait" else ())
+
+    host.seen = seen_with_moves  # type: ignore[method-assign]
+    host.run(1)
+    held = host.run(60)
+    assert held == "everywhere"
+    assert host.periods.count("wait:100") < 10
 
 
 def test_with_few_cores_it_begins_with_half_of_them() -> None:
