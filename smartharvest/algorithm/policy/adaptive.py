@@ -109,7 +109,6 @@ class Adaptive:
         self._ways = ways(settings.total)
         self._records = [_Record() for _ in self._ways]
         self._nothing = len(self._ways) - 1
-        self._part = next((i for i, way in enumerate(self._ways) if way.kind == "part"), None)
         self._held = self._now = self._nothing
         self._tried: int | None = None
         self._doze_ns = 0
@@ -374,8 +373,8 @@ class Adaptive:
 
     def _due(self, way: int) -> int:
         """The period from which on it may be tried; everywhere not while a part is too dear."""
-        if way == 0 and self._part is not None and self._part < self._held:
-            part = self._records[self._part]
+        if way == 0 and self._ways[1].kind == "part" and self._held > 1:
+            part = self._records[1]
             if part.failures and not part.fine:
                 return self._periods + MOST_RETRY_PERIODS
         return self._records[way].retry_at

@@ -40,7 +40,7 @@ def wants_dispatches(policy: Policy) -> bool:
     """Whether the policy in force asks how the primary's tasks are dispatched, and acts on it."""
     if isinstance(policy, Fallback):
         policy = policy.in_force
-    return isinstance(policy, DispatchesObserver)
+    return hasattr(policy, "observe_dispatches")  # asked often; a protocol's isinstance takes long
 
 
 def judges_waits(policy: Policy) -> bool:

@@ -41,8 +41,9 @@ differs from period to period by its nature."""
 MEMORY = 200
 """Periods: older ones count less."""
 ALONE_PERIODS = 40
-FRESH_PERIODS = 5
-"""From as many periods on what is found with nothing lent is renewed once in so many."""
+FIRST_PERIODS, FRESH_PERIODS = 10, 3
+"""After the first of them, what is found with nothing lent is renewed once in so many periods: as
+often as a trial compares with it."""
 DISASTER_TIMES = 2
 """A span is a disaster beyond so many times what the P99 may be,"""
 DISASTERS = 0.02
@@ -203,8 +204,11 @@ class Longer:
         self._alone.append(spans)
         self._merged.append(durations)
         self._together.update(dict(durations))
-        if len(self._alone) <= FRESH_PERIODS or self._limits_age >= FRESH_PERIODS:
+        if len(self._alone) <= FIRST_PERIODS or self._limits_age >= FRESH_PERIODS:
             self._compare_with_alone()
+        elif spans.total >= DISASTER_SPANS:
+            share = spans.beyond(self._disaster_ns) / spans.total
+            self._most_disasters = max(self._most_disasters, share)
         self._account(spans)
 
     def _compare_with_alone(self) -> None:

@@ -65,10 +65,11 @@ def ways(total: int) -> tuple[Way, ...]:
     """
     buffers = sorted({1, max(1, total // 8), max(1, total // 4)} - {total})
     quiets_ns = (SHORT_QUIET_NS, *WAIT_QUIET_NS) if total >= MANY else WAIT_QUIET_NS
-    part = [Way("part", kept=total // 2)] if total > 1 else []
-    moving = [
+    return (
+        Way("everywhere"),
+        *([Way("part", kept=total // 2)] if 1 < total < MANY else []),
         *(Way("wait", quiet_ns=quiet_ns) for quiet_ns in quiets_ns),
         *(Way("buffer", buffer=cores, quiet_ns=BUFFER_QUIET_NS) for cores in buffers),
-    ]
-    between = [*moving, *part] if total >= MANY else [*part, *moving]
-    return (Way("everywhere"), *between, Way("prediction"), Way("nothing"))
+        Way("prediction"),
+        Way("nothing"),
+    )

@@ -31,7 +31,7 @@ AWFUL: Durations = ((100_000, 500), (50_000_000, 500))
 WINDOWS = 4
 
 Harm = Callable[[Way], Durations]
-ALL = ["everywhere", "wait", "buffer", "part", "prediction"]
+ALL = ["everywhere", "wait", "buffer", "prediction"]
 
 
 class Host:
@@ -104,8 +104,7 @@ def test_it_ends_with_the_boldest_way_where_that_is_harmless() -> None:
     [
         (["everywhere"], "wait:100"),
         (["everywhere", "wait"], "buffer:1"),
-        (["everywhere", "wait", "buffer"], "part:5"),
-        (["everywhere", "wait", "buffer", "part"], "prediction"),
+        (["everywhere", "wait", "buffer"], "prediction"),
         (ALL, "nothing"),
     ],
 )
@@ -131,8 +130,7 @@ def test_it_says_in_a_sentence_why_it_is_no_bolder() -> None:
 
 
 def test_the_primary_that_is_hurt_most_counts() -> None:
-    hurt = hurt_by("everywhere", "wait", "buffer", "part")
-    assert Host(harmless, hurt).run(25) == "prediction"
+    assert Host(harmless, hurt_by("everywhere", "wait", "buffer")).run(25) == "prediction"
 
 
 def test_it_leaves_a_way_at_once_when_it_turns_harmful() -> None:
