@@ -30,9 +30,6 @@ LOOK_MS = 250
 can be lent."""
 WAIT_MS = 100
 """Longest sleep otherwise."""
-REPEAT_MS = 50
-"""Longest sleep while each window gets the answer of the last: half of the time that a plan lives.
-"""
 
 
 class ControlLoop:
@@ -150,15 +147,12 @@ class ControlLoop:
     def wait(self, most_ms: float, other_fd: int, *, prompt: bool) -> None:
         """Until a window needs an answer, ``other_fd`` is readable, or it is time for a look."""
         now_ns = _loop.monotonic_ns()
-        lends = self.controller.hurries(now_ns)
-        repeats = lends and self.controller.repeats
-        if (hurries := lends and not repeats) != self._hurries:
+        hurries = self.controller.hurries(now_ns)
+        if hurries != self._hurries:
             self._hurries = hurries
             self.loop.hurry(hurries)
-        if repeats:
-            most_ms = min(most_ms, REPEAT_MS)
         prompt |= self.loop.sensor.wants_visits
-        prompt |= lends and not self.controller.loop_decides
+        prompt |= hurries and not self.controller.loop_decides
         judgement_ms = (
             LOOK_MS if self.waits is None else -(-self.waits.left_ns(now_ns) // 1_000_000)
         )

@@ -20,7 +20,6 @@ from smartharvest.algorithm.policy.fallback import (
     explanation,
     fallback_steps,
     judges_waits,
-    repeats,
     wants_dispatches,
 )
 from smartharvest.algorithm.safeguard import LongTermSafeguard, PeriodWaits
@@ -124,12 +123,6 @@ class Controller(Algorithm1):
             return True
         lends = self.policy.name != LENDS_NOTHING and not dozes(self.policy)
         return self.may_lend(now_ns) and self.can_lend and lends
-
-    @property
-    def repeats(self) -> bool:
-        """Whether the next windows get the answer of the last one, so that they may be handed over
-        a few at a time, within a plan's time to live."""
-        return repeats(self.policy)
 
     def permit_until_ns(self, now_ns: int) -> int:
         """Until when a loop that decides by itself may lend; 0: no longer."""

@@ -113,8 +113,6 @@ class Adaptive:
         self._tried: int | None = None
         self._doze_ns = 0
         """How long it does not look."""
-        self._stays = False
-        """Whether the way in force is that of the period before and of the next one."""
         self._periods = self._step = self._slices = self._fine = 0
         self._cut = False
         """Whether the period on trial goes on in the way that is held."""
@@ -154,11 +152,6 @@ class Adaptive:
     def dozes(self) -> bool:
         """Whether it lends nothing and looks at nothing but the time."""
         return self._doze_ns > 0
-
-    @property
-    def repeats(self) -> bool:
-        """Whether the windows until the next dispatches get the answer of the last one."""
-        return self._stays and self._delegate is None
 
     @property
     def buffer(self) -> int:
@@ -431,7 +424,6 @@ class Adaptive:
             self._now = self._tried if phase == 0 else self._nothing if rests else self._held
         # What waited under a bolder way still shows in the period after it.
         self._counts = before >= self._now
-        self._stays = self._tried is None and before == self._now
         if self._tried is None and self._held == self._nothing:
             self._doze(min(self._due(way) for way in range(self._nothing)) - self._periods)
 

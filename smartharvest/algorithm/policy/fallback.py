@@ -51,22 +51,12 @@ def judges_waits(policy: Policy) -> bool:
     return wants_dispatches(policy) and getattr(policy, "judges_waits", True)
 
 
-def repeats(policy: Policy) -> bool:
-    """Whether the policy in force, with its property ``repeats``, answers the windows until it gets
-    dispatches as it has answered the last one."""
-    return _says(policy, "repeats")
-
-
 def dozes(policy: Policy) -> bool:
     """Whether the policy in force, with its property ``dozes``, lends nothing for a while and wants
     no dispatches meanwhile."""
-    return _says(policy, "dozes")
-
-
-def _says(policy: Policy, name: str) -> bool:
     if isinstance(policy, Fallback):
         policy = policy.in_force
-    return bool(getattr(policy, name, False))
+    return bool(getattr(policy, "dozes", False))
 
 
 def with_stand_ins(

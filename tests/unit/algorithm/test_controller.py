@@ -231,15 +231,13 @@ def test_windows_wait_for_a_batch_only_where_nothing_can_be_lent() -> None:
 
 
 class Sleepy(AdaptiveQuiet):
-    """Says that it repeats itself, or dozes."""
+    """Says that it dozes, or not."""
 
-    repeats = dozes = False
+    dozes = False
 
 
 @pytest.mark.parametrize("chained", [False, True])
-def test_a_policy_that_dozes_is_asked_nothing_and_one_that_repeats_itself_seldom(
-    chained: bool,
-) -> None:
+def test_a_policy_that_dozes_is_asked_nothing(chained: bool) -> None:
     made: list[Sleepy] = []
 
     def make(_spec: str) -> Sleepy:
@@ -247,9 +245,7 @@ def test_a_policy_that_dozes_is_asked_nothing_and_one_that_repeats_itself_seldom
         return made[-1]
 
     one = Controller(Fallback(["it"], make, TOTAL, print) if chained else make(""), total=TOTAL)
-    assert (one.hurries(0), one.repeats, one.wants_dispatches) == (True, False, True)
-    made[0].repeats = True
-    assert (one.hurries(0), one.repeats, one.wants_dispatches) == (True, True, True)
+    assert (one.hurries(0), one.wants_dispatches) == (True, True)
     made[0].dozes = True
     assert (one.hurries(0), one.wants_dispatches) == (False, False)
 

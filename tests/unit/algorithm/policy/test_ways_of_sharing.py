@@ -247,17 +247,6 @@ def test_everywhere_is_not_tried_where_a_part_is_too_dear() -> None:
     assert "everywhere" not in host.periods
 
 
-def test_while_a_way_stays_the_windows_between_need_no_answers_of_their_own() -> None:
-    host = Host(harmless)
-    assert not host.policy.repeats
-    host.run(30)
-    repeated = 0
-    for _ in range(40):
-        host.run(0.1)
-        repeated += host.policy.repeats
-    assert 30 < repeated < 40  # but not where a period with nothing lent begins or ends
-
-
 # --- where it cannot do that ----------------------------------------------------------------------
 
 
