@@ -38,6 +38,7 @@ IDLE_NS = (1_000, 3_600_000_000_000)
 WAYS = {
     "event_driven": ("--events",),
     "in_the_loop": ("--events", "--learner", "native"),
+    "adaptive": ("--events", "--policy", "adaptive"),
     "polling": ("--no-events",),
 }
 CPU_GOAL, RSS_GOAL_MB = 0.02, 80.0
@@ -185,8 +186,8 @@ SUBJECT = Subject(
     about="""\
 A real agent at windows of 25 ms, with an idle primary and with one that switches 4,000 times a
 second: with Vowpal Wabbit and woken by the in-kernel sensor (event driven), the same deciding in
-the loop (native learner), and with Vowpal Wabbit polling every 50 us. `cpu` is in cores, memory in
-MiB; the goal counts agent and guardian together.""",
+the loop (native learner), `adaptive` with its harm meter, and with Vowpal Wabbit polling every
+50 us. `cpu` is in cores, memory in MiB; the goal counts agent and guardian together.""",
     least_s=60.0,
     quick=False,
 )

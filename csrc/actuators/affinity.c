@@ -286,5 +286,6 @@ int sh_affinity_find_strays(const struct sh_affinity *affinity, const int32_t *t
 void sh_affinity_init(struct sh_affinity *affinity, struct sh_actuator *actuator) {
     atomic_store(&affinity->current, -1);
     actuator->assign = affinity_assign;
+    actuator->assign_briefly = NULL;
     actuator->ctx = affinity;
 }

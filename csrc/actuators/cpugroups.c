@@ -97,5 +97,6 @@ static int cpugroups_assign(void *ctx, uint32_t harvested) {
 void sh_cpugroups_init(struct sh_cpugroups *groups, struct sh_actuator *actuator) {
     atomic_store(&groups->current, -1);
     actuator->assign = cpugroups_assign;
+    actuator->assign_briefly = NULL;
     actuator->ctx = groups;
 }

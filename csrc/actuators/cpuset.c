@@ -149,13 +149,17 @@ static void hold(struct sh_cpuset *cpuset, int64_t from, int64_t to, bool held) 
     }
 }
 
-static int cpuset_assign(void *ctx, uint32_t harvested) {
-    struct sh_cpuset *cpuset = ctx;
+static int park(struct sh_cpuset *cpuset) {
+    const int err = set_frozen(cpuset, true);
+    return err ? fail(cpuset, cpuset->file_count, 0, err) : 0;
+}
+
+static int assign(struct sh_cpuset *cpuset, uint32_t harvested, bool briefly) {
     const uint32_t level = harvested < cpuset->levels ? harvested : cpuset->levels - 1;
     const int64_t before = cpuset->current;
     int err;
     if (before == (int64_t)level)
-        return 0;
+        return level > 0 || briefly ? 0 : park(cpuset);
     if (level > 0 && (err = set_frozen(cpuset, false)))
         return fail(cpuset, cpuset->file_count, level, err);
     if (cpuset->order)
@@ -172,14 +176,21 @@ static int cpuset_assign(void *ctx, uint32_t harvested) {
     cpuset->current = level;
     if (cpuset->order)
         sh_lend_order_accept(cpuset->order);
-    if (level == 0 && (err = set_frozen(cpuset, true)))
-        return fail(cpuset, cpuset->file_count, level, err);
-    return 0;
+    return level > 0 || briefly ? 0 : park(cpuset);
+}
+
+static int cpuset_assign(void *ctx, uint32_t harvested) {
+    return assign(ctx, harvested, false);
+}
+
+static int cpuset_assign_briefly(void *ctx, uint32_t harvested) {
+    return assign(ctx, harvested, true);
 }
 
 void sh_cpuset_init(struct sh_cpuset *cpuset, struct sh_actuator *actuator) {
     cpuset->current = -1;
     cpuset->frozen = false;
     actuator->assign = cpuset_assign;
+    actuator->assign_briefly = cpuset_assign_briefly;
     actuator->ctx = cpuset;
 }

@@ -1,5 +1,7 @@
 #include "actuators/fake_actuator.h"
 
+#include <stddef.h>
+
 static int fake_assign(void *ctx, uint32_t harvested) {
     struct sh_fake_actuator *fake = ctx;
     uint64_t number = atomic_load(&fake->count);
@@ -11,5 +13,6 @@ static int fake_assign(void *ctx, uint32_t harvested) {
 void sh_fake_actuator_init(struct sh_fake_actuator *fake, struct sh_actuator *actuator) {
     atomic_store(&fake->fail_at, -1);
     actuator->assign = fake_assign;
+    actuator->assign_briefly = NULL;
     actuator->ctx = fake;
 }

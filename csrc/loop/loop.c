@@ -18,6 +18,11 @@
  * us they all stay cache-hot, and no idle CPU pulls them over. */
 static const int64_t LEND_LOOK_NS = 1000000;
 
+/* A group that is to be frozen with no core left is frozen once that has lasted so long under a
+ * plan that follows demand: a freezer takes a third of a millisecond, each time a core comes back
+ * and goes again. Until then the group shares its last CPU under cpu.idle. */
+static const int64_t SETTLE_NS = 10000000;
+
 static uint32_t min_u32(uint32_t a, uint32_t b) {
     return a < b ? a : b;
 }
@@ -212,12 +217,17 @@ static void break_window(struct sh_loop *loop, int64_t now_ns, uint32_t before, 
 }
 
 /* Moves cores and tells the sensor who holds them then. */
-static int move(struct sh_loop *loop, uint32_t harvested, int64_t now_ns) {
+static int move(struct sh_loop *loop, uint32_t harvested, int64_t now_ns, bool briefly) {
+    const struct sh_actuator *actuator = &loop->actuator;
     const bool timed = atomic_load_explicit(&loop->tid, memory_order_relaxed) > 0;
     const int64_t began_ns = timed ? loop->clock.now_ns(loop->clock.ctx) : now_ns;
-    const int err = loop->actuator.assign(loop->actuator.ctx, harvested);
+    briefly = briefly && actuator->assign_briefly;
+    const int err = briefly ? actuator->assign_briefly(actuator->ctx, harvested)
+                            : actuator->assign(actuator->ctx, harvested);
     if (err)
         return err;
+    loop->unsettled = briefly && harvested == 0;
+    loop->taken_ns = now_ns;
     const int64_t ended_ns = timed ? loop->clock.now_ns(loop->clock.ctx) : now_ns;
     if (timed && harvested != loop->config.total - loop->primary_cores)
         sh_histogram_add(&loop->moves, ended_ns - began_ns);
@@ -229,8 +239,8 @@ static int move(struct sh_loop *loop, uint32_t harvested, int64_t now_ns) {
 static int halt(struct sh_loop *loop, int64_t now_ns, enum sh_halt why, int err) {
     /* The last thing tried: whatever is lent comes back. If even that is refused, the control
      * plane still holds the journal. */
-    if (loop->primary_cores != loop->config.total || why == SH_HALT_ACTUATOR)
-        (void)move(loop, 0, now_ns);
+    if (loop->primary_cores != loop->config.total || loop->unsettled || why == SH_HALT_ACTUATOR)
+        (void)move(loop, 0, now_ns, false);
     uint32_t held = loop->primary_cores;
     loop->primary_cores = loop->config.total;
     atomic_store_explicit(&loop->harvested, 0, memory_order_relaxed);
@@ -280,13 +290,22 @@ static int assign(struct sh_loop *loop, uint32_t cores, int64_t now_ns) {
     cores = within_limits(loop, cores);
     if (cores == loop->primary_cores)
         return 0;
-    const int err = move(loop, c->total - cores, now_ns);
+    const int err = move(loop, c->total - cores, now_ns, loop->plan.patient);
     if (err)
         return err;
     loop->primary_cores = cores;
     atomic_store_explicit(&loop->harvested, c->total - cores, memory_order_relaxed);
     count(&loop->counters.assignments, 1);
     return 0;
+}
+
+/* Has a group frozen that has nothing lent, unless that is for a moment. */
+static int settle(struct sh_loop *loop, int64_t now_ns) {
+    if (!loop->unsettled || (loop->plan.patient && now_ns - loop->taken_ns < SETTLE_NS))
+        return 0;
+    const int err = loop->actuator.assign(loop->actuator.ctx, 0);
+    loop->unsettled = err != 0;
+    return err;
 }
 
 static void adopt_plan(struct sh_loop *loop, int64_t now_ns) {
@@ -396,7 +415,7 @@ int sh_loop_step(struct sh_loop *loop, int64_t deadline_ns, int64_t now_ns) {
     }
     if (!loop->placed) {
         loop->placed = true;
-        err = move(loop, 0, now_ns);
+        err = move(loop, 0, now_ns, false);
         if (err)
             return halt(loop, now_ns, SH_HALT_ACTUATOR, err);
     }
@@ -448,7 +467,7 @@ int sh_loop_step(struct sh_loop *loop, int64_t deadline_ns, int64_t now_ns) {
     } else {
         adopt_plan(loop, now_ns);
         err = assign(loop, wanted(loop, needed, now_ns), now_ns);
-        if (err)
+        if (err || (err = settle(loop, now_ns)))
             return halt(loop, now_ns, SH_HALT_ACTUATOR, err);
     }
 
@@ -467,7 +486,7 @@ uint64_t sh_loop_repeat(struct sh_loop *loop, int64_t until_ns, const struct sh_
 
     if (atomic_load_explicit(&loop->halt, memory_order_relaxed) != SH_HALT_NONE || loop->seq == 0 ||
         atomic_load_explicit(&loop->plan_word, memory_order_acquire) != loop->plan_word_seen ||
-        exhausted(loop, needed))
+        loop->unsettled || exhausted(loop, needed))
         return 0;
     const bool expired = loop->last_poll_ns - loop->plan_adopted_ns > c->plan_ttl_ns;
     if (expired && loop->primary_cores < c->total)
@@ -670,8 +689,9 @@ static void *run(void *arg) {
     }
     if (!err || err == -EINTR) {
         /* Stopped, not halted: the last plan must not outlive the loop. */
+        loop->plan.patient = false;
         err = assign(loop, loop->config.total, clock->now_ns(clock->ctx));
-        if (err)
+        if (err || (err = settle(loop, clock->now_ns(clock->ctx))))
             halt(loop, clock->now_ns(clock->ctx), SH_HALT_ACTUATOR, err);
     }
     note_cpu_time(loop);
@@ -725,7 +745,7 @@ int sh_loop_change(struct sh_loop *loop, const struct sh_actuator *actuator,
         loop->sensor.on_lent(loop->sensor.ctx, loop->last_poll_ns, &before, 0);
     }
     loop->actuator = *actuator;
-    loop->placed = false;
+    loop->placed = loop->unsettled = false;
     loop->primary_cores = c->total;
     atomic_store_explicit(&loop->harvested, 0, memory_order_relaxed);
     loop->plan_adopted_ns = 0;

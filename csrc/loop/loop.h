@@ -138,6 +138,9 @@ struct sh_loop {
     uint32_t quiet_most;               /* ... and how many at most */
     int64_t last_poll_ns;
     bool placed; /* the actuator has set what it sets with nothing lent */
+    /* Everything was taken back for a moment, at taken_ns: the group is not frozen yet. */
+    bool unsettled;
+    int64_t taken_ns;
 
     struct sh_decide decide;         /* to be set while the loop does not run */
     struct sh_revocation revocation; /* likewise */

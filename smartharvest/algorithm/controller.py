@@ -16,6 +16,7 @@ from smartharvest.algorithm.inhibit import InhibitReasons
 from smartharvest.algorithm.policy import LENDS_NOTHING, Policy
 from smartharvest.algorithm.policy.base import Dispatches, DispatchesObserver
 from smartharvest.algorithm.policy.fallback import (
+    dozes,
     explanation,
     fallback_steps,
     judges_waits,
@@ -120,7 +121,8 @@ class Controller(Algorithm1):
         batches: nothing can be lent for what they are answered."""
         if self.loop_decides:
             return True
-        return self.may_lend(now_ns) and self.can_lend and self.policy.name != LENDS_NOTHING
+        lends = self.policy.name != LENDS_NOTHING and not dozes(self.policy)
+        return self.may_lend(now_ns) and self.can_lend and lends
 
     def permit_until_ns(self, now_ns: int) -> int:
         """Until when a loop that decides by itself may lend; 0: no longer."""
@@ -175,7 +177,7 @@ class Controller(Algorithm1):
     @property
     def wants_dispatches(self) -> bool:
         """Whether the policy in force asks how the primary's tasks are dispatched."""
-        return wants_dispatches(self.policy)
+        return wants_dispatches(self.policy) and not dozes(self.policy)
 
     def on_dispatches(self, dispatches: Dispatches) -> None:
         """Hands a period's dispatches to a policy that asks for them."""

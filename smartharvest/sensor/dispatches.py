@@ -32,6 +32,7 @@ class DispatchReader:
             return None
         self._due_ns = now_ns + DISPATCHES_PERIOD_NS
         if not controller.wants_dispatches:  # too expensive for every window
+            self._before = None
             return None
         sensor = loop.sensor
         if not tells_waits(sensor):

@@ -226,6 +226,21 @@ static void test_freezing_follows_the_shrink_and_thawing_precedes_the_grow(void)
     CHECK_TEXT(host.log, "0=3 3=FROZEN ");
 }
 
+static void test_what_is_taken_back_for_a_moment_is_not_frozen(void) {
+    with_freezer();
+    CHECK_EQ(assign(1), 0);
+    CHECK_EQ(actuator.assign_briefly(actuator.ctx, 0), 0);
+    CHECK_TEXT(host.value[GROUP], "3");
+    CHECK(!cpuset.frozen);
+    CHECK_EQ(assign(0), 0); /* it lasts */
+    CHECK_TEXT(host.log, "3=FROZEN ");
+    CHECK_EQ(actuator.assign_briefly(actuator.ctx, 0), 0); /* which thaws nothing */
+    CHECK(cpuset.frozen);
+    CHECK_EQ(assign(1), 0);
+    CHECK_EQ(actuator.assign_briefly(actuator.ctx, 2), 0);
+    CHECK_TEXT(host.value[GROUP], "1-3");
+}
+
 static void test_a_freezer_that_refuses_is_named(void) {
     with_freezer();
     host.fail_file = FREEZER;
@@ -510,6 +525,7 @@ int main(void) {
     RUN(test_an_effective_set_needs_no_newline);
     RUN(test_a_file_without_effective_set_is_not_read_back);
     RUN(test_freezing_follows_the_shrink_and_thawing_precedes_the_grow);
+    RUN(test_what_is_taken_back_for_a_moment_is_not_frozen);
     RUN(test_a_freezer_that_refuses_is_named);
     RUN(test_plain_files_are_written_in_place_and_read_from_the_start);
     RUN(test_the_cores_that_change_hands_are_held_during_the_write);

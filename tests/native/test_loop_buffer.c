@@ -95,6 +95,49 @@ static void test_a_patient_buffer_leaves_the_fewest_cores(void) {
     drop(rig);
 }
 
+static struct sh_actuator settles;
+static int briefly;
+
+static int assign_briefly(void *ctx, uint32_t harvested) {
+    briefly++;
+    return settles.assign(ctx, harvested);
+}
+
+/* What a patient plan takes back is taken for a moment; what stays so, or another plan wants so, is
+ * settled by an assignment of its own. */
+static void test_a_group_is_frozen_only_once_its_cores_stay_away(void) {
+    struct rig *rig = make(usual());
+    settles = rig->loop.actuator;
+    rig->loop.actuator.assign_briefly = assign_briefly;
+    poll_busy(rig, 0);
+    post_patient(rig, 0, 1, 0);
+    poll_busy(rig, 0);
+    CHECK_EQ(rig->loop.primary_cores, 1);
+    briefly = 0;
+    poll_busy(rig, 7);
+    CHECK_EQ(rig->loop.primary_cores, 8);
+    CHECK_EQ(briefly, 1);
+    const uint64_t before = rig->actuator.count;
+    const int64_t until_ns = rig->now_ns + 10000000;
+    while (rig->now_ns + POLL_NS < until_ns)
+        poll_busy(rig, 7);
+    CHECK_EQ(rig->actuator.count, before);
+    poll_busy(rig, 7);
+    CHECK_EQ(rig->actuator.count, before + 1);
+    for (int i = 0; i < 300; i++)
+        poll_busy(rig, 7);
+    CHECK_EQ(rig->actuator.count, before + 1); /* once */
+    poll_busy(rig, 0);
+    poll_busy(rig, 7);
+    post(rig, 1, 8, 8); /* no plan that follows demand */
+    const uint64_t taken = rig->actuator.count;
+    poll_busy(rig, 7);
+    CHECK_EQ(rig->actuator.count, taken + 1);
+    CHECK_EQ(last_assigned(rig), 0);
+    CHECK_EQ(briefly, 3);
+    drop(rig);
+}
+
 static void test_a_patient_plan_that_expires_gives_everything_back(void) {
     struct sh_loop_config config = usual();
     config.plan_ttl_ns = 3 * POLL_NS;
@@ -142,6 +185,7 @@ int main(void) {
     RUN(test_a_buffer_is_kept_at_every_poll_and_breaks_no_window);
     RUN(test_a_patient_buffer_grows_at_once_and_shrinks_after_a_quiet_time);
     RUN(test_a_patient_buffer_leaves_the_fewest_cores);
+    RUN(test_a_group_is_frozen_only_once_its_cores_stay_away);
     RUN(test_a_patient_plan_that_expires_gives_everything_back);
     RUN(test_a_quiet_time_travels_as_a_root_and_is_never_shorter);
     RUN(test_keep_idle_is_the_least_buffer);

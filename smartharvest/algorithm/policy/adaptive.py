@@ -4,8 +4,8 @@ How much lending costs differs from case to case, and nobody knows it beforehand
 compares the primary with itself: how long its tasks take from waking up to sleeping again, in short
 windows with nothing lent and otherwise. A way of sharing is left as soon as it is surely too dear.
 Trials cost as well, so there is an account: time with nothing lent saves what lending spends, and
-without credit nothing is tried. Where every way but nothing is too dear, the boldest one, which
-moves no core, is used as far as the credit goes.
+without credit nothing is tried. Where every way but nothing is too dear, nothing is lent and nobody
+looks until the next trial is due: then the agent costs the primary nothing either.
 
 Time is counted in periods that were seen: what was found is as true after a pause or a restart.
 
@@ -18,10 +18,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from smartharvest.algorithm.policy.adaptive_quiet import AdaptiveQuiet
-from smartharvest.algorithm.policy.base import Dispatches, Policy, PolicySettings
+from smartharvest.algorithm.policy.base import (
+    DISPATCHES_PERIOD_NS,
+    Dispatches,
+    Policy,
+    PolicySettings,
+)
 from smartharvest.algorithm.policy.longer import Longer, merged
 from smartharvest.algorithm.policy.smartharvest import make_smartharvest
-from smartharvest.algorithm.policy.ways import MANY, Way, ways
+from smartharvest.algorithm.policy.ways import Way, ways
 from smartharvest.algorithm.safeguard import ShortTermSafeguard
 from smartharvest.core.window import Window
 
@@ -63,10 +68,16 @@ RETRY_GROWTH = 3
 MOST_RETRY_PERIODS = 3_200
 FORGET_PERIODS = 600
 """A way that was fine for so long counts one failure less."""
+MOST_MOVING = 0.01
+"""Of a core for each of the total: more than that moving cores may not take,"""
+MOVING_PERIODS = 4
+"""... in the mean of so many periods of a way, the last one weighing most."""
 TRY_CREDIT = 0.5
-"""Credit for a trial,"""
-SPREE_CREDIT = (1.5, 0.5)
-"""... and from which on to which the boldest way is used though it is too dear."""
+"""Credit for a trial."""
+LEAST_DOZE_PERIODS = 40
+"""With nothing lent and no trial due for so long it does not look,"""
+WAKE_PERIODS = 10
+"""... but so long before: what it compares with has to be fresh."""
 
 
 @dataclass(slots=True)
@@ -78,6 +89,8 @@ class _Record:
     """Number of the period."""
     disaster: bool = False
     fine: bool = False
+    moving: float = 0.0
+    """Share of a core that its moves take."""
 
 
 class Adaptive:
@@ -98,8 +111,8 @@ class Adaptive:
         self._nothing = len(self._ways) - 1
         self._held = self._now = self._nothing
         self._tried: int | None = None
-        self._spree = False
-        """Whether the boldest way is used though it is too dear."""
+        self._doze_ns = 0
+        """How long it does not look."""
         self._periods = self._step = self._slices = self._fine = 0
         self._cut = False
         """Whether the period on trial goes on in the way that is held."""
@@ -136,6 +149,11 @@ class Adaptive:
         return self._paper if self.way.kind == "prediction" else None
 
     @property
+    def dozes(self) -> bool:
+        """Whether it lends nothing and looks at nothing but the time."""
+        return self._doze_ns > 0
+
+    @property
     def buffer(self) -> int:
         return self.way.buffer if self._delegate is None else self._delegate.buffer
 
@@ -145,7 +163,7 @@ class Adaptive:
 
     @property
     def shared(self) -> bool:
-        return self._delegate is None and self.way.kind == "everywhere"
+        return self._delegate is None and self.way.is_static
 
     @property
     def short_term(self) -> ShortTermSafeguard:
@@ -173,7 +191,11 @@ class Adaptive:
     # --- windows ----------------------------------------------------------------------------------
 
     def learn(self, window: Window) -> int | None:
-        self._quiet.learn(window)
+        if not self._preempts:
+            self._quiet.learn(window)
+        if self.dozes:
+            self._told_ns = window.end_ns
+            self._doze_ns -= window.end_ns - window.start_ns
         if self._last_ns is None or window.end_ns - self._last_ns > BLIND_NS:
             self._told_ns = window.end_ns  # nobody could have told before
         self._last_ns = window.end_ns
@@ -186,7 +208,6 @@ class Adaptive:
         self._windows += 1
         self._cut = (
             self._tried == self._now == 0
-            and not self._spree
             and self._windows > 1
             and (self._pulses or window.demand_max > CROWDED * self._total)
         )
@@ -197,7 +218,7 @@ class Adaptive:
             return self._delegate.predict(window)
         if self._delegate is self._paper:
             return predicted
-        return self._total if self.way.kind == "nothing" else 0
+        return self._total if self.way.kind == "nothing" else self.way.kept
 
     # --- harm -------------------------------------------------------------------------------------
 
@@ -218,6 +239,7 @@ class Adaptive:
             self._begins, self._tried = True, None
             self._held = self._now = self._nothing
         self._take(seen)
+        self._note_moves(seen)
         self._periods += 1
         if self._begins and not self._knows_enough():
             return
@@ -242,6 +264,11 @@ class Adaptive:
             else:
                 longer.add(self._now, merged(spans.lent, spans.not_lent))
 
+    def _note_moves(self, seen: Dispatches) -> None:
+        record = self._records[self._now]
+        moving = sum(ns * count for ns, count in seen.moves) / DISPATCHES_PERIOD_NS
+        record.moving += (moving - record.moving) / MOVING_PERIODS
+
     def _knows_enough(self) -> bool:
         least, most = FIRST_PERIODS
         known = min(longer.alone_spans for longer in self._longer)
@@ -250,7 +277,7 @@ class Adaptive:
     @property
     def _pulses(self) -> bool:
         """Whether the way on trial has one window of its period."""
-        return self._tried == 0 and not self._spree and self._slices < PULSES
+        return self._tried == 0 and self._slices < PULSES
 
     @property
     def _credit(self) -> float:
@@ -280,22 +307,20 @@ class Adaptive:
 
     def _judge_trial(self, way: int) -> None:
         why = self._too_dear(way)
-        if self._spree:
-            if self._records[way].disaster or self._credit < SPREE_CREDIT[1]:
-                self._end_spree()
-            elif self._slices >= LONG_PERIODS and self._looks_fine(way):
-                self._hold(way)
-            return
         if way == 0 and self._slices == PULSES and not why:
             for longer in self._longer:
                 longer.begin(0)  # a window of a period shows little of what a period does
         enough = self._slices >= (SLICES if way else ENOUGH_SLICES)
         if enough and not why:
-            if self._looks_fine(way):
+            undecided = self._slices < (UNDECIDED * SLICES if way else EVERYWHERE_SLICES)
+            # The paper's policy is careful by itself: it is held unless it is surely too dear.
+            if self._looks_fine(way) or (
+                not undecided and self._ways[way].kind == "prediction" and self._credit >= 0
+            ):
                 self._hold(way)
                 self._choose()
                 return
-            if self._slices >= (UNDECIDED * SLICES if way else EVERYWHERE_SLICES):
+            if not undecided:
                 why = "it was not shown to be harmless"
         if why:
             self._refuse(way, why)
@@ -315,8 +340,11 @@ class Adaptive:
                 self._records[way].disaster = True
                 return why
         mistakes = (MISTAKES,) if way == self._tried == 0 and self._held < self._nothing else ()
-        found = (longer.too_dear(way, *mistakes) for longer in self._longer)
-        return next(filter(None, found), "")
+        for longer in self._longer:
+            if why := longer.too_dear(way, *mistakes):
+                return why
+        moving = self._records[way].moving
+        return f"moves take {moving:.2f} cores" if moving > MOST_MOVING * self._total else ""
 
     def _looks_fine(self, way: int) -> bool:
         """As far as is known."""
@@ -330,42 +358,29 @@ class Adaptive:
         self._tried = None
         if self._held == 0 or self._credit < TRY_CREDIT:
             return
-        due = [way for way in range(self._held) if self._periods >= self._records[way].retry_at]
-        if due[:2] == [0, 1] and self._begins_careful:
-            del due[0]
+        due = [way for way in range(self._held) if self._periods >= self._due(way)]
+        if due[:2] == [0, 1] and self._held == self._nothing and not self._records[1].failures:
+            del due[0]  # a mistake with any other is cheaper
         if due:
             self._begin(min(due, key=lambda way: (self._records[way].failures, way)))
-        elif (
-            self._held == self._nothing
-            and not self._records[0].disaster
-            and self._credit > SPREE_CREDIT[0]
-        ):
-            self._begin(0)
-            self._spree = True
-            self.explanation = (
-                "lends everything for moments, as far as the budget goes, since with "
-                f"{self._ways[0].short} {self._why.get(0, '')}"
-            )
 
-    @property
-    def _begins_careful(self) -> bool:
-        """Whether another way comes before the boldest: where cores are many, a move is cheap."""
-        first = self._held == self._nothing and not self._records[1].failures
-        return first and self._total >= MANY
+    def _due(self, way: int) -> int:
+        """The period from which on it may be tried; everywhere not while a part is too dear."""
+        if way == 0 and self._ways[1].kind == "part" and self._held > 1:
+            part = self._records[1]
+            if part.failures and not part.fine:
+                return self._periods + MOST_RETRY_PERIODS
+        return self._records[way].retry_at
 
     def _begin(self, way: int) -> None:
         self._tried = way
-        self._spree = False
+        self._records[way].moving = 0.0
         self._step = self._slices = 0
         for longer in self._longer:
             longer.begin(way)
 
-    def _end_spree(self) -> None:
-        self._tried, self._spree = None, False
-
     def _hold(self, way: int) -> None:
         self._held, self._tried = way, None
-        self._spree = False
         self._fine = self._periods
         self._records[way].disaster, self._records[way].fine = False, True
         self.explanation = self._ways[way].describe() + self._why_not_bolder(way)
@@ -386,6 +401,8 @@ class Adaptive:
         record.fine = False
         record.retry_at = self._periods + retry
         self._why[way] = f"{why}; it is tried again after {retry // 10} s"
+        if self._held == self._nothing:
+            self.explanation = f"lends nothing, since with {self._ways[way].short} {self._why[way]}"
 
     def _why_not_bolder(self, way: int) -> str:
         if way == 0 or way - 1 not in self._why:
@@ -400,8 +417,6 @@ class Adaptive:
         rests = self._periods % every == every // 2
         if self._tried is None:
             self._now = self._nothing if rests or self._credit < 0 else self._held
-        elif self._spree:
-            self._now = self._tried
         else:
             spacing = SPACING if self._tried else EVERYWHERE_SPACING
             phase, self._step = self._step % spacing, self._step + 1
@@ -409,3 +424,14 @@ class Adaptive:
             self._now = self._tried if phase == 0 else self._nothing if rests else self._held
         # What waited under a bolder way still shows in the period after it.
         self._counts = before >= self._now
+        if self._tried is None and self._held == self._nothing:
+            self._doze(min(self._due(way) for way in range(self._nothing)) - self._periods)
+
+    def _doze(self, left: int) -> None:
+        """Looks away while no trial is due for ``left`` periods, if that is worth it."""
+        if left < LEAST_DOZE_PERIODS:
+            return
+        self._doze_ns = (left - WAKE_PERIODS) * DISPATCHES_PERIOD_NS
+        self._periods += left - WAKE_PERIODS
+        for longer in self._longer:
+            longer.rest(left - WAKE_PERIODS)

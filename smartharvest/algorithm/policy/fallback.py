@@ -40,7 +40,7 @@ def wants_dispatches(policy: Policy) -> bool:
     """Whether the policy in force asks how the primary's tasks are dispatched, and acts on it."""
     if isinstance(policy, Fallback):
         policy = policy.in_force
-    return isinstance(policy, DispatchesObserver)
+    return hasattr(policy, "observe_dispatches")  # asked often; a protocol's isinstance takes long
 
 
 def judges_waits(policy: Policy) -> bool:
@@ -49,6 +49,14 @@ def judges_waits(policy: Policy) -> bool:
     if isinstance(policy, Fallback):
         policy = policy.in_force
     return wants_dispatches(policy) and getattr(policy, "judges_waits", True)
+
+
+def dozes(policy: Policy) -> bool:
+    """Whether the policy in force, with its property ``dozes``, lends nothing for a while and wants
+    no dispatches meanwhile."""
+    if isinstance(policy, Fallback):
+        policy = policy.in_force
+    return bool(getattr(policy, "dozes", False))
 
 
 def with_stand_ins(

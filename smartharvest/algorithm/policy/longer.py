@@ -41,6 +41,9 @@ differs from period to period by its nature."""
 MEMORY = 200
 """Periods: older ones count less."""
 ALONE_PERIODS = 40
+FIRST_PERIODS, FRESH_PERIODS = 10, 3
+"""After the first of them, what is found with nothing lent is renewed once in so many periods: as
+often as a trial compares with it."""
 DISASTER_TIMES = 2
 """A span is a disaster beyond so many times what the P99 may be,"""
 DISASTERS = 0.02
@@ -172,6 +175,10 @@ class Longer:
         self._protect = protect
         self._alone: deque[_Spans] = deque(maxlen=ALONE_PERIODS)
         self._merged: deque[Durations] = deque(maxlen=ALONE_PERIODS)
+        self._together: Counter[int] = Counter()
+        """All of them."""
+        self._limits_age = 0
+        """Periods since the limits were taken from them."""
         self._tallies = [Tally() for _ in range(ways)]
         self._recent: deque[tuple[int, float, tuple[float, ...]]] = deque(maxlen=RECENT_PERIODS)
         self._limits_ns: dict[float, float] = {}
@@ -192,9 +199,22 @@ class Longer:
         spans = _Spans(durations)
         if not spans.total:
             return
+        if len(self._alone) == ALONE_PERIODS:
+            self._together.subtract(dict(self._merged[0]))
         self._alone.append(spans)
         self._merged.append(durations)
-        together = _Spans(merged(*self._merged))
+        self._together.update(dict(durations))
+        if len(self._alone) <= FIRST_PERIODS or self._limits_age >= FRESH_PERIODS:
+            self._compare_with_alone()
+        elif spans.total >= DISASTER_SPANS:
+            share = spans.beyond(self._disaster_ns) / spans.total
+            self._most_disasters = max(self._most_disasters, share)
+        self._account(spans)
+
+    def _compare_with_alone(self) -> None:
+        """Takes the limits from what is known with nothing lent."""
+        self._limits_age = 0
+        together = _Spans(tuple((+self._together).items()))
         self._alone_spans = together.total
         usual_ns = {q: together.quantile_ns(q) for q in QUANTILES}
         tally = Tally()
@@ -216,7 +236,15 @@ class Longer:
         for q in PROMISED:
             self._alone_share[q] = together.beyond(self._limits_ns[q]) / together.total
             self._slack[q] = max(1 - q - self._alone_share[q], LEAST_SLACK * (1 - q))
-        self._account(spans)
+
+    def rest(self, periods: int) -> None:
+        """So many periods with nothing lent that nobody looks at."""
+        self._limits_age += periods
+        if self._credit is None:
+            return
+        for q in PROMISED:
+            saved = periods * self._slack[q] * self._usual
+            self._credit[q] = min(self._most(q), self._credit[q] + saved)
 
     def add(self, way: int, durations: Durations) -> None:
         """A period of a way of sharing; the boldest is number 0."""
@@ -292,7 +320,7 @@ class Longer:
     def credit(self) -> float:
         """What harm may still be done: 1 as at the beginning, negative where it was too much."""
         if self._credit is None:
-            return 0.0
+            return 1.0
         return min(self._credit[q] / self._start(q) for q in PROMISED)
 
     # --- inside -----------------------------------------------------------------------------------
@@ -307,7 +335,11 @@ class Longer:
     def _start(self, q: float) -> float:
         return CREDIT_SPANS + CREDIT_PERIODS * self._slack[q] * self._usual
 
+    def _most(self, q: float) -> float:
+        return MOST_CREDIT_PERIODS / CREDIT_PERIODS * self._start(q)
+
     def _account(self, spans: _Spans) -> None:
+        self._limits_age += 1
         if not spans.total or not self._limits_ns:
             return
         self._usual += (spans.total - self._usual) / (20 if self._usual else 1)
@@ -316,8 +348,7 @@ class Longer:
         for q in PROMISED:
             usual = (self._alone_share[q] + self._slack[q]) * spans.total
             saved = usual - spans.beyond(self._limits_ns[q])
-            most = MOST_CREDIT_PERIODS / CREDIT_PERIODS * self._start(q)
-            self._credit[q] = min(most, self._credit[q] + saved)
+            self._credit[q] = min(self._most(q), self._credit[q] + saved)
 
 
 def _describe(q: float, share: float) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Kind = Literal["everywhere", "wait", "buffer", "prediction", "nothing"]
+Kind = Literal["everywhere", "part", "wait", "buffer", "prediction", "nothing"]
 
 WAIT_QUIET_NS = (500_000, 2_000_000)
 """After taking cores back on a wait: less hurts primaries whose bursts come in rows."""
@@ -21,22 +21,33 @@ class Way:
     """One of them."""
 
     kind: Kind
+    kept: int = 0
+    """Cores that the primary has to itself, of ``part`` alone."""
     buffer: int = 0
     """Idle cores; of ``buffer`` alone."""
     quiet_ns: int | None = None
     """How long without need before cores are lent again."""
 
     @property
+    def is_static(self) -> bool:
+        """Whether no core moves: the primary preempts the batch where they meet."""
+        return self.kind in ("everywhere", "part")
+
+    @property
     def short(self) -> str:
         """Its kind, with what distinguishes it from others of it."""
         if self.kind == "wait":
             return f"wait:{(self.quiet_ns or 0) // 1000}"
-        return f"buffer:{self.buffer}" if self.kind == "buffer" else self.kind
+        number = {"buffer": self.buffer, "part": self.kept}.get(self.kind)
+        return self.kind if number is None else f"{self.kind}:{number}"
 
     def describe(self) -> str:
         """What it does, as a clause."""
         if self.kind == "everywhere":
             return "the batch runs everywhere under cpu.idle"
+        if self.kind == "part":
+            cores = "a core" if self.kept == 1 else f"{self.kept} cores"
+            return f"keeps {cores} free of the batch, which runs on the others under cpu.idle"
         if self.kind == "prediction":
             return "lends what the paper's prediction leaves"
         if self.kind == "nothing":
@@ -48,13 +59,17 @@ class Way:
 
 
 def ways(total: int) -> tuple[Way, ...]:
-    """Those for ``total`` cores that a primary preempts the elastic group on, boldest first."""
+    """Those for ``total`` cores that a primary preempts the elastic group on, boldest first.
+
+    Where cores are few, half of them for good is more than what moves leaves, and costs no move.
+    """
     buffers = sorted({1, max(1, total // 8), max(1, total // 4)} - {total})
     quiets_ns = (SHORT_QUIET_NS, *WAIT_QUIET_NS) if total >= MANY else WAIT_QUIET_NS
     return (
         Way("everywhere"),
+        *([Way("part", kept=total // 2)] if 1 < total < MANY else []),
         *(Way("wait", quiet_ns=quiet_ns) for quiet_ns in quiets_ns),
-        *(Way("buffer", cores, BUFFER_QUIET_NS) for cores in buffers),
+        *(Way("buffer", buffer=cores, quiet_ns=BUFFER_QUIET_NS) for cores in buffers),
         Way("prediction"),
         Way("nothing"),
     )

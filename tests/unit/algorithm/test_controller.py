@@ -9,7 +9,9 @@ import pytest
 
 from smartharvest.algorithm.controller import Controller
 from smartharvest.algorithm.policy import make_policy
-from smartharvest.algorithm.policy.base import Dispatches
+from smartharvest.algorithm.policy.adaptive_quiet import AdaptiveQuiet
+from smartharvest.algorithm.policy.base import Dispatches, PolicySettings
+from smartharvest.algorithm.policy.fallback import Fallback
 from smartharvest.algorithm.safeguard import LongTermSafeguard, PeriodWaits
 from smartharvest.core.plan import Plan
 from smartharvest.core.timeouts import LEAST_PERMIT_NS
@@ -226,6 +228,26 @@ def test_windows_wait_for_a_batch_only_where_nothing_can_be_lent() -> None:
     one = controller()
     one.inhibit("host", "CPU 3 is offline")
     assert not one.hurries(0)
+
+
+class Sleepy(AdaptiveQuiet):
+    """Says that it dozes, or not."""
+
+    dozes = False
+
+
+@pytest.mark.parametrize("chained", [False, True])
+def test_a_policy_that_dozes_is_asked_nothing(chained: bool) -> None:
+    made: list[Sleepy] = []
+
+    def make(_spec: str) -> Sleepy:
+        made.append(Sleepy(PolicySettings(TOTAL)))
+        return made[-1]
+
+    one = Controller(Fallback(["it"], make, TOTAL, print) if chained else make(""), total=TOTAL)
+    assert (one.hurries(0), one.wants_dispatches) == (True, True)
+    made[0].dozes = True
+    assert (one.hurries(0), one.wants_dispatches) == (False, False)
 
 
 def test_another_policy_goes_on_with_what_was_learned() -> None:

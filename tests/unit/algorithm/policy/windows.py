@@ -20,10 +20,11 @@ def window(
     exhausted: bool = False,
     stale: bool = False,
     end_ns: int = WINDOW_NS,
+    start_ns: int | None = None,
 ) -> Window:
     return Window(
         seq=1,
-        start_ns=end_ns - len(busy) * POLL_NS,
+        start_ns=end_ns - len(busy) * POLL_NS if start_ns is None else start_ns,
         end_ns=end_ns,
         polls=len(busy),
         busy_min=min(busy),
