@@ -358,6 +358,20 @@ class Arrangement:
         self._arrange_primaries(seen)
         self.mechanism.make_room(seen)
 
+    def leave_what_it_may_have(self, seen: HostSnapshot) -> None:
+        """Takes from the elastic side what it may no longer have on the host as ``seen``.
+
+        Before another loop or arrangement is made for that host, which takes long. No loop may run.
+        """
+        smallest, now = (set(one.capacity.elastic_cpus(0)) for one in (seen, self.snapshot))
+        if now <= smallest or self.exclusive is not None:  # which moves the primaries' masks too
+            return
+        try:
+            self.mechanism.make_room(seen)
+            self._builder(set(), None, seen).leave_smallest()
+        except (OSError, SmartHarvestError) as error:
+            _log.warning("%s; the next arrangement tries it again", error)
+
     def divide(self, shares: Sequence[Share], together: Collection[str] = ()) -> bool:
         """Divides what is lent among groups; True if the loop has to take up other masks.
 
@@ -503,10 +517,12 @@ class Arrangement:
         self._watch_writers()
         return self.built
 
-    def _builder(self, failed_sensors: set[str], known_sensor: str | None) -> LoopBuilder:
+    def _builder(
+        self, failed_sensors: set[str], known_sensor: str | None, seen: HostSnapshot | None = None
+    ) -> LoopBuilder:
         return LoopBuilder(
             self.settings,
-            self.snapshot,
+            seen or self.snapshot,
             self.tree,
             self.mechanism,
             journal=None if self.undo is None else self.undo.journal,

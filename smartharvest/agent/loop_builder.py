@@ -140,6 +140,14 @@ class LoopBuilder:
         built.loop.lend_until(self._mechanism.revocation)
         return BuiltLoop(built.loop, built.sensing, managed)
 
+    def leave_smallest(self) -> None:
+        """Leaves the elastic side what it always has on this host; no loop may run.
+
+        Raises OSError as the host does.
+        """
+        self._expect()
+        self._actuator(None).assign(0)
+
     def _actuator(self, order: LendOrder | None) -> _actuators.Actuator:
         return self._mechanism.make_actuator(
             self._snapshot,

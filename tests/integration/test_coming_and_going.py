@@ -5,14 +5,20 @@ from __future__ import annotations
 import json
 import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from smartharvest.agent import host_watch
+from smartharvest.agent.arrangement import Arrangement
+from smartharvest.agent.supervisor import Supervisor
+from smartharvest.algorithm.algorithm1 import Decision
 from smartharvest.core.window import Window
-from tests.commands import smartharvest_here
+from smartharvest.host.cpulist import format_cpulist, parse_cpulist
+from smartharvest.host.target.spec import TargetSpec
+from tests.commands import LONGEST_S, smartharvest_here
 from tests.integration.processes import Processes
-from tests.integration.supervisors import Harvest
+from tests.integration.supervisors import Harvest, settings_for
 from tests.integration.worlds import EITHER, World, make_world
 
 pytestmark = pytest.mark.timing
@@ -58,6 +64,46 @@ def test_the_batch_stays_idle_and_confined_while_one_with_more_cores_is_taken_in
     for group in ("web-1", "web-2"):
         remove(world, group)
     assert world.files() == before
+
+
+@pytest.mark.parametrize(
+    "chosen", [{}, {"cores": frozenset(range(4))}], ids=["more to share", "as many as before"]
+)
+def test_one_on_cores_of_nobody_has_them_before_anything_else_is_made_for_it(
+    quiet_world: World, monkeypatch: pytest.MonkeyPatch, chosen: dict[str, Any]
+) -> None:
+    monkeypatch.setattr(host_watch, "HOUSEKEEPING_NS", 10_000_000)
+    world, nobodys = quiet_world, parse_cpulist("4-7")
+    world.add_group("web-1", "0-3")
+    when_made: list[frozenset[int]] = []
+    """The batch's mask whenever a loop is made, or all is handed to another arrangement."""
+    for name in ("make_loop", "hand_off"):
+        monkeypatch.setattr(Arrangement, name, noting(world, when_made, getattr(Arrangement, name)))
+    primary = (TargetSpec("cgroup", "web-*"),)
+    settings = settings_for(world, primary=primary, policy="no-harvest", unallocated=True, **chosen)
+    session, windows = Supervisor(settings), 0
+
+    def observe(_window: Window, _decision: Decision) -> None:
+        nonlocal windows
+        windows += 1
+        if windows == 1:
+            assert nobodys <= parse_cpulist(world.mask())
+            world.add_group("web-2", format_cpulist(nobodys))
+        if len(when_made) > 1:
+            session.stop()
+
+    with session:
+        session.run(session.make_policy(), seconds=LONGEST_S, observe=observe)
+    assert nobodys <= when_made[0]
+    assert len(nobodys & when_made[1]) <= 1, "one of them may be its minimum"
+
+
+def noting(world: World, masks: list[frozenset[int]], method: Any) -> Any:
+    def noted(*arguments: Any, **more: Any) -> Any:
+        masks.append(parse_cpulist(world.mask()))
+        return method(*arguments, **more)
+
+    return noted
 
 
 @EITHER
