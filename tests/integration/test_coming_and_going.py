@@ -9,13 +9,15 @@ from typing import Any
 
 import pytest
 
-from smartharvest.agent import host_watch
+from smartharvest.agent import arrangement, host_watch, lifecycle
 from smartharvest.agent.arrangement import Arrangement
 from smartharvest.agent.supervisor import Supervisor
 from smartharvest.algorithm.algorithm1 import Decision
+from smartharvest.config.settings import Settings
 from smartharvest.core.window import Window
 from smartharvest.host.cpulist import format_cpulist, parse_cpulist
 from smartharvest.host.target.spec import TargetSpec
+from smartharvest.placement.target_set import TargetSet, has_primaries, open_targets
 from tests.commands import LONGEST_S, smartharvest_here
 from tests.integration.processes import Processes
 from tests.integration.supervisors import Harvest, settings_for
@@ -121,6 +123,54 @@ def test_with_all_of_them_gone_nothing_is_lent_until_one_comes(
     outcome = agent.send(signal.SIGTERM)
     assert outcome.code == 0, outcome.err
     assert world.mask() == "0-7"
+
+
+@pytest.mark.usefixtures("signals_kept")
+@pytest.mark.parametrize("alone", [False, True], ids=["the rest stays", "no other is there"])
+@EITHER
+def test_one_that_vanishes_while_the_agent_starts_again_does_not_end_it(
+    quiet_world: World,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    alone: bool,
+) -> None:
+    monkeypatch.setattr(host_watch, "HOUSEKEEPING_NS", 10_000_000)
+    monkeypatch.setattr(lifecycle, "PRIMARIES_COME_AND_GO_S", 0.1)
+    world, before = quiet_world, quiet_world.files()
+    world.add_group("web-1", "4-7")
+    starts = 0
+
+    def remove_it_meanwhile(*arguments: Any) -> TargetSet:
+        nonlocal starts
+        starts += 1
+        found = open_targets(*arguments)
+        if starts == 2:
+            for path in ("web-2", "web-1")[: 1 + alone]:
+                remove(world, path)
+        return found
+
+    def return_after_a_look(settings: Settings) -> bool:
+        if alone and not world.kernel.exists(world.tree.group("web-1").path):
+            world.add_group("web-1", "4-7")
+            return False
+        return has_primaries(settings)
+
+    monkeypatch.setattr(arrangement, "open_targets", remove_it_meanwhile)
+    monkeypatch.setattr(lifecycle, "has_primaries", return_after_a_look)
+    harvest = Harvest(world, primary=(TargetSpec("cgroup", "web-*"),))
+
+    def step(_window: Window) -> bool:
+        if starts == 1 and not world.kernel.exists(world.tree.group("web-2").path):
+            world.add_group("web-2", "0-7")
+        return starts > 2 and world.mask() == "5-7"
+
+    harvest.run(step)
+    assert starts == 3
+    assert harvest.totals[0] == harvest.totals[-1] == 3
+    assert "is gone" in caplog.text
+    assert "trying again" in caplog.text
+    remove(world, "web-1")
+    assert world.files() == before
 
 
 @pytest.mark.parametrize("placement", ["shared", "exclusive"])
