@@ -250,7 +250,8 @@ class GroupSharing:
             parts = weights(shares, self._lent)
             if self._arrangement.mechanism.weigh(parts):
                 self._parts = parts
-                together = self._time_sharing.turn(division, shares, self._lent)
+                cores = self._arrangement.capacity.cores
+                together = self._time_sharing.turn(cores, division, shares, self._lent)
         return self._arrangement.divide(shares, together)
 
     def _evict(self, now_ns: int, demand: float, lent: float) -> None:
