@@ -147,7 +147,7 @@ class Arrangement:
                     self.confinement,
                     had,
                 )
-            self.snapshot = self.poll_what_is_left() if self.cpus_come_and_go else self.poll()
+            self.snapshot = self._first_look()
             self._arrange_primaries(self.snapshot)
             self.mechanism.arrange(self.snapshot, self.primaries)
             if self.evicted:
@@ -159,6 +159,15 @@ class Arrangement:
         self.cpus_come_and_go = True
         self._report()
         return self
+
+    def _first_look(self) -> HostSnapshot:
+        """The host as it is, with the rest of the primaries if some vanish meanwhile."""
+        while True:
+            try:
+                return self.poll_what_is_left() if self.cpus_come_and_go else self.poll()
+            except TargetVanished:
+                if self.exclusive is not None or not self.targets.follow() or not self.primaries:
+                    raise
 
     def _look_for_confined(self) -> Confinement | None:
         """Who is confined where now; None where that says nothing about the CPUs to lend."""

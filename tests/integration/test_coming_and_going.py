@@ -17,7 +17,7 @@ from smartharvest.config.settings import Settings
 from smartharvest.core.window import Window
 from smartharvest.host.cpulist import format_cpulist, parse_cpulist
 from smartharvest.host.target.spec import TargetSpec
-from smartharvest.placement.target_set import TargetSet, has_primaries, open_targets
+from smartharvest.placement.target_set import has_primaries, open_targets
 from tests.commands import LONGEST_S, smartharvest_here
 from tests.integration.processes import Processes
 from tests.integration.supervisors import Harvest, settings_for
@@ -126,49 +126,62 @@ def test_with_all_of_them_gone_nothing_is_lent_until_one_comes(
 
 
 @pytest.mark.usefixtures("signals_kept")
-@pytest.mark.parametrize("alone", [False, True], ids=["the rest stays", "no other is there"])
+@pytest.mark.parametrize(
+    ("vanish", "amid", "starts"),
+    [
+        (("web-2",), "open_targets", 2),
+        (("web-2",), "make_loop", 3),
+        (("web-2", "web-1"), "open_targets", 3),
+    ],
+    ids=["the rest stays", "the rest stays, later", "no other is there"],
+)
 @EITHER
 def test_one_that_vanishes_while_the_agent_starts_again_does_not_end_it(
     quiet_world: World,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
-    alone: bool,
+    vanish: tuple[str, ...],
+    amid: str,
+    starts: int,
 ) -> None:
+    caplog.set_level("INFO")
     monkeypatch.setattr(host_watch, "HOUSEKEEPING_NS", 10_000_000)
     monkeypatch.setattr(lifecycle, "PRIMARIES_COME_AND_GO_S", 0.1)
     world, before = quiet_world, quiet_world.files()
     world.add_group("web-1", "4-7")
-    starts = 0
+    calls = {"open_targets": 0, "make_loop": 0}
 
-    def remove_it_meanwhile(*arguments: Any) -> TargetSet:
-        nonlocal starts
-        starts += 1
-        found = open_targets(*arguments)
-        if starts == 2:
-            for path in ("web-2", "web-1")[: 1 + alone]:
+    def remove_amid(name: str, method: Any) -> Any:
+        def called(*arguments: Any) -> Any:
+            calls[name] += 1
+            is_it = name == amid and calls[name] == 2
+            found = method(*arguments) if name == "open_targets" else None
+            for path in vanish if is_it else ():
                 remove(world, path)
-        return found
+            return found or method(*arguments)
+
+        return called
 
     def return_after_a_look(settings: Settings) -> bool:
-        if alone and not world.kernel.exists(world.tree.group("web-1").path):
+        if "web-1" in vanish and not world.kernel.exists(world.tree.group("web-1").path):
             world.add_group("web-1", "4-7")
             return False
         return has_primaries(settings)
 
-    monkeypatch.setattr(arrangement, "open_targets", remove_it_meanwhile)
+    monkeypatch.setattr(arrangement, "open_targets", remove_amid("open_targets", open_targets))
+    monkeypatch.setattr(Arrangement, "make_loop", remove_amid("make_loop", Arrangement.make_loop))
     monkeypatch.setattr(lifecycle, "has_primaries", return_after_a_look)
     harvest = Harvest(world, primary=(TargetSpec("cgroup", "web-*"),))
 
     def step(_window: Window) -> bool:
-        if starts == 1 and not world.kernel.exists(world.tree.group("web-2").path):
+        if calls["open_targets"] == 1 and not world.kernel.exists(world.tree.group("web-2").path):
             world.add_group("web-2", "0-7")
-        return starts > 2 and world.mask() == "5-7"
+        return calls["open_targets"] == starts and world.mask() == "5-7"
 
     harvest.run(step)
-    assert starts == 3
     assert harvest.totals[0] == harvest.totals[-1] == 3
-    assert "is gone" in caplog.text
-    assert "trying again" in caplog.text
+    assert "web-2" in caplog.text
+    assert ("trying again" in caplog.text) == (starts == 3)
     remove(world, "web-1")
     assert world.files() == before
 
