@@ -36,6 +36,7 @@ class TimeSharing:
         """Of the last seconds, the cores lent on average, and how far each group would be off, as a
         part of them."""
         self._bounds: object = None
+        self._here: set[str] = set()
         self._unchanged = 0
         """Seconds with the same bounds."""
 
@@ -50,15 +51,17 @@ class TimeSharing:
 
         ``cores`` are those of ``division``. Other shares are held at once against what was lent in
         the seconds before: a trial of three seconds must not begin with three seconds of waiting.
+        With other groups the seconds before do not count.
         """
         here = {share.name for share in shares}
         if not self.names <= here:
             self.names = frozenset()
         bounds = [(share.name, share.weight, share.min, share.max) for share in shares]
         if bounds != self._bounds:
-            self._bounds, self._unchanged = bounds, 0
             division = divide(cores, shares, division.owner_of)
-            self._seen = [(then, _errors(division, shares, then)) for then, _ in self._seen]
+            known = self._seen if here == self._here else []
+            self._seen = [(then, _errors(division, shares, then)) for then, _ in known]
+            self._bounds, self._here, self._unchanged = bounds, here, 0
         if lent <= 0 or len(shares) < 2:
             return self.names
         self._seen = [*self._seen[1 - LEAVE_TURNS :], (lent, _errors(division, shares, lent))]
