@@ -370,12 +370,17 @@ class Arrangement:
     def leave_what_it_may_have(self, seen: HostSnapshot) -> None:
         """Takes from the elastic side what it may no longer have on the host as ``seen``.
 
-        Before another loop or arrangement is made for that host, which takes long. No loop may run.
+        Before another loop or arrangement is made for that host, which takes long. First all that
+        is nobody's, which is in the journal already, so that no disk is waited for. No loop may
+        run.
         """
         smallest, now = (set(one.capacity.elastic_cpus(0)) for one in (seen, self.snapshot))
         if now <= smallest or self.exclusive is not None:  # which moves the primaries' masks too
             return
         try:
+            for path, mask in self.mechanism.without_nobodys(self.snapshot):
+                if self.undo is not None:
+                    self.undo.writer.set(path, mask)
             self.mechanism.make_room(seen)
             self._builder(set(), None, seen).leave_smallest()
         except (OSError, SmartHarvestError) as error:

@@ -210,8 +210,11 @@ class LoopBuilder:
         if self._exclusive is not None:
             minimum = (*self._exclusive.maximum(snapshot), *minimum)
         managed = [*mechanism.files(snapshot), *self._primary_files()]
+        values = {path: list(masks) for path, _, masks in managed}
+        for path, mask in mechanism.without_nobodys(snapshot):
+            values[path].append(mask)
         self._journal.expect(
-            {path: masks for path, _, masks in managed},
+            values,
             minimum,
             mechanism.minimum_cpus(snapshot),
             mechanism.chosen(snapshot),
