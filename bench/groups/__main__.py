@@ -28,6 +28,7 @@ from bench.groups.host import LOADS, Agent, Groups, as_json
 from bench.machine import describe
 from bench.statistics import rounded
 from bench.subject import NotMeasurableError
+from smartharvest.host.cgroup.tree import Group
 
 EVERYTHING = ('policy = "idle-first"',)
 """Lends every core, whatever runs: so the shares are of all that this host has."""
@@ -211,10 +212,11 @@ def measure_primaries(groups: Groups) -> dict[str, Any]:
     with Agent(groups, "primaries", groups.tables(), UNALLOCATED) as agent:
         time.sleep(3.0)
         with_agent = [_made_us(groups, own) for _ in range(PRIMARIES)]
+        time.sleep(TAKEN_IN_S)
         looked_s: list[float] = []
         noticed_s: list[float] = []
         for number in range(APPEARANCES):
-            if agent.wait_until(lambda: int(lent) in batch.cpus(), LONGEST_S) is None:
+            if agent.wait_until(lambda: _lends(agent, batch, lent), LONGEST_S) is None:
                 raise NotMeasurableError("CPUs of nobody were not lent")
             seen = len(_noticed(agent))
             began_s = time.time()
@@ -236,6 +238,11 @@ def measure_primaries(groups: Groups) -> dict[str, Any]:
         "its_cpu_after_s": _quantiles(looked_s),
         "its_cpu_after_it_was_noticed_ms": _quantiles([1e3 * one for one in noticed_s]),
     }
+
+
+def _lends(agent: Agent, batch: Group, cpu: str) -> bool:
+    """Whether it runs, and is not amid an arrangement, with that CPU in the batch's mask."""
+    return bool(agent.status()) and int(cpu) in batch.cpus()
 
 
 def _noticed(agent: Agent) -> list[float]:

@@ -14,17 +14,24 @@ Rows = Mapping[str, Mapping[str, Any]]
 
 
 def shares(looks: Sequence[Rows]) -> dict[str, Any]:
-    """What each group had and used between the first and the last look, against its mean due.
+    """What each group had and used between the first and the last look, against what was due.
 
     ``off_by_had`` and ``off_by_used`` are the largest difference between a group's share and the
-    share that is due to it, as parts of what all have; None where nobody had or used anything.
+    share that is due to it, as parts of what all have; None where nobody had or used anything. What
+    is had is held against the mean of what is due, and what is used against the sum of what was due
+    in each second of what all used in it: others on the host take more of one second than of the
+    next, and what is due changes too.
     """
     first, last = looks[0], looks[-1]
     names = [name for name in first if all(name in look for look in looks)]
     due = {name: float(np.mean([look[name]["due"] for look in looks])) for name in names}
     spent = {
         what: {name: _difference(first[name], last[name], key) for name in names}
-        for what, key in (("had", "core_seconds"), ("used", "cpu_seconds"))
+        for what, key in (
+            ("had", "core_seconds"),
+            ("used", "cpu_seconds"),
+            ("due", "due_core_seconds"),
+        )
     }
     return {
         "due_cores": {name: rounded(cores) for name, cores in due.items()},
@@ -33,7 +40,7 @@ def shares(looks: Sequence[Rows]) -> dict[str, Any]:
         "throughput": {name: last[name]["throughput"] for name in names},
         "throughput_by": {name: last[name]["throughput_by"] for name in names},
         "off_by_had": off(spent["had"], due),
-        "off_by_used": off(spent["used"], due),
+        "off_by_used": off(spent["used"], spent["due"]),
     }
 
 

@@ -147,7 +147,7 @@ class Arrangement:
                     self.confinement,
                     had,
                 )
-            self.snapshot = self.poll_what_is_left() if self.cpus_come_and_go else self.poll()
+            self.snapshot = self._first_look()
             self._arrange_primaries(self.snapshot)
             self.mechanism.arrange(self.snapshot, self.primaries)
             if self.evicted:
@@ -159,6 +159,15 @@ class Arrangement:
         self.cpus_come_and_go = True
         self._report()
         return self
+
+    def _first_look(self) -> HostSnapshot:
+        """The host as it is, with the rest of the primaries if some vanish meanwhile."""
+        while True:
+            try:
+                return self.poll_what_is_left() if self.cpus_come_and_go else self.poll()
+            except TargetVanished:
+                if self.exclusive is not None or not self.targets.follow() or not self.primaries:
+                    raise
 
     def _look_for_confined(self) -> Confinement | None:
         """Who is confined where now; None where that says nothing about the CPUs to lend."""
@@ -358,6 +367,25 @@ class Arrangement:
         self._arrange_primaries(seen)
         self.mechanism.make_room(seen)
 
+    def leave_what_it_may_have(self, seen: HostSnapshot) -> None:
+        """Takes from the elastic side what it may no longer have on the host as ``seen``.
+
+        Before another loop or arrangement is made for that host, which takes long. First all that
+        is nobody's, which is in the journal already, so that no disk is waited for. No loop may
+        run.
+        """
+        smallest, now = (set(one.capacity.elastic_cpus(0)) for one in (seen, self.snapshot))
+        if now <= smallest or self.exclusive is not None:  # which moves the primaries' masks too
+            return
+        try:
+            for path, mask in self.mechanism.without_nobodys(self.snapshot):
+                if self.undo is not None:
+                    self.undo.writer.set(path, mask)
+            self.mechanism.make_room(seen)
+            self._builder(set(), None, seen).leave_smallest()
+        except (OSError, SmartHarvestError) as error:
+            _log.warning("%s; the next arrangement tries it again", error)
+
     def divide(self, shares: Sequence[Share], together: Collection[str] = ()) -> bool:
         """Divides what is lent among groups; True if the loop has to take up other masks.
 
@@ -503,10 +531,12 @@ class Arrangement:
         self._watch_writers()
         return self.built
 
-    def _builder(self, failed_sensors: set[str], known_sensor: str | None) -> LoopBuilder:
+    def _builder(
+        self, failed_sensors: set[str], known_sensor: str | None, seen: HostSnapshot | None = None
+    ) -> LoopBuilder:
         return LoopBuilder(
             self.settings,
-            self.snapshot,
+            seen or self.snapshot,
             self.tree,
             self.mechanism,
             journal=None if self.undo is None else self.undo.journal,

@@ -29,7 +29,7 @@ from smartharvest.algorithm.demand import TURNS, demand_of, largest
 from smartharvest.algorithm.division import Share, divide, dues
 from smartharvest.algorithm.eviction import needed_cores
 from smartharvest.algorithm.guarantee import LOOK_S, Curve, Keeper
-from smartharvest.algorithm.time_sharing import TimeSharing, had, weights
+from smartharvest.algorithm.time_sharing import TimeSharing, due_of, had, weights
 from smartharvest.algorithm.worth import Worth
 from smartharvest.config.settings import Settings
 from smartharvest.host.cgroup.memory import memory_bytes
@@ -54,6 +54,8 @@ class _Member:
     used_ns: int | None = None
     """CPU time over the run; None: not known."""
     core_ns: float = 0.0
+    due_ns: float = 0.0
+    """What it was due, second after second, of the CPU time that all groups used then."""
     throughput: float | None = None
     """By the meter's measure a second, over the last look; None: not known."""
     keeper: Keeper | None = None
@@ -112,6 +114,8 @@ class GroupSharing:
         self._next_ns = 0
         self._last_ns = 0
         self._time_sharing = TimeSharing()
+        self._in_force: list[Share] = []
+        """By which cores were divided last."""
         self._parts: dict[str, float] = {}
         """Weights in force, by name."""
         self._looked = (0, 0)
@@ -161,7 +165,7 @@ class GroupSharing:
             member.meter, member.seen, member.kept = new.meter, Totals(), Totals()
         for name in had.keys() - {member.share.name for member in self._members}:
             had[name].meter.close()
-        self._worth = None
+        self._worth, self._in_force = None, []
         self.holds.take_up(self._places())
         self.evictions.take_up(settings.elastic_groups)
         self.memories.take_up(settings)
@@ -220,18 +224,21 @@ class GroupSharing:
         if polled_ns > 0:
             names = [(member.share.name, int(member.share.min)) for member in self._members]
             self.promises.step(now_ns, [(*one, n) for one, n in zip(names, had, strict=True)])
+        spent: list[float | None] = []
         for member, cores in zip(self._members, had, strict=True):
             member.core_ns += cores * max(0, polled_ns)
             then, member.seen = member.seen, member.meter.read()
             used_ns = difference(then.cpu_ns, member.seen.cpu_ns)
             if used_ns is not None:
                 member.used_ns = (member.used_ns or 0) + used_ns
+            spent.append(used_ns)
             used = None if used_ns is None else used_ns / elapsed_ns
             member.throughput = member.meter.throughput(then, member.seen, elapsed_ns)
             member.demands.append(demand_of(used, cores))
             member.share = replace(member.share, demand=largest(member.demands))
             if member.throughput is not None:
                 member.curve.note(cores, member.throughput)
+        self._count_dues(spent, sum(had) * max(0, polled_ns))
         self._keep_guarantees(now_ns)
         self._weigh(had)
         changed = self._divide()
@@ -239,18 +246,34 @@ class GroupSharing:
         self._record.turn(now_ns, self._members, now, self._arrangement.mechanism.division)
         return changed
 
+    def _count_dues(self, spent: Sequence[float | None], had_ns: float) -> None:
+        """Of the last second: of what was ``spent``, where that is known, else of what all had.
+
+        Others on the host leave the groups more in one second than in the next. So what a group is
+        due on average says little of what it should have used.
+        """
+        shares = self._in_force or [member.bounded for member in self._members]
+        if len(shares) != len(self._members):
+            return  # others came since
+        known = [one for one in spent if one is not None]
+        total = sum(known) if len(known) == len(spent) else had_ns
+        for member, due in zip(self._members, due_of(total, shares, self._lent), strict=True):
+            member.due_ns += due
+
     def _divide(self) -> bool:
         """By what each is due now; True if the loop has to take up other masks."""
         if not self._arrangement.settings.divides:
             return False
         shares = [self.holds.bound(member.bounded) for member in self._members]
+        self._in_force = shares
         division = self._arrangement.mechanism.division
         together: Collection[str] = ()
         if division is not None:
             parts = weights(shares, self._lent)
             if self._arrangement.mechanism.weigh(parts):
                 self._parts = parts
-                together = self._time_sharing.turn(division, shares, self._lent)
+                cores = self._arrangement.capacity.cores
+                together = self._time_sharing.turn(cores, division, shares, self._lent)
         return self._arrangement.divide(shares, together)
 
     def _evict(self, now_ns: int, demand: float, lent: float) -> None:
@@ -389,6 +412,7 @@ class GroupSharing:
                 "cores": cores,
                 "mean_cores": member.core_ns / self._had_ns if self._had_ns else float(cores),
                 "core_seconds": member.core_ns / 1e9,
+                "due_core_seconds": member.due_ns / 1e9,
                 "cpu_seconds": None if member.used_ns is None else member.used_ns / 1e9,
                 "due": due,
                 "min": int(member.share.min),

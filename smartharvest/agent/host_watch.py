@@ -110,8 +110,11 @@ class HostWatch:
         if began_ns < self._next_look_ns and not libvirt_domains.changed():
             return Healthy()
         arrangement = self._arrangement
+        before = arrangement.primaries
         if arrangement.poll_targets():
             return Rearrange()
+        if arrangement.primaries is not before:  # its CPUs come first, the rest at the next poll
+            return self._compare(control, {})
         for target in arrangement.targets.all():
             if not target.alive():
                 return Failed(TargetVanished(f"{target.spec}: is gone; everything was given back"))

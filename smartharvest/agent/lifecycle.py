@@ -22,15 +22,18 @@ from smartharvest.agent.web_page import WebPage
 from smartharvest.algorithm.algorithm1 import Decision
 from smartharvest.config.settings import Settings
 from smartharvest.core.window import Window
-from smartharvest.errors import CpusLost, SmartHarvestError
+from smartharvest.errors import CpusLost, SmartHarvestError, TargetError, TargetVanished
 from smartharvest.guardian import stacks
 from smartharvest.host.cpulist import format_cpulist
 from smartharvest.host.foreign.writes import ForeignWrite
+from smartharvest.placement.target_set import has_primaries, may_come_back
 
 _log = logging.getLogger(__name__)
 
 CPUS_MAY_COME_BACK_S = 5.0
 """How soon it is tried again to share what CPUs there are."""
+PRIMARIES_COME_AND_GO_S = 1.0
+"""The same of primaries, at first: while the agent steps aside the batch is not confined."""
 _LOOK_S = 0.1
 """How soon a signal is seen while the agent steps aside."""
 
@@ -74,9 +77,12 @@ class _Lifecycle:
         self._observe = observe
         self._signals = _Signals()
         self._backoff = Backoff()
+        self._gone_backoff = Backoff(PRIMARIES_COME_AND_GO_S)
         self._ran_s = 0.0 if left is None else left.ran_s
         self._usual_cores = 0 if left is None else left.usual_cores
         self._before: Supervisor | None = None
+        self._report: Report | None = None
+        """Of the last run that has one."""
         self._page = WebPage()
 
     def run(self, settings: Settings, left: HandoffState | None) -> Report:
@@ -94,11 +100,22 @@ class _Lifecycle:
             settings = supervisor.settings
             self._signals.ask_again(supervisor.unanswered)
             match outcome:
+                case StepAside(ForeignWrite() as why, ran_s):
+                    self._signals.wait(why, self._backoff.next_wait_s(ran_s), supervisor)
+                    start = _Start(settings)
+                case StepAside(CpusLost() as why):
+                    self._signals.wait(why, CPUS_MAY_COME_BACK_S, supervisor)
+                    start = _Start(settings, cpus_come_and_go=True)
                 case StepAside(why, ran_s):
-                    lost_cpus = isinstance(why, CpusLost)
-                    wait_s = CPUS_MAY_COME_BACK_S if lost_cpus else self._backoff.next_wait_s(ran_s)
-                    self._signals.wait(why, wait_s, supervisor)
-                    start = _Start(settings, cpus_come_and_go=lost_cpus)
+                    there = partial(has_primaries, settings)
+                    wait_s = self._gone_backoff.next_wait_s(ran_s)
+                    try:
+                        self._signals.wait(why, wait_s, supervisor, there)
+                    except (TargetError, TargetVanished):  # to end is no failure then
+                        if self._report is None:
+                            raise
+                        return self._report
+                    start = _Start(settings, cpus_come_and_go=True)
                 case Ended(report):
                     return report
                 case Restart(report, new) if supervisor.left is None:
@@ -145,11 +162,20 @@ class _Lifecycle:
                     observe=partial(_observe, store, self._observe),
                 )
                 self._ran_s += outcome.report.seconds
+                self._report = outcome.report
                 return outcome
-        except (ForeignWrite, CpusLost) as error:
+        except (ForeignWrite, TargetError, TargetVanished) as error:
+            if not isinstance(error, ForeignWrite | CpusLost) and not self._may_go_on(start):
+                raise
             ran_s = time.monotonic() - began_s
             self._ran_s += ran_s
             return StepAside(error, ran_s)
+
+    def _may_go_on(self, start: _Start) -> bool:
+        """Whether only primaries are missing that come and go, and it has lent before."""
+        if not self._usual_cores:
+            return False
+        return may_come_back(start.settings)
 
     def _enter(self, stack: ExitStack, start: _Start) -> Supervisor:
         """A supervisor for the settings; or for those before, if these are refused."""
@@ -240,8 +266,17 @@ class _Signals:
         """What is asked of the next supervisor: names of its methods."""
         self._unanswered.update(names)
 
-    def wait(self, because: ForeignWrite | CpusLost, wait_s: float, before: Supervisor) -> None:
-        """Steps aside for so long; raises ``because`` if it is to end meanwhile."""
+    def wait(
+        self,
+        because: ForeignWrite | TargetError | TargetVanished,
+        wait_s: float,
+        before: Supervisor,
+        ready: Callable[[], bool] = lambda: True,
+    ) -> None:
+        """Steps aside for so long, again and again until ``ready``.
+
+        Raises ``because`` if it is to end meanwhile.
+        """
         _log.warning("%s; everything was given back, trying again in %.0f s", because, wait_s)
         before.service.status(f"stepping aside for {wait_s:.0f} s: {because}")
         self._supervisor = None
@@ -251,6 +286,8 @@ class _Signals:
                 raise because
             before.service.beat(time.monotonic_ns())
             time.sleep(_LOOK_S)
+            if time.monotonic() >= until_s and not ready():
+                until_s += wait_s
 
     def _end(self, *_: object) -> None:
         self.ending = True

@@ -140,6 +140,14 @@ class LoopBuilder:
         built.loop.lend_until(self._mechanism.revocation)
         return BuiltLoop(built.loop, built.sensing, managed)
 
+    def leave_smallest(self) -> None:
+        """Leaves the elastic side what it always has on this host; no loop may run.
+
+        Raises OSError as the host does.
+        """
+        self._expect()
+        self._actuator(None).assign(0)
+
     def _actuator(self, order: LendOrder | None) -> _actuators.Actuator:
         return self._mechanism.make_actuator(
             self._snapshot,
@@ -202,8 +210,11 @@ class LoopBuilder:
         if self._exclusive is not None:
             minimum = (*self._exclusive.maximum(snapshot), *minimum)
         managed = [*mechanism.files(snapshot), *self._primary_files()]
+        values = {path: list(masks) for path, _, masks in managed}
+        for path, mask in mechanism.without_nobodys(snapshot):
+            values[path].append(mask)
         self._journal.expect(
-            {path: masks for path, _, masks in managed},
+            values,
             minimum,
             mechanism.minimum_cpus(snapshot),
             mechanism.chosen(snapshot),

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from smartharvest.agent.report import Report
 from smartharvest.config.settings import Settings
-from smartharvest.errors import CpusLost
+from smartharvest.errors import TargetError, TargetVanished
 from smartharvest.host.foreign.writes import ForeignWrite
 
 
@@ -38,7 +38,8 @@ class Reexec:
 class StepAside:
     """The host is given back; sharing it has to wait for a time."""
 
-    why: ForeignWrite | CpusLost
+    why: ForeignWrite | TargetError | TargetVanished
+    """Somebody else writes, CPUs are lost, or a primary that comes and goes is gone."""
     ran_s: float
 
 

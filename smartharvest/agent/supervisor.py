@@ -421,19 +421,19 @@ class Supervisor:
         if arrangement.was_remade(seen):
             _log.warning("A group was removed and made again: starting from its originals")
             self.rearrange(self.settings, keeps_arranged=False)
-        elif seen.capacity.total != total and arrangement.targets.may_change:
-            _log.info("The primaries now share %d cores: starting again", seen.capacity.total)
-            self._control.give_everything_back()
-            # A new primary meets a batch that stays confined and idle meanwhile.
-            self.rearrange(self.settings, keeps_arranged=arrangement.exclusive is None)
         elif seen.capacity.total != total:
-            _log.warning(
+            _log.log(
+                logging.INFO if arrangement.targets.may_change else logging.WARNING,
                 "The cores to share went from %d to %d: starting again with those",
                 total,
                 seen.capacity.total,
             )
-            self._control.give_everything_back()
-            self.rearrange(self.settings, keeps_arranged=True)
+            arrangement.enter_phase(Phase.ARRANGING)
+            self._control.stop()
+            arrangement.leave_what_it_may_have(seen)
+            # A new primary meets a batch that stays confined and idle meanwhile.
+            may_keep = arrangement.exclusive is None or not arrangement.targets.may_change
+            self.rearrange(self.settings, keeps_arranged=may_keep)
         else:
             halted = self._control.loop.halt is not None
             self._go_on(seen, why, keeps_loop and not halted and arrangement.can_keep_loop(seen))
@@ -463,6 +463,7 @@ class Supervisor:
         control.stop()
         keeps_loop = keeps_loop and control.loop.halt is None  # its last write may be refused
         if not keeps_loop:
+            arrangement.leave_what_it_may_have(seen)
             control.detach(self.capacity.pool)
         done = "lending other cores" if keeps_loop else "the loop starts again"
         _log.info("%s: %s", done[0].upper() + done[1:], why)

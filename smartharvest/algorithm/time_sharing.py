@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from smartharvest.algorithm.division import Division, Share, dues
+from smartharvest.algorithm.division import Division, Share, divide, dues
 
 ENTER = 0.02
 """A group that is off its due by more than this part of what is lent shares by time."""
@@ -32,34 +32,51 @@ class TimeSharing:
     def __init__(self) -> None:
         self.names: frozenset[str] = frozenset()
         """Those that share by time: none or at least two."""
-        self._seen: list[dict[str, float]] = []
-        """Of the last seconds, how far each group would be off, as a part of what was lent."""
+        self._seen: list[tuple[float, dict[str, float]]] = []
+        """Of the last seconds, the cores lent on average, and how far each group would be off, as a
+        part of them."""
         self._bounds: object = None
+        self._here: set[str] = set()
+        self._unchanged = 0
+        """Seconds with the same bounds."""
 
-    def turn(self, division: Division, shares: Sequence[Share], lent: float) -> frozenset[str]:
+    def turn(
+        self,
+        cores: Sequence[Sequence[int]],
+        division: Division,
+        shares: Sequence[Share],
+        lent: float,
+    ) -> frozenset[str]:
         """``lent`` cores on average of the last second, divided by ``shares``.
 
-        Looks from before a change of the shares do not count.
+        ``cores`` are those of ``division``. Other shares are held at once against what was lent in
+        the seconds before: a trial of three seconds must not begin with three seconds of waiting.
+        With other groups the seconds before do not count.
         """
         here = {share.name for share in shares}
         if not self.names <= here:
             self.names = frozenset()
         bounds = [(share.name, share.weight, share.min, share.max) for share in shares]
         if bounds != self._bounds:
-            self._bounds, self._seen = bounds, []
+            division = divide(cores, shares, division.owner_of)
+            known = self._seen if here == self._here else []
+            self._seen = [(then, _errors(division, shares, then)) for then, _ in known]
+            self._bounds, self._here, self._unchanged = bounds, here, 0
         if lent <= 0 or len(shares) < 2:
             return self.names
-        self._seen = [*self._seen[1 - LEAVE_TURNS :], _errors(division, shares, lent)]
+        self._seen = [*self._seen[1 - LEAVE_TURNS :], (lent, _errors(division, shares, lent))]
+        self._unchanged += 1
         count = len(self._seen)
         if count < ENTER_TURNS:
             return self.names
-        off = {name: sum(row[name] for row in self._seen) / count for name in here}
+        may_leave = min(count, self._unchanged) >= LEAVE_TURNS
+        off = {name: sum(row[name] for _, row in self._seen) / count for name in here}
         if max(off.values()) <= LEAVE:
-            if count == LEAVE_TURNS:
+            if may_leave:
                 self.names = frozenset()
             return self.names
         entering = {name for name, part in off.items() if part > ENTER}
-        staying = {name for name in self.names if count < LEAVE_TURNS or off[name] > LEAVE}
+        staying = {name for name in self.names if not may_leave or off[name] > LEAVE}
         names = entering | staying
         if len(names) == 1:
             names.add(max(sorted(here - names), key=lambda name: off[name]))
@@ -99,6 +116,13 @@ def weights(shares: Sequence[Share], lent: float) -> dict[str, float]:
         share.name: _on_ladder(due / most if most > 0 else 1.0)
         for share, due in zip(shares, found, strict=True)
     }
+
+
+def due_of(spent: float, shares: Sequence[Share], lent: float) -> list[float]:
+    """What each group was due of the core-time that all have ``spent``, with so many cores lent."""
+    found = dues(lent, shares)
+    total = sum(found)
+    return [spent * due / total if total > 0 else 0.0 for due in found]
 
 
 def _on_ladder(part: float) -> float:

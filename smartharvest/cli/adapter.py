@@ -160,3 +160,16 @@ def yarn(page: str, node: str, **options: Any) -> None:
     from smartharvest.cluster.yarn_node import YarnNode
 
     _run(lambda: YarnNode(page, node), options)
+
+
+@adapter.command()
+@click.option("--monitor", metavar="SOCKET", required=True, help="A QMP monitor of the guest.")
+@click.option("--guest-agent", metavar="SOCKET",
+              help="The guest agent's socket; without it vCPUs are left alone.")  # fmt: skip
+@_following
+def qemu(monitor: str, guest_agent: str | None, **options: Any) -> None:
+    """A guest of QEMU: its vCPUs by the guest agent, its memory by a balloon."""
+    from smartharvest.cluster.qemu_guest import QemuGuest
+
+    before = QemuGuest(monitor, guest_agent).before
+    _run(lambda: QemuGuest(monitor, guest_agent, before), options)

@@ -162,7 +162,7 @@ SH-D10 the queue only grows | too many for so many functions | hold no instance 
     the first must be below the second | fit no node | allow only
 SH-E01 the pool has no machine | there is no node | is no worker | is no slot | does not show |
     not found, or without a scale | live nodes at
-SH-E02 kubernetes: | htcondor: | slurm: | squeue: | condor_status: | spark: | yarn: | ray: |
+SH-E02 kubernetes: | htcondor: | slurm: | squeue: | condor_status: | spark: | yarn: | ray: | qemu: |
     ray at | adapter | : exit code | is no URL of | it printed | no end within |
     is no list of times
 SH-E03 still in use, | above the capacity | may not be evicted now

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from subprocess import TimeoutExpired
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from smartharvest.errors import ConfigError, EngineError
 from smartharvest.host.process import start
@@ -33,6 +33,14 @@ class Engine(Protocol):
 
     def close(self) -> None:
         """Disconnects, and leaves the engine as it is."""
+
+
+@runtime_checkable
+class HoldsMemory(Protocol):
+    """An engine that follows the node's memory, too. It may raise EngineError."""
+
+    def hold(self, size: int) -> None:
+        """Has the work hold at most ``size`` bytes from now on."""
 
 
 def run_command(*command: str, package: str) -> tuple[str, str | None]:

@@ -7,9 +7,9 @@ import signal
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
-from smartharvest.cluster.engine import Engine
+from smartharvest.cluster.engine import Engine, HoldsMemory
 from smartharvest.cluster.keeper import Keeper
 from smartharvest.cluster.reconcile import Hysteresis, Reconciler
 from smartharvest.cluster.source import NoCapacity, Source, WhichGroup
@@ -89,23 +89,29 @@ class Adapter:
         self._guaranteed = guaranteed
         self._reconciler = Reconciler(settings.hysteresis, guaranteed)
         self._advertised: int | None = None
+        self._least_memory: int | None = None
         self._troubles: dict[str, str] = {}
 
     def turn(self) -> None:
         offered = present = self._reconciler.guaranteed = self._guaranteed
+        memory: int | None = None
         try:
-            cores = self._source()["cores"]
+            document = self._source()
+            cores, memory = document["cores"], self._memory_of(document)
             # Less than at the start while a group's minimum is about to be evicted.
             self._reconciler.guaranteed = min(self._guaranteed, int(cores["guaranteed"]))
             offered, present = int(cores[self._settings.follow]), int(cores["now"])
             self._report("agent", None)
         except (NoCapacity, WhichGroup, KeyError, TypeError, ValueError) as error:
             self._report("agent", f"{error}; using the guaranteed minimum")
+            memory = self._least_memory
         if self._settings.most is not None:
             offered = min(offered, self._settings.most)
             present = min(present, self._settings.most)
         engine = self._engine
         try:
+            if memory is not None and isinstance(engine, HoldsMemory):
+                engine.hold(memory)
             step = self._reconciler.step(
                 time.monotonic(), offered, engine.in_use(), engine.verify(), present
             )
@@ -120,6 +126,15 @@ class Adapter:
             self._report("engine", None)
         except EngineError as error:
             self._report("engine", str(error))
+
+    def _memory_of(self, document: dict[str, Any]) -> int | None:
+        """Bytes that may be held now; None where memory is not bounded."""
+        memory = document.get("memory")
+        if not isinstance(memory, dict) or not isinstance(memory.get("now_bytes"), int):
+            return None
+        least = memory.get("guaranteed_bytes")
+        self._least_memory = least if isinstance(least, int) else None
+        return int(memory["now_bytes"])
 
     def _report(self, about: str, trouble: str | None) -> None:
         """Logs each trouble once, and its end."""

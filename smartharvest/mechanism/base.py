@@ -82,6 +82,10 @@ class Mechanism:
         """The files that nobody else may write meanwhile."""
         return []
 
+    def without_nobodys(self, snapshot: HostSnapshot) -> list[tuple[str, str]]:
+        """(file, mask), one write after the other: takes all CPUs of nobody from the group."""
+        return []
+
     def minimum(self, snapshot: HostSnapshot) -> Minimum:
         """What the guardian has to write to leave the elastic side its minimum, in that order."""
         return ()

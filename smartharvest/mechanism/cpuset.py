@@ -68,6 +68,17 @@ class CpusetMechanism(GroupMechanism):
         group = self._group
         return mask_files(self._levels(snapshot), group.path, group.effective_cpus_file)
 
+    def without_nobodys(self, snapshot: HostSnapshot) -> list[tuple[str, str]]:
+        """In v1 a parent is widened first, and leaves are narrowed first."""
+        capacity = snapshot.capacity
+        if not capacity.unallocated:
+            return []
+        left = capacity.lendable[: max(1, capacity.elastic_min)]
+        wide = format_cpulist({*left, *capacity.elastic_cpus(0)})
+        paths = [path for path, _, _ in self.files(snapshot)]
+        narrow = [(path, format_cpulist(left)) for path in reversed(paths)]
+        return narrow if len(paths) == 1 else [*((path, wide) for path in paths), *narrow]
+
     def minimum(self, snapshot: HostSnapshot) -> Minimum:
         """Leaves first."""
         masks = [(path, masks[0]) for path, _, masks in self.files(snapshot)]

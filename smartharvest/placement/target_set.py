@@ -153,3 +153,24 @@ def open_targets(
     check_apart(found.primaries, found.elastic)
     found.check_idleness_shows()
     return found
+
+
+def may_come_back(settings: Settings) -> bool:
+    """Whether only primaries can be missing that come and go: all others are there."""
+    tree = CgroupTree.discover(settings.cgroup_root)
+    lasting = [spec for spec in settings.primary if not is_pattern(spec)]
+    if len(lasting) == len(settings.primary):
+        return False
+    try:
+        for pattern in (*lasting, *([] if settings.elastic is None else [settings.elastic])):
+            for spec in expand(pattern, tree) or [pattern]:
+                resolve_target(spec, tree)
+    except (TargetError, TargetVanished, RightsError):
+        return False
+    return True
+
+
+def has_primaries(settings: Settings) -> bool:
+    """Whether any of the names stands for a primary now."""
+    tree = CgroupTree.discover(settings.cgroup_root)
+    return any(expand(pattern, tree) for pattern in settings.primary)

@@ -5,14 +5,22 @@ from __future__ import annotations
 import json
 import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from smartharvest.agent import host_watch
+from smartharvest.agent import arrangement, host_watch, lifecycle
+from smartharvest.agent.arrangement import Arrangement
+from smartharvest.agent.supervisor import Supervisor
+from smartharvest.algorithm.algorithm1 import Decision
+from smartharvest.config.settings import Settings
 from smartharvest.core.window import Window
-from tests.commands import smartharvest_here
+from smartharvest.host.cpulist import format_cpulist, parse_cpulist
+from smartharvest.host.target.spec import TargetSpec
+from smartharvest.placement.target_set import has_primaries, open_targets
+from tests.commands import LONGEST_S, smartharvest_here
 from tests.integration.processes import Processes
-from tests.integration.supervisors import Harvest
+from tests.integration.supervisors import Harvest, settings_for
 from tests.integration.worlds import EITHER, World, make_world
 
 pytestmark = pytest.mark.timing
@@ -60,6 +68,46 @@ def test_the_batch_stays_idle_and_confined_while_one_with_more_cores_is_taken_in
     assert world.files() == before
 
 
+@pytest.mark.parametrize(
+    "chosen", [{}, {"cores": frozenset(range(4))}], ids=["more to share", "as many as before"]
+)
+def test_one_on_cores_of_nobody_has_them_before_anything_else_is_made_for_it(
+    quiet_world: World, monkeypatch: pytest.MonkeyPatch, chosen: dict[str, Any]
+) -> None:
+    monkeypatch.setattr(host_watch, "HOUSEKEEPING_NS", 10_000_000)
+    world, nobodys = quiet_world, parse_cpulist("4-7")
+    world.add_group("web-1", "0-3")
+    when_made: list[frozenset[int]] = []
+    """The batch's mask whenever a loop is made, or all is handed to another arrangement."""
+    for name in ("make_loop", "hand_off"):
+        monkeypatch.setattr(Arrangement, name, noting(world, when_made, getattr(Arrangement, name)))
+    primary = (TargetSpec("cgroup", "web-*"),)
+    settings = settings_for(world, primary=primary, policy="no-harvest", unallocated=True, **chosen)
+    session, windows = Supervisor(settings), 0
+
+    def observe(_window: Window, _decision: Decision) -> None:
+        nonlocal windows
+        windows += 1
+        if windows == 1:
+            assert nobodys <= parse_cpulist(world.mask())
+            world.add_group("web-2", format_cpulist(nobodys))
+        if len(when_made) > 1:
+            session.stop()
+
+    with session:
+        session.run(session.make_policy(), seconds=LONGEST_S, observe=observe)
+    assert nobodys <= when_made[0]
+    assert len(nobodys & when_made[1]) <= 1, "one of them may be its minimum"
+
+
+def noting(world: World, masks: list[frozenset[int]], method: Any) -> Any:
+    def noted(*arguments: Any, **more: Any) -> Any:
+        masks.append(parse_cpulist(world.mask()))
+        return method(*arguments, **more)
+
+    return noted
+
+
 @EITHER
 def test_with_all_of_them_gone_nothing_is_lent_until_one_comes(
     quiet_world: World, processes: Processes
@@ -75,6 +123,67 @@ def test_with_all_of_them_gone_nothing_is_lent_until_one_comes(
     outcome = agent.send(signal.SIGTERM)
     assert outcome.code == 0, outcome.err
     assert world.mask() == "0-7"
+
+
+@pytest.mark.usefixtures("signals_kept")
+@pytest.mark.parametrize(
+    ("vanish", "amid", "starts"),
+    [
+        (("web-2",), "open_targets", 2),
+        (("web-2",), "make_loop", 3),
+        (("web-2", "web-1"), "open_targets", 3),
+    ],
+    ids=["the rest stays", "the rest stays, later", "no other is there"],
+)
+@EITHER
+def test_one_that_vanishes_while_the_agent_starts_again_does_not_end_it(
+    quiet_world: World,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    vanish: tuple[str, ...],
+    amid: str,
+    starts: int,
+) -> None:
+    caplog.set_level("INFO")
+    monkeypatch.setattr(host_watch, "HOUSEKEEPING_NS", 10_000_000)
+    monkeypatch.setattr(lifecycle, "PRIMARIES_COME_AND_GO_S", 0.1)
+    world, before = quiet_world, quiet_world.files()
+    world.add_group("web-1", "4-7")
+    calls = {"open_targets": 0, "make_loop": 0}
+
+    def remove_amid(name: str, method: Any) -> Any:
+        def called(*arguments: Any) -> Any:
+            calls[name] += 1
+            is_it = name == amid and calls[name] == 2
+            found = method(*arguments) if name == "open_targets" else None
+            for path in vanish if is_it else ():
+                remove(world, path)
+            return found or method(*arguments)
+
+        return called
+
+    def return_after_a_look(settings: Settings) -> bool:
+        if "web-1" in vanish and not world.kernel.exists(world.tree.group("web-1").path):
+            world.add_group("web-1", "4-7")
+            return False
+        return has_primaries(settings)
+
+    monkeypatch.setattr(arrangement, "open_targets", remove_amid("open_targets", open_targets))
+    monkeypatch.setattr(Arrangement, "make_loop", remove_amid("make_loop", Arrangement.make_loop))
+    monkeypatch.setattr(lifecycle, "has_primaries", return_after_a_look)
+    harvest = Harvest(world, primary=(TargetSpec("cgroup", "web-*"),))
+
+    def step(_window: Window) -> bool:
+        if calls["open_targets"] == 1 and not world.kernel.exists(world.tree.group("web-2").path):
+            world.add_group("web-2", "0-7")
+        return calls["open_targets"] == starts and world.mask() == "5-7"
+
+    harvest.run(step)
+    assert harvest.totals[0] == harvest.totals[-1] == 3
+    assert "web-2" in caplog.text
+    assert ("trying again" in caplog.text) == (starts == 3)
+    remove(world, "web-1")
+    assert world.files() == before
 
 
 @pytest.mark.parametrize("placement", ["shared", "exclusive"])

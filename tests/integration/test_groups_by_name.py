@@ -80,7 +80,8 @@ def test_the_end_of_a_run_and_its_audit_log_have_the_groups(
     audit = str(tmp_path / "audit.jsonl")
     config = toml_of_groups(tmp_path / "agent.toml")
     agent = agent_of(world, processes, config, "--audit-log", audit)
-    wait_until(lambda: all(row["core_seconds"] > 0 for row in rows_of(world)))
+    counts = ("core_seconds", "due_core_seconds")
+    wait_until(lambda: all(row[key] > 0 for row in rows_of(world) for key in counts))
     outcome = agent.send(signal.SIGTERM)
     assert outcome.code == 0
     told = smartharvest_here("explain", audit).out

@@ -1,4 +1,4 @@
-"""QEMU's machine protocol (QMP), as far as a guest's threads have to be known.
+"""QEMU's machine protocol (QMP), and that of its guest agent, which speaks alike.
 
 What answers is not trusted: bytes, time and threads are bounded. A monitor serves one client at a
 time and leaves the next one waiting, so no connection is kept.
@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import contextlib
 import json
+import secrets
 import socket
 import struct
 import time
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,18 +51,34 @@ def read_vcpus(path: str, timeout_s: float = TIMEOUT_S) -> VirtualCpus:
 
     Raises TargetError if nobody answers as QEMU would within ``timeout_s``.
     """
+    with talking_to(path, timeout_s) as monitor:
+        vcpus = monitor.execute("query-cpus-fast")
+        status = monitor.execute("query-status")
+        return VirtualCpus(_threads_of(path, vcpus), bool(_field(status, "running")), monitor.peer)
+
+
+@contextlib.contextmanager
+def talking_to(
+    path: str, timeout_s: float = TIMEOUT_S, *, greets: bool = True
+) -> Iterator[Monitor]:
+    """The monitor behind the socket at ``path``; one that does not greet is a guest agent.
+
+    Raises TargetError, also for what comes inside, if nobody answers as QEMU would within
+    ``timeout_s``, or it refuses.
+    """
     deadline_s = time.monotonic() + timeout_s
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
             connection.settimeout(timeout_s)
             connection.connect(path)
-            peer = _peer_of(connection)
-            monitor = _Monitor(connection, deadline_s)
-            if "QMP" not in monitor.read():
-                raise ValueError("it does not greet as QEMU does")
-            monitor.execute("qmp_capabilities")
-            vcpus = monitor.execute("query-cpus-fast")
-            status = monitor.execute("query-status")
+            monitor = Monitor(connection, deadline_s, _peer_of(connection))
+            if greets:
+                if "QMP" not in monitor.read():
+                    raise ValueError("it does not greet as QEMU does")
+                monitor.execute("qmp_capabilities")
+            else:
+                monitor.synchronize()
+            yield monitor
     except TimeoutError:
         raise TargetError(
             f"{path}: no answer within {timeout_s:g} s; a monitor serves one client at a time, "
@@ -69,7 +87,6 @@ def read_vcpus(path: str, timeout_s: float = TIMEOUT_S) -> VirtualCpus:
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise TargetError(f"{path}: is no QMP monitor to talk to: {reason}") from None
-    return VirtualCpus(_threads_of(path, vcpus), bool(_field(status, "running")), peer)
 
 
 def _peer_of(connection: socket.socket) -> Peer:
@@ -91,23 +108,36 @@ def _field(value: object, name: str) -> object:
     return value.get(name) if isinstance(value, dict) else None
 
 
-class _Monitor:
+class Monitor:
     """One connection: a JSON object a line, events between the answers."""
 
-    def __init__(self, connection: socket.socket, deadline_s: float) -> None:
+    def __init__(self, connection: socket.socket, deadline_s: float, peer: Peer) -> None:
         self._connection = connection
         self._deadline_s = deadline_s
+        self.peer = peer
         self._received = b""
         self._bytes = 0
 
-    def execute(self, command: str) -> object:
-        self._connection.sendall(json.dumps({"execute": command}).encode() + b"\n")
+    def execute(self, command: str, arguments: Mapping[str, Any] | None = None) -> object:
+        """What it returns. Raises ValueError for what it refuses, and TimeoutError."""
+        self._send(command, arguments)
         while True:
             answer = self.read()
             if "return" in answer:
                 return answer["return"]
             if "error" in answer:
                 raise ValueError(f"{command}: {str(_field(answer['error'], 'desc'))[:200]}")
+
+    def synchronize(self) -> None:
+        """Passes over the answers to whoever asked a guest agent before and did not wait."""
+        number = secrets.randbits(31)
+        self._send("guest-sync", {"id": number})
+        while self.read().get("return") != number:
+            pass
+
+    def _send(self, command: str, arguments: Mapping[str, Any] | None) -> None:
+        request = {"execute": command} | ({} if arguments is None else {"arguments": arguments})
+        self._connection.sendall(json.dumps(request).encode() + b"\n")
 
     def read(self) -> dict[str, Any]:
         while b"\n" not in self._received:

@@ -10,7 +10,14 @@ import pytest
 
 from smartharvest.algorithm.division import Division, Share, divide, dues
 from smartharvest.algorithm.guarantee import Curve, Guarantee, Keeper
-from smartharvest.algorithm.time_sharing import TimeSharing, as_kernel_value, had, weights
+from smartharvest.algorithm.time_sharing import (
+    ENTER_TURNS,
+    TimeSharing,
+    as_kernel_value,
+    due_of,
+    had,
+    weights,
+)
 from smartharvest.algorithm.worth import Worth
 
 
@@ -41,7 +48,7 @@ class Kernel:
     def divide(self, mean: float) -> None:
         before = [self.division.cpus(share.name) for share in self.shares]
         self.parts = weights(self.shares, mean)
-        together = self.sharing.turn(self.division, self.shares, mean)
+        together = self.sharing.turn(self.cores, self.division, self.shares, mean)
         self.division = divide(self.cores, self.shares, self.division.owner_of, together)
         self.moves += before != [self.division.cpus(share.name) for share in self.shares]
 
@@ -95,6 +102,30 @@ def test_shares_are_within_3_percent_of_what_is_due_over_10_s(
         "any": [[source.randint(1, cpus) for _ in range(40)] for _ in range(20)],
     }[lending]
     assert off_after_10_s(Kernel(cpus, shares), pattern) < 0.03
+
+
+@pytest.mark.parametrize("cpus", [2, 3, 4, 16])
+@pytest.mark.parametrize("others", [False, True], ids=["alone", "others take most of the time"])
+def test_shares_by_throughput_are_within_3_percent_of_what_is_due_while_trials_change_it(
+    cpus: int, others: bool
+) -> None:
+    kernel = Kernel(cpus, [Share(name) for name in "abc"])
+    source, worth = random.Random(1), Worth("abc", cpus)
+    errors: list[dict[str, float]] = []
+    for _ in range(300):
+        there = source.uniform(0.05, 0.4) if others else 1.0
+        used = {name: there * cores for name, cores in kernel._used(cpus).items()}
+        due = due_of(sum(used.values()), kernel.shares, cpus)
+        total = sum(used.values())
+        errors.append({n: (used[n] - mine) / total for n, mine in zip(used, due, strict=True)})
+        did = used | {"b": min(used["b"], 0.15 * cpus)}  # which scales badly
+        worth.turn({name: source.uniform(0.99, 1.01) * did[name] for name in did}, cpus)
+        kernel.shares = [replace(one, weight=worth.weights[one.name]) for one in kernel.shares]
+        kernel.divide(cpus)
+    assert worth.changes
+    for start in range(ENTER_TURNS, len(errors) - 10):
+        for name in "abc":
+            assert abs(sum(row[name] for row in errors[start : start + 10])) / 10 < 0.03
 
 
 def test_whole_cores_stay_whole_where_they_are_what_is_due() -> None:

@@ -13,7 +13,7 @@ def look(seconds: float, **due: float) -> dict[str, dict[str, Any]]:
     """After so many seconds, with each group having had exactly what it was due."""
     return {
         name: {"due": cores, "core_seconds": cores * seconds, "cpu_seconds": None,
-               "throughput": None, "throughput_by": None}
+               "due_core_seconds": cores * seconds, "throughput": None, "throughput_by": None}
         for name, cores in due.items()
     }  # fmt: skip
 
@@ -23,6 +23,14 @@ def test_a_group_that_had_what_it_was_due_is_off_by_nothing() -> None:
     assert found["had_core_s"] == {"a": 20.0, "b": 10.0}
     assert found["off_by_had"] == 0
     assert found["off_by_used"] is None
+
+
+def test_what_is_used_is_held_against_what_was_due_in_each_second() -> None:
+    first, second = look(0, a=1.0, b=1.0), look(10, a=1.0, b=1.0)
+    for looks, used in ((first, {"a": 0.0, "b": 0.0}), (second, {"a": 8.0, "b": 2.0})):
+        for name, seconds in used.items():
+            looks[name] |= {"cpu_seconds": seconds, "due_core_seconds": seconds}
+    assert shares([first, second])["off_by_used"] == 0
 
 
 def test_the_largest_difference_counts() -> None:
