@@ -6,6 +6,8 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 SOURCES := $(wildcard csrc/*/*.[ch] csrc/lab/*/*.[ch] smartharvest/core/*.pyx smartharvest/core/*.pxd smartharvest/core/_c/*.pxd)
 TOOLS  := build/tools
+PYTEST  = PATH="$(abspath $(TOOLS)):$$PATH" $(BIN)/python -m pytest
+HERE   := not slow and not cluster and not lab
 MANYCORE = --cpus $(or $(CPUS),8) --dilation $(or $(DILATION),20) --kernel $(or $(KERNEL),6.12)
 C_FILES := $(filter-out %.loader.h,$(wildcard csrc/*/*.[ch] csrc/lab/*/*.[ch] bench/*.c bench/real/*.c bench/manycore/*.[ch] bench/virtual/*.c tests/native/*.[ch] tests/faults/*.c))
 
@@ -20,7 +22,7 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(STAMP): pyproject.toml setup.py $(SOURCES) | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --editable '.[test,lint,plot]'
+	$(BIN)/python -m pip install --quiet --no-compile --editable '.[test,lint,plot]'
 	@touch $@
 
 .PHONY: build
@@ -35,13 +37,18 @@ demo: build ## Harvest on this machine for about a minute (root)
 	$(BIN)/smartharvest demo
 
 .PHONY: test
-test: build $(if $(CI),test-tools) ## Run the tests; those marked root run too when you are root
-	PATH="$(abspath $(TOOLS)):$$PATH" $(BIN)/python -m pytest -m "not slow and not cluster and not timing" -n 2 --dist loadfile
-	PATH="$(abspath $(TOOLS)):$$PATH" $(BIN)/python -m pytest -m "timing and not slow and not cluster" -n 2 --dist loadfile
+test: build native-tests $(if $(CI),test-tools) ## Run the tests; those marked root run too when you are root
+	$(PYTEST) -n 2 --dist loadfile -m "not timing and not root and $(HERE)"
+	$(PYTEST) -n 2 --dist loadfile -m "timing and not root and $(HERE)"
+	$(PYTEST) -m "root and $(HERE)"
 
 .PHONY: test-tools
 test-tools: ## Get the tools that some tests drive: tmux, systemd-analyze, promtool (root, apt)
 	@packaging/test-tools.sh $(abspath $(TOOLS)) || echo "tools are missing: some tests will be skipped and say which"
+
+.PHONY: native-tests
+native-tests: ## Compile the C tests under the sanitizers, for make test
+	@$(MAKE) --silent --keep-going $(if $(filter -j%,$(MAKEFLAGS)),,-j2) -f tests/native/programs.mk all CC="$${CC:-gcc}" || echo "programs are missing: their tests say why"
 
 .PHONY: test-root
 test-root: build ## Only the tests on this machine's real cgroups (root)
@@ -136,9 +143,16 @@ manycore-page: build ## docs/research/manycore.md from bench/results/manycore*.j
 
 .PHONY: lint
 lint: build ## ruff, mypy --strict, clang-format, cython-lint
+	@$(MAKE) --no-print-directory -j2 -O lint-types lint-form
+
+.PHONY: lint-types
+lint-types:
+	$(BIN)/mypy
+
+.PHONY: lint-form
+lint-form:
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
 	$(BIN)/python csrc/bpf/build.py --check
 	$(BIN)/clang-format --dry-run --Werror $(C_FILES)
 	PATH="$(abspath $(BIN)):$$PATH" $(BIN)/cython-lint smartharvest

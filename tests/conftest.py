@@ -10,7 +10,10 @@ from hypothesis import HealthCheck, settings
 
 from smartharvest.host.journal.group_locks import VARIABLE
 
-pytest_plugins = ("tests.plugins.cost", "tests.plugins.tries", "tests.plugins.turns")
+pytest_plugins = (
+    *("tests.plugins.cost", "tests.plugins.finding"),
+    *("tests.plugins.tries", "tests.plugins.turns"),
+)
 
 # Of a busy machine nothing is to be learned from a time. What CI checks must not depend on chance:
 # it draws the same examples at each run. A developer's machine looks for others, and for more.
@@ -30,21 +33,16 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    reason = _why_not_root()
-    if reason is None:
-        return
-    skip = pytest.mark.skip(reason=reason)
-    for item in items:
-        if "root" in item.keywords:
-            item.add_marker(skip)
-
-
-def _why_not_root() -> str | None:
-    if os.geteuid() != 0:
-        return "needs root"
+    """Those that cannot run here are skipped, and say why."""
+    missing = {}
     if not any(os.access(path, os.W_OK) for path in _CPUSET_MOUNTS):
-        return "needs a writable cgroup tree with cpusets"
-    return None
+        missing["root"] = "needs a writable cgroup tree with cpusets"
+    if os.geteuid() != 0:
+        missing |= dict.fromkeys(("root", "rights"), "needs root")
+    for marker, reason in missing.items():
+        for item in items:
+            if item.get_closest_marker(marker) is not None:
+                item.add_marker(pytest.mark.skip(reason=reason))
 
 
 _CPUSET_MOUNTS = ("/sys/fs/cgroup/cpuset", "/sys/fs/cgroup/cgroup.controllers")

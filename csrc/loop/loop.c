@@ -1,14 +1,15 @@
 #define _GNU_SOURCE
 #include "loop/loop.h"
 
+#include "loop/loop_pace.h"
+#include "loop/plan_word.h"
+
 #include <errno.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -37,62 +38,6 @@ static int64_t max_i64(int64_t a, int64_t b) {
 
 static int64_t min_i64(int64_t a, int64_t b) {
     return a < b ? a : b;
-}
-
-/* A plan in one word: 24 bits of sequence, 11 + 11 of cores, 11 of buffer, 7 of patience. Zero is
- * "none yet". The largest buffer stands for a shared plan. */
-enum {
-    SEQ_BITS = 24,
-    CORES_BITS = 11,
-    SEQ_MASK = (1 << SEQ_BITS) - 1,
-    CORES_MASK = (1 << CORES_BITS) - 1,
-    MOST_PATIENCE = 127,
-    SHARED_BUFFER = CORES_MASK,
-};
-_Static_assert((int)SH_MAX_CORES < (int)SHARED_BUFFER, "cores fit their bits");
-
-/* 0: not patient; otherwise one more than the root of the quiet time in microseconds. */
-static uint64_t pack_patience(const struct sh_plan *plan) {
-    uint64_t root = 0;
-    if (!plan->patient)
-        return 0;
-    while (root < MOST_PATIENCE - 1 && (int64_t)(root * root) * 1000 < plan->quiet_ns)
-        root++;
-    return root + 1;
-}
-
-static uint64_t pack(const struct sh_plan *plan) {
-    const uint32_t buffer = plan->shared ? SHARED_BUFFER : min_u32(plan->buffer, SHARED_BUFFER - 1);
-    return (uint64_t)(plan->seq & SEQ_MASK) |
-           (uint64_t)(plan->primary_cores & CORES_MASK) << SEQ_BITS |
-           (uint64_t)(plan->safe_cores & CORES_MASK) << (SEQ_BITS + CORES_BITS) |
-           (uint64_t)buffer << (SEQ_BITS + 2 * CORES_BITS) |
-           pack_patience(plan) << (SEQ_BITS + 3 * CORES_BITS);
-}
-
-static struct sh_plan unpack(uint64_t word) {
-    const int64_t root = (int64_t)(word >> (SEQ_BITS + 3 * CORES_BITS)) - 1;
-    const uint32_t buffer = (uint32_t)(word >> (SEQ_BITS + 2 * CORES_BITS)) & CORES_MASK;
-    const bool shared = buffer == SHARED_BUFFER;
-    return (struct sh_plan){
-        .seq = (uint32_t)word & SEQ_MASK,
-        .primary_cores = (uint32_t)(word >> SEQ_BITS) & CORES_MASK,
-        .safe_cores = (uint32_t)(word >> (SEQ_BITS + CORES_BITS)) & CORES_MASK,
-        .buffer = shared ? 0 : buffer,
-        .patient = root >= 0 && !shared,
-        .quiet_ns = root * root * 1000,
-        .shared = shared,
-    };
-}
-
-/* Do two plans ask for the same? */
-static bool same_but_for_its_window(uint64_t a, uint64_t b) {
-    return a >> SEQ_BITS == b >> SEQ_BITS;
-}
-
-/* Does a answer an older window than b? Sequence numbers wrap at 24 bits. */
-static bool older(uint32_t a, uint32_t b) {
-    return ((a - b) & SEQ_MASK) > SEQ_MASK / 2;
 }
 
 static void count(_Atomic uint64_t *counter, uint64_t by) {
@@ -142,7 +87,7 @@ static void decide(struct sh_loop *loop, struct sh_summary *window, int64_t now_
         .safe_cores = permitted ? window->planned_safe_cores : total,
     };
     window->decided = true;
-    atomic_store_explicit(&loop->plan_word, pack(&plan), memory_order_release);
+    atomic_store_explicit(&loop->plan_word, sh_plan_pack(&plan), memory_order_release);
 }
 
 static void publish_window(struct sh_loop *loop, int64_t now_ns, uint32_t primary_cores,
@@ -312,13 +257,13 @@ static void adopt_plan(struct sh_loop *loop, int64_t now_ns) {
     uint64_t word = atomic_load_explicit(&loop->plan_word, memory_order_acquire);
     if (word == loop->plan_word_seen)
         return;
-    const bool same = same_but_for_its_window(word, loop->plan_word_seen);
+    const bool same = sh_plan_same(word, loop->plan_word_seen);
     loop->plan_word_seen = word;
-    struct sh_plan plan = unpack(word);
-    if (loop->broken_seq && older(plan.seq, loop->broken_seq))
+    struct sh_plan plan = sh_plan_unpack(word);
+    if (loop->broken_seq && sh_plan_older(plan.seq, loop->broken_seq))
         return;
     /* The answer to a broken window may rest on a slower view than the reaction had. */
-    if (loop->broken_seq && plan.seq == (loop->broken_seq & SEQ_MASK))
+    if (loop->broken_seq && plan.seq == (loop->broken_seq & SH_PLAN_SEQ_MASK))
         plan.primary_cores = max_u32(plan.primary_cores, loop->broken_cores);
     loop->broken_seq = 0; /* later plans are newer; a mark kept for days would look newer again */
     if (!loop->plan.patient) {
@@ -527,74 +472,11 @@ uint64_t sh_loop_repeat(struct sh_loop *loop, int64_t until_ns, const struct sh_
 
 /* --- the thread ------------------------------------------------------------------------------- */
 
-struct sched_attributes { /* struct sched_attr of the kernel's uapi; glibc has none before 2.41 */
-    uint32_t size, policy;
-    uint64_t flags;
-    int32_t nice;
-    uint32_t priority;
-    uint64_t runtime, deadline, period;
-};
-
-static enum sh_scheduling schedule_self(const struct sh_loop *loop) {
-    const struct sched_param fifo = {.sched_priority = loop->fifo_priority};
-    if (loop->fifo_priority > 0 && sched_setscheduler(0, SCHED_FIFO, &fifo) == 0)
-        return SH_SCHEDULING_FIFO;
-    /* EEVDF takes the slice from sched_attr.runtime (6.12 on); older kernels only the nice value.
-     * A short slice lets the woken writer pass the batch thread it has just displaced. */
-    struct sched_attributes attributes = {
-        .size = sizeof(attributes), .policy = SCHED_OTHER, .nice = -20, .runtime = 100000};
-    if (syscall(SYS_sched_setattr, 0, &attributes, 0) == 0)
-        return SH_SCHEDULING_SHORT_SLICE;
-    return SH_SCHEDULING_OTHER;
-}
-
-static void place_self(const uint64_t *cpus) {
-    cpu_set_t set;
-    int any = 0;
-    CPU_ZERO(&set);
-    for (int cpu = 0; cpu < SH_MAX_CPU_WORDS * 64 && cpu < CPU_SETSIZE; cpu++)
-        if (cpus[cpu / 64] >> (cpu % 64) & 1) {
-            CPU_SET(cpu, &set);
-            any = 1;
-        }
-    if (any)
-        sched_setaffinity(0, sizeof(set), &set); /* refused: it runs where it may */
-}
-
 static void note_cpu_time(struct sh_loop *loop) {
     struct timespec t;
     if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) == 0)
         atomic_store_explicit(&loop->cpu_ns, (int64_t)t.tv_sec * 1000000000 + t.tv_nsec,
                               memory_order_relaxed);
-}
-
-/* How long it rests after what it has spent since the last rest, waking up included. */
-static int64_t rest_ns(struct sh_loop *loop) {
-    const uint32_t percent = loop->most_cpu_percent;
-    if (percent == 0 || percent >= 100)
-        return 0;
-    const int64_t cpu_ns = loop->clock.cpu_ns(loop->clock.ctx);
-    const int64_t spent_ns = cpu_ns - loop->cpu_at_rest_ns;
-    loop->cpu_at_rest_ns = cpu_ns;
-    return min_i64(spent_ns * (100 - percent) / percent, loop->most_rest_ns);
-}
-
-/* The grid is absolute: a late poll never shifts the ones after it. A poll that took long, for a
- * primary with many threads, is followed by as long a rest: a real-time thread must not take a
- * whole CPU. What was due meanwhile is missed. */
-static int64_t next_poll(struct sh_loop *loop, int64_t deadline_ns, int64_t began_ns) {
-    const int64_t poll_ns = loop->config.poll_ns;
-    const int64_t ended_ns = loop->clock.now_ns(loop->clock.ctx);
-    const int64_t earliest_ns = ended_ns + max_i64(ended_ns - began_ns, rest_ns(loop));
-    int64_t next_ns = deadline_ns + poll_ns;
-    if (next_ns <= began_ns) /* late: the poll itself has counted what it missed */
-        next_ns += ((began_ns - next_ns) / poll_ns + 1) * poll_ns;
-    if (next_ns < earliest_ns) {
-        const int64_t missed = (earliest_ns - next_ns + poll_ns - 1) / poll_ns;
-        count(&loop->counters.missed_polls, (uint64_t)missed);
-        next_ns += missed * poll_ns;
-    }
-    return next_ns;
 }
 
 uint32_t sh_loop_alarm_level(const struct sh_loop *loop) {
@@ -658,8 +540,8 @@ static void *run(void *arg) {
     prctl(PR_SET_NAME, "sh-loop");
     prctl(PR_SET_TIMERSLACK, 1UL); /* the default slack of 50 us is a whole poll */
     atomic_store(&loop->tid, (int32_t)syscall(SYS_gettid));
-    const enum sh_scheduling scheduling = schedule_self(loop);
-    place_self(scheduling == SH_SCHEDULING_FIFO ? loop->realtime_cpus : loop->cpus);
+    const enum sh_scheduling scheduling = sh_loop_schedule_self(loop);
+    sh_loop_place_self(scheduling == SH_SCHEDULING_FIFO ? loop->realtime_cpus : loop->cpus);
     atomic_store(&loop->scheduling, scheduling);
 
     if (loop->most_cpu_percent)
@@ -679,7 +561,7 @@ static void *run(void *arg) {
             deadline_ns = sh_loop_next_look(loop);
             err = wait_for_event(loop, deadline_ns);
         } else {
-            deadline_ns = next_poll(loop, deadline_ns, now_ns);
+            deadline_ns = sh_loop_next_poll(loop, deadline_ns, now_ns);
             err = clock->sleep_until(clock->ctx, deadline_ns);
         }
         if (err && err != -EINTR) {
@@ -759,12 +641,12 @@ int sh_loop_change(struct sh_loop *loop, const struct sh_actuator *actuator,
  * window's end at the latest: a wake-up of its thread would be another interruption. */
 void sh_loop_post(struct sh_loop *loop, const struct sh_plan *plan) {
     const struct sh_loop_config *c = &loop->config;
-    const uint64_t word = pack(plan);
+    const uint64_t word = sh_plan_pack(plan);
     const uint64_t before = atomic_exchange(&loop->plan_word, word);
     const uint32_t harvested = atomic_load(&loop->harvested);
     const bool fixed = plan->buffer == 0 && !plan->patient && !plan->shared;
     const bool moves = fixed && harvested != c->total - limited(c, false, plan->primary_cores);
-    if (moves || !same_but_for_its_window(word, before))
+    if (moves || !sh_plan_same(word, before))
         wake_for_plan(loop);
 }
 

@@ -1,9 +1,10 @@
-"""Who decides, by the settings: the policy, its twin in the loop, the long-term safeguard."""
+"""What decides, by the settings: policy, controller, twin in the loop, long-term safeguard."""
 
 from __future__ import annotations
 
 import logging
 
+from smartharvest.algorithm.controller import Controller
 from smartharvest.algorithm.learning.options import LearningOptions
 from smartharvest.algorithm.policy import SHARED_POLICIES, Policy, check_policy, make_policy
 from smartharvest.algorithm.policy.fallback import Fallback, with_stand_ins
@@ -12,6 +13,8 @@ from smartharvest.algorithm.safeguard import LongTermSafeguard
 from smartharvest.config.settings import Settings
 from smartharvest.core._learner import Csoaa, Decider
 from smartharvest.errors import ConfigError
+from smartharvest.placement.capacity import Capacity
+from smartharvest.sensor.waits import WaitReader
 
 _log = logging.getLogger(__name__)
 
@@ -86,4 +89,33 @@ def make_long_term(settings: Settings) -> LongTermSafeguard:
         rest_ns=settings.long_term_rest_ns,
         min_dispatches=settings.long_term_min_dispatches,
         stuck_ns=settings.long_term_stuck_ns,
+    )
+
+
+def make_controller(settings: Settings, capacity: Capacity, policy: Policy) -> Controller:
+    """What turns windows into plans within ``capacity``, as ``policy`` has it."""
+    return Controller(
+        policy,
+        total=capacity.total,
+        keep_idle=capacity.keep_idle,
+        label_kind=settings.label,
+        long_term=long_term_of(settings),
+        judged_waits=judged_waits_of(settings),
+        window_ns=settings.window_ns,
+        can_lend=capacity.max_shared > 0,
+        note=_log.warning,
+    )
+
+
+def make_wait_reader(settings: Settings, total: int) -> WaitReader | None:
+    """What reads the waits that the long-term safeguard judges; None if it is off."""
+    if settings.long_term == "off":
+        return None
+    return WaitReader(
+        total=total,
+        period_ns=settings.long_term_period_ns,
+        threshold_ns=settings.long_term_threshold_ns,
+        attributed=settings.long_term in ("auto", "attributed"),
+        exclusive=settings.placement == "exclusive",
+        wait_source=settings.waits,
     )

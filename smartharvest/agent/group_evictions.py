@@ -16,7 +16,7 @@ from typing import Any
 from smartharvest.agent.arrangement import Arrangement
 from smartharvest.algorithm.eviction import Change, Evictable, Evictions
 from smartharvest.config.durations import format_duration
-from smartharvest.config.elastic_groups import ElasticGroup
+from smartharvest.config.elastic_groups import ElasticGroup, OnEviction
 from smartharvest.config.settings import Settings
 from smartharvest.errors import SmartHarvestError
 from smartharvest.host.cgroup.tree import CgroupTree, Group
@@ -24,6 +24,11 @@ from smartharvest.host.journal.notices import remove_notice, remove_notices, wri
 from smartharvest.mechanism.group_freezer import GroupFreezer, frozen_values, is_frozen_by_us
 
 _log = logging.getLogger(__name__)
+
+_ACTS: dict[OnEviction, Callable[[GroupFreezer], object]] = {
+    "freeze": GroupFreezer.freeze,
+    "end": GroupFreezer.end,
+}
 
 
 def evictable(groups: Sequence[ElasticGroup]) -> Iterator[Evictable]:
@@ -67,7 +72,7 @@ class GroupEvictions:
         remove_notices(undo.journal.path)
         for name in self._decides.cases:
             if not arrangement.evicted and is_frozen_by_us(self._place(name), undo.journal):
-                self._try(name, "thaw")
+                self._try(name, GroupFreezer.thaw)
 
     def take_up(self, groups: Sequence[ElasticGroup]) -> None:
         """Goes on with other groups; those that are gone, or others now, are thawed."""
@@ -93,7 +98,7 @@ class GroupEvictions:
                 self._return(change)
         for name, case in self._decides.cases.items():
             if case.stage == "evicted":  # those too that have come since, and what was refused
-                self._try(name, self._groups[name].on_eviction)
+                self._try(name, _ACTS[self._groups[name].on_eviction])
 
     def _notice(self, change: Change, why: str) -> None:
         name = change.name
@@ -127,7 +132,7 @@ class GroupEvictions:
             _log.info("group %s: has its minimum again", name)
             self._audit("group returned", group=name)
             if not self._arrangement.evicted:
-                self._try(name, "thaw")
+                self._try(name, GroupFreezer.thaw)
         self._because.pop(name, None)
         if undo is not None:
             with contextlib.suppress(OSError):
@@ -145,13 +150,13 @@ class GroupEvictions:
     def _place(self, name: str) -> Group:
         return self._arrangement.tree.group(self._groups[name].target.value)
 
-    def _try(self, name: str, what: str) -> None:
+    def _try(self, name: str, act: Callable[[GroupFreezer], object]) -> None:
         """Freezes, thaws or ends; a refusal is reported once and tried again."""
         undo = self._arrangement.undo
         if undo is None or self._arrangement.evicted:
             return
         try:
-            getattr(GroupFreezer(self._place(name), undo.writer), what)()
+            act(GroupFreezer(self._place(name), undo.writer))
             self._troubles.pop(name, None)
         except (SmartHarvestError, OSError) as error:
             if self._troubles.get(name) != str(error):

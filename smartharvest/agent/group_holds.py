@@ -51,9 +51,9 @@ class GroupHolds:
         """``how`` is ``paused`` or ``evicted``. Raises TargetError or WriteRefused, undone then."""
         before = self._held.get(name)
         if how == "evicted":
-            self._freezer(name, "freeze")
+            self._act(name, GroupFreezer.freeze)
         elif before == "evicted":
-            self._freezer(name, "thaw")
+            self._act(name, GroupFreezer.thaw)
         if before != how:
             self._held[name] = how
             self._counts[name, how] = self._counts.get((name, how), 0) + 1
@@ -66,7 +66,7 @@ class GroupHolds:
         if how is None:
             return False
         if how == "evicted":
-            self._freezer(name, "thaw")
+            self._act(name, GroupFreezer.thaw)
         del self._held[name]
         self._troubles.pop(name, None)
         _log.info("group %s: resumed by the operator", name)
@@ -86,17 +86,17 @@ class GroupHolds:
             if how != "evicted" or self._arrangement.evicted:
                 continue
             try:
-                self._freezer(name, "freeze")
+                self._act(name, GroupFreezer.freeze)
                 self._troubles.pop(name, None)
             except (SmartHarvestError, OSError) as error:
                 if self._troubles.get(name) != str(error):
                     self._troubles[name] = str(error)
                     _log.warning("group %s: %s", name, error)
 
-    def _freezer(self, name: str, what: str) -> None:
+    def _act(self, name: str, act: Callable[[GroupFreezer], None]) -> None:
         undo = self._arrangement.undo
         if undo is not None:  # else a dry run, which only counts
-            getattr(GroupFreezer(self._places[name], undo.writer), what)()
+            act(GroupFreezer(self._places[name], undo.writer))
 
     def is_evicted(self, name: str) -> bool:
         return self._held.get(name) == "evicted"

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import os
 import time
 from collections.abc import Callable, Mapping
 from types import TracebackType
@@ -27,17 +26,25 @@ from smartharvest.agent.admin import (
 )
 from smartharvest.agent.arrangement import Arrangement
 from smartharvest.agent.control_loop import LOOK_MS, ControlLoop
-from smartharvest.agent.deciders import choose_policy, decider_of, judged_waits_of, long_term_of
+from smartharvest.agent.deciders import (
+    choose_policy,
+    decider_of,
+    judged_waits_of,
+    long_term_of,
+    make_controller,
+    make_wait_reader,
+)
 from smartharvest.agent.group_sharing import GroupSharing
 from smartharvest.agent.host_watch import Failed, HostWatch, Rearrange, Rebuild, Verdict
 from smartharvest.agent.outcome import Ended, Reexec, Restart, RunOutcome
 from smartharvest.agent.outputs import Outputs
-from smartharvest.agent.reexec import HandoffState, Trial, TrialFailed
+from smartharvest.agent.reexec import HandoffState
+from smartharvest.agent.replacement import Replacement
 from smartharvest.agent.reporting import Reporting
+from smartharvest.agent.sockets import Sockets
 from smartharvest.agent.usage import UsageMeter
 from smartharvest.agent.web_page import WebPage
 from smartharvest.algorithm.algorithm1 import Decision
-from smartharvest.algorithm.controller import Controller
 from smartharvest.algorithm.policy import Policy
 from smartharvest.config.elastic_groups import group_tables
 from smartharvest.config.settings import FIELDS, Settings, changed_settings
@@ -54,13 +61,10 @@ from smartharvest.mechanism.choice import MakeMechanism, make_mechanism
 from smartharvest.placement.capacity import Capacity
 from smartharvest.placement.snapshot import HostSnapshot
 from smartharvest.sensor.choice import wants_harm
-from smartharvest.sensor.waits import WaitReader
-from smartharvest.telemetry.client import socket_path
 from smartharvest.telemetry.metrics import text
 from smartharvest.telemetry.recent import Recent
 from smartharvest.telemetry.recorder import Recorder
-from smartharvest.telemetry.server import Command, ControlSocket
-from smartharvest.telemetry.status_socket import StatusSocket, kept_for_a_while
+from smartharvest.telemetry.server import Command
 
 _log = logging.getLogger(__name__)
 
@@ -124,8 +128,7 @@ class Supervisor:
         self.left: HandoffState | None = None
         """What a successor gets, once the supervisor has been left."""
         self._stopped = self._reload_asked = self._reexec_asked = False
-        self._trial: Trial | None = None
-        self._restart_refused: str | None = None
+        self._replacement = Replacement(self.audit_event)
         self._next: tuple[type[Restart | Reexec], dict[str, Any]] | None = None
         """What follows this run, as soon as something is to."""
 
@@ -211,33 +214,6 @@ class Supervisor:
         """What decides in the loop as ``policy`` would; None where only the control plane can."""
         return decider_of(self.settings, policy, self.capacity.keep_idle)
 
-    def _make_controller(self, policy: Policy) -> Controller:
-        settings, capacity = self.settings, self.capacity
-        return Controller(
-            policy,
-            total=capacity.total,
-            keep_idle=capacity.keep_idle,
-            label_kind=settings.label,
-            long_term=long_term_of(settings),
-            judged_waits=judged_waits_of(settings),
-            window_ns=settings.window_ns,
-            can_lend=capacity.max_shared > 0,
-            note=_log.warning,
-        )
-
-    def _make_wait_reader(self) -> WaitReader | None:
-        settings = self.settings
-        if settings.long_term == "off":
-            return None
-        return WaitReader(
-            total=self.capacity.total,
-            period_ns=settings.long_term_period_ns,
-            threshold_ns=settings.long_term_threshold_ns,
-            attributed=settings.long_term in ("auto", "attributed"),
-            exclusive=settings.placement == "exclusive",
-            wait_source=settings.waits,
-        )
-
     # --- asked for from outside, also by signals --------------------------------------------------
 
     def stop(self) -> None:
@@ -256,7 +232,7 @@ class Supervisor:
     def unanswered(self) -> frozenset[str]:
         """The names of those methods that were called and have not come to their end."""
         asked = {"ask_reload": self._reload_asked}
-        asked["ask_reexec"] = self._reexec_asked or self._trial is not None
+        asked["ask_reexec"] = self._reexec_asked or self._replacement.is_tried
         return frozenset(name for name, is_asked in asked.items() if is_asked)
 
     def rearrange(self, settings: Settings, *, keeps_arranged: bool) -> None:
@@ -287,7 +263,11 @@ class Supervisor:
         every = self.settings.audit_level == "decisions"
         recorder = Recorder(self.recent, audit, every=every)
         self._control = ControlLoop(
-            self._make_controller(policy), self._make_wait_reader(), observe, audit, recorder
+            make_controller(self.settings, self.capacity, policy),
+            make_wait_reader(self.settings, self.capacity.total),
+            observe,
+            audit,
+            recorder,
         )
         self._attach_loop()
         self._set_limits()
@@ -299,7 +279,7 @@ class Supervisor:
             self._watch,
             self._outputs.warnings,
             self._outputs.metrics,
-            lambda: self._restart_refused,
+            lambda: self._replacement.refused,
             lambda: self.overrides,
         )
         self._usage = (
@@ -308,18 +288,18 @@ class Supervisor:
             else UsageMeter(self._all_targets, audit.event, groups=self._groups.core_seconds)
         )
         began_s = time.monotonic()
-        socket = self._listen()
+        sockets = self._listen()
         self._control.inhibit({"operator": self.paused})
         try:
             self._control.start()
             self._enter_running()
             self._report_scheduling()
             started()
-            self._serve(socket, None if seconds is None else began_s + seconds)
+            self._serve(sockets, None if seconds is None else began_s + seconds)
             finished()
         finally:
             self._groups.memories.close()
-            self._end(socket)
+            self._end(sockets)
             recorder.close()
             if self._usage is not None:
                 self._usage.close()
@@ -333,21 +313,20 @@ class Supervisor:
         self.outcome = follows(report, **details)
         return self.outcome
 
-    def _serve(self, socket: ControlSocket | None, until_s: float | None) -> None:
+    def _serve(self, sockets: Sockets, until_s: float | None) -> None:
         """Turn after turn, until something ends the run."""
         control, arrangement = self._control, self.arrangement
-        socket_fd = -1 if socket is None else socket.fileno()
         chores_ns = 0
         while not self._stopped and self._next is None:
             left_ms = LOOK_MS if until_s is None else (until_s - time.monotonic()) * 1e3
             if left_ms <= 0:
                 return
-            control.wait(left_ms, socket_fd, prompt=arrangement.mechanism.moves_threads)
+            control.wait(left_ms, sockets.fileno(), prompt=arrangement.mechanism.moves_threads)
             came = control.answer_windows()
             now_ns = _loop.monotonic_ns()
             if now_ns >= chores_ns or not came:
                 chores_ns = now_ns + CHORES_NS
-                self._do_chores(socket)
+                self._do_chores(sockets)
             control.judge_period(arrangement.primary_threads)
             control.renew_permit()
             control.read_dispatches()
@@ -372,7 +351,7 @@ class Supervisor:
         elastic = self.arrangement.elastic
         return [*self.arrangement.primaries, *([] if elastic is None else [elastic])]
 
-    def _do_chores(self, socket: ControlSocket | None) -> None:
+    def _do_chores(self, sockets: Sockets) -> None:
         if self.arrangement.beat():
             self.service.beat(_loop.monotonic_ns())
         self._control.inhibit({"guardian": self.arrangement.check_guardian()})
@@ -380,12 +359,9 @@ class Supervisor:
             self._watch.look_early()
         if self.arrangement.confinement is not None:
             self.arrangement.confinement.turn()
-        if socket is not None:
-            socket.serve()
-            if self.page.check() and self.page.connection is not None:
-                socket.adopt(self.page.connection, self._telling)
+        sockets.serve()
 
-    def _end(self, socket: ControlSocket | None) -> None:
+    def _end(self, sockets: Sockets) -> None:
         hands_off = self._next is not None and (
             self._next[0] is Reexec or self._next[1]["keeps_arranged"]
         )
@@ -394,10 +370,8 @@ class Supervisor:
         # Stopped and closed before anything is restored: a loop that still ran would write on,
         # and one that still held its descriptors might leave none to restore with.
         self._control.detach(self.capacity.pool)
-        if socket is not None:
-            socket.close()
-        if self._trial is not None:
-            self._trial.end()
+        sockets.close()
+        self._replacement.end()
         self._groups.close()
         self._control.close()
 
@@ -519,9 +493,7 @@ class Supervisor:
 
     # --- requests ---------------------------------------------------------------------------------
 
-    def _listen(self) -> ControlSocket | None:
-        path = socket_path(self.settings.state_dir, os.getpid())
-
+    def _listen(self) -> Sockets:
         def answer(name: str) -> Command:
             return lambda arguments: self._answer(name, arguments)
 
@@ -532,20 +504,8 @@ class Supervisor:
             "history": lambda _arguments: self.recent.describe(),
             "recent": lambda _arguments: self.recent.latest(),
         }
-        try:
-            control = ControlSocket(path, telling | {name: answer(name) for name in REQUESTS})
-        except OSError as error:
-            _log.warning("%s: %s; this agent has no status", path, error.strerror)
-            return None
-        self._telling = kept_for_a_while(telling)
-        if self.page.connection is not None:
-            control.adopt(self.page.connection, self._telling)
-        if (group := self.settings.status_group) is not None:
-            try:
-                control.attach(StatusSocket(path, group, telling))
-            except (ConfigError, OSError) as error:
-                _log.warning("status_group: %s; its members get no status", error)
-        return control
+        asking = {name: answer(name) for name in REQUESTS}
+        return Sockets(self.settings, self.page, telling, asking)
 
     def _answer(self, name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Parses and carries out what came over the socket. Raises SmartHarvestError."""
@@ -564,18 +524,8 @@ class Supervisor:
             self._reexec_asked = False
             with contextlib.suppress(ConfigError):  # which has been logged
                 self._try_program()
-        if self._trial is None:
-            return
-        try:
-            if not self._trial.passed():
-                return
-        except TrialFailed as error:
-            self._refuse_restart(error)
-        else:
-            _log.info("Restart: handing over to a new program")
-            self.audit_event("restarting")
+        if self._replacement.passed():
             self._next = Reexec, {}
-        self._trial = None
 
     def _reload(self) -> dict[str, Any]:
         self.service.reloading(_loop.monotonic_ns())
@@ -699,19 +649,8 @@ class Supervisor:
             self._lower_priority()
         if any(name.startswith("long_term") or name == "waits" for name in changed):
             controller.change_long_term(long_term_of(new), judged_waits_of(new))
-            control.change_wait_reader(self._make_wait_reader())
+            control.change_wait_reader(make_wait_reader(new, self.capacity.total))
 
     def _try_program(self) -> dict[str, Any]:
-        """Tries whether a new program starts with its configuration. Raises ConfigError."""
-        try:
-            self._trial = self._trial or Trial()
-        except TrialFailed as error:
-            self._refuse_restart(error)
-            raise ConfigError(str(error)) from error
-        self._restart_refused = None
+        self._replacement.begin()
         return {"restarting": True, "generation": self.arrangement.generation}
-
-    def _refuse_restart(self, error: TrialFailed) -> None:
-        _log.warning("%s; the running program goes on", error)
-        self.audit_event("restart refused", why=str(error))
-        self._restart_refused = str(error)

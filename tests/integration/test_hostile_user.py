@@ -38,7 +38,7 @@ from tests.integration.intruder import GID, UID, as_nobody, nobody_keeps
 from tests.integration.processes import Processes, RunningAgent, wait_until
 from tests.integration.worlds import World, make_world
 
-pytestmark = [pytest.mark.root, pytest.mark.timing]
+pytestmark = pytest.mark.timing
 
 PLANTED = "import os; os.open({!r}, os.O_CREAT | os.O_WRONLY); raise SystemExit('planted')"
 
@@ -475,6 +475,7 @@ def made_scene() -> Iterator[Scene]:
         yield Scene(make_world(place, 2), place)
 
 
+@pytest.mark.rights
 @pytest.mark.parametrize("attempt", BEFORE)
 def test_an_attempt_before_a_start_is_refused_or_harmless(attempt: str) -> None:
     with made_scene() as scene:
@@ -506,6 +507,7 @@ def scene() -> Iterator[Scene]:
             processes.end()
 
 
+@pytest.mark.rights
 @pytest.mark.parametrize("attempt", BESIDE)
 def test_an_attempt_beside_an_agent_is_refused_or_harmless(scene: Scene, attempt: str) -> None:
     BESIDE[attempt](scene)
@@ -516,6 +518,7 @@ def test_an_attempt_beside_an_agent_is_refused_or_harmless(scene: Scene, attempt
     assert "operator" not in str(seen["safeguards"]["lends_nothing_because"])
 
 
+@pytest.mark.root
 def test_a_crowd_of_pinned_threads_leaves_the_agent_of_a_host_alone(
     processes: Processes, tmp_path: Path
 ) -> None:

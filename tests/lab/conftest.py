@@ -10,13 +10,11 @@ from tests.integration.conftest import host, processes
 
 __all__ = ["host", "processes"]
 
-HERE = Path(__file__).parent
-
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if "lab.tests=" in Path("/proc/cmdline").read_text():
         return
     skip = pytest.mark.skip(reason="runs inside the kernel lab: make lab")
     for item in items:
-        if HERE in item.path.parents:
+        if item.get_closest_marker("lab") is not None:
             item.add_marker(skip)

@@ -124,7 +124,7 @@ def main() -> None:
     timeout += ["-o", "timeout_func_only=true"]
     # Looking up sources takes an emulated processor minutes.
     arguments = ["-p", "no:cacheprovider", "-q", "--color=no", "--tb=native", *timeout]
-    chosen = ["-m", "root or lab", "-k", f"not ({' or '.join(LEFT_OUT)})"]
+    chosen = ["-m", "root or rights or lab", "-k", f"not ({' or '.join(LEFT_OUT)})"]
     chosen += words["lab.tests"].split(",")
     code = pytest.main([*arguments, *chosen], plugins=[record])
     whole = code in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)

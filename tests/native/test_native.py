@@ -1,137 +1,87 @@
-"""Compiles the C tests beside this file with the C core under the sanitizers, and runs them."""
+"""Runs the C tests of this folder, which programs.mk compiles under the sanitizers."""
 
 from __future__ import annotations
 
-import glob
 import os
+import re
 import shutil
 import subprocess
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from _pytest.mark.structures import ParameterSet
 
-HERE = os.path.dirname(__file__)
-CSRC = os.path.join(HERE, "..", "..", "csrc")
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+RULES = HERE / "programs.mk"
 CC = os.environ.get("CC", "gcc")
-FLAGS = ["-std=c11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-fno-sanitize-recover=all"]
-LIBRARIES = ["-lpthread", "-lm"]
-MEMORY = "address,undefined"
-THREADS = "thread"
 PATIENCE_S = 100.0
 """Only ends a program that hangs: loading the in-kernel sensor again and again takes a while."""
 
-PROGRAMS = sorted(
-    os.path.splitext(os.path.basename(path))[0] for path in glob.glob(f"{HERE}/test_*.c")
+PROGRAMS = sorted(path.stem for path in HERE.glob("test_*.c"))
+THREADED = re.findall(
+    r"test_\w+", RULES.read_text().partition("THREADED := ")[2].partition("\n\n")[0]
 )
-THREADED = [
-    "test_affinity",
-    "test_cpuset",
-    "test_demo",
-    "test_events",
-    "test_core_hold",
-    "test_loop_thread",
-    "test_nudge",
-    "test_proc_sensor",
-    "test_recorder",
-    "test_rescue",
-    "test_standstill",
-    "test_task_list",
-]
 TIMED = {*THREADED, "test_bpf_harm", "test_bpf_sensor", "test_perf_sensor_live"}
 """They run real threads or watch the kernel's own clock."""
 
 
-@dataclass(frozen=True)
-class Sanitized:
-    """The chosen programs, compiled with the C core under one sanitizer."""
-
-    programs: dict[str, Future[str]]
-    """Name -> path, or what the compiler says instead."""
-    starter: list[str]
-    """What a program has to be started by."""
-
-
-def _compile(command: list[str], result: str) -> str:
-    done = subprocess.run([CC, *command, "-o", result], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return result
+def make(*targets: str) -> subprocess.CompletedProcess[str]:
+    # Not as a part of the make that has started the tests, if one has.
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("MAKE")}
+    command = ["make", "--silent", "--keep-going", f"--jobs={os.cpu_count()}", "-f", str(RULES)]
+    return subprocess.run(
+        [*command, f"CC={CC}", *targets],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
-def _starter(sanitizer: str, directory: str) -> list[str]:
-    """How programs under ``sanitizer`` run here; skips the test if they do not."""
-    program = f"{directory}/nothing"
-    with open(f"{program}.c", "w", encoding="ascii") as source:
-        source.write("int main(void) { return 0; }\n")
-    try:
-        done = subprocess.run(
-            [CC, f"-fsanitize={sanitizer}", f"{program}.c", "-o", program],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-    except FileNotFoundError:
-        pytest.skip(f"no C compiler: {CC}")
-    if done.returncode:
+def _starter(sanitizer: str, directory: Path) -> list[str]:
+    """What programs under ``sanitizer`` are started by; skips the test if they do not run."""
+    if shutil.which(CC) is None or shutil.which("make") is None:
+        pytest.skip(f"needs make and a C compiler: {CC}")
+    program = directory / "nothing"
+    source = directory / "nothing.c"
+    source.write_text("int main(void) { return 0; }\n")
+    command = [CC, f"-fsanitize={sanitizer}", str(source), "-o", str(program)]
+    if subprocess.run(command, capture_output=True, check=False).returncode:
         pytest.skip(f"{CC} has no -fsanitize={sanitizer}")
     # Older ThreadSanitizers cannot live with many bits of address randomization.
     for starter in ([], ["setarch", "-R"]):
         if starter and not shutil.which(starter[0]):
             continue
-        if subprocess.run([*starter, program], capture_output=True, check=False).returncode == 0:
+        ran = subprocess.run([*starter, str(program)], capture_output=True, check=False)
+        if ran.returncode == 0:
             return starter
     pytest.skip(f"programs under -fsanitize={sanitizer} do not run on this kernel")
 
 
-def _sanitize(
-    sanitizer: str, request: pytest.FixtureRequest, factory: pytest.TempPathFactory
-) -> Sanitized:
-    directory = str(factory.mktemp(sanitizer.partition(",")[0]))
-    starter = _starter(sanitizer, directory)
-    # It does not follow fences; what has one is not run by threads here.
-    unfollowed = ["-Wno-tsan"] if sanitizer == THREADS else []
-    flags = [*FLAGS, f"-fsanitize={sanitizer}", *unfollowed, f"-I{CSRC}", f"-I{HERE}"]
-
-    def compile_core(source: str) -> str:
-        return _compile([*flags, "-c", source], f"{directory}/{os.path.basename(source)}.o")
-
-    def compile_program(name: str) -> str:
-        return _compile([*flags, f"{HERE}/{name}.c", *objects, *LIBRARIES], f"{directory}/{name}")
-
-    chosen = {
-        str(item.callspec.params["name"])
-        for item in request.session.items
-        if isinstance(item, pytest.Function) and request.fixturename in item.fixturenames
-    }
-    # All of them now, side by side: beside a test of threads nothing else is to run.
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        sources = sorted(
-            {*glob.glob(f"{CSRC}/**/*.c", recursive=True)} - {*glob.glob(f"{CSRC}/bpf/*.c")}
-        )
-        objects = list(pool.map(compile_core, sources))
-        programs = {name: pool.submit(compile_program, name) for name in sorted(chosen)}
-    return Sanitized(programs, starter)
+@pytest.fixture(scope="session")
+def memory(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    starter = _starter("address,undefined", tmp_path_factory.mktemp("memory"))
+    make("memory")  # all of them now: beside a test of threads nothing else is to run
+    return starter
 
 
 @pytest.fixture(scope="session")
-def memory_sanitized(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Sanitized:
-    return _sanitize(MEMORY, request, tmp_path_factory)
+def threads(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    starter = _starter("thread", tmp_path_factory.mktemp("threads"))
+    make("threads")
+    return starter
 
 
-@pytest.fixture(scope="session")
-def thread_sanitized(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Sanitized:
-    return _sanitize(THREADS, request, tmp_path_factory)
-
-
-def _run(name: str, core: Sanitized) -> None:
-    command = [*core.starter, core.programs[name].result()]
+def _run(program: str, starter: list[str]) -> None:
+    made = make(program)
+    assert made.returncode == 0, made.stderr
+    command = [*starter, program]
     try:
-        done = subprocess.run(command, capture_output=True, timeout=PATIENCE_S, check=False)
+        done = subprocess.run(
+            command, cwd=ROOT, capture_output=True, timeout=PATIENCE_S, check=False
+        )
     except subprocess.TimeoutExpired as late:
         said = (late.stderr or b"").decode()
         pytest.fail(f"not over after {PATIENCE_S:g} s; the test that runs is the last:\n{said}")
@@ -143,12 +93,10 @@ def marked(names: list[str]) -> list[ParameterSet]:
 
 
 @pytest.mark.parametrize("name", marked(PROGRAMS))
-def test_under_address_and_undefined_behaviour_sanitizers(
-    name: str, memory_sanitized: Sanitized
-) -> None:
-    _run(name, memory_sanitized)
+def test_under_address_and_undefined_behaviour_sanitizers(name: str, memory: list[str]) -> None:
+    _run(f"build/native/memory/{name}", memory)
 
 
 @pytest.mark.parametrize("name", marked(THREADED))
-def test_under_the_thread_sanitizer(name: str, thread_sanitized: Sanitized) -> None:
-    _run(name, thread_sanitized)
+def test_under_the_thread_sanitizer(name: str, threads: list[str]) -> None:
+    _run(f"build/native/threads/{name}", threads)

@@ -7,6 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -16,9 +17,7 @@ from tests.commands import smartharvest_here
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "reference" / "messages.md").read_text()
-MODULES = {
-    path: ast.parse(path.read_text()) for path in sorted((ROOT / "smartharvest").rglob("*.py"))
-}
+ROOMS = sorted({path.relative_to(ROOT).parts[1] for path in (ROOT / "smartharvest").rglob("*.py")})
 MESSAGE_AT = {"Untrusted": 1, "WriteRefused": 3}
 """Which argument is the message, if not the first; WriteRefused makes its own."""
 
@@ -32,14 +31,22 @@ OF_OTHERS = {
 
 
 @cache
+def nodes() -> dict[str, list[ast.AST]]:
+    """Everything that each module says, by the module's path."""
+    return {
+        str(path.relative_to(ROOT)): list(ast.walk(ast.parse(path.read_text())))
+        for path in sorted((ROOT / "smartharvest").rglob("*.py"))
+    }
+
+
+@cache
 def error_classes() -> frozenset[str]:
     """The names of all whose message may end a command: ours, and those of click."""
     below = defaultdict(set)
-    for tree in MODULES.values():
-        for node in ast.walk(tree):
-            if isinstance(node, ast.ClassDef):
-                for base in node.bases:
-                    below[ast.unparse(base)].add(node.name)
+    for node in chain.from_iterable(nodes().values()):
+        if isinstance(node, ast.ClassDef):
+            for base in node.bases:
+                below[ast.unparse(base)].add(node.name)
     found = {"SmartHarvestError", "click.ClickException", "UsageError", "BadParameter", "Untrusted"}
     while more := {name for one in found for name in below[one]} - found:
         found |= more
@@ -58,18 +65,28 @@ def _words(node: ast.expr) -> str:
     return "…"
 
 
+def _name(call: ast.Call) -> str:
+    """Of what is called, without its module; empty if it has no name."""
+    match call.func:
+        case ast.Name(id=name):
+            return name
+        case ast.Attribute(value=ast.Name(id="click"), attr=name):
+            return name
+    return ""
+
+
 def _messages() -> Iterator[tuple[str, str]]:
     """(what is raised, module) of every site that has words of its own."""
-    for path, tree in MODULES.items():
-        for node in ast.walk(tree):
+    for path, said in nodes().items():
+        for node in said:
             if not isinstance(node, ast.Call):
                 continue
-            name = ast.unparse(node.func).removeprefix("click.")
+            name = _name(node)
             at = MESSAGE_AT.get(name, 0)
             if name in error_classes() and len(node.args) > at:
                 text = " ".join(_words(node.args[at]).split())
                 if re.search("[a-z]{3}", text):
-                    yield text, str(path.relative_to(ROOT))
+                    yield text, path
 
 
 @cache
@@ -91,7 +108,7 @@ def test_every_site_that_raises_is_found() -> None:
     assert {"ConfigError", "NotThere", "JournalError", "NoStrict", "TraceError"} <= error_classes()
 
 
-@pytest.mark.parametrize("room", sorted({path.split("/")[1] for _, path in messages()}))
+@pytest.mark.parametrize("room", ROOMS)
 def test_every_message_is_of_a_kind(room: str) -> None:
     unknown = {
         text for text, path in messages()
@@ -128,7 +145,7 @@ def test_no_two_kinds_have_the_same_words() -> None:
 def test_words_that_nothing_says_any_more_are_gone() -> None:
     said = {
         " ".join(node.value.split())
-        for tree in MODULES.values() for node in ast.walk(tree)
+        for node in chain.from_iterable(nodes().values())
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }  # fmt: skip
     said |= {text for text, _ in messages()}

@@ -16,37 +16,24 @@ import contextlib
 import errno
 import fcntl
 import os
-import re
 import shutil
 import time
 from collections.abc import Callable, Iterator
 
+from smartharvest.host.cgroup.fake_files import (
+    TASK_FILES,
+    V1_FILES,
+    V2_FILES,
+    first_line,
+    put,
+    store,
+    subtree,
+)
+from smartharvest.host.cgroup.fake_numbers import INTEGER, c_integer, parse_bitmap_list, refusal
+from smartharvest.host.cgroup.fake_values import VALUES
 from smartharvest.host.cpulist import format_cpulist, parse_cpulist
 from smartharvest.host.process import tasks
 
-_V1_FILES = {
-    "": {"cgroup.clone_children": "0\n", "cgroup.procs": "", "notify_on_release": "0\n"}
-    | {"tasks": ""},
-    "cpuset": {"cpuset.cpus": "\n", "cpuset.effective_cpus": "\n", "cpuset.mems": "\n"}
-    | {"cpuset.effective_mems": "\n"},
-    "cpu": {"cpu.cfs_period_us": "100000\n", "cpu.cfs_quota_us": "-1\n", "cpu.idle": "0\n"}
-    | {"cpu.rt_runtime_us": "0\n", "cpu.shares": "1024\n"},
-    "freezer": {"freezer.self_freezing": "0\n", "freezer.state": "THAWED\n"},
-    "memory": {"memory.limit_in_bytes": "9223372036854771712\n", "memory.swappiness": "60\n"}
-    | {"memory.soft_limit_in_bytes": "9223372036854771712\n", "memory.stat": ""}
-    | {"memory.usage_in_bytes": "0\n"},
-}
-_V2_FILES = {
-    "": {"cgroup.procs": "", "cgroup.threads": "", "cgroup.subtree_control": "\n"}
-    | {"cgroup.controllers": "\n", "cgroup.freeze": "0\n", "cgroup.type": "domain\n"},
-    "cpuset": {"cpuset.cpus": "\n", "cpuset.cpus.effective": "\n", "cpuset.mems": "\n"}
-    | {"cpuset.mems.effective": "\n"},
-    "cpu": {"cpu.idle": "0\n", "cpu.max": "max 100000\n", "cpu.weight": "100\n"},
-    "memory": {"memory.current": "0\n", "memory.high": "max\n", "memory.max": "max\n"}
-    | {"memory.pressure": "", "memory.reclaim": "", "memory.stat": ""}
-    | {"memory.swap.current": "0\n", "memory.swap.max": "max\n"},
-}
-_TASK_FILES = ("tasks", "cgroup.threads", "cgroup.procs")
 _EFFECTIVE = {  # file -> the mask it is computed from
     "cpuset.effective_cpus": "cpuset.cpus",
     "cpuset.cpus.effective": "cpuset.cpus",
@@ -62,14 +49,7 @@ REFUSALS = ".refusals"
 whatever process it is made."""
 _THREADED = {"cpu", "cpuset", "perf_event", "pids"}  # controllers that threaded groups can have
 
-_PAGE = 4096
-_UNLIMITED = 2**63 - _PAGE
-"""PAGE_COUNTER_MAX, in bytes."""
-
 LOCK_TRIES, LOCK_PAUSE_S = 1000, 0.001
-
-_INTEGER = re.compile(r"[+-]?(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)")
-_REGION = re.compile(r"(N|\d+)(?:-(N|\d+)(?::(\d+)/(\d+))?)?")
 
 
 class FakeKernel:
@@ -91,19 +71,9 @@ class FakeKernel:
         self._writers: dict[str, Callable[[str, str], None]] = {
             "cpuset.cpus": self._write_mask,
             "cpuset.mems": self._write_mask,
-            "cpu.idle": self._write_idle,
-            "cpu.shares": self._write_shares,
-            "cpu.weight": self._write_weight,
-            "cpu.cfs_quota_us": self._write_quota,
-            "cpu.max": self._write_max,
-            "memory.high": self._write_limit,
-            "memory.soft_limit_in_bytes": self._write_limit,
-            "memory.reclaim": self._write_reclaim,
             "freezer.state": self._write_freezer_state,
-            "cgroup.freeze": self._write_switch,
-            "cgroup.clone_children": self._write_switch,
             "cgroup.subtree_control": self._write_subtree_control,
-            **dict.fromkeys(_TASK_FILES, self._move),
+            **dict.fromkeys(TASK_FILES, self._move),
         }
 
     # For tests
@@ -149,7 +119,7 @@ class FakeKernel:
         )
 
     def _group_of(self, tid: int, mount: str) -> str:
-        return next((group for group in _walk(mount) if tid in self._threads(group)), mount)
+        return next((group for group in subtree(mount) if tid in self._threads(group)), mount)
 
     def read(self, path: str) -> str:
         with self._serialized(fcntl.LOCK_SH):
@@ -205,38 +175,41 @@ class FakeKernel:
         self._inject(path)
         name = os.path.basename(path)
         if not os.path.exists(path):
-            raise _error(errno.ENOENT, path)
+            raise refusal(errno.ENOENT, path)
         if not value:  # vfs_write() returns early: an empty write changes nothing
             return
         if name in _EFFECTIVE:  # no write handler: kernfs_fop_write_iter()
-            raise _error(errno.EINVAL, path)
-        self._writers.get(name, _store)(path, value)
+            raise refusal(errno.EINVAL, path)
+        if name in VALUES:
+            VALUES[name](path, value, self._parent(os.path.dirname(path)) is None)
+        else:
+            self._writers.get(name, store)(path, value)
 
     def _mkdir(self, path: str) -> None:
         self._inject(path)
         if "\n" in path:  # cgroup_mkdir(): /proc/<pid>/cgroup could not be parsed
-            raise _error(errno.EINVAL, path)
+            raise refusal(errno.EINVAL, path)
         os.mkdir(path)
         parent = os.path.dirname(path)
-        contents = _V1_FILES if self._version == 1 else _V2_FILES
+        contents = V1_FILES if self._version == 1 else V2_FILES
         for controller in ["", *self._controllers_below(parent)]:
             for name, text in contents.get(controller, {}).items():
-                _store(os.path.join(path, name), text)
+                store(os.path.join(path, name), text)
         if self._version == 2:
             controllers = " ".join(self._controllers_below(parent))
-            _store(os.path.join(path, "cgroup.controllers"), controllers)
-        elif _text(parent, "cgroup.clone_children") == "1":
-            _store(os.path.join(path, "cgroup.clone_children"), "1")
+            store(os.path.join(path, "cgroup.controllers"), controllers)
+        elif first_line(parent, "cgroup.clone_children") == "1":
+            store(os.path.join(path, "cgroup.clone_children"), "1")
             for name in ("cpuset.cpus", "cpuset.mems"):  # cpuset_css_online()
                 if os.path.exists(os.path.join(path, name)):
-                    _store(os.path.join(path, name), _text(parent, name) or "")
+                    store(os.path.join(path, name), first_line(parent, name) or "")
         self._refresh_effective(path)
         self._refresh_freezer(path)
 
     def _rmdir(self, path: str) -> None:
         self._inject(path)
         if self._threads(path) or self.subdirectories(path):  # cgroup_destroy_locked()
-            raise _error(errno.EBUSY, path)
+            raise refusal(errno.EBUSY, path)
         for entry in os.scandir(path):
             os.unlink(entry.path)
         os.rmdir(path)
@@ -257,14 +230,14 @@ class FakeKernel:
         """The controllers that a child of ``directory`` has."""
         if self._version == 1:
             return os.path.basename(self._mount_of(directory)).split(",")
-        return (_text(directory, "cgroup.subtree_control") or "").split()
+        return (first_line(directory, "cgroup.subtree_control") or "").split()
 
     def _inject(self, path: str) -> None:
         self._refuse(path)
         for fault in self._faults:
             if path.endswith(fault[0]):
                 self._faults.remove(fault)
-                raise _error(fault[1], path)
+                raise refusal(fault[1], path)
 
     def _refuse(self, path: str) -> None:
         """Takes the first line for ``path`` out of the refusals, and obeys it."""
@@ -278,7 +251,7 @@ class FakeKernel:
             if path.endswith(ending):
                 with open(listing, "w") as file:
                     file.write("\n".join(lines[:number] + lines[number + 1 :]))
-                raise _error(int(error), path)
+                raise refusal(int(error), path)
 
     # Masks: kernel/cgroup/cpuset.c and cpuset-v1.c
 
@@ -286,7 +259,7 @@ class FakeKernel:
         """All CPUs or memory nodes of the made machine."""
         root = self._root if self._version == 2 else os.path.join(self._root, "cpuset")
         for own in (name, *_EFFECTIVE_FILES[name]):
-            mask = parse_cpulist(_text(root, own) or "")
+            mask = parse_cpulist(first_line(root, own) or "")
             if mask:
                 return mask
         return frozenset(range(os.cpu_count() or 1)) if name == "cpuset.cpus" else frozenset({0})
@@ -297,14 +270,14 @@ class FakeKernel:
         Groups still show those that went before anybody looked.
         """
         if name not in self._most:
-            masks = [parse_cpulist(_text(group, name) or "") for group in _walk(self._root)]
+            masks = [parse_cpulist(first_line(group, name) or "") for group in subtree(self._root)]
             self._most[name] = max(frozenset[int]().union(*masks), default=0) + 1
         self._most[name] = max(self._most[name], max(self._machine(name)) + 1)
         return self._most[name]
 
     def _mask(self, directory: str, name: str) -> frozenset[int]:
         """The mask asked for; a group without the file has what its parent has."""
-        text, parent = _text(directory, name), self._parent(directory)
+        text, parent = first_line(directory, name), self._parent(directory)
         if parent is None:
             return self._machine(name)
         return parse_cpulist(text) if text is not None else self._mask(parent, name)
@@ -320,58 +293,58 @@ class FakeKernel:
         directory, name = os.path.split(path)
         parent, machine = self._parent(directory), self._machine(name)
         if parent is None:  # cpuset_write_resmask(): the root's mask is read-only
-            raise _error(errno.EACCES, path)
-        mask = _parse_bitmap_list(path, value, self._numbers(name))
+            raise refusal(errno.EACCES, path)
+        mask = parse_bitmap_list(path, value, self._numbers(name))
         if self._version == 1 and not mask <= machine:  # possible, but offline
-            raise _error(errno.EINVAL, path)
+            raise refusal(errno.EINVAL, path)
         if self._version == 1:  # cpuset1_validate_change(), in this order
             for child in self.subdirectories(directory):
                 if not self._mask(os.path.join(directory, child), name) <= mask:
-                    raise _error(errno.EBUSY, path)
+                    raise refusal(errno.EBUSY, path)
             if not mask <= self._mask(parent, name):
-                raise _error(errno.EACCES, path)
-        populated = any(self._threads(group) for group in _walk(directory))
+                raise refusal(errno.EACCES, path)
+        populated = any(self._threads(group) for group in subtree(directory))
         if not mask and self._mask(directory, name) and populated:  # validate_change()
-            raise _error(errno.ENOSPC, path)
-        _store(path, format_cpulist(mask))
+            raise refusal(errno.ENOSPC, path)
+        store(path, format_cpulist(mask))
         self._refresh_effective(directory)
 
     def _refresh_effective(self, directory: str) -> None:
         """Rewrites the effective masks of the subtree, for those who read the files directly."""
-        for group in _walk(directory):
+        for group in subtree(directory):
             for name, source in _EFFECTIVE.items():
                 path = os.path.join(group, name)
                 if os.path.exists(path):
-                    _store(path, format_cpulist(self._effective(group, source)))
+                    store(path, format_cpulist(self._effective(group, source)))
 
     # Tasks: cgroup.c, cgroup-v1.c
 
     def _threads(self, directory: str) -> set[int]:
-        for name in _TASK_FILES:
-            text = _text(directory, name)
+        for name in TASK_FILES:
+            text = first_line(directory, name)
             if text is not None:
                 return set(map(int, text.split()))
         return set()
 
     def _move(self, path: str, value: str) -> None:
         directory, name = os.path.split(path)
-        if not _INTEGER.fullmatch(value.strip()):  # cgroup_procs_write_start()
-            raise _error(errno.EINVAL, path)
-        tid = _c_integer(value.strip()) or os.getpid()
+        if not INTEGER.fullmatch(value.strip()):  # cgroup_procs_write_start()
+            raise refusal(errno.EINVAL, path)
+        tid = c_integer(value.strip()) or os.getpid()
         if not 0 < tid < 2**31:
-            raise _error(errno.EINVAL, path)
+            raise refusal(errno.EINVAL, path)
         if self._thread_exists and not self._thread_exists(tid):
-            raise _error(errno.ESRCH, path)
+            raise refusal(errno.ESRCH, path)
         if self._version == 1:
-            masks = (_text(directory, "cpuset.cpus"), _text(directory, "cpuset.mems"))
+            masks = (first_line(directory, "cpuset.cpus"), first_line(directory, "cpuset.mems"))
             if "" in masks:  # cpuset_can_attach_check()
-                raise _error(errno.ENOSPC, path)
-        elif name == "cgroup.threads" and _text(directory, "cgroup.type") != "threaded":
-            raise _error(errno.EOPNOTSUPP, path)
+                raise refusal(errno.ENOSPC, path)
+        elif name == "cgroup.threads" and first_line(directory, "cgroup.type") != "threaded":
+            raise refusal(errno.EOPNOTSUPP, path)
         elif self._holds_no_tasks(directory):  # cgroup_migrate_vet_dst()
-            raise _error(errno.EBUSY, path)
+            raise refusal(errno.EBUSY, path)
         moving = {tid} if name in ("tasks", "cgroup.threads") else _process_of(tid)
-        for group in _walk(self._mount_of(directory)):
+        for group in subtree(self._mount_of(directory)):
             before = self._threads(group)
             after = before | moving if group == directory else before - moving
             if after != before:
@@ -379,15 +352,15 @@ class FakeKernel:
 
     def _store_threads(self, directory: str, threads: set[int]) -> None:
         processes = {tasks.process_of(tid) or tid for tid in threads}
-        for name in _TASK_FILES:
+        for name in TASK_FILES:
             path = os.path.join(directory, name)
             if os.path.exists(path):
                 ids = sorted(processes if name == "cgroup.procs" else threads)
-                _put(path, "".join(f"{number}\n" for number in ids))
+                put(path, "".join(f"{number}\n" for number in ids))
 
     def _holds_no_tasks(self, directory: str) -> bool:
         """The no-internal-process rule of v2, from which threaded controllers are exempt."""
-        controllers = set((_text(directory, "cgroup.subtree_control") or "").split())
+        controllers = set((first_line(directory, "cgroup.subtree_control") or "").split())
         return (
             self._parent(directory) is not None
             and bool(controllers)
@@ -397,230 +370,67 @@ class FakeKernel:
     def _has_populated_child(self, directory: str) -> bool:
         """Threaded children are none: cgroup_can_be_thread_root()."""
         return any(
-            self._threads(group) and _text(group, "cgroup.type") != "threaded"
-            for group in _walk(directory)
+            self._threads(group) and first_line(group, "cgroup.type") != "threaded"
+            for group in subtree(directory)
             if group != directory
         )
 
     def _write_subtree_control(self, path: str, value: str) -> None:
         directory = os.path.dirname(path)
-        available = (_text(directory, "cgroup.controllers") or "").split()
-        enabled = set((_text(directory, "cgroup.subtree_control") or "").split())
+        available = (first_line(directory, "cgroup.controllers") or "").split()
+        enabled = set((first_line(directory, "cgroup.subtree_control") or "").split())
         wanted = set(enabled)
         for word in value.split():  # cgroup_subtree_control_write()
             if word[0] not in "+-" or word[1:] not in {*available, "cpuset", "cpu", "memory"}:
-                raise _error(errno.EINVAL, path)
+                raise refusal(errno.EINVAL, path)
             (wanted.add if word[0] == "+" else wanted.discard)(word[1:])
         if not wanted <= set(available):
-            raise _error(errno.ENOENT, path)
+            raise refusal(errno.ENOENT, path)
         children = [os.path.join(directory, name) for name in self.subdirectories(directory)]
         for child in children:
-            in_use = set((_text(child, "cgroup.subtree_control") or "").split())
+            in_use = set((first_line(child, "cgroup.subtree_control") or "").split())
             if in_use & (enabled - wanted):
-                raise _error(errno.EBUSY, path)
+                raise refusal(errno.EBUSY, path)
         gained = wanted - enabled
         competing = self._threads(directory) and self._parent(directory) is not None
         threaded = wanted <= _THREADED and not self._has_populated_child(directory)
         if gained and competing and not threaded:  # cgroup_vet_subtree_control_enable()
-            raise _error(errno.EBUSY, path)
-        _store(path, " ".join(sorted(wanted)))
+            raise refusal(errno.EBUSY, path)
+        store(path, " ".join(sorted(wanted)))
         for child in children:
-            _store(os.path.join(child, "cgroup.controllers"), " ".join(sorted(wanted)))
+            store(os.path.join(child, "cgroup.controllers"), " ".join(sorted(wanted)))
             for controller in enabled ^ wanted:
-                for name, text in _V2_FILES.get(controller, {}).items():
+                for name, text in V2_FILES.get(controller, {}).items():
                     if controller in wanted:
-                        _store(os.path.join(child, name), text)
+                        store(os.path.join(child, name), text)
                     else:
                         with contextlib.suppress(FileNotFoundError):
                             os.unlink(os.path.join(child, name))
             self._refresh_effective(child)
-
-    # CPU weight and quota: kernel/sched/core.c and fair.c
-
-    def _write_idle(self, path: str, value: str) -> None:
-        directory = os.path.dirname(path)
-        idle = _kstrto(path, value)
-        if self._parent(directory) is None or idle not in (0, 1):  # sched_group_set_idle()
-            raise _error(errno.EINVAL, path)
-        if idle != int(_text(directory, "cpu.idle") or "0"):
-            # An idle group weighs 3; switching back gives the default and not the old weight.
-            # (cpu.weight counts in hundredths of it, at least 1: sched_weight_to_cgroup().)
-            weights = {"cpu.shares": ("1024", "3"), "cpu.weight": ("100", "1")}
-            for name, values in weights.items():
-                if os.path.exists(os.path.join(directory, name)):
-                    _store(os.path.join(directory, name), values[idle])
-        _store(path, str(idle))
-
-    def _write_shares(self, path: str, value: str) -> None:
-        shares = _kstrto(path, value)
-        if shares < 0:
-            raise _error(errno.EINVAL, path)
-        self._refuse_weight_of_idle(path)
-        _store(path, str(min(max(shares, 2), 1 << 18)))  # __sched_group_set_shares()
-
-    def _write_weight(self, path: str, value: str) -> None:
-        weight = _kstrto(path, value)
-        if not 1 <= weight <= 10_000:  # cpu_weight_write_u64()
-            raise _error(errno.ERANGE, path)
-        self._refuse_weight_of_idle(path)
-        _store(path, str(weight))
-
-    def _refuse_weight_of_idle(self, path: str) -> None:
-        directory = os.path.dirname(path)
-        if self._parent(directory) is None or _text(directory, "cpu.idle") == "1":
-            raise _error(errno.EINVAL, path)  # sched_group_set_shares()
-
-    def _write_quota(self, path: str, value: str) -> None:
-        quota_us = _kstrto(path, value)
-        if 0 <= quota_us < 1_000:  # tg_set_cfs_bandwidth(): at least 1 ms
-            raise _error(errno.EINVAL, path)
-        _store(path, str(max(quota_us, -1)))
-
-    def _write_max(self, path: str, value: str) -> None:
-        words = value.split()
-        if not words or not (words[0] == "max" or words[0].isdigit()):  # cpu_period_quota_parse()
-            raise _error(errno.EINVAL, path)
-        period = words[1] if len(words) > 1 else (_text(os.path.dirname(path), "cpu.max") or "")
-        period = period.split()[-1] if period else "100000"
-        if words[0] != "max" and int(words[0]) < 1_000:
-            raise _error(errno.EINVAL, path)
-        _store(path, f"{words[0]} {period}")
-
-    # Memory: mm/memcontrol.c
-
-    def _write_limit(self, path: str, value: str) -> None:
-        text = value.strip()
-        none = "max" if self._version == 2 else "-1"
-        if text == none:
-            _store(path, "max" if self._version == 2 else str(_UNLIMITED))
-        elif text.isdigit():  # page_counter_memparse(): whole pages
-            _store(path, str(min(int(text) // _PAGE * _PAGE, _UNLIMITED)))
-        else:
-            raise _error(errno.EINVAL, path)
-
-    def _write_reclaim(self, path: str, value: str) -> None:
-        """Everything but what memory.stat calls unevictable can be taken."""
-        directory = os.path.dirname(path)
-        if not value.strip().isdigit():
-            raise _error(errno.EINVAL, path)
-        used = int(_text(directory, "memory.current") or 0)
-        kept = re.search(r"^unevictable (\d+)$", _whole(directory, "memory.stat"), re.MULTILINE)
-        left = max(used - int(value), int(kept[1]) if kept else 0)
-        _store(os.path.join(directory, "memory.current"), str(min(used, left)))
-        if used - left < int(value.strip()):  # user_proactive_reclaim()
-            raise _error(errno.EAGAIN, path)
 
     # Freezer: kernel/cgroup/legacy_freezer.c
 
     def _write_freezer_state(self, path: str, value: str) -> None:
         directory = os.path.dirname(path)
         if value.strip() not in ("FROZEN", "THAWED"):  # freezer_write()
-            raise _error(errno.EINVAL, path)
+            raise refusal(errno.EINVAL, path)
         frozen = "1" if value.strip() == "FROZEN" else "0"
-        _store(os.path.join(directory, "freezer.self_freezing"), frozen)
+        store(os.path.join(directory, "freezer.self_freezing"), frozen)
         self._refresh_freezer(directory)
 
     def _is_frozen(self, directory: str) -> bool:
         """Whether the group or one above it was told to freeze."""
         parent = self._parent(directory)
-        own = _text(directory, "freezer.self_freezing")
+        own = first_line(directory, "freezer.self_freezing")
         if own is None:
-            own = "1" if _text(directory, "freezer.state") == "FROZEN" else "0"
+            own = "1" if first_line(directory, "freezer.state") == "FROZEN" else "0"
         return own == "1" or (parent is not None and self._is_frozen(parent))
 
     def _refresh_freezer(self, directory: str) -> None:
-        for group in _walk(directory):
+        for group in subtree(directory):
             path = os.path.join(group, "freezer.state")
             if os.path.exists(path):
-                _store(path, "FROZEN" if self._is_frozen(group) else "THAWED")
-
-    def _write_switch(self, path: str, value: str) -> None:
-        number = _kstrto(path, value)
-        if os.path.basename(path) == "cgroup.freeze" and number not in (0, 1):
-            raise _error(errno.ERANGE, path)  # cgroup_freeze_write()
-        _store(path, "1" if number else "0")
-
-
-def _error(number: int, path: str) -> OSError:
-    return OSError(number, os.strerror(number), path)  # becomes PermissionError and so on
-
-
-def _text(directory: str, name: str) -> str | None:
-    """A file's first line, stripped, or all lines of a list of tasks; None if it is missing.
-
-    Others write these files in place, so a shorter value may have older bytes after its newline.
-    """
-    try:
-        with open(os.path.join(directory, name)) as file:
-            return (file.read() if name in _TASK_FILES else file.readline()).strip()
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-
-
-def _whole(directory: str, name: str) -> str:
-    with contextlib.suppress(OSError), open(os.path.join(directory, name)) as file:
-        return file.read()
-    return ""
-
-
-def _store(path: str, value: str) -> None:
-    _put(path, value.rstrip("\n") + "\n" if value or not path.endswith(_TASK_FILES) else value)
-
-
-def _put(path: str, text: str) -> None:
-    """Replaces the contents and keeps the inode: others hold the file open."""
-    with open(path, "w") as file:
-        file.write(text)
-
-
-def _walk(directory: str) -> list[str]:
-    """``directory`` and every group below it, parents first."""
-    return [
-        directory,
-        *sorted(os.path.join(at, name) for at, names, _ in os.walk(directory) for name in names),
-    ]
-
-
-def _c_integer(text: str) -> int:
-    """An integer as kstrtoint(…, 0) reads it: decimal, 0x hexadecimal or 0 octal."""
-    digits = text.lstrip("+-").lower()
-    base = 16 if digits.startswith("0x") else 8 if digits.startswith("0") else 10
-    return int(digits, base) * (-1 if text.startswith("-") else 1)
-
-
-def _kstrto(path: str, value: str) -> int:
-    """A number file's value: lib/kstrtox.c allows one newline at the end and no blanks."""
-    text = value.removesuffix("\n")
-    if not _INTEGER.fullmatch(text):
-        raise _error(errno.EINVAL, path)
-    return _c_integer(text)
-
-
-def _parse_bitmap_list(path: str, value: str, size: int) -> frozenset[int]:
-    """bitmap_parselist() of lib/bitmap-str.c after strstrip(): 0-2,5  all  0-N  0-7:2/4."""
-    bits: set[int] = set()
-    for part in re.split(r"[\s,]+", value.strip().partition("\n")[0].partition("\0")[0]):
-        if not part:
-            continue
-        if part == "all":
-            bits.update(range(size))
-            continue
-        region = _REGION.fullmatch(part)
-        if region is None:
-            raise _error(errno.EINVAL, path)
-        first, last = (
-            size - 1 if number == "N" else int(number)
-            for number in (region[1], region[2] or region[1])
-        )
-        used, group = int(region[3] or 1), int(region[4] or 1)
-        if max(first, last, used, group) >= 2**32:
-            raise _error(errno.EOVERFLOW, path)
-        if last < first or group == 0 or used > group:
-            raise _error(errno.EINVAL, path)
-        if last >= size:
-            raise _error(errno.ERANGE, path)
-        bits.update(bit for bit in range(first, last + 1) if (bit - first) % group < used)
-    return frozenset(bits)
+                store(path, "FROZEN" if self._is_frozen(group) else "THAWED")
 
 
 def _process_of(tid: int) -> set[int]:

@@ -1,0 +1,36 @@
+# The C tests of this folder, with the C core, under each sanitizer: build/native/memory/test_*, build/native/threads/test_*.
+
+OUT   := build/native
+FLAGS := -std=c11 -O1 -g -Wall -Wextra -Werror -fno-sanitize-recover=all -Icsrc -Itests/native -MMD -MP
+CORE  := $(filter-out csrc/bpf/%,$(wildcard csrc/*/*.c csrc/*/*/*.c))
+TESTS := $(basename $(notdir $(wildcard tests/native/test_*.c)))
+THREADED := test_affinity test_cpuset test_demo test_events test_core_hold test_loop_thread test_nudge \
+	test_proc_sensor test_recorder test_rescue test_standstill test_task_list
+
+SANITIZER_memory  := -fsanitize=address,undefined
+# It does not follow fences; what has one is not run by threads here.
+SANITIZER_threads := -fsanitize=thread -Wno-tsan
+
+.PHONY: all
+.SECONDARY:
+
+# $(1): the folder; $(2): its programs.
+define sanitized
+all $(1): $(addprefix $(OUT)/$(1)/,$(2))
+
+$(addprefix $(OUT)/$(1)/,$(2)): $(OUT)/$(1)/%: $(OUT)/$(1)/tests/native/%.o $(OUT)/$(1)/core.a
+	$$(CC) $(SANITIZER_$(1)) $$^ -lpthread -lm -o $$@
+
+$(OUT)/$(1)/core.a: $(CORE:%.c=$(OUT)/$(1)/%.o)
+	@rm -f $$@
+	$$(AR) rcs $$@ $$^
+
+$(OUT)/$(1)/%.o: %.c
+	@mkdir -p $$(@D)
+	$$(CC) $(FLAGS) $(SANITIZER_$(1)) -c $$< -o $$@
+
+-include $(CORE:%.c=$(OUT)/$(1)/%.d) $(2:%=$(OUT)/$(1)/tests/native/%.d)
+endef
+
+$(eval $(call sanitized,memory,$(TESTS)))
+$(eval $(call sanitized,threads,$(THREADED)))
