@@ -204,6 +204,10 @@ class Journal:
         sets = tuple(map(parse_cpulist, self._given))
         return Given(sets, bool(self.page.nudge_slot.cast("i")[0]))
 
+    def holds(self, entry: Entry) -> bool:
+        """Whether ``entry`` is journaled as it is."""
+        return self._entries.get(subject(entry)) == entry
+
     def record_file(self, path: str, original: str) -> None:
         self.record(FileEntry(path, original, inode(os.path.dirname(path))))
 
