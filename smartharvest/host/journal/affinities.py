@@ -232,8 +232,8 @@ class AffinitiesBack:
         named = entry or AffinityEntry(tid, tasks.start_time(tid) or 0, cpus)
         self.refused.append((named, error))
 
-    def _note(self, tid: int, before: Collection[int], after: Collection[int]) -> None:
-        self._log(f"affinity of thread {tid}", format_cpulist(before), format_cpulist(after))
+    def _note(self, tid: int, before: frozenset[int], after: frozenset[int]) -> None:
+        self._log(f"affinity of thread {tid}", _in_text(before), _in_text(after))
 
     def _is_taken_away(self, cpus: Collection[int]) -> bool:
         """Whether a group that lacks ``cpus`` is as somebody else wants it, and will not be undone.
@@ -282,6 +282,12 @@ class AffinitiesBack:
             return tasks.affinity(tid)
         finally:
             os.sched_setaffinity(tid, current)
+
+
+@functools.lru_cache(256)
+def _in_text(cpus: frozenset[int]) -> str:
+    """Thousands of threads have the same few sets."""
+    return format_cpulist(cpus)
 
 
 def cpuset_cpus(tid: int) -> frozenset[int] | None:
