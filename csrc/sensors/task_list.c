@@ -49,8 +49,8 @@ int sh_list_task_file(int fd, sh_task_visitor visit, void *ctx) {
     return err;
 }
 
-/* The fields of proc_pid_stat(5) after the name, ") S ...", from a file below `directory`; NULL if it
- * is gone. */
+/* The fields of proc_pid_stat(5) after the name, ") S ...", from a file below `directory`; NULL if
+ * it is gone. */
 static const char *stat_after_name(int directory, const char *path, char line[STAT_BYTES]) {
     const int fd = openat(directory, path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)

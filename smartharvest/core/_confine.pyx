@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=True, wraparound=False, embedsignature=True
-"""Binding of confine.h: cores are taken back with it, and affinities given back. It decides nothing."""
+"""Binding of confine.h, which takes cores back and gives affinities back. It decides nothing."""
 
 import os
 from collections.abc import Iterable, Sequence
