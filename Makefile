@@ -112,8 +112,8 @@ systemd-lab: build ## The Debian package under a real systemd in QEMU, fault by 
 	@$(BIN)/python -m tests.lab.systemd $(SCENARIOS)
 
 .PHONY: lab-faults
-lab-faults: build ## Strike 500 agents in guests with the lab's kernels and cgroup v2 (hours on two CPUs), into build/faults
-	@$(BIN)/python -m tests.lab.faults
+lab-faults: build ## Strike 180 agents in a guest of each of the lab's kernels, with cgroup v2 (hours on two CPUs); ARGS="--kernel 6.12 --minutes 20"
+	@$(BIN)/python -m tests.lab.faults $(ARGS)
 
 .PHONY: vm-demo
 vm-demo: build ## Two QEMU guests, one serving and one computing, with and without the agent (root)

@@ -4,7 +4,9 @@ The batch is one process with many threads that sleep, or with ``--busy`` work i
 line of JSON for each way to move it, in milliseconds from the moment of the SIGKILL: until the
 batch has its smallest set of CPUs (``cores back``: until the agent's end, as seen here, and from
 there as its guardian says), and until the journal is gone (``all back``: then every thread has what
-it had). ``started`` is from the agent's start to its tenth window. Needs root and a quiet machine.
+it had). ``started`` is from the agent's start to its tenth window. As where it is installed, its
+modules are compiled before the first start, and its journal is in memory. Needs root and a quiet
+machine.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import click
@@ -34,6 +36,8 @@ from smartharvest.telemetry.client import ask, sockets
 HERE = Path(__file__).parent
 SLEEPERS, CROWD = HERE / "sleepers.c", HERE.parent / "tests" / "faults" / "crowd.c"
 WAYS = ("process", "affinity", "merge")
+MEMORY = "/dev/shm"
+"""/run of a service, which some hosts keep on a disk."""
 LONGEST_S = 60.0
 LOOK_S = 0.0002
 
@@ -53,8 +57,10 @@ def wait_until(what: Callable[[], bool], whom: str) -> float:
 
 
 @contextlib.contextmanager
-def running(command: list[str]) -> Iterator[subprocess.Popen[bytes]]:
-    with subprocess.Popen(command, stderr=subprocess.PIPE) as process:
+def running(
+    command: list[str], environment: Mapping[str, str] | None = None
+) -> Iterator[subprocess.Popen[bytes]]:
+    with subprocess.Popen(command, stderr=subprocess.PIPE, env=environment) as process:
         try:
             yield process
         finally:
@@ -69,18 +75,31 @@ def crowd(threads: int, source: Path) -> Iterator[int]:
         yield process.pid
 
 
-def strike(batch: int, elastic: str, mechanism: str) -> dict[str, float]:
+@contextlib.contextmanager
+def compiled() -> Iterator[dict[str, str]]:
+    """The environment of agents whose modules have been compiled."""
+    with tempfile.TemporaryDirectory() as cache:
+        environment = {**os.environ, "PYTHONPYCACHEPREFIX": cache}
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)
+        command = [sys.executable, "-P", "-m", "smartharvest", "agent", "--help"]
+        subprocess.run(command, env=environment, stdout=subprocess.DEVNULL, check=True)
+        yield environment
+
+
+def strike(
+    batch: int, elastic: str, mechanism: str, environment: Mapping[str, str]
+) -> dict[str, float]:
     """Runs an agent until it is at work, and kills it."""
     threads = tasks.process_threads(batch)
     before = [os.sched_getaffinity(tid) for tid in threads]
-    with tempfile.TemporaryDirectory() as state, running(["sleep", "1000"]) as primary:
+    with tempfile.TemporaryDirectory(dir=MEMORY) as state, running(["sleep", "1000"]) as primary:
         command = [
             *(sys.executable, "-P", "-m", "smartharvest", "agent", "--state-dir", state),
             *("--primary", f"pid:{primary.pid}", "--elastic", elastic, "--mechanism", mechanism),
             *("--policy", "fixed-buffer:1", "--lend-shared"),
         ]
         begun_s = time.monotonic()
-        with running(command) as agent:
+        with running(command, environment) as agent:
             started_s = wait_until(lambda: _works(state), "the agent")
             with open(os.pidfd_open(agent.pid), "rb") as end:
                 killed_s = time.monotonic()
@@ -123,15 +142,17 @@ def main(threads: int, rounds: int, way: tuple[str, ...], busy: bool) -> None:
     cpus = sorted(tree.online_cpus() & os.sched_getaffinity(0))[:2]
     for name in way or WAYS:
         with (
+            compiled() as environment,
             made_group(tree, cpus) as (group, _),
             crowd(threads, CROWD if busy else SLEEPERS) as batch,
         ):
             if name == "process":
                 os.sched_setaffinity(batch, cpus)
-                times = [strike(batch, f"pid:{batch}", "merge") for _ in range(rounds)]
+                elastic, mechanism = f"pid:{batch}", "merge"
             else:
                 group.tree.files.write(f"{group.path}/cgroup.procs", str(batch))
-                times = [strike(batch, f"cgroup:{group.path}", name) for _ in range(rounds)]
+                elastic, mechanism = f"cgroup:{group.path}", name
+            times = [strike(batch, elastic, mechanism, environment) for _ in range(rounds)]
         print(json.dumps({"way": name, "threads": threads, "rounds": rounds} | _summary(times)))
 
 

@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "actuators/confine.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <string.h>
 
@@ -41,4 +42,39 @@ int sh_confine(int fd, bool directory, const struct sh_affinity_mask *mask, uint
         pass.first = false;
     }
     return 0;
+}
+
+static int get(int32_t tid, struct sh_affinity_mask *mask) {
+    memset(mask, 0, sizeof(*mask));
+    return sched_getaffinity(tid, sizeof(*mask), (cpu_set_t *)mask) < 0 ? -errno : 0;
+}
+
+static int set(int32_t tid, const struct sh_affinity_mask *mask) {
+    return sched_setaffinity(tid, sizeof(*mask), (const cpu_set_t *)mask) < 0 ? -errno : 0;
+}
+
+static bool holds(const struct sh_affinity_mask *all, const struct sh_affinity_mask *some) {
+    unsigned long missing = 0;
+    for (size_t i = 0; i < sizeof(all->bits) / sizeof(all->bits[0]); i++)
+        missing |= some->bits[i] & ~all->bits[i];
+    return !missing;
+}
+
+int sh_give_back(const struct sh_give_back *how, int32_t tid) {
+    const struct sh_affinity_mask *wanted = &how->known[0];
+    struct sh_affinity_mask now;
+    uint32_t had = 0;
+    int err = get(tid, &now);
+    if (err)
+        return err;
+    while (had < how->count && memcmp(&now, &how->known[had], sizeof(now)) != 0)
+        had++;
+    if (had == how->count)
+        return (int)had;
+    /* A pin that is refused is so before the kernel forgets what the thread had. */
+    if ((err = set(tid, wanted)) || (err = set(tid, &how->every)) || (err = get(tid, &now)))
+        return err;
+    if (memcmp(&now, wanted, sizeof(now)) != 0 || !holds(&now, &how->within))
+        err = set(tid, wanted);
+    return err ? err : (int)had;
 }

@@ -11,7 +11,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-enum { LIST_BYTES = 16384 };
+enum { LIST_BYTES = 16384, STAT_BYTES = 1024, START_TIME_FIELD = 22 };
 
 static int read_task_file(int fd, sh_task_visitor visit, void *ctx) {
     char buffer[LIST_BYTES];
@@ -49,16 +49,59 @@ int sh_list_task_file(int fd, sh_task_visitor visit, void *ctx) {
     return err;
 }
 
-bool sh_task_is_runnable(int32_t tid) {
-    char path[64], line[256];
-    snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", tid, tid);
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+/* The fields of proc_pid_stat(5) after the name, ") S ...", from a file below `directory`; NULL if
+ * it is gone. */
+static const char *stat_after_name(int directory, const char *path, char line[STAT_BYTES]) {
+    const int fd = openat(directory, path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return false;
-    const ssize_t got = read(fd, line, sizeof(line));
+        return NULL;
+    const ssize_t got = read(fd, line, STAT_BYTES - 1);
     close(fd);
-    const char *p = got > 0 ? memrchr(line, ')', (size_t)got) : NULL;
-    return p && p + 2 < line + got && p[2] == 'R';
+    if (got <= 0)
+        return NULL;
+    line[got] = '\0';
+    return strrchr(line, ')');
+}
+
+bool sh_task_is_runnable(int32_t tid) {
+    char path[64], line[STAT_BYTES];
+    snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", tid, tid);
+    const char *p = stat_after_name(AT_FDCWD, path, line);
+    return p && p[1] == ' ' && p[2] == 'R';
+}
+
+static int64_t start_time_of(const char *after_name) {
+    const char *p = after_name;
+    char *end;
+    for (int field = 2; p && field < START_TIME_FIELD; field++)
+        p = strchr(p + 1, ' ');
+    if (!p)
+        return -1;
+    const long long ticks = strtoll(p + 1, &end, 10);
+    return end > p + 1 && ticks >= 0 ? ticks : -1;
+}
+
+void sh_task_start_times(const int32_t *tids, uint32_t count, int64_t *start_times) {
+    char path[64], line[STAT_BYTES];
+    int process = -1; /* /proc/PID/task of the last one, where a file is found sooner */
+    for (uint32_t i = 0; i < count; i++) {
+        const char *after_name = NULL;
+        snprintf(path, sizeof(path), "%d/stat", tids[i]);
+        if (process >= 0)
+            after_name = stat_after_name(process, path, line);
+        if (!after_name) {
+            char directory[32];
+            if (process >= 0)
+                close(process);
+            snprintf(directory, sizeof(directory), "/proc/%d/task", tids[i]);
+            process = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+            if (process >= 0)
+                after_name = stat_after_name(process, path, line);
+        }
+        start_times[i] = after_name ? start_time_of(after_name) : -1;
+    }
+    if (process >= 0)
+        close(process);
 }
 
 struct directory_entry { /* struct linux_dirent64 of getdents64(2) */

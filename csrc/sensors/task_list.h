@@ -32,6 +32,10 @@ int sh_list_task_file(int fd, sh_task_visitor visit, void *ctx);
 /* Whether it runs or waits for a CPU. */
 bool sh_task_is_runnable(int32_t tid);
 
+/* When each thread of `tids` started, in clock ticks since boot; -1 for one that is gone. Threads
+ * of one process that follow each other take less. */
+void sh_task_start_times(const int32_t *tids, uint32_t count, int64_t *start_times);
+
 /* A /proc/PID/task directory. 0 or -errno (-ESRCH: the process is gone). */
 int sh_list_task_directory(int fd, sh_task_visitor visit, void *ctx);
 

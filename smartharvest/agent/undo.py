@@ -24,6 +24,8 @@ from smartharvest.host.journal.writer import HostWriter
 
 _log = logging.getLogger(__name__)
 
+_SHOWN_EVERY_NS = 5_000_000
+"""A sign of life amid thousands of changes."""
 GUARDIAN_PATIENCE_S = 1.0
 """How long the guardian may take to end a write of its own."""
 
@@ -92,11 +94,14 @@ class Undo:
         if tree.runs_tasks:
             registry.note(self.journal.path)
         self._progress = progress
+        self._shown_ns = 0
         self.journal.while_waiting = self._show_life
 
         def note(path: str, before: str, value: str) -> None:
-            if self.journal.page.phase is not Phase.RUNNING:  # then only windows show life
-                self._show_life()
+            if monotonic_ns() - self._shown_ns > _SHOWN_EVERY_NS:
+                if self.journal.page.phase is not Phase.RUNNING:  # then only windows show life
+                    self._show_life()
+                self._shown_ns = monotonic_ns()
             note_write(path, before, value)
 
         family = None if left is None else left.family

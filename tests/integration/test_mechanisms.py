@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import signal
@@ -11,8 +12,10 @@ import pytest
 
 from smartharvest.agent.supervisor import Supervisor
 from smartharvest.algorithm.algorithm1 import Decision
+from smartharvest.core._confine import give_back
 from smartharvest.core.window import Window
 from smartharvest.errors import ConfigError, TargetError
+from smartharvest.host import kernels
 from smartharvest.host.target.spec import TargetSpec
 from tests.commands import smartharvest_here
 from tests.integration.hosts import Host
@@ -155,6 +158,24 @@ def test_a_thread_that_was_free_follows_its_cpuset_again(host: Host, processes: 
     for mask in (str(min(host.tree.online_cpus())), everything):
         host.tree.files.write(host.batch.cpus_file, mask)
     assert _free(host.worker)
+
+
+@pytest.mark.root
+def test_a_pin_outlasts_that_somebody_else_narrows_the_cpuset_while_it_is_given_back(
+    host: Host, processes: Processes
+) -> None:
+    if not kernels.has(kernels.USER_CPUS_PTR):
+        pytest.skip("needs Linux 6.2: the kernel drops affinities with each change of the mask")
+    online = host.tree.online_cpus()
+    first, last = frozenset({min(online)}), frozenset({max(online)})
+    own = host.place(processes.asleep(), host.batch)
+    os.sched_setaffinity(own, last)
+    everything = host.tree.files.read(host.batch.cpus_file)
+    host.tree.files.write(host.batch.cpus_file, str(min(first)))
+    assert os.sched_getaffinity(own) == first
+    assert give_back([own], [last, first], online, first | last) == [-errno.EINVAL]
+    host.tree.files.write(host.batch.cpus_file, everything)
+    assert os.sched_getaffinity(own) == last
 
 
 @pytest.mark.root

@@ -77,6 +77,7 @@ def test_the_commands_own_options_and_exit_code_are_its_own(quiet_world: World) 
         (("--elastic",), 2, "Missing argument 'COMMAND...'"),
         (("--elastic", "true"), 2, "run --elastic: no running agent"),
         (("--primary", "true"), 2, "run --primary: no running agent"),
+        (("--elastic", "--primary", "true"), 2, "give --elastic or --primary, not both"),
         (("--group", "batch", "true"), 2, "--group: 'batch' is no target"),
         (("--group", "cgroup:nobody", "true"), 4, "nobody: does not exist"),
         (("--group", "pid:1", "true"), 4, "a command can be started in a group"),

@@ -1,6 +1,7 @@
 """``python -m tests.lab.faults``: the fault campaign in guests, on the kernel's own cgroup v2.
 
-Their JSON goes to build/faults, beside that of ``make faults-all``.
+What a guest has told is added to RECORD, also if it did not come to its end: so strikes are
+gathered over days and machines. The page's tables are made from that.
 """
 
 from __future__ import annotations
@@ -8,78 +9,115 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import subprocess
 import sys
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
-from tests.faults.everything import OUT
 from tests.faults.report import as_markdown
 from tests.lab import kernels
 from tests.lab.boot import run
-from tests.lab.image import DISK, LAB, build_disk, is_out_of_date
+from tests.lab.image import CHECKOUT, DISK, LAB, build_disk, is_out_of_date
 from tests.lab.kernels import Kernel
 
-SLICES = (
-    *("host,45,{},merge,shared", "host,45,{},merge,exclusive", "pid,45,{},merge,shared"),
-    *("host,20,{},affinity,shared", "host,20,{},cpugroups,shared"),
-)
-"""Place, strikes, seed, mechanism and placement."""
+RECORD = CHECKOUT / "bench" / "results" / "guest-strikes.jsonl"
+PAGE = CHECKOUT / "docs" / "research" / "faults.md"
+BEGIN, END = "<!-- from bench/results/guest-strikes.jsonl -->\n", "<!-- until here -->\n"
+SLICES = ("host,merge,shared", "host,merge,exclusive", "pid,merge,shared", "host,affinity,shared")
+"""Place, mechanism and placement."""
+STRICT = "host,strict,shared"
+"""Where the kernel has a scheduler class of our own (sched_ext with groups)."""
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.lab.faults", description=__doc__)
     parser.add_argument("--kernel", action="append", help="such as 6.1; all that were fetched")
-    parser.add_argument("--seeds", type=int, nargs="+", default=[1])
-    parser.add_argument("--slices", nargs="+", default=list(SLICES))
+    parser.add_argument("--slices", nargs="+", default=[], metavar="PLACE,MECHANISM,PLACEMENT")
+    parser.add_argument("--strikes", type=int, default=5, help="of a slice at a time")
+    parser.add_argument("--times", type=int, default=9, help="each slice so often, in turn")
     parser.add_argument("--at-once", type=int, metavar="N", help="guests; as many as CPUs")
     parser.add_argument("--minutes", type=float, default=90, help="of ours for each guest")
+    parser.add_argument("--page", action="store_true", help="only write the tables into the page")
     options = parser.parse_args()
+    if not options.page:
+        _strike(options)
+    PAGE.write_text(page_with(PAGE.read_text(), gathered()))
+    return int(any(one["failures"] for one in gathered()))
+
+
+def _strike(options: argparse.Namespace) -> None:
+    """In a guest of each kernel, whose boot costs as much as a dozen strikes."""
     found = kernels.unpacked(LAB)
     if not found:
         raise SystemExit("lab: there is no image; run make lab-image")
     if not DISK.exists() or is_out_of_date():
         build_disk()
-    OUT.mkdir(parents=True, exist_ok=True)
+    before = gathered()
+
+    def strike(kernel: Kernel) -> None:
+        slices = options.slices or (*SLICES, *([STRICT] if kernel.name >= "7" else []))
+        asked = next_slices(before, kernel.name, slices, options.strikes, options.times)
+        told = run(kernel, "4", (), seconds=36_000, minutes=options.minutes, faults="+".join(asked))
+        if not told["complete"]:
+            print(f"{kernel.name}: {told['console'][-2000:]}", file=sys.stderr, flush=True)
+        _keep(told, kernel)
+
     chosen = [one for one in found if not options.kernel or one.name in options.kernel]
-    todo = [(kernel, seed) for seed in options.seeds for kernel in chosen]
-
-    def strike(kernel: Kernel, seed: int) -> None:
-        """All slices in one guest, whose boot costs as much as a dozen strikes."""
-        slices = [one.format(seed) for one in options.slices]
-        left = [one for one in slices if not _is_complete(_out(kernel, one))]
-        if left:
-            told = run(
-                kernel, "4", (), seconds=36_000, minutes=options.minutes, faults="+".join(left)
-            )
-            _keep(told, kernel)
-
     with ThreadPoolExecutor(options.at_once or len(os.sched_getaffinity(0))) as guests:
-        list(guests.map(strike, *zip(*todo, strict=True)))
-    results = sorted(OUT.glob("guest-*.json"))
-    print(as_markdown(json.loads(path.read_text()) for path in results))
-    return 0
+        list(guests.map(strike, chosen))
 
 
-def _out(kernel: Kernel, one: str) -> Path:
-    return OUT / f"guest-{kernel.name}-{one.replace(',', '-')}.json"
+def next_slices(
+    before: Iterable[Mapping[str, Any]],
+    kernel: str,
+    slices: Sequence[str],
+    strikes: int,
+    times: int,
+) -> list[str]:
+    """What a guest is asked for (inside.py): each slice so often, with seeds it has not had."""
+    had = Counter((one["kernel"], one["slice"]) for one in before)
+    asked = []
+    for time in range(1, times + 1):
+        for one in slices:
+            place, mechanism, placement = one.split(",")
+            seed = had[kernel, one] + time
+            asked.append(f"{place},{strikes},{seed},{mechanism},{placement}")
+    return asked
 
 
-def _is_complete(out: Path) -> bool:
-    return out.exists() and all(one["complete"] for one in json.loads(out.read_text())["places"])
+def gathered() -> list[dict[str, Any]]:
+    """All that guests have told so far, a slice each."""
+    if not RECORD.exists():
+        return []
+    return [json.loads(line) for line in RECORD.read_text().splitlines()]
 
 
 def _keep(told: Mapping[str, Any], kernel: Kernel) -> None:
-    """Also what a guest has told that did not come to its end."""
-    if not told["complete"]:
-        print(f"{kernel.name}: {told['console'][-2000:]}", file=sys.stderr, flush=True)
-    for one, result in told["slices"].items():
-        struck = {**result["faults"], "complete": result["complete"]}
-        struck["place"] = struck["place"].replace("this host", f"guest, {kernel.name}")
-        out = _out(kernel, one)
-        out.write_text(json.dumps({"places": [struck]}) + "\n")
-        print(out.name, struck["kills"], struck["failed"], told["host_seconds"], flush=True)
+    asked_git = ["git", "-C", str(CHECKOUT), "rev-parse", "--short", "HEAD"]
+    commit = subprocess.check_output(asked_git, text=True).strip()
+    with RECORD.open("a") as record:
+        for asked, result in told["slices"].items():
+            place, _, seed, mechanism, placement = asked.split(",")
+            struck = {
+                "kernel": kernel.name,
+                "slice": f"{place},{mechanism},{placement}",
+                "seed": int(seed),
+                "commit": commit,
+                **result["faults"],
+                "complete": result["complete"],
+            }
+            struck["place"] = struck["place"].replace("this host", f"guest, {kernel.name}")
+            record.write(json.dumps(struck) + "\n")
+            print(asked, struck["kills"], struck["failed"], flush=True)
+
+
+def page_with(page: str, strikes: Sequence[Mapping[str, Any]]) -> str:
+    """``page`` with the tables of ``strikes``."""
+    before, begin, rest = page.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    return before + begin + as_markdown([{"places": strikes}]) + end + after
 
 
 if __name__ == "__main__":

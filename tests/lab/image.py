@@ -237,7 +237,7 @@ def is_out_of_date() -> bool:
 
 
 def _checkout() -> list[str]:
-    """What the disk gets of it: all that is no document, and what was built."""
+    """What the disk gets of it: all that is no document or figure, and what was built."""
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
         cwd=CHECKOUT,
@@ -247,7 +247,8 @@ def _checkout() -> list[str]:
     ).stdout.splitlines()
     built = [*(CHECKOUT / "smartharvest").rglob("*.so"), *(CHECKOUT / "build" / "bench").glob("*")]
     names = [*listed, *(str(path.relative_to(CHECKOUT)) for path in built)]
-    return [n for n in names if (CHECKOUT / n).is_file() and not n.startswith("docs/")]
+    left_out = ("docs/", "bench/results/")
+    return [n for n in names if (CHECKOUT / n).is_file() and not n.startswith(left_out)]
 
 
 def _copy_checkout(stage: Path) -> None:

@@ -1,4 +1,4 @@
-from libc.stdint cimport uint32_t
+from libc.stdint cimport int32_t, int64_t, uint32_t
 
 cdef extern from "sensors/task_list.h" nogil:
     enum:
@@ -14,3 +14,5 @@ cdef extern from "sensors/task_list.h" nogil:
         uint32_t count
         uint32_t allocations[256]
         uint32_t primary_count
+
+    void sh_task_start_times(const int32_t *tids, uint32_t count, int64_t *start_times)

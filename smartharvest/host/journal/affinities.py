@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from smartharvest.core._confine import give_back
 from smartharvest.errors import SmartHarvestError
 from smartharvest.host.cgroup.kernel_files import KernelFiles
 from smartharvest.host.cgroup.tree import CgroupTree, tasks_below
@@ -30,6 +31,11 @@ from smartharvest.host.journal.families import (
 )
 from smartharvest.host.process import tasks
 
+THREADS_AT_ONCE = 256
+"""Between two signs of life, which each change that is logged may show."""
+Member = tuple[AffinityEntry | None, int, tuple[int, ...]]
+"""A thread, what the journal says of it, and the CPUs it is to have."""
+
 
 @dataclass(frozen=True)
 class OurAffinities:
@@ -45,6 +51,10 @@ class OurAffinities:
     def were_given(self, cpus: frozenset[int]) -> bool:
         """Whether ``cpus`` is one of the sets, or of the parts of them, exactly."""
         return cpus in self._known
+
+    def sets_but(self, cpus: Collection[int]) -> Collection[frozenset[int]]:
+        """The sets and parts of sets that are not ``cpus``."""
+        return self._known - {frozenset(cpus)}
 
     @functools.cached_property
     def _known(self) -> set[frozenset[int]]:
@@ -123,7 +133,9 @@ class AffinitiesBack:
         try:
             families = Families(self._entries, births, self._ours.were_given, self._unheard_since)
             journaled = {entry.tid: entry for entry in self._entries}
-            families.visit(lambda tid, cpus: self._try(journaled.get(tid), tid, cpus))
+            families.visit(
+                lambda found: self._try_all([(journaled.get(tid), tid, had) for tid, had in found])
+            )
         finally:
             births.close()
 
@@ -140,48 +152,88 @@ class AffinitiesBack:
                 tid for tid in tasks_below(self._files, group.directory) if tid not in self._done
             ]
             quiet += 1
+            start_times = dict(tasks.started(new))
+            members: list[Member] = []
             for tid in new:
-                entry = self._known(known, tid)
+                entry = known.get((tid, start_times.get(tid, -1)))
                 cpus = entry.cpus if entry is not None else self._of_its_process(known, tid)
-                if self._try(entry, tid, cpus):
-                    quiet = 0
+                members.append((entry, tid, cpus))
+            if self._try_all(members):
+                quiet = 0
             if quiet > QUIET_LOOKS:
                 return
             time.sleep(PAUSE_S)
 
     @staticmethod
-    def _known(
-        known: Mapping[tuple[int, int], AffinityEntry], tid: int | None
-    ) -> AffinityEntry | None:
-        started = None if tid is None else tasks.start_time(tid)
-        return None if tid is None or started is None else known.get((tid, started))
-
     def _of_its_process(
-        self, known: Mapping[tuple[int, int], AffinityEntry], tid: int
+        known: Mapping[tuple[int, int], AffinityEntry], tid: int
     ) -> tuple[int, ...]:
-        entry = self._known(known, tasks.process_of(tid))
+        pid = tasks.process_of(tid)
+        started = None if pid is None else tasks.start_time(pid)
+        entry = None if pid is None or started is None else known.get((pid, started))
         return () if entry is None else entry.cpus
+
+    def _try_all(self, members: Sequence[Member]) -> bool:
+        """Whether some of them were confined.
+
+        By the thousand in C; one by one where it takes a closer look whether an affinity is ours.
+        """
+        together: dict[tuple[int, ...], list[Member]] = {}
+        for member in members:
+            together.setdefault(member[2], []).append(member)
+        parts = (
+            (cpus, same[first : first + THREADS_AT_ONCE])
+            for cpus, same in together.items()
+            for first in range(0, len(same), THREADS_AT_ONCE)
+        )
+        any_confined = False
+        for cpus, same in parts:
+            known = [frozenset(cpus), *self._ours.sets_but(cpus)]
+            tids = [tid for _, tid, _ in same]
+            had = (
+                give_back(tids, known, self._every_cpu, self._once_within_reach)
+                if cpus and self._ours.given.sets
+                else [len(known)] * len(same)
+            )
+            for (entry, tid, _), number in zip(same, had, strict=True):
+                if number == len(known):
+                    any_confined |= self._try(entry, tid, cpus)
+                    continue
+                self._done.add(tid)
+                if number < 0:
+                    self._refuse(entry, tid, cpus, OSError(-number, os.strerror(-number)))
+                elif number > 0:
+                    any_confined = True
+                    self._note(tid, known[number], known[0])
+        return any_confined
 
     def _try(self, entry: AffinityEntry | None, tid: int, cpus: tuple[int, ...]) -> bool:
         """Whether the thread was confined."""
         self._done.add(tid)
         try:
             return self._set(tid, cpus)
-        except ProcessLookupError:
-            return False
         except OSError as error:
-            # EINVAL: its cpuset has none of these CPUs, and it has got all that there are.
-            if error.errno == errno.EINVAL and entry is None:
-                return False
-            if error.errno == errno.EINVAL and self._is_taken_away(cpus):
-                self.left.append(
-                    f"affinity of thread {tid} (was {format_cpulist(cpus)}): its group has none of "
-                    "these CPUs any more; left alone"
-                )
-                return False
-            named = entry or AffinityEntry(tid, tasks.start_time(tid) or 0, cpus)
-            self.refused.append((named, error))
+            self._refuse(entry, tid, cpus, error)
             return False
+
+    def _refuse(
+        self, entry: AffinityEntry | None, tid: int, cpus: tuple[int, ...], error: OSError
+    ) -> None:
+        """Notes what the kernel did not take, if that matters."""
+        # EINVAL: its cpuset has none of these CPUs, and it has got all that there are.
+        if error.errno == errno.ESRCH or (error.errno == errno.EINVAL and entry is None):
+            return
+        if error.errno == errno.EINVAL and self._is_taken_away(cpus):
+            self.left.append(
+                f"affinity of thread {tid} (was {format_cpulist(cpus)}): its group has none of "
+                "these CPUs any more; left alone"
+            )
+            return
+        named = entry or AffinityEntry(tid, tasks.start_time(tid) or 0, cpus)
+        self.refused.append((named, error))
+
+    def _note(self, tid: int, before: frozenset[int], after: frozenset[int]) -> None:
+        self._log(f"affinity of thread {tid}", _in_text(before), _in_text(after))
 
     def _is_taken_away(self, cpus: Collection[int]) -> bool:
         """Whether a group that lacks ``cpus`` is as somebody else wants it, and will not be undone.
@@ -214,7 +266,7 @@ class AffinitiesBack:
             os.sched_setaffinity(tid, cpus)
         after = wanted or reach
         if current != after:
-            self._log(f"affinity of thread {tid}", format_cpulist(current), format_cpulist(after))
+            self._note(tid, current, after)
         return current != after
 
     def _reach(self, tid: int, current: Collection[int]) -> frozenset[int]:
@@ -230,6 +282,12 @@ class AffinitiesBack:
             return tasks.affinity(tid)
         finally:
             os.sched_setaffinity(tid, current)
+
+
+@functools.lru_cache(256)
+def _in_text(cpus: frozenset[int]) -> str:
+    """Thousands of threads have the same few sets."""
+    return format_cpulist(cpus)
 
 
 def cpuset_cpus(tid: int) -> frozenset[int] | None:

@@ -69,7 +69,7 @@ def confine_families(journal: JournalContents, unheard_since: int | None) -> Non
     births = BirthEvents()
     try:
         families = Families(entries, births, ours.were_given, unheard_since)
-        families.visit(lambda tid, _: _confine_one(tid, minimum))
+        families.visit(lambda members: sum(_confine_one(tid, minimum) for tid, _ in members) > 0)
     finally:
         births.close()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -268,7 +269,8 @@ def with_chosen(ours: Ours, chosen: Chosen, sets: Iterable[frozenset[int]]) -> O
 
 def written(entry: Entry) -> str:
     """A journal's line for ``entry``."""
-    return json.dumps({"kind": _NAMES[type(entry)], **vars(entry)})
+    values = [str(one) if type(one) is int else _json(one) for one in vars(entry).values()]
+    return _LINES[type(entry)] % tuple(values)
 
 
 def read_head(path: str) -> Head:
@@ -366,10 +368,17 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
     "int | None": (int, NoneType),
     "tuple[int, ...]": tuple,
 }
-_NAMES = {kind: name for name, kind in KINDS.items()}
 _FIELDS = {
     kind: [(item.name, _TYPES[str(item.type)]) for item in fields(kind)] for kind in KINDS.values()
 }
+_LINES = {
+    kind: json.dumps({"kind": name, **{field: "%" for field, _ in _FIELDS[kind]}}).replace(
+        '"%"', "%s"
+    )
+    for name, kind in KINDS.items()
+}
+_json = functools.lru_cache(256)(json.dumps)
+"""Of thousands of entries most say the same of their threads."""
 
 
 def _entry(raw: dict[str, Any]) -> Entry:
@@ -379,8 +388,8 @@ def _entry(raw: dict[str, Any]) -> Entry:
         if name in raw and types is tuple:
             raw[name] = tuple(map(int, raw[name]))
     entry = kind(**raw)
-    for name, types in _FIELDS[kind]:
-        if not isinstance(value := getattr(entry, name), types):
+    for (name, types), value in zip(_FIELDS[kind], vars(entry).values(), strict=True):
+        if not isinstance(value, types):
             raise TypeError(f"{name} is {value!r}")
     return entry
 

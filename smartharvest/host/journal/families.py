@@ -39,8 +39,8 @@ _EVENTS_AT_ONCE = 10_000
 
 Member = tuple[int, tuple[int, ...]]
 """A thread, and the CPUs it is to have."""
-Change = Callable[[int, tuple[int, ...]], bool]
-"""What is done to a member; False if nothing was to be done."""
+Change = Callable[[Sequence[Member]], bool]
+"""What is done to the members of a process; False if nothing was to be done."""
 
 
 class BirthEvents:
@@ -117,31 +117,31 @@ class Families:
         self._done: set[int] = set()
 
     def visit(self, change: Change) -> None:
-        """Calls ``change`` once for each thread, until it does nothing to any that is new."""
+        """Has each thread changed once, until nothing is done to any that is new."""
         if not self._roots:
             return
         self._look()
-        for tid, cpus in self._pending_members():
-            change(tid, cpus)
+        for members in self._pending_members():
+            change(members)
         quiet = 0
         for _ in range(MOST_LOOKS):
             self._sleep(PAUSE_S)
             self._look()
             self._pending.extend(self._cpus)  # a thread may have been under way
             quiet += 1
-            for tid, cpus in self._pending_members():
-                if change(tid, cpus):
+            for members in self._pending_members():
+                if change(members):
                     quiet = 0
             if quiet == QUIET_LOOKS:
                 return
 
-    def _pending_members(self) -> Iterator[Member]:
+    def _pending_members(self) -> Iterator[list[Member]]:
+        """Process after process; one again that has new threads after a change."""
         while self._pending or self._hear():
             pid = self._pending.popleft()
             while new := [tid for tid in self._threads(pid) if tid not in self._done]:
                 self._done.update(new)
-                for tid in new:
-                    yield tid, self._wanted(tid, self._cpus[pid])
+                yield [(tid, self._wanted(tid, self._cpus[pid])) for tid in new]
 
     def _wanted(self, tid: int, cpus: tuple[int, ...]) -> tuple[int, ...]:
         # The id may be another thread's by now. That matters, and costs a look, if it had others.

@@ -25,6 +25,7 @@ from smartharvest.host.journal.contents import (
     VERSION,
     AffinityEntry,
     Chosen,
+    ConfinedEntry,
     CreatedEntry,
     Entry,
     FileEntry,
@@ -97,6 +98,8 @@ class Journal:
         self.path = os.path.join(directory, f"{name}-{pid}.journal")
         self._directory = directory
         self._entries: dict[tuple[object, ...], Entry] = {}
+        self._of_the_head: dict[tuple[object, ...], Entry] = {}
+        """Those that the first line tells of: of thousands they are few."""
         self._lines: dict[tuple[object, ...], str] = {}
         self._minimum: Minimum = ()
         self._minimum_cpus: tuple[int, ...] = ()
@@ -168,7 +171,9 @@ class Journal:
         return journal
 
     def _go_on_with(self, contents: JournalContents) -> None:
-        self._entries = {subject(entry): entry for entry in contents.entries}
+        self._entries, self._of_the_head = {}, {}
+        for entry in contents.entries:
+            self._put(subject(entry), entry)
         self._minimum, self._minimum_cpus = contents.minimum, contents.minimum_cpus
         self._ours = {file: list(values) for file, values in contents.ours.items()}
         self._chosen = dict(contents.chosen)
@@ -203,6 +208,10 @@ class Journal:
     def given(self) -> Given:
         sets = tuple(map(parse_cpulist, self._given))
         return Given(sets, bool(self.page.nudge_slot.cast("i")[0]))
+
+    def holds(self, entry: Entry) -> bool:
+        """Whether ``entry`` is journaled as it is."""
+        return self._entries.get(subject(entry)) == entry
 
     def record_file(self, path: str, original: str) -> None:
         self.record(FileEntry(path, original, inode(os.path.dirname(path))))
@@ -302,7 +311,7 @@ class Journal:
         new = []
         for entry in entries:
             if (key := subject(entry)) not in self._entries:
-                self._entries[key] = entry
+                self._put(key, entry)
                 new.append(key)
         if not new:
             return
@@ -327,12 +336,19 @@ class Journal:
                 self._drop(key)
         self._forget_at = 2 * len(self._entries) + 64
 
+    def _put(self, key: tuple[object, ...], entry: Entry) -> None:
+        self._entries[key] = entry
+        is_followed = isinstance(entry, AffinityEntry) and entry.newcomers_since is not None
+        if is_followed or isinstance(entry, ConfinedEntry):
+            self._of_the_head[key] = entry
+
     def _replace(self, entry: Entry) -> None:
-        self._entries[subject(entry)] = entry
+        self._put(subject(entry), entry)
         self._lines.pop(subject(entry), None)
 
     def _drop(self, key: tuple[object, ...]) -> None:
         del self._entries[key]
+        self._of_the_head.pop(key, None)
         self._lines.pop(key, None)
 
     def _save(self) -> None:
@@ -358,8 +374,8 @@ class Journal:
             "ours": self._ours,
             "chosen": self._chosen,
             "given": self._given,
-            "processes": processes_of(self.entries),
-            "groups": groups_of(self.entries),
+            "processes": processes_of(self._of_the_head.values()),
+            "groups": groups_of(self._of_the_head.values()),
         }
         temporary = self.path + ".new"
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
@@ -382,6 +398,7 @@ class Journal:
     def close(self) -> None:
         """Removes the journal: everything in it was put back."""
         self._entries.clear()
+        self._of_the_head.clear()
         self._lines.clear()
         remove(self.path)
         self.release()
@@ -466,7 +483,8 @@ def remove(journal_path: str) -> None:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(path)
     registry.drop(journal_path)
-    _sync_directory(os.path.dirname(journal_path))
+    with contextlib.suppress(FileNotFoundError):
+        _sync_directory(os.path.dirname(journal_path))
 
 
 def sweep(directory: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import itertools
 import logging
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -215,10 +216,9 @@ class HostWriter:
 
         Returns the WriteRefused and RightsErrors of those that did not move.
         """
+        ways = {tid: way for tid, *way in moves if way[0] != way[1]}
         entries = {
-            tid: MovedEntry(tid, start_time, origin, destination)
-            for tid, origin, destination in self._beating(moves)
-            if origin != destination and (start_time := tasks.start_time(tid)) is not None
+            tid: MovedEntry(tid, start_time, *ways[tid]) for tid, start_time in self._started(ways)
         }
         occupied = map(self._occupied, dict.fromkeys(one.destination for one in entries.values()))
         self._journal.record(*filter(None, occupied), *entries.values())
@@ -291,9 +291,8 @@ class HostWriter:
         """
         since = tasks.start_time_of_newcomers() if since is None else since
         entries = []
-        for tid in self._beating(tasks.process_threads(pid)):
-            start_time, cpus = tasks.start_time(tid), tasks.affinity(tid)
-            if start_time is not None and cpus:
+        for tid, start_time in self._started(tasks.process_threads(pid)):
+            if cpus := tasks.affinity(tid):
                 newcomers_since = since if tid == pid else None
                 cpus_before = tuple(sorted(cpus))
                 entries.append(AffinityEntry(tid, start_time, cpus_before, newcomers_since))
@@ -307,14 +306,15 @@ class HostWriter:
         """
         if kernels.has(kernels.USER_CPUS_PTR):
             return
-        entries = []
         whole = frozenset(group)
-        for tid in self._beating(tids):
-            cpus = tasks.affinity(tid)
-            if not cpus or cpus == whole:
-                continue
-            if (start_time := tasks.start_time(tid)) is not None:
-                entries.append(AffinityEntry(tid, start_time, tuple(sorted(cpus))))
+        entries = []
+        for some in self._in_turns(tids):
+            now = {tid: tasks.affinity(tid) for tid in some}
+            pinned = {tid: cpus for tid, cpus in now.items() if cpus and cpus != whole}
+            entries += [
+                AffinityEntry(tid, start_time, tuple(sorted(pinned[tid])))
+                for tid, start_time in tasks.started([*pinned])
+            ]
         self._journal.record(*entries)
 
     def adopt_affinities(self, directory: str, ours: Collection[frozenset[int]] = ()) -> None:
@@ -324,24 +324,26 @@ class HostWriter:
         and the threads get what their process had.
         """
         confined = ConfinedEntry(directory, inode(directory))
-        if confined not in self._journal.entries:
+        if not self._journal.holds(confined):
             ours = ()
         self._journal.forget_dead_threads()
         # Of thousands that were just moved it need not be read again: for another thread that has
         # the id by now, an entry says nothing.
-        moved = {
+        start_times = {
             entry.tid: entry.start_time
             for entry in self._journal.entries
             if isinstance(entry, MovedEntry)
         }
         entries = []
-        for tid in self._beating(tasks_below(self.files, directory)):
-            cpus = tasks.affinity(tid)
-            if not cpus or cpus in ours:
-                continue
-            start_time = moved.get(tid) or tasks.start_time(tid)
-            if start_time is not None:
-                entries.append(AffinityEntry(tid, start_time, tuple(sorted(cpus))))
+        for some in self._in_turns(tasks_below(self.files, directory)):
+            now = {tid: tasks.affinity(tid) for tid in some}
+            new = {tid: cpus for tid, cpus in now.items() if cpus and cpus not in ours}
+            start_times.update(tasks.started([tid for tid in new if tid not in start_times]))
+            entries += [
+                AffinityEntry(tid, start_times[tid], tuple(sorted(cpus)))
+                for tid, cpus in new.items()
+                if tid in start_times
+            ]
         self._journal.record(confined, *entries)
 
     def set_policies(self, directory: str) -> tuple[int, list[OSError]]:
@@ -363,16 +365,17 @@ class HostWriter:
             if isinstance(entry, PolicyEntry)
         }
         entries = []
-        for tid in self._beating(tasks_below(self.files, directory)):
-            policy = policy_of(tid)
-            if policy is None or not is_fair(policy):
-                continue
-            start_time = tasks.start_time(tid)
-            if start_time is not None and (tid, start_time) not in known:
-                entries.append(PolicyEntry(tid, start_time, policy))
+        for some in self._in_turns(tasks_below(self.files, directory)):
+            now = {tid: policy_of(tid) for tid in some}
+            fair = {tid: one for tid, one in now.items() if one is not None and is_fair(one)}
+            entries += [
+                PolicyEntry(tid, start_time, fair[tid])
+                for tid, start_time in tasks.started([*fair])
+                if (tid, start_time) not in known
+            ]
         self._journal.record(*entries)
         changed, refused = 0, []
-        for entry in self._beating(entries):
+        for entry in itertools.chain.from_iterable(self._in_turns(entries)):
             try:
                 set_policy(entry.tid, SCHED_EXT | entry.policy & RESET_ON_FORK)
             except ProcessLookupError:
@@ -401,11 +404,9 @@ class HostWriter:
         entries = []
         for pid, parent in forked_children:
             cpus = originals[pid] = originals.get(parent or root, originals[root])
-            for tid in self._beating(tasks.process_threads(pid)):
-                start_time = tasks.start_time(tid)
-                if start_time is not None:
-                    since = start_time if tid == pid else None
-                    entries.append(AffinityEntry(tid, start_time, cpus, since))
+            for tid, start_time in self._started(tasks.process_threads(pid)):
+                since = start_time if tid == pid else None
+                entries.append(AffinityEntry(tid, start_time, cpus, since))
         self._journal.forget_dead_threads(but=root)  # whose children may live on
         self._journal.record(*entries)
 
@@ -497,12 +498,17 @@ class HostWriter:
         self._journal.close()
         return result.restored
 
-    def _beating(self, items: Iterable[_Item]) -> Iterator[_Item]:
-        """``items``; shows the guardian now and then that the agent lives."""
-        for number, item in enumerate(items):
-            if number % TASKS_PER_BEAT == 0:
-                self.show_life()
-            yield item
+    def _in_turns(self, items: Iterable[_Item]) -> Iterator[list[_Item]]:
+        """``items``, some at a time; before each it shows the guardian that the agent lives."""
+        left = iter(items)
+        while some := list(itertools.islice(left, TASKS_PER_BEAT)):
+            self.show_life()
+            yield some
+
+    def _started(self, tids: Iterable[int]) -> Iterator[tuple[int, int]]:
+        """(thread, its start time) of those that are not gone; beats as well."""
+        for some in self._in_turns(tids):
+            yield from tasks.started(some)
 
     def show_life(self) -> None:
         """Shows the guardian that the agent lives, amid something that takes long."""

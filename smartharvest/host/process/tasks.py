@@ -9,8 +9,9 @@ import contextlib
 import os
 import re
 import time
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
+from smartharvest.core._tasks import start_times
 from smartharvest.host.cpulist import parse_cpulist
 
 EVERY_CPU = range(8192)
@@ -82,6 +83,11 @@ def start_time(tid: int) -> int | None:
     """
     fields = _stat_fields(tid)
     return int(fields[_START_TIME]) if fields else None
+
+
+def started(tids: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """(thread, its ``start_time``) of those that are not gone, in less time than one by one."""
+    return ((tid, at) for tid, at in zip(tids, start_times(tids), strict=True) if at >= 0)
 
 
 def settled_since(tid: int, settled_s: float) -> int | None:

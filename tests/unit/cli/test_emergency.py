@@ -212,3 +212,15 @@ def test_a_pid_that_is_no_agents_is_called_so() -> None:
     assert outcome.failure.startswith("pid 1 is no agent; smartharvest status lists the agents")
     nobody = 2**22 + 1  # PID_MAX_LIMIT of a 64-bit kernel
     assert f"pid {nobody} is no process" in smartharvest_here("evict", "--pid", str(nobody)).failure
+
+
+def test_what_was_changed_is_said_in_a_sentence_and_as_json_only_if_asked() -> None:
+    answer = {"changed": ["max_harvest", "policy"], "restarts": True, "kept": ["max_harvest"]}
+    assert agent_request.format_changes(answer, as_json=False).split("\n") == [
+        "changed: max_harvest, policy; the agent gives everything back and starts again",
+        "kept until --reset or a restart: max_harvest",
+    ]
+    assert json.loads(agent_request.format_changes(answer, as_json=True)) == answer
+    nothing: dict[str, Any] = {"changed": [], "restarts": False}
+    said = agent_request.format_changes(nothing, as_json=False)
+    assert said == "nothing changed: the agent has these settings"

@@ -4,7 +4,7 @@ import errno
 import json
 import os
 import subprocess
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -111,6 +111,7 @@ def test_a_thread_that_somebody_else_has_pinned_since_is_left_alone(
         ([LAST], True, "failed"),  # the CPU may come back
     ],
 )
+@pytest.mark.parametrize("one_by_one", [False, True])
 def test_a_pin_to_a_cpu_that_somebody_else_has_taken_from_its_group_is_no_failure(
     tree: CgroupTree,
     tmp_path: Path,
@@ -119,6 +120,7 @@ def test_a_pin_to_a_cpu_that_somebody_else_has_taken_from_its_group_is_no_failur
     online: list[int],
     group_is_back: bool,
     outcome: str,
+    one_by_one: bool,
 ) -> None:
     os.sched_setaffinity(sleeper, {BOTH[0]})
     journal = journal_of(tree, tmp_path / "state", sleeper)
@@ -127,6 +129,10 @@ def test_a_pin_to_a_cpu_that_somebody_else_has_taken_from_its_group_is_no_failur
         make_group(tree, "batch", cpus="0-7")
         HostWriter(tree.files, journal).set(tree.group("batch").cpus_file, "0")
         monkeypatch.setattr(type(tree.files), "write", refuse)
+    if one_by_one:
+        look_closer(monkeypatch)
+    else:
+        monkeypatch.setattr(affinities, "give_back", lambda tids, *_: [-errno.EINVAL] * len(tids))
     real = os.sched_setaffinity
 
     def set_affinity(tid: int, cpus: Collection[int]) -> None:
@@ -142,6 +148,15 @@ def test_a_pin_to_a_cpu_that_somebody_else_has_taken_from_its_group_is_no_failur
     assert any(f"affinity of thread {sleeper}" in line for line in lines)
     assert len(result.left) + len(result.failed) == (1 if group_is_back else 2)
     journal.close()
+
+
+def look_closer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At each thread, one by one, by Python's calls, as where an affinity is not known."""
+
+    def nothing_is_known(tids: Sequence[int], known: Sequence[object], *_: object) -> list[int]:
+        return [len(known)] * len(tids)
+
+    monkeypatch.setattr(affinities, "give_back", nothing_is_known)
 
 
 class NarrowedCpuset:
@@ -171,6 +186,7 @@ def test_a_pin_outlasts_that_somebody_else_takes_cpus_from_the_cpuset_for_a_time
         journal = journal_of(tree, tmp_path / "state", sleeper)
         HostWriter(tree.files, journal).adopt_affinity(pinned.pid)
         kernel = NarrowedCpuset({pinned.pid: [LAST], sleeper: [LAST]}, reach=[left])
+        look_closer(monkeypatch)
         monkeypatch.setattr(os, "sched_setaffinity", kernel.set_affinity)
         monkeypatch.setattr(tasks, "affinity", kernel.affinity)
         monkeypatch.setattr(affinities, "cpuset_cpus", lambda _tid: kernel.reach)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pytest
 
 from smartharvest.errors import RightsError
 from smartharvest.host.journal import families as module
 from smartharvest.host.journal.contents import AffinityEntry
-from smartharvest.host.journal.families import MOST_LOOKS, BirthEvents, Families
+from smartharvest.host.journal.families import MOST_LOOKS, BirthEvents, Families, Member
 from smartharvest.host.process import tasks
 from smartharvest.host.process.events import Birth, Death, EventsLost, ProcessEvents
 from smartharvest.host.process.table import Process
@@ -72,13 +72,16 @@ class Host(ProcessEvents):
             sleep=self.pass_time,
         )
 
-        def free(tid: int, cpus: tuple[int, ...]) -> bool:
-            was_confined = self.affinities[tid] == CONFINED
-            if was_confined:
-                self.affinities[tid] = frozenset(cpus)
-            found.append(tid)
-            self.after(tid)
-            return was_confined
+        def free(members: Sequence[Member]) -> bool:
+            any_confined = False
+            for tid, cpus in members:
+                was_confined = self.affinities[tid] == CONFINED
+                if was_confined:
+                    self.affinities[tid] = frozenset(cpus)
+                found.append(tid)
+                self.after(tid)
+                any_confined |= was_confined
+            return any_confined
 
         families.visit(free)
         return found

@@ -11,6 +11,7 @@ import pytest
 from smartharvest.errors import AlreadyManaged, RightsError
 from smartharvest.host.journal import journal as journal_module
 from smartharvest.host.journal.contents import (
+    KINDS,
     AffinityEntry,
     ConfinedEntry,
     CreatedEntry,
@@ -20,6 +21,9 @@ from smartharvest.host.journal.contents import (
     JournalContents,
     JournalError,
     MovedEntry,
+    OccupiedEntry,
+    PolicyEntry,
+    ScheduledEntry,
     head_of,
     read_head,
     read_journal,
@@ -27,6 +31,7 @@ from smartharvest.host.journal.contents import (
     written,
 )
 from smartharvest.host.journal.journal import Journal, is_live
+from smartharvest.host.process import tasks
 
 
 def test_every_entry_is_on_disk_when_the_record_returns(tmp_path: Path) -> None:
@@ -279,6 +284,41 @@ def test_the_first_line_tells_what_taking_the_cores_back_needs(tmp_path: Path) -
     first = Path(journal.path).read_text().partition("\n")[0]
     Path(journal.path).write_text(first + '\n"entries": what is beyond does not matter')
     assert read_head(journal.path) == head
+    journal.release()
+
+
+def test_the_first_line_forgets_a_process_that_has_ended(tmp_path: Path) -> None:
+    journal = Journal(str(tmp_path), claims=["/batch"])
+    own = tasks.start_time(os.getpid()) or 0
+    ended = [AffinityEntry(2**22 + n, 5, (0,), 5) for n in range(1, 65)]  # above any pid
+    journal.record(*ended, AffinityEntry(os.getpid(), own, (0,), own))
+    assert len(read_head(journal.path).processes) == 65
+    journal.forget_dead_threads()
+    journal.record(ConfinedEntry("/g", 3))
+    assert read_head(journal.path).processes == ((os.getpid(), own),)
+    assert read_head(journal.path) == head_of(read_journal(journal.path))
+    journal.release()
+
+
+def test_entries_of_every_kind_are_read_as_they_were_written_whatever_their_names(
+    tmp_path: Path,
+) -> None:
+    odd = '/a%s"}, {"kind\n\\é'
+    entries: tuple[Entry, ...] = (
+        FileEntry(odd, "%d", 3),
+        CreatedEntry(odd, 4),
+        MovedEntry(7, 5, odd, f"{odd}/b"),
+        OccupiedEntry(odd, 4, 5, (7, 8)),
+        AffinityEntry(7, 5, (0, 3), 6),
+        AffinityEntry(8, 5, ()),
+        ConfinedEntry(odd, 4),
+        PolicyEntry(7, 5, 0x4000_0000),
+        ScheduledEntry(odd, 4, 5),
+    )
+    assert {type(entry) for entry in entries} == set(KINDS.values())
+    journal = Journal(str(tmp_path))
+    journal.record(*entries)
+    assert read_journal(journal.path).entries == entries
     journal.release()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,9 @@ class Threads:
             return 1  # of the journal's writer
         return 100 * tid if tid in self.policies else None
 
+    def started(self, tids: Iterable[int]) -> list[tuple[int, int]]:
+        return [(tid, at) for tid in tids if (at := self.start_time(tid)) is not None]
+
 
 @pytest.fixture
 def threads(monkeypatch: pytest.MonkeyPatch) -> Threads:
@@ -50,6 +54,7 @@ def threads(monkeypatch: pytest.MonkeyPatch) -> Threads:
         monkeypatch.setattr(place, "policy_of", found.policy_of)
         monkeypatch.setattr(place, "set_policy", found.set_policy)
     monkeypatch.setattr(tasks, "start_time", found.start_time)
+    monkeypatch.setattr(tasks, "started", found.started)
     monkeypatch.setattr(tasks, "process_of", lambda tid: found.processes.get(tid, tid))
     monkeypatch.setattr(tasks, "process_ids", lambda: iter(list(found.policies)))
     monkeypatch.setattr(tasks, "process_threads", lambda pid: [pid])

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -350,13 +350,13 @@ def test_the_guardian_sees_life_while_tasks_are_looked_at_before_they_move(
     make_group(v1, "a", "0-3", tids=(sleeper,))
     make_group(v1, "b", "0-3")
     did: list[str] = []
-    start_time = tasks.start_time
+    started = tasks.started
 
-    def looked_at(tid: int) -> int | None:
+    def looked_at(tids: Sequence[int]) -> Iterator[tuple[int, int]]:
         did.append("looked")
-        return start_time(tid)
+        return started(tids)
 
-    monkeypatch.setattr(tasks, "start_time", looked_at)
+    monkeypatch.setattr(tasks, "started", looked_at)
     writer = HostWriter(v1.files, journal)
     monkeypatch.setattr(writer, "show_life", lambda: did.append("beat"))
     writer.move_task(sleeper, v1.group("a").path, v1.group("b").path)

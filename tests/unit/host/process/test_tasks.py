@@ -4,6 +4,7 @@ import os
 import subprocess
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -52,6 +53,23 @@ def test_a_thread_keeps_its_start_time_and_a_gone_one_has_none(sleeper: int) -> 
     assert not tasks.alive(4_194_305)
     assert tasks.affinity(4_194_305) == frozenset()
     assert tasks.process_threads(4_194_305) == []
+
+
+def test_many_threads_are_named_as_one_by_one_whoever_they_belong_to(sleeper: int) -> None:
+    go = threading.Event()
+    threads = [threading.Thread(target=go.wait) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    Path(f"/proc/self/task/{threads[0].native_id}/comm").write_text(") R 1 (2")
+    own = [thread.native_id or 0 for thread in threads]
+    gone = 4_194_305  # above the kernel's highest possible pid
+    tids = [own[0], gone, own[1], sleeper, own[2], os.getpid()]
+    expected = [(tid, tasks.start_time(tid)) for tid in tids if tid != gone]
+    assert list(tasks.started(tids)) == expected
+    assert list(tasks.started([])) == []
+    go.set()
+    for thread in threads:
+        thread.join()
 
 
 def test_a_zombie_is_not_alive() -> None:
