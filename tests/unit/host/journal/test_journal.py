@@ -26,7 +26,8 @@ from smartharvest.host.journal.contents import (
     read_nudge,
     written,
 )
-from smartharvest.host.journal.journal import Journal, is_live
+from smartharvest.host.journal.journal import Journal
+from smartharvest.host.journal.places import is_live
 
 
 def test_every_entry_is_on_disk_when_the_record_returns(tmp_path: Path) -> None:
