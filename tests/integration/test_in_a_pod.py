@@ -89,7 +89,7 @@ class Pod:
         file = str(Path("/mnt/volumes/agent.toml"))
         typed = [file if one == "/etc/smartharvest/agent.toml" else one for one in arguments]
         return self._processes.start(
-            ["env", f"LOCKS={VARIABLE}", "unshare", "--mount", "--cgroup", "bash", "-c", POD, "bash",
+            ["env", f"LOCKS={VARIABLE}", "unshare", "--mount", "--cgroup", "bash", "-c", POD, "pod",
              str(self._root), str(self._volumes), caps,
              sys.executable, "-m", "smartharvest", *typed]
         )  # fmt: skip
