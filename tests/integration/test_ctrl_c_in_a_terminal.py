@@ -49,7 +49,7 @@ case "$*" in
     *)
         seen=$(sed -n 's/^\(Harvest[A-Za-z]*\) = \([0-9]*\)$/"\1": \2/p' ADVERTISEMENT |
             paste -sd,)
-        echo "[{\"SlotType\": \"Partitionable\", $seen}]"
+        echo "[{${seen:+$seen, }\"SlotType\": \"Partitionable\"}]"
         ;;
 esac
 """
