@@ -145,8 +145,8 @@ def test_what_a_killed_pod_has_left_is_put_back_by_the_next(in_pod: Pod) -> None
     agent = in_pod.agent()
     agent.wait_until(lambda: is_confined(in_pod.host))
     (socket,) = sockets(str(in_pod.state_dir))
-    os.kill(agent.pid, signal.SIGSTOP)  # with its guardian, as a runtime does
-    guardian = status_of_guardian(agent.pid)
+    guardian = guardian_of(agent.pid)
+    os.kill(agent.pid, signal.SIGSTOP)  # both are killed, as a runtime does
     os.kill(guardian, signal.SIGKILL)
     os.kill(agent.pid, signal.SIGKILL)
     agent.outcome()
@@ -160,7 +160,7 @@ def test_what_a_killed_pod_has_left_is_put_back_by_the_next(in_pod: Pod) -> None
     assert in_pod.host.files() == before
 
 
-def status_of_guardian(agent: int) -> int:
+def guardian_of(agent: int) -> int:
     """The pid of the guardian that ``agent`` has started."""
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
