@@ -20,7 +20,7 @@ import click
 
 from bench.fleet import figures
 from bench.fleet.made import NODES, WORDS, busier, made_trace
-from bench.fleet.page import page
+from bench.fleet.page import APART, page
 from bench.fleet.spot import spot_cluster
 from bench.machine import describe
 from smartharvest.fleet.csv_tables import read_nodes
@@ -33,9 +33,10 @@ from smartharvest.fleet.promises.views import history
 from smartharvest.fleet.simulation import Plan, simulate
 from smartharvest.fleet.sources import read_trace
 from smartharvest.fleet.summary import summarise
-from smartharvest.fleet.tables import Allocations, Nodes
+from smartharvest.fleet.tables import DAY_S, Allocations, Nodes
 
 SPLIT, UNSEEN, SEED = 0.6, 3, 1
+SEEDS_APART = range(21, 29)
 MINIMUM = Size(4.0)
 """As in Figure 12."""
 SPOT = Size(1.0)
@@ -107,6 +108,16 @@ def _subjects(traces: str | None) -> list[Subject]:
     return [*found, _subject("made", WORDS, made_trace(SEED), NODES)]
 
 
+def _apart() -> Checked:
+    """Promises of three days, from clusters that share nothing: each has its own seed, and a forest
+    that has learned from the others."""
+    nodes, spans = read_nodes(NODES), (3 * DAY_S,)
+    click.echo(f"{APART}: promises from each other", err=True)
+    seen = [occupancy(made_trace(seed), nodes) for seed in SEEDS_APART]
+    histories = [history(one, MINIMUM, spans) for one in seen]
+    return Checked(APART, evaluate(histories, SPLIT, RETRAIN_S, SEED, apart=True))
+
+
 def _others(traces: str | None) -> list[Checked]:
     """Promises only, of traces that the pages' other figures would say nothing new of."""
     nodes = read_nodes(NODES)
@@ -141,7 +152,7 @@ def main(traces: str | None, page_file: str, out: str) -> None:
     if traces and not os.path.isdir(traces):
         raise click.ClickException(f"--traces: {traces}: is no folder")
     subjects = _subjects(traces)
-    others = _others(traces)
+    others = [*_others(traces), _apart()]
     os.makedirs(out, exist_ok=True)
     figures.filling(plt, {one.name: one.filled for one in subjects}, out)
     extra = {one.name: float(one.filled["harvest"]["mean_extra_cores"]) for one in subjects}

@@ -34,7 +34,7 @@ from smartharvest.host.foreign.pins import ForeignPin
 from smartharvest.host.foreign.writer_trace import OtherWriters
 from smartharvest.host.foreign.writes import ForeignWrite, Surprise, find_surprise
 from smartharvest.host.journal import registry
-from smartharvest.host.journal.contents import journal_path
+from smartharvest.host.journal.places import journal_path
 from smartharvest.host.journal.recovery import RecoveryReport, recover
 from smartharvest.host.journal.restoration import is_same
 from smartharvest.host.journal.shared_page import Phase

@@ -35,8 +35,8 @@ from smartharvest.host.cgroup.planned_files import PlannedFiles
 from smartharvest.host.cgroup.tree import CgroupTree
 from smartharvest.host.cpulist import format_cpulist
 from smartharvest.host.journal import registry
-from smartharvest.host.journal.contents import journal_path
-from smartharvest.host.journal.journal import Journal, check_claims, is_live, journal_paths
+from smartharvest.host.journal.journal import Journal, check_claims
+from smartharvest.host.journal.places import is_live, journal_path, journal_paths
 from smartharvest.host.journal.writer import HostWriter
 from smartharvest.host.target.base import Target
 from smartharvest.host.target.targets import claim_of, expand

@@ -8,9 +8,6 @@ from typing import Any
 
 import click
 
-from smartharvest.agent.dry_run import DryRunFigures
-from smartharvest.agent.lifecycle import run_agent
-from smartharvest.agent.reexec import handed_off, is_trial
 from smartharvest.agent.report import Report
 from smartharvest.cli.command_group import examples
 from smartharvest.cli.settings_options import (
@@ -53,6 +50,11 @@ def agent(plan: bool, as_json: bool, **options: Any) -> None:
         made.warnings[:0] = map(str, effective.warnings)
         show_plan(made, as_json)
         return
+    # After --help; before a trial, which says that all of the program is there.
+    from smartharvest.agent.dry_run import DryRunFigures
+    from smartharvest.agent.lifecycle import run_agent
+    from smartharvest.agent.reexec import handed_off, is_trial
+
     shadow = DryRunFigures()
     if is_trial():
         settings = settings_from(options)

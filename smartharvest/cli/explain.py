@@ -6,7 +6,6 @@ from typing import Any
 
 import click
 
-from smartharvest.agent.promise import explain_capacity
 from smartharvest.cli.agent_request import agent_options, ask_agent
 from smartharvest.cli.command_group import examples
 from smartharvest.cli.time_span import since_option, until_option
@@ -39,6 +38,8 @@ def explain(
 ) -> None:
     """Explain in words what was lent in a time span, and why not more."""
     if capacity:
+        from smartharvest.agent.promise import explain_capacity  # NumPy
+
         for line in explain_capacity(ask_agent(options, pid, "capacity")):
             click.echo(line)
         return

@@ -26,7 +26,7 @@ from smartharvest.errors import (
 from smartharvest.host.cgroup.counterparts import CONTROLLERS, exists_somewhere
 from smartharvest.host.cgroup.tree import CgroupTree, Group
 from smartharvest.host.journal.contents import read_journal
-from smartharvest.host.journal.journal import is_live, journal_paths
+from smartharvest.host.journal.places import is_live, journal_paths
 from smartharvest.host.target.targets import parse_target
 from smartharvest.telemetry import groups
 from smartharvest.telemetry.client import NoAgent, ask, socket_path

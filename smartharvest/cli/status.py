@@ -11,7 +11,6 @@ from typing import Any
 
 import click
 
-from smartharvest.algorithm.harm import in_words
 from smartharvest.cli.agent_request import (
     BEING_REPLACED,
     NONE_RUNS,
@@ -141,6 +140,8 @@ def format_harm(harm: dict[str, Any] | None) -> list[str]:
     """A line for each primary."""
     if harm is None:
         return []
+    from smartharvest.algorithm.harm import in_words  # only where harm is measured
+
     found = harm["primaries"].items()
     return [f"  harm        {name}: {in_words(one)}" for name, one in found]
 

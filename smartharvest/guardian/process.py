@@ -29,7 +29,8 @@ from smartharvest.guardian.silence import Silence
 from smartharvest.guardian.verdict import Cause, Limits, Look, Verdict, Watch
 from smartharvest.host.cgroup.freezing import leave_groups
 from smartharvest.host.cgroup.kernel_files import KernelFiles, PosixFiles
-from smartharvest.host.journal.contents import JournalError, page_path, read_head, read_journal
+from smartharvest.host.journal.contents import JournalError, read_head, read_journal
+from smartharvest.host.journal.places import page_path
 from smartharvest.host.journal.restoration import is_same
 from smartharvest.host.journal.shared_page import Phase, SharedPage
 from smartharvest.host.process import tasks

@@ -17,13 +17,8 @@ from collections.abc import Collection, Iterator
 
 from smartharvest.host.cgroup.kernel_files import KernelFiles
 from smartharvest.host.journal.confinement import confine_families, take_back
-from smartharvest.host.journal.contents import (
-    JournalError,
-    lock_path,
-    read_head,
-    read_journal,
-)
-from smartharvest.host.journal.journal import try_lock
+from smartharvest.host.journal.contents import JournalError, read_head, read_journal
+from smartharvest.host.journal.places import lock_path, try_lock
 from smartharvest.host.journal.reach import check_reach
 from smartharvest.host.journal.recovery import (
     OTHERS_MAY_TAKE_S,

@@ -23,7 +23,7 @@ from smartharvest.cluster.source import (
     from_socket,
     of_group,
 )
-from smartharvest.host.journal.journal import DEFAULT_DIRECTORY
+from smartharvest.host.journal.places import DEFAULT_DIRECTORY
 
 STATS_KEY = "smartharvest"
 """Where the report is in what ``record_routing_stats`` returns."""

@@ -8,8 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from smartharvest.errors import RightsError
-from smartharvest.host.journal.contents import JournalError, read_journal
-from smartharvest.host.journal.journal import DEFAULT_DIRECTORY, is_live, journal_paths
+from smartharvest.host.journal.places import DEFAULT_DIRECTORY, is_live, journal_paths
 from smartharvest.telemetry.client import SUFFIX, sockets
 from smartharvest.trusted import Untrusted
 
@@ -77,6 +76,8 @@ def _look_into(state_dir: str, found: Found) -> None:
 
 
 def _orphan(path: str) -> Orphan:
+    from smartharvest.host.journal.contents import JournalError, read_journal  # for this alone
+
     try:
         contents = read_journal(path)
     except (OSError, JournalError):

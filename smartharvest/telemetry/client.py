@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from smartharvest.errors import RightsError
-from smartharvest.host.journal.journal import STATUS_DIRECTORY, is_live
+from smartharvest.host.journal.places import STATUS_DIRECTORY, is_live
 from smartharvest.telemetry.protocol import (
     LONGEST_ANSWER,
     ProtocolError,

@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from smartharvest.errors import SmartHarvestError
-from smartharvest.host.journal.journal import UNNAMED
+from smartharvest.host.journal.places import UNNAMED
 from smartharvest.telemetry.protocol import (
     LONGEST_REQUEST,
     ProtocolError,

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from smartharvest.errors import ConfigError
-from smartharvest.host.journal.journal import STATUS_DIRECTORY
+from smartharvest.host.journal.places import STATUS_DIRECTORY
 from smartharvest.telemetry.server import Command, ControlSocket
 from smartharvest.trusted import open_directory
 

@@ -9,8 +9,8 @@ import time
 from smartharvest.errors import SmartHarvestError
 from smartharvest.host.cgroup.kernel_files import KernelFiles
 from smartharvest.host.cpulist import parse_cpulist
-from smartharvest.host.journal.contents import AffinityEntry, page_path, read_journal
-from smartharvest.host.journal.journal import journal_paths
+from smartharvest.host.journal.contents import AffinityEntry, read_journal
+from smartharvest.host.journal.places import journal_paths, page_path
 from smartharvest.host.journal.shared_page import Phase, SharedPage
 from smartharvest.host.process import tasks
 

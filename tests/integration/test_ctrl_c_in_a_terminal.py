@@ -8,8 +8,10 @@ import pty
 import select
 import signal
 import subprocess
+import tempfile
 import termios
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,6 +21,7 @@ from tests.commands import LONGEST_S, as_command
 from tests.integration.processes import Processes
 from tests.integration.test_page_of_an_agent import free_address
 from tests.integration.worlds import World
+from tests.unit.cluster.test_yarn_node import NODE, made_manager
 
 pytestmark = pytest.mark.timing
 
@@ -30,6 +33,8 @@ WAITING = {
     "status --watch": "sensor",
     "metrics --textfile": "",
     "adapter slurm": "advertised",
+    "adapter htcondor": "advertised",
+    "adapter yarn": "advertised",
 }
 """Command -> a word that it shows once it waits."""
 
@@ -38,12 +43,39 @@ SLURM = """#!/bin/sh
 """
 
 
+CONDOR_STATUS = r"""#!/bin/sh
+case "$*" in
+    *MyAddress*) echo '<127.0.0.1:9618>' ;;
+    *)
+        seen=$(sed -n 's/^\(Harvest[A-Za-z]*\) = \([0-9]*\)$/"\1": \2/p' ADVERTISEMENT |
+            paste -sd,)
+        echo "[{${seen:+$seen, }\"SlotType\": \"Partitionable\"}]"
+        ;;
+esac
+"""
+
+
 @pytest.fixture
 def version() -> int:
     return 2
 
 
-def typed(name: str, world: World, tmp_path: Path) -> list[str]:
+@pytest.fixture
+def page() -> Iterator[str]:
+    """Of a double of YARN's ResourceManager."""
+    with made_manager() as (_, address):
+        yield address
+
+
+@pytest.fixture
+def advertisement() -> Iterator[str]:
+    """A file where every user gets."""
+    with tempfile.TemporaryDirectory() as directory:
+        os.chmod(directory, 0o755)
+        yield f"{directory}/harvest.ad"
+
+
+def typed(name: str, world: World, tmp_path: Path, page: str, advertisement: str) -> list[str]:
     state = ("--state-dir", str(world.state_dir))
     match name.split():
         case ["agent", *more]:
@@ -56,6 +88,10 @@ def typed(name: str, world: World, tmp_path: Path) -> list[str]:
             return ["metrics", *more, str(tmp_path / "made.prom"), "--every", "1s", *state]
         case ["adapter", "slurm"]:
             return ["adapter", "slurm", "--node", "n", "--partition", "p", *state]
+        case ["adapter", "htcondor"]:
+            return ["adapter", "htcondor", "--machine", "n7", "--file", advertisement, *state]
+        case ["adapter", "yarn"]:
+            return ["adapter", "yarn", "--page", page, "--node", NODE, *state]
         case other:
             return [*other, *state]
 
@@ -104,7 +140,7 @@ class OnTerminal:
 
 @pytest.mark.parametrize("name", WAITING)
 def test_it_ends_without_a_traceback(
-    name: str, world: World, processes: Processes, tmp_path: Path
+    name: str, world: World, processes: Processes, tmp_path: Path, page: str, advertisement: str
 ) -> None:
     word = WAITING[name]
     if name.partition(" ")[0] != "agent":
@@ -112,10 +148,14 @@ def test_it_ends_without_a_traceback(
         agent.wait_until(lambda: bool(sockets(str(world.state_dir))))
     tools = tmp_path / "tools"
     tools.mkdir()
-    for tool in ("scontrol", "squeue"):
-        (tools / tool).write_text(SLURM)
+    condor_status = CONDOR_STATUS.replace("ADVERTISEMENT", advertisement)
+    for tool in ("scontrol", "squeue", "condor_status"):
+        (tools / tool).write_text(condor_status if tool == "condor_status" else SLURM)
         (tools / tool).chmod(0o755)
-    on = OnTerminal(as_command(typed(name, world, tmp_path)), f"{tools}:{os.environ['PATH']}")
+    on = OnTerminal(
+        as_command(typed(name, world, tmp_path, page, advertisement)),
+        f"{tools}:{os.environ['PATH']}",
+    )
     try:
         if word:
             on.read_until(word)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from smartharvest.host.cgroup.freezing import FreezableGroup, freezable_groups
-from smartharvest.host.journal.contents import page_path
+from smartharvest.host.journal.places import page_path
 from smartharvest.host.journal.shared_page import SharedPage
 from smartharvest.host.process import tasks
 from smartharvest.telemetry.client import ask, socket_path

@@ -132,6 +132,21 @@ def test_it_works_as_it_is_written_and_leaves_nothing_behind(
     assert "<svg" in (work / "day.html").read_text()
 
 
+LATER = "+later"
+"""What the version of the newer package ends with."""
+
+
+def make_newer(package: Path, directory: Path) -> None:
+    """The same package with a later version, in ``directory``."""
+    unpacked = directory / "unpacked"
+    subprocess.run(["dpkg-deb", "-R", str(package), str(unpacked)], check=True)
+    control = unpacked / "DEBIAN" / "control"
+    control.write_text(re.sub(r"(?m)^(Version: .*)$", rf"\1{LATER}", control.read_text()))
+    build = ["dpkg-deb", "--build", "--root-owner-group", str(unpacked), str(directory)]
+    subprocess.run(build, check=True, capture_output=True)
+    shutil.rmtree(unpacked)
+
+
 CHROOT = """
 set -e
 mount --make-rprivate /
@@ -149,7 +164,8 @@ MINUTES = 30
 def test_a_new_user_follows_it_on_a_clean_debian_with_the_package(
     tree: CgroupTree, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
-    """From installing to removing, in a root file system that has Python and nothing else."""
+    """From installing to removing, in a root file system that has Python and nothing else; the
+    package has become a newer one when the tutorial installs it again."""
     sources = TUTORIAL.parents[1]
     subprocess.run(["make", "deb"], cwd=sources, check=True, capture_output=True)
     root = Path(os.environ.get("SMARTHARVEST_CLEAN_ROOT", tmp_path / "root"))
@@ -167,12 +183,16 @@ def test_a_new_user_follows_it_on_a_clean_debian_with_the_package(
     request.addfinalizer(lambda: shutil.rmtree(new))
     (package,) = (sources / "dist").glob("smartharvest_*.deb")
     shutil.copy(package, new)
+    (new / "later").mkdir()
+    make_newer(package, new / "later")
     (work := tmp_path / "outside").mkdir()
-    script = STOP + "\n".join(blocks(tree.version, packaged=True))
+    *before, last = blocks(tree.version, packaged=True)
+    script = STOP + "\n".join((*before, "rm smartharvest_*.deb && mv later/*.deb .\n", last))
     command = ["unshare", "--mount", "bash", "-c", CHROOT, str(root), script]
     said, _, served = follow(command, work, longest_s=6 * LONGEST_S)
     assert served
     assert "Setting up smartharvest" in said
+    assert re.search(rf"Unpacking smartharvest \S* ?\(\S+{re.escape(LATER)}\) over ", said), said
     assert "Removing smartharvest" in said
     assert "<svg" in (new / "day.html").read_text()
     assert not (root / "opt" / "smartharvest").exists()

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from smartharvest.errors import ConfigError
 from smartharvest.fleet.promises.blend import blended
 from smartharvest.fleet.promises.cohorts import Lives
-from smartharvest.fleet.promises.evidence import FEWEST, busyness, independent
+from smartharvest.fleet.promises.evidence import FEWEST, busyness, counted, independent
 from smartharvest.fleet.promises.intervals import Forecasts, Score, intervals, score, tracked
 from smartharvest.fleet.promises.learning import edges_of, walk
 from smartharvest.fleet.promises.model import Learned, Model
@@ -94,10 +94,13 @@ def evaluate(
     seed: int,
     model: Model | None = None,
     progress: Callable[[int, int], None] = lambda _done, _total: None,
+    *,
+    apart: bool = False,
 ) -> list[Result]:
     """A result for each target and horizon of ``histories``, which have the same.
 
-    ``progress`` gets how many of them there are.
+    ``progress`` gets how many of them there are. With ``apart`` they are clusters of their own and
+    not parts of one, so what is known of the others is evidence, too; they begin at one moment.
 
     ``split`` is the share of the trace before the first forecast that counts; a forest learns again
     every ``retrain_s`` (0: never). A ``model`` that has these horizons is asked as it is. Raises
@@ -111,7 +114,9 @@ def evaluate(
     first, results = round(seen.steps * split), []
     for done, (target, span) in enumerate(wanted):
         progress(done, len(wanted))
-        results.append(_evaluate(histories, rivals, target, span, edges, first, seed, model))
+        results.append(
+            _evaluate(histories, rivals, target, span, edges, first, seed, model, apart=apart)
+        )
     return results
 
 
@@ -132,6 +137,8 @@ def _evaluate(
     first: int,
     seed: int,
     model: Model | None,
+    *,
+    apart: bool,
 ) -> Result:
     said: list[Floats] = []
     newest: list[Floats] = []
@@ -146,7 +153,7 @@ def _evaluate(
         forest = walk(view, others, target, edges, seed)
         outcome, most = view.outcome[target], one.most[target]
         said.append(blended(forest, newest[-1], outcome, view.horizon, most))
-    ours = _promised(histories, target, span, said, first, learned)
+    ours = _promised(histories, target, span, said, first, learned, apart=apart)
     koordinators, curves = [], []
     for one, rival in zip(histories, rivals, strict=True):
         view = one.views[span]
@@ -155,12 +162,15 @@ def _evaluate(
         )
         koordinators.append(_late(view.outcome[target], rival.koordinator[target], first))
         curves.append(_late(view.outcome[target], curve[target], first))
-    scores = {
-        "persistence": _score(_promised(histories, target, span, newest, first)),
-        "koordinator": _score(koordinators),
-        "survival-curve": _score(curves),
+    # Neighbouring steps have nearly one outcome, and so have parts of one cluster.
+    alike = histories[0].views[span].horizon * (1 if apart else len(histories))
+    series = {
+        "persistence": _promised(histories, target, span, newest, first, apart=apart),
+        "koordinator": koordinators,
+        "survival-curve": curves,
     }
-    total = _score(ours)
+    scores = {name: _score(one, alike) for name, one in series.items()}
+    total = _score(ours, alike)
     if total is None:
         raise ConfigError(
             f"--min: after the split there is never room for one VM whose {span / 3600:g} h end "
@@ -177,13 +187,18 @@ def _promised(
     said: Sequence[Floats],
     first: int,
     learned: Learned | None = None,
+    *,
+    apart: bool,
 ) -> list[Series]:
-    pool = []
+    pool: list[Forecasts] = []
+    shared = _shared(histories, target, span, said) if apart and len(histories) > 1 else None
     for one, forecast in zip(histories, said, strict=True):
         view = one.views[span]
         alive = one.started if target == "survival" else None
         errors_known = np.isfinite(forecast + view.outcome[target])
         evidence = independent(busyness(one.seen), errors_known, view.horizon)
+        if shared is not None:
+            evidence = np.maximum(evidence, shared[len(pool)])
         pool.append(
             Forecasts(
                 forecast,
@@ -207,18 +222,43 @@ def _promised(
     return found
 
 
+def _shared(
+    histories: Sequence[History], target: str, span: float, said: Sequence[Floats]
+) -> Floats:
+    """(clusters, steps) how many independent errors all know together that say something of each.
+
+    How alike they are is found once a day.
+    """
+    views = [one.views[span] for one in histories]
+    horizon = views[0].horizon
+    errors = [view.outcome[target] - one for view, one in zip(views, said, strict=True)]
+    busy = [busyness(one.seen) for one in histories]
+    known = [np.isfinite(error) for error in errors]
+    own = np.stack([independent(*one, horizon) for one in zip(busy, known, strict=True)])
+    part = np.full(own.shape[1], 1.0 / len(views))
+    again = max(1, round(DAY_S / histories[0].seen.step_s))
+    for step in range(horizon, own.shape[1], again):
+        so_far = [error[: step - horizon + 1] for error in errors]
+        part[step : step + again] = counted(so_far, float(own[:, step].mean()))
+    found = np.zeros(own.shape)
+    for cluster, now in enumerate(busy):
+        for one in zip(busy, known, strict=True):
+            found[cluster] += part * independent(*one, horizon, now)
+    return found
+
+
 def _late(outcome: Floats, said: Intervals, first: int) -> Series:
     late = np.arange(len(outcome)) >= first
     return Series(outcome, *(np.where(late, part, np.nan) for part in said))
 
 
-def _score(series: Sequence[Series]) -> Score | None:
+def _score(series: Sequence[Series], alike: float) -> Score | None:
     columns = zip(
         *((one.said, one.lower, one.upper, one.outcome, _declined(one)) for one in series),
         strict=True,
     )
     said, lower, upper, outcome, declined = (np.concatenate(column) for column in columns)
-    return score(said, lower, upper, outcome, declined.astype(bool))
+    return score(said, lower, upper, outcome, declined.astype(bool), alike)
 
 
 def _declined(one: Series) -> NDArray[np.bool_]:

@@ -228,6 +228,9 @@ class Score:
     promised_coverage: float | None
     """Of the others, as the next; None if there are none."""
     promised_width: float | None
+    promised_outcomes: float
+    """How many of the promises have outcomes independent of each other; a coverage of fewer than
+    some twenty cannot be told from another."""
 
 
 def score(
@@ -236,8 +239,10 @@ def score(
     upper: Floats,
     outcome: Floats,
     declined: NDArray[np.bool_] | None = None,
+    alike: float = 1.0,
 ) -> Score | None:
-    """``declined`` (n) says which intervals promise nothing. None if no interval has an outcome."""
+    """``declined`` (n) says which intervals promise nothing; so many outcomes are ``alike`` as to
+    count as one. None if no interval has an outcome."""
     told = np.isfinite(lower) & np.isfinite(outcome)
     if not told.any():
         return None
@@ -256,4 +261,5 @@ def score(
         float(1 - promised.mean()),
         float(inside[promised].mean()) if promised.any() else None,
         float((high - low)[promised].mean()) if promised.any() else None,
+        float(promised.sum() / alike),
     )

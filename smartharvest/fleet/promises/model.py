@@ -9,7 +9,7 @@ import numpy as np
 
 from smartharvest.errors import ConfigError, TraceError
 from smartharvest.fleet.promises.blend import share
-from smartharvest.fleet.promises.evidence import alike, busyness
+from smartharvest.fleet.promises.evidence import alike, busyness, counted
 from smartharvest.fleet.promises.features import NAMES
 from smartharvest.fleet.promises.forest import Forest
 from smartharvest.fleet.promises.learning import ask, learn
@@ -126,12 +126,6 @@ def _learn(histories: Sequence[History], target: str, span: float, seed: int) ->
     if first is None or whole is None:
         return None
     held = [slice(step, len(view.rows)) for view, step in zip(views, split, strict=True)]
-    known = max(
-        alike(busy[:last], busy[-1]) / view.horizon
-        for one, view, part in zip(histories, views, held, strict=True)
-        for busy in [busyness(one.seen)[part]]
-        for last in [max(0, len(busy) - view.horizon)]
-    )
     said = [
         (ask(first, view, target, part.start, part.stop), view.newest[target][part])
         for view, part in zip(views, held, strict=True)
@@ -143,6 +137,7 @@ def _learn(histories: Sequence[History], target: str, span: float, seed: int) ->
     there = np.isfinite(outcome)
     if not there.any():
         return None
+    known = _independent(histories, held, target, span, [forecast for forecast, _ in said])
     forest, newest, outcome = forest[there], newest[there], outcome[there]
     off = [float(np.abs(each - outcome).mean()) for each in (forest, newest)]
     part_of_forest = float(share(off[0], off[1], known, max(one.most[target] for one in histories)))
@@ -150,3 +145,31 @@ def _learn(histories: Sequence[History], target: str, span: float, seed: int) ->
     if len(errors) > _MOST_ERRORS:
         errors = np.quantile(errors, np.linspace(0, 1, _MOST_ERRORS))
     return Learned(whole, errors, known, part_of_forest)
+
+
+def _independent(
+    histories: Sequence[History],
+    held: Sequence[slice],
+    target: str,
+    span: float,
+    said: Sequence[Floats],
+) -> float:
+    """How many independent errors the held back parts have; of one size of VM, that has the most.
+
+    Traces of different clusters add up as far as they are alike and begin at one moment.
+    """
+    steps = max(part.stop for part in held)
+    found: dict[tuple[float, float], list[tuple[float, Floats]]] = {}
+    for one, part, forecast in zip(histories, held, said, strict=True):
+        view, busy = one.views[span], busyness(one.seen)[part]
+        last = max(0, len(busy) - view.horizon)
+        errors = np.full(steps, np.nan)
+        errors[part.start : part.start + last] = (view.outcome[target][part] - forecast)[:last]
+        independent = alike(busy[:last], busy[-1]) / view.horizon
+        found.setdefault((one.size.cores, one.size.memory_gib), []).append((independent, errors))
+    most = 0.0
+    for clusters in found.values():
+        own = [independent for independent, _ in clusters]
+        together = sum(own) * counted([errors for _, errors in clusters], sum(own) / len(own))
+        most = max(most, *own, together)
+    return most

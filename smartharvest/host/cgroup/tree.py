@@ -139,13 +139,20 @@ class CgroupTree:
     def group_of(self, tid: int, controller: str = "cpuset") -> Group:
         """The group that thread ``tid`` is in, in ``controller``'s hierarchy.
 
-        Raises TargetVanished if there is no such thread.
+        Raises TargetVanished if there is no such thread, TargetError if its group is outside this
+        process's cgroup namespace: its name is not known then.
         """
         try:
             text = self.files.membership(tid)
         except OSError as error:
             raise TargetVanished(f"thread {tid} has ended") from error
-        return Group(self, parse_membership(text, controller, self.version))
+        relative = parse_membership(text, controller, self.version)
+        if relative.split("/")[0] == "..":
+            raise TargetError(
+                f"thread {tid}: its group is not in the cgroup tree as this container names it; "
+                "give the container the host's cgroup namespace, or name a group"
+            )
+        return Group(self, relative)
 
     @property
     def runs_tasks(self) -> bool:

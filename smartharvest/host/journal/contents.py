@@ -14,6 +14,7 @@ from typing import Any, TextIO
 from smartharvest.errors import SmartHarvestError
 from smartharvest.host.cpulist import format_cpulist, parse_cpulist
 from smartharvest.host.journal import shared_page
+from smartharvest.host.journal.places import page_path
 from smartharvest.trusted import Untrusted, open_trusted
 
 VERSION = 3
@@ -392,19 +393,6 @@ def _entry(raw: dict[str, Any]) -> Entry:
         if not isinstance(value, types):
             raise TypeError(f"{name} is {value!r}")
     return entry
-
-
-def journal_path(state_dir: str, pid: int) -> str:
-    """Where the agent with that pid keeps its journal."""
-    return os.path.join(state_dir, f"agent-{pid}.journal")
-
-
-def lock_path(journal_path: str) -> str:
-    return journal_path.removesuffix(".journal") + ".lock"
-
-
-def page_path(journal_path: str) -> str:
-    return journal_path.removesuffix(".journal") + ".shared"
 
 
 def read_nudge(journal_path: str) -> int:

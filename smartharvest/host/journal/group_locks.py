@@ -84,7 +84,11 @@ def _name(status: os.stat_result) -> str:
 
 def _open(directory: int, name: str) -> int:
     flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-    return os.open(name, flags, 0o600, dir_fd=directory)
+    try:
+        return os.open(name, flags, 0o600, dir_fd=directory)
+    except OSError as error:  # which names the file alone
+        error.filename = os.path.join(os.readlink(f"/proc/self/fd/{directory}"), name)
+        raise
 
 
 def _wait(path: str, until_s: float) -> None:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import fcntl
 import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -38,8 +37,6 @@ from smartharvest.host.journal.contents import (
     boot_id,
     groups_of,
     inode,
-    lock_path,
-    page_path,
     processes_of,
     read_journal,
     subject,
@@ -49,17 +46,22 @@ from smartharvest.host.journal.contents import (
 from smartharvest.host.journal.group_locks import directory_locked, lock_groups
 from smartharvest.host.journal.notices import remove_notices
 from smartharvest.host.journal.patience import PatientWriter
+from smartharvest.host.journal.places import (
+    DEFAULT_DIRECTORY,
+    STATUS_DIRECTORY,
+    UNNAMED,
+    is_live,
+    journal_paths,
+    lock_path,
+    page_path,
+    try_lock,
+)
 from smartharvest.host.journal.shared_page import SharedPage
 from smartharvest.host.process import tasks
 from smartharvest.trusted import Untrusted, open_directory, open_trusted
 
-DEFAULT_DIRECTORY = "/run/smartharvest"
 _claimed_here: set[str] = set()
 """Groups that journals of this process have locked: its claims do not exclude each other."""
-UNNAMED = ".bound"
-"""Suffix of a control socket on which the agent does not listen yet."""
-STATUS_DIRECTORY = "status"
-"""Below the state directory: the sockets that only tell."""
 _SUFFIXES = (".lock", ".shared", ".sock", UNNAMED)
 
 
@@ -426,50 +428,6 @@ def _header(claims: Sequence[str], arrangement: Mapping[str, str] | None) -> dic
         "claims": list(claims),
         "arrangement": None if arrangement is None else dict(arrangement),
     }
-
-
-def journal_paths(directory: str) -> list[str]:
-    """All journals in ``directory``; empty if there is no such directory. Raises OSError, also
-    (Untrusted) for a directory that somebody else can write."""
-    try:
-        opened = open_directory(directory)
-    except FileNotFoundError:
-        return []
-    try:
-        names = sorted(os.listdir(opened))
-    finally:
-        os.close(opened)
-    return [os.path.join(directory, name) for name in names if name.endswith(".journal")]
-
-
-def try_lock(path: str, *, create: bool = False) -> int | None:
-    """Locks the file at ``path``; its descriptor, or None if it is locked already.
-
-    The lock is gone when the descriptor is closed. Raises FileNotFoundError without ``create``.
-    """
-    while True:
-        fd = open_trusted(path, os.O_RDWR | (os.O_CREAT if create else 0))
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(fd)
-            return None
-        with contextlib.suppress(FileNotFoundError):
-            if os.path.samestat(os.fstat(fd), os.stat(path)):
-                return fd
-        os.close(fd)  # a recovery removed the file between open and flock
-
-
-def is_live(journal_path: str) -> bool:
-    """Whether the agent of this journal is alive."""
-    try:
-        fd = try_lock(lock_path(journal_path))
-    except FileNotFoundError:
-        return False
-    if fd is None:
-        return True
-    os.close(fd)
-    return False
 
 
 def remove(journal_path: str) -> None:

@@ -15,16 +15,15 @@ from smartharvest.host.journal.contents import (
     JournalError,
     boot_id,
     head_of,
-    lock_path,
-    page_path,
     read_journal,
     read_nudge,
 )
-from smartharvest.host.journal.journal import (
+from smartharvest.host.journal.journal import remove, sweep
+from smartharvest.host.journal.places import (
     DEFAULT_DIRECTORY,
     journal_paths,
-    remove,
-    sweep,
+    lock_path,
+    page_path,
     try_lock,
 )
 from smartharvest.host.journal.reach import check_reach

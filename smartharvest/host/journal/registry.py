@@ -14,7 +14,7 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from smartharvest.host.journal.contents import lock_path
+from smartharvest.host.journal.places import lock_path
 from smartharvest.host.process import tasks
 from smartharvest.trusted import open_directory, open_trusted
 

@@ -25,7 +25,8 @@ from smartharvest.host.journal.contents import (
     inode,
     read_journal,
 )
-from smartharvest.host.journal.journal import Journal, journal_paths, remove
+from smartharvest.host.journal.journal import Journal, remove
+from smartharvest.host.journal.places import journal_paths
 from smartharvest.host.journal.reach import check_reach
 from smartharvest.host.journal.recovery import lock_of_the_dead
 from smartharvest.host.process import tasks

@@ -237,8 +237,17 @@ def test_what_is_typed_in_an_emergency_starts_without_the_modules_of_all_setting
         )
         loaded = done.stdout.split()
         assert f"smartharvest.cli.{command}" in loaded
-        for module in ("numpy", "smartharvest.config.settings", "tomllib", "difflib"):
+        journal = "smartharvest.host.journal.contents"
+        for module in ("numpy", "smartharvest.config.settings", "tomllib", "difflib", journal):
             assert module not in loaded, (command, module)
+
+
+def test_the_help_of_an_agent_starts_without_the_agent() -> None:
+    code = "import sys; import smartharvest.cli.agent; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = done.stdout.split()
+    for module in ("numpy", "smartharvest.agent.supervisor", "smartharvest.core._loop"):
+        assert module not in loaded
 
 
 def test_the_version() -> None:

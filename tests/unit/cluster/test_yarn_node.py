@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import threading
 from collections.abc import Iterator
@@ -42,8 +43,9 @@ class MadeResourceManager:
             self.used = min(self.used, self.total)
 
 
-@pytest.fixture
-def manager() -> Iterator[tuple[MadeResourceManager, str]]:
+@contextlib.contextmanager
+def made_manager() -> Iterator[tuple[MadeResourceManager, str]]:
+    """And the address of its page."""
     made = MadeResourceManager()
 
     class Handler(BaseHTTPRequestHandler):
@@ -72,6 +74,12 @@ def manager() -> Iterator[tuple[MadeResourceManager, str]]:
         server.shutdown()
         thread.join()
         server.server_close()
+
+
+@pytest.fixture
+def manager() -> Iterator[tuple[MadeResourceManager, str]]:
+    with made_manager() as made:
+        yield made
 
 
 def test_the_cores_follow_and_the_memory_stays(manager: tuple[MadeResourceManager, str]) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from smartharvest.fleet.promises.blend import blended, share
-from smartharvest.fleet.promises.evidence import FEWEST, alike, busyness, independent
+from smartharvest.fleet.promises.evidence import FEWEST, alike, busyness, counted, independent
 from smartharvest.fleet.promises.intervals import Forecasts, intervals, score
 from tests.unit.fleet.promise_cases import of_free
 
@@ -39,6 +39,37 @@ def test_independent_errors_are_horizons_that_are_over() -> None:
     assert independent(quieter, np.ones(100, dtype=bool), 10)[99] == pytest.approx(0.9)
 
 
+def test_clusters_to_which_nothing_happens_together_add_up() -> None:
+    errors = [np.random.default_rng(seed).normal(0, 1, 2000) for seed in range(6)]
+    assert counted(errors, 2000) > 0.4  # means of six differ by chance, too
+    gaps = [np.where(np.arange(2000) % 6 == number, np.nan, one)
+            for number, one in enumerate(errors)]  # fmt: skip
+    assert counted(gaps, 2000) > 0.4
+
+
+def test_clusters_to_which_the_same_happens_are_one() -> None:
+    errors = np.random.default_rng(1).normal(0, 1, 500)
+    assert counted([errors] * 4, 500) == pytest.approx(1 / 4)
+    half = [errors + np.random.default_rng(seed).normal(0, 1, 500) for seed in range(2, 6)]
+    assert counted(half, 500) == pytest.approx(1 / (1 + 3 * 0.5), rel=0.2)
+
+
+@pytest.mark.parametrize("how", ["elsewhere", "wider"])
+def test_clusters_that_differ_count_as_one_error_each(how: str) -> None:
+    chance = np.random.default_rng(1)
+    kinds = [(10.0 * n, 0.1) if how == "elsewhere" else (0.0, 10.0**n) for n in range(5)]
+    errors = [chance.normal(mean, deviation, 400) for mean, deviation in kinds]
+    share = counted(errors, 400.0)
+    assert 5 * 400 * share == pytest.approx(5, rel=0.05) if how == "elsewhere" else share < 0.1
+
+
+def test_clusters_of_other_times_say_nothing_of_each_other() -> None:
+    early, late = np.ones(100), np.ones(100)
+    early[50:], late[:50] = np.nan, np.nan
+    assert counted([early, late], 10) == pytest.approx(1 / 2)
+    assert counted([early], 10) == 1.0
+
+
 def test_too_few_independent_errors_promise_nothing_and_are_scored_apart() -> None:
     outcome = np.clip(np.random.default_rng(4).normal(0.5, 0.02, 400), 0, 1)
     evidence = np.where(np.arange(400) < 300, FEWEST - 0.5, 100.0)
@@ -50,6 +81,7 @@ def test_too_few_independent_errors_promise_nothing_and_are_scored_apart() -> No
     found = score(one.said, lower, upper, outcome, evidence < FEWEST)
     assert found is not None
     assert found.declined == pytest.approx(0.5)
+    assert found.promised_outcomes == 100
     assert found.promised_width is not None
     assert found.promised_width < 0.2 < found.width
     nothing = score(one.said, lower, upper, outcome, np.ones(400, dtype=bool))

@@ -16,8 +16,8 @@ from smartharvest.guardian import restoring
 from smartharvest.guardian.process import GuardianConfig, GuardianProcess, main
 from smartharvest.guardian.verdict import Limits
 from smartharvest.host.journal import recovery
-from smartharvest.host.journal.contents import lock_path
-from smartharvest.host.journal.journal import Journal, try_lock
+from smartharvest.host.journal.journal import Journal
+from smartharvest.host.journal.places import lock_path, try_lock
 from smartharvest.host.journal.writer import HostWriter
 from tests.integration.worlds import World, make_world
 

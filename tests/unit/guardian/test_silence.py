@@ -19,7 +19,7 @@ import pytest
 
 from smartharvest.guardian.process import GuardianConfig, GuardianProcess
 from smartharvest.guardian.verdict import Limits
-from smartharvest.host.journal.contents import page_path
+from smartharvest.host.journal.places import page_path
 from smartharvest.host.journal.shared_page import Phase, SharedPage
 from tests.commands import LONGEST_S
 from tests.integration.worlds import World, make_world

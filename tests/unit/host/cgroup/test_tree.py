@@ -91,6 +91,15 @@ def test_tasks_of_children_count(tmp_path: Path) -> None:
     assert tree.group_of(102).relative == "g/a/b"
 
 
+def test_a_group_outside_this_containers_namespace_is_not_taken_for_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree = make_v2_tree(tmp_path)
+    monkeypatch.setattr(tree.files, "membership", lambda _tid: "0::/../web\n")
+    with pytest.raises(TargetError, match="as this container names it"):
+        tree.group_of(101)
+
+
 def test_a_directory_that_is_missing_in_one_hierarchy_is_none(tmp_path: Path) -> None:
     tree = make_v1_tree(tmp_path)
     make_group(tree, "g", "0")

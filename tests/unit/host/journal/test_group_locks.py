@@ -47,6 +47,15 @@ def test_a_lock_on_the_group_itself_keeps_no_agent_from_starting(
     release(held)
 
 
+def test_a_lock_that_cannot_be_had_is_named_with_its_directory(group: Path, locks: Path) -> None:
+    status = group.stat()
+    in_its_place = locks / f"{status.st_dev:x}-{status.st_ino:x}.lock"
+    in_its_place.mkdir(parents=True)
+    with pytest.raises(IsADirectoryError) as caught:
+        take(group)
+    assert caught.value.filename == str(in_its_place)
+
+
 def test_a_lock_on_the_state_directory_keeps_no_agent_from_starting(tmp_path: Path) -> None:
     (tmp_path / "state").mkdir(mode=0o755)
     held = os.open(tmp_path / "state", os.O_RDONLY)

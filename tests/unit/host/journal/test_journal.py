@@ -30,7 +30,8 @@ from smartharvest.host.journal.contents import (
     read_nudge,
     written,
 )
-from smartharvest.host.journal.journal import Journal, is_live
+from smartharvest.host.journal.journal import Journal
+from smartharvest.host.journal.places import is_live
 from smartharvest.host.process import tasks
 
 

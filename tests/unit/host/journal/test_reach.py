@@ -14,8 +14,9 @@ import pytest
 from smartharvest.errors import RightsError, SmartHarvestError
 from smartharvest.host.cgroup.kernel_files import PosixFiles
 from smartharvest.host.cgroup.tree import CgroupTree
-from smartharvest.host.journal.contents import VERSION, boot_id, page_path, read_journal
+from smartharvest.host.journal.contents import VERSION, boot_id, read_journal
 from smartharvest.host.journal.journal import Journal
+from smartharvest.host.journal.places import page_path
 from smartharvest.host.journal.reach import PARAMETERS, check_reach
 from smartharvest.host.journal.recovery import recover, shrink
 from tests.unit.host.fake_trees import make_group, make_v1_tree
