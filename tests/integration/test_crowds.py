@@ -13,6 +13,7 @@ import pytest
 
 from bench.crowds import CROWD, NOBODY
 from smartharvest.agent.supervisor import Supervisor
+from smartharvest.core._tasks import start_times
 from smartharvest.host.cpulist import format_cpulist
 from smartharvest.host.process import tasks
 from smartharvest.host.target.spec import TargetSpec
@@ -38,7 +39,12 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
         counted[path] += 1
         return read(path)
 
+    def counting_start_times(tids: Sequence[int]) -> Sequence[int]:
+        counted.update(f"/proc/{tid}/task/{tid}/stat" for tid in tids)
+        return start_times(tids)
+
     monkeypatch.setattr(tasks, "_fields_of", counting)
+    monkeypatch.setattr(tasks, "start_times", counting_start_times)
     return counted
 
 
