@@ -4,75 +4,79 @@
 """The scheduler of the ``strict`` mechanism.
 
 Made by csrc/bpf/build.py from sources with sha256
-42bbe8a8a0e7375e3a09f4548ab4c5d1f959d1d03f93a0c84e228f2dbbfc3416.
+38713a30ee40ac1fea3c6918426380936a03ca91ff1ee2058a0e58ddd4be4308.
 """
 from smartharvest.host.sched_ext.packed import Packed
 
 MEMORY = 64960
 """Bytes that are mapped: ``struct sh_strict_state``."""
 TYPES = """
-c-pO6U2Ggz6~1;%YuZFqDF_IGj-#@jS+6&Cl19ajo#tngnxwI7J58DprsJKv_OP=vo0(bvKnblVuM{5O4e^4
-IfR{djgoM;bBt+kM-~r_UflxsR2>}lXm2>XT%)RrowhL?T?4A2_?m6e4pYPt8@Bev(e1h=LpC04i=O>B$j2?
-o^2rrL}!No{#$syJOzGI@#hxC3ajYqPwHikTr^%;lDCwY1N!*DqvXkq>H3a!WCGA;TYhRf$l=7jPXmak;IlW
-T%Mq;(6vkHYtL_}+yth)mwe<`^T&d{0#H{wdi3Zl4fyeWYZrGMXQSORq#e;PuF;;Oj~FzRBwje=H+%M6Q+4R
-l0WL;&%eR4i|cSRGIS_Ts)|UwHSL2%7c+ihBrpIT&S~eK>4`f>6=jgjNs?nP<~42={qC5@9QI+4*ZXyfIo!7
-<3#(6emW~Z_BFWtSoBAJe>Rfw{mT))ZYa-h6*><^8Rz?>=#RYpMU-Dx=Bg=Ww4Z-+J&cTS{fy<;BCqc!N4dV
-AhVoBFv$g#x6rK@dP!E>i;pd~7Ebl_u%*kGd%Wp<A{XA6UdRL+U9xt=c-=Hv=v-t*G{-w-y=uoCN!fovc$=S
-vD9>1y{Misj{zDGY&VRysy`s;D7*V9?wBgZSoksKdt`yoLWKeHK6+AkL8;PUp-Okck^s_QF1=R%Gq(ipAiyO
--RgNK0!!v4?(7RIFpwI*cD+9n6pOb@+Tm`y0o2`}G6zqsn!BAAB5tiqErB(f(J_zE;ux@&s>xxuSjU1aH4x(
-f+%qdHbD;_S$E8`xh$OBhmiFiuNBo!`oji@vrfm{|wX9F_Y7Ap?u2B^4jxI-VkG2P~H^rVhPG$660Ssd5*z&
-eTUO|1Si@QL28Ttj(c!<U~0KYrp(c<61#o4eBIRIY1+@v<w#!$HI|d{_YgQCw~xK^A42{P<@=)X-%ySO-|s^
-?5kc*dx`^?Rv<^dgfbu~3s4PR{F<FKr{xp=gu?)aq63V++24<$~S**QS&(`2tJ<BI|>Ri9yLLJq!IE}iN`6s
-CBx{meyqsfl-ah>N|#4B$q^S-6bi?%NF*mp%euG#lwf6(%eWd9L;u5mFJ{=TiurRIl6l)2uiXLG%!%q4lixg
-L&`&$T7yLOQ?VW5;$dS1WQoROb4FGS_>`T>ntydS8+2@TBMu<)f2gO>;c#NJAPe#Z~(*KgaRyqwMMh39;=9D
-=QaXu~!%GwCuH4mRq(>2GDT!jGd4{5PKT|bqzlZHdyuPQ))F5NOt>_^qd`=21(@6m~`nb*>d~=C4Jv%Lj?`o
-SSQ8lwUZqZQ=hgIyWJm<IEe;O4Eym(rM7tz>b-W-T<>?9ZDiTFxO~N4URk<oX5AVFA8jN~+_goyjyDZMaBcW
-boHPt6o6+%|jo322LJat<hoNtHvF*7&HRg?u<HvN4wL~--M1c{vcWmIm&Ze~8j&JfAIAun#VblZ}YmP{LDNK
-=MGop@bdqF28ea|I8DYpAb1ezc)34AxHYqJp>Q8?%mrW#fW3igs+5)XPd-Jxwe8bC#l%GRAk_F$ZlZR%}oCM
-5Q~HYIL+-`--q?Ta8QDVGP9>i&Sj$|-9ht2E7v%3*3RDtdbMSyiRjZE7Je@6<v&j+<>!?gmo}o;ycWeZ(>0&
-2~Ikk9T93*GZ_TV}dEYr)S}h_;ic<q#MBP4A^HBbYeRQT@cE}9*nDY7{p1&wdaBzc&;6G*dkkVxlYWa>fIpR
-4xl5dvgh<|KMcFT7$~)8*0}kjMYv+P*D*}r>r#K$WFsw$Rj2gW2q2d@U23x%6UG`f<Lb)N&1L(=3#->SAxUg
-P=n1&3)r<+-j(3B$4c=$B!(QKssO<!<9dA2*vzB&k7}MYtt|g6MenbamCcs3z3FF-+yPYfR$PEm7UT$5vaP#
-__eXF&2^@TOww-ZK&nF{7Xujx7XIcKcCV6U#NEM8i(nNX|7lraM>larDiluPP!(05^Ni~58MyK69$ys^}}y|
-}uj34~O*I?JcDG>L?)OtAPa8+WhCOkg?_{eX*&AGx4>=y_={>Vg`x<tiyNO6JSi(m-nxg?^J&+d<672sey3Z
-5}zfCm419GjG&Ngw;5@H>a&bI|MW8c+|%j<HbpAs!q?SG%!9|nMza3sPb{>-sGL;&?kipiohU7pO=N%QUl8y
-AuoWx@;OwmMM)qkuTwBeYBGav$nlITZt_!HzaYo-?3vlqscSOTORta;?KIPnswE0j46w{FK$2myNh1r4P#BU
-7yg1qmVj3l!h)5;Esu?2<L$JytXeP^q$!cKHRxjPQTQ^>^Z(X?7y19%FV4SQQj&W)Erm^kBMtd`iX~3Ludoz
-TpE{%=)Nm9iHNPa3^MQ(i3g&{?t<%xlPuia&74pWE8l_FCa#1~5sQ#f`3d@1L2f>sx4AsLp)QKV~&m#*21m#
-?>gPU(y!KbE*&+;@`prkc9aIxTm}+J-7xc_zceE`v(m6*0PkLh9yL=sSrAxFKz;Thhl+C3jK!8ZHU<t|l9*t
-R}m+baSh3hY^OK8ve$2O`V2ioHWj!xmOw^);;uwnVZ+I8|Tg$V&K`+*1p5?t)-RAt6D_nGYF*s!5-+ysIzNk
-5gRl~mj|0n)dmn&y|$OKeClj@!Ny(ho^CzB<vcS#6go4ZPB;i$V{+aAM~h81Ma>AP69EA+H&f!&JpWx-FlL~
-~^v<)n52#A%K5v-p7ki%0eW0ghOo|Rb?^I>45`xOOGnU0hPIvUbloJ_D<Vsn5XdTDQ=zqA-K=RqMmL6dGgWP
-)bvVbVaa}Ay|as~;ZGN9Cjkd5Qbj0vD5f;^8x<;y9w2X-hri`fJ?=}_=J220?}#A+B1urnW%ExiK87$~34K_
-9u)X)TjF3fHO4AU5JW>YFtj4({!JnF5w$$h-k=!A!ahh6fxoOP(~I1O0kJLrBX@Xk-U~wgb9t)}XLXqnLrGe
-8QH?y@{$YP2N=?1%=8^l9I7Bu#$t7=$4t*>w;W43e<dazd1keVG4|V?KK0pam-9Tm{S2t3=mM5tprga`pi<S
-iX=rAvvfLY0tzCV?Iv8)gG8yN37K_Of+Y*&0#{MEn`t*Q=8hMYa$K%{E!FEf<AgMvl*h(8&QS4lQ3(p_l=GE
-PQ`OW9x2T<j06W``&*idI%naT+wSY!u_Z{3d01&`v@353+B%4lRxUj%M2zDRBga8BNR0Y?Bot2rh8HIciF-j
-?OJctC98#&KWjuwgnfF(JY2jSk-LEiZs=*t7c;(QLn@Vq<NmjtWj@L3Em#wpiLcTdCQEHNdK0EXwiene@n5B
-%MAlDuOg0jr9-(@9vE@enKHOtXdvz7I_EQ~?24Y~RBt_^LtunC@X?rTZow6tIJnjgZE6h+88BOc)FBm!o7As
-jh*k*e~5|-E3XXa9tiZkg5bmRF@}V-+`b(@^P9JLM|x{HKZ(lkV;js9l><!YC_;_VdOxL9zh~zQzkzc8g6c>
-t5fLUR>aooHR8jDWfKSSpegYa<T(#ht(gOSifyO>1P0WR!ldDc+n^<r+uV6!d)(j{nvvLaP6x8<6b34wYKjf
-WcDTG9Fd8rH4boDAyf6%=r6l*lX*rte&<_CB_}KkmHRj?DY*qr;cIFN*CUE0Orxw!afF@HF2?EAG+Yn)ZVon
-vrDg?(*2}KwMW2;gaG&M>`O;#GUf)CpO=p!>9<Qig2%sZB|G(98|w*j<*=`}QS9UjL_sV9l0n7fqwtQG@+tK
-dF~20;M(5_M-OtF(=!sH{E|Ep8>5gQjqiZ=;nH;-<dso5P&mr_rX<k69j1HoX|PKQfmWU?7gK^PRi4CFN7zQ
-}U&jnscX~2Sk?&y^>=k-pUhm0U6Az%$(0>@>yvZDcoV%HzON+L0dVbq0RhRIi5D1RswkevS!CYjk2R21;7>0
-kA@r$6)ZW7%%NNRM#&Cd2^v+dm6<o1ipP;&Z1gcLzbX$tUR9wVS7WLBRqO}l9K+9YOc@S&cja7Xd8O5QaT&o
-{oP_;;&a=`w{Yj6g9rnP1K@s#pXWgg&v#XUItwc^R%(x(_WmY)HAj3=<6NS@Jc@_#5U#KcS{M-*l&7)r6-jX
-cl(Yf%)>3vWKGGHZ~+_3Ixf&k^j&Elw>ZhK*jDtU2fb<JMAzIds%3K?|hId_f#?&UWqN`cFCjuSl3Zf4nyem
-s&!{nS&%32ccEL%NgHOExK7&uT`OMu?l~iHsgUT_)8WFq1i@91QB>cPZ`LsjIS`IwCUt^o;FI^n;hWIPECig
-A5Boh*h%igNFfgL(T)mG0k4*fy%xiz|_TIi|AydY`dm-eme9xOX-8k>N&gkAaK`IGW;IsoUb>YRTnrQlr5nC
-9F*1M9)n`t-U(kUL@rMr{GrgjecEs#H-U`ODDyC;D3z=|*wft-mjsh!POY7DO#T0#UZrrQ>M_>D@Q9YmJ7eK
-ytLhw!iBm)XGWoOSIdXsC(YQ^6L{)TFscAZ`KDescHdN=|+T%Q@MBIu1t{(r$0IrP^&t=gERWa3SO;DvF_t=
-HMdEsUmo2?hCP;PYul0`Uet10mJp64y=2!if<_p-+YMoj}VxzB?S_Sj-V@MBeN%=z*Ayx3%W*&bUCEN-i_&7
-l(c*ZI>dMoxi#n-1h#SWVcX4}90a;Ar%msEb*Q<G<_(sIWCCKCqHUyk$@jXH2$3NQHqouE&!{*xMPg1HJ(uD
--Ht{b?)!c-`?Po$y|yp@r{-+@V!7YP^DJ0&#YcEPqaza)ajH`64gagyrD>ozqdknJS{q?)jF-LA&n4i5fJ&W
-<~2C(($Y%HUTIypECyrP+M>Sjmpl^X$CFvAY2CQIc;jjoIE7)*z-@y4YzUvs*Bbl@TXrxXf%UErI(9fnAa9#
-Bd;_dufENME6qqA@BE!yu_<I~H7ws!cE0<dGadz$~i9ytI8M^^{qow>M9l5nVz)Lz4tU8N8_5Hm{qUWZ1*+I
-FAvn4|=uu}Gx3wwo3GnHn1lGSKdf;GkSKPf(qA_bMT!53jF01T$rFs5dd2kcoB34?--@_Xot1^)V4*9%<2Zr
-k`S758$|i#M`<tP6Wd;r8O1ePiiHi^z8i`73~+FkKiib!zU~lmIf}DrHs75a%fv2lfTifF_A0vjNC)#eh_z-
-04~IQ#P7w!BQS079L4repfw<4@n)O&|)>JyiRjmJXD9dHX^5IBcuxOjlvX0iI?O!=E7Gp2~X^V?>txzAtIHL
-bdy22DYLf}6=IT%gl<INnkYSSBE~IYHlmVXv&%CH7{s@T*n1c5+K%r-npt<+U0@4fU`TS9kYw<dXeVBTZNT~
-4rv!JlBs*dv>1h&C4?PG=aRlK2;d&;`^*AQYZoJ!rAMnzcNTtf>5&s1%R8Ni
+c-pNxOKc>^bww^MZ}hR`d;rOk?4|_K-Q>(Hxw~3O<dSQOJCca~kRrKQ$?HYCIbB0`rl)(<-LoVmMX`Y-*CdA
+^1`Ifekb_P-8py$b;7cxwPd?ayV8AB>)+NZnIRpXnUVXYg-920?8FFT7>htQoSMOi_PhU)trwM;O_ZWYF-XZ
+ceeGWdRczbFFKAiF=Imafzdq&LpiaD=@@rY_0Ysgb-&UyHFhPTiE5q!KLU}67vG+2NhSrqdghmTil_JsBfwq
+IAclN$m*gmo9*UxoJ%;C&C?kHY&?wZ{z6_Is)U_h;n<`1zFB>&cqE>R|pUd<<*o16-e&7I^&$y#I>#J^p73$
+P@Cc1h2}oJ1@SGZviLz{Is^`H{c_hVsy{oe&Z=c!w;u8UC6V)hW2v;ryoK4d4bPAL;G8TPyaF{cn#kl!+RF{
+r#MXbpFv{(6&jBT_&?+LOidd{PNu)9+K=KMpNaKI%de*tO~0SwXNt7`w+0shJ|^%+VkIxXCfYyH_WHKgei8Y
+`nKL!Tc{gL9lYJI1PxG^Q3EKZYt<L>d&~U{X<jcIk;qz%l%YQ)IBgSib0Y3g~TJcNLLd1Lt|M7GDZ1DBR&~9
+1!&_-D}r}ld3oZ_2!J@I^v93p+PT{k|XjXz__nEkD<`^p*C)vce_Wc>M4=8*;+m~@Wu*ZDavE2Vxy@^@9iHo
+mdB1|J(wD?V>OUE#B_=eh+GVN5s7Jq>?Sg=LJtcnY6hY&ef5ex5%AKmXxb&d*y7;~#yKk8hn39~;hRFK{@!4
+dXv~k&oYL7=Pp?K7O}h{0lMuPQ&<#%g66EjQ?DW-)|WIn#afehVkz#@bREV56)Y1K8a616>uoDf3cu^;pfmk
+6l;D9?MT>>FQ7dT>;DtliLmj1;BX$njb>WH{_yYfe-0ntXc_)Xy4mSiv+3yLzST19Y&mae`PHEyYR01RFTub
+;JTUX={}A%G(9Xo*KSDbfc>fsMV_|$gY75&BLC43?et`5q`xDuQ!Jo=DIQ~zeeT;1gCjJfD?_nE=_^hpL@Ne
+4c41U*Ee&!Et&fmX7WIM`!Bd?`jdbDHmx-k8cK|A(83G)Hn8H{n9j@oyjqxMBvm;UXd=*KgARn7-4cjf#kbF
+cGaFZ{l#?WOyTk2D&;*HL>dXnRQ<aIdN9`n`_CUI^!aubn|&k2Sj9*Xa78w%6Zid;Pse*N-*2K9=*L{Ygihs
+fELd6r}0eSnQ$OzvMCTSJ`Kj6vX$}cXrm_@pm`B+x7R}+3xy28N<Mp%YH$|Ngf>}G<4!LIbhwFF6!L~pg0*(
+G7OG=niN??b26YO<UtURDH+8<4?1WP<|Zf(uU8zCoW`_Q_`T7X<V7}yW;)6*XuX{a&>!`R&i<(1=^@I_Yum5
+;+dErtxN2I<;j5h@$Opb?&*P7lBd~VjATL^uq|NEa!9ngh?-K`J`)L|GQSL`!Or2GyAH+FbVIvtW##!Rzy<;
+CR@YR-n*pFSl1Bc82wwyTu##<qhUm8-RILv4e`ccwP$tViRFgnPBB1#iKjPhVVrXc~~xj!m0U=D$O;eAL$p8
++|@((wo<D1PRLX;z3ia0F3tLh|v@r^mGCXJhCXQaO5D$QcY*azvwpLs%O}Jxap-UH<`_?Y{=xAoUc(VZJ-2a
+JJfM$u8q;MCYV~sUF4R@)e!wIIX>AliyzJ<$0$k+JmIM7KJNBXHT9JKJ4e?{rn_{eS?CEK1P@}dvO{5NK7Bl
+m<$s5xdalNCH>q_(h!IWaR$SxmnM0ku#Q5IlqmGmJ`)3P#hS!~ZhnxYM+r<sRt|%aAE)U65Cf(T-8rrxC^Mm
+09`zkJjs`S7aoI}GW8Eb@wgSKv!GQYghYM?+Ip>X?tvlQPt@Yg-9FPPyEBFN1&doWqzMr2YJs<Sb@1?_0kWo
+KKLO(wWM($iWwdE{=-h`f15BU-kn3w<(`5~+iJM8C5-9#>6F!Or%_4PY9_x!uv%{SiM<8%9I=C~zc5zJa#fv
+>C1?wkJZ-p=O6p3jKdb=uAnj4UijbdWB|&+#aPv#s(IKG?4o6Up0K-M2S)_Y8s%3TJ2imYzY8pp_Ap-(&0Uc
+bEt)D$>t**!YqM%9mb~0;3<Ovs}-TI-z8`td0goi!6;htlLj=zDB5Fe&}=C$~D26=U=PNTn(`XM)y~YbLgcY
+M*WD!Xk((h$X#9O8I%@UP*1V6l#C`Fhv^+YX$5sssGu+mV)ZrISgsW?TL^gr^p)?SYb{a&c6*<KP*Rr(bW5&
+hSaFeWbN&Jyi_0%BUn*6Tv0iG0r0BR)npDG;xMG3lrU`;fi$j`uAcTvx76c4$2~=|)9qgZTHn#6*N{?h%CqJ
+Nc<c~5+hogcr8;~=t2df1TJnTSk<tH@Ac+b^UbBfd%f&RSvAdSIefuk%*pZBE5pzpe8qISQ-z&*6m-`(1|zH
+8_^=ZKIg06qj}IP>gtwe-vfv|xVM7ZY4f$uyhI{QFUwF}pqF0fOgza0*#54IV_v!M*6dag+$hG`B#}Dm$_Z&
+Xvnb-23S`37v&i2aY^<85VO6vK$}^JQ0@D=D0a)Yt9nPSUi5&dfmBsQ=7i(xa=EeUb0>=({mQY1b}z3aaIjL
+ZQW(hV=EW?=3j}46l-~^9$z|-YnIGESc4#6z9RONXEz#KXE)@k*>tv~X(8z4#ZnW{@NaDGbp4&~`gIYiRl_Z
+&%$Fv}SrEtR5k=nA0hGa-XSrQ@xTcK|Oct8XD9F-%>NB;*u!F|#98Lmz8NEkAMDd5$a$JsE55y6~k|DO>yaG
+&)w2k-2`H3^9#9Ls_Bz(^K(3X0&&~hUCLD4%zH^$(dq8e;+sTieOz+O)Y)(4tkuhe#5tna>D-~CE`_tKU6{!
+14PSw*(w1((yd67?ld@I-Nf!c<Mo+Uz)#_vPcDwY+h<+Li!$W0K;QAWzd=3#PvGODHd2`!L#DiXHG0w!d;2#
+SykY1UHN9<uYLG!=~!S{?_{2J~)b9@a1f5nY+Up)6Il&RT@o{=d+pYQZo^dvdk1RJub0EH@+AqwS?hR6KYUT
+mK{J#yM>WKl;kukgc;f0c-z0e`<8!mYh(SUzjYftQUEz63pYe+DRvYQe4heyS?r!>++^hUT+{J-%n99ZIqc-
+FUUkIyl}nywe-%1BUJ*!%09qg+q9Pp^#!r{^09>S@d;2Z_?)r`Hoo$R8oD1_#fcQ8^K@P?%&1u3yfTP0{x&}
+0N<}Z*c7NiL=%VL#r1b6GDSBQFp(k-|=bdq)&QXA{&*y1%X%3keJ4G<W@!Fl|kZftJc@HemD>}oE`*pt|c33
+!_ks)L?4mwiU!EPGYqqOrb#bq6atW1&`EQ0Hhtn9>&Ek0#1bZJx0op~_bU%Lu0vN<#?i5fxWi7#34%;#052!
+r;O_VzMBxBL47pxySqvC-XJRzeWYk{A4@?WRBc9XzbH0XZfw2Q^`2!5HWFGK2;=h8kFOr1mhX`q!qVgY^#W#
+7vSm>btCY2*tD!-*i@$f!3Pf3;+Rv5U{5WVWv0%y!Xl}}0)fhc^kiRXzh}bHwKU0mR`3bkh@}vkHp#?D2Uv4
+JAz+oICyKjDmikdvi*Y^sjcm;183$yfvUd5xOa=84N0kX$VL<Lz15IbsFnvJ%BK7067sQ+{PcLhLa<tb_$ox
+@&g&i=UXfFe%_)c*MekOziPEs%nDQpPlQ*Kq!jC{QBS~8=7uO{`9N(%>}|JKS??i~#8o`5;GGI1~=u9=5lv+
+{B~cdzajurdpu4)P`I3H23@CNCL;VOijsL}!gC2_rc<+$dA*dqH6<CJP#ypa=benVAU78MxE3BW&M?u6wcSx
+mjt7Z}1l?dTExi+R~PpS+nZ*K}vH!#p)Hh6|@ET%?la2hu;HH@!z`Bz0<wELUaWt=_mjbKy0f^Dh8C)8V*ut
+4M-zltOT=IDvm&3u~{zU9upEsCLu1b)lU|lQgJCv2pcSAGspR|NxmUK=jqBa0YsK8L36Ddh<4I?sLsMsfUqF
+b7%oBAgd}nCVR3)8I5ZnT=#liOT?d`TP?xsXN-0KWG)Zj2vJDpApdzvCJjq=vE2x2p;d^@2WNKlkRl91T@wl
+`wq8DSVV=H4zRM+^#dXyF?Sd3mePJpQ`;~*yMn=APweLfR}dTBJI8?Z{=CD}MhAZ^j(MA>D8iK4Ule#KPrQu
+NBO=G2NJ`koQZ4uet7{7rEf<ygOxKBp3{;QD!9t~APle9QZqT{m2ab%AomC`f}>Q=#Ug+<{a)*s6}qHQVDXO
+Tj4JGV>A&Y#t>&t=>yJ_O%-pt}kmQsuEhM%5tl&YODns)l&3?Ix|DKK^>Gx;_*g2ipZT2n*8s})Z_blSiwoJ
+RhfoRU+ytEopNPp%%^La)%H%edutm5fxJjZBTE~~KJzMA^iH~OWNr@i2J3$RXZ5Jdin1V?BoJWGmE^222ewp
+)MCEcsUWI^^R=Vo%J{~6iu_G$L-jgWWk)P0^#fN|nU_eSZxJlDXqYli;JJnSdZ-*(XGTqwR-Sc;EZf<mU!3|
+El=CS}_?eu`vaq*b0a)8&^k7f45tcjGCy3{UF6{*oXa8VL^O#saKtd~rr5MrV>tKjj=CDM!m6Pb%fzJJ<n&u
+oDqf>{$|p)X$jnD;uIU$sH*r1}6RnJPZTY|{t?PPtuDTp0!@cu{}iYHstCV2&RM7IY}%r}<O@>#-h6z`oOcr
+eKNXYR-N|d;cLts$$-OA}J$wBv7SF_MYuoiy939@nAY;q_pk-|GVVU<2PL@&rUWlCA~}h{<5KD!N{pPQRzR~
+@Ctc%9MQZ-lR{^->NGfAcAuTqEJrc%_fAROYshV|r+TI@?WwU!JSBm;sFSI88-!{DRvnT*DHSRQ%Fc^*Xg|$
+>Kvn#V>Z1r@Pfe}m4U@Vub>@uN!g_t#ivfX;*OayKOWakFfki3-lMAakm&&g+E4<Iky9}Hbi5&*u{@^qre;d
+c4gQn0K2H60e3J=Frwl6KHFqN`$R~LmL^x`N5FO-NvITn;46>{<b^Z??U9I}2b;HyMx?A-0T_vvvRqpvos!)
+M9TB#sh87`0wQ7FE9?iYR|<sNb)JB)Y4h_&^mFe`1UtM}{TPyG>YXptJ@(Vf^^Fp&{noaZiL??6EVU8+H)Lt
+4_+TbZ=kZy!}SyK@XaQ9gvj+p?`L-c-leLTQiW<{c+z<$Hiz|xO4b)X3GJMfdEf<di(Mjao>5(e|>9bqbqNB
+teb?WdOt2{93<>nviis4WF~lq$Kz&Mx3V_#5BCt4>4)a)>YtHyH;)K~fJ)u-W$f`zLsUBX1=eFo3HDSAL6Ur
+$W!kk>4|EZ>g5bc7T26aOyIoR4Buy$Z%74RDZ16`*2T>9d_OpjiF>);@!~8(aV^i3j-P@ac{_U;XT_T_R<&W
+nA!%Skt)}^=`TRQXjDQVTj5cjDF2hIi2fFYUos|AR0!-A3`tJqY1)ve}Ske8pePhX%f*ENeTDHWnJ;<cKz&Q
+M&emBL;JSupf5d`j@q-ZEqokEinZ3Llpy+=&w&^fP}!gxexzbWgY_v&V%sU=oZB(}<Z9XftsmhAm+-qJv<&%
+W?oL;@KI_KEVf+gE$5^vmf*ZfEI*&DY4=|qC#0>6o?4Refg8&1d~dlDl()jz7W0MK$y29==urgGwJN-Iq3}Y
+lOcS8mgYn<RXzvwzrdwiWB
 """
 CODE_10 = """
 c-q^-00C2>Gyo6y0ZI
@@ -81,122 +85,135 @@ PROGRAMS = {
     'struct_ops/select_cpu': Packed(22, (), (), ((8, 'scx_bpf_select_cpu_dfl'),), """
 c-pHJ7GMB@N>K&~EyMw)w=hEZ#Zv$OgXsNBAbfTf28RDYus;yOZxw*>r$V?401UYho&
 """, ""),
-    'struct_ops/enqueue': Packed(37, (16, 21, 54, 68, 80), ((9, 'places'), (46, 'places'), (61, 'places')), ((93, 'scx_bpf_dsq_insert_vtime'), (98, 'scx_bpf_pick_idle_cpu'), (102, 'scx_bpf_kick_cpu')), """
-c-oaxu}Z^G6umDdO$5OfO${!kAl6Z8X9cl~bE<Q&zu@rb>?a7F+r<wEbScC|XLmnB3K_b^ymwC2lrBC9hx^{
-W=bn3RbX)AvM*%Q72ex?M3TpA>cwHFGW{7=9WL*?Rq@;G9%FkSdf(K6q78lIZbMQn?z0UAWmC4_=@txbW4AD
-+KPhWh1&lMRPUDs#O*N5Kap|I~B@=p+t+y?5%^Vt_!m6*Df-j&s5V$^^A#8=d39P$<NM=CGO{ljg()t79}xY
-VC-@oB-n#xG+<G6PR2P5XZ8G~}|x9{X<A?{~>VA1B?Z`p<q+2Xlo2f`mLV?>Fo80dUE_u|i%oN881s^ceq9a
-uaZmAWFHfp5i>-#ylbC7{1y99lu!Y4A?)xo-^ikhQK!u{2BM2CB#S0TiRLLP~7|6o9~k^sQFjry$j}8s$YNA
-pZAn{pNZdR?qpT
+    'struct_ops/enqueue': Packed(38, (16, 21, 54, 68, 80, 82, 101, 103, 134, 197, 236, 305, 411), ((9, 'places'), (46, 'places'), (61, 'places')), ((121, 'scx_bpf_get_idle_cpumask'), (170, 'scx_bpf_put_idle_cpumask'), (211, 'scx_bpf_get_idle_cpumask'), (300, 'scx_bpf_put_idle_cpumask'), (404, 'scx_bpf_dsq_insert'), (420, 'scx_bpf_dsq_insert_vtime'), (425, 'scx_bpf_pick_idle_cpu'), (429, 'scx_bpf_kick_cpu')), """
+c-rk&O=uHA6rM@aWGmIwYHBQqrj^!uu|EppL5q6w(u1ao2qCQ?dXZwK-R?<2L{AnK>JMU4vGE{y2-HJhdr`z
+wPa=2`Pdz9i^w8TnZ@xEacDw7(QE(u<yxI3R?|tvh*zH0udz%GXJP5j(_cvQU-sxENh`MF)shAL}p66wy@U0
+u_M_U<z4^3jfrVA`*&%sVM=GP;8vy$YSH9wMQ)fTdGznnd|1bYb~&Qn}R_aMFj#9P}c*l!EucZ1I-lF(y2p9
+X~Zp=dQ>;{BoHA|CqR>--UpuaBsNd|s}2v_E!YB{VPY9P=vvm5@9wuwTj-rJ`7Yos4MJ-@C1(IIL)o1;0W4^
+fk7_d318K@^9)>wQ#PCfPo^?Cr<HxP|w~DT4TSbB;?3HiMGd3D0>t*Dt5u(NF0W$an!3v@_7RF&n5!r<2pL~
+7qtQVctz8l_c)$npQi2>@H>xzzF~hZ>lceG--&oKu^}x`YvXgMI6SrE?0ttic45Cq#XA)iXOo|I4lQZD^a1v
+B^4&)5CqAhCI454~@6N+n(A!Tzrz@bBUTK<Ac1hDYyQq2l1>5Zn<U56YU*5*`RB%yc_M8o$f!8G0U$xPavS*
+iYt_h`-)O`&8g5u+v|ET%-6x*3z);#$^ADqOwgZLXaa{^yXUk~?VzmVha*ZsW9d7ot5P=Dvu(mkqHVSwuykS
+Do8wdg-lBR470KLz%i4)H_KN*g;$KCPCPRjbgjFV&*|ME5o56QWzXIj<@&grt0`PYludO31sZL(Sl=%ysN!{
+yFMw&!g^k<tf)0xUioACokK+*5@VpamV;vjB~fdaY*!cHHPz3UynD~xmZFyM&y^eJ(?`(_Gmke{*1kKbD+$)
+<or}62AI=<^Hv!*26t;X15a~_aOv!Y9h>7cI1J)>A?f!s)^W!JF3;c`vz(tP_RI4rBj0<C_l~*0>^ay?U-@+
+&>iH}$bDW58$M_S^%w3AJNj%nkf#+l4mI&{cIxY~$JnI*FO&@)P{)~zLTxh=xGw<g7_#ckIeVDuzA>SGyzbi
+sshV<#pn7`jCuXN6TweM>@=UQ?GN5FYP;hg$EmE?JlOoq+_y9D{?^0W@PSTgv{{{|=AXQRyb`seLD=hfgY)B
+G(0@4#((><{r?S^ah2{HdK1_e~jnzhm@K-7fm(0p2^!A8_x^tkqTHd}e(;V-fgFMBvkEl;?YWGR`<>-t7<Iy
+#GJWX|2uKviCRlSGU}%-&5v&<z_?Y;bOfmjCc1g(+U5(ChEO;ne`_uylXC4xM!l?$)9p(<d8nkCcoe70smM1
+{!jCJE1yd7yR+5z?ly971>V0kx%MuX4d1IA&wZvp0ou^*@&
 """, """
-c-j+SU|^5};sPcHFpvOZH6VTh<tqTO77%}i@-={12Z-62A$$)eh<cDbNJ#_}s(A@e`F1u4e*;uriXFmdV21E
-TI3QdAZgB_Y
+c-j+SU|^5};z>*lU?2g+>OjoK4B;yPu{IEkLirj%tP7%{d=DmwdXPNGhzKTB^Ae!)E7>6Y15kMzb_o9kln=9
+S0V{-mg$u&}0OfOXL--cFsC)ot&<Yd
 """),
-    'struct_ops/dispatch': Packed(52, (4, 6, 42, 88, 131, 137, 146, 163, 165, 176, 178, 187, 195, 228, 235, 237, 265, 276, 286, 306, 308, 317, 325, 352, 354, 372, 374, 392, 394, 444, 446, 465, 479, 481, 493, 495, 514, 516, 534, 536, 554, 593, 597, 616, 631), (), ((29, 'scx_bpf_get_idle_cpumask'), (78, 'scx_bpf_put_idle_cpumask'), (121, 'bpf_iter_num_new'), (123, 'bpf_iter_num_next'), (144, 'scx_bpf_dsq_nr_queued'), (153, 'bpf_iter_num_next'), (157, 'bpf_iter_num_destroy'), (174, 'scx_bpf_dsq_move_to_local'), (218, 'bpf_iter_num_destroy'), (220, 'scx_bpf_dsq_move_to_local'), (231, 'scx_bpf_task_set_slice'), (251, 'bpf_iter_num_new'), (253, 'bpf_iter_num_next'), (284, 'scx_bpf_dsq_nr_queued'), (295, 'bpf_iter_num_next'), (299, 'bpf_iter_num_destroy'), (304, 'scx_bpf_dsq_move_to_local'), (639, 'scx_bpf_dsq_reenq'), (643, 'bpf_iter_num_destroy'), (648, 'bpf_iter_num_new'), (651, 'bpf_iter_num_next'), (656, 'scx_bpf_dsq_move_to_local'), (661, 'bpf_iter_num_destroy'), (666, 'bpf_iter_num_destroy')), """
-c-pmCPiS047@v7>|0P<s-OWp4P-Bvkt%BIZ1jIi?679AA$z}x)YivuPm$EgOKKCH0)Ie`h{DUWx2(h;w7B+>
-2my5OFrAHwi1U>ZVNqTCWneR9I-psyzo6`Cq%+7o>-+X_6-#76Gnfihi8Y@}G4mo2bF<ue#VTT#tuxrlqpU~
-)^$f>bDa`#Zpr|uk6^UrRod6^TvwM_e0#T^;7|93^Nh{>E7n}WX}u}kM@U;W~qqNmv#;J>ft`4Z#?zY53s9G
-$O^(78*)M89@i=q0{-|37NI(MRi9q32y8>1qb@TqJo`#Kcwedum?4en*YFIq<pur<ylOEg|14WFKzXXC3w_6
-2;%Tug;yFqV?(+=pUQ&pg`lAL;6U&m&K=SDZc77(MPTQa^K71lfUJt_pJ#g(v?-*n~%9CCD%0{u|F?9wO4%A
-$T}CF{4K|qBIl(Ao_rp56?T!PDd#-)rqY}2uKm#3gx))3SAU!Q`eI>0MVx<w{IDqel$CMw72@Fq;<MtAe>&`
-~?O7m-*57kHl8e)sU6<rI5cYUS`R|0HH^HwyLVgN91>Y~h7xCutzew&Kk|+NK?779-_uLo!8xGmwn)s_JJt=
-PdEsCpW)^AZ9IV4Y-HR;~nFg_I@5s%W2L5<cM$jgRH>)NiGuIC>6ko5WCo)NFhi2q6-<xTJ%&1K%7j<ah`=l
-S=X^jD$5CNmjzzWe?k6=f88a6#aJl5^9P^S1B+PvSF7d|Kbe+gbA|v%e3M=>83|!(`?)C3g$B7hHk<xp@7DG
-nQOB9*TF7ztD36db*r&VvOjvUk2HkSiG?D*54ug%p;Edi9Lm@o=cAOPu^7XN{akgN<sd#CGXobZUDazW=Y<x
-&`bWRUnV|TalgEw1LqOn{>;8QCvp0`lp{q71Ph=Kz>X=R&&?p8=5g;C?Atc;ILzA*D88HluJiGM^xF>bd`jb
-Og(vyBiF%;tOKeZ=Z!p4Be~aprhq|;}phB?-yd8AX@%|V${n*g!z_%3+TuLSTRpYEb0e#(%n8pF6?@!QoUh7
-MW20w@RD)kN4d*H#kjR#lB4xIL#8wu-}s=LU85C;jLm$PAiFc-naQl<-DEZcZ7MDjzP&ud}b=Bhs^k{`B6o=
-KjK$CYIhSNv^~PuIZ<ygwEPZ;L9zkHAms+roKmpYC|`M<PAcXNfDk8Dd@V;5{A}C$_w8Jebn>W8uNTqv1il1
-{~mo1MPayt?!!!9w6VnH1J^2%$Je_JU~3x;je=Ux;M?<;?cUF>Z7>O^*=!UZ{x*D#-er8U!XiHyRS2wj}ztd
-HTbw)^3=A|EcAF^^FQ6e-%a432mXcfo$5HBdaUw2-N8ToQ1T6QoX<Q~`EninrT>m9pXVMjv#&$Eq3#A)-#{K
-!v7SZ0r|Ip!I%W0Mh)-R|Wj;px=>YOn5r1ng`fBXYFPL()`|9biKR5d7$hy&2WBokrZ}-=_4_eI7du<8*t9}
-oaINonr%Rf2GKl**dC{FzK{bTfAbK7-BuGDcZ03P|5&3=3IIE}xs-<a;(=TJvfT|vLs!n<zOCB52lWY@=Ovp
-!af@V6T<-KR)Ofc17iFV4Md?7tOnmtODMqE!crWEZVZnr*T~yn?>%e!x9iKOp%lJR3*8IIkw-nT?BxLw{PIp
-H9Xr>wJftR(@;T_2)JJ$z(k1Dc`fnc=gEg6_W9+r+od%c-2Ebo1f>b81H<KbK@NzV0{B|r{CRK)HzLG<6ZtQ
-fWBZf@?JOa3-ajvkhtPR?$LP{y(bmPa~Zb=enr*|{2H_Hivz!&ipMV-mwMq?e#pYD8s(>aFUwzLP6<}eTDWz
-!8*a_~&$xB!A#rQm#Gj!MA9&2Y2ZjB(esTZoplQ#hWA>eC<|V$T<Nlu!`_AZc-eXTtU(Z84d`^tNVhrDB9Pg
-Ze6Z>iX-ui|m{~sXD<{!xQ{{Sd6$jk
+    'struct_ops/dispatch': Packed(59, (4, 6, 42, 88, 131, 137, 146, 163, 165, 176, 178, 187, 195, 228, 235, 237, 265, 276, 286, 306, 308, 317, 325, 352, 354, 372, 374, 392, 394, 444, 446, 465, 479, 481, 493, 495, 514, 516, 534, 536, 554, 593, 597, 616, 631), (), ((29, 'scx_bpf_get_idle_cpumask'), (78, 'scx_bpf_put_idle_cpumask'), (121, 'bpf_iter_num_new'), (123, 'bpf_iter_num_next'), (144, 'scx_bpf_dsq_nr_queued'), (153, 'bpf_iter_num_next'), (157, 'bpf_iter_num_destroy'), (174, 'scx_bpf_dsq_move_to_local'), (218, 'bpf_iter_num_destroy'), (220, 'scx_bpf_dsq_move_to_local'), (231, 'scx_bpf_task_set_slice'), (251, 'bpf_iter_num_new'), (253, 'bpf_iter_num_next'), (284, 'scx_bpf_dsq_nr_queued'), (295, 'bpf_iter_num_next'), (299, 'bpf_iter_num_destroy'), (304, 'scx_bpf_dsq_move_to_local'), (639, 'scx_bpf_dsq_reenq'), (643, 'bpf_iter_num_destroy'), (648, 'bpf_iter_num_new'), (651, 'bpf_iter_num_next'), (656, 'scx_bpf_dsq_move_to_local'), (661, 'bpf_iter_num_destroy'), (666, 'bpf_iter_num_destroy')), """
+c-pmCPiS047@v7>|0P<s-Q*=Ps4+>&RzYlH0^%PciS}CmWV3>Yb!|(am$EgOKKCH0)Ie`h{DUWx2(h;w7Lvl
+k%f(volA{n09$M(pll0U$Gv9Cay_tRcHl_7Jn4S4%zWM(CzHj0WF!cpXG?ufB9dgEsV!R^eLk=^(A=jMeKcm
+q<kyB%Rc>hq%C+{3n^Dl0yd5IIfS*88U;*N~k|EHpt#bj2DJA%I;u}kM@U;W~)qNmwg;J>Hl`6A>7zcR=99G
+$NZ)45ASM89@i=q0{-?>}n2(L?K5q36DkbU6cgE|NS;V&ba#eKoINzoW+O9Qa)STg`V!Eg|1)WFKzXXI0yWD
+E`(1b?)pWtye}t|J0lZ1sYcz(ns38BtB(J@l~dXK4R^c`(72F{4GblZ$&VXuB_nRe9S#5xvu$${dw`Jz2d7x
+*17oPZ#ljaIWH~n^oy{ou!}TJDd(}brG6V^ckPGfI`rNmyZW2t*Ov?PD&qVb<c9^}r>u;dZx9bJ5uYW8{L^M
+{ZO;NxwEmvskzAb4Y`Y}Kfw0GW%6})w9-o8H*WiQr^7uXSH}0zslOO#pk|+Na?76{O_dF2%8xGmwn)s_JJt=
+Pd4T`JhR&NnshvZ4K9W@WO!}wHuL_A761~po5ATJv(t!uk#x}JONW0Lo$`$oK05&z{L%A4Q^n#;UD9cR~?j^
+iIW*+Yc}o5*C;`Of=)R+JIs!3BW>O3rmt&fCHRJc-W`@o9b^Z)eS?#O@v@(fu1_hl$J^O713bFSr8zbMg8QW
+h}XLeDv)jf1&3%^mIAl#3<2izYMT5v3OzQt-nS1nMWM^<GTu1J(nEmpS-E&<rMj`n1cLiOWt>BTmya|%#gfU
+p_lwszf63x;(mEU8_pxX{pme*PU7@=DMyMF2<AcWhaFQypPfd&%;DZM*tcosahSIsQG7Z5T<6<E>9;N5`J~3
+%GEegJ4(frPFS1>=zrhGk{SB&99_muH@PZl_fVTrqI^G{+rXL%69r(7yflH}mziOQI$DyzL3DY>B^!)|;&S`
+x~(csq*U!}gmY8O0MwejF8*@4r(bHiaBQ*{@45aJx+b2S_G2eT2JEM_|3Mb*ZOL6RTxd|3<YHdp;YANgT}<e
+A{vcwDKPxZ-b;e7X)^;JvXpcw1BveguA6-zLs$`*g;ezY^)8K8sx8%^>T52OsdbII-nz;lZTF9}5rq9}f@eH
+Q)dz9B9>pPJQ1D@BsPlrGW<vX1)|1-~r;f4u2ht)4gf-4v*ITR1d|4uKxk*e+w^8G8V0y{ygPT$$gXAe4Hqs
+Z^6gykf*ktW}wH1n*ZrG{%!*QJn%1+?^N6Q)DxBO**5;^N0P6<?R@5m%9m^7Fa38^`8@ZKnSCAN4Rtrb`Wo`
+6g7qx=Jxy=*)hVm5MttfzF7q+kPX~~vg7{l;(N|-Ce%_R$)mKl2{khRsN7jwL8tdm_f4jfdeb7RN-fN4xe+8
+ZuIo@ws%Rf2GKl**dC{Fy<y<_xVb6a&ruGDcZ03P|5&3=32IE}xtKbY>@XHiE~T|vLs#Jg_UCB0g4WY@<jvp
+!b(;BPlzx=)dm0PC%OUYvX1*ncbDF5TX>eO4XpBfDsQ(rle2;uZ95^#ktF`T@yb;n^7S#d$p$&um;o9QsrG{
+8TbtS?Am2wDMcyu0N;wPbA}6SNWb##;eDcuaJyqUFGXd#;Y#!+59|b$#~~`oEz`(0PAarJN@p?qRwgh3h(fL
+0rUkUk@vcRUyw)Vhr|^pa*xit=sl@Op3As3@GG)z;Mb^yUmW=LOgw(sxYP~D@`Dy`)hIvZds+S}aZ0dy*21l
+;op5XVf5xp-kBD1iCjJbD_`qZCJt*wO^^1FF2TXhJIA-6OW?tfZI`01&vG0ry=RNim_4Pc&L;2GB9b@=D<9O
+%%o7hk5_ttkT`TqcEHuq4j{|B3Y$kq
 """, """
-c-rG&XJC+GU|`S@W&i^K1Qq~k
+c-rG&XJC+GU|`rU!2kvT2+;un
 """),
-    'struct_ops/running': Packed(75, (18, 23, 56, 72, 88, 90, 96, 128, 130, 149), ((9, 'places'), (48, 'places'), (63, 'places')), ((140, 'scx_bpf_get_idle_cpumask'), (185, 'scx_bpf_put_idle_cpumask'), (191, 'scx_bpf_kick_cpu')), """
-c-oazKWGzC7=Q1QCRQ3QX?hY1rD(;76f|iE>7Y_4T|{ZDPT_2&Zel64$4x2@Ix0fOrWwrW5Qsx0f(RWm7P2_
-Hl|qJY=l8wecOe(g!3W28-{1Fpzwdj`JEzQYw;(<DI%H1t+?j~(&z=S>y9dzImQtrd5EQhEthe;Bsk;Y#oyr
-7ca1;V3)UuIn$@3bhTd<;axPDD@{G`zzC9|eNArX!9mU^g{RBDrPu3iD&GVph1l<Yf&_)E|$$rSRWPQR?w3C
-UIx_#Jg(aIud3<Dq^_@G)a)jrfWl1Z>~9H;Cn_+Yp`b4`O(0%f8GXQ{mQ8$5C11zpPX0Cds14zT<q^(<;KNK
-V8%R)327sxg3SUuEed0z55P&k=n5r(+B$_WLI#kTgdbC`x(Rg@)slLW~?C(%?$Gjg1ypL<M;E;Oz3Beqpj$<
-@{r@__!k~;6a4viYNl>c`u11+g2b1b8hMzb`Bm7TSqVk-1qL@ocu!@{ByTN^^R_MU*-k+AOZ&$EVjFRtH;_B
-z=Lz&zew#jTk<O6plJF>X`=ujwoAKly8(dYfJBcUYk*w?q<3Cdo#_6y83XreVgGk=Pc>c!c>4VIZ@Z^`jqmL
-I4jdZNLuwOki`}psBM%w3PuCjvT>=EuwTKKKYc{R@K&q7brT=l4OI~Cry#aNuSD|Pblcy+uV_l39W1@XU*>f
-v1ON`JWj6<X#kpj9oyKR*`FaZ9xLpJf=gt8q`OvacPpPjcj5GFqFKiKSH?v1?lV&+^(x{tc2-MY+Gk3%_WU)
-FkGi4qii^JKG_@=!4flU%oBi0pz)~M&c(_E_$!R_q`_Pc`o%{$=v8;sf&H>4LNUJ4d;;GmzD*b{I0y@_yf#g
-*!Ma2XAt56jvts0>F+0ze*oaU+ou
+    'struct_ops/running': Packed(78, (18, 23, 56, 72, 88, 90, 96, 128, 130, 149), ((9, 'places'), (48, 'places'), (63, 'places')), ((140, 'scx_bpf_get_idle_cpumask'), (185, 'scx_bpf_put_idle_cpumask'), (191, 'scx_bpf_kick_cpu')), """
+c-oazKWGzS6o20(O{_Fr+VmtAO3{iD5p2>9(m|z8x`@(Pox<5l-NYia$4x2@Ix0fOrWwrW5QszM1Q9xBEM#$
+XlR}1W=l8zfyO4|L;0NL5{r!I5@4b8888XM+hV<NPkkg`1pNi@J+)2nXIDnqDh)%*VEGmkfH~Pn>U=R9+E)!
+~lLkOIp6(c*6=QUBcXvOPr{kr1#NuxhV=S_uTDjw%8_fRiQw8c2rE&*=^_`9<t_f8@H0`zJ+gFLCzuMiz;*-
+it$L&pXe>&X8-)NcsBC6)^DRW%6NzIkVm$Wzc1UE?1l@Ya!gnLnn&ZJ>@rdE>vRGIU+blES^?eAzP;<JF(3t
+N-a&Tj5;}p|C4)>tYYyLNDod>?QQU{s0*WjtvWWeqldncwhN!<ov8P<e`;gUO})|{$l)op_PmLY;lwoe^&u=
+{2l+o<82j@cdKsdmZWcg#V<;HrKOO!Wb}nK*q>M_()5J}w~p{0!|zMpdKT~PSm3jhg6x;~jsMvW;<~RPUuZv
+1puhUd^m$wB49PAFk5ac^KBAk9r|{6=s)^l6Jpzx~%AP3xlP<zI{nei#@`>)n^6n?|H$G4AWuAm5zw!-zJb!
+4UW8H@R@}arMf7dh8J}YyT7aXUL@ZDsE--f(b;l2JG^sJt%p03=<MBm$$M4Yx8?I(Dm{c%@#tDO`7tGFJ`<*
+xLH`(M?^>;ipi75Ep%;yG?vAO6oWirZEAPHS?nop4Wj<hx|Fwmv3SpW29B>BIk7ULDEjjXYJ7?^pA}8?Bm|#
+5^>>Ys7PRC*l`<@S5n$*F`Kqo=a;aeuA*rgSy~<D)}#EP89av@Vk@!?=^9+y(#Z)&~OfUzqBpj<h}Bo;}0;0
+QQzm?A7O+CIKE>(q`x0U{sB(-+sO
 """, """
-c-rG&U|^5};wMZDU?2eH7eM(EK&*x&uK>haK>QiX*8pN2AZBBR@Lw=N^naCrs%M7qrPv{S2Q)qa|Aq%r
+c-rG&U|^5}Vm4+5Fc5(9Cow_z5<skuB(DI(+CVG{<!b=3E{KNmUob)RC&@z9Geh_`>=3>K8Xo`=`UJQ
 """),
-    'struct_ops/stopping': Packed(77, (6, 8, 35, 37, 49, 59, 86, 103, 105), (), ((80, 'scx_bpf_task_set_dsq_vtime'), (93, 'scx_bpf_get_idle_cpumask'), (96, 'bpf_cpumask_empty'), (99, 'scx_bpf_put_idle_cpumask'), (114, 'scx_bpf_task_set_slice')), """
-c-n1Ju}T9$6nuM^c)5TWqj#L5#8hf0{y<Eport1V;fxSF4OnDJ6(NY7iXmbZtHeUE5Mp<JhLE4Iw2QktPw-B
-+8Qy!lGqbZReKISo0V4_AcZtSA)pw|uQ$!7g0mWC4iPuw`KzWn{w(lo34sD`iT~FgcbN+K|=B=KYhbIfB?`H
-)3R8j9bL?wM*9n+K32KdjFzX{Fr@MU;vs<yTMHS0Sc1}m4SJtt*Q(UG1+-0!Q#Sgp|+(YC&~fZm^bI*EIBSw
-{xOaODcMqxR{J=i11V`+b*ny3i@?aIR|an&wX@_&w%7d^h|<f&4rd`9wGTUaQRGVqThKzaqg`X1>{h$-A(Hd
-erHGAMsGLjCoY#x%VPsb#4G2=C3KV6h7zKSDyV?>}Q>I!xi}8c@zTMIpiXr@Q(5k|H2amKDUJT6N~@e>*qgt
-0v}n{(XX_CdtxT06Y)Dn^|*dD3*BTtWIw*h((iwk^buHzyl*+LivzKt^R@7QN5wbOPm>+XVQ9s5Uzw-F_zhx
-#c#{
+    'struct_ops/stopping': Packed(80, (6, 8, 36, 39, 52, 62, 89, 98, 115, 152, 154, 164), (), ((84, 'scx_bpf_task_set_dsq_vtime'), (102, 'scx_bpf_get_idle_cpumask'), (151, 'scx_bpf_put_idle_cpumask'), (191, 'scx_bpf_task_set_slice')), """
+c-nnaziSjx5PolO@AedBW5}M%ft(TXM;hbVXqAwEKm|`Ng!Ld2wb3<_<avz>vGxaoWzG{XO~B%CQwW<fWy*t
+VEG#T7)2;K~HxF-@!+~XXX5PG+`M!DTq%hKc3Y{K-zC${bWWR@f-VtJhbXXQS2`hQKGxsOc+CK+dJqw|iKON
+UPDG9Nx?Gsg;um3jZReQ_C+iPcyzgCgxYZdk_`WAFPrRm5Mq>Ja&r*0vA3wwpWlCIBvs@p@Oqc^aFifgn-aU
+Dt7-=|A5lF<VpZs_?X>J{g;=fi5=@3XC5hNki8K5UQt+7p<rD4+d(!S$-B*Li$kaA+(s-jp-1>$rtFGhAnJ&
+(ujI@C*d-N+tJsn(q;aFHCXYGJl`?%6zriu5BA08r<i|-9jD9uS7hZ<@n4unX`j!+;fxppeU`5*qP@3rvL4e
+>8r_g<9W=-@id0soB~d&i#-YCBR+ote9D!{bMbx!5`(B$?Eeg$Bks2)?_sVN``Lf-spb3W97R9rJNO6uZaVe
+7%+6gh_D}407j^rR^Xo%nd$e~4glOU+zbvjzoX3ytT!^UNp~=5~8GbvDdY!i|-s=wDO-N0(NX+ac5#!$|oY&
+{Bkm!G{?YVX4Gvd1bggWjRkGfl*#GECG#{7~*|7(3|EdMI$V;A}T5H6a@mRA#t21np-c_`u(ItBiE%%9z}Gy
+7(Le|%uO58l-m@V3*eV{cvXSG><(viE||QS+|UeI<<VXm*!*#6wLVa^8l>?O`B)W%m7IZ@{POVLpGAaqTh=b
+ncMm9XP;alfKyO^N{xodv+?`#k~&jDU0vf_<Ks6{2mW@u8*w$0xgfztN
 """, """
-c-rG&U|^5};wMZDU=RW2f0cmnJD~h{X$XG?8b5;x!k1!)@E1V&lVl-$0A&vb-~
+c-rG&U|^5}Vm4+5Fi3#%lVl<M2~d86JcPdhjo-lp;oGo7_&cEd&595{01nLtRs
 """),
-    'struct_ops/enable': Packed(83, (16,), ((8, 'places'),), ((21, 'scx_bpf_task_set_dsq_vtime'),), """
-c-pHJV*rE7L<0yd2;~cMpzy1ue*6c~`xim@>`V*{KmPy!FTu!w0$PC>B(xn!*aK-%1}3n0B2-;CR9qcMgKU&
-wLe<YN1hrpj1z5-aM5ws}3=BZ){%?V*n+l}?aD*13
+    'struct_ops/enable': Packed(84, (16,), ((8, 'places'),), ((21, 'scx_bpf_task_set_dsq_vtime'),), """
+c-pHJV*rE7L<<Nl2;~cMpzy1ue*6c~`xim@>`V*{KmPy!FTu!w0$PC>B(xn!*aK-%1}3n0B2-;CR9qcM8vtn
+uCRF|WLQwmaR)BTvPlTE)z`y{s?*A63x~Wha0CqGMss
 """, """
-c-rG&U|^5};sPcHFc1J@H6VTh<x2pu77%}i@)dws2Z-62A$$OFp94J
+c-rG&U|^5};z>*lU?2d*>OjoK4B<-vu{IEkLiq|ntP8{%P(A=dF#*Z
 """),
-    'struct_ops/runnable': Packed(85, (15, 20, 53, 67, 73), ((8, 'places'), (45, 'places'), (60, 'places')), (), """
-c-oawyGjE=6uoyd$tnmYOBNQJ6h2Fdu~iUkY&Gda;ztZy`w2oyH9ugn5DOu{kUk$Ffi2RFb03M!lE#7MaAwY
-&d-jZN0WaISRNU~rfagbRM>ziw9!CIc=Uj#mtQY^$Rtj=ZhaTfhb#^K~SrpzQzX_6lpZUNv*&(ZiI(xMcKLa
-qPTz40euPb@K+n{p~M1LZ@ZyIt>eU@E-mB+$t@~$`+ak>Aq<+qxT8j4Z$eJmaAj~>dMz09Y|eg1MsPcxlMeN
-h#|ckxM~$>(R-fE$nJD08cQ9VQU;nkN(d&-)Z8|CNFm4^{W1`_*~&RPlHb=(hPxC13k5A8PM}OY?=?AIN)j9
-@Y2$jT3aPg+JFL@bO*jed#3c>ANMLjD^m5Rs02}_E7%
+    'struct_ops/runnable': Packed(86, (15, 20, 53, 67, 73), ((8, 'places'), (45, 'places'), (60, 'places')), (), """
+c-oawyGjE=6uoydNfZQ=B@2s93ZJFK2&ohV8(U5K5dDZ@Yd=9qspbbP7Gfdf7t-e=B(O!gaqc6LS<+-+Ih>g
+@=bk-do50I9dx~qm7x3(8<p^h=!s`*h$~l)J1nbp*w3UDyRH4f_Rh^xPPa1{y$Zw3K-)BBB4R%N?q0U~-#m@
+jdQ?9!U$=8v*KP}L?2cka_-ZwS5r#_1gz|v!G)_Iqli@4nX-SAt@cS(q%?_=R;fAmmn?PWGm?(-L0dYbB7>W
+iuveuz&34L(1^8r*n1N10ph>oA6(*DN06F7K10{8s{EJXGD2?w9A;Q^n(Xpxfj#rF^abe5kz>F3dM_e<1JCe
+pKK4cTUj07XDI=z{huW?@K3HSKlrEV$5~Uo8lk5=1~U
 """, """
-c-rG&U|^5};sPcHFc1J@H6VTh<x2pu77%}i@)dws2Z-62A$$OFp94J
+c-rG&U|^5};z>*lU?2d*>OjoK4B<-vu{IEkLiq|ntP8{%P(A=dF#*Z
 """),
-    'struct_ops/quiescent': Packed(87, (16, 18), ((8, 'places'),), (), """
-c-pHJWB`LoK?5ia<8z?!tEGPY2hsZ%LHO)U3=BX1|Nk$+$bbS`ffyvT9Vl-Pq(vE+z~YGziXj{-t`4L@Hlpj
-7U`FNhD?{C5v;(YCl!*mmKTsV=1Y{3Lq8)1fZK!$-am5W_dJELtsZbgKqSF@n
+    'struct_ops/quiescent': Packed(88, (16, 18), ((8, 'places'),), (), """
+c-pHJWB`LoK?^7i<8z?!tEGPY2hsZ%LHO)U3=BX1|Nk$+$bbS`ffyvT9Vl-Pq(vE+z~YGziXj{-t`4LPfHb;
+(31(D2zcSQ4MmxYNMVVM2_5;;{L_qd{B-)|o--fEk5Les)rnf-NoeHG^s)H8+
 """, """
-c-rG&U|^5};sPcHFc1J@H6VTh<x2pu77%}i@)dws2Z-62A$$OFp94J
+c-rG&U|^5};z>*lU?2d*>OjoK4B<-vu{IEkLiq|ntP8{%P(A=dF#*Z
 """),
-    'struct_ops/update_idle': Packed(89, (4, 14, 35, 76, 112, 158, 183, 200, 262), (), ((22, 'scx_bpf_get_idle_cpumask'), (71, 'scx_bpf_put_idle_cpumask'), (187, 'scx_bpf_get_idle_cpumask'), (236, 'scx_bpf_put_idle_cpumask'), (266, 'scx_bpf_kick_cpu')), """
-c-rk$&ubGw6rRnG%|<Gzsf}x(6jA(zQdAJ}V*Uda8odZh5KQf*6vTAclS2J<^C0vjri%Fo0zph!L4+K8Eac)
-v@FMoulk1y#-!waGDheJQ2ro19-rMiJ_su6OLa*pH+nZS-Vn>J*WLIeKXN0xF%UiLsrSrTm(EVV)5b}Vh_jP
-AoTX}@<r=1@hR~_g$-?8(_4)PrWjs|d$-xabwN~=Pad_G^DBz&~OeP4B4w+I{sAvOs|%N4>^@vipEhKrlpuS
-xr?!m;>S?>ipyJlod$p38ai;-VObvjkjnif?3lN5@?~$L9g+l@INGRA$@Ca2-B@sMFHDq7|TzvnhY&cY&7ru
-dMNFQ4%$h0N*W*`A$xqn>^%SqNROl1&MQqmin*kTq6Dw*@;u=EA>T9w(d@eny#DsZsyQ`j=JA)pXEBwd7~VS
-?W25!c~A1b2Yz+4Y@0cr6OB{P)6d&|@C!EXyg0~t@SU*AbBR{ap9OsPf#Ks9#`&7-D1rA;8}(A29jdFF;ksA
-px2)@8p2#-yXQuH!HuzN^^5UJ|=Lmca??S~-XI`Rj96xi+*~P2kd^g3j<G{PH#XJJ;$iw|f+&>Z4y}ZMn?lA
-A;pkeC$#{IxMe~j;$`vP#7d-Z-aPrVdRAAzTcGycJi6fdva?<JX6^RluBFL6G1f8?)t*ay!ikgpFNnD?L$z`
-F!|^A77*|1j_G6<H6OMdp?7rTV=FoOjs{*L+9M>nZw=^LjDhetC@D@M+ZN4{@^pL*m^vttT6?t%tW#`dG8{@
-fZDrZY<$_hNrjxNJsb5Nu!4?=%La{;`^-8MWdsJuO09stfqDH%zvF6tCPjw>*QNoC(o9v%<INT4;|g#%3tc*
-_kW~opHjN^F;3$0v-Z4)M+dvOGl_b;xPJlr6KAtJYX
+    'struct_ops/update_idle': Packed(90, (4, 13, 34, 75, 111, 157, 182, 199, 261), (), ((21, 'scx_bpf_get_idle_cpumask'), (70, 'scx_bpf_put_idle_cpumask'), (186, 'scx_bpf_get_idle_cpumask'), (235, 'scx_bpf_put_idle_cpumask'), (265, 'scx_bpf_kick_cpu')), """
+c-rk$&ubG=5Pq9YHXEs=MjO{aDW&2sl%j%&7yBQm(CA5)Aeh=qD2VB@Cx!a!=0WI5j1}__1cI2df(SYGSjfe
+jUW9t<$#v$<_e^$8)r&VDgvq=&^WMxi-+n<^=@s1)d&5>Lwv;+fc9ncDqY^8;v>mf8o)bSf;EJ8=?`K=JTH2
+qozaze{<2@^RPte9ahw*+5?^E1mvR%5CQyQM^uT4^2w8DK~bY7<*`}w?5Tl8|%QOe<bN5|RW@|KRPlW%h!%b
+&F0c5%<s9qo4=xhJPCsBv``Yo<>*2{v|h-j%bm@6Y1=LDG*(Vw)N1!=oaqv@}MveBd{eis!iVwD><;6W63mc
+oaU~Esl97%lqaYiZ9aAv9$b=eTx?VXFETVf069ON#IJj@MNpbLAAjBwFGxFhu$;v{aSDiUdfy{OVL;ygO`~1
+r1)L%s$+|-XJt+_PCZXAm&C!#C+p6sL(=~$@L0k-_r*?GpJl$NBdo~Wf(_}T2);)x^h<HO)K@1XeXr4PMfW8
+<30lIR>Ds&4)XzBN)LZRmsd&aIkNm033*aXC(?_Kcu7~qHC&ja4sDEi&c!WM87w0E%{#Yf>gWH01TX-M)HPi
+oB{ceQs`w`wV=Xum&&iVV%Jatn%eF&Z+&&2!JQ@p&E{9Z=y)x0e4!AtDV-y6m=4}0MG1n%oW2NqrE1L|#{zC
+}xPt9L~Fy9LpMdO>*QxhcHYQRf}8gLTi+^LhgOv0p9tf|o0`8-5LOejktGKOi1n)q1iSiw@qDd;*CTGMF`a3
+*e=EH^1l~bfbaqGd#8PS30_vP8vOILJwIdiSIK;7mbb@zP7=Su#(ov)BkmHtWFkwuaj?*I(ep45nk7ZdT42U
+%YV?dZ~sWwKBjc-Lp)lSXD8=9nCt(nJ2TR62j|aWe*lrLI?w
 """, ""),
-    'struct_ops/cpu_online': Packed(91, (), (), (), CODE_10, ""),
-    'struct_ops/cpu_offline': Packed(93, (), (), (), CODE_10, ""),
-    'struct_ops/cgroup_exit': Packed(95, (12, 47), ((19, 'ends'), (39, 'places'), (54, 'places')), (), """
+    'struct_ops/cpu_online': Packed(92, (), (), (), CODE_10, ""),
+    'struct_ops/cpu_offline': Packed(94, (), (), (), CODE_10, ""),
+    'struct_ops/cgroup_exit': Packed(96, (12, 47), ((19, 'ends'), (39, 'places'), (54, 'places')), (), """
 c-q^}!~h1BVi0<NGKA(=hVmCeXm&;hh9Cd`|K9>s&jRGP0&yV_CocT)A0!{f$Ol%p1*i^)7?PzR;u28vVIWa
 i08EE5bAah&Aqao}BB(t~5PKvTQT1(ShS<9uNH9U|Zvydw>Ody(i($I=1Ju17NdAJkdpp$p%EceR?&KGS>R$
 %c&jxYF{zM2LW)4h0y8HGgA<PF!i8Am){0mj5#>mEC2c*@3d;=`u!Y>5%Cscj4&<sXm!Ubd>Gst~V{!}Op0O
 (LVSp
 """, """
-c-muNU|`S!Vm4+5FgO6^e`bR4e*m!#k~{!TFatm
+c-muNU|`S&Vhv^nFgO6^i$eK7fLIqv9socq0;&
 """),
-    'struct_ops.s/init': Packed(97, (), (), ((3, 'scx_bpf_create_dsq'),), """
+    'struct_ops.s/init': Packed(98, (), (), ((3, 'scx_bpf_create_dsq'),), """
 c-q^}$N&cW#US(+CI*K8K+q}xp~D!MA@Ye3d3K<Bkd{!kpa1QF^i+s20|0rn4|)
 """, ""),
-    'struct_ops/exit': Packed(101, (8, 29), ((41, 'ends'),), (), """
+    'struct_ops/exit': Packed(102, (8, 29), ((41, 'ends'),), (), """
 c-q^}!~h1BVi0<NGKA(=hVmCeXm&;hh9Cd`|K9>s&jRGP0&yV_ORzJbfW(DA{)6abaS<?oJ5V17vbn;z&E-H
 cw-RbjwYUV_908DiG5q>r_Q1_q3^7N75!Ia_eF{Jtq^|+0z8J&@ii4CUOF{G{772jWhcR(5K>P*a?_UHphY4
 aoy7}9gA>p(gNH9UoZ-Sc7gk;VZsQRf;8UW81I6V
 """, """
-c-muNU|>iCVm4+5Fi3#%KQlr2E1-N44hSCrQCkC5
+c-muNU|>iGVhv^nFi3#%MWOr^Q2rGz2p<4QR0Cf
 """),
 }
