@@ -63,6 +63,7 @@ extern void bpf_iter_num_destroy(struct bpf_iter_num *iterator) __ksym;
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 enum { CPU_MASK = SH_STRICT_MAX_CPUS - 1, GROUP_MASK = SH_STRICT_GROUPS - 1, DEFAULT_WEIGHT = 100 };
+enum { WORD_MASK = SH_STRICT_WORDS - 1 };
 enum { MOST_SLICES = 4 }; /* that a task is charged for a run */
 
 static __always_inline bool is_before(uint64_t one, uint64_t other) {
@@ -200,6 +201,11 @@ static __always_inline uint64_t word_of(const struct cpumask *mask, uint32_t i) 
     return word;
 }
 
+/* `cpu`'s bit, if it is in word `i`; without a branch. */
+static __always_inline uint64_t bit_in(uint32_t i, uint32_t cpu) {
+    return (uint64_t)(((i ^ cpu / 64) - 1) >> 31) << (cpu & 63);
+}
+
 static __always_inline uint64_t spare_of(uint32_t cpu) {
     return *(volatile uint64_t *)&shared.cpus[cpu & CPU_MASK].spare;
 }
@@ -208,15 +214,16 @@ static __always_inline uint64_t spare_of(uint32_t cpu) {
 static __always_inline uint32_t idle_near(uint32_t cpu) {
     const uint64_t *near = shared.cpus[cpu & CPU_MASK].near;
     const struct cpumask *mask = scx_bpf_get_idle_cpumask();
+    struct bpf_iter_num numbers;
     uint32_t found = 0;
-    for (uint32_t i = 0; i < SH_STRICT_WORDS; i++) {
-        if (!near[i])
-            continue;
-        uint64_t idle = word_of(mask, i) | *(volatile uint64_t *)&shared.leaving[i];
-        if (i == cpu / 64)
-            idle &= ~(1ULL << (cpu & 63));
-        found += ones(idle & near[i]);
+    const int *number;
+    bpf_iter_num_new(&numbers, 0, SH_STRICT_WORDS);
+    while ((number = bpf_iter_num_next(&numbers))) {
+        const uint32_t i = (uint32_t)*number & WORD_MASK;
+        const uint64_t idle = word_of(mask, i) | *(volatile uint64_t *)&shared.leaving[i];
+        found += ones(idle & near[i] & ~bit_in(i, cpu));
     }
+    bpf_iter_num_destroy(&numbers);
     scx_bpf_put_idle_cpumask(mask);
     return found;
 }
@@ -232,23 +239,26 @@ static __always_inline bool is_needed_idle(uint32_t cpu) {
 static __always_inline uint32_t waiting_place(struct task_struct *task, uint32_t cpu) {
     const uint64_t *near = shared.cpus[cpu & CPU_MASK].near;
     uint32_t best = SH_STRICT_MAX_CPUS, other = SH_STRICT_MAX_CPUS;
-    if (BPF_CORE_READ(task, migration_disabled))
+    /* Of the current task the kernel itself has disabled migration, once, to run this. */
+    const bool is_current = bpf_get_current_task() == (uint64_t)task;
+    if (BPF_CORE_READ(task, migration_disabled) > is_current)
         return best;
     const struct cpumask *allowed = BPF_CORE_READ(task, cpus_ptr);
     const struct cpumask *mask = scx_bpf_get_idle_cpumask();
-    for (uint32_t i = 0; i < SH_STRICT_WORDS; i++) {
-        uint64_t busy = near[i] & ~*(volatile uint64_t *)&shared.leaving[i];
-        if (!busy)
-            continue;
-        busy &= word_of(allowed, i) & ~word_of(mask, i);
-        if (i == cpu / 64)
-            busy &= ~(1ULL << (cpu & 63));
+    struct bpf_iter_num numbers;
+    const int *number;
+    bpf_iter_num_new(&numbers, 0, SH_STRICT_WORDS);
+    while ((number = bpf_iter_num_next(&numbers))) {
+        const uint32_t i = (uint32_t)*number & WORD_MASK;
+        const uint64_t busy = near[i] & word_of(allowed, i) & ~word_of(mask, i) &
+                              ~*(volatile uint64_t *)&shared.leaving[i] & ~bit_in(i, cpu);
         const uint64_t batch = busy & *(volatile uint64_t *)&shared.batch[i];
         if (batch)
             best = 64 * i + highest(batch);
         else if (busy)
             other = 64 * i + highest(busy);
     }
+    bpf_iter_num_destroy(&numbers);
     scx_bpf_put_idle_cpumask(mask);
     return best < SH_STRICT_MAX_CPUS ? best : other;
 }
@@ -258,11 +268,13 @@ static __always_inline void replace_idle(uint32_t cpu) {
     if (!is_needed_idle(cpu))
         return;
     const uint64_t *near = shared.cpus[cpu & CPU_MASK].near;
-    for (uint32_t i = 0; i < SH_STRICT_WORDS; i++) {
-        uint64_t running = *(volatile uint64_t *)&shared.batch[i] & near[i] &
-                           ~*(volatile uint64_t *)&shared.leaving[i];
-        if (i == cpu / 64)
-            running &= ~(1ULL << (cpu & 63));
+    struct bpf_iter_num numbers;
+    const int *number;
+    bpf_iter_num_new(&numbers, 0, SH_STRICT_WORDS);
+    while ((number = bpf_iter_num_next(&numbers))) {
+        const uint32_t i = (uint32_t)*number & WORD_MASK;
+        const uint64_t running = *(volatile uint64_t *)&shared.batch[i] & near[i] &
+                                 ~*(volatile uint64_t *)&shared.leaving[i] & ~bit_in(i, cpu);
         if (!running)
             continue;
         const uint32_t found = (64 * i + lowest(running)) & CPU_MASK;
@@ -273,8 +285,9 @@ static __always_inline void replace_idle(uint32_t cpu) {
         }
         count(&shared.counts.let_go);
         scx_bpf_kick_cpu((int32_t)found, SCX_KICK_PREEMPT);
-        return;
+        break;
     }
+    bpf_iter_num_destroy(&numbers);
 }
 
 /* --- a batch task that was preempted ---------------------------------------------------------- */
