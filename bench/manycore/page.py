@@ -7,7 +7,7 @@ from typing import Any
 
 from bench.manycore.check import LARGEST_DRIFT, LARGEST_SPREAD, LATEST_US
 from bench.manycore.plan import ALONE, CONDITIONS, EXPERIMENTS, whole_rounds
-from bench.manycore.samples import as_slice
+from bench.manycore.samples import as_slice, unpacked
 from bench.real.conditions import RIVAL
 from bench.real.figures import (
     ALLOWED,
@@ -52,12 +52,21 @@ LIMITS = """
 Row = dict[str, Any]
 
 
-def tables(samples: Sequence[Mapping[str, Any]], seed: int = 1) -> dict[tuple[str, str], Row]:
-    """(experiment, kernel) -> rows by condition, of the rounds that have all of its conditions."""
-    found: dict[tuple[str, str], Row] = {}
+Measured = tuple[str, str, float]
+"""An experiment, the kernel, and the guest's dilation."""
+
+
+def _key(sample: Mapping[str, Any]) -> Measured:
+    return sample["experiment"], sample["kernel"], sample["dilation"]
+
+
+def tables(samples: Sequence[Mapping[str, Any]], seed: int = 1) -> dict[Measured, Row]:
+    """Rows by condition, of the rounds that have all of its conditions."""
+    found: dict[Measured, Row] = {}
     known = {one.name: one for one in EXPERIMENTS}
-    for experiment, kernel in dict.fromkeys((one["experiment"], one["kernel"]) for one in samples):
-        own = [one for one in samples if (one["experiment"], one["kernel"]) == (experiment, kernel)]
+    for key in dict.fromkeys(map(_key, samples)):
+        experiment, kernel, _ = key
+        own = [one for one in samples if _key(one) == key]
         names = [one.name for one in CONDITIONS if any(s["condition"] == one.name for s in own)]
         if ALONE not in names or experiment not in known:
             continue
@@ -74,8 +83,20 @@ def tables(samples: Sequence[Mapping[str, Any]], seed: int = 1) -> dict[tuple[st
             if name != ALONE:
                 rows[name]["to_alone"] = against(slices, alone, seed)
         if len(rows) > 1:
-            found[experiment, kernel] = rows
+            rows[ALONE]["beyond_us"] = _beyond_us(own, known[experiment].mean_us)
+            found[key] = rows
     return found
+
+
+def _beyond_us(own: Sequence[Mapping[str, Any]], mean_us: float) -> float:
+    """CPU time that a request takes with the machine to itself, beyond its work."""
+    alone = [one for one in own if one["condition"] == ALONE]
+    used_us, requests = 0.0, 0
+    for one in alone:
+        # The requests are those of the warm-up, too.
+        used_us += 1e6 * one["primary_core_s"] * (1 + one["warm_up_s"] / one["seconds"])
+        requests += len(unpacked(one["requests"])[0])
+    return used_us / requests - mean_us
 
 
 def _slices(own: Sequence[Mapping[str, Any]], condition: str, rounds: Sequence[int]) -> list[Any]:
@@ -87,8 +108,8 @@ def page(samples: Sequence[Mapping[str, Any]], checks: Sequence[Mapping[str, Any
     """The whole page."""
     found = tables(samples)
     lines = ["# Many CPUs on a small machine\n", *_answer(found), ABOUT, *_machine(checks)]
-    for (experiment, kernel), rows in found.items():
-        lines += _table(experiment, kernel, rows)
+    for key, rows in found.items():
+        lines += _table(key, rows)
     lines.append(LIMITS)
     hosts = sorted({one["host"] for one in samples})
     lines.append(
@@ -99,13 +120,13 @@ def page(samples: Sequence[Mapping[str, Any]], checks: Sequence[Mapping[str, Any
     return "\n".join(lines) + "\n"
 
 
-def _answer(found: Mapping[tuple[str, str], Row]) -> Iterator[str]:
+def _answer(found: Mapping[Measured, Row]) -> Iterator[str]:
     """The first lines: where cpu.idle is enough, where not, and who is on the front."""
     if not found:
         yield "Nothing has been measured yet: this page has no answer.\n"
         return
     verdicts: dict[str, list[str]] = {PROTECTED: [], NOT_PROTECTED: [], UNCLEAR: []}
-    for (experiment, kernel), rows in found.items():
+    for (experiment, kernel, _), rows in found.items():
         if RIVAL in rows:
             p99 = rows[RIVAL]["to_alone"]["p99"]
             verdicts[verdict(p99)].append(f"{experiment} on {kernel} ({_ratio(p99)})")
@@ -115,7 +136,7 @@ def _answer(found: Mapping[tuple[str, str], Row]) -> Iterator[str]:
         ("Not decided", UNCLEAR),
     ):
         yield f"- **{head}**: {', '.join(verdicts[key]) or 'nowhere here'}."
-    for (experiment, kernel), rows in found.items():
+    for (experiment, kernel, _), rows in found.items():
         yield f"- On the front of P99 and work, {experiment} on {kernel}: {', '.join(front(rows))}."
     least = min(row["guest_s"] for rows in found.values() for row in rows.values())
     fewest = min(row["rounds"] for rows in found.values() for row in rows.values())
@@ -148,9 +169,14 @@ def _ratio(one: Mapping[str, Any]) -> str:
     return f"{one['ratio']:.2f} ({low:.2f}–{high:.2f})"
 
 
-def _table(experiment: str, kernel: str, rows: Mapping[str, Row]) -> Iterator[str]:
+def _table(key: Measured, rows: Mapping[str, Row]) -> Iterator[str]:
+    experiment, kernel, dilation = key
     about = next(one.about for one in EXPERIMENTS if one.name == experiment)
-    yield f"\n## {experiment}, Linux {kernel}\n\n{about[0].upper()}{about[1:]}.\n"
+    yield f"\n## {experiment}, Linux {kernel}\n\n{about[0].upper()}{about[1:]}; D = {dilation:g}."
+    yield (
+        f"Alone, a request takes {rows[ALONE]['beyond_us']:.0f} µs of CPU beyond its work: threads "
+        "that wake, sleep and hand over, in an emulated kernel.\n"
+    )
     heads = ["P50 µs", "P99 µs", "P50", "P99", "P99.9", "", "lent", "consumed", "work"]
     heads += ["safeguards short, long", "agent", "rounds", "guest s"]
     yield "| | " + " | ".join(heads) + " |\n" + "|---" * (1 + len(heads)) + "|"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,6 +10,9 @@ from typing import Any
 
 from bench.real import conditions as real
 from bench.real.conditions import Condition
+
+SIGMA = 0.3
+"""Of the lognormal service time, as the demo's."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +32,11 @@ class Experiment:
     """Steps of the load within a slice, as multiples of it."""
 
     @property
+    def mean_us(self) -> float:
+        """Of a request's CPU time."""
+        return self.service_us * math.exp(SIGMA**2 / 2)
+
+    @property
     def about(self) -> str:
         kind = "bursty" if self.gaps else "in steps" if len(self.shape) > 1 else "steady"
         return f"{self.load:.0%} load, {kind}, beside {self.batch}"
@@ -40,6 +49,7 @@ EXPERIMENTS = (
     Experiment("queue-50-compute", 0.50, "compute"),
     Experiment("queue-10-compute", 0.10, "compute"),
     Experiment("queue-30-slices", 0.30, "slices"),
+    Experiment("millisecond-30-compute", 0.30, "compute", service_us=1000.0),
     Experiment("steps-20-compute", 0.20, "compute", shape=(1.0, 0.25, 2.0)),
 )
 """In the order of their worth: who has half an hour measures the first."""

@@ -16,13 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bench.manycore.plan import SIGMA
 from bench.manycore.samples import packed
 from bench.real.traffic import poisson_arrivals, with_quiet_gaps
 from smartharvest.core import _demo
 from smartharvest.host.process.parent import die_with
-
-SIGMA = 0.3
-"""Of the lognormal service time, as the demo's."""
 
 
 def draw(asked: dict[str, Any], cpus: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

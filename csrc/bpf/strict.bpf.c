@@ -37,6 +37,8 @@ struct {
 extern int32_t scx_bpf_create_dsq(uint64_t dsq, int32_t node) __ksym;
 extern void scx_bpf_dsq_insert_vtime(struct task_struct *task, uint64_t dsq, uint64_t slice,
                                      uint64_t vtime, uint64_t flags) __ksym;
+extern void scx_bpf_dsq_insert(struct task_struct *task, uint64_t dsq, uint64_t slice,
+                               uint64_t flags) __ksym;
 extern bool scx_bpf_dsq_move_to_local(uint64_t dsq) __ksym;
 extern int32_t scx_bpf_dsq_nr_queued(uint64_t dsq) __ksym;
 extern void scx_bpf_kick_cpu(int32_t cpu, uint64_t flags) __ksym;
@@ -47,7 +49,6 @@ extern bool scx_bpf_task_set_slice(struct task_struct *task, uint64_t slice) __k
 extern bool scx_bpf_task_set_dsq_vtime(struct task_struct *task, uint64_t vtime) __ksym;
 extern const struct cpumask *scx_bpf_get_idle_cpumask(void) __ksym;
 extern void scx_bpf_put_idle_cpumask(const struct cpumask *idle) __ksym;
-extern bool bpf_cpumask_empty(const struct cpumask *cpumask) __ksym;
 /* Newer kernels have it (7.3 does). Elsewhere the loader leaves the call out, and `keep_preempted`
  * is 0. */
 extern void scx_bpf_dsq_reenq(uint64_t dsq, uint64_t flags) __ksym;
@@ -62,6 +63,7 @@ extern void bpf_iter_num_destroy(struct bpf_iter_num *iterator) __ksym;
 #define likely(x) __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 enum { CPU_MASK = SH_STRICT_MAX_CPUS - 1, GROUP_MASK = SH_STRICT_GROUPS - 1, DEFAULT_WEIGHT = 100 };
+enum { WORD_MASK = SH_STRICT_WORDS - 1 };
 enum { MOST_SLICES = 4 }; /* that a task is charged for a run */
 
 static __always_inline bool is_before(uint64_t one, uint64_t other) {
@@ -160,7 +162,11 @@ static __always_inline void pay(uint32_t number, uint32_t place) {
 /* A task that wakes goes to an idle CPU that shares its last-level cache, or else to where it ran,
  * behind whoever is there (select_idle_sibling()); nobody pulls it from there to a CPU that runs a
  * batch task, nor to one that such a task has just left. So of each cache some CPUs are kept idle:
- * as one is taken, another lets go of its batch task; as one more goes idle, it takes one. */
+ * as one is taken, another lets go of its batch task; as one more goes idle, it takes one.
+ *
+ * To the fair class a CPU is idle only if nobody waits in its queue (idle_cpu()), and a batch task
+ * counts where it ran last, whatever group's queue it is in. So one that has to wait goes to a CPU
+ * that is busy anyway. */
 
 /* The number of the lowest bit that is set; without branches, of which the verifier would follow
  * every one. */
@@ -172,6 +178,16 @@ static __always_inline uint32_t lowest(uint64_t word) {
     return (uint32_t)(below * 0x0101010101010101ULL >> 56);
 }
 
+static __always_inline uint32_t highest(uint64_t word) {
+    word |= word >> 1;
+    word |= word >> 2;
+    word |= word >> 4;
+    word |= word >> 8;
+    word |= word >> 16;
+    word |= word >> 32;
+    return lowest(word - (word >> 1));
+}
+
 static __always_inline uint32_t ones(uint64_t word) {
     word -= word >> 1 & 0x5555555555555555ULL;
     word = (word & 0x3333333333333333ULL) + (word >> 2 & 0x3333333333333333ULL);
@@ -179,26 +195,72 @@ static __always_inline uint32_t ones(uint64_t word) {
     return (uint32_t)(word * 0x0101010101010101ULL >> 56);
 }
 
-/* Whether no more CPUs near `cpu` than are to be kept idle are so, or about to be; without it. */
-static __always_inline bool is_needed_idle(uint32_t cpu) {
-    const uint64_t spare = *(volatile uint64_t *)&shared.cpus[cpu & CPU_MASK].spare;
-    if (!spare)
-        return false;
+static __always_inline uint64_t word_of(const struct cpumask *mask, uint32_t i) {
+    uint64_t word = 0;
+    bpf_probe_read_kernel(&word, sizeof(word), (const char *)mask + 8 * i);
+    return word;
+}
+
+/* `cpu`'s bit, if it is in word `i`; without a branch. */
+static __always_inline uint64_t bit_in(uint32_t i, uint32_t cpu) {
+    return (uint64_t)(((i ^ cpu / 64) - 1) >> 31) << (cpu & 63);
+}
+
+static __always_inline uint64_t spare_of(uint32_t cpu) {
+    return *(volatile uint64_t *)&shared.cpus[cpu & CPU_MASK].spare;
+}
+
+/* Of the CPUs near `cpu` and without it: how many are idle, or about to be. */
+static __always_inline uint32_t idle_near(uint32_t cpu) {
     const uint64_t *near = shared.cpus[cpu & CPU_MASK].near;
     const struct cpumask *mask = scx_bpf_get_idle_cpumask();
+    struct bpf_iter_num numbers;
     uint32_t found = 0;
-    for (uint32_t i = 0; i < SH_STRICT_WORDS; i++) {
-        uint64_t idle = 0;
-        if (!near[i])
-            continue;
-        bpf_probe_read_kernel(&idle, sizeof(idle), (const char *)mask + 8 * i);
-        idle |= *(volatile uint64_t *)&shared.leaving[i];
-        if (i == cpu / 64)
-            idle &= ~(1ULL << (cpu & 63));
-        found += ones(idle & near[i]);
+    const int *number;
+    bpf_iter_num_new(&numbers, 0, SH_STRICT_WORDS);
+    while ((number = bpf_iter_num_next(&numbers))) {
+        const uint32_t i = (uint32_t)*number & WORD_MASK;
+        const uint64_t idle = word_of(mask, i) | *(volatile uint64_t *)&shared.leaving[i];
+        found += ones(idle & near[i] & ~bit_in(i, cpu));
     }
+    bpf_iter_num_destroy(&numbers);
     scx_bpf_put_idle_cpumask(mask);
-    return found < spare;
+    return found;
+}
+
+/* Whether `cpu` is to be idle. */
+static __always_inline bool is_needed_idle(uint32_t cpu) {
+    const uint64_t spare = spare_of(cpu);
+    return spare && idle_near(cpu) < spare;
+}
+
+/* Where a task waits that has no CPU of `cpu`'s cache to run on: best where a batch task runs, else
+ * where anybody does. SH_STRICT_MAX_CPUS: nowhere else. */
+static __always_inline uint32_t waiting_place(struct task_struct *task, uint32_t cpu) {
+    const uint64_t *near = shared.cpus[cpu & CPU_MASK].near;
+    uint32_t best = SH_STRICT_MAX_CPUS, other = SH_STRICT_MAX_CPUS;
+    /* Of the current task the kernel itself has disabled migration, once, to run this. */
+    const bool is_current = bpf_get_current_task() == (uint64_t)task;
+    if (BPF_CORE_READ(task, migration_disabled) > is_current)
+        return best;
+    const struct cpumask *allowed = BPF_CORE_READ(task, cpus_ptr);
+    const struct cpumask *mask = scx_bpf_get_idle_cpumask();
+    struct bpf_iter_num numbers;
+    const int *number;
+    bpf_iter_num_new(&numbers, 0, SH_STRICT_WORDS);
+    while ((number = bpf_iter_num_next(&numbers))) {
+        const uint32_t i = (uint32_t)*number & WORD_MASK;
+        const uint64_t busy = near[i] & word_of(allowed, i) & ~word_of(mask, i) &
+                              ~*(volatile uint64_t *)&shared.leaving[i] & ~bit_in(i, cpu);
+        const uint64_t batch = busy & *(volatile uint64_t *)&shared.batch[i];
+        if (batch)
+            best = 64 * i + highest(batch);
+        else if (busy)
+            other = 64 * i + highest(busy);
+    }
+    bpf_iter_num_destroy(&numbers);
+    scx_bpf_put_idle_cpumask(mask);
+    return best < SH_STRICT_MAX_CPUS ? best : other;
 }
 
 /* `cpu` is idle no longer: another near it that runs a batch task lets go, if that is needed. */
@@ -206,11 +268,13 @@ static __always_inline void replace_idle(uint32_t cpu) {
     if (!is_needed_idle(cpu))
         return;
     const uint64_t *near = shared.cpus[cpu & CPU_MASK].near;
-    for (uint32_t i = 0; i < SH_STRICT_WORDS; i++) {
-        uint64_t running = *(volatile uint64_t *)&shared.batch[i] & near[i] &
-                           ~*(volatile uint64_t *)&shared.leaving[i];
-        if (i == cpu / 64)
-            running &= ~(1ULL << (cpu & 63));
+    struct bpf_iter_num numbers;
+    const int *number;
+    bpf_iter_num_new(&numbers, 0, SH_STRICT_WORDS);
+    while ((number = bpf_iter_num_next(&numbers))) {
+        const uint32_t i = (uint32_t)*number & WORD_MASK;
+        const uint64_t running = *(volatile uint64_t *)&shared.batch[i] & near[i] &
+                                 ~*(volatile uint64_t *)&shared.leaving[i] & ~bit_in(i, cpu);
         if (!running)
             continue;
         const uint32_t found = (64 * i + lowest(running)) & CPU_MASK;
@@ -221,8 +285,9 @@ static __always_inline void replace_idle(uint32_t cpu) {
         }
         count(&shared.counts.let_go);
         scx_bpf_kick_cpu((int32_t)found, SCX_KICK_PREEMPT);
-        return;
+        break;
     }
+    bpf_iter_num_destroy(&numbers);
 }
 
 /* --- a batch task that was preempted ---------------------------------------------------------- */
@@ -262,14 +327,10 @@ static __always_inline void call_back(uint32_t cpu, bool at_once) {
     scx_bpf_dsq_reenq(SCX_DSQ_LOCAL_ON | other, 0);
 }
 
-/* Whether the batch task that just lost `cpu` may wait there. */
+/* Whether the batch task that just lost `cpu` may wait there: no CPU is free for it. */
 static __always_inline bool may_stay(uint32_t cpu) {
-    if (!shared.control.keep_preempted || test(shared.leaving, cpu))
-        return false;
-    const struct cpumask *idle = scx_bpf_get_idle_cpumask();
-    const bool none = bpf_cpumask_empty(idle);
-    scx_bpf_put_idle_cpumask(idle);
-    return none;
+    return shared.control.keep_preempted && !test(shared.leaving, cpu) &&
+           idle_near(cpu) <= spare_of(cpu);
 }
 
 /* --- the scheduler ---------------------------------------------------------------------------- */
@@ -289,11 +350,20 @@ int BPF_PROG(enqueue, struct task_struct *task, uint64_t flags) {
     uint64_t vtime = task->scx.dsq_vtime;
     if (is_before(vtime, group->task_vtime - slice))
         vtime = group->task_vtime - slice;
+    const uint32_t cpu = task->thread_info.cpu & CPU_MASK;
+    if (shared.control.keep_preempted && spare_of(cpu) && idle_near(cpu) <= spare_of(cpu)) {
+        const uint32_t at = waiting_place(task, cpu);
+        if (at < SH_STRICT_MAX_CPUS) {
+            scx_bpf_dsq_insert(task, SCX_DSQ_LOCAL_ON | at, slice, flags);
+            set(shared.preempted, at);
+            return 0;
+        }
+    }
     scx_bpf_dsq_insert_vtime(task, place, slice, vtime, flags);
     if (!(flags & SCX_ENQ_WAKEUP)) { /* a CPU was chosen for who wakes */
-        const int32_t cpu = scx_bpf_pick_idle_cpu(task->cpus_ptr, 0);
-        if (cpu >= 0)
-            scx_bpf_kick_cpu(cpu, SCX_KICK_IDLE);
+        const int32_t idle = scx_bpf_pick_idle_cpu(task->cpus_ptr, 0);
+        if (idle >= 0)
+            scx_bpf_kick_cpu(idle, SCX_KICK_IDLE);
     }
     return 0;
 }
@@ -456,7 +526,7 @@ int BPF_PROG(update_idle, int32_t cpu, bool idle) {
     const uint32_t number = (uint32_t)cpu;
     if (!idle)
         replace_idle(number);
-    else if (shared.cpus[number & CPU_MASK].spare && !is_needed_idle(number)) /* two went idle for the same reason */
+    else if (spare_of(number) && !is_needed_idle(number)) /* two went idle for the same reason */
         scx_bpf_kick_cpu(cpu, SCX_KICK_IDLE);
     return 0;
 }

@@ -69,6 +69,7 @@ struct sched_ext_entity {
 struct task_struct {
     struct thread_info thread_info;
     int pid;
+    unsigned short migration_disabled;
     const struct cpumask *cpus_ptr;
     struct sched_entity se;
     struct sched_ext_entity scx;

@@ -156,6 +156,7 @@ def sample(condition: str, number: int, scale: float, units: int) -> dict[str, A
         "host": "A processor",
         "experiment": EXPERIMENTS[0].name,
         "kernel": "6.12.1",
+        "dilation": 20.0,
         "condition": condition,
         "round": number,
         "seconds": 2.0,
@@ -163,6 +164,8 @@ def sample(condition: str, number: int, scale: float, units: int) -> dict[str, A
         "units": units,
         "unit": 100.0,
         "batch_core_s": 4.0,
+        "primary_core_s": 4_000 * 362e-6,
+        "warm_up_s": 0.0,
         "harvested_cores": None,
         "short": 0,
         "long": 0,
@@ -196,6 +199,7 @@ def test_the_page_begins_with_where_cpu_idle_is_enough_and_who_is_on_the_front()
     assert "All was measured on A processor." in text
     assert "| smartharvest | " in text
     assert "0.0%" in text
+    assert "Alone, a request takes 100 µs of CPU beyond its work" in text  # 262 µs
 
 
 def test_a_beaten_condition_is_not_on_the_front() -> None:

@@ -4,75 +4,80 @@
 """The scheduler of the ``strict`` mechanism.
 
 Made by csrc/bpf/build.py from sources with sha256
-42bbe8a8a0e7375e3a09f4548ab4c5d1f959d1d03f93a0c84e228f2dbbfc3416.
+f62817a188ae0b9815b9b4d2fc19ac1cd9118282f3f5139061d4a8638aefa2bf.
 """
 from smartharvest.host.sched_ext.packed import Packed
 
 MEMORY = 64960
 """Bytes that are mapped: ``struct sh_strict_state``."""
 TYPES = """
-c-pO6U2Ggz6~1;%YuZFqDF_IGj-#@jS+6&Cl19ajo#tngnxwI7J58DprsJKv_OP=vo0(bvKnblVuM{5O4e^4
-IfR{djgoM;bBt+kM-~r_UflxsR2>}lXm2>XT%)RrowhL?T?4A2_?m6e4pYPt8@Bev(e1h=LpC04i=O>B$j2?
-o^2rrL}!No{#$syJOzGI@#hxC3ajYqPwHikTr^%;lDCwY1N!*DqvXkq>H3a!WCGA;TYhRf$l=7jPXmak;IlW
-T%Mq;(6vkHYtL_}+yth)mwe<`^T&d{0#H{wdi3Zl4fyeWYZrGMXQSORq#e;PuF;;Oj~FzRBwje=H+%M6Q+4R
-l0WL;&%eR4i|cSRGIS_Ts)|UwHSL2%7c+ihBrpIT&S~eK>4`f>6=jgjNs?nP<~42={qC5@9QI+4*ZXyfIo!7
-<3#(6emW~Z_BFWtSoBAJe>Rfw{mT))ZYa-h6*><^8Rz?>=#RYpMU-Dx=Bg=Ww4Z-+J&cTS{fy<;BCqc!N4dV
-AhVoBFv$g#x6rK@dP!E>i;pd~7Ebl_u%*kGd%Wp<A{XA6UdRL+U9xt=c-=Hv=v-t*G{-w-y=uoCN!fovc$=S
-vD9>1y{Misj{zDGY&VRysy`s;D7*V9?wBgZSoksKdt`yoLWKeHK6+AkL8;PUp-Okck^s_QF1=R%Gq(ipAiyO
--RgNK0!!v4?(7RIFpwI*cD+9n6pOb@+Tm`y0o2`}G6zqsn!BAAB5tiqErB(f(J_zE;ux@&s>xxuSjU1aH4x(
-f+%qdHbD;_S$E8`xh$OBhmiFiuNBo!`oji@vrfm{|wX9F_Y7Ap?u2B^4jxI-VkG2P~H^rVhPG$660Ssd5*z&
-eTUO|1Si@QL28Ttj(c!<U~0KYrp(c<61#o4eBIRIY1+@v<w#!$HI|d{_YgQCw~xK^A42{P<@=)X-%ySO-|s^
-?5kc*dx`^?Rv<^dgfbu~3s4PR{F<FKr{xp=gu?)aq63V++24<$~S**QS&(`2tJ<BI|>Ri9yLLJq!IE}iN`6s
-CBx{meyqsfl-ah>N|#4B$q^S-6bi?%NF*mp%euG#lwf6(%eWd9L;u5mFJ{=TiurRIl6l)2uiXLG%!%q4lixg
-L&`&$T7yLOQ?VW5;$dS1WQoROb4FGS_>`T>ntydS8+2@TBMu<)f2gO>;c#NJAPe#Z~(*KgaRyqwMMh39;=9D
-=QaXu~!%GwCuH4mRq(>2GDT!jGd4{5PKT|bqzlZHdyuPQ))F5NOt>_^qd`=21(@6m~`nb*>d~=C4Jv%Lj?`o
-SSQ8lwUZqZQ=hgIyWJm<IEe;O4Eym(rM7tz>b-W-T<>?9ZDiTFxO~N4URk<oX5AVFA8jN~+_goyjyDZMaBcW
-boHPt6o6+%|jo322LJat<hoNtHvF*7&HRg?u<HvN4wL~--M1c{vcWmIm&Ze~8j&JfAIAun#VblZ}YmP{LDNK
-=MGop@bdqF28ea|I8DYpAb1ezc)34AxHYqJp>Q8?%mrW#fW3igs+5)XPd-Jxwe8bC#l%GRAk_F$ZlZR%}oCM
-5Q~HYIL+-`--q?Ta8QDVGP9>i&Sj$|-9ht2E7v%3*3RDtdbMSyiRjZE7Je@6<v&j+<>!?gmo}o;ycWeZ(>0&
-2~Ikk9T93*GZ_TV}dEYr)S}h_;ic<q#MBP4A^HBbYeRQT@cE}9*nDY7{p1&wdaBzc&;6G*dkkVxlYWa>fIpR
-4xl5dvgh<|KMcFT7$~)8*0}kjMYv+P*D*}r>r#K$WFsw$Rj2gW2q2d@U23x%6UG`f<Lb)N&1L(=3#->SAxUg
-P=n1&3)r<+-j(3B$4c=$B!(QKssO<!<9dA2*vzB&k7}MYtt|g6MenbamCcs3z3FF-+yPYfR$PEm7UT$5vaP#
-__eXF&2^@TOww-ZK&nF{7Xujx7XIcKcCV6U#NEM8i(nNX|7lraM>larDiluPP!(05^Ni~58MyK69$ys^}}y|
-}uj34~O*I?JcDG>L?)OtAPa8+WhCOkg?_{eX*&AGx4>=y_={>Vg`x<tiyNO6JSi(m-nxg?^J&+d<672sey3Z
-5}zfCm419GjG&Ngw;5@H>a&bI|MW8c+|%j<HbpAs!q?SG%!9|nMza3sPb{>-sGL;&?kipiohU7pO=N%QUl8y
-AuoWx@;OwmMM)qkuTwBeYBGav$nlITZt_!HzaYo-?3vlqscSOTORta;?KIPnswE0j46w{FK$2myNh1r4P#BU
-7yg1qmVj3l!h)5;Esu?2<L$JytXeP^q$!cKHRxjPQTQ^>^Z(X?7y19%FV4SQQj&W)Erm^kBMtd`iX~3Ludoz
-TpE{%=)Nm9iHNPa3^MQ(i3g&{?t<%xlPuia&74pWE8l_FCa#1~5sQ#f`3d@1L2f>sx4AsLp)QKV~&m#*21m#
-?>gPU(y!KbE*&+;@`prkc9aIxTm}+J-7xc_zceE`v(m6*0PkLh9yL=sSrAxFKz;Thhl+C3jK!8ZHU<t|l9*t
-R}m+baSh3hY^OK8ve$2O`V2ioHWj!xmOw^);;uwnVZ+I8|Tg$V&K`+*1p5?t)-RAt6D_nGYF*s!5-+ysIzNk
-5gRl~mj|0n)dmn&y|$OKeClj@!Ny(ho^CzB<vcS#6go4ZPB;i$V{+aAM~h81Ma>AP69EA+H&f!&JpWx-FlL~
-~^v<)n52#A%K5v-p7ki%0eW0ghOo|Rb?^I>45`xOOGnU0hPIvUbloJ_D<Vsn5XdTDQ=zqA-K=RqMmL6dGgWP
-)bvVbVaa}Ay|as~;ZGN9Cjkd5Qbj0vD5f;^8x<;y9w2X-hri`fJ?=}_=J220?}#A+B1urnW%ExiK87$~34K_
-9u)X)TjF3fHO4AU5JW>YFtj4({!JnF5w$$h-k=!A!ahh6fxoOP(~I1O0kJLrBX@Xk-U~wgb9t)}XLXqnLrGe
-8QH?y@{$YP2N=?1%=8^l9I7Bu#$t7=$4t*>w;W43e<dazd1keVG4|V?KK0pam-9Tm{S2t3=mM5tprga`pi<S
-iX=rAvvfLY0tzCV?Iv8)gG8yN37K_Of+Y*&0#{MEn`t*Q=8hMYa$K%{E!FEf<AgMvl*h(8&QS4lQ3(p_l=GE
-PQ`OW9x2T<j06W``&*idI%naT+wSY!u_Z{3d01&`v@353+B%4lRxUj%M2zDRBga8BNR0Y?Bot2rh8HIciF-j
-?OJctC98#&KWjuwgnfF(JY2jSk-LEiZs=*t7c;(QLn@Vq<NmjtWj@L3Em#wpiLcTdCQEHNdK0EXwiene@n5B
-%MAlDuOg0jr9-(@9vE@enKHOtXdvz7I_EQ~?24Y~RBt_^LtunC@X?rTZow6tIJnjgZE6h+88BOc)FBm!o7As
-jh*k*e~5|-E3XXa9tiZkg5bmRF@}V-+`b(@^P9JLM|x{HKZ(lkV;js9l><!YC_;_VdOxL9zh~zQzkzc8g6c>
-t5fLUR>aooHR8jDWfKSSpegYa<T(#ht(gOSifyO>1P0WR!ldDc+n^<r+uV6!d)(j{nvvLaP6x8<6b34wYKjf
-WcDTG9Fd8rH4boDAyf6%=r6l*lX*rte&<_CB_}KkmHRj?DY*qr;cIFN*CUE0Orxw!afF@HF2?EAG+Yn)ZVon
-vrDg?(*2}KwMW2;gaG&M>`O;#GUf)CpO=p!>9<Qig2%sZB|G(98|w*j<*=`}QS9UjL_sV9l0n7fqwtQG@+tK
-dF~20;M(5_M-OtF(=!sH{E|Ep8>5gQjqiZ=;nH;-<dso5P&mr_rX<k69j1HoX|PKQfmWU?7gK^PRi4CFN7zQ
-}U&jnscX~2Sk?&y^>=k-pUhm0U6Az%$(0>@>yvZDcoV%HzON+L0dVbq0RhRIi5D1RswkevS!CYjk2R21;7>0
-kA@r$6)ZW7%%NNRM#&Cd2^v+dm6<o1ipP;&Z1gcLzbX$tUR9wVS7WLBRqO}l9K+9YOc@S&cja7Xd8O5QaT&o
-{oP_;;&a=`w{Yj6g9rnP1K@s#pXWgg&v#XUItwc^R%(x(_WmY)HAj3=<6NS@Jc@_#5U#KcS{M-*l&7)r6-jX
-cl(Yf%)>3vWKGGHZ~+_3Ixf&k^j&Elw>ZhK*jDtU2fb<JMAzIds%3K?|hId_f#?&UWqN`cFCjuSl3Zf4nyem
-s&!{nS&%32ccEL%NgHOExK7&uT`OMu?l~iHsgUT_)8WFq1i@91QB>cPZ`LsjIS`IwCUt^o;FI^n;hWIPECig
-A5Boh*h%igNFfgL(T)mG0k4*fy%xiz|_TIi|AydY`dm-eme9xOX-8k>N&gkAaK`IGW;IsoUb>YRTnrQlr5nC
-9F*1M9)n`t-U(kUL@rMr{GrgjecEs#H-U`ODDyC;D3z=|*wft-mjsh!POY7DO#T0#UZrrQ>M_>D@Q9YmJ7eK
-ytLhw!iBm)XGWoOSIdXsC(YQ^6L{)TFscAZ`KDescHdN=|+T%Q@MBIu1t{(r$0IrP^&t=gERWa3SO;DvF_t=
-HMdEsUmo2?hCP;PYul0`Uet10mJp64y=2!if<_p-+YMoj}VxzB?S_Sj-V@MBeN%=z*Ayx3%W*&bUCEN-i_&7
-l(c*ZI>dMoxi#n-1h#SWVcX4}90a;Ar%msEb*Q<G<_(sIWCCKCqHUyk$@jXH2$3NQHqouE&!{*xMPg1HJ(uD
--Ht{b?)!c-`?Po$y|yp@r{-+@V!7YP^DJ0&#YcEPqaza)ajH`64gagyrD>ozqdknJS{q?)jF-LA&n4i5fJ&W
-<~2C(($Y%HUTIypECyrP+M>Sjmpl^X$CFvAY2CQIc;jjoIE7)*z-@y4YzUvs*Bbl@TXrxXf%UErI(9fnAa9#
-Bd;_dufENME6qqA@BE!yu_<I~H7ws!cE0<dGadz$~i9ytI8M^^{qow>M9l5nVz)Lz4tU8N8_5Hm{qUWZ1*+I
-FAvn4|=uu}Gx3wwo3GnHn1lGSKdf;GkSKPf(qA_bMT!53jF01T$rFs5dd2kcoB34?--@_Xot1^)V4*9%<2Zr
-k`S758$|i#M`<tP6Wd;r8O1ePiiHi^z8i`73~+FkKiib!zU~lmIf}DrHs75a%fv2lfTifF_A0vjNC)#eh_z-
-04~IQ#P7w!BQS079L4repfw<4@n)O&|)>JyiRjmJXD9dHX^5IBcuxOjlvX0iI?O!=E7Gp2~X^V?>txzAtIHL
-bdy22DYLf}6=IT%gl<INnkYSSBE~IYHlmVXv&%CH7{s@T*n1c5+K%r-npt<+U0@4fU`TS9kYw<dXeVBTZNT~
-4rv!JlBs*dv>1h&C4?PG=aRlK2;d&;`^*AQYZoJ!rAMnzcNTtf>5&s1%R8Ni
+c-pNxOKc>^bww^Mt*lid_yfm@WHqx9(>*&JlKX>0E_Xw5M>4S=u1GF+<ptetPS=o~>FFMI_bf?A5fmWtNicl
+y!6!QbY`}1G$}K{I_+kSF93TfBBETn~41WOMY{0PL_v+JC)m=SY+8%OdYN}qndhgZy)vNycPp8PA5&nANS^j
+=+fymeN8Tgpu?Wq~~aLS+L3<H4ojDY!&30LBHO0|tS<aq^i7Ct`7+h?DFkG~YSu>Ws0TtFUK6maL@<8Lf$LV
+E_=uPWNfEkPgRdI0aI;r$N0AHn;>@cxckV}@w!J>Nk4Uq}G>`Mg-`Pc3WNaDEIvh8F&S*5{@LT_1(_Kk>eEA
+6H18lY1p(Rqowc@r`l|IMZjRwKe}7KB6hc_YAH#o>Dyg;}qu$W%kd|enHUmRcOB`==oP@za-@JjVU2(`2H5W
+XR&{Z<AnbiWcELy@vOlA-<+PQX=BUD^ruw&!??x|#C+uCgDJ(+Pp0^uBCo&J@FK!z1>MN3l;xj@_B+~If33C
+8qujV~rlz>;W~%#C-HR*Jd@o*x_Ww?+egA)GxMB{<r6p+i;k4rA7tr>I@tVE>AHSSd@{+s|0Wa~NJHz(|Umt
+;XyJ8RXs0(M*S}&hbaucuTUbN`p8NnaEmXt0V-`KneAD7Q5{A=fG_zjs|so+E$(+#ks4r?8^(LbY&f3ji&)o
+*>?hfXoiHh)^P!52?}BMmk>NzXp`2-mZ9ZTzJ9=TD&Hd;`Bt^qxHhy}K`Pdhaxhf9WMYzIjS|s(9W#&+%+Gj
+DPO0`1t*X@$bFN#~(C||JxiNf1_difyc)mHH`m@7~gFe|Ct!~8^%A?=Hr1y&(2o#Xp)@1BJfaX|9e}-!uOzk
+Am;oJv?Jk1z7OqznE!v!PK1wtpW}H77y40K_$B^*_V3{1S8XGH$uK(|Yd#%g+;7^3pDp2rmAE<-OwCky-0ct
+o`M}I~egiPj&cxst+PR?n7}{fD-0yUR?}w!0i_m_I{6PC%*@nTd$TkH2uR;3=+u+x}3GFXn8<_ZZNBQ9Y>Zm
+>VZb!wL_d8s^Uq%^ql>bIq%eeI8jw$QHj7tXZ*#C2Y2XbdH$N8<c?lTK&UDS0M-<}u!xM!abZItqP2|s17by
+lo}->n6;mL50W(Rf^5P-{J-ttDx|wWg-+YaNQU5KouSok3Y|FQ~QN(D?GTwL)#JRO9Pd<LiqO9@_6Nh&`>)a
+4Z#R+M0_!ar-}bPW&|cjFN)*{@T{o+8h4%#%H_!&Kvi-zE8$5aP_iZka3bn`w0!5I8F9h_oa(^HzFvGN0bbM
+BcCQk7SWsx=rMU5#A8ZEanOSfnuNKDisS1QM<k~)?G=7+G$whGjiH&2@&&E8vjF{3ujuTJ`kfw<?7VXCRsY`
+B=4-A3Ydd_lQv~_I7ws1QXgh*xCl2zW?MU97ejM!Qp7Zy_f!AJ|#!i&`Q5aKa)#(RuPFL7SMvHNlIC<~L2MT
+<(q#yQUm#@GvGlXqtPN4Bth?JK`6e$ie8ian7^iwj5LNbi@v!IC5#1Er9*o$dM0D10@iVTE9U|o10(9mZ{_O
+o<6LI5St{2<K=0RvkQ6~`nW4}E$>dww>Cjv<w!M}>r7w30&_?H|D0IO<Un=5P9s8MOZjNQ2lphRu9)Okr=e-
+I86#-iXdg8&ltk#pSEI&=G9@dX@e8>%Bbh^hA4*%wLbf6{3qL&j}y)^YLDOoWr_7K}8>9OoLurhCdS1$22B`
+1b!}o24_h>_meaPrb2{ZRQ1v%FBH{L2$~Xwe%fbh;H^}En9{WdNqU$7Ac}GrjQluF2S6AIb?DA<13{e$#q_A
+}xN$U~@v+NhdLHX8@v#|zt_TLyXFpt+>&!W?ZEfDa=igb|zQqwqWV1p}K<(U|Gwb{Lankd_KK))g90eKmgCz
+9x!(imjm7r~B5$q=Pq<P4f0AOkYMC1oBKkTrdD>gu`U;ufu`|8^L+dKY)?#64M+2OGLG;`dNu?V0RSK#ZKv;
+7%=duMB7eaB}^Z9DVM5{z89Ajv_#q&&x?5cak%PxxTJ+Ds+yZgwATZ0{HhAr>x9`;wl)k>HgvmOo<ib~{W37
+8UEK+-!Ww4dqjBNQKci)LFKR#HN(Ymetn4XpyCHhjsf&&gTd-%ny9-Te&4TE&jFY%vqQ<DB4{y_Mw-88ucR@
+qmPO5B6oG8XIR?kK|LkXQZt%t9KbsqXa#Ljn4oYBV)hN$ShgxyRS9_m?3J&fTP<<|etVCCQc{;GbX(46RB@G
+`=kf(U7MHIqUn)(LiC$WT<mjkVx>O^SxMG6mrU{}<ivyZ@poEK74+4(2M5+ak4))JE>-X+!MvrV%c78zV$RA
+~t4o3xLJ|JgS4_*r}c-Vo_%1>yJ@t$j|CWy2dL4M19oW>BbAW)X9w>+sb7`q;sr0sSXI-NP89soB4zMK~OTr
+Gp_J}p=X^#y<{b_vI#f@XdK0WP73?i@7sXqGd7rEKKE=GM(^G3W3ADRo^ADQr_ia#WO9Ji|RywgLT9>8-q$K
+sV>$TG|ejA~{U6igT!i50+{m97=k~a~02d>jVkMG<X~(`;VesC6rN??oprV2F5NLyK{&aj4t{D1?2d{YdbC{
+p$CWnArtxq=hIFLmNhkWT&k$+M$YG$4lX!XFMG@{I@hl|m*DH#HOJ*!ef5&&(fa8)37re84ybqTGB)QNR4*V
+IT5s<~u)B#HwH>Bi#>z;j*f*5lJeLnHxCB!dkFHc+_ix|Uz+s2jH$q;jya3VzZe5A*Vk49Vp*HWb=dqcKee<
+uRM3*7c6+X3vbC%3Mn1d*<T(#+UNWn_dW2K$KcMBUCjVm@XtmYsxr|pfi4AMTK`e<9ChxuFAb5>Wi9ml>E(q
+xH5Cy}J10FpdXHA_-6F=FG4G_eBC^<wGHFnX_VZgu^w?%GX}Z`X5X&`FI|bkCP2xSJr3(?g2eYr`(nZ?DmG_
+s01#OjbHAjaVRNb_|+cv+X$}rKrE&ep1t~+fg&ILD4(F%}1i=PH-*^xO6RLjK^M2nZ;Y0S*}>SFWS2=+q*w)
+?_RoU@4s}>urw5TUT`a$SBAPIU5k<g1yIdN%rm#BQYk(TK8H6>b~+_O-k9WeN|Y!0oeEBU>hIxt_}nM)J@T~
+&vV`TYUdFHh%O60_gyQ8oV64MH_1yW++Cv|r{x&3LY;2k5Hl{KK_Bqv~hI9^?Lq$nWvqG5X_WDEr=JxCU?al
+SI+y3TV2$%t!zFA@>4&j1Kan|Wmpq!m@(u~K&{E=&>C?1P$yKRSw#fWQ~cxaqcZVzBe=IMa(X%!oSnx0#6#F
+In8mpH8mK12$tv%^kvF6#l(Pz>F>ulo<yZgub9!_385XgLA0<QxV$1o<?l2|HvR9;DDUpt;jpAayE86JZsPQ
+f5LtaVfob)EkuU+vRzxbfJ)!dFJl3$=4w-@~pc(KxBvq;rL$P+E~BkZ`{1y^;B3g)+E)*1fs$S)m1N2lzm2(
+LiVaEQDZR)i#(N7nB}#$4BF8$UU9TYC=KC=gOIK=P?iCiUaBQBkBORUJ^MjGfO&Nl*44-E{)IyX1cDmDV9kQ
+y?efeL!;i=3oGv-%2Uu&onwV(Y3LHjwf70V@HM(gPlDFP+u!hOvM+9qXH2`M!Rfi`I<5*Zxr$@a=A`ICx@#q
+GZWIijDg>J--UYcRZ1Er2o?PWj8tkl@gFvbbhlm|y-9Pg_o9rJjsmwoCCYQ++{o&}pOf?@iY`bFx;X)lO5U!
+Gp-0Y#p_j%lPn3b5D(eh%GQ!0gj04j`h0uz5)e)|<kD;N|2}H3iPcdu~M^H1zdChvc$CgRsBK%vJ8hjUbtT*
+R511z=U11HgTg;tEkp9>gxrp^u)nIcVvylUiE2;hd~&YMZZaWT2x6msma-7S$2376jh^RxmOeRpkJ_X8exeC
+S6X(2i+bC2FV<r;JC^bV{y~N5W*xJZ`=rWgr>Fgt=6;G5J@o!)=lIQwJ9;4A0afu|zu&#zy}3fH)=e6TVWp(
+SQrX3lN;GmJ4@PhvW4r3|JBP^|UK$$(fUv=HHA{(4n^Y7DFyOedIsj=8JNLMiN{qHUdX~y^CBSe&X7GI1Z;0
+LJTh3D6dXZ~3fT*7IXtka@i+LEGzg}t{3ZqHO5|(JQ%mJ039d?u4tt7-2jCl4-51ZU047IJZE;MeJrx@$Sm_
+}3$s4c359MDeE;sh)2rQ-yI+BP;~vW=*cfQZ3N5$xJ%Xg5%myh*ZglE7J2Pr+oDk%5WM=6fR3EKAiZ>v<<uM
+loKDXm${cauy?sgDA(^l#CO#^a1C$c-hq`Yw{&`Ynp5+*=zpV2o06XqElur8a_)ko{#dtP>W2fIx#n@kz`pa
+PZ@5R_g851DCudnZQ7|`F=CPavgXEW>5!_Tw`~=2ErF<)-6z!48Nm%Eqtq5vAmZ6U?u^ite_m$(pV!j`&brm
+C8d7<=#^lqCE7MsHt{rUdZFReM?qPt>i*z)qSWMYxUVDq)Nq4I(e4%Y&dF&51A=_yq3zA6+0Zw0O&I${1OEw
+~E7eVsc2eh=-WxwZnlDwvxDFOAKB(a*&2^(5`0_=bWw1lIZ1YSCR5Ki8y&#K6Fn6e_woz3kXfBW{vdUqQ_<-
+{w!3IZ(g@3RUgZqqf6@CN&_%zl_9iPD>w)+LG(7Q2HmCb3%*TP|n)$SIW&4_C7aAHPT=%@i<|xo8}>PrBKfE
+ijERi>16e3Zv#77MGVbd7X6b#)F~CJMo05I2{JZ_@KeDtA)!Gk~l78tdUSABlD>W)>C<?0{c#mm4eMm_&EI)
+^X?O>NzG*gM{?h*89<#Y*?YQYMJ!qmTh8ppIDXFm@$bURDBg4_K0DcIl>9F7``3oj0b{2g7-dXk!z<*?aYXY
+TO$uGms?(5k*?oFZv$Kgwzjwkh+rn;xkJL})(nlJz#8Vy^a&<QKZi7*6pi<i7w_>3Rifq4FhxXG9@~TRw&X)
+3qTo}8o0oif`%sz_46ntYMs;5}KfF$0@1K3H3x;dONwKSxbKQPLx#n6URjYz0ZJe<p`9{qCmgzKq4)(uq|7X
+Z|2I$QE<<W+G_jMOnvPOP5{)hSSm1ADx_%g|}L;6VTZ7<3O#nd3Ng&~ZD%ARAy<o3ImQCdcqu6FGcRE=}SnF
+;rFSH8fTA8;XkB$%guUD<;uhN5u!~xcKvM^e8g?gx+o9QUj&0=n2=zzYY5_?@@aq$zl)H3CpRbeY}38f=>7D
+&5gUS)gEJ^N!WqC*%#JX?G+DDs0wrjnz1+T`{}qCjSF`UpFM3mptF$DiP&C!DgtTWdc}Wrb8EdTuTv^Fhf)2
+mSn@bX*pqVhhyUc+?-URJ&9ZLgi&{_ih?*ItTDD52p43W$LLkNV^c;J5)lijAzQB46Ey138c}TKPvrM}u>Vc
+nwr66@chcLgSUFWDFk|s4B<-Y+G8~nl9L6n4q{p{g0n%skuVZN{67zn#0d$_UV-`%|1CGx3e{_rsf%w$F^U8
+=jWq|?Gr$*ZP@xK2$u5EfJehU7tCO+bnpCX^giN>KHeZ8n#J=S_Gl2qV32S$s-q5VaAn-DGu!;bPSj*4od4p
+^wQ`f)6g236*&GmS<o1FgW2Mp71oE`DY>m2PyM;!d00)46PxPXk-#c%u|2{i3>4m3DXfB1zTMf0ALb7k0JCi
+K7Jj<F@*5Fpf>=rAR$aiB|9W4(IrONh_KTxf9{>&F_Nen3@OVkM6WOqmPrr{!Gz11boTO`bO!nH5Wc`lb0UQ
+*ACUPSSaqXe
 """
 CODE_10 = """
 c-q^-00C2>Gyo6y0ZI
@@ -81,122 +86,137 @@ PROGRAMS = {
     'struct_ops/select_cpu': Packed(22, (), (), ((8, 'scx_bpf_select_cpu_dfl'),), """
 c-pHJ7GMB@N>K&~EyMw)w=hEZ#Zv$OgXsNBAbfTf28RDYus;yOZxw*>r$V?401UYho&
 """, ""),
-    'struct_ops/enqueue': Packed(37, (16, 21, 54, 68, 80), ((9, 'places'), (46, 'places'), (61, 'places')), ((93, 'scx_bpf_dsq_insert_vtime'), (98, 'scx_bpf_pick_idle_cpu'), (102, 'scx_bpf_kick_cpu')), """
-c-oaxu}Z^G6umDdO$5OfO${!kAl6Z8X9cl~bE<Q&zu@rb>?a7F+r<wEbScC|XLmnB3K_b^ymwC2lrBC9hx^{
-W=bn3RbX)AvM*%Q72ex?M3TpA>cwHFGW{7=9WL*?Rq@;G9%FkSdf(K6q78lIZbMQn?z0UAWmC4_=@txbW4AD
-+KPhWh1&lMRPUDs#O*N5Kap|I~B@=p+t+y?5%^Vt_!m6*Df-j&s5V$^^A#8=d39P$<NM=CGO{ljg()t79}xY
-VC-@oB-n#xG+<G6PR2P5XZ8G~}|x9{X<A?{~>VA1B?Z`p<q+2Xlo2f`mLV?>Fo80dUE_u|i%oN881s^ceq9a
-uaZmAWFHfp5i>-#ylbC7{1y99lu!Y4A?)xo-^ikhQK!u{2BM2CB#S0TiRLLP~7|6o9~k^sQFjry$j}8s$YNA
-pZAn{pNZdR?qpT
+    'struct_ops/enqueue': Packed(38, (16, 21, 54, 68, 80, 82, 101, 154, 159, 263, 291, 396), ((9, 'places'), (46, 'places'), (61, 'places')), ((113, 'scx_bpf_get_idle_cpumask'), (121, 'bpf_iter_num_new'), (123, 'bpf_iter_num_next'), (195, 'bpf_iter_num_next'), (201, 'bpf_iter_num_destroy'), (203, 'scx_bpf_put_idle_cpumask'), (237, 'scx_bpf_get_idle_cpumask'), (244, 'bpf_iter_num_new'), (246, 'bpf_iter_num_next'), (365, 'bpf_iter_num_next'), (370, 'bpf_iter_num_destroy'), (372, 'scx_bpf_put_idle_cpumask'), (389, 'scx_bpf_dsq_insert'), (458, 'scx_bpf_dsq_insert_vtime'), (463, 'scx_bpf_pick_idle_cpu'), (467, 'scx_bpf_kick_cpu')), """
+c-rk(PiP!f9DZ-J+1W^CljxRpLE=(vtOsqjMZ|*@|3K+wFWE*xSjGfPy%aSVpL0q}EqJQnpWw;OhHQii9v0$
+ZU=~5iF~>?T1uwa^g&ukv=e_TH+nL#!#vTO+!Y^;$@BRLMzwgbenlO)grVP3M8srS$&y*8uul^v^GT6l0DG2
+c(48xifiRWtcr(abCHYUYsBX_B%dazR~B+qGk8&c~}nf3YNw6Rc|Nb0Fm`><COVnxUG){BU*iFo~|1^pg@{_
+|M3izS?+om)*I?nQD?wDI0Eap^VA-x;mXFus#oO6a%c{ZPMOK6f{>E<um$DE_+{b=sw0T`ye<w+}m2F>UsbJ
+0<Z(B<CIYO`orPLOZOZ*VvGc)1QHZys82QTnGD$e4jq2o`Ur0cTqx5``4;R3uu(O3>>*HpdaTaVQ4Uke$7kf
+lj?u1n97fR^cIK4fO==g$hp&uXZ@s+K^5z{cOn0vzkui6b&KDdroO6yxT^9a*zMxI&L@;wZ{MtSoL^+b>DBk
+ler1+%H1?i^y$_5%@7%9u-+TQx$R9T#zy2w-ebFbpm#&-j)u`Q3n?mo2A#k+A{*{570meZD%wxcK22r`ovGa
+D{u6Ij}_sbpP>MY{zBEQurTCK8NKR{i!S%(t(>V140@B4e)M|^HsB<9)j!cz2JL&#?wE7872M6k?$5<fwg`A
+OhY=TjywHMIQ8>{}Oc-C&)I1?06F$vKk;;=9ECy!p6LMjRE!mFAPm70WBI(5D}@g}l_vzUgnL0ln7SkevnQL
+;q`>18u(@J%)3lr_&@p8%cewcPe`H|5{qTH3>ej_A8BXKgAgSbkvpTF}l&yiM^N6qyN|PmDqVbp+`=P_e0~&
+;-@Ws2Ohs?efq#rp1$f16L?nL>tW(P*#Z95&zJ|*!+fYM%*!wC{SiMM(|(+XIMetDt{je|LJUU(^7OOU$Unr
+##ZC5=`K04`dG_y-U(Ljo+M{u6<FbBL7xumS?bLi9WX|{F&b7&-pyw9#wQH}A`m4=7&iiK~b3Zlzmha*`cqY
+b|X@6sLMts`)W61#z1d8)F#rgY&IH+Ns(){6nPTnX%U-eMG%JRSC4b?kH=&NnmP5U{_&RBkoyYm(AzfbLV4C
+;2HnZr*#)bCO=`Q6hx#`P>b*>!&c=R2?3{hP?!rGM7BD&NoKofg+YBgrGJ9RA4CFX!k_=jcC|qc1b~?ph(4h
+pxZD_kWB(R~*dEh)3t`Jv)3fKXNYH;)g?c^dQNjY2M7?Eqgz2mnKXBT=K7f6n>7&v*!E8|1k5u9FF=+z6rif
+@{aFjfA`t@ceRANT;TkU%@NPvYP=`kG~d^_NUNp4!Z^;?$lEP<yl;gZ92RqMSdQy+&ekS~XRd>V6rLCU$8-E
+U-}3&X*a{Q)AP)xLC2_Je#otF$4!_f<6Tefe-k$;=V!nL%J4VLuIpT)q#Xm2ENF)
 """, """
-c-j+SU|^5};sPcHFpvOZH6VTh<tqTO77%}i@-={12Z-62A$$)eh<cDbNJ#_}s(A@e`F1u4e*;uriXFmdV21E
-TI3QdAZgB_Y
+c-j+SU|^5};z>*lU?2g+>OjoK4B;yPu{IEkLirj%tP7%{d=DmwdXPNGhzKTB^Ae!)E7>6Y15kMzb_o9kln=9
+S1sjAvlLu-)JA{85%Fp0K<pTg@Knm>
 """),
-    'struct_ops/dispatch': Packed(52, (4, 6, 42, 88, 131, 137, 146, 163, 165, 176, 178, 187, 195, 228, 235, 237, 265, 276, 286, 306, 308, 317, 325, 352, 354, 372, 374, 392, 394, 444, 446, 465, 479, 481, 493, 495, 514, 516, 534, 536, 554, 593, 597, 616, 631), (), ((29, 'scx_bpf_get_idle_cpumask'), (78, 'scx_bpf_put_idle_cpumask'), (121, 'bpf_iter_num_new'), (123, 'bpf_iter_num_next'), (144, 'scx_bpf_dsq_nr_queued'), (153, 'bpf_iter_num_next'), (157, 'bpf_iter_num_destroy'), (174, 'scx_bpf_dsq_move_to_local'), (218, 'bpf_iter_num_destroy'), (220, 'scx_bpf_dsq_move_to_local'), (231, 'scx_bpf_task_set_slice'), (251, 'bpf_iter_num_new'), (253, 'bpf_iter_num_next'), (284, 'scx_bpf_dsq_nr_queued'), (295, 'bpf_iter_num_next'), (299, 'bpf_iter_num_destroy'), (304, 'scx_bpf_dsq_move_to_local'), (639, 'scx_bpf_dsq_reenq'), (643, 'bpf_iter_num_destroy'), (648, 'bpf_iter_num_new'), (651, 'bpf_iter_num_next'), (656, 'scx_bpf_dsq_move_to_local'), (661, 'bpf_iter_num_destroy'), (666, 'bpf_iter_num_destroy')), """
-c-pmCPiS047@v7>|0P<s-OWp4P-Bvkt%BIZ1jIi?679AA$z}x)YivuPm$EgOKKCH0)Ie`h{DUWx2(h;w7B+>
-2my5OFrAHwi1U>ZVNqTCWneR9I-psyzo6`Cq%+7o>-+X_6-#76Gnfihi8Y@}G4mo2bF<ue#VTT#tuxrlqpU~
-)^$f>bDa`#Zpr|uk6^UrRod6^TvwM_e0#T^;7|93^Nh{>E7n}WX}u}kM@U;W~qqNmv#;J>ft`4Z#?zY53s9G
-$O^(78*)M89@i=q0{-|37NI(MRi9q32y8>1qb@TqJo`#Kcwedum?4en*YFIq<pur<ylOEg|14WFKzXXC3w_6
-2;%Tug;yFqV?(+=pUQ&pg`lAL;6U&m&K=SDZc77(MPTQa^K71lfUJt_pJ#g(v?-*n~%9CCD%0{u|F?9wO4%A
-$T}CF{4K|qBIl(Ao_rp56?T!PDd#-)rqY}2uKm#3gx))3SAU!Q`eI>0MVx<w{IDqel$CMw72@Fq;<MtAe>&`
-~?O7m-*57kHl8e)sU6<rI5cYUS`R|0HH^HwyLVgN91>Y~h7xCutzew&Kk|+NK?779-_uLo!8xGmwn)s_JJt=
-PdEsCpW)^AZ9IV4Y-HR;~nFg_I@5s%W2L5<cM$jgRH>)NiGuIC>6ko5WCo)NFhi2q6-<xTJ%&1K%7j<ah`=l
-S=X^jD$5CNmjzzWe?k6=f88a6#aJl5^9P^S1B+PvSF7d|Kbe+gbA|v%e3M=>83|!(`?)C3g$B7hHk<xp@7DG
-nQOB9*TF7ztD36db*r&VvOjvUk2HkSiG?D*54ug%p;Edi9Lm@o=cAOPu^7XN{akgN<sd#CGXobZUDazW=Y<x
-&`bWRUnV|TalgEw1LqOn{>;8QCvp0`lp{q71Ph=Kz>X=R&&?p8=5g;C?Atc;ILzA*D88HluJiGM^xF>bd`jb
-Og(vyBiF%;tOKeZ=Z!p4Be~aprhq|;}phB?-yd8AX@%|V${n*g!z_%3+TuLSTRpYEb0e#(%n8pF6?@!QoUh7
-MW20w@RD)kN4d*H#kjR#lB4xIL#8wu-}s=LU85C;jLm$PAiFc-naQl<-DEZcZ7MDjzP&ud}b=Bhs^k{`B6o=
-KjK$CYIhSNv^~PuIZ<ygwEPZ;L9zkHAms+roKmpYC|`M<PAcXNfDk8Dd@V;5{A}C$_w8Jebn>W8uNTqv1il1
-{~mo1MPayt?!!!9w6VnH1J^2%$Je_JU~3x;je=Ux;M?<;?cUF>Z7>O^*=!UZ{x*D#-er8U!XiHyRS2wj}ztd
-HTbw)^3=A|EcAF^^FQ6e-%a432mXcfo$5HBdaUw2-N8ToQ1T6QoX<Q~`EninrT>m9pXVMjv#&$Eq3#A)-#{K
-!v7SZ0r|Ip!I%W0Mh)-R|Wj;px=>YOn5r1ng`fBXYFPL()`|9biKR5d7$hy&2WBokrZ}-=_4_eI7du<8*t9}
-oaINonr%Rf2GKl**dC{FzK{bTfAbK7-BuGDcZ03P|5&3=3IIE}xs-<a;(=TJvfT|vLs!n<zOCB52lWY@=Ovp
-!af@V6T<-KR)Ofc17iFV4Md?7tOnmtODMqE!crWEZVZnr*T~yn?>%e!x9iKOp%lJR3*8IIkw-nT?BxLw{PIp
-H9Xr>wJftR(@;T_2)JJ$z(k1Dc`fnc=gEg6_W9+r+od%c-2Ebo1f>b81H<KbK@NzV0{B|r{CRK)HzLG<6ZtQ
-fWBZf@?JOa3-ajvkhtPR?$LP{y(bmPa~Zb=enr*|{2H_Hivz!&ipMV-mwMq?e#pYD8s(>aFUwzLP6<}eTDWz
-!8*a_~&$xB!A#rQm#Gj!MA9&2Y2ZjB(esTZoplQ#hWA>eC<|V$T<Nlu!`_AZc-eXTtU(Z84d`^tNVhrDB9Pg
-Ze6Z>iX-ui|m{~sXD<{!xQ{{Sd6$jk
+    'struct_ops/dispatch': Packed(68, (4, 6, 57, 62, 108, 147, 153, 162, 179, 181, 192, 194, 203, 211, 246, 253, 255, 282, 292, 302, 320, 322, 331, 339, 366, 368, 386, 388, 406, 408, 458, 460, 479, 493, 495, 507, 509, 528, 530, 548, 550, 567, 607, 611, 630, 645), (), ((16, 'scx_bpf_get_idle_cpumask'), (24, 'bpf_iter_num_new'), (26, 'bpf_iter_num_next'), (98, 'bpf_iter_num_next'), (104, 'bpf_iter_num_destroy'), (106, 'scx_bpf_put_idle_cpumask'), (137, 'bpf_iter_num_new'), (139, 'bpf_iter_num_next'), (160, 'scx_bpf_dsq_nr_queued'), (169, 'bpf_iter_num_next'), (173, 'bpf_iter_num_destroy'), (190, 'scx_bpf_dsq_move_to_local'), (235, 'bpf_iter_num_destroy'), (237, 'scx_bpf_dsq_move_to_local'), (249, 'scx_bpf_task_set_slice'), (270, 'bpf_iter_num_new'), (272, 'bpf_iter_num_next'), (300, 'scx_bpf_dsq_nr_queued'), (310, 'bpf_iter_num_next'), (314, 'bpf_iter_num_destroy'), (318, 'scx_bpf_dsq_move_to_local'), (653, 'scx_bpf_dsq_reenq'), (657, 'bpf_iter_num_destroy'), (662, 'bpf_iter_num_new'), (667, 'bpf_iter_num_next'), (672, 'scx_bpf_dsq_move_to_local'), (677, 'bpf_iter_num_destroy'), (682, 'bpf_iter_num_destroy')), """
+c-pmCU1(fI6rQ<v@7~?2Z1Z!IwTLlINVFifX;VZB4T%<gs@80xAS^K{!KaWI8n25;DjM*uia!W~+t#Ln4}A!
+3z=cf(wJ$;*g@E|rgO5H*o*HN7e6xFJ?!6m>@j{rLzcc5|Ip25AB<yACYrIA6bdIq-&e*VM<xtUO##eOAe&H
+&$VMk82m1CQGs(t%c)rS4|9#Z`ew^cvjGgx;=_1`}#&J$nd$d>9iZj(G;i2F;7Z{(rhDzzIpe?#b%i|p6)x?
+jsuKVUDAepS+ETG)18o&P8Fyr<gwBCTH*^K$F#vENDm+oX4Ri}aiEX<dyo*s)7;#ke1lGbiTd)iq{uPhGI13
+j4(TuC&jA9pX=JtuN91OqI_6wv+l9hwNGwZJ)A-^k2Yykz0Pjea!o$M*(`-{w%x+|D7fY>o_O8Np^)D+sc3C
+ep+{Ng4*&a*n{&|#6AxBCGp8I*_KCWzOUb0FV~$GpZqOby>3MaaU${y{qb`$ay(*pL40bh_{x!SE<X8NwogU
+&KP}n^pNRWI#+#0x68nMT@l)K-I>kxa`mnlX#IueY`@X{}#r=~rXH_IG`xI}@I1FjsWFGN!O~)DedmeG6<0-
+t3xOOP6Wn4<5D<^1t0rwY<kbm|41P&?YyL4CUob=uia$l5ouES0raVnG?ljDnV9F9eCxM<=qV6Tz>Ur;>Pa)
+@u>Na9B7-GJT0!tRqv@qA75%;%hVM7f*|WwUC3`ueZbOds%YndcJq{E2xKziD!cB&U8Q8ON=-`D3r$eE1FB!
+%+5|(z`xy@~`CGB>Rh5ORo>0SJyVRufxs(*y(cO)qa|{?d@UDC-R2P@8J!K;{xy*4s0qu2wZYxICw|(r!(Zo
+;SBWmEPbD&b`5yg86|yvVVC?>St2>UIA5L+<Ei&>{+TVcuO{Z_q#hYEpaEVAyK#>hnm>OA_!-B!7c_2wCkJ@
+aIO%*v2@Jm`JO)k&*L;6p`tJsC1%C3_ByZ>M8uCrk|F=l)6#Gu?+hBy(u)2x-NcTF^`55s4c(upzlKpes^y@
+~GXH32*X7<VBo!Y--f8Y{sYYyzb3A@L&-Cr_0U+*GckEP`6u{QZSVDHd9XUX1$D|VhW^KX+k_Q8$LgDu_&NN
+*}b*t@{RG<dVbJBU~EeloADn!FNTC%trjyUg<`{E|)P7fYVDQ|Eznp82gU&kW_KxZ;=3SPK3x@uWDg^=sn)l
+;#@?|K0x$|CL4Ho)hkeee6%GQ$~S*;5+bu|49=M!w&F|c&)%cI|FpC$1V_`zk&KHPyW|=xA76`C(RFotceGO
+;|an^$vwwxIZjm0$B^Tu;LyIOQP}aamVYuP-)$qm0KRMK_jqi7=1}!}BqrZGkbd2<{n<m+kK#0wCBIE(A$PX
+DURs~Pr5aM#r-6fbL!ND5d<{4%V_eo%iU&rl`Z#0N$B0jzw<R8<b#ViFl@Wg{F6v{fFHD$vH0$G$R-J9s$B}
+WPKF0VQ?%%GH>!^d}{mJ*?6zec}beQA4=v)5DS^g=4hZx04xVokAU*c{vkI0b<_BFsq;gb0t=sQa7kL;Iby&
+SE77f`p=;pb(S>}tl5o&QG6{8#SM{=ds~T_R^17+;5fcf`JzjP>6q-;2$&HotXQ`L2uZMcd;sGN}G)3SYtAX
+1;g-UB0iO?hlUxFU~WubDVa(IH2DbdjCjlzuRViOiv5nns>u-Eq^E`KXV}c9*yny4pqO-nEdR4^gBZPJn)r=
+eV5wnWy{g$2M!ULe!mBt8}I1`#@7&c`hDml&*}LUp7Op&UC<YKcN_c#y)-@~uQ-u&H14A3WFk11acl5bWZdA
+dev7|2`0L?h{<3*#KOQUeTD-ML_>}Ks`K!bUU=`out*dFgb@qSetrG|2twEE2dRzR!6VBb~+)An!w=VXW_gQ
+nyy3=F5ZR^^k|BofTAM`s~zo*jV1?&NOPw^H%%9qv8X!W`&#__KCyRAI^zWRi<ug^X9?0q@@57XP&QU
 """, """
-c-rG&XJC+GU|`S@W&i^K1Qq~k
+c-ou6&cGnWz`)Qh$p8ib5Eubk
 """),
-    'struct_ops/running': Packed(75, (18, 23, 56, 72, 88, 90, 96, 128, 130, 149), ((9, 'places'), (48, 'places'), (63, 'places')), ((140, 'scx_bpf_get_idle_cpumask'), (185, 'scx_bpf_put_idle_cpumask'), (191, 'scx_bpf_kick_cpu')), """
-c-oazKWGzC7=Q1QCRQ3QX?hY1rD(;76f|iE>7Y_4T|{ZDPT_2&Zel64$4x2@Ix0fOrWwrW5Qsx0f(RWm7P2_
-Hl|qJY=l8wecOe(g!3W28-{1Fpzwdj`JEzQYw;(<DI%H1t+?j~(&z=S>y9dzImQtrd5EQhEthe;Bsk;Y#oyr
-7ca1;V3)UuIn$@3bhTd<;axPDD@{G`zzC9|eNArX!9mU^g{RBDrPu3iD&GVph1l<Yf&_)E|$$rSRWPQR?w3C
-UIx_#Jg(aIud3<Dq^_@G)a)jrfWl1Z>~9H;Cn_+Yp`b4`O(0%f8GXQ{mQ8$5C11zpPX0Cds14zT<q^(<;KNK
-V8%R)327sxg3SUuEed0z55P&k=n5r(+B$_WLI#kTgdbC`x(Rg@)slLW~?C(%?$Gjg1ypL<M;E;Oz3Beqpj$<
-@{r@__!k~;6a4viYNl>c`u11+g2b1b8hMzb`Bm7TSqVk-1qL@ocu!@{ByTN^^R_MU*-k+AOZ&$EVjFRtH;_B
-z=Lz&zew#jTk<O6plJF>X`=ujwoAKly8(dYfJBcUYk*w?q<3Cdo#_6y83XreVgGk=Pc>c!c>4VIZ@Z^`jqmL
-I4jdZNLuwOki`}psBM%w3PuCjvT>=EuwTKKKYc{R@K&q7brT=l4OI~Cry#aNuSD|Pblcy+uV_l39W1@XU*>f
-v1ON`JWj6<X#kpj9oyKR*`FaZ9xLpJf=gt8q`OvacPpPjcj5GFqFKiKSH?v1?lV&+^(x{tc2-MY+Gk3%_WU)
-FkGi4qii^JKG_@=!4flU%oBi0pz)~M&c(_E_$!R_q`_Pc`o%{$=v8;sf&H>4LNUJ4d;;GmzD*b{I0y@_yf#g
-*!Ma2XAt56jvts0>F+0ze*oaU+ou
+    'struct_ops/running': Packed(78, (20, 36, 38, 44, 75, 97, 124, 177, 182, 216), ((9, 'places'), (208, 'places'), (223, 'places')), ((85, 'scx_bpf_get_idle_cpumask'), (93, 'bpf_iter_num_new'), (95, 'bpf_iter_num_next'), (160, 'bpf_iter_num_next'), (165, 'bpf_iter_num_destroy'), (167, 'scx_bpf_put_idle_cpumask'), (172, 'scx_bpf_kick_cpu')), """
+c-oa!y-!n76u<BFgJK}1louNkLx@JyMcO(ziI&a9Xe{_KGzbJY0uu4&O=|cP)W$^$CNMZSG^qooE+&kOBwZN
+YEQtf#^PKxTx4s93#G5p~-gD2#@1A$gx%#{^Yvv_TFWm%YWS>bz_Wtluz}VctzQ<MSC<ua_qatgKek^LvW8Z
+uXobFXBpaV~RLR_(XNI1cIRqV$o>?^`tEb2G?R{RZ$KNog>cD>*5yz$lGg&`OG$bOq72^GgZ^54w4pWW`a=P
+dCY=r@Fqp9LPj*J*t8N)C3DRpWPz+>LkBzbN{JZ3lMaW<OGbeBO;IN@rkrlZIZ#xi5A*?|~~xrIMV7S?m``p
+F=fV<h>CGw(hJWZeH@7K)x0qNFK#+E5EO9GoS1u!>b~4FZLXHBq^U*{VfW{JX_@VenkIS*Sw`)0~<Y(-=!b;
+UYT8kp7T`dYuD75|Ku0&<DS8_0mSpq?W6u`s>7?z^5Fv`ulGV;cLj-ODrB!~2N8dsDxJyK`qee?(OZZ=lTy)
+ok-nHFIbU%{?B^VOm*xxcD|Hp-&;7%EQ_?p}Z2t!5Uyx1}cfogsa3sWMQTkvZg*f(pmj9{sTEvaF#IODg{yM
+W~zDH#gdiN%Qm3*}CR;A9^f0-7`7%K&wkBmn3S+7Wo|1(;>RdV8n{HI4x#^KIQ5B}@NG%ce`s}hnswD>>c^^
+iSJw7#n+^Uif+>!7TDqOLxit*2}Ik^0d!)TiD+-F{z|IpX48R<ADkf2X2#qc@TFoE!a4JXfm@&n*=6RD7V5@
+9@&aJ@}&}&2b%;uAm+ZDA1iD=p|Gi^e<swjwfL!ep>WB4!K`sZg}bt{S>$MzdQR0;WsY%Vg0i6CouDS3i`8m
++g;y@=BDb*<#v~M!_F=415U|I4SqZ|V9qZ)Np*|ot0VLESl(=%boz3z>io}pRhM_jQ*QV7Y2N1Jn&I^qj*Sh
+<
 """, """
-c-rG&U|^5};wMZDU?2eH7eM(EK&*x&uK>haK>QiX*8pN2AZBBR@Lw=N^naCrs%M7qrPv{S2Q)qa|Aq%r
+c-rG&U|^5}Vm4+5Fc5(9Cow_z5<skuB(DI(+CVG{<!b=3E{KNmJs2VS{p2A01}NW#9l~FL#s>fbb_Bo
 """),
-    'struct_ops/stopping': Packed(77, (6, 8, 35, 37, 49, 59, 86, 103, 105), (), ((80, 'scx_bpf_task_set_dsq_vtime'), (93, 'scx_bpf_get_idle_cpumask'), (96, 'bpf_cpumask_empty'), (99, 'scx_bpf_put_idle_cpumask'), (114, 'scx_bpf_task_set_slice')), """
-c-n1Ju}T9$6nuM^c)5TWqj#L5#8hf0{y<Eport1V;fxSF4OnDJ6(NY7iXmbZtHeUE5Mp<JhLE4Iw2QktPw-B
-+8Qy!lGqbZReKISo0V4_AcZtSA)pw|uQ$!7g0mWC4iPuw`KzWn{w(lo34sD`iT~FgcbN+K|=B=KYhbIfB?`H
-)3R8j9bL?wM*9n+K32KdjFzX{Fr@MU;vs<yTMHS0Sc1}m4SJtt*Q(UG1+-0!Q#Sgp|+(YC&~fZm^bI*EIBSw
-{xOaODcMqxR{J=i11V`+b*ny3i@?aIR|an&wX@_&w%7d^h|<f&4rd`9wGTUaQRGVqThKzaqg`X1>{h$-A(Hd
-erHGAMsGLjCoY#x%VPsb#4G2=C3KV6h7zKSDyV?>}Q>I!xi}8c@zTMIpiXr@Q(5k|H2amKDUJT6N~@e>*qgt
-0v}n{(XX_CdtxT06Y)Dn^|*dD3*BTtWIw*h((iwk^buHzyl*+LivzKt^R@7QN5wbOPm>+XVQ9s5Uzw-F_zhx
-#c#{
+    'struct_ops/stopping': Packed(80, (6, 8, 38, 40, 53, 63, 91, 112, 140, 184, 186, 193), (), ((86, 'scx_bpf_task_set_dsq_vtime'), (99, 'scx_bpf_get_idle_cpumask'), (107, 'bpf_iter_num_new'), (109, 'bpf_iter_num_next'), (176, 'bpf_iter_num_next'), (181, 'bpf_iter_num_destroy'), (183, 'scx_bpf_put_idle_cpumask'), (203, 'scx_bpf_task_set_slice')), """
+c-nnbziU%b6u$T6)t89nwXv^;E-@msxTx)*bZOB)Km|kGp3!2#rS^x^>sxdXS1AaNjS<qpf<qt<h36u4%vi|
+c*wL|DJm;S8;(LjBA)I%9fA@Un#>^^vn(HD{BeGFaYN$!y6Mf!O>J`b#gvy;tURBApUqhDRWzo$Oi7@`BNtV
+5WQfsVF7bSk~#Ks%FZ~e{3SFL?kX~FeW^klhj<8}zwImY=x>ND&D_XDnnfl@2z!xfU(r#5e68+aNgR>rqPj{
+@Jyfb!Xs!rq}eLpp<(O5NvqXsJ7P|6*Pbp_?}qdx7|d=mFW;5?Qp=2lkFapQ7|hmX9so>K)9TayYc&kMx;Ap
+Vc3>PfyESBg`$;;1fK|EAg*P0k_WAGac}@3H{Q6<)ivS^nt%GeH_nP{AmsTnQuC$M+Z{p0eB*>$9h|MJS+oe
+`R{&Ne2eJclmUhCr%jRXret2GC3_R;ZNx7KpL+A(_rtzL`nl+DVgD@ij)A+bpXK@_=cP~D0gtp7zscSO&nf2
+B^&pAfVkY1Do!$$ucj~U-^hR*Dz(d)+Cz+RNok9wpChGKX&t&e*+8bnN*Ae=zX?Y)}EqUQZ;BMhQ<Uiy4c)(
+3RPCeQZ|5v<!-xK^hB&!)b8^F09piirx+oMWhWN+O&ToQ&lsB69mely*l%<^$h#-!q#Dz`7Yp1g0aU#DZaqZ
+4C)s<nJP$1Ty}Z<a1@7klaIhqduOeufW59n!I}bmEL%)8TKH*E9LINnThOpF8i7+l#vTDSP(*|8b6gr;qOW*
+gmzfPwrh^IkxjX+$srgCE;x}FWhta@;(NOkMt_<8|FT!eYgGz_kV`>+4J)I-bKBSkbeM)6Y;M
 """, """
-c-rG&U|^5};wMZDU=RW2f0cmnJD~h{X$XG?8b5;x!k1!)@E1V&lVl-$0A&vb-~
+c-rG&U|^5}Vm4+5Fi3#%{p2A02~d8H0))Q+jX#44!na|E@J~Sb^OYcc00g-PDg
 """),
-    'struct_ops/enable': Packed(83, (16,), ((8, 'places'),), ((21, 'scx_bpf_task_set_dsq_vtime'),), """
-c-pHJV*rE7L<0yd2;~cMpzy1ue*6c~`xim@>`V*{KmPy!FTu!w0$PC>B(xn!*aK-%1}3n0B2-;CR9qcMgKU&
-wLe<YN1hrpj1z5-aM5ws}3=BZ){%?V*n+l}?aD*13
+    'struct_ops/enable': Packed(84, (16,), ((8, 'places'),), ((21, 'scx_bpf_task_set_dsq_vtime'),), """
+c-pHJV*rE7L<<Nl2;~cMpzy1ue*6c~`xim@>`V*{KmPy!FTu!w0$PC>B(xn!*aK-%1}3n0B2-;CR9qcM8vtn
+uCRF|WLQwmaR)BTvPlTE)z`y{s?*A63x~Wha0CqGMss
 """, """
-c-rG&U|^5};sPcHFc1J@H6VTh<x2pu77%}i@)dws2Z-62A$$OFp94J
+c-rG&U|^5};z>*lU?2d*>OjoK4B<-vu{IEkLiq|ntP8{%P(A=dF#*Z
 """),
-    'struct_ops/runnable': Packed(85, (15, 20, 53, 67, 73), ((8, 'places'), (45, 'places'), (60, 'places')), (), """
-c-oawyGjE=6uoyd$tnmYOBNQJ6h2Fdu~iUkY&Gda;ztZy`w2oyH9ugn5DOu{kUk$Ffi2RFb03M!lE#7MaAwY
-&d-jZN0WaISRNU~rfagbRM>ziw9!CIc=Uj#mtQY^$Rtj=ZhaTfhb#^K~SrpzQzX_6lpZUNv*&(ZiI(xMcKLa
-qPTz40euPb@K+n{p~M1LZ@ZyIt>eU@E-mB+$t@~$`+ak>Aq<+qxT8j4Z$eJmaAj~>dMz09Y|eg1MsPcxlMeN
-h#|ckxM~$>(R-fE$nJD08cQ9VQU;nkN(d&-)Z8|CNFm4^{W1`_*~&RPlHb=(hPxC13k5A8PM}OY?=?AIN)j9
-@Y2$jT3aPg+JFL@bO*jed#3c>ANMLjD^m5Rs02}_E7%
+    'struct_ops/runnable': Packed(86, (15, 20, 53, 67, 73), ((8, 'places'), (45, 'places'), (60, 'places')), (), """
+c-oawyGjE=6uoydNfZQ=B@2s93ZJFK2&ohV8(U5K5dDZ@Yd=9qspbbP7Gfdf7t-e=B(O!gaqc6LS<+-+Ih>g
+@=bk-do50I9dx~qm7x3(8<p^h=!s`*h$~l)J1nbp*w3UDyRH4f_Rh^xPPa1{y$Zw3K-)BBB4R%N?q0U~-#m@
+jdQ?9!U$=8v*KP}L?2cka_-ZwS5r#_1gz|v!G)_Iqli@4nX-SAt@cS(q%?_=R;fAmmn?PWGm?(-L0dYbB7>W
+iuveuz&34L(1^8r*n1N10ph>oA6(*DN06F7K10{8s{EJXGD2?w9A;Q^n(Xpxfj#rF^abe5kz>F3dM_e<1JCe
+pKK4cTUj07XDI=z{huW?@K3HSKlrEV$5~Uo8lk5=1~U
 """, """
-c-rG&U|^5};sPcHFc1J@H6VTh<x2pu77%}i@)dws2Z-62A$$OFp94J
+c-rG&U|^5};z>*lU?2d*>OjoK4B<-vu{IEkLiq|ntP8{%P(A=dF#*Z
 """),
-    'struct_ops/quiescent': Packed(87, (16, 18), ((8, 'places'),), (), """
-c-pHJWB`LoK?5ia<8z?!tEGPY2hsZ%LHO)U3=BX1|Nk$+$bbS`ffyvT9Vl-Pq(vE+z~YGziXj{-t`4L@Hlpj
-7U`FNhD?{C5v;(YCl!*mmKTsV=1Y{3Lq8)1fZK!$-am5W_dJELtsZbgKqSF@n
+    'struct_ops/quiescent': Packed(88, (16, 18), ((8, 'places'),), (), """
+c-pHJWB`LoK?^7i<8z?!tEGPY2hsZ%LHO)U3=BX1|Nk$+$bbS`ffyvT9Vl-Pq(vE+z~YGziXj{-t`4LPfHb;
+(31(D2zcSQ4MmxYNMVVM2_5;;{L_qd{B-)|o--fEk5Les)rnf-NoeHG^s)H8+
 """, """
-c-rG&U|^5};sPcHFc1J@H6VTh<x2pu77%}i@)dws2Z-62A$$OFp94J
+c-rG&U|^5};z>*lU?2d*>OjoK4B<-vu{IEkLiq|ntP8{%P(A=dF#*Z
 """),
-    'struct_ops/update_idle': Packed(89, (4, 14, 35, 76, 112, 158, 183, 200, 262), (), ((22, 'scx_bpf_get_idle_cpumask'), (71, 'scx_bpf_put_idle_cpumask'), (187, 'scx_bpf_get_idle_cpumask'), (236, 'scx_bpf_put_idle_cpumask'), (266, 'scx_bpf_kick_cpu')), """
-c-rk$&ubGw6rRnG%|<Gzsf}x(6jA(zQdAJ}V*Uda8odZh5KQf*6vTAclS2J<^C0vjri%Fo0zph!L4+K8Eac)
-v@FMoulk1y#-!waGDheJQ2ro19-rMiJ_su6OLa*pH+nZS-Vn>J*WLIeKXN0xF%UiLsrSrTm(EVV)5b}Vh_jP
-AoTX}@<r=1@hR~_g$-?8(_4)PrWjs|d$-xabwN~=Pad_G^DBz&~OeP4B4w+I{sAvOs|%N4>^@vipEhKrlpuS
-xr?!m;>S?>ipyJlod$p38ai;-VObvjkjnif?3lN5@?~$L9g+l@INGRA$@Ca2-B@sMFHDq7|TzvnhY&cY&7ru
-dMNFQ4%$h0N*W*`A$xqn>^%SqNROl1&MQqmin*kTq6Dw*@;u=EA>T9w(d@eny#DsZsyQ`j=JA)pXEBwd7~VS
-?W25!c~A1b2Yz+4Y@0cr6OB{P)6d&|@C!EXyg0~t@SU*AbBR{ap9OsPf#Ks9#`&7-D1rA;8}(A29jdFF;ksA
-px2)@8p2#-yXQuH!HuzN^^5UJ|=Lmca??S~-XI`Rj96xi+*~P2kd^g3j<G{PH#XJJ;$iw|f+&>Z4y}ZMn?lA
-A;pkeC$#{IxMe~j;$`vP#7d-Z-aPrVdRAAzTcGycJi6fdva?<JX6^RluBFL6G1f8?)t*ay!ikgpFNnD?L$z`
-F!|^A77*|1j_G6<H6OMdp?7rTV=FoOjs{*L+9M>nZw=^LjDhetC@D@M+ZN4{@^pL*m^vttT6?t%tW#`dG8{@
-fZDrZY<$_hNrjxNJsb5Nu!4?=%La{;`^-8MWdsJuO09stfqDH%zvF6tCPjw>*QNoC(o9v%<INT4;|g#%3tc*
-_kW~opHjN^F;3$0v-Z4)M+dvOGl_b;xPJlr6KAtJYX
+    'struct_ops/update_idle': Packed(90, (4, 51, 56, 115, 165, 170, 235, 286, 302), (), ((12, 'scx_bpf_get_idle_cpumask'), (20, 'bpf_iter_num_new'), (22, 'bpf_iter_num_next'), (92, 'bpf_iter_num_next'), (97, 'bpf_iter_num_destroy'), (99, 'scx_bpf_put_idle_cpumask'), (107, 'bpf_iter_num_new'), (109, 'bpf_iter_num_next'), (126, 'scx_bpf_get_idle_cpumask'), (134, 'bpf_iter_num_new'), (136, 'bpf_iter_num_next'), (206, 'bpf_iter_num_next'), (211, 'bpf_iter_num_destroy'), (213, 'scx_bpf_put_idle_cpumask'), (218, 'scx_bpf_kick_cpu'), (223, 'bpf_iter_num_next'), (227, 'bpf_iter_num_destroy'), (306, 'scx_bpf_kick_cpu')), """
+c-rk&J!n%=6u$2#d8sI|Y9MwAA)+9Nv~>^{g{rF}4H+CBp+XiRL?iLhNkyGiL~siT=}<v1kR=ju%9yc`MVuU
++q+2}qe&03ky-3}q2g1qu|NCx8bXpnOe!n-<ytbs&%u(u`@W&z-U6r8xYw&0}2VNN;)4b|5ja=|1$aiII@;y
+H;`GmHQOpH9*L3|+LKSkfqLLNN<@3UUtQz{pWw{|NJ0>}k*6Mb~i|L6qtHOX^T_i_G*(YIwLU21FPn~|d)`l
+(|KHE_6xm3{0%^t!~5b?=GY)A=8A4=34om-C2yU(e&RZ~3%z{8QNLUDVxWf4+-3+QLhwfAra;z38O&{tCR2L
+mzqeRrFGR&v>78WazO@^Z|24%M)|2unfOj8{pw8=VASh#5v4g6*4y#3fEvSm6QJ3Z(T@#*WCJbB#9f#pD!=g
+@wGlScV5W&3WYJfBc#7;elZq*S@_Yji}%p@vUsVgufRv+V85t4N#Hi>0>@ukj}X^mT!4FzTK~XpD~a2JdVu@
+v5U($Y*DUbb&H<;zAa&Pw+{03G&lz=}@2-x%q!0ZfBksB2+$F9L-{awX{D0o#g_f7V*?{}8etqu$t@=AI=6(
+1F+B51GaLN1E9N^IItKp__SmA#B6b{Z12RHV>*Le3k&<}~<UE;;}h(`~2Y;H0BI&frh(xacfZ^8YJy|Ry&#G
+|zb#GkcyJmShv;fnc7jI;jXoB5p$j`)8dpYqdr{rEoI6pmv01db~6_nl=PgQwNxo;E%Fp4huLS%1^P|Ciw@$
+Za2a8b0o{@IE=`i1(Rp6rF2&&zEqgkou~RAGp8+_9ONa{`sB#Jd3~YsmyU(<c#{1z-PMtv@%xK?#A$&Q6Ej*
+Z}cLTkp
 """, ""),
-    'struct_ops/cpu_online': Packed(91, (), (), (), CODE_10, ""),
-    'struct_ops/cpu_offline': Packed(93, (), (), (), CODE_10, ""),
-    'struct_ops/cgroup_exit': Packed(95, (12, 47), ((19, 'ends'), (39, 'places'), (54, 'places')), (), """
+    'struct_ops/cpu_online': Packed(92, (), (), (), CODE_10, ""),
+    'struct_ops/cpu_offline': Packed(94, (), (), (), CODE_10, ""),
+    'struct_ops/cgroup_exit': Packed(96, (12, 47), ((19, 'ends'), (39, 'places'), (54, 'places')), (), """
 c-q^}!~h1BVi0<NGKA(=hVmCeXm&;hh9Cd`|K9>s&jRGP0&yV_CocT)A0!{f$Ol%p1*i^)7?PzR;u28vVIWa
 i08EE5bAah&Aqao}BB(t~5PKvTQT1(ShS<9uNH9U|Zvydw>Ody(i($I=1Ju17NdAJkdpp$p%EceR?&KGS>R$
 %c&jxYF{zM2LW)4h0y8HGgA<PF!i8Am){0mj5#>mEC2c*@3d;=`u!Y>5%Cscj4&<sXm!Ubd>Gst~V{!}Op0O
 (LVSp
 """, """
-c-muNU|`S!Vm4+5FgO6^e`bR4e*m!#k~{!TFatm
+c-muNU|`S&Vhv^nFgO6^i$eK7fLIqv9socq0;&
 """),
-    'struct_ops.s/init': Packed(97, (), (), ((3, 'scx_bpf_create_dsq'),), """
+    'struct_ops.s/init': Packed(98, (), (), ((3, 'scx_bpf_create_dsq'),), """
 c-q^}$N&cW#US(+CI*K8K+q}xp~D!MA@Ye3d3K<Bkd{!kpa1QF^i+s20|0rn4|)
 """, ""),
-    'struct_ops/exit': Packed(101, (8, 29), ((41, 'ends'),), (), """
+    'struct_ops/exit': Packed(102, (8, 29), ((41, 'ends'),), (), """
 c-q^}!~h1BVi0<NGKA(=hVmCeXm&;hh9Cd`|K9>s&jRGP0&yV_ORzJbfW(DA{)6abaS<?oJ5V17vbn;z&E-H
 cw-RbjwYUV_908DiG5q>r_Q1_q3^7N75!Ia_eF{Jtq^|+0z8J&@ii4CUOF{G{772jWhcR(5K>P*a?_UHphY4
 aoy7}9gA>p(gNH9UoZ-Sc7gk;VZsQRf;8UW81I6V
 """, """
-c-muNU|>iCVm4+5Fi3#%KQlr2E1-N44hSCrQCkC5
+c-muNU|>iGVhv^nFi3#%MWOr^Q2tCF2p<4OiUTG
 """),
 }
