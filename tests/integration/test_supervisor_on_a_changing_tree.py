@@ -54,7 +54,7 @@ def test_a_primary_whose_cpus_change_is_handed_over_to_a_session_with_those(
         session.run(Script(3), seconds=10.0, observe=narrow_it)
     assert isinstance(session.outcome, Restart)
     assert session.outcome.keeps_arranged
-    assert (quiet_world.mask(), quiet_world.idle()) == ("7", "1")
+    assert (quiet_world.mask(), quiet_world.idle()) == ("3", "1")
     with Supervisor(session.settings, session.left) as successor:
         assert successor.capacity.pool == (0, 1, 2, 3)
         run_until(successor, Script(1, total=3), lambda *_: quiet_world.mask() == "1-3")
