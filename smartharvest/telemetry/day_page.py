@@ -20,8 +20,9 @@ margin:0 auto;max-width:62rem;padding:1rem}
 h1{font-size:1.4rem}h2{font-size:1.05rem;margin-top:1.6rem}.quiet{color:var(--quiet)}
 table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.2rem .8rem .2rem 0;
 border-bottom:1px solid var(--line);vertical-align:top}td{overflow-wrap:anywhere}
-th{color:var(--quiet);font-weight:600}td:first-child,.key{white-space:nowrap}svg{width:100%;height:auto}
-svg text{fill:var(--quiet);font-size:11px}@media print{body{max-width:none}}
+th{color:var(--quiet);font-weight:600}td:first-child,.key{white-space:nowrap}.wide{overflow-x:auto}
+svg{width:100%;height:auto}svg text{fill:var(--quiet);font-size:11px}
+@media print{body{max-width:none}}
 """
 _KEYS = (
     ("lent", "━", "lent (band: least to most)"),
@@ -284,7 +285,8 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     body = "".join(
         "<tr>" + "".join(f"<td>{_text(one)}</td>" for one in row) + "</tr>" for row in rows
     )
-    return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
+    table = f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
+    return f'<div class="wide">{table}</div>'
 
 
 def _text(value: str) -> str:
