@@ -178,8 +178,8 @@ bench-compare: build ## What moved beyond the noise from OLD=a.json to NEW=b.jso
 	@$(BIN)/python -m bench compare $(OLD) $(NEW)
 
 .PHONY: bench-warn
-bench-warn: build ## Half a minute: what moved, as a ratio to its floor, since bench/results/bench.json
-	@$(BIN)/python -m bench --minutes 0.5 --only poll --only features --only learning --only scaling --out build/warn/bench.json >/dev/null
+bench-warn: build ## A quarter of a minute: what moved, as a ratio to its floor, since bench/results/bench.json
+	@$(BIN)/python -m bench --minutes 0.25 --only poll --only features --only learning --only scaling --out build/warn/bench.json >/dev/null
 	@$(BIN)/python -m bench compare --ratios bench/results/bench.json build/warn/bench.json
 
 .PHONY: real-programs
