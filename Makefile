@@ -18,7 +18,7 @@ help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(VENV)/bin/python:
-	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
+	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0]) if sys.version_info < (3, 11) else None'
 	$(PYTHON) -m venv $(VENV)
 
 $(STAMP): pyproject.toml setup.py $(SOURCES) | $(VENV)/bin/python
@@ -178,8 +178,8 @@ bench-compare: build ## What moved beyond the noise from OLD=a.json to NEW=b.jso
 	@$(BIN)/python -m bench compare $(OLD) $(NEW)
 
 .PHONY: bench-warn
-bench-warn: build ## Half a minute: what moved, as a ratio to its floor, since bench/results/bench.json
-	@$(BIN)/python -m bench --minutes 0.5 --only poll --only features --only learning --only scaling --out build/warn/bench.json >/dev/null
+bench-warn: build ## A quarter of a minute: what moved, as a ratio to its floor, since bench/results/bench.json
+	@$(BIN)/python -m bench --minutes 0.25 --only poll --only features --only learning --only scaling --out build/warn/bench.json >/dev/null
 	@$(BIN)/python -m bench compare --ratios bench/results/bench.json build/warn/bench.json
 
 .PHONY: real-programs

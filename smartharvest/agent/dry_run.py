@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from smartharvest.algorithm.algorithm1 import Decision
 from smartharvest.core.window import Window
+from smartharvest.printable import counted
 
 
 @dataclass
@@ -43,9 +44,8 @@ class DryRunFigures:
         """In words."""
         if not self.lending:
             return f"dry run: in {self.windows} windows nothing would have been lent"
-        missing = (
-            f"; at worst {self.most_missing} cores were missing" if self.most_missing > 0 else ""
-        )
+        most = counted(self.most_missing, "core")
+        missing = f"; at worst {most} missing" if self.most_missing > 0 else ""
         return (
             f"dry run: {self.lending} of {self.windows} windows would have lent something; "
             f"{self.short} of them ({self.short / self.lending:.2%}) too much for a moment"

@@ -91,7 +91,7 @@ class ModelStore:
             _log.warning("model not used: %s: %s; a fresh one is begun", self._path, error)
             return
         self._saved_lessons = self._learner.lessons
-        _log.info("model: %s, %d lessons", self._path, lessons)
+        _log.info("Model: %s, %d lessons", self._path, lessons)
 
     def save_if_due(self, now_ns: int) -> None:
         """Saves in the background once a minute; ``now_ns`` on any clock that only goes forward."""

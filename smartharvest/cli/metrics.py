@@ -33,14 +33,15 @@ def metrics(path: str | None, every: float | None, **options: Any) -> None:
     Unlike the agents' own port this also tells how many agents there are, and how many killed ones
     have left something. Needs prometheus_client: pip install 'smartharvest[metrics]'.
     """
-    from smartharvest.telemetry.textfile import textfile, write_whole
+    from smartharvest.telemetry.output_file import write_whole
+    from smartharvest.telemetry.textfile import textfile
 
     while True:
         text = textfile(*_look(options))
         if path is None:
             click.echo(text, nl=False)
         else:
-            write_whole(path, text)
+            write_whole(path, text.encode(), mode=0o644)
         if every is None:
             return
         time.sleep(every)

@@ -19,6 +19,7 @@ from smartharvest.printable import printable
 from smartharvest.telemetry.audit import between, read_audit
 from smartharvest.telemetry.day import read_day
 from smartharvest.telemetry.day_page import in_words, page
+from smartharvest.telemetry.output_file import write_whole
 
 EPILOG = examples(
     "smartharvest report /var/log/smartharvest/audit.jsonl --since 24h --html day.html",
@@ -69,11 +70,7 @@ def report(
     elif policies:
         raise ConfigError("--policy: needs --trace; smartharvest record makes one")
     if html is not None:
-        try:
-            with open(html, "w", encoding="utf-8") as out:
-                out.write(page(day, more))
-        except OSError as error:
-            raise ConfigError(f"{html}: cannot be written: {error.strerror}") from None
+        write_whole(html, page(day, more).encode())
     if as_json:
         click.echo(json.dumps({**day.document(), **more}))
     elif html is None:

@@ -7,6 +7,7 @@ import errno
 import os
 import shutil
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import click
@@ -25,7 +26,7 @@ from smartharvest.errors import (
 )
 from smartharvest.host.cgroup.counterparts import CONTROLLERS, exists_somewhere
 from smartharvest.host.cgroup.tree import CgroupTree, Group
-from smartharvest.host.journal.contents import read_journal
+from smartharvest.host.journal.contents import JournalContents, read_journal
 from smartharvest.host.journal.places import is_live, journal_paths
 from smartharvest.host.target.targets import parse_target
 from smartharvest.telemetry import groups
@@ -125,11 +126,9 @@ def _named(settings: Settings, name: str, config_file: str | None) -> str:
     """
     targets = {group.name: str(group.target) for group in settings.elastic_groups}
     if not targets and config_file is None:
-        for path in journal_paths(settings.state_dir):
-            if os.path.basename(path).startswith("agent-") and is_live(path):
-                with contextlib.suppress(FileNotFoundError):
-                    rows = _rows(settings.state_dir, read_journal(path).pid)
-                    targets |= {str(row["name"]): str(row["target"]) for row in rows}
+        for journal in _running(settings.state_dir):
+            rows = _rows(settings.state_dir, journal.pid)
+            targets |= {str(row["name"]): str(row["target"]) for row in rows}
     if targets and name not in targets:
         known = ", ".join(targets)
         raise ConfigError(f"run --group: {name!r} is no elastic group; there are {known}")
@@ -140,21 +139,27 @@ def _of_running_agents(state_dir: str, side: str) -> list[str]:
     """The groups of that side, or its processes if it has no groups."""
     claims: list[str] = []
     places: list[str] = []
-    journals = journal_paths(state_dir)
-    for path in journals:
-        name = os.path.basename(path)
-        demos = os.path.join(state_dir, name.replace("agent-", "demo-", 1))
-        if not name.startswith("agent-") or demos in journals or not is_live(path):
-            continue  # the groups of a demo's agents are the demo's own
-        try:
-            journal = read_journal(path)
-        except FileNotFoundError:  # its agent was just closing it
-            continue
+    for journal in _running(state_dir):
         theirs = journal.claims[-1:] if side == "elastic" else journal.claims[:-1]
         sharing = _sharing(state_dir, journal.pid) if side == "elastic" else []
         claims += theirs
         places += sharing or [f"cgroup:{claim}" for claim in theirs if os.path.isabs(claim)]
     return places or claims
+
+
+def _running(state_dir: str) -> Iterator[JournalContents]:
+    """What the agents there have written down. Raises RightsError if that is not for this user."""
+    try:
+        journals = journal_paths(state_dir)
+        for path in journals:
+            name = os.path.basename(path)
+            demos = os.path.join(state_dir, name.replace("agent-", "demo-", 1))
+            if not name.startswith("agent-") or demos in journals or not is_live(path):
+                continue  # the groups of a demo's agents are the demo's own
+            with contextlib.suppress(FileNotFoundError):  # its agent was just closing it
+                yield read_journal(path)
+    except PermissionError as error:
+        raise RightsError(f"{error.filename}: {error.strerror}; run as root") from None
 
 
 def _sharing(state_dir: str, pid: int) -> list[str]:

@@ -74,7 +74,7 @@ def _kubelet_policy(host: Host) -> str | None:
 
 def check_freezing(host: Host) -> Iterator[Finding]:
     """Whether somebody can freeze the agent together with its guardian."""
-    why = "who freezes both (docker pause, systemctl freeze) keeps lent what was lent until a thaw"
+    why = "a freeze of both (docker pause, systemctl freeze) leaves lent what was lent until a thaw"
     if any(map(host.exists, _CONTAINERS)):
         yield Finding(
             "freezing", "warning", "this is a container, which its runtime freezes as a whole", why,

@@ -13,7 +13,6 @@ import numpy as np
 
 from smartharvest.errors import ConfigError, TraceError
 from smartharvest.fleet.csv_rows import Row, number, rows_of
-from smartharvest.fleet.files import write_whole
 from smartharvest.fleet.tables import (
     EVICTABLE,
     REGULAR,
@@ -24,6 +23,7 @@ from smartharvest.fleet.tables import (
     check_allocations,
     check_nodes,
 )
+from smartharvest.telemetry.output_file import write_whole
 
 _PRIORITIES = {
     **dict.fromkeys(("0", "regular", "high", "on-demand", ""), REGULAR),
@@ -196,4 +196,6 @@ def _write(path: str, lines: Sequence[Sequence[object]]) -> None:
     out = io.StringIO()
     csv.writer(out, lineterminator="\n").writerows(lines)
     data = out.getvalue().encode()
-    write_whole(path, gzip.compress(data, mtime=0) if path.endswith(".gz") else data)
+    if path.endswith(".gz"):
+        data = gzip.compress(data, mtime=0)
+    write_whole(path, data, failure=TraceError)

@@ -19,10 +19,17 @@ body{font:16px/1.5 system-ui,"Liberation Sans",sans-serif;background:var(--back)
 margin:0 auto;max-width:62rem;padding:1rem}
 h1{font-size:1.4rem}h2{font-size:1.05rem;margin-top:1.6rem}.quiet{color:var(--quiet)}
 table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.2rem .8rem .2rem 0;
-border-bottom:1px solid var(--line);vertical-align:top;overflow-wrap:anywhere}
-th{color:var(--quiet);font-weight:600}td:first-child{white-space:nowrap}svg{width:100%;height:auto}
-svg text{fill:var(--quiet);font-size:11px}@media print{body{max-width:none}}
+border-bottom:1px solid var(--line);vertical-align:top}td{overflow-wrap:anywhere}
+th{color:var(--quiet);font-weight:600}td:first-child,.key{white-space:nowrap}.wide{overflow-x:auto}
+svg{width:100%;height:auto}svg text{fill:var(--quiet);font-size:11px}
+@media print{body{max-width:none}}
 """
+_KEYS = (
+    ("lent", "━", "lent (band: least to most)"),
+    ("granted", "━", "granted to the primary"),
+    ("used", "━", "used by it"),
+    ("held", "▒", "nothing may be lent"),
+)
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 _WIDTH, _HEIGHT, _LEFT, _BOTTOM = 960.0, 260.0, 34.0, 22.0
 
@@ -82,7 +89,7 @@ def page(day: Day, more: Mapping[str, Any]) -> str:
         *(f"<p>{_text(fact)}</p>" for fact in facts[1:]),
         "<h2>Cores over time</h2>",
         _chart(day),
-        "<h2>What windows were answered for</h2>",
+        "<h2>Reasons of the decisions</h2>",
         _table(("Why", "Windows"), reasons),
     ]
     if day.groups:
@@ -202,10 +209,12 @@ def _chart(day: Day) -> str:
             for name in ("lent", "granted", "used")
         ),
         "</svg>",
-        '<p class="quiet"><b style="color:var(--lent)">━</b> lent (band: least to most) '
-        '<b style="color:var(--granted)">━</b> granted to the primary '
-        '<b style="color:var(--used)">━</b> used by it '
-        '<b style="color:var(--held)">▒</b> nothing may be lent</p>',
+        '<p class="quiet">'
+        + " ".join(
+            f'<span class="key"><b style="color:var(--{name})">{sign}</b> {meaning}</span>'
+            for name, sign, meaning in _KEYS
+        )
+        + "</p>",
     ]
     return "\n".join(lines)
 
@@ -276,7 +285,8 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     body = "".join(
         "<tr>" + "".join(f"<td>{_text(one)}</td>" for one in row) + "</tr>" for row in rows
     )
-    return f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
+    table = f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
+    return f'<div class="wide">{table}</div>'
 
 
 def _text(value: str) -> str:

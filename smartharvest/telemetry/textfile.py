@@ -5,8 +5,6 @@ Needs prometheus_client (the extra ``metrics``).
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -51,23 +49,3 @@ def textfile(statuses: Sequence[Mapping[str, Any]], silent: int, orphans: int) -
     registry = CollectorRegistry()
     registry.register(_Families())
     return generate_latest(registry).decode()
-
-
-def write_whole(path: str, text: str) -> None:
-    """Puts ``text`` at ``path`` in one step: a reader meets the old or the new, never half.
-
-    Raises ConfigError if that fails.
-    """
-    directory = os.path.dirname(os.path.abspath(path))
-    try:
-        fd, unnamed = tempfile.mkstemp(dir=directory, prefix=".smartharvest-")
-        try:
-            with open(fd, "w", encoding="utf-8") as file:
-                file.write(text)
-                os.fchmod(file.fileno(), 0o644)
-            os.rename(unnamed, path)
-        except BaseException:
-            os.unlink(unnamed)
-            raise
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be written: {error.strerror}") from None

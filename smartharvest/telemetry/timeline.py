@@ -5,6 +5,8 @@ Needs matplotlib (the extra ``plot``).
 
 from __future__ import annotations
 
+import io
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,6 +17,7 @@ from typing import Any
 from smartharvest.errors import ConfigError
 from smartharvest.printable import counted
 from smartharvest.telemetry.day import Bin, Day
+from smartharvest.telemetry.output_file import write_whole
 
 
 @dataclass(frozen=True)
@@ -162,8 +165,10 @@ def _figure() -> Any:
 
 
 def _save(figure: Any, path: str) -> None:
+    kind = os.path.splitext(path)[1].removeprefix(".")
+    picture = io.BytesIO()
     try:
-        figure.savefig(path, dpi=150)
-    except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else error
-        raise ConfigError(f"{path}: cannot be written: {why}") from None
+        figure.savefig(picture, format=kind or "png", dpi=150)
+    except ValueError as error:  # of an ending that it does not know
+        raise ConfigError(f"{path}: cannot be written: {error}") from None
+    write_whole(path if kind else f"{path}.png", picture.getvalue())

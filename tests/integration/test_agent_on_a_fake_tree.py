@@ -254,7 +254,7 @@ def test_missing_counterparts_are_made_and_removed(tmp_path: Path, processes: Pr
         assert world.kernel.read(tasks_file) == f"{elastic}\n"
     outcome = agent.send(signal.SIGTERM)
     assert outcome.code == 0
-    assert "the target had no counterpart there" in outcome.err
+    assert "(removed on exit)" in outcome.err
     assert world.files() == before
 
 

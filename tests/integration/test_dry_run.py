@@ -74,5 +74,5 @@ def test_windows_in_which_too_much_would_have_been_lent_are_counted() -> None:
     assert (figures.most_missing, figures.unused_core_windows) == (2, 4)
     assert figures.describe() == (
         "dry run: 2 of 3 windows would have lent something; 1 of them (50.00%) too much for a "
-        "moment; at worst 2 cores were missing; 1.33 cores on average were neither used nor lent"
+        "moment; at worst 2 cores missing; 1.33 cores on average were neither used nor lent"
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from smartharvest.agent.supervisor import Supervisor
 from smartharvest.host.cgroup.tree import Group
 from tests.commands import smartharvest_here
 from tests.integration.hosts import Host
-from tests.integration.processes import Processes, wait_until
+from tests.integration.processes import Processes, RunningAgent, wait_until
 from tests.integration.supervisors import Script, run_until, settings_for
 from tests.integration.test_several_groups import NAMES, rows_of, several, world_of_groups
 from tests.integration.worlds import World
@@ -42,6 +43,20 @@ def need(monkeypatch: pytest.MonkeyPatch) -> Need:
 @pytest.fixture
 def groups_world(tmp_path: Path, version: int) -> World:
     return world_of_groups(tmp_path, version)
+
+
+QUICKLY = """
+import sys
+from smartharvest.agent import group_sharing
+from smartharvest.cli import main
+group_sharing.TURN_NS = 100_000_000
+main(sys.argv[1:])
+"""
+"""An agent whose groups have a turn ten times a second: a need stands after half a second."""
+
+
+def quick_agent(processes: Processes, *arguments: str) -> RunningAgent:
+    return RunningAgent(processes.start([sys.executable, "-c", QUICKLY, "agent", *arguments]))
 
 
 def stopped(world: World, name: str) -> bool:
@@ -184,8 +199,8 @@ def test_a_group_that_a_killed_agent_has_frozen_is_thawed(
     before = world.files()
     audit = tmp_path / "audit.jsonl"
     config = toml(tmp_path / "agent.toml", "cgroup:batch/analytics", "cgroup:batch/builds")
-    agent = processes.agent(
-        *world.arguments, "--primary", "cgroup:web", "--policy", "fixed-buffer:1",
+    agent = quick_agent(
+        processes, *world.arguments, "--primary", "cgroup:web", "--policy", "fixed-buffer:1",
         "--config", config, "--audit-log", str(audit), "--no-guardian",
     )  # fmt: skip
     agent.wait_until(lambda: stopped(world, "analytics"))
@@ -206,7 +221,7 @@ def state_of(pid: int) -> str:
 
 def agent_that_evicts(
     host: Host, processes: Processes, tmp_path: Path, how: str
-) -> tuple[Any, Group, int]:
+) -> tuple[RunningAgent, Group, int]:
     """One on this machine whose primary fills all cores but the minimum of a group of one task."""
     above = host.make("shared")
     if host.tree.version == 2:
@@ -218,8 +233,8 @@ def agent_that_evicts(
     config = tmp_path / "agent.toml"
     toml(config, f"cgroup:{one}", f"cgroup:{two}")
     config.write_text(config.read_text().replace("notice", f'on_eviction = "{how}"\nnotice'))
-    agent = processes.agent(
-        *host.state, "--primary", f"cgroup:{host.web}", "--config", str(config),
+    agent = quick_agent(
+        processes, *host.state, "--primary", f"cgroup:{host.web}", "--config", str(config),
         "--sensor", "proc", "--lend-shared", "--policy", "fixed-buffer:1", "--long-term", "off",
     )  # fmt: skip
     return agent, one, worker

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import time
 from pathlib import Path
 
 import pytest
@@ -19,6 +18,13 @@ from tests.integration.worlds import World
 def record_arguments(processes: Processes, out: Path, *more: str) -> list[str]:
     primary = f"pid:{processes.spinning()}"
     return ["record", str(out), "--primary", primary, "--sensor", "proc", "--no-realtime", *more]
+
+
+def wait_for_a_stretch(out: Path) -> None:
+    """Returns once ``out`` has more than it had first: its header."""
+    wait_until(lambda: out.exists() and out.stat().st_size > 0)
+    first = out.stat().st_size
+    wait_until(lambda: out.stat().st_size > first)
 
 
 @pytest.mark.timing
@@ -80,8 +86,7 @@ def test_a_fake_tree_is_recorded_and_left_as_it_is(quiet_world: World, tmp_path:
 def test_an_interrupted_recording_is_whole(processes: Processes, tmp_path: Path) -> None:
     out = tmp_path / "host.trace"
     process = processes.start(as_command(record_arguments(processes, out)))
-    wait_until(out.exists)
-    wait_until(lambda: out.stat().st_size > 600)
+    wait_for_a_stretch(out)
     process.send_signal(signal.SIGINT)
     assert process.wait(timeout=20) == 0
     trace = read_trace(str(out))
@@ -95,9 +100,7 @@ def test_a_killed_recording_is_refused_and_its_beginning_can_be_had(
 ) -> None:
     out = tmp_path / "host.trace"
     process = processes.start(as_command(record_arguments(processes, out)))
-    wait_until(out.exists)
-    wait_until(lambda: out.stat().st_size > 600)
-    time.sleep(0.6)
+    wait_for_a_stretch(out)
     os.kill(process.pid, signal.SIGKILL)
     process.wait(timeout=20)
     refused = smartharvest_here("lab", "replay", str(out))
@@ -112,7 +115,7 @@ def test_a_killed_recording_is_refused_and_its_beginning_can_be_had(
 def test_a_full_disk_ends_the_recording_in_one_line(processes: Processes, tmp_path: Path) -> None:
     out = tmp_path / "host.trace"
     arguments = record_arguments(processes, out, "--seconds", "10")
-    outcome = smartharvest(*arguments, largest_file=700)
+    outcome = smartharvest(*arguments, largest_file=500)
     assert outcome.code == 11
     assert f"{out}: cannot be written: File too large; it ends after" in outcome.failure
     assert read_trace(str(out), partial=True).header.sensor == "proc"

@@ -145,3 +145,15 @@ def test_a_group_that_takes_nobody_says_why(
     assert outcome.code == code
     assert words in outcome.failure
     assert ("run as root" in outcome.failure) == (code == 3)
+
+
+def test_who_may_not_read_the_state_directory_is_told_who_may(
+    quiet_world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(directory: str) -> list[str]:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), directory)
+
+    monkeypatch.setattr("smartharvest.cli.run.journal_paths", refuse)
+    outcome = smartharvest_here("run", "--elastic", *quiet_world.arguments, "--", *SAY_PID)
+    assert outcome.code == 3
+    assert outcome.failure == f"{quiet_world.state_dir}: Permission denied; run as root"

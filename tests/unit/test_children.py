@@ -28,6 +28,15 @@ STARTS: Mapping[str, str] = {
 }
 
 
+def parsed(*words: str) -> dict[str, ast.Module]:
+    """The modules that have any of the words, by their paths in the package."""
+    package = ROOT / "smartharvest"
+    texts = {str(path.relative_to(package)): path.read_text() for path in package.rglob("*.py")}
+    return {
+        path: ast.parse(text) for path, text in texts.items() if any(word in text for word in words)
+    }
+
+
 def starts(tree: ast.Module) -> Iterator[int]:
     """Lines of calls that start a process."""
     direct = {
@@ -49,20 +58,16 @@ def starts(tree: ast.Module) -> Iterator[int]:
 
 
 def test_processes_are_started_in_one_place() -> None:
-    package = ROOT / "smartharvest"
-    found = {
-        str(path.relative_to(package))
-        for path in package.rglob("*.py")
-        if any(starts(ast.parse(path.read_text())))
-    }
+    imported = [f"{way} {name}" for way in ("import", "from") for name in MODULES]
+    found = {path for path, tree in parsed(*imported).items() if any(starts(tree))}
     assert found == STARTS.keys()
 
 
 def test_no_python_is_told_to_look_for_a_module_by_itself() -> None:
     wrong = [
         f"{path}:{node.lineno}"
-        for path in (ROOT / "smartharvest").rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text()))
+        for path, tree in parsed("sys.executable").items()
+        for node in ast.walk(tree)
         if isinstance(node, ast.List | ast.Tuple)
         and any(ast.unparse(one) == "sys.executable" for one in node.elts)
         and any(isinstance(one, ast.Constant) and one.value in ("-m", "-c") for one in node.elts)

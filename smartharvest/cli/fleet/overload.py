@@ -17,10 +17,10 @@ from smartharvest.cli.command_group import examples
 from smartharvest.cli.fleet.options import json_option, shown_option
 from smartharvest.config.durations import parse_duration_ns
 from smartharvest.errors import ConfigError, TraceError
-from smartharvest.fleet.files import write_whole
 from smartharvest.fleet.overload import Cure, Limits, Overload, Rate, apply, find
 from smartharvest.fleet.placement import WAYS
 from smartharvest.fleet.reports import as_line, read_reports, report_here
+from smartharvest.telemetry.output_file import write_whole
 
 EPILOG = examples(
     "smartharvest fleet overload --reports reports.jsonl",
@@ -99,7 +99,7 @@ def overload(
 
         def act(cure: Cure) -> None:
             # Counted before it is done: a crash in between must not allow one more.
-            write_whole(actions, json.dumps(list(kept.times_s)).encode())
+            write_whole(actions, json.dumps(list(kept.times_s)).encode(), failure=TraceError)
             for _ in ask_agents(options, pid, COMMANDS[cure.kind]):
                 pass
 
@@ -132,7 +132,8 @@ def _append(path: str, node: str, options: dict[str, Any], pid: int | None) -> N
     lines: list[str] = []
     with contextlib.suppress(FileNotFoundError), open(path, encoding="utf-8") as file:
         lines = file.readlines()
-    write_whole(path, "".join([*lines[1 - MOST_LINES :], as_line(report)]).encode())
+    kept = "".join([*lines[1 - MOST_LINES :], as_line(report)])
+    write_whole(path, kept.encode(), failure=TraceError)
 
 
 def _times(path: str) -> list[float]:

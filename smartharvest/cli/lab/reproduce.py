@@ -9,6 +9,7 @@ import click
 
 from smartharvest.cli.progress import Progress
 from smartharvest.errors import ConfigError
+from smartharvest.telemetry.output_file import write_whole
 
 FIGURES = tuple(str(number) for number in range(4, 16))
 TABLES = ("1", "2", "3")
@@ -60,11 +61,7 @@ def reproduce(
         write_part(part, finding, out)
     conditions = Conditions(tuple(range(1, seeds + 1)), runs, processes, time.monotonic() - began)
     images = os.path.relpath(out, os.path.dirname(page_path) or ".")
-    try:
-        with open(page_path, "w", encoding="utf-8") as file:
-            file.write(page(findings, conditions, images))
-    except OSError as error:
-        raise ConfigError(f"{page_path}: cannot be written: {error.strerror}") from None
+    write_whole(page_path, page(findings, conditions, images).encode())
     for part, finding in findings:
         for verdict in finding.verdicts:
             click.echo(f"{part.name:9}  {verdict.word:13}  {verdict.claim}: {verdict.measured}")

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from smartharvest.errors import ConfigError
-from smartharvest.fleet.files import write_whole
+from smartharvest.errors import ConfigError, TraceError
 from smartharvest.fleet.promises.features import NAMES
 from smartharvest.fleet.promises.forest import KINDS, LEAF, Forest
 from smartharvest.fleet.promises.model import Learned, Model
 from smartharvest.fleet.promises.views import TARGETS
+from smartharvest.telemetry.output_file import write_whole
 from smartharvest.trusted import open_trusted
 
 FORMAT, VERSION = "smartharvest-fleet-model", 2
@@ -47,7 +47,7 @@ def write_model(path: str, model: Model) -> None:
             arrays[f"{number}.{name}"] = getattr(one.forest, name)
     data = io.BytesIO()
     np.savez_compressed(data, **arrays)  # type: ignore[arg-type]
-    write_whole(path, data.getvalue())
+    write_whole(path, data.getvalue(), failure=TraceError)
 
 
 def read_model(path: str) -> Model:

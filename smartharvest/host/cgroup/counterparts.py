@@ -34,7 +34,7 @@ def make_counterpart(group: Group, controller: str, writer: HostWriter) -> bool:
         return group.tree.files.exists(directory)
     if not group.tree.files.exists(directory):
         writer.make_group(directory)
-        _log.info("made %s: the target had no counterpart there", directory)
+        _log.info("Created %s (removed on exit)", directory)
     return adopt_tasks(group, controller, writer)
 
 

@@ -473,8 +473,9 @@ def check_claims(directory: str, claims: Sequence[str], but: str | None = None) 
         for claim in claims:
             for other in theirs.claims:
                 if f"{claim}/".startswith(f"{other}/") or f"{other}/".startswith(f"{claim}/"):
+                    what = "it" if other == claim else other
                     raise AlreadyManaged(
-                        f"{claim}: the agent with pid {theirs.pid} already manages {other}; "
+                        f"{claim}: the agent with pid {theirs.pid} already manages {what}; "
                         "stop it first"
                     )
 

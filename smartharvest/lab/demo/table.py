@@ -21,6 +21,9 @@ _COLUMNS = (
     ("agent", "cores", 6),
 )
 
+_BUSY_BELOW = 0.05
+"""Share of the cores idle without a batch, below which other programs decide the figures."""
+
 
 def format_table(document: Document) -> str:
     """The table and notes on how to read it; ends without a line break."""
@@ -64,6 +67,12 @@ def _notes(document: Document) -> list[str]:
         )
     if document["elastic_min"] == 0 and document["park"] == "freeze":
         lines.append("The agent freezes the batch while it has no core (agent --park freeze).")
+    (baseline,) = (one for one in document["phases"] if one["name"] == "no-harvest")
+    if baseline["idle_cores"] < _BUSY_BELOW * cpus:
+        lines.append(
+            "careful: other programs used the cores that no-harvest left idle; run it on a quiet"
+            " machine to compare the rows."
+        )
     if cpus <= 2:
         lines.append(
             "On two CPUs busy + 1 leaves nothing to lend while one is busy: cores are lent only"

@@ -19,8 +19,6 @@ from smartharvest.cli.log_format import (
 )
 from tests.commands import as_command
 
-CODES = Path(__file__).parents[3] / "docs" / "reference" / "exit-codes.md"
-
 
 def record(text: str, level: int = logging.WARNING, **fields: object) -> logging.LogRecord:
     about = {"name": "smartharvest.x", "msg": text, "levelno": level, "created": 1.5}

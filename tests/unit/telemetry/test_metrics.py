@@ -20,7 +20,8 @@ from smartharvest.cluster.source import NoCapacity, from_http
 from smartharvest.errors import ConfigError, Unavailable
 from smartharvest.telemetry.histogram import histogram
 from smartharvest.telemetry.metrics import Metrics, families
-from smartharvest.telemetry.textfile import textfile, write_whole
+from smartharvest.telemetry.output_file import write_whole
+from smartharvest.telemetry.textfile import textfile
 from tests.commands import smartharvest_here
 
 pytest.importorskip("prometheus_client")
@@ -216,7 +217,7 @@ def test_units_are_said_where_the_name_has_one() -> None:
 def test_a_textfile_has_every_agent_and_is_written_whole(tmp_path: Path) -> None:
     path = tmp_path / "smartharvest.prom"
     text = textfile([status(), status(primary=["cgroup:search"])], 1, 2)
-    write_whole(str(path), text)
+    write_whole(str(path), text.encode())
     assert path.read_text() == text
     assert [file.name for file in tmp_path.iterdir()] == ["smartharvest.prom"]
     for name in ("web", "search"):
@@ -225,7 +226,7 @@ def test_a_textfile_has_every_agent_and_is_written_whole(tmp_path: Path) -> None
     assert "\nsmartharvest_agents 2.0\n" in text
     assert "\nsmartharvest_orphans 2.0\n" in text
     with pytest.raises(ConfigError, match="cannot be written"):
-        write_whole(str(tmp_path / "no" / "x.prom"), text)
+        write_whole(str(tmp_path / "no" / "x.prom"), text.encode())
 
 
 def test_where_no_agent_runs_the_command_says_so(tmp_path: Path) -> None:

@@ -25,8 +25,6 @@ from tests.unit.algorithm.policy.windows import window
 TOTAL = 10
 USUAL: Durations = ((100_000, 900), (200_000, 95), (400_000, 5))
 WORSE: Durations = ((115_000, 900), (230_000, 95), (460_000, 5))
-SLIGHTLY: Durations = ((100_000, 900), (200_000, 80), (240_000, 15), (400_000, 5))
-"""Twice as many as may be are beyond the P99 and a tenth on top."""
 AWFUL: Durations = ((100_000, 500), (50_000_000, 500))
 WINDOWS = 4
 

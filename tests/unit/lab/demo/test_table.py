@@ -6,14 +6,14 @@ from smartharvest.lab.demo.phases import PHASES
 from smartharvest.lab.demo.table import format_table
 
 
-def make_document(cpus: int = 2, latency_us: int = 300) -> Document:
+def make_document(cpus: int = 2, latency_us: int = 300, idle_core_s: float = 3.0) -> Document:
     slices = {
         phase.name: [
             Slice(
                 elapsed_s=2.0,
                 latencies_ns=[latency_us * 1000 * (place + 1)] * 3,
                 left_out=place,
-                idle_core_s=3.0,
+                idle_core_s=idle_core_s,
                 elastic_cpu_s=1.0,
                 batch_units=5000,
                 agent=AgentFigures(0.37, 12, 1, 0.2) if phase.policy else NO_AGENT,
@@ -75,3 +75,8 @@ def test_the_table_tells_of_standstills_and_what_they_touched() -> None:
     document["standstills_ms"] = [12.0, 41.6]
     assert "stopped the whole machine 2 times, for at most 42 ms" in format_table(document)
     assert "45.5% of the requests are left out" in format_table(document)
+
+
+def test_a_machine_that_is_busy_with_something_else_is_named() -> None:
+    assert "careful: other programs" in format_table(make_document(idle_core_s=0.0))
+    assert "careful" not in format_table(make_document())
