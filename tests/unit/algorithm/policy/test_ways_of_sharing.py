@@ -89,7 +89,7 @@ def test_it_begins_with_nothing_lent() -> None:
 
 
 def test_it_lends_everything_within_three_seconds_where_that_is_harmless() -> None:
-    assert Host(harmless).run(3) == "wait:100"
+    assert Host(harmless).run(3) == "wait:100us"
 
 
 def test_it_ends_with_the_boldest_way_where_that_is_harmless() -> None:
@@ -102,7 +102,7 @@ def test_it_ends_with_the_boldest_way_where_that_is_harmless() -> None:
 @pytest.mark.parametrize(
     ("harmful", "held"),
     [
-        (["everywhere"], "wait:100"),
+        (["everywhere"], "wait:100us"),
         (["everywhere", "wait"], "buffer:1"),
         (["everywhere", "wait", "buffer"], "prediction"),
         (ALL, "nothing"),
@@ -117,14 +117,14 @@ def test_where_moving_cores_is_too_dear_it_tries_everywhere() -> None:
 
 
 def test_a_larger_budget_buys_a_bolder_way() -> None:
-    assert Host(hurt_by("wait"), protect=3.0).run(4) == "wait:100"
+    assert Host(hurt_by("wait"), protect=3.0).run(4) == "wait:100us"
 
 
 def test_it_says_in_a_sentence_why_it_is_no_bolder() -> None:
     host = Host(hurt_by("everywhere", "wait"))
     host.run(14)
     assert host.policy.explanation.startswith(
-        "keeps 1 idle, lends the rest after 1000 us, since with wait:2000 a short trial has used "
+        "keeps 1 idle, lends the rest after 1000 us, since with wait:2000us a short trial has used "
         "up the budget; it is tried again after 2 s"
     )
 
@@ -138,7 +138,7 @@ def test_it_leaves_a_way_at_once_when_it_turns_harmful() -> None:
     host.run(4)
     host.harms = (hurt_by("wait", how=AWFUL),)
     host.run(0.3)
-    assert host.policy.way.short != "wait:100"
+    assert host.policy.way.short != "wait:100us"
 
 
 def test_a_disaster_is_not_met_again_soon() -> None:
@@ -161,7 +161,7 @@ def test_of_a_trial_of_everywhere_one_window_is_spent_there() -> None:
     host.policy.predict(window([1, 2]))
     assert host.policy.shared
     host.policy.predict(window([1, 2]))
-    assert host.policy.way.short == "wait:100"
+    assert host.policy.way.short == "wait:100us"
 
 
 def test_now_and_then_a_period_shows_how_the_primary_fares_alone() -> None:
@@ -230,7 +230,7 @@ def test_a_way_whose_moves_take_more_than_they_may_is_left() -> None:
     host.run(1)
     held = host.run(60)
     assert held == "everywhere"
-    assert host.periods.count("wait:100") < 10
+    assert host.periods.count("wait:100us") < 10
 
 
 def test_with_few_cores_it_begins_with_half_of_them() -> None:
