@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -245,6 +246,43 @@ def test_everywhere_is_not_tried_where_a_part_is_too_dear() -> None:
     host = Host(hurt_by("everywhere", "part"), total=2)
     host.run(18)
     assert "everywhere" not in host.periods
+
+
+class Bursty(Host):
+    """Two cores; some periods have a burst of long wake-ups, whatever is lent. Those in ``slower``
+    ways take half as long again."""
+
+    def __init__(self, seed: int, *slower: str) -> None:
+        super().__init__(harmless, total=2)
+        self.random = random.Random(seed)
+        self.slower = slower
+
+    def seen(self, way: Way) -> Dispatches:
+        spans = self.random.randint(500, 3000)
+        burst = self.random.randint(5, 80) if self.random.random() < 0.35 else 0
+        times = 3 if way.kind in self.slower else 2
+        found = (
+            *((14_000 * times, spans), (45_000 * times, spans // 10)),
+            *((75_000 * times, spans // 50), (1_000_000 * times, burst)),
+        )
+        lent = Spans((), found) if way.kind == "nothing" else Spans(found, ())
+        return replace(super().seen(way), spans=(lent,))
+
+
+def test_bursts_that_come_anyway_do_not_keep_it_from_lending() -> None:
+    for seed in range(4):
+        host = Bursty(seed)
+        host.run(60)
+        lent = [way for way in host.periods[100:] if way in ("part:1", "everywhere")]
+        assert len(lent) > 0.7 * len(host.periods[100:])
+
+
+def test_bursts_do_not_hide_a_way_that_hurts() -> None:
+    for seed in range(4):
+        host = Bursty(seed, "everywhere", "part", "wait")
+        host.run(60)
+        hurt = [way for way in host.periods[100:] if way not in ("buffer:1", "nothing", "asleep")]
+        assert len(hurt) < 0.2 * len(host.periods[100:])
 
 
 # --- where it cannot do that ----------------------------------------------------------------------
