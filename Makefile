@@ -190,7 +190,7 @@ real-programs: build
 		|| echo "careful: scikit-learn is missing and cannot be installed: what needs it is skipped" >&2
 
 .PHONY: bench-real
-bench-real: real-programs ## Real servers and batches under every condition, 18 minutes (root, apt)
+bench-real: real-programs ## Real servers and batches under every condition, 21 minutes (root, apt)
 	@$(BIN)/python -m bench.real --out bench/results/real.json >/dev/null
 	@$(BIN)/python -m bench page
 

@@ -67,6 +67,14 @@ CONDITIONS = (
         settings={"park": "idle"},
     ),
     Condition("prev-peak", "the last window's peak is kept", policy="prev-peak"),
+    *(
+        Condition(name, about, policy=name, settings={"long_term": "off"})
+        for name, about in (
+            ("everywhere", "cpu.idle=1 on every CPU, for good, with the rescue"),
+            ("part:1", "the same on all CPUs but one"),
+            ("wait:500us", "lends everything, takes it back on a wait, for half a millisecond"),
+        )
+    ),
     Condition("smartharvest", "the paper's agent, with Vowpal Wabbit", policy="smartharvest"),
     Condition(RECOMMENDED, "the policy recommended here", policy=RECOMMENDED),
     *(
@@ -102,7 +110,10 @@ class Experiment:
     """Its part of the time that all have."""
 
 
-CASE = (BASELINE, "alone again", RIVAL, "static half", "smartharvest", *CANDIDATES)
+CASE = (
+    *(BASELINE, "alone again", RIVAL, "static half", "everywhere", "wait:500us"),
+    *("smartharvest", *CANDIDATES),
+)
 """Whether cpu.idle is enough somewhere, and what else is."""
 
 

@@ -6,7 +6,7 @@ import logging
 
 from smartharvest.algorithm.controller import Controller
 from smartharvest.algorithm.learning.options import LearningOptions
-from smartharvest.algorithm.policy import SHARED_POLICIES, Policy, check_policy, make_policy
+from smartharvest.algorithm.policy import Policy, check_policy, is_shared, make_policy
 from smartharvest.algorithm.policy.fallback import Fallback, with_stand_ins
 from smartharvest.algorithm.policy.smartharvest import SmartHarvest
 from smartharvest.algorithm.safeguard import LongTermSafeguard
@@ -26,7 +26,7 @@ def choose_policy(settings: Settings, spec: str, total: int, *, preempts: bool) 
     elastic group wherever they meet where this one does not.
     """
     check_policy(spec)
-    if spec in SHARED_POLICIES and not preempts:
+    if is_shared(spec) and not preempts:
         raise ConfigError(
             f"policy: {spec} lets the primary preempt the elastic group everywhere, and "
             f"{settings.elastic} is not under cpu.idle (a group, shared placement and Linux "

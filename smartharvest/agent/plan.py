@@ -19,7 +19,7 @@ from smartharvest.agent.group_evictions import eviction_writes
 from smartharvest.agent.group_sharing import weight_writes
 from smartharvest.agent.model_store import model_path
 from smartharvest.algorithm.division import Share, divide
-from smartharvest.algorithm.policy import SHARED_POLICIES
+from smartharvest.algorithm.policy import is_shared
 from smartharvest.config.addresses import split_address
 from smartharvest.config.elastic_groups import group_tables
 from smartharvest.config.settings import Settings
@@ -237,7 +237,7 @@ def _planned_groups(
 def _most_lent(settings: Settings, seen: HostSnapshot) -> int:
     """Cores that the settings' policy may lend at once."""
     capacity = seen.capacity
-    shared = settings.policy in SHARED_POLICIES
+    shared = is_shared(settings.policy)
     return capacity.max_shared if shared else capacity.max_harvest
 
 

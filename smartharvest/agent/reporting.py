@@ -16,7 +16,7 @@ from smartharvest.agent.group_sharing import GroupSharing
 from smartharvest.agent.host_watch import HostWatch
 from smartharvest.agent.promise import HarvestMonitor
 from smartharvest.agent.report import Report
-from smartharvest.algorithm.policy import SHARED_POLICIES
+from smartharvest.algorithm.policy import is_shared
 from smartharvest.core import _loop
 from smartharvest.host.cpulist import format_cpulist
 from smartharvest.telemetry.metrics import Metrics
@@ -100,7 +100,7 @@ class Reporting:
         self._monitor.notice(now_ns, self._groups.evictions.noticed_cores)
         self._monitor.observe(now_ns, control.counters()["harvested_core_ns"], withdrawn)
         capacity = self._arrangement.capacity
-        shares = control.controller.policy.name in SHARED_POLICIES
+        shares = is_shared(control.controller.policy.name)
         most = capacity.max_shared if shares else capacity.max_harvest
         seen = self._monitor.describe(now_ns, control.loop.harvested, most)
         notices = self._groups.evictions.notices()

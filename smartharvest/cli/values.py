@@ -40,7 +40,7 @@ def complete_policy(_context: object, _option: object, typed: str) -> list[Compl
     """The policies; of those that a number follows up to the colon."""
     from smartharvest.algorithm.policy import POLICY_NAMES
 
-    return _starting([name.removesuffix("N") for name in POLICY_NAMES], typed)
+    return _starting([name.partition("N")[0] for name in POLICY_NAMES], typed)
 
 
 def complete_target(

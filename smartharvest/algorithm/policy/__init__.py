@@ -17,10 +17,10 @@ from smartharvest.errors import ConfigError
 __all__ = [
     "LENDS_NOTHING",
     "POLICY_NAMES",
-    "SHARED_POLICIES",
     "Policy",
     "PolicySettings",
     "check_policy",
+    "is_shared",
     "make_policy",
 ]
 
@@ -34,19 +34,25 @@ _PLAIN = {
     "adaptive-buffer": "adaptive_buffer:AdaptiveBuffer",
     "adaptive-quiet": "adaptive_quiet:AdaptiveQuiet",
     "idle-first": "idle_first:IdleFirst",
-    "everywhere": "everywhere:Everywhere",
+    "everywhere": "one_way:make_everywhere",
 }
 """Name -> ``module:maker`` of a policy made from PolicySettings."""
-_NUMBERED = {"fixed-buffer": "fixed_buffer:FixedBuffer", "prev-peak": "prev_peak:PrevPeak"}
+_NUMBERED = {
+    "fixed-buffer": "fixed_buffer:FixedBuffer",
+    "prev-peak": "prev_peak:PrevPeak",
+    "part": "one_way:make_part",
+    "wait": "one_way:make_wait",
+}
 """The same of policies whose name a number follows, which their maker takes too."""
+_UNITS = {"wait": "us"}
+"""What follows the number."""
 
-POLICY_NAMES = (*_PLAIN, *(f"{name}:N" for name in _NUMBERED))
+POLICY_NAMES = (*_PLAIN, *(f"{name}:N{_UNITS.get(name, '')}" for name in _NUMBERED))
 """The accepted spellings, N being a number from 1 to 9999."""
 
-SHARED_POLICIES = ("idle-first", "everywhere")
-"""Those that need a primary that preempts the elastic group wherever they meet."""
+_SHARED = ("idle-first", "everywhere", "part")
 
-_NUMBER = re.compile(r"[1-9][0-9]{0,3}")
+_NUMBER = re.compile(r"([1-9][0-9]{0,3})([a-z]*)")
 
 
 def make_policy(
@@ -66,21 +72,33 @@ def make_policy(
     prediction; the others react to exhaustion as the paper has it. ``preempts`` and ``protect`` are
     for ``adaptive`` (PolicySettings). Raises ConfigError for what is unknown or malformed.
     """
-    check_policy(spec)
+    name, number = _parsed(spec)
     settings = PolicySettings(
         total, cost, safeguard, learner, options or LearningOptions(), preempts, protect
     )
-    name, colon, number = spec.partition(":")
-    module, _, maker = (_NUMBERED if colon else _PLAIN)[name].partition(":")
+    module, _, maker = (_PLAIN if number is None else _NUMBERED)[name].partition(":")
     make = getattr(import_module(f"{__name__}.{module}"), maker)
-    return cast(Policy, make(settings, int(number)) if colon else make(settings))
+    return cast(Policy, make(settings) if number is None else make(settings, number))
 
 
 def check_policy(spec: str) -> None:
     """Raises ConfigError if ``spec`` is not the spelling of a policy."""
-    name, colon, number = spec.partition(":")
-    known = _NUMBER.fullmatch(number) if colon else True
-    if name not in (_NUMBERED if colon else _PLAIN) or not known:
-        raise ConfigError(
-            f"policy: {spec!r} is unknown; use one of {', '.join(POLICY_NAMES)} (N: 1 to 9999)"
-        )
+    _parsed(spec)
+
+
+def is_shared(spec: str) -> bool:
+    """Whether the policy needs a primary that preempts the elastic group wherever they meet."""
+    return spec.partition(":")[0] in _SHARED
+
+
+def _parsed(spec: str) -> tuple[str, int | None]:
+    """Name and number."""
+    name, colon, after = spec.partition(":")
+    if not colon and name in _PLAIN:
+        return name, None
+    number = _NUMBER.fullmatch(after)
+    if name in _NUMBERED and number and number[2] == _UNITS.get(name, ""):
+        return name, int(number[1])
+    raise ConfigError(
+        f"policy: {spec!r} is unknown; use one of {', '.join(POLICY_NAMES)} (N: 1 to 9999)"
+    )

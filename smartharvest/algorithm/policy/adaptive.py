@@ -312,11 +312,10 @@ class Adaptive:
                 longer.begin(0)  # a window of a period shows little of what a period does
         enough = self._slices >= (SLICES if way else ENOUGH_SLICES)
         if enough and not why:
-            undecided = self._slices < (UNDECIDED * SLICES if way else EVERYWHERE_SLICES)
-            # The paper's policy is careful by itself: it is held unless it is surely too dear.
-            if self._looks_fine(way) or (
-                not undecided and self._ways[way].kind == "prediction" and self._credit >= 0
-            ):
+            undecided = self._slices < self._most_slices(way)
+            # Chance may hide what a way costs for as long as anybody looks. All but the boldest are
+            # held unless they are surely too dear: the account ends what they spend.
+            if self._looks_fine(way) or (not undecided and way and self._credit >= 0):
                 self._hold(way)
                 self._choose()
                 return
@@ -327,6 +326,12 @@ class Adaptive:
             self._choose()
         elif self._credit < 0:
             self._end_overdrawn(way)
+
+    def _most_slices(self, way: int) -> int:
+        """Of its trial; half of few cores leaves the other half, and held it is seen sooner."""
+        if way == 0:
+            return EVERYWHERE_SLICES
+        return SLICES if self._ways[way].kind == "part" else UNDECIDED * SLICES
 
     def _end_overdrawn(self, way: int) -> None:
         """Ends a trial that there is no credit for."""

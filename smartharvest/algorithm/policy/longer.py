@@ -37,7 +37,9 @@ SURE_AT_ONCE = 3.0
 """Standard errors by which these must be too long,"""
 BURST = 10.0
 """... so many of their spans counting as one draw: they come in bursts, and a turn for the worse
-differs from period to period by its nature."""
+differs from period to period by its nature;"""
+SURE_BEYOND_CHANCE = 5.0
+"""... and of those by which such periods differ with nothing lent, far from normally."""
 MEMORY = 200
 """Periods: older ones count less."""
 ALONE_PERIODS = 40
@@ -49,7 +51,7 @@ DISASTER_TIMES = 2
 DISASTERS = 0.02
 """... and a period with this share of them,"""
 DISASTERS_GROWTH = 2
-"""... if it is so many times that of any period with nothing lent."""
+"""... if they are so many times those of any period with nothing lent."""
 DISASTER_SPANS = 20
 LEAST_SLACK = 0.1
 """Where times are alike, nothing lies between a quantile and its limit: the account grows by this
@@ -186,6 +188,8 @@ class Longer:
         self._last_disasters = self._most_disasters = 0.0
         self._alone_spans = 0.0
         self._errors = dict.fromkeys(QUANTILES, 0.0)
+        self._chance = dict.fromkeys(PROMISED, 0.0)
+        """Spans by which chance alone moves the account in CREDIT_PERIODS."""
         self._slack = dict.fromkeys(PROMISED, 0.0)
         self._alone_share = dict.fromkeys(PROMISED, 0.0)
         self._credit: dict[float, float] | None = None
@@ -206,9 +210,8 @@ class Longer:
         self._together.update(dict(durations))
         if len(self._alone) <= FIRST_PERIODS or self._limits_age >= FRESH_PERIODS:
             self._compare_with_alone()
-        elif spans.total >= DISASTER_SPANS:
-            share = spans.beyond(self._disaster_ns) / spans.total
-            self._most_disasters = max(self._most_disasters, share)
+        else:
+            self._most_disasters = max(self._most_disasters, spans.beyond(self._disaster_ns))
         self._account(spans)
 
     def _compare_with_alone(self) -> None:
@@ -225,17 +228,12 @@ class Longer:
             q: usual_ns[q] * (1 + times * self._protect) for q, times in QUANTILES.items()
         }
         self._disaster_ns = DISASTER_TIMES * (1 + self._protect) * usual_ns[0.99]
-        self._most_disasters = max(
-            (
-                one.beyond(self._disaster_ns) / one.total
-                for one in self._alone
-                if one.total >= DISASTER_SPANS
-            ),
-            default=0.0,
-        )
+        self._most_disasters = max(one.beyond(self._disaster_ns) for one in self._alone)
         for q in PROMISED:
             self._alone_share[q] = together.beyond(self._limits_ns[q]) / together.total
             self._slack[q] = max(1 - q - self._alone_share[q], LEAST_SLACK * (1 - q))
+            periods = CREDIT_PERIODS / len(self._alone)
+            self._chance[q] = self._errors[q] * together.total * math.sqrt(periods)
 
     def rest(self, periods: int) -> None:
         """So many periods with nothing lent that nobody looks at."""
@@ -254,9 +252,7 @@ class Longer:
         beyond = tuple(map(spans.beyond, self._limits_ns.values()))
         self._tallies[way].add(spans.total, beyond)
         self._recent.append((way, spans.total, beyond))
-        self._last_disasters = (
-            spans.beyond(self._disaster_ns) / spans.total if spans.total >= DISASTER_SPANS else 0.0
-        )
+        self._last_disasters = self._disasters(spans)
 
     def add_unjudged(self, durations: Durations) -> _Spans:
         """A period that says nothing about one way, but counts."""
@@ -282,15 +278,19 @@ class Longer:
         the share ``mistakes`` is found to, however often that is asked."""
         errors = sure(max(1, self._tallies[way].looks), mistakes)
         recent = [one[1:] for one in self._recent if one[0] == way]
-        for number, (q, (share, spread)) in enumerate(self._judged(way).items()):
+        for number, (q, (share, own)) in enumerate(self._judged(way).items()):
+            spread = max(own, self._chance_error(q, self._tallies[way].spans))
             if share - (1 - q) > errors * math.hypot(spread, self._errors[q]):
                 return _describe(q, share)
             spans = sum(one for one, _ in recent)
             if len(recent) < RECENT_PERIODS or spans * (1 - q) < LEAST_BEYOND:
                 continue
             now = sum(beyond[number] for _, beyond in recent) / spans
-            error = math.sqrt(BURST * max(now * (1 - now), 1 / spans) / spans)
-            if now - (1 - q) > SURE_AT_ONCE * math.hypot(error, self._errors[q]):
+            bursts = math.sqrt(BURST * max(now * (1 - now), 1 / spans) / spans)
+            if now - (1 - q) > max(
+                SURE_AT_ONCE * math.hypot(bursts, self._errors[q]),
+                SURE_BEYOND_CHANCE * self._chance_error(q, spans),
+            ):
                 return _describe(q, now) + " now"
         return ""
 
@@ -312,7 +312,7 @@ class Longer:
         """Why the last period, of which the way had a ``part``, is not to be waited out; else
         empty."""
         share = self._last_disasters
-        if share < max(part * DISASTERS, DISASTERS_GROWTH * self._most_disasters):
+        if share < part * DISASTERS:
             return ""
         return f"{share:.0%} of a moment's wake-ups took more than twice as long as the P99 may be"
 
@@ -325,6 +325,17 @@ class Longer:
 
     # --- inside -----------------------------------------------------------------------------------
 
+    def _chance_error(self, q: float, spans: float) -> float:
+        """Standard error of the share of so many spans with nothing lent."""
+        return self._errors[q] * math.sqrt(self._alone_spans / spans)
+
+    def _disasters(self, spans: _Spans) -> float:
+        """Share of a period's spans; none if as many may be there with nothing lent."""
+        disasters = spans.beyond(self._disaster_ns)
+        if spans.total < DISASTER_SPANS or disasters <= DISASTERS_GROWTH * self._most_disasters:
+            return 0.0
+        return disasters / spans.total
+
     def _judged(self, way: int) -> dict[float, tuple[float, float]]:
         tally = self._tallies[way]
         if tally.looks < LEAST_PERIODS:
@@ -333,7 +344,7 @@ class Longer:
         return {q: tally.share(q) for q in QUANTILES if fewest * (1 - q) >= LEAST_BEYOND}
 
     def _start(self, q: float) -> float:
-        return CREDIT_SPANS + CREDIT_PERIODS * self._slack[q] * self._usual
+        return CREDIT_SPANS + CREDIT_PERIODS * self._slack[q] * self._usual + self._chance[q]
 
     def _most(self, q: float) -> float:
         return MOST_CREDIT_PERIODS / CREDIT_PERIODS * self._start(q)

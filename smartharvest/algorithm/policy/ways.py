@@ -35,9 +35,9 @@ class Way:
 
     @property
     def short(self) -> str:
-        """Its kind, with what distinguishes it from others of it."""
+        """Its kind, with what distinguishes it from others of it; mostly a policy's name."""
         if self.kind == "wait":
-            return f"wait:{(self.quiet_ns or 0) // 1000}"
+            return f"wait:{(self.quiet_ns or 0) // 1000}us"
         number = {"buffer": self.buffer, "part": self.kept}.get(self.kind)
         return self.kind if number is None else f"{self.kind}:{number}"
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from smartharvest.algorithm.learning.options import Label
-from smartharvest.algorithm.policy import SHARED_POLICIES
+from smartharvest.algorithm.policy import is_shared
 from smartharvest.errors import ConfigError
 
 PAPERS = ("smartharvest", "fixed-buffer", "prev-peak", "no-harvest", "clairvoyant", "instant")
 """The paper's policies and the bounds, by name without number."""
+
+PREEMPTED = ("adaptive", "wait")
+"""Those that lend more where the primary preempts the elastic group, by name without number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +45,7 @@ def made_for(policy: str) -> Conditions:
     """
     if is_papers(policy):
         return PAPERS_CONDITIONS
-    shares = policy in (*SHARED_POLICIES, "adaptive")
+    shares = is_shared(policy) or policy.partition(":")[0] in PREEMPTED
     return Conditions(True, "demand", "auto", "cpu-idle" if shares else "linux")
 
 

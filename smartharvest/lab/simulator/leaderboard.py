@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 
 from smartharvest.algorithm.learning.options import LearningOptions
-from smartharvest.algorithm.policy import SHARED_POLICIES, Policy
+from smartharvest.algorithm.policy import Policy, is_shared
 from smartharvest.host.process.start import in_workers
 from smartharvest.lab.simulator.conditions import made_for
 from smartharvest.lab.simulator.machine import LoopSettings
@@ -129,7 +129,7 @@ def _run(job: _Job) -> list[Row]:
         _row(job, mechanism, _simulate(job, mechanism, policy))
         for mechanism in job.mechanisms
         for policy in job.policies
-        if policy not in SHARED_POLICIES or make_mechanism(mechanism).sharing is not None
+        if not is_shared(policy) or make_mechanism(mechanism).sharing is not None
     ]
 
 

@@ -12,7 +12,7 @@ from smartharvest.algorithm.algorithm1 import Decision
 from smartharvest.algorithm.controller import Controller
 from smartharvest.algorithm.harm import Harm, HarmSide
 from smartharvest.algorithm.learning.options import LearningOptions
-from smartharvest.algorithm.policy import SHARED_POLICIES, Policy, check_policy, make_policy
+from smartharvest.algorithm.policy import Policy, check_policy, is_shared, make_policy
 from smartharvest.algorithm.policy.base import DISPATCHES_PERIOD_NS, Dispatches, Durations, Spans
 from smartharvest.algorithm.policy.fallback import with_stand_ins
 from smartharvest.algorithm.safeguard import LongTermSafeguard, PeriodWaits
@@ -183,7 +183,7 @@ def run_policy(
     """
     if make is None:
         check_policy(policy)
-    if policy in SHARED_POLICIES and experiment.mechanism.sharing is None:
+    if is_shared(policy) and experiment.mechanism.sharing is None:
         raise ConfigError(
             f"policy: {policy} needs a mechanism under which the primary preempts the elastic "
             "group; use --mechanism cpu-idle or cpu-idle-kernel"

@@ -114,6 +114,45 @@ def test_what_happens_with_nothing_lent_too_is_no_disaster() -> None:
     assert not longer.disaster()
 
 
+def test_a_burst_that_comes_with_nothing_lent_too_is_no_disaster_where_little_else_is() -> None:
+    longer = known(USUAL)
+    few = ((100_000, 100), (5_000_000, 60))
+    longer.add(WAY, few)
+    assert longer.disaster()
+    longer.add_alone(BURST)
+    longer.add(WAY, few)
+    assert not longer.disaster()
+
+
+BURST = ((100_000, 900), (200_000, 40), (5_000_000, 60))
+
+
+def in_bursts(number: int) -> Durations:
+    """Most of the time as usual, now and then not."""
+    return BURST if number % 4 == 0 else USUAL
+
+
+def test_three_bad_periods_are_nothing_where_such_come_with_nothing_lent_too() -> None:
+    steady, bursty = Longer(3, 0.1), Longer(3, 0.1)
+    for number in range(20):
+        steady.add_alone(USUAL)
+        bursty.add_alone(in_bursts(number))
+    for _ in range(3):
+        for longer in (steady, bursty):
+            longer.add(WAY, BURST)
+    assert steady.too_dear(WAY)
+    assert not bursty.too_dear(WAY)
+
+
+def test_the_account_begins_with_what_chance_may_spend() -> None:
+    longer = Longer(3, 0.1)
+    for number in range(20):
+        longer.add_alone(in_bursts(number))
+    for number in range(20):
+        longer.add(WAY, in_bursts(number))
+    assert longer.credit > 0
+
+
 def test_another_way_is_judged_by_itself() -> None:
     longer = known(LONGER)
     for _ in range(4):

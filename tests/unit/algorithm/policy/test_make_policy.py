@@ -29,6 +29,8 @@ def test_every_advertised_spelling_makes_the_policy_of_that_name(spelling: str) 
         ("fixed-buffer:3", BufferSafeguard, 3),
         ("prev-peak", AggressiveSafeguard, 0),
         ("prev-peak:10", OneAtATimeSafeguard, 0),
+        ("part:3", BufferSafeguard, 0),
+        ("wait:500us", BufferSafeguard, 0),
     ],
 )
 def test_each_policy_reacts_to_exhaustion_in_its_own_way(
@@ -50,6 +52,7 @@ def test_smartharvest_takes_the_chosen_safeguard() -> None:
         *("", ":", "greedy", "smartharvest:2", "no-harvest:", "fixed-buffer", "prev-peak:"),
         *("fixed-buffer:0", "fixed-buffer:-1", "fixed-buffer:x", "fixed-buffer: 3", "prev-peak:٣"),
         *("prev-peak:0", "prev-peak:99999999999999999999", "Smartharvest"),
+        *("wait:500", "wait:5ms", "wait:us", "wait:0us", "part:1us", "fixed-buffer:3us", "part"),
     ],
 )
 def test_a_spelling_that_is_no_policy_is_refused_by_name(spec: str) -> None:

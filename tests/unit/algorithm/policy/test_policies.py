@@ -65,7 +65,25 @@ def test_prev_peak_10_returns_one_core_at_a_time() -> None:
     assert decide("prev-peak:10", window([7]), broken) == 5
 
 
-@pytest.mark.parametrize("spec", ["fixed-buffer:3", "prev-peak", "prev-peak:10", "smartharvest"])
+def test_a_part_is_kept_for_good() -> None:
+    assert decide("part:3", window([1]), window([9])) == 3
+    assert decide("part:30", window([1])) == TOTAL
+    assert make_policy("part:3", total=TOTAL).shared
+
+
+def test_everything_is_lent_until_a_task_waits() -> None:
+    assert decide("wait:500us", window([1]), window([9])) == 0
+    policy = make_policy("wait:500us", total=TOTAL)
+    assert (policy.buffer, policy.quiet_ns, policy.shared) == (0, 500_000, False)
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        *("fixed-buffer:3", "prev-peak", "prev-peak:10", "smartharvest"),
+        *("everywhere", "part:3", "wait:500us"),
+    ],
+)
 def test_after_a_stale_window_the_primary_has_everything(spec: str) -> None:
     lessons = [window([1, 2])] * 5
     assert decide(spec, *lessons) < TOTAL
@@ -78,7 +96,11 @@ def test_a_stale_windows_peak_is_not_remembered(spec: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "spec", ["no-harvest", "fixed-buffer:2", "prev-peak", "prev-peak:3", "smartharvest"]
+    "spec",
+    [
+        *("no-harvest", "fixed-buffer:2", "prev-peak", "prev-peak:3", "smartharvest"),
+        *("everywhere", "part:3", "wait:500us"),
+    ],
 )
 @settings(max_examples=30)
 @given(seen=st.lists(windows(TOTAL), min_size=1, max_size=12))
