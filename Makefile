@@ -62,7 +62,7 @@ test-slow: build ## Only the slow tests
 test-cluster: build ## Only the tests with real cluster engines: Ray, Ray Serve, Spark and HTCondor (fetched), Slurm (if there; root, apt), Kubernetes (after make kube-tools)
 	$(BIN)/python -m pip install --quiet --editable '.[ray,serve,spark]' 'kubernetes-validate>=1.32' cel-python 'helm-python-sdk>=0.2'
 	@$(BIN)/python -m tests.cluster.condor || echo "HTCondor's tests will be skipped"
-	$(PYTEST) tests/cluster
+	$(BIN)/python -m pytest tests/cluster
 
 .PHONY: kube-tools
 kube-tools: ## kube-apiserver and kube-scheduler from Debian's source, and etcd, into build/tools for make test-cluster; some CPU minutes, once (apt)

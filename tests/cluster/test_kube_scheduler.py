@@ -35,8 +35,8 @@ yaml = pytest.importorskip("yaml", reason="PyYAML is not installed")
 
 pytestmark = [
     pytest.mark.cluster,
+    pytest.mark.timeout(400),
     pytest.mark.skipif(bool(missing()), reason=missing()),
-    pytest.mark.xdist_group("kube"),
 ]
 MANIFEST = Path(__file__).parents[2] / "packaging" / "kubernetes" / "adapter.yaml"
 NAMESPACE = "default"
@@ -488,6 +488,8 @@ def test_a_disruption_budget_holds(cluster: Cluster) -> None:
     if not served(cluster, body):  # before 1.21
         body["apiVersion"] = "policy/v1beta1"
     apply(cluster, body, NAMESPACE, dry=False)
+    # A pod that does not run yet may always be evicted.
+    cluster.core.patch_namespaced_pod_status("guarded", NAMESPACE, {"status": {"phase": "Running"}})
     node = KubernetesNode("n1", cluster.plane.kubeconfig("admin"))
     with pytest.raises(EngineError, match="pod default/guarded: may not be evicted now"):
         node.shed(0, grace_s=0.0)
