@@ -59,10 +59,14 @@ test-slow: build ## Only the slow tests
 	$(BIN)/python -m pytest -m slow
 
 .PHONY: test-cluster
-test-cluster: build ## Only the tests with real cluster engines: Ray, Ray Serve, Spark and HTCondor (fetched), Slurm (if there; root, apt)
+test-cluster: build ## Only the tests with real cluster engines: Ray, Ray Serve, Spark and HTCondor (fetched), Slurm (if there; root, apt), Kubernetes (after make kube-tools)
 	$(BIN)/python -m pip install --quiet --editable '.[ray,serve,spark]' 'kubernetes-validate>=1.32' cel-python 'helm-python-sdk>=0.2'
 	@$(BIN)/python -m tests.cluster.condor || echo "HTCondor's tests will be skipped"
 	$(BIN)/python -m pytest tests/cluster
+
+.PHONY: kube-tools
+kube-tools: ## kube-apiserver and kube-scheduler from Debian's source, and etcd, into build/tools for make test-cluster; some CPU minutes, once (apt)
+	@$(BIN)/python -m tests.cluster.kube
 
 .PHONY: demo-cluster
 demo-cluster: build ## Two simulated machines lend cores to a real Ray with a real job, two minutes, into build/cluster

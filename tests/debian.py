@@ -4,9 +4,21 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Sequence
+from pathlib import Path
 
 KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 _NOT_MAIN = ("-security", "-updates", "-backports")
+_APT = """
+Dir "{here}";
+Dir::State "{here}/state";
+Dir::State::status "{here}/status";
+Dir::Cache "{here}/cache";
+Dir::Etc "{here}/etc/apt";
+APT::Install-Recommends "false";
+APT::Sandbox::User "root";
+Acquire::Languages "none";
+"""
 
 
 def mirror() -> str:
@@ -38,3 +50,32 @@ def parse_targets(listing: str) -> str:
         if release and not release.endswith(_NOT_MAIN):
             return address.rstrip("/")
     raise SystemExit("apt has no source of Debian's packages here; set DEBIAN_MIRROR")
+
+
+def apt(here: Path, suite: str, *commands: Sequence[str], sources: bool = False) -> None:
+    """Has apt-get do ``commands`` with ``suite`` alone, within the folder ``here``; root or not.
+
+    Signatures are checked; nothing is installed on this machine, of which apt knows nothing there.
+    What is downloaded comes into ``cache/archives``. Ends with one line if apt cannot.
+    """
+    for name in ("state/lists/partial", "cache/archives/partial", "etc/apt/preferences.d"):
+        (here / name).mkdir(parents=True, exist_ok=True)
+    (here / "status").touch()
+    (here / "apt.conf").write_text(_APT.format(here=here))
+    kinds = ("deb", "deb-src") if sources else ("deb",)
+    (here / "etc/apt/sources.list").write_text(
+        "".join(f"{kind} [signed-by={KEYRING}] {mirror()} {suite} main\n" for kind in kinds)
+    )
+    environment = {**os.environ, "APT_CONFIG": str(here / "apt.conf")}
+    for command in (["update"], *commands):
+        ran = subprocess.run(
+            ["apt-get", "-qq", *command],
+            env=environment,
+            cwd=here / "cache/archives",
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if ran.returncode != 0:
+            why = " ".join(ran.stderr.split())[:200]
+            raise SystemExit(f"{here.name}: apt-get {command[0]}: {why}")

@@ -1,9 +1,9 @@
 """``python -m bench.fleet.extender_cost``: how long the scheduler extender takes to answer.
 
 Over HTTP on loopback, by names (``nodeCacheCapable``) and with whole Node objects of some 15 KiB
-each, of which 50 images are most. The server is a process of its own, and one connection is kept,
-as kube-scheduler's client does both. What the client needs to send and read counts, too. Prints a
-line of JSON: wall-clock time, and the server's CPU time of the same answers.
+each, of which 50 images are most. The server is a process of its own; each request has a connection
+of its own, which counts, as does what the client needs to send and read. Prints a line of JSON:
+wall-clock time, and the server's CPU time of the same answers.
 """
 
 from __future__ import annotations

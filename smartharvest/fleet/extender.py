@@ -5,8 +5,9 @@ them as they are spelled there; so does this. A node that nothing is known of is
 and gets the middle score: silence blocks nobody.
 
 A pod that requests ``smartharvest.io/cores`` is elastic: it goes where most is promised beyond what
-it asks for. Its annotation ``smartharvest.io/promised: "true"`` filters out nodes that promise
-less. All other pods are regular: a score of placement.py ranks the nodes for them.
+it and those already there ask for. Its annotation ``smartharvest.io/promised: "true"`` filters out
+nodes that have less of their promise left. All other pods are regular: a score of placement.py
+ranks the nodes for them.
 """
 
 from __future__ import annotations
@@ -52,6 +53,8 @@ class Known:
     """(n) whether the node's size is known."""
     heard: NDArray[np.bool_]
     """(n) whether its agent's promise is known and fresh."""
+    taken: Floats
+    """(n) cores that elastic pods there request of the promise."""
 
 
 NOTHING_KNOWN = Known(
@@ -59,6 +62,7 @@ NOTHING_KNOWN = Known(
     Cluster(np.zeros((2, 1)), np.zeros((2, 1)), *(np.zeros(1) for _ in range(4))),
     np.zeros(1, dtype=bool),
     np.zeros(1, dtype=bool),
+    np.zeros(1),
 )
 
 
@@ -166,9 +170,9 @@ def filtered(asked: Asked, known: Known) -> dict[str, Any]:
             row = known.at.get(name)
             if row is None or not known.heard[row]:
                 continue
-            promised = known.cluster.promised[row]
-            if promised < asked.elastic_cores:
-                failed[name] = f"promises {promised:g} harvested cores of {asked.elastic_cores:g}"
+            left = max(0.0, known.cluster.promised[row] - known.taken[row])
+            if left < asked.elastic_cores:
+                failed[name] = f"promises {left:g} harvested cores of {asked.elastic_cores:g}"
     left = [name not in failed for name in asked.names]
     result: dict[str, Any] = {"FailedNodes": failed, "Error": ""}
     if asked.nodes is None:
@@ -189,7 +193,7 @@ def prioritized(asked: Asked, known: Known, way: Way) -> list[dict[str, Any]]:
     if there.any():
         cluster = _part(known.cluster, rows[there])
         if elastic:
-            scores = cluster.promised - asked.elastic_cores
+            scores = cluster.promised - known.taken[rows[there]] - asked.elastic_cores
         else:
             scores = way.score(np.array([asked.cores, asked.memory_gib]), cluster)
         points[there] = _points(scores)

@@ -25,6 +25,7 @@ class _Node:
     memory_gib: float = 0.0
     used_cores: float = 0.0
     used_gib: float = 0.0
+    taken: float = 0.0
     lent: float = 0.0
     minimum: float = 0.0
     promised: float = 0.0
@@ -53,11 +54,14 @@ class View:
             node = self._nodes.setdefault(name, _Node())
             node.cores, node.memory_gib = cores, memory_gib
 
-    def set_used(self, used: Mapping[str, tuple[float, float]]) -> None:
-        """Node -> cores and GiB that its pods request; nodes that are missing have none."""
+    def set_used(self, used: Mapping[str, tuple[float, float, float]]) -> None:
+        """Node -> cores, GiB and lent cores that its pods request; a node that is missing has none.
+
+        Lent cores are those of ``smartharvest.io/cores``.
+        """
         with self._lock:
             for name, node in self._nodes.items():
-                node.used_cores, node.used_gib = used.get(name, (0.0, 0.0))
+                node.used_cores, node.used_gib, node.taken = used.get(name, (0.0, 0.0, 0.0))
 
     def keep_only(self, names: set[str]) -> None:
         """Forgets all other nodes."""
@@ -89,9 +93,9 @@ class View:
             sized = np.array([n.cores is not None for n in nodes])
             capacity = np.array([[n.cores or 0.0, n.memory_gib] for n in nodes]).T
             used = np.array([[n.used_cores, n.used_gib] for n in nodes]).T
-            lent, minimum, promised, since = (
+            lent, minimum, promised, taken, since = (
                 np.array([getattr(n, name) for n in nodes])
-                for name in ("lent", "minimum", "promised", "since_s")
+                for name in ("lent", "minimum", "promised", "taken", "since_s")
             )
         cluster = Cluster(
             capacity,
@@ -101,4 +105,5 @@ class View:
             np.where(heard, promised, 0.0),
             np.where(heard & (lent > 0), np.maximum(now_s - since, 0.0), 0.0),
         )
-        self._known = Known({name: row for row, name in enumerate(names)}, cluster, sized, heard)
+        at = {name: row for row, name in enumerate(names)}
+        self._known = Known(at, cluster, sized, heard, taken)

@@ -38,6 +38,8 @@ class LivePod:
     node: str
     cores: float
     memory_gib: float
+    elastic_cores: float
+    """Of ``smartharvest.io/cores``."""
 
 
 class KubernetesCluster:
@@ -76,7 +78,7 @@ class KubernetesCluster:
                 continue
             asked = requests_of(pod)
             cores, memory = asked.get("cpu", 0.0), asked.get("memory", 0.0) / 2**30
-            found.append(LivePod(spec["nodeName"], cores, memory))
+            found.append(LivePod(spec["nodeName"], cores, memory, asked.get(RESOURCE, 0.0)))
         return found
 
 
@@ -111,9 +113,13 @@ class ClusterPoller(Poller):
             if node.promised is not None:
                 count = {"now": node.promised, "guaranteed": 0, "promised": node.promised}
                 self._view.hear(node.name, {"cores": count}, now_s)
-        used: dict[str, tuple[float, float]] = {}
+        used: dict[str, tuple[float, float, float]] = {}
         for pod in pods:
-            cores, memory_gib = used.get(pod.node, (0.0, 0.0))
-            used[pod.node] = cores + pod.cores, memory_gib + pod.memory_gib
+            cores, memory_gib, taken = used.get(pod.node, (0.0, 0.0, 0.0))
+            used[pod.node] = (
+                cores + pod.cores,
+                memory_gib + pod.memory_gib,
+                taken + pod.elastic_cores,
+            )
         self._view.set_used(used)
         self._view.renew(now_s)

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from smartharvest.cli.adapter import HTCONDOR_FILE
 from tests.cluster.agents import wait_until
-from tests.debian import KEYRING, mirror
+from tests.debian import apt
 
 CHECKOUT = Path(__file__).parents[2]
 HERE = CHECKOUT / "build" / "condor"
@@ -30,16 +30,6 @@ PACKAGES = ("condor", "coreutils", "dash")
 COMMANDS = ("condor_status", "condor_q", "condor_submit", "condor_rm")
 NOBODY, CONDOR = 65534, 64
 
-APT = """
-Dir "{here}";
-Dir::State "{here}/state";
-Dir::State::status "{here}/status";
-Dir::Cache "{here}/cache";
-Dir::Etc "{here}/etc/apt";
-APT::Install-Recommends "false";
-APT::Sandbox::User "root";
-Acquire::Languages "none";
-"""
 CONFIGURATION = """
 CONDOR_HOST = 127.0.0.1
 NETWORK_INTERFACE = 127.0.0.1
@@ -77,24 +67,7 @@ DEVICES = {"null": (1, 3), "zero": (1, 5), "random": (1, 8), "urandom": (1, 9)}
 def fetch() -> None:
     """Ends with one line if the packages cannot be had."""
     shutil.rmtree(HERE, ignore_errors=True)
-    for name in ("state/lists/partial", "cache/archives/partial", "etc/apt/preferences.d"):
-        (HERE / name).mkdir(parents=True)
-    (HERE / "status").touch()
-    (HERE / "apt.conf").write_text(APT.format(here=HERE))
-    (HERE / "etc/apt/sources.list").write_text(
-        f"deb [signed-by={KEYRING}] {mirror()} {SUITE} main\n"
-    )
-    environment = {**os.environ, "APT_CONFIG": str(HERE / "apt.conf")}
-    for command in (["update"], ["install", "--yes", "--download-only", *PACKAGES]):
-        ran = subprocess.run(
-            ["apt-get", "-qq", *command],
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if ran.returncode != 0:
-            raise SystemExit(f"condor: apt-get {command[0]}: {' '.join(ran.stderr.split())[:200]}")
+    apt(HERE, SUITE, ["install", "--yes", "--download-only", *PACKAGES])
     for package in (HERE / "cache/archives").glob("*.deb"):
         subprocess.run(["dpkg-deb", "--extract", str(package), str(ROOT)], check=True)
     for name in ("bin", "sbin", "lib", "lib64"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import Any
 
 import click
@@ -80,7 +81,7 @@ def extender(
         raise ConfigError("--cert, --key: give both; --client-ca needs them")
     host, port = _address(listen)
     if scheduler_configuration:
-        click.echo(_configuration(f"{'https' if cert else 'http'}://{listen}"))
+        click.echo(_configuration(listen, kubeconfig, cert, client_ca is not None))
         return
     if url is not None and "{node}" not in url:
         raise ConfigError(f"--capacity: {url}: write {{node}} where the node's name belongs")
@@ -121,22 +122,31 @@ def _address(text: str) -> tuple[str, int]:
     return host.strip("[]"), int(port)
 
 
-def _configuration(url: str) -> str:
+def _configuration(
+    listen: str, kubeconfig: str | None, cert: str | None, asks_for_cert: bool
+) -> str:
     """As kube-scheduler's --config wants it (JSON is YAML); ``ignorable``: it can do without."""
+    extender: dict[str, Any] = {
+        "urlPrefix": f"{'https' if cert else 'http'}://{listen}",
+        "filterVerb": "filter",
+        "prioritizeVerb": "prioritize",
+        "weight": 5,
+        "enableHTTPS": cert is not None,
+        "httpTimeout": "200ms",
+        "nodeCacheCapable": True,
+        "ignorable": True,
+    }
     document: dict[str, Any] = {
         "apiVersion": "kubescheduler.config.k8s.io/v1",
         "kind": "KubeSchedulerConfiguration",
-        "extenders": [
-            {
-                "urlPrefix": url,
-                "filterVerb": "filter",
-                "prioritizeVerb": "prioritize",
-                "weight": 5,
-                "enableHTTPS": url.startswith("https:"),
-                "httpTimeout": "200ms",
-                "nodeCacheCapable": True,
-                "ignorable": True,
-            }
-        ],
     }
+    if kubeconfig is not None and kubeconfig != "pod":
+        # With --config the scheduler passes over its own --kubeconfig.
+        document["clientConnection"] = {"kubeconfig": os.path.abspath(kubeconfig)}
+    if cert is not None:
+        # Without an authority the scheduler would believe any server.
+        extender["tlsConfig"] = {"caFile": os.path.abspath(cert)}
+        if asks_for_cert:
+            extender["tlsConfig"] |= {"certFile": "CLIENT.crt", "keyFile": "CLIENT.key"}
+    document["extenders"] = [extender]
     return json.dumps(document, indent=2)

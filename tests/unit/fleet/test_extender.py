@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import http.client
 import json
+import os
 import socket
 import threading
 from collections.abc import Iterator
@@ -80,7 +81,7 @@ def view() -> View:
     view = View(stale_s=100.0)
     for name in ("a", "b"):
         view.set_size(name, 16, 64)
-    view.set_used({"a": (4, 16), "b": (4, 16)})
+    view.set_used({"a": (4, 16, 0), "b": (4, 16, 0)})
     view.hear("a", capacity(9, 1, 6), 0.0)
     view.hear("a", capacity(9, 1, 6), 90_000.0)
     view.hear("b", capacity(9, 1, 2), 90_000.0)
@@ -100,7 +101,7 @@ def test_a_regular_pod_goes_where_least_is_lost(view: View) -> None:
 
 @pytest.mark.parametrize("way", WAYS)
 def test_any_score_ranks(view: View, way: str) -> None:
-    view.set_used({"a": (4, 16), "b": (8, 40)})
+    view.set_used({"a": (4, 16, 0), "b": (8, 40, 0)})
     view.renew(90_010.0)
     found = scores(ARGS, view, way)
     assert sorted(found) == NAMES
@@ -118,6 +119,16 @@ def test_only_a_pod_that_says_so_is_kept_from_nodes_that_promise_less(view: View
     assert must["FailedNodes"] == {"b": "promises 2 harvested cores of 4"}
     for pod in (POD, elastic_pod("4"), elastic_pod("4", "false")):
         assert filtered(parse({**ARGS, "Pod": pod}), view.known)["NodeNames"] == NAMES
+
+
+def test_what_elastic_pods_have_already_is_no_longer_there(view: View) -> None:
+    view.set_used({"a": (4, 16, 5), "b": (4, 16, 0)})
+    view.renew(90_010.0)
+    body = {**ARGS, "Pod": elastic_pod("2", "true")}
+    assert scores(body, view) == {"a": 0, "b": HIGHEST, "c": MIDDLE}
+    answer = filtered(parse(body), view.known)
+    assert answer["NodeNames"] == ["b", "c"]
+    assert answer["FailedNodes"] == {"a": "promises 1 harvested cores of 2"}
 
 
 def test_an_agent_that_falls_silent_promises_nothing_and_blocks_nobody(view: View) -> None:
@@ -222,6 +233,15 @@ def test_it_answers_over_http(server: ExtenderServer) -> None:
     assert ask(server, "/else", None)[0] == 404
 
 
+def test_a_connection_ends_with_its_answer(server: ExtenderServer) -> None:
+    connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=30)
+    connection.request("POST", "/filter", json.dumps(ARGS).encode(), {"Connection": "keep-alive"})
+    answer = connection.getresponse()
+    answer.read()
+    assert answer.will_close
+    connection.close()
+
+
 @pytest.mark.parametrize("body", [b"{", b"[]", b"\xff", b"[" * 5000])
 def test_wrong_input_is_an_error_of_that_request_only(server: ExtenderServer, body: bytes) -> None:
     assert ask(server, "/filter", body)[0] == 400
@@ -253,6 +273,22 @@ def test_the_schedulers_configuration_is_printed() -> None:
     assert extender["ignorable"] is True
     assert extender["nodeCacheCapable"] is True
     assert extender["urlPrefix"] == "http://127.0.0.1:9445"
+    assert extender["enableHTTPS"] is False
+    assert "tlsConfig" not in extender
+
+
+def test_the_schedulers_configuration_has_it_check_the_certificate() -> None:
+    outcome = smartharvest_here(
+        "fleet", "extender", "--kubeconfig", "s.conf", "--cert", "x.crt", "--key", "x.key",
+        "--client-ca", "ca.crt", "--scheduler-configuration"
+    )  # fmt: skip
+    document = json.loads(outcome.out)
+    assert document["clientConnection"] == {"kubeconfig": os.path.abspath("s.conf")}
+    [extender] = document["extenders"]
+    assert extender["urlPrefix"] == "https://127.0.0.1:9445"
+    assert extender["enableHTTPS"] is True
+    assert extender["tlsConfig"]["caFile"] == os.path.abspath("x.crt")
+    assert extender["tlsConfig"].keys() == {"caFile", "certFile", "keyFile"}
 
 
 @pytest.mark.parametrize(

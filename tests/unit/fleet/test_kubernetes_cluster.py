@@ -24,7 +24,7 @@ def node(name: str, promised: str | None = None, **spec: Any) -> dict[str, Any]:
 
 
 def pod(name: str, on: str | None, cpu: str, phase: str = "Running") -> dict[str, Any]:
-    asked = {"requests": {"cpu": cpu, "memory": "2Gi"}}
+    asked = {"requests": {"cpu": cpu, "memory": "2Gi", "smartharvest.io/cores": "1"}}
     spec = {"containers": [{"name": "c", "resources": asked}]}
     return {
         "metadata": {"name": name, "uid": f"uid-{name}", "namespace": "default"},
@@ -50,7 +50,7 @@ def test_nodes_and_pods_are_read_page_by_page(kubeconfig: str) -> None:
     assert nodes.keys() == {"a", "b"}
     assert (nodes["a"].cores, nodes["a"].memory_gib) == (15.5, 64)
     assert (nodes["a"].promised, nodes["b"].promised) == (4, None)
-    assert cluster.pods() == [LivePod("a", 1.5, 2), LivePod("a", 2, 2)]
+    assert cluster.pods() == [LivePod("a", 1.5, 2, 1), LivePod("a", 2, 2, 1)]
 
 
 def test_the_view_follows_the_cluster(kubeconfig: str) -> None:
@@ -61,6 +61,7 @@ def test_the_view_follows_the_cluster(kubeconfig: str) -> None:
     assert known.at.keys() == {"a", "b"}
     assert known.cluster.free[:, known.at["a"]].tolist() == [12, 60]
     assert known.cluster.promised[known.at["a"]] == 4
+    assert known.taken[known.at["a"]] == 2
     assert [bool(known.heard[known.at[name]]) for name in ("a", "b")] == [True, False]
 
 
