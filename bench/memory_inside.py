@@ -64,6 +64,8 @@ state_dir = "{state}"
 long_term = "off"
 window = "50ms"
 poll = "5ms"
+sensor = "proc"
+policy = "fixed-buffer:1"
 
 [[elastic]]
 name = "batch"
@@ -193,6 +195,7 @@ class Episode:
     def run(self) -> dict[str, Any]:
         """What came of it; times are of this machine's clock."""
         kills = oom_kills()
+        _say("the agent starts" if self.lends else "without an agent")
         agent = self._agent() if self.lends else None
 
         def runs() -> None:
@@ -237,6 +240,7 @@ class Episode:
         }
         if agent is not None:
             found["given_back"] = self._given_back(primary)
+            _say("the agent ends")
             agent.send_signal(signal.SIGTERM)
             found["agent_code"] = agent.wait(LONGEST_S)
             found["limit_restored"] = self.limit_mib() is None
@@ -246,6 +250,7 @@ class Episode:
         """How long the batch's memory takes to come back, once the operator pauses the lending."""
         _end(primary)
         had = _settled(lambda: self.used_mib(self.batch), lambda: None)
+        _say(f"the primary has ended, the batch holds {had} MiB; pausing")
         began_s = time.monotonic()
         state = str(self._directory / "state")
         subprocess.run(
@@ -256,6 +261,7 @@ class Episode:
         # From the first page on: a command takes seconds to start on an emulated processor.
         _wait(lambda: self.used_mib(self.batch) < had - 8, lambda: None)
         first_s = time.monotonic()
+        _say("the first of it is back")
         left = _settled(lambda: self.used_mib(self.batch), lambda: None, STILL_LOOKS, LONGEST_S)
         settled_s = time.monotonic() - STILL_LOOKS * SAMPLE_S
         taken = had - left
