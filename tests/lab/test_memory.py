@@ -12,6 +12,12 @@ from bench.memory_inside import Episode, swap_file
 pytestmark = [pytest.mark.timing, pytest.mark.lab, pytest.mark.timeout(900)]
 
 
+@pytest.fixture(autouse=True)
+def shows_progress(capfd: pytest.CaptureFixture[str]) -> Iterator[None]:
+    with capfd.disabled():
+        yield
+
+
 @pytest.fixture
 def swap() -> Iterator[None]:
     with swap_file():
@@ -26,7 +32,7 @@ def test_a_primary_that_grows_has_its_memory_and_nobody_is_killed() -> None:
     assert found["batch_alive"]
     assert found["primary_grew_mib"] == episode.grows_mib
     assert found["batch_mib"]["before"] > episode.least_mib + 64, found
-    assert found["given_back"]["mib"] > 0, found
+    assert found["given_back"]["mib"] > 64, found
     assert found["limit_restored"]
     assert found["agent_code"] == 0
 
