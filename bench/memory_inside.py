@@ -257,9 +257,9 @@ class Episode:
             "oom_kills": oom_kills() - kills,
         }
         if agent is not None:
+            for program in (primary, batch):
+                _end(program)
             if swap_free_mib():
-                for program in (primary, batch):
-                    _end(program)
                 found["given_back"] = self._given_back(runs)
             _say("the agent ends")
             agent.send_signal(signal.SIGTERM)

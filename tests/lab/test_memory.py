@@ -8,14 +8,8 @@ import pytest
 
 from bench.memory_inside import Episode, swap_file
 
-# An episode takes minutes on emulated CPUs.
+# An episode takes minutes on emulated CPUs; the console says how far it is.
 pytestmark = [pytest.mark.timing, pytest.mark.lab, pytest.mark.timeout(900)]
-
-
-@pytest.fixture(autouse=True)
-def shows_progress(capfd: pytest.CaptureFixture[str]) -> Iterator[None]:
-    with capfd.disabled():
-        yield
 
 
 @pytest.fixture
@@ -25,8 +19,10 @@ def swap() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("swap")
-def test_a_primary_that_grows_has_its_memory_and_nobody_is_killed() -> None:
-    with Episode(lends=True) as episode:
+def test_a_primary_that_grows_has_its_memory_and_nobody_is_killed(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    with capfd.disabled(), Episode(lends=True) as episode:
         found = episode.run()
     assert found["oom_kills"] == 0
     assert found["batch_alive"]
@@ -37,8 +33,10 @@ def test_a_primary_that_grows_has_its_memory_and_nobody_is_killed() -> None:
     assert found["agent_code"] == 0
 
 
-def test_without_swap_a_batch_gets_only_what_no_primary_may_claim() -> None:
-    with Episode(lends=True) as episode:
+def test_without_swap_a_batch_gets_only_what_no_primary_may_claim(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    with capfd.disabled(), Episode(lends=True) as episode:
         (episode.web / "memory.max").write_text("max")
         found = episode.run()
     assert found["oom_kills"] == 0
