@@ -84,8 +84,12 @@ test-virtual: build ## Only the tests with QEMU and libvirt's daemon, which are 
 		apt-get install -y -qq --no-install-recommends qemu-system-x86 libvirt-daemon \
 		libvirt-daemon-driver-qemu libvirt-clients libvirt-dev pkg-config; }
 	$(BIN)/python -m pip install --quiet --editable '.[libvirt]'
+	@test -e build/lab/disk.ext4 || $(BIN)/python -m tests.lab.image
+	@test -e build/lab/guest-agent || { cd build/lab/packages && apt-get -qq download qemu-guest-agent && \
+		dpkg-deb -x qemu-guest-agent_*.deb ../guest-agent && rm qemu-guest-agent_*.deb; }
 	$(BIN)/python -m pytest -m "" tests/integration/test_libvirt.py tests/integration/test_guest_targets.py \
-		tests/integration/test_guest_waits.py tests/integration/test_elastic_vm.py
+		tests/integration/test_guest_waits.py tests/integration/test_elastic_vm.py \
+		tests/integration/test_guest_that_is_told.py
 
 .PHONY: faults
 faults: build ## Strike 1,000 agents at random moments in each place and check the host (root); SEED=1 KILLS=1000 MECHANISM=merge ORDER=topology

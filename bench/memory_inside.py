@@ -31,6 +31,8 @@ FILL_PAUSE_S, GROW_PAUSE_S = 0.008, 0.002
 SAMPLE_S = 0.02
 STILL_LOOKS = 150
 """In which what comes back has to stand still: the first steps of an emulated guest are slow."""
+HELD_OF_SWAP = 0.75
+"""What is to come back has to have room there; it is lent by that room, too."""
 
 FILL = """
 import mmap, sys, time
@@ -42,6 +44,16 @@ while True:
         time.sleep(pause)
 """
 """A batch: writes all its memory, over and over."""
+HOLD = """
+import mmap, sys, time
+memory, page = mmap.mmap(-1, int(sys.argv[1]) << 20), bytes(range(256)) * 4096
+for at in range(0, len(memory), 1 << 20):
+    memory[at:at + (1 << 20)] = page
+    time.sleep(float(sys.argv[2]))
+print("full", flush=True)
+sys.stdin.readline()
+"""
+"""A batch that writes its memory once and keeps it."""
 GROW = """
 import json, mmap, sys, time
 size, pause = int(sys.argv[1]) << 20, float(sys.argv[2])
@@ -64,6 +76,8 @@ state_dir = "{state}"
 long_term = "off"
 window = "50ms"
 poll = "5ms"
+sensor = "proc"
+policy = "fixed-buffer:1"
 
 [[elastic]]
 name = "batch"
@@ -93,6 +107,12 @@ def swap_file(size_mib: int = SWAP_MIB, path: Path = SWAP) -> Iterator[None]:
 def total_mib() -> int:
     """Of this machine."""
     return int(Path("/proc/meminfo").read_text().split()[1]) // 1024
+
+
+def swap_free_mib() -> int:
+    """Of this machine, now."""
+    lines = dict(line.split()[:2] for line in Path("/proc/meminfo").read_text().splitlines())
+    return int(lines["SwapFree:"]) // 1024
 
 
 def oom_kills() -> int:
@@ -193,6 +213,7 @@ class Episode:
     def run(self) -> dict[str, Any]:
         """What came of it; times are of this machine's clock."""
         kills = oom_kills()
+        _say("the agent starts" if self.lends else "without an agent")
         agent = self._agent() if self.lends else None
 
         def runs() -> None:
@@ -236,16 +257,27 @@ class Episode:
             "oom_kills": oom_kills() - kills,
         }
         if agent is not None:
-            found["given_back"] = self._given_back(primary)
+            for program in (primary, batch):
+                _end(program)
+            if swap_free_mib():
+                found["given_back"] = self._given_back(runs)
+            _say("the agent ends")
             agent.send_signal(signal.SIGTERM)
             found["agent_code"] = agent.wait(LONGEST_S)
             found["limit_restored"] = self.limit_mib() is None
         return found
 
-    def _given_back(self, primary: subprocess.Popen[str]) -> dict[str, Any] | None:
-        """How long the batch's memory takes to come back, once the operator pauses the lending."""
-        _end(primary)
-        had = _settled(lambda: self.used_mib(self.batch), lambda: None)
+    def _given_back(self, runs: Callable[[], None]) -> dict[str, Any]:
+        """How long another batch's memory takes to come back, once the operator pauses the lending.
+
+        It holds more than its minimum by what the swap takes for sure: the rest could not go.
+        """
+        holds_mib = self.least_mib + int(swap_free_mib() * HELD_OF_SWAP)
+        batch = self._start(HOLD, self.batch, holds_mib, GROW_PAUSE_S)
+        assert batch.stdout is not None
+        batch.stdout.readline()
+        had = _settled(lambda: self.used_mib(self.batch), runs)
+        _say(f"another batch holds {had} MiB of {self.limit_mib()}; pausing")
         began_s = time.monotonic()
         state = str(self._directory / "state")
         subprocess.run(
@@ -254,9 +286,10 @@ class Episode:
             stdout=subprocess.DEVNULL,
         )
         # From the first page on: a command takes seconds to start on an emulated processor.
-        _wait(lambda: self.used_mib(self.batch) < had - 8, lambda: None)
+        _wait(lambda: self.used_mib(self.batch) < had - 8, runs)
         first_s = time.monotonic()
-        left = _settled(lambda: self.used_mib(self.batch), lambda: None, STILL_LOOKS, LONGEST_S)
+        _say("the first of it is back")
+        left = _settled(lambda: self.used_mib(self.batch), runs, STILL_LOOKS, LONGEST_S)
         settled_s = time.monotonic() - STILL_LOOKS * SAMPLE_S
         taken = had - left
         _say(f"the batch gave {taken} MiB back")
@@ -266,6 +299,7 @@ class Episode:
             "s": round(took_s, 3),
             "gib_s": round(took_s * 1024 / taken, 2) if taken > 0 else None,
             "until_first_s": round(first_s - began_s, 2),
+            "limit_mib": self.limit_mib(),
         }
 
 

@@ -248,7 +248,7 @@ def _lends(agent: Agent, batch: Group, cpu: str) -> bool:
 def _noticed(agent: Agent) -> list[float]:
     """When the primaries changed, in seconds of the epoch."""
     records = map(json.loads, agent.audit.read_text().splitlines())
-    return [one["t"] for one in records if one["kind"] == "primaries"]
+    return [one["noticed"] for one in records if one["kind"] == "primaries"]
 
 
 def _made_us(groups: Groups, cpus: str) -> float:

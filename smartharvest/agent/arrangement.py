@@ -10,6 +10,7 @@ import contextlib
 import logging
 import os
 import resource
+import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import TracebackType
@@ -103,6 +104,8 @@ class Arrangement:
         """Who is confined to CPUs that could be lent."""
         self.other_writers = OtherWriters()
         self._heard_beat = 0
+        self._without_nobodys: list[tuple[str, str]] = []
+        """Masks that leave the elastic side without what is nobody's, until they are written."""
 
     # --- entering ---------------------------------------------------------------------------------
 
@@ -336,14 +339,26 @@ class Arrangement:
         except (TargetError, ConfigError) as error:
             raise CpusLost(str(error)) from error
 
-    def poll_targets(self) -> bool:
+    def poll_targets(self, stop_loop: Callable[[], None]) -> bool:
         """Takes in primaries that have appeared and drops those that have vanished.
 
-        True if the host has to be arranged from its originals for that.
+        True if the host has to be arranged from its originals for that. First of all a new one has
+        the CPUs that were lent as nobody's: ``stop_loop`` is called for that, and the loop must not
+        go on with these masks.
         """
-        if not self.targets.follow():
+        noticed_s = time.time()
+
+        def notice(new: Sequence[Target]) -> None:
+            nonlocal noticed_s
+            noticed_s = time.time()
+            if self._may_use_nobodys(new):
+                stop_loop()
+                self._take_nobodys_back()
+
+        if not self.targets.follow(notice):
             return False
-        self._audit("primaries", now=sorted(str(target.spec) for target in self.primaries))
+        now = sorted(str(target.spec) for target in self.primaries)
+        self._audit("primaries", now=now, noticed=round(noticed_s, 6))
         if not self.primaries:
             return False
         try:
@@ -351,6 +366,25 @@ class Arrangement:
         except TargetError as error:  # it only looks busier than it is
             _log.warning("%s", error)
         return self.exclusive is not None  # which knows those from before
+
+    def _may_use_nobodys(self, new: Sequence[Target]) -> bool:
+        """Whether a primary that has appeared may run on CPUs that are lent as nobody's."""
+        lent = frozenset(self.snapshot.capacity.unallocated)
+        if not lent or self.exclusive is not None:  # which moves the primaries' masks, too
+            return False
+        try:
+            return any(lent & target.cpus() for target in new)
+        except (OSError, SmartHarvestError):
+            return False  # a look at the whole host says what follows
+
+    def _take_nobodys_back(self) -> None:
+        """By masks that are in the journal already, so that no disk is waited for."""
+        masks, self._without_nobodys = self._without_nobodys, []
+        try:
+            if self.undo is not None:
+                self.undo.writer.set_known(masks)
+        except (OSError, SmartHarvestError) as error:
+            _log.warning("%s; the next arrangement tries it again", error)
 
     def was_remade(self, seen: HostSnapshot) -> bool:
         """Whether a group that is written to is another one by the name of the journaled one."""
@@ -371,16 +405,13 @@ class Arrangement:
         """Takes from the elastic side what it may no longer have on the host as ``seen``.
 
         Before another loop or arrangement is made for that host, which takes long. First all that
-        is nobody's, which is in the journal already, so that no disk is waited for. No loop may
-        run.
+        is nobody's. No loop may run.
         """
         smallest, now = (set(one.capacity.elastic_cpus(0)) for one in (seen, self.snapshot))
         if now <= smallest or self.exclusive is not None:  # which moves the primaries' masks too
             return
+        self._take_nobodys_back()
         try:
-            for path, mask in self.mechanism.without_nobodys(self.snapshot):
-                if self.undo is not None:
-                    self.undo.writer.set(path, mask)
             self.mechanism.make_room(seen)
             self._builder(set(), None, seen).leave_smallest()
         except (OSError, SmartHarvestError) as error:
@@ -516,7 +547,7 @@ class Arrangement:
         """A polling loop for the host as last seen."""
         with _host_errors():
             self.built = self._builder(failed_sensors, known_sensor).build()
-        self._watch_writers()
+        self._loop_was_made()
         return self.built
 
     def can_keep_loop(self, seen: HostSnapshot) -> bool:
@@ -528,8 +559,12 @@ class Arrangement:
         assert self.built is not None
         with _host_errors():
             self.built = self._builder(set(), None).change(self.built)
-        self._watch_writers()
+        self._loop_was_made()
         return self.built
+
+    def _loop_was_made(self) -> None:
+        self._without_nobodys = self.mechanism.without_nobodys(self.snapshot)
+        self._watch_writers()
 
     def _builder(
         self, failed_sensors: set[str], known_sensor: str | None, seen: HostSnapshot | None = None

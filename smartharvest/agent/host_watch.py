@@ -6,7 +6,7 @@ import errno
 import logging
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from smartharvest.agent.arrangement import Arrangement
 from smartharvest.agent.control_loop import ControlLoop
@@ -111,10 +111,10 @@ class HostWatch:
             return Healthy()
         arrangement = self._arrangement
         before = arrangement.primaries
-        if arrangement.poll_targets():
+        if arrangement.poll_targets(control.stop):
             return Rearrange()
         if arrangement.primaries is not before:  # its CPUs come first, the rest at the next poll
-            return self._compare(control, {})
+            return self._others_came(control)
         for target in arrangement.targets.all():
             if not target.alive():
                 return Failed(TargetVanished(f"{target.spec}: is gone; everything was given back"))
@@ -125,6 +125,17 @@ class HostWatch:
         self._took_ns = _loop.monotonic_ns() - began_ns
         pause_ns = min(HOUSEKEEPING_MOST_NS, self._took_ns * HOUSEKEEPING_SHARE)
         self._next_look_ns = began_ns + max(HOUSEKEEPING_NS, pause_ns)
+        return verdict
+
+    def _others_came(self, control: ControlLoop) -> Verdict:
+        """After primaries came or went, for which the loop may have been stopped."""
+        verdict = self._compare(control, {})
+        if control.runs:
+            return verdict
+        if isinstance(verdict, Rebuild):  # the loop does not know the masks as they are now
+            return replace(verdict, keeps_loop=False)
+        if isinstance(verdict, Healthy):
+            return Rearrange(keeps_arranged=True, reasons=verdict.reasons)
         return verdict
 
     def _compare(self, control: ControlLoop, reasons: dict[str, str | None]) -> Verdict:
@@ -145,7 +156,7 @@ class HostWatch:
         arrangement, halt = self._arrangement, control.loop.halt
         assert halt is not None
         what, error = halt
-        verdict = self._outdated(error)
+        verdict = self._outdated(error, control)
         if verdict is not None:
             return verdict
         sensor = self._sensor_name
@@ -163,7 +174,7 @@ class HostWatch:
             return Failed(sensor_halt(error, arrangement.primaries, sensor))
         return Failed(other_halt(what, error))
 
-    def _outdated(self, error: int) -> Verdict | None:
+    def _outdated(self, error: int, control: ControlLoop) -> Verdict | None:
         """What follows from the host as it is now, if that may be why a loop halted; else None.
 
         Groups below a target come and go, and CPUs go offline. A lost target is no such case.
@@ -171,7 +182,7 @@ class HostWatch:
         arrangement = self._arrangement
         if error not in _OTHER_GROUPS_OR_CPUS:
             return None
-        if arrangement.poll_targets():
+        if arrangement.poll_targets(control.stop):
             return Rearrange()
         if not all(target.alive() for target in arrangement.targets.all()):
             return None

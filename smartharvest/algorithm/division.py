@@ -17,8 +17,8 @@ import heapq
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-_STEPS = 64
-"""Of the bisection; a double has no more bits."""
+_ROUNDING = 1e-9
+"""Part of the largest weight: a sum of weights below it is what rounding leaves of none."""
 
 
 @dataclass(frozen=True)
@@ -224,17 +224,26 @@ def _fill(
 ) -> list[float]:
     """``weight * level`` of each within its bounds, for the level at which they add up."""
 
-    def at(level: float) -> list[float]:
-        return [
-            min(high, max(low, weight * level))
-            for low, high, weight in zip(lower, upper, weights, strict=True)
+    within = [
+        (min(low, high), high, weight)
+        for low, high, weight in zip(lower, upper, weights, strict=True)
+    ]
+    changes = sorted(
+        [
+            *((low / weight, weight) for low, _, weight in within),
+            *((high / weight, -weight) for _, high, weight in within),
         ]
-
-    low, high = 0.0, max([1.0, *(top / w for top, w in zip(upper, weights, strict=True))])
-    for _ in range(_STEPS):
-        middle = (low + high) / 2
-        if sum(at(middle)) < total:
-            low = middle
-        else:
-            high = middle
-    return at(high)
+    )
+    """Levels from which on a group grows, or no longer does."""
+    filled, growing, level = sum(low for low, _, _ in within), 0.0, 0.0
+    nothing = _ROUNDING * max(weights, default=0.0)
+    for at, weight in changes:
+        if growing > nothing:
+            more = filled + growing * (at - level)
+            if more >= total:
+                level += (total - filled) / growing
+                break
+            filled = more
+        growing += weight
+        level = at
+    return [min(high, max(low, weight * level)) for low, high, weight in within]

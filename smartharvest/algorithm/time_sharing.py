@@ -9,6 +9,7 @@ the time: exactly, within milliseconds, whatever number is lent, and without mov
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -95,8 +96,9 @@ def _errors(division: Division, shares: Sequence[Share], lent: float) -> dict[st
     found = dict.fromkeys([share.name for share in shares], 0.0)
     for number, weight in ((low, 1 - part), (low + 1, part)):
         if weight > 0:
+            owned = Counter(division.owners[:number])
             for share, due in zip(shares, dues(number, shares), strict=True):
-                error = abs(division.count(share.name, number) - due)
+                error = abs(owned[share.name] - due)
                 found[share.name] += weight * error / lent
     return found
 

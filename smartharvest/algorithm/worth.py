@@ -4,21 +4,36 @@ Sharing by the throughput a group has now feeds itself: who has more does more, 
 a core, or a part of one, is tried elsewhere for a few seconds, and stays there if all groups
 together do more for it. A group's throughput counts by what it does with an equal share, so that
 heartbeats of one group can be held against CPU time of another.
+
+Each trial lies between two measurements without it, and is repeated until it is beyond chance. What
+chance does is measured, too: it is what differs between two measurements of the same division. So
+next to others whose load varies, trials end in vain and the division stays.
 """
 
 from __future__ import annotations
 
 import itertools
+import math
+from collections import deque
 from collections.abc import Mapping, Sequence
 
 SETTLE_TURNS = 1
 TURNS = 3
-"""Of a trial, after it has settled."""
+"""Of a measurement, after it has settled."""
 RESTS = 10
 """Measurements without a trial once every trial was in vain: each costs a little."""
-GAIN = 0.01
-"""A trial has to gain this part, or it is noise."""
+GAIN = 0.005
+"""A trial has to gain this part beyond chance, or it is not worth a move."""
+LEAST_REPEATS, MOST_REPEATS = 2, 8
+"""Of one trial, before it is kept and before it is given up."""
 LEAST_WEIGHT = 0.25
+LEAST_KNOWN = 4
+"""Differences without a trial that have to be known before the first trial."""
+CHANCE = (7.17, 5.89, 5.21, 4.79, 4.50, 4.30, 4.14, 4.02, 3.93, 3.85, 3.79, 3.73, 3.69)
+"""Standard errors that one in a thousand exceeds by chance, with LEAST_KNOWN and more differences
+to know the error from: Student's t."""
+_OF_A_DIFFERENCE = 0.75
+"""Variance of a trial against the mean of two measurements, by that of one against another."""
 
 
 class Worth:
@@ -36,9 +51,17 @@ class Worth:
         self._seen: list[dict[str, float]] = []
         self._settling = SETTLE_TURNS
         self._before: float | None = None
-        """What all did before the trial."""
+        """What all did in the last measurement without a trial, as a logarithm."""
+        self._by_chance: deque[float] = deque(maxlen=LEAST_KNOWN + len(CHANCE) - 1)
+        """Differences of such measurements, squared."""
         self._kept: dict[str, float] | None = None
-        """The weights before the trial; None: none is on."""
+        """The weights without the trial that is on; None: none is on."""
+        self._tried: dict[str, float] | None = None
+        """The weights of the trial that is being repeated."""
+        self._during: float | None = None
+        """What all did in the trial that has just ended, as a logarithm."""
+        self._gains: list[float] = []
+        """Of each repeat, as logarithms."""
         self._in_vain = self._rests = 0
         self.changes = 0
         """Trials that were kept."""
@@ -59,35 +82,59 @@ class Worth:
         self._seen, self._settling = [], SETTLE_TURNS
         if not self._usual:
             self._usual = {name: value or 1e-9 for name, value in means.items()}
-        self._judge(sum(means[name] / self._usual[name] for name in self.weights))
+        did = sum(means[name] / self._usual[name] for name in self.weights)
+        self._measured(math.log(max(did, 1e-9)))
 
-    def _judge(self, now: float) -> None:
-        """Keeps or undoes the trial that is on, or measures without one; then tries the next."""
-        if self._kept is None:
-            self._before = now
-            self._rests = max(0, self._rests - 1)
-            if not self._rests:
-                self._try()
+    def _measured(self, now: float) -> None:
+        """With or without a trial; says what is measured next."""
+        if self._kept is not None:
+            self.weights, self._kept, self._during = self._kept, None, now
             return
-        assert self._before is not None
-        if now > self._before * (1 + GAIN):
+        if self._before is not None:
+            self._by_chance.append((now - self._before) ** 2)
+        if self._before is not None and self._during is not None:
+            self._gains.append(self._during - (self._before + now) / 2)
+            self._during = None
+            if self._judge():
+                return
+        self._before = now
+        self._rests = max(0, self._rests - 1)
+        if not self._rests and len(self._by_chance) >= LEAST_KNOWN:
+            self._try()
+
+    def _judge(self) -> bool:
+        """Keeps the trial (True), gives it up, or leaves it to be repeated."""
+        assert self._tried is not None
+        gain = sum(self._gains) / len(self._gains)
+        if len(self._gains) >= LEAST_REPEATS and gain > self._beyond_chance(len(self._gains)):
+            self.weights, self._before = self._tried, None
             self.changes += 1
             self._in_vain = 0
-            self._before, self._kept = now, None
             self._next -= 1  # the same again
-            self._try()
+        elif len(self._gains) < MOST_REPEATS and gain > self._beyond_chance(MOST_REPEATS):
+            return False
         else:
-            self.weights, self._kept = self._kept, None
             self._in_vain += 1
             if self._in_vain >= len(self._pairs):
                 self._in_vain, self._rests = 0, RESTS
+        self._gains, self._tried = [], None
+        return self._before is None
+
+    def _beyond_chance(self, repeats: int) -> float:
+        """What the mean of so many repeats has to gain."""
+        known = len(self._by_chance)
+        variance = _OF_A_DIFFERENCE * sum(self._by_chance) / known / repeats
+        return GAIN + CHANCE[known - LEAST_KNOWN] * math.sqrt(variance)
 
     def _try(self) -> None:
-        for _ in self._pairs:
-            gains, loses = self._pairs[self._next % len(self._pairs)]
-            self._next += 1
-            if self.weights[loses] - self._step >= LEAST_WEIGHT:
-                self._kept = dict(self.weights)
-                self.weights = {**self.weights, gains: self.weights[gains] + self._step}
-                self.weights[loses] -= self._step
-                return
+        """The trial to repeat, or the next."""
+        if self._tried is None:
+            for _ in self._pairs:
+                gains, loses = self._pairs[self._next % len(self._pairs)]
+                self._next += 1
+                if self.weights[loses] - self._step >= LEAST_WEIGHT:
+                    self._tried = {**self.weights, gains: self.weights[gains] + self._step}
+                    self._tried[loses] -= self._step
+                    break
+        if self._tried is not None:
+            self._kept, self.weights = self.weights, self._tried

@@ -69,7 +69,7 @@ class CpusetMechanism(GroupMechanism):
         return mask_files(self._levels(snapshot), group.path, group.effective_cpus_file)
 
     def without_nobodys(self, snapshot: HostSnapshot) -> list[tuple[str, str]]:
-        """In v1 a parent is widened first, and leaves are narrowed first."""
+        """In v1 leaves are narrowed first, into a parent that is widened for that."""
         capacity = snapshot.capacity
         if not capacity.unallocated:
             return []
@@ -77,7 +77,13 @@ class CpusetMechanism(GroupMechanism):
         wide = format_cpulist({*left, *capacity.elastic_cpus(0)})
         paths = [path for path, _, _ in self.files(snapshot)]
         narrow = [(path, format_cpulist(left)) for path in reversed(paths)]
-        return narrow if len(paths) == 1 else [*((path, wide) for path in paths), *narrow]
+        groups = [path.removesuffix("cpuset.cpus") for path in paths]
+        widen = [
+            (path, wide)
+            for path, group in zip(paths, groups, strict=True)
+            if any(other != group and other.startswith(group) for other in groups)
+        ]
+        return [*widen, *narrow]
 
     def minimum(self, snapshot: HostSnapshot) -> Minimum:
         """Leaves first."""

@@ -4,7 +4,8 @@ Every limit is a rung of a ladder (algorithm/memory.py). All rungs are in the jo
 first is written, so that a later write costs no disk and whoever restores the host knows them for
 ours. The limit never lies below what the group holds by more than its last steps: the kernel would
 take the difference while the writer waits, and slow the group's tasks by seconds. What is above is
-asked for through memory.reclaim, a few MiB at a time, and the limit follows it down. The soft limit
+asked for through memory.reclaim, a few MiB at a time, and the limit follows it down, never up: a
+group whose pages can go nowhere grows beyond its limit all the same, slowly. The soft limit
 of version 1 takes nothing by itself, so it is written at once: the kernel goes by it when memory is
 short.
 """
@@ -82,7 +83,9 @@ class MemoryLimit:
         if self._group.tree.version == 2:
             if used > self.rungs[-1] and self.reclaimer.runs:
                 return  # it would wait until all that is above has been taken
-            wanted = max(wanted, rung_above(self.rungs, used))
+            held = rung_above(self.rungs, used)
+            # Down only: one that followed a group that grows would hold back nothing.
+            wanted = max(wanted, held if self.limit is None else min(held, self.limit))
         if self._writer is None:
             self.limit = wanted
         elif self._owns():

@@ -68,8 +68,11 @@ class TargetSet:
         self.elastic = elastic = self._resolve(found[0])
         return elastic
 
-    def follow(self) -> bool:
-        """Takes in primaries that have appeared and lets go of the vanished; True if any has."""
+    def follow(self, notice: Callable[[Sequence[Target]], None] = lambda _new: None) -> bool:
+        """Takes in primaries that have appeared and lets go of the vanished; True if any has.
+
+        ``notice`` gets those that have appeared before anything else is done for them.
+        """
         if not self.may_change:
             return False
         try:
@@ -86,6 +89,7 @@ class TargetSet:
         after = {str(target.spec) for target in now}
         if before == after:
             return False
+        notice([target for target in now if str(target.spec) not in before])
         for spec in sorted(after - before):
             _log.info("%s has appeared", spec)
         for spec in sorted(before - after):

@@ -17,6 +17,7 @@ from smartharvest.config.settings import Settings
 from smartharvest.core.window import Window
 from smartharvest.host.cpulist import format_cpulist, parse_cpulist
 from smartharvest.host.target.spec import TargetSpec
+from smartharvest.placement.snapshot import HostSnapshot
 from smartharvest.placement.target_set import has_primaries, open_targets
 from tests.commands import LONGEST_S, smartharvest_here
 from tests.integration.processes import Processes
@@ -81,6 +82,16 @@ def test_one_on_cores_of_nobody_has_them_before_anything_else_is_made_for_it(
     """The batch's mask whenever a loop is made, or all is handed to another arrangement."""
     for name in ("make_loop", "hand_off"):
         monkeypatch.setattr(Arrangement, name, noting(world, when_made, getattr(Arrangement, name)))
+    when_looked: list[frozenset[int]] = []
+    """... and whenever the whole host is looked at with both primaries."""
+    look = Arrangement.poll
+
+    def note_look(self: Arrangement) -> HostSnapshot:
+        if len(self.primaries) == 2:
+            when_looked.append(parse_cpulist(world.mask()))
+        return look(self)
+
+    monkeypatch.setattr(Arrangement, "poll", note_look)
     primary = (TargetSpec("cgroup", "web-*"),)
     settings = settings_for(world, primary=primary, policy="no-harvest", unallocated=True, **chosen)
     session, windows = Supervisor(settings), 0
@@ -97,6 +108,7 @@ def test_one_on_cores_of_nobody_has_them_before_anything_else_is_made_for_it(
     with session:
         session.run(session.make_policy(), seconds=LONGEST_S, observe=observe)
     assert nobodys <= when_made[0]
+    assert len(nobodys & when_looked[0]) <= 1
     assert len(nobodys & when_made[1]) <= 1, "one of them may be its minimum"
 
 

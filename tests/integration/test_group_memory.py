@@ -201,6 +201,30 @@ def test_memory_that_the_kernel_does_not_find_leaves_the_limit_where_it_is(tmp_p
     run_steps(session, asked)
 
 
+def test_a_limit_does_not_follow_a_group_that_grows_beyond_it(tmp_path: Path) -> None:
+    machine = make_machine(tmp_path, 2)
+    machine.swap = 0  # so it may have no more than its minimum
+    machine.tell()
+    session = Supervisor(settings_for(machine.world, **bounded()))
+    looks = 0
+
+    def at_its_minimum() -> bool:
+        if machine.limit("analytics") != 256:
+            return False
+        machine.put("analytics", "memory.stat", f"unevictable {600 * MIB}\n")
+        machine.use("analytics", 600)
+        return True
+
+    def stays() -> bool:
+        nonlocal looks
+        assert machine.limit("analytics") == 256
+        looks += row_of(session, "analytics")["memory"]["taking_back"]
+        refused = session._groups.memories._limits["analytics"].reclaimer.refusals
+        return looks >= 5 and refused > 0
+
+    run_steps(session, at_its_minimum, stays)
+
+
 def test_a_primary_that_stands_still_has_all_but_the_minima(machine: Machine) -> None:
     session = Supervisor(settings_for(machine.world, **bounded()))
 

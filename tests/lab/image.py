@@ -113,29 +113,39 @@ def build_initramfs(kernel: Kernel) -> None:
     shutil.rmtree(stage, ignore_errors=True)
     (stage / "bin").mkdir(parents=True)
     (stage / "modules").mkdir()
+    present = put_modules(kernel, stage / "modules", MODULES)
     shutil.copy(shutil.which("busybox") or "", stage / "bin" / "busybox")
-    present = []
-    for name in MODULES:
-        for found in kernel.modules.rglob(f"{name}.ko*"):
-            plain = stage / "modules" / f"{name}.ko"
-            data = found.read_bytes()
-            if found.suffix == ".xz":
-                data = lzma.decompress(data)
-            plain.write_bytes(data)
-            present.append(name)
     first = stage / "init"
     first.write_text(FIRST.replace("MODULES", " ".join(present)))
     first.chmod(0o755)
+    pack(stage, initramfs_of(kernel))
+    shutil.rmtree(stage)
+
+
+def put_modules(kernel: Kernel, directory: Path, names: Iterable[str]) -> list[str]:
+    """Those of ``names`` that are not built into ``kernel``, as NAME.ko."""
+    present = []
+    for name in names:
+        for found in kernel.modules.rglob(f"{name}.ko*"):
+            data = found.read_bytes()
+            if found.suffix == ".xz":
+                data = lzma.decompress(data)
+            (directory / f"{name}.ko").write_bytes(data)
+            present.append(name)
+    return present
+
+
+def pack(stage: Path, archive: Path) -> None:
+    """What is below ``stage`` as an initramfs."""
     names = "\n".join(str(path.relative_to(stage)) for path in sorted(stage.rglob("*")))
-    with initramfs_of(kernel).open("wb") as archive:
+    with archive.open("wb") as file:
         subprocess.run(
             ["cpio", "--quiet", "-o", "-H", "newc"],
             cwd=stage,
             input=names.encode(),
-            stdout=archive,
+            stdout=file,
             check=True,
         )
-    shutil.rmtree(stage)
 
 
 def build_disk() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from bench.memory_inside import Episode, swap_file
 
-# An episode takes minutes on emulated CPUs.
+# An episode takes minutes on emulated CPUs; the console says how far it is.
 pytestmark = [pytest.mark.timing, pytest.mark.lab, pytest.mark.timeout(900)]
 
 
@@ -19,20 +19,24 @@ def swap() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("swap")
-def test_a_primary_that_grows_has_its_memory_and_nobody_is_killed() -> None:
-    with Episode(lends=True) as episode:
+def test_a_primary_that_grows_has_its_memory_and_nobody_is_killed(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    with capfd.disabled(), Episode(lends=True) as episode:
         found = episode.run()
     assert found["oom_kills"] == 0
     assert found["batch_alive"]
     assert found["primary_grew_mib"] == episode.grows_mib
     assert found["batch_mib"]["before"] > episode.least_mib + 64, found
-    assert found["given_back"]["mib"] > 0, found
+    assert found["given_back"]["mib"] > 64, found
     assert found["limit_restored"]
     assert found["agent_code"] == 0
 
 
-def test_without_swap_a_batch_gets_only_what_no_primary_may_claim() -> None:
-    with Episode(lends=True) as episode:
+def test_without_swap_a_batch_gets_only_what_no_primary_may_claim(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    with capfd.disabled(), Episode(lends=True) as episode:
         (episode.web / "memory.max").write_text("max")
         found = episode.run()
     assert found["oom_kills"] == 0

@@ -286,6 +286,15 @@ class Journal:
         entry = self._entries.get(subject(FileEntry(path, "")))
         return entry.original if isinstance(entry, FileEntry) else None
 
+    def knows(self, path: str, value: str) -> bool:
+        """Whether the original of that very file is journaled, and ``value`` as one of ours."""
+        entry = self._entries.get(subject(FileEntry(path, "")))
+        return (
+            isinstance(entry, FileEntry)
+            and entry.inode == inode(os.path.dirname(path))
+            and value in self._ours.get(path, ())
+        )
+
     def replace_original(self, path: str, original: str) -> None:
         """Another process has written to a journaled file: its value is the original now."""
         entry = self._entries[subject(FileEntry(path, ""))]

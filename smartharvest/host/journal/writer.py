@@ -95,6 +95,25 @@ class HostWriter:
         self._write(path, value + "\n")  # a bare newline empties a mask, an empty write does not
         self._write_log(path, current, value)
 
+    def set_known(self, values: Iterable[tuple[str, str]]) -> None:
+        """Writes (path, value) after (path, value) for which all is in the journal already.
+
+        Notes the writes only afterwards: somebody waits for them. Others are written as by ``set``.
+        """
+        written: list[tuple[str, str, str]] = []
+        try:
+            for path, value in values:
+                if not self._journal.knows(path, value):
+                    self.set(path, value)
+                    continue
+                current = self._read(path)
+                if not is_same(path, current, value):
+                    self._write(path, value + "\n")
+                    written.append((path, current, value))
+        finally:
+            for one in written:
+                self._write_log(*one)
+
     def adopt(self, path: str) -> None:
         """Journals a file that another thread, such as the polling loop, is going to write.
 

@@ -1,4 +1,4 @@
-"""Guarantees held in closed loop, and cores where all groups together do most with them."""
+"""Guarantees held in closed loop, and what a group can use."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from smartharvest.algorithm.demand import demand_of, largest
 from smartharvest.algorithm.division import Share, divide
 from smartharvest.algorithm.guarantee import Curve, Guarantee, Keeper, parse_guarantee
-from smartharvest.algorithm.worth import Worth
 
 
 @pytest.mark.parametrize(
@@ -83,44 +82,6 @@ def test_it_never_asks_for_more_than_there_is(rates: list[float], most: int) -> 
     for rate in rates:
         keeper.turn(rate, min(most, keeper.floor + 1), None, most)
         assert 0 <= keeper.floor <= most
-
-
-def run(worth: Worth, curves: dict[str, list[float]], total: int, turns: int) -> dict[str, int]:
-    """The cores of each group after so many turns; a curve has the throughput by cores."""
-    have: dict[str, int] = {}
-    for _ in range(turns):
-        shares = [Share(name, weight) for name, weight in worth.weights.items()]
-        division = divide([[cpu] for cpu in range(total)], shares)
-        have = {name: division.count(name, total) for name in curves}
-        worth.turn({name: curves[name][have[name]] for name in curves}, float(total))
-    return have
-
-
-def test_cores_go_where_they_do_most() -> None:
-    grows = [float(cores) for cores in range(9)]
-    flat = [0.0, 1.0, *[1.1] * 7]
-    have = run(Worth(["grows", "flat"], 8), {"grows": grows, "flat": flat}, 8, 200)
-    assert have["flat"] <= 2
-    assert have["grows"] >= 6
-
-
-def test_who_has_more_does_not_get_more_for_that() -> None:
-    same = [float(cores) for cores in range(9)]
-    worth = Worth(["one", "other"], 8)
-    assert run(worth, {"one": same, "other": same}, 8, 200) in (
-        {"one": 4, "other": 4},
-        {"one": 5, "other": 3},
-        {"one": 3, "other": 5},
-    )
-    assert worth.changes == 0
-
-
-def test_an_unknown_throughput_changes_nothing() -> None:
-    worth = Worth(["one", "other"], 8)
-    before = dict(worth.weights)
-    for _ in range(50):
-        worth.turn({"one": None, "other": 1.0}, 8.0)
-    assert worth.weights == before
 
 
 def test_cores_are_left_to_a_group_as_long_as_it_could_use_them_a_moment_ago() -> None:

@@ -83,6 +83,41 @@ def test_changes_are_logged_with_old_and_new(v1: CgroupTree, journal: Journal) -
     assert log == [(path, "0-3", "1"), (path, "1", "0-3")]
 
 
+def test_what_is_known_is_written_before_it_is_logged_and_the_rest_is_journaled_first(
+    v1: CgroupTree, journal: Journal
+) -> None:
+    paths = []
+    for name in "ab":
+        make_group(v1, name, "0-3")
+        paths.append(v1.group(name).cpus_file)
+    log: list[tuple[str, str, str, str]] = []
+    writer = HostWriter(
+        v1.files, journal, lambda *change: log.append((*change, v1.files.read(paths[1]).strip()))
+    )
+    for path in paths:
+        writer.adopt(path)
+        journal.expect({path: ["1"]})
+    writer.set_known([(path, "1") for path in paths])
+    assert log == [(path, "0-3", "1", "1") for path in paths]
+    writer.set_known([(paths[0], "2")])
+    assert journal.ours[paths[0]] == ["1", "2"]
+    writer.restore()
+    assert [v1.files.read(path).strip() for path in paths] == ["0-3", "0-3"]
+
+
+def test_a_group_made_again_by_a_known_name_is_not_known(v1: CgroupTree, journal: Journal) -> None:
+    make_group(v1, "g", "0-3")
+    path = v1.group("g").cpus_file
+    HostWriter(v1.files, journal).adopt(path)
+    journal.expect({path: ["1"]})
+    assert journal.knows(path, "1")
+    assert not journal.knows(path, "2")
+    directory = Path(v1.group("g").path)
+    directory.rename(directory.with_name("before"))
+    directory.mkdir()
+    assert not journal.knows(path, "1")
+
+
 def test_a_missing_group_is_reported_as_vanished(v1: CgroupTree, journal: Journal) -> None:
     make_group(v1, "g", "0-3")
     path = v1.group("g").cpus_file
