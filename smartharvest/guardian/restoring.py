@@ -92,6 +92,8 @@ class Restoring:
                 f"(the cores after {cores_back_s * 1000:.0f} ms, everything after "
                 f"{all_back_s * 1000:.0f} ms)"
             )
+        if report.left:
+            say(f"not put back: {shortened(report.left)}")
         for failure in [*report.failed, *report.damaged]:
             say(f"not restored: {failure}")
         return int(bool(report.failed or report.damaged))

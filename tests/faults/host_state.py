@@ -62,6 +62,8 @@ class Allowances:
     files: dict[str, set[bytes]] = field(default_factory=dict)
     """File -> what it may hold as well."""
     pinned: Pins = field(default_factory=dict)
+    narrowed: set[frozenset[int]] = field(default_factory=set)
+    """Cpusets of the batch that a stranger has written."""
     pins_may_be_lost: bool = False
     """Where affinities are given one by one: a pin may look like the agent's own."""
 
@@ -173,5 +175,7 @@ def _task_differences(
         fitting = {pins[-1]} if pins else {was.cpus}
     if pins and allowed.pins_may_be_lost:
         fitting = {was.cpus, *pins}
+    if allowed.pins_may_be_lost:  # the kernel takes no pin that a cpuset has nothing of
+        fitting |= {pin | left for pin in fitting for left in allowed.narrowed if not pin & left}
     if now.cpus not in fitting:
         yield f"{who}: CPUs {' or '.join(map(str, map(sorted, fitting)))} -> {sorted(now.cpus)}"

@@ -298,7 +298,8 @@ class HostPlace:
     def write_as_a_stranger(self, scene: Scene) -> None:
         batch, numbers = self._host.batch, scene.numbers
         every = sorted(self._host.tree.online_cpus())
-        mask = format_cpulist({numbers.choice(every)}) + "\n"
+        left = frozenset({numbers.choice(every)})
+        mask = format_cpulist(left) + "\n"
         wanted = [(batch.cpus_file, mask), (batch.idle_file, "1\n"), (batch.weight_file, "77\n")]
         path, value = numbers.choice([(p, v) for p, v in wanted if p is not None])
         try:
@@ -306,6 +307,8 @@ class HostPlace:
         except OSError:  # an idle group has no weight
             return
         scene.allowed.files.setdefault(path, set()).add(value.encode())
+        if path == batch.cpus_file:
+            scene.allowed.narrowed.add(left)
         if path == batch.idle_file:  # which drops the weight, and nobody else knows it
             # Put back in this order: a nice value is a rounded weight.
             for file in ("cpu.shares", "cpu.weight.nice", "cpu.weight"):

@@ -15,6 +15,8 @@ from smartharvest.algorithm.algorithm1 import Decision
 from smartharvest.core.window import Window
 from smartharvest.host.cpulist import format_cpulist
 from smartharvest.host.foreign.writes import ForeignWrite
+from smartharvest.host.journal.journal import Journal
+from smartharvest.host.journal.writer import HostWriter
 from smartharvest.host.process import tasks
 from smartharvest.host.target.spec import TargetSpec
 from tests.integration.hosts import Host
@@ -122,3 +124,28 @@ def test_whoever_pins_a_thread_of_a_group_that_is_moved_by_affinity_is_made_way_
         run_until(session, Script(total, total=total), pinning)
     assert tasks.affinity(host.worker) == host.tree.online_cpus() - confined[0]
     assert host.files() == before
+
+
+@pytest.mark.root
+def test_a_pin_to_a_cpu_that_somebody_takes_from_the_group_for_a_time_is_not_left_on_a_lent_one(
+    processes: Processes, tmp_path: Path
+) -> None:
+    pin, lent = ALLOWED[0], ALLOWED[-1]
+    pinned = processes.asleep()
+    host = Host(processes, tmp_path)
+    try:
+        group = host.make("batch")
+        host.place(pinned, group)
+        os.sched_setaffinity(pinned, {pin})
+        journal = Journal(str(tmp_path))
+        journal.expect({}, given=[[lent]])
+        writer = HostWriter(host.tree.files, journal)
+        writer.adopt_affinity(pinned)
+        writer.set_affinity(pinned, [lent])
+        mask = host.tree.files.read(group.cpus_file)
+        host.tree.files.write(group.cpus_file, str(lent))
+        writer.restore()
+        host.tree.files.write(group.cpus_file, mask)
+        assert pin in os.sched_getaffinity(pinned)
+    finally:
+        host.remove()

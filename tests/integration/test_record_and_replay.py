@@ -6,10 +6,13 @@ import json
 import os
 import signal
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from smartharvest.lab.trace import TraceReader, read_trace
+from smartharvest.core import _loop
+from smartharvest.lab.trace import TraceReader, read_trace, recording
 from tests.commands import as_command, smartharvest, smartharvest_here
 from tests.integration.processes import Processes, need_bpf, wait_until
 from tests.integration.worlds import World
@@ -80,6 +83,34 @@ def test_a_fake_tree_is_recorded_and_left_as_it_is(quiet_world: World, tmp_path:
     assert quiet_world.files() == before
     with TraceReader(out) as reader:
         assert reader.header.primaries == ("cgroup:web",)
+
+
+def bounds_of(arguments: list[str], monkeypatch: pytest.MonkeyPatch) -> tuple[int, int]:
+    """The share of a CPU, in percent, and the longest rest of the loop that records, in ns."""
+    bounds: list[tuple[int, int]] = []
+
+    def loop(**how: Any) -> _loop.Loop:
+        bounds.append((how["most_cpu_percent"], how["most_rest_ns"]))
+        return _loop.Loop(**how)
+
+    monkeypatch.setattr(recording, "_loop", SimpleNamespace(**vars(_loop) | {"Loop": loop}))
+    outcome = smartharvest_here(*arguments)
+    assert outcome.code == 0, outcome.err
+    return bounds[0]
+
+
+def test_a_recorder_takes_a_tenth_of_a_cpu_unless_it_may_take_more(
+    quiet_world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = [
+        *("record", str(tmp_path / "made.trace"), "--primary", "cgroup:web"),
+        *("--cgroup-root", quiet_world.tree.root, "--seconds", "0.1"),
+    ]
+    share, rest_ns = bounds_of(record, monkeypatch)
+    assert share == 10
+    assert 0 < rest_ns < recording.LEAST_GAP_NS  # a longer one would be a gap in the trace
+    share, _ = bounds_of([*record, "--overwrite", "--most-cpu", "100"], monkeypatch)
+    assert share == 100
 
 
 @pytest.mark.timing

@@ -220,17 +220,39 @@ class AffinitiesBack:
         self, entry: AffinityEntry | None, tid: int, cpus: tuple[int, ...], error: OSError
     ) -> None:
         """Notes what the kernel did not take, if that matters."""
-        # EINVAL: its cpuset has none of these CPUs, and it has got all that there are.
-        if error.errno == errno.ESRCH or (error.errno == errno.EINVAL and entry is None):
+        if error.errno == errno.ESRCH:
             return
         if error.errno == errno.EINVAL and self._is_taken_away(cpus):
-            self.left.append(
-                f"affinity of thread {tid} (was {format_cpulist(cpus)}): its group has none of "
-                "these CPUs any more; left alone"
-            )
+            freed = self._free_from_lent(tid, frozenset(cpus))
+            if entry is not None:
+                self.left.append(
+                    f"affinity of thread {tid} (was {format_cpulist(cpus)}): its group has none of "
+                    f"these CPUs any more; {'it runs on all others' if freed else 'left alone'}"
+                )
+            return
+        if error.errno == errno.EINVAL and entry is None:
             return
         named = entry or AffinityEntry(tid, tasks.start_time(tid) or 0, cpus)
         self.refused.append((named, error))
+
+    def _free_from_lent(self, tid: int, cpus: frozenset[int]) -> bool:
+        """Frees a thread whose cpuset has none of its own ``cpus`` from CPUs that were lent.
+
+        The kernel takes no such pin, but remembers a set that holds more than the cpuset has. A
+        thread that was not moved off its own CPUs keeps them: the kernel remembers those.
+        """
+        try:
+            current = tasks.affinity(tid)
+            reach = self._reach(tid, current)
+            lent = any(
+                one.isdisjoint(cpus) and not one.isdisjoint(reach) for one in self._ours.given.sets
+            )
+            if not lent and current == reach:
+                return False
+            os.sched_setaffinity(tid, reach | cpus)
+        except OSError:
+            return False
+        return True
 
     def _note(self, tid: int, before: frozenset[int], after: frozenset[int]) -> None:
         self._log(f"affinity of thread {tid}", _in_text(before), _in_text(after))

@@ -71,3 +71,21 @@ def test_the_last_of_a_stranger_s_pins_stays_except_where_it_looks_like_an_agent
     after = look((MEMBER, replace(FREE, cpus=cpus)))
     assert (left(after, pinned=pinned) == []) is strict
     assert (left(after, pinned=pinned, pins_may_be_lost=True) == []) is lax
+
+
+@pytest.mark.parametrize(
+    ("cpus", "narrowed", "one_by_one", "fits"),
+    [
+        (ALL, {LOW}, True, True),
+        (LOW, {LOW}, True, False),  # it stays on what was lent
+        (ALL, {HIGH}, True, False),  # its own CPU was there
+        (ALL, {LOW}, False, False),  # nobody has changed its affinity
+    ],
+)
+def test_a_pin_may_be_widened_only_where_a_stranger_has_taken_its_cpu(
+    cpus: frozenset[int], narrowed: set[frozenset[int]], *, one_by_one: bool, fits: bool
+) -> None:
+    before = look((MEMBER, replace(FREE, cpus=HIGH)))
+    after = look((MEMBER, replace(FREE, cpus=cpus)))
+    found = left(after, before, narrowed=narrowed, pins_may_be_lost=one_by_one)
+    assert (found == []) is fits

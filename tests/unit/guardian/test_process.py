@@ -33,6 +33,7 @@ def dies_amid_its_work(world: World) -> GuardianConfig:
     pid = os.fork()
     if not pid:
         journal = Journal(str(world.state_dir))
+        journal.expect({world.elastic.cpus_file: ["7"]})
         HostWriter(world.kernel, journal).set(world.elastic.cpus_file, "7")
         os.write(tell, journal.path.encode())
         os._exit(0)
@@ -49,6 +50,18 @@ def test_a_guardian_restores_what_an_agent_left_that_died_before_it_watched(worl
     assert world.files() != before
     assert GuardianProcess(charge).run() == 0
     assert world.files() == before
+    assert world.journals() == []
+
+
+def test_a_guardian_names_what_it_does_not_put_back(
+    world: World, capfd: pytest.CaptureFixture[str]
+) -> None:
+    charge = dies_amid_its_work(world)
+    mask = world.elastic.cpus_file
+    world.kernel.write(mask, "6")
+    assert GuardianProcess(charge).run() == 0
+    assert f"not put back: {mask}: holds '6', which another" in capfd.readouterr().err
+    assert world.kernel.read(mask).strip() == "6"
     assert world.journals() == []
 
 

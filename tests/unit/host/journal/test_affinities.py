@@ -200,6 +200,35 @@ def test_a_pin_outlasts_that_somebody_else_takes_cpus_from_the_cpuset_for_a_time
         pinned.kill()
 
 
+@needs_two_cpus
+@pytest.mark.parametrize("one_by_one", [False, True])
+def test_a_pin_to_a_cpu_that_somebody_else_has_taken_does_not_stay_on_the_lent_one(
+    tree: CgroupTree,
+    tmp_path: Path,
+    sleeper: int,
+    monkeypatch: pytest.MonkeyPatch,
+    one_by_one: bool,
+) -> None:
+    pin, lent = BOTH
+    os.sched_setaffinity(sleeper, {pin})
+    journal = journal_of(tree, tmp_path / "state", sleeper)
+    kernel = NarrowedCpuset({sleeper: [lent]}, reach=[lent])
+    if one_by_one:
+        look_closer(monkeypatch)
+    else:
+        monkeypatch.setattr(affinities, "give_back", lambda tids, *_: [-errno.EINVAL] * len(tids))
+    monkeypatch.setattr(os, "sched_setaffinity", kernel.set_affinity)
+    monkeypatch.setattr(tasks, "affinity", kernel.affinity)
+    monkeypatch.setattr(affinities, "cpuset_cpus", lambda _tid: kernel.reach)
+    found = read_journal(journal.path)
+    result = put_back(found.entries, tree.files, given=found.given)
+    assert result.failed == []
+    assert [f"affinity of thread {sleeper}" in line for line in result.left] == [True]
+    kernel.reach = frozenset(BOTH)
+    assert kernel.affinity(sleeper) == set(BOTH)
+    journal.close()
+
+
 def refuse(*_: object) -> None:
     raise OSError(errno.EBUSY, "Device or resource busy")
 
