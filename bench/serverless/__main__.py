@@ -64,6 +64,7 @@ def measure(prefixes: tuple[str, ...]) -> experiments.Row:
                 "functions": len(workload.names),
                 "balancers": found,
                 "clusters": experiments.clusters(workload, found, log),
+                "cold_costs": experiments.cold_costs(workload, log),
             }
         )
     document = {

@@ -291,6 +291,32 @@ def memory(workload: Workload, log: Log) -> list[Row]:
     return found
 
 
+COLD_COSTS = (0.0, 1.0, 4.0, 16.0)
+ROUTERS_COLD_COST = 4.0
+
+
+def cold_costs(workload: Workload, log: Log) -> Row:
+    """Cold starts weighed: at 45 % of the cores, with memory for most instances and for few, and
+    the highest rates that keep the bounds."""
+    rps = rates(workload, parse_workers(POOL))[STEPS.index(0.45)]
+    largest_gib = float(workload.memory_mib.max()) / 1024
+    rows, most_rps = [], {}
+    for name in ("mws", "jsq"):
+        for gib in (one for one in (2, 32) if one >= largest_gib):
+            log(f"{workload.source}: {name}, cold starts weighed, {gib} GiB a worker")
+            for cold_cost in COLD_COSTS:
+                base = Experiment(
+                    workload=workload, size=parse_workers(f"{POOL}x{gib}"), balancer=name,
+                    rps=rps, minutes=MINUTES, cold_cost=cold_cost,
+                )  # fmt: skip
+                rows.append({"balancer": name, "gib": gib, "cold_cost": cold_cost, **median(base)})
+        log(f"{workload.source}: {name}, cold starts weighed")
+        most_rps[name] = at_bounds(
+            sweep(workload, POOL, "normal", name, cold_cost=ROUTERS_COLD_COST)
+        )
+    return {"rows": rows, "most_rps": most_rps}
+
+
 def timeline(outcome: Outcome, bin_s: float = 10.0) -> list[float | None]:
     """P99 of the slowdown of what arrived in each ``bin_s``; None for bins without any."""
     at = (outcome.invocations.arrival_ns / 1e9 / bin_s).astype(int)

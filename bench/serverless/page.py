@@ -6,7 +6,16 @@ import textwrap
 from collections.abc import Iterator
 
 from bench.serverless.claims import claims, rps_of, table
-from bench.serverless.experiments import BALANCERS, LATENCY_BOUND, MINUTES, POOL, SLOWDOWNS, Row
+from bench.serverless.experiments import (
+    BALANCERS,
+    COLD_COSTS,
+    LATENCY_BOUND,
+    MINUTES,
+    POOL,
+    ROUTERS_COLD_COST,
+    SLOWDOWNS,
+    Row,
+)
 
 NAMES = {
     "mws": "Min-Worker-Set",
@@ -26,6 +35,7 @@ def page(document: Row, pictures: str) -> str:
             *((document["note"], "") if "note" in document else ()),
             *claims(document),
             *_throughput(document, pictures),
+            *_cold_costs(document),
             *_clusters(document, pictures),
             *_strategies(document),
             *_costs(document, pictures),
@@ -128,6 +138,65 @@ def _throughput(document: Row, pictures: str) -> Iterator[str]:
             for mws, vanilla in zip(document["memory"][::2], document["memory"][1::2], strict=True)
         ],
     )
+
+
+def _cold_costs(document: Row) -> Iterator[str]:
+    yield "## Weighing cold starts"
+    yield ""
+    yield (
+        "The paper's balancers start a function cold wherever there is room. Those of Ray Serve's "
+        f"routers count a cold start as `cold_cost` invocations ({ROUTERS_COLD_COST:g}). P99 "
+        "slowdown and cold starts at 45 % of the cores, on the normal cluster:"
+    )
+    yield ""
+    kinds = [(name, cold_cost) for name in ("mws", "jsq") for cold_cost in COLD_COSTS]
+    lines = []
+    for sample in document["samples"]:
+        rows = sample["cold_costs"]["rows"]
+        for gib in dict.fromkeys(row["gib"] for row in rows):
+            found = {(row["balancer"], row["cold_cost"]): row for row in rows if row["gib"] == gib}
+            lines.append(
+                (
+                    f"{sample['source']}, {gib} GiB",
+                    *(
+                        f"{found[kind]['slowdown_p99']:.3g}, {found[kind]['cold_start_share']:.1%}"
+                        for kind in kinds
+                    ),
+                )
+            )
+    head = ("sample, a worker", *(f"{name}, {cold_cost:g}" for name, cold_cost in kinds))
+    yield from table(head, lines)
+    yield (
+        "The highest rate that keeps a P99 slowdown of "
+        + " / ".join(f"{bound:g}" for bound in SLOWDOWNS)
+        + ", 32 GiB a worker:"
+    )
+    yield ""
+    names = ("mws", "jsq")
+    yield from table(
+        ("sample", *(f"{name}, {cost:g}" for name in names for cost in (0, ROUTERS_COLD_COST))),
+        [
+            (
+                sample["source"],
+                *(
+                    " / ".join(rps_of(most[f"slowdown {bound:g}"]) for bound in SLOWDOWNS)
+                    for name in names
+                    for most in (
+                        sample["balancers"][name]["most_rps"],
+                        sample["cold_costs"]["most_rps"][name],
+                    )
+                ),
+            )
+            for sample in document["samples"]
+        ],
+    )
+    yield (
+        "With it Join-the-Shortest-Queue is as good as Min-Worker-Set: most of what the latter is "
+        "worth is that functions stay warm. It costs Min-Worker-Set a little where all fit and "
+        "little is asked (*mix*), and helps nobody where memory does not hold what runs (*mix* "
+        "with 2 GiB). 1 does most of it; the value matters little."
+    )
+    yield ""
 
 
 def _clusters(document: Row, pictures: str) -> Iterator[str]:
@@ -333,6 +402,12 @@ def _trouble(document: Row, pictures: str) -> Iterator[str]:
             for report_s in sorted({row["report_s"] for row in document["old"]})
         ],
     )
+    yield (
+        "What the simulation does not have: agents that are dead and a controller of Ray's that "
+        "restarts. The [routers](../how-to/functions-on-ray.md) then follow the last reports for a "
+        "while, do as Ray does, and say so; tests with a real Ray Serve hold that."
+    )
+    yield ""
 
 
 def _limits() -> Iterator[str]:

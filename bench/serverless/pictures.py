@@ -62,7 +62,7 @@ def _throughput(samples: list[Row], path: str) -> None:
             one.set_yscale("log")
             one.set_ylabel(label)
             one.set_xlabel(f"invocations a second, sample {sample['source']}")
-    grid[0][0].legend(frameon=False)
+    grid[0][1].legend(frameon=False, loc="center")
     _save(figure, path)
 
 
@@ -98,13 +98,15 @@ def _trouble(document: Row, path: str) -> None:
             axes[2].plot(
                 [row["report_s"] for row in rows], [row["slowdown_p99"] for row in rows],
                 color=COLORS[name], marker=".", linestyle="-" if blind else "--",
-                label=f"{name}{'' if blind else ', doubting'}",
+                label=name if blind else None,
             )  # fmt: skip
     axes[2].set_xscale("log")
     axes[2].set_yscale("log")
     axes[2].set_xlabel("seconds between reports")
     axes[2].set_title("old reports, four controllers, active")
-    axes[2].legend(frameon=False, fontsize=7)
+    axes[2].plot([], [], color="black", linestyle="--", label="doubting")
+    axes[2].set_ylim(5, None)
+    axes[2].legend(frameon=False, fontsize=8, ncols=4, loc="lower center", columnspacing=1)
     axes[0].set_ylabel("P99 slowdown")
     axes[0].legend(frameon=False)
     _save(figure, path)

@@ -41,6 +41,7 @@ cdef int copy_options(str kind, object options, c.sh_faas_options *to) except -1
     to.fill = options["fill"]
     to.grow_at = options["grow_at"]
     to.forget_s = options["forget_s"]
+    to.cold_cost = options["cold_cost"]
     return 0
 
 
@@ -123,6 +124,7 @@ cdef class Balancer:
                 )
                 views[<uint32_t> slot].memory_mib = worker.memory_mib
                 views[<uint32_t> slot].busy_memory_mib = worker.busy_memory_mib
+                views[<uint32_t> slot].warm = len(worker.warm)
                 views[<uint32_t> slot].present = True
                 warm[<uint32_t> slot] = name in worker.warm
             pool.views, pool.order, pool.count = views, order, len(workers)

@@ -91,7 +91,7 @@ def test_what_is_not_there_is_a_wrong_setting(condor: MadeCondor, tmp_path: Path
     with pytest.raises(ConfigError, match="the pool has no machine nosuch"):
         HTCondorNode("nosuch", str(condor.advertisement))
     with pytest.raises(ConfigError, match="is not writable"):
-        HTCondorNode("localhost", str(tmp_path / "missing" / "ad"))
+        HTCondorNode("localhost", str(tmp_path / "missing" / "deeper" / "ad"))
 
 
 def test_jobs_follow_through_restarts_and_deaths_and_none_is_lost(

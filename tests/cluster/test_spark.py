@@ -93,6 +93,14 @@ class MadeSpark:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
+        self._kill_workers()
+
+    def _kill_workers(self) -> None:
+        """Workers that were decommissioned last live on: only an adapter would end them."""
+        for command_line in Path("/proc").glob("[0-9]*/cmdline"):
+            with contextlib.suppress(OSError):
+                if f"{self.directory}/".encode() in command_line.read_bytes():
+                    os.kill(int(command_line.parent.name), signal.SIGKILL)
 
     def _answers(self) -> bool:
         with contextlib.suppress(EngineError):

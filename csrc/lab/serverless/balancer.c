@@ -57,7 +57,7 @@ static bool has_notice(const struct sh_faas_view *view) {
 
 static int64_t shortest_queue(struct sh_faas_balancer *balancer,
                               const struct sh_faas_function *function,
-                              const struct sh_faas_pool *pool, double now_s) {
+                              const struct sh_faas_pool *pool, const uint8_t *warm, double now_s) {
     uint32_t count = 0;
     double least = INFINITY;
     bool with_memory = false;
@@ -68,7 +68,9 @@ static int64_t shortest_queue(struct sh_faas_balancer *balancer,
         const bool fits = has_memory(view, function);
         if (with_memory && !fits)
             continue;
-        const double length = crowding(view, trusted_cores(view, now_s, &balancer->options));
+        double length = crowding(view, trusted_cores(view, now_s, &balancer->options));
+        if (!warm[pool->order[i]])
+            length *= 1.0 + balancer->options.cold_cost;
         if (!count || length < least || fits > with_memory) {
             count = 1;
             balancer->found[0] = pool->order[i];
@@ -185,11 +187,19 @@ static int64_t choose_member(const struct sh_faas_balancer *balancer, struct sh_
         set->members[kept++] = member;
         if (done || (with_room >= 0 && !warm[member.slot]))
             continue;
+        if (!warm[member.slot] && balancer->options.cold_cost > 0.0)
+            continue;
         if (has_room(balancer, view, function, trusted_cores(view, now_s, &balancer->options)))
             with_room = member.slot;
     }
     set->count = kept;
     return with_room;
+}
+
+static void mark_members(struct sh_faas_balancer *balancer, const struct sh_faas_set *set) {
+    balancer->stamp++;
+    for (uint32_t i = 0; i < set->count; i++)
+        balancer->mark[set->members[i].slot] = balancer->stamp;
 }
 
 /* No member has room: the best of all workers, from the function's home on. */
@@ -199,9 +209,7 @@ static int64_t choose_outside(struct sh_faas_balancer *balancer, const struct sh
     int64_t best = -EAGAIN, emptiest = -EAGAIN, member = -EAGAIN;
     bool best_cold = true;
     double best_length = INFINITY, least = INFINITY, least_member = INFINITY;
-    balancer->stamp++;
-    for (uint32_t i = 0; i < set->count; i++)
-        balancer->mark[set->members[i].slot] = balancer->stamp;
+    mark_members(balancer, set);
     uint32_t at = pool->count ? function->hash % pool->count : 0;
     for (uint32_t i = 0; i < pool->count; i++, at = at + 1 == pool->count ? 0 : at + 1) {
         const uint32_t slot = pool->order[at];
@@ -236,6 +244,44 @@ static int64_t choose_outside(struct sh_faas_balancer *balancer, const struct sh
     return emptiest;
 }
 
+/* No warm member has room: where an invocation ends first, a cold start included; of equal ones
+ * that with the fewest warm functions. */
+static int64_t choose_least_costly(struct sh_faas_balancer *balancer, const struct sh_faas_set *set,
+                                   const struct sh_faas_function *function,
+                                   const struct sh_faas_pool *pool, const uint8_t *warm,
+                                   double now_s) {
+    const struct sh_faas_options *options = &balancer->options;
+    int64_t best = -EAGAIN;
+    double least = INFINITY;
+    uint32_t least_warm = 0;
+    bool with_memory = false;
+    mark_members(balancer, set);
+    uint32_t at = pool->count ? function->hash % pool->count : 0;
+    for (uint32_t i = 0; i < pool->count; i++, at = at + 1 == pool->count ? 0 : at + 1) {
+        const uint32_t slot = pool->order[at];
+        const struct sh_faas_view *view = &pool->views[slot];
+        if (has_notice(view))
+            continue;
+        const bool fits = has_memory(view, function);
+        if (with_memory && !fits)
+            continue;
+        const double length = crowding(view, trusted_cores(view, now_s, options));
+        double cost = length > 1.0 ? length : 1.0;
+        if (set->count && length > options->fill && balancer->mark[slot] != balancer->stamp)
+            cost += options->grow_at;
+        if (!warm[slot])
+            cost *= 1.0 + options->cold_cost;
+        if (best < 0 || fits > with_memory || cost < least ||
+            (cost == least && view->warm < least_warm)) {
+            best = slot;
+            least = cost;
+            least_warm = view->warm;
+            with_memory = fits;
+        }
+    }
+    return best;
+}
+
 static int remember(struct sh_faas_set *set, uint32_t slot, double now_s) {
     for (uint32_t i = 0; i < set->count; i++) {
         if (set->members[i].slot == slot) {
@@ -261,7 +307,8 @@ static int64_t min_worker_set(struct sh_faas_balancer *balancer,
     struct sh_faas_set *set = &balancer->sets[function->number];
     int64_t chosen = choose_member(balancer, set, function, pool, warm, now_s);
     if (chosen < 0)
-        chosen = choose_outside(balancer, set, function, pool, warm, now_s);
+        chosen = (balancer->options.cold_cost > 0.0 ? choose_least_costly : choose_outside)(
+            balancer, set, function, pool, warm, now_s);
     if (chosen < 0)
         return chosen;
     const int err = remember(set, (uint32_t)chosen, now_s);
@@ -274,7 +321,7 @@ int64_t sh_faas_choose(struct sh_faas_balancer *balancer, const struct sh_faas_f
     case SH_FAAS_MIN_WORKER_SET:
         return min_worker_set(balancer, function, pool, warm, now_s);
     case SH_FAAS_SHORTEST_QUEUE:
-        return shortest_queue(balancer, function, pool, now_s);
+        return shortest_queue(balancer, function, pool, warm, now_s);
     case SH_FAAS_HOME_INVOKER:
         return home_invoker(balancer, function, pool, now_s);
     case SH_FAAS_TWO_CHOICES:

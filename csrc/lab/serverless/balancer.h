@@ -21,6 +21,7 @@ struct sh_faas_view {
     double cores, min_cores, load, reported_s;
     double eviction_s; /* infinite: no notice */
     double memory_mib, busy_memory_mib;
+    uint32_t warm; /* functions that would start warm */
     bool present;
 };
 
@@ -34,6 +35,7 @@ struct sh_faas_options {
     enum sh_faas_kind kind;
     double fresh_s, lost_s;         /* struct Caution */
     double fill, grow_at, forget_s; /* of Min-Worker-Set */
+    double cold_cost;               /* of Min-Worker-Set and Join-the-Shortest-Queue */
 };
 
 struct sh_faas_member {

@@ -97,16 +97,22 @@ static void report(struct sh_faas_run *run, uint32_t slot) {
     struct sh_faas_worker *worker = &run->cluster.workers[slot];
     sh_faas_worker_advance(&run->cluster, slot, run->now_ns);
     sh_faas_worker_expire(&run->cluster, slot);
+    uint32_t warm_functions = 0;
+    for (uint32_t i = worker->newest; i != SH_FAAS_NONE; i = run->cluster.instances[i].older) {
+        const uint32_t function = run->cluster.instances[i].function;
+        uint8_t *warm = &run->warm[(size_t)function * run->config.slots + slot];
+        warm_functions += !*warm;
+        *warm = 1;
+    }
     for (uint32_t i = 0; i < run->config.controllers; i++) {
         struct sh_faas_view *view = view_of(run, i, slot);
         view->cores = worker->cores;
         view->load = (double)worker->running_count + worker->queue_length;
         view->busy_memory_mib = worker->held_memory_mib;
         view->eviction_s = run->eviction_s[slot];
+        view->warm = warm_functions;
         view->reported_s = (double)run->now_ns / 1e9;
     }
-    for (uint32_t i = worker->newest; i != SH_FAAS_NONE; i = run->cluster.instances[i].older)
-        run->warm[(size_t)run->cluster.instances[i].function * run->config.slots + slot] = 1;
 }
 
 /* --- sending ---------------------------------------------------------------------------------- */

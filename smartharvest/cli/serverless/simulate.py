@@ -46,6 +46,9 @@ from smartharvest.errors import ConfigError
               help="Functions that are declared idempotent, by chance.")  # fmt: skip
 @click.option("--cold-start", "cold_s", type=float, default=0.5, show_default=True, metavar="S",
               help="What a cold start takes of a core.")  # fmt: skip
+@click.option("--cold-cost", type=float, default=0.0, show_default=True, metavar="N",
+              help="What mws and jsq count a cold start as, in invocations. "
+              "Ray Serve's routers: 4.")  # fmt: skip
 @click.option("--keep-alive", "keep_alive_s", type=float, default=600.0, show_default=True,
               metavar="S", help="How long an idle instance is kept.")  # fmt: skip
 @click.option("--report-every", "report_s", type=float, default=1.0, show_default=True,
@@ -69,6 +72,7 @@ def simulate(
     retries: int,
     idempotent_share: float,
     cold_s: float,
+    cold_cost: float,
     keep_alive_s: float,
     report_s: float,
     notice_s: float,
@@ -103,6 +107,7 @@ def simulate(
         retries=retries,
         idempotent_share=idempotent_share,
         report_s=report_s,
+        cold_cost=cold_cost,
         keep_alive_s=keep_alive_s,
         notice_s=notice_s,
         controllers=controllers,

@@ -16,6 +16,7 @@ cdef extern from "lab/serverless/balancer.h" nogil:
 
     struct sh_faas_view:
         double cores, min_cores, load, reported_s, eviction_s, memory_mib, busy_memory_mib
+        uint32_t warm
         bint present
 
     struct sh_faas_function:
@@ -24,7 +25,7 @@ cdef extern from "lab/serverless/balancer.h" nogil:
 
     struct sh_faas_options:
         sh_faas_kind kind
-        double fresh_s, lost_s, fill, grow_at, forget_s
+        double fresh_s, lost_s, fill, grow_at, forget_s, cold_cost
 
     struct sh_faas_balancer:
         sh_sim_random random

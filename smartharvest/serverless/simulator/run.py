@@ -25,6 +25,8 @@ GIVE_UP_AFTER_S = 3600.0
 """After the measured time: what has not finished by then counts as failed."""
 MOST_PAIRS = 100_000_000
 """Functions times workers."""
+WEIGHING = ("mws", "jsq")
+"""Balancers that may weigh cold starts."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +62,8 @@ class Experiment:
     fill: float = 1.0
     grow_at: float = 1.0
     forget_s: float = 300.0
+    cold_cost: float = 0.0
+    """What the balancers of WEIGHING take a cold start for, in invocations."""
     prices: Prices = field(default_factory=Prices)
 
     def __post_init__(self) -> None:
@@ -75,6 +79,9 @@ class Experiment:
         _check("report every", self.report_s, 1e-3, 3600)
         _check("keep alive", self.keep_alive_s, 0, 1e7)
         _check("controllers", self.controllers, 1, 1000)
+        _check("cold cost", self.cold_cost, 0, 1e6)
+        if self.cold_cost and self.balancer not in WEIGHING:
+            raise ConfigError(f"cold cost: {self.balancer} weighs none; use {', '.join(WEIGHING)}")
         if len(self.workload.names) * self.size.count > MOST_PAIRS:
             raise ConfigError("workers: too many for so many functions")
 
@@ -185,6 +192,7 @@ def simulate(
             "fill": experiment.fill,
             "grow_at": experiment.grow_at,
             "forget_s": experiment.forget_s,
+            "cold_cost": experiment.cold_cost,
         },
         controllers=experiment.controllers,
         seed=experiment.seed,

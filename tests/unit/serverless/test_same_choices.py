@@ -7,7 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from smartharvest.core import _serverless
-from smartharvest.serverless.balancers import BALANCER_NAMES, make_balancer
+from smartharvest.serverless.balancers import BALANCER_NAMES, Balancer, make_balancer
+from smartharvest.serverless.balancers.min_worker_set import MinWorkerSet
+from smartharvest.serverless.balancers.shortest_queue import ShortestQueue
 from smartharvest.serverless.view import CAREFUL, Function, Worker, home_hash
 
 MOST_WORKERS = 7
@@ -18,6 +20,7 @@ OPTIONS = {
     "fill": 1.0,
     "grow_at": 1.0,
     "forget_s": 300.0,
+    "cold_cost": 0.0,
 }
 STATES = st.fixed_dictionaries(
     {
@@ -41,14 +44,28 @@ STEPS = st.lists(
 )
 
 
-@pytest.mark.parametrize("name", BALANCER_NAMES)
+@pytest.mark.parametrize(
+    ("name", "cold_cost"),
+    [*((name, 0.0) for name in BALANCER_NAMES), ("mws", 4.0), ("jsq", 4.0)],
+)
 @settings(max_examples=40, derandomize=True)
 @given(steps=STEPS, seed=st.integers(0, 2**63 - 1))
 def test_both_choose_the_same_workers_from_whatever_they_know(
-    name: str, steps: list[tuple[dict[int, dict[str, object]], list[int], float]], seed: int
+    name: str,
+    cold_cost: float,
+    steps: list[tuple[dict[int, dict[str, object]], list[int], float]],
+    seed: int,
 ) -> None:
-    ours = make_balancer(name, _serverless.Random(seed, 3).below)
-    theirs = _serverless.Balancer(name, len(FUNCTIONS), MOST_WORKERS, seed, 3, **OPTIONS)
+    draw = _serverless.Random(seed, 3).below
+    match name, cold_cost:
+        case "mws", 4.0:
+            ours: Balancer = MinWorkerSet(cold_cost=cold_cost)
+        case "jsq", 4.0:
+            ours = ShortestQueue(draw, cold_cost=cold_cost)
+        case _:
+            ours = make_balancer(name, draw)
+    options = {**OPTIONS, "cold_cost": cold_cost}
+    theirs = _serverless.Balancer(name, len(FUNCTIONS), MOST_WORKERS, seed, 3, **options)
     now_s = 100.0
     for states, asked, passed_s in steps:
         now_s += passed_s
@@ -84,12 +101,9 @@ def _worker(slot: int, state: dict[str, object], now_s: float) -> Worker:
 
 
 def test_the_pure_balancers_have_the_settings_that_the_simulator_passes() -> None:
-    from smartharvest.serverless.balancers.min_worker_set import MinWorkerSet
-
     defaults = MinWorkerSet.__init__.__kwdefaults__
     assert defaults is not None
     assert {**defaults, "caution": CAREFUL} == {
         "caution": CAREFUL,
-        "cold_cost": 0.0,  # only routers have one
-        **{key: OPTIONS[key] for key in ("fill", "grow_at", "forget_s")},
+        **{key: OPTIONS[key] for key in ("fill", "grow_at", "forget_s", "cold_cost")},
     }

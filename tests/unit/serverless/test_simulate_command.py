@@ -86,6 +86,8 @@ def test_a_record_of_cores_is_played(tmp_path: Path) -> None:
         (2, ("--retries", "-1")),
         (2, ("--idempotent-share", "2")),
         (2, ("--cold-start", "-1")),
+        (2, ("--cold-cost", "-1")),
+        (2, ("--cold-cost", "4", "--balancer", "vanilla")),
         (2, ("--keep-alive", "-1")),
         (2, ("--report-every", "0")),
         (2, ("--notice", "nan")),
