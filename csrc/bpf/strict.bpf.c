@@ -150,19 +150,27 @@ static __always_inline uint64_t weighted(const struct sh_strict_group *group, ui
 static __always_inline void pay(uint32_t number, uint32_t place) {
     struct sh_strict_cpu *cpu = &shared.cpus[number & CPU_MASK];
     struct sh_strict_group *group = &shared.groups[place & GROUP_MASK];
-    if (cpu->next_paid) /* for a task that did not come */
-        __sync_fetch_and_sub(&shared.groups[cpu->next_place & GROUP_MASK].vtime, cpu->next_paid);
     cpu->next_place = place;
     cpu->next_paid = weighted(group, shared.control.slice_ns);
     __sync_fetch_and_add(&group->vtime, cpu->next_paid);
+}
+
+/* For a task that did not come. */
+static __always_inline void take_back_pay(uint32_t number) {
+    struct sh_strict_cpu *cpu = &shared.cpus[number & CPU_MASK];
+    if (!cpu->next_paid)
+        return;
+    __sync_fetch_and_sub(&shared.groups[cpu->next_place & GROUP_MASK].vtime, cpu->next_paid);
+    cpu->next_paid = 0;
 }
 
 /* --- spare CPUs ------------------------------------------------------------------------------- */
 
 /* A task that wakes goes to an idle CPU that shares its last-level cache, or else to where it ran,
  * behind whoever is there (select_idle_sibling()); nobody pulls it from there to a CPU that runs a
- * batch task, nor to one that such a task has just left. So of each cache some CPUs are kept idle:
- * as one is taken, another lets go of its batch task; as one more goes idle, it takes one.
+ * batch task, nor to one that such a task has just left. So of each cache some CPUs are kept idle,
+ * no more than there are taken by others than the batch: where nobody is, nobody waits behind one.
+ * As a CPU is taken, another lets go of its batch task; as one more goes idle, it takes one.
  *
  * To the fair class a CPU is idle only if nobody waits in its queue (idle_cpu()), and a batch task
  * counts where it ran last, whatever group's queue it is in. So one that has to wait goes to a CPU
@@ -210,28 +218,31 @@ static __always_inline uint64_t spare_of(uint32_t cpu) {
     return *(volatile uint64_t *)&shared.cpus[cpu & CPU_MASK].spare;
 }
 
-/* Of the CPUs near `cpu` and without it: how many are idle, or about to be. */
-static __always_inline uint32_t idle_near(uint32_t cpu) {
+/* Of the CPUs near `cpu` and without it: how many more are idle, or about to be, than are to be,
+ * where `more` than are seen to be taken are. */
+static __always_inline int32_t idle_beyond(uint32_t cpu, uint32_t more) {
     const uint64_t *near = shared.cpus[cpu & CPU_MASK].near;
+    const uint32_t spare = (uint32_t)spare_of(cpu);
     const struct cpumask *mask = scx_bpf_get_idle_cpumask();
     struct bpf_iter_num numbers;
-    uint32_t found = 0;
+    uint32_t idle = 0, taken = more;
     const int *number;
     bpf_iter_num_new(&numbers, 0, SH_STRICT_WORDS);
     while ((number = bpf_iter_num_next(&numbers))) {
         const uint32_t i = (uint32_t)*number & WORD_MASK;
-        const uint64_t idle = word_of(mask, i) | *(volatile uint64_t *)&shared.leaving[i];
-        found += ones(idle & near[i] & ~bit_in(i, cpu));
+        const uint64_t others = near[i] & ~bit_in(i, cpu);
+        const uint64_t word = word_of(mask, i) | *(volatile uint64_t *)&shared.leaving[i];
+        idle += ones(others & word);
+        taken += ones(others & ~word & ~*(volatile uint64_t *)&shared.batch[i]);
     }
     bpf_iter_num_destroy(&numbers);
     scx_bpf_put_idle_cpumask(mask);
-    return found;
+    return (int32_t)idle - (int32_t)(taken < spare ? taken : spare);
 }
 
 /* Whether `cpu` is to be idle. */
 static __always_inline bool is_needed_idle(uint32_t cpu) {
-    const uint64_t spare = spare_of(cpu);
-    return spare && idle_near(cpu) < spare;
+    return spare_of(cpu) && idle_beyond(cpu, 0) < 0;
 }
 
 /* Where a task waits that has no CPU of `cpu`'s cache to run on: best where a batch task runs, else
@@ -263,10 +274,8 @@ static __always_inline uint32_t waiting_place(struct task_struct *task, uint32_t
     return best < SH_STRICT_MAX_CPUS ? best : other;
 }
 
-/* `cpu` is idle no longer: another near it that runs a batch task lets go, if that is needed. */
-static __always_inline void replace_idle(uint32_t cpu) {
-    if (!is_needed_idle(cpu))
-        return;
+/* One near `cpu` that runs a batch task lets go. */
+static __always_inline void let_go_near(uint32_t cpu) {
     const uint64_t *near = shared.cpus[cpu & CPU_MASK].near;
     struct bpf_iter_num numbers;
     const int *number;
@@ -288,6 +297,37 @@ static __always_inline void replace_idle(uint32_t cpu) {
         break;
     }
     bpf_iter_num_destroy(&numbers);
+}
+
+/* Whether batch tasks wait. */
+static __always_inline bool some_wait(void) {
+    struct bpf_iter_num numbers;
+    uint64_t running = 0;
+    const int *number;
+    bpf_iter_num_new(&numbers, 0, SH_STRICT_WORDS);
+    while ((number = bpf_iter_num_next(&numbers)))
+        running += ones(*(volatile uint64_t *)&shared.batch[(uint32_t)*number & WORD_MASK]);
+    bpf_iter_num_destroy(&numbers);
+    return *(volatile uint64_t *)&shared.counts.runnable > running;
+}
+
+/* One near `cpu` that is idle looks for a batch task. */
+static __always_inline void use_idle_near(uint32_t cpu) {
+    const uint64_t *near = shared.cpus[cpu & CPU_MASK].near;
+    const struct cpumask *mask = scx_bpf_get_idle_cpumask();
+    struct bpf_iter_num numbers;
+    const int *number;
+    bpf_iter_num_new(&numbers, 0, SH_STRICT_WORDS);
+    while ((number = bpf_iter_num_next(&numbers))) {
+        const uint32_t i = (uint32_t)*number & WORD_MASK;
+        const uint64_t idle = word_of(mask, i) & near[i] & ~bit_in(i, cpu);
+        if (!idle)
+            continue;
+        scx_bpf_kick_cpu((int32_t)(64 * i + highest(idle)), SCX_KICK_IDLE);
+        break;
+    }
+    bpf_iter_num_destroy(&numbers);
+    scx_bpf_put_idle_cpumask(mask);
 }
 
 /* --- a batch task that was preempted ---------------------------------------------------------- */
@@ -327,12 +367,6 @@ static __always_inline void call_back(uint32_t cpu, bool at_once) {
     scx_bpf_dsq_reenq(SCX_DSQ_LOCAL_ON | other, 0);
 }
 
-/* Whether the batch task that just lost `cpu` may wait there: no CPU is free for it. */
-static __always_inline bool may_stay(uint32_t cpu) {
-    return shared.control.keep_preempted && !test(shared.leaving, cpu) &&
-           idle_near(cpu) <= spare_of(cpu);
-}
-
 /* --- the scheduler ---------------------------------------------------------------------------- */
 
 SEC("struct_ops/select_cpu")
@@ -351,7 +385,7 @@ int BPF_PROG(enqueue, struct task_struct *task, uint64_t flags) {
     if (is_before(vtime, group->task_vtime - slice))
         vtime = group->task_vtime - slice;
     const uint32_t cpu = task->thread_info.cpu & CPU_MASK;
-    if (shared.control.keep_preempted && spare_of(cpu) && idle_near(cpu) <= spare_of(cpu)) {
+    if (shared.control.keep_preempted && spare_of(cpu) && idle_beyond(cpu, 0) <= 0) {
         const uint32_t at = waiting_place(task, cpu);
         if (at < SH_STRICT_MAX_CPUS) {
             scx_bpf_dsq_insert(task, SCX_DSQ_LOCAL_ON | at, slice, flags);
@@ -409,6 +443,7 @@ static __always_inline bool take_any(void) {
 
 SEC("struct_ops/dispatch")
 int BPF_PROG(dispatch, int32_t cpu, struct task_struct *last) {
+    take_back_pay((uint32_t)cpu);
     if (is_needed_idle((uint32_t)cpu))
         return 0;
     clear(shared.leaving, (uint32_t)cpu);
@@ -456,8 +491,11 @@ int BPF_PROG(running, struct task_struct *task) {
     set(shared.batch, number);
     if (clear(shared.preempted, number)) { /* it comes past `dispatch` */
         cpu->preempted_ns = 0;
-        if (is_needed_idle(number))
+        const int32_t beyond = spare_of(number) ? idle_beyond(number, 0) : 0;
+        if (beyond < 0)
             scx_bpf_kick_cpu((int32_t)number, SCX_KICK_PREEMPT);
+        else if (beyond > 0 && some_wait())
+            use_idle_near(number); /* another has let go since this one was taken */
     }
     return 0;
 }
@@ -485,7 +523,10 @@ int BPF_PROG(stopping, struct task_struct *task, bool runnable) {
     /* With a rest of its slice it waits on this CPU, else in its group's queue. */
     if (!runnable || !task->scx.slice)
         return 0;
-    if (may_stay(number)) {
+    const int32_t beyond = idle_beyond(number, 1);
+    if (beyond < 0)
+        let_go_near(number);
+    if (shared.control.keep_preempted && beyond <= 0) { /* no CPU is free for it */
         set(shared.preempted, number);
         count(&shared.counts.stayed);
     } else {
@@ -524,10 +565,20 @@ int BPF_PROG(quiescent, struct task_struct *task, uint64_t flags) {
 SEC("struct_ops/update_idle")
 int BPF_PROG(update_idle, int32_t cpu, bool idle) {
     const uint32_t number = (uint32_t)cpu;
-    if (!idle)
-        replace_idle(number);
-    else if (spare_of(number) && !is_needed_idle(number)) /* two went idle for the same reason */
-        scx_bpf_kick_cpu(cpu, SCX_KICK_IDLE);
+    if (!spare_of(number))
+        return 0;
+    if (!idle) {
+        const bool by_batch = shared.cpus[number & CPU_MASK].next_paid;
+        if (idle_beyond(number, !by_batch) < 0)
+            let_go_near(number);
+        return 0;
+    }
+    const int32_t beyond = idle_beyond(number, 0);
+    if (beyond < 0 || !some_wait())
+        return 0;
+    scx_bpf_kick_cpu(cpu, SCX_KICK_IDLE); /* two went idle for the same reason */
+    if (beyond > 0)
+        use_idle_near(number); /* it is kept for one that is not taken any more */
     return 0;
 }
 

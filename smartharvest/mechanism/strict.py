@@ -23,7 +23,8 @@ from smartharvest.placement.snapshot import HostSnapshot
 _log = logging.getLogger(__name__)
 
 CPUS_PER_SPARE = 8
-"""Of so many CPUs of a cache one is kept idle."""
+"""Of a cache one CPU is kept idle at most, and one more for each so many: who wakes often wakes the
+next at once."""
 REST_S = 10.0
 """How long nothing is lent after the scheduler has ended."""
 LONGEST_REST_S = 600.0
@@ -99,8 +100,9 @@ class StrictMechanism(CpusetMechanism):
         )
 
     def _spare_of(self, cpus: frozenset[int]) -> int:
-        wanted = self._settings.strict_spare
-        return len(cpus) // CPUS_PER_SPARE if wanted is None else wanted
+        if (wanted := self._settings.strict_spare) is not None:
+            return wanted
+        return 1 + len(cpus) // CPUS_PER_SPARE if len(cpus) > 1 else 0
 
     def _start(self) -> None:
         assert self._loaded is not None

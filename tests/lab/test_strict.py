@@ -212,13 +212,20 @@ def test_a_task_that_was_displaced_goes_where_a_cpu_becomes_idle(processes: Proc
     assert min(used) > 0.8 * took_s
 
 
-def test_a_cpu_is_kept_idle_and_another_once_that_one_is_taken(processes: Processes) -> None:
+def test_a_cpu_is_kept_idle_while_another_is_taken(processes: Processes) -> None:
     with running("spare", (100,), len(CPUS), 20_000_000, spare=1) as batch:
-        used, took_s = used_meanwhile(batch.tasks())
-        assert sum(used) == pytest.approx((len(CPUS) - 1) * took_s, rel=0.1)
-        os.sched_setaffinity(processes.spinning(), CPUS[:1])
-        used, took_s = used_meanwhile(batch.tasks())
-        assert sum(used) == pytest.approx((len(CPUS) - 2) * took_s, rel=0.1)
+
+        def most_cpus_used() -> float:
+            """Disturbances only take some away."""
+            looks = (used_meanwhile(batch.tasks(), MEASURED_S / 4) for _ in range(8))
+            return max(sum(used) / took_s for used, took_s in looks)
+
+        assert most_cpus_used() > len(CPUS) - 1
+        spinner = processes.spinning()
+        os.sched_setaffinity(spinner, CPUS[:1])
+        assert len(CPUS) - 3 < most_cpus_used() < len(CPUS) - 1.4
+        os.kill(spinner, signal.SIGKILL)
+        assert most_cpus_used() > len(CPUS) - 1
 
 
 @pytest.fixture

@@ -113,9 +113,10 @@ def test_a_refusal_comes_before_anything_is_written(
 
 
 @pytest.mark.parametrize(
-    ("cpus", "setting", "kept"), [(2, None, 0), (8, None, 1), (17, None, 2), (2, 1, 1), (8, 0, 0)]
+    ("cpus", "setting", "kept"),
+    [(1, None, 0), (2, None, 1), (7, None, 1), (8, None, 2), (17, None, 3), (2, 0, 0), (8, 5, 5)],
 )
-def test_one_cpu_of_eight_is_kept_idle_unless_said_otherwise(
+def test_one_cpu_and_one_of_each_eight_are_kept_idle_unless_said_otherwise(
     world: World, monkeypatch: pytest.MonkeyPatch, cpus: int, setting: int | None, kept: int
 ) -> None:
     given: list[Any] = []
