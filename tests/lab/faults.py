@@ -11,6 +11,7 @@ import json
 import os
 import subprocess
 import sys
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -76,14 +77,17 @@ def next_slices(
     strikes: int,
     times: int,
 ) -> list[str]:
-    """What a guest is asked for (inside.py): each slice so often, with seeds it has not had."""
+    """What a guest is asked for (inside.py): each slice so often, with seeds that none has had.
+
+    From one seed every slice would draw the same faults.
+    """
     had = Counter((one["kernel"], one["slice"]) for one in before)
     asked = []
-    for time in range(1, times + 1):
-        for one in slices:
-            place, mechanism, placement = one.split(",")
-            seed = had[kernel, one] + time
-            asked.append(f"{place},{strikes},{seed},{mechanism},{placement}")
+    for one in (*slices,) * times:
+        had[kernel, one] += 1
+        seed = zlib.crc32(f"{kernel},{one},{had[kernel, one]}".encode())
+        place, mechanism, placement = one.split(",")
+        asked.append(f"{place},{strikes},{seed},{mechanism},{placement}")
     return asked
 
 
