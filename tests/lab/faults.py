@@ -26,7 +26,10 @@ from tests.lab.kernels import Kernel
 RECORD = CHECKOUT / "bench" / "results" / "guest-strikes.jsonl"
 PAGE = CHECKOUT / "docs" / "research" / "faults.md"
 BEGIN, END = "<!-- from bench/results/guest-strikes.jsonl -->\n", "<!-- until here -->\n"
-SLICES = ("host,merge,shared", "host,merge,exclusive", "pid,merge,shared", "host,affinity,shared")
+SLICES = (
+    *("host,merge,shared", "host,merge,exclusive", "pid,merge,shared", "host,affinity,shared"),
+    *("groups,merge,shared", "memory,merge,shared"),
+)
 """Place, mechanism and placement."""
 STRICT = "host,strict,shared"
 """Where the kernel has a scheduler class of our own (sched_ext with groups)."""
