@@ -58,7 +58,7 @@ def _strike(options: argparse.Namespace) -> None:
         raise SystemExit("lab: there is no image; run make lab-image")
     if not DISK.exists() or is_out_of_date():
         build_disk()
-    before = gathered()
+    before, commit = gathered(), _commit()
 
     def strike(kernel: Kernel) -> None:
         slices = options.slices or (*SLICES, *([STRICT] if kernel.name >= "7" else []))
@@ -66,7 +66,7 @@ def _strike(options: argparse.Namespace) -> None:
         told = run(kernel, "4", (), seconds=36_000, minutes=options.minutes, faults="+".join(asked))
         if not told["complete"]:
             print(f"{kernel.name}: {told['console'][-2000:]}", file=sys.stderr, flush=True)
-        _keep(told, kernel)
+        _keep(told, kernel, commit)
 
     chosen = [one for one in found if not options.kernel or one.name in options.kernel]
     with ThreadPoolExecutor(options.at_once or len(os.sched_getaffinity(0))) as guests:
@@ -101,9 +101,12 @@ def gathered() -> list[dict[str, Any]]:
     return [json.loads(line) for line in RECORD.read_text().splitlines()]
 
 
-def _keep(told: Mapping[str, Any], kernel: Kernel) -> None:
-    asked_git = ["git", "-C", str(CHECKOUT), "rev-parse", "--short", "HEAD"]
-    commit = subprocess.check_output(asked_git, text=True).strip()
+def _commit() -> str:
+    asked = ["git", "-C", str(CHECKOUT), "rev-parse", "--short", "HEAD"]
+    return subprocess.check_output(asked, text=True).strip()
+
+
+def _keep(told: Mapping[str, Any], kernel: Kernel, commit: str) -> None:
     with RECORD.open("a") as record:
         for asked, result in told["slices"].items():
             place, _, seed, mechanism, placement = asked.split(",")
