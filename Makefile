@@ -120,7 +120,7 @@ systemd-lab: build ## The Debian package under a real systemd in QEMU, fault by 
 	@$(BIN)/python -m tests.lab.systemd $(SCENARIOS)
 
 .PHONY: lab-faults
-lab-faults: build ## Strike 180 agents in a guest of each of the lab's kernels, with cgroup v2 (hours on two CPUs); ARGS="--kernel 6.12 --minutes 20"
+lab-faults: build ## Strike 288 agents in a guest of each of the lab's kernels, with cgroup v2 (an hour on two free CPUs); ARGS="--kernel 6.12 --minutes 20"
 	@$(BIN)/python -m tests.lab.faults $(ARGS)
 
 .PHONY: vm-demo

@@ -20,7 +20,7 @@ from smartharvest.host import kernels
 from smartharvest.host.journal.recovery import recover
 from smartharvest.host.process import tasks
 from smartharvest.telemetry.client import sockets
-from tests.faults.agents import LIFE_S, RUN_S, Blackboard, Moment, start_agent
+from tests.faults.agents import LIFE_S, Blackboard, Moment, start_agent
 from tests.faults.cores import CoresBack
 from tests.faults.faults import FAULTS, LOOK_S, Fault, Scene, children_of, send
 from tests.faults.host_state import HostState, differences
@@ -177,7 +177,7 @@ class _Strike:
     def _choose_moment(self) -> Moment:
         numbers, fault = self._numbers, self._fault
         if fault.spares:
-            return Moment(None, runs=True, delay_s=numbers.uniform(0, RUN_S), run_s=_SPARED_RUN_S)
+            return Moment(None, runs=True, delay_s=self._delay_s(), run_s=_SPARED_RUN_S)
         how = numbers.choice(("change", "start", "run") if fault.at_changes else ("start", "run"))
         if how == "change":
             afterwards = numbers.random() < 0.5
@@ -185,7 +185,10 @@ class _Strike:
         if how == "start":
             life_s = self._tally.life_s or LIFE_S * self._place.slowness
             return Moment(None, delay_s=numbers.uniform(0, life_s))
-        return Moment(None, runs=True, delay_s=numbers.uniform(0, RUN_S), run_s=_LONG_RUN_S)
+        return Moment(None, runs=True, delay_s=self._delay_s(), run_s=_LONG_RUN_S)
+
+    def _delay_s(self) -> float:
+        return self._numbers.uniform(0, self._place.run_s)
 
     def run(self) -> list[str]:
         """What was not as it has to be; also in the tally."""

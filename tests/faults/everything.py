@@ -35,8 +35,9 @@ class Slice:
 
 
 SLICES = (
-    Slice("host", 12),
+    Slice("host", 10),
     Slice("host", 12, placement="exclusive"),
+    Slice("memory", 2, placement="shared"),
     Slice("pid", 14),
     Slice("cpuset", 4),
     Slice("half", 6),

@@ -17,7 +17,10 @@ from pathlib import Path
 from smartharvest.host.process.tasks import fields_after_name
 
 _MEMBERS = frozenset({"tasks", "cgroup.procs", "cgroup.threads"})
-_NO_SETTINGS = re.compile(r"cgroup\.(event_control|kill|reclaim)|.*\.pressure|cpuacct\.usage.*")
+_NO_SETTINGS = re.compile(
+    r"cgroup\.(event_control|kill|reclaim)|.*\.pressure|cpuacct\.usage.*"
+    r"|memory\..*(peak|max_usage_in_bytes|failcnt)"
+)
 """Files that may be written and hold nothing that would stay."""
 _PARAMETERS = ("/sys/module/kvm/parameters/halt_poll_ns",)
 _FLAGS = 6  # of proc_pid_stat(5), after the name

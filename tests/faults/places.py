@@ -20,6 +20,7 @@ from smartharvest.host.cgroup.tree import Group
 from smartharvest.host.cpulist import format_cpulist
 from smartharvest.host.target.spec import TargetSpec
 from tests.commands import EMULATED
+from tests.faults.agents import RUN_S
 from tests.faults.disk import SmallDisk
 from tests.faults.host_state import HostState, Pins, members, read_files, read_tasks
 from tests.faults.population import Population, Stranger
@@ -34,6 +35,9 @@ _REFUSED = (errno.EBUSY, errno.EINVAL, errno.EACCES, errno.ENOSPC)
 _MOST_REFUSALS = 3
 _BATCH_RATE, _WEB_RATE = (8, 2) if EMULATED else (40, 10)
 """Births a second."""
+_BOUNDS = MemoryBounds(64 << 20, 512 << 20)
+_MEMORY_RUN_S = 2.0
+"""A limit of memory follows once a second."""
 _CPUS = Path("/sys/devices/system/cpu")
 GROUPS = ("one", "two", "three")
 
@@ -63,6 +67,8 @@ class Place(Protocol):
     may_unplug: bool
     slowness: float
     """How much longer than elsewhere an agent takes to start."""
+    run_s: float
+    """How long an agent may have run when it is struck."""
     cage: str | None
     """The control group that agents and their guardians are in."""
     monitor: str
@@ -135,7 +141,8 @@ class HostPlace:
 
     ``target`` is what the agent is given as the elastic side: the ``group``, the ``process`` that
     is the root of its population, a group that is a ``cpuset`` only (v1), one that exists in all
-    hierarchies, with its tasks in its ``half`` that is a cpuset (v1), or three ``groups`` in it.
+    hierarchies, with its tasks in its ``half`` that is a cpuset (v1), three ``groups`` in it, or a
+    group whose ``memory`` is lent as well.
     """
 
     is_real = True
@@ -146,9 +153,11 @@ class HostPlace:
         self._ways, self._target = ways, target
         self.name = f"this host, {'' if target == 'group' else target + ', '}{ways}"
         self.slowness = (8.0 if EMULATED else 1.0) + ways.threads / 500
+        self.run_s = _MEMORY_RUN_S if target == "memory" else RUN_S
         self.monitor = str(directory / "monitor")
         self._state = directory / "small"
         self._state.mkdir()
+        self._at_end = ExitStack()
         self._disk: SmallDisk | None = None
         with suppress(PermissionError):
             self._disk = SmallDisk(self._state)
@@ -161,12 +170,15 @@ class HostPlace:
     def _populate(self) -> None:
         self._processes = Processes()
         self._host = host = Host(self._processes, self._state / "state")
+        controllers = {
+            "cpuset": ("cpuset",),
+            "memory": (*CONTROLLERS, "memory"),
+        }.get(self._target, CONTROLLERS)
         with ExitStack() as failed:
             failed.callback(self._remove)
-            if self._target == "cpuset":
-                host.populate(("cpuset",))
-            else:
-                host.populate()
+            if self._target == "memory" and host.tree.version == 2:
+                self._switch_memory_on()
+            host.populate(controllers)
             wait_until(lambda: all(map(_is_nice, (host.spinner, host.worker))))
             self._parts = self._make_parts() if self._target == "groups" else []
             self._batch = self._start(
@@ -174,7 +186,7 @@ class HostPlace:
                 self._ways.threads,
                 _BATCH_RATE,
                 pins=True,
-                controllers=("cpuset",) if self._target == "half" else CONTROLLERS,
+                controllers=("cpuset",) if self._target == "half" else controllers,
             )
             web = self._start(host.web, 4, _WEB_RATE, pins=False)  # a pinned one's core is not lent
             self.ancestors = (self._batch.root, web.root)
@@ -182,6 +194,13 @@ class HostPlace:
             self.cage = f"{freezer}/smartharvest-struck-{os.getpid()}"
             os.makedirs(self.cage, exist_ok=True)
             failed.pop_all()
+
+    def _switch_memory_on(self) -> None:
+        """For the groups of the root, until the place is closed."""
+        files, switch = self._host.tree.files, self._root_switch
+        if "memory" not in files.read(switch).split():
+            files.write(switch, "+memory")
+            self._at_end.callback(files.write, switch, "-memory")
 
     def _make_parts(self) -> list[Group]:
         """Three groups below the batch's, which keeps no task of its own."""
@@ -218,6 +237,7 @@ class HostPlace:
             os.rmdir(self.cage)
         if self._disk is not None:
             self._disk.unmount()
+        self._at_end.close()
 
     def renew(self) -> None:
         self._remove()
@@ -238,6 +258,8 @@ class HostPlace:
         if self._target == "process":
             elastic = TargetSpec("pid", str(self._batch.root))
             more = {"park": "idle"}
+        if self._target == "memory":
+            more = {"elastic_groups": (ElasticGroup("batch", elastic, memory=_BOUNDS),)}
         if self._parts:
             share = numbers.choice(("fair", "weight", "throughput"))
             elastic, more = several(list(map(str, self._parts)), {"share": share})
@@ -255,14 +277,17 @@ class HostPlace:
         """Files byte for byte, groups, and of each member where and how it may run."""
         mounts, name = self._mounts, self._host.name
         tids = members(mounts, name)
-        tree = self._host.tree
-        root = [f"{tree.hierarchies['cpuset']}/cgroup.subtree_control"]
-        return HostState(read_files(mounts, name, root), read_tasks(tids))
+        return HostState(read_files(mounts, name, [self._root_switch]), read_tasks(tids))
+
+    @property
+    def _root_switch(self) -> str:
+        """Which controllers the groups of the root have (v2)."""
+        return f"{self._host.tree.hierarchies['cpuset']}/cgroup.subtree_control"
 
     @property
     def _mounts(self) -> set[str]:
         hierarchies = self._host.tree.hierarchies
-        return {hierarchies[c] for c in (*CONTROLLERS, "cpuacct") if c in hierarchies}
+        return {hierarchies[c] for c in (*CONTROLLERS, "cpuacct", "memory") if c in hierarchies}
 
     def at_rest(self) -> AbstractContextManager[None]:
         return nullcontext()  # the kernel's changes are whole
@@ -337,6 +362,7 @@ class MadePlace:
 
     is_real = has_own_disk = may_unplug = False
     slowness = 1.0
+    run_s = RUN_S
     cage = None
     ancestors = ()
 

@@ -19,6 +19,7 @@ PLACES: dict[str, Callable[[Ways, Path], Any]] = {
     "cpuset": partial(HostPlace, target="cpuset"),
     "half": partial(HostPlace, target="half"),
     "groups": partial(HostPlace, target="groups"),
+    "memory": partial(HostPlace, target="memory"),
     "v1-groups": partial(MadePlace, 1, groups=True),
     "v2-groups": partial(MadePlace, 2, groups=True),
     "v1": partial(MadePlace, 1),

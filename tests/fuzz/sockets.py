@@ -11,15 +11,22 @@ from unittest import mock
 
 from smartharvest.agent.admin import REQUESTS, parse_request
 from smartharvest.cluster import source
+from smartharvest.cluster.qemu_guest import QemuGuest
 from smartharvest.cluster.source import NoCapacity
 from smartharvest.config.settings import Settings
-from smartharvest.errors import RightsError, SmartHarvestError, TargetError
+from smartharvest.errors import (
+    ConfigError,
+    EngineError,
+    RightsError,
+    SmartHarvestError,
+    TargetError,
+)
 from smartharvest.host.target.qmp import read_vcpus
 from smartharvest.telemetry import protocol
 from smartharvest.telemetry.client import NoAgent, ask
 from smartharvest.telemetry.protocol import ProtocolError
 from smartharvest.telemetry.server import ControlSocket
-from tests.fuzz.target import Target, check_message, scratch
+from tests.fuzz.target import Target, check_message, scratch, split
 
 
 class _Mouth:
@@ -63,6 +70,13 @@ def _mouth(name: str, port: bool = False) -> _Mouth:
 def _qmp(data: bytes) -> None:
     found = read_vcpus(_mouth("qmp").says(data), timeout_s=5.0)
     assert found.threads
+
+
+def _guest(data: bytes) -> None:
+    """What a guest and its monitor say of its memory and vCPUs: the guest is trusted by nobody."""
+    of_monitor, of_agent = split(data)
+    with mock.patch("secrets.randbits", return_value=_SYNCHRONIZED):
+        QemuGuest(_mouth("monitor").says(of_monitor), _mouth("guest-agent").says(of_agent))
 
 
 def _answer(data: bytes) -> None:
@@ -132,6 +146,12 @@ _MONITOR = (
     b'{"return": [{"cpu-index": 0, "thread-id": 11}, {"cpu-index": 1, "thread-id": 12}]}\n'
     b'{"return": {"status": "running", "running": true}}\n'
 )
+_SYNCHRONIZED = 7
+_BALLOON = _GREETING + b'{"return": {}}\n{"return": {"actual": 1073741824}}\n'
+_GUEST_AGENT = (
+    b'{"return": 7}\n{"return": [{"logical-id": 0, "online": true, "can-offline": false},'
+    b' {"logical-id": 1, "online": true}]}\n'
+)
 _CAPACITY = b'{"cores": {"now": 3, "guaranteed": 1, "promised": 2}}'
 _SET = json.dumps(
     {"v": 1, "command": "set-limit", "arguments": {"max_harvest": 3, "keep_idle": 1}}
@@ -139,6 +159,11 @@ _SET = json.dumps(
 
 TARGETS = (
     Target("qmp", _qmp, (TargetError,), (_MONITOR, _GREETING + b'{"error": {"desc": "no"}}\n')),
+    Target(
+        "guest", _guest, (ConfigError, EngineError),
+        (_GREETING + b'{"error": {"desc": "no balloon"}}\n\xff\xff' + _GUEST_AGENT,
+         _BALLOON + b"\xff\xff" + _GUEST_AGENT),
+    ),
     Target(
         "answer", _answer, (NoAgent, ProtocolError, RightsError, TimeoutError),
         (b'{"v":1,"ok":true,"result":{"a":1}}\n', b'{"v":1,"ok":false,"error":"no"}\n'),

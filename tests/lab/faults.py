@@ -11,6 +11,7 @@ import json
 import os
 import subprocess
 import sys
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -25,7 +26,10 @@ from tests.lab.kernels import Kernel
 RECORD = CHECKOUT / "bench" / "results" / "guest-strikes.jsonl"
 PAGE = CHECKOUT / "docs" / "research" / "faults.md"
 BEGIN, END = "<!-- from bench/results/guest-strikes.jsonl -->\n", "<!-- until here -->\n"
-SLICES = ("host,merge,shared", "host,merge,exclusive", "pid,merge,shared", "host,affinity,shared")
+SLICES = (
+    *("host,merge,shared", "host,merge,exclusive", "pid,merge,shared", "host,affinity,shared"),
+    *("groups,merge,shared", "memory,merge,shared"),
+)
 """Place, mechanism and placement."""
 STRICT = "host,strict,shared"
 """Where the kernel has a scheduler class of our own (sched_ext with groups)."""
@@ -35,8 +39,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.lab.faults", description=__doc__)
     parser.add_argument("--kernel", action="append", help="such as 6.1; all that were fetched")
     parser.add_argument("--slices", nargs="+", default=[], metavar="PLACE,MECHANISM,PLACEMENT")
-    parser.add_argument("--strikes", type=int, default=5, help="of a slice at a time")
-    parser.add_argument("--times", type=int, default=9, help="each slice so often, in turn")
+    parser.add_argument("--strikes", type=int, default=12, help="of a slice at a time")
+    parser.add_argument("--times", type=int, default=4, help="each slice so often, in turn")
     parser.add_argument("--at-once", type=int, metavar="N", help="guests; as many as CPUs")
     parser.add_argument("--minutes", type=float, default=90, help="of ours for each guest")
     parser.add_argument("--page", action="store_true", help="only write the tables into the page")
@@ -54,7 +58,7 @@ def _strike(options: argparse.Namespace) -> None:
         raise SystemExit("lab: there is no image; run make lab-image")
     if not DISK.exists() or is_out_of_date():
         build_disk()
-    before = gathered()
+    before, commit = gathered(), _commit()
 
     def strike(kernel: Kernel) -> None:
         slices = options.slices or (*SLICES, *([STRICT] if kernel.name >= "7" else []))
@@ -62,7 +66,7 @@ def _strike(options: argparse.Namespace) -> None:
         told = run(kernel, "4", (), seconds=36_000, minutes=options.minutes, faults="+".join(asked))
         if not told["complete"]:
             print(f"{kernel.name}: {told['console'][-2000:]}", file=sys.stderr, flush=True)
-        _keep(told, kernel)
+        _keep(told, kernel, commit)
 
     chosen = [one for one in found if not options.kernel or one.name in options.kernel]
     with ThreadPoolExecutor(options.at_once or len(os.sched_getaffinity(0))) as guests:
@@ -76,14 +80,17 @@ def next_slices(
     strikes: int,
     times: int,
 ) -> list[str]:
-    """What a guest is asked for (inside.py): each slice so often, with seeds it has not had."""
+    """What a guest is asked for (inside.py): each slice so often, with seeds that none has had.
+
+    From one seed every slice would draw the same faults.
+    """
     had = Counter((one["kernel"], one["slice"]) for one in before)
     asked = []
-    for time in range(1, times + 1):
-        for one in slices:
-            place, mechanism, placement = one.split(",")
-            seed = had[kernel, one] + time
-            asked.append(f"{place},{strikes},{seed},{mechanism},{placement}")
+    for one in (*slices,) * times:
+        had[kernel, one] += 1
+        seed = zlib.crc32(f"{kernel},{one},{had[kernel, one]}".encode())
+        place, mechanism, placement = one.split(",")
+        asked.append(f"{place},{strikes},{seed},{mechanism},{placement}")
     return asked
 
 
@@ -94,9 +101,12 @@ def gathered() -> list[dict[str, Any]]:
     return [json.loads(line) for line in RECORD.read_text().splitlines()]
 
 
-def _keep(told: Mapping[str, Any], kernel: Kernel) -> None:
-    asked_git = ["git", "-C", str(CHECKOUT), "rev-parse", "--short", "HEAD"]
-    commit = subprocess.check_output(asked_git, text=True).strip()
+def _commit() -> str:
+    asked = ["git", "-C", str(CHECKOUT), "rev-parse", "--short", "HEAD"]
+    return subprocess.check_output(asked, text=True).strip()
+
+
+def _keep(told: Mapping[str, Any], kernel: Kernel, commit: str) -> None:
     with RECORD.open("a") as record:
         for asked, result in told["slices"].items():
             place, _, seed, mechanism, placement = asked.split(",")

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from smartharvest.errors import TargetError
+from smartharvest.printable import one_line
 
 TIMEOUT_S = 1.0
 LARGEST_ANSWER = 1 << 20
@@ -126,7 +127,8 @@ class Monitor:
             if "return" in answer:
                 return answer["return"]
             if "error" in answer:
-                raise ValueError(f"{command}: {str(_field(answer['error'], 'desc'))[:200]}")
+                said = str(_field(answer["error"], "desc"))[:200]
+                raise ValueError(f"{command}: {one_line(said)}")
 
     def synchronize(self) -> None:
         """Passes over the answers to whoever asked a guest agent before and did not wait."""
