@@ -12,7 +12,7 @@ move is left out if placement, asked again, would put the VM back where it was.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -267,18 +267,27 @@ class Rate:
         return tuple(self._times)
 
 
-def apply(
-    found: Sequence[Overload], here: str, rate: Rate, now_s: float, act: Callable[[Cure], None]
-) -> tuple[list[Cure], list[Cure]]:
-    """(done, put off): hands the best cure of node ``here`` that agents can do to ``act``.
+def known_lately(reports: Sequence[Report], now_s: float, fresh_s: float) -> list[Report]:
+    """Those of nodes whose last report is at most ``fresh_s`` old: others may be wrong by now."""
+    last_s: dict[str, float] = {}
+    for report in reports:
+        last_s[report.node] = max(report.time_s, last_s.get(report.node, 0.0))
+    return [report for report in reports if now_s - last_s[report.node] <= fresh_s]
 
-    One a node, and none beyond ``rate``; moves are never done.
+
+def apply(
+    found: Sequence[Overload], here: str, rate: Rate, now_s: float, act: Callable[[Cure], None],
+    kinds: Collection[str] = ("take-back", "evict"),
+) -> tuple[list[Cure], list[Cure]]:  # fmt: skip
+    """(done, put off): hands the best cure of node ``here`` of these ``kinds`` to ``act``.
+
+    One a node, and none beyond ``rate``.
     """
     done, put_off = [], []
     for one in found:
         if one.node != here:
             continue
-        able = [cure for cure in one.cures if cure.kind in ("take-back", "evict")]
+        able = [cure for cure in one.cures if cure.kind in kinds]
         if not able:
             continue
         if rate.take(now_s):
