@@ -260,10 +260,11 @@ def _check_memory(workload: Workload, size: WorkerSize) -> None:
 
 
 def _regular_functions(experiment: Experiment) -> frozenset[str]:
-    strategy = make_strategy(experiment.strategy, experiment.budget)
+    notice_s = experiment.notice_s
+    strategy = make_strategy(experiment.strategy, experiment.budget, notice_s)
     if experiment.strategy == "live-and-let-die":
         return frozenset()
-    return strategy.regular(experiment.workload.within(experiment.minutes).profiles())
+    return strategy.regular(experiment.workload.within(experiment.minutes).profiles(notice_s))
 
 
 def _regular_workers(experiment: Experiment, functions: frozenset[str]) -> int:
