@@ -21,6 +21,10 @@ import numpy as np
 from smartharvest.fleet.placement import NO_NODE, Cluster, Way, choose, fits
 
 
+_NOT_CORES = ("psi_memory", "psi_io", "io_wait")
+"""Signals that a batch group with fewer cores may still cause."""
+
+
 @dataclass(frozen=True, slots=True)
 class Vm:
     """One VM or pod in a report; shares are 0 to 1, None is not known."""
@@ -182,11 +186,11 @@ def cures(now: Report, latest: Mapping[str, Report], limits: Limits, way: Way) -
     """What would help ``now.node``, the best first: what is enough before what is not, then cheap
     before dear. ``latest`` has every node's last report."""
     over = signals(now, limits)
-    memory = any(signal.name == "psi_memory" for signal in over)
+    not_cores = any(signal.name in _NOT_CORES for signal in over)
     found: list[tuple[int, float, Cure]] = []
     if now.lent_cores > 0:
         why = f"{now.lent_cores:g} cores are lent; nothing is lost"
-        found.append((0, 0.0, _cure("take-back", now, now.lent_cores, limits, memory, why)))
+        found.append((0, 0.0, _cure("take-back", now, now.lent_cores, limits, not_cores, why)))
     if now.elastic_cores > 0:
         gain = now.elastic_cores
         why = f"the elastic group uses {gain:g} cores; its work stands still until resume"
@@ -199,7 +203,7 @@ def cures(now: Report, latest: Mapping[str, Report], limits: Limits, way: Way) -
 def _cure(
     kind: str, now: Report, gain: float, limits: Limits, short: bool, why: str, **more: str
 ) -> Cure:
-    """``short``: it is memory that is short, and this frees none."""
+    """``short``: it is not cores alone that are short, and this frees nothing else."""
     enough = not short and now.used_cores - gain <= limits.busy * now.cores
     return Cure(kind, now.node, gain, enough, why, **more)
 

@@ -97,8 +97,10 @@ def test_what_is_enough_comes_before_what_is_cheap() -> None:
     assert kinds(found) == [("evict", True), ("take-back", False)]
 
 
-def test_taking_cores_back_frees_no_memory() -> None:
-    short = replace(CALM, lent_cores=3, elastic_cores=4, psi_memory=0.5)
+@pytest.mark.parametrize("signal", ["psi_memory", "psi_io", "io_wait"])
+def test_taking_cores_back_frees_cores_only(signal: str) -> None:
+    lending = replace(CALM, lent_cores=3, elastic_cores=4)
+    short = replace(lending, **{signal: 0.5})  # type: ignore[arg-type]
     found = find(series(True, True, True, of=short), Limits(), WAY)
     assert kinds(found) == [("evict", True), ("take-back", False)]
 
