@@ -20,7 +20,6 @@ import numpy as np
 
 from smartharvest.fleet.placement import NO_NODE, Cluster, Way, choose, fits
 
-
 _NOT_CORES = ("psi_memory", "psi_io", "io_wait")
 """Signals that a batch group with fewer cores may still cause."""
 
