@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,7 @@ from smartharvest.fleet.overload import Vm
 KIB_PER_GIB = 1 << 20
 ABORT_S = 10.0
 """How long libvirt may take to call a move off."""
+_AGAIN_S = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +68,16 @@ class Machines:
             for name, (_, most_kib, _, vcpus, cpu_ns) in infos.items()
         }
 
-    def move(self, name: str, to: str, within_s: float) -> None:
+    def move(self, name: str, to: str, within_s: float, over: str | None = None) -> None:
         """Moves ``name``, as it runs, to the libvirt at ``to``.
+
+        ``over`` is where QEMU sends its memory, such as ``tcp://10.0.0.2``; None: as libvirt finds.
 
         Whatever goes wrong, it stays here: a move that lasts longer than ``within_s``, or is
         interrupted, is called off. Raises EngineError.
         """
         libvirt, refused = self._libvirt, []
+        how = {} if over is None else {libvirt.VIR_MIGRATE_PARAM_URI: over}
         try:
             domain = self._connection.lookupByName(name)
             flags = libvirt.VIR_MIGRATE_LIVE | libvirt.VIR_MIGRATE_PEER2PEER
@@ -83,21 +88,21 @@ class Machines:
 
         def go() -> None:
             try:
-                domain.migrateToURI3(to, {}, flags)
+                domain.migrateToURI3(to, how, flags)
             except libvirt.libvirtError as error:
                 refused.append(error)
 
         moving = threading.Thread(target=go, name="libvirt-moving", daemon=True)
         moving.start()
-        called_off = False
         try:
             moving.join(within_s)
         finally:
-            if moving.is_alive():
-                called_off = True
-                with contextlib.suppress(libvirt.libvirtError):  # it may just have arrived
+            called_off = moving.is_alive()
+            until_s = time.monotonic() + ABORT_S
+            while moving.is_alive() and time.monotonic() < until_s:
+                with contextlib.suppress(libvirt.libvirtError):  # it has not begun, or has arrived
                     domain.abortJob()
-                moving.join(ABORT_S)
+                moving.join(_AGAIN_S)
         if moving.is_alive():
             raise EngineError(
                 f"libvirt: {name}: was not moved to {to} within {within_s:g} s, and libvirt does "

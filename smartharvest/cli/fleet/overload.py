@@ -101,6 +101,12 @@ def _destination(
     callback=_destination,
     help="With --apply and --libvirt: also move a machine, live, to the libvirt of {node}.",
 )
+@click.option(
+    "--move-over",
+    metavar="URI",
+    help="Where QEMU sends a machine's memory, such as tcp://{node}.storage, if libvirt does not "
+    "find it by itself.",
+)
 @shown_option(
     "--move-within", "10min", "TIME", "A move that lasts longer is called off.", callback=_seconds
 )
@@ -124,8 +130,9 @@ def _destination(
 @agent_options
 def overload(
     reports: str, here: bool, node: str, place: str, sustained: tuple[int, int], applies: bool,
-    libvirt: str | None, move_to: str | None, move_within: float, fresh: float,
-    rate: tuple[int, float], actions: str | None, as_json: bool, pid: int | None, **options: Any,
+    libvirt: str | None, move_to: str | None, move_over: str | None, move_within: float,
+    fresh: float, rate: tuple[int, float], actions: str | None, as_json: bool, pid: int | None,
+    **options: Any,
 ) -> None:  # fmt: skip
     """List overloaded nodes, for how long they are, and what would cure them, the best first."""
     if (way := WAYS.get(place)) is None:
@@ -155,7 +162,9 @@ def overload(
                     for _ in ask_agents(options, pid, COMMANDS[cure.kind]):
                         pass
                 elif machines and move_to:
-                    machines.move(cure.vm, move_to.replace("{node}", cure.to), move_within)
+                    to = move_to.replace("{node}", cure.to)
+                    over = move_over.replace("{node}", cure.to) if move_over else None
+                    machines.move(cure.vm, to, move_within, over)
 
             kinds = (*COMMANDS, "move") if move_to else tuple(COMMANDS)
             done, put_off = apply(lately, node, kept, now_s, act, kinds)

@@ -30,18 +30,18 @@ class FakeDomain:
     def __init__(self, *, refuses: str = "", hangs: bool = False, deaf: bool = False) -> None:
         self._refuses, self._hangs, self._deaf = refuses, hangs, deaf
         self._off = threading.Event()
-        self.moved: list[tuple[str, int]] = []
+        self.moved: list[tuple[str, dict[str, str], int]] = []
 
     def isPersistent(self) -> bool:  # noqa: N802
         return True
 
-    def migrateToURI3(self, to: str, _parameters: dict[str, str], flags: int) -> None:  # noqa: N802
+    def migrateToURI3(self, to: str, how: dict[str, str], flags: int) -> None:  # noqa: N802
         if self._refuses:
             raise FakeError(self._refuses)
         if self._hangs:
             self._off.wait()
             raise FakeError("operation aborted")
-        self.moved.append((to, flags))
+        self.moved.append((to, how, flags))
 
     def abortJob(self) -> None:  # noqa: N802
         if self._deaf:
@@ -83,6 +83,7 @@ def machines_with(domain: FakeDomain, monkeypatch: pytest.MonkeyPatch) -> Machin
         VIR_CONNECT_LIST_DOMAINS_ACTIVE=1,
         VIR_DOMAIN_STATS_VCPU=8,
         VIR_CONNECT_GET_ALL_DOMAINS_STATS_ACTIVE=1,
+        VIR_MIGRATE_PARAM_URI="migrate_uri",
         VIR_MIGRATE_LIVE=1,
         VIR_MIGRATE_PEER2PEER=2,
         VIR_MIGRATE_PERSIST_DEST=8,
@@ -94,8 +95,13 @@ def machines_with(domain: FakeDomain, monkeypatch: pytest.MonkeyPatch) -> Machin
 
 def test_a_machine_moves_live_and_stays_defined(monkeypatch: pytest.MonkeyPatch) -> None:
     domain = FakeDomain()
-    machines_with(domain, monkeypatch).move("web", TO, 60.0)
-    assert domain.moved == [(TO, 1 | 2 | 8 | 16)]
+    machines = machines_with(domain, monkeypatch)
+    machines.move("web", TO, 60.0)
+    machines.move("web", TO, 60.0, "tcp://b.storage")
+    assert domain.moved == [
+        (TO, {}, 1 | 2 | 8 | 16),
+        (TO, {"migrate_uri": "tcp://b.storage"}, 1 | 2 | 8 | 16),
+    ]
 
 
 @pytest.mark.parametrize(

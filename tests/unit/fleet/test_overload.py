@@ -302,14 +302,14 @@ def test_two_do_not_act_at_once(tmp_path: Path) -> None:
 
 
 def test_a_move_is_handed_to_libvirt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    moved: list[tuple[str, str, float]] = []
+    moved: list[tuple[str, str, float, str | None]] = []
 
     class Here:
         def __init__(self, uri: str) -> None:
             assert uri == "test:///default"
 
-        def move(self, name: str, to: str, within_s: float) -> None:
-            moved.append((name, to, within_s))
+        def move(self, name: str, to: str, within_s: float, over: str | None) -> None:
+            moved.append((name, to, within_s, over))
 
     monkeypatch.setattr("smartharvest.cli.fleet.overload.Machines", Here)
     path = reports_until_now(
@@ -318,10 +318,11 @@ def test_a_move_is_handed_to_libvirt(tmp_path: Path, monkeypatch: pytest.MonkeyP
     command = (
         "fleet", "overload", "--reports", str(path), "--apply", "--node", "a", "--rate", "1/1h",
         "--libvirt", "test:///default", "--move-to", "qemu+tls://{node}/system",
+        "--move-over", "tcp://{node}.storage",
     )  # fmt: skip
     outcome = smartharvest_here(*command)
     assert outcome.out.splitlines()[-1] == "done: move web to b on a"
-    assert moved == [("web", "qemu+tls://b/system", 600.0)]
+    assert moved == [("web", "qemu+tls://b/system", 600.0, "tcp://b.storage")]
     assert "put off: move web to b on a" in smartharvest_here(*command).out
     assert len(moved) == 1
 
