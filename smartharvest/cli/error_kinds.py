@@ -96,6 +96,7 @@ SH-V02 libvirt does not answer | is no QMP monitor to talk to |
     a monitor serves one client at a time
 SH-V03 runs already; choose another --name
 SH-V04 tells no threads of vCPUs | its vCPUs are no threads of one process here
+SH-V05 cannot be moved to | was not moved to
 SH-P01 no core can be lent:
 SH-P02 others are confined to
 SH-P03 would split a core of several hardware threads | leaves the primary none of |

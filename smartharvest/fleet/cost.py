@@ -117,6 +117,7 @@ def overhead(evictions: float, vm_hours: float, recovery_s: float) -> float:
 class Simulated:
     """What ``fleet simulate --json`` says of one cluster."""
 
+    minimum: float
     extra_cores: float
     recovery_overhead: float
     evictable_overhead: float
@@ -130,7 +131,10 @@ def of_simulation(document: Any, recovery_s: float, where: str) -> Simulated:
     try:
         harvest, spot = document["harvest"], document["spot"]
         return Simulated(
-            float(harvest["mean_extra_cores"]), _lost(harvest, recovery_s), _lost(spot, recovery_s)
+            float(harvest["minimum_cores"]),
+            float(harvest["mean_extra_cores"]),
+            _lost(harvest, recovery_s),
+            _lost(spot, recovery_s),
         )
     except (KeyError, TypeError, ValueError):
         raise ConfigError(

@@ -103,17 +103,27 @@ def quantity(text: Any) -> float:
 def requests_of(pod: Mapping[str, Any]) -> dict[str, float]:
     """What a pod asks for, by resource, as kube-scheduler counts.
 
-    The sum of its containers or the largest of its init containers, whichever is more, and its
-    overhead. Memory is in bytes.
+    The sum of its containers and of the sidecars (init containers that are always restarted), or an
+    init container with the sidecars before it, whichever is more; what the pod itself requests in
+    place of that; and its overhead. Memory is in bytes.
     """
     spec = _mapping(pod.get("spec"))
-    total: dict[str, float] = {}
+    sidecars: dict[str, float] = {}
+    most: dict[str, float] = {}
+    for container in _sequence(spec.get("initContainers")):
+        is_sidecar = _mapping(container).get("restartPolicy") == "Always"
+        for name, amount in _requests(container).items():
+            with_it = sidecars.get(name, 0.0) + amount
+            most[name] = max(most.get(name, 0.0), with_it)
+            if is_sidecar:
+                sidecars[name] = with_it
+    total = dict(sidecars)
     for container in _sequence(spec.get("containers")):
         for name, amount in _requests(container).items():
             total[name] = total.get(name, 0.0) + amount
-    for container in _sequence(spec.get("initContainers")):
-        for name, amount in _requests(container).items():
-            total[name] = max(total.get(name, 0.0), amount)
+    for name, amount in most.items():
+        total[name] = max(total.get(name, 0.0), amount)
+    total |= _requests(spec)
     for name, text in _mapping(spec.get("overhead")).items():
         total[str(name)] = total.get(str(name), 0.0) + quantity(text)
     return total

@@ -12,13 +12,16 @@ move is left out if placement, asked again, would put the VM back where it was.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 
 from smartharvest.fleet.placement import NO_NODE, Cluster, Way, choose, fits
+
+_NOT_CORES = ("psi_memory", "psi_io", "io_wait")
+"""Signals that a batch group with fewer cores may still cause."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,11 +185,11 @@ def cures(now: Report, latest: Mapping[str, Report], limits: Limits, way: Way) -
     """What would help ``now.node``, the best first: what is enough before what is not, then cheap
     before dear. ``latest`` has every node's last report."""
     over = signals(now, limits)
-    memory = any(signal.name == "psi_memory" for signal in over)
+    not_cores = any(signal.name in _NOT_CORES for signal in over)
     found: list[tuple[int, float, Cure]] = []
     if now.lent_cores > 0:
         why = f"{now.lent_cores:g} cores are lent; nothing is lost"
-        found.append((0, 0.0, _cure("take-back", now, now.lent_cores, limits, memory, why)))
+        found.append((0, 0.0, _cure("take-back", now, now.lent_cores, limits, not_cores, why)))
     if now.elastic_cores > 0:
         gain = now.elastic_cores
         why = f"the elastic group uses {gain:g} cores; its work stands still until resume"
@@ -199,7 +202,7 @@ def cures(now: Report, latest: Mapping[str, Report], limits: Limits, way: Way) -
 def _cure(
     kind: str, now: Report, gain: float, limits: Limits, short: bool, why: str, **more: str
 ) -> Cure:
-    """``short``: it is memory that is short, and this frees none."""
+    """``short``: it is not cores alone that are short, and this frees nothing else."""
     enough = not short and now.used_cores - gain <= limits.busy * now.cores
     return Cure(kind, now.node, gain, enough, why, **more)
 
@@ -267,18 +270,27 @@ class Rate:
         return tuple(self._times)
 
 
-def apply(
-    found: Sequence[Overload], here: str, rate: Rate, now_s: float, act: Callable[[Cure], None]
-) -> tuple[list[Cure], list[Cure]]:
-    """(done, put off): hands the best cure of node ``here`` that agents can do to ``act``.
+def known_lately(reports: Sequence[Report], now_s: float, fresh_s: float) -> list[Report]:
+    """Those of nodes whose last report is at most ``fresh_s`` old: others may be wrong by now."""
+    last_s: dict[str, float] = {}
+    for report in reports:
+        last_s[report.node] = max(report.time_s, last_s.get(report.node, 0.0))
+    return [report for report in reports if now_s - last_s[report.node] <= fresh_s]
 
-    One a node, and none beyond ``rate``; moves are never done.
+
+def apply(
+    found: Sequence[Overload], here: str, rate: Rate, now_s: float, act: Callable[[Cure], None],
+    kinds: Collection[str] = ("take-back", "evict"),
+) -> tuple[list[Cure], list[Cure]]:  # fmt: skip
+    """(done, put off): hands the best cure of node ``here`` of these ``kinds`` to ``act``.
+
+    One a node, and none beyond ``rate``.
     """
     done, put_off = [], []
     for one in found:
         if one.node != here:
             continue
-        able = [cure for cure in one.cures if cure.kind in ("take-back", "evict")]
+        able = [cure for cure in one.cures if cure.kind in kinds]
         if not able:
             continue
         if rate.take(now_s):

@@ -83,15 +83,18 @@ def _values(where: str, document: Mapping[str, Any], kind: type) -> dict[str, An
 def report_here(
     now_s: float, node: str, cores: int, memory_gib: float,
     agents: Sequence[Mapping[str, Any]], pressure: Mapping[str, str],
+    running_cores: float = 0.0, vms: Sequence[Vm] = (),
 ) -> Report:  # fmt: skip
     """One report of this host.
 
     ``agents`` are their status documents, ``pressure`` the texts of /proc/pressure/{cpu, memory,
-    io} as far as there are any. Where an agent lends, batch work waits for cores all the time, so
-    the host's PSI of CPUs says nothing of the primary and is left out.
+    io} as far as there are any, ``running_cores`` what the whole host was seen to use. Where an
+    agent lends, batch work waits for cores all the time, so the host's PSI of CPUs says nothing of
+    the primary and is left out. A batch group counts with all that it may use; a frozen one uses
+    nothing.
     """
     lent = sum(float(agent["harvested"]["now"]) for agent in agents)
-    minimum = sum(float(agent["cores"]["elastic_min"]) for agent in agents)
+    minimum = sum(float(agent["cores"]["elastic_min"]) for agent in agents if not _is_frozen(agent))
     busy = sum(float(agent["busy"]["now"]) for agent in agents)
     shares = {name: some(text) for name, text in pressure.items()}
     return Report(
@@ -99,13 +102,31 @@ def report_here(
         node,
         cores,
         memory_gib,
-        busy + lent + minimum,
+        max(busy + lent + minimum, running_cores),
         lent,
         lent + minimum,
         psi_cpu=None if agents else shares.get("cpu"),
         psi_memory=shares.get("memory"),
         psi_io=shares.get("io"),
+        vms=list(vms),
     )
+
+
+def _is_frozen(agent: Mapping[str, Any]) -> bool:
+    """Whether ``evict`` has frozen all that it lends to."""
+    return str(agent["safeguards"]["lends_nothing_because"]).startswith("evicted")
+
+
+def running_ticks(text: str) -> tuple[int, int]:
+    """(ticks that CPUs ran something, ticks in all) since boot, of the text of /proc/stat.
+
+    Time of guests is in that of the user already. Raises ValueError for another text.
+    """
+    words = text.partition("\n")[0].split()
+    ticks = [int(word) for word in words[1:9]]
+    if words[:1] != ["cpu"] or len(ticks) < 5:
+        raise ValueError("/proc/stat does not begin with all CPUs' times")
+    return sum(ticks) - ticks[3] - ticks[4] - sum(ticks[7:8]), sum(ticks)
 
 
 def as_line(report: Report) -> str:

@@ -52,6 +52,7 @@ class Timeline:
 class Run:
     """What happened, from ``from_s`` to ``to_s``."""
 
+    plan: Plan
     from_s: float
     to_s: float
     nodes: Nodes
@@ -112,7 +113,7 @@ class _Simulation:
     def __init__(
         self, table: Allocations, nodes: Nodes, plan: Plan, from_s: float, to_s: float
     ) -> None:
-        self._table, self._nodes = table, nodes
+        self._table, self._nodes, self._plan = table, nodes, plan
         self._from_s, self._to_s = from_s, to_s
         self._way = WAYS[plan.place]
         self._cluster = Cluster.empty(nodes)
@@ -143,6 +144,7 @@ class _Simulation:
                 self._change(row, 1)
         self._settle(to_s)
         return Run(
+            self._plan,
             from_s,
             to_s,
             self._nodes,

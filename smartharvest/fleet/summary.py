@@ -21,7 +21,8 @@ def summarise(run: Run) -> dict[str, Any]:
         cores = free.mean_cores(HORIZONS_S[name])
         if cores is not None:
             unallocated[name] = cores
-    harvest, spot = _lives(run.harvest), _lives(run.spot)
+    harvest = _lives(run.harvest, run.plan.harvest.minimum)
+    spot = _lives(run.spot, run.plan.spot.minimum)
     in_all = float(run.nodes.cores.sum())
     return {
         "days": [run.from_s / DAY_S, run.to_s / DAY_S],
@@ -40,7 +41,7 @@ def summarise(run: Run) -> dict[str, Any]:
     }
 
 
-def _lives(lives: Lives) -> dict[str, Any]:
+def _lives(lives: Lives, minimum_cores: float) -> dict[str, Any]:
     seconds = float(lives.until_s - lives.from_s)
     shown = {name: h for name, h in HORIZONS_S.items() if h < seconds}
     return {
@@ -48,6 +49,7 @@ def _lives(lives: Lives) -> dict[str, Any]:
         "evictions": lives.evictions,
         "survival": {name: lives.survival(h) for name, h in shown.items()},
         "survival_from_birth": {name: lives.survival_from_birth(h) for name, h in shown.items()},
+        "minimum_cores": minimum_cores,
         "mean_extra_cores": lives.mean_extra_cores,
         "mean_vms": lives.vm_s / seconds,
         "vm_hours": lives.vm_s / 3600,

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import signal
+import time
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from smartharvest.fleet.overload import Report, Vm
+from smartharvest.fleet.reports import as_line
 from smartharvest.host.cgroup.tree import CgroupTree, Group
 from smartharvest.host.cpulist import format_cpulist, parse_cpulist
 from smartharvest.host.process import tasks
 from smartharvest.host.target.libvirt_domains import PLACES
 from smartharvest.telemetry.client import ask, socket_path
+from tests.commands import smartharvest_here
 from tests.integration.hosts import Host
 from tests.integration.libvirt_daemon import Daemon, missing
 from tests.integration.processes import Processes, times_without_primaries
@@ -154,3 +158,32 @@ def test_a_domain_is_lent_from_while_the_daemon_starts_anew(
     agent.wait_until(lambda: not lends())
     outcome = agent.send(signal.SIGTERM)
     assert outcome.code == 0, outcome.err
+
+
+def test_overload_moves_a_running_domain_to_the_node_that_was_chosen(
+    daemons: tuple[Daemon, Daemon], daemon: Daemon, tmp_path: Path
+) -> None:
+    there = daemons[1]
+    daemon.create("web")
+    daemon.virsh("resume", "web")
+    now_s = time.time()
+    web = Vm("web", 2, 1, used_cores=1.9)
+    rows = [
+        *(Report(now_s - 20 + 10 * n, "here", 2, 8, 1.9, vms=[web]) for n in range(3)),
+        Report(now_s, "there", 4, 8, 0.1),
+    ]
+    reports = tmp_path / "reports.jsonl"
+    reports.write_text("".join(map(as_line, rows)))
+    command = (
+        "fleet", "overload", "--reports", str(reports), "--node", "here", "--place", "worst-fit",
+        "--libvirt", daemon.uri, "--apply", "--move-to", there.uri.replace("there", "{node}"),
+        "--move-over", "tcp://127.0.0.1",
+    )  # fmt: skip
+    late = smartharvest_here(*command, "--move-within", "1ms")
+    assert late.code == 12, late
+    assert "was not moved to" in late.failure
+    assert (daemon.running(), there.running()) == (["web"], [])
+    outcome = smartharvest_here(*command)
+    assert outcome.code == 0, outcome.failure
+    assert "done: move web to there on here" in outcome.out
+    assert (daemon.running(), there.running()) == ([], ["web"])

@@ -59,7 +59,12 @@ def _numbers(
     "--evictable-price", _DEFAULT.evictable_price, "P", "Of an evictable core-hour.", type=float
 )
 @shown_option("--regular-price", _DEFAULT.regular_price, "P", "Of a regular core-hour.", type=float)
-@shown_option("--minimum", _DEFAULT.minimum, "N", "Cores a Harvest VM always has.", type=float)
+@click.option(
+    "--minimum",
+    type=float,
+    metavar="N",
+    help=f"Cores a Harvest VM always has. [default: {_DEFAULT.minimum:g}, or as simulated]",
+)
 @shown_option(
     "--recovery",
     "5min",
@@ -83,8 +88,8 @@ def _numbers(
 @json_option
 def cost(
     extra_cores: list[float] | None, simulated: tuple[str, ...], recovery: float,
-    recovery_overhead: float | None, evictable_overhead: float | None, as_json: bool,
-    **prices: float,
+    minimum: float | None, recovery_overhead: float | None, evictable_overhead: float | None,
+    as_json: bool, **prices: float,
 ) -> None:  # fmt: skip
     """Compute what a useful core-hour costs on Harvest, evictable and regular VMs."""
     if simulated and extra_cores is not None:
@@ -94,16 +99,29 @@ def cost(
     if clusters:
         terms = replace(
             terms,
+            minimum=_one_minimum(clusters),
             recovery_overhead=_mean(clusters, "recovery_overhead"),
             evictable_overhead=_mean(clusters, "evictable_overhead"),
         )
         extra_cores = [one.extra_cores for one in clusters]
+    if minimum is not None:
+        terms = replace(terms, minimum=minimum)
     if recovery_overhead is not None:
         terms = replace(terms, recovery_overhead=recovery_overhead)
     if evictable_overhead is not None:
         terms = replace(terms, evictable_overhead=evictable_overhead)
     result = cost_of(terms, [EXTRA_CORES] if extra_cores is None else extra_cores)
     click.echo(json.dumps(result) if as_json else _in_words(result))
+
+
+def _one_minimum(clusters: list[Simulated]) -> float:
+    found = {one.minimum for one in clusters}
+    if len(found) > 1:
+        several = ", ".join(f"{one:g}" for one in sorted(found))
+        raise ConfigError(
+            f"--simulated: Harvest VMs of {several} cores at least; give one of them by itself"
+        )
+    return found.pop()
 
 
 def _mean(clusters: list[Simulated], name: str) -> float:
@@ -126,8 +144,12 @@ def _in_words(result: dict[str, Any]) -> str:
             f"a useful core-hour costs {result['price_per_useful_core']:.4f} on Harvest VMs with "
             f"{result['extra_cores']:.1f} additional cores, α = {result['alpha']:g}",
             f"on evictable VMs {result['evictable_price_per_useful_core']:.4f}: "
-            f"{result['saving_vs_evictable']:.0%} are saved",
-            f"on regular VMs {result['regular_price']:.4f}: "
-            f"{result['saving_vs_regular']:.0%} are saved",
+            f"{_saved(result['saving_vs_evictable'])}",
+            f"on regular VMs {result['regular_price']:.4f}: {_saved(result['saving_vs_regular'])}",
         )
     )
+
+
+def _saved(share: float) -> str:
+    percent = round(100 * share)
+    return f"{percent}% are saved" if percent >= 0 else f"it is {-percent}% more"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import zipfile
 from typing import Any
 
@@ -96,6 +97,8 @@ def _model(arrays: dict[str, NDArray[Any]]) -> Model:
     for number, (target, span, independent, share) in enumerate(header["learned"]):
         if target not in TARGETS or not 0 < float(span) < 1e9 or not 0 <= float(share) <= 1:
             raise _Foreign("it promises what nobody asks for")
+        if not 0 <= float(independent) < math.inf:
+            raise _Foreign("it does not say on how many outcomes it rests")
         trees = {name: _array(arrays, f"{number}.{name}", kind) for name, kind in KINDS.items()}
         errors = _array(arrays, f"{number}.errors", np.float64)
         if not len(errors):

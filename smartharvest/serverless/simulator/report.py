@@ -47,7 +47,7 @@ def document(outcome: Outcome) -> dict[str, Any]:
         "workers": {
             "at_once": experiment.size.count,
             "regular": int(outcome.pool.regular.sum()),
-            "ever": len(outcome.pool.min_cores),
+            "ever": outcome.workers_ever,
         },
         "functions": {
             "known": len(experiment.workload.names),

@@ -136,6 +136,14 @@ class Outcome:
         return float(len(np.unique(pairs)) / len(functions))
 
     @property
+    def workers_ever(self) -> int:
+        """Workers that came in the measured time, or until the last invocation finished."""
+        until_ns = max(self.experiment.minutes * 60e9, float(self.end_ns.max(initial=0)))
+        changes = self.pool.changes
+        came = changes[(changes["kind"] == _serverless.ARRIVES) & (changes["at_ns"] < until_ns)]
+        return len(np.unique(came["slot"]))
+
+    @property
     def cost(self) -> float:
         """Price of the workers' cores over the measured time, in the prices' currency."""
         prices, until_s = self.experiment.prices, self.experiment.minutes * 60.0
@@ -252,10 +260,11 @@ def _check_memory(workload: Workload, size: WorkerSize) -> None:
 
 
 def _regular_functions(experiment: Experiment) -> frozenset[str]:
-    strategy = make_strategy(experiment.strategy, experiment.budget)
+    notice_s = experiment.notice_s
+    strategy = make_strategy(experiment.strategy, experiment.budget, notice_s)
     if experiment.strategy == "live-and-let-die":
         return frozenset()
-    return strategy.regular(experiment.workload.within(experiment.minutes).profiles())
+    return strategy.regular(experiment.workload.within(experiment.minutes).profiles(notice_s))
 
 
 def _regular_workers(experiment: Experiment, functions: frozenset[str]) -> int:

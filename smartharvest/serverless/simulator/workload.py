@@ -44,14 +44,14 @@ class Workload:
         """Only the first ``minutes``."""
         return replace(self, per_minute=self.per_minute[:, : max(1, math.ceil(minutes))])
 
-    def profiles(self) -> list[Profile]:
+    def profiles(self, notice_s: float = NOTICE_S) -> list[Profile]:
         """As the strategies see them, from quantiles and mean rates."""
         count = len(self.names)
         rate = self.per_minute.mean(axis=1) / 60.0
         found = []
         for i in range(count):
             drawn_s = durations(self.duration_s, np.full(len(_FINE), i), _FINE)
-            over_s = np.maximum(drawn_s - NOTICE_S, 0.0)
+            over_s = np.maximum(drawn_s - notice_s, 0.0)
             found.append(
                 Profile(
                     self.names[i],

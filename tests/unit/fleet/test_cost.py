@@ -75,11 +75,11 @@ def test_evictions_cost_their_recovery() -> None:
     assert overhead(10, 1000, 360) == pytest.approx(0.001)
     assert overhead(10, 0, 360) == 0
     document = {
-        "harvest": {"mean_extra_cores": 3, "evictions": 1, "vm_hours": 100},
+        "harvest": {"minimum_cores": 2, "mean_extra_cores": 3, "evictions": 1, "vm_hours": 100},
         "spot": {"evictions": 50, "vm_hours": 1000},
     }
     found = of_simulation(document, 36.0, "here")
-    assert found.extra_cores == 3
+    assert (found.minimum, found.extra_cores) == (2, 3)
     assert found.recovery_overhead == pytest.approx(1e-4)
     assert found.evictable_overhead == pytest.approx(5e-4)
     with pytest.raises(ConfigError, match="no result of fleet simulate"):
@@ -92,10 +92,35 @@ def test_the_command_prints_the_document(tmp_path: Path) -> None:
     assert outcome.code == 0
     assert {"price_per_useful_core", "saving_vs_evictable", "saving_vs_regular"} <= document.keys()
     outcome = smartharvest_here("fleet", "cost", "--extra-cores", "2,12")
-    assert "42% are saved" not in outcome.err
+    assert "on evictable VMs 0.0193: 40% are saved" in outcome.out
     assert outcome.out.count("\n") == 3
     path = tmp_path / "one.json"
     path.write_text("[]")
     outcome = smartharvest_here("fleet", "cost", "--simulated", str(path))
     assert (outcome.code, outcome.out) == (2, "")
     assert "no result of fleet simulate" in outcome.failure
+
+
+def simulated(directory: Path, name: str, minimum: float) -> str:
+    path = directory / name
+    spot = {"evictions": 0, "vm_hours": 1}
+    harvest = spot | {"minimum_cores": minimum, "mean_extra_cores": 4}
+    path.write_text(json.dumps({"harvest": harvest, "spot": spot}))
+    return str(path)
+
+
+def test_a_simulated_minimum_is_what_is_paid_for(tmp_path: Path) -> None:
+    four = simulated(tmp_path, "four.json", 4)
+    outcome = smartharvest_here("fleet", "cost", "--alpha", "0", "--simulated", four, "--json")
+    assert json.loads(outcome.out)["saving_vs_evictable"] == pytest.approx(0.5)
+    one = simulated(tmp_path, "one.json", 1)
+    outcome = smartharvest_here("fleet", "cost", "--simulated", four, "--simulated", one)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "1, 4 cores at least" in outcome.failure
+
+
+def test_no_saving_is_said_as_such() -> None:
+    at_alpha = ("fleet", "cost", "--alpha", "1")
+    assert "on evictable VMs 0.0193: 0% are saved" in smartharvest_here(*at_alpha).out
+    dear = smartharvest_here(*at_alpha, "--evictable-price", "0.252").out
+    assert "on regular VMs 0.1260: it is 100% more" in dear

@@ -185,10 +185,11 @@ def test_quantities_are_kubernetes() -> None:
     assert {text: quantity(text) for text in expected} == pytest.approx(expected)
 
 
-def test_requests_count_as_the_scheduler_counts() -> None:
-    def container(cpu: str) -> dict[str, Any]:
-        return {"resources": {"requests": {"cpu": cpu}}}
+def container(cpu: str) -> dict[str, Any]:
+    return {"resources": {"requests": {"cpu": cpu}}}
 
+
+def test_requests_count_as_the_scheduler_counts() -> None:
     pod = {
         "spec": {
             "containers": [container("1"), container("500m")],
@@ -197,6 +198,26 @@ def test_requests_count_as_the_scheduler_counts() -> None:
         }
     }
     assert requests_of(pod) == {"cpu": 2.25}
+
+
+@pytest.mark.parametrize(
+    ("init", "cores"),
+    [
+        (["2 always"], 3.5),  # it runs for as long as the others
+        (["1 always", "3"], 4.0),  # and while those after it start
+        (["3", "1 always"], 3.0),
+    ],
+)
+def test_a_sidecar_counts_for_as_long_as_it_runs(init: list[str], cores: float) -> None:
+    starting = [container(text.split()[0]) for text in init]
+    for made, text in zip(starting, init, strict=True):
+        if text.endswith("always"):
+            made["restartPolicy"] = "Always"
+    containers = [container("1"), container("500m")]
+    spec = {"containers": containers, "initContainers": starting}
+    assert requests_of({"spec": spec}) == {"cpu": cores}
+    whole = container("8")["resources"]
+    assert requests_of({"spec": spec | {"resources": whole}}) == {"cpu": 8.0}
 
 
 @pytest.fixture

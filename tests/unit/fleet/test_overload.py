@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,15 +22,23 @@ from smartharvest.fleet.overload import (
     Vm,
     apply,
     find,
+    known_lately,
     signals,
 )
 from smartharvest.fleet.placement import WAYS
-from smartharvest.fleet.reports import as_line, read_reports, report_here, some
+from smartharvest.fleet.reports import (
+    as_line,
+    read_reports,
+    report_here,
+    running_ticks,
+    some,
+)
 from tests.commands import smartharvest_here
 
 WAY = WAYS["best-fit"]
 CALM = Report(0.0, "a", 10, 64, used_cores=4)
 BUSY = replace(CALM, used_cores=9.6)
+LENDING = replace(BUSY, lent_cores=3, elastic_cores=4)
 VMS = (Vm("web", 4, 16, used_cores=3.8), Vm("db", 5, 20, used_cores=2.0))
 
 
@@ -87,8 +97,10 @@ def test_what_is_enough_comes_before_what_is_cheap() -> None:
     assert kinds(found) == [("evict", True), ("take-back", False)]
 
 
-def test_taking_cores_back_frees_no_memory() -> None:
-    short = replace(CALM, lent_cores=3, elastic_cores=4, psi_memory=0.5)
+@pytest.mark.parametrize("signal", ["psi_memory", "psi_io", "io_wait"])
+def test_taking_cores_back_frees_cores_only(signal: str) -> None:
+    lending = replace(CALM, lent_cores=3, elastic_cores=4)
+    short = replace(lending, **{signal: 0.5})  # type: ignore[arg-type]
     found = find(series(True, True, True, of=short), Limits(), WAY)
     assert kinds(found) == [("evict", True), ("take-back", False)]
 
@@ -177,11 +189,36 @@ def test_a_wrong_report_is_one_line(tmp_path: Path, line: str, why: str) -> None
     assert "\n" not in str(caught.value)
 
 
+def lending_agent(why_not: str | None, now: int = 2) -> dict[str, object]:
+    return {
+        "harvested": {"now": now}, "cores": {"elastic_min": 1}, "busy": {"now": 3},
+        "safeguards": {"lends_nothing_because": why_not},
+    }  # fmt: skip
+
+
+def test_a_frozen_group_is_not_frozen_again() -> None:
+    report = report_here(1.0, "a", 8, 16, [lending_agent("evicted by the operator", 0)], {})
+    assert (report.elastic_cores, report.used_cores) == (0, 3)
+
+
+def test_a_host_without_an_agent_is_not_taken_for_idle() -> None:
+    assert report_here(1.0, "a", 8, 16, [], {}, running_cores=7.5).used_cores == 7.5
+    assert running_ticks("cpu  10 1 4 80 3 1 1 7 2 0\ncpu0 1\n") == (17, 107)
+    with pytest.raises(ValueError, match="proc/stat"):
+        running_ticks("intr 1 2 3")
+
+
+def test_what_is_known_no_more_is_not_acted_on() -> None:
+    rows = [replace(row, time_s=row.time_s + 1000) for row in series(True, True, True)]
+    old = [replace(row, node="b", time_s=row.time_s - 900) for row in rows]
+    assert known_lately([*rows, *old], 1030.0, 300.0) == rows
+
+
 def test_pressure_is_read_as_a_share() -> None:
     assert some("some avg10=12.50 avg60=1 avg300=0 total=5\nfull avg10=1 total=0\n") == 0.125
     assert some("") is None
     assert some("some avg10=x") is None
-    agent = {"harvested": {"now": 2}, "cores": {"elastic_min": 1}, "busy": {"now": 3}}
+    agent = lending_agent(None)
     texts = {"cpu": "some avg10=50", "io": "some avg10=10"}
     report = report_here(1.0, "a", 8, 16, [agent], texts)
     assert (report.lent_cores, report.elastic_cores, report.used_cores) == (2, 3, 6)
@@ -201,10 +238,15 @@ def test_the_command_lists_and_explains(tmp_path: Path) -> None:
     assert [one["node"] for one in json.loads(outcome.out)["overloaded"]] == ["a"]
 
 
+def reports_until_now(directory: Path, *more: Report, of: Report = LENDING) -> Path:
+    path = directory / "reports.jsonl"
+    rows = [*series(True, True, True, of=of), *more]
+    path.write_text("".join(as_line(replace(row, time_s=time.time())) for row in rows))
+    return path
+
+
 def test_applying_without_an_agent_says_so(tmp_path: Path) -> None:
-    path = tmp_path / "reports.jsonl"
-    lending = replace(BUSY, lent_cores=3, elastic_cores=4)
-    path.write_text("".join(map(as_line, series(True, True, True, of=lending))))
+    path = reports_until_now(tmp_path)
     outcome = smartharvest_here(
         "fleet", "overload", "--reports", str(path), "--apply", "--node", "a",
         "--actions", str(tmp_path / "actions.json"), "--state-dir", str(tmp_path),
@@ -230,9 +272,7 @@ def test_the_best_cure_is_handed_to_the_agents_once(
         return [(1, {})]
 
     monkeypatch.setattr("smartharvest.cli.fleet.overload.ask_agents", ask_agents)
-    path = tmp_path / "reports.jsonl"
-    lending = replace(BUSY, lent_cores=3, elastic_cores=4)
-    path.write_text("".join(map(as_line, series(True, True, True, of=lending))))
+    path = reports_until_now(tmp_path)
     command = (
         "fleet", "overload", "--reports", str(path), "--apply", "--node", "a", "--rate", "1/1h",
         "--actions", str(tmp_path / "actions.json"),
@@ -240,3 +280,58 @@ def test_the_best_cure_is_handed_to_the_agents_once(
     assert "done: take-back on a" in smartharvest_here(*command).out
     assert "put off: take-back on a" in smartharvest_here(*command).out
     assert asked == ["pause"]
+
+
+def test_an_old_report_is_no_reason_to_act(tmp_path: Path) -> None:
+    path = tmp_path / "reports.jsonl"
+    path.write_text("".join(map(as_line, series(True, True, True, of=LENDING))))
+    command = ("fleet", "overload", "--reports", str(path), "--apply", "--node", "a")
+    assert "left alone: a: its last report is older" in smartharvest_here(*command).out
+    assert json.loads(smartharvest_here(*command, "--json").out)["stale"] is True
+
+
+def test_two_do_not_act_at_once(tmp_path: Path) -> None:
+    path = reports_until_now(tmp_path)
+    with open(f"{path}.actions.lock", "w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        outcome = smartharvest_here(
+            "fleet", "overload", "--reports", str(path), "--apply", "--node", "a"
+        )
+    assert (outcome.code, outcome.out) == (8, "")
+    assert "another --apply is at work" in outcome.failure
+
+
+def test_a_move_is_handed_to_libvirt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    moved: list[tuple[str, str, float, str | None]] = []
+
+    class Here:
+        def __init__(self, uri: str) -> None:
+            assert uri == "test:///default"
+
+        def move(self, name: str, to: str, within_s: float, over: str | None) -> None:
+            moved.append((name, to, within_s, over))
+
+    monkeypatch.setattr("smartharvest.cli.fleet.overload.Machines", Here)
+    path = reports_until_now(
+        tmp_path, other(used_cores=1, vms=(Vm("x", 5, 30),)), of=replace(BUSY, vms=VMS)
+    )
+    command = (
+        "fleet", "overload", "--reports", str(path), "--apply", "--node", "a", "--rate", "1/1h",
+        "--libvirt", "test:///default", "--move-to", "qemu+tls://{node}/system",
+        "--move-over", "tcp://{node}.storage",
+    )  # fmt: skip
+    outcome = smartharvest_here(*command)
+    assert outcome.out.splitlines()[-1] == "done: move web to b on a"
+    assert moved == [("web", "qemu+tls://b/system", 600.0, "tcp://b.storage")]
+    assert "put off: move web to b on a" in smartharvest_here(*command).out
+    assert len(moved) == 1
+
+
+@pytest.mark.parametrize(
+    "more",
+    [("--move-to", "qemu+tls://{node}/system"), ("--apply", "--move-to", "qemu+tls://b/system")],
+)
+def test_a_move_needs_to_know_where(tmp_path: Path, more: tuple[str, ...]) -> None:
+    outcome = smartharvest_here("fleet", "overload", "--reports", str(tmp_path / "none"), *more)
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "--move-to" in outcome.failure

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import json
+import math
 import pickle
 import zipfile
 from dataclasses import replace
@@ -216,9 +218,13 @@ def test_a_foreign_file_is_refused_in_a_line_and_nothing_in_it_runs(
     infinite = changed(good, "0.threshold", np.array([np.nan, 0, 0]))
     version = changed(good, "header", np.frombuffer(
         b'{"format": "smartharvest-fleet-model", "version": 2}', dtype=np.uint8))  # fmt: skip
+    with np.load(good) as loaded:
+        header = json.loads(loaded["header"].tobytes())
+    header["learned"][0][2] = math.nan
+    unsure = changed(good, "header", np.frombuffer(json.dumps(header).encode(), dtype=np.uint8))
     for number, bad in enumerate((
         b"", b"text", pickle.dumps(Trap()), pickled.getvalue(), empty.getvalue(), content[:-100],
-        content[:500], circle, beyond, other, infinite, version,
+        content[:500], circle, beyond, other, infinite, version, unsure,
     )):  # fmt: skip
         path = tmp_path / f"bad-{number}"
         path.write_bytes(bad)

@@ -343,6 +343,24 @@ def test_no_failures_has_none_when_half_the_workers_are_evicted(tmp_path: Path) 
     assert safe["cost"] > lost["cost"]
 
 
+@pytest.mark.parametrize("strategy", ["no-failures", "bounded-failures"])
+def test_a_shorter_notice_keeps_more_functions_on_regular_workers(strategy: str) -> None:
+    chosen = experiment(strategy=strategy, minutes=1.0, size=parse_workers("12x8"))
+    kept = [
+        simulate(dataclasses.replace(chosen, notice_s=notice_s)).regular
+        for notice_s in (5.0, 30.0, 300.0)
+    ]
+    assert kept[0] > kept[1] > kept[2] == frozenset()
+
+
+def test_a_worker_that_comes_after_the_run_is_none_of_it(tmp_path: Path) -> None:
+    path = tmp_path / "late.csv"
+    rows = ["seconds,worker,cores", "0,a,8", "30,b,8", "3000,c,8"]
+    path.write_text("\n".join(rows))
+    late = experiment(churn=str(path), size=parse_workers("3x8"), minutes=1.0)
+    assert document(simulate(late))["workers"]["ever"] == 2
+
+
 def test_dedicated_workers_neither_change_nor_go() -> None:
     outcome = simulate(experiment(churn="dedicated", strategy="no-failures"))
     assert outcome.evictions == 0
