@@ -121,6 +121,7 @@ class HostWriter:
         """
         original = self._read(path)
         directory, name = os.path.split(path)
+        self._journal.renew_file(path, original)
         self._journal.record_file(path, original)
         if name == "cpu.idle" and original == "0":
             for weight in ("cpu.shares", "cpu.weight"):
@@ -153,8 +154,11 @@ class HostWriter:
         above = os.path.join(os.path.dirname(directory), MASK)
         narrow = map(parse_cpulist, [*self._journal.ours.get(above, ()), self._read(above)])
         copied = has_inherited(self.files, directory, set(narrow))
-        original = self.original_cpus(above if copied else path)
-        self._journal.record_file(path, format_cpulist(original))
+        if not copied:  # by a group that was there before
+            self._journal.renew_file(path, self._read(path))
+        original = format_cpulist(self.original_cpus(above if copied else path))
+        self._journal.renew_file(path, original)
+        self._journal.record_file(path, original)
 
     def make_group(self, path: str) -> None:
         """Creates the group at ``path`` and those missing above it, if it does not exist.

@@ -146,3 +146,16 @@ def test_a_change_of_what_cores_are_worth_is_learned_next_to_noise() -> None:
         weights.append(dict(worth.weights))
     assert weights[0]["a"] > 4 > weights[0]["b"]
     assert weights[1]["b"] > 4 > weights[1]["a"]
+
+
+def test_other_groups_keep_what_was_learned() -> None:
+    grows = [float(cores) for cores in range(9)]
+    flat = [0.0, 1.0, *[1.1] * 7]
+    worth = Worth(["grows", "flat"], 8)
+    run(worth, {"grows": grows, "flat": flat}, 8, 200)
+    more = worth.of(["grows", "flat", "new"])
+    assert more.weights["new"] == pytest.approx(sum(more.weights.values()) / 3)
+    ratio = worth.weights["grows"] / worth.weights["flat"]
+    assert more.weights["grows"] / more.weights["flat"] == pytest.approx(ratio)
+    assert worth.of(["grows", "flat"]) is worth
+    assert worth.of(["other", "another"]).weights == {"other": 4.0, "another": 4.0}
