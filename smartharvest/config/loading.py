@@ -183,8 +183,11 @@ def _wrong_groups(settings: Settings) -> list[tuple[str, str]]:
             found.append(("placement", text))
         if settings.park == "freeze":
             found.append(("park", "freeze does not go with a group's notice; use idle"))
-    if settings.order == "dynamic" and settings.unallocated:
+    if settings.order == "dynamic" and settings.lends_nobodys:
         found.append(("order", "dynamic does not go with unallocated; use topology"))
+    if settings.unallocated_by_quota and not (settings.placement == "shared" and settings.cpu_idle):
+        text = "primaries may run there, too; it needs placement shared and cpu_idle"
+        found.append(("unallocated_by_quota", text))
     return found
 
 

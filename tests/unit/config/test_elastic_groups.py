@@ -99,6 +99,7 @@ WRONG = [
     ),
     ("elastic_min = 2\n" + group("a", "min = 3"), "minima add up to 3, and elastic_min is 2"),
     ('order = "dynamic"\n' + group("a") + group("b"), "order: dynamic is for one elastic group"),
+    ("unallocated_by_quota = true\ncpu_idle = false\n" + group("a"), "it needs placement shared"),
     (
         group("a") + group("b") + '[expert]\nmechanism = "affinity"\n',
         "mechanism: affinity moves one group only",
