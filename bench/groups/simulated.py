@@ -1,4 +1,4 @@
-"""What sharing by throughput gains, and what a division costs, in simulated time and on made hosts."""
+"""What sharing by throughput gains in simulated time, and what dividing a made host costs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from smartharvest.algorithm.time_sharing import weights
 from smartharvest.algorithm.worth import Worth
 
 PAPERS_GAIN = 0.21
-"""Work per watt beyond equal shares, "up to": Hankendi and Coskun, ICGCC 2012."""
+"""Work per watt beyond equal shares, "up to" (Hankendi and Coskun; algorithm/guarantee.py)."""
 PAIRS = ((0.99, 0.5), (0.99, 0.9), (0.9, 0.9))
 """Of each of two programs the part that runs on all its cores (Amdahl)."""
 TOTALS = (8, 16)
