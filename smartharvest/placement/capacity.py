@@ -219,6 +219,7 @@ def plan_capacity(
     apart = _unallocated(online, kept, grantable, machine) if unallocated else []
     loose = tuple(cpu for core in apart for cpu in core)
     if elastic_min is None and least_elastic is not None:
+        _check_minima(least_elastic, len(pool), len(lendable), len(loose))
         elastic_min = max(0, least_elastic - len(loose))
         elastic_min = min((n for n in whole if n >= elastic_min > 0), default=elastic_min)
     elif elastic_min is None and loose:
@@ -313,6 +314,16 @@ def _allocation(primary: PrimaryCpus) -> int:
     if primary.quota_cores is None:
         return len(primary.cpus)
     return min(len(primary.cpus), math.ceil(primary.quota_cores))
+
+
+def _check_minima(least: int, pool: int, lendable: int, nobodys: int) -> None:
+    """Whether there is as much as elastic groups are promised together; counts of cores."""
+    most = min(lendable, pool - 1) + nobodys
+    if least > most:
+        raise ConfigError(
+            f"elastic: the groups' minima add up to {counted(least, 'core')}, and there are "
+            f"{most} to promise: the primaries keep at least one of their {pool}; promise less"
+        )
 
 
 def _check_limits(

@@ -122,6 +122,11 @@ def test_the_primary_gets_what_it_needs_up_to_the_total() -> None:
         ({"cores": set()}, r"^cores: the list is empty"),
         ({"elastic_min": 8}, r"^elastic_min: 8 leaves the primary none of the pool's 8"),
         ({"elastic_min": -1}, r"^elastic_min: -1"),
+        ({"least_elastic": 8}, r"^elastic: the groups' minima add up to 8 cores, .* 7 to promise"),
+        (
+            {"least_elastic": 5, "foreign": dict.fromkeys(range(4), "irq")},
+            r"^elastic: the groups' minima add up to 5 cores, .* 4 to promise",
+        ),
         (
             {"elastic_min": 2, "foreign": dict.fromkeys(range(1, 8), "irq")},
             r"^elastic_min: 2 is more than the 1",
