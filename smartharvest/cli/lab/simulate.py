@@ -160,9 +160,9 @@ def _shared_cores(file: str | None, policy: str, cores: int, seeds: int) -> list
         return []
     settings = load_settings({}, file)
     if not settings.elastic_groups:
-        raise ConfigError(f"groups: {file} has no [[elastic]] table; give each group one")
+        raise ConfigError(f"groups: {file} has no [[elastic]] table; write one for each group")
     if policy in BOUNDS:
-        raise ConfigError(f"groups: {policy} is a bound, which lends nothing; choose a policy")
+        raise ConfigError(f"groups: {policy} is a bound, which lends nothing; use a policy")
     return [SharedCores(settings.elastic_groups, settings.share, cores) for _ in range(seeds)]
 
 
