@@ -8,14 +8,16 @@ from typing import Any
 
 import pytest
 
+from smartharvest.agent.arrangement import Arrangement
 from smartharvest.agent.supervisor import Supervisor
 from smartharvest.algorithm.guarantee import Guarantee
 from smartharvest.algorithm.worth import Worth
 from smartharvest.config.elastic_groups import ElasticGroup
 from smartharvest.host.cpulist import parse_cpulist
 from smartharvest.host.target.spec import TargetSpec
+from smartharvest.placement.snapshot import HostSnapshot
 from tests.integration.supervisors import Script, run_until, settings_for
-from tests.integration.test_several_groups import NAMES, several, world_of_groups
+from tests.integration.test_several_groups import NAMES, effective, several, world_of_groups
 from tests.integration.worlds import World
 
 pytestmark = pytest.mark.timing
@@ -157,3 +159,31 @@ def test_a_reload_goes_on_with_what_is_known_of_each_group(tmp_path: Path) -> No
     session = Supervisor(old)
     with session:
         run_until(session, Script(2), lambda _w, _d: bool(done) or look(session))
+
+
+def test_a_group_that_goes_amid_a_division_ends_nobody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = world_of_groups(tmp_path, 1)
+    session = Supervisor(settings_for(world, **several()))
+    rearrange, gone = Arrangement.rearrange, list[str]()
+
+    def and_one_goes(self: Arrangement, seen: HostSnapshot) -> None:
+        path = world.tree.group("batch/builds").path
+        if not gone:
+            gone.append(path)
+            with world.kernel.at_rest():
+                Path(path).rename(tmp_path / "away")
+        rearrange(self, seen)
+
+    def done() -> bool:
+        if not gone and world.mask() == "2-7":
+            monkeypatch.setattr(Arrangement, "rearrange", and_one_goes)
+            session._groups._divide()
+            session._take_up_division()
+        others = [effective(world, name) for name in ("analytics", "etl")]
+        return bool(gone) and frozenset().union(*others) == parse_cpulist("2-7")
+
+    with session:
+        run_until(session, Script(2), lambda _w, _d: done())
+        Path(tmp_path / "away").rename(gone[0])
