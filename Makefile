@@ -208,7 +208,7 @@ bench-ablations: real-programs ## The paper's agent with one part changed at a t
 	@$(BIN)/python -m bench page
 
 .PHONY: bench-groups
-bench-groups: build ## How several elastic groups share here, and a primary that bursts next to them, four minutes (root)
+bench-groups: build ## How several elastic groups share here, and a primary that bursts next to them, ten minutes (root)
 	@$(BIN)/python -m bench.groups --out build/bench/groups.json
 
 .PHONY: bench-memory

@@ -1,8 +1,10 @@
 """``python -m bench.groups``: how several elastic groups share on this host, as JSON.
 
 Three groups: one spins, one scales badly, one counts heartbeats. Their shares under each way of
-sharing, against what is due to them; a guarantee that a change of load violates; and a primary that
-bursts next to one group and next to three. Makes control groups of its own and removes them (root).
+sharing, against what is due to them; what two of them do by throughput, against equal shares; a
+guarantee that a change of load violates; and a primary that bursts next to one group and next to
+three. Makes control groups of its own and removes them (root). Pairs of programs in simulated time,
+and what dividing costs among 64 groups, need no rights.
 """
 
 from __future__ import annotations
@@ -23,8 +25,9 @@ import click
 import numpy as np
 
 from bench import machine
-from bench.groups.figures import ratio_of, shares, since
+from bench.groups.figures import pair, ratio_of, shares, since
 from bench.groups.host import LOADS, Agent, Groups, as_json
+from bench.groups.simulated import measure_division, simulate_pairs
 from bench.machine import describe
 from bench.statistics import rounded
 from bench.subject import NotMeasurableError
@@ -41,7 +44,9 @@ WEIGHTS = {"spinner": {"weight": "2"}}
 LOOK_S = 0.5
 LONGEST_S = 30.0
 BURST_SECONDS = 8.0
-PARTS = ("shares", "guarantee", "bursts", "primaries")
+PARTS = ("shares", "pair", "guarantee", "bursts", "primaries", "simulated")
+PAIR = ("beats", "locked")
+PAIR_S = 20.0
 PRIMARIES = 300
 APPEARANCES = 10
 TAKEN_IN_S = 3.0
@@ -51,16 +56,28 @@ TAKEN_IN_S = 3.0
 @click.command()
 @click.option("--seconds", default=10.0, show_default=True, help="Of each share that is measured.")
 @click.option("--rounds", default=3, show_default=True, help="Of bursts, one group and three.")
-@click.option(
-    "--only", type=click.Choice(["shares", "guarantee", "bursts", "primaries"]), help="One of them."
-)
+@click.option("--only", type=click.Choice(PARTS), help="One of them.")
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write it here, too.")
 def main(seconds: float, rounds: int, only: str | None, out: Path | None) -> None:
     """Measures and prints one JSON document."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
-    if os.geteuid() != 0:
-        raise SystemExit("bench.groups: needs root, to make control groups")
     document: dict[str, Any] = {"machine": describe(), "warnings": machine.shortcomings()}
+    if only in (None, "simulated"):
+        say("simulated pairs, and 64 groups ...")
+        document["simulated"] = {"pairs": simulate_pairs(), "division": measure_division()}
+    if only != "simulated":
+        if os.geteuid() != 0:
+            raise SystemExit("bench.groups: needs root, to make control groups")
+        document |= _on_this_host(seconds, rounds, only)
+    text = as_json(document)
+    print(text)
+    if out is not None:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        out.write_text(text + "\n")
+
+
+def _on_this_host(seconds: float, rounds: int, only: str | None) -> dict[str, Any]:
+    document: dict[str, Any] = {}
     with (
         tempfile.TemporaryDirectory(prefix="smartharvest-") as directory,
         Groups(Path(directory)) as groups,
@@ -70,17 +87,15 @@ def main(seconds: float, rounds: int, only: str | None, out: Path | None) -> Non
                 way: if_measurable(partial(measure_shares, groups, way, seconds))
                 for way in SETTLE_S
             }
+        if only in (None, "pair"):
+            document["pair"] = if_measurable(partial(measure_pair, groups, rounds))
         if only in (None, "guarantee"):
             document["guarantee"] = if_measurable(partial(measure_guarantee, groups))
         if only in (None, "bursts"):
             document["bursts"] = if_measurable(partial(measure_bursts, groups, rounds))
         if only in (None, "primaries"):
             document["primaries"] = if_measurable(partial(measure_primaries, groups))
-    text = as_json(document)
-    print(text)
-    if out is not None:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text(text + "\n")
+    return document
 
 
 def if_measurable(measure: Callable[[], dict[str, Any]]) -> dict[str, Any]:
@@ -104,6 +119,36 @@ def measure_shares(groups: Groups, way: str, seconds: float) -> dict[str, Any]:
                 looks.append(rows)
             time.sleep(LOOK_S)
     return shares(looks)
+
+
+def measure_pair(groups: Groups, rounds: int) -> dict[str, Any]:
+    """One that scales and one that hardly does, with equal shares and by throughput in turns.
+
+    The third has nothing to do. Work of each counts by what it did with equal shares.
+    """
+    groups.stop("spinner")
+    did: dict[str, list[dict[str, float]]] = {"fair": [], "throughput": []}
+    by: dict[str, str | None] = {}
+    try:
+        for number in range(rounds):
+            for way in ("fair", "throughput") if number % 2 == 0 else ("throughput", "fair"):
+                say(f"a pair by {way}, round {number + 1} of {rounds} ...")
+                settings = [*EVERYTHING, f'share = "{way}"']
+                with Agent(groups, f"pair-{way}-{number}", groups.tables(), settings) as agent:
+                    time.sleep(SETTLE_S[way])
+                    first, beats = agent.rows(), groups.counted(PAIR)
+                    time.sleep(PAIR_S)
+                    last, now = agent.rows(), groups.counted(PAIR)
+                if any(not one.get(name) for one in (first, last) for name in PAIR):
+                    raise NotMeasurableError("the agent did not answer")
+                by = {name: last[name]["throughput_by"] for name in PAIR}
+                used = [
+                    (last[n]["cpu_seconds"] or 0) - (first[n]["cpu_seconds"] or 0) for n in PAIR
+                ]
+                did[way].append({n: float(now[n] - beats[n]) for n in PAIR} | {"used": sum(used)})
+    finally:
+        groups.stop("spinner", go_on=True)
+    return pair(did, PAIR) | {"throughput_by": by}
 
 
 def measure_guarantee(groups: Groups) -> dict[str, Any]:

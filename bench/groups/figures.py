@@ -73,6 +73,31 @@ def since(before: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, float]
     return found
 
 
+def pair(did: Mapping[str, Sequence[Mapping[str, float]]], names: Sequence[str]) -> dict[str, Any]:
+    """Work by throughput against that of equal shares, of rounds with each.
+
+    A round has what each of ``names`` did, and the core-seconds they ``used``. What a group does
+    counts by its mean with equal shares.
+    """
+    usual = {name: float(np.mean([one[name] for one in did["fair"]])) or 1.0 for name in names}
+
+    def work(way: str) -> list[float]:
+        return [sum(one[name] / usual[name] for name in names) / len(names) for one in did[way]]
+
+    def per_core_second(way: str) -> list[float]:
+        return [
+            done / one["used"]
+            for done, one in zip(work(way), did[way], strict=True)
+            if one["used"] > 0
+        ]
+
+    return {
+        "rounds": {way: [dict(one) for one in of] for way, of in did.items()},
+        "work": ratio_of(work("fair"), work("throughput")),
+        "work_per_core_second": ratio_of(per_core_second("fair"), per_core_second("throughput")),
+    }
+
+
 def ratio_of(one: Sequence[float], three: Sequence[float]) -> dict[str, Any]:
     """The ratio of the medians of all rounds, and the smallest and largest of one round's pair."""
     pairs = [b / a for a, b in zip(one, three, strict=False) if a > 0]

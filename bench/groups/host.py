@@ -19,6 +19,7 @@ from smartharvest.host.cgroup.tree import CgroupTree, Group
 from smartharvest.host.cpulist import format_cpulist
 from smartharvest.host.process import tasks
 from smartharvest.telemetry.client import NoAgent, ask, socket_path
+from smartharvest.telemetry.heartbeat import read_beats
 
 CONTROLLERS = ("cpuset", "cpu", "cpuacct", "freezer")
 STARTS_WITHIN_S = 120.0
@@ -95,6 +96,16 @@ class Groups:
             for directory in {group.directory(one) for one in CONTROLLERS}:
                 if directory is not None and os.path.isdir(directory):
                     self.tree.files.write(f"{directory}/cgroup.procs", str(pid))
+
+    def stop(self, name: str, *, go_on: bool = False) -> None:
+        """Has a program do nothing, or go on."""
+        pid = self.programs[name].pid
+        for one in (pid, *tasks.descendants(pid)):
+            os.kill(one, signal.SIGCONT if go_on else signal.SIGSTOP)
+
+    def counted(self, names: Sequence[str]) -> dict[str, int]:
+        """Heartbeats of each so far."""
+        return {name: read_beats(str(self.beats(name))) or 0 for name in names}
 
     def gather(self, *, together: bool) -> None:
         """Has all programs in one group, or each in its own."""

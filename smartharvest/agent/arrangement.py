@@ -428,10 +428,10 @@ class Arrangement:
             _log.warning("%s; the groups keep what they have", error)
             return False
 
-    def regroup(self, settings: Settings) -> None:
+    def regroup(self, settings: Settings, shares: Sequence[Share]) -> None:
         """Goes on with other groups; a refused mask is written at the next division."""
         try:
-            self.mechanism.regroup(settings, self.snapshot)
+            self.mechanism.regroup(settings, self.snapshot, shares)
         except SmartHarvestError as error:
             _log.warning("%s; it is tried again", error)
 

@@ -131,7 +131,7 @@ class GroupEvictions:
         else:
             _log.info("group %s: has its minimum again", name)
             self._audit("group returned", group=name)
-            if not self._arrangement.evicted:
+            if self._arrangement.held_groups.get(name) != "evicted":
                 self._try(name, GroupFreezer.thaw)
         self._because.pop(name, None)
         if undo is not None:

@@ -42,9 +42,16 @@ class GroupHolds:
         return self._arrangement.held_groups
 
     def take_up(self, places: Mapping[str, Group]) -> None:
-        """Goes on with other groups; those that are gone are no longer held."""
-        for name in self._held.keys() - places.keys():
-            self.resume(name)
+        """Goes on with other groups; those that are gone, or lie elsewhere, are thawed.
+
+        Of the latter another is held by the same name.
+        """
+        for name, how in sorted(self._held.items()):
+            stays = name in places and places[name].path == self._places[name].path
+            if how == "evicted" and not stays:
+                self._try(name, GroupFreezer.thaw)
+            if name not in places:
+                self._let_go(name)
         self._places = dict(places)
 
     def hold(self, name: str, how: str) -> None:
@@ -67,11 +74,14 @@ class GroupHolds:
             return False
         if how == "evicted":
             self._act(name, GroupFreezer.thaw)
+        self._let_go(name)
+        return True
+
+    def _let_go(self, name: str) -> None:
         del self._held[name]
         self._troubles.pop(name, None)
         _log.info("group %s: resumed by the operator", name)
         self._audit("group resumed by the operator", group=name)
-        return True
 
     def resume_all(self) -> list[str]:
         """The names of those that were held."""
@@ -83,15 +93,17 @@ class GroupHolds:
         A refusal is reported once and tried again.
         """
         for name, how in self._held.items():
-            if how != "evicted" or self._arrangement.evicted:
-                continue
-            try:
-                self._act(name, GroupFreezer.freeze)
-                self._troubles.pop(name, None)
-            except (SmartHarvestError, OSError) as error:
-                if self._troubles.get(name) != str(error):
-                    self._troubles[name] = str(error)
-                    _log.warning("group %s: %s", name, error)
+            if how == "evicted" and not self._arrangement.evicted:
+                self._try(name, GroupFreezer.freeze)
+
+    def _try(self, name: str, act: Callable[[GroupFreezer], None]) -> None:
+        try:
+            self._act(name, act)
+            self._troubles.pop(name, None)
+        except (SmartHarvestError, OSError) as error:
+            if self._troubles.get(name) != str(error):
+                self._troubles[name] = str(error)
+                _log.warning("group %s: %s", name, error)
 
     def _act(self, name: str, act: Callable[[GroupFreezer], None]) -> None:
         undo = self._arrangement.undo

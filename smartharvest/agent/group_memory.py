@@ -88,8 +88,11 @@ class GroupMemories:
         for name, (group, bounds) in groups.items():
             if self._groups.get(name) == (group, bounds):
                 continue
-            if name in self._limits:
+            if name in self._limits and self._groups[name][0].target == group.target:
                 self._limits[name].close()
+            elif name in self._limits:
+                self._limits[name].release()
+                self._began.pop(name, None)
             place = self._arrangement.tree.group(group.target.value)
             writer = None if undo is None else undo.writer
             self._limits[name] = MemoryLimit(place, bounds.min, bounds.max, writer)

@@ -1,13 +1,15 @@
 """What an elastic group has done so far, by the best measure there is for it.
 
-Heartbeats, where the group has a page of them: what counts is for its owner to say. Else retired
-instructions, where they are worth their cost and the machine counts them. Else CPU time.
+Retired instructions, where they are worth their cost and the machine counts them: the kernel says
+so, not the group. Else heartbeats, where the group has a page of them. Else CPU time. A group that
+is guaranteed heartbeats is measured by them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from smartharvest.config.elastic_groups import ElasticGroup
 from smartharvest.config.settings import Settings
@@ -29,14 +31,33 @@ class Totals:
     instructions: float | None = None
 
 
-def difference(before: int | None, now: int | None) -> int | None:
+def _inode(group: Group) -> int:
+    """Of the directory whose tasks are counted; 0: there is none."""
+    try:
+        return group.tree.files.inode(group.directory("perf_event") or group.path)
+    except OSError:
+        return 0
+
+
+_Number = TypeVar("_Number", int, float)
+
+
+def difference(before: _Number | None, now: _Number | None) -> _Number | None:
     """What came between; None if that is not known, or another group has the name now."""
     return None if before is None or now is None or now < before else now - before
 
 
+def _beats_between(before: int | None, now: int | None) -> int | None:
+    """Modulo 2**64; None if that is not known, or a new page has the name now."""
+    if before is None or now is None:
+        return None
+    count = (now - before) % 2**64
+    return count if count < 2**63 else None
+
+
 def counts_instructions(settings: Settings, group: ElasticGroup) -> bool:
-    """Whether instructions would say more than CPU time of what this group is to get."""
-    if group.heartbeats is not None or settings.dry_run:
+    """Whether instructions are to say what this group is to get."""
+    if settings.dry_run or (group.guarantee is not None and group.guarantee.rate is not None):
         return False
     return settings.share == "throughput" or group.guarantee is not None
 
@@ -55,13 +76,22 @@ class GroupMeter:
         self._read_cpu_ns: ReadCpuUsage | None = None
         self._open_counter = open_counter
         self._counter: Counter | None = None
+        self._counted = 0
+        """The inode of the group's directory when counters were opened; 0: there was none."""
+
+    def is_like(self, other: GroupMeter) -> bool:
+        """Whether both read the same of the same group."""
+        mine, theirs = (
+            (one._group, one._heartbeats, one._open_counter is None) for one in (self, other)
+        )
+        return mine == theirs
 
     @property
     def measure(self) -> str:
         """What its throughput is counted in."""
-        if self._heartbeats is not None:
-            return "heartbeats"
-        return "CPU time" if self._counter is None else "instructions"
+        if self._counter is not None:
+            return "instructions"
+        return "CPU time" if self._heartbeats is None else "heartbeats"
 
     def read(self) -> Totals:
         """What the group has done so far."""
@@ -77,8 +107,11 @@ class GroupMeter:
 
     def _instructions(self) -> float | None:
         if self._open_counter is not None and self._group is not None:
-            self._counter = self._open_counter(self._group)
-            self._open_counter = None
+            inode = _inode(self._group)
+            if inode != self._counted:  # counters stay with a group that was removed
+                self.close()
+                self._counted = inode
+                self._counter = self._open_counter(self._group) if inode else None
         if self._counter is None:
             return None
         try:
@@ -88,22 +121,20 @@ class GroupMeter:
             return None
 
     def throughput(self, before: Totals, now: Totals, elapsed_ns: int) -> float | None:
-        """Heartbeats, instructions or CPU seconds a second between two readings."""
+        """Instructions, heartbeats or CPU seconds a second between two readings."""
         if elapsed_ns <= 0:
             return None
-        if self._heartbeats is not None:
-            if before.beats is None or now.beats is None:
-                return None
-            return (now.beats - before.beats) % 2**64 * 1e9 / elapsed_ns
         if self._counter is not None:
-            if before.instructions is None or now.instructions is None:
-                return None
-            return max(0.0, now.instructions - before.instructions) * 1e9 / elapsed_ns
-        used_ns = difference(before.cpu_ns, now.cpu_ns)
-        return None if used_ns is None else used_ns / elapsed_ns
+            done = difference(before.instructions, now.instructions)
+        elif self._heartbeats is not None:
+            done = _beats_between(before.beats, now.beats)
+        else:
+            used_ns = difference(before.cpu_ns, now.cpu_ns)
+            return None if used_ns is None else used_ns / elapsed_ns
+        return None if done is None else done * 1e9 / elapsed_ns
 
     def close(self) -> None:
-        """Closes the counters; CPU time is the measure then."""
+        """Closes the counters; heartbeats or CPU time are the measure then."""
         if self._counter is not None:
             self._counter.close()
             self._counter = None

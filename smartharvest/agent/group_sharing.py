@@ -28,7 +28,7 @@ from smartharvest.agent.group_record import GroupRecord
 from smartharvest.algorithm.demand import TURNS, demand_of, largest
 from smartharvest.algorithm.division import Share, divide, dues
 from smartharvest.algorithm.eviction import needed_cores
-from smartharvest.algorithm.guarantee import LOOK_S, Curve, Keeper
+from smartharvest.algorithm.guarantee import LOOK_S, Curve, Guarantee, Keeper
 from smartharvest.algorithm.time_sharing import TimeSharing, due_of, had, weights
 from smartharvest.algorithm.worth import Worth
 from smartharvest.config.settings import Settings
@@ -78,6 +78,26 @@ class _Member:
             return replace(self.share, max=max(1, least), demand=least)
         floor = 0.0 if self.keeper is None else self.keeper.floor
         return replace(self.share, min=max(self.share.min, floor))
+
+    def goes_on_as(self, new: _Member) -> _Member:
+        """With the bounds of ``new``, which a reload has given the group of this name."""
+        same = self.target == new.target
+        self.share = replace(new.share, demand=self.share.demand if same else None)
+        self.target, self.group = new.target, new.group
+        if not same or _guarantee(self.keeper) != _guarantee(new.keeper):
+            self.keeper = new.keeper
+        if not same:
+            self.demands.clear()
+            self.curve = Curve()
+        if not self.meter.is_like(new.meter):
+            self.meter.close()
+            self.meter, self.seen, self.kept = new.meter, Totals(), Totals()
+            self.curve = Curve()
+        return self
+
+
+def _guarantee(keeper: Keeper | None) -> Guarantee | None:
+    return None if keeper is None else keeper.guarantee
 
 
 def weight_writes(settings: Settings, tree: CgroupTree) -> Iterator[tuple[str, str]]:
@@ -154,22 +174,24 @@ class GroupSharing:
         }
 
     def take_up(self, settings: Settings) -> None:
-        """Goes on with other groups; those that were there before keep what they have had."""
+        """Goes on with other groups; those that were there before keep what is known of them."""
         had = {member.share.name: member for member in self._members}
-        found = list(self._find(settings))
-        self._members = [had.get(new.share.name, new) for new in found]
-        for member, new in zip(self._members, found, strict=True):
-            if member is not new:
-                member.meter.close()
-            member.share, member.group, member.keeper = new.share, new.group, new.keeper
-            member.meter, member.seen, member.kept = new.meter, Totals(), Totals()
-        for name in had.keys() - {member.share.name for member in self._members}:
-            had[name].meter.close()
-        self._worth, self._in_force = None, []
+        self._members = [
+            new if (known := had.pop(new.share.name, None)) is None else known.goes_on_as(new)
+            for new in self._find(settings)
+        ]
+        for member in had.values():
+            member.meter.close()
+        if self._worth is not None:
+            self._worth = self._worth.of([member.share.name for member in self._members])
+        self._take_weights()
+        self._in_force = []
         self.holds.take_up(self._places())
         self.evictions.take_up(settings.elastic_groups)
+        self._note_evicted()
         self.memories.take_up(settings)
-        self._arrangement.regroup(settings)
+        shares = [self.holds.bound(member.bounded) for member in self._members]
+        self._arrangement.regroup(settings, shares)
 
     def close(self) -> None:
         """Closes what counts."""
@@ -283,6 +305,9 @@ class GroupSharing:
         rests = long_term is not None and long_term.rest_left_ns(now_ns) > 0
         emergency = "the primaries wait too long for CPUs" if needed and rests else None
         self.evictions.turn(now_ns, needed, emergency)
+        self._note_evicted()
+
+    def _note_evicted(self) -> None:
         for member in self._members:
             member.evicted = self.evictions.is_evicted(member.share.name)
 
@@ -332,9 +357,14 @@ class GroupSharing:
         if self._worth is None:
             self._worth = Worth(names, lent)
         self._worth.turn({one.share.name: one.throughput for one in self._members}, lent)
+        self._take_weights()
+
+    def _take_weights(self) -> None:
+        """Those that have been learned, if any."""
+        learned = {} if self._worth is None else self._worth.weights
         for member in self._members:
-            weight = self._worth.weights[member.share.name]
-            member.share = replace(member.share, weight=weight)
+            if (weight := learned.get(member.share.name)) is not None:
+                member.share = replace(member.share, weight=weight)
 
     def _total(self, harvested: float) -> float:
         """Cores that all groups together have with so many harvested on average."""

@@ -51,7 +51,7 @@ from smartharvest.config.settings import FIELDS, Settings, changed_settings
 from smartharvest.core import _loop
 from smartharvest.core._learner import Decider
 from smartharvest.core.window import Window
-from smartharvest.errors import ConfigError, SmartHarvestError
+from smartharvest.errors import ConfigError, SmartHarvestError, TargetVanished
 from smartharvest.host.cpulist import format_cpulist
 from smartharvest.host.journal.shared_page import Phase
 from smartharvest.host.process.priority import ControlPlanePriority
@@ -414,14 +414,27 @@ class Supervisor:
 
     def _take_up_division(self) -> None:
         """Has the loop move the masks that follow from how the groups share now."""
-        seen = self.arrangement.snapshot
+        try:
+            seen = self.arrangement.poll()  # a group may have gone since the last look
+        except (SmartHarvestError, OSError):
+            return  # the next look at the host says what follows
         keeps_loop = self.arrangement.can_keep_loop(seen)
         self._go_on(seen, "the groups share otherwise", keeps_loop, same_masks=False)
 
     def _go_on(
         self, seen: HostSnapshot, why: str, keeps_loop: bool, *, same_masks: bool = True
     ) -> None:
-        """Lends the cores of the host as ``seen``, with the same loop or another one."""
+        """Lends the cores of the host as ``seen``, with the same loop or another one.
+
+        A group that goes meanwhile is left out. Raises TargetVanished if a target has gone.
+        """
+        try:
+            self._lend(seen, why, keeps_loop, same_masks=same_masks)
+        except TargetVanished:
+            seen = self.arrangement.poll()
+            self._lend(seen, why, keeps_loop=False, same_masks=False)
+
+    def _lend(self, seen: HostSnapshot, why: str, keeps_loop: bool, *, same_masks: bool) -> None:
         control, arrangement = self._control, self.arrangement
         decider = self.make_decider(control.controller.policy)
         if (

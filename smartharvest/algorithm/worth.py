@@ -66,6 +66,24 @@ class Worth:
         self.changes = 0
         """Trials that were kept."""
 
+    def of(self, names: Sequence[str]) -> Worth:
+        """For other groups: what is known of one stays, a new one begins with the mean."""
+        if list(names) == list(self.weights):
+            return self
+        learned = self._kept or self.weights
+        known = {name: learned[name] for name in names if name in learned}
+        total = sum(learned.values())
+        found = Worth(names, total)
+        if known:
+            mean = sum(known.values()) / len(known)
+            scale = total / (sum(known.values()) + mean * (len(names) - len(known)))
+            found.weights = {
+                name: max(LEAST_WEIGHT, scale * known.get(name, mean)) for name in names
+            }
+            part = len(learned) / len(names)
+            found._usual = {name: part * self._usual[name] for name in known if self._usual}
+        return found
+
     def turn(self, throughput: Mapping[str, float | None], lent: float) -> None:
         """Once a second, with what each group did for each second, and the cores all had."""
         if lent <= 0 or any(throughput.get(name) is None for name in self.weights):
@@ -80,8 +98,8 @@ class Worth:
             name: sum(row[name] for row in self._seen) / len(self._seen) for name in self.weights
         }
         self._seen, self._settling = [], SETTLE_TURNS
-        if not self._usual:
-            self._usual = {name: value or 1e-9 for name, value in means.items()}
+        for name, value in means.items():
+            self._usual.setdefault(name, value or 1e-9)
         did = sum(means[name] / self._usual[name] for name in self.weights)
         self._measured(math.log(max(did, 1e-9)))
 

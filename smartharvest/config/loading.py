@@ -15,7 +15,7 @@ from smartharvest.config.overlap import overlap
 from smartharvest.config.settings import FIELDS, Settings
 from smartharvest.config.sizes import format_size
 from smartharvest.errors import ConfigError
-from smartharvest.printable import quoted
+from smartharvest.printable import counted, quoted
 
 SHORTEST_POLL_NS = 10_000
 
@@ -183,8 +183,11 @@ def _wrong_groups(settings: Settings) -> list[tuple[str, str]]:
             found.append(("placement", text))
         if settings.park == "freeze":
             found.append(("park", "freeze does not go with a group's notice; use idle"))
-    if settings.order == "dynamic" and settings.unallocated:
+    if settings.order == "dynamic" and settings.lends_nobodys:
         found.append(("order", "dynamic does not go with unallocated; use topology"))
+    if settings.unallocated_by_quota and not (settings.placement == "shared" and settings.cpu_idle):
+        text = "primaries may run there, too; it needs placement shared and cpu_idle"
+        found.append(("unallocated_by_quota", text))
     return found
 
 
@@ -197,6 +200,9 @@ def _doubts(settings: Settings) -> list[tuple[str, str]]:
     if least > machine:
         text = f"the groups' minima of memory add up to {format_size(least)}"
         found.append(("elastic", f"{text}; this host has {machine >> 20} MiB"))
+    if (promised := settings.least_elastic or 0) >= cpus:
+        text = f"the groups' minima add up to {counted(promised, 'core')}"
+        found.append(("elastic", f"{text}; this host has {cpus}, and primaries keep one"))
     if settings.max_harvest == 0:
         found.append(("max_harvest", "0 lends nothing, ever; remove it, or use dry_run to watch"))
     elif settings.max_harvest is not None and settings.max_harvest >= cpus:

@@ -249,6 +249,10 @@ class Settings:
     unallocated: bool = _Setting(_switch, False).help(
         "Lend the CPUs that no primary may use, too, always and without any prediction."
     )
+    unallocated_by_quota: bool = _Setting(_switch, False).help(
+        "The same, and with them the CPUs that the primaries' quotas leave over. A primary may run "
+        "there all the same, and preempts the batch."
+    )
     cores: frozenset[int] | None = _Setting(_cpus, None, "CPUS", common=True).help(
         "The CPUs to share, such as 0-15. Default: those the primaries may use."
     )
@@ -494,6 +498,11 @@ class Settings:
                 item.metadata["parse"](value, name)
             elif isinstance(value, bool):
                 raise ConfigError(f"{name}: {value} is no value of this setting")
+
+    @property
+    def lends_nobodys(self) -> bool:
+        """Whether CPUs are lent that no primary may use, or that quotas leave over."""
+        return self.unallocated or self.unallocated_by_quota
 
     @property
     def least_elastic(self) -> int | None:

@@ -75,8 +75,11 @@ class Mechanism:
         """Gives groups their part of the time, at most 1 each; False where none can be given."""
         return False
 
-    def regroup(self, settings: Settings, snapshot: HostSnapshot) -> None:
-        """Goes on with other groups, which ``settings`` name. Raises WriteRefused."""
+    def regroup(self, settings: Settings, snapshot: HostSnapshot, shares: Sequence[Share]) -> None:
+        """Goes on with other groups, which ``settings`` name and which may have these ``shares``.
+
+        Raises WriteRefused.
+        """
 
     def files(self, snapshot: HostSnapshot) -> list[ManagedFile]:
         """The files that nobody else may write meanwhile."""

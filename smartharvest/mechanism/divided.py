@@ -51,8 +51,8 @@ class DividedMechanism(CpusetMechanism):
 
     def __init__(self, *arguments: Any, **more: Any) -> None:
         super().__init__(*arguments, **more)
-        self._weights: dict[str, float] = {}
-        """Those in force."""
+        self._weights: dict[str, tuple[int, float]] = {}
+        """Those in force, each with the inode of its group's directory."""
         self._originals: dict[str, frozenset[int]] = {}
         """What the v1 groups had before the agent."""
 
@@ -150,14 +150,18 @@ class DividedMechanism(CpusetMechanism):
         try:
             for name, weight in weights.items():
                 group = groups[name]
-                before = self._weights.get(name)
-                if group.cpuset_path is None or (before and abs(weight / before - 1) < SMALLEST):
+                if group.cpuset_path is None:
                     continue
-                if group.weight_file is None:
+                path = group.weight_file
+                if path is None:
                     return self._has_no_weights(f"{group} has no cpu controller, so no weight")
-                self._writer.set(group.weight_file, as_kernel_value(weight, self._tree.version))
-                self._weights[name] = weight
-        except TargetVanished:
+                inode = self._tree.files.inode(os.path.dirname(path))
+                known, before = self._weights.get(name, (0, weight))
+                if known == inode and abs(weight / before - 1) < SMALLEST:
+                    continue
+                self._writer.set(path, as_kernel_value(weight, self._tree.version))
+                self._weights[name] = inode, weight
+        except (TargetVanished, FileNotFoundError):
             return True  # it comes again, or is no longer one of them
         except SmartHarvestError as error:
             return self._has_no_weights(str(error))
@@ -169,14 +173,19 @@ class DividedMechanism(CpusetMechanism):
             _log.warning("%s; cores are divided by whole ones only", why)
         return False
 
-    def regroup(self, settings: Settings, snapshot: HostSnapshot) -> None:
-        before, self._settings, self._shares = self.groups, settings, None
+    def regroup(self, settings: Settings, snapshot: HostSnapshot, shares: Sequence[Share]) -> None:
+        before, self._settings, self._shares = self.groups, settings, tuple(shares)
         now = self.groups
-        self._weights = {name: one for name, one in self._weights.items() if name in now}
-        for name, group in before.items():
-            if name not in now and group.weight_file is not None:
+        stay = {name for name in now if name in before and before[name].path == now[name].path}
+        self._weights = {name: one for name, one in self._weights.items() if name in stay}
+        self._originals = {name: one for name, one in self._originals.items() if name in stay}
+        paths = {group.path for group in now.values()}
+        for group in before.values():
+            if group.path in paths:
+                continue
+            if group.weight_file is not None:
                 self._give_weight_back(group.weight_file)
-            if name not in now and self._tree.version == 2 and group.cpuset_path is not None:
+            if self._tree.version == 2 and group.cpuset_path is not None:
                 original = self._writer.original_cpus(group.cpus_file)
                 everywhere = snapshot.capacity.elastic_cpus(snapshot.capacity.max_shared)
                 self._writer.set(group.cpus_file, format_cpulist(original or everywhere))

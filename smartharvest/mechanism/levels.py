@@ -66,7 +66,7 @@ def make_room(family: Mapping[str, Sequence[frozenset[int]]], writer: HostWriter
     for path, levels in family.items():
         cpus_file = f"{path}/cpuset.cpus"
         writer.adopt(cpus_file)
-        wide = parse_cpulist(writer.files.read(cpus_file)) | min(levels, key=len)
+        wide = parse_cpulist(writer.read(cpus_file)) | min(levels, key=len)
         writer.set(cpus_file, format_cpulist(wide))
 
 

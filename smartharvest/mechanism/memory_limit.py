@@ -32,7 +32,9 @@ PAUSE_S = 0.1
 MOST_REFUSALS = 5
 """In a row; then the rest is left until the next turn asks again."""
 REWRITES = 3
-"""How often the limit is written again that somebody else has put back."""
+"""How often the limit is written again that somebody else has put back, ..."""
+CALM_AIMS = 60
+"""... unless it was left alone for so many turns."""
 
 
 class MemoryLimit:
@@ -55,6 +57,8 @@ class MemoryLimit:
         self._original: str | None = None
         self._inode = 0
         self._rewritten = 0
+        self._calm = 0
+        """Turns since then."""
         self.reclaimer = Reclaimer()
 
     @property
@@ -65,6 +69,9 @@ class MemoryLimit:
     def aim(self, target: int, used: int) -> None:
         """Works towards a limit of ``target`` bytes, a rung, from ``used`` now."""
         self.target = target
+        self._calm += 1
+        if self._calm > CALM_AIMS:
+            self._rewritten = 0
         if used > target and self._writer is not None and not self.trouble:
             path = reclaim_file(self._group)
             if path is not None:
@@ -116,6 +123,7 @@ class MemoryLimit:
             return True
         if now == self._original and self._rewritten < REWRITES:  # as systemd does at a reload
             self._rewritten += 1
+            self._calm = 0
             return True
         self.trouble = f"{path}: another process wrote {now}; it is left alone"
         self._writer.concede(path, now)
@@ -175,11 +183,13 @@ class Reclaimer:
         return self._thread is not None and self._thread.is_alive()
 
     def start(self, step: Callable[[int], bool], target: int) -> None:
-        """``step`` takes a little towards a target and returns whether there is more."""
+        """``step`` takes a little towards a target and returns whether there is more.
+
+        Never waits: one that is ending is started again by the next call after its end.
+        """
         self._target = target
-        if self.runs and not self._ended.is_set():
+        if self.runs:
             return
-        self.join()
         self._ended.clear()
         self._thread = threading.Thread(target=self._run, args=(step,), name="reclaim", daemon=True)
         self._thread.start()

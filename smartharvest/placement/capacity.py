@@ -33,7 +33,9 @@ whole
     nothing then.)
 unallocated
     CPUs that no primary may use, if they are to be lent: always, beyond all that is counted here,
-    and before any lendable one. By the same rules, and whole cores only.
+    and before any lendable one. By the same rules, and whole cores only. By quota also what the
+    primaries' quotas leave over, though their tasks may run there: CPUs that are not of the pool,
+    and that only such primaries may use as may use all of the pool.
 max_harvest
     The most that is ever harvested: ``--max-harvest``, the lendable cores beyond the minimum, and
     what ``--keep-idle`` leaves, whichever is least.
@@ -179,6 +181,7 @@ def plan_capacity(
     topology: Topology | None = None,
     shared: bool = True,
     unallocated: bool = False,
+    by_quota: bool = False,
     least_elastic: int | None = None,
     most_elastic: int | None = None,
 ) -> Capacity:
@@ -187,7 +190,8 @@ def plan_capacity(
     ``online`` are the host's CPUs, ``cores`` those the user chose (None: not chosen), ``foreign``
     those that others are confined to, with an example of who, and ``grantable`` those that the
     elastic side's parent has (None: all). Without a ``topology`` cores are lent by their numbers;
-    ``shared`` is the placement. With ``unallocated`` the CPUs of no primary are lent, too.
+    ``shared`` is the placement. With ``unallocated`` the CPUs of no primary are lent, too, and
+    ``by_quota`` those that the quotas leave over, unless ``cores`` are chosen.
     ``least_elastic`` and ``most_elastic`` bound what the elastic side has of all that. Raises
     ConfigError for invalid settings and TargetError if the primaries' CPUs leave nothing to lend.
     """
@@ -208,10 +212,14 @@ def plan_capacity(
     whole = frozenset(itertools.accumulate(map(len, order))) if whole_cores else frozenset[int]()
     if len(whole) == len(lendable):  # every core is one CPU
         whole = frozenset()
-    apart = _unallocated(online, primaries, pool, foreign or {}, grantable, machine)
-    apart = apart if unallocated else []
+    # A primary that may use the whole pool, which is all that the quotas allow, needs no more.
+    heeds_quotas = by_quota and cores is None
+    need = [one.cpus for one in primaries if not heeds_quotas or not set(pool) <= set(one.cpus)]
+    kept = reserved.union(pool, *need)
+    apart = _unallocated(online, kept, grantable, machine) if unallocated else []
     loose = tuple(cpu for core in apart for cpu in core)
     if elastic_min is None and least_elastic is not None:
+        _check_minima(least_elastic, len(pool), len(lendable), len(loose))
         elastic_min = max(0, least_elastic - len(loose))
         elastic_min = min((n for n in whole if n >= elastic_min > 0), default=elastic_min)
     elif elastic_min is None and loose:
@@ -291,18 +299,12 @@ def _pool(
 
 def _unallocated(
     online: Collection[int],
-    primaries: Sequence[PrimaryCpus],
-    pool: Sequence[int],
-    foreign: Mapping[int, str],
+    kept: Collection[int],
     grantable: Collection[int] | None,
     machine: Topology,
 ) -> list[tuple[int, ...]]:
-    """The whole cores that no primary may use and nobody else is confined to, in order."""
-    taken = frozenset(pool).union(*(primary.cpus for primary in primaries))
-    reserved = taken | machine.isolated.keys() | foreign.keys()
-    free = {
-        cpu for cpu in online if cpu not in reserved and (grantable is None or cpu in grantable)
-    }
+    """The whole cores none of which is ``kept`` for others, in order."""
+    free = {cpu for cpu in online if cpu not in kept and (grantable is None or cpu in grantable)}
     whole = [core for core in machine.cores(frozenset(online)) if core <= free]
     wanted = frozenset[int]().union(*whole)
     return [tuple(sorted(core, reverse=True)) for core in machine.lend_order(wanted)]
@@ -312,6 +314,16 @@ def _allocation(primary: PrimaryCpus) -> int:
     if primary.quota_cores is None:
         return len(primary.cpus)
     return min(len(primary.cpus), math.ceil(primary.quota_cores))
+
+
+def _check_minima(least: int, pool: int, lendable: int, nobodys: int) -> None:
+    """Whether there is as much as elastic groups are promised together; counts of cores."""
+    most = min(lendable, pool - 1) + nobodys
+    if least > most:
+        raise ConfigError(
+            f"elastic: the groups' minima add up to {counted(least, 'core')}, and there are "
+            f"{most} to promise: the primaries keep at least one of their {pool}; promise less"
+        )
 
 
 def _check_limits(

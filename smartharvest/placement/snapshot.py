@@ -70,7 +70,7 @@ def take_snapshot(
     pool = frozenset(settings.cores or union)
     foreign: dict[int, str] = {}
     if confinement is not None and not settings.lend_shared:
-        everywhere = settings.unallocated
+        everywhere = settings.lends_nobodys
         foreign = {
             cpu: who for cpu, who in confinement.foreign.items() if everywhere or cpu in pool
         }
@@ -86,7 +86,8 @@ def take_snapshot(
         keep_idle=settings.keep_idle,
         topology=this_machine(online) if runs_tasks else None,
         shared=settings.placement == "shared",
-        unallocated=settings.unallocated,
+        unallocated=settings.lends_nobodys,
+        by_quota=settings.unallocated_by_quota,
         least_elastic=settings.least_elastic,
         most_elastic=settings.most_elastic,
     )

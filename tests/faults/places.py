@@ -385,18 +385,18 @@ class MadePlace:
         self._world: World = make_world(
             directory, self._version, cpus=self._cpus, elastic=self._elastic
         )
-        if self._groups:
-            if self._world.tree.version == 2:
-                above = self._world.elastic.path
-                self._world.kernel.write(f"{above}/cgroup.subtree_control", "+cpuset +cpu")
-            for name in GROUPS:
-                self._world.add_group(f"batch/{name}", self._cpus)
-        elif self._world.tree.version == 1 and self._ways.mechanism == "merge":
-            self._world.add_group("batch/job", "4-7")
         if self._world.tree.version == 2:
             root = self._world.tree.root
             self._world.kernel.write(f"{root}/cgroup.subtree_control", "+memory")
             Path(root, ".meminfo").write_text(_MEMORY)
+        if self._groups:
+            if self._world.tree.version == 2:
+                above = self._world.elastic.path
+                self._world.kernel.write(f"{above}/cgroup.subtree_control", "+cpuset +cpu +memory")
+            for name in GROUPS:
+                self._world.add_group(f"batch/{name}", self._cpus)
+        elif self._world.tree.version == 1 and self._ways.mechanism == "merge":
+            self._world.add_group("batch/job", "4-7")
 
     def close(self) -> None:
         self._processes.end()
@@ -407,9 +407,11 @@ class MadePlace:
 
     def settings(self, numbers: random.Random) -> Settings:
         elastic = TargetSpec("cgroup", "batch")
-        more: dict[str, object] = {"elastic_groups": self._with_memory()}
+        bounds = None if self._version == 1 else MemoryBounds(64 << 20, 512 << 20)
+        alone = ElasticGroup("batch", elastic, memory=bounds)
+        more: dict[str, object] = {"elastic_groups": (alone,) if bounds else ()}
         if self._groups:
-            elastic, more = several([f"batch/{name}" for name in GROUPS], {})
+            elastic, more = several([f"batch/{name}" for name in GROUPS], {}, bounds)
         return _settings(
             numbers,
             self._ways,
@@ -419,13 +421,6 @@ class MadePlace:
             cgroup_root=self._world.tree.root,
             state_dir=str(self._world.state_dir),
         )
-
-    def _with_memory(self) -> tuple[ElasticGroup, ...]:
-        """With bounds of memory where the tree has that controller."""
-        if self._version == 1:
-            return ()
-        bounds = MemoryBounds(64 << 20, 512 << 20)
-        return (ElasticGroup("batch", TargetSpec("cgroup", "batch"), memory=bounds),)
 
     def snapshot(self) -> HostState:
         files = {path: text for path, text in self._world.files().items() if path != REFUSALS}
@@ -466,10 +461,12 @@ class MadePlace:
         pass
 
 
-def several(paths: list[str], more: dict[str, object]) -> tuple[TargetSpec, dict[str, object]]:
+def several(
+    paths: list[str], more: dict[str, object], memory: MemoryBounds | None = None
+) -> tuple[TargetSpec, dict[str, object]]:
     """The elastic side of an agent that lends to the groups at ``paths``, and its settings."""
     groups = tuple(
-        ElasticGroup(name, TargetSpec("cgroup", path), weight=float(number))
+        ElasticGroup(name, TargetSpec("cgroup", path), weight=float(number), memory=memory)
         for number, (name, path) in enumerate(zip(GROUPS, paths, strict=True), 1)
     )
     above = common_parent(groups)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from smartharvest.algorithm import memory as algorithm
 from smartharvest.config.elastic_groups import MemoryBounds
 from smartharvest.host.cgroup.memory import limit_file
 from smartharvest.host.cgroup.tree import CgroupTree, Group
+from smartharvest.host.target.spec import TargetSpec
 from tests.commands import smartharvest_here
 from tests.integration.hosts import Host
 from tests.integration.processes import Processes, wait_until
@@ -392,3 +394,24 @@ def test_a_dry_run_tells_and_writes_nothing(tmp_path: Path) -> None:
     before = machine.world.files()
     run_steps(session, told)
     assert machine.world.files() == before
+
+
+def test_a_group_that_a_reload_points_elsewhere_has_its_limit_back_at_once(
+    machine: Machine,
+) -> None:
+    machine.world.add_group("batch/elsewhere")
+    settings = settings_for(machine.world, **bounded())
+    first, *rest = settings.elastic_groups
+    elsewhere = replace(first, target=TargetSpec("cgroup", "batch/elsewhere"))
+    session = Supervisor(settings)
+
+    def pointed() -> bool:
+        if machine.limit("analytics") != 2048:
+            return False
+        memories = session._groups.memories
+        memories.take_up(replace(settings, elastic_groups=(elsewhere, *rest)))
+        assert machine.limit("analytics") is None
+        return True
+
+    run_steps(session, pointed, lambda: machine.limit("batch/elsewhere") == 2048)
+    assert machine.limit("batch/elsewhere") is None

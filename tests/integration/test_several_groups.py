@@ -324,6 +324,47 @@ def test_cpus_of_no_primary_are_lent_without_any_prediction(tmp_path: Path, vers
     assert set(seen) <= {"4-7", "2-7"}
 
 
+def test_what_a_quota_leaves_over_is_lent_where_it_is_asked_for(
+    tmp_path: Path, version: int
+) -> None:
+    world = world_of_groups(tmp_path, version)
+    set_quota(world, 4)
+    seen: list[str] = []
+
+    def done() -> bool:
+        seen.append(world.mask())
+        return {"4-7", "2-7"} <= set(seen)
+
+    settings = several() | {"unallocated_by_quota": True}
+    session = Supervisor(settings_for(world, **settings))
+    with session:
+        run_until(session, Script(2, 4, total=4), lambda _w, _d: done())
+    assert set(seen) <= {"4-7", "2-7"}
+
+
+def test_a_quota_that_grows_takes_back_what_it_left_over(
+    tmp_path: Path, version: int, processes: Processes
+) -> None:
+    world = world_of_groups(tmp_path, version)
+    set_quota(world, 4)
+    agent = processes.agent(
+        *world.arguments, "--primary", "cgroup:web", "--policy", "no-harvest",
+        "--unallocated-by-quota", "--config", toml_of_groups(tmp_path / "agent.toml"),
+    )  # fmt: skip
+    agent.wait_until(lambda: world.mask() == "4-7")
+    set_quota(world, 8)
+    agent.wait_until(lambda: world.mask() == "7")
+
+
+def set_quota(world: World, cores: int) -> None:
+    """Of the primary."""
+    directory = world.tree.group("web").directory("cpu")
+    if world.tree.version == 2:
+        world.kernel.write(f"{directory}/cpu.max", f"{cores * 100_000} 100000\n")
+    else:
+        world.kernel.write(f"{directory}/cpu.cfs_quota_us", f"{cores * 100_000}\n")
+
+
 def test_a_violated_guarantee_has_more_cores_within_two_turns(
     tmp_path: Path, processes: Processes
 ) -> None:

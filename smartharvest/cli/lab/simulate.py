@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from functools import partial
 from typing import Any
 
 import click
@@ -60,6 +61,9 @@ from smartharvest.lab.simulator.conditions import (
 @click.option("--mechanisms", default="cpugroups,ipi,linux", show_default=True, metavar="M,M...",
               help="Mechanisms to compare them with.")  # fmt: skip
 @click.option("--csv", "as_csv", is_flag=True, help="Print the leaderboard's rows as CSV.")
+@click.option("--groups", "groups_file", type=click.Path(exists=True, dir_okay=False),
+              metavar="FILE", help="A configuration with [[elastic]] tables: what each group has "
+              "of what is lent, by the agent's division.")  # fmt: skip
 @click.option("--harm", is_flag=True, help="Print what lending costs each primary, too.")
 @click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON.")
 def simulate(
@@ -77,6 +81,7 @@ def simulate(
     label: Label | None,
     events: bool | None,
     harm: bool,
+    groups_file: str | None,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -90,8 +95,10 @@ def simulate(
     from smartharvest.agent.deciders import make_long_term
     from smartharvest.lab.simulator.report import (
         document,
+        format_groups,
         format_harm,
         format_outcomes,
+        groups_of,
         harm_of,
     )
     from smartharvest.lab.simulator.run import BOUNDS
@@ -108,6 +115,13 @@ def simulate(
         return
     conditions = _conditions(policy, events, label, long_term, mechanism)
     experiment = _experiment(workload, seconds, primary_cores, conditions, settings)
+    shared = _shared_cores(groups_file, policy, experiment.cores, len(seeds))
+
+    def window_ended(number: int, window: Any) -> None:
+        progress(number * seconds + window.end_ns / 1e9, len(seeds) * seconds)
+        if shared:
+            shared[number].window_ended(window)
+
     with Progress("simulated seconds", wanted=not as_json) as progress:
         outcomes = [
             run(
@@ -119,19 +133,37 @@ def simulate(
                 make_long_term=lambda: make_long_term(settings),
                 options=_learning_options(settings, conditions.label),
                 protect=settings.protect,
-                window_ended=lambda window, before_s=number * seconds: progress(
-                    before_s + window.end_ns / 1e9, len(seeds) * seconds
-                ),
+                window_ended=partial(window_ended, number),
+                started=shared[number].started if shared else None,
             )
             for number, seed in enumerate(seeds)
         ]
     if as_json:
         more = {"harm": harm_of(outcomes)} if harm else {}
-        click.echo(json.dumps({**document(outcomes), **more}))
+        told = {"elastic": groups_of(shared)} if shared else {}
+        click.echo(json.dumps({**document(outcomes), **more, **told}))
         return
     click.echo(format_outcomes(outcomes))
     if harm:
         click.echo(format_harm(outcomes))
+    if shared:
+        click.echo(format_groups(shared))
+
+
+def _shared_cores(file: str | None, policy: str, cores: int, seeds: int) -> list[Any]:
+    """Of each seed; empty without a file. Raises ConfigError for one that names no groups."""
+    from smartharvest.config.loading import load_settings
+    from smartharvest.lab.simulator.groups import SharedCores
+    from smartharvest.lab.simulator.run import BOUNDS
+
+    if file is None:
+        return []
+    settings = load_settings({}, file)
+    if not settings.elastic_groups:
+        raise ConfigError(f"groups: {file} has no [[elastic]] table; write one for each group")
+    if policy in BOUNDS:
+        raise ConfigError(f"groups: {policy} is a bound, which lends nothing; use a policy")
+    return [SharedCores(settings.elastic_groups, settings.share, cores) for _ in range(seeds)]
 
 
 def _conditions(

@@ -87,7 +87,7 @@ class HostWriter:
 
     def set(self, path: str, value: str) -> None:
         """Writes ``value`` (no newline) unless the file holds it already."""
-        current = self._read(path)
+        current = self.read(path)
         if is_same(path, current, value):
             return
         self.adopt(path)
@@ -106,7 +106,7 @@ class HostWriter:
                 if not self._journal.knows(path, value):
                     self.set(path, value)
                     continue
-                current = self._read(path)
+                current = self.read(path)
                 if not is_same(path, current, value):
                     self._write(path, value + "\n")
                     written.append((path, current, value))
@@ -119,8 +119,9 @@ class HostWriter:
 
         For cpu.idle the weight is journaled, too: the kernel drops it when idle is switched on.
         """
-        original = self._read(path)
+        original = self.read(path)
         directory, name = os.path.split(path)
+        self._journal.renew_file(path, original)
         self._journal.record_file(path, original)
         if name == "cpu.idle" and original == "0":
             for weight in ("cpu.shares", "cpu.weight"):
@@ -133,8 +134,8 @@ class HostWriter:
         They are known for ours then, and writing one of them costs no disk. Without values nothing
         is journaled. Returns the original, which may be of an earlier session of the same group.
         """
-        self._journal.renew_file(path, self._read(path))
-        original = self._journal.original(path) or self._read(path)
+        self._journal.renew_file(path, self.read(path))
+        original = self._journal.original(path) or self.read(path)
         if expected := list(values(original)):
             self.adopt(path)
             self._journal.expect({path: expected})
@@ -151,10 +152,16 @@ class HostWriter:
         """
         path = os.path.join(directory, MASK)
         above = os.path.join(os.path.dirname(directory), MASK)
-        narrow = map(parse_cpulist, [*self._journal.ours.get(above, ()), self._read(above)])
-        copied = has_inherited(self.files, directory, set(narrow))
-        original = self.original_cpus(above if copied else path)
-        self._journal.record_file(path, format_cpulist(original))
+        narrow = map(parse_cpulist, [*self._journal.ours.get(above, ()), self.read(above)])
+        try:
+            copied = has_inherited(self.files, directory, set(narrow))
+        except FileNotFoundError as error:
+            raise TargetVanished(f"{path}: the group is gone") from error
+        if not copied:  # by a group that was there before
+            self._journal.renew_file(path, self.read(path))
+        original = format_cpulist(self.original_cpus(above if copied else path))
+        self._journal.renew_file(path, original)
+        self._journal.record_file(path, original)
 
     def make_group(self, path: str) -> None:
         """Creates the group at ``path`` and those missing above it, if it does not exist.
@@ -212,7 +219,7 @@ class HostWriter:
     def enable_controllers(self, directory: str, controllers: Collection[str]) -> None:
         """Enables ``controllers`` for the children of a v2 group, if they are not."""
         path = os.path.join(directory, "cgroup.subtree_control")
-        current = self._read(path)
+        current = self.read(path)
         missing = [name for name in controllers if name not in current.split()]
         if not missing:
             return
@@ -469,7 +476,7 @@ class HostWriter:
     def original_cpus(self, path: str) -> frozenset[int]:
         """The mask in the file at ``path`` before this writer changed it."""
         original = self.original(path)
-        return parse_cpulist(self._read(path) if original is None else original)
+        return parse_cpulist(self.read(path) if original is None else original)
 
     def original(self, path: str) -> str | None:
         """What the file at ``path`` contained before this writer changed it; None: it did not."""
@@ -533,7 +540,8 @@ class HostWriter:
         """Shows the guardian that the agent lives, amid something that takes long."""
         self._journal.page.beat_as_agent()
 
-    def _read(self, path: str) -> str:
+    def read(self, path: str) -> str:
+        """What the file holds. Raises as all of these do."""
         try:
             return self.files.read(path).strip()
         except PermissionError as error:

@@ -9,6 +9,7 @@ from functools import reduce
 from typing import Any
 
 from smartharvest.algorithm.harm import Harm, in_words
+from smartharvest.lab.simulator.groups import SharedCores
 from smartharvest.lab.simulator.run import Outcome
 
 _NOT_AVERAGED = ("policy", "seed")
@@ -49,6 +50,20 @@ def format_harm(outcomes: Sequence[Outcome]) -> str:
     """The same in words, a line for each primary."""
     return "\n".join(
         f"harm to primary {i}: {in_words(harm)}" for i, harm in enumerate(harm_of(outcomes))
+    )
+
+
+def groups_of(shared: Sequence[SharedCores]) -> list[dict[str, Any]]:
+    """What each elastic group had, on average of all seeds."""
+    rows: list[dict[str, Any]] = _combined([one.describe() for one in shared], _mean)
+    return rows
+
+
+def format_groups(shared: Sequence[SharedCores]) -> str:
+    """The same in words, a line for each group."""
+    return "\n".join(
+        f"{row['name']}: {row['mean_cores']:.2f} cores on average, {row['due']:.2f} due"
+        for row in groups_of(shared)
     )
 
 

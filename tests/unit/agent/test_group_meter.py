@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import struct
 from pathlib import Path
 
@@ -96,7 +97,9 @@ def test_without_counters_cpu_time_is_the_measure(group: Group) -> None:
     assert meter.throughput(Totals(), Totals(cpu_ns=SECOND_NS), SECOND_NS) is None
 
 
-def test_heartbeats_come_first(tmp_path: Path, group: Group) -> None:
+def test_heartbeats_are_the_measure_where_instructions_are_not_counted(
+    tmp_path: Path, group: Group
+) -> None:
     page = str(tmp_path / "beats")
     with Heartbeat(page) as heart:
         meter = GroupMeter(group, page)
@@ -104,6 +107,62 @@ def test_heartbeats_come_first(tmp_path: Path, group: Group) -> None:
         heart.beat(7)
         assert meter.throughput(before, meter.read(), SECOND_NS) == 7
     assert meter.measure == "heartbeats"
+
+
+def test_instructions_come_before_heartbeats(tmp_path: Path, group: Group) -> None:
+    fake, page = FakeCounters(tmp_path), str(tmp_path / "beats")
+    counter = Counter(group.path, [0], fake.open_one)
+    meter = GroupMeter(group, page, lambda _group: counter)
+    fake.tell(0, 100)
+    before = meter.read()
+    fake.tell(0, 400)
+    assert meter.throughput(before, meter.read(), SECOND_NS) == 300
+    assert meter.measure == "instructions"
+    meter.close()
+    assert meter.measure == "heartbeats"
+
+
+def test_a_page_that_begins_again_says_nothing_of_the_last_second(
+    tmp_path: Path, group: Group
+) -> None:
+    page = tmp_path / "beats"
+    meter = GroupMeter(group, str(page))
+    with Heartbeat(str(page)) as heart:
+        heart.beat(1000)
+    before = meter.read()
+    page.unlink()
+    with Heartbeat(str(page)) as heart:
+        heart.beat(5)
+        again = meter.read()
+        assert meter.throughput(before, again, SECOND_NS) is None
+        heart.beat(5)
+        assert meter.throughput(again, meter.read(), SECOND_NS) == 5
+
+
+def test_a_group_that_comes_later_or_again_has_counters_of_its_own(
+    tmp_path: Path, group: Group
+) -> None:
+    made: list[FakeCounters] = []
+
+    def open_counter(group: Group) -> Counter:
+        made.append(FakeCounters(tmp_path / str(len(made))))
+        made[-1].directory.mkdir()
+        counter = Counter(group.path, [0], made[-1].open_one)
+        made[-1].tell(0, 100)
+        return counter
+
+    away = Path(group.path).rename(tmp_path / "away")
+    meter = GroupMeter(group, open_counter=open_counter)
+    assert (meter.read().instructions, meter.measure) == (None, "CPU time")
+    away.rename(group.path)
+    before = meter.read()
+    assert (before.instructions, meter.measure) == (100, "instructions")
+    Path(group.path).rename(away)
+    shutil.copytree(away, group.path)
+    now = meter.read()
+    assert len(made) == 2
+    assert meter.throughput(Totals(instructions=500), now, SECOND_NS) is None
+    meter.close()
 
 
 def test_another_group_by_the_same_name_makes_no_difference() -> None:
@@ -117,8 +176,9 @@ def test_another_group_by_the_same_name_makes_no_difference() -> None:
     [
         ("fair", {}, False),
         ("throughput", {}, True),
-        ("throughput", {"heartbeats": "/run/beats"}, False),
+        ("throughput", {"heartbeats": "/run/beats"}, True),
         ("fair", {"guarantee": Guarantee(equal_share=0.7)}, True),
+        ("throughput", {"heartbeats": "/run/beats", "guarantee": Guarantee(rate=4)}, False),
     ],
 )
 def test_instructions_are_counted_only_where_they_decide_something(

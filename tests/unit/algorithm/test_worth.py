@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
+from bench.groups.simulated import amdahl, gain
 from smartharvest.algorithm.division import Share, divide
 from smartharvest.algorithm.worth import Worth
 
@@ -50,35 +51,6 @@ def test_an_unknown_throughput_changes_nothing() -> None:
     for _ in range(50):
         worth.turn({"one": None, "other": 1.0}, 8.0)
     assert worth.weights == before
-
-
-def amdahl(parallel: float, cores: int) -> float:
-    """Throughput of a program of which that part runs on all its cores; 1 on one."""
-    return 1 / ((1 - parallel) + parallel / cores) if cores else 0.0
-
-
-def gain(total: int, parallel: tuple[float, float], turns: int, seed: int) -> tuple[float, float]:
-    """What sharing by throughput did beyond equal shares in so many seconds with 1 % of noise.
-
-    And what the best division would have done. Parts of the work of equal shares, where each
-    group's work counts by what it does with one.
-    """
-    source, worth, names = random.Random(seed), Worth("ab", total), "ab"
-    usual = [amdahl(part, total // 2) for part in parallel]
-
-    def work(counts: list[int]) -> list[float]:
-        return [amdahl(p, n) / u for p, n, u in zip(parallel, counts, usual, strict=True)]
-
-    done = 0.0
-    for _ in range(turns):
-        shares = [Share(name, worth.weights[name]) for name in names]
-        division = divide([[cpu] for cpu in range(total)], shares)
-        did = work([division.count(name, total) for name in names])
-        done += sum(did) / turns
-        noisy = [one * source.gauss(1, 0.01) for one in did]
-        worth.turn(dict(zip(names, noisy, strict=True)), total)
-    best = max(sum(work([here, total - here])) for here in range(1, total))
-    return done / 2 - 1, best / 2 - 1
 
 
 @pytest.mark.parametrize("total", [8, 16])
@@ -146,3 +118,16 @@ def test_a_change_of_what_cores_are_worth_is_learned_next_to_noise() -> None:
         weights.append(dict(worth.weights))
     assert weights[0]["a"] > 4 > weights[0]["b"]
     assert weights[1]["b"] > 4 > weights[1]["a"]
+
+
+def test_other_groups_keep_what_was_learned() -> None:
+    grows = [float(cores) for cores in range(9)]
+    flat = [0.0, 1.0, *[1.1] * 7]
+    worth = Worth(["grows", "flat"], 8)
+    run(worth, {"grows": grows, "flat": flat}, 8, 200)
+    more = worth.of(["grows", "flat", "new"])
+    assert more.weights["new"] == pytest.approx(sum(more.weights.values()) / 3)
+    ratio = worth.weights["grows"] / worth.weights["flat"]
+    assert more.weights["grows"] / more.weights["flat"] == pytest.approx(ratio)
+    assert worth.of(["grows", "flat"]) is worth
+    assert worth.of(["other", "another"]).weights == {"other": 4.0, "another": 4.0}

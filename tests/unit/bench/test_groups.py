@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from bench.groups.figures import off, ratio_of, shares, since
+from bench.groups.figures import off, pair, ratio_of, shares, since
+from bench.groups.simulated import measure_division
 
 
 def look(seconds: float, **due: float) -> dict[str, dict[str, Any]]:
@@ -56,3 +57,17 @@ def test_rounds_make_a_ratio_and_its_spread(
     one: list[float], three: list[float], ratio: float | None, spread: list[float] | None
 ) -> None:
     assert ratio_of(one, three) == {"ratio": ratio, "spread": spread}
+
+
+def test_work_of_a_pair_counts_by_what_each_did_with_equal_shares() -> None:
+    fair = [{"a": 100.0, "b": 10.0, "used": 20.0}, {"a": 100.0, "b": 10.0, "used": 20.0}]
+    more = [{"a": 150.0, "b": 8.0, "used": 20.0}, {"a": 150.0, "b": 8.0, "used": 10.0}]
+    found = pair({"fair": fair, "throughput": more}, ("a", "b"))
+    assert found["work"] == {"ratio": 1.15, "spread": [1.15, 1.15]}
+    assert found["work_per_core_second"]["spread"] == [1.15, 2.3]
+
+
+def test_a_division_of_many_groups_has_a_cost() -> None:
+    found = measure_division()
+    assert (found["groups"], found["cpus"]) == (64, 256)
+    assert found["divide_ms"] > 0

@@ -12,6 +12,7 @@ from smartharvest.config.settings import Settings, changed_settings, host_settin
 from smartharvest.config.text import effective_document, effective_text
 from smartharvest.errors import ConfigError
 from smartharvest.host.target.spec import TargetSpec
+from tests.commands import smartharvest_here
 
 
 def group(name: str, more: str = "", target: str | None = None) -> str:
@@ -99,6 +100,7 @@ WRONG = [
     ),
     ("elastic_min = 2\n" + group("a", "min = 3"), "minima add up to 3, and elastic_min is 2"),
     ('order = "dynamic"\n' + group("a") + group("b"), "order: dynamic is for one elastic group"),
+    ("unallocated_by_quota = true\ncpu_idle = false\n" + group("a"), "it needs placement shared"),
     (
         group("a") + group("b") + '[expert]\nmechanism = "affinity"\n',
         "mechanism: affinity moves one group only",
@@ -106,6 +108,12 @@ WRONG = [
     ('primary = "cgroup:batch/a"\n' + group("a") + group("b"), "name separate targets"),
     ("elastic = [[1]]\n", "elastic: [[1]] is no target"),
 ]
+
+
+def test_check_config_warns_of_minima_that_this_host_cannot_keep(file: Path) -> None:
+    file.write_text('primary = "cgroup:web"\n' + group("a", "min = 9000") + group("b", "min = 999"))
+    outcome = smartharvest_here("check-config", str(file))
+    assert "elastic: the groups' minima add up to 9999 cores; this host has" in outcome.out
 
 
 @pytest.mark.parametrize(("text", "message"), WRONG, ids=[message for _, message in WRONG])

@@ -105,6 +105,7 @@ VALUES: dict[str, tuple[str, object]] = {
 """Every setting but the switches: a spelling that is not the default, and its value."""
 SWITCHES = (
     "unallocated",
+    "unallocated_by_quota",
     "lend_shared",
     "harm",
     "events",

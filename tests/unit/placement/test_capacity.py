@@ -56,6 +56,27 @@ def test_one_primary_without_a_quota_counts_with_all_its_cpus() -> None:
     assert capacity.allocations == (2, 4)
 
 
+@pytest.mark.parametrize(
+    ("primaries", "left_over"),
+    [
+        ([PrimaryCpus(EIGHT, 3.2)], (7, 6, 5, 4)),
+        ([PrimaryCpus(EIGHT)], ()),
+        ([PrimaryCpus(EIGHT, 3.2, {6})], (7, 5, 4)),
+        ([PrimaryCpus(EIGHT, 1.5), PrimaryCpus(EIGHT, 2.5)], (7, 6, 5, 4)),
+        # The second has none but these, and so the quota of the first leaves nothing of them.
+        ([PrimaryCpus({0, 1, 2, 3}, 1.5), PrimaryCpus({4, 5, 6, 7}, 1.5)], (3,)),
+        ([PrimaryCpus({0, 1, 2, 3}, 1.5), PrimaryCpus({4, 5, 6, 7})], ()),
+    ],
+)
+def test_what_quotas_leave_over_is_nobodys_if_that_is_asked_for(
+    primaries: list[PrimaryCpus], left_over: tuple[int, ...]
+) -> None:
+    assert plan(*primaries, unallocated=True).unallocated == ()
+    assert plan(*primaries, unallocated=True, by_quota=True).unallocated == left_over
+    chosen = plan(*primaries, unallocated=True, by_quota=True, cores={0, 1, 2})
+    assert chosen.unallocated == ()
+
+
 def test_chosen_cores_win_over_cpusets_and_quotas() -> None:
     capacity = plan(PrimaryCpus({0, 1, 2, 3}, 1.0), cores={2, 3, 4, 5}, elastic_min=2)
     assert capacity.pool == (2, 3, 4, 5)
@@ -101,6 +122,11 @@ def test_the_primary_gets_what_it_needs_up_to_the_total() -> None:
         ({"cores": set()}, r"^cores: the list is empty"),
         ({"elastic_min": 8}, r"^elastic_min: 8 leaves the primary none of the pool's 8"),
         ({"elastic_min": -1}, r"^elastic_min: -1"),
+        ({"least_elastic": 8}, r"^elastic: the groups' minima add up to 8 cores, .* 7 to promise"),
+        (
+            {"least_elastic": 5, "foreign": dict.fromkeys(range(4), "irq")},
+            r"^elastic: the groups' minima add up to 5 cores, .* 4 to promise",
+        ),
         (
             {"elastic_min": 2, "foreign": dict.fromkeys(range(1, 8), "irq")},
             r"^elastic_min: 2 is more than the 1",
