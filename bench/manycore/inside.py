@@ -200,6 +200,7 @@ def measure(
         "short": agent.short,
         "long": agent.long,
         "agent_core_s": agent.agent_cpu_seconds,
+        "moves": agent.moves,
         "warm_up_s": warm_up_s,
     }
 

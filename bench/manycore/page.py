@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from bench.manycore import held
 from bench.manycore.check import LARGEST_DRIFT, LARGEST_SPREAD, LATEST_US
 from bench.manycore.plan import ALONE, CONDITIONS, EXPERIMENTS, whole_rounds
 from bench.manycore.samples import as_slice, unpacked
@@ -110,6 +111,14 @@ def page(samples: Sequence[Mapping[str, Any]], checks: Sequence[Mapping[str, Any
     lines = ["# Many CPUs on a small machine\n", *_answer(found), ABOUT, *_machine(checks)]
     for key, rows in found.items():
         lines += _table(key, rows)
+    lines += held.section(
+        {
+            f"{key[0]}, Linux {key[1]}": held.compared(
+                [one for one in samples if _key(one) == key], rows[ALONE]["beyond_us"]
+            )
+            for key, rows in found.items()
+        }
+    )
     lines.append(LIMITS)
     hosts = sorted({one["host"] for one in samples})
     lines.append(
