@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.manycore.plan import ALONE, CONDITIONS, EXPERIMENTS, SIGMA, Experiment
+from bench.manycore.plan import ALONE, CONDITIONS, EXPERIMENTS, QUEUE, SIGMA, Experiment
 from bench.manycore.samples import unpacked
 from bench.manycore.serving import draw
 from bench.real.conditions import RIVAL, Condition
@@ -190,6 +190,8 @@ def measured(sample: Mapping[str, Any], condition: Condition) -> Figures:
 def compared(samples: Sequence[Mapping[str, Any]], beyond_us: float) -> list[Row]:
     """Rows of one experiment on one kernel; rounds whose arrivals are not known are left out."""
     experiment = next(one for one in EXPERIMENTS if one.name == samples[0]["experiment"])
+    if experiment.primary != QUEUE:  # nobody knows what its requests take
+        return []
     alone = next(one for one in CONDITIONS if one.name == ALONE)
     by_round: dict[int, dict[str, Mapping[str, Any]]] = {}
     for sample in samples:
@@ -291,6 +293,8 @@ def section(found: Mapping[str, Sequence[Row]]) -> Iterator[str]:
             f"{HARVEST_WITHIN:.0%} in {harvest}."
         )
     for heading, rows in found.items():
+        if not rows:
+            continue
         yield f"\n### {heading}\n"
         yield "Each cell: guest / shipped / queues.\n"
         yield "| | P50 µs | P99 µs | P99 to alone | cores | moves a second | rounds |"

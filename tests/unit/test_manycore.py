@@ -17,12 +17,14 @@ from bench.manycore.plan import (
     CONDITIONS,
     CORE,
     EXPERIMENTS,
+    QUEUE,
     next_round,
     rounds_of,
     whole_rounds,
 )
 from bench.manycore.serving import draw
 from bench.real.bootstrap import histograms
+from bench.real.primaries import PRIMARIES
 
 D = 20.0
 BY_NAME = {one.name: one for one in CONDITIONS}
@@ -284,6 +286,17 @@ def test_a_model_agrees_within_a_quarter_of_the_change_and_a_seventh_of_the_harv
     row = held.Row("x", 1, True, {"guest": guest, held.SHIPPED: near, held.QUEUES: far}, ratios)
     assert row.agrees(held.SHIPPED) == (True, True, True)
     assert row.agrees(held.QUEUES) == (False, False, False)
+
+
+def test_each_experiment_has_a_primary_that_there_is_and_only_the_demos_is_simulated() -> None:
+    assert {one.primary for one in EXPERIMENTS} <= {QUEUE, *PRIMARIES}
+    real = next(one.name for one in EXPERIMENTS if one.primary != QUEUE)
+    samples_of = [{**one, "experiment": real} for one in DRAWN]
+    assert held.compared(samples_of, 100.0) == []
+    text = page(samples_of, [])
+    assert f"## {real}, Linux" in text
+    assert "of CPU beyond its work" not in text
+    assert "The simulator held against it" not in text
 
 
 def test_the_page_has_the_simulator_next_to_the_guest() -> None:
