@@ -25,10 +25,10 @@ SHIPPED, QUEUES = "shipped", "queues"
 CHANGE_WITHIN, HARVEST_WITHIN = 0.25, 0.15
 """Of the P99 and of its change, and of the harvest, in the guest."""
 TURN_SHARE, TICK_NS = 0.15, 4_000_000
-"""The one figure that was fitted: to the P50 and P99 of ``cpu.idle`` in queue-30-compute on 7.3.4;
-all else was looked at afterwards."""
+"""Fitted, on a coarse grid, to the P50 and P99 of ``cpu.idle`` in queue-30-compute on 7.3.4."""
 LOOKS = 1
-"""A machine whose CPUs are all busy, be it with a batch, is searched for no idle CPU (SIS_UTIL)."""
+"""A machine whose CPUs are all busy, be it with a batch, is searched for no idle CPU (SIS_UTIL). Of
+1 and 2, what is nearer to the same."""
 BALANCE_NS_PER_CPU = 1_000_000
 """A scheduling domain's shortest interval of balancing is a millisecond for each of its CPUs."""
 LEAST_SHARED_CPUS = 3
@@ -254,9 +254,10 @@ those that share them, and for `cpu.idle` (`everywhere`). *Queues* shares always
 queue of its own, and takes the elastic group's minimum from the primary's cores, as on a host. A
 thread that wakes on a machine without an idle core looks at {LOOKS} core there, a core that runs
 the batch takes a thread from another's queue every N ms on a machine of N cores, and the batch gets
-{TURN_SHARE:.0%} of the turns. Only that last figure was fitted, to `cpu.idle` in queue-30-compute
-on 7.3.4. Figures are the median round's; ratios are to *alone* in the same world. Cores are those
-lent where a policy lends and those the batch consumed elsewhere.
+{TURN_SHARE:.0%} of the turns. The first and the last of these figures were chosen on `cpu.idle` in
+queue-30-compute on 7.3.4, with queue-30-forks in sight: no pair is held out. Figures are the median
+round's; ratios are to *alone* in the same world. Cores are those lent where a policy lends and
+those the batch consumed elsewhere.
 """
 MISSING = """
 What differs, and the physics that are missing:
