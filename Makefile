@@ -132,6 +132,11 @@ manycore-tools: build
 	@command -v qemu-system-x86_64 >/dev/null && command -v cpio >/dev/null && command -v busybox >/dev/null && command -v mke2fs >/dev/null || { apt-get update -qq && \
 		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends qemu-system-x86 busybox-static cpio e2fsprogs gcc libc6-dev >&2; }
 
+.PHONY: manycore-servers
+manycore-servers: manycore-tools
+	@command -v memcached >/dev/null && test -e /usr/include/xapian.h || { apt-get update -qq && \
+		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends memcached libxapian-dev g++ >&2; }
+
 .PHONY: manycore-check
 manycore-check: manycore-tools ## Is a dilated guest with CPUS=8 CPUs the machine it is taken for? Two minutes (root, apt); DILATION=20 KERNEL=6.12
 	@$(BIN)/python -m bench.manycore check $(MANYCORE)
@@ -141,7 +146,7 @@ strict-check: manycore-tools ## A bully everywhere under --mechanism strict in a
 	@$(BIN)/python -m bench.manycore strict $(MANYCORE) --kernel $(or $(KERNEL),7.3)
 
 .PHONY: manycore
-manycore: manycore-tools ## Policies on eight emulated CPUs in dilated time, MINUTES=30, added to bench/results/manycore.jsonl (root, apt); MORE="--condition all"
+manycore: manycore-servers ## Policies on eight emulated CPUs in dilated time, MINUTES=30, added to bench/results/manycore.jsonl (root, apt); MORE="--condition all"
 	@test -e build/lab/disk.ext4 || $(BIN)/python -m tests.lab.image
 	@$(BIN)/python -m bench.manycore measure $(MANYCORE) --minutes $(or $(MINUTES),30) $(MORE)
 

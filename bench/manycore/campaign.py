@@ -83,6 +83,7 @@ class Bench:
             "gaps": experiment.gaps,
             "service_us": experiment.service_us,
             "shape": list(experiment.shape),
+            "primary": experiment.primary,
         }
         self._guest.say(json.dumps(asked))
         result: dict[str, Any] = self._hear("result", self._silent_s)["result"]

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from bench.compiling import build_program
-from bench.manycore.plan import CONDITIONS
+from bench.manycore.plan import CONDITIONS, QUEUE
 from bench.real.conditions import Condition
 from smartharvest.lab.demo.figures import NO_AGENT
 from smartharvest.lab.demo.groups import DemoGroups, demo_groups
@@ -67,17 +67,19 @@ class Host:
 class Server:
     """The primary's process."""
 
-    def __init__(self, groups: DemoGroups, host: Host, cpus: int) -> None:
+    def __init__(self, groups: DemoGroups, host: Host, cpus: int, name: str = QUEUE) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "bench.manycore.serving", str(cpus)],
+            [sys.executable, "-m", "bench.manycore.serving", str(cpus), name],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )
         self.hear()
         groups.place("primary", self._process.pid)
+        self.say({})
+        self.hear()
         with host.slow_time():
             self.say({})
-            self.steps_per_ms = self.hear()["steps_per_ms"]
+            self.calibrated: dict[str, float] = self.hear()["calibrated"]
 
     def say(self, what: dict[str, Any]) -> None:
         assert self._process.stdin is not None
@@ -86,7 +88,10 @@ class Server:
 
     def hear(self) -> dict[str, Any]:
         assert self._process.stdout is not None
-        said: dict[str, Any] = json.loads(self._process.stdout.readline())
+        line = self._process.stdout.readline()
+        if not line:
+            raise RuntimeError("the primary has ended; its words are on the console")
+        said: dict[str, Any] = json.loads(line)
         return said
 
 
@@ -200,7 +205,9 @@ def measure(
         "short": agent.short,
         "long": agent.long,
         "agent_core_s": agent.agent_cpu_seconds,
+        "moves": agent.moves,
         "warm_up_s": warm_up_s,
+        **server.calibrated,
     }
 
 
@@ -225,11 +232,14 @@ def main() -> None:
     time.sleep(0.5)  # the host slows time down: what starts an agent has timeouts
     units: dict[str, float] = {}
     with demo_groups() as groups:
-        server = Server(groups, host, cpus)
-        host.tell(steps_per_ms=server.steps_per_ms)
+        servers = {QUEUE: Server(groups, host, cpus)}
+        host.tell(**servers[QUEUE].calibrated)
         while asked := json.loads(host.line()):
             try:
-                kind = asked["batch"]
+                kind, primary = asked["batch"], asked["primary"]
+                if primary not in servers:
+                    servers[primary] = Server(groups, host, cpus, primary)
+                server = servers[primary]
                 if kind not in units:
                     units[kind] = unit_of(groups, host, kind)
                 host.tell(result={**measure(groups, host, server, asked), "unit": units[kind]})

@@ -13,6 +13,8 @@ from bench.real.conditions import Condition
 
 SIGMA = 0.3
 """Of the lognormal service time, as the demo's."""
+QUEUE = "queue"
+"""The demo's server."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,8 @@ class Experiment:
     """Whether the traffic pauses for some tenths of a second now and then."""
     shape: tuple[float, ...] = (1.0,)
     """Steps of the load within a slice, as multiples of it."""
+    primary: str = QUEUE
+    """The demo's server, or one of bench.real.primaries; then ``service_us`` is of no account."""
 
     @property
     def mean_us(self) -> float:
@@ -39,7 +43,8 @@ class Experiment:
     @property
     def about(self) -> str:
         kind = "bursty" if self.gaps else "in steps" if len(self.shape) > 1 else "steady"
-        return f"{self.load:.0%} load, {kind}, beside {self.batch}"
+        server = "" if self.primary == QUEUE else f"{self.primary}, "
+        return f"{server}{self.load:.0%} load, {kind}, beside {self.batch}"
 
 
 EXPERIMENTS = (
@@ -51,6 +56,8 @@ EXPERIMENTS = (
     Experiment("queue-30-slices", 0.30, "slices"),
     Experiment("millisecond-30-compute", 0.30, "compute", service_us=1000.0),
     Experiment("steps-20-compute", 0.20, "compute", shape=(1.0, 0.25, 2.0)),
+    Experiment("memcached-30-forks", 0.30, "forks", primary="memcached"),
+    Experiment("search-30-compute", 0.30, "compute", primary="search"),
 )
 """In the order of their worth: who has half an hour measures the first."""
 

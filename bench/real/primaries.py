@@ -88,7 +88,9 @@ class Search:
     connections = 32
     query_terms = (1, 3)
 
-    def __init__(self) -> None:
+    def __init__(self, most_files: int | None = None) -> None:
+        """``most_files``: how many are indexed; None for all."""
+        self._most_files = most_files
         self._terms: list[bytes] = []
         self._weights: np.ndarray[tuple[int], np.dtype[np.float64]] = np.empty(0)
 
@@ -97,6 +99,7 @@ class Search:
         indexer = build_program(HERE / "search_index.cpp", "-lxapian")
         library = sysconfig.get_paths()["stdlib"]
         texts = sorted(glob.glob(f"{library}/*.py") + glob.glob(f"{library}/*/*.py"))
+        texts = texts[: self._most_files]
         index = directory / "index"
         listed = subprocess.run(
             [indexer, index], input="\n".join(texts), capture_output=True, text=True, check=True

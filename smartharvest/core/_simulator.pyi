@@ -11,8 +11,9 @@ class Simulation:
     Times in nanoseconds of virtual time, cores in 0..cores. ``every_poll`` makes even those polls
     one by one that cannot change anything: the same result, slower. ``exact`` weighs windows by
     time; ``event_driven``, exact too, looks at events instead of polling. ``given``: no loop runs;
-    so many cores are lent from each window's beginning on. Raises ValueError for settings out of
-    range.
+    so many cores are lent from each window's beginning on. ``elastic_min`` of the cores are the
+    elastic group's at any time, shared; the loop's total is what is left. Raises ValueError for
+    settings out of range.
     """
 
     def __init__(
@@ -35,6 +36,7 @@ class Simulation:
         long_wait_ns: int = 50_000,
         every_poll: bool = False,
         given: list[int] | None = None,
+        elastic_min: int = 0,
     ) -> None: ...
     def advance(self, until_ns: int) -> Window | None:
         """Runs up to ``until_ns``; the window that was handed over before, or None.

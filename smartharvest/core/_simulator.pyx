@@ -59,6 +59,7 @@ cdef class Simulation:
         long_wait_ns: int = 50_000,
         every_poll: bool = False,
         given: list[int] | None = None,
+        elastic_min: int = 0,
     ) -> None:
         cdef simulator.sh_sim_machine_config machine
         cdef simulator.sh_sim_traffic_config *traffic
@@ -74,6 +75,7 @@ cdef class Simulation:
         memset(&machine, 0, sizeof(machine))
         memset(&config, 0, sizeof(config))
         machine.cores = cores
+        machine.elastic_min = elastic_min
         self.copy_delay(mechanism.lend, &machine.mechanism.lend)
         self.copy_delay(mechanism.give_back, &machine.mechanism.give_back)
         machine.mechanism.per_core = mechanism.per_core
@@ -87,6 +89,8 @@ cdef class Simulation:
             machine.sharing.stall_share = mechanism.sharing.stall_share
             machine.sharing.turn_share = mechanism.sharing.turn_share
             machine.sharing.tick_ns = mechanism.sharing.tick_ns
+            machine.sharing.looks = mechanism.sharing.looks
+            machine.sharing.balance_ns = mechanism.sharing.balance_ns
         machine.seed = seed & 0xffffffffffffffff
         memset(&config, 0, sizeof(config))
         config.window_ns = window_ns
@@ -95,11 +99,12 @@ cdef class Simulation:
         config.stale_ns = mechanism.sleep_ns + timeouts.stale_ns(
             window_ns, poll_ns, event_driven=event_driven
         )
-        config.total = cores
+        config.total = cores - elastic_min
         config.keep_idle = max(1, keep_idle)
         # As on a host: confined, the primary keeps what is always idle, however bold the plan.
-        most = cores if max_harvest is None else min(cores, max_harvest)
-        config.max_harvest = max(0, min(most, cores - <int> config.keep_idle))
+        total = cores - elastic_min
+        most = total if max_harvest is None else min(total, max_harvest)
+        config.max_harvest = max(0, min(most, total - <int> config.keep_idle))
         config.max_shared = most if config.keep_idle == 1 else config.max_harvest
         config.exact = exact or event_driven
         config.event_driven = event_driven

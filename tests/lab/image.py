@@ -51,8 +51,8 @@ PACKAGES = (
     *("hypothesis", "sortedcontainers", "attr", "attrs", "_hypothesis_globals.py"),
 )
 PATTERNS = ("pylibvw*", "vowpalwabbit*", "_hypothesis*", "pytest-*", "pytest_*-*.dist-info")
-PROGRAMS = ("nice", "prlimit", "setpriv", "bash")
-"""Of this host, which the tests start and busybox lacks."""
+PROGRAMS = ("nice", "prlimit", "setpriv", "bash", "memcached")
+"""Of this host, which tests and benchmarks start and busybox lacks."""
 SIZE_MIB = 900
 START = """#!/bin/busybox sh
 export PATH=/bin:/sbin:/usr/bin HOME=/root LANG=C.UTF-8 PYTHONDONTWRITEBYTECODE=1

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bench.manycore import samples
+from bench.manycore import held, samples
 from bench.manycore.check import drift, figures_of, missed
 from bench.manycore.dilation import Rate
 from bench.manycore.guest import GuestEndedError
@@ -17,12 +17,14 @@ from bench.manycore.plan import (
     CONDITIONS,
     CORE,
     EXPERIMENTS,
+    QUEUE,
     next_round,
     rounds_of,
     whole_rounds,
 )
 from bench.manycore.serving import draw
 from bench.real.bootstrap import histograms
+from bench.real.primaries import PRIMARIES
 
 D = 20.0
 BY_NAME = {one.name: one for one in CONDITIONS}
@@ -156,6 +158,8 @@ def sample(condition: str, number: int, scale: float, units: int) -> dict[str, A
         "host": "A processor",
         "experiment": EXPERIMENTS[0].name,
         "kernel": "6.12.1",
+        "cpus": 8,
+        "seed": number,
         "dilation": 20.0,
         "condition": condition,
         "round": number,
@@ -208,6 +212,98 @@ def test_a_beaten_condition_is_not_on_the_front() -> None:
         for name, late, work in [("a", 1.0, 1.0), ("b", 2.0, 3.0), ("c", 2.0, 2.0), ("d", 1.0, 0)]
     }
     assert front(rows) == ["a", "b"]
+
+
+def drawn_sample(condition: str, number: int, lateness_ns: int) -> dict[str, Any]:
+    """A slice whose arrivals are those that its seed draws; each request takes half a ms more."""
+    experiment = EXPERIMENTS[0]
+    asked = {
+        "seed": number,
+        "seconds": 1.0,
+        "load": experiment.load,
+        "gaps": experiment.gaps,
+        "service_us": experiment.service_us,
+        "shape": experiment.shape,
+    }
+    arrival_ns, service_ns = draw(asked, 4)
+    return {
+        **sample(condition, number, 1.0, 100),
+        "cpus": 4,
+        "seed": number,
+        "seconds": 1.02,
+        "requests": samples.packed(arrival_ns, service_ns + lateness_ns),
+        "primary_core_s": arrival_ns.size * 362e-6,
+        "harvested_cores": 1.5,
+        "moves": 30,
+    }
+
+
+DRAWN = [
+    drawn_sample(condition, number, lateness_ns)
+    for number in range(2)
+    for condition, lateness_ns in [
+        ("alone", 0),
+        ("cpu.idle", 500_000),
+        ("fixed-buffer:1", 100_000),
+        ("nice 19", 0),
+        ("strict", 0),
+    ]
+]
+
+
+def test_the_simulator_meets_the_arrivals_of_the_guest_and_equal_samples_give_equal_rows() -> None:
+    rows = held.compared(DRAWN, 100.0)
+    assert rows == held.compared(DRAWN, 100.0)
+    # The simulator knows no niceness, and no class below the fair one.
+    assert [row.condition for row in rows] == ["alone", "cpu.idle", "fixed-buffer:1"]
+    assert {row.rounds for row in rows} == {2}
+    alone, idle, lent = rows
+    # Alone a third of the CPUs works: nobody waits, and the median is the service's.
+    for model in (held.SHIPPED, held.QUEUES):
+        assert alone.sides[model].p50_us == pytest.approx(350, rel=0.1)
+        assert alone.p99_ratio[model] == 1.0
+    assert idle.p99_ratio["guest"] > 1.5
+    assert idle.p99_ratio[held.SHIPPED] < 1.5 < idle.p99_ratio[held.QUEUES]
+    assert lent.lent
+    assert lent.sides["guest"].cores == 1.5
+    assert lent.sides["guest"].moves_per_s == 30
+    assert 0 < lent.sides[held.SHIPPED].cores < 3
+
+
+def test_a_slice_whose_arrivals_are_not_known_is_not_simulated() -> None:
+    other = {**DRAWN[0], "seed": DRAWN[0]["seed"] + 1}
+    with pytest.raises(ValueError, match="requests are drawn where"):
+        held.arrivals_of(other, EXPERIMENTS[0])
+    assert held.compared([other], 100.0) == []
+
+
+def test_a_model_agrees_within_a_quarter_of_the_change_and_a_seventh_of_the_harvest() -> None:
+    guest, near, far = (
+        held.Figures(100.0, p99_us, cores, None)
+        for p99_us, cores in [(1000.0, 2.0), (1200.0, 2.2), (1300.0, 2.4)]
+    )
+    ratios = {"guest": 3.0, held.SHIPPED: 3.4, held.QUEUES: 3.6}
+    row = held.Row("x", 1, True, {"guest": guest, held.SHIPPED: near, held.QUEUES: far}, ratios)
+    assert row.agrees(held.SHIPPED) == (True, True, True)
+    assert row.agrees(held.QUEUES) == (False, False, False)
+
+
+def test_each_experiment_has_a_primary_that_there_is_and_only_the_demos_is_simulated() -> None:
+    assert {one.primary for one in EXPERIMENTS} <= {QUEUE, *PRIMARIES}
+    real = next(one.name for one in EXPERIMENTS if one.primary != QUEUE)
+    samples_of = [{**one, "experiment": real} for one in DRAWN]
+    assert held.compared(samples_of, 100.0) == []
+    text = page(samples_of, [])
+    assert f"## {real}, Linux" in text
+    assert "of CPU beyond its work" not in text
+    assert "The simulator held against it" not in text
+
+
+def test_the_page_has_the_simulator_next_to_the_guest() -> None:
+    text = page(DRAWN, [])
+    assert "## The simulator held against it" in text
+    assert "| fixed-buffer:1 | " in text.partition("held against it")[2]
+    assert " lent | 30.0 / " in text
 
 
 def test_a_page_without_samples_claims_nothing() -> None:

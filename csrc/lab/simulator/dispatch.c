@@ -45,11 +45,17 @@ static void push_front(struct sh_sim_machine *machine, struct sh_sim_queue *queu
     *thread_at(queue, 0) = thread;
 }
 
-static struct sh_sim_thread pop(struct sh_sim_queue *queue) {
-    const struct sh_sim_thread thread = *thread_at(queue, 0);
+static struct sh_sim_thread take(struct sh_sim_queue *queue, uint32_t index) {
+    const struct sh_sim_thread thread = *thread_at(queue, index);
+    for (; index > 0; index--)
+        *thread_at(queue, index) = *thread_at(queue, index - 1);
     queue->first = (queue->first + 1) % queue->capacity;
     queue->length--;
     return thread;
+}
+
+static struct sh_sim_thread pop(struct sh_sim_queue *queue) {
+    return take(queue, 0);
 }
 
 /* --- requests --------------------------------------------------------------------------------- */
@@ -250,6 +256,16 @@ static uint32_t open_elastic(const struct sh_sim_machine *machine, uint32_t inde
     }
 }
 
+static void start_on_elastic(struct sh_sim_machine *machine, uint32_t number,
+                             struct sh_sim_thread thread) {
+    if (sh_sim_uniform(&machine->placement) < machine->config.sharing.stall_share) {
+        stall(machine, number, thread);
+        return;
+    }
+    machine->elastic--;
+    start(machine, number, thread);
+}
+
 /* Whether a place was found for the thread: to the kernel a core that runs an idle group is idle.
  */
 static bool place_shared(struct sh_sim_machine *machine, struct sh_sim_queue *queue) {
@@ -263,13 +279,7 @@ static bool place_shared(struct sh_sim_machine *machine, struct sh_sim_queue *qu
         start(machine, number, pop(queue));
         return true;
     }
-    const uint32_t number = open_elastic(machine, chosen - idle);
-    if (sh_sim_uniform(&machine->placement) < machine->config.sharing.stall_share) {
-        stall(machine, number, pop(queue));
-        return true;
-    }
-    machine->elastic--;
-    start(machine, number, pop(queue));
+    start_on_elastic(machine, open_elastic(machine, chosen - idle), pop(queue));
     return true;
 }
 
@@ -285,6 +295,103 @@ static void start_next(struct sh_sim_machine *machine, uint32_t number,
     start(machine, number, thread);
 }
 
+/* --- a queue for each core -------------------------------------------------------------------- */
+
+static void run_elastic(struct sh_sim_machine *machine, uint32_t number) {
+    const int64_t balance_ns = machine->config.sharing.balance_ns;
+    machine->elastic++;
+    if (balance_ns) /* each core keeps to a rhythm of its own */
+        sh_sim_agenda_set(&machine->agenda, number,
+                          machine->now_ns +
+                              (int64_t)(sh_sim_uniform(&machine->placement) * (double)balance_ns));
+}
+
+static void queue_on(struct sh_sim_machine *machine, struct sh_sim_primary *primary,
+                     uint32_t number) {
+    thread_at(&primary->queue, primary->ready)->home = number;
+    primary->ready++;
+    machine->ready++;
+}
+
+/* Finds a place for the primary's thread behind the ready ones. */
+static void place_by_looks(struct sh_sim_machine *machine, struct sh_sim_primary *primary) {
+    uint32_t first = 0;
+    if (machine->idle_count > 0) {
+        const uint32_t number =
+            machine->idle[sh_sim_below(&machine->placement, machine->idle_count)];
+        remove_idle(machine, number);
+        start(machine, number, take(&primary->queue, primary->ready));
+        return;
+    }
+    for (uint32_t look = 0; look < machine->config.sharing.looks; look++) {
+        const uint32_t number = sh_sim_below(&machine->placement, machine->config.cores);
+        const struct sh_sim_core *core = &machine->cores[number];
+        if (core->state == SH_SIM_LENT && !core->busy && !core->queued) {
+            start_on_elastic(machine, number, take(&primary->queue, primary->ready));
+            return;
+        }
+        if (look == 0)
+            first = number;
+    }
+    queue_on(machine, primary, first);
+}
+
+/* Whether a thread was taken from the core's queue: of several primaries' the longest waiting. */
+static bool take_own(struct sh_sim_machine *machine, uint32_t number,
+                     struct sh_sim_thread *thread) {
+    struct sh_sim_primary *chosen = NULL;
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < machine->primary_count; i++) {
+        struct sh_sim_primary *primary = &machine->primaries[i];
+        uint32_t j = 0;
+        while (j < primary->ready && thread_at(&primary->queue, j)->home != number)
+            j++;
+        if (j < primary->ready && (!chosen || thread_at(&primary->queue, j)->ready_ns <
+                                                  thread_at(&chosen->queue, at)->ready_ns)) {
+            chosen = primary;
+            at = j;
+        }
+    }
+    if (!chosen)
+        return false;
+    chosen->ready--;
+    machine->ready--;
+    *thread = take(&chosen->queue, at);
+    return true;
+}
+
+void sh_sim_balance(struct sh_sim_machine *machine, uint32_t number) {
+    if (machine->ready) {
+        start_on_elastic(machine, number, next_ready(machine));
+        return;
+    }
+    sh_sim_agenda_set(&machine->agenda, number,
+                      machine->now_ns + machine->config.sharing.balance_ns);
+}
+
+/* The core has finished a thread of the primary's. */
+static void go_on(struct sh_sim_machine *machine, uint32_t number, struct sh_sim_primary *primary) {
+    struct sh_sim_thread thread;
+    if (primary->queue.length > primary->ready) {
+        /* The worker takes the next request, behind what waits for its core. */
+        struct sh_sim_thread *next = thread_at(&primary->queue, primary->ready);
+        wake(machine, next, machine->lent > 0);
+        next->woke_ns = machine->now_ns;
+        primary->active++;
+        machine->demand++;
+        queue_on(machine, primary, number);
+    }
+    if (machine->cores[number].state != SH_SIM_LENT) {
+        add_idle(machine, number);
+        sh_sim_serve_waiting(machine);
+        pull_stalled(machine);
+    } else if (take_own(machine, number, &thread)) {
+        start_next(machine, number, thread);
+    } else {
+        run_elastic(machine, number);
+    }
+}
+
 void sh_sim_share_core(struct sh_sim_machine *machine) {
     uint32_t number = machine->config.cores - 1;
     while (machine->cores[number].state == SH_SIM_LENT)
@@ -295,7 +402,7 @@ void sh_sim_share_core(struct sh_sim_machine *machine) {
     if (machine->cores[number].busy)
         return;
     remove_idle(machine, number);
-    machine->elastic++;
+    run_elastic(machine, number);
 }
 
 void sh_sim_keep_core(struct sh_sim_machine *machine) {
@@ -313,7 +420,9 @@ void sh_sim_keep_core(struct sh_sim_machine *machine) {
         start(machine, number, unstall(machine, number));
         return;
     }
+    sh_sim_agenda_set(&machine->agenda, number, INT64_MAX);
     add_idle(machine, number);
+    sh_sim_serve_waiting(machine);
     pull_stalled(machine);
 }
 
@@ -373,6 +482,10 @@ static void wait_for_any(struct sh_sim_machine *machine, struct sh_sim_primary *
 
 /* Finds a place for the primary's first ready thread. */
 static void place(struct sh_sim_machine *machine, struct sh_sim_primary *primary) {
+    if (machine->config.sharing.looks) {
+        place_by_looks(machine, primary);
+        return;
+    }
     if (machine->config.sharing.shared) {
         if (!place_shared(machine, &primary->queue))
             wait_for_any(machine, primary);
@@ -405,7 +518,7 @@ static void admit_threads(struct sh_sim_machine *machine, struct sh_sim_primary 
         thread->woke_ns = machine->now_ns;
         primary->active++;
         machine->demand++;
-        if (machine->ready) { /* behind those who wait already */
+        if (machine->ready && !machine->config.sharing.looks) { /* behind those who wait */
             wait_for_any(machine, primary);
         } else {
             place(machine, primary);
@@ -458,6 +571,10 @@ void sh_sim_complete(struct sh_sim_machine *machine, uint32_t number) {
     machine->busy--;
     machine->demand--;
     machine->changed = true;
+    if (machine->config.sharing.looks) {
+        go_on(machine, number, primary);
+        return;
+    }
     if (machine->ready == 0 && primary->queue.length > 0) {
         /* The guest runs its next thread on the core it has. */
         struct sh_sim_thread thread = pop(&primary->queue);

@@ -188,7 +188,8 @@ void sh_sim_machine_sensor(struct sh_sim_machine *machine, bool exact, struct sh
 }
 
 static int machine_assign(void *ctx, uint32_t harvested) {
-    sh_sim_machine_assign(ctx, harvested);
+    struct sh_sim_machine *machine = ctx;
+    sh_sim_machine_assign(machine, machine->config.elastic_min + harvested);
     return 0;
 }
 
@@ -224,8 +225,10 @@ void sh_sim_machine_step(struct sh_sim_machine *machine) {
     case SH_SIM_LENT:
         if (machine->cores[source].busy)
             sh_sim_complete(machine, source);
-        else
+        else if (machine->cores[source].queued)
             sh_sim_end_stall(machine, source);
+        else
+            sh_sim_balance(machine, source);
         break;
     }
 }
@@ -267,7 +270,9 @@ int sh_sim_machine_init(struct sh_sim_machine *machine, const struct sh_sim_mach
                         const struct sh_sim_traffic_config *traffic, const uint32_t *cores,
                         uint32_t primary_count) {
     memset(machine, 0, sizeof(*machine));
-    if (config->cores < 1 || config->cores > SH_MAX_CORES || primary_count < 1 ||
+    if (config->cores < 1 || config->cores > SH_MAX_CORES || config->elastic_min >= config->cores ||
+        (config->elastic_min && !config->sharing.shared) ||
+        (config->sharing.looks && !config->sharing.shared) || primary_count < 1 ||
         primary_count > SH_SIM_MAX_PRIMARIES)
         return -EINVAL;
     for (uint32_t i = 0; i < primary_count; i++)
@@ -286,6 +291,8 @@ int sh_sim_machine_init(struct sh_sim_machine *machine, const struct sh_sim_mach
     sh_sim_random_seed(&machine->placement, config->seed, PLACEMENT_STREAM);
     for (uint32_t i = 0; i < config->cores; i++)
         sh_sim_admit_core(machine, i);
+    if (config->elastic_min)
+        sh_sim_machine_assign(machine, config->elastic_min);
     for (uint32_t i = 0; i < primary_count; i++) {
         struct sh_sim_primary *primary = &machine->primaries[i];
         primary->cores = cores[i];

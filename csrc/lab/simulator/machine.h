@@ -53,10 +53,22 @@ struct sh_sim_sharing {
                            elastic group its turn first */
     int64_t tick_ns;
     /* A core of the primaries' own that falls idle pulls a thread that is held up so. */
+
+    /* With looks > 0 each core has a queue of its own, as on Linux where the elastic group keeps
+     * every core busy. A waking thread takes an idle core of the primaries' own; if there is none
+     * it looks at so many cores, drawn, takes the first that runs the elastic group, and otherwise
+     * is queued on the first of all. A core of the elastic group's that falls free serves its own
+     * queue or the elastic group, and takes no thread from another core but every balance_ns (0:
+     * never). One of the primaries' own takes the thread that has waited longest, wherever. */
+    uint32_t looks;
+    int64_t balance_ns;
 };
 
 struct sh_sim_machine_config {
     uint32_t cores; /* of the primaries when nothing is lent, 1..SH_MAX_CORES */
+    /* Of these the elastic group has so many at any time; shared placement only. The loop's total
+     * is what is left. */
+    uint32_t elastic_min;
     struct sh_sim_mechanism mechanism;
     /* A woken thread that finds no idle core is queued on one of its group's at random. Those
      * queued on a busy core go to whichever becomes idle first; one queued on a core that is still
@@ -83,6 +95,7 @@ struct sh_sim_thread {
     int64_t service_ns, ready_ns;
     int64_t woke_ns;            /* when it became ready first */
     int64_t held_ns;            /* since when it is queued on a core of the elastic group's; 0 */
+    uint32_t home;              /* ready: the core in whose queue it is, if cores have queues */
     uint64_t elastic_before_ns; /* the elastic group's CPU time when it became ready */
 };
 

@@ -77,10 +77,12 @@ cdef extern from "lab/simulator/machine.h" nogil:
         bint shared
         double stall_share, turn_share
         int64_t tick_ns
+        uint32_t looks
+        int64_t balance_ns
 
     struct sh_sim_machine_config:
         sh_sim_sharing sharing
-        uint32_t cores
+        uint32_t cores, elastic_min
         sh_sim_mechanism mechanism
         bint queue_in_transit, preempt_running
         int64_t cold_ns, dispatch_every_ns, long_wait_ns

@@ -19,6 +19,8 @@ class AgentFigures:
     """How often the long-term safeguard stopped the harvesting."""
     agent_cpu_seconds: float
     """CPU time of the agent, all its threads."""
+    moves: int = 0
+    """How often cores changed hands."""
 
 
 class Bench(Protocol):

@@ -211,4 +211,5 @@ class DemoGroups:
             short=report.short_safeguards,
             long=report.long_safeguards,
             agent_cpu_seconds=report.agent_cpu_seconds,
+            moves=report.assignments,
         )

@@ -58,8 +58,13 @@ class Machine:
         long_wait_ns: int = 50_000,
         every_poll: bool = False,
         given: list[int] | None = None,
+        elastic_min: int = 0,
     ) -> None:
-        """``given``: without a loop, so many cores are lent from each window's beginning on."""
+        """``given``: without a loop, so many cores are lent from each window's beginning on.
+
+        ``elastic_min``: so many of the cores are the elastic group's at any time; it needs a
+        mechanism that shares.
+        """
         loop, model = loop or LoopSettings(), model or Model()
         self.workload = workload
         self.cores = cores
@@ -81,6 +86,7 @@ class Machine:
             long_wait_ns=long_wait_ns,
             every_poll=every_poll,
             given=given,
+            elastic_min=elastic_min,
         )
 
     def advance(self, until_ns: int) -> Window | None:

@@ -22,6 +22,12 @@ class Sharing:
     turn_share: float
     """Of the cores that fall free while threads wait, those that the batch gets first."""
     tick_ns: int = 4_000_000
+    looks: int = 0
+    """Each core has a queue of its own, and a waking thread that finds no idle core looks at so
+    many for one that runs the elastic group; 0: threads wait for whichever core is first."""
+    balance_ns: int = 0
+    """After how long a core that runs the elastic group takes a thread from another's queue, with
+    ``looks``; 0: never."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,6 +51,8 @@ class Experiment:
     seconds: float = 60.0
     seed: int = 1
     cores: int = 10
+    elastic_min: int = 0
+    """Cores that the elastic group has at any time, of ``cores``; for mechanisms that share."""
     loop: LoopSettings = field(default_factory=LoopSettings)
     model: Model = field(default_factory=Model)
     decision_ns: int = DECISION_NS
@@ -62,6 +64,11 @@ class Experiment:
     @property
     def end_ns(self) -> int:
         return round(self.seconds * 1e9)
+
+    @property
+    def total(self) -> int:
+        """Cores that are the primaries' when nothing is harvested."""
+        return self.cores - self.elastic_min
 
 
 @dataclass(frozen=True)
@@ -198,7 +205,7 @@ def run_policy(
     def make_spelled(spec: str) -> Policy:
         return make_policy(
             spec,
-            total=experiment.cores,
+            total=experiment.total,
             cost=cost,
             safeguard=safeguard,
             learner=learner,
@@ -208,10 +215,10 @@ def run_policy(
         )
 
     controller = Controller(
-        make(experiment.cores)
+        make(experiment.total)
         if make is not None
-        else with_stand_ins(policy, make_spelled, experiment.cores, _log.warning),
-        total=experiment.cores,
+        else with_stand_ins(policy, make_spelled, experiment.total, _log.warning),
+        total=experiment.total,
         keep_idle=experiment.loop.keep_idle,
         label_kind=(options or LearningOptions()).label,
         long_term=long_term,
@@ -232,6 +239,7 @@ def _machine(experiment: Experiment, **more: Any) -> Machine:
         seed=experiment.seed,
         loop=experiment.loop,
         model=experiment.model,
+        elastic_min=experiment.elastic_min,
         **more,
     )
 

@@ -169,6 +169,53 @@ def test_a_batch_that_does_not_yield_is_felt_the_less_the_less_it_may_use(
     assert waits_ns[0] < waits_ns[1] < waits_ns[2]
 
 
+QUEUES = Sharing(0.01, 0.1, looks=1, balance_ns=8_000_000)
+
+
+@pytest.mark.parametrize("workload", ["two", "memcached", "fork-150us"])
+def test_with_a_queue_for_each_core_nothing_is_lost_while_cores_come_and_go(workload: str) -> None:
+    mechanism = replace(make_mechanism("cpu-idle"), sharing=QUEUES)
+    primaries = {**WORKLOADS, **BURSTY}[workload]
+    machine = Machine(
+        primaries, mechanism, cores=10, seed=3, given=[0, 9, 4, 8, 1, 9, 0] * 20, elastic_min=1
+    )
+    simulation = machine.simulation
+    for at_ns in range(25_000_000, 3_500_000_000, 10_000_000):
+        machine.advance(at_ns)
+        state = simulation.state()
+        assert state["elastic"] + state["idle"] == 10 - state["busy"]
+        each = [simulation.primary(i) for i in range(len(primaries.primaries))]
+        assert sum(one["arrived"] - one["completed"] for one in each) == state["in_system"]
+        assert sum(one["active"] for one in each) == state["demand"]
+        assert not (state["idle"] and state["ready"])
+
+
+def test_a_core_that_turns_to_the_batch_pulls_nobody_over_but_when_it_balances() -> None:
+    def mean_wait_ns(balance_ns: int) -> float:
+        sharing = Sharing(0.0, 0.0, looks=1, balance_ns=balance_ns)
+        totals = run_shared(sharing, 10, "batches").simulation.totals()
+        return float(totals["wait_ns"] / totals["dispatches"])
+
+    assert mean_wait_ns(2_000_000) < mean_wait_ns(20_000_000) < mean_wait_ns(0)
+
+
+def test_who_looks_at_more_cores_waits_less() -> None:
+    waits_ns = [
+        run_shared(Sharing(0.0, 0.0, looks=looks), 10).simulation.totals()["wait_ns"]
+        for looks in (1, 2, 8)
+    ]
+    assert waits_ns[0] > waits_ns[1] > waits_ns[2]
+
+
+def test_the_elastic_minimum_is_never_the_primaries_alone() -> None:
+    mechanism = make_mechanism("cpu-idle")
+    machine = Machine(WORKLOADS["moses"], mechanism, cores=10, seed=1, elastic_min=2)
+    machine.advance(10_000_000)
+    assert machine.simulation.state()["lent"] == 2
+    with pytest.raises(ValueError, match="out of range"):
+        Machine(WORKLOADS["moses"], make_mechanism("linux"), cores=10, seed=1, elastic_min=2)
+
+
 def test_cores_that_are_shared_and_kept_again_leave_nothing_behind() -> None:
     mechanism = make_mechanism("cpu-idle-kernel")
     machine = Machine(
