@@ -81,7 +81,7 @@ EPILOG = """\b
 Examples:
   smartharvest doctor
   smartharvest agent --primary cgroup:web --elastic cgroup:batch --dry-run
-  smartharvest agent --config /etc/smartharvest/agent.toml
+  smartharvest agent --config /etc/smartharvest.toml
   smartharvest run --elastic -- make -j16
   smartharvest status
 
