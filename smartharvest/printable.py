@@ -70,7 +70,7 @@ def shortened(things: Sequence[object], most: int = 5) -> str:
 
 
 def write_unless_blocked(fd: int, text: str, within_s: float = 0.0) -> bool:
-    """Writes ``text`` if whoever reads takes it, each page of it ``within_s`` seconds.
+    """Writes ``text`` if its reader takes it, each page of it ``within_s`` seconds.
 
     False if not all was taken: a pipe is full, a terminal is stopped. Raises OSError if the reader
     is gone.

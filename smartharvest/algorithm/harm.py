@@ -1,7 +1,7 @@
 """What lending costs a primary, from how its tasks are dispatched.
 
 No signal of one kind says that a wait was lending's doing: the same waits happen with nothing lent.
-So dispatches are told apart by whether something was lent in them, and compared.
+So dispatches in which something was lent are compared with the others.
 """
 
 from __future__ import annotations

@@ -130,7 +130,7 @@ def cli(context: click.Context, debug: bool, log_format: str) -> None:
 
 
 class _Messages(logging.StreamHandler[TextIO]):
-    """Lines on standard error; whoever does not read them holds up nobody and misses some."""
+    """Lines on standard error; a reader that is slow holds up nobody and misses some."""
 
     _missed = 0
 

@@ -473,8 +473,8 @@ class Settings:
         "With strict: how long a batch task runs before the next one's turn."
     )
     strict_spare: int | None = _Setting(_count, None, "N", expert=True).help(
-        "With strict: how many CPUs of each last-level cache are kept idle for whoever wakes next. "
-        "Default: one of each eight."
+        "With strict: how many CPUs of each last-level cache are kept idle for the next task that "
+        "wakes. Default: one of each eight."
     )
     rescue: bool = _Setting(_switch, True, expert=True, arranges_host=False).help(
         "Have the kernel choose again where it has given a CPU to the elastic group although other "

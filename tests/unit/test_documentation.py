@@ -76,6 +76,10 @@ def test_the_readme_stays_short() -> None:
     assert len((ROOT / "README.md").read_text().split()) <= 600
 
 
+def test_the_architecture_stays_short() -> None:
+    assert len((DOCS / "design" / "architecture.md").read_text().split()) <= 1500
+
+
 def test_every_page_is_in_the_index() -> None:
     index = (DOCS / "index.md").read_text()
     linked = {(DOCS / link).resolve() for link in re.findall(r"\]\(([^)#]+)", index)}

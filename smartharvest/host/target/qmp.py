@@ -129,7 +129,7 @@ class Monitor:
                 raise ValueError(f"{command}: {str(_field(answer['error'], 'desc'))[:200]}")
 
     def synchronize(self) -> None:
-        """Passes over the answers to whoever asked a guest agent before and did not wait."""
+        """Passes over the answers to one who asked a guest agent before and did not wait."""
         number = secrets.randbits(31)
         self._send("guest-sync", {"id": number})
         while self.read().get("return") != number:
