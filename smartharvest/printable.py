@@ -59,7 +59,7 @@ def spoken_wait(microseconds: float) -> str:
     for least, unit in ((1e6, "s"), (1e3, "ms")):
         if microseconds >= least:
             return f"{microseconds / least:.1f} {unit}"
-    return f"{microseconds:.{0 if microseconds >= 10 else 1}f} us"
+    return f"{microseconds:.{1 if 0 < microseconds < 10 else 0}f} us"
 
 
 def shortened(things: Sequence[object], most: int = 5) -> str:

@@ -39,7 +39,14 @@ def test_a_span_of_time_has_its_two_largest_units(seconds: float, said: str) -> 
 
 @pytest.mark.parametrize(
     ("microseconds", "said"),
-    [(1.54, "1.5 us"), (45.4, "45 us"), (1671.2, "1.7 ms"), (73400, "73.4 ms"), (2.1e6, "2.1 s")],
+    [
+        (0, "0 us"),
+        (1.54, "1.5 us"),
+        (45.4, "45 us"),
+        (1671.2, "1.7 ms"),
+        (73400, "73.4 ms"),
+        (2.1e6, "2.1 s"),
+    ],
 )
 def test_a_wait_has_the_unit_that_people_think_in(microseconds: float, said: str) -> None:
     assert spoken_wait(microseconds) == said
