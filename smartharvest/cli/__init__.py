@@ -124,6 +124,7 @@ def cli(context: click.Context, debug: bool, log_format: str) -> None:
     logging.basicConfig(
         level=logging.DEBUG if debug else logging.INFO, handlers=[handler], force=True
     )
+    logging.getLogger("matplotlib").setLevel(logging.NOTSET if debug else logging.WARNING)
     if context.invoked_subcommand is None:
         click.echo(context.get_help(), err=True)
         context.exit(2)
