@@ -10,7 +10,7 @@ from setuptools import Extension, setup
 STRICT = ["-Wall", "-Wextra", "-Werror"] if os.environ.get("SMARTHARVEST_STRICT") else []
 # Cython's generated code is not ours to warn about.
 LENIENT = ["-Wno-unused-parameter", "-Wno-missing-field-initializers"]
-FLAGS = ["-std=c11", "-O2", "-g", *STRICT, *LENIENT]
+FLAGS = ["-std=c11", "-O2", "-g1", *STRICT, *LENIENT]
 # The learner's scores are bit for bit Vowpal Wabbit's: IEEE arithmetic as written.
 EXACT = ["-ffp-contract=off", "-O3"]
 HEADERS = glob.glob("csrc/**/*.h", recursive=True)

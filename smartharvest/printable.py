@@ -42,6 +42,26 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
+def spoken_span(seconds: float) -> str:
+    """``39 s``, ``2 min 5 s``, ``3 d 4 h``: the two largest units."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    days, hours = divmod(hours, 24)
+    if days:
+        return f"{days} d {hours} h"
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+def spoken_wait(microseconds: float) -> str:
+    """``1.5 us``, ``45 us``, ``1.7 ms``, ``2.1 s``: the unit that people think in."""
+    for least, unit in ((1e6, "s"), (1e3, "ms")):
+        if microseconds >= least:
+            return f"{microseconds / least:.1f} {unit}"
+    return f"{microseconds:.{1 if 0 < microseconds < 10 else 0}f} us"
+
+
 def shortened(things: Sequence[object], most: int = 5) -> str:
     """All of them in a line, or the first few and how many more there are."""
     more = len(things) - most
@@ -50,7 +70,7 @@ def shortened(things: Sequence[object], most: int = 5) -> str:
 
 
 def write_unless_blocked(fd: int, text: str, within_s: float = 0.0) -> bool:
-    """Writes ``text`` if whoever reads takes it, each page of it ``within_s`` seconds.
+    """Writes ``text`` if its reader takes it, each page of it ``within_s`` seconds.
 
     False if not all was taken: a pipe is full, a terminal is stopped. Raises OSError if the reader
     is gone.

@@ -49,7 +49,7 @@ def open_trusted(
 def open_own(path: str, flags: int, mode: int) -> int:
     """A descriptor of the file or character device at ``path``, for output such as a log.
 
-    Nobody obeys what it says. Whoever may write the directory may take the file away, but not
+    Nobody obeys what it says. One who may write the directory may take the file away, but not
     lead the output elsewhere.
     Raises Untrusted, and OSError as open(2) does.
     """

@@ -39,7 +39,7 @@ static const char *arrange(const struct sh_bpf_config *config, struct sh_bpf_set
     if ((config->parts & SH_BPF_DEMAND) && !(config->parts & SH_BPF_LEVELS))
         return "demand is counted only with levels";
     if ((config->parts & SH_BPF_HARM) && !(config->parts & SH_BPF_DEMAND))
-        return "harm is told only with demand";
+        return "harm is counted only with demand";
     if (config->pool_count > SH_BPF_MAX_CPUS)
         return "too many CPUs in the pool";
     settings->parts = config->parts;

@@ -163,7 +163,7 @@ class GroupEvictions:
                 self._troubles[name] = str(error)
                 _log.warning("group %s: %s", name, error)
 
-    # --- what is told -----------------------------------------------------------------------------
+    # --- what is reported -------------------------------------------------------------------------
 
     def is_evicted(self, name: str) -> bool:
         case = self._decides.cases.get(name)

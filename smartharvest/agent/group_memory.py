@@ -226,7 +226,7 @@ class GroupMemories:
         for limit in self._limits.values():
             limit.close()
 
-    # --- what is told -----------------------------------------------------------------------------
+    # --- what is reported -------------------------------------------------------------------------
 
     def describe(self, name: str) -> dict[str, Any] | None:
         """As ``status`` has it; None for a group without bounds."""
@@ -250,9 +250,9 @@ class GroupMemories:
             "trouble": self._troubles.get(name),
         }
 
-    def with_memory(self, told: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    def with_memory(self, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         """Rows of the capacity document, with what each may hold now, at least and at most."""
-        return [row | {"memory": self._capacity(row["name"])} for row in told]
+        return [row | {"memory": self._capacity(row["name"])} for row in rows]
 
     def _capacity(self, name: str) -> dict[str, int | None] | None:
         if name not in self._groups:

@@ -31,7 +31,7 @@ HOUSEKEEPING_MOST_NS = 5_000_000_000
 BLIND_CHECKS = 2
 """A sensor that missed much so often in a row has failed."""
 EARLY_LOOKS_APART_NS = 1_000_000_000
-"""At least, for whoever writes all the time."""
+"""At least, for one who writes all the time."""
 LOOKS_FOR_OTHERS = 3
 RESETS_APART_NS = 5_000_000_000
 """A service manager that resets a group sooner again is somebody to step aside for."""

@@ -107,11 +107,11 @@ class Reporting:
         seen["eviction_notices"] = notices
         groups = self._groups.cores_now(most)
         if len(groups) == 1:
-            told = of_one_group(seen, groups[0].name, groups[0].target)
-            return seen | {"groups": self._groups.memories.with_memory(told)}
+            rows = of_one_group(seen, groups[0].name, groups[0].target)
+            return seen | {"groups": self._groups.memories.with_memory(rows)}
         noticed = {one["group"]: int(one["cores"]) for one in notices}
-        told = self._groups.promises.describe(now_ns, groups, withdrawn, noticed)
-        return seen | {"groups": self._groups.memories.with_memory(told)}
+        rows = self._groups.promises.describe(now_ns, groups, withdrawn, noticed)
+        return seen | {"groups": self._groups.memories.with_memory(rows)}
 
     def describe(self) -> dict[str, Any]:
         """The state of the run as ``smartharvest status`` has it: a JSON document.

@@ -86,8 +86,8 @@ class WebPage:
                     stdout=subprocess.DEVNULL,
                 )
                 assert self._child.stdin is not None
-                with self._child.stdin as told:
-                    told.write(f"{self._token}\n".encode())
+                with self._child.stdin as its_input:
+                    its_input.write(f"{self._token}\n".encode())
             except OSError as error:
                 ours.close()
                 _log.warning("The page's server cannot be started: %s", error.strerror)

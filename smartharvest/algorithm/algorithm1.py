@@ -1,4 +1,4 @@
-"""Algorithm 1 of the paper (section 3.3), to be read beside it.
+"""Algorithm 1 of the paper (section 3.3), to be read next to it.
 
     lines 1-11   the polling loop                      csrc/loop/loop.c; it hands over a Window
     lines 12-13  the short-term safeguard              Algorithm1.decide, safeguard.py

@@ -112,7 +112,7 @@ def divide(
 
     The groups named in ``together`` share by time what they own.
 
-    Whoever owned a CPU ``before`` keeps it where that leaves nobody further from its due than half
+    The owner of a CPU ``before`` keeps it where that leaves nobody further from its due than half
     a core more. Takes some microseconds a core and group.
     """
     before = before or {}

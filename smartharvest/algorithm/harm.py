@@ -1,17 +1,17 @@
 """What lending costs a primary, from how its tasks are dispatched.
 
 No signal of one kind says that a wait was lending's doing: the same waits happen with nothing lent.
-So dispatches are told apart by whether something was lent in them, and compared.
+So dispatches in which something was lent are compared with the others.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:  # `status` has no use for policies
-    from smartharvest.algorithm.policy.base import Durations
+Durations = tuple[tuple[int, int], ...]
+"""A histogram: (duration of a bucket in ns, count), ascending, without the empty ones."""
 
 LONG_WAIT_NS = 200_000
 """A longer wait is looked into (csrc/bpf/sensor_state.h: SH_BPF_LONG_WAIT_NS)."""

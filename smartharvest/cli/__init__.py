@@ -81,7 +81,7 @@ EPILOG = """\b
 Examples:
   smartharvest doctor
   smartharvest agent --primary cgroup:web --elastic cgroup:batch --dry-run
-  smartharvest agent --config /etc/smartharvest/agent.toml
+  smartharvest agent --config /etc/smartharvest.toml
   smartharvest run --elastic -- make -j16
   smartharvest status
 
@@ -124,13 +124,14 @@ def cli(context: click.Context, debug: bool, log_format: str) -> None:
     logging.basicConfig(
         level=logging.DEBUG if debug else logging.INFO, handlers=[handler], force=True
     )
+    logging.getLogger("matplotlib").setLevel(logging.NOTSET if debug else logging.WARNING)
     if context.invoked_subcommand is None:
         click.echo(context.get_help(), err=True)
         context.exit(2)
 
 
 class _Messages(logging.StreamHandler[TextIO]):
-    """Lines on standard error; whoever does not read them holds up nobody and misses some."""
+    """Lines on standard error; a reader that is slow holds up nobody and misses some."""
 
     _missed = 0
 

@@ -17,13 +17,13 @@ from smartharvest.cli.settings_options import (
     settings_options,
 )
 from smartharvest.errors import ConfigError
-from smartharvest.printable import counted
+from smartharvest.printable import counted, spoken_wait
 
 EPILOG = examples(
     "smartharvest agent --primary cgroup:web --elastic cgroup:batch --dry-run --duration 10min",
     "smartharvest agent --primary cgroup:web --elastic cgroup:batch --plan",
     "smartharvest agent --primary cgroup:web --elastic cgroup:batch --max-harvest 4",
-    "smartharvest agent --config /etc/smartharvest/agent.toml",
+    "smartharvest agent --config /etc/smartharvest.toml",
 )
 
 
@@ -113,7 +113,7 @@ def format_report(report: Report, *, dry_run: bool = False) -> str:
             f"{counted(report.assignments, 'reassignment')}, safeguards: "
             f"{report.short_safeguards} short-term, {report.long_safeguards} long-term",
             f"{counted(report.polls, 'poll')}, {report.missed_polls} missed; late by "
-            f"{late['p50']:.0f} us (p50), {late['p99']:.0f} us (p99), {late['max']:.0f} us (max)",
+            + ", ".join(f"{spoken_wait(late[name])} ({name})" for name in ("p50", "p99", "max")),
             f"agent used {report.agent_cpu_seconds / max(report.seconds, 1e-9):.1%} of one core",
         )
     )

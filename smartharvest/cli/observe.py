@@ -13,7 +13,7 @@ from smartharvest.agent.observation import observe as watch
 from smartharvest.cli.command_group import examples
 from smartharvest.cli.settings_options import settings_from, settings_options
 from smartharvest.cli.time_span import seconds_between
-from smartharvest.printable import counted
+from smartharvest.printable import counted, spoken_wait
 
 
 @click.command(epilog=examples("smartharvest observe --primary cgroup:web --seconds 60"))
@@ -40,13 +40,12 @@ def format_observation(seen: Observation) -> str:
         f"busy {seen.mean_busy:.2f} of {counted(seen.total, 'core')} on average, "
         f"peak {seen.peak_busy}; demand {seen.mean_demand:.2f}, peak {seen.peak_demand}",
     ]
-    if seen.wait_us["p50"] is not None:
-        lines.append(
-            f"{seen.dispatches} dispatches waited {seen.wait_us['p50']:.1f} us (p50), "
-            f"{seen.wait_us['p99']:.1f} us (p99), {seen.wait_us['max']:.1f} us (max)"
-        )
+    waits = [f"{spoken_wait(us)} ({name})" for name, us in seen.wait_us.items() if us is not None]
+    if waits:
+        lines.append(f"{seen.dispatches} dispatches waited {', '.join(waits)}")
     else:
-        mean = "" if seen.wait_mean_us is None else f" waited {seen.wait_mean_us:.1f} us on average"
+        mean_us = seen.wait_mean_us
+        mean = "" if mean_us is None else f" waited {spoken_wait(mean_us)} on average"
         lines.append(
             f"{seen.dispatches} dispatches{mean} ({seen.wait_source}); "
             "only sensor bpf measures how long each waited"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -21,9 +22,12 @@ from smartharvest.telemetry.day import read_day
 from smartharvest.telemetry.day_page import in_words, page
 from smartharvest.telemetry.output_file import write_whole
 
+INSTALLED_CONFIGS = ("/etc/smartharvest.toml", "/etc/smartharvest/agent.toml")
+"""On a host with the service, and in the image."""
+
 EPILOG = examples(
-    "smartharvest report /var/log/smartharvest/audit.jsonl --since 24h --html day.html",
-    "smartharvest report --config /etc/smartharvest/agent.toml --since 24h --json",
+    "smartharvest report --since 24h --html day.html",
+    "smartharvest report /var/log/smartharvest/audit.jsonl --since 24h --json",
     "smartharvest report audit.jsonl --trace web.trace --policy prev-peak --regular-price 0.126",
 )
 
@@ -56,8 +60,9 @@ def report(
 ) -> None:
     """Sum up what was lent, to whom it did harm, and what went wrong.
 
-    Reads the audit log that is named, or the one of --config. Prices are those of `smartharvest
-    fleet cost`; what is saved is printed if any is given.
+    Reads the audit log that is named, or the one of --config, which is /etc/smartharvest.toml
+    by default. Prices are those of `smartharvest fleet cost`; what is saved is printed
+    if any is given.
     """
     path = file or audit_log or _configured(config_file)
     with Progress("MB", wanted=not as_json) as progress:
@@ -79,6 +84,7 @@ def report(
 
 def _configured(config_file: str | None) -> str:
     found: dict[str, Any] = {}
+    config_file = config_file or next(filter(os.path.exists, INSTALLED_CONFIGS), None)
     if config_file is not None:
         found, _ = read_alone(config_file, "audit_log")
     if "audit_log" not in found:

@@ -22,7 +22,7 @@ from smartharvest.cli.command_group import examples
 from smartharvest.cli.state_options import state_options
 from smartharvest.errors import RightsError, SmartHarvestError
 from smartharvest.host.cpulist import parse_cpulist
-from smartharvest.printable import counted, printable
+from smartharvest.printable import counted, printable, spoken_wait
 from smartharvest.telemetry import groups
 from smartharvest.telemetry.agents import pid_of
 from smartharvest.telemetry.client import NoAgent, ask_patiently, lives
@@ -122,8 +122,8 @@ def format_status(seen: dict[str, Any]) -> str:
         f"  waits       {format_waits(seen['waits'])}",
         *format_harm(seen.get("harm")),
         f"  loop        {loop['scheduling']}, {counted(loop['windows'], 'window')}, "
-        f"{counted(loop['missed_polls'], 'poll')} missed, late by {late['p50']:.0f} us (p50), "
-        f"{late['p99']:.0f} us (p99)",
+        f"{counted(loop['missed_polls'], 'poll')} missed, late by "
+        f"{spoken_wait(late['p50'])} (p50), {spoken_wait(late['p99'])} (p99)",
         f"  agent       {seen['agent']['cpu']:.1%} of one core, "
         f"{seen['agent']['rss_bytes'] / 2**20:.0f} MiB",
     ]

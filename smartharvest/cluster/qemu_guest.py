@@ -1,4 +1,4 @@
-"""A guest of QEMU that is told what it has, instead of only having less.
+"""A guest of QEMU that learns what it has, instead of only having less.
 
 Without this the lending is transparent: the guest's threads share fewer CPUs, its pages are
 swapped out by the host, and it knows of neither. Here vCPUs go offline in the guest through its
@@ -18,7 +18,7 @@ from smartharvest.host.target.qmp import talking_to
 _log = logging.getLogger(__name__)
 
 OVERHEAD = 256 << 20
-"""Of the group's memory, what QEMU needs beside the guest's."""
+"""Of the group's memory, what QEMU needs besides the guest's."""
 LEAST = 256 << 20
 """A guest is never left with less, whatever its group may hold."""
 STEP = 16 << 20
@@ -68,7 +68,7 @@ class QemuGuest:
             self._put(self._wanted(cores))
 
     def in_use(self) -> int:
-        """None beyond what is told: the guest's work goes on with the vCPUs that are left."""
+        """None beyond what it is asked: the guest's work goes on with the vCPUs that are left."""
         return 0
 
     def shed(self, cores: int, grace_s: float) -> None:  # noqa: ARG002 (nothing is ended)

@@ -477,8 +477,9 @@ class Settings:
         "With strict: how long a batch task runs before the next one's turn."
     )
     strict_spare: int | None = _Setting(_count, None, "N", expert=True).help(
-        "With strict: how many CPUs of each last-level cache are kept idle at most for whoever "
-        "wakes next, one for each that is taken. Default: one, and one more for each eight CPUs."
+        "With strict: how many CPUs of each last-level cache are kept idle at most for the next "
+        "task that wakes, one for each that is taken. Default: one, and one more for each eight "
+        "CPUs."
     )
     rescue: bool = _Setting(_switch, True, expert=True, arranges_host=False).help(
         "Have the kernel choose again where it has given a CPU to the elastic group although other "

@@ -13,7 +13,7 @@ LOOP_NAME = "sh-loop"
 
 
 class Silence:
-    """What is known of the agent's threads since they were first missed, and what was told."""
+    """What is known of the agent's threads since they were first missed, and what was reported."""
 
     def __init__(self) -> None:
         self.missed: list[int] = []
@@ -29,7 +29,7 @@ class Silence:
         return bool(self._told)
 
     def is_new(self, what: str) -> bool:
-        """Whether ``what`` has not been told yet; it counts as told from now on."""
+        """Whether ``what`` has not been reported yet; it counts as reported from now on."""
         known = what in self._told
         self._told.add(what)
         return not known

@@ -102,7 +102,7 @@ class Mechanism:
         return snapshot.capacity.elastic_sets() if self.minimum_cpus(snapshot) else []
 
     def chosen(self, snapshot: HostSnapshot) -> dict[str, tuple[str, str]]:
-        """For the journal: what files may get beside their listed masks; empty: nothing."""
+        """For the journal: what files may get besides their listed masks; empty: nothing."""
         return {}
 
     def make_order(

@@ -1,7 +1,7 @@
 """One elastic group's memory limit, journaled, and reclaim in small steps in a thread of its own.
 
 Every limit is a rung of a ladder (algorithm/memory.py). All rungs are in the journal before the
-first is written, so that a later write costs no disk and whoever restores the host knows them for
+first is written, so that a later write costs no disk and what restores the host knows them for
 ours. The limit never lies below what the group holds by more than its last steps: the kernel would
 take the difference while the writer waits, and slow the group's tasks by seconds. What is above is
 asked for through memory.reclaim, a few MiB at a time, and the limit follows it down, never up: a
@@ -208,7 +208,7 @@ class Reclaimer:
                 in_a_row += 1
                 if in_a_row == MOST_REFUSALS or self._ended.wait(PAUSE_S):
                     break
-            time.sleep(0)  # whoever waits for the interpreter goes first
+            time.sleep(0)  # a thread that waits for the interpreter goes first
 
     def stop(self) -> None:
         """Soon: after the step that is under way."""

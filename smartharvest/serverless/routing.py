@@ -47,7 +47,7 @@ class _Node:
     worker: Worker
     replicas: list[Replica] = field(default_factory=list)
     seq: dict[Hashable, int] = field(default_factory=dict)
-    """Of each replica's last report: what is new can be told from what is repeated."""
+    """Of each replica's last report: so that what is new differs from what is repeated."""
     busy: float = 0.0
     """Cores that were busy as of the last report; 0 if it does not say."""
     in_flight: int = 0

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from smartharvest.printable import counted, printable
+from smartharvest.printable import counted, printable, spoken_span
 from smartharvest.telemetry.day import Bin, Day, GroupDay
 
 _STYLE = """
@@ -36,9 +36,9 @@ _WIDTH, _HEIGHT, _LEFT, _BOTTOM = 960.0, 260.0, 34.0, 22.0
 
 def in_words(day: Day, more: Mapping[str, Any]) -> list[str]:
     """The report in sentences; ``more`` may have ``saved`` and ``policies``."""
-    hours = day.known_s / 3600
     lines = [
-        f"From {_moment(day.since_s)} to {_moment(day.until_s)} the log covers {hours:.2f} hours.",
+        f"From {_moment(day.since_s)} to {_moment(day.until_s)} the log covers "
+        f"{spoken_span(day.known_s)}.",
         f"The agent lent {day.lent_core_hours:.2f} core-hours: {day.mean_lent:.2f} of "
         f"{counted(day.cores, 'core')} on average, {day.most_lent} at most.",
         f"The primary used {day.used_core_hours:.2f} core-hours.",
@@ -53,7 +53,7 @@ def in_words(day: Day, more: Mapping[str, Any]) -> list[str]:
         f"The idle buffer ran out in {day.exhausted} of {counted(day.windows, 'window')}"
         f" ({day.exhausted / max(1, day.windows):.2%}).",
     ]
-    lines += [f"Nothing was lent for {_span(s)}: {why}." for why, s in day.held_s.items()]
+    lines += [f"Nothing was lent for {spoken_span(s)}: {why}." for why, s in day.held_s.items()]
     if "saved" in more:
         saved = more["saved"]
         lines.append(
@@ -78,7 +78,7 @@ def page(day: Day, more: Mapping[str, Any]) -> str:
     """The document; it loads nothing and runs nothing."""
     title = f"{', '.join(day.primary) or 'SmartHarvest'} → {day.elastic or 'nobody'}"
     reasons = [(why, counted(count, "window")) for why, count in day.reasons.items()]
-    held = [(why, _span(seconds)) for why, seconds in day.held_s.items()]
+    held = [(why, spoken_span(seconds)) for why, seconds in day.held_s.items()]
     facts = [line for line in in_words(day, more) if not line.startswith("  ")]
     if day.incidents:
         facts = facts[:-1]
@@ -137,7 +137,7 @@ def _group(name: str, one: GroupDay) -> str:
     text = f"{name} had {one.had_core_hours:.2f} core-hours{used}."
     if one.guarantee_violations:
         times = counted(one.guarantee_violations, "time")
-        text += f" Its guarantee was violated {times}, for {_span(one.violated_s)} in all."
+        text += f" Its guarantee was violated {times}, for {spoken_span(one.violated_s)} in all."
     if one.below_minimum:
         text += f" It had less than its minimum {counted(one.below_minimum, 'time')}."
     if one.notices:
@@ -155,7 +155,7 @@ def _groups(day: Day) -> str:
             f"{one.had_core_hours:.2f}",
             "not known" if one.used_core_hours is None else f"{one.used_core_hours:.2f}",
             str(one.guarantee_violations),
-            _span(one.violated_s),
+            spoken_span(one.violated_s),
             str(one.below_minimum),
             str(one.notices),
             str(one.evictions) + (f": {one.last_eviction}" if one.last_eviction else ""),
@@ -295,15 +295,3 @@ def _text(value: str) -> str:
 
 def _moment(at_s: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at_s))
-
-
-def _span(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return (
-        f"{hours} h {minutes} min"
-        if hours
-        else f"{minutes} min {rest} s"
-        if minutes
-        else f"{rest} s"
-    )

@@ -2,7 +2,7 @@
 
 The page is a file of 4096 bytes with 512 counters of 64 bits in the machine's byte order; what
 counts is their sum. The first is for C (csrc/heartbeat.h), which adds atomically. A Python process
-claims one of the others for itself, by a lock on its bytes, and the last is for whoever finds none
+claims one of the others for itself, by a lock on its bytes, and the last is for one that finds none
 and for the shell: it is added to under a lock on the whole page. No program can make the agent wait
 or fail: the agent reads the file and never maps it.
 """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypedDict
 
-from smartharvest.algorithm.policy.base import Durations
+from smartharvest.algorithm.harm import Durations
 
 BOUNDS_NS = tuple(1 << exponent for exponent in range(10, 34))
 """1 us to 8.6 s. All histograms in C have an edge at each power of two: this loses nothing."""

@@ -256,7 +256,7 @@ def _harm(harm: Mapping[str, Any] | None) -> list[Metric]:
 
 
 def _unit(name: str) -> str:
-    """As the end of the name says it: OpenMetrics has it beside the name, too."""
+    """As the end of the name says it: OpenMetrics has it besides the name, too."""
     last = name.rpartition("_")[2]
     return last if last in ("seconds", "bytes", "cores", "ratio") else ""
 

@@ -43,7 +43,7 @@ def histograms(loop: _loop.Loop) -> dict[str, Histogram | None]:
 
 
 def describe_harm(meter: HarmMeter) -> dict[str, Any] | None:
-    """What lending costs each primary, over the run and in the last period; None if not told."""
+    """What lending costs each primary, over the run and in the last period; None if not known."""
     total, period = meter.total(), meter.period or {}
     if total is None:
         return None

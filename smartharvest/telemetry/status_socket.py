@@ -24,7 +24,7 @@ ANSWER_LASTS_S = 0.1
 
 
 class StatusSocket(ControlSocket):
-    """Listens in STATUS_DIRECTORY beside the control socket at ``path``, for the ``group``.
+    """Listens in STATUS_DIRECTORY next to the control socket at ``path``, for the ``group``.
 
     ``commands`` change nothing and take no arguments. Raises ConfigError if there is no such group
     any more, OSError if creating the socket fails.

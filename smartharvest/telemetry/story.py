@@ -56,7 +56,9 @@ class _Chapter:
         self.reasons.update(span.reasons)
 
     def describe(self) -> str:
-        span = f"{_clock(self.began_s)} to {_clock(self.ended_s)}: "
+        began, ended = _clock(self.began_s), _clock(self.ended_s)
+        until = ended.removeprefix(began[: len("2026-05-01 ")])  # of the same day
+        span = f"{began}: " if ended == began else f"{began} to {until}: "
         peak = f"The primary used up to {self.busy_peak} of {counted(self.total, 'core')}"
         if self.demand_peak > self.busy_peak:
             peak += f" and wanted {self.demand_peak}"

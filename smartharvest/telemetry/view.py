@@ -10,7 +10,7 @@ from rich.text import Text
 
 from smartharvest.algorithm.harm import in_words
 from smartharvest.host.cpulist import parse_cpulist
-from smartharvest.printable import counted, printable
+from smartharvest.printable import counted, printable, spoken_span, spoken_wait
 from smartharvest.telemetry import groups
 from smartharvest.telemetry.top_history import History
 from smartharvest.telemetry.view_large import LEAST_HEIGHT, RUNNERS, more_lines, time_axis
@@ -36,7 +36,7 @@ def draw(
     state = f"lends nothing: {lends_nothing}" if lends_nothing else decision["reason"]
     bar = max(8, min(40, width - 42))
     lines = [
-        _line(f"smartharvest  agent {seen['pid']}  up {_span(seen['seconds'])}", "bold"),
+        _line(f"smartharvest  agent {seen['pid']}  up {spoken_span(seen['seconds'])}", "bold"),
         _line(f"{', '.join(seen['primary'])} → {groups.names(seen)}"),
         _line(
             f"policy {seen['policy']['name']}  sensor {seen['sensor']['name']}  "
@@ -74,7 +74,7 @@ def draw(
         _line(
             f"agent       {seen['agent']['cpu']:.1%} of a core, "
             f"{seen['agent']['rss_bytes'] / 2**20:.0f} MiB   "
-            f"late p99 {seen['loop']['lateness_us']['p99']:.0f} us"
+            f"late p99 {spoken_wait(seen['loop']['lateness_us']['p99'])}"
         ),
     ]  # fmt: skip
     if expanded:
@@ -108,7 +108,7 @@ def _details(seen: Mapping[str, Any]) -> list[Text]:
         _line(f"sensor      {seen['sensor']['reason']}"),
     ]
     lines += [
-        _line(f"{_span(warning['age_s'])} ago: {warning['text']}", "yellow")
+        _line(f"{spoken_span(warning['age_s'])} ago: {warning['text']}", "yellow")
         for warning in reversed(seen["warnings"][-5:])
     ]
     return lines
@@ -181,7 +181,7 @@ def _waits(waits: Mapping[str, Any]) -> str:
         f"{period['long_waits']} of {period['dispatches']} too long, {period['blamed']} possibly "
         "caused by lending"
     )
-    return text if period["p99_us"] is None else f"{text}; p99 {period['p99_us']:.1f} us"
+    return text if period["p99_us"] is None else f"{text}; p99 {spoken_wait(period['p99_us'])}"
 
 
 def _groups(seen: Mapping[str, Any], width: int, height: int) -> list[Text]:
@@ -216,11 +216,3 @@ def _squeezed(lines: list[Text], room: int) -> list[Text]:
 
 def _line(text: str, style: str = "") -> Text:
     return Text(printable(text), style)
-
-
-def _span(seconds: float) -> str:
-    minutes, rest = divmod(int(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    if hours:
-        return f"{hours}h {minutes:02}min"
-    return f"{minutes}min {rest:02}s" if minutes else f"{rest}s"

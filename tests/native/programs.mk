@@ -1,7 +1,7 @@
 # The C tests of this folder, with the C core, under each sanitizer: build/native/memory/test_*, build/native/threads/test_*.
 
 OUT   := build/native
-FLAGS := -std=c11 -O1 -g -Wall -Wextra -Werror -fno-sanitize-recover=all -Icsrc -Itests/native -MMD -MP
+FLAGS := -std=c11 -O1 -g1 -Wall -Wextra -Werror -fno-sanitize-recover=all -Icsrc -Itests/native -MMD -MP
 CORE  := $(filter-out csrc/bpf/%,$(wildcard csrc/*/*.c csrc/*/*/*.c))
 TESTS := $(basename $(notdir $(wildcard tests/native/test_*.c)))
 THREADED := test_affinity test_cpuset test_demo test_events test_core_hold test_loop_thread test_nudge \

@@ -76,6 +76,18 @@ def test_the_readme_stays_short() -> None:
     assert len((ROOT / "README.md").read_text().split()) <= 600
 
 
+def test_the_architecture_stays_short() -> None:
+    assert len((DOCS / "design" / "architecture.md").read_text().split()) <= 1500
+
+
+@pytest.mark.parametrize(
+    "document", [one for one in DOCUMENTS if "research" not in one.parts], ids=_name
+)
+def test_every_page_speaks_plainly(document: Path) -> None:
+    text = re.sub(r"`[^`]*`", "", document.read_text())
+    assert not re.findall(r"(?i)\b(?:told|anew|beside|mend\w*|whoever)\b", text)
+
+
 def test_every_page_is_in_the_index() -> None:
     index = (DOCS / "index.md").read_text()
     linked = {(DOCS / link).resolve() for link in re.findall(r"\]\(([^)#]+)", index)}

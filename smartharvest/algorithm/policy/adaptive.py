@@ -197,7 +197,7 @@ class Adaptive:
             self._told_ns = window.end_ns
             self._doze_ns -= window.end_ns - window.start_ns
         if self._last_ns is None or window.end_ns - self._last_ns > BLIND_NS:
-            self._told_ns = window.end_ns  # nobody could have told before
+            self._told_ns = window.end_ns  # nobody could have reported before
         self._last_ns = window.end_ns
         if not self._blind and window.end_ns - self._told_ns > BLIND_NS:
             self._blind = True

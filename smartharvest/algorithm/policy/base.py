@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Protocol, get_args, runtime_checkable
 
+from smartharvest.algorithm.harm import Durations
 from smartharvest.algorithm.learning.options import CostName, LearnerName, LearningOptions
 from smartharvest.algorithm.safeguard import SHORT_TERM_SAFEGUARDS, ShortTermSafeguard
 from smartharvest.core.window import Window
@@ -50,10 +51,6 @@ class Policy(Protocol):
 
         A stale window says nothing about the next one: the primary gets the total.
         """
-
-
-Durations = tuple[tuple[int, int], ...]
-"""A histogram: (upper edge of a bucket in ns, count), ascending, without the empty ones."""
 
 
 @dataclass(frozen=True, slots=True)

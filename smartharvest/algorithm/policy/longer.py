@@ -16,7 +16,7 @@ from functools import lru_cache
 from itertools import accumulate
 from statistics import NormalDist
 
-from smartharvest.algorithm.policy.base import Durations
+from smartharvest.algorithm.harm import Durations
 
 QUANTILES = {0.5: 1.0, 0.95: 1.0, 0.99: 1.0, 0.999: 2.5}
 """Those judged, and how many times the budget each may use: requests of many threads wait for the

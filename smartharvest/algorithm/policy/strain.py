@@ -11,7 +11,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from smartharvest.algorithm.policy.base import Dispatches, Durations
+from smartharvest.algorithm.harm import Durations
+from smartharvest.algorithm.policy.base import Dispatches
 
 OCTAVE = 8
 """Buckets of the histograms kept here."""

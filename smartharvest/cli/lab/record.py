@@ -14,7 +14,7 @@ from smartharvest.cli.settings_options import settings_from, settings_options
 from smartharvest.cli.time_span import seconds_between
 from smartharvest.lab.trace.recording import MOST_CPU_PERCENT, Recording
 from smartharvest.lab.trace.recording import record as record_host
-from smartharvest.printable import counted
+from smartharvest.printable import counted, spoken_wait
 
 
 @click.command(epilog=examples("smartharvest record web.trace --primary cgroup:web --seconds 60"))
@@ -63,7 +63,7 @@ def format_recording(done: Recording) -> str:
         f"{done.path}: {done.bytes:,} bytes, {counted(done.changes, 'change')}",
         f"busy {done.mean_busy:.2f} of {counted(done.cores, 'core')} on average; "
         f"{counted(done.polls, 'poll')}, late by "
-        f"{late['p50']:.0f} us (p50), {late['p99']:.0f} us (p99), {late['max']:.0f} us (max)",
+        + ", ".join(f"{spoken_wait(late[name])} ({name})" for name in ("p50", "p99", "max")),
         f"the recorder used {done.cpu:.1%} of one core",
     ]
     if done.gaps:

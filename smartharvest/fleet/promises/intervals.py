@@ -230,7 +230,7 @@ class Score:
     promised_width: float | None
     promised_outcomes: float
     """How many of the promises have outcomes independent of each other; a coverage of fewer than
-    some twenty cannot be told from another."""
+    some twenty cannot be distinguished."""
 
 
 def score(

@@ -419,7 +419,7 @@ class FakeKernel:
         self._refresh_freezer(directory)
 
     def _is_frozen(self, directory: str) -> bool:
-        """Whether the group or one above it was told to freeze."""
+        """Whether the group or one above it was asked to freeze."""
         parent = self._parent(directory)
         own = first_line(directory, "freezer.self_freezing")
         if own is None:

@@ -57,7 +57,7 @@ def take_back(head: Head, files: KernelFiles, *, once: bool = False) -> tuple[in
 
 
 def confine_families(journal: JournalContents, unheard_since: int | None) -> None:
-    """Confines whoever else belongs to the journaled processes, until nobody is born unconfined.
+    """Confines what else belongs to the journaled processes, until nobody is born unconfined.
 
     ``unheard_since`` is as of ``Families``.
     """

@@ -3,12 +3,12 @@
 A task that is being born has the affinity that its parent had when the birth began. So ancestors
 come first, births are listened to meanwhile, and all is looked through again until nobody is new.
 
-Whoever is met is known to descend from a journaled process: a living parent, an event of its birth
-or its session shows it (only forks enter a session, and the kernel does not use its number again).
-One gap is left: orphans whose birth nobody heard, after the dead agent last read its events and
-before this began. Those are taken to be of the family if all is as with it: a reaper for a parent,
-user and control groups of a member, and an affinity that the agent has given. Any other process
-with such an affinity has pinned itself.
+A task that is met is known to descend from a journaled process: a living parent, an event of its
+birth or its session shows it (only forks enter a session, and the kernel does not use its number
+again). One gap is left: orphans whose birth nobody heard, after the dead agent last read its events
+and before this began. Those are taken to be of the family if all is as with it: a reaper for a
+parent, user and control groups of a member, and an affinity that the agent has given. Any other
+process with such an affinity has pinned itself.
 """
 
 from __future__ import annotations

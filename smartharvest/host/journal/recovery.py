@@ -166,7 +166,7 @@ def _put_back(path: str, files: KernelFiles, report: RecoveryReport) -> None:
     except FileNotFoundError:  # its agent was just closing it
         remove(path)
         return
-    except Untrusted as error:  # the page beside it
+    except Untrusted as error:  # the page next to it
         report.damaged.append(JournalError(f"{error}; nothing that the journal says is done"))
         return
     except JournalError as error:

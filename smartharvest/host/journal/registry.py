@@ -104,7 +104,7 @@ def _guarded() -> Iterator[str]:
 
 
 def _uid_of(pid: str) -> int:
-    """The effective user; the owner of /proc/PID is root for whoever asks for that (prctl(2))."""
+    """The effective user; the owner of /proc/PID is root for one who asks for that (prctl(2))."""
     with open(f"/proc/{pid}/status") as file:
         uids = next(line for line in file if line.startswith("Uid:"))
     return int(uids.split()[2])

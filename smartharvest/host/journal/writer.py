@@ -486,7 +486,7 @@ class HostWriter:
         return None
 
     def hear_births(self) -> None:
-        """From now on, so that ``restore`` finds whoever is born meanwhile.
+        """From now on, so that ``restore`` finds what is born meanwhile.
 
         Call it while the births before are still heard of.
         """

@@ -81,7 +81,7 @@ class Family:
         self._overflowed = False
         """Whether events were lost after the rescan under way began."""
         self._found: list[int] = []
-        """By a rescan, and not told yet."""
+        """By a rescan, and not reported yet."""
         self._rescans = Spread(
             self._rescan,
             share=RESCAN_SHARE,

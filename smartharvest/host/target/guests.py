@@ -34,7 +34,7 @@ _answered: dict[str, tuple[int, int]] = {}
 _searches: dict[tuple[str, str], ProcessSearch] = {}
 """(root, what is searched for) -> the search."""
 _refused: set[tuple[TargetSpec, int]] = set()
-"""Processes that were not taken for the machine of that name, as far as it was told."""
+"""Processes that were not taken for the machine of that name, as far as it is known."""
 MOST_TOLD = 64
 
 

@@ -131,7 +131,7 @@ class Monitor:
                 raise ValueError(f"{command}: {one_line(said)}")
 
     def synchronize(self) -> None:
-        """Passes over the answers to whoever asked a guest agent before and did not wait."""
+        """Passes over the answers to one who asked a guest agent before and did not wait."""
         number = secrets.randbits(31)
         self._send("guest-sync", {"id": number})
         while self.read().get("return") != number:

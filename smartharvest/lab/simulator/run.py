@@ -10,10 +10,10 @@ from typing import Any
 
 from smartharvest.algorithm.algorithm1 import Decision
 from smartharvest.algorithm.controller import Controller
-from smartharvest.algorithm.harm import Harm, HarmSide
+from smartharvest.algorithm.harm import Durations, Harm, HarmSide
 from smartharvest.algorithm.learning.options import LearningOptions
 from smartharvest.algorithm.policy import Policy, check_policy, is_shared, make_policy
-from smartharvest.algorithm.policy.base import DISPATCHES_PERIOD_NS, Dispatches, Durations, Spans
+from smartharvest.algorithm.policy.base import DISPATCHES_PERIOD_NS, Dispatches, Spans
 from smartharvest.algorithm.policy.fallback import with_stand_ins
 from smartharvest.algorithm.safeguard import LongTermSafeguard, PeriodWaits
 from smartharvest.core.window import Window

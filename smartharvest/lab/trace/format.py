@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from smartharvest.algorithm.policy.base import Dispatches, Durations
+from smartharvest.algorithm.harm import Durations
+from smartharvest.algorithm.policy.base import Dispatches
 from smartharvest.core import _loop
 from smartharvest.core._trace import CHANGE, UNSEEN, Changes
 from smartharvest.errors import TraceError

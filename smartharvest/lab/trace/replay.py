@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smartharvest.algorithm.controller import Controller
+from smartharvest.algorithm.harm import Durations
 from smartharvest.algorithm.learning.options import LearningOptions
 from smartharvest.algorithm.policy import Policy, make_policy
-from smartharvest.algorithm.policy.base import Dispatches, Durations
+from smartharvest.algorithm.policy.base import Dispatches
 from smartharvest.algorithm.policy.fallback import with_stand_ins
 from smartharvest.config.settings import Settings
 from smartharvest.core import _loop, _trace

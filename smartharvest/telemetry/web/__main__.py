@@ -1,4 +1,4 @@
-"""The page's server beside an agent: ``LISTENER AGENT``, descriptors that it inherits.
+"""The page's server of an agent: ``LISTENER AGENT``, descriptors that it inherits.
 
 Standard input has one line: the token, or nothing.
 """

@@ -83,7 +83,7 @@ class Inherited:
 
 
 class BySocket:
-    """An agent that is asked at its socket, as often as it is asked anew."""
+    """An agent that is asked at its socket, as often as it is asked again."""
 
     def __init__(self, path: str) -> None:
         self.name = path

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from smartharvest.host.cpulist import parse_cpulist
-from smartharvest.printable import counted, printable
+from smartharvest.printable import counted, printable, spoken_span, spoken_wait
 from smartharvest.telemetry import groups, verdict
 
 Row = tuple[str, str]
@@ -29,7 +29,7 @@ def describe(status: Mapping[str, Any], capacity: Mapping[str, Any] | None) -> d
         "line": (
             f"Agent {status['pid']}, version {status['version']}, policy "
             f"{status['policy']['name']}, sensor {status['sensor']['name']}, up "
-            f"{_duration(status['seconds'])}"
+            f"{spoken_span(status['seconds'])}"
         ),
         "total": cores["total"],
         "lent": status["harvested"]["now"],
@@ -182,7 +182,7 @@ def _waits(status: Mapping[str, Any]) -> list[Row]:
         ("Budget", f"{verdict.harm_budget(status):.2%} of the dispatches"),
     ]
     found += [
-        (f"Wait, {name}", f"{period[key]:.0f} µs")
+        (f"Wait, {name}", spoken_wait(period[key]))
         for name, key in (
             ("median", "p50_us"),
             ("99th percentile", "p99_us"),
@@ -200,19 +200,8 @@ def _agent(status: Mapping[str, Any]) -> list[Row]:
         ("Short-term safeguard", counted(guards["short_term"], "time")),
         ("Long-term safeguard", counted(guards["long_term"], "time")),
         ("Safety give-backs", given or "none"),
-        ("Loop", f"{loop['scheduling']}, late by {loop['lateness_us']['p99']:.0f} µs (p99)"),
+        ("Loop", f"{loop['scheduling']}, late by {spoken_wait(loop['lateness_us']['p99'])} (p99)"),
         ("Polls missed", str(loop["missed_polls"])),
         ("Lessons", f"{status['policy']['lessons']:,}"),
         ("Agent", f"{agent['cpu']:.1%} of a core, {agent['rss_bytes'] / 2**20:.0f} MiB"),
     ]
-
-
-def _duration(seconds: float) -> str:
-    minutes, rest = divmod(int(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    days, hours = divmod(hours, 24)
-    if days:
-        return f"{days} d {hours} h"
-    if hours:
-        return f"{hours} h {minutes} min"
-    return f"{minutes} min {rest} s" if minutes else f"{rest} s"

@@ -17,12 +17,20 @@ from smartharvest.cli.log_format import (
     leads_to_journal,
     priority,
 )
-from tests.commands import as_command
+from tests.commands import as_command, smartharvest_here
 
 
 def record(text: str, level: int = logging.WARNING, **fields: object) -> logging.LogRecord:
     about = {"name": "smartharvest.x", "msg": text, "levelno": level, "created": 1.5}
     return logging.makeLogRecord({**about, "levelname": logging.getLevelName(level), **fields})
+
+
+def test_pictures_are_drawn_without_a_word_of_their_library() -> None:
+    font_manager = logging.getLogger("matplotlib.font_manager")  # it reports its cache, once a home
+    assert smartharvest_here("--debug", "config", "example").code == 0
+    assert logging.getLogger("matplotlib").level == logging.NOTSET
+    assert smartharvest_here("config", "example").code == 0
+    assert not font_manager.isEnabledFor(logging.INFO)
 
 
 def test_json_has_the_time_the_level_and_every_field_on_one_line() -> None:

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smartharvest.agent.usage import UsageMeter
+from smartharvest.cli import report
 from smartharvest.errors import ConfigError
 from smartharvest.telemetry.audit import AuditLog, read_audit
 from smartharvest.telemetry.day import MOST_BINS, read_day
@@ -221,16 +222,29 @@ def test_what_is_no_trace_or_policy_is_refused(tmp_path: Path) -> None:
     ],
 )
 def test_what_the_command_cannot_do_it_says(
-    tmp_path: Path, arguments: tuple[str, ...], said: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], said: str
 ) -> None:
+    monkeypatch.setattr(report, "INSTALLED_CONFIGS", ())
     log = tmp_path / "audit.jsonl"
     log.write_text(json.dumps(span(MORNING_S)))
     done = smartharvest_here("report", *(one.format(log=log) for one in arguments))
     assert (done.code, said in done.failure) == (2, True)
 
 
+def test_the_log_of_the_installed_configuration_needs_no_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log, config = tmp_path / "audit.jsonl", tmp_path / "smartharvest.toml"
+    log.write_text(json.dumps(span(MORNING_S)))
+    config.write_text(f'audit_log = "{log}"')
+    monkeypatch.setattr(report, "INSTALLED_CONFIGS", (str(tmp_path / "none"), str(config)))
+    done = smartharvest_here("report")
+    assert (done.code, "The agent lent" in done.out) == (0, True), done.failure
+
+
 def test_a_span_is_told_in_sentences() -> None:
     (line,) = list(describe([span(MORNING_S)]))
+    assert " to " not in line.partition(": ")[0]  # it began and ended in the same second
     assert "The agent lent 2.00 cores on average and 3 at most, in 40 windows." in line
     assert "The idle buffer ran out once (2.5% of windows)." in line
 

@@ -86,7 +86,7 @@ def test_expanded_it_tells_of_doubts_and_warnings() -> None:
     warned = [{"age_s": 65.0, "text": "the disk\x1b[2J is full"}]
     text = "\n".join(drawn(height=40, expanded=True, warnings=warned))
     assert "safety give-backs: starved 2" in text
-    assert "1min 05s ago: the disk?[2J is full" in text
+    assert "1 min 5 s ago: the disk?[2J is full" in text
 
 
 def test_harm_has_a_line_where_the_sensor_tells_it_and_still_all_fits() -> None:

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from smartharvest.algorithm.policy.base import Durations
+from smartharvest.algorithm.harm import Durations
 from smartharvest.algorithm.policy.longer import (
     ALONE_PERIODS,
     MEMORY,

@@ -9,12 +9,12 @@ from dataclasses import replace
 import pytest
 
 from smartharvest.algorithm.controller import Controller
+from smartharvest.algorithm.harm import Durations
 from smartharvest.algorithm.policy.adaptive import BLIND_NS, Adaptive
 from smartharvest.algorithm.policy.base import (
     DISPATCHES_PERIOD_NS,
     Dispatches,
     DispatchesObserver,
-    Durations,
     PolicySettings,
     Spans,
 )
