@@ -38,6 +38,8 @@ from smartharvest.host.journal import registry
 from smartharvest.host.journal.journal import Journal, check_claims
 from smartharvest.host.journal.places import is_live, journal_path, journal_paths
 from smartharvest.host.journal.writer import HostWriter
+from smartharvest.host.preemption import GROUP as PROBE_GROUP
+from smartharvest.host.preemption import MOST_S as PROBE_MOST_S
 from smartharvest.host.target.base import Target
 from smartharvest.host.target.targets import claim_of, expand
 from smartharvest.mechanism.base import Mechanism
@@ -139,6 +141,11 @@ def _look(settings: Settings, plan: Plan) -> None:
             if exclusive is not None:
                 exclusive.arrange(seen)
             mechanism.arrange(seen, targets.primaries)
+            if settings.probe_preemption and tree.runs_tasks and mechanism.preempts:
+                plan.found["preemption"] = (
+                    f"tried at the start, in a group {tree.group('').directory('cpu')}/"
+                    f"{PROBE_GROUP}{PID}, on an idle CPU, for at most {PROBE_MOST_S} s"
+                )
             _note_changes(settings, plan, tree, files, writer, mechanism, exclusive, seen)
         finally:
             mechanism.close()

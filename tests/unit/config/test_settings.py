@@ -110,6 +110,7 @@ SWITCHES = (
     "events",
     "cpu_idle",
     "rescue",
+    "probe_preemption",
     "realtime",
     "guardian",
     "dry_run",
