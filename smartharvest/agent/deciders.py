@@ -27,7 +27,7 @@ def choose_policy(
 
     ``found`` is what the running kernel was seen to do. Raises ConfigError for a policy that is
     unknown, or that needs a primary which ``preempts`` the elastic group wherever they meet where
-    this one does not, or the kernel does not.
+    this one does not.
     """
     check_policy(spec)
     if is_shared(spec) and not preempts:
@@ -37,12 +37,7 @@ def choose_policy(
             "5.15); use another --policy"
         )
     if is_shared(spec) and found is not None and found.defence == "confinement":
-        if found.gives_way is False:
-            raise ConfigError(
-                f"policy: {spec} relies on cpu.idle, and {found.reason}; use another --policy, "
-                "boot with preempt=full, or set probe_preemption = false"
-            )
-        _log.warning("policy: %s relies on cpu.idle untried: %s", spec, found.reason)
+        _log.warning("policy: %s relies on cpu.idle, and %s", spec, found.reason)
     relied_on = preempts and (found is None or found.defence != "confinement")
 
     def make(spec: str) -> Policy:

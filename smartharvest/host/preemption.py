@@ -30,6 +30,8 @@ ONCE_S = 0.052
 SOON_US = 300.0
 """Longer than an interrupt and a switch take, and well below the shortest tick (1 ms)."""
 SOON_SHARE = 0.75
+ALONE = 0.85
+"""Part of the time that the child must have had for a late wake to count."""
 LEAST_ANSWERS = 5
 """Of each kind of wake; with fewer it is not known."""
 GROUP = "smartharvest-probe-"
@@ -42,13 +44,17 @@ class Kept:
     by_timer_us: Sequence[float] = ()
     from_afar_us: Sequence[float] | None = None
     """Of wakes that another CPU asked for; None: there was no other."""
+    alone: float = 1.0
+    """Part of the time that the child had the CPU: what else ran there may have delayed a wake."""
 
     def gives_way(self) -> bool | None:
-        """Whether it left at once; None where too few wakes say so."""
+        """Whether it left at once; None where too few wakes say so, or others may have been why."""
         kinds = [self.by_timer_us] + ([] if self.from_afar_us is None else [self.from_afar_us])
         if any(len(kind) < LEAST_ANSWERS for kind in kinds):
             return None
-        return all(sum(us <= SOON_US for us in kind) >= SOON_SHARE * len(kind) for kind in kinds)
+        if all(sum(us <= SOON_US for us in kind) >= SOON_SHARE * len(kind) for kind in kinds):
+            return True
+        return False if self.alone >= ALONE else None
 
     def in_words(self) -> str:
         """The medians."""
@@ -130,7 +136,9 @@ def measure(
         )
         try:
             enter_idle()
+            began_s = time.monotonic()
             by_timer, from_afar = probe.run()
+            took_s = time.monotonic() - began_s
         finally:
             try:
                 leave_idle()
@@ -139,7 +147,8 @@ def measure(
     finally:
         if fd >= 0:
             os.close(fd)
-    return Kept(tuple(by_timer), None if waker_cpu is None else tuple(from_afar))
+    afar = None if waker_cpu is None else tuple(from_afar)
+    return Kept(tuple(by_timer), afar, probe.cpu_s / took_s)
 
 
 def idle_cpus(cpus: Collection[int], look_s: float = LOOK_S) -> list[int]:

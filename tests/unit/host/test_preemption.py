@@ -29,6 +29,7 @@ from tests.unit.host.fake_trees import make_v2_tree
 
 SOON = Kept((1.0,) * 10, (12.0,) * 10)
 LATE = Kept((1.0,) * 10, (12.0, 900.0) * 5)
+DISTURBED = Kept((1.0,) * 10, (12.0, 900.0) * 5, alone=0.5)
 SILENT = Kept((), (12.0,) * 10)
 
 
@@ -101,7 +102,7 @@ def test_one_that_does_not_is_asked_twice_and_then_about_tasks(
     assert "chrt --idle 0" in found.reason
 
 
-@pytest.mark.parametrize("answers", [[LATE, SOON], [SILENT]])
+@pytest.mark.parametrize("answers", [[LATE, SOON], [SILENT], [DISTURBED]])
 def test_in_doubt_only_the_lent_cores_protect(
     tree: CgroupTree, writer: HostWriter, answers: list[Kept]
 ) -> None:
