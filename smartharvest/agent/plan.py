@@ -141,11 +141,6 @@ def _look(settings: Settings, plan: Plan) -> None:
             if exclusive is not None:
                 exclusive.arrange(seen)
             mechanism.arrange(seen, targets.primaries)
-            if settings.probe_preemption and tree.runs_tasks and mechanism.preempts:
-                plan.found["preemption"] = (
-                    f"tried at the start, in a group {tree.group('').directory('cpu')}/"
-                    f"{PROBE_GROUP}{PID}, on an idle CPU, for at most {PROBE_MOST_S} s"
-                )
             _note_changes(settings, plan, tree, files, writer, mechanism, exclusive, seen)
         finally:
             mechanism.close()
@@ -266,6 +261,10 @@ def _note_changes(
     for directory, tids in files.moved.items():
         plan.changes.append(PlannedChange("start", directory, "", f"tasks moved here: {len(tids)}"))
     plan.changes += [PlannedChange("start", *one) for one in writer.affinities]
+    if settings.probe_preemption and tree.runs_tasks and mechanism.preempts:
+        plan.found["preemption"] = f"is tried at the start, on an idle CPU, for {PROBE_MOST_S} s"
+        path = f"{tree.group('').directory('cpu')}/{PROBE_GROUP}{PID}"
+        plan.changes.append(PlannedChange("start", path, "", "new group, removed at once"))
     managed = [*mechanism.files(seen), *([] if exclusive is None else exclusive.files(seen))]
     for path, _, masks in managed:
         most = min(_most_lent(settings, seen), len(masks) - 1)

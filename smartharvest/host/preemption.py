@@ -23,6 +23,7 @@ MOST_S = 0.2
 """Of time and of CPU time, for all of it."""
 LOOK_S = 0.03
 """How long it is watched which CPUs are idle."""
+LOOKS = 3
 WAKES = 20
 INTERVAL_NS = 2_000_000
 ONCE_S = 0.052
@@ -152,16 +153,19 @@ def measure(
 
 
 def idle_cpus(cpus: Collection[int], look_s: float = LOOK_S) -> list[int]:
-    """Those of ``cpus`` on which nothing ran for ``look_s``, in their order."""
+    """Those of ``cpus`` that were idle for half of ``look_s`` or more, the idlest first."""
     before = _times()
     time.sleep(look_s)
     after = _times()
-    quiet = {
-        cpu
-        for cpu, (idle, busy) in after.items()
-        if cpu in before and idle > before[cpu][0] and busy == before[cpu][1]
-    }
-    return [cpu for cpu in cpus if cpu in quiet]
+    idle = {}
+    for cpu in cpus:
+        if cpu in before and cpu in after:
+            idle_ticks, busy_ticks = (
+                now - then for now, then in zip(after[cpu], before[cpu], strict=True)
+            )
+            if idle_ticks > 0 and idle_ticks >= busy_ticks:
+                idle[cpu] = busy_ticks
+    return sorted(idle, key=lambda cpu: idle[cpu])
 
 
 def _times() -> dict[int, tuple[int, int]]:
@@ -255,8 +259,10 @@ def _places(
 ) -> tuple[int, int | None] | None:
     """The idle CPU to try it on, and another to wake from; None: all are in use."""
     mine = os.sched_getaffinity(0)
-    idle = find_idle([cpu for cpu in cpus if cpu in mine])
-    if not idle:
+    allowed = [cpu for cpu in cpus if cpu in mine]
+    looks = (find_idle(allowed) for _ in range(LOOKS))
+    idle = next(filter(None, looks), None)
+    if idle is None:
         return None
     others = [*idle[1:], *sorted(mine - {idle[0]}), None]
     return idle[0], others[0]
