@@ -24,7 +24,8 @@ enum {
     FIRST_NS = 2000000,        /* for the threads to be where they belong */
     EARLY_NS = 5000,           /* an interrupt on time may find the child's last note this old */
     GAP_NS = 100000,           /* longer than an interrupt: the child was off its CPU */
-    END_MS = 50,               /* for the child to be in its group, or gone */
+    JOIN_MS = 50,              /* for the child to be in its group */
+    END_MS = 200,              /* and gone, on a machine that has no time for it */
     JITTERS = 5,
 };
 
@@ -219,7 +220,7 @@ int sh_wake_probe_start(struct sh_wake_probe *probe) {
     pthread_sigmask(SIG_SETMASK, &all, &old); /* the caller's handlers are not for the child */
     int err = start_child(probe);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
-    if (!err && !wait_for(&page->ready, 1, now_ns() + END_MS * 1000000LL))
+    if (!err && !wait_for(&page->ready, 1, now_ns() + JOIN_MS * 1000000LL))
         err = -EBUSY;
     if (err)
         sh_wake_probe_stop(probe);

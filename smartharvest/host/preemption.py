@@ -188,13 +188,14 @@ def probe_preemption(
     *,
     measure: Measure = measure,
     find_idle: Callable[[Collection[int]], list[int]] = idle_cpus,
+    clock_s: Callable[[], float] = time.monotonic,
 ) -> Preemption:
     """Whether a task that wakes on one of ``cpus`` has it from an idle group. Never raises.
 
     Makes a group at the top of the hierarchy, through ``writer``, and removes it. Where no CPU is
     idle or something is refused, it is not known.
     """
-    until_s = time.monotonic() + MOST_S
+    until_s = clock_s() + MOST_S
     try:
         found = _places(cpus, find_idle)
         if found is None:
@@ -211,12 +212,12 @@ def probe_preemption(
 
             kept = series(idle_policy=False)
             answers = [kept.gives_way()]
-            if answers[0] is False and time.monotonic() + ONCE_S < until_s:
+            if answers[0] is False and clock_s() + ONCE_S < until_s:
                 kept = series(idle_policy=False)  # one refusal may be chance
                 answers.append(kept.gives_way())
-            gives_way = answers[-1] if len(set(answers)) == 1 else None
+            gives_way = answers[0] if answers[0] or answers == [False, False] else None
             tasks_give_way = None
-            if not gives_way and time.monotonic() + ONCE_S < until_s:
+            if not gives_way and clock_s() + ONCE_S < until_s:
                 tasks_give_way = series(idle_policy=True).gives_way()
     except (OSError, SmartHarvestError) as error:
         return unknown(f"it could not be tried: {error}")

@@ -75,7 +75,9 @@ def everyone(cpus: Collection[int]) -> list[int]:
 
 def tried(tree: CgroupTree, writer: HostWriter, wakes: FakeWakes) -> Preemption:
     mine = sorted(os.sched_getaffinity(0))
-    return probe_preemption(tree, writer, mine, measure=wakes, find_idle=everyone)
+    return probe_preemption(
+        tree, writer, mine, measure=wakes, find_idle=everyone, clock_s=lambda: 0.0
+    )
 
 
 def groups(tree: CgroupTree) -> list[str]:
@@ -108,6 +110,16 @@ def test_in_doubt_only_the_lent_cores_protect(
 ) -> None:
     found = tried(tree, writer, FakeWakes(tree, answers))
     assert (found.defence, found.gives_way) == ("confinement", None)
+
+
+def test_what_there_is_no_time_for_is_not_tried(tree: CgroupTree, writer: HostWriter) -> None:
+    times = iter([0.0, *[preemption.MOST_S] * 10])
+    mine = sorted(os.sched_getaffinity(0))
+    wakes = FakeWakes(tree, [LATE])
+    found = probe_preemption(
+        tree, writer, mine, measure=wakes, find_idle=everyone, clock_s=lambda: next(times)
+    )
+    assert (found.gives_way, wakes.policies) == (None, [False])
 
 
 def test_where_no_cpu_is_idle_nothing_is_touched(tree: CgroupTree, writer: HostWriter) -> None:
@@ -168,13 +180,14 @@ print(preemption.probe_preemption(tree, writer, mine, find_idle=list), flush=Tru
 
 @pytest.mark.root
 def test_nothing_is_left_on_this_host(tmp_path: Path) -> None:
-    tree = CgroupTree.discover()
+    tree, made = CgroupTree.discover(), []
     with closing(Journal(str(tmp_path / "state"))) as journal:
-        writer = HostWriter(tree.files, journal)
-        mine = sorted(os.sched_getaffinity(0))
-        found = probe_preemption(tree, writer, mine, find_idle=list)
-        assert found.cpu in mine, found.reason
-        assert writer.restore() is not None
+        writer = HostWriter(tree.files, journal, lambda path, _, value: made.append((path, value)))
+        found = probe_preemption(
+            tree, writer, sorted(os.sched_getaffinity(0)), find_idle=list, clock_s=lambda: 0.0
+        )
+        writer.restore()
+    assert any(GROUP in path and value == "mkdir" for path, value in made), found.reason
     assert groups(tree) == []
 
 
