@@ -39,6 +39,7 @@ from smartharvest.host.journal.places import journal_path
 from smartharvest.host.journal.recovery import RecoveryReport, recover
 from smartharvest.host.journal.restoration import is_same
 from smartharvest.host.journal.shared_page import Phase
+from smartharvest.host.preemption import Preemption, probe_preemption, unknown
 from smartharvest.host.target.base import Target
 from smartharvest.host.target.spec import TargetSpec
 from smartharvest.host.target.targets import claim_of, expand
@@ -81,6 +82,7 @@ class Arrangement:
         claimed: Callable[[], None] = lambda: None,
         progress: Callable[[], None] = _no_progress,
         make: MakeMechanism = make_mechanism,
+        probe: Callable[..., Preemption] = probe_preemption,
     ) -> None:
         self.settings = settings
         self._left = left
@@ -88,6 +90,9 @@ class Arrangement:
         self._claimed = claimed
         self._progress = progress
         self._make_mechanism = make
+        self._probe = probe
+        self.preemption = unknown("not tried yet")
+        """Whether the kernel keeps what cpu.idle promises, and so what is relied on."""
         self.generation = 0 if left is None else left.generation + 1
         self.cpus_come_and_go = left is not None
         """Whether chosen CPUs may be missing for a time."""
@@ -153,6 +158,7 @@ class Arrangement:
             self.snapshot = self._first_look()
             self._arrange_primaries(self.snapshot)
             self.mechanism.arrange(self.snapshot, self.primaries)
+            self._try_kernel()
             if self.evicted:
                 self.freeze()
         except BaseException:
@@ -162,6 +168,21 @@ class Arrangement:
         self.cpus_come_and_go = True
         self._report()
         return self
+
+    def _try_kernel(self) -> None:
+        """Finds out whether the kernel keeps what cpu.idle promises, where that is relied on."""
+        undo, mechanism = self.undo, self.mechanism
+        if mechanism.name == "strict":
+            self.preemption = Preemption("strict", "the batch has a scheduler of its own")
+        elif not mechanism.preempts:
+            self.preemption = unknown("the batch is not under cpu.idle where it meets the primary")
+        elif undo is None or not self.tree.runs_tasks or not self.settings.probe_preemption:
+            self.preemption = Preemption("cpu.idle", "taken for granted: nothing was tried")
+        else:
+            self.preemption = found = self._probe(self.tree, undo.writer, self.capacity.lendable)
+            self._audit("preemption", **found.describe())
+            level = logging.WARNING if found.gives_way is False else logging.INFO
+            _log.log(level, "Defence: %s: %s", found.defence, found.reason)
 
     def _first_look(self) -> HostSnapshot:
         """The host as it is, with the rest of the primaries if some vanish meanwhile."""
@@ -303,11 +324,6 @@ class Arrangement:
     def elastic(self) -> Target | None:
         """None only in a dry run, whose elastic target may be missing."""
         return self.targets.elastic
-
-    @property
-    def preempts(self) -> bool:
-        """Whether the primary preempts the elastic side wherever they meet."""
-        return self.mechanism.preempts
 
     def primary_threads(self) -> list[int]:
         """Thread ids of all primaries. Raises TargetVanished."""

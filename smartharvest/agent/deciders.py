@@ -13,17 +13,21 @@ from smartharvest.algorithm.safeguard import LongTermSafeguard
 from smartharvest.config.settings import Settings
 from smartharvest.core._learner import Csoaa, Decider
 from smartharvest.errors import ConfigError
+from smartharvest.host.preemption import Preemption
 from smartharvest.placement.capacity import Capacity
 from smartharvest.sensor.waits import WaitReader
 
 _log = logging.getLogger(__name__)
 
 
-def choose_policy(settings: Settings, spec: str, total: int, *, preempts: bool) -> Policy:
+def choose_policy(
+    settings: Settings, spec: str, total: int, *, preempts: bool, found: Preemption | None = None
+) -> Policy:
     """The policy spelled ``spec`` for ``total`` cores. Should it fail, simpler ones take over.
 
-    Raises ConfigError for one that is unknown, or that needs a primary which ``preempts`` the
-    elastic group wherever they meet where this one does not.
+    ``found`` is what the running kernel was seen to do. Raises ConfigError for a policy that is
+    unknown, or that needs a primary which ``preempts`` the elastic group wherever they meet where
+    this one does not.
     """
     check_policy(spec)
     if is_shared(spec) and not preempts:
@@ -32,6 +36,9 @@ def choose_policy(settings: Settings, spec: str, total: int, *, preempts: bool) 
             f"{settings.elastic} is not under cpu.idle (a group, shared placement and Linux "
             "5.15); use another --policy"
         )
+    if is_shared(spec) and found is not None and found.defence == "confinement":
+        _log.warning("policy: %s relies on cpu.idle, and %s", spec, found.reason)
+    relied_on = preempts and (found is None or found.defence != "confinement")
 
     def make(spec: str) -> Policy:
         return make_policy(
@@ -45,7 +52,7 @@ def choose_policy(settings: Settings, spec: str, total: int, *, preempts: bool) 
                 exhausted_windows=settings.exhausted_windows,
                 label=settings.label,
             ),
-            preempts=preempts,
+            preempts=relied_on,
             protect=settings.protect,
         )
 

@@ -38,6 +38,8 @@ from smartharvest.host.journal import registry
 from smartharvest.host.journal.journal import Journal, check_claims
 from smartharvest.host.journal.places import is_live, journal_path, journal_paths
 from smartharvest.host.journal.writer import HostWriter
+from smartharvest.host.preemption import GROUP as PROBE_GROUP
+from smartharvest.host.preemption import MOST_S as PROBE_MOST_S
 from smartharvest.host.target.base import Target
 from smartharvest.host.target.targets import claim_of, expand
 from smartharvest.mechanism.base import Mechanism
@@ -259,6 +261,10 @@ def _note_changes(
     for directory, tids in files.moved.items():
         plan.changes.append(PlannedChange("start", directory, "", f"tasks moved here: {len(tids)}"))
     plan.changes += [PlannedChange("start", *one) for one in writer.affinities]
+    if settings.probe_preemption and tree.runs_tasks and mechanism.preempts:
+        plan.found["preemption"] = f"is tried at the start, on an idle CPU, for {PROBE_MOST_S} s"
+        path = f"{tree.group('').directory('cpu')}/{PROBE_GROUP}{PID}"
+        plan.changes.append(PlannedChange("start", path, "", "new group, removed at once"))
     managed = [*mechanism.files(seen), *([] if exclusive is None else exclusive.files(seen))]
     for path, _, masks in managed:
         most = min(_most_lent(settings, seen), len(masks) - 1)

@@ -207,7 +207,8 @@ class Supervisor:
             settings,
             spec or settings.policy,
             self.capacity.total,
-            preempts=self.arrangement.preempts,
+            preempts=self.arrangement.mechanism.preempts,
+            found=self.arrangement.preemption,
         )
 
     def make_decider(self, policy: Policy) -> Decider | None:

@@ -79,6 +79,8 @@ def _found(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
             yield "not lent", f"CPU {one['cpu']}: {who} is confined to it"
     if "policy" in found:
         yield "policy", found["policy"]
+    if "preemption" in found:
+        yield "preemption", one_line(found["preemption"])
     if sensor := found.get("sensor"):
         yield "sensor", one_line(f"{sensor['name']} ({sensor['reason']})")
 

@@ -485,6 +485,10 @@ class Settings:
         "Have the kernel choose again where it has given a CPU to the elastic group although other "
         "tasks wait for it (needs the bpf sensor and cpu.idle)."
     )
+    probe_preemption: bool = _Setting(_switch, True, expert=True).help(
+        "Try at the start, on one idle CPU and for at most 0.2 s, how soon the kernel takes a CPU "
+        "from an idle group for a task that wakes. Off: it is taken for granted."
+    )
     control_priority: ControlPriority = _choice(
         ControlPriority, "normal", "HOW", expert=True, applies="live"
     ).help(

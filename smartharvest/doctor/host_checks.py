@@ -20,6 +20,7 @@ CHECKS: tuple[Check, ...] = (
     kernel.check_waits,
     kernel.check_realtime,
     kernel.check_preemption,
+    kernel.check_waking,
     kernel.check_sched_ext,
     machine.check_cpus,
     machine.check_smt,

@@ -5,11 +5,12 @@ from __future__ import annotations
 import gzip
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from smartharvest.doctor.finding import Finding, Host, Status
 from smartharvest.host import kernels
 from smartharvest.host.cgroup.tree import Mount, parse_mounts
+from smartharvest.host.preemption import Preemption, probe_task_policy, unknown
 
 WANTED_OPTIONS: dict[str, tuple[Status, str]] = {
     "CONFIG_CPUSETS": ("failure", "cores are moved by cpusets"),
@@ -258,6 +259,27 @@ def check_preemption(host: Host) -> Iterator[Finding]:
         fix = "boot with preempt=full" if dynamic else "boot a kernel with CONFIG_PREEMPT_DYNAMIC"
         found = f"the kernel's model is {model}: no system call is preempted"
         yield Finding("preemption", "warning", found, why, fix)
+
+
+def check_waking(
+    host: Host, probe: Callable[[], Preemption] = probe_task_policy
+) -> Iterator[Finding]:
+    """Whether a SCHED_IDLE task leaves its CPU to one that wakes; the agent tries groups as well.
+
+    It takes 0.1 s of one idle CPU and writes nothing.
+    """
+    why = "the batch is to leave a lent CPU as soon as the primary wakes there"
+    found = probe() if host.root == "/" else unknown("these are another host's files")
+    if found.tasks_give_way is None:
+        said = f"not known how soon a SCHED_IDLE task leaves its CPU: {found.reason}"
+        yield Finding("waking", "ok", said, why)
+    elif found.tasks_give_way:
+        yield Finding("waking", "ok", f"a SCHED_IDLE task leaves its CPU {found.reason}", why)
+    else:
+        said = f"a SCHED_IDLE task keeps its CPU: it leaves {found.reason}"
+        yield Finding(
+            "waking", "warning", said, why, "boot with preempt=full, or try another kernel"
+        )
 
 
 def check_sched_ext(host: Host) -> Iterator[Finding]:

@@ -227,7 +227,7 @@ class Adaptive:
             self._hear(seen.end_ns)
             self._quiet.observe_dispatches(seen)
             self.explanation = (
-                "the primary does not preempt the batch: lends cores that were idle, "
+                "the primary is not known to preempt the batch: lends cores that were idle, "
                 "for how long by how its tasks wait"
             )
             return

@@ -277,8 +277,11 @@ class Journal:
         return self._ours, self._minimum, self._minimum_cpus, self._chosen, self._given
 
     def withdraw_created(self, directory: str) -> None:
-        """Drops an entry: another process created the group first, so it stays."""
+        """Drops the group's entries: another process made it first, or it is removed already."""
         self._drop(subject(CreatedEntry(directory)))
+        for key, entry in list(self._entries.items()):
+            if isinstance(entry, FileEntry) and os.path.dirname(entry.path) == directory:
+                self._drop(key)
         self._save()
 
     def original(self, path: str) -> str | None:

@@ -192,6 +192,25 @@ class HostWriter:
         self._journal.note_made(path)
         self._write_log(path, "", "mkdir")
 
+    def remove_group(self, path: str) -> None:
+        """Removes an empty group that ``make_group`` made, ahead of ``restore``, which tries again.
+
+        Does nothing if another process has made it.
+        """
+        made = any(
+            isinstance(entry, CreatedEntry) and entry.directory == path
+            for entry in self._journal.entries
+        )
+        if not made:
+            return
+        try:
+            self.files.rmdir(path)
+        except OSError as error:
+            if error.errno not in _GONE:
+                return
+        self._journal.withdraw_created(path)
+        self._write_log(path, "mkdir", "removed")
+
     def make_children(self, parent: str, masks: Mapping[str, str]) -> None:
         """Creates groups below ``parent`` that differ in their CPUs: name -> mask.
 

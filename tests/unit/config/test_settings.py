@@ -111,6 +111,7 @@ SWITCHES = (
     "events",
     "cpu_idle",
     "rescue",
+    "probe_preemption",
     "realtime",
     "guardian",
     "dry_run",

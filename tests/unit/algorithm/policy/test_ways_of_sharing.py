@@ -305,7 +305,7 @@ def test_where_the_primary_does_not_preempt_the_batch_it_is_adaptive_quiet() -> 
         policy.observe_dispatches(period(number, lent=policy.buffer < TOTAL))
     assert not policy.shared
     assert policy.buffer < TOTAL
-    assert policy.explanation.startswith("the primary does not preempt the batch")
+    assert policy.explanation.startswith("the primary is not known to preempt the batch")
 
 
 def test_a_stale_window_gives_everything_back() -> None:
