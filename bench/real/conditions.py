@@ -27,6 +27,9 @@ class Condition:
     """A round; more for what all others are compared with."""
     warm_up_s: float = 0.0
     """Traffic before the slice: for a policy that tries before it decides."""
+    learns_s: float = 0.0
+    """Traffic before its first slice: for a policy that remembers, which a run would otherwise
+    measure while it tries what an agent that lives for days has long found out."""
 
 
 BASELINE = "alone"
@@ -39,6 +42,8 @@ CANDIDATES = tuple(name for name in ("idle-first", "adaptive") if name in POLICY
 
 IDLE_FIRST_WARM_UP_S = 4.0
 """Its trials on two CPUs, and some of what it then holds."""
+LEARNS_S = {"adaptive": 30.0}
+"""Its first trials of every way on two CPUs, and the second of those that failed soonest."""
 
 ALONE = Condition(BASELINE, "no batch runs", batch=False, slices=2)
 CPU_IDLE = Condition(RIVAL, "the batch on every CPU under cpu.idle=1", phase="cpu-idle")
@@ -83,6 +88,7 @@ CONDITIONS = (
             "confines only when cpu.idle does not suffice",
             policy=name,
             warm_up_s=IDLE_FIRST_WARM_UP_S,
+            learns_s=LEARNS_S.get(name, 0.0),
         )
         for name in CANDIDATES
     ),

@@ -10,8 +10,8 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -49,6 +49,8 @@ CALIBRATION: Load = [(1.5, 500.0)]
 UNIT_S = 1.5
 SHORTEST_S = 1.2
 FEWEST_ROUNDS = 5
+MOST_LEARNING = 0.2
+"""Of an experiment's time, for all rows together that learn before they are measured."""
 BEST_SLICE_S = 2.0
 """With more time there are more rounds rather than longer slices."""
 LEARNING = {"digits", "regression"}
@@ -86,6 +88,14 @@ class Plan:
         """Of a round."""
         return sum(condition.warm_up_s for condition in self.conditions)
 
+    def learning(self) -> Iterator[tuple[Condition, float]]:
+        """The conditions that learn before the first round, and for how long each does."""
+        asked_s = sum(condition.learns_s for condition in self.conditions)
+        part = min(1.0, MOST_LEARNING * self.budget_s / asked_s) if asked_s else 0.0
+        for condition in self.conditions:
+            if condition.learns_s:
+                yield replace(condition, warm_up_s=0.0), part * condition.learns_s
+
 
 def run(plan: Plan, watch: Watch) -> Figures:
     """The figures of every condition; the host is as before when it returns or raises.
@@ -115,9 +125,13 @@ def run(plan: Plan, watch: Watch) -> Figures:
         order = random.Random(plan.seed)
         overhead_s = OVERHEAD_GUESS_S
         each = [condition for condition in conditions for _ in range(condition.slices)]
-        rounds = plan.rounds_in(began_s + plan.budget_s - time.monotonic())
         stage = Stage(experiment, groups, server, foreign, standstills)
         try:
+            for condition, seconds in plan.learning():
+                # Its failure is met again, and noted, in its first slice.
+                with suppress(NotMeasurableError, SmartHarvestError):
+                    stage.measure(condition, [(seconds, rate)], plan.seed)
+            rounds = plan.rounds_in(began_s + plan.budget_s - time.monotonic())
             for number in range(rounds):
                 round_began_s = time.monotonic()
                 left_s = began_s + plan.budget_s - round_began_s

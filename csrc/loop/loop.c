@@ -116,9 +116,11 @@ static void publish_window(struct sh_loop *loop, int64_t now_ns, uint32_t primar
     }
     loop->ring[head % SH_RING_WINDOWS] = summary;
     atomic_store_explicit(&loop->ring_head, head + 1, memory_order_release);
-    /* A window that is answered, or needs no answer, can wait until the control plane looks. */
-    const bool can_wait =
-        summary.decided || atomic_load_explicit(&loop->unhurried, memory_order_relaxed);
+    /* A window that is answered, or needs no answer, can wait until the control plane looks; one
+     * that was broken is answered otherwise than those before it. */
+    const bool broken = flags & (SH_WINDOW_EXHAUSTED | SH_WINDOW_STALE);
+    const bool unhurried = atomic_load_explicit(&loop->unhurried, memory_order_relaxed);
+    const bool can_wait = summary.decided || (unhurried && !broken);
     const bool urgent =
         !can_wait || (flags & SH_WINDOW_HALTED) || head - tail >= SH_RING_WINDOWS / 2;
     if (loop->event_fd >= 0 && urgent) {
@@ -253,6 +255,15 @@ static int settle(struct sh_loop *loop, int64_t now_ns) {
     return err;
 }
 
+/* Has nobody stood by the plan for too long? Where the loop does not decide, a permit does so for a
+ * plan that no window changes. */
+static bool expired(const struct sh_loop *loop, int64_t now_ns) {
+    if (now_ns - loop->plan_adopted_ns <= loop->config.plan_ttl_ns)
+        return false;
+    return loop->decide.answer ||
+           now_ns >= atomic_load_explicit(&loop->permit_until_ns, memory_order_acquire);
+}
+
 static void adopt_plan(struct sh_loop *loop, int64_t now_ns) {
     uint64_t word = atomic_load_explicit(&loop->plan_word, memory_order_acquire);
     if (word == loop->plan_word_seen)
@@ -272,7 +283,7 @@ static void adopt_plan(struct sh_loop *loop, int64_t now_ns) {
     }
     loop->plan = plan;
     /* A repeated one, which wakes nobody, may have been there since the window began. */
-    const bool in_force = now_ns - loop->plan_adopted_ns <= loop->config.plan_ttl_ns;
+    const bool in_force = !expired(loop, now_ns);
     loop->plan_adopted_ns =
         same && in_force ? max_i64(loop->plan_adopted_ns, loop->window.start_ns) : now_ns;
 }
@@ -300,7 +311,7 @@ static uint32_t wanted(struct sh_loop *loop, uint32_t busy, int64_t now_ns) {
     const struct sh_loop_config *c = &loop->config;
     if (loop->plan_adopted_ns == 0 || is_revoked(loop))
         return c->total;
-    if (now_ns - loop->plan_adopted_ns > c->plan_ttl_ns) {
+    if (expired(loop, now_ns)) {
         if (loop->primary_cores != c->total)
             count(&loop->counters.plans_expired, 1);
         return c->total;
@@ -433,10 +444,10 @@ uint64_t sh_loop_repeat(struct sh_loop *loop, int64_t until_ns, const struct sh_
         atomic_load_explicit(&loop->plan_word, memory_order_acquire) != loop->plan_word_seen ||
         loop->unsettled || exhausted(loop, needed))
         return 0;
-    const bool expired = loop->last_poll_ns - loop->plan_adopted_ns > c->plan_ttl_ns;
-    if (expired && loop->primary_cores < c->total)
+    const bool is_old = loop->last_poll_ns - loop->plan_adopted_ns > c->plan_ttl_ns;
+    if (is_old && loop->primary_cores < c->total)
         return 0;
-    if (loop->plan_adopted_ns && !expired)
+    if (loop->plan_adopted_ns && !is_old)
         last_ns = min_i64(last_ns, loop->plan_adopted_ns + c->plan_ttl_ns);
     if (loop->plan.patient) /* it may be time to shrink */
         last_ns = min_i64(last_ns, loop->quiet_since_ns + loop->plan.quiet_ns - 1);

@@ -18,15 +18,18 @@
  * cores.
  *  4. A plan answers a window; it comes from the control plane, or from `decide` where the loop has
  *     been given one. That lends only as long as the control plane permits (sh_loop_permit).
- *     One that answers an older window than the last broken is ignored.
+ *     One that answers an older window than the last broken is ignored. Where the loop does not
+ *     decide, the permit keeps the last plan in force: the control plane answers windows in batches
+ *     while none of them changes the plan.
  *  5. Event-driven, the loop does not poll: the sensor wakes it when the buffer runs out. A burst
  *     that is over when it looks needs no core; the window's peak still shows it. A plan with a
  *     buffer is woken for as soon as that begins to be used, and looked for now and then while
  *     less might do: after each quiet time if it is patient, every millisecond if not.
  *  6. Under a shared plan the elastic group is kept off the plan's primary cores and the primary
  *     preempts it on all others, so busy cores move nothing and rules 2 and 3 rest.
- *  7. Doubt gives everything back: no plan for plan_ttl_ns, no poll for stale_ns, a revocation,
- *     a sensor or an actuator that fails. After a failure the loop halts and says which.
+ *  7. Doubt gives everything back: no plan for plan_ttl_ns and no permit, no poll for stale_ns, a
+ *     revocation, a sensor or an actuator that fails. After a failure the loop halts and says
+ * which.
  */
 #ifndef SH_LOOP_H
 #define SH_LOOP_H
@@ -159,7 +162,7 @@ struct sh_loop {
     /* Control plane -> loop. */
     _Atomic uint64_t plan_word;
     _Atomic int64_t permit_until_ns;
-    _Atomic bool unhurried; /* windows need no answer at once */
+    _Atomic bool unhurried; /* windows that are not broken need no answer at once */
     _Atomic bool stop;
     int plan_fd; /* wakes an event-driven loop for a plan or a stop */
 
@@ -223,11 +226,13 @@ int sh_loop_change(struct sh_loop *loop, const struct sh_actuator *actuator,
 
 /* Control plane's side: never blocks the loop. */
 void sh_loop_post(struct sh_loop *loop, const struct sh_plan *plan);
-/* `decide` may lend until then; 0: not any more. What is lent already, a plan takes back. */
+/* `decide` may lend until then, or without it the plan in force stays so; 0: not any more. What is
+ * lent already, a plan takes back. */
 void sh_loop_permit(struct sh_loop *loop, int64_t until_ns);
 bool sh_loop_take(struct sh_loop *loop, struct sh_summary *summary);
 /* Whether a window wakes the control plane. If not, it has to look in time: half a ring wakes it
- * all the same. For when nothing can be lent, whatever it answered. */
+ * all the same, as one that was broken does. For when nothing can be lent, whatever it answered,
+ * and for when it would answer as before. */
 void sh_loop_hurry(struct sh_loop *loop, bool hurry);
 /* Waits until a window is there or other_fd (-1: none) is readable: 1; 0 after timeout_ms, -EINTR
  * on a signal. */

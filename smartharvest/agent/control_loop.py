@@ -87,12 +87,15 @@ class ControlLoop:
 
     def start(self) -> None:
         """Starts the loop, for the first time or after ``stop``."""
+        self.controller.give_everything_back()  # what a loop starts with, whatever was answered
         self.loop.start()
         self._runs = True
 
     def stop(self) -> None:
         """Stops the loop, which gives everything back; it can go on."""
         self.loop.stop()
+        if not self.controller.loop_decides:
+            self.loop.permit(0)
         self._runs = False
 
     @property
@@ -147,12 +150,16 @@ class ControlLoop:
     def wait(self, most_ms: float, other_fd: int, *, prompt: bool) -> None:
         """Until a window needs an answer, ``other_fd`` is readable, or it is time for a look."""
         now_ns = _loop.monotonic_ns()
-        hurries = self.controller.hurries(now_ns)
+        controller = self.controller
+        lends = controller.hurries(now_ns)
+        hurries = lends and not controller.steady
         if hurries != self._hurries:
             self._hurries = hurries
             self.loop.hurry(hurries)
         prompt |= self.loop.sensor.wants_visits
-        prompt |= hurries and not self.controller.loop_decides
+        prompt |= lends and not controller.loop_decides
+        if controller.wants_dispatches:
+            most_ms = min(most_ms, -(-self._dispatches.left_ns(now_ns) // 1_000_000))
         judgement_ms = (
             LOOK_MS if self.waits is None else -(-self.waits.left_ns(now_ns) // 1_000_000)
         )
@@ -190,8 +197,9 @@ class ControlLoop:
             self._give_back(self.controller.on_period(now_ns, waits))
 
     def renew_permit(self) -> None:
-        """Lets a loop that decides by itself lend for a while, as far as anything may be lent."""
-        if self.controller.loop_decides:
+        """Lets a loop that decides by itself, or has a steady plan, lend for a while, as far as
+        anything may be lent."""
+        if self.controller.loop_decides or self.controller.steady:
             self.loop.permit(self.controller.permit_until_ns(_loop.monotonic_ns()))
 
     def read_dispatches(self) -> None:
@@ -219,8 +227,7 @@ class ControlLoop:
     def _give_back(self, plan: Plan | None) -> None:
         if plan is None:
             return
-        if self.controller.loop_decides:
-            self.loop.permit(0)
+        self.loop.permit(0)
         self.loop.post(plan)
 
     def _note_explanation(self) -> None:

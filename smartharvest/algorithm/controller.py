@@ -19,6 +19,7 @@ from smartharvest.algorithm.policy.fallback import (
     dozes,
     explanation,
     fallback_steps,
+    is_steady,
     judges_waits,
     wants_dispatches,
 )
@@ -89,6 +90,8 @@ class Controller(Algorithm1):
         self._learner = getattr(policy, "learner", None)
         """What a policy without a learner leaves to the next one that learns."""
         self.inhibited = InhibitReasons()
+        self._plain = False
+        """Whether the last plan is what the policy predicts, and in force."""
         self.lessons = 0
         """Windows that were learned from."""
         self.last: tuple[Window, Decision] | None = None
@@ -114,6 +117,7 @@ class Controller(Algorithm1):
         if answer is not None:
             return Answer(decision, None, inhibited)
         plan = decision if inhibited is None else self.give_everything_back()
+        self._plain = inhibited is None and decision.reason == "predicted"
         return Answer(decision, plan, inhibited)
 
     def hurries(self, now_ns: int) -> bool:
@@ -124,8 +128,14 @@ class Controller(Algorithm1):
         lends = self.policy.name != LENDS_NOTHING and not dozes(self.policy)
         return self.may_lend(now_ns) and self.can_lend and lends
 
+    @property
+    def steady(self) -> bool:
+        """Whether the next windows are answered as the last one, unless they are broken: then they
+        may be handed over in batches, and a permit keeps the plan in force."""
+        return self._plain and not self.loop_decides and is_steady(self.policy)
+
     def permit_until_ns(self, now_ns: int) -> int:
-        """Until when a loop that decides by itself may lend; 0: no longer."""
+        """Until when a loop that decides by itself or has a steady plan may lend; 0: no longer."""
         return now_ns + self._permit_ns if self.may_lend(now_ns) else 0
 
     def may_lend(self, now_ns: int) -> bool:
@@ -136,6 +146,7 @@ class Controller(Algorithm1):
 
     def give_everything_back(self) -> Plan:
         """The plan that lends nothing, in place of the last one."""
+        self._plain = False
         return Plan(0 if self.last is None else self.last[1].seq, self.total, self.total)
 
     # --- periods ----------------------------------------------------------------------------------
@@ -203,6 +214,7 @@ class Controller(Algorithm1):
         A learner of another kind than the one in force needs another controller.
         """
         self.policy = policy
+        self._plain = False
         if getattr(policy, "learner", None) is None:
             return
         if self._learner is not None:

@@ -24,6 +24,9 @@ SETTLED_S = 10.0
 gone is not worth moving cores for: under cpu.idle it preempts the batch in any case."""
 SHARE = 0.004
 """Of a core, for either look."""
+OTHERS_PAUSE_NS = 2_000_000_000
+"""From one look at the tasks of others to the next: on a host with some hundred of them it is most
+of what the agent does beyond its decisions, and counts what has lived for SETTLED_S."""
 
 
 class Confinement:
@@ -44,8 +47,10 @@ class Confinement:
         self._followed = followed
         self._others = ConfinedTasks(self._ours, OWN_THREADS, SETTLED_S)
         self._pinned: dict[str, frozenset[int]] = {}
-        walks = self._walk_primaries, self._others.walk
-        self._looks = [Spread(walk, share=SHARE) for walk in walks]
+        self._looks = [
+            Spread(self._walk_primaries, share=SHARE),
+            Spread(self._others.walk, share=SHARE, pause_ns=OTHERS_PAUSE_NS),
+        ]
 
     def turn(self) -> None:
         """Goes on looking, for a bounded time."""

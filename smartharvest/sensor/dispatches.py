@@ -26,6 +26,10 @@ class DispatchReader:
         """How many primaries the sensors see from now on."""
         self._primaries = primaries
 
+    def left_ns(self, now_ns: int) -> int:
+        """Until a period ends; 0 once it has."""
+        return max(0, self._due_ns - now_ns)
+
     def read(self, controller: Controller, loop: _loop.Loop, now_ns: int) -> Dispatches | None:
         """Once a period, and only if the policy asks for dispatches; None otherwise."""
         if now_ns < self._due_ns:

@@ -1,4 +1,5 @@
-"""A session whose loop decides itself: it lends, and only while its agent lives."""
+"""A session whose loop decides itself, or has a plan that no window changes: it lends, and only
+while its agent lives."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ import pytest
 
 from smartharvest.agent.supervisor import Supervisor
 from smartharvest.algorithm.algorithm1 import Decision
-from smartharvest.core.timeouts import LEAST_PERMIT_NS
+from smartharvest.core.timeouts import LEAST_PERMIT_NS, LEAST_PLAN_TTL_NS
 from smartharvest.core.window import Window
 from tests.integration.supervisors import settings_for
 from tests.integration.worlds import World
@@ -55,3 +56,24 @@ def test_a_loop_whose_agent_says_nothing_gives_everything_back(quiet_world: Worl
         report = session.run(session.make_policy(), seconds=5.0, observe=observe).report
     assert hung
     assert report.plans_expired > 0
+
+
+@pytest.mark.parametrize(
+    ("silent_ns", "expires"), [(2 * LEAST_PLAN_TTL_NS, False), (1.2 * LEAST_PERMIT_NS, True)]
+)
+def test_a_plan_that_no_window_changes_outlasts_a_short_silence_only(
+    quiet_world: World, silent_ns: float, expires: bool
+) -> None:
+    steady_lent = 0
+
+    def observe(window: Window, _decision: Decision) -> None:
+        nonlocal steady_lent
+        steady_lent += window.primary_cores < FULL
+        if steady_lent == 20:
+            time.sleep(silent_ns / 1e9)
+            session.stop()
+
+    with Supervisor(settings_for(quiet_world, policy="wait:500us")) as session:
+        report = session.run(session.make_policy(), seconds=10.0, observe=observe).report
+    assert steady_lent >= 20
+    assert (report.plans_expired > 0) == expires

@@ -22,6 +22,25 @@ static void test_without_a_new_plan_everything_comes_back(void) {
     drop(rig);
 }
 
+static void test_a_permit_keeps_the_plan_in_force_until_it_ends_or_is_withdrawn(void) {
+    for (int withdrawn = 0; withdrawn <= 1; withdrawn++) {
+        struct sh_loop_config config = usual();
+        config.plan_ttl_ns = 3 * POLL_NS;
+        struct rig *rig = holding(config, 2, 8);
+        sh_loop_permit(&rig->loop, rig->now_ns + 20 * POLL_NS);
+        for (int i = 1; i < 20; i++) {
+            if (withdrawn && i == 10)
+                sh_loop_permit(&rig->loop, 0);
+            poll_busy(rig, 0);
+            CHECK_EQ(rig->loop.primary_cores, withdrawn && i >= 10 ? 8 : 2);
+        }
+        poll_busy(rig, 0);
+        CHECK_EQ(rig->loop.primary_cores, 8);
+        CHECK_EQ(rig->loop.counters.plans_expired, 1);
+        drop(rig);
+    }
+}
+
 static void test_a_gap_without_polls_voids_the_window(void) {
     struct rig *rig = holding(usual(), 2, 8);
     rig->now_ns += rig->loop.config.stale_ns; /* and one poll more */
@@ -168,6 +187,7 @@ static void test_the_ring_goes_round(void) {
 
 int main(void) {
     RUN(test_without_a_new_plan_everything_comes_back);
+    RUN(test_a_permit_keeps_the_plan_in_force_until_it_ends_or_is_withdrawn);
     RUN(test_a_gap_without_polls_voids_the_window);
     RUN(test_a_sensor_that_fails_halts_the_loop_and_gives_everything_back);
     RUN(test_an_actuator_that_fails_halts_the_loop_and_gives_everything_back);

@@ -34,6 +34,19 @@ static void test_a_window_that_needs_no_answer_wakes_nobody_until_half_the_ring_
     drop(rig);
 }
 
+static void test_a_broken_window_wakes_even_where_others_need_no_answer(void) {
+    struct rig *rig = holding(usual(), 2, 8);
+    sh_loop_hurry(&rig->loop, false);
+    for (int i = 0; i < WINDOW_POLLS; i++)
+        poll_busy(rig, 0);
+    CHECK_EQ(rig->loop.counters.windows, 1);
+    CHECK_EQ(sh_loop_wait(&rig->loop, 0, -1), 0);
+    rig->now_ns += rig->loop.config.stale_ns;
+    poll_busy(rig, 0);
+    CHECK_EQ(sh_loop_wait(&rig->loop, 0, -1), 1);
+    drop(rig);
+}
+
 static void test_waiting_ends_for_another_descriptor_too(void) {
     struct rig *rig = make(usual());
     const int other = eventfd(1, EFD_CLOEXEC);
@@ -166,6 +179,7 @@ static void test_repeated_polls_are_those_polls(void) {
 int main(void) {
     RUN(test_waiting_tells_whether_a_window_is_there);
     RUN(test_a_window_that_needs_no_answer_wakes_nobody_until_half_the_ring_is_full);
+    RUN(test_a_broken_window_wakes_even_where_others_need_no_answer);
     RUN(test_waiting_ends_for_another_descriptor_too);
     RUN(test_a_plan_wakes_the_thread_only_if_it_changes_anything);
     RUN(test_a_repeated_plan_lasts_from_the_beginning_of_its_window);

@@ -117,6 +117,8 @@ class Adaptive:
         self._cut = False
         """Whether the period on trial goes on in the way that is held."""
         self._windows = 0
+        self._answered: Way | None = None
+        """The way that answered the last window; None: another policy did."""
         self._counts = True
         """Whether what is seen now says something about the way in force."""
         self._begins = True
@@ -152,6 +154,12 @@ class Adaptive:
     def dozes(self) -> bool:
         """Whether it lends nothing and looks at nothing but the time."""
         return self._doze_ns > 0
+
+    @property
+    def steady(self) -> bool:
+        """Whether the way that is in force has answered before, and no window may end it."""
+        ends = self._tried == self._now == 0
+        return self._delegate is None and self._answered is self.way and not ends
 
     @property
     def buffer(self) -> int:
@@ -211,6 +219,7 @@ class Adaptive:
             and self._windows > 1
             and (self._pulses or window.demand_max > CROWDED * self._total)
         )
+        self._answered = self.way if self._delegate is None else None
         predicted = self._paper.predict(window)  # its features are those of the last window
         if window.stale:
             return self._total

@@ -59,6 +59,14 @@ def dozes(policy: Policy) -> bool:
     return bool(getattr(policy, "dozes", False))
 
 
+def is_steady(policy: Policy) -> bool:
+    """Whether the policy in force, with its property ``steady``, answers the next windows as it
+    has answered the last one, whatever they show, unless they were broken."""
+    if isinstance(policy, Fallback):
+        policy = policy.in_force
+    return bool(getattr(policy, "steady", False))
+
+
 def with_stand_ins(
     spec: str, make: Callable[[str], Policy], total: int, note: Callable[[str], None]
 ) -> Fallback:

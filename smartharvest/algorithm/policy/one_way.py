@@ -19,6 +19,7 @@ class OneWay:
         self.buffer = way.buffer
         self.quiet_ns = way.quiet_ns
         self.shared = way.is_static
+        self.steady = True
         self.short_term: ShortTermSafeguard = BufferSafeguard(settings.total, max(1, way.buffer))
         self._kept = min(way.kept, settings.total)
         self._total = settings.total

@@ -230,6 +230,47 @@ def test_windows_wait_for_a_batch_only_where_nothing_can_be_lent() -> None:
     assert not one.hurries(0)
 
 
+@pytest.mark.parametrize("policy", ["everywhere", "part:3", "wait:500us"])
+def test_a_way_that_no_window_changes_is_steady_once_it_has_answered(policy: str) -> None:
+    one = controller(policy)
+    assert not one.steady
+    first = one.on_window(window())
+    assert one.steady
+    busier = one.on_window(replace(made_window([9, 10, 10]), seq=2))
+    assert first is not None
+    assert busier is not None
+    assert first.plan is not None
+    assert busier.plan is not None
+    for name in ("primary_cores", "safe_cores", "buffer", "quiet_ns", "shared"):
+        assert getattr(first.plan, name) == getattr(busier.plan, name)
+
+
+@pytest.mark.parametrize("policy", ["smartharvest", "fixed-buffer:2", "prev-peak"])
+def test_what_follows_the_windows_is_not_steady(policy: str) -> None:
+    one = controller(policy)
+    one.on_window(window())
+    assert not one.steady
+
+
+def test_a_steady_plan_is_so_only_while_it_is_in_force() -> None:
+    one = controller("everywhere", long_term=safeguard())
+    one.on_window(window())
+    one.inhibit("host", "CPU 3 is offline")
+    assert not one.steady
+    one.on_window(window(2))
+    assert not one.steady
+    one.inhibit("host", None)
+    assert not one.steady
+    one.on_window(window(3))
+    assert one.steady
+    one.on_window(replace(window(4), stale=True))
+    assert not one.steady
+    one.on_window(window(5))
+    assert one.steady
+    one.change_policy(make_policy("part:3", total=TOTAL))
+    assert not one.steady
+
+
 class Sleepy(AdaptiveQuiet):
     """Says that it dozes, or not."""
 

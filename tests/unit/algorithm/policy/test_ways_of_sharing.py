@@ -45,6 +45,9 @@ class Host:
         self.harms = harms
         self.number = 0
         self.periods: list[str] = []
+        self.answered: tuple[int, int, int | None, bool] | None = None
+        self.steady = self.changed = 0
+        """Windows that were to be answered as the one before, and those of them that were not."""
 
     def run(self, seconds: float) -> str:
         """The way in force at the end of it, rests aside."""
@@ -63,8 +66,14 @@ class Host:
         ns = DISPATCHES_PERIOD_NS // WINDOWS
         start_ns = self.number * DISPATCHES_PERIOD_NS + place * ns
         seen = window([1, 2], start_ns=start_ns, end_ns=start_ns + ns)
+        steady, before = self.policy.steady, self.answered
         self.policy.learn(seen)
-        self.policy.predict(seen)
+        kept = self.policy.predict(seen)
+        policy = self.policy
+        self.answered = (kept, policy.buffer, policy.quiet_ns, policy.shared)
+        if steady:
+            self.steady += 1
+            self.changed += self.answered != before
         return self.policy.way
 
     def seen(self, way: Way) -> Dispatches:
@@ -109,6 +118,15 @@ def test_it_ends_with_the_boldest_way_where_that_is_harmless() -> None:
 )
 def test_it_holds_the_boldest_way_that_does_no_harm(harmful: list[str], held: str) -> None:
     assert Host(hurt_by(*harmful)).run(18) == held
+
+
+@pytest.mark.parametrize("total", [2, TOTAL])
+@pytest.mark.parametrize("harmful", [[], ["everywhere"], ["everywhere", "wait", "buffer"], ALL])
+def test_what_it_calls_steady_no_window_changes(harmful: list[str], total: int) -> None:
+    host = Host(hurt_by(*harmful), total=total)
+    host.run(30)
+    assert host.changed == 0
+    assert host.steady > host.number  # more than one of a period's four windows
 
 
 def test_where_moving_cores_is_too_dear_it_tries_everywhere() -> None:

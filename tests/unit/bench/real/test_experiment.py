@@ -65,6 +65,27 @@ def test_a_row_that_cannot_be_measured_costs_no_other(
     assert figures["failed"] == {"smartharvest": "cgroup:/elastic: has vanished"}
 
 
+def test_a_policy_that_remembers_learns_before_the_first_round_within_a_share_of_the_time(
+    stage: Callable[[Measure], None],
+) -> None:
+    met: list[str] = []
+
+    def measure(condition: Condition, seed: int) -> Slice:
+        met.append(condition.name)
+        return made_slice(seed)
+
+    stage(measure)
+    learner = Condition("adaptive", "made", policy="adaptive", warm_up_s=0.1, learns_s=30.0)
+    plan = dataclasses.replace(PLAN, conditions=(*ROWS, learner))
+    ((learning, seconds),) = plan.learning()
+    assert (learning.name, learning.warm_up_s) == ("adaptive", 0.0)
+    assert seconds == pytest.approx(experiment.MOST_LEARNING * plan.budget_s)
+    figures: Any = run(plan, Watch())
+    assert met[0] == "adaptive"
+    assert met.count("adaptive") == 1 + 3
+    assert figures["rounds"] == 3
+
+
 def test_a_missing_library_is_named_before_anything_is_started(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
