@@ -93,5 +93,5 @@ def predict(
         )
     beyond = document["beyond"]
     assert isinstance(beyond, list)
-    for what in beyond:
-        click.echo(f"careful: beyond what the model has seen: {what}", err=True)
+    if beyond:
+        click.echo("careful, the model has not seen this:\n  " + "\n  ".join(beyond), err=True)

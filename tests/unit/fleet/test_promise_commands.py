@@ -43,7 +43,8 @@ def test_predict_promises_and_names_what_is_new(trace: str, model: str) -> None:
         assert one["survival"]["low"] <= one["survival"]["mean"] <= one["survival"]["high"]
     outcome = smartharvest_here("fleet", "predict", *asked, "--min", "3", "--day", "5")
     assert "survive" in outcome.out
-    assert "careful: beyond what the model has seen: minimum: 3 cores" in outcome.err
+    assert "careful, the model has not seen this:\n" in outcome.err
+    assert "\n  minimum: 3 cores" in outcome.err
 
 
 @pytest.mark.parametrize(
