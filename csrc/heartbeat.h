@@ -3,10 +3,14 @@
  *   _Atomic uint64_t *beats = sh_heartbeat_open("/run/me/beats");
  *   if (beats) atomic_fetch_add(beats, 1);   for each unit of work done
  *
+ * Where the compiler is to be strict (-std=c11), include it before all others.
  * The agent adds up the page's counters (smartharvest/telemetry/heartbeat.py). */
 #ifndef SH_HEARTBEAT_H
 #define SH_HEARTBEAT_H
 
+#if defined(__STRICT_ANSI__) && !defined(_GNU_SOURCE) && !defined(_POSIX_C_SOURCE)
+#define _POSIX_C_SOURCE 200809L
+#endif
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stdint.h>
