@@ -128,8 +128,10 @@ class Remote:
         return {"cost_us": 1e6 * self._cost_s}
 
     def _used_s(self) -> float:
-        """Of the server, and of the generators that have ended."""
-        return cpu_s(self._server.pid) + sum(os.times()[2:4])
+        """Of the server and of all generators: the start of one is no part of its requests."""
+        assert self._generator is not None
+        generating_s = 0.0 if self._generator.returncode is not None else cpu_s(self._generator.pid)
+        return cpu_s(self._server.pid) + generating_s + sum(os.times()[2:4])
 
     def _prepare(self, arrival_ns: Times, rng: np.random.Generator) -> int:
         names = ("arrivals", "requests", "latencies")

@@ -123,7 +123,7 @@ static void test_a_wait_for_a_batch_that_does_not_yield_is_held_against_it(void)
     const struct sh_sim_traffic_config calm = traffic();
     struct sh_sim_machine_config config = settings(1);
     struct sh_sim_machine machine;
-    config.sharing = (struct sh_sim_sharing){true, 1, 0, 4000000};
+    config.sharing = (struct sh_sim_sharing){.shared = true, .stall_share = 1, .tick_ns = 4000000};
     CHECK_EQ(sh_sim_machine_init(&machine, &config, &calm, cores, 1), 0);
     sh_sim_machine_assign(&machine, CORES);
     for (int i = 0; i < 20000; i++)
