@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -20,6 +21,8 @@ from smartharvest.trusted import open_directory, open_trusted
 
 DIRECTORY = "/run/smartharvest/agents"
 LARGEST_ENTRY_BYTES = 8192
+UNFINISHED_S = 60.0
+"""An entry that is not whole by then never will be."""
 _GUARDIAN = b"smartharvest.guardian"
 
 
@@ -65,7 +68,13 @@ def _noted() -> Iterator[str]:
     finally:
         os.close(directory)
     for name in names:
-        entry = _read(os.path.join(DIRECTORY, name))
+        path = os.path.join(DIRECTORY, name)
+        if name.endswith(".new"):  # nothing is journaled yet; its writer may have been killed
+            with contextlib.suppress(OSError):
+                if time.time() - os.stat(path).st_mtime > UNFINISHED_S:
+                    os.unlink(path)
+            continue
+        entry = _read(path)
         if entry is None:
             continue
         journal, pid, start_time = entry

@@ -297,8 +297,8 @@ def test_signals_are_handled_while_waiting() -> None:
 
 
 def test_the_clock_is_the_one_of_the_windows() -> None:
-    loop = running_loop(FakeActuator())
     began_ns = monotonic_ns()
+    loop = running_loop(FakeActuator())
     windows: list[Window] = []
     while len(windows) < 3:
         loop.wait(1000)

@@ -131,3 +131,14 @@ def guardian(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[subpro
 def test_a_guardian_names_its_journal(tmp_path: Path, guardian: subprocess.Popen[bytes]) -> None:
     assert tasks.alive(guardian.pid)
     assert f"{tmp_path}/agent-1.journal" in list(registry._guarded())
+
+
+def test_what_a_killed_writer_left_unfinished_goes(tmp_path: Path, directory: Path) -> None:
+    registry.note(str(tmp_path / "state" / "agent-1.journal"))
+    (entry,) = entries(directory)
+    old, fresh = directory / f"{entry.name}.new", directory / "0123456789abcdef.new"
+    for path in (old, fresh):
+        path.touch()
+    os.utime(old, (0, 0))
+    assert registry.state_directories() == [str(tmp_path / "state")]
+    assert entries(directory) == sorted([entry, fresh])
