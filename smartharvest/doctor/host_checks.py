@@ -40,5 +40,5 @@ CHECKS: tuple[Check, ...] = (
 
 
 def examine(host: Host) -> list[Finding]:
-    """What every check says about ``host``; reads only."""
+    """What every check says about ``host``; changes nothing."""
     return [finding for check in CHECKS for finding in check(host)]
