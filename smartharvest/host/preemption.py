@@ -192,14 +192,17 @@ def probe_preemption(
 ) -> Preemption:
     """Whether a task that wakes on one of ``cpus`` has it from an idle group. Never raises.
 
-    Makes a group at the top of the hierarchy, through ``writer``, and removes it. Where no CPU is
-    idle or something is refused, it is not known.
+    Makes a group at the top of the hierarchy, through ``writer``, and removes it. Where something is
+    refused, it is not known; where no CPU is idle, it is taken for granted.
     """
     until_s = clock_s() + MOST_S
     try:
         found = _places(cpus, find_idle)
         if found is None:
-            return unknown("no CPU of the pool was idle")
+            # As without a probe: `adaptive` sees by itself what sharing costs, and tries boldly last.
+            return Preemption(
+                "cpu.idle", "taken for granted: no CPU of the pool was idle to try it on"
+            )
         cpu, waker_cpu = found
         with _idle_group(tree, writer) as (directory, enter_idle, leave_idle):
 

@@ -13,7 +13,7 @@ from smartharvest.errors import ConfigError
 from smartharvest.host.preemption import Preemption, unknown
 
 SEEN = Preemption("cpu.idle", "it left at once", gives_way=True)
-DOUBT = unknown("no CPU of the pool was idle")
+DOUBT = unknown("too few wakes gave an answer")
 
 
 @pytest.mark.parametrize(("found", "counts"), [(SEEN, True), (DOUBT, False), (None, True)])
@@ -35,7 +35,7 @@ def test_one_that_always_counts_on_it_warns(caplog: pytest.LogCaptureFixture) ->
     with caplog.at_level(logging.WARNING):
         policy = deciders.choose_policy(Settings(), "idle-first", 4, preempts=True, found=DOUBT)
     assert policy.shared
-    assert "idle-first relies on cpu.idle, and no CPU of the pool was idle" in caplog.text
+    assert "idle-first relies on cpu.idle, and too few wakes gave an answer" in caplog.text
 
 
 def test_without_cpu_idle_it_is_refused() -> None:

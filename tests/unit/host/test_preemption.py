@@ -128,7 +128,7 @@ def test_where_no_cpu_is_idle_nothing_is_touched(tree: CgroupTree, writer: HostW
 
     wakes = FakeWakes(tree, [])
     found = probe_preemption(tree, writer, [0, 1], measure=wakes, find_idle=nobody)
-    assert (found.defence, found.gives_way, wakes.idle) == ("confinement", None, [])
+    assert (found.defence, found.gives_way, wakes.idle) == ("cpu.idle", None, [])
     assert "no CPU of the pool was idle" in found.reason
 
 
