@@ -192,14 +192,14 @@ def probe_preemption(
 ) -> Preemption:
     """Whether a task that wakes on one of ``cpus`` has it from an idle group. Never raises.
 
-    Makes a group at the top of the hierarchy, through ``writer``, and removes it. Where something is
-    refused, it is not known; where no CPU is idle, it is taken for granted.
+    Makes a group at the top of the hierarchy, through ``writer``, and removes it. Where something
+    is refused, it is not known; where no CPU is idle, it is taken for granted.
     """
     until_s = clock_s() + MOST_S
     try:
         found = _places(cpus, find_idle)
         if found is None:
-            # As without a probe: `adaptive` sees by itself what sharing costs, and tries boldly last.
+            # As without a probe: `adaptive` sees by itself what sharing costs.
             return Preemption(
                 "cpu.idle", "taken for granted: no CPU of the pool was idle to try it on"
             )
