@@ -188,6 +188,8 @@ def _agent() -> list[str]:
     return [
         *("agent", "--primary", "cgroup:web", "--elastic", "cgroup:batch"),
         *("--mechanism", "strict", "--policy", "everywhere", "--long-term", "off", "--lend-shared"),
+        # With a CPU kept idle nobody would wake where the batch runs, but where this agent does.
+        *("--strict-spare", "0"),
         *("--poll", "1ms", "--window", "250ms", "--state-dir", STATE),
     ]
 

@@ -569,7 +569,10 @@ int BPF_PROG(update_idle, int32_t cpu, bool idle) {
         return 0;
     if (!idle) {
         const bool by_batch = shared.cpus[number & CPU_MASK].next_paid;
-        if (idle_beyond(number, !by_batch) < 0)
+        const int32_t beyond = idle_beyond(number, !by_batch);
+        if (beyond < 0)
+            let_go_near(number);
+        if (beyond < -1) /* one less is idle, and one more is to be */
             let_go_near(number);
         return 0;
     }
