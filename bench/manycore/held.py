@@ -262,20 +262,20 @@ those the batch consumed elsewhere.
 MISSING = """
 What differs, and the physics that are missing:
 
-- **A queue for each CPU.** In the shipped model a core that finishes serves whoever has waited
-  longest. On Linux a CPU that finishes turns to the batch in its own queue, is not idle, and pulls
-  nobody over; and a machine that a batch keeps busy is not searched for an idle CPU. So the shipped
-  model takes `cpu.idle` for better than it is. *Queues* has that.
+- **A queue for each CPU.** In the shipped model a free core serves the request that has waited
+  longest. On Linux a free CPU runs the batch of its own queue. It is not idle then, and pulls no
+  task from other queues. The kernel does not search a busy machine for an idle CPU. So the shipped
+  model overrates `cpu.idle`. *Queues* models this.
 - **The primary alone.** In the guest, one thread sends all requests and waits for a CPU as any
   other, workers wait for a lock, a thread that wakes is late, and the host disturbs. No model has
-  that: alone it is faster than the guest, so that where the microseconds beside a batch agree, the
-  ratio to alone is too large.
+  that. So each model is faster alone than the guest is, and its ratio to alone is too large even
+  where its microseconds next to a batch agree.
 - **The batch's minimum, and the agent.** An agent that lends nothing lets the batch compute on one
   CPU, which the primary's threads are woken on, too, and its own threads take a part of another.
   The shipped model has neither; *queues* has the first, but wakes no thread there while another CPU
   is idle.
-- **Wake-ups that are saved.** Workers that never run out of requests do not sleep: beside a batch a
-  request takes less CPU than alone, and the batch more. The models' price of a request is fixed.
+- **Wake-ups that are saved.** A worker that always finds a request does not sleep. So a request
+  takes less CPU next to a batch than alone, and the batch gets more. The models fix that price.
 """
 
 

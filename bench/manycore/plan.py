@@ -44,7 +44,7 @@ class Experiment:
     def about(self) -> str:
         kind = "bursty" if self.gaps else "in steps" if len(self.shape) > 1 else "steady"
         server = "" if self.primary == QUEUE else f"{self.primary}, "
-        return f"{server}{self.load:.0%} load, {kind}, beside {self.batch}"
+        return f"{server}{self.load:.0%} load, {kind}, next to {self.batch}"
 
 
 EXPERIMENTS = (

@@ -145,7 +145,7 @@ class Remote:
         )
         assert self._generator.stdout is not None
         if self._generator.stdout.readline() != b"ready\n":
-            raise RuntimeError(f"{self._primary.name} cannot be reached")
+            raise RuntimeError(f"{self._primary.name} does not answer")
         return int(arrival_ns.size)
 
     def draw(self, asked: dict[str, Any]) -> Times:

@@ -139,15 +139,23 @@ static int start_child(struct sh_wake_probe *probe) {
     return -errno;
 }
 
+/* A thread of ours goes to its CPU, with exact timers. Whether it is there. */
+static bool takes_place(struct sh_wake_probe *probe, int32_t cpu) {
+    const int err = pin(cpu);
+    prctl(PR_SET_NAME, "sh-wake-probe");
+    prctl(PR_SET_TIMERSLACK, 1UL);
+    if (err)
+        atomic_store(&probe->page->failed, err);
+    return !err;
+}
+
 /* On the child's CPU: sleeps, and reads when the child was last there. */
 static void *sleeper(void *arg) {
     struct sh_wake_probe *probe = arg;
     struct sh_wake_probe_page *page = probe->page;
-    int err = pin(probe->cpu);
-    if (!err)
-        err = become_normal();
-    prctl(PR_SET_NAME, "sh-wake-probe");
-    prctl(PR_SET_TIMERSLACK, 1UL);
+    if (!takes_place(probe, probe->cpu))
+        return NULL;
+    const int err = become_normal();
     if (err) {
         atomic_store(&page->failed, err);
         return NULL;
@@ -175,13 +183,8 @@ static void *sleeper(void *arg) {
 static void *caller(void *arg) {
     struct sh_wake_probe *probe = arg;
     struct sh_wake_probe_page *page = probe->page;
-    int err = pin(probe->waker_cpu);
-    prctl(PR_SET_NAME, "sh-wake-probe");
-    prctl(PR_SET_TIMERSLACK, 1UL);
-    if (err) {
-        atomic_store(&page->failed, err);
+    if (!takes_place(probe, probe->waker_cpu))
         return NULL;
-    }
     for (uint32_t i = 0; i < probe->wakes; i++) {
         if (!probe->from_afar[i])
             continue;
