@@ -152,7 +152,7 @@ static void close_window(struct sh_loop *loop, int64_t now_ns, uint32_t primary_
     publish_window(loop, now_ns, primary_cores, flags);
     sh_window_reset(&loop->window, now_ns);
     if (++loop->seq == 0)
-        loop->seq = 1; /* 0 is before the first poll */
+        loop->seq = 1;
 }
 
 /* Ends the window at once; what the loop has just assigned stands until its answer arrives. */
@@ -364,8 +364,9 @@ int sh_loop_step(struct sh_loop *loop, int64_t deadline_ns, int64_t now_ns) {
         if (!c->event_driven)
             count(&n->missed_polls, (uint64_t)(late_ns / c->poll_ns));
     }
-    if (loop->seq == 0) {
-        loop->seq = 1;
+    if (!loop->begun) {
+        loop->begun = true;
+        loop->seq += loop->seq == 0; /* 0 is before the first poll */
         loop->last_poll_ns = now_ns;
         sh_window_reset(&loop->window, now_ns);
     }
@@ -440,7 +441,7 @@ uint64_t sh_loop_repeat(struct sh_loop *loop, int64_t until_ns, const struct sh_
     const uint32_t demand = max_u32(reading->demand, busy), needed = pressing(loop, reading);
     int64_t last_ns = min_i64(until_ns - 1, loop->window.start_ns + c->window_ns - 1);
 
-    if (atomic_load_explicit(&loop->halt, memory_order_relaxed) != SH_HALT_NONE || loop->seq == 0 ||
+    if (atomic_load_explicit(&loop->halt, memory_order_relaxed) != SH_HALT_NONE || !loop->begun ||
         atomic_load_explicit(&loop->plan_word, memory_order_acquire) != loop->plan_word_seen ||
         loop->unsettled || exhausted(loop, needed))
         return 0;
@@ -625,9 +626,11 @@ void sh_loop_stop(struct sh_loop *loop) {
 }
 
 int sh_loop_change(struct sh_loop *loop, const struct sh_actuator *actuator,
-                   const struct sh_limits *limits) {
+                   const struct sh_sensor *sensor, const struct sh_limits *limits) {
     struct sh_loop_config *c = &loop->config;
     if (loop->started || atomic_load(&loop->halt) != SH_HALT_NONE || limits->keep_idle < 1)
+        return -EINVAL;
+    if (sensor && ((c->exact && !sensor->collect) || (c->event_driven && sensor->wake_fd < 0)))
         return -EINVAL;
     c->max_harvest = limits->max_harvest;
     c->max_shared = limits->max_shared;
@@ -636,6 +639,11 @@ int sh_loop_change(struct sh_loop *loop, const struct sh_actuator *actuator,
     if (loop->sensor.on_lent) { /* none of those that may not be lendable any more is lent */
         const struct sh_lendable before = {loop->lendable.cpus, loop->lendable.count, 0};
         loop->sensor.on_lent(loop->sensor.ctx, loop->last_poll_ns, &before, 0);
+    }
+    if (sensor) {
+        loop->sensor = *sensor;
+        loop->armed = SH_SENSOR_DISARM;
+        loop->begun = false;
     }
     loop->actuator = *actuator;
     loop->placed = loop->unsettled = false;

@@ -50,6 +50,7 @@ from smartharvest.placement.capacity import Capacity
 from smartharvest.placement.confinement import Confinement
 from smartharvest.placement.snapshot import HostSnapshot, take_snapshot
 from smartharvest.placement.target_set import open_targets
+from smartharvest.sensor.choice import Sensing
 
 _log = logging.getLogger(__name__)
 
@@ -570,11 +571,24 @@ class Arrangement:
         """Whether the loop made last can go on with other cores, its sensor with it."""
         return self.built is not None and self.built.fits(self.snapshot, seen)
 
-    def change_loop(self) -> BuiltLoop:
-        """Has the loop made last, which is stopped, move the cores of the host as last seen."""
+    def sense_otherwise(self, seen: HostSnapshot, failed_sensors: set[str]) -> Sensing | None:
+        """Another sensor for the loop made last, if the settings have come to need one.
+
+        That loop may go on meanwhile.
+        """
+        built = self.built
+        assert built is not None
+        with _host_errors():
+            return self._builder(failed_sensors, built.sensing.name, seen).sense_otherwise(built)
+
+    def change_loop(self, other: Sensing | None = None) -> BuiltLoop:
+        """Has the loop made last, which is stopped, move the cores of the host as last seen.
+
+        ``other`` is what it senses by from then on, if not as before.
+        """
         assert self.built is not None
         with _host_errors():
-            self.built = self._builder(set(), None).change(self.built)
+            self.built = self._builder(set(), None).change(self.built, other)
         self._loop_was_made()
         return self.built
 
