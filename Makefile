@@ -160,7 +160,7 @@ lint: build ## ruff, mypy --strict, clang-format, cython-lint
 
 .PHONY: lint-types
 lint-types:
-	$(BIN)/mypy
+	$(BIN)/mypy --num-workers 2
 
 .PHONY: lint-form
 lint-form:

@@ -355,7 +355,7 @@ class Supervisor:
         if self.arrangement.beat():
             self.service.beat(_loop.monotonic_ns())
         self._control.inhibit({"guardian": self.arrangement.check_guardian()})
-        if self.arrangement.other_writers.look():
+        if self.arrangement.others.have_written():
             self._watch.look_early()
         if self.arrangement.confinement is not None:
             self.arrangement.confinement.turn()
