@@ -522,6 +522,10 @@ class Arrangement:
         with _host_errors():
             return self._builder(failed_sensors, built.sensing.name, seen).sense_otherwise(built)
 
+    def can_sense_by(self, other: Sensing) -> bool:
+        """Whether the loop made last can go on with that sensor, once it is stopped."""
+        return self.built is not None and self.built.can_sense_by(other)
+
     def change_loop(self, other: Sensing | None = None) -> BuiltLoop:
         """Has the loop made last, which is stopped, move the cores of the host as last seen.
 

@@ -454,7 +454,7 @@ class Supervisor:
         control.stop()
         keeps_loop = keeps_loop and control.loop.halt is None  # its last write may be refused
         if other is not None and not (keeps_loop and arrangement.can_sense_by(other)):
-            other.sensor.close()
+            other.sensor.close()  # the next loop has one of its own
             keeps_loop = False
         if not keeps_loop:
             arrangement.leave_what_it_may_have(seen)

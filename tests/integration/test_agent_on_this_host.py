@@ -101,7 +101,7 @@ def test_the_same_loop_goes_on_with_the_sensor_of_another_policy(
     audit = tmp_path / "audit.jsonl"
     agent = processes.agent(
         *(*host.state, *host.targets, "--policy", "prev-peak", "--long-term", "off"),
-        *("--order", order, "--sensor", "bpf", "--audit-log", str(audit)),
+        *("--order", order, "--sensor", "bpf", "--lend-shared", "--audit-log", str(audit)),
     )
     agent.wait_until(lambda: is_confined(host))
     path = socket_path(str(host.state_dir), agent.pid)
