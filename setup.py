@@ -1,6 +1,7 @@
 """Builds the C core. Everything else about the package is in pyproject.toml."""
 
 import glob
+import multiprocessing
 import os
 from typing import Any
 
@@ -44,8 +45,11 @@ EXTENSIONS = [
     for path in sorted(glob.glob("smartharvest/core/*.pyx"))
 ]
 
+AT_ONCE = os.cpu_count() or 1
+FORKS = multiprocessing.get_start_method() == "fork"  # any other way runs this file again
+
 setup(
     libraries=[library("sh_core", CORE, []), library("sh_learner", LEARNER, EXACT)],
-    ext_modules=cythonize(EXTENSIONS, build_dir="build"),
-    options={"build_ext": {"parallel": os.cpu_count()}},
+    ext_modules=cythonize(EXTENSIONS, build_dir="build", nthreads=AT_ONCE if FORKS else 0),
+    options={"build_ext": {"parallel": AT_ONCE}},
 )
