@@ -1,7 +1,7 @@
 """Agents and those they manage as real processes, each of which a test ends by its pid.
 
-Commands of ours are copies of this process (``commands.instead_of``); ``commands.smartharvest``
-starts them as a user does.
+Where they meet no real control group, commands of ours are copies of this process
+(``commands.instead_of``). ``commands.smartharvest`` starts them as a user does.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ def wait_until(what: Callable[[], bool], because: Callable[[], object] = str) ->
 class Processes:
     """Starts processes and ends them all, by pid, when a test is over."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, copied: bool = False) -> None:
+        self._copied = copied or EMULATED
         self._started: list[subprocess.Popen[str]] = []
 
     def start(self, command: Sequence[str]) -> subprocess.Popen[str]:
@@ -60,7 +61,7 @@ class Processes:
             stdout=pipe,
             stderr=pipe,
             text=True,
-            preexec_fn=instead_of(command, copied=True),  # noqa: PLW1509
+            preexec_fn=instead_of(command, copied=self._copied),  # noqa: PLW1509
         )
         self._started.append(process)
         return process
