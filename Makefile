@@ -160,7 +160,7 @@ lint: build ## ruff, mypy --strict, clang-format, cython-lint
 
 .PHONY: lint-types
 lint-types:
-	$(BIN)/mypy --num-workers 2
+	$(BIN)/mypy
 
 .PHONY: lint-form
 lint-form:
