@@ -9,7 +9,8 @@ from collections.abc import Iterator
 
 from smartharvest.config.settings import FIELDS
 
-HEAD = """# Settings
+LOOPS = [f"`{name}`" for name, item in FIELDS.items() if item.metadata["applies"] == "rebuild"]
+HEAD = f"""# Settings
 
 Made by `make docs` from `smartharvest config example`; do not edit.
 
@@ -20,6 +21,13 @@ Each setting is a key of the configuration file and, with dashes for underscores
 The third column says what a change does to a running agent: *live* settings change while it lends;
 for *restarts* it gives everything back and begins again in the same process. `primary` and
 `elastic` are required; any other setting without a default is off unless given.
+
+The polling loop and its thread are built for one value of
+{", ".join(LOOPS[:-1])} and {LOOPS[-1]}:
+another value is another loop, and nothing is lent until it runs. Any other live setting changes in
+the loop that runs. `harm`, `long_term_threshold` and a policy that changes to or from `adaptive`
+need another in-kernel sensor, since the kernel checks its programs for one purpose: it is loaded
+while the loop lends, and then takes the place of the one before.
 """
 TABLE = "| key | default | change | meaning |\n|---|---|---|---|"
 

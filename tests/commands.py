@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import io
 import logging
 import os
@@ -48,17 +49,18 @@ def as_command(arguments: Sequence[str]) -> list[str]:
     return [sys.executable, "-m", "smartharvest", *arguments]
 
 
-def instead_of(command: Sequence[str]) -> Callable[[], None] | None:
-    """What ``subprocess`` is to have called in place of starting ``command``: None as a rule.
+def instead_of(command: Sequence[str], *, copied: bool = EMULATED) -> Callable[[], None] | None:
+    """What ``subprocess`` is to have called in place of starting ``command``; None: it starts it.
 
-    Where processors are emulated a start takes ten seconds, nearly all of it imports. Our own
-    commands then run in a copy of this process.
+    Nearly all of a start is imports: ten seconds of it where processors are emulated. Our own
+    commands, if ``copied``, run in a copy of this process, which has imported all.
     """
     ours = as_command(())
-    if not EMULATED or list(command[: len(ours)]) != ours:
+    if not copied or list(command[: len(ours)]) != ours:
         return None
 
     def run() -> None:
+        gc.freeze()  # what is the tests' is not looked through again and again
         # What is open is no more, by which subprocess learns that the command has begun; the
         # numbers stay taken, since what was opened here may yet be closed by its owner.
         nothing = os.open(os.devnull, os.O_RDWR)

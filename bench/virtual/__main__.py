@@ -26,6 +26,7 @@ from typing import Any
 
 import click
 
+from bench.real.primaries import free_port
 from bench.subject import NotMeasurableError
 from bench.virtual.guests import Guest, make_initramfs
 from smartharvest.host.cgroup.tree import CgroupTree, Group
@@ -274,14 +275,6 @@ def groups() -> Iterator[tuple[Group, Group]]:
 def directories(group: Group) -> list[str]:
     """Those of ``group`` in all hierarchies."""
     return sorted({path for name in CONTROLLERS if (path := group.directory(name)) is not None})
-
-
-def free_port() -> int:
-    """A port of the loopback that nobody has."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        number: int = listener.getsockname()[1]
-        return number
 
 
 if __name__ == "__main__":

@@ -1,17 +1,13 @@
 #define _GNU_SOURCE
 #include "loop/loop.h"
 
-#include "loop/loop_pace.h"
+#include "loop/loop_thread.h"
 #include "loop/plan_word.h"
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 /* How often an event-driven loop looks whether a plain buffer allows to lend more. A poll of a
@@ -152,7 +148,7 @@ static void close_window(struct sh_loop *loop, int64_t now_ns, uint32_t primary_
     publish_window(loop, now_ns, primary_cores, flags);
     sh_window_reset(&loop->window, now_ns);
     if (++loop->seq == 0)
-        loop->seq = 1; /* 0 is before the first poll */
+        loop->seq = 1;
 }
 
 /* Ends the window at once; what the loop has just assigned stands until its answer arrives. */
@@ -217,11 +213,6 @@ static uint32_t least_idle(const struct sh_loop *loop) {
 /* Does the loop follow demand at every look, instead of holding a window's cores? */
 static bool follows(const struct sh_loop *loop) {
     return loop->plan.buffer > 0 || loop->plan.patient;
-}
-
-static bool is_revoked(const struct sh_loop *loop) {
-    const _Atomic uint32_t *revoked = loop->revocation.revoked;
-    return revoked && atomic_load_explicit(revoked, memory_order_relaxed);
 }
 
 /* Has the idle buffer run out? */
@@ -309,7 +300,7 @@ static uint32_t patiently(struct sh_loop *loop, uint32_t cores, int64_t now_ns) 
 /* What the primary should hold now that `busy` of its cores are busy (line 20). */
 static uint32_t wanted(struct sh_loop *loop, uint32_t busy, int64_t now_ns) {
     const struct sh_loop_config *c = &loop->config;
-    if (loop->plan_adopted_ns == 0 || is_revoked(loop))
+    if (loop->plan_adopted_ns == 0 || sh_loop_is_revoked(loop))
         return c->total;
     if (expired(loop, now_ns)) {
         if (loop->primary_cores != c->total)
@@ -364,8 +355,9 @@ int sh_loop_step(struct sh_loop *loop, int64_t deadline_ns, int64_t now_ns) {
         if (!c->event_driven)
             count(&n->missed_polls, (uint64_t)(late_ns / c->poll_ns));
     }
-    if (loop->seq == 0) {
-        loop->seq = 1;
+    if (!loop->begun) {
+        loop->begun = true;
+        loop->seq += loop->seq == 0; /* 0 is before the first poll */
         loop->last_poll_ns = now_ns;
         sh_window_reset(&loop->window, now_ns);
     }
@@ -405,7 +397,7 @@ int sh_loop_step(struct sh_loop *loop, int64_t deadline_ns, int64_t now_ns) {
         return follow_decision(loop, needed, now_ns);
     }
 
-    if (exhausted(loop, needed) && !is_revoked(loop)) {
+    if (exhausted(loop, needed) && !sh_loop_is_revoked(loop)) {
         uint32_t safe = max_u32(loop->plan.safe_cores, loop->window.busy_max + 1);
         if (follows(loop))
             safe = max_u32(needed + loop->plan.buffer,
@@ -440,7 +432,7 @@ uint64_t sh_loop_repeat(struct sh_loop *loop, int64_t until_ns, const struct sh_
     const uint32_t demand = max_u32(reading->demand, busy), needed = pressing(loop, reading);
     int64_t last_ns = min_i64(until_ns - 1, loop->window.start_ns + c->window_ns - 1);
 
-    if (atomic_load_explicit(&loop->halt, memory_order_relaxed) != SH_HALT_NONE || loop->seq == 0 ||
+    if (atomic_load_explicit(&loop->halt, memory_order_relaxed) != SH_HALT_NONE || !loop->begun ||
         atomic_load_explicit(&loop->plan_word, memory_order_acquire) != loop->plan_word_seen ||
         loop->unsettled || exhausted(loop, needed))
         return 0;
@@ -481,14 +473,7 @@ uint64_t sh_loop_repeat(struct sh_loop *loop, int64_t until_ns, const struct sh_
     return times;
 }
 
-/* --- the thread ------------------------------------------------------------------------------- */
-
-static void note_cpu_time(struct sh_loop *loop) {
-    struct timespec t;
-    if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) == 0)
-        atomic_store_explicit(&loop->cpu_ns, (int64_t)t.tv_sec * 1000000000 + t.tv_nsec,
-                              memory_order_relaxed);
-}
+/* --- between two steps ------------------------------------------------------------------------ */
 
 uint32_t sh_loop_alarm_level(const struct sh_loop *loop) {
     const uint32_t idle = max_u32(loop->plan.buffer, least_idle(loop));
@@ -511,123 +496,30 @@ int64_t sh_loop_next_look(const struct sh_loop *loop) {
     return min_i64(end_ns, loop->last_poll_ns + max_i64(pause_ns, loop->config.poll_ns));
 }
 
-/* Waits for the buffer to run out, a revocation, a plan, a stop, or the end of the window. 0 or
- * -errno. */
-static int wait_for_event(struct sh_loop *loop, int64_t deadline_ns) {
-    struct sh_sensor *sensor = &loop->sensor;
-    const struct sh_clock *clock = &loop->clock;
-    /* What has been revoked stays readable. */
-    const int revoked_fd = is_revoked(loop) ? -1 : loop->revocation.fd;
-    const int fds[] = {loop->plan_fd, sensor->wake_fd, revoked_fd};
-    const uint32_t level = sh_loop_alarm_level(loop);
+bool sh_loop_rings(struct sh_loop *loop, uint32_t level, int64_t now_ns) {
     struct sh_reading reading;
-    uint64_t drained;
-
-    if (level != loop->armed) {
-        sensor->arm(sensor->ctx, level);
-        loop->armed = level;
-        /* What was so before the arming does not wake. */
-        if (level != SH_SENSOR_DISARM &&
-            (sensor->read(sensor->ctx, clock->now_ns(clock->ctx), &reading) != 0 ||
-             pressing(loop, &reading) >= level))
-            return 0;
-    }
-    int err = clock->wait_until(clock->ctx, deadline_ns, fds, 3);
-    const bool has_plan = read(loop->plan_fd, &drained, sizeof(drained)) > 0;
-    if (err == 0 && !has_plan && clock->now_ns(clock->ctx) < deadline_ns) {
-        sensor->drain(sensor->ctx);
-        loop->armed = SH_SENSOR_DISARM; /* an alarm rings once */
-        count(&loop->counters.wake_ups, 1);
-    }
-    return err;
+    return loop->sensor.read(loop->sensor.ctx, now_ns, &reading) != 0 ||
+           pressing(loop, &reading) >= level;
 }
 
-static void *run(void *arg) {
-    struct sh_loop *loop = arg;
+void sh_loop_clock_failed(struct sh_loop *loop, int64_t now_ns, int err) {
+    halt(loop, now_ns, SH_HALT_CLOCK, err);
+}
+
+void sh_loop_end(struct sh_loop *loop) {
     const struct sh_clock *clock = &loop->clock;
-    uint32_t noted_seq = 0;
-    int err = 0;
-
-    prctl(PR_SET_NAME, "sh-loop");
-    prctl(PR_SET_TIMERSLACK, 1UL); /* the default slack of 50 us is a whole poll */
-    atomic_store(&loop->tid, (int32_t)syscall(SYS_gettid));
-    const enum sh_scheduling scheduling = sh_loop_schedule_self(loop);
-    sh_loop_place_self(scheduling == SH_SCHEDULING_FIFO ? loop->realtime_cpus : loop->cpus);
-    atomic_store(&loop->scheduling, scheduling);
-
-    if (loop->most_cpu_percent)
-        loop->cpu_at_rest_ns = clock->cpu_ns(clock->ctx);
-    int64_t deadline_ns = clock->now_ns(clock->ctx);
-    while (!atomic_load_explicit(&loop->stop, memory_order_relaxed)) {
-        const int64_t now_ns = clock->now_ns(clock->ctx);
-        if ((err = sh_loop_step(loop, deadline_ns, now_ns)))
-            break;
-        if (loop->beat)
-            atomic_store_explicit(loop->beat, now_ns, memory_order_relaxed);
-        if (loop->seq != noted_seq) {
-            noted_seq = loop->seq;
-            note_cpu_time(loop);
-        }
-        if (loop->config.event_driven) {
-            deadline_ns = sh_loop_next_look(loop);
-            err = wait_for_event(loop, deadline_ns);
-        } else {
-            deadline_ns = sh_loop_next_poll(loop, deadline_ns, now_ns);
-            err = clock->sleep_until(clock->ctx, deadline_ns);
-        }
-        if (err && err != -EINTR) {
-            halt(loop, now_ns, SH_HALT_CLOCK, err);
-            break;
-        }
-    }
-    if (!err || err == -EINTR) {
-        /* Stopped, not halted: the last plan must not outlive the loop. */
-        loop->plan.patient = false;
-        err = assign(loop, loop->config.total, clock->now_ns(clock->ctx));
-        if (err || (err = settle(loop, clock->now_ns(clock->ctx))))
-            halt(loop, clock->now_ns(clock->ctx), SH_HALT_ACTUATOR, err);
-    }
-    note_cpu_time(loop);
-    return NULL;
-}
-
-/* A polling loop sees plans and stops by itself. */
-static void wake_for_plan(struct sh_loop *loop) {
-    const uint64_t one = 1;
-    if (loop->config.event_driven) {
-        ssize_t written = write(loop->plan_fd, &one, sizeof(one));
-        (void)written;
-    }
-}
-
-int sh_loop_start(struct sh_loop *loop) {
-    sigset_t all, old;
-    int err;
-    if (loop->started)
-        return -EALREADY;
-    atomic_store(&loop->stop, false);
-    /* Signals are the control plane's: the loop's sleep must not be cut short by them. */
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old);
-    err = pthread_create(&loop->thread, NULL, run, loop);
-    pthread_sigmask(SIG_SETMASK, &old, NULL);
-    loop->started = err == 0;
-    return -err;
-}
-
-void sh_loop_stop(struct sh_loop *loop) {
-    if (!loop->started)
-        return;
-    atomic_store(&loop->stop, true);
-    wake_for_plan(loop);
-    pthread_join(loop->thread, NULL);
-    loop->started = false;
+    loop->plan.patient = false;
+    int err = assign(loop, loop->config.total, clock->now_ns(clock->ctx));
+    if (err || (err = settle(loop, clock->now_ns(clock->ctx))))
+        halt(loop, clock->now_ns(clock->ctx), SH_HALT_ACTUATOR, err);
 }
 
 int sh_loop_change(struct sh_loop *loop, const struct sh_actuator *actuator,
-                   const struct sh_limits *limits) {
+                   const struct sh_sensor *sensor, const struct sh_limits *limits) {
     struct sh_loop_config *c = &loop->config;
     if (loop->started || atomic_load(&loop->halt) != SH_HALT_NONE || limits->keep_idle < 1)
+        return -EINVAL;
+    if (sensor && ((c->exact && !sensor->collect) || (c->event_driven && sensor->wake_fd < 0)))
         return -EINVAL;
     c->max_harvest = limits->max_harvest;
     c->max_shared = limits->max_shared;
@@ -636,6 +528,11 @@ int sh_loop_change(struct sh_loop *loop, const struct sh_actuator *actuator,
     if (loop->sensor.on_lent) { /* none of those that may not be lendable any more is lent */
         const struct sh_lendable before = {loop->lendable.cpus, loop->lendable.count, 0};
         loop->sensor.on_lent(loop->sensor.ctx, loop->last_poll_ns, &before, 0);
+    }
+    if (sensor) {
+        loop->sensor = *sensor;
+        loop->armed = SH_SENSOR_DISARM;
+        loop->begun = false;
     }
     loop->actuator = *actuator;
     loop->placed = loop->unsettled = false;
@@ -658,7 +555,7 @@ void sh_loop_post(struct sh_loop *loop, const struct sh_plan *plan) {
     const bool fixed = plan->buffer == 0 && !plan->patient && !plan->shared;
     const bool moves = fixed && harvested != c->total - limited(c, false, plan->primary_cores);
     if (moves || !sh_plan_same(word, before))
-        wake_for_plan(loop);
+        sh_loop_wake(loop);
 }
 
 void sh_loop_hurry(struct sh_loop *loop, bool hurry) {

@@ -131,6 +131,7 @@ struct sh_loop {
     /* The loop's own. */
     struct sh_window window;
     uint32_t seq;
+    bool begun; /* a window has begun that this sensor has seen from its beginning on */
     uint32_t primary_cores;
     struct sh_plan plan;
     uint64_t plan_word_seen;
@@ -213,16 +214,16 @@ int64_t sh_loop_next_look(const struct sh_loop *loop);
 int sh_loop_start(struct sh_loop *loop);
 void sh_loop_stop(struct sh_loop *loop);
 
-/* While the loop does not run: other limits, and another actuator, from the next step on. Nothing
- * is lent until a plan comes; windows, counters and sensor go on. -EINVAL for limits out of range
- * and for a loop that has halted.
- */
+/* While the loop does not run: other limits, another actuator, and another sensor (NULL: the one it
+ * has), from the next step on. Nothing is lent until a plan comes; windows and counters go on, but
+ * the window in which the sensor changes begins again. -EINVAL for limits out of range, a sensor
+ * that cannot do what the configuration asks of it, and a loop that has halted. */
 struct sh_limits {
     uint32_t max_harvest, max_shared, keep_idle;
     const uint16_t *whole_harvests; /* as in sh_loop_config; to be kept alive */
 };
 int sh_loop_change(struct sh_loop *loop, const struct sh_actuator *actuator,
-                   const struct sh_limits *limits);
+                   const struct sh_sensor *sensor, const struct sh_limits *limits);
 
 /* Control plane's side: never blocks the loop. */
 void sh_loop_post(struct sh_loop *loop, const struct sh_plan *plan);

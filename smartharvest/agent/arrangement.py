@@ -16,6 +16,7 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
 
+from smartharvest.agent.foreign_writers import ForeignWriters
 from smartharvest.agent.loop_builder import BuiltLoop, LoopBuilder
 from smartharvest.agent.reexec import HandoffState, signals_held
 from smartharvest.agent.undo import Undo, left_by_the_dead
@@ -31,13 +32,9 @@ from smartharvest.errors import (
 )
 from smartharvest.host.cgroup.tree import CgroupTree
 from smartharvest.host.cpulist import format_cpulist
-from smartharvest.host.foreign.pins import ForeignPin
-from smartharvest.host.foreign.writer_trace import OtherWriters
-from smartharvest.host.foreign.writes import ForeignWrite, Surprise, find_surprise
 from smartharvest.host.journal import registry
 from smartharvest.host.journal.places import journal_path
 from smartharvest.host.journal.recovery import RecoveryReport, recover
-from smartharvest.host.journal.restoration import is_same
 from smartharvest.host.journal.shared_page import Phase
 from smartharvest.host.preemption import Preemption, probe_preemption, unknown
 from smartharvest.host.target.base import Target
@@ -50,6 +47,7 @@ from smartharvest.placement.capacity import Capacity
 from smartharvest.placement.confinement import Confinement
 from smartharvest.placement.snapshot import HostSnapshot, take_snapshot
 from smartharvest.placement.target_set import open_targets
+from smartharvest.sensor.choice import Sensing
 
 _log = logging.getLogger(__name__)
 
@@ -107,7 +105,6 @@ class Arrangement:
         self.exclusive: PrimarySide | None = None
         self.confinement: Confinement | None = None
         """Who is confined to CPUs that could be lent."""
-        self.other_writers = OtherWriters()
         self._heard_beat = 0
         self._without_nobodys: list[tuple[str, str]] = []
         """Masks that leave the elastic side without what is nobody's, until they are written."""
@@ -128,6 +125,7 @@ class Arrangement:
         if not settings.dry_run:
             assert elastic is not None
             left = self._open_undo(elastic)
+        self.others = ForeignWriters(self.tree, None if self.undo is None else self.undo.journal)
         try:
             self._claimed()
             if self.undo is not None:
@@ -272,7 +270,7 @@ class Arrangement:
 
     def restore(self) -> None:
         """Puts the host back as it was; harmless when that is done."""
-        self.other_writers.close()
+        self.others.close()
         undo, self.undo = self.undo, None
         if undo is not None:
             undo.restore(before=self._close_mechanism)
@@ -283,7 +281,7 @@ class Arrangement:
 
     def hand_off(self, *, paused: str | None) -> HandoffState | None:
         """Leaves all but the lent cores as it is for a successor; None in a dry run."""
-        self.other_writers.close()
+        self.others.close()
         undo = self.undo
         if undo is None:
             return None
@@ -501,62 +499,6 @@ class Arrangement:
         """How often the guardian took the cores back, by reason."""
         return {} if self.undo is None else self.undo.guardian_counts()
 
-    # --- others who write -------------------------------------------------------------------------
-
-    def surprise(self, harvested: int) -> Surprise | None:
-        """What somebody else has written to what is managed, with ``harvested`` cores lent."""
-        if self.built is None or self.undo is None or not self.built.managed:
-            return None
-        managed, order = self.built.managed, self.built.order
-        if order is not None:
-            masks = zip(managed, order.masks, strict=True)
-            managed = [(file, effective, [now]) for (file, effective, _), now in masks]
-            harvested = 0
-        found = find_surprise(self.tree.files, managed, harvested, self.mechanism.idle_file)
-        return None if found is None or self._is_the_guardians(found) else found
-
-    def _is_the_guardians(self, surprise: Surprise) -> bool:
-        """Whether it is what the guardian has left when the loop was silent for a moment."""
-        assert self.undo is not None
-        journal = self.undo.journal
-        minimum = dict(journal.minimum).get(surprise.written)
-        shrunk = journal.page.shrinks > 0 and minimum is not None
-        return shrunk and is_same("cpuset.cpus", surprise.found, minimum or "")
-
-    def reset_by(self, surprise: Surprise) -> str | None:
-        """The service manager, if it has only written again what was there before the agent.
-
-        systemd does so to every unit at a daemon-reload; nobody wants it otherwise than before.
-        None: somebody else, nobody knows who, or another value.
-        """
-        assert self.undo is not None
-        path, writer = surprise.written, self.other_writers.last(surprise.written)
-        original = self.undo.journal.original(path)
-        if writer is None or not writer.endswith("(pid 1)") or original is None:
-            return None
-        return writer if is_same(path, self.tree.files.read(path).strip(), original) else None
-
-    def concede(self, surprise: Surprise) -> ForeignWrite:
-        """Leaves somebody else what it has written; the error that says so."""
-        assert self.undo is not None
-        with contextlib.suppress(KeyError):  # the set in force is not ours to put back
-            self.undo.journal.replace_original(surprise.path, surprise.found)
-        return ForeignWrite(surprise.describe(self.other_writers.last(surprise.written)))
-
-    def foreign_pins(self) -> list[ForeignPin]:
-        """What somebody else has given elastic threads that are moved one by one."""
-        pins = self.mechanism.foreign_pins()
-        if self.undo is None or not self.undo.journal.page.shrinks:
-            return pins
-        return [pin for pin in pins if pin.found != frozenset(self.undo.journal.minimum_cpus)]
-
-    def concede_pins(self, pins: Sequence[ForeignPin]) -> ForeignWrite:
-        """Leaves somebody else the affinities it has set; the error that says so."""
-        assert self.undo is not None
-        for pin in pins:
-            self.undo.journal.replace_affinity(pin.tid, pin.start_time, sorted(pin.found))
-        return ForeignWrite(pins[0].describe())
-
     # --- the loop ---------------------------------------------------------------------------------
 
     def make_loop(self, failed_sensors: set[str], known_sensor: str | None) -> BuiltLoop:
@@ -570,17 +512,35 @@ class Arrangement:
         """Whether the loop made last can go on with other cores, its sensor with it."""
         return self.built is not None and self.built.fits(self.snapshot, seen)
 
-    def change_loop(self) -> BuiltLoop:
-        """Has the loop made last, which is stopped, move the cores of the host as last seen."""
+    def sense_otherwise(self, seen: HostSnapshot, failed_sensors: set[str]) -> Sensing | None:
+        """Another sensor for the loop made last, if the settings have come to need one.
+
+        That loop may go on meanwhile.
+        """
+        built = self.built
+        assert built is not None
+        with _host_errors():
+            return self._builder(failed_sensors, built.sensing.name, seen).sense_otherwise(built)
+
+    def can_sense_by(self, other: Sensing) -> bool:
+        """Whether the loop made last can go on with that sensor, once it is stopped."""
+        return self.built is not None and self.built.can_sense_by(other)
+
+    def change_loop(self, other: Sensing | None = None) -> BuiltLoop:
+        """Has the loop made last, which is stopped, move the cores of the host as last seen.
+
+        ``other`` is what it senses by from then on, if not as before.
+        """
         assert self.built is not None
         with _host_errors():
-            self.built = self._builder(set(), None).change(self.built)
+            self.built = self._builder(set(), None).change(self.built, other)
         self._loop_was_made()
         return self.built
 
     def _loop_was_made(self) -> None:
         self._without_nobodys = self.mechanism.without_nobodys(self.snapshot)
-        self._watch_writers()
+        assert self.built is not None
+        self.others.watch(self.mechanism, self.built)
 
     def _builder(
         self, failed_sensors: set[str], known_sensor: str | None, seen: HostSnapshot | None = None
@@ -595,15 +555,6 @@ class Arrangement:
             failed_sensors=failed_sensors,
             known_sensor=known_sensor,
         )
-
-    def _watch_writers(self) -> None:
-        """Has the kernel say who else writes what is managed, where the rights allow it."""
-        built = self.built
-        if not self.tree.runs_tasks:
-            return
-        if built is not None and built.managed:
-            switch = filter(None, (self.mechanism.idle_file,))
-            self.other_writers.watch([*(path for path, _, _ in built.managed), *switch])
 
 
 @contextlib.contextmanager

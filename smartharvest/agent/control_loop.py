@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 
 from smartharvest.algorithm.algorithm1 import Decision
 from smartharvest.algorithm.controller import Controller
-from smartharvest.core import _loop
+from smartharvest.core import _loop, _sensors
 from smartharvest.core._learner import Decider
 from smartharvest.core.plan import Plan
 from smartharvest.core.window import Window
@@ -21,7 +21,7 @@ from smartharvest.sensor.waits import WaitReader
 from smartharvest.telemetry.audit import AuditLog
 from smartharvest.telemetry.histogram import Histogram, add
 from smartharvest.telemetry.recorder import Recorder
-from smartharvest.telemetry.status import histograms
+from smartharvest.telemetry.status import loop_histograms, sensor_histograms
 
 _log = logging.getLogger(__name__)
 
@@ -74,11 +74,22 @@ class ControlLoop:
         ``primaries`` are the names of those that its sensor watches, in its order.
         """
         self.loop = loop
-        self.harm.watch(loop.sensor, primaries)
-        self._dispatches.watch(len(primaries))
+        self._watch(primaries)
         self._detached = False
         self._hurries = True
         self.decide_with(decider)
+
+    def take_over_from(
+        self, sensor: _sensors.Sensor, pool: Collection[int], primaries: Sequence[str]
+    ) -> None:
+        """Goes on with the sensor that the loop has been given instead of ``sensor``, which is
+        closed; ``primaries`` as of ``attach``."""
+        self._keep_seen(sensor, pool)
+        self._watch(primaries)
+
+    def _watch(self, primaries: Sequence[str]) -> None:
+        self.harm.watch(self.loop.sensor, primaries)
+        self._dispatches.watch(len(primaries))
 
     def decide_with(self, decider: Decider | None) -> None:
         """From the loop's next start on ``decider`` answers its windows in it; None: nobody."""
@@ -108,12 +119,17 @@ class ControlLoop:
         if self._detached:
             return
         self.stop()
-        self._past_on_lent_ns = self.on_lent_ns(pool)
-        self._past_displacements = self.displacements
-        self._past_histograms = self.histograms()
-        self.harm.keep()
+        self._past_histograms |= self._with_past(loop_histograms(self.loop))
+        self._keep_seen(self.loop.sensor, pool)
         self._past, self._detached = self.counters(), True
-        self.loop.sensor.close()
+
+    def _keep_seen(self, sensor: _sensors.Sensor, pool: Collection[int]) -> None:
+        """Takes in what ``sensor`` has seen, and closes it."""
+        self._past_on_lent_ns += _on_lent_ns(sensor, pool)
+        self._past_displacements += sensor.displacements
+        self._past_histograms |= self._with_past(sensor_histograms(sensor))
+        self.harm.keep()
+        sensor.close()
 
     def counters(self) -> dict[str, int]:
         """What this loop and those before it have counted (csrc/loop/loop.h)."""
@@ -127,17 +143,18 @@ class ControlLoop:
         """The durations that this loop and those before it have met: moves, lateness, waits."""
         if self._detached:
             return self._past_histograms
-        return {
-            name: add(self._past_histograms.get(name), now)
-            for name, now in histograms(self.loop).items()
-        }
+        return self._with_past(
+            {**loop_histograms(self.loop), **sensor_histograms(self.loop.sensor)}
+        )
+
+    def _with_past(self, now: Mapping[str, Histogram | None]) -> dict[str, Histogram | None]:
+        return {name: add(self._past_histograms.get(name), one) for name, one in now.items()}
 
     def on_lent_ns(self, pool: Collection[int]) -> int:
         """How long primary tasks have run on lent cores; 0 without the in-kernel sensor."""
         if self._detached:
             return self._past_on_lent_ns
-        times_ns = map(self.loop.sensor.primary_times_ns, pool)
-        return self._past_on_lent_ns + sum(lent_ns for _, lent_ns in times_ns)
+        return self._past_on_lent_ns + _on_lent_ns(self.loop.sensor, pool)
 
     @property
     def displacements(self) -> int:
@@ -251,3 +268,8 @@ class ControlLoop:
         """Closes what reads the waits."""
         if self.waits is not None:
             self.waits.close()
+
+
+def _on_lent_ns(sensor: _sensors.Sensor, pool: Collection[int]) -> int:
+    """How long primary tasks have run on CPUs of ``pool`` while they were lent."""
+    return sum(lent_ns for _, lent_ns in map(sensor.primary_times_ns, pool))

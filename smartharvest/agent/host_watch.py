@@ -168,7 +168,7 @@ class HostWatch:
         if what == "actuator":
             failure = control.loop.actuator.failure()
             assert arrangement.elastic is not None
-            writer = arrangement.other_writers.last(failure[0])
+            writer = arrangement.others.last(failure[0])
             return Failed(actuator_halt(error, failure, arrangement.elastic, writer))
         if what == "sensor":
             return Failed(sensor_halt(error, arrangement.primaries, sensor))
@@ -203,22 +203,23 @@ class HostWatch:
     ) -> Verdict | None:
         """What follows if the groups are not as the loop has left them, and stay so."""
         arrangement, loop = self._arrangement, control.loop
+        others = arrangement.others
         arrangement.mechanism.confine_foreign_tasks(arrangement.capacity.elastic_cpus(0))
         surprise: Surprise | None = None
         pins: list[ForeignPin] = []
         for _ in range(LOOKS_FOR_OTHERS):
             before = _moves(control)
-            pins = arrangement.foreign_pins()
+            pins = others.pins()
             try:
-                surprise = arrangement.surprise(before[0])
+                surprise = others.surprise(before[0])
             except OSError:
                 return None  # an unreadable file is met again where it is needed
             if not (surprise or pins) or loop.halt is not None or _moves(control) != before:
                 return None
             time.sleep(0.001)  # the loop may be amid a write that it has not counted yet
         if surprise is None:
-            return Failed(arrangement.concede_pins(pins), reasons=reasons)
-        manager = arrangement.reset_by(surprise)
+            return Failed(others.concede_pins(pins), reasons=reasons)
+        manager = others.reset_by(surprise)
         if manager is not None and _loop.monotonic_ns() - self._began_ns >= RESETS_APART_NS:
             _log.info(
                 "%s: %s has written again what was there before, as at a daemon-reload: arranging "
@@ -227,7 +228,7 @@ class HostWatch:
                 manager,
             )
             return Rearrange(keeps_arranged=True, reasons=reasons)
-        return Failed(arrangement.concede(surprise), reasons=reasons)
+        return Failed(others.concede(surprise), reasons=reasons)
 
     @property
     def _sensor_name(self) -> str | None:

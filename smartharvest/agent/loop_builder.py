@@ -40,16 +40,21 @@ class BuiltLoop:
     def fits(self, before: HostSnapshot, now: HostSnapshot) -> bool:
         """Whether the loop, built for ``before``, can go on with the cores of ``now``.
 
-        Its sensor goes on if the primaries are the same and may use as much. A chosen order is
-        made for the sensor and the cores together.
+        Its sensor goes on if the primaries are the same and may use as much, and if it looks at
+        the same CPUs where the order is chosen by their use.
         """
         return (
-            self.order is None
+            (self.order is None or before.capacity.lendable == now.capacity.lendable)
             and before.sources == now.sources
             and before.kernel_ids == now.kernel_ids
             and before.capacity.allocations == now.capacity.allocations
             and before.capacity.total == now.capacity.total
         )
+
+    def can_sense_by(self, other: Sensing) -> bool:
+        """Whether the loop, once stopped, can go on with another sensor: one of the same kind."""
+        sensor, new = self.loop.sensor, other.sensor
+        return (sensor.sees_changes, sensor.wakes) == (new.sees_changes, new.wakes)
 
 
 class LoopBuilder:
@@ -117,16 +122,28 @@ class LoopBuilder:
         loop.lend_until(self._mechanism.revocation)
         return BuiltLoop(loop, sensing, managed, order)
 
-    def change(self, built: BuiltLoop) -> BuiltLoop:
+    def sense_otherwise(self, built: BuiltLoop) -> Sensing | None:
+        """Another sensor, if the settings need one that is not as that of ``built`` is.
+
+        Raises OSError as the host does, SensorError as ``make_sensor`` does.
+        """
+        if built.sensing.fits(self._settings) or not self._snapshot.sources:
+            return None
+        return self._sense()
+
+    def change(self, built: BuiltLoop, other: Sensing | None = None) -> BuiltLoop:
         """Has the loop of ``built``, which is stopped, move the cores of this snapshot.
 
-        Raises OSError as the host does.
+        ``other`` is what it senses by from then on, if not as before. Raises OSError as the host
+        does.
         """
         capacity = self._capacity
+        sensing = other or built.sensing
         managed = self._expect()
-        realtime_cpus, cpus = self._places(chosen=False)
+        order = None if built.order is None else self._lend_order(sensing.sensor)
+        realtime_cpus, cpus = self._places(chosen=order is not None)
         built.loop.change(
-            actuator=self._actuator(None),
+            actuator=self._actuator(order),
             max_harvest=capacity.max_harvest,
             max_shared=capacity.max_shared,
             keep_idle=capacity.keep_idle,
@@ -135,10 +152,11 @@ class LoopBuilder:
             cpus=cpus,
             lendable=capacity.lendable,
             elastic_min=capacity.elastic_min,
-            rescue=self._rescue(built.sensing.sensor, chosen=False),
+            rescue=self._rescue(sensing.sensor, chosen=order is not None),
+            sensor=None if other is None else other.sensor,
         )
         built.loop.lend_until(self._mechanism.revocation)
-        return BuiltLoop(built.loop, built.sensing, managed)
+        return BuiltLoop(built.loop, sensing, managed, order)
 
     def leave_smallest(self) -> None:
         """Leaves the elastic side what it always has on this host; no loop may run.

@@ -60,7 +60,6 @@ from smartharvest.host.target.base import Target
 from smartharvest.mechanism.choice import MakeMechanism, make_mechanism
 from smartharvest.placement.capacity import Capacity
 from smartharvest.placement.snapshot import HostSnapshot
-from smartharvest.sensor.choice import wants_harm
 from smartharvest.telemetry.metrics import text
 from smartharvest.telemetry.recent import Recent
 from smartharvest.telemetry.recorder import Recorder
@@ -147,7 +146,7 @@ class Supervisor:
         self.audit_event(
             "started",
             policy=settings.policy,
-            primary=[str(target.spec) for target in self.arrangement.primaries],
+            primary=self._primary_names(),
             elastic=str(settings.elastic),
             **({"groups": group_tables(several), "share": settings.share} if several else {}),
             pool=format_cpulist(self.capacity.pool),
@@ -356,7 +355,7 @@ class Supervisor:
         if self.arrangement.beat():
             self.service.beat(_loop.monotonic_ns())
         self._control.inhibit({"guardian": self.arrangement.check_guardian()})
-        if self.arrangement.other_writers.look():
+        if self.arrangement.others.have_written():
             self._watch.look_early()
         if self.arrangement.confinement is not None:
             self.arrangement.confinement.turn()
@@ -438,8 +437,12 @@ class Supervisor:
     def _lend(self, seen: HostSnapshot, why: str, keeps_loop: bool, *, same_masks: bool) -> None:
         control, arrangement = self._control, self.arrangement
         decider = self.make_decider(control.controller.policy)
+        other = None
+        if keeps_loop:  # the loop goes on lending meanwhile, as long as its plan holds
+            other = arrangement.sense_otherwise(seen, self._watch.failed_sensors)
         if (
             keeps_loop
+            and other is None
             and same_masks
             and seen == arrangement.snapshot
             and not (control.controller.loop_decides or decider)
@@ -450,6 +453,9 @@ class Supervisor:
         arrangement.enter_phase(Phase.ARRANGING)
         control.stop()
         keeps_loop = keeps_loop and control.loop.halt is None  # its last write may be refused
+        if other is not None and not (keeps_loop and arrangement.can_sense_by(other)):
+            other.sensor.close()  # the next loop has one of its own
+            keeps_loop = False
         if not keeps_loop:
             arrangement.leave_what_it_may_have(seen)
             control.detach(self.capacity.pool)
@@ -458,7 +464,11 @@ class Supervisor:
         self.audit_event(done, why=why)
         arrangement.rearrange(seen)
         if keeps_loop:
-            arrangement.change_loop()
+            before = control.loop.sensor
+            arrangement.change_loop(other)
+            if other is not None:
+                self._watch.check.start_again()
+                control.take_over_from(before, self.capacity.pool, self._primary_names())
             control.decide_with(decider)
         else:
             self._watch.check.start_again()
@@ -480,8 +490,11 @@ class Supervisor:
         self._control.attach(
             built.loop,
             self.make_decider(self._control.controller.policy),
-            [str(target.spec) for target in self.arrangement.primaries],
+            self._primary_names(),
         )
+
+    def _primary_names(self) -> list[str]:
+        return [str(target.spec) for target in self.arrangement.primaries]
 
     def _enter_running(self) -> None:
         self.arrangement.enter_phase(Phase.RUNNING)
@@ -642,7 +655,7 @@ class Supervisor:
             self._rebuild(
                 seen,
                 "the configuration has changed",
-                keeps_loop="rebuild" not in changed.values() and wants_harm(old) == wants_harm(new),
+                keeps_loop="rebuild" not in changed.values(),
             )
             if "elastic" in changed and self._next is None:
                 if self._usage is not None:

@@ -39,7 +39,7 @@ SHORTEST_PERIOD_NS = 10_000_000
 LONGEST_HOLD_NS = 600_000_000_000
 
 Applies = Literal["live", "rebuild", "restart"]
-"""When a running agent takes up a change: ``live`` between two decisions, ``rebuild`` with a new
+"""When a running agent takes up a change: ``live`` in the loop that runs, ``rebuild`` with a new
 loop while the host stays arranged, ``restart`` after everything was given back."""
 
 Decisions = Literal["loop", "agent"]
@@ -429,7 +429,7 @@ class Settings:
         "What a window is made of: exact (time at each number of busy cores, where the sensor sees "
         "every change) or sampled (one sample a poll, as in the paper)."
     )
-    harm: bool = _Setting(_switch, False, expert=True, applies="rebuild").help(
+    harm: bool = _Setting(_switch, False, expert=True, applies="live").help(
         "Tell what lending costs each primary, by how its tasks wait and run: with the bpf sensor, "
         "for up to twice what that costs at a context switch."
     )
@@ -447,7 +447,7 @@ class Settings:
         "Long-term safeguard: the share of a period's dispatches that may not wait too long."
     )
     long_term_threshold_ns: int = _Setting(
-        parse_duration_ns, 50_000, "DURATION", expert=True, applies="rebuild"
+        parse_duration_ns, 50_000, "DURATION", expert=True, applies="live"
     ).help("Long-term safeguard: a wait for a CPU above this is too long.")
     long_term_periods: int = _Setting(
         _number_of("periods"), 2, "N", expert=True, applies="live"

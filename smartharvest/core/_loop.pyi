@@ -94,11 +94,13 @@ class Loop:
         lendable: Sequence[int] = (),
         elastic_min: int = 0,
         rescue: Rescue | None = None,
+        sensor: Sensor | None = None,
     ) -> None:
-        """Between ``stop`` and ``start``: other limits, another actuator and rescue.
+        """Between ``stop`` and ``start``: other limits, another actuator, rescue and sensor.
 
-        Nothing is lent until a plan comes; windows, counters and sensor go on. Raises ValueError
-        for a loop that runs, and for limits out of range.
+        Nothing is lent until a plan comes; windows and counters go on. The ``sensor`` stays where
+        none is given; the window in which it changes begins again. Raises ValueError for a loop
+        that runs, for limits out of range, and for a sensor without what the loop is built on.
         """
 
     def step(self, deadline_ns: int, now_ns: int) -> int:

@@ -227,18 +227,24 @@ cdef class Loop:
         lendable: Sequence[int] = (),
         elastic_min: int = 0,
         rescue: object = None,
+        sensor: object = None,
     ) -> None:
-        """Between ``stop`` and ``start``: other limits, another actuator and rescue."""
+        """Between ``stop`` and ``start``: other limits, another actuator, rescue and sensor."""
         cdef loop.sh_limits limits
+        cdef Sensor other = sensor
         cdef uint16_t *whole = whole_of(whole_harvests, self.total)
         limits.max_harvest = max_harvest
         limits.max_shared = max_shared
         limits.keep_idle = max(1, keep_idle)
         limits.whole_harvests = whole
-        cdef int err = loop.sh_loop_change(self.c, &actuator.seam, &limits)
+        cdef int err = loop.sh_loop_change(
+            self.c, &actuator.seam, NULL if other is None else &other.seam, &limits
+        )
         if err:
             PyMem_Free(whole)
-            raise ValueError("a loop that runs cannot be changed")
+            raise ValueError("a loop that runs, or senses otherwise, cannot be changed")
+        if other is not None:
+            self.sensor = other
         PyMem_Free(self.whole)
         self.whole = whole
         self.actuator = actuator

@@ -28,6 +28,13 @@ class Sensing:
     sensor: _sensors.Sensor
     name: str
     reason: str
+    made_with: object = None
+    """What of the settings went into it."""
+
+    def fits(self, settings: Settings) -> bool:
+        """Whether ``settings``, which ask for no other kind, make no other of its kind."""
+        entry = SENSORS.get(self.name)
+        return entry is None or entry.made_with(settings) == self.made_with
 
     @property
     def most_cpu_percent(self) -> int:
@@ -44,6 +51,8 @@ class Entry(NamedTuple):
     is_automatic: bool = False
     """``auto`` tries it."""
     reason: str = "asked for"
+    made_with: Callable[[Settings], object] = lambda _settings: None
+    """What of the settings goes into it: with another value it is another sensor."""
 
 
 def wants_harm(settings: Settings) -> bool:
@@ -51,13 +60,19 @@ def wants_harm(settings: Settings) -> bool:
     return settings.harm or settings.policy == "adaptive"
 
 
+def _bpf_made_with(settings: Settings) -> tuple[list[str], int]:
+    parts = [part for part in _sensors.BPF_PARTS if part != "harm" or wants_harm(settings)]
+    return parts, settings.long_term_threshold_ns
+
+
 def _make_bpf(settings: Settings, snapshot: HostSnapshot) -> _sensors.Sensor:
+    parts, wait_threshold_ns = _bpf_made_with(settings)
     return _sensors.BpfSensor(
         list(snapshot.kernel_ids),
         list(snapshot.capacity.allocations),
-        wait_threshold_ns=settings.long_term_threshold_ns,
+        wait_threshold_ns=wait_threshold_ns,
         used_cpus=snapshot.capacity.lendable if settings.order == "dynamic" else (),
-        parts=[part for part in _sensors.BPF_PARTS if part != "harm" or wants_harm(settings)],
+        parts=parts,
         pool=snapshot.capacity.pool,
     )
 
@@ -75,7 +90,7 @@ def _make_stat(_settings: Settings, snapshot: HostSnapshot) -> _sensors.Sensor:
 
 
 SENSORS = {
-    "bpf": Entry(_make_bpf, asks_kernel=True, is_automatic=True),
+    "bpf": Entry(_make_bpf, asks_kernel=True, is_automatic=True, made_with=_bpf_made_with),
     "perf": Entry(_make_perf, asks_kernel=True, is_automatic=True),
     "proc": Entry(_make_proc, is_automatic=True),
     "stat": Entry(_make_stat),
@@ -101,11 +116,12 @@ def make_sensor(
     if settings.sensor != "auto":
         entry = SENSORS[settings.sensor]
         try:
-            return Sensing(entry.make(settings, snapshot), settings.sensor, entry.reason)
+            sensor = entry.make(settings, snapshot)
         except OSError as error:
             if not entry.asks_kernel:
                 raise
             raise SensorError(f"sensor {settings.sensor}: {error.strerror}") from error
+        return Sensing(sensor, settings.sensor, entry.reason, entry.made_with(settings))
     why_not = [f"{name} has failed" for name in RANKING if name in failed]
     for name in RANKING:
         entry = SENSORS[name]
@@ -118,7 +134,8 @@ def make_sensor(
                 raise
             why_not.append(f"{name}: {error.strerror}")
         else:
-            return Sensing(sensor, name, "; ".join(why_not) or "selected automatically")
+            reason = "; ".join(why_not) or "selected automatically"
+            return Sensing(sensor, name, reason, entry.made_with(settings))
     raise SensorError(f"no sensor is left: {'; '.join(why_not)}")
 
 

@@ -52,7 +52,7 @@ class DispatchReader:
             return None
         seen, before = _Seen(loop, sensor, self._primaries), self._before
         self._before = seen
-        if before is None or before.loop is not loop:
+        if before is None or before.sensor is not sensor:
             return None
         return seen.since(before, now_ns)
 
@@ -61,7 +61,7 @@ class _Seen:
     """Everything a loop and its sensor have counted up to now."""
 
     def __init__(self, loop: _loop.Loop, sensor: DispatchSensor, primaries: int) -> None:
-        self.loop = loop
+        self.sensor = sensor
         self.waits, self.runs = sensor.waits(), sensor.runs()
         self.harm = (
             [loop.sensor.harm(i) for i in range(primaries)] if tells_harm(loop.sensor) else []

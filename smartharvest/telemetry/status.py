@@ -32,14 +32,15 @@ def cpus_by_runner(sensor: _sensors.Sensor, pool: Iterable[int]) -> dict[str, st
     return {runner: format_cpulist(cpus) for runner, cpus in found.items()}
 
 
-def histograms(loop: _loop.Loop) -> dict[str, Histogram | None]:
-    """Of this loop alone; waits only where its sensor sees them."""
-    waits = loop.sensor.waits() if tells_waits(loop.sensor) else None
-    return {
-        "moves": histogram(*loop.moves()),
-        "lateness": histogram(*loop.lateness()),
-        "waits": histogram(waits.durations(), waits.counts["total_ns"]) if waits else None,
-    }
+def loop_histograms(loop: _loop.Loop) -> dict[str, Histogram | None]:
+    """Of this loop alone, whatever its sensor."""
+    return {"moves": histogram(*loop.moves()), "lateness": histogram(*loop.lateness())}
+
+
+def sensor_histograms(sensor: _sensors.Sensor) -> dict[str, Histogram | None]:
+    """Of this sensor alone; waits only where it sees them."""
+    waits = sensor.waits() if tells_waits(sensor) else None
+    return {"waits": histogram(waits.durations(), waits.counts["total_ns"]) if waits else None}
 
 
 def describe_harm(meter: HarmMeter) -> dict[str, Any] | None:

@@ -1,4 +1,8 @@
-"""Agents and those they manage as real processes, each of which a test ends by its pid."""
+"""Agents and those they manage as real processes, each of which a test ends by its pid.
+
+Where they meet no real control group, commands of ours are copies of this process
+(``commands.instead_of``). ``commands.smartharvest`` starts them as a user does.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,9 @@ from pathlib import Path
 
 import pytest
 
+import smartharvest.agent.lifecycle
+import smartharvest.algorithm.learning.csoaa_vw
+import smartharvest.cli.agent  # noqa: F401  # each copy has them
 from smartharvest.core import _sensors
 from smartharvest.telemetry.client import sockets
 from tests.commands import EMULATED, LONGEST_S, Outcome, as_command, instead_of
@@ -42,7 +49,8 @@ def wait_until(what: Callable[[], bool], because: Callable[[], object] = str) ->
 class Processes:
     """Starts processes and ends them all, by pid, when a test is over."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, copied: bool = False) -> None:
+        self._copied = copied or EMULATED
         self._started: list[subprocess.Popen[str]] = []
 
     def start(self, command: Sequence[str]) -> subprocess.Popen[str]:
@@ -53,7 +61,7 @@ class Processes:
             stdout=pipe,
             stderr=pipe,
             text=True,
-            preexec_fn=instead_of(command),  # noqa: PLW1509
+            preexec_fn=instead_of(command, copied=self._copied),  # noqa: PLW1509
         )
         self._started.append(process)
         return process

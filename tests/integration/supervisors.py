@@ -14,6 +14,7 @@ from smartharvest.agent.lifecycle import run_agent
 from smartharvest.agent.report import Report
 from smartharvest.agent.supervisor import Supervisor
 from smartharvest.algorithm.algorithm1 import Decision
+from smartharvest.algorithm.policy import Policy
 from smartharvest.algorithm.safeguard import AggressiveSafeguard, ShortTermSafeguard
 from smartharvest.config.settings import Settings
 from smartharvest.core.window import Window
@@ -123,7 +124,7 @@ class Script:
 
 def run_until(
     session: Supervisor,
-    policy: Script,
+    policy: Policy,
     done: Callable[[Window, Decision], bool],
     longest_s: float = 10.0,
 ) -> Report:

@@ -25,7 +25,7 @@ from smartharvest.host.journal.group_locks import VARIABLE
 from smartharvest.telemetry.client import ask, socket_path
 from tests.commands import EMULATED, LONGEST_S, as_command, smartharvest, smartharvest_here
 from tests.integration.hosts import CONTROLLERS, Host, is_confined
-from tests.integration.processes import Processes, wait_until
+from tests.integration.processes import Processes, need_bpf, wait_until
 from tests.integration.worlds import left_behind
 
 pytestmark = [pytest.mark.timing, pytest.mark.root]
@@ -91,6 +91,27 @@ def test_it_tells_what_lending_costs_if_it_is_asked_to(host: Host, processes: Pr
 
     agent.wait_until(some_were_dispatched)
     assert agent.send(signal.SIGTERM).code == 0
+
+
+@pytest.mark.parametrize("order", ["topology", "dynamic"])
+def test_the_same_loop_goes_on_with_the_sensor_of_another_policy(
+    host: Host, processes: Processes, tmp_path: Path, order: str
+) -> None:
+    need_bpf()
+    audit = tmp_path / "audit.jsonl"
+    agent = processes.agent(
+        *(*host.state, *host.targets, "--policy", "prev-peak", "--long-term", "off"),
+        *("--order", order, "--sensor", "bpf", "--lend-shared", "--audit-log", str(audit)),
+    )
+    agent.wait_until(lambda: is_confined(host))
+    path = socket_path(str(host.state_dir), agent.pid)
+    assert ask(path, "status", {})["harm"] is None
+    ask(path, "set-policy", {"policy": "adaptive"})
+    agent.wait_until(lambda: ask(path, "status", {})["harm"] is not None)
+    assert agent.send(signal.SIGTERM).code == 0
+    kinds = [record["kind"] for record in map(json.loads, audit.read_text().splitlines())]
+    assert "lending other cores" in kinds
+    assert "the loop starts again" not in kinds
 
 
 def test_cores_can_be_chosen_by_their_use(host: Host, processes: Processes) -> None:

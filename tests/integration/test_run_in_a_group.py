@@ -12,7 +12,7 @@ import pytest
 from smartharvest.host.cgroup.fake_kernel import FakeKernel
 from smartharvest.host.journal.journal import Journal
 from tests.commands import smartharvest, smartharvest_here
-from tests.integration.processes import Processes
+from tests.integration.processes import Processes, wait_for_sockets
 from tests.integration.worlds import EITHER, World
 
 SAY_PID = ("sh", "-c", "echo $$")
@@ -29,7 +29,7 @@ def test_the_group_of_the_running_agent(
     quiet_world: World, processes: Processes, side: str, path: str
 ) -> None:
     agent = processes.agent(*quiet_world.arguments, *quiet_world.targets)
-    agent.wait_until(lambda: quiet_world.mask() != "0-7")
+    wait_for_sockets(agent, quiet_world)
     outcome = smartharvest("run", side, *quiet_world.arguments, "--", *SAY_PID)
     assert outcome.code == 0, outcome.err
     assert members(quiet_world, path) == outcome.out

@@ -20,6 +20,7 @@ from smartharvest.algorithm.algorithm1 import Decision
 from smartharvest.algorithm.policy.prev_peak import PrevPeak
 from smartharvest.config.settings import Settings
 from smartharvest.core._loop import Loop
+from smartharvest.core._sensors import Sensor
 from smartharvest.core.window import Window
 from smartharvest.errors import (
     RightsError,
@@ -30,6 +31,8 @@ from smartharvest.errors import (
 )
 from smartharvest.host.journal.contents import read_journal
 from smartharvest.host.journal.restoration import put_back
+from smartharvest.placement.snapshot import HostSnapshot
+from smartharvest.sensor.choice import SENSORS
 from tests.commands import smartharvest_here
 from tests.integration.processes import Processes
 from tests.integration.supervisors import (
@@ -299,6 +302,70 @@ def test_another_limit_is_taken_up_by_the_same_loop_and_sensor(quiet_world: Worl
     assert len(loops) == 1
     assert report.dropped_windows == 0
     assert quiet_world.files() == before
+
+
+@EITHER
+def test_another_policy_that_needs_another_sensor_is_taken_up_by_the_same_loop(
+    quiet_world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = quiet_world.files()
+    proc = SENSORS["proc"]._replace(made_with=lambda settings: settings.policy)
+    monkeypatch.setitem(SENSORS, "proc", proc)
+    settings = settings_for(quiet_world, policy="no-harvest")
+    seen: list[tuple[Loop, Sensor]] = []
+    windows: list[int] = []
+
+    with Supervisor(settings, load=partial(replace, settings, policy="fixed-buffer:2")) as session:
+
+        def done(window: Window, _decision: Decision) -> bool:
+            assert session.arrangement.built is not None
+            loop = session.arrangement.built.loop
+            if (loop, loop.sensor) not in seen:
+                seen.append((loop, loop.sensor))
+                assert session.arrangement.built.sensing.sensor is loop.sensor
+            windows.append(window.seq)
+            if len(windows) == 3:
+                session.ask_reload()
+            return window.primary_cores == 2
+
+        run_until(session, session.make_policy(), done)
+    (loop, first), (same, second) = seen
+    assert loop is same
+    assert first is not second
+    assert windows == sorted(set(windows))  # their count goes on
+    assert quiet_world.files() == before
+
+
+@EITHER
+def test_a_sensor_that_is_refused_leaves_the_loop_and_its_own(
+    quiet_world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = []
+    proc = SENSORS["proc"]
+
+    def make_once(settings: Settings, snapshot: HostSnapshot) -> Sensor:
+        made.append(settings.policy)
+        if len(made) > 1:
+            raise SensorError("the kernel refuses it")
+        return proc.make(settings, snapshot)
+
+    once = proc._replace(make=make_once, made_with=lambda settings: settings.policy)
+    monkeypatch.setitem(SENSORS, "proc", once)
+    settings = settings_for(quiet_world, policy="no-harvest")
+    seen: set[Loop] = set()
+    with Supervisor(settings, load=partial(replace, settings, policy="fixed-buffer:2")) as session:
+
+        def done(_window: Window, _decision: Decision) -> bool:
+            assert session.arrangement.built is not None
+            seen.add(session.arrangement.built.loop)
+            if len(made) == 1 and not session.unanswered:
+                session.ask_reload()
+            return len(made) > 1
+
+        run_until(session, session.make_policy(), done)
+        assert session.settings == settings
+    assert len(seen) == 1
+    assert made == ["no-harvest", "fixed-buffer:2"]
 
 
 @EITHER

@@ -14,6 +14,11 @@ SANITIZER_threads := -fsanitize=thread -Wno-tsan
 .PHONY: all
 .SECONDARY:
 
+# What has no threads of its own, nor is used by any.
+ALONE := csrc/learner/% csrc/lab/serverless/% csrc/lab/simulator/% csrc/sensors/perf_%
+CORE_memory  := $(CORE)
+CORE_threads := $(filter-out $(ALONE),$(CORE))
+
 # $(1): the folder; $(2): its programs.
 define sanitized
 all $(1): $(addprefix $(OUT)/$(1)/,$(2))
@@ -21,7 +26,7 @@ all $(1): $(addprefix $(OUT)/$(1)/,$(2))
 $(addprefix $(OUT)/$(1)/,$(2)): $(OUT)/$(1)/%: $(OUT)/$(1)/tests/native/%.o $(OUT)/$(1)/core.a
 	$$(CC) $(SANITIZER_$(1)) $$^ -lpthread -lm -o $$@
 
-$(OUT)/$(1)/core.a: $(CORE:%.c=$(OUT)/$(1)/%.o)
+$(OUT)/$(1)/core.a: $(CORE_$(1):%.c=$(OUT)/$(1)/%.o)
 	@rm -f $$@
 	$$(AR) rcs $$@ $$^
 
@@ -29,7 +34,7 @@ $(OUT)/$(1)/%.o: %.c
 	@mkdir -p $$(@D)
 	$$(CC) $(FLAGS) $(SANITIZER_$(1)) -c $$< -o $$@
 
--include $(CORE:%.c=$(OUT)/$(1)/%.d) $(2:%=$(OUT)/$(1)/tests/native/%.d)
+-include $(CORE_$(1):%.c=$(OUT)/$(1)/%.d) $(2:%=$(OUT)/$(1)/tests/native/%.d)
 endef
 
 $(eval $(call sanitized,memory,$(TESTS)))

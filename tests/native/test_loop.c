@@ -345,7 +345,7 @@ static void test_with_other_limits_and_another_actuator_windows_go_on(void) {
     const struct sh_limits limits = {.max_harvest = 2, .max_shared = 2, .keep_idle = 1};
     sh_fake_actuator_init(&other, &seam);
     const uint64_t polls = rig->loop.counters.polls;
-    CHECK_EQ(sh_loop_change(&rig->loop, &seam, &limits), 0);
+    CHECK_EQ(sh_loop_change(&rig->loop, &seam, NULL, &limits), 0);
     CHECK_EQ(try_poll(rig, 1), 0);
     CHECK_EQ(rig->loop.counters.polls, polls + 1);
     CHECK_EQ(rig->loop.primary_cores, 8); /* until a plan comes */
@@ -357,14 +357,57 @@ static void test_with_other_limits_and_another_actuator_windows_go_on(void) {
     drop(rig);
 }
 
+static void test_with_another_sensor_the_window_begins_again_and_counters_go_on(void) {
+    struct rig *rig = holding(usual(), 3, 8);
+    static struct sh_fake_actuator other;
+    struct sh_actuator actuator;
+    struct sh_sensor sensor;
+    struct sh_fake_sensor fake = {.script = (const int32_t[]){2}, .script_length = 1};
+    const struct sh_limits limits = {.max_harvest = 8, .max_shared = 8, .keep_idle = 1};
+    sh_fake_actuator_init(&other, &actuator);
+    sh_fake_sensor_init(&fake, &sensor);
+    poll_busy(rig, 1);
+    const uint64_t polls = rig->loop.counters.polls, lent_ns = rig->loop.counters.harvested_core_ns;
+    const uint32_t seq = rig->loop.seq;
+    CHECK_EQ(sh_loop_change(&rig->loop, &actuator, &sensor, &limits), 0);
+    rig->now_ns += 1000 * POLL_NS; /* while that took long: nothing was lent, and nobody looked */
+    CHECK_EQ(try_poll(rig, 7), 0);
+    CHECK_EQ(rig->loop.counters.polls, polls + 1);
+    CHECK_EQ(rig->loop.counters.harvested_core_ns, lent_ns);
+    CHECK_EQ(rig->loop.counters.stale_windows, 0);
+    for (int i = 0; i < WINDOW_POLLS; i++)
+        CHECK_EQ(try_poll(rig, 7), 0);
+    const struct sh_summary summary = take(rig);
+    CHECK_EQ(summary.seq, seq);
+    CHECK_EQ(summary.end_ns - summary.start_ns, WINDOW_POLLS * POLL_NS);
+    CHECK_EQ(summary.busy_max, 2); /* as the new one has it */
+    CHECK_EQ(summary.features.min, 2);
+    CHECK(nothing_waits(rig));
+    drop(rig);
+}
+
+static void test_a_sensor_that_can_do_less_than_the_loop_is_built_on_is_refused(void) {
+    struct sh_loop_config config = usual();
+    config.exact = true;
+    struct rig *rig = make(config);
+    const struct sh_limits limits = {.max_harvest = 8, .max_shared = 8, .keep_idle = 1};
+    const struct sh_sensor polled = {.wake_fd = -1}; /* it sees no changes */
+    CHECK_EQ(sh_loop_change(&rig->loop, &rig->loop.actuator, &polled, &limits), -EINVAL);
+    rig->loop.config.exact = false;
+    rig->loop.config.event_driven = true;
+    CHECK_EQ(sh_loop_change(&rig->loop, &rig->loop.actuator, &polled, &limits), -EINVAL);
+    CHECK(rig->loop.sensor.read != NULL);
+    drop(rig);
+}
+
 static void test_a_loop_that_runs_is_not_changed(void) {
     struct rig *rig = make(usual());
     const struct sh_limits limits = {.max_harvest = 2, .max_shared = 2, .keep_idle = 1};
     const struct sh_limits no_idle = {.max_harvest = 2, .max_shared = 2};
     rig->loop.started = true;
-    CHECK_EQ(sh_loop_change(&rig->loop, &rig->loop.actuator, &limits), -EINVAL);
+    CHECK_EQ(sh_loop_change(&rig->loop, &rig->loop.actuator, NULL, &limits), -EINVAL);
     rig->loop.started = false;
-    CHECK_EQ(sh_loop_change(&rig->loop, &rig->loop.actuator, &no_idle), -EINVAL);
+    CHECK_EQ(sh_loop_change(&rig->loop, &rig->loop.actuator, NULL, &no_idle), -EINVAL);
     CHECK_EQ(rig->loop.config.max_harvest, 8);
     drop(rig);
 }
@@ -379,7 +422,7 @@ static void test_a_change_leaves_no_cpu_marked_that_is_not_lendable_any_more(voi
     rig->loop.lendable = (struct sh_lendable){cpus, 8, 2};
     poll_busy(rig, 0);
     CHECK_EQ(told.elastic_min, 2);
-    CHECK_EQ(sh_loop_change(&rig->loop, &rig->loop.actuator, &limits), 0);
+    CHECK_EQ(sh_loop_change(&rig->loop, &rig->loop.actuator, NULL, &limits), 0);
     CHECK_EQ(told.times, 2);
     CHECK_EQ(told.elastic_min, 0);
     CHECK_EQ(told.harvested, 0);
@@ -392,6 +435,8 @@ static void test_a_change_leaves_no_cpu_marked_that_is_not_lendable_any_more(voi
 
 int main(void) {
     RUN(test_with_other_limits_and_another_actuator_windows_go_on);
+    RUN(test_with_another_sensor_the_window_begins_again_and_counters_go_on);
+    RUN(test_a_sensor_that_can_do_less_than_the_loop_is_built_on_is_refused);
     RUN(test_a_loop_that_runs_is_not_changed);
     RUN(test_settings_out_of_range_are_refused);
     RUN(test_before_any_plan_the_primary_keeps_everything);

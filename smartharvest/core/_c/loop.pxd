@@ -89,7 +89,8 @@ cdef extern from "loop/loop.h" nogil:
     void sh_loop_destroy(sh_loop *loop)
     int sh_loop_step(sh_loop *loop, int64_t deadline_ns, int64_t now_ns)
     int sh_loop_change(
-        sh_loop *loop, const sh_actuator *actuator, const sh_limits *limits
+        sh_loop *loop, const sh_actuator *actuator, const sh_sensor *sensor,
+        const sh_limits *limits
     )
     int sh_loop_start(sh_loop *loop)
     void sh_loop_stop(sh_loop *loop)

@@ -41,6 +41,15 @@ def test_harm_is_told_if_it_is_asked_for_or_a_policy_lives_by_it() -> None:
     assert sensing.wants_harm(load_settings({"policy": "adaptive"}))
 
 
+def test_another_sensor_is_needed_only_where_the_settings_make_another(refused: set[str]) -> None:
+    sensing = take()
+    assert sensing.fits(load_settings({"policy": "prev-peak", "max_harvest": 2}))
+    assert not sensing.fits(load_settings({"policy": "adaptive"}))
+    assert not sensing.fits(load_settings({"long_term_threshold": "1ms"}))
+    refused.update(("bpf", "perf"))
+    assert take().fits(load_settings({"policy": "adaptive"}))  # it tells nobody's harm
+
+
 def test_the_settings_know_every_sensor() -> None:
     assert set(get_args(SensorName)) == {"auto", *sensing.SENSORS}
     assert sensing.RANKING == ("bpf", "perf", "proc")

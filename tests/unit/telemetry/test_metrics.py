@@ -22,6 +22,7 @@ from smartharvest.telemetry.histogram import histogram
 from smartharvest.telemetry.metrics import Metrics, families
 from smartharvest.telemetry.output_file import write_whole
 from smartharvest.telemetry.textfile import textfile
+from tests.cluster.agents import free_port
 from tests.commands import smartharvest_here
 
 pytest.importorskip("prometheus_client")
@@ -84,13 +85,6 @@ def described_harm() -> dict[str, Any]:
             "wake_to_sleep": histogram(side.wakes_to_sleeps, 25_000_000)}  # fmt: skip
     found = {**harm, "period": None, "histograms": {"lent": kept, "not_lent": kept}}
     return {"period_s": 10.0, "primaries": {"cgroup:web": found}}
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def scrape(port: int) -> str:
