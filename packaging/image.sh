@@ -22,5 +22,5 @@ rm -rf build/image
 mkdir -p build/image
 wheel=$(echo dist/smartharvest-*-cp311-*.whl)
 # Debian 12 has Python 3.11.
-"$1" -m pip download --quiet --disable-pip-version-check --only-binary :all: --python-version 3.11 --dest build/image "$wheel[top,metrics]"
+"$1" -m pip download --quiet --disable-pip-version-check --only-binary :all: --python-version 3.11 --dest build/image "$wheel[top,metrics,web]"
 buildah bud --build-arg BASE="$base" --file packaging/Containerfile --tag smartharvest .

@@ -39,6 +39,7 @@ def in_words(day: Day, more: Mapping[str, Any]) -> list[str]:
     lines = [
         f"From {_moment(day.since_s)} to {_moment(day.until_s)} the log covers "
         f"{spoken_span(day.known_s)}.",
+        *_gaps(day),
         f"The agent lent {day.lent_core_hours:.2f} core-hours: {day.mean_lent:.2f} of "
         f"{counted(day.cores, 'core')} on average, {day.most_lent} at most.",
         f"The primary used {day.used_core_hours:.2f} core-hours.",
@@ -84,7 +85,8 @@ def page(day: Day, more: Mapping[str, Any]) -> str:
         facts = facts[:-1]
     parts = [
         f"<h1>{_text(title)}</h1>",
-        f'<p class="quiet">{_text(_moment(day.since_s))} to {_text(_moment(day.until_s))}, policy '
+        f'<p class="quiet">{_text(_moment(day.since_s))} to {_text(_moment(day.until_s))}, of which '
+        f"the log covers {spoken_span(day.known_s)}; policy "
         f"{_text(day.policy or 'not recorded')}</p>",
         *(f"<p>{_text(fact)}</p>" for fact in facts[1:]),
         "<h2>Cores over time</h2>",
@@ -113,6 +115,18 @@ def page(day: Day, more: Mapping[str, Any]) -> str:
         + "\n".join(parts)
         + "\n</body></html>\n"
     )
+
+
+def _gaps(day: Day) -> list[str]:
+    """What the log does not say; a day's hours are short where one would not expect it."""
+    if not day.gaps:
+        return []
+    said = [
+        f"{_moment(since_s)} to {_moment(until_s)} ({spoken_span(until_s - since_s)})"
+        for since_s, until_s in day.gaps
+    ]
+    more = f", and {counted(day.more_gaps, 'shorter gap')}" if day.more_gaps else ""
+    return [f"Nothing is known of {', '.join(said)}{more}: no agent wrote this log then."]
 
 
 def _harm(day: Day) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,13 @@ yaml = pytest.importorskip("yaml", reason="PyYAML is not installed")
 
 CHART = Path(__file__).parents[2] / "packaging" / "helm" / "smartharvest"
 RELEASE = {"Name": "sh", "Namespace": "smartharvest"}
+
+
+FUNCTIONS: dict[str, Callable[[Any], str]] = {
+    "": str,
+    "toJson": json.dumps,
+    "sha256sum": lambda text: hashlib.sha256(text.encode()).hexdigest(),
+}
 
 
 def values() -> dict[str, Any]:
@@ -43,8 +52,7 @@ def rendered(name: str, given: dict[str, Any]) -> dict[str, Any]:
             value: Any = json.loads(form) % tuple(looked_up(one, given) for one in arguments)
         else:
             value = looked_up(plain, given)
-        assert function.strip() in ("", "toJson"), text
-        return json.dumps(value) if function else str(value)
+        return FUNCTIONS[function.strip()](value)
 
     text = (CHART / "templates" / name).read_text()
     text = re.sub(r"\{\{- if (\S+) \}\}(.*?)\{\{- end \}\}", conditional, text, flags=re.DOTALL)
@@ -87,6 +95,22 @@ def test_the_hosts_groups_and_the_journal_are_mounted() -> None:
     # The next pod, or the host itself, puts back what a killed one has left.
     assert hosts["state"] == mounts["state"] == "/run/smartharvest"
     assert mounts.keys() == {one["name"] for one in spec["volumes"]}
+
+
+def test_its_configuration_is_mounted_as_a_file_and_another_makes_other_pods() -> None:
+    # The directory of a configMap is everybody's to write, and what is in such a one is refused.
+    spec = pod(values())
+    for container in (*spec["initContainers"], *spec["containers"]):
+        (mount,) = (one for one in container["volumeMounts"] if one["name"] == "config")
+        assert mount["mountPath"] == "/etc/smartharvest/agent.toml"
+        assert mount["subPath"] in rendered("configmap.yaml", values())["data"]
+    seen = {
+        rendered("daemonset.yaml", values() | {"config": text})["spec"]["template"]["metadata"][
+            "annotations"
+        ]["smartharvest.io/configuration"]
+        for text in ("keep_idle = 1", "keep_idle = 2")
+    }
+    assert len(seen) == 2
 
 
 def test_its_selector_matches_its_pods() -> None:

@@ -15,7 +15,7 @@ from smartharvest.agent.usage import UsageMeter
 from smartharvest.cli import report
 from smartharvest.errors import ConfigError
 from smartharvest.telemetry.audit import AuditLog, read_audit
-from smartharvest.telemetry.day import MOST_BINS, read_day
+from smartharvest.telemetry.day import DIED, MOST_BINS, read_day
 from smartharvest.telemetry.day_page import in_words, page
 from smartharvest.telemetry.recent import KEPT, Recent
 from smartharvest.telemetry.spans import Span, SpanBuilder, is_sound, span_of
@@ -125,6 +125,31 @@ def test_what_nobody_recorded_is_no_time_in_which_nothing_was_lent() -> None:
     day = read_day([span(MORNING_S), span(MORNING_S + 7200, held_by="paused")])
     assert (day.known_s, day.mean_lent, day.held_s) == (2.0, 2.0, {"paused": 1.0})
     assert len(day.bins) == 2
+
+
+def test_the_time_of_which_nothing_is_known_is_named() -> None:
+    ended = {"t": MORNING_S + 1, "kind": "ended", "why": "stopped"}
+    restart = STARTED | {"t": MORNING_S + 5}
+    day = read_day(
+        [STARTED, span(MORNING_S), ended, restart, span(MORNING_S + 7), span(MORNING_S + 7201)]
+    )
+    assert day.gaps == [(MORNING_S + 7, MORNING_S + 7200)]
+    words = in_words(day, {})[1]
+    assert words.startswith("Nothing is known of ")
+    assert words.endswith(" (1 h 59 min): no agent wrote this log then.")
+    many = read_day([span(MORNING_S + 100 * n * n) for n in range(40)])
+    assert (len(many.gaps), many.more_gaps) == (20, 19)
+    assert many.gaps[-1] == (MORNING_S + 100 * 38 * 38, MORNING_S + 100 * 39 * 39 - 1)
+    assert "and 19 shorter gaps" in in_words(many, {})[1]
+
+
+def test_an_agent_that_ended_without_a_word_is_an_incident() -> None:
+    later = STARTED | {"t": MORNING_S + 60}
+    day = read_day([STARTED, span(MORNING_S + 30), later, span(MORNING_S + 61)])
+    assert day.incidents == [(MORNING_S + 30, DIED)]
+    ended = {"t": MORNING_S + 31, "kind": "ended", "why": "handed over"}
+    day = read_day([STARTED, span(MORNING_S + 30), ended, later, span(MORNING_S + 61)])
+    assert [text for _, text in day.incidents] == ["The agent ended: handed over."]
 
 
 def test_single_decisions_are_summed_up_too() -> None:
