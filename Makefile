@@ -261,7 +261,7 @@ docs: build ## The generated reference pages and the README's chart, from the se
 	@$(BIN)/python -m bench.why
 
 .PHONY: screenshots
-screenshots: build ## The pictures of the page in docs/how-to (chromium)
+screenshots: build ## The pictures of page, report and top in docs/how-to (chromium)
 	@$(BIN)/python -m bench.screenshots docs/how-to
 
 .PHONY: man

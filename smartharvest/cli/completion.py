@@ -59,7 +59,9 @@ _smartharvest() {
         case $type in
             dir) _path_files -/ ;;
             file) _path_files -f ;;
-            plain) if [[ $help == _ ]]; then plain+=("$value"); else described+=("$value:$help"); fi ;;
+            plain)
+                if [[ $help == _ ]]; then plain+=("$value"); else described+=("$value:$help"); fi
+                ;;
         esac
     done
     if (( $#described )); then _describe -V smartharvest described -U; fi

@@ -150,7 +150,8 @@ def maintainer_script(tmp_path: Path, name: str, *arguments: str, active: bool =
     (tmp_path / "bin").mkdir(exist_ok=True)
     systemctl = tmp_path / "bin" / "systemctl"
     systemctl.write_text(
-        f'#!/bin/sh\necho "$@" >>{said}\ncase "$*" in *is-active*) exit {0 if active else 3};; esac\n'
+        f'#!/bin/sh\necho "$@" >>{said}\n'
+        f'case "$*" in *is-active*) exit {0 if active else 3};; esac\n'
     )
     systemctl.chmod(0o755)
     (python := tmp_path / "opt/smartharvest/bin/python").parent.mkdir(parents=True, exist_ok=True)

@@ -15,7 +15,7 @@ from smartharvest.agent.usage import UsageMeter
 from smartharvest.cli import report
 from smartharvest.errors import ConfigError
 from smartharvest.telemetry.audit import AuditLog, read_audit
-from smartharvest.telemetry.day import DIED, MOST_BINS, read_day
+from smartharvest.telemetry.day import DIED, MOST_BINS, GroupDay, read_day
 from smartharvest.telemetry.day_page import in_words, page
 from smartharvest.telemetry.recent import KEPT, Recent
 from smartharvest.telemetry.spans import Span, SpanBuilder, is_sound, span_of
@@ -195,6 +195,14 @@ def test_the_command_writes_a_page_and_prints_figures_or_words(tmp_path: Path) -
     assert "saved" in json.loads(
         smartharvest_here("report", str(log), "--alpha", "0", "--json").out
     )
+
+
+def test_the_reference_names_every_key_of_the_figures() -> None:
+    reference = (Path(__file__).parents[3] / "docs" / "reference" / "json.md").read_text()
+    section = reference.partition("## Report\n")[2].partition("\n## ")[0]
+    document = read_day(day_of_seconds(2)).document()
+    keys = {*document, *vars(GroupDay())}
+    assert {key for key in keys if f"`{key}`" not in section} == set()
 
 
 def test_a_trace_adds_what_other_policies_would_have_lent(tmp_path: Path) -> None:
