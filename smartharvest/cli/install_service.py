@@ -181,7 +181,8 @@ def _configuration(
 
 def _ask(what: str, flag: str) -> str:
     if not sys.stdin.isatty():
-        raise ConfigError(f"install-service: {flag} is missing, such as {flag} cgroup:web")
+        example = "cgroup:web" if flag == "--primary" else "cgroup:batch"
+        raise ConfigError(f"install-service: {flag} is missing, such as {flag} {example}")
     answer: str = click.prompt(f"{what} (cgroup:PATH, systemd:UNIT or pid:N)", err=True)
     return answer.strip()
 

@@ -19,6 +19,9 @@ MOST_BINS = 480
 MOST_GAPS = 20
 LEAST_GAP_S = 60.0
 """A restart takes less."""
+NO_DECISION = (
+    "the audit log has no decision in that time, or none yet; smartharvest explain says what it has"
+)
 DIED = "The agent has ended without a last word: it was killed, or the host stopped."
 _LEAST_BIN_S = 1.0
 
@@ -159,7 +162,7 @@ def read_day(records: Iterable[Mapping[str, Any]]) -> Day:
             running_s = float(record["t"]) if record["kind"] == "started" else None
         _note(day, record)
     if not found:
-        raise ConfigError("the audit log has no decision in that time; see smartharvest explain")
+        raise ConfigError(NO_DECISION)
     day.since_s = min(span.at_s - span.seconds for span in found)
     day.until_s = max(span.at_s for span in found)
     day.reasons = dict(reasons.most_common())

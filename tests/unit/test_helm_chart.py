@@ -113,6 +113,16 @@ def test_its_configuration_is_mounted_as_a_file_and_another_makes_other_pods() -
     assert len(seen) == 2
 
 
+def test_metrics_come_as_a_file_for_node_exporter_where_a_directory_is_named() -> None:
+    spec = pod(values() | {"textfileDirectory": "/var/lib/node"})
+    _, metrics = spec["containers"]
+    assert metrics["securityContext"]["capabilities"] == {"drop": ["ALL"], "add": ["DAC_OVERRIDE"]}
+    places = {one["name"]: one["mountPath"] for one in metrics["volumeMounts"]}
+    assert metrics["args"][2] == f"{places['textfile']}/smartharvest.prom"
+    (volume,) = (one for one in spec["volumes"] if one["name"] == "textfile")
+    assert volume["hostPath"] == {"path": "/var/lib/node", "type": "Directory"}
+
+
 def test_its_selector_matches_its_pods() -> None:
     document = rendered("daemonset.yaml", values())["spec"]
     labels = document["template"]["metadata"]["labels"]
