@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from smartharvest import __version__
 from smartharvest.config.loading import load_settings
 
 yaml = pytest.importorskip("yaml", reason="PyYAML is not installed")
@@ -139,3 +140,8 @@ def test_any_configuration_survives_being_rendered() -> None:
     text = 'primary = ["cgroup:a b"]\n# {{ "quotes" }} and \\ back slashes: é\n'
     document = rendered("configmap.yaml", values() | {"config": text})
     assert document["data"]["agent.toml"] == text
+
+
+def test_its_version_and_its_images_are_those_of_the_package() -> None:
+    chart = yaml.safe_load((CHART / "Chart.yaml").read_text())
+    assert {chart["version"], chart["appVersion"], values()["image"]["tag"]} == {__version__}
