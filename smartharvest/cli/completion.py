@@ -80,8 +80,8 @@ fi
 FISH = r"""function _smartharvest_completion
     set -l word (commandline -t)
     # Of --option=value the value alone is completed, and the whole is shown.
-    set -l front (string match -r -- '^--[^=]+=' $word)
-    for completion in (env COMP_WORDS=(commandline -cp) COMP_CWORD=$word \
+    set -l front (string match -r -- '^--[^=]+=' "$word")
+    for completion in (env COMP_WORDS=(commandline -cp) COMP_CWORD="$word" \
             _SMARTHARVEST_COMPLETE=fish_complete smartharvest)
         set -l found (string split -m 1 -- , $completion)
         switch $found[1]

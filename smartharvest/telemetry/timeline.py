@@ -159,7 +159,8 @@ def _figure() -> Any:
         from matplotlib.figure import Figure
     except ImportError:
         raise ConfigError(
-            "plot: matplotlib is not installed; pip install 'smartharvest[plot]'"
+            "plot: matplotlib is not installed; pip install 'smartharvest[plot]', or have "
+            "smartharvest report --html draw it"
         ) from None
     return Figure(figsize=(10, 3.6), layout="constrained")
 
