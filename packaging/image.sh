@@ -24,4 +24,5 @@ wheel=$(ls -t dist/smartharvest-*-cp311-*.whl | head -n 1)
 version=$(echo "${wheel#dist/smartharvest-}" | sed 's/-.*//; s/+/-/g')
 # Debian 12 has Python 3.11.
 "$1" -m pip download --quiet --disable-pip-version-check --only-binary :all: --python-version 3.11 --dest build/image "$wheel[top,metrics,web]"
-buildah bud --build-arg BASE="$base" --file packaging/Containerfile --tag smartharvest --tag "smartharvest:$version" .
+buildah bud --build-arg BASE="$base" --build-arg VERSION="$version" \
+    --file packaging/Containerfile --tag smartharvest --tag "smartharvest:$version" .

@@ -77,7 +77,7 @@ def _smartharvest(finding: Finding, *words: str, ahead: Sequence[str] = (), code
 
 
 def upgrade(finding: Finding) -> None:
-    """The new package is installed while the old one lends; it has the agent take it up in place."""
+    """The new package is installed while the old one lends, and has the agent take it up."""
     old = _version()
     if not finding.took("lends_s", service.start(), "the old package does not lend"):
         return
