@@ -64,10 +64,10 @@ _smartharvest() {
                 ;;
         esac
     done
-    if (( $#described )); then _describe -V smartharvest described -U; fi
+    if (( $#described )); then _describe -V smartharvest described; fi
     # No space behind a colon: more follows.
-    if (( ${#${(M)plain:#*:}} )); then compadd -U -S '' -V smartharvest-kinds -- ${(M)plain:#*:}; fi
-    if (( ${#${plain:#*:}} )); then compadd -U -V smartharvest-values -- ${plain:#*:}; fi
+    if (( ${#${(M)plain:#*:}} )); then compadd -S '' -V smartharvest-kinds -- ${(M)plain:#*:}; fi
+    if (( ${#${plain:#*:}} )); then compadd -V smartharvest-values -- ${plain:#*:}; fi
 }
 
 if [[ $zsh_eval_context[-1] == loadautofunc ]]; then

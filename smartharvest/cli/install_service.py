@@ -89,8 +89,8 @@ def install_service(
     """Install the agent as a systemd unit, with its directories and a first configuration.
 
     The targets are asked for where they are not given. Nothing that is there is overwritten but
-    units that an earlier release has installed and nobody has changed; nothing is started: the last
-    lines say how.
+    units that an earlier release has installed and nobody has changed; a package's are left alone.
+    Nothing is started: the last lines say how.
     """
     if root == "/" and not dry_run and os.geteuid() != 0:
         raise RightsError("install-service: writes to /etc; run as root, or look with --dry-run")
@@ -98,7 +98,11 @@ def install_service(
         _remove(root, dry_run)
         return
     program = _program()
-    new = [*_units(program), _configuration(primary, elastic, config_file, group, root)]
+    new = [_configuration(primary, elastic, config_file, group, root)]
+    if packaged := _packaged(root):
+        click.echo(f"left: the unit of a package, {packaged}")
+    else:
+        new[:0] = _units(program)
     _refuse_overwriting(new, root)
     made = list(_steps(new, group, root, dry_run))
     for line in made or ["nothing to do: all of it is there"]:
@@ -194,14 +198,13 @@ def _toml(text: str) -> str:
     return f'"{escaped}"'
 
 
+def _packaged(root: str) -> str | None:
+    """The unit that a package has installed, if one has."""
+    paths = (f"{directory}/{name}" for directory in PACKAGED for name in UNITS)
+    return next((path for path in paths if os.path.exists(_below(root, path))), None)
+
+
 def _refuse_overwriting(new: list[NewFile], root: str) -> None:
-    for directory in PACKAGED:
-        for name in UNITS:
-            if os.path.exists(_below(root, f"{directory}/{name}")):
-                raise ConfigError(
-                    f"{directory}/{name}: a package has installed the unit; write {CONFIG} and "
-                    "type systemctl enable --now smartharvest"
-                )
     for one in new:
         path = _below(root, one.path)
         if os.path.lexists(path) and _read(path) != one.text and not _is_unchanged(_read(path)):
@@ -238,6 +241,8 @@ def _steps(new: list[NewFile], group: str, root: str, dry_run: bool) -> Iterator
 
 def _remove(root: str, dry_run: bool) -> None:
     """Stops the unit, which gives everything back, and removes what ``install-service`` made."""
+    if packaged := _packaged(root):
+        raise ConfigError(f"{packaged}: a package has installed the unit; remove the package")
     lines = []
     program = _program()
     if root == "/" and os.path.isdir("/run/systemd/system"):

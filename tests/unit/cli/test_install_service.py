@@ -100,8 +100,11 @@ def test_a_unit_of_a_package_is_left_alone(tmp_path: Path) -> None:
     packaged = tmp_path / "lib/systemd/system/smartharvest.service"
     packaged.parent.mkdir(parents=True)
     packaged.touch()
-    assert "a package has installed" in install(tmp_path, *TARGETS).failure
-    assert files(tmp_path) == {"lib/systemd/system/smartharvest.service"}
+    unit = "lib/systemd/system/smartharvest.service"
+    outcome = install(tmp_path, *TARGETS)
+    assert (outcome.code, f"left: the unit of a package, /{unit}" in outcome.out) == (0, True)
+    assert files(tmp_path) == {unit, "etc/smartharvest.toml"}
+    assert "remove the package" in install(tmp_path, "--remove").failure
 
 
 @pytest.mark.parametrize(
