@@ -229,11 +229,12 @@ def draw_top(browser: Chromium, directory: Path, picture: str) -> None:
     console = Console(
         record=True, width=columns, file=io.StringIO(), force_terminal=True, color_system="256"
     )
-    for line in draw(seen, history, columns, lines):
+    drawn = draw(seen, history, columns, lines)
+    for line in drawn:
         console.print(line, no_wrap=True)
     file = directory / "top.html"
     file.write_text(console.export_html(inline_styles=True, code_format=_TERMINAL))
-    browser.look(24 + round(8.43 * columns), 24 + round(17.5 * lines))
+    browser.look(24 + round(8.43 * columns), 24 + round(17.5 * len(drawn)))
     browser.open(file.as_uri(), _DRAWN)
     browser.picture(picture)
 

@@ -188,7 +188,8 @@ def bins_of(found: Iterable[Span], since_s: float, until_s: float) -> list[Bin]:
     width_s = max(_LEAST_BIN_S, (until_s - since_s) / MOST_BINS)
     bins: dict[int, Bin] = {}
     for span in found:
-        number = int((span.at_s - since_s) // width_s)
+        middle_s = span.at_s - span.seconds / 2
+        number = int(max(0.0, middle_s - since_s) // width_s)
         if number not in bins:
             bins[number] = Bin(since_s + number * width_s)
         bins[number].add(span)

@@ -94,6 +94,7 @@ def test_a_day_is_summed_up_in_core_hours_and_held_against_its_budget() -> None:
     assert (day.cores, day.most_lent, day.windows, day.exhausted) == (7, 3, 144_000, 3600)
     assert day.harm_share == 0.004
     assert len(day.bins) <= MOST_BINS + 1
+    assert [one.seconds for one in read_day(day_of_seconds(9)).bins] == [1.0] * 9
     words = " ".join(in_words(day, {}))
     assert "lent 2.00 core-hours: 2.00 of 7 cores on average, 3 at most" in words
     assert "0.400%, within the budget of 1.00%" in words
