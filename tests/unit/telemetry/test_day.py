@@ -153,6 +153,16 @@ def test_an_agent_that_ended_without_a_word_is_an_incident() -> None:
     assert [text for _, text in day.incidents] == ["The agent ended: handed over."]
 
 
+def test_explaining_names_them_too() -> None:
+    later = STARTED | {"t": MORNING_S + 3600}
+    died, silent = list(describe([STARTED, span(MORNING_S + 30), later]))[2:4]
+    assert died.endswith(DIED)
+    assert silent.endswith(": Nothing is known; no agent wrote this log then.")
+    ended = {"t": MORNING_S + 31, "kind": "ended", "why": "stopped"}
+    told = list(describe([STARTED, span(MORNING_S + 30), ended, later | {"t": MORNING_S + 40}]))
+    assert not any(DIED in line or "Nothing is known" in line for line in told)
+
+
 def test_single_decisions_are_summed_up_too() -> None:
     day = read_day([decided(MORNING_S + n / 40) for n in range(41)])
     assert (day.windows, round(day.known_s, 2), round(day.mean_lent, 2)) == (41, 1.02, 1.0)
