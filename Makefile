@@ -216,6 +216,10 @@ bench-ablations: real-programs ## The paper's agent with one part changed at a t
 bench-groups: build ## How several elastic groups share here, and a primary that bursts next to them, ten minutes (root)
 	@$(BIN)/python -m bench.groups --out build/bench/groups.json
 
+.PHONY: bench-viewer
+bench-viewer: build ## What a viewer of the page costs, five minutes (root)
+	@$(BIN)/python -m bench.viewer
+
 .PHONY: bench-memory
 bench-memory: build ## A primary that grows next to a batch that fills its memory, in a guest, ten minutes (make lab-image first); KERNEL=6.12
 	@$(BIN)/python -m bench.memory --kernel $(or $(KERNEL),6.12) --out build/bench/memory-$(or $(KERNEL),6.12).json
@@ -261,7 +265,7 @@ docs: build ## The generated reference pages and the README's chart, from the se
 	@$(BIN)/python -m bench.why
 
 .PHONY: screenshots
-screenshots: build ## The pictures of the page in docs/how-to (chromium)
+screenshots: build ## The pictures of page, report and top in docs/how-to (chromium)
 	@$(BIN)/python -m bench.screenshots docs/how-to
 
 .PHONY: man

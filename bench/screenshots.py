@@ -1,22 +1,31 @@
-"""Makes docs/how-to/dashboard*.png: the page in a headless Chromium, with made-up agents.
+"""Makes docs/how-to/{dashboard*,report,top}.png in a headless Chromium, with made-up agents.
 
-The server, the page and the way to it are the real ones; only what the agents answer is made up,
-so that the pictures show a busy host on any machine.
+The server, the page, the report and the view are the real ones; only what agents have answered and
+logged is made up, so that the pictures show a busy host on any machine, and the same one each time.
 """
 
 from __future__ import annotations
 
+import io
 import math
 import os
 import random
 import subprocess
 import sys
-import time
+import tempfile
+from collections import deque
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from PIL import Image
+from rich.console import Console
 
 from bench.chromium import Chromium
+from smartharvest.telemetry.day import read_day
+from smartharvest.telemetry.day_page import page
+from smartharvest.telemetry.top_history import History
+from smartharvest.telemetry.view import draw
 from smartharvest.telemetry.web.app import make_app
 from smartharvest.telemetry.web.hub import Hub
 from smartharvest.telemetry.web.listening import listen
@@ -31,6 +40,16 @@ SHOWN = (
     "Boolean(document.querySelector('#chart canvas') && document.querySelector('#decisions td'))"
 )
 TOTAL = 15
+NOW_S = 1_777_636_800.0
+"""Noon of a day in May, UTC."""
+REPORT = (1000, 1330)
+TOP = (100, 58)
+"""Columns and lines."""
+_TERMINAL = (
+    "<!doctype html><meta charset='utf-8'><body style='margin:12px;background:#11151a'>"
+    "<pre style='font:14px/1.25 \"DejaVu Sans Mono\",monospace;margin:0;color:#e8ecf1'>{code}</pre>"
+)
+_DRAWN = "Boolean(document.querySelector('h1, pre'))"
 
 
 def _group(name: str, cores: int, mean: float, **more: Any) -> dict[str, Any]:
@@ -62,7 +81,7 @@ class MadeUp:
         self.name = name
         self._ill = ill
         self._several = several
-        self._now_s = time.time()
+        self._now_s = NOW_S
         chance = random.Random(len(name))
         rows = []
         drift = 0.0
@@ -105,6 +124,21 @@ class MadeUp:
             "decisions": decisions,
         }
 
+    def at(self, busy: int, seconds: float) -> dict[str, Any]:
+        """The status of the agent while the primary uses ``busy`` cores, for ``top``."""
+        lent = TOTAL - busy - 2
+        runs = {"primary": f"0-{busy - 1}", "idle": f"{busy}-{busy + 2}",
+                "elastic": f"{busy + 3}-14", "other": "15"}  # fmt: skip
+        seen = self._status()
+        return seen | {
+            "seconds": seconds,
+            "cores": seen["cores"] | {"elastic_cpus": f"{15 - lent}-15", "runs": runs},
+            "harvested": {"now": lent, "mean": 8.3},
+            "busy": {"now": busy, "peak": busy, "mean": 4.61},
+            "demand": {"peak": busy, "mean": 4.8},
+            "decision": {"primary_cores": busy + 2, "reason": "predicted"},
+        }
+
     def _status(self) -> dict[str, Any]:
         lent = 0 if self._ill else 9
         return {
@@ -136,24 +170,100 @@ class MadeUp:
         }  # fmt: skip
 
 
+def logged_day() -> Iterator[dict[str, Any]]:
+    """The audit log of a day: an agent is killed at 5:20, another starts, and is paused once."""
+    chance = random.Random(7)
+    started = {
+        "kind": "started", "policy": "smartharvest", "primary": ["cgroup:web"],
+        "elastic": "cgroup:batch", "pool": "0-15", "dry_run": False, "budget": 0.01,
+    }  # fmt: skip
+    drift = 0.0
+    for tenth in range(8640):
+        at_s = NOW_S - 86_400 + 10 * tenth
+        if tenth in (0, 2160):
+            yield started | {"t": at_s}
+        if 1920 <= tenth < 2160:
+            continue
+        drift = 0.99 * drift + chance.gauss(0, 0.15)
+        day = 5.5 - 3.5 * math.cos(2 * math.pi * tenth / 8640)
+        mean = min(TOTAL - 1.0, max(0.6, day + drift))
+        paused = 5400 <= tenth < 5520
+        granted = min(TOTAL, mean + 2.5)
+        lent = 0.0 if paused else TOTAL - granted
+        ran_out = int(chance.random() < 0.08)
+        why = {"predicted": 400 - 3 * ran_out} | ({"short-term safeguard": 3} if ran_out else {})
+        yield {
+            "t": at_s + 10, "kind": "span", "s": 10.0, "n": 400, "lent": lent,
+            "most": min(TOTAL, math.ceil(lent + 1)) if lent else 0, "had": TOTAL - lent,
+            "granted": granted, "busy": math.ceil(mean + 1), "mean": mean,
+            "demand": math.ceil(mean + 2), "total": TOTAL, "ran_out": ran_out, "why": why,
+            "held_by": "paused by the operator" if paused else None,
+            "waits": [18_412, 40, 9 + 60 * ran_out],
+        }  # fmt: skip
+        if tenth % 6 == 0:
+            used = {"cgroup:web": 60 * mean, "cgroup:batch": 57 * (lent + 1)}
+            yield {"t": at_s + 10, "kind": "usage", "s": 60, "core_seconds": used}
+        if tenth == 5400:
+            yield {"t": at_s, "kind": "warning", "text": "the sensor lost 12 events"}
+
+
+def draw_report(browser: Chromium, directory: Path, picture: str) -> None:
+    file = directory / "report.html"
+    file.write_text(page(read_day(logged_day()), {}))
+    browser.look(*REPORT)
+    browser.open(file.as_uri(), _DRAWN)
+    browser.picture(picture)
+
+
+def draw_top(browser: Chromium, directory: Path, picture: str) -> None:
+    columns, lines = TOP
+    chance = random.Random(11)
+    history, agent = History(), MadeUp("one")
+    busy = 4
+    for update in range(columns):
+        busy = min(9, max(2, busy + chance.choice((-1, 0, 0, 0, 1))))
+        seen = agent.at(busy, seconds=93_784 + update / 2)
+        history.add(seen, update / 2)
+    events = list(history.events)
+    history.events = deque((NOW_S - len(events) + n, text) for n, (_, text) in enumerate(events))
+    console = Console(
+        record=True, width=columns, file=io.StringIO(), force_terminal=True, color_system="256"
+    )
+    drawn = draw(seen, history, columns, lines)
+    for line in drawn:
+        console.print(line, no_wrap=True)
+    file = directory / "top.html"
+    file.write_text(console.export_html(inline_styles=True, code_format=_TERMINAL))
+    browser.look(24 + round(8.43 * columns), 24 + round(17.5 * len(drawn)))
+    browser.open(file.as_uri(), _DRAWN)
+    browser.picture(picture)
+
+
 def serve(address: str) -> None:
     agents = [MadeUp("one"), MadeUp("three", ill=True), MadeUp("several", several=True)]
     hub = Hub(lambda: agents)
     run(make_app(hub), listen(address, "screenshots"), hub.close)
 
 
+def _smaller(path: str) -> None:
+    with Image.open(path) as picture:  # a third of the bytes
+        picture.convert("RGB").quantize(96).save(path, optimize=True)
+
+
 def main(directory: str) -> None:
+    os.environ["TZ"] = "UTC"
     address = "127.0.0.1:19473"
     server = subprocess.Popen([sys.executable, "-m", "bench.screenshots", "--serve", address])
     try:
-        with Chromium() as browser:
+        with Chromium() as browser, tempfile.TemporaryDirectory() as made:
             for name, width, height, dark in SHOTS:
                 browser.look(width, height, dark=dark, phone=width < 500)
                 browser.open(f"http://{address}/", SHOWN)
-                path = os.path.join(directory, name)
-                browser.picture(path)
-                with Image.open(path) as picture:  # a third of the bytes
-                    picture.convert("RGB").quantize(96).save(path, optimize=True)
+                browser.picture(path := os.path.join(directory, name))
+                _smaller(path)
+            for name, make in (("report.png", draw_report), ("top.png", draw_top)):
+                make(browser, Path(made), path := os.path.join(directory, name))
+                _smaller(path)
     finally:
         server.terminate()
         server.wait()

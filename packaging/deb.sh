@@ -50,25 +50,5 @@ Description: lends a service's idle cores to a batch group
  before the service notices. Nothing runs until /etc/smartharvest.toml is
  written and the service is enabled.
 END
-cat >"$root/DEBIAN/postinst" <<'END'
-#!/bin/sh
-set -e
-if [ -d /run/systemd/system ]; then systemctl daemon-reload; fi
-END
-cat >"$root/DEBIAN/prerm" <<'END'
-#!/bin/sh
-set -e
-# It gives everything back when it ends.
-if [ "$1" = remove ]; then
-    if [ -d /run/systemd/system ]; then systemctl disable --quiet --now smartharvest.service || true; fi
-    if [ -d /run/systemd/system ]; then systemctl start smartharvest-restore.service || true; fi
-    find "$DPKG_ROOT/opt/smartharvest" -name __pycache__ -type d -prune -exec rm -r {} +
-fi
-END
-cat >"$root/DEBIAN/postrm" <<'END'
-#!/bin/sh
-set -e
-if [ "$1" = remove ] && [ -d /run/systemd/system ]; then systemctl daemon-reload; fi
-END
-chmod 755 "$root/DEBIAN/postinst" "$root/DEBIAN/prerm" "$root/DEBIAN/postrm"
+install -m 755 -t "$root/DEBIAN" packaging/debian/*
 dpkg-deb -Zgzip --root-owner-group --build "$root" "dist/smartharvest_${version}_$architecture.deb"

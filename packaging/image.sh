@@ -1,5 +1,5 @@
 #!/bin/sh
-# An OCI image "smartharvest" with the wheel in dist/, by buildah. $1: a python with pip. Its base is $BASE, or where
+# An OCI image smartharvest:VERSION with the newest wheel in dist/, by buildah. $1: a python with pip. Its base is $BASE, or where
 # that cannot be fetched a root file system that debootstrap makes (root). The build itself needs no network.
 set -e
 base=${BASE:-docker.io/library/debian:bookworm-slim}
@@ -20,7 +20,9 @@ if ! buildah inspect --type image "$base" >/dev/null 2>&1 && ! buildah pull --qu
 fi
 rm -rf build/image
 mkdir -p build/image
-wheel=$(echo dist/smartharvest-*-cp311-*.whl)
+wheel=$(ls -t dist/smartharvest-*-cp311-*.whl | head -n 1)
+version=$(echo "${wheel#dist/smartharvest-}" | sed 's/-.*//; s/+/-/g')
 # Debian 12 has Python 3.11.
-"$1" -m pip download --quiet --disable-pip-version-check --only-binary :all: --python-version 3.11 --dest build/image "$wheel[top,metrics]"
-buildah bud --build-arg BASE="$base" --file packaging/Containerfile --tag smartharvest .
+"$1" -m pip download --quiet --disable-pip-version-check --only-binary :all: --python-version 3.11 --dest build/image "$wheel[top,metrics,web]"
+buildah bud --build-arg BASE="$base" --build-arg VERSION="$version" \
+    --file packaging/Containerfile --tag smartharvest --tag "smartharvest:$version" .

@@ -18,13 +18,17 @@ from smartharvest.cli.state_options import state_options
 from smartharvest.config.state_directory import STATE_DIRECTORY
 from smartharvest.errors import ConfigError, RightsError, SmartHarvestError
 from smartharvest.host.journal.registry import state_directories
+from smartharvest.telemetry import groups
 from smartharvest.telemetry.agents import Found, find, pid_of
-from smartharvest.telemetry.client import NoAgent, ask_patiently, lives
+from smartharvest.telemetry.client import NoAgent, ask, ask_patiently, lives
 from smartharvest.telemetry.protocol import ProtocolError
 
 NONE_RUNS = 3
 ORPHANED = 4
 """Exit codes of the commands that look for agents."""
+
+COMPLETED_WITHIN_S = 1.0
+"""So long a shell waits for an agent."""
 
 BEING_REPLACED = "its agent is starting, ending or being replaced"
 
@@ -46,6 +50,20 @@ def complete_agent(
     except (SmartHarvestError, OSError):
         return []
     return [CompletionItem(pid) for pid in pids if pid.startswith(typed)]
+
+
+def complete_group(
+    context: click.Context, _option: click.Parameter, typed: str
+) -> list[CompletionItem]:
+    """For a shell: the elastic groups of these agents."""
+    names: set[str] = set()
+    try:
+        for path in find_agents(dict(context.params)).sockets:
+            seen = ask(path, "status", {}, timeout_s=COMPLETED_WITHIN_S)
+            names.update(str(row["name"]) for row in groups.rows(seen))
+    except (SmartHarvestError, NoAgent, ProtocolError, OSError):
+        pass
+    return [CompletionItem(name) for name in sorted(names) if name.startswith(typed)]
 
 
 def agent_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -120,7 +138,10 @@ def ask_agent(options: dict[str, Any], pid: int | None, command: str, **argument
 
 
 group_option = click.option(
-    "--group", metavar="NAME", help="Only this one of several elastic groups."
+    "--group",
+    metavar="NAME",
+    help="Only this one of several elastic groups.",
+    shell_complete=complete_group,
 )
 
 

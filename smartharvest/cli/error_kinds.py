@@ -49,7 +49,7 @@ SH-C15 cannot be written: | cannot be written into | cannot be created: |
     beats cannot be counted there | is not writable; | its owner gets there
 SH-C16 this agent was started without a way to read it again | no arguments are taken here |
     unknown argument | a request may have | the line is no JSON | a request needs a command
-SH-C17 needs a terminal | this version of click knows no
+SH-C17 needs a terminal
 SH-C18 is missing; install the package with pip first | units do not see what is in |
     a package has installed the unit | is there already, and different |
     is not as it was installed | install it, or do that step by hand

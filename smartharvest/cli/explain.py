@@ -55,4 +55,6 @@ def explain(
         empty = False
         click.echo(printable(line))
     if empty:
-        click.echo("nothing happened in that time")
+        some = since is not None or until is not None
+        nothing = "nothing happened in that time" if some else f"{file}: nothing is in it yet"
+        click.echo('no single decision; audit_level = "decisions" notes each' if every else nothing)

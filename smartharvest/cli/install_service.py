@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import grp
+import hashlib
 import os
 import shutil
 import subprocess
@@ -19,6 +20,7 @@ from smartharvest.config.loading import collect_settings
 from smartharvest.errors import ConfigError, RightsError
 from smartharvest.host.process.start import run_command
 from smartharvest.host.target.targets import parse_target
+from smartharvest.telemetry.output_file import write_whole
 
 UNITS = ("smartharvest.service", "smartharvest-restore.service")
 UNIT_DIRECTORY = "/etc/systemd/system"
@@ -31,6 +33,8 @@ HIDDEN = ("/home", "/root", "/run/user", "/tmp", "/var/tmp")
 DIRECTORIES = (("/var/lib/smartharvest", 0o755), ("/var/log/smartharvest", 0o750))
 GROUP = "smartharvest"
 _STEP_S = 60.0
+_MARK = "# Made by smartharvest install-service, which replaces it while its sum is "
+"""In the last line of a unit: one that nobody has changed since gives way to a later release's."""
 
 EPILOG = examples(
     "smartharvest install-service --dry-run --primary cgroup:web --elastic cgroup:batch",
@@ -84,8 +88,9 @@ def install_service(
 ) -> None:
     """Install the agent as a systemd unit, with its directories and a first configuration.
 
-    The targets are asked for where they are not given. Nothing that is there is overwritten, and
-    nothing is started: the last lines say how.
+    The targets are asked for where they are not given. Nothing that is there is overwritten but
+    units that an earlier release has installed and nobody has changed; a package's are left alone.
+    Nothing is started: the last lines say how.
     """
     if root == "/" and not dry_run and os.geteuid() != 0:
         raise RightsError("install-service: writes to /etc; run as root, or look with --dry-run")
@@ -93,7 +98,11 @@ def install_service(
         _remove(root, dry_run)
         return
     program = _program()
-    new = [*_units(program), _configuration(primary, elastic, config_file, group, root)]
+    new = [_configuration(primary, elastic, config_file, group, root)]
+    if packaged := _packaged(root):
+        click.echo(f"left: the unit of a package, {packaged}")
+    else:
+        new[:0] = _units(program)
     _refuse_overwriting(new, root)
     made = list(_steps(new, group, root, dry_run))
     for line in made or ["nothing to do: all of it is there"]:
@@ -127,7 +136,18 @@ def _program() -> str:
 def _units(program: str) -> Iterator[NewFile]:
     for name in UNITS:
         text = resources.files("smartharvest.cli").joinpath("units", name).read_text()
-        yield NewFile(f"{UNIT_DIRECTORY}/{name}", text.replace(PROGRAM, program), 0o644)
+        text = text.replace(PROGRAM, program)
+        yield NewFile(f"{UNIT_DIRECTORY}/{name}", f"{text}\n{_MARK}{_sum(text)}\n", 0o644)
+
+
+def _sum(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _is_unchanged(unit: str) -> bool:
+    """Whether ``unit`` is as a release, this or another, has installed it."""
+    text, mark, found = unit.rpartition(f"\n{_MARK}")
+    return bool(mark) and found == f"{_sum(text)}\n"
 
 
 def _configuration(
@@ -165,7 +185,8 @@ def _configuration(
 
 def _ask(what: str, flag: str) -> str:
     if not sys.stdin.isatty():
-        raise ConfigError(f"install-service: {flag} is missing, such as {flag} cgroup:web")
+        example = "cgroup:web" if flag == "--primary" else "cgroup:batch"
+        raise ConfigError(f"install-service: {flag} is missing, such as {flag} {example}")
     answer: str = click.prompt(f"{what} (cgroup:PATH, systemd:UNIT or pid:N)", err=True)
     return answer.strip()
 
@@ -177,17 +198,16 @@ def _toml(text: str) -> str:
     return f'"{escaped}"'
 
 
+def _packaged(root: str) -> str | None:
+    """The unit that a package has installed, if one has."""
+    paths = (f"{directory}/{name}" for directory in PACKAGED for name in UNITS)
+    return next((path for path in paths if os.path.exists(_below(root, path))), None)
+
+
 def _refuse_overwriting(new: list[NewFile], root: str) -> None:
-    for directory in PACKAGED:
-        for name in UNITS:
-            if os.path.exists(_below(root, f"{directory}/{name}")):
-                raise ConfigError(
-                    f"{directory}/{name}: a package has installed the unit; write {CONFIG} and "
-                    "type systemctl enable --now smartharvest"
-                )
     for one in new:
         path = _below(root, one.path)
-        if os.path.lexists(path) and _read(path) != one.text:
+        if os.path.lexists(path) and _read(path) != one.text and not _is_unchanged(_read(path)):
             keep = "leave the targets out to keep it" if one.path == CONFIG else "remove it"
             raise ConfigError(f"{one.path}: is there already, and different; {keep}, or move it")
 
@@ -207,21 +227,22 @@ def _steps(new: list[NewFile], group: str, root: str, dry_run: bool) -> Iterator
                 yield f"make directory {path} ({mode:04o})"
         for one in new:
             path = _below(root, one.path)
-            if os.path.exists(path):
+            there = os.path.exists(path)
+            if there and _read(path) == one.text:
                 continue
             if not dry_run:
                 os.makedirs(os.path.dirname(path), exist_ok=True)
-                with open(
-                    os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, one.mode), "w"
-                ) as file:
-                    file.write(one.text)
-            yield f"make file {one.path} ({one.mode:04o}, {len(one.text.splitlines())} lines)"
+                write_whole(path, one.text.encode(), mode=one.mode)
+            what = "replace" if there else "make"
+            yield f"{what} file {one.path} ({one.mode:04o}, {len(one.text.splitlines())} lines)"
     except PermissionError as error:
         raise RightsError(f"{error.filename}: {error.strerror}; run as root") from error
 
 
 def _remove(root: str, dry_run: bool) -> None:
     """Stops the unit, which gives everything back, and removes what ``install-service`` made."""
+    if packaged := _packaged(root):
+        raise ConfigError(f"{packaged}: a package has installed the unit; remove the package")
     lines = []
     program = _program()
     if root == "/" and os.path.isdir("/run/systemd/system"):
@@ -231,7 +252,7 @@ def _remove(root: str, dry_run: bool) -> None:
     for unit in _units(program):
         path = _below(root, unit.path)
         if os.path.exists(path):
-            if _read(path) != unit.text:
+            if not _is_unchanged(_read(path)):
                 raise ConfigError(f"{unit.path}: is not as it was installed; remove it by hand")
             lines.append(f"remove file {unit.path}")
             if not dry_run:

@@ -11,9 +11,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
+from smartharvest.cli.agent_request import complete_group
 from smartharvest.cli.command_group import examples
 from smartharvest.cli.settings_options import settings_from, settings_options
+from smartharvest.cli.values import complete_target
 from smartharvest.cluster.build import run_build
 from smartharvest.cluster.source import from_socket, of_place
 from smartharvest.config.settings import Settings
@@ -40,10 +43,20 @@ EPILOG = examples(
 )
 
 
+def _complete_group(
+    context: click.Context, option: click.Parameter, typed: str
+) -> list[CompletionItem]:
+    """The elastic groups of agents, and the control groups there are."""
+    if typed.startswith("cgroup:"):
+        return complete_target(context, option, typed)
+    kinds = [CompletionItem("cgroup:")] if "cgroup:".startswith(typed) else []
+    return [*complete_group(context, option, typed), *kinds]
+
+
 @click.command(context_settings={"allow_interspersed_args": False}, epilog=EPILOG)
 @click.option("--elastic", is_flag=True, help="Start it in the elastic group.")
 @click.option("--primary", is_flag=True, help="Start it in the primary group.")
-@click.option("--group", metavar="NAME|cgroup:PATH",
+@click.option("--group", metavar="NAME|cgroup:PATH", shell_complete=_complete_group,
               help="Start it in the elastic group of this name, or in this control group, managed "
               "or not.")  # fmt: skip
 @click.option(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from smartharvest.errors import ConfigError
@@ -15,6 +16,13 @@ from smartharvest.telemetry.verdict import USUAL_BUDGET
 
 MOST_INCIDENTS = 200
 MOST_BINS = 480
+MOST_GAPS = 20
+LEAST_GAP_S = 60.0
+"""A restart takes less."""
+NO_DECISION = (
+    "the audit log has no decision in that time, or none yet; smartharvest explain says what it has"
+)
+DIED = "The agent has ended without a last word: it was killed, or the host stopped."
 _LEAST_BIN_S = 1.0
 
 
@@ -110,6 +118,10 @@ class Day:
     groups: dict[str, GroupDay] = field(default_factory=dict)
     """By name, of elastic groups that have one."""
     starts: int = 0
+    gaps: list[tuple[float, float]] = field(default_factory=list)
+    """From and to, seconds since 1970: stretches that no span covers, of LEAST_GAP_S or more; at
+    most MOST_GAPS, the longest of all."""
+    more_gaps: int = 0
     dropped: int = 0
     """Records that the log could not take."""
     incidents: list[tuple[float, str]] = field(default_factory=list)
@@ -137,20 +149,38 @@ def read_day(records: Iterable[Mapping[str, Any]]) -> Day:
     day = Day(0.0, 0.0)
     reasons: Counter[str] = Counter()
     held: Counter[str] = Counter()
+    running_s: float | None = None
     for record in with_spans(records):
         if isinstance(record, Span):
             found.append(record)
             _add(day, record, reasons, held)
-        else:
-            _note(day, record)
+            running_s = record.at_s
+            continue
+        if record["kind"] == "started" and running_s is not None:
+            _add_incident(day, running_s, DIED)
+        if record["kind"] in ("started", "ended"):
+            running_s = float(record["t"]) if record["kind"] == "started" else None
+        _note(day, record)
     if not found:
-        raise ConfigError("the audit log has no decision in that time; see smartharvest explain")
+        raise ConfigError(NO_DECISION)
     day.since_s = min(span.at_s - span.seconds for span in found)
     day.until_s = max(span.at_s for span in found)
     day.reasons = dict(reasons.most_common())
     day.held_s = {why: round(seconds, 3) for why, seconds in held.most_common()}
     day.bins = bins_of(found, day.since_s, day.until_s)
+    gaps = _gaps(found)
+    longest = sorted(gaps, key=lambda gap: gap[0] - gap[1])[:MOST_GAPS]
+    day.gaps, day.more_gaps = sorted(longest), len(gaps) - len(longest)
     return day
+
+
+def _gaps(found: Iterable[Span]) -> list[tuple[float, float]]:
+    gaps = []
+    for before, after in pairwise(sorted(found, key=lambda span: span.at_s)):
+        began_s = after.at_s - after.seconds
+        if began_s - before.at_s >= LEAST_GAP_S:
+            gaps.append((before.at_s, began_s))
+    return gaps
 
 
 def bins_of(found: Iterable[Span], since_s: float, until_s: float) -> list[Bin]:
@@ -158,7 +188,8 @@ def bins_of(found: Iterable[Span], since_s: float, until_s: float) -> list[Bin]:
     width_s = max(_LEAST_BIN_S, (until_s - since_s) / MOST_BINS)
     bins: dict[int, Bin] = {}
     for span in found:
-        number = int((span.at_s - since_s) // width_s)
+        middle_s = span.at_s - span.seconds / 2
+        number = int(max(0.0, middle_s - since_s) // width_s)
         if number not in bins:
             bins[number] = Bin(since_s + number * width_s)
         bins[number].add(span)
@@ -206,10 +237,14 @@ def _note(day: Day, record: Mapping[str, Any]) -> None:
         _note_usage(day, record.get("groups"))
     _note_group(day, record)
     if kind in INCIDENTS:
-        if len(day.incidents) < MOST_INCIDENTS:
-            day.incidents.append((float(record["t"]), sentence(record)))
-        else:
-            day.more_incidents += 1
+        _add_incident(day, float(record["t"]), sentence(record))
+
+
+def _add_incident(day: Day, at_s: float, text: str) -> None:
+    if len(day.incidents) < MOST_INCIDENTS:
+        day.incidents.append((at_s, text))
+    else:
+        day.more_incidents += 1
 
 
 def _elastic(record: Mapping[str, Any]) -> str:

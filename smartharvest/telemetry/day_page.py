@@ -39,6 +39,7 @@ def in_words(day: Day, more: Mapping[str, Any]) -> list[str]:
     lines = [
         f"From {_moment(day.since_s)} to {_moment(day.until_s)} the log covers "
         f"{spoken_span(day.known_s)}.",
+        *_gaps(day),
         f"The agent lent {day.lent_core_hours:.2f} core-hours: {day.mean_lent:.2f} of "
         f"{counted(day.cores, 'core')} on average, {day.most_lent} at most.",
         f"The primary used {day.used_core_hours:.2f} core-hours.",
@@ -50,7 +51,7 @@ def in_words(day: Day, more: Mapping[str, Any]) -> list[str]:
     lines += [_group(name, one) for name, one in day.groups.items()]
     lines.append(_harm(day))
     lines += [
-        f"The idle buffer ran out in {day.exhausted} of {counted(day.windows, 'window')}"
+        f"The idle buffer ran out in {day.exhausted:,} of {day.windows:,} windows"
         f" ({day.exhausted / max(1, day.windows):.2%}).",
     ]
     lines += [f"Nothing was lent for {spoken_span(s)}: {why}." for why, s in day.held_s.items()]
@@ -77,14 +78,15 @@ def in_words(day: Day, more: Mapping[str, Any]) -> list[str]:
 def page(day: Day, more: Mapping[str, Any]) -> str:
     """The document; it loads nothing and runs nothing."""
     title = f"{', '.join(day.primary) or 'SmartHarvest'} → {day.elastic or 'nobody'}"
-    reasons = [(why, counted(count, "window")) for why, count in day.reasons.items()]
+    reasons = [(why, f"{count:,}") for why, count in day.reasons.items()]
     held = [(why, spoken_span(seconds)) for why, seconds in day.held_s.items()]
     facts = [line for line in in_words(day, more) if not line.startswith("  ")]
     if day.incidents:
         facts = facts[:-1]
     parts = [
         f"<h1>{_text(title)}</h1>",
-        f'<p class="quiet">{_text(_moment(day.since_s))} to {_text(_moment(day.until_s))}, policy '
+        f'<p class="quiet">{_text(_moment(day.since_s))} to {_text(_moment(day.until_s))}; of it '
+        f"the log covers {spoken_span(day.known_s)}; policy "
         f"{_text(day.policy or 'not recorded')}</p>",
         *(f"<p>{_text(fact)}</p>" for fact in facts[1:]),
         "<h2>Cores over time</h2>",
@@ -115,14 +117,26 @@ def page(day: Day, more: Mapping[str, Any]) -> str:
     )
 
 
+def _gaps(day: Day) -> list[str]:
+    """What the log does not say; a day's hours are short where one would not expect it."""
+    if not day.gaps:
+        return []
+    said = [
+        f"{_moment(since_s)} to {_moment(until_s)} ({spoken_span(until_s - since_s)})"
+        for since_s, until_s in day.gaps
+    ]
+    more = f", and {counted(day.more_gaps, 'shorter gap')}" if day.more_gaps else ""
+    return [f"Nothing is known of {', '.join(said)}{more}: no agent wrote this log then."]
+
+
 def _harm(day: Day) -> str:
     share = day.harm_share
     if share is None:
         return "Waits were not recorded, so harm is not known."
     verdict = "above" if share > day.budget else "within"
     text = (
-        f"Of {day.dispatches} dispatches of the primary {day.long_waits} waited too long, "
-        f"{day.blamed} of them possibly by lending: {share:.3%}, {verdict} the budget of "
+        f"Of {day.dispatches:,} dispatches of the primary {day.long_waits:,} waited too long, "
+        f"{day.blamed:,} of them possibly by lending: {share:.3%}, {verdict} the budget of "
         f"{day.budget:.2%}."
     )
     for name, harm in day.harm.items():

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from smartharvest.printable import counted
+from smartharvest.telemetry.day import DIED, LEAST_GAP_S
 from smartharvest.telemetry.digest import with_spans
 from smartharvest.telemetry.event_words import harm_words, sentence
 from smartharvest.telemetry.event_words import plain as _plain
@@ -56,9 +57,7 @@ class _Chapter:
         self.reasons.update(span.reasons)
 
     def describe(self) -> str:
-        began, ended = _clock(self.began_s), _clock(self.ended_s)
-        until = ended.removeprefix(began[: len("2026-05-01 ")])  # of the same day
-        span = f"{began}: " if ended == began else f"{began} to {until}: "
+        span = f"{_span(self.began_s, self.ended_s)}: "
         peak = f"The primary used up to {self.busy_peak} of {counted(self.total, 'core')}"
         if self.demand_peak > self.busy_peak:
             peak += f" and wanted {self.demand_peak}"
@@ -92,7 +91,25 @@ class _Chapter:
 def describe(records: Iterable[Mapping[str, Any]], chapter_s: float = 60.0) -> Iterator[str]:
     """Lines about ``records``: one for each event and for up to ``chapter_s`` of decisions."""
     chapter: _Chapter | None = None
+    last_s: float | None = None
+    running = False
     for record in with_spans(records):
+        if isinstance(record, Span):
+            kind, began_s, ended_s = "span", record.at_s - record.seconds, record.at_s
+        else:
+            kind, began_s, ended_s = record["kind"], record["t"], record["t"]
+        silent = last_s is not None and began_s - last_s >= LEAST_GAP_S
+        died = running and kind == "started"
+        if last_s is not None and (silent or died):
+            if chapter is not None:
+                yield from chapter.lines()
+                chapter = None
+            if died:
+                yield f"{_clock(last_s)} {DIED}"
+            if silent:
+                yield f"{_span(last_s, began_s)}: Nothing is known; no agent wrote this log then."
+        running = kind in ("span", "started") or (running and kind != "ended")
+        last_s = ended_s
         if not isinstance(record, Span):
             if record["kind"] == "usage" and chapter is not None:
                 continue  # once a minute, and a report sums it up
@@ -133,6 +150,12 @@ def describe_decision(record: Mapping[str, Any]) -> str:
         f"{counted(record['had'], 'core')}, used up to {record['busy']} and wanted "
         f"{record['demand']}.{learned} The agent lends {record['harvest']} {why}.{held}"
     )
+
+
+def _span(began_s: float, ended_s: float) -> str:
+    began, ended = _clock(began_s), _clock(ended_s)
+    until = ended.removeprefix(began[: len("2026-05-01 ")])  # of the same day
+    return began if ended == began else f"{began} to {until}"
 
 
 def _clock(at_s: float, digits: int = 0) -> str:

@@ -16,7 +16,7 @@ from typing import Any
 
 from smartharvest.errors import ConfigError
 from smartharvest.printable import counted
-from smartharvest.telemetry.day import Bin, Day
+from smartharvest.telemetry.day import NO_DECISION, Bin, Day
 from smartharvest.telemetry.output_file import write_whole
 
 
@@ -42,7 +42,7 @@ def timeline(records: Iterable[Mapping[str, Any]]) -> Timeline:
     """The decisions among ``records``. Raises ConfigError if there are none."""
     decisions = [record for record in records if record["kind"] == "decision"]
     if not decisions:
-        raise ConfigError("the audit log has no decision in that time; see smartharvest explain")
+        raise ConfigError(NO_DECISION)
     start_s = decisions[0]["t"]
     return Timeline(
         seconds=[record["t"] - start_s for record in decisions],
@@ -159,7 +159,8 @@ def _figure() -> Any:
         from matplotlib.figure import Figure
     except ImportError:
         raise ConfigError(
-            "plot: matplotlib is not installed; pip install 'smartharvest[plot]'"
+            "plot: matplotlib is not installed; pip install 'smartharvest[plot]', or have "
+            "smartharvest report --html draw it"
         ) from None
     return Figure(figsize=(10, 3.6), layout="constrained")
 

@@ -16,7 +16,11 @@ INFORMATION = 1
 """The severity of what Helm's linter merely recommends; warnings and errors are above."""
 VALUES: tuple[dict[str, Any], ...] = (
     {},
-    {"dryRun": False, "tolerations": [{"operator": "Exists"}]},
+    {
+        "textfileDirectory": "/var/lib/node",
+        "dryRun": False,
+        "tolerations": [{"operator": "Exists"}],
+    },
     {"config": 'primary = ["cgroup:a b"]\n# {{ "quotes" }}\n', "image": {"repository": "r:5000/x"}},
 )
 

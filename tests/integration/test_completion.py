@@ -70,3 +70,19 @@ def test_a_shell_completes_values(prompt: Terminal, tmp_path: Path) -> None:
     prompt.type("smartharvest agent --cgroup-root tree --primary cgroup:made-f")
     prompt.press("Tab")
     prompt.wait_for("cgroup:made-for-this")
+
+
+def test_a_shell_completes_what_stands_behind_an_equals_sign(
+    prompt: Terminal, tmp_path: Path
+) -> None:
+    (tmp_path / "tree" / "cpuset" / "made-for-this").mkdir(parents=True)
+    (tmp_path / "web-agent.toml").touch()
+    for typed, completed in (
+        ("--policy=adaptive-q", "--policy=adaptive-quiet"),
+        ("--config=web-ag", "--config=web-agent.toml"),
+        ("--cgroup-root=tree --primary=cgroup:made-f", "--primary=cgroup:made-for-this"),
+    ):
+        prompt.type(f"smartharvest agent {typed}")
+        prompt.press("Tab")
+        prompt.wait_for(completed)
+        prompt.press("C-u")

@@ -24,14 +24,17 @@ pytestmark = [pytest.mark.timing, pytest.mark.root]
 
 POD = r"""
 set -e
-root=$1 volumes=$2 caps=$3
-shift 3
+root=$1 volumes=$2 caps=$3 config=$4 at=$5
+shift 5
 mount --make-rprivate /
 mount --rbind / $root
 # As a runtime has it: all is read-only but for volumes, groups and /dev; parts of /proc are hidden.
 mount -t tmpfs tmpfs $root/mnt
 mkdir $root/mnt/volumes
 mount --bind $volumes $root/mnt/volumes
+mkdir -p "$root${at%/*}"
+if [ -d "$config" ]; then mkdir "$root$at"; else touch "$root$at"; fi
+mount --bind "$config" "$root$at"
 mount -t tmpfs tmpfs $root/dev
 for device in null zero full random urandom; do
     touch $root/dev/$device
@@ -66,7 +69,13 @@ class Pod:
         self._root, self._volumes = directory / "root", directory / "volumes"
         for place in (self._root, self._volumes, *(self._volumes / n for n in ("state", "log"))):
             place.mkdir()
-        (self._volumes / "agent.toml").write_text(
+        # As the kubelet makes it: everybody's to write, with links that it exchanges.
+        self._config = directory / "configmap"
+        (data := self._config / "..2026_05_01").mkdir(parents=True)
+        (self._config / "..data").symlink_to(data.name)
+        (self._config / "agent.toml").symlink_to("..data/agent.toml")
+        self._config.chmod(0o777)
+        (data / "agent.toml").write_text(
             f'primary = ["cgroup:{host.web}"]\nelastic = "cgroup:{host.batch}"\n'
             'audit_log = "/mnt/volumes/log/audit.jsonl"\nmodel = "off"\n'
         )
@@ -86,11 +95,14 @@ class Pod:
         assert not security["allowPrivilegeEscalation"]
         assert security["capabilities"]["drop"] == ["ALL"]
         caps = ",".join(f"+{name.lower()}" for name in security["capabilities"]["add"])
-        file = str(Path("/mnt/volumes/agent.toml"))
-        typed = [file if one == "/etc/smartharvest/agent.toml" else one for one in arguments]
+        (mount,) = (one for one in container["volumeMounts"] if one["name"] == "config")
+        config = (self._config / mount.get("subPath", "")).resolve()
+        at = f"/mnt{mount['mountPath']}"
+        file = "/etc/smartharvest/agent.toml"
+        typed = [f"/mnt{file}" if one == file else one for one in arguments]
         return self._processes.start(
             ["env", f"LOCKS={VARIABLE}", "unshare", "--mount", "--cgroup", "bash", "-c", POD, "pod",
-             str(self._root), str(self._volumes), caps,
+             str(self._root), str(self._volumes), caps, str(config), at,
              sys.executable, "-m", "smartharvest", *typed]
         )  # fmt: skip
 

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from smartharvest import __version__
 from smartharvest.config.loading import load_settings
 
 yaml = pytest.importorskip("yaml", reason="PyYAML is not installed")
 
 CHART = Path(__file__).parents[2] / "packaging" / "helm" / "smartharvest"
 RELEASE = {"Name": "sh", "Namespace": "smartharvest"}
+
+
+FUNCTIONS: dict[str, Callable[[Any], str]] = {
+    "": str,
+    "toJson": json.dumps,
+    "sha256sum": lambda text: hashlib.sha256(text.encode()).hexdigest(),
+}
 
 
 def values() -> dict[str, Any]:
@@ -43,8 +53,7 @@ def rendered(name: str, given: dict[str, Any]) -> dict[str, Any]:
             value: Any = json.loads(form) % tuple(looked_up(one, given) for one in arguments)
         else:
             value = looked_up(plain, given)
-        assert function.strip() in ("", "toJson"), text
-        return json.dumps(value) if function else str(value)
+        return FUNCTIONS[function.strip()](value)
 
     text = (CHART / "templates" / name).read_text()
     text = re.sub(r"\{\{- if (\S+) \}\}(.*?)\{\{- end \}\}", conditional, text, flags=re.DOTALL)
@@ -89,6 +98,32 @@ def test_the_hosts_groups_and_the_journal_are_mounted() -> None:
     assert mounts.keys() == {one["name"] for one in spec["volumes"]}
 
 
+def test_its_configuration_is_mounted_as_a_file_and_another_makes_other_pods() -> None:
+    # The directory of a configMap is everybody's to write, and what is in such a one is refused.
+    spec = pod(values())
+    for container in (*spec["initContainers"], *spec["containers"]):
+        (mount,) = (one for one in container["volumeMounts"] if one["name"] == "config")
+        assert mount["mountPath"] == "/etc/smartharvest/agent.toml"
+        assert mount["subPath"] in rendered("configmap.yaml", values())["data"]
+    seen = {
+        rendered("daemonset.yaml", values() | {"config": text})["spec"]["template"]["metadata"][
+            "annotations"
+        ]["smartharvest.io/configuration"]
+        for text in ("keep_idle = 1", "keep_idle = 2")
+    }
+    assert len(seen) == 2
+
+
+def test_metrics_come_as_a_file_for_node_exporter_where_a_directory_is_named() -> None:
+    spec = pod(values() | {"textfileDirectory": "/var/lib/node"})
+    _, metrics = spec["containers"]
+    assert metrics["securityContext"]["capabilities"] == {"drop": ["ALL"], "add": ["DAC_OVERRIDE"]}
+    places = {one["name"]: one["mountPath"] for one in metrics["volumeMounts"]}
+    assert metrics["args"][2] == f"{places['textfile']}/smartharvest.prom"
+    (volume,) = (one for one in spec["volumes"] if one["name"] == "textfile")
+    assert volume["hostPath"] == {"path": "/var/lib/node", "type": "Directory"}
+
+
 def test_its_selector_matches_its_pods() -> None:
     document = rendered("daemonset.yaml", values())["spec"]
     labels = document["template"]["metadata"]["labels"]
@@ -105,3 +140,8 @@ def test_any_configuration_survives_being_rendered() -> None:
     text = 'primary = ["cgroup:a b"]\n# {{ "quotes" }} and \\ back slashes: é\n'
     document = rendered("configmap.yaml", values() | {"config": text})
     assert document["data"]["agent.toml"] == text
+
+
+def test_its_version_and_its_images_are_those_of_the_package() -> None:
+    chart = yaml.safe_load((CHART / "Chart.yaml").read_text())
+    assert {chart["version"], chart["appVersion"], values()["image"]["tag"]} == {__version__}

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import shutil
@@ -140,3 +141,67 @@ def shown_flags(command: str) -> set[str]:
     return set(
         re.findall(r"^  (--[a-z-]+)", smartharvest_here(command, "--help").out, re.MULTILINE)
     )
+
+
+def maintainer_script(tmp_path: Path, name: str, *arguments: str, active: bool = True) -> list[str]:
+    """Runs a script of the Debian package where systemd runs; what it had systemctl do."""
+    booted, said = tmp_path / "booted", tmp_path / "said"
+    booted.mkdir(exist_ok=True)
+    (tmp_path / "bin").mkdir(exist_ok=True)
+    systemctl = tmp_path / "bin" / "systemctl"
+    systemctl.write_text(
+        f'#!/bin/sh\necho "$@" >>{said}\n'
+        f'case "$*" in *is-active*) exit {0 if active else 3};; esac\n'
+    )
+    systemctl.chmod(0o755)
+    (python := tmp_path / "opt/smartharvest/bin/python").parent.mkdir(parents=True, exist_ok=True)
+    python.unlink(missing_ok=True)
+    python.symlink_to("/bin/true")
+    script = (ROOT / "packaging" / "debian" / name).read_text()
+    environment = {"DPKG_ROOT": str(tmp_path), "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}"}
+    subprocess.run(
+        ["sh", "-c", script.replace("/run/systemd/system", str(booted)), name, *arguments],
+        env=environment, check=True,
+    )  # fmt: skip
+    lines = said.read_text().splitlines() if said.exists() else []
+    said.unlink(missing_ok=True)
+    return lines
+
+
+def test_an_upgrade_of_the_package_has_a_running_agent_take_up_the_new_program(
+    tmp_path: Path,
+) -> None:
+    takes_up = "kill --kill-who=main -s USR2 smartharvest.service"
+    assert takes_up in maintainer_script(tmp_path, "postinst", "configure", "0.1.0")
+    for active, arguments in ((True, ("configure", "")), (False, ("configure", "0.1.0"))):
+        said = maintainer_script(tmp_path, "postinst", *arguments, active=active)
+        assert "daemon-reload" in said
+        assert takes_up not in said
+
+
+def test_the_agent_ends_before_its_package_goes_and_runs_through_an_upgrade(
+    tmp_path: Path,
+) -> None:
+    cached = tmp_path / "opt/smartharvest/lib/__pycache__"
+    cached.mkdir(parents=True)
+    assert maintainer_script(tmp_path, "prerm", "upgrade", "0.2.0") == []
+    assert not cached.exists()
+    assert maintainer_script(tmp_path, "prerm", "remove") == [
+        "disable --quiet --now smartharvest.service",
+        "start smartharvest-restore.service",
+    ]
+
+
+def test_purging_the_package_takes_what_the_agent_made_and_leaves_the_configuration(
+    tmp_path: Path,
+) -> None:
+    for place in ("var/lib/smartharvest", "var/log/smartharvest"):
+        (tmp_path / place).mkdir(parents=True)
+    (config := tmp_path / "etc" / "smartharvest.toml").parent.mkdir()
+    config.touch()
+    maintainer_script(tmp_path, "postrm", "remove")
+    assert (tmp_path / "var/lib/smartharvest").exists()
+    maintainer_script(tmp_path, "postrm", "purge")
+    assert not (tmp_path / "var/lib/smartharvest").exists()
+    assert not (tmp_path / "var/log/smartharvest").exists()
+    assert config.exists()

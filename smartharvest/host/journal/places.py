@@ -6,6 +6,7 @@ Apart from the journal's contents, so that a question to an agent starts without
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 
@@ -51,7 +52,12 @@ def try_lock(path: str, *, create: bool = False) -> int | None:
     The lock is gone when the descriptor is closed. Raises FileNotFoundError without ``create``.
     """
     while True:
-        fd = open_trusted(path, os.O_RDWR | (os.O_CREAT if create else 0))
+        try:
+            fd = open_trusted(path, os.O_RDWR | (os.O_CREAT if create else 0))
+        except OSError as error:
+            if create or error.errno != errno.EROFS:
+                raise
+            fd = open_trusted(path)  # of an agent of the host, seen in a container
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:

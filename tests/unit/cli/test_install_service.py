@@ -72,12 +72,39 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
     assert unit.read_text() == "mine\n"
 
 
+def test_an_unchanged_unit_gives_way_to_a_later_release(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(tmp_path, *TARGETS)
+    monkeypatch.setattr(install_service, "_program", lambda: "/opt/later/bin/smartharvest")
+    assert "would replace file /etc/systemd/system" in install(tmp_path, "--dry-run").out
+    assert install(tmp_path).code == 0
+    unit = tmp_path / "etc/systemd/system/smartharvest.service"
+    assert "ExecStart=/opt/later/bin/smartharvest agent" in unit.read_text()
+    monkeypatch.setattr(install_service, "_program", lambda: PROGRAM)
+    assert install(tmp_path, "--remove").code == 0
+    assert files(tmp_path) == {"etc/smartharvest.toml"}
+
+
+def test_a_unit_that_somebody_has_changed_stays(tmp_path: Path) -> None:
+    install(tmp_path, *TARGETS)
+    unit = tmp_path / "etc/systemd/system/smartharvest.service"
+    changed = unit.read_text().replace("RestartSec=5s", "RestartSec=9s")
+    unit.write_text(changed)
+    assert install(tmp_path).code == 2
+    assert "remove it by hand" in install(tmp_path, "--remove").failure
+    assert unit.read_text() == changed
+
+
 def test_a_unit_of_a_package_is_left_alone(tmp_path: Path) -> None:
     packaged = tmp_path / "lib/systemd/system/smartharvest.service"
     packaged.parent.mkdir(parents=True)
     packaged.touch()
-    assert "a package has installed" in install(tmp_path, *TARGETS).failure
-    assert files(tmp_path) == {"lib/systemd/system/smartharvest.service"}
+    unit = "lib/systemd/system/smartharvest.service"
+    outcome = install(tmp_path, *TARGETS)
+    assert (outcome.code, f"left: the unit of a package, /{unit}" in outcome.out) == (0, True)
+    assert files(tmp_path) == {unit, "etc/smartharvest.toml"}
+    assert "remove the package" in install(tmp_path, "--remove").failure
 
 
 @pytest.mark.parametrize(

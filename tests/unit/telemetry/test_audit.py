@@ -146,6 +146,9 @@ def test_the_commands_read_the_log_and_say_what_they_miss(tmp_path: Path) -> Non
     assert "Window 1: " in smartharvest_here("explain", str(path), "--every").out
     late = smartharvest_here("explain", str(path), "--since", "1min")
     assert late.out == "nothing happened in that time\n"
+    (fresh := tmp_path / "fresh.jsonl").touch()
+    assert smartharvest_here("explain", str(fresh)).out == f"{fresh}: nothing is in it yet\n"
+    assert 'audit_level = "decisions"' in smartharvest_here("explain", str(fresh), "--every").out
     assert smartharvest_here("explain", str(path), "--since", "soon").code == 2
     assert smartharvest_here("explain", str(tmp_path / "no")).code == 2
     assert smartharvest_here("plot", str(path), str(tmp_path / "x" / "y.png")).code == 2

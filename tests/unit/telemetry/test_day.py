@@ -15,7 +15,7 @@ from smartharvest.agent.usage import UsageMeter
 from smartharvest.cli import report
 from smartharvest.errors import ConfigError
 from smartharvest.telemetry.audit import AuditLog, read_audit
-from smartharvest.telemetry.day import MOST_BINS, read_day
+from smartharvest.telemetry.day import DIED, MOST_BINS, GroupDay, read_day
 from smartharvest.telemetry.day_page import in_words, page
 from smartharvest.telemetry.recent import KEPT, Recent
 from smartharvest.telemetry.spans import Span, SpanBuilder, is_sound, span_of
@@ -94,6 +94,7 @@ def test_a_day_is_summed_up_in_core_hours_and_held_against_its_budget() -> None:
     assert (day.cores, day.most_lent, day.windows, day.exhausted) == (7, 3, 144_000, 3600)
     assert day.harm_share == 0.004
     assert len(day.bins) <= MOST_BINS + 1
+    assert [one.seconds for one in read_day(day_of_seconds(9)).bins] == [1.0] * 9
     words = " ".join(in_words(day, {}))
     assert "lent 2.00 core-hours: 2.00 of 7 cores on average, 3 at most" in words
     assert "0.400%, within the budget of 1.00%" in words
@@ -125,6 +126,41 @@ def test_what_nobody_recorded_is_no_time_in_which_nothing_was_lent() -> None:
     day = read_day([span(MORNING_S), span(MORNING_S + 7200, held_by="paused")])
     assert (day.known_s, day.mean_lent, day.held_s) == (2.0, 2.0, {"paused": 1.0})
     assert len(day.bins) == 2
+
+
+def test_the_time_of_which_nothing_is_known_is_named() -> None:
+    ended = {"t": MORNING_S + 1, "kind": "ended", "why": "stopped"}
+    restart = STARTED | {"t": MORNING_S + 5}
+    day = read_day(
+        [STARTED, span(MORNING_S), ended, restart, span(MORNING_S + 7), span(MORNING_S + 7201)]
+    )
+    assert day.gaps == [(MORNING_S + 7, MORNING_S + 7200)]
+    words = in_words(day, {})[1]
+    assert words.startswith("Nothing is known of ")
+    assert words.endswith(" (1 h 59 min): no agent wrote this log then.")
+    many = read_day([span(MORNING_S + 100 * n * n) for n in range(40)])
+    assert (len(many.gaps), many.more_gaps) == (20, 19)
+    assert many.gaps[-1] == (MORNING_S + 100 * 38 * 38, MORNING_S + 100 * 39 * 39 - 1)
+    assert "and 19 shorter gaps" in in_words(many, {})[1]
+
+
+def test_an_agent_that_ended_without_a_word_is_an_incident() -> None:
+    later = STARTED | {"t": MORNING_S + 60}
+    day = read_day([STARTED, span(MORNING_S + 30), later, span(MORNING_S + 61)])
+    assert day.incidents == [(MORNING_S + 30, DIED)]
+    ended = {"t": MORNING_S + 31, "kind": "ended", "why": "handed over"}
+    day = read_day([STARTED, span(MORNING_S + 30), ended, later, span(MORNING_S + 61)])
+    assert [text for _, text in day.incidents] == ["The agent ended: handed over."]
+
+
+def test_explaining_names_them_too() -> None:
+    later = STARTED | {"t": MORNING_S + 3600}
+    died, silent = list(describe([STARTED, span(MORNING_S + 30), later]))[2:4]
+    assert died.endswith(DIED)
+    assert silent.endswith(": Nothing is known; no agent wrote this log then.")
+    ended = {"t": MORNING_S + 31, "kind": "ended", "why": "stopped"}
+    told = list(describe([STARTED, span(MORNING_S + 30), ended, later | {"t": MORNING_S + 40}]))
+    assert not any(DIED in line or "Nothing is known" in line for line in told)
 
 
 def test_single_decisions_are_summed_up_too() -> None:
@@ -170,6 +206,14 @@ def test_the_command_writes_a_page_and_prints_figures_or_words(tmp_path: Path) -
     assert "saved" in json.loads(
         smartharvest_here("report", str(log), "--alpha", "0", "--json").out
     )
+
+
+def test_the_reference_names_every_key_of_the_figures() -> None:
+    reference = (Path(__file__).parents[3] / "docs" / "reference" / "json.md").read_text()
+    section = reference.partition("## Report\n")[2].partition("\n## ")[0]
+    document = read_day(day_of_seconds(2)).document()
+    keys = {*document, *vars(GroupDay())}
+    assert {key for key in keys if f"`{key}`" not in section} == set()
 
 
 def test_a_trace_adds_what_other_policies_would_have_lent(tmp_path: Path) -> None:

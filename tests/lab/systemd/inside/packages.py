@@ -77,18 +77,15 @@ def _smartharvest(finding: Finding, *words: str, ahead: Sequence[str] = (), code
 
 
 def upgrade(finding: Finding) -> None:
-    """The new package is installed while the old one lends; the agent takes it up in place."""
+    """The new package is installed while the old one lends, and has the agent take it up."""
     old = _version()
     if not finding.took("lends_s", service.start(), "the old package does not lend"):
         return
     pid = service.main_pid()
     with Watch() as watch:
+        since = service.cursor()
         _dpkg(finding, "-i", _package("new"))
         finding.expect(service.main_pid() == pid, "the installation ended the old agent")
-        finding.expect(service.until(service.lends) >= 0, "the installation ended the lending")
-        since = service.cursor()
-        asked = service.systemctl("kill", "--kill-who=main", "-s", "USR2", service.UNIT)
-        finding.expect(asked.returncode == 0, f"USR2: {asked.stdout}")
         taken = service.until(lambda: "Lending " in service.said(since), every_s=1)
         finding.took("taken_up_s", taken, "the new program has not said that it lends")
         finding.took("lends_again_s", service.until(service.lends), "the new program does not lend")

@@ -10,6 +10,7 @@ import pytest
 
 from smartharvest.errors import AlreadyManaged, RightsError
 from smartharvest.host.journal import journal as journal_module
+from smartharvest.host.journal import places
 from smartharvest.host.journal.contents import (
     KINDS,
     AffinityEntry,
@@ -33,6 +34,7 @@ from smartharvest.host.journal.contents import (
 from smartharvest.host.journal.journal import Journal
 from smartharvest.host.journal.places import is_live
 from smartharvest.host.process import tasks
+from smartharvest.trusted import open_trusted
 
 
 def test_every_entry_is_on_disk_when_the_record_returns(tmp_path: Path) -> None:
@@ -68,6 +70,24 @@ def test_closing_leaves_nothing_and_releasing_leaves_the_journal(tmp_path: Path)
     journal.release()
     assert os.path.exists(journal.path)
     assert not is_live(journal.path)
+
+
+def test_an_agent_whose_files_cannot_be_written_here_is_alive_or_not_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = Journal(str(tmp_path))
+
+    def read_only(path: str, flags: int = os.O_RDONLY, mode: int = 0o600) -> int:
+        if flags & os.O_ACCMODE != os.O_RDONLY:
+            raise OSError(errno.EROFS, os.strerror(errno.EROFS), path)
+        return open_trusted(path, flags, mode)
+
+    monkeypatch.setattr(places, "open_trusted", read_only)
+    assert is_live(journal.path)
+    with pytest.raises(OSError, match="Read-only file system"):
+        places.try_lock(places.lock_path(journal.path), create=True)
+    monkeypatch.undo()
+    journal.close()
 
 
 def test_a_dead_agents_journal_of_the_same_pid_is_not_overwritten(tmp_path: Path) -> None:
