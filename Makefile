@@ -217,7 +217,7 @@ bench-groups: build ## How several elastic groups share here, and a primary that
 	@$(BIN)/python -m bench.groups --out build/bench/groups.json
 
 .PHONY: bench-memory
-bench-memory: build ## A primary that grows next to a batch that fills its memory, in a guest, ten minutes (make lab-image first); KERNEL=6.12
+bench-memory: build ## A primary that grows next to a batch that fills its memory, in a guest, forty minutes (make lab-image first); KERNEL=6.12
 	@$(BIN)/python -m bench.memory --kernel $(or $(KERNEL),6.12) --out build/bench/memory-$(or $(KERNEL),6.12).json
 
 .PHONY: performance
