@@ -240,12 +240,13 @@ def parse_elastic(value: Any, key: str) -> tuple[TargetSpec, tuple[ElasticGroup,
 
     ``value`` is a target, several targets, or tables ``[[elastic]]``. Raises ConfigError.
     """
-    if isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
-        groups = parse_groups(value, key)
-    elif isinstance(value, tuple) and len(value) > 1:  # of flags
-        groups = name_groups(value, key)
+    several = list(value) if isinstance(value, list | tuple) else []
+    if several and all(isinstance(one, dict) for one in several):
+        groups = parse_groups(several, key)
+    elif len(several) > 1 and all(isinstance(one, str) for one in several):
+        groups = name_groups(several, key)
     else:
-        return _target(value[0] if isinstance(value, tuple) and value else value, key), ()
+        return _target(several[0] if len(several) == 1 else value, key), ()
     return groups[0].target if len(groups) == 1 else common_parent(groups, key), groups
 
 

@@ -58,6 +58,14 @@ def test_the_flag_can_be_repeated_and_is_the_short_form_of_one(file: Path) -> No
     assert (one.elastic, one.elastic_groups) == (TargetSpec("cgroup", "other"), ())
 
 
+def test_a_list_in_the_file_is_what_repeated_flags_are(file: Path) -> None:
+    flags = load_settings({"elastic": ("cgroup:batch/a", "cgroup:batch/b")})
+    listed = load(file, 'elastic = ["cgroup:batch/a", "cgroup:batch/b"]')
+    assert (listed.elastic, listed.elastic_groups) == (flags.elastic, flags.elastic_groups)
+    one = load(file, 'elastic = ["cgroup:batch"]')
+    assert (one.elastic, one.elastic_groups) == (TargetSpec("cgroup", "batch"), ())
+
+
 def test_a_notice_is_written_as_it_was_read(file: Path) -> None:
     settings = load(file, group("a", 'min = 1\nnotice = "30s"\non_eviction = "end"'))
     (one,) = settings.elastic_groups
@@ -106,7 +114,10 @@ WRONG = [
         "mechanism: affinity moves one group only",
     ),
     ('primary = "cgroup:batch/a"\n' + group("a") + group("b"), "name separate targets"),
-    ("elastic = [[1]]\n", "elastic: [[1]] is no target"),
+    ("elastic = [[1]]\n", "elastic: [1] is no target"),
+    ("elastic = []\n", "elastic: [] is no target"),
+    ('elastic = ["cgroup:batch/a", 1]\n', "elastic: ['cgroup:batch/a', 1] is no target"),
+    ('elastic = ["cgroup:batch/a", "cgroup:x/a"]\n', "two groups are called 'a'"),
 ]
 
 
