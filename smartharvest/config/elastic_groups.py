@@ -201,8 +201,17 @@ def _check(groups: Sequence[ElasticGroup], key: str) -> None:
     for one, other in combinations(groups, 2):
         if one.name == other.name:
             raise ConfigError(f"{key}: two groups are called {one.name!r}; give each its own name")
+        if one.heartbeats and other.heartbeats and _same_path(one.heartbeats, other.heartbeats):
+            raise ConfigError(
+                f"{key}: {one.name!r} and {other.name!r} count heartbeats in {one.heartbeats}; "
+                "give each its own file"
+            )
     if len(groups) > 1:
         common_parent(groups, key)
+
+
+def _same_path(one: str, other: str) -> bool:
+    return os.path.normpath(one) == os.path.normpath(other)
 
 
 def common_parent(groups: Sequence[ElasticGroup], key: str = "elastic") -> TargetSpec:

@@ -82,6 +82,10 @@ WRONG = [
     (group("a", target="cgroup:a") + group("b", target="cgroup:b"), "put them right below one"),
     (group("a") + group("b", target="pid:5"), "share as cgroup:PATH without wildcards"),
     (group("a") + group("b", target="cgroup:batch/*"), "share as cgroup:PATH without wildcards"),
+    (
+        group("a", 'heartbeats = "/run/beats"') + group("b", 'heartbeats = "/run//beats"'),
+        "'a' and 'b' count heartbeats in /run/beats; give each its own file",
+    ),
     (group("a", "max = 1\nmin = 2"), "elastic 'a': max is 1 and min 2"),
     (group("a", "max = 0"), "max is at least min, and at least 1"),
     (group("a", "min = -1"), "elastic 'a': min: -1 is not a whole number of cores"),
