@@ -1,10 +1,10 @@
 """What a guest of ``bench.memory`` runs: a batch that fills its memory while a primary grows.
 
-The same with and without an agent. While the primary grows every CPU computes for somebody, in the
-idle class: an emulator's CPUs take turns, and its clock counts the instructions of all, so a MiB
-would take longer only since one more of them had something to do. Needs cgroup v2 with the memory
-controller, and root; the swap is a file that is removed at the end. Each episode is a line of JSON
-to standard output.
+The same with and without an agent. While the primary grows every CPU computes for somebody, below
+everything else (cpu.idle): an emulator's CPUs take turns, and its clock counts the instructions of
+all, so a MiB would take longer only since one more of them had something to do. Needs cgroup v2
+with the memory controller, and root; the swap is a file that is removed at the end. Each episode is
+a line of JSON to standard output.
 """
 
 from __future__ import annotations
@@ -77,7 +77,6 @@ sys.stdin.readline()
 their CPU time together, in ns."""
 COMPUTE = """
 import os, sys
-os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
 os.sched_setaffinity(0, [int(sys.argv[1])])
 print("computes", flush=True)
 while True:
@@ -155,6 +154,8 @@ class Episode:
             self._enabled = (ROOT / "cgroup.subtree_control").read_text().split()
             (ROOT / "cgroup.subtree_control").write_text(CONTROLLERS)
             self.web, self.batch = self._group("web"), self._group("batch")
+            self.own, self.others = self._group("agent"), self._group("others")
+            (self.others / "cpu.idle").write_text("1")
             (self.web / "memory.max").write_text(str(int(self.total * 0.45) * MIB))
         except BaseException:
             stack.close()
@@ -198,16 +199,16 @@ class Episode:
 
     @contextmanager
     def _all_cpus_busy(self) -> Iterator[None]:
-        """Each has a program of the idle class, in the root group."""
+        """Each has a program, in a group below everything else."""
         with ExitStack() as stack:
             for cpu in sorted(os.sched_getaffinity(0)):
                 program = subprocess.Popen(
                     [sys.executable, "-S", "-c", COMPUTE, str(cpu)],
-                    stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     text=True,
                 )
                 stack.callback(_end, program)
+                (self.others / "cgroup.procs").write_text(str(program.pid))
                 assert program.stdout is not None
                 program.stdout.readline()
             yield
@@ -229,6 +230,7 @@ class Episode:
             text=True,
         )
         self._stack.callback(_end, agent)
+        (self.own / "cgroup.procs").write_text(str(agent.pid))  # as a service has one
         return agent
 
     def limit_mib(self) -> int | None:
