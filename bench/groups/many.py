@@ -34,6 +34,8 @@ MANY, CPUS = 64, 256
 ROUNDS, TIMES = 5, 20
 REAL_TIMES = 200
 
+CASES = ("one", "whole", "time")
+
 Files = list[tuple[str, str | None, list[str]]]
 """As CpusetActuator has them."""
 
@@ -45,44 +47,40 @@ def measure_made(directory: Path) -> dict[str, Any]:
     """
     found: dict[str, Any] = {"groups": MANY, "cpus": CPUS}
     for version in (1, 2):
-        with made_actuators(directory / f"v{version}", version) as (actuators, levels):
-            took: dict[str, list[float]] = {name: [] for name in actuators}
-            writes: dict[str, list[int]] = {name: [] for name in actuators}
-            for _ in range(ROUNDS):
-                for name, actuator in actuators.items():
-                    rounds = [taken_back(actuator, levels) for _ in range(TIMES)]
-                    took[name].append(float(np.median([us for us, _ in rounds])))
-                    writes[name] = [number for _, each in rounds for number in each]
+        made = {case: made_actuator(directory, version, case) for case in CASES}
+        took: dict[str, list[float]] = {case: [] for case in CASES}
+        writes: dict[str, list[int]] = {}
+        for _ in range(ROUNDS):
+            for case, (actuator, most) in made.items():
+                rounds = [taken_back(actuator, most) for _ in range(TIMES)]
+                took[case].append(float(np.median([us for us, _ in rounds])))
+                writes[case] = rounds[0][1]
         found[f"v{version}"] = {
-            name: {
-                "writes": rounded(float(np.mean(writes[name]))),
-                "most_writes": max(writes[name]),
-                "cpu_us": rounded(float(np.median(took[name]))),
-                "ratio_to_one": ratio_of(took["one"], took[name]),
+            case: {
+                "writes": rounded(float(np.mean(writes[case]))),
+                "most_writes": max(writes[case]),
+                "cpu_us": rounded(float(np.median(took[case]))),
+                "ratio_to_one": ratio_of(took["one"], took[case]),
             }
-            for name in actuators
+            for case in CASES
         }
     return found
 
 
-@contextmanager
-def made_actuators(
-    directory: Path, version: int
-) -> Iterator[tuple[dict[str, CpusetActuator], int]]:
-    """Of one group, and of many with whole cores or sharing by time; and how many levels."""
-    actuators = {}
-    levels = 0
-    with ExitStack() as stack:
-        for case in ("one", "whole", "time"):
-            session = stack.enter_context(_session(directory / case, version, case != "one"))
-            mechanism, seen = session.arrangement.mechanism, session.arrangement.snapshot
-            if isinstance(mechanism, DividedMechanism):
-                names = [share.name for share in mechanism.shares]
-                mechanism.divide(seen, mechanism.shares, names if case == "time" else ())
-            levels = len(added_cpus(seen.capacity))
-            files: Files = [(path, None, masks) for path, _, masks in mechanism.files(seen)]
-            actuators[case] = CpusetActuator(files, added_cpus(seen.capacity))
-        yield actuators, levels
+def made_actuator(directory: Path, version: int, case: str) -> tuple[CpusetActuator, int]:
+    """As the loop has it on a made host, over plain files, and how many cores can be lent."""
+    place = directory / f"v{version}-{case}"
+    with _session(place, version, case != "one") as session:
+        mechanism, seen = session.arrangement.mechanism, session.arrangement.snapshot
+        if isinstance(mechanism, DividedMechanism):
+            names = [share.name for share in mechanism.shares]
+            mechanism.divide(seen, mechanism.shares, names if case == "time" else ())
+        masks = [masks for _, _, masks in mechanism.files(seen)]
+        added = added_cpus(seen.capacity)
+    files: Files = [(str(place / f"{number}.cpus"), None, of) for number, of in enumerate(masks)]
+    for path, _, _ in files:
+        Path(path).touch()
+    return CpusetActuator(files, added), len(added) - 1
 
 
 @contextmanager
@@ -114,12 +112,12 @@ def _session(directory: Path, version: int, several: bool) -> Iterator[Superviso
         yield session
 
 
-def taken_back(actuator: CpusetActuator, levels: int) -> tuple[float, list[int]]:
-    """CPU time of a core, in us, on average of all that are lent; and the writes of each."""
-    actuator.assign(levels - 1)
+def taken_back(actuator: CpusetActuator, most: int) -> tuple[float, list[int]]:
+    """CPU time of a core, in us, on average of ``most`` that are lent; and the writes of each."""
+    actuator.assign(most)
     writes, before = [], actuator.writes
     began_ns = time.thread_time_ns()
-    for level in range(levels - 2, -1, -1):
+    for level in range(most - 1, -1, -1):
         actuator.assign(level)
         writes.append(actuator.writes - before)
         before = actuator.writes

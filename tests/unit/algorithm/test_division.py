@@ -231,7 +231,8 @@ def test_a_group_that_may_have_more_is_due_no_less_and_nobody_else_is_due_more(
 def test_a_group_that_may_have_more_has_no_fewer_cores_and_nobody_else_has_more(
     keeps: bool, change: tuple[list[Share], list[Share], int], cores: int, made_of: Any
 ) -> None:
-    """Cores of one size that every group may have."""
+    """Of cores of one size that every group may have: the smallest keys get them, its own fall,
+    and a group that keeps a core was next to get it before."""
     before, now, index = change
     old = divide(made_of(cores), before)
     new = divide(made_of(cores), now, old.owner_of if keeps else None)

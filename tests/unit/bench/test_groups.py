@@ -81,7 +81,7 @@ def test_writes_of_a_taking_back_from_many_groups_are_counted(
 ) -> None:
     monkeypatch.setattr(many, "MANY", 4)
     monkeypatch.setattr(many, "CPUS", 8)
-    with many.made_actuators(tmp_path, version) as (actuators, levels):
-        counted = {name: many.taken_back(one, levels)[1] for name, one in actuators.items()}
-    assert set(counted["one"]) == {1}
-    assert max(counted["time"]) == shared
+    found = [many.taken_back(*many.made_actuator(tmp_path, version, case))[1]
+             for case in ("one", "time")]  # fmt: skip
+    assert set(found[0]) == {1}
+    assert max(found[1]) == shared
