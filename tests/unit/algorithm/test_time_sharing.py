@@ -183,6 +183,12 @@ def test_a_group_that_is_to_have_nothing_has_the_least_weight() -> None:
     assert (as_kernel_value(parts["a"], 1), as_kernel_value(parts["a"], 2)) == ("10", "1")
 
 
+def test_a_group_that_others_minima_leave_nothing_can_show_that_it_has_work() -> None:
+    parts = weights([Share("a", min=4), Share("b")], 2.0)
+    assert parts["a"] == 1.0
+    assert parts["b"] == pytest.approx(0.01, rel=0.02)
+
+
 @given(
     st.lists(st.tuples(st.floats(0.1, 10), st.integers(0, 3)), min_size=2, max_size=6),
     st.sampled_from(["weight", "min"]),
