@@ -141,6 +141,24 @@ def test_what_does_not_go_together_is_refused_in_one_line(
     assert "\n" not in str(refusal.value)
 
 
+@pytest.mark.parametrize(
+    ("tables", "line"),
+    [
+        (group("a") + group("b", "wight = 2") + group("c"), 6),
+        (group("a") + group("b") + group("b"), 2),
+        (group("a", "weight = two") + group("b"), 5),
+    ],
+    ids=["of the table", "of the first where several are meant", "of text that is no TOML"],
+)
+def test_a_problem_has_the_line_of_its_table_and_no_others_follow_from_it(
+    file: Path, tables: str, line: int
+) -> None:
+    file.write_text('primary = "cgroup:web"\n' + tables)
+    outcome = smartharvest_here("check-config", str(file))
+    (problem,) = outcome.out.splitlines()
+    assert problem.startswith(f"{file}:{line}: ")
+
+
 def test_the_configuration_in_force_has_the_tables_and_reads_back_the_same(file: Path) -> None:
     file.write_text('primary = "cgroup:web"\n' + group("a", "min = 1\nweight = 2.5") + group("b"))
     effective = load_effective({}, str(file))
