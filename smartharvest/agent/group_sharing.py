@@ -337,6 +337,7 @@ class GroupSharing:
             floor = keeper.floor
             if member.evicted or self.holds.is_held(member.share.name):
                 keeper.rest()
+                self._record.look_at_guarantee(now_ns, member, None)
             elif now_ns - member.kept_ns >= _A_LITTLE_LESS * keeper.look_ns:
                 self._keep_guarantee(member, keeper, now_ns, equal)
             changed |= keeper.floor != floor
