@@ -27,7 +27,7 @@ import numpy as np
 from bench import machine
 from bench.groups.figures import pair, ratio_of, shares, since
 from bench.groups.host import LOADS, Agent, Groups, as_json
-from bench.groups.many import measure_in_guest, measure_made, measure_real
+from bench.groups.many import measure_made, measure_real
 from bench.groups.simulated import measure_division, simulate_pairs
 from bench.machine import describe
 from bench.statistics import rounded
@@ -59,11 +59,8 @@ TAKEN_IN_S = 3.0
 @click.option("--seconds", default=10.0, show_default=True, help="Of each share that is measured.")
 @click.option("--rounds", default=3, show_default=True, help="Of bursts, one group and three.")
 @click.option("--only", type=click.Choice(PARTS), help="One of them.")
-@click.option("--kernel", help="Of a guest that takes back from 64 groups, too: 6.12, say.")
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write it here, too.")
-def main(
-    seconds: float, rounds: int, only: str | None, kernel: str | None, out: Path | None
-) -> None:
+def main(seconds: float, rounds: int, only: str | None, out: Path | None) -> None:
     """Measures and prints one JSON document."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     document: dict[str, Any] = {"machine": describe(), "warnings": machine.shortcomings()}
@@ -71,7 +68,7 @@ def main(
         say("simulated pairs, and 64 groups ...")
         document["simulated"] = {"pairs": simulate_pairs(), "division": measure_division()}
     if only in (None, "many"):
-        document["many"] = measure_many(kernel)
+        document["many"] = measure_many()
     if only not in ("simulated", "many"):
         if os.geteuid() != 0:
             raise SystemExit("bench.groups: needs root, to make control groups")
@@ -83,15 +80,13 @@ def main(
         out.write_text(text + "\n")
 
 
-def measure_many(kernel: str | None) -> dict[str, Any]:
-    """One core taken back from 64 groups: on a made host, as root by this kernel, in a guest."""
+def measure_many() -> dict[str, Any]:
+    """One core taken back from 64 groups: on a made host, and as root by this kernel."""
     say("taking back from 64 groups ...")
     with tempfile.TemporaryDirectory(prefix="smartharvest-") as directory:
         found: dict[str, Any] = {"made": measure_made(Path(directory))}
     if os.geteuid() == 0:
         found["real"] = if_measurable(lambda: measure_real(CgroupTree.discover()))
-    if kernel is not None:
-        found["guest"] = if_measurable(lambda: measure_in_guest(kernel))
     return found
 
 

@@ -7,9 +7,7 @@ the same sleeping processes, 64 of them with one each, or one with all.
 
 from __future__ import annotations
 
-import json
 import os
-import platform
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
@@ -21,7 +19,6 @@ import numpy as np
 
 from bench.groups.figures import ratio_of
 from bench.statistics import rounded
-from bench.subject import NotMeasurableError
 from smartharvest.agent.supervisor import Supervisor
 from smartharvest.config.elastic_groups import ElasticGroup, common_parent
 from smartharvest.config.settings import Settings
@@ -31,15 +28,11 @@ from smartharvest.host.cpulist import format_cpulist
 from smartharvest.host.target.spec import TargetSpec
 from smartharvest.mechanism.divided import DividedMechanism
 from smartharvest.mechanism.levels import added_cpus
-from tests.lab import kernels
-from tests.lab.boot import run
-from tests.lab.image import DISK, LAB, build_disk, is_out_of_date
 from tests.unit.host.fake_trees import make_group, make_v1_tree, make_v2_tree
 
 MANY, CPUS = 64, 256
 ROUNDS, TIMES = 5, 20
 REAL_TIMES = 200
-GUEST_MINUTES = 15.0
 
 CASES = ("one", "whole", "time")
 
@@ -193,22 +186,6 @@ def real_actuator(tree: CgroupTree, number: int, pids: Sequence[int]) -> Iterato
         yield CpusetActuator(files, [-1, cpus[-1]])
 
 
-def measure_in_guest(name: str) -> dict[str, Any]:
-    """``measure_real`` in a guest with that kernel and cgroup v2; its time is instructions.
-
-    Raises NotMeasurableError.
-    """
-    chosen = next((one for one in kernels.unpacked(LAB) if one.name == name), None)
-    if chosen is None or not DISK.exists():
-        raise NotMeasurableError(f"there is no kernel {name}; run make lab-image")
-    if is_out_of_date():
-        build_disk()
-    told = run(chosen, "4", (), seconds=600, minutes=GUEST_MINUTES, module="bench.groups.many")
-    if not told["complete"]:
-        raise NotMeasurableError(f"the guest did not end well: {told['console'][-2000:]}")
-    return {"kernel": told["kernel"], **told["slices"]["real"]}
-
-
 def _median_us(actuator: CpusetActuator) -> float:
     took = []
     for _ in range(REAL_TIMES):
@@ -217,14 +194,3 @@ def _median_us(actuator: CpusetActuator) -> float:
         actuator.assign(0)
         took.append(time.perf_counter_ns() - began_ns)
     return float(np.median(took)) / 1e3
-
-
-def main() -> None:
-    """What the guest runs."""
-    print(json.dumps({"kernel": platform.release(), "complete": False}), flush=True)
-    print(json.dumps({"slice": "real", **measure_real(CgroupTree.discover())}), flush=True)
-    print(json.dumps({"complete": True}), flush=True)
-
-
-if __name__ == "__main__":
-    main()
