@@ -221,7 +221,7 @@ bench-viewer: build ## What a viewer of the page costs, five minutes (root)
 	@$(BIN)/python -m bench.viewer
 
 .PHONY: bench-memory
-bench-memory: build ## A primary that grows next to a batch that fills its memory, in a guest, ten minutes (make lab-image first); KERNEL=6.12
+bench-memory: build ## A primary that grows next to a batch that fills its memory, in a guest, forty minutes (make lab-image first); KERNEL=6.12
 	@$(BIN)/python -m bench.memory --kernel $(or $(KERNEL),6.12) --out build/bench/memory-$(or $(KERNEL),6.12).json
 
 .PHONY: performance

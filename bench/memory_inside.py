@@ -1,7 +1,10 @@
 """What a guest of ``bench.memory`` runs: a batch that fills its memory while a primary grows.
 
-The same with and without an agent. Needs cgroup v2 with the memory controller, and root; the swap
-is a file that is removed at the end. Each episode is a line of JSON to standard output.
+The same with and without an agent. While the primary grows every CPU computes for somebody, below
+everything else (cpu.idle): an emulator's CPUs take turns, and its clock counts the instructions of
+all, so a MiB would take longer only since one more of them had something to do. Needs cgroup v2
+with the memory controller, and root; the swap is a file that is removed at the end. Each episode is
+a line of JSON to standard output.
 """
 
 from __future__ import annotations
@@ -60,16 +63,25 @@ size, pause = int(sys.argv[1]) << 20, float(sys.argv[2])
 memory, page = mmap.mmap(-1, size), bytes(range(256)) * 4096
 print("ready", flush=True)
 sys.stdin.readline()
-took = []
+took, used = [], 0
 for at in range(0, size, 1 << 20):
-    began = time.monotonic_ns()
+    began, had = time.monotonic_ns(), time.thread_time_ns()
     memory[at:at + (1 << 20)] = page
+    used += time.thread_time_ns() - had
     took.append(time.monotonic_ns() - began)
     time.sleep(pause)
-print(json.dumps(took), flush=True)
+print(json.dumps([took, used]), flush=True)
 sys.stdin.readline()
 """
-"""A primary: on a line from outside it takes one MiB after the other; how long each took, in ns."""
+"""A primary: on a line from outside it takes one MiB after the other; how long each took, and
+their CPU time together, in ns."""
+COMPUTE = """
+import os, sys
+os.sched_setaffinity(0, [int(sys.argv[1])])
+print("computes", flush=True)
+while True:
+    pass
+"""
 CONFIG = """
 primary = ["cgroup:{web}"]
 state_dir = "{state}"
@@ -142,6 +154,8 @@ class Episode:
             self._enabled = (ROOT / "cgroup.subtree_control").read_text().split()
             (ROOT / "cgroup.subtree_control").write_text(CONTROLLERS)
             self.web, self.batch = self._group("web"), self._group("batch")
+            self.own, self.others = self._group("agent"), self._group("others")
+            (self.others / "cpu.idle").write_text("1")
             (self.web / "memory.max").write_text(str(int(self.total * 0.45) * MIB))
         except BaseException:
             stack.close()
@@ -183,6 +197,22 @@ class Episode:
         (group / "cgroup.procs").write_text(str(program.pid))
         return program
 
+    @contextmanager
+    def _all_cpus_busy(self) -> Iterator[None]:
+        """Each has a program, in a group below everything else."""
+        with ExitStack() as stack:
+            for cpu in sorted(os.sched_getaffinity(0)):
+                program = subprocess.Popen(
+                    [sys.executable, "-S", "-c", COMPUTE, str(cpu)],
+                    stdout=subprocess.PIPE,
+                    text=True,
+                )
+                stack.callback(_end, program)
+                (self.others / "cgroup.procs").write_text(str(program.pid))
+                assert program.stdout is not None
+                program.stdout.readline()
+            yield
+
     def _agent(self) -> subprocess.Popen[str]:
         path = self._directory / "agent.toml"
         path.write_text(
@@ -200,6 +230,7 @@ class Episode:
             text=True,
         )
         self._stack.callback(_end, agent)
+        (self.own / "cgroup.procs").write_text(str(agent.pid))  # as a service has one
         return agent
 
     def limit_mib(self) -> int | None:
@@ -232,11 +263,13 @@ class Episode:
         limit = self.limit_mib()
         _say(f"the batch holds {had} MiB of {limit}; the primary grows")
         stalled_us = _stalled_us(self.web)
-        began_s = time.monotonic()
-        primary.stdin.write("\n")
-        primary.stdin.flush()
-        took_ms = sorted(ns / 1e6 for ns in json.loads(primary.stdout.readline() or "[]"))
-        grew_s = time.monotonic() - began_s
+        with self._all_cpus_busy():
+            began_s = time.monotonic()
+            primary.stdin.write("\n")
+            primary.stdin.flush()
+            took, used_ns = json.loads(primary.stdout.readline() or "[[], 0]")
+            grew_s = time.monotonic() - began_s
+        took_ms = sorted(ns / 1e6 for ns in took)
         stalled_us = _stalled_us(self.web) - stalled_us
         left = _settled(lambda: self.used_mib(self.batch), runs)
         _say(f"the primary has grown; the batch holds {left} MiB of {self.limit_mib()}")
@@ -246,6 +279,7 @@ class Episode:
             "primary_grew_mib": len(took_ms),
             "primary_grew_s": round(grew_s, 3),
             "primary_stalled_ms": round(stalled_us / 1e3, 2),
+            "off_cpu_ms": round(sum(took_ms) - used_ns / 1e6, 2),
             "mib_ms": {
                 "p50": _at(took_ms, 0.5),
                 "p99": _at(took_ms, 0.99),

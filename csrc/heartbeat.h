@@ -19,7 +19,7 @@
 
 static inline _Atomic uint64_t *sh_heartbeat_open(const char *path) {
     int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-    void *page = file < 0 || ftruncate(file, 4096)
+    void *page = file < 0 || lseek(file, 0, SEEK_END) > 4096 || ftruncate(file, 4096)
                      ? MAP_FAILED
                      : mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     if (file >= 0)

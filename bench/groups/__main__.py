@@ -4,7 +4,7 @@ Three groups: one spins, one scales badly, one counts heartbeats. Their shares u
 sharing, against what is due to them; what two of them do by throughput, against equal shares; a
 guarantee that a change of load violates; and a primary that bursts next to one group and next to
 three. Makes control groups of its own and removes them (root). Pairs of programs in simulated time,
-and what dividing costs among 64 groups, need no rights.
+what dividing among 64 groups costs, and taking back from them on a made host, need no rights.
 """
 
 from __future__ import annotations
@@ -27,11 +27,13 @@ import numpy as np
 from bench import machine
 from bench.groups.figures import pair, ratio_of, shares, since
 from bench.groups.host import LOADS, Agent, Groups, as_json
+from bench.groups.many import measure_made, measure_real
 from bench.groups.simulated import measure_division, simulate_pairs
 from bench.machine import describe
 from bench.statistics import rounded
 from bench.subject import NotMeasurableError
-from smartharvest.host.cgroup.tree import Group
+from smartharvest.errors import SmartHarvestError
+from smartharvest.host.cgroup.tree import CgroupTree, Group
 
 EVERYTHING = ('policy = "idle-first"',)
 """Lends every core, whatever runs: so the shares are of all that this host has."""
@@ -44,7 +46,7 @@ WEIGHTS = {"spinner": {"weight": "2"}}
 LOOK_S = 0.5
 LONGEST_S = 30.0
 BURST_SECONDS = 8.0
-PARTS = ("shares", "pair", "guarantee", "bursts", "primaries", "simulated")
+PARTS = ("shares", "pair", "guarantee", "bursts", "primaries", "many", "simulated")
 PAIR = ("beats", "locked")
 PAIR_S = 20.0
 PRIMARIES = 300
@@ -65,7 +67,9 @@ def main(seconds: float, rounds: int, only: str | None, out: Path | None) -> Non
     if only in (None, "simulated"):
         say("simulated pairs, and 64 groups ...")
         document["simulated"] = {"pairs": simulate_pairs(), "division": measure_division()}
-    if only != "simulated":
+    if only in (None, "many"):
+        document["many"] = measure_many()
+    if only not in ("simulated", "many"):
         if os.geteuid() != 0:
             raise SystemExit("bench.groups: needs root, to make control groups")
         document |= _on_this_host(seconds, rounds, only)
@@ -74,6 +78,16 @@ def main(seconds: float, rounds: int, only: str | None, out: Path | None) -> Non
     if out is not None:
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_text(text + "\n")
+
+
+def measure_many() -> dict[str, Any]:
+    """One core taken back from 64 groups: on a made host, and as root by this kernel."""
+    say("taking back from 64 groups ...")
+    with tempfile.TemporaryDirectory(prefix="smartharvest-") as directory:
+        found: dict[str, Any] = {"made": measure_made(Path(directory))}
+    if os.geteuid() == 0:
+        found["real"] = if_measurable(lambda: measure_real(CgroupTree.discover()))
+    return found
 
 
 def _on_this_host(seconds: float, rounds: int, only: str | None) -> dict[str, Any]:
@@ -99,10 +113,10 @@ def _on_this_host(seconds: float, rounds: int, only: str | None) -> dict[str, An
 
 
 def if_measurable(measure: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """What ``measure`` returns, or why it could not."""
+    """What ``measure`` returns, or why it could not: the other parts are not lost then."""
     try:
         return measure()
-    except NotMeasurableError as error:
+    except (NotMeasurableError, SmartHarvestError, OSError) as error:
         return {"not_measurable": str(error)}
 
 

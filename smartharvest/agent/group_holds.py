@@ -110,6 +110,9 @@ class GroupHolds:
         if undo is not None:  # else a dry run, which only counts
             act(GroupFreezer(self._places[name], undo.writer))
 
+    def is_held(self, name: str) -> bool:
+        return name in self._held
+
     def is_evicted(self, name: str) -> bool:
         return self._held.get(name) == "evicted"
 

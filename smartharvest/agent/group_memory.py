@@ -42,19 +42,23 @@ FOLLOW_NS = 50_000_000
 """How often a limit follows what is being taken back."""
 
 
-class _Stalls:
+class Stalls:
     """Shares of the time since the last look in which some task of each stood still."""
 
     def __init__(self) -> None:
         self._before: dict[str, tuple[int, int]] = {}
+        self._now: dict[str, tuple[int, int]] = {}
+
+    def begin(self) -> None:
+        """Of another look: who was not in the last one is forgotten."""
+        self._before, self._now = self._now, {}
 
     def share(self, name: str, now_ns: int, total_us: int | None) -> float:
         """0 the first time, and where that is not known."""
         if total_us is None:
-            self._before.pop(name, None)
             return 0.0
         then_ns, then_us = self._before.get(name, (now_ns, total_us))
-        self._before[name] = now_ns, total_us
+        self._now[name] = now_ns, total_us
         elapsed_us = (now_ns - then_ns) / 1000
         return min(1.0, max(0, total_us - then_us) / elapsed_us) if elapsed_us > 0 else 0.0
 
@@ -66,7 +70,7 @@ class GroupMemories:
         self._arrangement = arrangement
         self._audit = audit
         self._sharing = MemorySharing()
-        self._stalls = _Stalls()
+        self._stalls = Stalls()
         self._limits: dict[str, MemoryLimit] = {}
         self._groups: dict[str, tuple[ElasticGroup, MemoryBounds]] = {}
         self._last: MemoryLimits | None = None
@@ -116,6 +120,7 @@ class GroupMemories:
 
     def _decide(self, now_ns: int, hold: str | None, evicted: Callable[[str], bool]) -> None:
         tree = self._arrangement.tree
+        self._stalls.begin()
         groups = list(self._seen(now_ns, evicted))
         stalled = host_stalled_us(tree)
         if stalled is None and hold is None:

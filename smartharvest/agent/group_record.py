@@ -58,7 +58,14 @@ class GroupRecord:
         keeper, name = group.keeper, group.share.name
         met = None if keeper is None else keeper.met
         if keeper is None or met is None:
-            self._violated_ns.pop(name, None)
+            since_ns = self._violated_ns.pop(name, None)
+            if keeper is not None and since_ns is not None:
+                self._note(
+                    "guarantee rests",
+                    group=name,
+                    guarantee=str(keeper.guarantee),
+                    after_s=_seconds(now_ns - since_ns),
+                )
             return
         if not met and name not in self._violated_ns:
             self._violated_ns[name] = now_ns

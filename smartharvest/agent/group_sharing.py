@@ -25,7 +25,7 @@ from smartharvest.agent.group_meter import (
 )
 from smartharvest.agent.group_promise import GroupCores, GroupPromises
 from smartharvest.agent.group_record import GroupRecord
-from smartharvest.algorithm.demand import TURNS, demand_of, largest
+from smartharvest.algorithm.demand import IDLE_CORES, TO_SHOW_WORK, TURNS, demand_of, largest
 from smartharvest.algorithm.division import Share, divide, dues
 from smartharvest.algorithm.eviction import needed_cores
 from smartharvest.algorithm.guarantee import LOOK_S, Curve, Guarantee, Keeper
@@ -332,19 +332,36 @@ class GroupSharing:
         for member, cores in zip(self._members, had, strict=True):
             member.guarded_ns += cores * elapsed_ns
             keeper = member.keeper
-            if keeper is None or now_ns - member.kept_ns < _A_LITTLE_LESS * keeper.look_ns:
+            if keeper is None:
                 continue
-            then, since_ns = member.kept, now_ns - member.kept_ns
-            mean = (member.guarded_ns - member.kept_core_ns) / since_ns
-            member.kept, member.kept_ns = member.meter.read(), now_ns
-            member.kept_core_ns = member.guarded_ns
-            did = member.meter.throughput(then, member.kept, since_ns)
-            most = int(min(member.share.most, len(self._arrangement.capacity.pool)))
             floor = keeper.floor
-            keeper.turn(did, mean, member.curve.at(equal), most)
+            if member.evicted or self.holds.is_held(member.share.name):
+                keeper.rest()
+                self._record.look_at_guarantee(now_ns, member, None)
+            elif now_ns - member.kept_ns >= _A_LITTLE_LESS * keeper.look_ns:
+                self._keep_guarantee(member, keeper, now_ns, equal)
             changed |= keeper.floor != floor
-            self._record.look_at_guarantee(now_ns, member, did)
         return changed
+
+    def _keep_guarantee(
+        self, member: _Member, keeper: Keeper, now_ns: int, equal_share: float
+    ) -> None:
+        """One look. What a group without work lacks no core can give it: its guarantee rests."""
+        then, since_ns = member.kept, now_ns - member.kept_ns
+        mean = (member.guarded_ns - member.kept_core_ns) / since_ns
+        member.kept, member.kept_ns = member.meter.read(), now_ns
+        member.kept_core_ns = member.guarded_ns
+        did = member.meter.throughput(then, member.kept, since_ns)
+        used_ns = difference(then.cpu_ns, member.kept.cpu_ns)
+        beats = did if member.meter.measure == "heartbeats" else None
+        is_idle = used_ns is not None and used_ns <= IDLE_CORES * since_ns and not beats
+        if is_idle and equal_share >= TO_SHOW_WORK:
+            if member.share.demand == 0:  # a pause in its work is shorter
+                keeper.rest()
+        else:
+            most = int(min(member.share.most, len(self._arrangement.capacity.pool)))
+            keeper.turn(did, mean, member.curve.at(equal_share), most)
+        self._record.look_at_guarantee(now_ns, member, did)
 
     def _weigh(self, had: Sequence[float]) -> None:
         """Learned weights, if the groups share by throughput."""

@@ -12,6 +12,8 @@ TURNS = 5
 loop give everything back for a moment."""
 IDLE_CORES = 0.001
 """What a group without work uses at most."""
+TO_SHOW_WORK = 0.1
+"""Cores for each group on average: where fewer are lent, one that uses none may have work."""
 
 
 def demand_of(used: float | None, had: float) -> int | None:

@@ -9,6 +9,11 @@ group furthest above it.
 A group's due is weighted max-min fair: first the minimum of each, then as much as it can use, then
 up to its maximum (Harvest VMs share so, OSDI'20 section 8). Where whole cores cannot give that,
 groups share what they own by time (time_sharing.py).
+
+Both are monotone: more cores lower nobody's part, and a weight, bound or demand that rises, or a
+group that appears, raises nobody's part but its own, which does not fall. Of whole cores that holds
+where all are of one size and every group may have each; elsewhere a group's next core depends on
+which were given out before.
 """
 
 from __future__ import annotations

@@ -128,6 +128,10 @@ class Keeper:
             less = min(self.floor, max(enough, self.floor - max(LEAST_STEP, self.floor / 4)))
             self.floor = less if less > _NOTHING else 0.0
 
+    def rest(self) -> None:
+        """Of a group that has no work, or is held: it is owed nothing, and nothing is violated."""
+        self.met, self.floor, self._calm = None, 0.0, 0
+
 
 _NOTHING = 0.05
 """Cores."""

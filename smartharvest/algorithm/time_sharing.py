@@ -25,6 +25,9 @@ LADDER = 1.02
 """Ratio of a weight to the next: the values that are ever written are few."""
 _RUNGS = 465
 """Down to a ten-thousandth."""
+LEAST = 0.01
+"""Of the largest weight: what a group has that the others' minima leave nothing, so that it can
+show that it has work."""
 
 
 class TimeSharing:
@@ -114,9 +117,10 @@ def weights(shares: Sequence[Share], lent: float) -> dict[str, float]:
     willing = [replace(share, demand=None) for share in shares]
     found = dues(max(1.0, lent), willing)
     most = max(found)
+    least = [LEAST if share.most > 0 else 0.0 for share in shares]
     return {
-        share.name: _on_ladder(due / most if most > 0 else 1.0)
-        for share, due in zip(shares, found, strict=True)
+        share.name: _on_ladder(max(low, due / most) if most > 0 else 1.0)
+        for share, due, low in zip(shares, found, least, strict=True)
     }
 
 

@@ -43,7 +43,7 @@ SH-C12 Missing option | Missing argument | Missing parameter | No such option | 
     requires
 SH-C13 two groups are called | several groups share as | are the same group |
     groups do not lie in each other | have no parent group of their own in common | there twice |
-    twice
+    twice | count heartbeats in
 SH-C14 cannot be read: | is not UTF-8 text | is larger than
 SH-C15 cannot be written: | cannot be written into | cannot be created: |
     beats cannot be counted there | is not writable; | its owner gets there

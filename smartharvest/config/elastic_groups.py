@@ -201,8 +201,17 @@ def _check(groups: Sequence[ElasticGroup], key: str) -> None:
     for one, other in combinations(groups, 2):
         if one.name == other.name:
             raise ConfigError(f"{key}: two groups are called {one.name!r}; give each its own name")
+        if one.heartbeats and other.heartbeats and _same_path(one.heartbeats, other.heartbeats):
+            raise ConfigError(
+                f"{key}: {one.name!r} and {other.name!r} count heartbeats in {one.heartbeats}; "
+                "give each its own file"
+            )
     if len(groups) > 1:
         common_parent(groups, key)
+
+
+def _same_path(one: str, other: str) -> bool:
+    return os.path.normpath(one) == os.path.normpath(other)
 
 
 def common_parent(groups: Sequence[ElasticGroup], key: str = "elastic") -> TargetSpec:
@@ -240,12 +249,13 @@ def parse_elastic(value: Any, key: str) -> tuple[TargetSpec, tuple[ElasticGroup,
 
     ``value`` is a target, several targets, or tables ``[[elastic]]``. Raises ConfigError.
     """
-    if isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
-        groups = parse_groups(value, key)
-    elif isinstance(value, tuple) and len(value) > 1:  # of flags
-        groups = name_groups(value, key)
+    several = list(value) if isinstance(value, list | tuple) else []
+    if several and all(isinstance(one, dict) for one in several):
+        groups = parse_groups(several, key)
+    elif len(several) > 1 and all(isinstance(one, str) for one in several):
+        groups = name_groups(several, key)
     else:
-        return _target(value[0] if isinstance(value, tuple) and value else value, key), ()
+        return _target(several[0] if len(several) == 1 else value, key), ()
     return groups[0].target if len(groups) == 1 else common_parent(groups, key), groups
 
 

@@ -50,6 +50,8 @@ class Entry:
     line: int | None
     expert: bool = False
     """Whether it is in the section ``[expert]``."""
+    tables: tuple[int, ...] = ()
+    """Of a key of several tables, such as [[elastic]], the line that begins each."""
 
     @property
     def origin(self) -> str:
@@ -128,15 +130,18 @@ def _parse(file: str, text: str) -> tuple[list[Entry], list[Problem]]:
         table = loads(text)
     except tomllib.TOMLDecodeError as error:
         return _salvage(file, text, error)
-    lines = {
-        (expert, key): line
-        for line, section, part in _statements(text)
-        for expert, key, _ in _keys(section, part)
-    }
-    return [
-        Entry(key, value, file, lines.get((expert, key)), expert)
-        for expert, key, value in _keys("", table)
-    ], []
+    lines: dict[tuple[bool, str], list[int]] = {}
+    for line, section, part in _statements(text):
+        for expert, key, _ in _keys(section, part):
+            lines.setdefault((expert, key), []).append(line)
+    return [_entry(file, lines.get((expert, key), []), expert, key, value)
+            for expert, key, value in _keys("", table)], []  # fmt: skip
+
+
+def _entry(file: str, lines: list[int], expert: bool, key: str, value: Any) -> Entry:
+    tables = isinstance(value, list) and len(value) == len(lines)
+    line = lines[0] if lines else None
+    return Entry(key, value, file, line, expert, tuple(lines) if tables else ())
 
 
 def _keys(section: str, table: dict[str, Any]) -> Iterator[tuple[bool, str, Any]]:
@@ -219,6 +224,9 @@ def _salvage(
             problems.append(_toml_problem(file, start, wrong))
             continue
         is_header = statement and _TABLE.match(part)
+        if is_header and any(isinstance(value, list) for value in statement.values()):
+            section = "?"  # one of several tables: without its wrong lines it would lack something
+            continue
         for expert, key, value in _keys("" if is_header else section, statement):
             if (expert, key) in entries:
                 before = entries[expert, key].line

@@ -94,7 +94,7 @@ def collect_settings(
             values |= _parsed(name, entry.value, name)
             _refuse_relative(values[FIELDS[name].name], entry.value, name)
         except ConfigError as error:
-            problems.append(Problem(str(error), entry.file, entry.line))
+            problems.append(Problem(str(error), entry.file, _line_of(entry, name)))
     for name, raw in flags.items():
         if raw is not None:
             flag = "--" + name.replace("_", "-")
@@ -114,6 +114,16 @@ def collect_settings(
         for name, origin in origins.items()
     }
     return Effective(settings, spelled, tuple(_located(_doubts(settings), origins))), []
+
+
+def _line_of(entry: Entry, name: str) -> int | None:
+    """Where what is wrong with it stands: its first table that is wrong by itself, if any is."""
+    for line, table in zip(entry.tables, entry.value if entry.tables else (), strict=True):
+        try:
+            _parsed(name, [table], name)
+        except ConfigError:
+            return line
+    return entry.line
 
 
 def _parsed(name: str, value: Any, key: str) -> dict[str, Any]:

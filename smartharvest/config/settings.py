@@ -239,7 +239,8 @@ class Settings:
         _elastic, None, "TARGET", multiple=True, common=True
     ).help(
         "The batch work that borrows them: cgroup:PATH, systemd:UNIT, or pid:N (by affinity only). "
-        "Several groups right below one share: repeat the flag, or write tables [[elastic]]."
+        "Several groups right below one share: repeat the flag, list them, or write tables "
+        "[[elastic]]."
     )
     share: ShareName = _choice(ShareName, "fair", "HOW").help(
         "How several elastic groups share the cores lent: fair (alike, within the minimum and "

@@ -195,6 +195,10 @@ class Reclaimer:
         self._thread.start()
 
     def _run(self, step: Callable[[int], bool]) -> None:
+        # Of the kernel's own reclaim: a control plane that gives way to all would come too late.
+        with suppress(OSError):
+            os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+            os.setpriority(os.PRIO_PROCESS, 0, 0)
         in_a_row = 0
         while not self._ended.is_set():
             try:

@@ -274,7 +274,7 @@ def _note_usage(day: Day, groups: object) -> None:
 
 
 _OF_A_GROUP = (
-    *("guarantee violated", "guarantee met", "minimum not reached"),
+    *("guarantee violated", "guarantee met", "guarantee rests", "minimum not reached"),
     *("eviction notice", "group evicted", "group evicted by the operator"),
 )
 

@@ -183,6 +183,10 @@ _SENTENCES: Mapping[str, Callable[[Record], str]] = {
         "The guarantee of {group}, {guarantee}, was met again after {after_s} s, "
         "with {throughput}/s."
     ),
+    "guarantee rests": _says(
+        "The guarantee of {group}, {guarantee}, rests after {after_s} s in which it was violated: "
+        "the group has no work or is held, or its throughput is not known."
+    ),
     "minimum not reached": _says(
         "The minimum of {group} was not reached: it had {cores} of {min}."
     ),

@@ -9,6 +9,7 @@ or fail: the agent reads the file and never maps it.
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import mmap
 import os
@@ -19,6 +20,8 @@ from types import TracebackType
 from typing import Self
 
 PAGE_BYTES = 4096
+_SIZES = (0, 8, PAGE_BYTES)
+"""Of a page, of one that is still to be made, and of one counter alone, which grows to a page."""
 _COUNTER = struct.Struct("=Q")
 _COUNTERS = PAGE_BYTES // _COUNTER.size
 _FLOCK = struct.Struct("@hhqqi4x")
@@ -31,14 +34,17 @@ class Heartbeat:
     """A program's side: ``Heartbeat("/run/me/beats").beat()`` for each unit of work done.
 
     Makes the file if it is not there. May be used by many threads; a process that was forked opens
-    its own. Raises OSError.
+    its own. Raises OSError, also for a file of another size, which is somebody's and stays as it
+    is.
     """
 
     def __init__(self, path: str) -> None:
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         self._lock = threading.Lock()
-        if os.fstat(self._file).st_size < PAGE_BYTES:
-            os.ftruncate(self._file, PAGE_BYTES)
+        if os.fstat(self._file).st_size not in _SIZES:
+            os.close(self._file)
+            raise OSError(errno.EEXIST, "another file has that name", path)
+        os.ftruncate(self._file, PAGE_BYTES)
         self._page = mmap.mmap(self._file, PAGE_BYTES)
         self._mine = self._claim()
 

@@ -6,6 +6,7 @@ import errno
 import json
 import re
 import signal
+import time
 from pathlib import Path
 from typing import Any
 
@@ -389,6 +390,39 @@ def test_a_violated_guarantee_has_more_cores_within_two_turns(
         return [one["group"] for one in records if one["kind"] == "guarantee violated"]
 
     wait_until(lambda: audited() == ["etl"])
+
+
+def test_the_guarantee_of_a_group_without_work_rests_and_holds_once_it_has_some(
+    tmp_path: Path, processes: Processes
+) -> None:
+    world, page = world_of_groups(tmp_path, 2), tmp_path / "beats"
+    page.write_bytes(bytes(4096))
+    usage = Path(world.tree.group("batch/etl").path, "cpu.stat")
+    usage.write_text("usage_usec 0\n")
+    config = tmp_path / "agent.toml"
+    config.write_text(
+        Path(toml_of_groups(config)).read_text() + f'guarantee = "4/s"\nheartbeats = "{page}"\n'
+    )
+    agent = processes.agent(
+        *world.arguments, "--primary", "cgroup:web", "--policy", "fixed-buffer:1",
+        "--config", str(config),
+    )  # fmt: skip
+    agent.wait_until(lambda: rows_of(world)[2]["core_seconds"] > 0)
+    looks = []
+    for _ in range(5):
+        time.sleep(1)
+        looks.append(rows_of(world)[2])
+    assert {row["guarantee_met"] for row in looks} == {None}
+    assert max(row["cores"] for row in looks) < 4
+
+    def works_and_never_beats() -> bool:
+        usage.write_text(f"usage_usec {time.monotonic_ns() // 1000}\n")
+        return shares(world)[2] in (5, 7)
+
+    agent.wait_until(works_and_never_beats)
+    smartharvest_here("pause", "--group", "etl", "--state-dir", str(world.state_dir))
+    agent.wait_until(lambda: rows_of(world)[2]["cores"] == 0)
+    assert rows_of(world)[2]["guarantee_met"] is None
 
 
 def test_the_cores_of_a_paused_group_go_to_the_others_and_come_back(

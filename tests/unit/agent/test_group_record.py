@@ -63,6 +63,19 @@ def test_a_violated_guarantee_and_its_end_are_noted_once_each() -> None:
     assert sentence(met).startswith("The guarantee of etl, 4/s, was met again after 2.0 s")
 
 
+def test_a_violation_ends_when_the_guarantee_rests() -> None:
+    keeper, noted = Keeper(Guarantee(rate=4.0)), Noted()
+    group = Group(Share("etl"), keeper)
+    keeper.turn(3.0, 2.0, None, 4)
+    noted.record.look_at_guarantee(0, group, 3.0)
+    keeper.rest()
+    for at_s in (5, 6):
+        noted.record.look_at_guarantee(at_s * SECOND_NS, group, 0.0)
+    _, rests = noted.events
+    assert rests == {"kind": "guarantee rests", "group": "etl", "guarantee": "4/s", "after_s": 5.0}
+    assert sentence(rests).startswith("The guarantee of etl, 4/s, rests after 5.0 s in which")
+
+
 def test_a_minimum_that_is_not_reached_is_noted_until_it_is() -> None:
     noted, group = Noted(), Group(Share("etl", min=2))
     for at_s, cores in enumerate((2, 1, 1, 2)):

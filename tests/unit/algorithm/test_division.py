@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -156,6 +160,116 @@ def test_what_nobody_can_use_is_still_given_out_up_to_the_maxima() -> None:
     assert counts(division, shares, 8) == [3, 2]
     assert division.owners[5:] == (None, None, None)
     assert dues(8, shares) == [3, 2]
+
+
+# --- monotony -------------------------------------------------------------------------------
+
+
+@st.composite
+def one_asks_for_more(draw: st.DrawFn) -> tuple[list[Share], list[Share], int]:
+    """Groups, the same with one that may have more in one way, and which one that is."""
+    shares = draw(groups())
+    index = draw(st.integers(0, len(shares) - 1))
+    mine = shares[index]
+    more = draw(st.integers(1, 6))
+    now = draw(
+        st.sampled_from(
+            [
+                replace(mine, weight=mine.weight * (1 + more / 4)),
+                replace(mine, min=min(mine.min + more, mine.most)),
+                replace(mine, max=None if mine.max is None else mine.max + more),
+                replace(mine, max=None),
+                replace(mine, demand=None if mine.demand is None else mine.demand + more),
+                replace(mine, demand=None),
+            ]
+        )
+    )
+    return shares, [*shares[:index], now, *shares[index + 1 :]], index
+
+
+def no_loss_but_to(index: int, before: Sequence[float], now: Sequence[float]) -> bool:
+    """Whether that one has no less than before, and nobody else has more."""
+    changes = [b - a for a, b in zip(before, now, strict=True)]
+    return changes[index] >= -1e-9 and all(
+        change <= 1e-9 for other, change in enumerate(changes) if other != index
+    )
+
+
+def paired(cores: int) -> list[list[int]]:
+    return [[2 * core, 2 * core + 1] for core in range(cores)]
+
+
+@given(groups(), st.floats(0, 30), st.floats(0, 5))
+def test_more_that_is_lent_lowers_nobodys_due(
+    shares: list[Share], total: float, more: float
+) -> None:
+    pairs = zip(dues(total, shares), dues(total + more, shares), strict=True)
+    assert all(now >= before - 1e-9 for before, now in pairs)
+
+
+@given(groups(), groups(), st.integers(0, MOST_CORES), st.integers(0, MOST_CORES))
+def test_more_that_is_lent_lowers_nobodys_cores(
+    old: list[Share], shares: list[Share], cores: int, fewer: int
+) -> None:
+    """Of one division, and of one made for fewer cores, whoever owned them before."""
+    before = divide(single(cores), old).owner_of
+    division = divide(single(cores), shares, before)
+    fewer = min(fewer, cores)
+    assert divide(single(fewer), shares, before).owners == division.owners[:fewer]
+
+
+@given(one_asks_for_more(), st.floats(0, 30))
+def test_a_group_that_may_have_more_is_due_no_less_and_nobody_else_is_due_more(
+    change: tuple[list[Share], list[Share], int], total: float
+) -> None:
+    before, now, index = change
+    assert no_loss_but_to(index, dues(total, before), dues(total, now))
+
+
+@pytest.mark.parametrize("keeps", [False, True], ids=["from nothing", "from what they own"])
+@given(one_asks_for_more(), st.integers(0, MOST_CORES), st.sampled_from([single, paired]))
+def test_a_group_that_may_have_more_has_no_fewer_cores_and_nobody_else_has_more(
+    keeps: bool, change: tuple[list[Share], list[Share], int], cores: int, made_of: Any
+) -> None:
+    """Of cores of one size that every group may have: the smallest keys get them, its own fall,
+    and a group that keeps a core was next to get it before."""
+    before, now, index = change
+    old = divide(made_of(cores), before)
+    new = divide(made_of(cores), now, old.owner_of if keeps else None)
+    for lent in range(len(old.order) + 1):
+        assert no_loss_but_to(index, counts(old, before, lent), counts(new, now, lent))
+
+
+@given(groups(), share("new"), st.integers(0, MOST_CORES))
+def test_a_group_that_appears_raises_nobody_elses_part(
+    shares: list[Share], new: Share, cores: int
+) -> None:
+    every = [*shares, new]
+    old = divide(single(cores), shares)
+    now = divide(single(cores), every, old.owner_of)
+    for lent in range(cores + 1):
+        index = len(shares)
+        assert no_loss_but_to(index, [*dues(lent, shares), 0], dues(lent, every))
+        assert no_loss_but_to(index, [*counts(old, shares, lent), 0], counts(now, every, lent))
+
+
+def test_a_larger_weight_can_cost_a_thread_where_cores_differ_in_size() -> None:
+    """It has the turn of the smaller core, and the larger one goes to the other."""
+    cores = [[0], [1, 2]]
+    a, b = Share("a"), Share("b")
+    assert counts(divide(cores, [a, b]), [a, b], 3) == [1, 2]
+    heavier = [a, replace(b, weight=1.1)]
+    assert counts(divide(cores, heavier), heavier, 3) == [2, 1]
+
+
+def test_a_larger_minimum_can_cost_a_core_beyond_it_where_cpus_are_not_for_everybody() -> None:
+    """It is served before the others, from a core that is all one of them may have."""
+    a = Share("a", 0.9, 1, cpus=frozenset({0, 2}))
+    b = Share("b")
+    c = Share("c", 0.8, cpus=frozenset({1}))
+    assert counts(divide(single(3), [a, b, c]), [a, b, c], 3) == [1, 2, 0]
+    now = [a, replace(b, min=1), c]
+    assert counts(divide(single(3), now), now, 3) == [1, 1, 1]
 
 
 @settings(max_examples=50)

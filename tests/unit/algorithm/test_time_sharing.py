@@ -7,11 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from smartharvest.algorithm.division import Division, Share, divide, dues
 from smartharvest.algorithm.guarantee import Curve, Guarantee, Keeper
 from smartharvest.algorithm.time_sharing import (
     ENTER_TURNS,
+    LADDER,
     TimeSharing,
     as_kernel_value,
     due_of,
@@ -178,6 +181,30 @@ def test_a_group_without_work_keeps_its_weight_for_when_it_has_some() -> None:
 def test_a_group_that_is_to_have_nothing_has_the_least_weight() -> None:
     parts = weights([Share("a", max=0, demand=0), Share("b")], 2.0)
     assert (as_kernel_value(parts["a"], 1), as_kernel_value(parts["a"], 2)) == ("10", "1")
+
+
+def test_a_group_that_others_minima_leave_nothing_can_show_that_it_has_work() -> None:
+    parts = weights([Share("a", min=4), Share("b")], 2.0)
+    assert parts["a"] == 1.0
+    assert parts["b"] == pytest.approx(0.01, rel=0.02)
+
+
+@given(
+    st.lists(st.tuples(st.floats(0.1, 10), st.integers(0, 3)), min_size=2, max_size=6),
+    st.sampled_from(["weight", "min"]),
+    st.floats(1, 16),
+)
+def test_a_group_that_may_have_more_has_no_less_of_the_time(
+    of: list[tuple[float, int]], what: str, lent: float
+) -> None:
+    """But for what the ladder of weights rounds: half a rung at each of two weights, twice."""
+    shares = [Share(f"g{number}", *bounds) for number, bounds in enumerate(of)]
+    more = {what: getattr(shares[0], what) + 1}
+    parts = []
+    for now in (shares, [replace(shares[0], **more), *shares[1:]]):
+        found = weights(now, lent)
+        parts.append(found["g0"] / sum(found.values()))
+    assert parts[1] >= parts[0] / LADDER**2
 
 
 def test_few_different_weights_are_ever_written() -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from bench.groups import many
 from bench.groups.figures import off, pair, ratio_of, shares, since
 from bench.groups.simulated import measure_division
 
@@ -71,3 +73,15 @@ def test_a_division_of_many_groups_has_a_cost() -> None:
     found = measure_division()
     assert (found["groups"], found["cpus"]) == (64, 256)
     assert found["divide_ms"] > 0
+
+
+@pytest.mark.parametrize(("version", "shared"), [(1, 5), (2, 1)])
+def test_writes_of_a_taking_back_from_many_groups_are_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: int, shared: int
+) -> None:
+    monkeypatch.setattr(many, "MANY", 4)
+    monkeypatch.setattr(many, "CPUS", 8)
+    found = [many.taken_back(*many.made_actuator(tmp_path, version, case))[1]
+             for case in ("one", "time")]  # fmt: skip
+    assert set(found[0]) == {1}
+    assert max(found[1]) == shared

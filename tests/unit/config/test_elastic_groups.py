@@ -58,6 +58,14 @@ def test_the_flag_can_be_repeated_and_is_the_short_form_of_one(file: Path) -> No
     assert (one.elastic, one.elastic_groups) == (TargetSpec("cgroup", "other"), ())
 
 
+def test_a_list_in_the_file_is_what_repeated_flags_are(file: Path) -> None:
+    flags = load_settings({"elastic": ("cgroup:batch/a", "cgroup:batch/b")})
+    listed = load(file, 'elastic = ["cgroup:batch/a", "cgroup:batch/b"]')
+    assert (listed.elastic, listed.elastic_groups) == (flags.elastic, flags.elastic_groups)
+    one = load(file, 'elastic = ["cgroup:batch"]')
+    assert (one.elastic, one.elastic_groups) == (TargetSpec("cgroup", "batch"), ())
+
+
 def test_a_notice_is_written_as_it_was_read(file: Path) -> None:
     settings = load(file, group("a", 'min = 1\nnotice = "30s"\non_eviction = "end"'))
     (one,) = settings.elastic_groups
@@ -74,6 +82,10 @@ WRONG = [
     (group("a", target="cgroup:a") + group("b", target="cgroup:b"), "put them right below one"),
     (group("a") + group("b", target="pid:5"), "share as cgroup:PATH without wildcards"),
     (group("a") + group("b", target="cgroup:batch/*"), "share as cgroup:PATH without wildcards"),
+    (
+        group("a", 'heartbeats = "/run/beats"') + group("b", 'heartbeats = "/run//beats"'),
+        "'a' and 'b' count heartbeats in /run/beats; give each its own file",
+    ),
     (group("a", "max = 1\nmin = 2"), "elastic 'a': max is 1 and min 2"),
     (group("a", "max = 0"), "max is at least min, and at least 1"),
     (group("a", "min = -1"), "elastic 'a': min: -1 is not a whole number of cores"),
@@ -106,7 +118,10 @@ WRONG = [
         "mechanism: affinity moves one group only",
     ),
     ('primary = "cgroup:batch/a"\n' + group("a") + group("b"), "name separate targets"),
-    ("elastic = [[1]]\n", "elastic: [[1]] is no target"),
+    ("elastic = [[1]]\n", "elastic: [1] is no target"),
+    ("elastic = []\n", "elastic: [] is no target"),
+    ('elastic = ["cgroup:batch/a", 1]\n', "elastic: ['cgroup:batch/a', 1] is no target"),
+    ('elastic = ["cgroup:batch/a", "cgroup:x/a"]\n', "two groups are called 'a'"),
 ]
 
 
@@ -124,6 +139,24 @@ def test_what_does_not_go_together_is_refused_in_one_line(
         load(file, text)
     assert message in str(refusal.value)
     assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("tables", "line"),
+    [
+        (group("a") + group("b", "wight = 2") + group("c"), 6),
+        (group("a") + group("b") + group("b"), 2),
+        (group("a", "weight = two") + group("b"), 5),
+    ],
+    ids=["of the table", "of the first where several are meant", "of text that is no TOML"],
+)
+def test_a_problem_has_the_line_of_its_table_and_no_others_follow_from_it(
+    file: Path, tables: str, line: int
+) -> None:
+    file.write_text('primary = "cgroup:web"\n' + tables)
+    outcome = smartharvest_here("check-config", str(file))
+    (problem,) = outcome.out.splitlines()
+    assert problem.startswith(f"{file}:{line}: ")
 
 
 def test_the_configuration_in_force_has_the_tables_and_reads_back_the_same(file: Path) -> None:

@@ -255,7 +255,7 @@ def test_primaries_of_the_command_line_replace_those_of_the_file(toml: WriteToml
             "libvirt:DOMAIN",
         ),
         ('primary = "pid:web"', "primary: 'pid:web' lacks a process id after pid:"),
-        ('elastic = ["cgroup:a"]', "elastic: ['cgroup:a'] is no target"),
+        ("elastic = [1]", "elastic: 1 is no target"),
         ('elastic = "cgroup:"', "elastic: 'cgroup:' lacks a path after cgroup:"),
         ("cores = true", "cores: True is no list of CPUs"),
         ("cores = 1.5", "cores: 1.5 is no list of CPUs"),

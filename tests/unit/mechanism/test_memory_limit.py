@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from smartharvest.host.cgroup.memory import limit_file
 from smartharvest.host.journal.journal import Journal
 from smartharvest.host.journal.writer import HostWriter
+from smartharvest.host.process.priority import IDLE, ControlPlanePriority
 from smartharvest.mechanism.memory_limit import CALM_AIMS, REWRITES, MemoryLimit, Reclaimer
 from tests.integration.test_group_memory import make_machine
 
@@ -36,6 +38,27 @@ def test_taking_back_that_is_to_go_on_waits_for_no_step_that_is_under_way() -> N
     starting.join()
     reclaimer.join()
     assert not waited
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="leaving the idle class needs CAP_SYS_NICE")
+def test_taking_back_does_not_give_way_to_all_as_the_control_plane_may() -> None:
+    seen: list[tuple[int, int]] = []
+
+    def step(_target: int) -> bool:
+        seen.append((os.sched_getscheduler(0), os.getpriority(os.PRIO_PROCESS, 0)))
+        return False
+
+    def run() -> None:
+        priority = ControlPlanePriority()
+        priority.lower(IDLE)
+        reclaimer = Reclaimer()
+        reclaimer.start(step, 0)
+        reclaimer.join()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    assert seen == [(os.SCHED_OTHER, 0)]
 
 
 @pytest.mark.parametrize("turns", [1, CALM_AIMS + 1])

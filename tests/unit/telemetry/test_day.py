@@ -348,6 +348,7 @@ def group_events() -> list[dict[str, Any]]:
         *(span(MORNING_S + 1 + n) for n in range(20)),
         {**at, "kind": "guarantee violated", "cores": 2},
         {**at, "kind": "guarantee met", "after_s": 2.0},
+        {**at, "kind": "guarantee rests", "after_s": 1.0},
         {"t": at["t"], "kind": "minimum not reached", "group": "two", "cores": 0, "min": 1},
         {"t": at["t"], "kind": "eviction notice", "group": "two", "notice_s": 30, "why": "x"},
         {"t": at["t"], "kind": "group evicted", "group": "two", "how": "frozen", "why": "busy"},
@@ -361,7 +362,7 @@ def test_a_day_of_several_groups_has_each_by_its_name() -> None:
     assert day.elastic == "one, two"
     assert day.document()["groups"] == {
         "one": {"had_core_hours": 1.0, "used_core_hours": 0.5, "guarantee_violations": 1,
-                "violated_s": 2.0, "below_minimum": 0, "notices": 0, "evictions": 1,
+                "violated_s": 3.0, "below_minimum": 0, "notices": 0, "evictions": 1,
                 "last_eviction": "the operator asked for it"},
         "two": {"had_core_hours": 0.2, "used_core_hours": None, "guarantee_violations": 0,
                 "violated_s": 0.0, "below_minimum": 1, "notices": 1, "evictions": 1,
@@ -369,7 +370,7 @@ def test_a_day_of_several_groups_has_each_by_its_name() -> None:
     }  # fmt: skip
     text = "\n".join(in_words(day, {}))
     assert (
-        "one had 1.00 core-hours and used 0.50. Its guarantee was violated 1 time, for 2 s" in text
+        "one had 1.00 core-hours and used 0.50. Its guarantee was violated 1 time, for 3 s" in text
     )
     assert "two had 0.20 core-hours. It had less than its minimum 1 time." in text
     assert "<h2>Elastic groups</h2>" in page(day, {})

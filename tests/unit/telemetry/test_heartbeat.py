@@ -79,6 +79,9 @@ def test_a_c_program_counts_by_the_header_alone(page: str, tmp_path: Path, more:
         heart.beat(3)
         subprocess.run([program, page], check=True)
     assert read_beats(page) == 10
+    (tmp_path / "data").write_bytes(bytes(5000))
+    assert subprocess.run([program, str(tmp_path / "data")], check=False).returncode == 1
+    assert os.path.getsize(tmp_path / "data") == 5000
 
 
 def test_only_a_plain_file_is_read(page: str, tmp_path: Path) -> None:
@@ -98,6 +101,15 @@ def test_a_page_that_cannot_be_written_is_refused_in_one_line(tmp_path: Path) ->
     assert outcome.code != 0
     assert "name a file you may write" in outcome.err
     assert outcome.err.count("\n") == 1
+
+
+def test_a_file_that_is_no_page_stays_as_it_is(tmp_path: Path) -> None:
+    script = tmp_path / "train.sh"
+    script.write_text("#!/bin/sh\necho works\n")
+    outcome = smartharvest_here("beat", str(script))
+    assert outcome.code != 0
+    assert "another file has that name; name a file you may write" in outcome.err
+    assert script.read_text() == "#!/bin/sh\necho works\n"
 
 
 def test_an_old_short_file_grows_to_a_page(page: str) -> None:
