@@ -29,7 +29,7 @@ from smartharvest.algorithm.demand import IDLE_CORES, TO_SHOW_WORK, TURNS, deman
 from smartharvest.algorithm.division import Share, divide, dues
 from smartharvest.algorithm.eviction import needed_cores
 from smartharvest.algorithm.guarantee import LOOK_S, Curve, Guarantee, Keeper
-from smartharvest.algorithm.time_sharing import TimeSharing, due_of, had, weights
+from smartharvest.algorithm.time_sharing import Lags, TimeSharing, due_of, had, weights
 from smartharvest.algorithm.worth import Worth
 from smartharvest.config.settings import Settings
 from smartharvest.host.cgroup.memory import memory_bytes
@@ -134,10 +134,11 @@ class GroupSharing:
         self._next_ns = 0
         self._last_ns = 0
         self._time_sharing = TimeSharing()
+        self._lags = Lags()
         self._in_force: list[Share] = []
         """By which cores were divided last."""
         self._parts: dict[str, float] = {}
-        """Weights in force, by name."""
+        """By name the weights in force, without what makes up for a lag."""
         self._looked = (0, 0)
         """(time, harvested core-time) at the last look at the guarantees, in ns."""
         self._lent = 0.0
@@ -279,8 +280,13 @@ class GroupSharing:
             return  # others came since
         known = [one for one in spent if one is not None]
         total = sum(known) if len(known) == len(spent) else had_ns
-        for member, due in zip(self._members, due_of(total, shares, self._lent), strict=True):
-            member.due_ns += due
+        due_ns = due_of(total, shares, self._lent)
+        used, due = {}, {}
+        for member, mine, its_due in zip(self._members, spent, due_ns, strict=True):
+            member.due_ns += its_due
+            if mine is not None and member.share.name in self._time_sharing.names:
+                used[member.share.name], due[member.share.name] = mine / 1e9, its_due
+        self._lags.turn(used, due)
 
     def _divide(self) -> bool:
         """By what each is due now; True if the loop has to take up other masks."""
@@ -292,7 +298,7 @@ class GroupSharing:
         together: Collection[str] = ()
         if division is not None:
             parts = weights(shares, self._lent)
-            if self._arrangement.mechanism.weigh(parts):
+            if self._arrangement.mechanism.weigh(self._lags.corrected(parts)):
                 self._parts = parts
                 cores = self._arrangement.capacity.cores
                 together = self._time_sharing.turn(cores, division, shares, self._lent)

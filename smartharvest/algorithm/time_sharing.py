@@ -3,7 +3,11 @@
 Whole cores give a group what it is due while that is a whole number at the number of cores that is
 lent. Three groups on two cores, or on a number that changes with every burst, can never have it so.
 Such groups share all the cores they own, and the kernel's weights (cpu.weight, cpu.shares) divide
-the time: exactly, within milliseconds, whatever number is lent, and without moving anything.
+the time, whatever number is lent, and without moving anything.
+
+The kernel divides each CPU's time by a group's weight times the part of its threads that are on
+that CPU, and moves threads seldom. So a second is seldom divided as the weights say. What a group
+lags behind its due makes its weight larger, until it has caught up.
 """
 
 from __future__ import annotations
@@ -13,6 +17,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from smartharvest.algorithm.demand import IDLE_CORES
 from smartharvest.algorithm.division import Division, Share, divide, dues
 
 ENTER = 0.02
@@ -28,6 +33,16 @@ _RUNGS = 465
 LEAST = 0.01
 """Of the largest weight: what a group has that the others' minima leave nothing, so that it can
 show that it has work."""
+STEP_RUNGS = 10
+"""A weight is corrected by so many at a time (a fifth): each change is a record of the audit."""
+MOST_STEPS = 7
+"""Corrections are within a quarter and four times."""
+STEP_S = STEP_RUNGS * math.log(LADDER)
+"""A group that lags a second of its due behind has e times its weight, as if in small steps."""
+_STAYS = 0.75
+"""Steps that a correction is off before it changes: half a step alone would come and go."""
+_PACE = 0.25
+"""Weight of the last second in what the groups use of one on average."""
 
 
 class TimeSharing:
@@ -122,6 +137,60 @@ def weights(shares: Sequence[Share], lent: float) -> dict[str, float]:
         share.name: _on_ladder(max(low, due / most) if most > 0 else 1.0)
         for share, due, low in zip(shares, found, least, strict=True)
     }
+
+
+class Lags:
+    """A look a second: what each group that shares by time lags behind its due, and its weight.
+
+    A lag is of core-time, and at most what is due in MOST_STEPS * STEP_S seconds. A group that lags
+    so far behind, with four times its weight, cannot use its due: the others owe it no more, and
+    their lags are held against each other's alone. A group without work has no lag.
+    """
+
+    def __init__(self) -> None:
+        self._lags: dict[str, float] = {}
+        self._steps: dict[str, int] = {}
+        """In force."""
+        self._pace: float | None = None
+        """Core-seconds that all have used in a second, on average."""
+
+    def turn(self, used: Mapping[str, float], due: Mapping[str, float]) -> None:
+        """Core-seconds that each group ``used`` in the last second, and what it was ``due``.
+
+        Of all groups that share now; others are forgotten. A group's due counts as a part of what
+        all used: others on the host leave them more in one second than in the next.
+        """
+        self._lags = {name: self._lags.get(name, 0.0) for name in due}
+        self._steps = {name: self._steps.get(name, 0) for name in due}
+        total, all_due = sum(used.values()), sum(due.values())
+        if total <= 0 or all_due <= 0:
+            return
+        self._pace = total if self._pace is None else self._pace + _PACE * (total - self._pace)
+        part = {name: mine / all_due for name, mine in due.items()}
+        most = {name: MOST_STEPS * STEP_S * self._pace * part[name] for name in due}
+        lags = {name: lag + total * part[name] - used[name] for name, lag in self._lags.items()}
+        found = {name: most[name] for name in due if lags[name] >= most[name]}
+        found |= {name: 0.0 for name in due if used[name] <= IDLE_CORES}
+        rest = [name for name in due if name not in found]
+        all_parts = sum(part[name] for name in rest)
+        mean = sum(lags[name] for name in rest) / all_parts if all_parts > 0 else 0.0
+        for name in rest:
+            found[name] = max(-most[name], min(most[name], lags[name] - mean * part[name]))
+        self._lags = found
+        self._steps = {name: self._stepped(name, self._pace * part[name]) for name in due}
+
+    def _stepped(self, name: str, second: float) -> int:
+        """For a group that is due so many core-seconds in a second."""
+        now = self._steps[name]
+        wanted = self._lags[name] / (second * STEP_S) if second > 0 else 0.0
+        return now if abs(wanted - now) <= _STAYS else round(wanted)
+
+    def corrected(self, weights: Mapping[str, float]) -> dict[str, float]:
+        """``weights`` with the corrections, at most 1: all are divided by the largest of them."""
+        return {
+            name: weight * LADDER ** (STEP_RUNGS * (self._steps.get(name, 0) - MOST_STEPS))
+            for name, weight in weights.items()
+        }
 
 
 def due_of(spent: float, shares: Sequence[Share], lent: float) -> list[float]:

@@ -425,6 +425,30 @@ def test_the_guarantee_of_a_group_without_work_rests_and_holds_once_it_has_some(
     assert rows_of(world)[2]["guarantee_met"] is None
 
 
+def test_a_group_that_the_kernel_gives_less_than_it_is_due_gets_a_larger_weight(
+    tmp_path: Path,
+) -> None:
+    world = world_of_groups(tmp_path, 2)
+    groups = [world.tree.group(f"batch/{name}") for name in NAMES]
+    began_s = looked_s = time.monotonic()
+
+    def has_more() -> bool:
+        """The kernel gives the first a fifth of what the others get, while they share 7 cores."""
+        nonlocal looked_s
+        if time.monotonic() - looked_s < 0.3:  # the agent has windows to answer
+            return False
+        looked_s = time.monotonic()
+        for group, cores in zip(groups, (0.6, 3.2, 3.2), strict=True):
+            used_us = int(1e6 * cores * (looked_s - began_s))
+            Path(group.path, "cpu.stat").write_text(f"usage_usec {used_us}\n")
+        weight, *others = (int(world.kernel.read(f"{one.path}/cpu.weight")) for one in groups)
+        return weight > 1.5 * max(others)
+
+    session = Supervisor(settings_for(world, **several()))
+    with session:
+        run_until(session, Script(0), lambda _w, _d: has_more(), longest_s=30.0)
+
+
 def test_the_cores_of_a_paused_group_go_to_the_others_and_come_back(
     tmp_path: Path, version: int, processes: Processes
 ) -> None:
