@@ -6,14 +6,14 @@ import logging
 import os
 import signal
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 
 from smartharvest.agent.admin import Load
 from smartharvest.agent.backoff import Backoff
-from smartharvest.agent.model_store import ModelStore, open_model_store
+from smartharvest.agent.model_store import ModelStore, open_evidence_store, open_model_store
 from smartharvest.agent.outcome import Ended, Outcome, Reexec, Restart, StepAside
 from smartharvest.agent.reexec import SIGNALS, HandoffState, replace_program
 from smartharvest.agent.report import Report
@@ -150,16 +150,20 @@ class _Lifecycle:
                 policy = supervisor.make_policy()
                 total = supervisor.capacity.total
                 self._usual_cores = self._usual_cores or total
-                store: ModelStore | None = None
+                stores: list[ModelStore] = []
                 if not settings.dry_run:
-                    store = open_model_store(settings, total, policy, self._usual_cores)
-                    if store is not None:  # saved only after the host is given back
+                    opened = (
+                        open_model_store(settings, total, policy, self._usual_cores),
+                        open_evidence_store(settings, policy),
+                    )
+                    stores = [store for store in opened if store is not None]
+                    for store in stores:  # saved only after the host is given back
                         saving.callback(store.save)
                 outcome = supervisor.run(
                     policy,
                     seconds=left_s,
                     started=partial(_report_start, supervisor),
-                    observe=partial(_observe, store, self._observe),
+                    observe=partial(_observe, stores, self._observe),
                 )
                 self._ran_s += outcome.report.seconds
                 self._report = outcome.report
@@ -224,12 +228,12 @@ def _report_start(supervisor: Supervisor) -> None:
 
 
 def _observe(
-    store: ModelStore | None,
+    stores: Sequence[ModelStore],
     observe: Callable[[Window, Decision], None],
     window: Window,
     decision: Decision,
 ) -> None:
-    if store is not None:
+    for store in stores:
         store.save_if_due(window.end_ns)
     observe(window, decision)
 

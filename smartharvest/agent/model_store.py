@@ -1,4 +1,4 @@
-"""Keeps what a learner has learned over restarts of the agent."""
+"""Keeps what a policy has learned over restarts of the agent: a learner's model, and evidence."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ import hashlib
 import logging
 import os
 import threading
+import time
+from typing import Protocol, runtime_checkable
 
 from smartharvest.algorithm.learning.base import FEATURE_NAMES, Model
 from smartharvest.algorithm.learning.model_file import DamagedModel, Shape, read_model, write_model
 from smartharvest.algorithm.policy import Policy
+from smartharvest.algorithm.policy.fallback import Fallback
 from smartharvest.config.settings import Settings
 from smartharvest.config.state_directory import STATE_DIRECTORY
 
@@ -19,6 +22,32 @@ MODEL_DIRECTORY = "/var/lib/smartharvest"
 SAVE_PERIOD_NS = 60_000_000_000
 SAVE_TAKES_S = 5.0
 """So long the last save may take; the model of the minute before is kept otherwise."""
+MOST_AGE_S = 7 * 86_400.0
+"""Older evidence is of no use: what runs beside each other is rarely the same for longer."""
+MACHINE_ID = "/etc/machine-id"
+
+
+class Keepable(Protocol):
+    """What can be kept: a learner (``Model``), or what a policy has found out (``Evidence``)."""
+
+    @property
+    def lessons(self) -> int:
+        """How much it knows: saved whenever that changes."""
+
+    def dump(self) -> bytes:
+        """All that it knows, for ``load``."""
+
+    def load(self, dumped: bytes) -> None:
+        """Go on from what another dumped. Raises ValueError if it cannot."""
+
+
+@runtime_checkable
+class Evidence(Keepable, Protocol):
+    """What a policy has found out about sharing, under ``conditions`` (values that JSON has)."""
+
+    @property
+    def conditions(self) -> Shape:
+        """Elsewhere it says nothing."""
 
 
 def model_path(settings: Settings) -> str | None:
@@ -53,17 +82,53 @@ def model_shape(settings: Settings, total: int, learning_rate: float = 0.1) -> S
     }
 
 
-class ModelStore:
-    """Loads a learner's model once and saves it every minute and on request.
+def evidence_path(settings: Settings) -> str | None:
+    """Where the evidence of a policy is kept: with the model; None if it is not to be."""
+    path = model_path(settings)
+    return None if path is None else f"{path}.evidence"
 
-    The minute's save takes the learner's state at once and writes it in a thread of its own: a disk
-    that hangs must not hold up the plans. Failing to keep a model is a warning, no error.
+
+def evidence_shape(settings: Settings, conditions: Shape) -> Shape:
+    """What kept evidence must agree in: who runs beside whom, on which machine and kernel, how."""
+    try:
+        with open(MACHINE_ID, "rb") as file:
+            machine = hashlib.sha256(file.read()).hexdigest()[:16]
+    except OSError:
+        machine = ""
+    return {
+        "evidence": 1,
+        "policy": settings.policy,
+        "primary": [str(spec) for spec in settings.primary],
+        "elastic": str(settings.elastic),
+        "machine": machine,
+        "kernel": os.uname().release,
+        "window_ns": settings.window_ns,
+        **conditions,
+    }
+
+
+class ModelStore:
+    """Loads what a learner or a policy knows once and saves it every minute and on request.
+
+    The minute's save takes its state at once and writes it in a thread of its own: a disk that
+    hangs must not hold up the plans. Failing to keep it is a warning, no error. What is older than
+    ``most_age_s`` is not used. ``what`` names it.
     """
 
-    def __init__(self, learner: Model, path: str, shape: Shape) -> None:
+    def __init__(
+        self,
+        learner: Keepable,
+        path: str,
+        shape: Shape,
+        *,
+        what: str = "model",
+        most_age_s: float | None = None,
+    ) -> None:
         self._learner = learner
         self._path = path
         self._shape = shape
+        self._what = what
+        self._most_age_s = most_age_s
         self._saved_lessons = 0
         self._due_ns: int | None = None
         self._writing: threading.Thread | None = None
@@ -76,22 +141,30 @@ class ModelStore:
         except FileNotFoundError:
             return
         except (DamagedModel, OSError) as error:
-            _log.warning("model not used: %s; a fresh one is begun", error)
+            _log.warning("%s not used: %s; a fresh one is begun", self._what, error)
             return
+        if self._most_age_s is not None:
+            age_s = time.time() - _number(shape.pop("saved_s", 0.0))
+            if not 0 <= age_s <= self._most_age_s:
+                _log.warning(
+                    "%s not used: %s: it is %.0f days old; a fresh one is begun",
+                    self._what, self._path, age_s / 86_400,
+                )  # fmt: skip
+                return
         for key in [*self._shape, *shape]:
             if shape.get(key) != self._shape.get(key):
                 _log.warning(
-                    "model not used: %s: %s is %r there and %r here; a fresh one is begun",
-                    self._path, key, shape.get(key), self._shape.get(key),
+                    "%s not used: %s: %s is %r there and %r here; a fresh one is begun",
+                    self._what, self._path, key, shape.get(key), self._shape.get(key),
                 )  # fmt: skip
                 return
         try:
             self._learner.load(payload)
         except ValueError as error:
-            _log.warning("model not used: %s: %s; a fresh one is begun", self._path, error)
+            _log.warning("%s not used: %s: %s; a fresh one is begun", self._what, self._path, error)
             return
         self._saved_lessons = self._learner.lessons
-        _log.info("Model: %s, %d lessons", self._path, lessons)
+        _log.info("%s: %s, %d lessons", self._what.capitalize(), self._path, lessons)
 
     def save_if_due(self, now_ns: int) -> None:
         """Saves in the background once a minute; ``now_ns`` on any clock that only goes forward."""
@@ -112,8 +185,8 @@ class ModelStore:
             self._write_in_thread().join(SAVE_TAKES_S)
         if self._is_writing():
             _log.warning(
-                "model cannot be kept: %s: no answer from its disk for %g s",
-                self._path, SAVE_TAKES_S,
+                "%s cannot be kept: %s: no answer from its disk for %g s",
+                self._what, self._path, SAVE_TAKES_S,
             )  # fmt: skip
 
     def _is_writing(self) -> bool:
@@ -128,11 +201,12 @@ class ModelStore:
         return self._learner.lessons, self._learner.dump()
 
     def _write(self, lessons: int, dumped: bytes) -> None:
+        dated = {} if self._most_age_s is None else {"saved_s": round(time.time(), 3)}
         try:
-            write_model(self._path, self._shape, lessons, dumped)
+            write_model(self._path, self._shape | dated, lessons, dumped)
         except OSError as error:
             if not self._warned:
-                _log.warning("model cannot be kept: %s: %s", self._path, error.strerror)
+                _log.warning("%s cannot be kept: %s: %s", self._what, self._path, error.strerror)
             self._warned = True
         else:
             self._saved_lessons = lessons
@@ -154,3 +228,20 @@ def open_model_store(
     store = ModelStore(learner, path, model_shape(settings, total))
     store.load()
     return store
+
+
+def open_evidence_store(settings: Settings, policy: Policy) -> ModelStore | None:
+    """As ``open_model_store``, for what the policy has found out; None for one that does not."""
+    path = evidence_path(settings)
+    found = policy.in_force if isinstance(policy, Fallback) else policy
+    if not isinstance(found, Evidence) or path is None:
+        return None
+    shape = evidence_shape(settings, found.conditions)
+    store = ModelStore(found, path, shape, what="evidence", most_age_s=MOST_AGE_S)
+    store.load()
+    return store
+
+
+def _number(value: object) -> float:
+    """Of anything else, a moment long ago."""
+    return float(value) if isinstance(value, int | float) else 0.0

@@ -17,7 +17,7 @@ from typing import Any
 
 from smartharvest.agent.group_evictions import eviction_writes
 from smartharvest.agent.group_sharing import weight_writes
-from smartharvest.agent.model_store import model_path
+from smartharvest.agent.model_store import evidence_path, model_path
 from smartharvest.algorithm.division import Share, divide
 from smartharvest.algorithm.policy import is_shared
 from smartharvest.config.addresses import split_address
@@ -303,6 +303,8 @@ def _note_own_files(settings: Settings, plan: Plan) -> None:
         (settings.audit_log, "appended to"),
         (model_path(settings), "what was learned, every minute"),
     ]
+    if settings.policy == "adaptive":
+        kept.append((evidence_path(settings), "what it found out, every minute"))
     for path, what in kept:
         if path is None:
             continue

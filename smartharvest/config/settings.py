@@ -305,7 +305,7 @@ class Settings:
     )
     model: str = _Setting(_model, "auto", "FILE", arranges_host=False).help(
         "Where the learned model is kept over restarts: a file, off, or auto (a file for each set "
-        "of primaries in /var/lib/smartharvest)."
+        "of primaries in /var/lib/smartharvest). What adaptive has found out is next to it."
     )
     sensor: SensorName = _choice(SensorName, "auto", "SENSOR", applies="rebuild").help(
         "How the agent sees the primary: bpf (in the kernel, at every switch), perf (the kernel's "

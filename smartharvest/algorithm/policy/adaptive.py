@@ -4,10 +4,13 @@ How much lending costs differs from case to case, and nobody knows it beforehand
 compares the primary with itself: how long its tasks take from waking up to sleeping again, in short
 windows with nothing lent and otherwise. A way of sharing is left as soon as it is surely too dear.
 Trials cost as well, so there is an account: time with nothing lent saves what lending spends, and
-without credit nothing is tried. Where every way but nothing is too dear, nothing is lent and nobody
-looks until the next trial is due: then the agent costs the primary nothing either.
+without credit nothing is tried. What it falls back on is the paper's prediction: a search in vain
+costs the batch nothing that the paper's policy would have given it. Where that is too dear as well,
+nothing is lent and nobody looks until the next trial is due: then the agent costs the primary
+nothing either.
 
-Time is counted in periods that were seen: what was found is as true after a pause or a restart.
+Time is counted in periods that were seen: what was found is as true after a pause. It is so after a
+restart as well, unless the primary fares otherwise with nothing lent than it did.
 
 Where the primary does not preempt the batch, a mistake is not cheap. There it lends cores that have
 been idle (``adaptive-quiet``). Where no sensor tells, it is the paper's policy.
@@ -15,7 +18,9 @@ been idle (``adaptive-quiet``). Where no sensor tells, it is the paper's policy.
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
+from typing import Any
 
 from smartharvest.algorithm.policy.adaptive_quiet import AdaptiveQuiet
 from smartharvest.algorithm.policy.base import (
@@ -36,13 +41,19 @@ FIRST_SPANS = 200.0
 """Known with nothing lent before the first trial,"""
 FIRST_PERIODS = (4, 10)
 """... and in so many periods at least, and at most: a primary that hardly runs is hardly hurt."""
-SPACING = 3
-"""A trial has one period in so many: in the second the way that is held goes on, in the third
-nothing is lent."""
+RECALL_PERIODS = 3
+"""Instead, with what was kept over a restart: the first still shows the start."""
+LEARNED_PERIODS = 100
+"""Before it falls back on the prediction: one that has learned little lends too much."""
+REST_PERIODS = 2
+"""With nothing lent, in a row: the first still shows what waited before."""
+SPACING = 4
+"""A trial has one period in so many; then nothing is lent, then the way that is held goes on."""
 SLICES = 4
 """Periods of a trial,"""
 EVERYWHERE_SPACING, EVERYWHERE_SLICES = 5, 26
-"""The same of the boldest way, which nothing stops: it has to meet what load there is;"""
+"""The same of the boldest way, which nothing stops: it has to meet what load there is, in one
+period of so many;"""
 PULSES = 16
 """... of so many of them one window alone,"""
 PULSE = 0.25
@@ -57,8 +68,8 @@ MISTAKES = 3.0
 """... and refusals by mistake while another way is held: they cost little then, and harm more."""
 UNDECIDED = 3
 """A trial that looks too dear, but is not surely so, takes so many times as long at most."""
-REST_EVERY = (20, 40)
-"""Otherwise nothing is lent in one of so many periods: at first, and of a way that was fine for
+REST_EVERY = (40, 80)
+"""Otherwise there are such in so many periods: at first, and of a way that was fine for
 LONG_PERIODS."""
 LONG_PERIODS = 200
 RETRY_PERIODS = 200
@@ -109,6 +120,8 @@ class Adaptive:
         self._ways = ways(settings.total)
         self._records = [_Record() for _ in self._ways]
         self._nothing = len(self._ways) - 1
+        self._careful = self._nothing - 1
+        """The paper's prediction: what it falls back on."""
         self._held = self._now = self._nothing
         self._tried: int | None = None
         self._doze_ns = 0
@@ -122,6 +135,8 @@ class Adaptive:
         self._counts = True
         """Whether what is seen now says something about the way in force."""
         self._begins = True
+        self._recalled: int | None = None
+        """What was held before a restart, while it begins."""
         self._longer: list[Longer] = []
         self._why: dict[int, str] = {}
         self._last_ns: int | None = None
@@ -196,6 +211,61 @@ class Adaptive:
     def learner(self, learner: object) -> None:
         self._paper.learner = learner  # type: ignore[assignment]
 
+    # --- over a restart ---------------------------------------------------------------------------
+
+    @property
+    def lessons(self) -> int:
+        """Periods that were judged; none before it knows how each primary fares alone."""
+        knows = not self._begins and all(longer.alone_spans for longer in self._longer)
+        return self._periods if knows else 0
+
+    @property
+    def conditions(self) -> dict[str, Any]:
+        """Under which its evidence was found: elsewhere it says nothing."""
+        names = [way.short for way in self._ways]
+        return {
+            "total": self._total,
+            "ways": names,
+            "protect": self._protect,
+            "preempts": self._preempts,
+        }
+
+    def dump(self) -> bytes:
+        """Its evidence, for ``load``."""
+        kept = {
+            "held": self._held,
+            "records": [
+                [one.failures, max(0, one.retry_at - self._periods), int(one.fine)]
+                for one in self._records
+            ],
+            "primaries": [longer.kept() for longer in self._longer],
+        }
+        return json.dumps(kept).encode()
+
+    def load(self, dumped: bytes) -> None:
+        """Begins with the evidence that one under the same conditions dumped.
+
+        Raises ValueError for anything else; one that knew nothing then still knows nothing.
+        """
+        try:
+            kept = json.loads(dumped)
+            records = [
+                _Record(int(failures), int(retry), fine=bool(fine))
+                for failures, retry, fine in kept["records"]
+            ]
+            longer = [Longer(len(self._ways), self._protect) for _ in kept["primaries"]]
+            for one, found in zip(longer, kept["primaries"], strict=True):
+                one.recall(found)
+            held = int(kept["held"])
+        except (KeyError, TypeError, OverflowError, RecursionError) as error:
+            raise ValueError(f"no evidence: {error}") from None
+        if not longer or len(records) != len(self._ways) or not 0 <= held <= self._nothing:
+            raise ValueError("no evidence for these ways of sharing")
+        for record in records:
+            if not (0 <= record.failures < 100 and 0 <= record.retry_at <= MOST_RETRY_PERIODS):
+                raise ValueError("no evidence: a number is out of range")
+        self._longer, self._records, self._recalled = longer, records, held
+
     # --- windows ----------------------------------------------------------------------------------
 
     def learn(self, window: Window) -> int | None:
@@ -244,16 +314,19 @@ class Adaptive:
             return
         self._hear(seen.end_ns)
         if len(self._longer) != len(seen.spans):
-            self._longer = [Longer(len(self._ways), self._protect) for _ in seen.spans]
-            self._begins, self._tried = True, None
-            self._held = self._now = self._nothing
-        self._take(seen)
+            self._forget(len(seen.spans))
+        if self._recalled is None or self._periods:
+            self._take(seen)
         self._note_moves(seen)
         self._periods += 1
         if self._begins and not self._knows_enough():
             return
+        if self._recalled is not None and not self._fares_as_before():
+            self._forget(len(seen.spans))
+            return
         if self._begins:
             self._begins = False
+            self._settle()
             self._choose()
         else:
             self._judge()
@@ -278,7 +351,28 @@ class Adaptive:
         moving = sum(ns * count for ns, count in seen.moves) / DISPATCHES_PERIOD_NS
         record.moving += (moving - record.moving) / MOVING_PERIODS
 
+    def _forget(self, primaries: int) -> None:
+        """Begins as one that knows nothing."""
+        self._longer = [Longer(len(self._ways), self._protect) for _ in range(primaries)]
+        self._records = [_Record() for _ in self._ways]
+        self._begins, self._tried, self._recalled = True, None, None
+        self._held = self._now = self._nothing
+        self._periods = 0
+        self._why.clear()
+
+    def _fares_as_before(self) -> bool:
+        return all(longer.fares_as_before(RECALL_PERIODS - 1) for longer in self._longer)
+
+    def _settle(self) -> None:
+        """Holds what was held before a restart."""
+        held, self._recalled = self._recalled, None
+        if held is not None:
+            self._held, self._fine = held, self._periods
+            self.explanation = f"{self._ways[held].describe()}, as before the restart"
+
     def _knows_enough(self) -> bool:
+        if self._recalled is not None:
+            return self._periods >= RECALL_PERIODS
         least, most = FIRST_PERIODS
         known = min(longer.alone_spans for longer in self._longer)
         return self._periods >= most or (self._periods >= least and known >= FIRST_SPANS)
@@ -304,7 +398,7 @@ class Adaptive:
             return
         if way == self._held and way != self._nothing:
             why = self._too_dear(way)
-            if not why and self._credit < 0 and not self._looks_fine(way):
+            if not why and self._credit < 0 and not self._looks_fine(way, 0.0 if way else CLEARLY):
                 why = "its harm has used up the budget"
             if why:
                 self._refuse(way, why)
@@ -322,9 +416,10 @@ class Adaptive:
         enough = self._slices >= (SLICES if way else ENOUGH_SLICES)
         if enough and not why:
             undecided = self._slices < self._most_slices(way)
-            # Chance may hide what a way costs for as long as anybody looks. All but the boldest are
-            # held unless they are surely too dear: the account ends what they spend.
-            if self._looks_fine(way) or (not undecided and way and self._credit >= 0):
+            # Chance may hide what a way costs for as long as anybody looks. What is no extra is
+            # held unless it is surely too dear: the account ends what it spends.
+            unproved = not undecided and not self._is_extra(way) and self._credit >= 0
+            if self._looks_fine(way, CLEARLY if self._is_extra(way) else 0.0) or unproved:
                 self._hold(way)
                 self._choose()
                 return
@@ -340,7 +435,8 @@ class Adaptive:
         """Of its trial; half of few cores leaves the other half, and held it is seen sooner."""
         if way == 0:
             return EVERYWHERE_SLICES
-        return SLICES if self._ways[way].kind == "part" else UNDECIDED * SLICES
+        half = self._ways[way].kind == "part" and not self._is_extra(way)
+        return SLICES if half else UNDECIDED * SLICES
 
     def _end_overdrawn(self, way: int) -> None:
         """Ends a trial that there is no credit for."""
@@ -353,16 +449,16 @@ class Adaptive:
             if why := longer.disaster(PULSE if self._pulses else 1.0):
                 self._records[way].disaster = True
                 return why
-        mistakes = (MISTAKES,) if way == self._tried == 0 and self._held < self._nothing else ()
+        mistakes = (MISTAKES,) if way == self._tried == 0 and self._held < self._careful else ()
         for longer in self._longer:
             if why := longer.too_dear(way, *mistakes):
                 return why
         moving = self._records[way].moving
         return f"moves take {moving:.2f} cores" if moving > MOST_MOVING * self._total else ""
 
-    def _looks_fine(self, way: int) -> bool:
-        """As far as is known."""
-        return all(longer.looks_fine(way, 0.0 if way else CLEARLY) for longer in self._longer)
+    def _looks_fine(self, way: int, errors: float) -> bool:
+        """As far as is known, by so many standard errors."""
+        return all(longer.looks_fine(way, errors) for longer in self._longer)
 
     # --- from way to way --------------------------------------------------------------------------
 
@@ -370,13 +466,27 @@ class Adaptive:
         """Puts the boldest of the ways that have failed least on trial, if it may be tried and is
         bolder than the one held."""
         self._tried = None
+        if self._held == self._nothing and self._may_predict():
+            self._held, self._fine = self._careful, self._periods
+            self.explanation = self._ways[self._held].describe() + self._why_not_bolder(self._held)
         if self._held == 0 or self._credit < TRY_CREDIT:
             return
         due = [way for way in range(self._held) if self._periods >= self._due(way)]
-        if due[:2] == [0, 1] and self._held == self._nothing and not self._records[1].failures:
-            del due[0]  # a mistake with any other is cheaper
         if due:
-            self._begin(min(due, key=lambda way: (self._records[way].failures, way)))
+            self._begin(min(due, key=self._rank))
+
+    def _rank(self, way: int) -> tuple[int, bool, int]:
+        """Lower ones are tried first: what nothing stops comes last while little is lent, and half
+        of few cores before all of them. A mistake with any other is cheaper."""
+        failures = self._records[way].failures
+        if self._held >= self._careful:
+            return failures, self._ways[way].is_static, -way if self._ways[way].is_static else way
+        return failures, way == 0 and self._ways[1].kind == "part", way
+
+    def _is_extra(self, way: int) -> bool:
+        """Whether the primary alone stops the way, and another that lends much is held: the gain is
+        small, and a mistake dear."""
+        return self._ways[way].is_static and (way == 0 or self._held < self._careful)
 
     def _due(self, way: int) -> int:
         """The period from which on it may be tried; everywhere not while a part is too dear."""
@@ -400,11 +510,17 @@ class Adaptive:
         self.explanation = self._ways[way].describe() + self._why_not_bolder(way)
 
     def _release(self) -> None:
-        """Holds what was fine before and is more careful, or nothing while it is sought."""
+        """Holds what was fine before and is more careful, or the paper's prediction."""
         later = range(self._held + 1, self._nothing)
-        self._held = next((way for way in later if self._records[way].fine), self._nothing)
+        careful = self._careful in later and self._may_predict()
+        instead = self._careful if careful else self._nothing
+        self._held = next((way for way in later if self._records[way].fine), instead)
         self._fine = self._periods
         self.explanation = self._ways[self._held].describe() + self._why_not_bolder(self._held)
+
+    def _may_predict(self) -> bool:
+        """Whether the paper's prediction may be fallen back on."""
+        return self._periods >= max(LEARNED_PERIODS, self._due(self._careful))
 
     def _refuse(self, way: int, why: str, periods: int = RETRY_PERIODS) -> None:
         record = self._records[way]
@@ -415,8 +531,9 @@ class Adaptive:
         record.fine = False
         record.retry_at = self._periods + retry
         self._why[way] = f"{why}; it is tried again after {retry // 10} s"
-        if self._held == self._nothing:
-            self.explanation = f"lends nothing, since with {self._ways[way].short} {self._why[way]}"
+        if self._held >= self._careful:
+            does = self._ways[self._held].describe()
+            self.explanation = f"{does}, since with {self._ways[way].short} {self._why[way]}"
 
     def _why_not_bolder(self, way: int) -> str:
         if way == 0 or way - 1 not in self._why:
@@ -428,18 +545,27 @@ class Adaptive:
         before = self._now
         self._windows, self._cut = 0, False
         every = REST_EVERY[self._periods - self._fine > LONG_PERIODS]
-        rests = self._periods % every == every // 2
+        rests = 0 <= self._periods % every - every // 2 < REST_PERIODS
         if self._tried is None:
             self._now = self._nothing if rests or self._credit < 0 else self._held
         else:
-            spacing = SPACING if self._tried else EVERYWHERE_SPACING
-            phase, self._step = self._step % spacing, self._step + 1
-            rests = phase == 2 and (self._tried > 0 or self._step % (2 * spacing) == 3)
-            self._now = self._tried if phase == 0 else self._nothing if rests else self._held
+            self._now = self._of_trial(self._tried, self._step)
+            self._step += 1
         # What waited under a bolder way still shows in the period after it.
         self._counts = before >= self._now
         if self._tried is None and self._held == self._nothing:
             self._doze(min(self._due(way) for way in range(self._nothing)) - self._periods)
+
+    def _of_trial(self, tried: int, step: int) -> int:
+        """The way in force in a period of its trial."""
+        if tried:
+            phase = step % SPACING
+            tries, rests = phase == 0, 1 <= phase <= REST_PERIODS
+        else:
+            turn, phase = divmod(step, EVERYWHERE_SPACING)
+            # One shows nothing by itself: what has queued up everywhere may last for longer.
+            tries, rests = phase == 0, phase == 2 and turn % 2 == 0
+        return tried if tries else self._nothing if rests else self._held
 
     def _doze(self, left: int) -> None:
         """Looks away while no trial is due for ``left`` periods, if that is worth it."""

@@ -13,8 +13,9 @@ from collections import Counter, deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import accumulate
+from itertools import accumulate, chain
 from statistics import NormalDist
+from typing import Any
 
 from smartharvest.algorithm.harm import Durations
 
@@ -60,6 +61,14 @@ CREDIT_PERIODS, MOST_CREDIT_PERIODS = 20, 100
 CREDIT_SPANS = 20.0
 """The account of what harm may be done begins with what so many periods with nothing lent would
 save, and so many spans, and holds five times that at most."""
+MOST_DEBT_PERIODS = 100
+"""One moment, such as a standstill of the host, is paid for after so many at most."""
+RECALLED_PERIODS = 10
+"""With nothing lent, of those that were kept over a restart: few, since the load may be another."""
+SIMILAR = 2.0
+"""A primary fares as it did if its median is within so many times of what it was."""
+LARGEST = 1e18
+"""No number that is kept is beyond it."""
 
 HALF_BUCKET = 2 ** (1 / 32)
 
@@ -149,6 +158,20 @@ class Tally:
         for share in self.shares.values():
             share.add(0.5, 0.0, 0.0)
 
+    def kept(self) -> list[float]:
+        """Its numbers, for ``recall``."""
+        sums = ((one.beyond, one.squares, one.products) for one in self.shares.values())
+        return [self.periods, self.looks, self.spans, self.squares, *chain.from_iterable(sums)]
+
+    def recall(self, kept: object) -> None:
+        """Goes on from what another had ``kept``. Raises ValueError."""
+        numbers = _numbers(kept, 4 + 3 * len(QUANTILES))
+        self.periods, looks, self.spans, self.squares = numbers[:4]
+        self.looks = min(MEMORY, int(looks))
+        for number, share in enumerate(self.shares.values()):
+            at = 4 + 3 * number
+            share.beyond, share.squares, share.products = numbers[at : at + 3]
+
     def share(self, q: float) -> tuple[float, float]:
         """(share beyond the limit, its standard error), each period being one draw."""
         one = self.shares[q]
@@ -212,7 +235,10 @@ class Longer:
             self._compare_with_alone()
         else:
             self._most_disasters = max(self._most_disasters, spans.beyond(self._disaster_ns))
-        self._account(spans)
+        self._note(spans)
+        if self._credit is not None:
+            # What chance does while nothing is lent is no harm of lending: it spends nothing.
+            self._save({q: self._slack[q] * spans.total for q in PROMISED})
 
     def _compare_with_alone(self) -> None:
         """Takes the limits from what is known with nothing lent."""
@@ -240,9 +266,7 @@ class Longer:
         self._limits_age += periods
         if self._credit is None:
             return
-        for q in PROMISED:
-            saved = periods * self._slack[q] * self._usual
-            self._credit[q] = min(self._most(q), self._credit[q] + saved)
+        self._save({q: periods * self._slack[q] * self._usual for q in PROMISED})
 
     def add(self, way: int, durations: Durations) -> None:
         """A period of a way of sharing; the boldest is number 0."""
@@ -258,13 +282,64 @@ class Longer:
         """A period that says nothing about one way, but counts."""
         spans = _Spans(durations)
         self._last_disasters = 0.0
-        self._account(spans)
+        self._note(spans)
+        if self._credit is not None and spans.total:
+            usual = {q: self._alone_share[q] + self._slack[q] for q in PROMISED}
+            beyond = {q: spans.beyond(self._limits_ns[q]) for q in PROMISED}
+            self._save({q: usual[q] * spans.total - beyond[q] for q in PROMISED})
         return spans
 
     def begin(self, way: int) -> None:
         """A way is tried: what was found before counts half."""
         self._tallies[way].fade()
         self._recent.clear()
+
+    # --- over a restart ---------------------------------------------------------------------------
+
+    def kept(self) -> dict[str, Any]:
+        """What it knows, for ``recall``: of numbers, lists and names."""
+        return {
+            "alone": [list(map(list, one)) for one in list(self._merged)[-RECALLED_PERIODS:]],
+            "tallies": [tally.kept() for tally in self._tallies],
+            "credit": None if self._credit is None else list(self._credit.values()),
+            "usual": self._usual,
+        }
+
+    def recall(self, kept: Any) -> None:
+        """Goes on from what another of as many ways had ``kept``. Raises ValueError, TypeError or
+        KeyError for anything else; it is of no use then."""
+        alone, tallies, credit = kept["alone"], kept["tallies"], kept["credit"]
+        if not 0 < len(alone) <= RECALLED_PERIODS or len(tallies) != len(self._tallies):
+            raise ValueError("other periods or ways")
+        for one in alone:
+            pairs = [_numbers(pair, 2, least=1.0) for pair in one]
+            durations = tuple((int(middle_ns), int(count)) for middle_ns, count in pairs)
+            self._alone.append(_Spans(durations))
+            self._merged.append(durations)
+            self._together.update(dict(durations))
+        if not all(one.total for one in self._alone):
+            raise ValueError("a period without wake-ups")
+        for tally, numbers in zip(self._tallies, tallies, strict=True):
+            tally.recall(numbers)
+            tally.fade()
+        self._compare_with_alone()
+        self._limits_age = FRESH_PERIODS
+        (self._usual,) = _numbers([kept["usual"]], 1)
+        if credit is not None:
+            numbers = _numbers(credit, len(PROMISED), least=-LARGEST)
+            self._credit = {
+                q: max(-self._most(q), min(self._most(q), one))
+                for q, one in zip(PROMISED, numbers, strict=True)
+            }
+
+    def fares_as_before(self, periods: int) -> bool:
+        """Whether the median of the last ``periods`` with nothing lent is like that of all."""
+        fresh: Counter[int] = Counter()
+        for durations in list(self._merged)[-periods:]:
+            fresh.update(dict(durations))
+        now_ns = _Spans(tuple((+fresh).items())).quantile_ns(0.5)
+        was_ns = _Spans(tuple((+self._together).items())).quantile_ns(0.5)
+        return was_ns / SIMILAR <= now_ns <= was_ns * SIMILAR
 
     # --- what it says -----------------------------------------------------------------------------
 
@@ -349,17 +424,33 @@ class Longer:
     def _most(self, q: float) -> float:
         return MOST_CREDIT_PERIODS / CREDIT_PERIODS * self._start(q)
 
-    def _account(self, spans: _Spans) -> None:
+    def _note(self, spans: _Spans) -> None:
+        """A period has passed."""
         self._limits_age += 1
         if not spans.total or not self._limits_ns:
             return
         self._usual += (spans.total - self._usual) / (20 if self._usual else 1)
         if self._credit is None:
             self._credit = {q: self._start(q) for q in PROMISED}
-        for q in PROMISED:
-            usual = (self._alone_share[q] + self._slack[q]) * spans.total
-            saved = usual - spans.beyond(self._limits_ns[q])
-            self._credit[q] = min(self._most(q), self._credit[q] + saved)
+
+    def _save(self, spans: dict[float, float]) -> None:
+        """Puts so many into the account, or takes them out."""
+        assert self._credit is not None
+        for q, saved in spans.items():
+            least = -MOST_DEBT_PERIODS * self._slack[q] * self._usual
+            self._credit[q] = max(least, min(self._most(q), self._credit[q] + saved))
+
+
+def _numbers(kept: object, count: int, least: float = 0.0) -> list[float]:
+    """``count`` numbers from ``least`` to LARGEST. Raises ValueError."""
+    if not isinstance(kept, list) or len(kept) != count:
+        raise ValueError(f"no {count} numbers")
+    for one in kept:
+        if isinstance(one, bool) or not isinstance(one, int | float):
+            raise ValueError(f"{one!r} is no number")
+        if not least <= one <= LARGEST:
+            raise ValueError(f"{one!r} is out of range")
+    return kept
 
 
 def _describe(q: float, share: float) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,7 +11,7 @@ import pytest
 
 from smartharvest.algorithm.controller import Controller
 from smartharvest.algorithm.harm import Durations
-from smartharvest.algorithm.policy.adaptive import BLIND_NS, Adaptive
+from smartharvest.algorithm.policy.adaptive import BLIND_NS, RECALL_PERIODS, Adaptive
 from smartharvest.algorithm.policy.base import (
     DISPATCHES_PERIOD_NS,
     Dispatches,
@@ -103,6 +104,8 @@ def test_it_lends_everything_within_three_seconds_where_that_is_harmless() -> No
 def test_it_ends_with_the_boldest_way_where_that_is_harmless() -> None:
     host = Host(harmless)
     assert host.run(30) == "everywhere"
+    while host.policy.way.kind != "everywhere":  # it compares with nothing lent now and then
+        host.run(0.1)
     assert host.policy.shared
     assert host.policy.predict(window([1, 2])) == 0
 
@@ -183,8 +186,7 @@ def test_of_a_trial_of_everywhere_one_window_is_spent_there() -> None:
 
 def test_now_and_then_a_period_shows_how_the_primary_fares_alone() -> None:
     host = Host(harmless)
-    host.run(30)
-    assert host.policy.way.kind == "everywhere"
+    assert host.run(32) == "everywhere"
     assert 1 <= host.periods[-40:].count("nothing") <= 2
 
 
@@ -250,9 +252,11 @@ def test_a_way_whose_moves_take_more_than_they_may_is_left() -> None:
     assert host.periods.count("wait:100us") < 10
 
 
-def test_with_few_cores_it_begins_with_half_of_them() -> None:
+def test_with_few_cores_it_has_half_of_them_before_all() -> None:
     host = Host(harmless, total=2)
-    assert host.run(3) == "part:1"
+    while host.policy.way.kind != "part":
+        host.run(0.1)
+    assert "everywhere" not in host.periods
     assert host.policy.shared
     assert host.policy.predict(window([1, 2])) == 1
     assert host.run(30) == "everywhere"
@@ -289,8 +293,27 @@ def test_bursts_that_come_anyway_do_not_keep_it_from_lending() -> None:
     for seed in range(4):
         host = Bursty(seed)
         host.run(60)
-        lent = [way for way in host.periods[100:] if way in ("part:1", "everywhere")]
+        lent = [way for way in host.periods[100:] if way.startswith(("wait", "part", "every"))]
         assert len(lent) > 0.7 * len(host.periods[100:])
+
+
+class StandingStill(Bursty):
+    """Its hypervisor stops it now and then, whatever is lent; nothing else differs."""
+
+    def seen(self, way: Way) -> Dispatches:
+        stopped = self.random.random() < 0.07
+        late = int(self.random.choice((8, 12, 60)) * 10)
+        found = ((20_000, 800), (40_000, 150), (100_000, 20), (5_000_000, late * stopped + 1))
+        lent = Spans((), found) if way.kind == "nothing" else Spans(found, ())
+        return replace(super().seen(way), spans=(lent,))
+
+
+def test_standstills_do_not_keep_it_from_lending() -> None:
+    for seed in range(4):
+        host = StandingStill(seed)
+        host.run(60)
+        lent = [way for way in host.periods[100:] if way.startswith(("wait", "part", "every"))]
+        assert len(lent) > 0.6 * len(host.periods[100:])
 
 
 def test_bursts_do_not_hide_a_way_that_hurts() -> None:
@@ -299,6 +322,105 @@ def test_bursts_do_not_hide_a_way_that_hurts() -> None:
         host.run(60)
         hurt = [way for way in host.periods[100:] if way not in ("buffer:1", "nothing", "asleep")]
         assert len(hurt) < 0.2 * len(host.periods[100:])
+
+
+# --- over a restart -------------------------------------------------------------------------------
+
+
+def restarted(host: Host, *harms: Harm) -> Host:
+    after = Host(*(harms or host.harms))
+    after.policy.load(host.policy.dump())
+    return after
+
+
+@pytest.mark.parametrize("harmful", [[], ["everywhere"], ["everywhere", "wait"], ALL])
+def test_after_a_restart_it_holds_at_once_what_it_held(harmful: list[str]) -> None:
+    host = Host(hurt_by(*harmful))
+    held = host.run(60)
+    after = restarted(host)
+    assert after.run(2) == held
+    assert set(after.periods[:RECALL_PERIODS]) == {"nothing"}
+
+
+def test_after_a_restart_it_does_not_try_again_what_was_harmful() -> None:
+    host = Host(hurt_by("everywhere", "wait", how=AWFUL))
+    host.run(60)
+    after = restarted(host)
+    after.run(5)
+    assert not {"everywhere", "wait:100us"} & set(after.periods)
+
+
+def test_what_has_become_harmful_over_a_restart_is_left_at_once() -> None:
+    host = Host(harmless)
+    assert host.run(60) == "everywhere"
+    after = restarted(host, hurt_by("everywhere", how=AWFUL))
+    after.run(1)
+    assert after.periods.count("everywhere") == 1
+
+
+def test_evidence_of_a_primary_that_fares_otherwise_is_forgotten() -> None:
+    host = Host(harmless)
+    host.run(60)
+    slower: Durations = tuple((4 * middle_ns, count) for middle_ns, count in USUAL)
+    after = restarted(host, lambda _: slower)
+    seen = after.seen
+
+    def seen_slower(way: Way) -> Dispatches:
+        found = seen(way)
+        return found if way.kind != "nothing" else replace(found, spans=(Spans((), slower),))
+
+    after.seen = seen_slower  # type: ignore[method-assign]
+    after.run(0.6)
+    assert set(after.periods) == {"nothing"}
+    assert after.run(30) == "everywhere"
+
+
+def test_evidence_of_another_number_of_primaries_is_forgotten() -> None:
+    host = Host(harmless)
+    host.run(60)
+    after = restarted(host, harmless, harmless)
+    after.run(0.3)
+    assert set(after.periods) == {"nothing"}
+
+
+def test_evidence_goes_on_over_many_restarts() -> None:
+    host = Host(hurt_by("everywhere"))
+    held = host.run(60)
+    for _ in range(5):
+        host = restarted(host)
+        host.run(1)
+    assert host.run(1) == held
+
+
+@pytest.mark.parametrize(
+    ("path", "wrong"),
+    [
+        (("held",), 99),
+        (("held",), None),
+        (("records",), []),
+        (("records", 0, 1), 1e300),
+        (("primaries",), []),
+        (("primaries", 0, "alone"), []),
+        (("primaries", 0, "alone", 0), [[0, 5]]),
+        (("primaries", 0, "alone", 0), [["1", 5]]),
+        (("primaries", 0, "tallies", 0, 0), float("nan")),
+        (("primaries", 0, "tallies", 0), [1.0]),
+        (("primaries", 0, "usual"), -1),
+        (("primaries", 0, "credit"), [float("inf")] * 3),
+    ],
+)
+def test_evidence_that_cannot_be_is_refused(path: tuple[object, ...], wrong: object) -> None:
+    host = Host(harmless)
+    host.run(10)
+    kept = json.loads(host.policy.dump())
+    at = kept
+    for step in path[:-1]:
+        at = at[step]
+    at[path[-1]] = wrong
+    policy = Host(harmless).policy
+    with pytest.raises(ValueError, match=r"\w"):
+        policy.load(json.dumps(kept).encode())
+    assert json.loads(policy.dump())["primaries"] == []
 
 
 # --- where it cannot do that ----------------------------------------------------------------------

@@ -8,6 +8,8 @@ import json
 import pytest
 
 from smartharvest.algorithm.algorithm1 import Decision
+from smartharvest.algorithm.policy.adaptive import Adaptive
+from smartharvest.algorithm.policy.base import PolicySettings
 from smartharvest.core.plan import Plan
 from smartharvest.core.window import Window
 from smartharvest.lab.simulator.machine import LoopSettings, Machine, Model
@@ -246,6 +248,27 @@ def test_exact_windows_weigh_by_time() -> None:
 def test_the_native_learner_decides_as_vw_does() -> None:
     ways = [simulate(experiment(), "smartharvest", learner=learner) for learner in ("vw", "native")]
     assert ways[0] == ways[1]
+
+
+def test_adaptive_shares_at_once_what_an_earlier_run_has_found_harmless() -> None:
+    sharing = experiment(
+        seconds=10.0, mechanism=make_mechanism("cpu-idle"), loop=LoopSettings(exact=True)
+    )
+    known: list[Adaptive] = []
+
+    def make(total: int) -> Adaptive:
+        made = Adaptive(PolicySettings(total, learner="native", preempts=True))
+        if known:
+            made.load(known[0].dump())
+        known.append(made)
+        return made
+
+    simulate(sharing, "adaptive", make=make)
+    later = dataclasses.replace(sharing, seconds=1.5, seed=2)
+    knowing = simulate(later, "adaptive", make=make)
+    known.clear()
+    beginning = simulate(later, "adaptive", make=make)
+    assert knowing.harvested_cores > 1.5 * beginning.harvested_cores
 
 
 @pytest.mark.parametrize("policy", [*BOUNDS, "adaptive-quiet", "smartharvest"])

@@ -1,0 +1,134 @@
+"""What a policy has found out survives a restart, or is left alone."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from smartharvest.agent import model_store
+from smartharvest.agent.model_store import MOST_AGE_S, evidence_path, open_evidence_store
+from smartharvest.algorithm.policy import Policy, make_policy
+from smartharvest.algorithm.policy.adaptive import Adaptive
+from smartharvest.algorithm.policy.base import Dispatches, Spans
+from smartharvest.config.loading import load_settings
+from smartharvest.config.settings import Settings
+
+TOTAL = 4
+USUAL = ((100_000, 900), (200_000, 95), (400_000, 5))
+
+
+def settings(tmp_path: Path, **more: object) -> Settings:
+    chosen = {"primary": ("cgroup:web",), "policy": "adaptive", "model": str(tmp_path / "m")}
+    return load_settings({**chosen, **more})
+
+
+def policy(protect: float = 0.1, total: int = TOTAL) -> Adaptive:
+    made = make_policy("adaptive", total=total, learner="native", preempts=True, protect=protect)
+    assert isinstance(made, Adaptive)
+    return made
+
+
+def taught() -> Adaptive:
+    made = policy()
+    for number in range(100):
+        lent = made.way.kind != "nothing"
+        spans = Spans(USUAL, ()) if lent else Spans((), USUAL)
+        made.observe_dispatches(
+            Dispatches(100_000_000 * number, USUAL, USUAL, lent=lent, spans=(spans,))
+        )
+    return made
+
+
+def kept(tmp_path: Path) -> None:
+    """Keeps what one has found out."""
+    known = taught()
+    store = open_evidence_store(settings(tmp_path), known)
+    assert store is not None
+    store.save()
+
+
+def knows(tmp_path: Path, made: Policy | None = None, **more: object) -> bool:
+    """Whether one that starts now begins with what was kept."""
+    made = made or policy()
+    open_evidence_store(settings(tmp_path, **more), made)
+    assert isinstance(made, Adaptive)
+    return b'"primaries": []' not in made.dump()
+
+
+def test_what_was_found_out_is_there_after_a_restart(tmp_path: Path) -> None:
+    assert not knows(tmp_path)
+    kept(tmp_path)
+    assert knows(tmp_path)
+    assert os.stat(tmp_path / "m.evidence").st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"primary": ("cgroup:db",)}, {"elastic": "cgroup:other"}, {"window": "50ms"}],
+)
+def test_evidence_of_others_is_not_used(
+    change: dict[str, object], tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    kept(tmp_path)
+    assert not knows(tmp_path, **change)
+    assert "evidence not used" in caplog.text
+
+
+def test_evidence_under_other_conditions_is_not_used(tmp_path: Path) -> None:
+    kept(tmp_path)
+    assert not knows(tmp_path, policy(protect=0.5))
+    assert not knows(tmp_path, policy(total=TOTAL + 1))
+
+
+def test_evidence_of_another_machine_or_kernel_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept(tmp_path)
+    (tmp_path / "id").write_text("another\n")
+    monkeypatch.setattr(model_store, "MACHINE_ID", str(tmp_path / "id"))
+    assert not knows(tmp_path)
+    kept(tmp_path)
+    assert knows(tmp_path)
+    release = os.uname_result(("Linux", "host", "9.9.9", "#1", "x86_64"))
+    monkeypatch.setattr(os, "uname", lambda: release)
+    assert not knows(tmp_path)
+
+
+@pytest.mark.parametrize("later_s", [MOST_AGE_S + 60, -60.0])
+def test_evidence_that_is_old_or_from_the_future_is_not_used(
+    later_s: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept(tmp_path)
+    now_s = time.time()
+    monkeypatch.setattr(model_store.time, "time", lambda: now_s + later_s)
+    assert not knows(tmp_path)
+
+
+def test_evidence_that_others_may_write_is_not_used(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    kept(tmp_path)
+    os.chmod(tmp_path / "m.evidence", 0o666)
+    assert not knows(tmp_path)
+    assert "evidence not used" in caplog.text
+
+
+def test_damaged_evidence_is_not_used(tmp_path: Path) -> None:
+    kept(tmp_path)
+    whole = (tmp_path / "m.evidence").read_bytes()
+    (tmp_path / "m.evidence").write_bytes(whole.replace(b'"held"', b'"hold"'))
+    assert not knows(tmp_path)
+
+
+def test_a_policy_that_finds_out_nothing_keeps_nothing(tmp_path: Path) -> None:
+    made = make_policy("everywhere", total=TOTAL, preempts=True)
+    assert open_evidence_store(settings(tmp_path), made) is None
+
+
+def test_without_a_model_file_nothing_is_kept(tmp_path: Path) -> None:
+    off = settings(tmp_path, model="off")
+    assert evidence_path(off) is None
+    assert open_evidence_store(off, policy()) is None
