@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -50,7 +51,7 @@ def kept(tmp_path: Path) -> None:
     store.save()
 
 
-def knows(tmp_path: Path, made: Policy | None = None, **more: object) -> bool:
+def knows(tmp_path: Path, made: Policy | None = None, more: Mapping[str, object] = {}) -> bool:
     """Whether one that starts now begins with what was kept."""
     made = made or policy()
     open_evidence_store(settings(tmp_path, **more), made)
@@ -73,7 +74,7 @@ def test_evidence_of_others_is_not_used(
     change: dict[str, object], tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     kept(tmp_path)
-    assert not knows(tmp_path, **change)
+    assert not knows(tmp_path, more=change)
     assert "evidence not used" in caplog.text
 
 
@@ -103,7 +104,7 @@ def test_evidence_that_is_old_or_from_the_future_is_not_used(
 ) -> None:
     kept(tmp_path)
     now_s = time.time()
-    monkeypatch.setattr(model_store.time, "time", lambda: now_s + later_s)
+    monkeypatch.setattr(time, "time", lambda: now_s + later_s)
     assert not knows(tmp_path)
 
 
