@@ -19,6 +19,7 @@ from bench import machine, result_file
 from bench.serverless import experiments
 from bench.serverless.page import page
 from bench.serverless.pictures import draw
+from bench.serverless.routers import routers
 from smartharvest.errors import SmartHarvestError
 from smartharvest.serverless.simulator.mix import MIX
 from smartharvest.serverless.simulator.sources import read_workload
@@ -73,6 +74,7 @@ def measure(prefixes: tuple[str, ...]) -> experiments.Row:
         "strategies": experiments.strategies(first, log),
         "budgets": experiments.budgets(first, log),
         "resources": experiments.resources(),
+        "routers": routers(log),
         "few": experiments.few_functions(log),
         "hot": experiments.hot_function(log),
         "old": experiments.old_reports(first, log),
