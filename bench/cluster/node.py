@@ -1,8 +1,8 @@
-"""``python -m bench.cluster.node STATE_DIR PRIMARY SEED [held]``: the agent on a simulated machine.
+"""``python -m bench.cluster.node STATE_DIR PRIMARY SEED [HOLD_S]``: an agent of a made machine.
 
 The simulation is held back to real time, and the capacity told on the socket where an agent's is.
-With ``held`` its time stands still until a line comes in, so that its cores change at the same
-moments of each run. Ends with its standard input.
+With HOLD_S it runs ahead to that second and stands still until a line comes in, so that its cores
+change at the same moments of each run. Ends with its standard input.
 """
 
 from __future__ import annotations
@@ -84,14 +84,16 @@ def simulate(name: str, seed: int, lends: Callable[[Machine, int, int], None]) -
         )
 
 
-def cores_of(name: str, seed: int, seconds: float) -> list[tuple[float, float]]:
-    """(until when, the elastic group's cores), a second each: what ``main`` tells, as its mean."""
+def cores_of(name: str, seed: int, hold_s: float, seconds: float) -> list[tuple[float, float]]:
+    """What ``main`` tells from ``hold_s`` on, by second: (until when, its elastic cores)."""
     found: list[tuple[float, float]] = []
     counts: list[int] = []
 
     def lends(machine: Machine, _lent_ns: int, lent: int) -> None:
+        if machine.simulation.now_ns < hold_s * _S:
+            return
         counts.append(ELASTIC_MIN + lent)
-        if machine.simulation.now_ns >= (len(found) + 1) * _S:
+        if machine.simulation.now_ns >= (hold_s + len(found) + 1) * _S:
             found.append((len(found) + 1.0, sum(counts) / len(counts)))
             counts.clear()
         if len(found) >= seconds:
@@ -101,20 +103,21 @@ def cores_of(name: str, seed: int, seconds: float) -> list[tuple[float, float]]:
     return found
 
 
-def main(state_dir: str, name: str, seed: str, held: str = "") -> None:
+def main(state_dir: str, name: str, seed: str, hold_s: str = "") -> None:
     monitor = HarvestMonitor(ELASTIC_MIN, hold_s=5, probability=0.9)
     now_ns, lent = 0, 0
     control = ControlSocket(
         socket_path(state_dir, os.getpid()),
         {"capacity": lambda _: monitor.describe(now_ns, lent, LENDABLE)},
     )
-    started_s = None if held else time.monotonic()
+    hold_ns = float(hold_s or 0) * _S
+    started_s = None if hold_ns else time.monotonic()
 
     def lends(machine: Machine, lent_ns: int, lent_now: int) -> None:
         nonlocal now_ns, lent, started_s
         now_ns, lent = machine.simulation.now_ns, lent_now
         monitor.observe(now_ns, lent_ns)
-        while True:
+        while started_s is not None or now_ns >= hold_ns:
             left_s = TURN_S
             if started_s is not None:
                 left_s = min(TURN_S, started_s + now_ns / _S - time.monotonic())

@@ -44,6 +44,9 @@ CLASSES = {"min worker set": "MinWorkerSetRouter", "shortest queue": "ShortestQu
 PATIENCE_S = 30.0
 """For the answers after the last invocation."""
 LOOK_S = 0.25
+BEGIN_S = 35.0
+"""Of the machines' time, when the load begins: all three change within the next minute, and what is
+left after the eviction can carry the load."""
 
 
 @click.command()
@@ -109,7 +112,14 @@ class _Cluster:
         self._machines: list[subprocess.Popen[str]] = []
         for name in NODES:
             (directory / name).mkdir()
-            command = ["-m", "bench.cluster.node", str(directory / name), name, str(seed), "held"]
+            command = [
+                "-m",
+                "bench.cluster.node",
+                str(directory / name),
+                name,
+                str(seed),
+                f"{BEGIN_S:g}",
+            ]
             self._machines.append(child(stack, command))
         address = start_head(stack, directory)
         patiently(lambda: _connect(address))
@@ -218,7 +228,7 @@ async def _run(
 def _replayed(load: Sequence[Invocation], seconds: float, seed: int) -> dict[str, list[Answer]]:
     """What the routers would have done, had each step taken the time it is meant to take."""
     scene = Scene(
-        {name: cores_of(name, seed, seconds + PATIENCE_S) for name in NODES},
+        {name: cores_of(name, seed, BEGIN_S, seconds + PATIENCE_S) for name in NODES},
         lambda: [Request(one.at_s, one.function, one.core_s) for one in load],
         frozenset({EVICTED}),
         seconds / 2,

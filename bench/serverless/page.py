@@ -14,6 +14,7 @@ from bench.serverless.experiments import (
     POOL,
     ROUTERS_COLD_COST,
     SLOWDOWNS,
+    WEIGHED,
     Row,
 )
 from bench.serverless.routers import SEEDS, USUAL
@@ -23,6 +24,7 @@ NAMES = {
     "jsq": "Join-the-Shortest-Queue",
     "p2c": "power of two choices",
     "vanilla": "vanilla OpenWhisk",
+    WEIGHED: f"Min-Worker-Set, cold starts weighed {ROUTERS_COLD_COST:g}",
 }
 BOUNDS = [*(f"slowdown {bound:g}" for bound in SLOWDOWNS), "latency"]
 

@@ -122,6 +122,8 @@ def test_a_function_and_a_model_stay_where_they_are_warm(cluster: ServeCluster) 
             found = {infer.remote().result(timeout_s=120) for _ in range(10)}
             assert {answer for answer, _ in found} == {model.upper()}
             assert len({node for _, node in found}) == 1
+            there = handle.options(multiplexed_model_id=model).record_routing_stats
+            assert there.remote().result(timeout_s=120)["smartharvest"]["models_most"] == 3
         assert len(nodes_of(handle, 10)) >= 2  # more than one node has cores for: the set grows
     finally:
         serve.delete("few")
