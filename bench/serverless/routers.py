@@ -21,6 +21,12 @@ ALL = 100
 SCENES: dict[str, dict[str, Any]] = {
     "as said": {},
     "3 nodes, 7 models": {"nodes": 3, "models": 7, "evicted": 1 / 3},
+    "3 nodes, 7 models, 35 % of the cores": {
+        "nodes": 3,
+        "models": 7,
+        "evicted": 1 / 3,
+        "used": 0.35,
+    },
     "3 nodes, 7 models, no eviction": {"nodes": 3, "models": 7, "evicted": 0.0},
     "6 nodes, 14 models": {"nodes": 6, "models": 14},
     "24 nodes, 56 models": {"nodes": 24, "models": 56},
