@@ -25,6 +25,8 @@ SLOTS = 24
 """``max_ongoing_requests`` of a replica."""
 COLD_COST = 4.0
 """Of the routers: ``ray_router.COLD_COST``, which cannot be imported without Ray."""
+AT_ONCE = 2
+"""Requests that are routed at once, for each replica; others wait for them."""
 MEAN_WORK_S = 0.25
 MOST_CORES, CHANGE_EACH_S = 5, 10.0
 
@@ -309,13 +311,15 @@ def replay(scene: Scene, router: Router) -> Replayed:
             waiting.append(requests[sent])
             sent += 1
         by_name = {node.name: node for node in nodes}
-        for _ in range(len(waiting)):
+        kept = []
+        for _ in range(min(len(waiting), AT_ONCE * len(nodes))):
             request = waiting.popleft()
             name = router.choose(request.model, now_s)
             if name is None:
-                waiting.append(request)
+                kept.append(request)
             else:
                 by_name[name].take(request)
+        waiting.extendleft(reversed(kept))
         for node in nodes:
             for request in node.tick(now_s):
                 router.ended(node.name)

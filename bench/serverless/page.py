@@ -26,6 +26,7 @@ NAMES = {
     "vanilla": "vanilla OpenWhisk",
     WEIGHED: f"Min-Worker-Set, cold starts weighed {ROUTERS_COLD_COST:g}",
 }
+TITLES = {"routers": "Ray Serve's routers", "half": "ten of twenty workers evicted"}
 BOUNDS = [*(f"slowdown {bound:g}" for bound in SLOWDOWNS), "latency"]
 
 
@@ -75,6 +76,12 @@ def _head(document: Row) -> Iterator[str]:
         "in virtual time: the machine does not change the figures."
     )
     yield ""
+    commit = machine["commit"]
+    later = {name: one for name, one in document.get("commits", {}).items() if one != commit}
+    if later:
+        names = ", ".join(f"*{TITLES.get(name, name)}* ({one})" for name, one in later.items())
+        yield f"Measured again since: {names}."
+        yield ""
     yield (
         f"Unless something else is said: {POOL.replace('x', ' workers of ')} cores on average and "
         f"32 GiB, the first {MINUTES:g} minutes of the sample, a cold start of half a core "
@@ -212,9 +219,9 @@ def _routers(document: Row) -> Iterator[str]:
         f"{usual['models']} multiplexed models, the k-th asked for in proportion to 1/k; memory "
         "for three on a node; loading one takes 0.8 s of a core, a request 0.25; requests need "
         f"{usual['used']:.0%} of the cores; every sixth node is evicted in the middle. Each row "
-        "changes what it names. A minute of virtual time, by the routers' own code and by Ray's "
-        f"rule ({seeds} seeds, medians; lost: of all). *Faster*: of how many seeds the P95 is "
-        "below that under Ray's."
+        f"changes what it names. {usual['seconds']:g} s of virtual time, by the routers' own code "
+        f"and by Ray's rule ({seeds} seeds, medians; lost: of all). *Faster*: of how many seeds the "
+        "P95 is below that under Ray's."
     )
     yield ""
     lines = []

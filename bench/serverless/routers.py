@@ -14,8 +14,8 @@ ROUTERS: dict[str, Callable[[], Router]] = {
     "ShortestQueueRouter": shortest_queue,
     "Ray's": RaysOwn,
 }
-SEEDS = range(1, 10)
-USUAL: dict[str, Any] = {"nodes": 12, "models": 28, "used": 0.5, "evicted": 1 / 6}
+SEEDS = range(1, 6)
+USUAL: dict[str, Any] = {"nodes": 12, "models": 28, "used": 0.5, "evicted": 1 / 6, "seconds": 40.0}
 ALL = 100
 """Models that a node has memory for: more than there are."""
 SCENES: dict[str, dict[str, Any]] = {
@@ -33,8 +33,8 @@ SCENES: dict[str, dict[str, Any]] = {
     "4 models": {"models": 4},
     "60 models": {"models": 60},
     "30 % of the cores": {"used": 0.3},
-    "65 % of the cores": {"used": 0.65},
-    "memory for one model": {"warm_models": 1, "models": 10},
+    "60 % of the cores": {"used": 0.6},
+    "memory for two models, 20 models": {"warm_models": 2, "models": 20},
     "memory for all models": {"warm_models": ALL},
     "loading takes 0.1 s": {"cold_s": 0.1},
     "loading takes 3 s": {"cold_s": 3.0},
