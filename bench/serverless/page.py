@@ -220,8 +220,8 @@ def _routers(document: Row) -> Iterator[str]:
         "for three on a node; loading one takes 0.8 s of a core, a request 0.25; requests need "
         f"{usual['used']:.0%} of the cores; every sixth node is evicted in the middle. Each row "
         f"changes what it names. {usual['seconds']:g} s of virtual time, by the routers' own code "
-        f"and by Ray's rule ({seeds} seeds, medians; lost: of all). *Faster*: of how many seeds the "
-        "P95 is below that under Ray's."
+        f"and by Ray's rule ({seeds} seeds, medians; lost: of all). *Faster*: of how many seeds "
+        "the P95 is below that under Ray's."
     )
     yield ""
     lines = []
