@@ -98,7 +98,12 @@ def main(
 
 def _end_on_sigterm() -> None:
     """Cleans up. Ray has a handler of its own, which would end this process at once."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+
+    def end(*_: object) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # a second one must not stop that
+        sys.exit(128 + signal.SIGTERM)
+
+    signal.signal(signal.SIGTERM, end)
 
 
 class _Cluster:

@@ -37,7 +37,7 @@ SCENES: dict[str, dict[str, Any]] = {
     "memory for two models, 20 models": {"warm_models": 2, "models": 20},
     "memory for all models": {"warm_models": ALL},
     "loading takes 0.1 s": {"cold_s": 0.1},
-    "loading takes 3 s": {"cold_s": 3.0},
+    "loading takes 1.6 s, no eviction": {"cold_s": 1.6, "evicted": 0.0},
     "no eviction": {"evicted": 0.0},
     "half of the nodes evicted": {"evicted": 0.5, "used": 0.3},
 }
