@@ -260,9 +260,10 @@ def half_evicted(workload: Workload, log: Log) -> Row:
         )
         for name in (*BALANCERS, WEIGHED):
             log(f"half of the workers evicted: {name}")
-            one = dataclasses.replace(base, balancer=name)
             if name == WEIGHED:
                 one = dataclasses.replace(base, balancer="mws", cold_cost=ROUTERS_COLD_COST)
+            else:
+                one = dataclasses.replace(base, balancer=name)
             outcomes = [simulate(dataclasses.replace(one, seed=seed)) for seed in SEEDS]
             found[name] = {
                 **median(one),
