@@ -246,8 +246,8 @@ def _routers(document: Row) -> Iterator[str]:
     yield (
         "Nothing is gained where memory holds fewer models than are asked for (60), or where half "
         "of the nodes go at once; on three nodes little but that nothing is lost. On more nodes "
-        "both keep the tail shorter. With cold starts weighed Join-the-Shortest-Queue is as fast as "
-        "Min-Worker-Set or faster, and starts cold more often."
+        "both keep the tail shorter. With cold starts weighed Join-the-Shortest-Queue is as fast "
+        "as Min-Worker-Set or faster, and starts cold more often."
     )
     yield ""
 
