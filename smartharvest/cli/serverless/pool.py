@@ -26,7 +26,7 @@ def _seconds(_context: click.Context, parameter: click.Parameter, text: str) -> 
 def _interval(context: click.Context, parameter: click.Parameter, text: str) -> float:
     found = _seconds(context, parameter, text)
     if found < SHORTEST_S:
-        raise click.BadParameter(f"{text!r} is shorter than {SHORTEST_S * 1e3:.0f}ms")
+        raise click.BadParameter(f"{text!r} must be at least {SHORTEST_S * 1e3:.0f}ms")
     return found
 
 
@@ -35,7 +35,7 @@ def _number(
 ) -> float | None:
     """Refuses what a range lets through: no number, and infinity where that is not the default."""
     if value is not None and not math.isfinite(value) and value != parameter.default:
-        raise click.BadParameter(f"{value} is no amount")
+        raise click.BadParameter(f"{value} must be a finite number")
     return value
 
 
