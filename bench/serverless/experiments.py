@@ -240,6 +240,8 @@ def old_reports(workload: Workload, log: Log) -> list[Row]:
 
 
 EVICTED_AT_S = 600.0
+WEIGHED = "mws-weighed"
+"""Min-Worker-Set as the routers of Ray Serve have it."""
 
 
 def half_evicted(workload: Workload, log: Log) -> Row:
@@ -256,9 +258,12 @@ def half_evicted(workload: Workload, log: Log) -> Row:
         base = Experiment(
             workload=workload, size=parse_workers(POOL), churn=path, rps=rps, minutes=MINUTES
         )
-        for name in BALANCERS:
+        for name in (*BALANCERS, WEIGHED):
             log(f"half of the workers evicted: {name}")
-            one = dataclasses.replace(base, balancer=name)
+            if name == WEIGHED:
+                one = dataclasses.replace(base, balancer="mws", cold_cost=ROUTERS_COLD_COST)
+            else:
+                one = dataclasses.replace(base, balancer=name)
             outcomes = [simulate(dataclasses.replace(one, seed=seed)) for seed in SEEDS]
             found[name] = {
                 **median(one),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import time
 from collections.abc import Callable
 
@@ -14,6 +15,7 @@ from smartharvest.serverless.pool import PoolSettings, ResourceMonitor
 _log = logging.getLogger(__name__)
 
 _LONGEST_PAUSE_S = 300.0
+_MOST_DOUBLINGS = 32
 _POLL_S = 0.1
 
 
@@ -44,7 +46,8 @@ class PoolKeeper:
             if str(error) != self._trouble:
                 self._trouble = str(error)
                 _log.warning("%s", error)
-            return max(interval_s, min(interval_s * 2.0**self._failures, _LONGEST_PAUSE_S))
+            pause_s = math.ldexp(interval_s, min(self._failures, _MOST_DOUBLINGS))
+            return max(interval_s, min(pause_s, _LONGEST_PAUSE_S))
         if self._trouble is not None:
             _log.info("the autoscaler answers again")
         self._failures, self._trouble = 0, None

@@ -41,6 +41,7 @@ INTERVAL_S = 0.25
 MEAN_S = 1.0
 """Cores are the mean of so long: those of a moment change within milliseconds."""
 _CGROUP = "/sys/fs/cgroup"
+_MULTIPLEXED = "__serve_multiplex_wrapper"
 
 
 class NodeReporter:
@@ -172,4 +173,9 @@ class HarvestedReplica:
     """
 
     def record_routing_stats(self) -> dict[str, Any]:
-        return {STATS_KEY: reporter().report()}
+        report = reporter().report()
+        # Ray keeps it where @serve.multiplexed loads, from the first model on; -1: no limit.
+        most = getattr(getattr(self, _MULTIPLEXED, None), "max_num_models_per_replica", None)
+        if isinstance(most, int) and most > 0:
+            report["models_most"] = most
+        return {STATS_KEY: report}

@@ -122,6 +122,7 @@ class Nodes:
             if model not in warm and now_s - sent_s < _WARMING_S
         }
         worker.warm = warm | node.warming.keys() | {ITSELF}
+        worker.most_warm = 1.0 + sum(_models_most(replica) for replica in node.replicas)
         node.seq = {r.key: node.seq[r.key] for r in node.replicas if r.key in node.seq}
         for replica in node.replicas:
             report = replica.stats.get(STATS_KEY)
@@ -225,6 +226,13 @@ def _take(node: _Node, report: Mapping[str, Any], now_s: float) -> None:
     worker.reported_s = now_s - (_number(report.get("age_s")) or 0.0)
     node.busy = _number(report.get("load")) or 0.0
     node.at_report = node.in_flight
+
+
+def _models_most(replica: Replica) -> float:
+    """Models that it keeps; infinite if it does not say, as before it has loaded its first."""
+    report = replica.stats.get(STATS_KEY)
+    most = _number(report.get("models_most")) if isinstance(report, Mapping) else None
+    return math.inf if most is None else most
 
 
 def _number(value: Any) -> float | None:

@@ -38,7 +38,9 @@ class Worker:
     eviction_s: float | None = None
     """When it will be evicted, if a notice says so."""
     warm: Collection[str] = ()
-    """Functions that would start warm: an instance of theirs is idle here."""
+    """Functions that would start warm: an instance of theirs is idle here, or starts."""
+    most_warm: float = math.inf
+    """Functions that stay warm together: one more displaces another."""
     memory_mib: float = math.inf
     busy_memory_mib: float = 0.0
     """Of the instances that run."""
@@ -93,6 +95,15 @@ def crowding(worker: Worker, cores: float) -> float:
 
 def has_memory(worker: Worker, function: Function) -> bool:
     return worker.busy_memory_mib + function.memory_mib <= worker.memory_mib
+
+
+def cold_starts(worker: Worker) -> float:
+    """Cold starts that a function costs where it is not warm, from 1 on.
+
+    Its own; and for each function beyond what stays warm together another: they start one by one,
+    and what is displaced starts again.
+    """
+    return 1.0 + max(0.0, len(worker.warm) + 1.0 - worker.most_warm)
 
 
 def home_hash(name: str) -> int:

@@ -97,10 +97,11 @@ class ServeCluster:
         import ray
         from ray import serve
 
-        with contextlib.suppress(Exception):
-            serve.shutdown()
-        with contextlib.suppress(Exception):
-            ray.shutdown()
+        if ray.is_initialized():  # else both would start a Ray of their own, and leave a token
+            with contextlib.suppress(Exception):
+                serve.shutdown()
+            with contextlib.suppress(Exception):
+                ray.shutdown()
         for raylet in self._raylets:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(raylet.pid, signal.SIGKILL)

@@ -15,10 +15,28 @@ from smartharvest.config.durations import parse_duration_ns
 from smartharvest.errors import ConfigError
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+SHORTEST_S = 0.1
+"""Between two looks: each asks an autoscaler that others use, too."""
 
 
 def _seconds(_context: click.Context, parameter: click.Parameter, text: str) -> float:
     return 0.0 if text in ("0", "0s") else parse_duration_ns(text, parameter.opts[0]) / 1e9
+
+
+def _interval(context: click.Context, parameter: click.Parameter, text: str) -> float:
+    found = _seconds(context, parameter, text)
+    if found < SHORTEST_S:
+        raise click.BadParameter(f"{text!r} must be at least {SHORTEST_S * 1e3:.0f}ms")
+    return found
+
+
+def _number(
+    _context: click.Context, parameter: click.Parameter, value: float | None
+) -> float | None:
+    """Refuses what a range lets through: no number, and infinity where that is not the default."""
+    if value is not None and not math.isfinite(value) and value != parameter.default:
+        raise click.BadParameter(f"{value} must be a finite number")
+    return value
 
 
 @click.group(cls=CommandGroup)
@@ -31,7 +49,7 @@ def pool() -> None:
 
 
 _duration = partial(click.option, metavar="DURATION", callback=_seconds, show_default=True)
-_amount = partial(click.option, type=click.FloatRange(0), show_default=True)
+_amount = partial(click.option, type=click.FloatRange(0), callback=_number, show_default=True)
 _OPTIONS = (
     _amount("--at-least", metavar="CORES", required=True, help="Promised cores to have together."),
     click.option("--most", type=click.IntRange(0, 10_000), metavar="NODES", required=True,
@@ -51,7 +69,8 @@ _OPTIONS = (
               help="Give up one node each time there were enough for so long."),
     _duration("--settle", "settle_s", default="3min",
               help="Time for a node to come and to learn what it promises; doubles if none comes."),
-    _duration("--every", "interval_s", default="10s", help="Time between two looks."),
+    _duration("--every", "interval_s", default="10s", callback=_interval,
+              help="Time between two looks."),
     click.option("--dry-run", is_flag=True, help="Only say what would be asked."),
 )  # fmt: skip
 

@@ -15,6 +15,7 @@ from smartharvest.serverless.view import (
     Function,
     Worker,
     Workers,
+    cold_starts,
     has_memory,
     home_hash,
     trusted_cores,
@@ -40,8 +41,9 @@ class MinWorkerSet:
         ``grow_at``: with every worker full, the set grows if another has this many invocations a
         core less. ``forget_s``: a member that was not needed for so long leaves the set.
         ``cold_cost``: what a cold start costs, in invocations. Above 0 a worker where the function
-        is cold is taken only if it is so much less crowded than those where it is warm: without
-        memory for every function, each cold start is paid again by the one it displaces.
+        is cold is taken only if it is so much less crowded than those where it is warm, with those
+        counted that wait there or are displaced: without memory for every function, each cold start
+        is paid again by the one it displaces.
         """
         if cold_cost < 0.0:
             raise ValueError(f"cold_cost is {cold_cost:g}; it must be 0 or more")
@@ -154,7 +156,7 @@ class MinWorkerSet:
         if not all_of_them:
             return None
         home = home_hash(function.name) % len(all_of_them)
-        fresh_s, cold = self._caution.fresh_s, 1.0 + self._cold_cost
+        fresh_s = self._caution.fresh_s
         best: str | None = None
         least, least_warm, with_memory = math.inf, 0, False
         for worker in (*all_of_them[home:], *all_of_them[:home]):
@@ -171,7 +173,7 @@ class MinWorkerSet:
             if members and length > self._fill and worker.name not in members:
                 cost += self._grow_at
             if function.name not in worker.warm:
-                cost *= cold
+                cost *= 1.0 + self._cold_cost * cold_starts(worker)
             warm = len(worker.warm)
             if (
                 best is None

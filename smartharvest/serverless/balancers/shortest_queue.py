@@ -8,7 +8,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from smartharvest.serverless.view import CAREFUL, Caution, Function, Workers, trusted_cores
+from smartharvest.serverless.view import (
+    CAREFUL,
+    Caution,
+    Function,
+    Workers,
+    cold_starts,
+    trusted_cores,
+)
 
 
 class ShortestQueue:
@@ -20,7 +27,7 @@ class ShortestQueue:
         """``below(count)`` draws from 0..count-1: which of several that are equally short.
 
         ``cold_cost``: what a cold start costs, in invocations; a queue where the function is cold
-        counts as so many times longer.
+        counts as so many times longer, and more where others would be displaced.
         """
         if cold_cost < 0.0:
             raise ValueError(f"cold_cost is {cold_cost:g}; it must be 0 or more")
@@ -32,7 +39,7 @@ class ShortestQueue:
         """One of the shortest; of those without memory for it only if no other is left."""
         caution, fresh_s, memory_mib = self._caution, self._caution.fresh_s, function.memory_mib
         shortest: list[str] = []
-        least, with_memory, cold = math.inf, False, 1.0 + self._cold_cost
+        least, with_memory, cold_cost = math.inf, False, self._cold_cost
         # The helpers of the view, written out: a router asks for each request.
         for name, worker in workers.items():
             if worker.eviction_s is not None:
@@ -44,8 +51,8 @@ class ShortestQueue:
             if now_s - worker.reported_s > fresh_s:
                 cores = trusted_cores(worker, now_s, caution)
             length = (worker.load + 1.0) / cores if cores > 0.0 else math.inf
-            if cold > 1.0 and function.name not in worker.warm:
-                length *= cold
+            if cold_cost > 0.0 and function.name not in worker.warm:
+                length *= 1.0 + cold_cost * cold_starts(worker)
             if not shortest or length < least or fits > with_memory:
                 shortest, least, with_memory = [name], length, fits
             elif length == least:

@@ -295,6 +295,28 @@ def test_a_cold_start_goes_where_the_fewest_functions_are_warm() -> None:
         assert MinWorkerSet(cold_cost=4.0).choose(function, workers, 0.0) == "w1"
 
 
+@pytest.mark.parametrize(
+    ("make_with", "few", "many"),
+    [(MinWorkerSet, 11, 20), (lambda **k: ShortestQueue(lambda _: 0, **k), 5, 9)],
+)
+@pytest.mark.parametrize(
+    ("most_warm", "are_many", "leaves"),
+    [(2, False, True), (1, False, False), (1, True, True), (0, True, False)],
+)
+def test_a_cold_start_costs_those_too_that_it_displaces_or_waits_for(
+    make_with: Callable[..., Balancer],
+    few: float,
+    many: float,
+    most_warm: float,
+    are_many: bool,
+    leaves: bool,
+) -> None:
+    workers = warm_and_cold(many if are_many else few)
+    for worker in workers.values():
+        worker.most_warm = most_warm
+    assert (make_with(cold_cost=4.0).choose(RESIZE, workers, 0.0) != "w0") is leaves
+
+
 def test_with_a_cost_of_cold_starts_notices_memory_and_missing_cores_still_count() -> None:
     balancer = MinWorkerSet(cold_cost=4.0)
     workers = pool(2, 2, 0)

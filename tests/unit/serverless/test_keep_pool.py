@@ -77,6 +77,15 @@ def test_an_autoscaler_that_fails_is_asked_ever_more_seldom_and_named_once(
     ]
 
 
+def test_an_autoscaler_that_fails_for_days_is_still_asked() -> None:
+    pool = MadePool(4)
+    pool.fails = True
+    keeper = PoolKeeper(pool, SETTINGS, dry_run=False)
+    assert {keeper.turn(now_s, 10) for now_s in range(3000)} == {20, 40, 80, 160, 300}
+    pool.fails = False
+    assert keeper.turn(3000, 10) == 10
+
+
 def test_the_loop_ends_when_asked_and_disconnects() -> None:
     pool, turns = MadePool(4), iter([False, False, True, True, True])
     keep_pool(pool, SETTINGS, 0.0, lambda: next(turns))
@@ -133,6 +142,28 @@ def test_a_budget_below_the_floor_is_refused() -> None:
     )
     assert outcome.code == 2
     assert "allow only 2 nodes" in outcome.err
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ("--at-least", "nan"),
+        ("--at-least", "inf"),
+        ("--expect", "nan"),
+        ("--node-price", "inf"),
+        ("--budget", "nan"),
+        ("--spare", "inf"),
+        ("--every", "0"),
+        ("--every", "1ms"),
+    ],
+)
+def test_what_is_no_amount_is_one_line(flags: tuple[str, str]) -> None:
+    outcome = smartharvest_here(
+        *("serverless", "pool", "command", "--nodes", "f", "--command", "x {nodes}"),
+        *("--at-least", "10", "--most", "8", *flags),
+    )
+    assert outcome.code == 2
+    assert flags[0] in outcome.failure
 
 
 def test_a_bundle_that_is_no_json_is_refused() -> None:

@@ -1,14 +1,20 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from smartharvest.cluster.source import NoCapacity
 from smartharvest.serverless import node_report
-from smartharvest.serverless.node_report import NodeReporter, group_cpu_seconds
+from smartharvest.serverless.node_report import (
+    HarvestedReplica,
+    NodeReporter,
+    group_cpu_seconds,
+)
 
 
 class Node:
@@ -106,14 +112,25 @@ def test_the_load_is_read_from_the_group_that_the_replica_is_in(tmp_path: Path) 
     assert group_cpu_seconds(str(tmp_path), str(tmp_path / "none")) is None
 
 
-def test_a_replica_without_an_agent_still_answers(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HarvestedReplica]:
+    """A replica on a node without an agent."""
     monkeypatch.setenv(node_report.CAPACITY_VARIABLE, str(tmp_path))
     monkeypatch.setattr(NodeReporter, "watch", lambda _: None)
     node_report.reporter.cache_clear()
-    try:
-        report = node_report.HarvestedReplica().record_routing_stats()["smartharvest"]
-    finally:
-        node_report.reporter.cache_clear()
-    assert report["why"].startswith("No agent is running")
+    yield HarvestedReplica()
+    node_report.reporter.cache_clear()
+
+
+def test_a_replica_without_an_agent_still_answers(alone: HarvestedReplica) -> None:
+    assert alone.record_routing_stats()["smartharvest"]["why"].startswith("No agent is running")
+
+
+@pytest.mark.parametrize(("most", "said"), [(3, 3), (-1, None), (None, None)])
+def test_a_replica_says_how_many_models_it_keeps(
+    alone: HarvestedReplica, most: int | None, said: int | None
+) -> None:
+    assert "models_most" not in alone.record_routing_stats()["smartharvest"]
+    # As @serve.multiplexed does with the first model.
+    setattr(alone, "__serve_multiplex_wrapper", SimpleNamespace(max_num_models_per_replica=most))
+    assert alone.record_routing_stats()["smartharvest"].get("models_most") == said

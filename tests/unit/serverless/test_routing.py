@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from typing import Any
 
 import pytest
@@ -197,3 +198,14 @@ def test_a_model_is_taken_to_be_where_it_was_sent_until_a_report_has_it() -> Non
     assert "cats" in nodes.workers[home].warm
     nodes.update(pool, {}, 3.0)
     assert "cats" not in nodes.workers[home].warm
+
+
+@pytest.mark.parametrize(
+    ("said", "most_warm"),
+    [((3, 3), 7), ((3, None), math.inf), ((3, "3"), math.inf), ((-1, 3), math.inf)],
+)
+def test_replicas_say_how_many_models_they_keep(said: tuple[Any, Any], most_warm: float) -> None:
+    nodes = min_worker_set()
+    reports = [report(4) if most is None else report(4, models_most=most) for most in said]
+    nodes.update([*map(replica, ("a1", "a2"), reports)], {}, 0)
+    assert nodes.workers["a"].most_warm == most_warm  # those of both, and the deployment itself
