@@ -278,6 +278,76 @@ def leaves_a_model_to_learn_from(scene: Scene) -> None:
 
 
 @before_a_start
+def leaves_a_pipe_and_an_endless_file_to_be_read(scene: Scene) -> None:
+    """Neither waits for a writer nor fills the memory."""
+
+    def plant() -> None:
+        os.mkfifo(scene.open / "pipe.toml")
+        with (scene.open / "endless").open("wb") as file:
+            file.truncate(1 << 40)
+
+    as_nobody(plant)
+    refused(scene.start("--config", str(scene.open / "pipe.toml")), 2, "is no regular file")
+    refused(scene.start("--config", str(scene.open / "endless")), 2, "belongs to nobody")
+    outcome = scene.start("--model", str(scene.open / "endless"))
+    assert outcome.code == 0, outcome.err
+    assert "belongs to nobody" in outcome.err
+
+
+@before_a_start
+def reaches_its_own_root_by_a_process(scene: Scene) -> None:
+    """/proc/PID/root and /proc/PID/cwd are links that their owner aims."""
+
+    def keep() -> int:
+        (scene.open / "agent.toml").write_text("keep_idle = 0\n")
+        os.chdir(scene.open)
+        return 1
+
+    with nobody_keeps(keep) as pid:
+        refused(scene.start("--config", f"/proc/{pid}/cwd/agent.toml"), 2, "belongs to nobody")
+        state = Path(f"/proc/{pid}/cwd/state")
+        refused(scene.start(state=state), 3, "belongs to nobody")
+
+
+@before_a_start
+def holds_the_ports_of_metrics_and_page(scene: Scene) -> None:
+    def hold() -> list[socket.socket]:
+        return [socket.create_server(("127.0.0.1", port)) for port in ports]
+
+    free = [socket.create_server(("127.0.0.1", 0)) for _ in range(2)]
+    ports = [one.getsockname()[1] for one in free]
+    for one in free:
+        one.close()
+    addresses = [f"127.0.0.1:{port}" for port in ports]
+    with nobody_keeps(hold):
+        outcome = scene.start("--metrics", addresses[0], "--web", addresses[1])
+    assert outcome.code == 0, outcome.err
+    for address in addresses:
+        assert f"{address}: Address already in use" in outcome.err
+
+
+@before_a_start
+def nests_groups_until_no_path_names_them(scene: Scene) -> None:
+    """In a group that was delegated to it."""
+    batch = Path(scene.world.tree.group("batch").path)
+    os.chown(batch, UID, GID)
+
+    def nest(name: str) -> None:
+        at = os.open(batch, os.O_RDONLY)
+        for _ in range(8000 // (len(name) + 1)):
+            os.mkdir(name, dir_fd=at)
+            at, above = os.open(name, os.O_RDONLY, dir_fd=at), at
+            os.close(above)
+
+    for name in ("d", "n" * 200):
+        as_nobody(lambda: nest(name))  # noqa: B023
+        outcome = scene.start()
+        shutil.rmtree(batch / name)
+        assert outcome.code == 0, outcome.err
+    os.chown(batch, 0, 0)
+
+
+@before_a_start
 def names_a_group_like_lines_and_commands(scene: Scene) -> None:
     """Where a user may make groups (Delegate=yes), it names them."""
     scene.world.add_group("we`id`$(id)\rsmartharvest: all is well\x1b[2J")  # newline: EINVAL
@@ -392,6 +462,33 @@ def starts_agents_of_its_own(scene: Scene) -> None:
 
     as_nobody(lock)
     assert ask(_state_socket(scene), "resume", {})["paused"] is False
+
+
+@beside_an_agent
+def leads_the_state_directory_elsewhere_while_it_is_made(scene: Scene) -> None:
+    """What is checked is what is used, however often the link changes in between."""
+    target = scene.place / "elsewhere"
+    state = scene.open / "state"
+
+    def swap() -> bool:
+        def run() -> None:
+            while True:
+                for make in (state.mkdir, lambda: state.symlink_to(target)):
+                    with contextlib.suppress(OSError):
+                        make()
+                    for remove in (state.rmdir, state.unlink):
+                        with contextlib.suppress(OSError):
+                            remove()
+
+        threading.Thread(target=run, daemon=True).start()
+        return True
+
+    with nobody_keeps(swap):
+        for _ in range(3):
+            outcome = scene.start(state=state)
+            assert outcome.code in (0, 3), outcome.err
+            assert "Traceback" not in outcome.err
+    assert not target.exists()
 
 
 @beside_an_agent

@@ -11,7 +11,6 @@ place in several of them; version 2 has one directory for everything.
 from __future__ import annotations
 
 import errno
-import logging
 import os
 import re
 from collections.abc import Callable, Mapping
@@ -23,11 +22,12 @@ from smartharvest.host.cgroup.kernel_files import KernelFiles, PosixFiles, read_
 from smartharvest.host.cpulist import parse_cpulist
 from smartharvest.host.process import tasks
 
-_log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 SPLIT = "smartharvest-split-"
 """What the name of a group begins with that we made for a split; the number of its CPUs follows."""
+_LONGEST_PATH = 4000
+"""Bytes, so that the path of each file of a group is below PATH_MAX."""
 
 
 def files_for(root: str) -> KernelFiles:
@@ -38,7 +38,6 @@ def files_for(root: str) -> KernelFiles:
             return PosixFiles()
     from smartharvest.host.cgroup.fake_kernel import FakeKernel  # not needed on a host
 
-    _log.debug("%s is no cgroup filesystem; answering as the kernel would on plain files", root)
     return FakeKernel(root)
 
 
@@ -265,16 +264,20 @@ class Group:
         return _is_within("/" + other.relative, "/" + self.relative)
 
     def descendants(self) -> list[Group]:
-        """All cpuset groups below this one, each parent before its children."""
-        try:
-            names = self.tree.files.subdirectories(self.path)
-        except FileNotFoundError:
-            return []
-        found: list[Group] = []
-        for name in names:
-            child = Group(self.tree, os.path.join(self.relative, name))
-            found += [child, *child.descendants()]
-        return found
+        """All cpuset groups below this one, each parent before its children.
+
+        Whoever owns a group may nest others until no path names them: those are left out. In v2
+        they have no CPU that the groups above do not have.
+        """
+        found = [self]
+        for group in found:  # which grows meanwhile
+            try:
+                names = self.tree.files.subdirectories(group.path)
+            except FileNotFoundError:
+                continue
+            children = (Group(self.tree, os.path.join(group.relative, name)) for name in names)
+            found += [one for one in children if len(os.fsencode(one.path)) < _LONGEST_PATH]
+        return found[1:]
 
     def cpus(self) -> frozenset[int]:
         """The CPUs asked for; empty where the group takes its parent's (v2) or has none (v1)."""

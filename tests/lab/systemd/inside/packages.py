@@ -9,12 +9,10 @@ from pathlib import Path
 
 from tests.lab.systemd.inside import service
 from tests.lab.systemd.inside.report import Finding
-from tests.lab.systemd.inside.watch import Watch
+from tests.lab.systemd.inside.watch import RESET_S, Watch
 
 LONGEST_S = 3600.0
 """dpkg, on an emulated processor."""
-RESET_S = 1.0
-"""dpkg's daemon-reload has systemd write cpu.idle = 0; until the agent sees it, at most so long."""
 PACKAGED = tuple(Path("/lib/systemd/system").glob("smartharvest*.service"))
 MEMBER = ("setpriv", "--reuid=65534", "--regid=smartharvest", "--clear-groups")
 """Somebody of ``status_group`` who is not root."""
@@ -77,16 +75,22 @@ def _smartharvest(finding: Finding, *words: str, ahead: Sequence[str] = (), code
 
 
 def upgrade(finding: Finding) -> None:
-    """The new package is installed while the old one lends; the agent takes it up in place."""
+    """The new package is installed while the old one lends; the agent takes it up in place.
+
+    Until the signal it is the old agent that answers dpkg's daemon-reload, and no later package can
+    change how soon. From the signal on it is the new one, which may not let go at all.
+    """
     old = _version()
     if not finding.took("lends_s", service.start(), "the old package does not lend"):
         return
     pid = service.main_pid()
-    with Watch() as watch:
+    with Watch() as under_old:
         _dpkg(finding, "-i", _package("new"))
         finding.expect(service.main_pid() == pid, "the installation ended the old agent")
         finding.expect(service.until(service.lends) >= 0, "the installation ended the lending")
         since = service.cursor()
+    under_old.tell(finding, above_s=RESET_S, by="old")
+    with Watch() as under_new:
         asked = service.systemctl("kill", "--kill-who=main", "-s", "USR2", service.UNIT)
         finding.expect(asked.returncode == 0, f"USR2: {asked.stdout}")
         taken = service.until(lambda: "Lending " in service.said(since), every_s=1)
@@ -98,7 +102,7 @@ def upgrade(finding: Finding) -> None:
     finding.expect(service.main_pid() == pid, "the upgrade changed the process")
     state = service.ask("NRestarts", "SubState")
     finding.expect(state == {"NRestarts": "0", "SubState": "running"}, f"the unit is {state}")
-    watch.tell(finding, above_s=RESET_S)
+    under_new.tell(finding, by="new")
 
 
 def remove(finding: Finding) -> None:
