@@ -327,27 +327,6 @@ def holds_the_ports_of_metrics_and_page(scene: Scene) -> None:
 
 
 @before_a_start
-def nests_groups_until_no_path_names_them(scene: Scene) -> None:
-    """In a group that was delegated to it."""
-    batch = Path(scene.world.tree.group("batch").path)
-    os.chown(batch, UID, GID)
-
-    def nest(name: str) -> None:
-        at = os.open(batch, os.O_RDONLY)
-        for _ in range(8000 // (len(name) + 1)):
-            os.mkdir(name, dir_fd=at)
-            at, above = os.open(name, os.O_RDONLY, dir_fd=at), at
-            os.close(above)
-
-    for name in ("d", "n" * 200):
-        as_nobody(lambda: nest(name))  # noqa: B023
-        outcome = scene.start()
-        shutil.rmtree(batch / name)
-        assert outcome.code == 0, outcome.err
-    os.chown(batch, 0, 0)
-
-
-@before_a_start
 def names_a_group_like_lines_and_commands(scene: Scene) -> None:
     """Where a user may make groups (Delegate=yes), it names them."""
     scene.world.add_group("we`id`$(id)\rsmartharvest: all is well\x1b[2J")  # newline: EINVAL
@@ -473,12 +452,14 @@ def leads_the_state_directory_elsewhere_while_it_is_made(scene: Scene) -> None:
     def swap() -> bool:
         def run() -> None:
             while True:
-                for make in (state.mkdir, lambda: state.symlink_to(target)):
-                    with contextlib.suppress(OSError):
-                        make()
-                    for remove in (state.rmdir, state.unlink):
-                        with contextlib.suppress(OSError):
-                            remove()
+                with contextlib.suppress(OSError):
+                    state.mkdir()
+                with contextlib.suppress(OSError):
+                    state.rmdir()
+                with contextlib.suppress(OSError):
+                    state.symlink_to(target)
+                with contextlib.suppress(OSError):
+                    state.unlink()
 
         threading.Thread(target=run, daemon=True).start()
         return True
@@ -647,3 +628,39 @@ def test_a_crowd_of_pinned_threads_leaves_the_agent_of_a_host_alone(
         assert host.files() == before
     finally:
         host.remove()
+
+
+@pytest.mark.root
+@pytest.mark.parametrize(("name", "depth"), [("d", 1200), ("n" * 200, 40)])
+def test_groups_that_are_nested_until_no_path_names_them_end_no_agent(
+    processes: Processes, tmp_path: Path, name: str, depth: int
+) -> None:
+    """By whom the batch's group was delegated to."""
+    host = Host(processes, tmp_path / "state")
+    need_a_free_cpu(host.tree)
+
+    def nest() -> None:
+        at = os.open(host.batch.path, os.O_RDONLY)
+        for _ in range(depth):
+            os.mkdir(name, dir_fd=at)
+            at, above = os.open(name, os.O_RDONLY, dir_fd=at), at
+            os.close(above)
+
+    try:
+        host.populate()
+        before = host.files()
+        os.chown(host.batch.path, UID, GID)
+        agent = processes.agent(*host.targets, *host.state, "--model", "off", "--lend-shared")
+        path = socket_path(str(host.state_dir), agent.pid)
+        agent.wait_until(lambda: os.path.exists(path))
+        assert as_nobody(nest) is None
+        windows = ask(path, "status", {}, 30.0)["loop"]["windows"]
+        agent.wait_until(lambda: ask(path, "status", {}, 30.0)["loop"]["windows"] > windows + 80)
+        ended = agent.send(signal.SIGINT)
+        assert ended.code == 0, ended.err
+    finally:
+        flatten = ("find", host.batch.path, "-mindepth", "1", "-type", "d", "-delete")
+        subprocess.run(flatten, check=False)
+        left = host.files()
+        host.remove()
+    assert left == before

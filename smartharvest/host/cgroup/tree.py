@@ -26,6 +26,10 @@ T = TypeVar("T")
 
 SPLIT = "smartharvest-split-"
 """What the name of a group begins with that we made for a split; the number of its CPUs follows."""
+DEEPEST = 50
+"""Levels of groups that are looked at below one."""
+MOST_GROUPS = 10_000
+"""Groups that are looked at below one."""
 _LONGEST_PATH = 4000
 """Bytes, so that the path of each file of a group is below PATH_MAX."""
 
@@ -266,18 +270,21 @@ class Group:
     def descendants(self) -> list[Group]:
         """All cpuset groups below this one, each parent before its children.
 
-        Whoever owns a group may nest others until no path names them: those are left out. In v2
-        they have no CPU that the groups above do not have.
+        Whoever owns a group may make others in it without end, so those nearest are listed: to a
+        depth of DEEPEST, as long as a path names them, and MOST_GROUPS at most. In v2 the others
+        have no CPU that the groups above do not have.
         """
-        found = [self]
+        found, last = [self], self.path.count("/") + DEEPEST
         for group in found:  # which grows meanwhile
+            if len(found) > MOST_GROUPS or group.path.count("/") >= last:
+                break
             try:
                 names = self.tree.files.subdirectories(group.path)
             except FileNotFoundError:
                 continue
             children = (Group(self.tree, os.path.join(group.relative, name)) for name in names)
             found += [one for one in children if len(os.fsencode(one.path)) < _LONGEST_PATH]
-        return found[1:]
+        return found[1 : MOST_GROUPS + 1]
 
     def cpus(self) -> frozenset[int]:
         """The CPUs asked for; empty where the group takes its parent's (v2) or has none (v1)."""
@@ -404,16 +411,19 @@ def _is_within(path: str, directory: str) -> bool:
 
 
 def tasks_below(files: KernelFiles, directory: str) -> list[int]:
-    """The threads in the group at ``directory`` and those below it."""
+    """The threads in the group at ``directory`` and those below it, as far as ``descendants``."""
     found: list[int] = []
-    directories = [directory]
-    for path in directories:  # which grows meanwhile
+    directories, last = [directory], directory.count("/") + DEEPEST
+    for number, path in enumerate(directories):  # which grows meanwhile
+        if number > MOST_GROUPS:
+            break
         try:
             listing = f"{path}/tasks"
             if not files.exists(listing):
                 listing = f"{path}/cgroup.threads"
             found += map(int, files.read(listing).split())
-            directories += [f"{path}/{name}" for name in files.subdirectories(path)]
+            if path.count("/") < last:
+                directories += [f"{path}/{name}" for name in files.subdirectories(path)]
         except (OSError, ValueError):  # it has gone, or Linux did not write it
             continue
     return found

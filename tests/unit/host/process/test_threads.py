@@ -47,11 +47,16 @@ def test_nobody_answers_until_he_can_be_asked(used_up: pytest.MonkeyPatch) -> No
 
 def test_pages_are_taken_once_there_is_a_thread(used_up: pytest.MonkeyPatch) -> None:
     steps: list[int] = []
+
+    def step(target: int) -> bool:
+        steps.append(target)
+        return False
+
     reclaimer = Reclaimer()
-    reclaimer.start(lambda target: bool(steps.append(target)), 7)
+    reclaimer.start(step, 7)
     assert not reclaimer.runs
     used_up.undo()
-    reclaimer.start(lambda target: bool(steps.append(target)), 7)
+    reclaimer.start(step, 7)
     reclaimer.join()
     assert steps == [7]
 
