@@ -327,6 +327,35 @@ def holds_the_ports_of_metrics_and_page(scene: Scene) -> None:
 
 
 @before_a_start
+def leads_the_state_directory_elsewhere_while_it_is_made(scene: Scene) -> None:
+    """What is checked is what is used, however often the link changes in between."""
+    target = scene.place / "elsewhere"
+    state = scene.open / "state"
+
+    def swap() -> bool:
+        def run() -> None:
+            while True:
+                with contextlib.suppress(OSError):
+                    state.mkdir()
+                with contextlib.suppress(OSError):
+                    state.rmdir()
+                with contextlib.suppress(OSError):
+                    state.symlink_to(target)
+                with contextlib.suppress(OSError):
+                    state.unlink()
+
+        threading.Thread(target=run, daemon=True).start()
+        return True
+
+    with nobody_keeps(swap):
+        for _ in range(3):
+            outcome = scene.start(state=state)
+            assert outcome.code in (0, 3), outcome.err
+            assert "Traceback" not in outcome.err
+    assert not target.exists()
+
+
+@before_a_start
 def names_a_group_like_lines_and_commands(scene: Scene) -> None:
     """Where a user may make groups (Delegate=yes), it names them."""
     scene.world.add_group("we`id`$(id)\rsmartharvest: all is well\x1b[2J")  # newline: EINVAL
@@ -441,35 +470,6 @@ def starts_agents_of_its_own(scene: Scene) -> None:
 
     as_nobody(lock)
     assert ask(_state_socket(scene), "resume", {})["paused"] is False
-
-
-@beside_an_agent
-def leads_the_state_directory_elsewhere_while_it_is_made(scene: Scene) -> None:
-    """What is checked is what is used, however often the link changes in between."""
-    target = scene.place / "elsewhere"
-    state = scene.open / "state"
-
-    def swap() -> bool:
-        def run() -> None:
-            while True:
-                with contextlib.suppress(OSError):
-                    state.mkdir()
-                with contextlib.suppress(OSError):
-                    state.rmdir()
-                with contextlib.suppress(OSError):
-                    state.symlink_to(target)
-                with contextlib.suppress(OSError):
-                    state.unlink()
-
-        threading.Thread(target=run, daemon=True).start()
-        return True
-
-    with nobody_keeps(swap):
-        for _ in range(3):
-            outcome = scene.start(state=state)
-            assert outcome.code in (0, 3), outcome.err
-            assert "Traceback" not in outcome.err
-    assert not target.exists()
 
 
 @beside_an_agent

@@ -10,10 +10,11 @@ place in several of them; version 2 has one directory for everything.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -274,17 +275,9 @@ class Group:
         depth of DEEPEST, as long as a path names them, and MOST_GROUPS at most. In v2 the others
         have no CPU that the groups above do not have.
         """
-        found, last = [self], self.path.count("/") + DEEPEST
-        for group in found:  # which grows meanwhile
-            if len(found) > MOST_GROUPS or group.path.count("/") >= last:
-                break
-            try:
-                names = self.tree.files.subdirectories(group.path)
-            except FileNotFoundError:
-                continue
-            children = (Group(self.tree, os.path.join(group.relative, name)) for name in names)
-            found += [one for one in children if len(os.fsencode(one.path)) < _LONGEST_PATH]
-        return found[1 : MOST_GROUPS + 1]
+        _, *below = directories_below(self.tree.files, self.path)
+        start = len(self.path) + 1
+        return [Group(self.tree, os.path.join(self.relative, path[start:])) for path in below]
 
     def cpus(self) -> frozenset[int]:
         """The CPUs asked for; empty where the group takes its parent's (v2) or has none (v1)."""
@@ -410,20 +403,26 @@ def _is_within(path: str, directory: str) -> bool:
     return path == directory or path.startswith(directory.rstrip("/") + "/")
 
 
-def tasks_below(files: KernelFiles, directory: str) -> list[int]:
-    """The threads in the group at ``directory`` and those below it, as far as ``descendants``."""
-    found: list[int] = []
-    directories, last = [directory], directory.count("/") + DEEPEST
+def directories_below(files: KernelFiles, top: str) -> Iterator[str]:
+    """``top`` and the groups below it that are looked at, parents first, the nearest first."""
+    directories, last = [top], top.count("/") + DEEPEST
     for number, path in enumerate(directories):  # which grows meanwhile
         if number > MOST_GROUPS:
-            break
-        try:
-            listing = f"{path}/tasks"
-            if not files.exists(listing):
-                listing = f"{path}/cgroup.threads"
+            return
+        yield path
+        if path.count("/") < last:
+            with contextlib.suppress(OSError):  # it has gone, or may not be read
+                below = (f"{path}/{name}" for name in files.subdirectories(path))
+                directories += [one for one in below if len(os.fsencode(one)) < _LONGEST_PATH]
+
+
+def tasks_below(files: KernelFiles, directory: str) -> list[int]:
+    """The threads in the group at ``directory`` and those below it."""
+    found: list[int] = []
+    for path in directories_below(files, directory):
+        listing = f"{path}/tasks"
+        if not files.exists(listing):
+            listing = f"{path}/cgroup.threads"
+        with contextlib.suppress(OSError, ValueError):  # it has gone, or Linux did not write it
             found += map(int, files.read(listing).split())
-            if path.count("/") < last:
-                directories += [f"{path}/{name}" for name in files.subdirectories(path)]
-        except (OSError, ValueError):  # it has gone, or Linux did not write it
-            continue
     return found
