@@ -638,29 +638,39 @@ def test_groups_that_are_nested_until_no_path_names_them_end_no_agent(
     """By whom the batch's group was delegated to."""
     host = Host(processes, tmp_path / "state")
     need_a_free_cpu(host.tree)
+    try:
+        host.populate()
+        before = host.files()
+        agent = processes.agent(*host.targets, *host.state, "--model", "off", "--lend-shared")
+        path = socket_path(str(host.state_dir), agent.pid)
+        agent.wait_until(lambda: os.path.exists(path))
+        os.chown(host.batch.path, UID, GID)
+        with nested(host.batch.path, name, depth):
+            windows = ask(path, "status", {}, 30.0)["loop"]["windows"]
+            agent.wait_until(
+                lambda: ask(path, "status", {}, 30.0)["loop"]["windows"] > windows + 80
+            )
+            ended = agent.send(signal.SIGINT)
+        assert ended.code == 0, ended.err
+        assert host.files() == before
+    finally:
+        host.remove()
+
+
+@contextlib.contextmanager
+def nested(place: str, name: str, depth: int) -> Iterator[None]:
+    """Meanwhile nobody's directories stand in ``place``, each in the one before."""
 
     def nest() -> None:
-        at = os.open(host.batch.path, os.O_RDONLY)
+        at = os.open(place, os.O_RDONLY)
         for _ in range(depth):
             os.mkdir(name, dir_fd=at)
             at, above = os.open(name, os.O_RDONLY, dir_fd=at), at
             os.close(above)
 
     try:
-        host.populate()
-        before = host.files()
-        os.chown(host.batch.path, UID, GID)
-        agent = processes.agent(*host.targets, *host.state, "--model", "off", "--lend-shared")
-        path = socket_path(str(host.state_dir), agent.pid)
-        agent.wait_until(lambda: os.path.exists(path))
         assert as_nobody(nest) is None
-        windows = ask(path, "status", {}, 30.0)["loop"]["windows"]
-        agent.wait_until(lambda: ask(path, "status", {}, 30.0)["loop"]["windows"] > windows + 80)
-        ended = agent.send(signal.SIGINT)
-        assert ended.code == 0, ended.err
+        yield
     finally:
-        flatten = ("find", host.batch.path, "-mindepth", "1", "-type", "d", "-delete")
+        flatten = ("find", place, "-mindepth", "1", "-type", "d", "-delete")
         subprocess.run(flatten, check=False)
-        left = host.files()
-        host.remove()
-    assert left == before
