@@ -29,7 +29,7 @@ SPLIT = "smartharvest-split-"
 """What the name of a group begins with that we made for a split; the number of its CPUs follows."""
 DEEPEST = 50
 """Levels of groups that are looked at below one."""
-MOST_GROUPS = 10_000
+MOST_GROUPS = 2_000
 """Groups that are looked at below one."""
 _LONGEST_PATH = 4000
 """Bytes, so that the path of each file of a group is below PATH_MAX."""
