@@ -225,10 +225,12 @@ def _make_punctual() -> None:
 
 def _lift_limits() -> None:
     """What may end or refuse an agent, by its starter's wish, must not end the restoring."""
-    unlimited = (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
     for limit in _LIFTED:
-        with contextlib.suppress(OSError, ValueError):  # without the right to
-            resource.setrlimit(limit, unlimited)
+        try:
+            resource.setrlimit(limit, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        except (OSError, ValueError):  # without CAP_SYS_RESOURCE as far as it may
+            _, most = resource.getrlimit(limit)
+            resource.setrlimit(limit, (most, most))
 
 
 def main(arguments: list[str]) -> int:

@@ -631,9 +631,8 @@ def test_a_crowd_of_pinned_threads_leaves_the_agent_of_a_host_alone(
 
 
 @pytest.mark.root
-@pytest.mark.parametrize(("name", "depth"), [("d", 1200), ("n" * 200, 40)])
-def test_groups_that_are_nested_until_no_path_names_them_end_no_agent(
-    processes: Processes, tmp_path: Path, name: str, depth: int
+def test_groups_that_are_nested_without_end_end_no_agent(
+    processes: Processes, tmp_path: Path
 ) -> None:
     """By whom the batch's group was delegated to."""
     host = Host(processes, tmp_path / "state")
@@ -645,7 +644,7 @@ def test_groups_that_are_nested_until_no_path_names_them_end_no_agent(
         path = socket_path(str(host.state_dir), agent.pid)
         agent.wait_until(lambda: os.path.exists(path))
         os.chown(host.batch.path, UID, GID)
-        with nested(host.batch.path, name, depth):
+        with nested(host.batch.path, "d", 1200):
             windows = ask(path, "status", {}, 30.0)["loop"]["windows"]
             agent.wait_until(
                 lambda: ask(path, "status", {}, 30.0)["loop"]["windows"] > windows + 80

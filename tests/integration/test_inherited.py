@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from smartharvest.host.process import tasks
 from smartharvest.telemetry.client import ask, sockets
 from tests.commands import LONGEST_S, as_command
 from tests.integration.processes import wait_until
@@ -35,7 +36,8 @@ def with_signals_blocked() -> None:
 
 def with_narrow_limits() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (MOST_FILES, MOST_FILES))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    for limit, most in ((resource.RLIMIT_CPU, 3600), (resource.RLIMIT_FSIZE, 1 << 20)):
+        resource.setrlimit(limit, (most, resource.getrlimit(limit)[1]))
     resource.setrlimit(resource.RLIMIT_STACK, (1 << 20, 1 << 20))
     resource.setrlimit(resource.RLIMIT_MEMLOCK, (0, 0))
 
@@ -59,22 +61,26 @@ def below_everybody_else() -> None:
     os.nice(19)
 
 
-INHERITED = (
-    without_standard_streams,
-    with_signals_ignored,
-    with_signals_blocked,
-    with_narrow_limits,
-    with_files_that_anybody_may_write,
-    with_files_that_nobody_may_read,
-    in_a_directory_that_is_gone,
-    below_everybody_else,
-)
+ENDS, DIES = signal.SIGTERM, signal.SIGKILL
 
 
 @pytest.mark.rights
 @pytest.mark.timing
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL], ids=["ends", "dies"])
-@pytest.mark.parametrize("inherit", INHERITED, ids=lambda inherit: inherit.__name__)
+@pytest.mark.parametrize(
+    ("inherit", "number"),
+    [
+        (without_standard_streams, ENDS),
+        (without_standard_streams, DIES),
+        (with_signals_ignored, ENDS),
+        (with_signals_blocked, ENDS),
+        (with_narrow_limits, DIES),
+        (with_files_that_anybody_may_write, ENDS),
+        (with_files_that_nobody_may_read, DIES),
+        (in_a_directory_that_is_gone, DIES),
+        (below_everybody_else, ENDS),
+    ],
+    ids=lambda one: getattr(one, "__name__", str(one)),
+)
 def test_an_agent_gives_back_whatever_it_inherits(
     tmp_path: Path, inherit: Callable[[], None], number: signal.Signals
 ) -> None:
@@ -86,6 +92,7 @@ def test_an_agent_gives_back_whatever_it_inherits(
         assert agent.poll() is None
         for stream in (0, 1, 2):
             assert not opened(agent.pid, stream).startswith(str(tmp_path)), "a file of its own"
+        assert not set(limits_of(guardian_of(agent.pid))) & {"Max cpu time", "Max file size"}
         agent.send_signal(number)
         agent.wait(LONGEST_S)
     finally:
@@ -107,3 +114,15 @@ def answers(world: World) -> bool:
 
 def opened(pid: int, descriptor: int) -> str:
     return os.readlink(f"/proc/{pid}/fd/{descriptor}")
+
+
+def guardian_of(pid: int) -> int:
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    (guardian,) = (int(one) for one in children if tasks.name(int(one)) == "sh-guardian")
+    return guardian
+
+
+def limits_of(pid: int) -> list[str]:
+    """What the process is not unlimited in, as the kernel calls it."""
+    _, *lines = Path(f"/proc/{pid}/limits").read_text().splitlines()
+    return [line[:25].strip() for line in lines if line[25:].split()[0] != "unlimited"]
