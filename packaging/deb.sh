@@ -10,7 +10,8 @@ mkdir -p "$root/opt" "$root/DEBIAN" "$root/usr/bin" "$root/lib/systemd/system" "
 /usr/bin/python3 -m venv --without-pip "$home"
 "$python" -m pip --python "$home/bin/python" install --quiet --no-compile --disable-pip-version-check '.[top,metrics,web]'
 find "$home/bin" -type f ! -name smartharvest -delete
-sed -i '1s|.*|#!/opt/smartharvest/bin/python|' "$home/bin/smartharvest"
+# Isolated: no PYTHONPATH that sudo let through, no packages of the caller's own.
+sed -i '1s|.*|#!/opt/smartharvest/bin/python -I|' "$home/bin/smartharvest"
 ln -s /opt/smartharvest/bin/smartharvest "$root/usr/bin/smartharvest"
 
 smartharvest="$home/bin/python -I -m smartharvest" # not the one in this directory

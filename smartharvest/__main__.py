@@ -1,10 +1,12 @@
 """``python -m smartharvest``."""
 
+import contextlib
 import os
 import sys
 
-if sys.path[:1] == [os.getcwd()]:
-    del sys.path[0]  # it may be anybody's; this package was found already
+with contextlib.suppress(FileNotFoundError):  # the directory is gone
+    if sys.path[:1] == [os.getcwd()]:
+        del sys.path[0]  # it may be anybody's; this package was found already
 
 from smartharvest.cli import main
 

@@ -96,6 +96,10 @@ class Unavailable(SmartHarvestError):
     exit_code = 13
 
 
+class AddressTaken(Unavailable):
+    """Somebody else listens there, which any user may."""
+
+
 _HINTS = {
     errno.EACCES: "; run as root",
     errno.EPERM: "; run as root or grant CAP_SYS_ADMIN",

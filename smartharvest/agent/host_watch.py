@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import logging
 import time
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
@@ -33,8 +34,9 @@ BLIND_CHECKS = 2
 EARLY_LOOKS_APART_NS = 1_000_000_000
 """At least, for one who writes all the time."""
 LOOKS_FOR_OTHERS = 3
-RESETS_APART_NS = 5_000_000_000
-"""A service manager that resets a group sooner again is somebody to step aside for."""
+MOST_RESETS, RESETS_WITHIN_NS = 3, 15_000_000_000
+"""A service manager that resets groups more often is somebody to step aside for. Where it reads its
+units again and then starts one, it does so twice within seconds."""
 _OTHER_GROUPS_OR_CPUS = frozenset(
     {errno.EBUSY, errno.EINVAL, errno.EACCES, _actuators.EFFECTIVE_MISMATCH, *GONE}
 )
@@ -79,15 +81,29 @@ class Failed(Verdict):
     error: SmartHarvestError
 
 
+class Resets:
+    """Those by a service manager that were followed by arranging the host again."""
+
+    def __init__(self) -> None:
+        self._at_ns: deque[int] = deque(maxlen=MOST_RESETS)
+
+    def may_be_followed(self, now_ns: int) -> bool:
+        """Whether one that comes now is none too many; notes it then."""
+        if len(self._at_ns) == MOST_RESETS and now_ns - self._at_ns[0] < RESETS_WITHIN_NS:
+            return False
+        self._at_ns.append(now_ns)
+        return True
+
+
 class HostWatch:
     """Looks after the targets of one arrangement. ``failed_sensors`` grows when one breaks."""
 
-    def __init__(self, arrangement: Arrangement) -> None:
+    def __init__(self, arrangement: Arrangement, resets: Resets) -> None:
         self._arrangement = arrangement
+        self._resets = resets
         self._measured: list[object] = []
         self._cpu_usage: ReadCpuUsage = lambda: None
-        self._began_ns = _loop.monotonic_ns()
-        self._next_look_ns = self._began_ns + HOUSEKEEPING_NS
+        self._next_look_ns = _loop.monotonic_ns() + HOUSEKEEPING_NS
         self._next_early_look_ns = 0
         self._took_ns = 0
         """The last look."""
@@ -220,7 +236,7 @@ class HostWatch:
         if surprise is None:
             return Failed(others.concede_pins(pins), reasons=reasons)
         manager = others.reset_by(surprise)
-        if manager is not None and _loop.monotonic_ns() - self._began_ns >= RESETS_APART_NS:
+        if manager is not None and self._resets.may_be_followed(_loop.monotonic_ns()):
             _log.info(
                 "%s: %s has written again what was there before, as at a daemon-reload: arranging "
                 "it again",

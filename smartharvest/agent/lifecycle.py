@@ -204,6 +204,7 @@ class _Lifecycle:
             overrides=None if before is None else before.overrides,
             page=self._page,
             recent=None if before is None else before.recent,
+            resets=None if before is None else before.resets,
             evicted=before is not None and before.arrangement.evicted,
             held_groups=None if before is None else before.arrangement.held_groups,
             cpus_come_and_go=start.cpus_come_and_go,

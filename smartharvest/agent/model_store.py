@@ -15,6 +15,7 @@ from smartharvest.algorithm.policy import Policy
 from smartharvest.algorithm.policy.fallback import Fallback
 from smartharvest.config.settings import Settings
 from smartharvest.config.state_directory import STATE_DIRECTORY
+from smartharvest.host.process.threads import has_started
 
 _log = logging.getLogger(__name__)
 
@@ -182,7 +183,11 @@ class ModelStore:
         if self._writing is not None:
             self._writing.join(SAVE_TAKES_S)
         if self._learner.lessons != self._saved_lessons and not self._is_writing():
-            self._write_in_thread().join(SAVE_TAKES_S)
+            self._write_in_thread()
+            if self._writing is None:
+                self._write(*self._taken())
+            else:
+                self._writing.join(SAVE_TAKES_S)
         if self._is_writing():
             _log.warning(
                 "%s cannot be kept: %s: no answer from its disk for %g s",
@@ -192,10 +197,9 @@ class ModelStore:
     def _is_writing(self) -> bool:
         return self._writing is not None and self._writing.is_alive()
 
-    def _write_in_thread(self) -> threading.Thread:
-        self._writing = threading.Thread(target=self._write, args=self._taken(), daemon=True)
-        self._writing.start()
-        return self._writing
+    def _write_in_thread(self) -> None:
+        thread = threading.Thread(target=self._write, args=self._taken(), daemon=True)
+        self._writing = thread if has_started(thread) else None
 
     def _taken(self) -> tuple[int, bytes]:
         return self._learner.lessons, self._learner.dump()

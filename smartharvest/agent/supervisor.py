@@ -35,7 +35,7 @@ from smartharvest.agent.deciders import (
     make_wait_reader,
 )
 from smartharvest.agent.group_sharing import GroupSharing
-from smartharvest.agent.host_watch import Failed, HostWatch, Rearrange, Rebuild, Verdict
+from smartharvest.agent.host_watch import Failed, HostWatch, Rearrange, Rebuild, Resets, Verdict
 from smartharvest.agent.outcome import Ended, Reexec, Restart, RunOutcome
 from smartharvest.agent.outputs import Outputs
 from smartharvest.agent.reexec import HandoffState
@@ -93,6 +93,7 @@ class Supervisor:
         paused: str | None = None,
         overrides: Mapping[str, Any] | None = None,
         recent: Recent | None = None,
+        resets: Resets | None = None,
         page: WebPage | None = None,
         evicted: bool = False,
         held_groups: Mapping[str, str] | None = None,
@@ -107,6 +108,7 @@ class Supervisor:
         """What the operator has set and a reload keeps, by name of the setting."""
         self.recent = Recent() if recent is None else recent
         """The last quarter of an hour."""
+        self.resets = Resets() if resets is None else resets
         self.service = ServiceManager()
         self._owns_page = page is None
         self.page = page or WebPage()
@@ -258,7 +260,7 @@ class Supervisor:
         """
         arrangement = self.arrangement
         self._priority = ControlPlanePriority()
-        self._watch = HostWatch(arrangement)
+        self._watch = HostWatch(arrangement, self.resets)
         audit = self._outputs.audit
         every = self.settings.audit_level == "decisions"
         recorder = Recorder(self.recent, audit, every=every)

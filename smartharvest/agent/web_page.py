@@ -6,12 +6,14 @@ after the other. One that dies is started again, never in a hurry.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import socket
 import subprocess
 import time
 
 from smartharvest.config.settings import Settings
+from smartharvest.errors import AddressTaken, Unavailable
 from smartharvest.host.process.start import start_python
 from smartharvest.telemetry.web.listening import listen, require_libraries
 from smartharvest.telemetry.web.token import read_token
@@ -37,8 +39,9 @@ class WebPage:
     def open(self, settings: Settings) -> None:
         """Serves what ``settings`` say; what is served already goes on.
 
-        Raises ConfigError for a missing library or a bad token, Unavailable for an address that is
-        not free.
+        Raises ConfigError for a missing library or a bad token, Unavailable for an address that
+        this host has not. One that somebody else has taken is tried again: any user can do that,
+        and must not keep the agent from starting.
         """
         if settings.web is None:
             self.close()
@@ -48,13 +51,31 @@ class WebPage:
         if (settings.web, token) == (self._address, self._token):
             return
         self.close()
-        self._listener = listen(settings.web, "web")
         self._address, self._token = settings.web, token
+        try:
+            self._listen()
+        except AddressTaken as error:
+            _log.warning("%s; tried again every %.0f s", error, AGAIN_AFTER_S)
+        except Unavailable:
+            self.close()
+            raise
+
+    def _listen(self) -> None:
+        """Raises AddressTaken or Unavailable."""
+        assert self._address is not None
+        self._started_s = time.monotonic()
+        self._listener = listen(self._address, "web")
         self._start()
-        _log.info("The page is at http://%s/", settings.web)
+        _log.info("The page is at http://%s/", self._address)
 
     def check(self) -> bool:
-        """Starts a child again that has died; whether there is another connection now."""
+        """Starts what has died or could not listen; whether there is another connection now."""
+        if self._address is not None and self._listener is None:
+            if time.monotonic() < self._started_s + AGAIN_AFTER_S:
+                return False
+            with contextlib.suppress(Unavailable):
+                self._listen()
+            return self.connection is not None
         if self._child is None or self._child.poll() is None:
             return False
         if time.monotonic() < self._started_s + AGAIN_AFTER_S:

@@ -161,6 +161,7 @@ def _descriptor(stream: TextIO) -> int:
 
 def main(args: list[str] | None = None) -> None:
     """The entry point: turns every failure into one line and an exit code."""
+    _keep_standard_streams()
     arguments = sys.argv[1:] if args is None else args
     debug = "--debug" in arguments
     try:
@@ -189,6 +190,14 @@ def main(args: list[str] | None = None) -> None:
     except Exception as error:
         _show_traceback(debug)
         fail(f"unexpected {type(error).__name__}: {error} (--debug shows where)", 1)
+
+
+def _keep_standard_streams() -> None:
+    """Opens those that the caller has closed: a journal or lock that got such a number would take
+    what is printed."""
+    while (fd := os.open(os.devnull, os.O_RDWR)) <= 2:
+        os.set_inheritable(fd, True)
+    os.close(fd)
 
 
 def fail(message: str, code: int) -> None:

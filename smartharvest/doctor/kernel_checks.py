@@ -11,6 +11,7 @@ from smartharvest.doctor.finding import Finding, Host, Status
 from smartharvest.host import kernels
 from smartharvest.host.cgroup.tree import Mount, parse_mounts
 from smartharvest.host.preemption import Preemption, probe_task_policy, unknown
+from smartharvest.sensor.choice import POLLING_CPU_PERCENT
 
 WANTED_OPTIONS: dict[str, tuple[Status, str]] = {
     "CONFIG_CPUSETS": ("failure", "cores are moved by cpusets"),
@@ -170,8 +171,8 @@ def check_rights(host: Host) -> Iterator[Finding]:
 def check_bpf(host: Host) -> Iterator[Finding]:
     """What the in-kernel sensor needs beyond rights."""
     why = (
-        "the in-kernel sensor is exact for 1 % of a core; /proc costs up to 15 %, or more with "
-        "hundreds of primary threads, and sees less"
+        f"the in-kernel sensor is exact for 1 % of a core; /proc costs up to {POLLING_CPU_PERCENT} "
+        "%, or more with hundreds of primary threads, and sees less"
     )
     if not host.exists("/sys/kernel/btf/vmlinux"):
         yield Finding(

@@ -17,6 +17,7 @@ import contextlib
 import ctypes
 import gc
 import os
+import resource
 import select
 import signal
 import sys
@@ -40,6 +41,10 @@ READY = b"r"
 
 _FIFO_PRIORITY = 11
 """Above the loop's."""
+_LIFTED = (
+    *(resource.RLIMIT_CPU, resource.RLIMIT_RTTIME, resource.RLIMIT_FSIZE),
+    *(resource.RLIMIT_AS, resource.RLIMIT_DATA),
+)
 _MCL_CURRENT, _MCL_FUTURE, _MCL_ONFAULT = 1, 2, 4  # bits/mman-linux.h
 _PAGE_PATIENCE_S = 0.05
 
@@ -218,10 +223,21 @@ def _make_punctual() -> None:
     gc.disable()
 
 
+def _lift_limits() -> None:
+    """What may end or refuse an agent, by its starter's wish, must not end the restoring."""
+    for limit in _LIFTED:
+        try:
+            resource.setrlimit(limit, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+        except (OSError, ValueError):  # without CAP_SYS_RESOURCE as far as it may
+            _, most = resource.getrlimit(limit)
+            resource.setrlimit(limit, (most, most))
+
+
 def main(arguments: list[str]) -> int:
     """Writes READY to its standard output once it watches."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE):
         signal.signal(number, signal.SIG_IGN)  # it ends only with its agent
+    _lift_limits()
     _make_punctual()
     config = GuardianConfig.parse(arguments)
     try:

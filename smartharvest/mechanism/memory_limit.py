@@ -24,6 +24,7 @@ from smartharvest.errors import SmartHarvestError, TargetVanished
 from smartharvest.host.cgroup.memory import limit_file, memory_bytes, reclaim_file, size_of
 from smartharvest.host.cgroup.tree import Group
 from smartharvest.host.journal.writer import HostWriter
+from smartharvest.host.process.threads import has_started
 
 STEP_BYTES = 16 << 20
 """Asked for at once: some milliseconds of reclaim, after which it can be ended."""
@@ -191,8 +192,8 @@ class Reclaimer:
         if self.runs:
             return
         self._ended.clear()
-        self._thread = threading.Thread(target=self._run, args=(step,), name="reclaim", daemon=True)
-        self._thread.start()
+        thread = threading.Thread(target=self._run, args=(step,), name="reclaim", daemon=True)
+        self._thread = thread if has_started(thread) else None
 
     def _run(self, step: Callable[[int], bool]) -> None:
         # Of the kernel's own reclaim: a control plane that gives way to all would come too late.

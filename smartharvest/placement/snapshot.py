@@ -61,7 +61,7 @@ def take_snapshot(
     ``confinement`` knows who is confined where; without it nobody is. ``held`` is what primaries
     had before CPUs were taken from their groups, which no longer show it.
     """
-    runs_tasks = tree.runs_tasks
+    runs_tasks, is_v1 = tree.runs_tasks, tree.version == 1
     primary_cpus = held or look_at_primaries(primaries, confinement)
     sources = [
         (path, index) for index, primary in enumerate(primaries) for path in primary.task_lists()
@@ -101,8 +101,8 @@ def take_snapshot(
         capacity,
         tuple(sources),
         kernel_ids,
-        _groups_below([elastic], version_2=needs.groups_below),
-        _groups_below(primaries) if held else (),
+        _groups_below([elastic]) if is_v1 or needs.groups_below else (),
+        _groups_below(primaries) if held and is_v1 else (),
         tuple(sorted(foreign.items())),
     )
 
@@ -121,15 +121,13 @@ def look_at_primaries(
     return found
 
 
-def _groups_below(targets: Sequence[Target | None], *, version_2: bool = False) -> tuple[str, ...]:
+def _groups_below(targets: Sequence[Target | None]) -> tuple[str, ...]:
     """The groups below these that have masks (v1), a parent before its children; not our own."""
     return tuple(
         group.path
         for target in targets
-        for group in (target.groups_below() if target is not None else ())
-        if (version_2 or group.tree.version == 1)
-        and _has_cpus(group)
-        and not os.path.basename(group.path).startswith(SPLIT)
+        for group in (() if target is None else target.groups_below())
+        if _has_cpus(group) and not os.path.basename(group.path).startswith(SPLIT)
     )
 
 

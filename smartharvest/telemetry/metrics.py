@@ -8,7 +8,10 @@ the state: the agent never waits for it.
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import json
+import logging
 import threading
 import time
 from collections.abc import Iterable, Mapping
@@ -24,29 +27,50 @@ if TYPE_CHECKING:
 
     from prometheus_client.core import Metric
 
+_log = logging.getLogger(__name__)
+
+AGAIN_AFTER_S = 10.0
+"""Between two looks whether the address is free."""
 STALE_S = 5.0
 """An agent that has not published for this long is not healthy; it does so every second."""
 NOT_INSTALLED = "metrics: prometheus_client is not installed; pip install 'smartharvest[metrics]'"
 
 
 class Metrics:
-    """Serves at ``listen`` until closed. Raises Unavailable if the address is not free."""
+    """Serves at ``listen`` until closed. Raises Unavailable if there is no such address here.
+
+    Any user can take a port, and must not keep the agent from starting: it is tried again.
+    """
 
     def __init__(self, listen: str) -> None:
         try:
-            from prometheus_client import CollectorRegistry, start_http_server
+            import prometheus_client  # noqa: F401
         except ImportError:
             raise ConfigError(NOT_INSTALLED) from None
+        self._listen = listen
+        self._server: Any = None
+        self._next_try_s = 0.0
         self._state: Mapping[str, Any] | None = None
         self._capacity: Mapping[str, Any] | None = None
         self._published_s = float("-inf")
+        try:
+            self._serve()
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                raise Unavailable(f"metrics: {listen}: {error.strerror}") from None
+            _log.warning(
+                "metrics: %s: %s; tried again every %.0f s", listen, error.strerror, AGAIN_AFTER_S
+            )
+
+    def _serve(self) -> None:
+        """Raises OSError."""
+        from prometheus_client import CollectorRegistry, start_http_server
+
+        self._next_try_s = time.monotonic() + AGAIN_AFTER_S
         registry = CollectorRegistry()
         registry.register(self)
-        host, port = split_address(listen)
-        try:
-            self._server, self._thread = start_http_server(port, addr=host, registry=registry)
-        except OSError as error:
-            raise Unavailable(f"metrics: {listen}: {error.strerror}") from None
+        host, port = split_address(self._listen)
+        self._server, self._thread = start_http_server(port, addr=host, registry=registry)
         pages: Any = self._server.get_app()
         self._server.set_app(
             lambda environ, start: (
@@ -64,6 +88,10 @@ class Metrics:
         """``state`` is that of telemetry/status.py, ``capacity`` that of agent/promise.py."""
         self._state, self._capacity = state, capacity
         self._published_s = time.monotonic()
+        if self._server is None and self._published_s >= self._next_try_s:
+            with contextlib.suppress(OSError):
+                self._serve()
+                _log.info("metrics: %s: is free now", self._listen)
 
     def _answer_health(self, start: StartResponse) -> list[bytes]:
         """200 while the agent publishes, 503 before it does and when it has stopped."""
@@ -82,6 +110,8 @@ class Metrics:
         return [json.dumps(self._capacity).encode() + b"\n"]
 
     def close(self) -> None:
+        if self._server is None:
+            return
         self._server.shutdown()
         self._server.server_close()
         if self._thread is not threading.current_thread():

@@ -278,6 +278,84 @@ def leaves_a_model_to_learn_from(scene: Scene) -> None:
 
 
 @before_a_start
+def leaves_a_pipe_and_an_endless_file_to_be_read(scene: Scene) -> None:
+    """Neither waits for a writer nor fills the memory."""
+
+    def plant() -> None:
+        os.mkfifo(scene.open / "pipe.toml")
+        with (scene.open / "endless").open("wb") as file:
+            file.truncate(1 << 40)
+
+    as_nobody(plant)
+    refused(scene.start("--config", str(scene.open / "pipe.toml")), 2, "is no regular file")
+    refused(scene.start("--config", str(scene.open / "endless")), 2, "belongs to nobody")
+    outcome = scene.start("--model", str(scene.open / "endless"))
+    assert outcome.code == 0, outcome.err
+    assert "belongs to nobody" in outcome.err
+
+
+@before_a_start
+def reaches_its_own_root_by_a_process(scene: Scene) -> None:
+    """/proc/PID/root and /proc/PID/cwd are links that their owner aims."""
+
+    def keep() -> int:
+        (scene.open / "agent.toml").write_text("keep_idle = 0\n")
+        os.chdir(scene.open)
+        return 1
+
+    with nobody_keeps(keep) as pid:
+        refused(scene.start("--config", f"/proc/{pid}/cwd/agent.toml"), 2, "belongs to nobody")
+        state = Path(f"/proc/{pid}/cwd/state")
+        refused(scene.start(state=state), 3, "belongs to nobody")
+
+
+@before_a_start
+def holds_the_ports_of_metrics_and_page(scene: Scene) -> None:
+    def hold() -> list[socket.socket]:
+        return [socket.create_server(("127.0.0.1", port)) for port in ports]
+
+    free = [socket.create_server(("127.0.0.1", 0)) for _ in range(2)]
+    ports = [one.getsockname()[1] for one in free]
+    for one in free:
+        one.close()
+    addresses = [f"127.0.0.1:{port}" for port in ports]
+    with nobody_keeps(hold):
+        outcome = scene.start("--metrics", addresses[0], "--web", addresses[1])
+    assert outcome.code == 0, outcome.err
+    for address in addresses:
+        assert f"{address}: Address already in use" in outcome.err
+
+
+@before_a_start
+def leads_the_state_directory_elsewhere_while_it_is_made(scene: Scene) -> None:
+    """What is checked is what is used, however often the link changes in between."""
+    target = scene.place / "elsewhere"
+    state = scene.open / "state"
+
+    def swap() -> bool:
+        def run() -> None:
+            while True:
+                with contextlib.suppress(OSError):
+                    state.mkdir()
+                with contextlib.suppress(OSError):
+                    state.rmdir()
+                with contextlib.suppress(OSError):
+                    state.symlink_to(target)
+                with contextlib.suppress(OSError):
+                    state.unlink()
+
+        threading.Thread(target=run, daemon=True).start()
+        return True
+
+    with nobody_keeps(swap):
+        for _ in range(3):
+            outcome = scene.start(state=state)
+            assert outcome.code in (0, 3), outcome.err
+            assert "Traceback" not in outcome.err
+    assert not target.exists()
+
+
+@before_a_start
 def names_a_group_like_lines_and_commands(scene: Scene) -> None:
     """Where a user may make groups (Delegate=yes), it names them."""
     scene.world.add_group("we`id`$(id)\rsmartharvest: all is well\x1b[2J")  # newline: EINVAL
@@ -550,3 +628,48 @@ def test_a_crowd_of_pinned_threads_leaves_the_agent_of_a_host_alone(
         assert host.files() == before
     finally:
         host.remove()
+
+
+@pytest.mark.root
+def test_groups_that_are_nested_without_end_end_no_agent(
+    processes: Processes, tmp_path: Path
+) -> None:
+    """By whom the batch's group was delegated to."""
+    host = Host(processes, tmp_path / "state")
+    need_a_free_cpu(host.tree)
+    try:
+        host.populate()
+        before = host.files()
+        agent = processes.agent(*host.targets, *host.state, "--model", "off", "--lend-shared")
+        path = socket_path(str(host.state_dir), agent.pid)
+        agent.wait_until(lambda: os.path.exists(path))
+        os.chown(host.batch.path, UID, GID)
+        with nested(host.batch.path, "d", 1200):
+            windows = ask(path, "status", {}, 30.0)["loop"]["windows"]
+            agent.wait_until(
+                lambda: ask(path, "status", {}, 30.0)["loop"]["windows"] > windows + 80
+            )
+            ended = agent.send(signal.SIGINT)
+        assert ended.code == 0, ended.err
+        assert host.files() == before
+    finally:
+        host.remove()
+
+
+@contextlib.contextmanager
+def nested(place: str, name: str, depth: int) -> Iterator[None]:
+    """Meanwhile nobody's directories stand in ``place``, each in the one before."""
+
+    def nest() -> None:
+        at = os.open(place, os.O_RDONLY)
+        for _ in range(depth):
+            os.mkdir(name, dir_fd=at)
+            at, above = os.open(name, os.O_RDONLY, dir_fd=at), at
+            os.close(above)
+
+    try:
+        assert as_nobody(nest) is None
+        yield
+    finally:
+        flatten = ("find", place, "-mindepth", "1", "-type", "d", "-delete")
+        subprocess.run(flatten, check=False)

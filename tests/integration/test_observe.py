@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
-from smartharvest.agent import observation
+from smartharvest.agent import loop_builder, observation
+from smartharvest.core import _loop, _sensors
+from smartharvest.doctor.finding import Host
+from smartharvest.doctor.kernel_checks import check_bpf
 from smartharvest.host.cgroup.tree import CgroupTree
+from smartharvest.sensor.choice import LOOKS_A_WINDOW, POLLING_CPU_PERCENT, Sensing
 from tests.commands import smartharvest_here
 from tests.integration.processes import Processes, need_bpf, wait_until
-from tests.integration.worlds import World
+from tests.integration.worlds import EITHER, World
 
+SENSORS_PAGE = Path(__file__).parents[2] / "docs" / "reference" / "sensors.md"
 KEYS = {
     "mean_busy",
     "mean_demand",
@@ -97,3 +106,41 @@ def test_watching_this_host_needs_no_journal(processes: Processes) -> None:
     online = CgroupTree.discover().online_cpus()
     seen = observe("--primary", f"pid:{processes.asleep()}", "--sensor", "proc")
     assert seen["total"] == len(online)
+
+
+@EITHER
+@pytest.mark.parametrize(
+    ("module", "command"),
+    [
+        (observation, ("observe", "--seconds", "0.1")),
+        (loop_builder, ("agent", "--dry-run", "--elastic", "cgroup:batch", "--duration", "100ms")),
+    ],
+    ids=["observe", "agent"],
+)
+def test_looking_at_each_task_takes_no_more_of_a_cpu_than_doctor_says(
+    module: ModuleType,
+    command: Sequence[str],
+    quiet_world: World,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    bounds: list[tuple[int, int]] = []
+
+    def loop(**how: Any) -> _loop.Loop:
+        bounds.append((how["most_cpu_percent"], LOOKS_A_WINDOW * how["most_rest_ns"]))
+        return _loop.Loop(**how)
+
+    monkeypatch.setattr(module, "_loop", SimpleNamespace(**vars(_loop) | {"Loop": loop}))
+    window = ("--window", "20ms")
+    where = ("--cgroup-root", quiet_world.tree.root, "--primary", "cgroup:web")
+    outcome = smartharvest_here(*command, *where, *window, "--sensor", "proc")
+    assert outcome.code == 0, outcome.err
+    assert bounds == [(POLLING_CPU_PERCENT, 20_000_000)]
+    (said, *_) = check_bpf(Host("/nowhere"))
+    assert f"/proc costs up to {POLLING_CPU_PERCENT} %" in said.why
+    assert f"more than {POLLING_CPU_PERCENT} % of a core" in SENSORS_PAGE.read_text()
+
+
+@pytest.mark.parametrize(("sees_changes", "share"), [(False, POLLING_CPU_PERCENT), (True, 0)])
+def test_a_sensor_that_sees_changes_is_not_held_back(sees_changes: bool, share: int) -> None:
+    sensor = SimpleNamespace(sees_changes=sees_changes)
+    assert Sensing(cast(_sensors.Sensor, sensor), "", "").most_cpu_percent == share

@@ -61,6 +61,8 @@ def test_the_debian_package_is_installed_used_and_removed(tmp_path: Path) -> Non
         assert (tmp_path / file).stat().st_size > 0, file
     assert os.readlink(tmp_path / "usr/bin/smartharvest") == "/opt/smartharvest/bin/smartharvest"
     python = str(tmp_path / "opt/smartharvest/bin/python")
+    script = (tmp_path / "opt/smartharvest/bin/smartharvest").read_text()
+    assert script.startswith("#!/opt/smartharvest/bin/python -I\n")
     said = run(python, "-I", "-m", "smartharvest", "--version", cwd=tmp_path)
     assert __version__ in said
     run(python, "-I", "-c", f"import {supervisor.__name__}, {view.__name__}")

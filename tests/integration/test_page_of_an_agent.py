@@ -13,6 +13,9 @@ from typing import Any
 import pytest
 
 from bench import chromium
+from smartharvest.agent import web_page
+from smartharvest.agent.web_page import WebPage
+from smartharvest.config.loading import load_settings
 from smartharvest.telemetry.client import ask, sockets
 from tests.commands import smartharvest_here
 from tests.integration.processes import Processes
@@ -76,15 +79,30 @@ def test_the_page_is_served_by_a_child_without_rights_that_ends_with_the_agent(
     assert not answers(address)
 
 
-def test_an_agent_whose_page_has_no_address_says_so(world: World) -> None:
+def test_an_agent_whose_page_has_no_address_says_so_and_lends(world: World) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
         address = f"127.0.0.1:{other.getsockname()[1]}"
-        refused = smartharvest_here(
+        outcome = smartharvest_here(
             "agent", *world.arguments, *world.targets, "--web", address, "--duration", "100ms"
         )
-    assert (refused.code, f"web: {address}: Address already in use" in refused.err) == (13, True)
+    assert (outcome.code, f"web: {address}: Address already in use" in outcome.err) == (0, True)
+
+
+def test_a_page_comes_once_its_address_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = WebPage()
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        page.open(load_settings({"web": f"127.0.0.1:{other.getsockname()[1]}"}))
+        monkeypatch.setattr(web_page, "AGAIN_AFTER_S", 0.0)
+        assert not page.check()
+    try:
+        assert page.check()
+        assert page.connection is not None
+    finally:
+        page.close()
 
 
 def test_other_hosts_need_a_token(world: World) -> None:

@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from smartharvest.agent import host_watch
+from smartharvest.agent.host_watch import Resets
 from smartharvest.agent.outcome import Restart
 from smartharvest.agent.supervisor import Supervisor
 from smartharvest.algorithm.algorithm1 import Decision
+from smartharvest.core import _loop
 from smartharvest.core._loop import Loop
 from smartharvest.core.window import Window
 from smartharvest.errors import (
@@ -129,7 +131,9 @@ def test_what_somebody_else_writes_ends_the_run_and_stays(quiet_world: World, sw
 def test_what_a_service_manager_only_resets_is_arranged_again_without_letting_go(
     quiet_world: World, monkeypatch: pytest.MonkeyPatch, in_peace: bool
 ) -> None:
-    monkeypatch.setattr(host_watch, "RESETS_APART_NS", 0 if in_peace else 10**18)
+    resets = Resets()
+    while not in_peace and resets.may_be_followed(_loop.monotonic_ns()):
+        pass
     monkeypatch.setattr(OtherWriters, "last", lambda *_: "systemd (pid 1)")
     before, path = quiet_world.files(), quiet_world.elastic.idle_file
     assert path is not None
@@ -139,7 +143,7 @@ def test_what_a_service_manager_only_resets_is_arranged_again_without_letting_go
         if lent():  # again, should the loop just have moved a core
             quiet_world.kernel.write(path, "0")
 
-    session = Supervisor(settings_for(quiet_world))
+    session = Supervisor(settings_for(quiet_world), resets=resets)
     if not in_peace:
         with pytest.raises(ForeignWrite, match=r"last: systemd \(pid 1\)"), session:
             session.run(Script(3), seconds=10.0, observe=reset_once_lent)
@@ -152,6 +156,14 @@ def test_what_a_service_manager_only_resets_is_arranged_again_without_letting_go
     with Supervisor(session.settings, session.left):
         assert quiet_world.idle() == "1"
     assert quiet_world.files() == before
+
+
+def test_a_service_manager_may_reset_a_few_times_at_once_and_then_not_for_a_while() -> None:
+    second = 1_000_000_000
+    resets, steady = Resets(), Resets()
+    followed = [at for at in range(20) if resets.may_be_followed(at * second)]
+    assert followed == [0, 1, 2, 15, 16, 17]
+    assert all(steady.may_be_followed(at * 5 * second) for at in range(9))
 
 
 def test_a_write_that_the_kernel_tells_of_is_looked_at_before_the_next_look_is_due(
@@ -183,7 +195,6 @@ def test_what_was_asked_is_unanswered_until_it_has_come_to_its_end(quiet_world: 
 def test_a_value_of_its_own_that_a_service_manager_writes_ends_the_run_and_stays(
     quiet_world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(host_watch, "RESETS_APART_NS", 0)
     monkeypatch.setattr(OtherWriters, "last", lambda *_: "systemd (pid 1)")
     lent = lent_and_left(quiet_world, "3-7")
 

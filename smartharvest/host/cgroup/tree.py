@@ -10,11 +10,11 @@ place in several of them; version 2 has one directory for everything.
 
 from __future__ import annotations
 
+import contextlib
 import errno
-import logging
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -23,11 +23,16 @@ from smartharvest.host.cgroup.kernel_files import KernelFiles, PosixFiles, read_
 from smartharvest.host.cpulist import parse_cpulist
 from smartharvest.host.process import tasks
 
-_log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 SPLIT = "smartharvest-split-"
 """What the name of a group begins with that we made for a split; the number of its CPUs follows."""
+DEEPEST = 50
+"""Levels of groups that are looked at below one."""
+MOST_GROUPS = 2_000
+"""Groups that are looked at below one."""
+_LONGEST_PATH = 4000
+"""Bytes, so that the path of each file of a group is below PATH_MAX."""
 
 
 def files_for(root: str) -> KernelFiles:
@@ -38,7 +43,6 @@ def files_for(root: str) -> KernelFiles:
             return PosixFiles()
     from smartharvest.host.cgroup.fake_kernel import FakeKernel  # not needed on a host
 
-    _log.debug("%s is no cgroup filesystem; answering as the kernel would on plain files", root)
     return FakeKernel(root)
 
 
@@ -265,16 +269,15 @@ class Group:
         return _is_within("/" + other.relative, "/" + self.relative)
 
     def descendants(self) -> list[Group]:
-        """All cpuset groups below this one, each parent before its children."""
-        try:
-            names = self.tree.files.subdirectories(self.path)
-        except FileNotFoundError:
-            return []
-        found: list[Group] = []
-        for name in names:
-            child = Group(self.tree, os.path.join(self.relative, name))
-            found += [child, *child.descendants()]
-        return found
+        """All cpuset groups below this one, each parent before its children.
+
+        Whoever owns a group may make others in it without end, so those nearest are listed: to a
+        depth of DEEPEST, as long as a path names them, and MOST_GROUPS at most. In v2 the others
+        have no CPU that the groups above do not have.
+        """
+        _, *below = directories_below(self.tree.files, self.path)
+        start = len(self.path) + 1
+        return [Group(self.tree, os.path.join(self.relative, path[start:])) for path in below]
 
     def cpus(self) -> frozenset[int]:
         """The CPUs asked for; empty where the group takes its parent's (v2) or has none (v1)."""
@@ -400,17 +403,26 @@ def _is_within(path: str, directory: str) -> bool:
     return path == directory or path.startswith(directory.rstrip("/") + "/")
 
 
+def directories_below(files: KernelFiles, top: str) -> Iterator[str]:
+    """``top`` and the groups below it that are looked at, parents first, the nearest first."""
+    directories, last = [top], top.count("/") + DEEPEST
+    for number, path in enumerate(directories):  # which grows meanwhile
+        if number > MOST_GROUPS:
+            return
+        yield path
+        if path.count("/") < last:
+            with contextlib.suppress(OSError):  # it has gone, or may not be read
+                below = (f"{path}/{name}" for name in files.subdirectories(path))
+                directories += [one for one in below if len(os.fsencode(one)) < _LONGEST_PATH]
+
+
 def tasks_below(files: KernelFiles, directory: str) -> list[int]:
     """The threads in the group at ``directory`` and those below it."""
     found: list[int] = []
-    directories = [directory]
-    for path in directories:  # which grows meanwhile
-        try:
-            listing = f"{path}/tasks"
-            if not files.exists(listing):
-                listing = f"{path}/cgroup.threads"
+    for path in directories_below(files, directory):
+        listing = f"{path}/tasks"
+        if not files.exists(listing):
+            listing = f"{path}/cgroup.threads"
+        with contextlib.suppress(OSError, ValueError):  # it has gone, or Linux did not write it
             found += map(int, files.read(listing).split())
-            directories += [f"{path}/{name}" for name in files.subdirectories(path)]
-        except (OSError, ValueError):  # it has gone, or Linux did not write it
-            continue
     return found

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Iterator
 
 from smartharvest.core._confine import confine_threads
 from smartharvest.host.cgroup.kernel_files import KernelFiles
+from smartharvest.host.cgroup.tree import directories_below
 from smartharvest.host.journal.affinities import OurAffinities
 from smartharvest.host.journal.contents import AffinityEntry, Head, JournalContents, processes_of
 from smartharvest.host.journal.families import BirthEvents, Families
@@ -91,11 +91,8 @@ def _threads_of(pid: int) -> str:
 
 def _lists(files: KernelFiles, top: str) -> Iterator[tuple[str, str]]:
     """(group, name of its list of threads) of a group and those below it."""
-    groups = [top]
-    for group in groups:  # which grows meanwhile
-        with contextlib.suppress(OSError):  # it has gone
-            yield group, "tasks" if files.exists(f"{group}/tasks") else "cgroup.threads"
-            groups += [f"{group}/{name}" for name in files.subdirectories(group)]
+    for group in directories_below(files, top):
+        yield group, "tasks" if files.exists(f"{group}/tasks") else "cgroup.threads"
 
 
 def _descendants(processes: list[int]) -> list[int]:

@@ -49,10 +49,13 @@ def narrow_children(
                         yield f"{child}/{MASK}", original
 
 
-def _inheriting(files: KernelFiles, directory: str, masks: Masks) -> Iterator[str]:
-    for name in files.subdirectories(directory):
-        child = os.path.join(directory, name)
-        with contextlib.suppress(OSError, ValueError):
-            if has_inherited(files, child, masks):
-                yield child
-                yield from _inheriting(files, child, masks)
+def _inheriting(files: KernelFiles, top: str, masks: Masks) -> Iterator[str]:
+    directories = [top]
+    for directory in directories:  # which grows meanwhile
+        with contextlib.suppress(OSError):  # it has gone
+            for name in files.subdirectories(directory):
+                child = os.path.join(directory, name)
+                with contextlib.suppress(OSError, ValueError):
+                    if has_inherited(files, child, masks):
+                        yield child
+                        directories.append(child)

@@ -19,7 +19,6 @@ from dataclasses import replace
 
 from smartharvest.errors import AlreadyManaged, RightsError
 from smartharvest.host.cpulist import format_cpulist, parse_cpulist
-from smartharvest.host.journal import registry
 from smartharvest.host.journal.contents import (
     VERSION,
     AffinityEntry,
@@ -44,25 +43,23 @@ from smartharvest.host.journal.contents import (
     written,
 )
 from smartharvest.host.journal.group_locks import directory_locked, lock_groups
-from smartharvest.host.journal.notices import remove_notices
 from smartharvest.host.journal.patience import PatientWriter
 from smartharvest.host.journal.places import (
     DEFAULT_DIRECTORY,
-    STATUS_DIRECTORY,
-    UNNAMED,
     is_live,
     journal_paths,
     lock_path,
     page_path,
+    sync_directory,
     try_lock,
 )
+from smartharvest.host.journal.removal import remove
 from smartharvest.host.journal.shared_page import SharedPage
 from smartharvest.host.process import tasks
-from smartharvest.trusted import Untrusted, open_directory, open_trusted
+from smartharvest.trusted import Untrusted, open_trusted
 
 _claimed_here: set[str] = set()
 """Groups that journals of this process have locked: its claims do not exclude each other."""
-_SUFFIXES = (".lock", ".shared", ".sock", UNNAMED)
 
 
 class Journal:
@@ -400,7 +397,7 @@ class Journal:
             file.flush()
             os.fsync(file.fileno())
         os.rename(temporary, self.path)
-        _sync_directory(self._directory)
+        sync_directory(self._directory)
 
     def _line(self, key: tuple[object, ...]) -> str:
         """The line of an entry, which is kept: most are written again and again."""
@@ -442,34 +439,6 @@ def _header(claims: Sequence[str], arrangement: Mapping[str, str] | None) -> dic
     }
 
 
-def remove(journal_path: str) -> None:
-    """Removes a journal with its lock; the caller holds the lock."""
-    directory, name = os.path.split(journal_path.removesuffix(".journal"))
-    stems = (os.path.join(directory, name), os.path.join(directory, STATUS_DIRECTORY, name))
-    sockets = (stem + suffix for stem in stems for suffix in (".sock", UNNAMED))
-    files = (journal_path, journal_path + ".new", page_path(journal_path), *sockets)
-    remove_notices(journal_path)
-    for path in (*files, lock_path(journal_path)):
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(path)
-    registry.drop(journal_path)
-    with contextlib.suppress(FileNotFoundError):
-        _sync_directory(os.path.dirname(journal_path))
-
-
-def sweep(directory: str) -> None:
-    """Removes the files of agents that ended before they had a journal and changed anything."""
-    with contextlib.suppress(FileNotFoundError), directory_locked(directory):
-        names = os.listdir(directory)
-        stems = {os.path.splitext(name)[0] for name in names if name.endswith(_SUFFIXES)}
-        for stem in stems - {os.path.splitext(n)[0] for n in names if n.endswith(".journal")}:
-            path = os.path.join(directory, f"{stem}.journal")
-            lock = try_lock(lock_path(path), create=True)
-            if lock is not None:
-                remove(path)
-                os.close(lock)
-
-
 def check_claims(directory: str, claims: Sequence[str], but: str | None = None) -> None:
     """Raises AlreadyManaged if a living agent with a journal in ``directory``, other than the one
     at ``but``, has one of the ``claims`` or a group above or below one."""
@@ -490,11 +459,3 @@ def check_claims(directory: str, claims: Sequence[str], but: str | None = None) 
                         f"{claim}: the agent with pid {theirs.pid} already manages {what}; "
                         "stop it first"
                     )
-
-
-def _sync_directory(directory: str) -> None:
-    fd = open_directory(directory)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)

@@ -8,6 +8,8 @@ import threading
 import time
 from collections.abc import Callable
 
+from smartharvest.host.process.threads import has_started
+
 _log = logging.getLogger(__name__)
 
 PATIENCE_S = 30.0
@@ -33,7 +35,9 @@ class PatientWriter:
         if self._late is not None and self._late.is_alive():
             raise self._timeout()
         attempt = _Attempt(write)
-        attempt.start()
+        if not has_started(attempt):  # rather a wait than an end
+            write()
+            return
         began_s, told = time.monotonic(), False
         attempt.join(STEP_S)
         while attempt.is_alive():

@@ -79,3 +79,12 @@ def is_live(journal_path: str) -> bool:
         return True
     os.close(fd)
     return False
+
+
+def sync_directory(directory: str) -> None:
+    """Its names are on disk. Raises OSError."""
+    fd = open_directory(directory)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)

@@ -24,10 +24,8 @@ from smartharvest.host.journal.contents import (
     PolicyEntry,
     ScheduledEntry,
 )
-from smartharvest.host.target.virtual_machines import HALT_POLL_PARAMETER
+from smartharvest.host.parameters import PARAMETERS
 
-PARAMETERS = (HALT_POLL_PARAMETER,)
-"""The files outside of groups that the agent writes."""
 _NAMES = re.compile(
     r"(?:cpuset|cpu|cgroup|freezer)\.[a-z_.]+|tasks|memory\.(?:high|soft_limit_in_bytes)"
 )

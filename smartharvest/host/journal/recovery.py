@@ -18,7 +18,6 @@ from smartharvest.host.journal.contents import (
     read_journal,
     read_nudge,
 )
-from smartharvest.host.journal.journal import remove, sweep
 from smartharvest.host.journal.places import (
     DEFAULT_DIRECTORY,
     journal_paths,
@@ -27,6 +26,7 @@ from smartharvest.host.journal.places import (
     try_lock,
 )
 from smartharvest.host.journal.reach import check_reach
+from smartharvest.host.journal.removal import remove, sweep
 from smartharvest.host.journal.restoration import put_back
 from smartharvest.host.journal.shared_page import read_agent_beat
 from smartharvest.host.process import tasks

@@ -25,10 +25,11 @@ from smartharvest.host.journal.contents import (
     inode,
     read_journal,
 )
-from smartharvest.host.journal.journal import Journal, remove
+from smartharvest.host.journal.journal import Journal
 from smartharvest.host.journal.places import journal_paths
 from smartharvest.host.journal.reach import check_reach
 from smartharvest.host.journal.recovery import lock_of_the_dead
+from smartharvest.host.journal.removal import remove
 from smartharvest.host.process import tasks
 
 _log = logging.getLogger(__name__)

@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
+from smartharvest.host.process.threads import has_started
+
 PATIENCE_S = 2.0
 """How long all first answers together are waited for."""
 
@@ -49,8 +51,10 @@ class Asker(Generic[Question, Answer]):
         """
         asked = self._open.get(question)
         if asked is None:
-            asked = self._open[question] = _Open(self._ask, question)
-            asked.start()
+            asked = _Open(self._ask, question)
+            if not has_started(asked):
+                return None
+            self._open[question] = asked
         if question not in self._known:
             self._known.add(question)
             began_s = time.monotonic()

@@ -36,6 +36,8 @@ _searches: dict[tuple[str, str], ProcessSearch] = {}
 _refused: set[tuple[TargetSpec, int]] = set()
 """Processes that were not taken for the machine of that name, as far as it is known."""
 MOST_TOLD = 64
+_KTHREADD = "2"
+"""The parent of every kernel thread."""
 
 
 @dataclass(frozen=True)
@@ -175,10 +177,18 @@ def names_of(arguments: Sequence[str], options: Iterable[str]) -> list[str]:
 def helper_threads(pid: int, root: str = "/") -> list[int]:
     """Kernel threads that do the machine's I/O: ``vhost-PID``.
 
-    From Linux 6.4 on these are threads of the process itself (kernel/vhost_task.c).
+    From Linux 6.4 on these are threads of the process itself (kernel/vhost_task.c). Anybody can
+    call a process so, but only the kernel's are children of its own.
     """
     name = f"vhost-{pid}"
-    return _found(name, lambda other: _name(other, root) == name, root)
+
+    def is_it(other: int) -> bool:
+        if _name(other, root) != name:
+            return False
+        stat = _read(f"{root.rstrip('/')}/proc/{other}/task/{other}/stat")
+        return tasks.fields_after_name(stat)[1:2] == [_KTHREADD]
+
+    return _found(name, is_it, root)
 
 
 def _found(what: str, wanted: Callable[[int], bool], root: str) -> list[int]:

@@ -18,11 +18,10 @@ from typing import Protocol
 
 from smartharvest.errors import TargetError, TargetVanished
 from smartharvest.host import kernels
+from smartharvest.host.parameters import HALT_POLL_PARAMETER
 from smartharvest.host.target.spec import TargetSpec
 
 _log = logging.getLogger(__name__)
-
-HALT_POLL_PARAMETER = "/sys/module/kvm/parameters/halt_poll_ns"
 
 _VCPU_NAMES = re.compile(r"CPU \d+/KVM|fc_vcpu \d+|vcpu\d+|crosvm_vcpu\d+")
 """Of QEMU (debug-threads), Firecracker, Cloud Hypervisor and crosvm."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import importlib.util
 import socket
 
-from smartharvest.errors import ConfigError, Unavailable
+from smartharvest.errors import AddressTaken, ConfigError, Unavailable
 
 _BACKLOG = 32
 
@@ -18,7 +19,7 @@ def require_libraries(key: str) -> None:
 
 
 def listen(address: str, key: str) -> socket.socket:
-    """A socket that listens at ``ADDRESS:PORT``. Raises Unavailable if it is not free."""
+    """A socket that listens at ``ADDRESS:PORT``. Raises AddressTaken, or else Unavailable."""
     host, _, port = address.rpartition(":")
     host = host.strip("[]")
     listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
@@ -28,6 +29,7 @@ def listen(address: str, key: str) -> socket.socket:
         listener.listen(_BACKLOG)
     except OSError as error:
         listener.close()
-        raise Unavailable(f"{key}: {address}: {error.strerror}") from None
+        kind = AddressTaken if error.errno == errno.EADDRINUSE else Unavailable
+        raise kind(f"{key}: {address}: {error.strerror}") from None
     listener.setblocking(False)
     return listener

@@ -246,13 +246,28 @@ def test_before_the_first_window_there_is_what_there_is() -> None:
     assert "smartharvest_lending" in names
 
 
-def test_a_port_that_is_taken_is_named() -> None:
+def test_an_address_of_another_host_is_named() -> None:
+    with pytest.raises(Unavailable, match=r"metrics: 192\.0\.2\.1:9464: Cannot assign"):
+        Metrics("192.0.2.1:9464")
+
+
+def test_a_port_that_another_user_holds_is_served_once_it_is_free(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
-        port = other.getsockname()[1]
-        with pytest.raises(Unavailable, match=f"metrics: 127.0.0.1:{port}: "):
-            Metrics(f"127.0.0.1:{port}")
+        address = f"127.0.0.1:{other.getsockname()[1]}"
+        served = Metrics(address)
+        assert f"metrics: {address}: Address already in use" in caplog.text
+        served.update(status(), {})
+    try:
+        monkeypatch.setattr(served, "_next_try_s", 0.0)
+        served.update(status(), {})
+        with urllib.request.urlopen(f"http://{address}/metrics", timeout=5) as answer:
+            assert b"smartharvest_lending" in answer.read()
+    finally:
+        served.close()
 
 
 def _asked_for(text: str) -> set[str]:

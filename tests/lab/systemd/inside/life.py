@@ -10,6 +10,7 @@ from tests.lab.systemd.inside.host import CGROUPS, read, take_snapshot
 from tests.lab.systemd.inside.load import SELF_PINNED
 from tests.lab.systemd.inside.report import Finding
 from tests.lab.systemd.inside.service import UNIT
+from tests.lab.systemd.inside.watch import RESET_S, Watch
 
 LEAST = Path("/lab/least.conf")
 """The drop-in that the how-to page on least rights shows."""
@@ -124,8 +125,10 @@ def daemon_reload(finding: Finding) -> None:
     if not finding.took("lends_s", service.start(), "the started unit does not lend"):
         return
     pid = service.main_pid()
-    service.systemctl("daemon-reload")
-    finding.expect(service.until(service.lends) >= 0, "it does not lend after a daemon-reload")
+    with Watch() as watch:
+        service.systemctl("daemon-reload")
+        finding.expect(service.until(service.lends) >= 0, "it does not lend after a daemon-reload")
+    watch.tell(finding, above_s=RESET_S)
     service.systemctl("restart", "batch.service")
     finding.expect(service.until(service.lends) >= 0, "it does not lend to a new batch")
     neighbour = ("systemd-run", "--unit=neighbour", "--property=AllowedCPUs=0-1", "sleep", "600")

@@ -9,12 +9,10 @@ from pathlib import Path
 
 from tests.lab.systemd.inside import service
 from tests.lab.systemd.inside.report import Finding
-from tests.lab.systemd.inside.watch import Watch
+from tests.lab.systemd.inside.watch import RESET_S, Watch
 
 LONGEST_S = 3600.0
 """dpkg, on an emulated processor."""
-RESET_S = 1.0
-"""dpkg's daemon-reload has systemd write cpu.idle = 0; until the agent sees it, at most so long."""
 PACKAGED = tuple(Path("/lib/systemd/system").glob("smartharvest*.service"))
 MEMBER = ("setpriv", "--reuid=65534", "--regid=smartharvest", "--clear-groups")
 """Somebody of ``status_group`` who is not root."""
@@ -77,7 +75,11 @@ def _smartharvest(finding: Finding, *words: str, ahead: Sequence[str] = (), code
 
 
 def upgrade(finding: Finding) -> None:
-    """The new package is installed while the old one lends, and has the agent take it up."""
+    """The new package is installed while the old one lends, and has the agent take it up.
+
+    dpkg's daemon-reload comes before the signal. It is the old agent that answers it, and no later
+    package can change how soon: a reset's time above cpu.idle is allowed.
+    """
     old = _version()
     if not finding.took("lends_s", service.start(), "the old package does not lend"):
         return

@@ -9,6 +9,9 @@ from tests.lab.systemd.inside import service
 from tests.lab.systemd.inside.host import read
 from tests.lab.systemd.inside.report import Finding
 
+RESET_S = 1.0
+"""A daemon-reload has systemd 252 write cpu.idle = 0; until the agent sees it, at most so long."""
+
 
 class Watch:
     """Looks at the batch every few milliseconds."""
@@ -44,6 +47,6 @@ class Watch:
             self.above_s <= above_s,
             f"the batch was above cpu.idle {self.above} times, for {self.above_s:.2f} s",
         )
-        finding.figures["above_idle_s"] = round(self.above_s, 3)
         finding.expect(self.free == 0, f"the batch was unconfined {self.free} times")
+        finding.figures["above_idle_s"] = round(self.above_s, 3)
         finding.figures["looks"] = self.looks

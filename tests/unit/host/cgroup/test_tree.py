@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from smartharvest.errors import ConfigError, RightsError, TargetError, TargetVanished
+from smartharvest.host.cgroup import tree as tree_module
 from smartharvest.host.cgroup.kernel_files import PosixFiles
-from smartharvest.host.cgroup.tree import CgroupTree
+from smartharvest.host.cgroup.tree import DEEPEST, CgroupTree, Group
 from tests.unit.host.fake_trees import kernel_of, make_group, make_v1_tree, make_v2_tree
 
 
@@ -89,6 +91,37 @@ def test_tasks_of_children_count(tmp_path: Path) -> None:
     assert tree.group("g").tasks() == [7, 99, 101, 102]
     assert [group.relative for group in tree.group("g").descendants()] == ["g/a", "g/a/b"]
     assert tree.group_of(102).relative == "g/a/b"
+
+
+@pytest.mark.parametrize(("name", "count"), [("d", 1100), ("n" * 200, 40)])
+def test_groups_that_somebody_nests_without_end_are_left_out(
+    tmp_path: Path, name: str, count: int
+) -> None:
+    tree = make_v2_tree(tmp_path)
+    at = os.open(tmp_path, os.O_RDONLY)
+    for _ in range(count):
+        os.mkdir(name, dir_fd=at)
+        at, above = os.open(name, os.O_RDONLY, dir_fd=at), at
+        os.close(above)
+    os.close(at)
+    found = Group(tree, "").descendants()
+    subprocess.run(["rm", "-r", tmp_path / name], check=True)  # Python's own has a limit
+    assert 0 < len(found) < count
+    assert [len(group.relative.split("/")) for group in found] == list(range(1, len(found) + 1))
+    assert len(found) <= DEEPEST
+    assert all(len(os.fsencode(group.tasks_file)) < 4096 for group in found)
+
+
+def test_so_are_groups_that_somebody_makes_without_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tree_module, "MOST_GROUPS", 30)
+    tree = make_v2_tree(tmp_path)
+    for path in ("a/deep", *(f"b{number:02}/deep" for number in range(40))):
+        (tmp_path / path).mkdir(parents=True)
+    found = [group.relative for group in Group(tree, "").descendants()]
+    assert len(found) == 30
+    assert all("/" not in path for path in found)  # the nearest first
 
 
 def test_a_group_outside_this_containers_namespace_is_not_taken_for_another(

@@ -12,7 +12,8 @@ import pytest
 from smartharvest.errors import AlreadyManaged, RightsError
 from smartharvest.host.journal import group_locks
 from smartharvest.host.journal.group_locks import VARIABLE, directory_locked, lock_groups
-from smartharvest.host.journal.journal import Journal, sweep
+from smartharvest.host.journal.journal import Journal
+from smartharvest.host.journal.removal import sweep
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,6 @@ import os
 import stat
 from pathlib import Path
 
-from smartharvest.host.journal.journal import remove
 from smartharvest.host.journal.notices import (
     notice_path,
     remove_notice,
@@ -14,6 +13,7 @@ from smartharvest.host.journal.notices import (
     write_notice,
 )
 from smartharvest.host.journal.places import journal_path, lock_path
+from smartharvest.host.journal.removal import remove
 
 
 def test_a_notice_is_the_time_of_the_eviction_and_everybody_may_read_it(tmp_path: Path) -> None:

@@ -17,8 +17,9 @@ from smartharvest.host.cgroup.tree import CgroupTree
 from smartharvest.host.journal.contents import VERSION, boot_id, read_journal
 from smartharvest.host.journal.journal import Journal
 from smartharvest.host.journal.places import page_path
-from smartharvest.host.journal.reach import PARAMETERS, check_reach
+from smartharvest.host.journal.reach import check_reach
 from smartharvest.host.journal.recovery import recover, shrink
+from smartharvest.host.parameters import PARAMETERS
 from tests.unit.host.fake_trees import make_group, make_v1_tree
 
 DEAD_PID = 2**22 + 1

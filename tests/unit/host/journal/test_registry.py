@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from smartharvest.host.journal import registry
-from smartharvest.host.journal.journal import Journal, remove
+from smartharvest.host.journal.journal import Journal
+from smartharvest.host.journal.removal import remove
 from smartharvest.host.process import tasks
 
 

@@ -127,9 +127,13 @@ def test_the_process_is_the_one_that_the_vcpus_are_threads_of() -> None:
 
 def test_kernel_threads_that_do_its_io_are_found(tmp_path: Path) -> None:
     make_process(tmp_path, 10, "qemu-system-x86_64")
-    make_process(tmp_path, 20, "vhost-10")
-    make_process(tmp_path, 21, "vhost-101")
-    assert guests.helper_threads(10, str(tmp_path)) == [20]
+    for pid, name, parent in ((20, "vhost-10", 2), (21, "vhost-101", 2), (22, "vhost-10", 1)):
+        make_process(tmp_path, pid, name)
+        numbers = " ".join(["0"] * 20)
+        (tmp_path / "proc" / str(pid) / "task" / str(pid)).mkdir(parents=True)
+        stat = tmp_path / "proc" / str(pid) / "task" / str(pid) / "stat"
+        stat.write_text(f"{pid} ({name}) S {parent} {numbers}\n")
+    assert guests.helper_threads(10, str(tmp_path)) == [20]  # 22 is no kernel thread
 
 
 @pytest.mark.parametrize("text", ["qemu:", "firecracker:", "cloud-hypervisor:", "qemu:0"])

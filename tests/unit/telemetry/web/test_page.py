@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from smartharvest.errors import ConfigError, Unavailable
+from smartharvest.errors import AddressTaken, ConfigError, Unavailable
 from smartharvest.telemetry.textfile import textfile
 from smartharvest.telemetry.verdict import LIMITS, earning, harming, health, why_not_more
 from smartharvest.telemetry.web.listening import listen
@@ -311,8 +311,11 @@ def test_a_token_that_others_may_write_is_refused(tmp_path: Path) -> None:
 def test_an_address_that_is_taken_is_named() -> None:
     with listen("127.0.0.1:0", "web") as first:
         port = first.getsockname()[1]
-        with pytest.raises(Unavailable, match=f"web: 127.0.0.1:{port}: Address already in use"):
+        with pytest.raises(AddressTaken, match=f"web: 127.0.0.1:{port}: Address already in use"):
             listen(f"127.0.0.1:{port}", "web")
+    with pytest.raises(Unavailable, match=r"web: 192\.0\.2\.1:9464: Cannot assign") as refused:
+        listen("192.0.2.1:9464", "web")
+    assert not isinstance(refused.value, AddressTaken)
 
 
 def test_the_chart_library_has_its_licence_beside_it() -> None:
