@@ -107,7 +107,7 @@ faults-all: build ## The same over all mechanisms, places and placements, 5,000 
 	@$(BIN)/python -m tests.faults.everything
 
 .PHONY: lab-image
-lab-image: build ## Fetch three Debian kernels and build a disk for make lab (apt, QEMU)
+lab-image: manycore-tools ## Fetch three Debian kernels and build a disk for make lab (apt, QEMU)
 	@$(BIN)/python -m tests.lab.image
 
 .PHONY: lab
