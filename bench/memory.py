@@ -1,7 +1,8 @@
 """``python -m bench.memory``: memory that a primary claims back, in a guest of the kernel lab.
 
-Three rounds, each with an agent and without; what runs inside is memory_inside.py. One JSON
-document: ``episodes``, and in ``figures`` medians of the rounds. The guest's time is instructions.
+Three rounds, each with an agent that lends memory, with one that lends cores only and without; and
+one with idle CPUs. What runs inside is memory_inside.py. One JSON document: ``episodes``, and in
+``figures`` and ``idle_figures`` medians of the rounds. The guest's time is instructions.
 """
 
 from __future__ import annotations
@@ -14,17 +15,23 @@ from typing import Any
 
 import click
 
+from bench.memory_inside import SIDES
 from tests.lab import kernels
 from tests.lab.boot import run
 from tests.lab.image import DISK, LAB, build_disk, is_out_of_date
 
-SECONDS, MINUTES = 1800, 40.0
+SECONDS, MINUTES = 2400, 60.0
 FIGURES: Mapping[str, tuple[str, ...]] = {
+    "the primary stood still for a MiB, P99, ms": ("stalled_ms", "p99"),
+    "the primary stood still, all, ms": ("stalled_ms", "sum"),
     "a MiB of growth, median, ms": ("mib_ms", "p50"),
     "a MiB of growth, P99, ms": ("mib_ms", "p99"),
     "a MiB of growth, longest, ms": ("mib_ms", "max"),
-    "the primary stood still, ms": ("primary_stalled_ms",),
-    "the primary was off its CPU meanwhile, ms": ("off_cpu_ms",),
+    "of that its CPU time, P99, ms": ("cpu_ms", "p99"),
+    "of that waiting for a CPU, P99, ms": ("waited_for_cpu_ms", "p99"),
+    "waiting for a CPU, all, ms": ("waited_for_cpu_ms", "sum"),
+    "pages that the primary scanned for room": ("meanwhile", "primary pgscan_direct"),
+    "pages of the batch taken meanwhile": ("meanwhile", "batch pgsteal_direct"),
     "the primary's growth, s": ("primary_grew_s",),
     "the batch before, MiB": ("batch_mib", "before"),
     "the batch after, MiB": ("batch_mib", "after"),
@@ -34,20 +41,22 @@ FIGURES: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def figures_of(episodes: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
-    """For each figure, of the rounds ``with`` an agent and ``without``: median, least and most."""
-    found: dict[str, dict[str, Any]] = {}
+def figures_of(
+    episodes: Sequence[Mapping[str, Any]], *, busy: bool = True
+) -> dict[str, dict[str, list[float]]]:
+    """For each figure and side, of the rounds with ``busy`` CPUs: median, least and most."""
+    found: dict[str, dict[str, list[float]]] = {}
     for name, path in FIGURES.items():
         found[name] = {}
-        for lends, side in ((True, "with"), (False, "without")):
-            values = [_at(one, path) for one in episodes if one["lends"] is lends]
-            known = [value for value in values if value is not None]
-            if known:
-                found[name][side] = [statistics.median(known), min(known), max(known)]
+        for side in SIDES:
+            chosen = (one for one in episodes if one["side"] == side and one["busy"] is busy)
+            values = [value for one in chosen if (value := _at(one, path)) is not None]
+            if values:
+                found[name][side] = [statistics.median(values), min(values), max(values)]
     return found
 
 
-def table(figures: Mapping[str, Mapping[str, Any]]) -> str:
+def table(figures: Mapping[str, Mapping[str, Sequence[float]]]) -> str:
     """The figures as rows of Markdown: median (least to most)."""
 
     def cell(values: Sequence[float] | None) -> str:
@@ -56,9 +65,9 @@ def table(figures: Mapping[str, Mapping[str, Any]]) -> str:
         middle, least, most = values
         return f"{middle:g}" if least == most else f"{middle:g} ({least:g} to {most:g})"
 
-    rows = ["| | with an agent | without |", "|---|---|---|"]
+    rows = ["| | memory lent | cores only | without an agent |", "|---|---|---|---|"]
     rows += [
-        f"| {name} | {cell(sides.get('with'))} | {cell(sides.get('without'))} |"
+        f"| {name} | " + " | ".join(cell(sides.get(side)) for side in SIDES) + " |"
         for name, sides in figures.items()
     ]
     return "\n".join(rows)
@@ -87,13 +96,15 @@ def main(kernel: str, out: Path | None) -> None:
         "complete": told["complete"],
         "episodes": episodes,
         "figures": figures_of(episodes),
+        "idle_figures": figures_of(episodes, busy=False),
     }
     text = json.dumps(document, indent=1)
     if out is not None:
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_text(text + "\n")
     click.echo(text)
-    click.echo(table(document["figures"]), err=True)
+    for heading in ("figures", "idle_figures"):
+        click.echo(f"{table(document[heading])}\n", err=True)
     if not told["complete"]:
         raise SystemExit(f"bench.memory: the guest did not end well: {told['console'][-2000:]}")
 

@@ -1,8 +1,9 @@
 """What a guest of ``bench.memory`` runs: a batch that fills its memory while a primary grows.
 
-The same with and without an agent. While the primary grows every CPU computes for somebody, below
-everything else (cpu.idle): an emulator's CPUs take turns, and its clock counts the instructions of
-all, so a MiB would take longer only since one more of them had something to do. Needs cgroup v2
+The same with an agent that lends memory, with one that lends cores only, and without. While the
+primary grows every CPU computes for somebody, below everything else (cpu.idle): an emulator's CPUs
+take turns, and its clock counts the instructions of all, so a MiB would take longer only since one
+more of them had something to do. A round with idle CPUs shows how much that is. Needs cgroup v2
 with the memory controller, and root; the swap is a file that is removed at the end. Each episode is
 a line of JSON to standard output.
 """
@@ -17,10 +18,15 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+
+Side = Literal["memory", "cores", "none"]
+"""What an agent lends; none: there is no agent."""
+SIDES: tuple[Side, ...] = ("memory", "cores", "none")
+ROUNDS = 3
 
 MIB = 1 << 20
 SWAP = Path("/var/swap")
@@ -29,8 +35,16 @@ CONTROLLERS = "+cpuset +cpu +memory"
 ROOT = Path("/sys/fs/cgroup")
 LONGEST_S = 300.0
 SETTLES_S = 8.0
-FILL_PAUSE_S, GROW_PAUSE_S = 0.008, 0.002
-"""After each MiB."""
+FILL_PAUSE_S, GROW_PAUSE_S, HOLD_PAUSE_S = 0.008, 0.002, 0.025
+"""After each MiB. A limit rises by a part of its range a second: who holds is to be slower."""
+RESTED_S = 12.0
+"""After which a limit rises again, whatever it fell for."""
+COUNTED = {
+    "primary": ("pgfault", "pgmajfault", "pgscan_", "pgsteal_", "workingset_refault"),
+    "batch": ("pgmajfault", "pgscan_", "pgsteal_", "workingset_refault"),
+    "host": ("allocstall_", "pgscan_direct", "pgscan_kswapd"),
+}
+"""How the counters begin that are told."""
 SAMPLE_S = 0.02
 STILL_LOOKS = 150
 """In which what comes back has to stand still: the first steps of an emulated guest are slow."""
@@ -58,23 +72,28 @@ sys.stdin.readline()
 """
 """A batch that writes its memory once and keeps it."""
 GROW = """
-import json, mmap, sys, time
+import json, mmap, os, sys, time
 size, pause = int(sys.argv[1]) << 20, float(sys.argv[2])
 memory, page = mmap.mmap(-1, size), bytes(range(256)) * 4096
+waits = os.open("/proc/self/schedstat", os.O_RDONLY)
+stalls = os.open(sys.argv[3], os.O_RDONLY)
+def seen():
+    waited = int(os.pread(waits, 200, 0).split()[1])
+    stalled = int(os.pread(stalls, 400, 0).split(b"total=")[1].split()[0]) * 1000
+    return time.monotonic_ns(), time.thread_time_ns(), waited, stalled
 print("ready", flush=True)
 sys.stdin.readline()
-took, used = [], 0
+took = []
 for at in range(0, size, 1 << 20):
-    began, had = time.monotonic_ns(), time.thread_time_ns()
+    before = seen()
     memory[at:at + (1 << 20)] = page
-    used += time.thread_time_ns() - had
-    took.append(time.monotonic_ns() - began)
+    took.append([now - then for now, then in zip(seen(), before)])
     time.sleep(pause)
-print(json.dumps([took, used]), flush=True)
+print(json.dumps(took), flush=True)
 sys.stdin.readline()
 """
-"""A primary: on a line from outside it takes one MiB after the other; how long each took, and
-their CPU time together, in ns."""
+"""A primary: on a line from outside it takes one MiB after the other. For each, in ns: how long it
+took, its CPU time, for how long it waited for a CPU, and for how long for memory (PSI)."""
 COMPUTE = """
 import os, sys
 os.sched_setaffinity(0, [int(sys.argv[1])])
@@ -94,7 +113,8 @@ policy = "fixed-buffer:1"
 [[elastic]]
 name = "batch"
 target = "cgroup:{batch}"
-memory = {{ min = "{least}MiB", max = "{most}MiB" }}
+"""
+MEMORY = """memory = {{ min = "{least}MiB", max = "{most}MiB" }}
 """
 
 
@@ -139,8 +159,10 @@ class Episode:
     A context manager; ``run`` once.
     """
 
-    def __init__(self, *, lends: bool) -> None:
-        self.lends = lends
+    def __init__(self, side: Side, *, busy: bool = True) -> None:
+        self.side = side
+        self.busy = busy
+        """Whether every CPU computes while the primary grows."""
         self.total = total_mib()
         self.grows_mib = int(self.total * 0.4)
         self.fills_mib = int(self.total * 0.6)
@@ -188,7 +210,7 @@ class Episode:
         self, script: str, group: Path, size_mib: int, pause_s: float
     ) -> subprocess.Popen[str]:
         program = subprocess.Popen(
-            [sys.executable, "-S", "-c", script, str(size_mib), str(pause_s)],
+            [sys.executable, "-S", "-c", script, str(size_mib), str(pause_s), _pressure(group)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -199,9 +221,9 @@ class Episode:
 
     @contextmanager
     def _all_cpus_busy(self) -> Iterator[None]:
-        """Each has a program, in a group below everything else."""
+        """Each has a program, in a group below everything else, if that is wanted."""
         with ExitStack() as stack:
-            for cpu in sorted(os.sched_getaffinity(0)):
+            for cpu in sorted(os.sched_getaffinity(0)) if self.busy else ():
                 program = subprocess.Popen(
                     [sys.executable, "-S", "-c", COMPUTE, str(cpu)],
                     stdout=subprocess.PIPE,
@@ -215,8 +237,9 @@ class Episode:
 
     def _agent(self) -> subprocess.Popen[str]:
         path = self._directory / "agent.toml"
+        text = CONFIG + (MEMORY if self.side == "memory" else "")
         path.write_text(
-            CONFIG.format(
+            text.format(
                 web=self.web,
                 batch=self.batch,
                 state=self._directory / "state",
@@ -241,17 +264,30 @@ class Episode:
     def used_mib(self, group: Path) -> int:
         return int((group / "memory.current").read_text()) // MIB
 
+    def _counters(self) -> dict[str, int]:
+        """Of faults and reclaim, in the primary's group, the batch's and the machine."""
+        found: dict[str, int] = {}
+        for name, path in (
+            ("primary", self.web / "memory.stat"),
+            ("batch", self.batch / "memory.stat"),
+            ("host", Path("/proc/vmstat")),
+        ):
+            for key, value in (line.split() for line in path.read_text().splitlines()):
+                if key.startswith(COUNTED[name]):
+                    found[f"{name} {key}"] = int(value)
+        return found
+
     def run(self) -> dict[str, Any]:
         """What came of it; times are of this machine's clock."""
         kills = oom_kills()
-        _say("the agent starts" if self.lends else "without an agent")
-        agent = self._agent() if self.lends else None
+        _say(f"lent: {self.side}; CPUs {'busy' if self.busy else 'idle'}")
+        agent = None if self.side == "none" else self._agent()
 
         def runs() -> None:
             if agent is not None and agent.poll() is not None:
                 raise RuntimeError(f"the agent ended: {agent.communicate()[1][-500:]}")
 
-        if agent is not None:
+        if self.side == "memory":
             _wait(lambda: self.limit_mib() is not None, runs)
         _say(f"limit {self.limit_mib()} MiB; the batch starts")
         batch = self._start(FILL, self.batch, self.fills_mib, FILL_PAUSE_S)
@@ -262,29 +298,28 @@ class Episode:
         had = _settled(lambda: self.used_mib(self.batch), runs)
         limit = self.limit_mib()
         _say(f"the batch holds {had} MiB of {limit}; the primary grows")
-        stalled_us = _stalled_us(self.web)
+        before = self._counters()
         with self._all_cpus_busy():
             began_s = time.monotonic()
             primary.stdin.write("\n")
             primary.stdin.flush()
-            took, used_ns = json.loads(primary.stdout.readline() or "[[], 0]")
+            rows = json.loads(primary.stdout.readline() or "[]")
             grew_s = time.monotonic() - began_s
-        took_ms = sorted(ns / 1e6 for ns in took)
-        stalled_us = _stalled_us(self.web) - stalled_us
+        after = self._counters()
+        took, used, waited, stalled = zip(*rows, strict=True) if rows else ((), (), (), ())
         left = _settled(lambda: self.used_mib(self.batch), runs)
         _say(f"the primary has grown; the batch holds {left} MiB of {self.limit_mib()}")
         found: dict[str, Any] = {
-            "lends": self.lends,
+            "side": self.side,
+            "busy": self.busy,
             "total_mib": self.total,
-            "primary_grew_mib": len(took_ms),
+            "primary_grew_mib": len(rows),
             "primary_grew_s": round(grew_s, 3),
-            "primary_stalled_ms": round(stalled_us / 1e3, 2),
-            "off_cpu_ms": round(sum(took_ms) - used_ns / 1e6, 2),
-            "mib_ms": {
-                "p50": _at(took_ms, 0.5),
-                "p99": _at(took_ms, 0.99),
-                "max": _at(took_ms, 1.0),
-            },
+            "mib_ms": _spread(took),
+            "cpu_ms": _spread(used),
+            "waited_for_cpu_ms": _spread(waited),
+            "stalled_ms": _spread(stalled),
+            "meanwhile": {key: after[key] - before.get(key, 0) for key in after},
             "batch_mib": {"before": had, "after": left},
             "limit_mib": {"before": limit, "after": self.limit_mib()},
             "batch_alive": batch.poll() is None,
@@ -293,7 +328,7 @@ class Episode:
         if agent is not None:
             for program in (primary, batch):
                 _end(program)
-            if swap_free_mib():
+            if self.side == "memory" and swap_free_mib():
                 found["given_back"] = self._given_back(runs)
             _say("the agent ends")
             agent.send_signal(signal.SIGTERM)
@@ -306,8 +341,9 @@ class Episode:
 
         It holds more than its minimum by what the swap takes for sure: the rest could not go.
         """
+        time.sleep(RESTED_S)
         holds_mib = self.least_mib + int(swap_free_mib() * HELD_OF_SWAP)
-        batch = self._start(HOLD, self.batch, holds_mib, GROW_PAUSE_S)
+        batch = self._start(HOLD, self.batch, holds_mib, HOLD_PAUSE_S)
         assert batch.stdout is not None
         batch.stdout.readline()
         had = _settled(lambda: self.used_mib(self.batch), runs)
@@ -377,27 +413,33 @@ def _settled(
     return seen[-1]
 
 
-def _stalled_us(group: Path) -> int:
-    """How long some task of the group has stood still for want of memory."""
-    line = (group / "memory.pressure").read_text().splitlines()[0]
-    return int(line.rpartition("total=")[2])
+def _pressure(group: Path) -> str:
+    """How long tasks of the group have stood still for want of memory."""
+    return str(group / "memory.pressure")
 
 
-def _at(sorted_values: list[float], q: float) -> float | None:
-    if not sorted_values:
-        return None
-    return round(sorted_values[min(len(sorted_values) - 1, int(q * len(sorted_values)))], 3)
+def _spread(values_ns: Sequence[int]) -> dict[str, float]:
+    """Of what was seen for each MiB, in ms."""
+    if not values_ns:
+        return {}
+    ordered = sorted(values_ns)
+
+    def at(q: float) -> float:
+        return round(ordered[min(len(ordered) - 1, int(q * len(ordered)))] / 1e6, 3)
+
+    return {"p50": at(0.5), "p99": at(0.99), "max": at(1.0), "sum": round(sum(ordered) / 1e6, 2)}
 
 
 def main() -> None:
-    """Three rounds, with and without."""
+    """Some rounds of each side with busy CPUs, and one with idle ones."""
     print(json.dumps({"kernel": platform.release(), "complete": False}), flush=True)
+    rounds = [(side, True) for _ in range(ROUNDS) for side in SIDES]
+    rounds[len(SIDES) : len(SIDES)] = [(side, False) for side in SIDES]
     with swap_file():
-        for round_ in range(3):
-            for lends in (True, False):
-                with Episode(lends=lends) as episode:
-                    found = {"slice": f"{round_} {lends}", **episode.run()}
-                print(json.dumps(found), flush=True)
+        for number, (side, busy) in enumerate(rounds):
+            with Episode(side, busy=busy) as episode:
+                found = {"slice": str(number), **episode.run()}
+            print(json.dumps(found), flush=True)
     print(json.dumps({"complete": True}), flush=True)
 
 

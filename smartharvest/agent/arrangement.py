@@ -35,6 +35,7 @@ from smartharvest.host.cpulist import format_cpulist
 from smartharvest.host.journal import registry
 from smartharvest.host.journal.places import journal_path
 from smartharvest.host.journal.recovery import RecoveryReport, recover
+from smartharvest.host.journal.restoration import is_same
 from smartharvest.host.journal.shared_page import Phase
 from smartharvest.host.preemption import Preemption, probe_preemption, unknown
 from smartharvest.host.target.base import Target
@@ -361,18 +362,19 @@ class Arrangement:
         go on with these masks.
         """
         noticed_s = time.time()
+        free_s: float | None = None
 
         def notice(new: Sequence[Target]) -> None:
-            nonlocal noticed_s
+            nonlocal noticed_s, free_s
             noticed_s = time.time()
             if self._may_use_nobodys(new):
-                stop_loop()
-                self._take_nobodys_back()
+                free_s = self._free_nobodys(stop_loop)
 
         if not self.targets.follow(notice):
             return False
         now = sorted(str(target.spec) for target in self.primaries)
-        self._audit("primaries", now=now, noticed=round(noticed_s, 6))
+        free = {} if free_s is None else {"free": round(free_s, 6)}
+        self._audit("primaries", now=now, noticed=round(noticed_s, 6), **free)
         if not self.primaries:
             return False
         try:
@@ -391,14 +393,38 @@ class Arrangement:
         except (OSError, SmartHarvestError):
             return False  # a look at the whole host says what follows
 
-    def _take_nobodys_back(self) -> None:
+    def _free_nobodys(self, stop_loop: Callable[[], None]) -> float | None:
+        """While the loop may run, whose end may have to wait for a CPU; the time when it was done.
+
+        The loop may write meanwhile, or be refused to: what it has left is written once it ended.
+        """
+        free_s, masks = None, self._without_nobodys
+        if self.undo is not None:
+            with contextlib.suppress(OSError, SmartHarvestError):
+                free_s = self.undo.writer.set_known(masks)
+        stop_loop()
+        if free_s is not None and self._are_written(masks):
+            self._without_nobodys = []
+            return free_s
+        return self._take_nobodys_back()
+
+    def _are_written(self, masks: Sequence[tuple[str, str]]) -> bool:
+        """Whether each file holds what is written there last."""
+        assert self.undo is not None
+        read = self.undo.writer.read
+        try:
+            return all(is_same(path, read(path), mask) for path, mask in dict(masks).items())
+        except (OSError, SmartHarvestError):
+            return False
+
+    def _take_nobodys_back(self) -> float | None:
         """By masks that are in the journal already, so that no disk is waited for."""
         masks, self._without_nobodys = self._without_nobodys, []
         try:
-            if self.undo is not None:
-                self.undo.writer.set_known(masks)
+            return None if self.undo is None else self.undo.writer.set_known(masks)
         except (OSError, SmartHarvestError) as error:
             _log.warning("%s; the next arrangement tries it again", error)
+            return None
 
     def was_remade(self, seen: HostSnapshot) -> bool:
         """Whether a group that is written to is another one by the name of the journaled one."""

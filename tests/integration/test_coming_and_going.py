@@ -11,6 +11,7 @@ import pytest
 
 from smartharvest.agent import arrangement, host_watch, lifecycle
 from smartharvest.agent.arrangement import Arrangement
+from smartharvest.agent.control_loop import ControlLoop
 from smartharvest.agent.supervisor import Supervisor
 from smartharvest.algorithm.algorithm1 import Decision
 from smartharvest.config.settings import Settings
@@ -110,6 +111,52 @@ def test_one_on_cores_of_nobody_has_them_before_anything_else_is_made_for_it(
     assert nobodys <= when_made[0]
     assert len(nobodys & when_looked[0]) <= 1
     assert len(nobodys & when_made[1]) <= 1, "one of them may be its minimum"
+
+
+@pytest.mark.parametrize("undone", [False, True], ids=["kept", "the loop wrote meanwhile"])
+def test_one_on_cores_of_nobody_has_them_before_the_loop_ends(
+    quiet_world: World, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, undone: bool
+) -> None:
+    """Its end may have to wait for a CPU. What it writes until then is written once more."""
+    monkeypatch.setattr(host_watch, "HOUSEKEEPING_NS", 10_000_000)
+    world, nobodys, audit = quiet_world, parse_cpulist("4-7"), tmp_path / "audit.jsonl"
+    world.add_group("web-1", "0-3")
+    primary = (TargetSpec("cgroup", "web-*"),)
+    settings = settings_for(
+        world, primary=primary, policy="no-harvest", unallocated=True, audit_log=str(audit)
+    )
+    session = Supervisor(settings)
+    masks: list[frozenset[int]] = []
+    came = False
+    stop, hand_off = ControlLoop.stop, Arrangement.hand_off
+
+    def stop_later(control: ControlLoop) -> None:
+        if came and not masks:
+            masks.append(parse_cpulist(world.mask()))
+            if undone:
+                world.tree.files.write(world.tree.group("batch").cpus_file, "4-7")
+        stop(control)
+
+    def arranged_again(arrangement: Arrangement, **more: Any) -> Any:
+        masks.append(parse_cpulist(world.mask()))
+        session.stop()
+        return hand_off(arrangement, **more)
+
+    monkeypatch.setattr(ControlLoop, "stop", stop_later)
+    monkeypatch.setattr(Arrangement, "hand_off", arranged_again)
+
+    def observe(_window: Window, _decision: Decision) -> None:
+        nonlocal came
+        if not came:
+            came = True
+            world.add_group("web-2", format_cpulist(nobodys))
+
+    with session:
+        session.run(session.make_policy(), seconds=LONGEST_S, observe=observe)
+    assert len(masks) == 2
+    assert all(len(nobodys & mask) <= 1 for mask in masks), "one of them may be its minimum"
+    (record,) = [one for one in map(json.loads, audit.open()) if one["kind"] == "primaries"]
+    assert record["free"] >= record["noticed"]
 
 
 def noting(world: World, masks: list[frozenset[int]], method: Any) -> Any:

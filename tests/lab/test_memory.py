@@ -22,7 +22,7 @@ def swap() -> Iterator[None]:
 def test_a_primary_that_grows_has_its_memory_and_nobody_is_killed(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    with capfd.disabled(), Episode(lends=True) as episode:
+    with capfd.disabled(), Episode("memory") as episode:
         found = episode.run()
     assert found["oom_kills"] == 0
     assert found["batch_alive"]
@@ -36,7 +36,7 @@ def test_a_primary_that_grows_has_its_memory_and_nobody_is_killed(
 def test_without_swap_a_batch_gets_only_what_no_primary_may_claim(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    with capfd.disabled(), Episode(lends=True) as episode:
+    with capfd.disabled(), Episode("memory") as episode:
         (episode.web / "memory.max").write_text("max")
         found = episode.run()
     assert found["oom_kills"] == 0

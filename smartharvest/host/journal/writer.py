@@ -7,6 +7,7 @@ import errno
 import itertools
 import logging
 import os
+import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import TypeVar
 
@@ -95,10 +96,11 @@ class HostWriter:
         self._write(path, value + "\n")  # a bare newline empties a mask, an empty write does not
         self._write_log(path, current, value)
 
-    def set_known(self, values: Iterable[tuple[str, str]]) -> None:
+    def set_known(self, values: Iterable[tuple[str, str]]) -> float:
         """Writes (path, value) after (path, value) for which all is in the journal already.
 
         Notes the writes only afterwards: somebody waits for them. Others are written as by ``set``.
+        Returns when the last was written, in seconds of the epoch.
         """
         written: list[tuple[str, str, str]] = []
         try:
@@ -110,6 +112,7 @@ class HostWriter:
                 if not is_same(path, current, value):
                     self._write(path, value + "\n")
                     written.append((path, current, value))
+            return time.time()
         finally:
             for one in written:
                 self._write_log(*one)
