@@ -43,8 +43,10 @@ def run_agent(
     load: Load,
     observe: Callable[[Window, Decision], None],
     left: HandoffState | None = None,
-) -> Report:
+) -> Report | None:
     """Lends until SIGINT or SIGTERM, or for ``settings.duration_ns``; the last run's report.
+
+    None if no run has come to its end: the agent was stopped while it stepped aside.
 
     SIGHUP calls ``load``, which raises ConfigError for what it refuses; SIGUSR2 replaces the
     program. ``observe`` gets every window with its decision; ``left`` is what the program before
@@ -85,14 +87,14 @@ class _Lifecycle:
         """Of the last run that has one."""
         self._page = WebPage()
 
-    def run(self, settings: Settings, left: HandoffState | None) -> Report:
-        """One arrangement after the other; the report of the last."""
+    def run(self, settings: Settings, left: HandoffState | None) -> Report | None:
+        """One arrangement after the other; the report of the last that has one."""
         try:
             return self._run(_Start(settings, left))
         finally:
             self._page.close()
 
-    def _run(self, start: _Start) -> Report:
+    def _run(self, start: _Start) -> Report | None:
         while True:
             outcome = self._run_once(start)
             supervisor = self._before
@@ -100,22 +102,11 @@ class _Lifecycle:
             settings = supervisor.settings
             self._signals.ask_again(supervisor.unanswered)
             match outcome:
-                case StepAside(ForeignWrite() as why, ran_s):
-                    self._signals.wait(why, self._backoff.next_wait_s(ran_s), supervisor)
-                    start = _Start(settings)
-                case StepAside(CpusLost() as why):
-                    self._signals.wait(why, CPUS_MAY_COME_BACK_S, supervisor)
-                    start = _Start(settings, cpus_come_and_go=True)
-                case StepAside(why, ran_s):
-                    there = partial(has_primaries, settings)
-                    wait_s = self._gone_backoff.next_wait_s(ran_s)
-                    try:
-                        self._signals.wait(why, wait_s, supervisor, there)
-                    except (TargetError, TargetVanished):  # to end is no failure then
-                        if self._report is None:
-                            raise
+                case StepAside() as aside:
+                    if not self._step_aside(aside, supervisor):
                         return self._report
-                    start = _Start(settings, cpus_come_and_go=True)
+                    come_and_go = not isinstance(aside.why, ForeignWrite)
+                    start = _Start(settings, cpus_come_and_go=come_and_go)
                 case Ended(report):
                     return report
                 case Restart(report, new) if supervisor.left is None:
@@ -174,6 +165,18 @@ class _Lifecycle:
             ran_s = time.monotonic() - began_s
             self._ran_s += ran_s
             return StepAside(error, ran_s)
+
+    def _step_aside(self, aside: StepAside, before: Supervisor) -> bool:
+        """Waits until sharing may be tried again; False if the agent is to end, which is no failure
+        then: everything has been given back."""
+        match aside:
+            case StepAside(ForeignWrite() as why, ran_s):
+                return self._signals.wait(why, self._backoff.next_wait_s(ran_s), before)
+            case StepAside(CpusLost() as why):
+                return self._signals.wait(why, CPUS_MAY_COME_BACK_S, before)
+            case StepAside(why, ran_s):
+                there = partial(has_primaries, before.settings)
+                return self._signals.wait(why, self._gone_backoff.next_wait_s(ran_s), before, there)
 
     def _may_go_on(self, start: _Start) -> bool:
         """Whether only primaries are missing that come and go, and it has lent before."""
@@ -277,22 +280,23 @@ class _Signals:
         wait_s: float,
         before: Supervisor,
         ready: Callable[[], bool] = lambda: True,
-    ) -> None:
-        """Steps aside for so long, again and again until ``ready``.
-
-        Raises ``because`` if it is to end meanwhile.
-        """
+    ) -> bool:
+        """Steps aside for so long, again and again until ``ready``; False if it is to end."""
+        if self.ending:
+            _log.warning("%s; everything was given back", because)
+            return False
         _log.warning("%s; everything was given back, trying again in %.0f s", because, wait_s)
         before.service.status(f"stepping aside for {wait_s:.0f} s: {because}")
         self._supervisor = None
         until_s = time.monotonic() + wait_s
         while time.monotonic() < until_s:
             if self.ending:
-                raise because
+                return False
             before.service.beat(time.monotonic_ns())
             time.sleep(_LOOK_S)
             if time.monotonic() >= until_s and not ready():
                 until_s += wait_s
+        return not self.ending
 
     def _end(self, *_: object) -> None:
         self.ending = True

@@ -25,6 +25,7 @@ EPILOG = examples(
     "smartharvest agent --primary cgroup:web --elastic cgroup:batch --max-harvest 4",
     "smartharvest agent --config /etc/smartharvest.toml",
 )
+NEVER_LENT = "ended while it stepped aside; there is no report"
 
 
 @click.command(cls=SettingsCommand, epilog=EPILOG)
@@ -74,7 +75,9 @@ def agent(plan: bool, as_json: bool, **options: Any) -> None:
         shadow.observe if settings.dry_run else lambda *_: None,
         left,
     )
-    if as_json:
+    if report is None:
+        click.echo("null" if as_json else NEVER_LENT)
+    elif as_json:
         more = {"shadow": asdict(shadow)} if settings.dry_run else {}
         click.echo(json.dumps(asdict(report) | more))
     else:

@@ -71,24 +71,22 @@ def top(every: float, **options: Any) -> None:
                     histories.setdefault(path, History()).add(shown)
             width, height = console.size
             if helping:
-                lines = [as_ascii(line) if ascii_only else line for line in help_screen()]
-                lines[max(0, height - 1) : -1] = []
+                lines = help_screen(height)
             elif shown is None:
                 lines = [
                     Text(f"No agent is running (state directory {', '.join(state_dirs)})"),
                     Text("q quit", "reverse"),
                 ]
             else:
-                lines = draw(
-                    shown, histories[path], width, height,
-                    expanded=expanded, ascii_only=ascii_only,
-                )  # fmt: skip
+                lines = draw(shown, histories[path], width, height, expanded=expanded)
                 if asking or said:
                     question = f"{asking} lending of agent {pid_of(whom)}? y yes, any other key no"
                     lines[-1] = Text(question if asking else said, "reverse")
                 elif paused:
                     lines[-1] = Text("paused: p continues, q quits", "reverse")
-            show(lines)
+            for line in lines:  # one that wrapped would push the others out
+                line.truncate(width, overflow="ellipsis")
+            show([as_ascii(line) for line in lines] if ascii_only else lines)
             pressed = key(every)
             if asking and pressed:
                 said = _steer(whom, asking) if pressed == "y" else "nothing was done"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections import deque
 from collections.abc import Mapping
 from typing import Any
@@ -26,7 +27,6 @@ def draw(
     height: int,
     *,
     expanded: bool = False,
-    ascii_only: bool = False,
 ) -> list[Text]:
     """At most ``height`` lines of at most ``width`` columns."""
     cores, guards = seen["cores"], seen["safeguards"]
@@ -42,7 +42,7 @@ def draw(
             f"policy {seen['policy']['name']}  sensor {seen['sensor']['name']}  "
             f"loop {seen['loop']['scheduling']}"
         ),
-        _line(f"now    {state}", "yellow" if lends_nothing else "green"),
+        now := _line(f"now    {state}", "yellow" if lends_nothing else "green"),
         Text(),
         *_map(cores, width),
         Text(),
@@ -58,7 +58,9 @@ def draw(
             "lent", seen["harvested"]["now"], total, bar, "green",
             f"{seen['harvested']['mean']:.2f} on average",
         ),
-        *_groups(seen, width, height),
+    ]  # fmt: skip
+    lines += [
+        *_groups(seen, height, height - 1 - sum(bool(line.plain) for line in lines)),
         Text(),
         _curve("lent", history.lent, total, width, "green"),
         _curve("busy", history.busy, total, width, "red"),
@@ -76,16 +78,21 @@ def draw(
             f"{seen['agent']['rss_bytes'] / 2**20:.0f} MiB   "
             f"late p99 {spoken_wait(seen['loop']['lateness_us']['p99'])}"
         ),
-    ]  # fmt: skip
+    ]
+    spare = height - 1 - sum(bool(line.plain) for line in lines)
+    at = lines.index(now)
+    lines[at : at + 1] = _folded(now, width, 1 + spare)
     if expanded:
-        lines += [*_harm(seen.get("harm"), each=True), *_details(seen)]
+        details = [*_harm(seen.get("harm"), each=True), *_details(seen)]
+        room = max(_HEAD, height - 1 - len(details))  # for what comes before them
+        lines = [*_squeezed(lines, room)[:room], *details]
     if height >= LEAST_HEIGHT:
         lines += more_lines(seen, history, width, height - 1 - len(lines))
     keys = _line("q quit  p pause the view  e expand  n next agent  ? help", "reverse")
     lines = [*_squeezed(lines, height - 1)[: max(0, height - 1)], keys]
     for line in lines:
         line.truncate(width, overflow="ellipsis")
-    return [as_ascii(line) for line in lines] if ascii_only else lines
+    return lines
 
 
 def as_ascii(line: Text) -> Text:
@@ -119,6 +126,8 @@ _GROUP = 8
 _MOST_ROWS = 2
 _LEAST_GROUPS = 4
 """Lines of groups in a terminal of 24 lines."""
+_HEAD = 5
+"""Lines that are always there: which agent, what it does, and why."""
 
 
 def _map(cores: Mapping[str, Any], width: int) -> list[Text]:
@@ -184,25 +193,38 @@ def _waits(waits: Mapping[str, Any]) -> str:
     return text if period["p99_us"] is None else f"{text}; p99 {spoken_wait(period['p99_us'])}"
 
 
-def _groups(seen: Mapping[str, Any], width: int, height: int) -> list[Text]:
-    """What each of several groups has; of many those that have less than promised come first."""
+def _groups(seen: Mapping[str, Any], height: int, left: int) -> list[Text]:
+    """What each of several groups has; of many those that have less than promised come first.
+
+    In at most ``left`` lines of a small terminal, but two.
+    """
     rows = groups.rows(seen)
     if len(rows) < 2:
         return []
-    room = max(_LEAST_GROUPS, height - LEAST_HEIGHT)
+    room = max(min(_LEAST_GROUPS, max(2, left)), height - LEAST_HEIGHT)
     shown = rows
     if len(rows) > room:
         shown = sorted(rows, key=lambda row: not groups.is_short(row))[: room - 1]
     longest = max(len(row["name"]) for row in shown)
     lines = [
         _line(
-            f"  {row['name'].ljust(longest)}  {groups.in_words(row)}"[:width],
+            f"  {row['name'].ljust(longest)}  {groups.in_words(row)}",
             "yellow" if groups.is_short(row) else "",
         )
         for row in shown
     ]
     hidden = len(rows) - len(shown)
     return [*lines, *([_line(f"  and {counted(hidden, 'group')} more")] if hidden else [])]
+
+
+def _folded(line: Text, width: int, most: int) -> list[Text]:
+    """``line`` on at most ``most`` lines, the others below what the first says."""
+    if len(line.plain) <= width or most < 2:
+        return [line]
+    folded = textwrap.wrap(
+        line.plain, max(20, width), subsequent_indent=" " * 7, max_lines=most, placeholder="…"
+    )
+    return [Text(text, line.style) for text in folded]
 
 
 def _squeezed(lines: list[Text], room: int) -> list[Text]:

@@ -16,6 +16,7 @@ from smartharvest.telemetry.top_history import History
 LEAST_HEIGHT = 30
 """Below this the screen is as in 80x24."""
 _MOST_EVENTS = 8
+"""Where the rows of CPUs need the room."""
 _TICK = 15
 """Columns between two marks of the time axis."""
 RUNNERS = {
@@ -27,10 +28,10 @@ RUNNERS = {
 
 KEYS = (
     ("q", "quit"),
-    ("p, space", "pause the view and let it go on; the agent is not touched"),
-    ("e", "expand: give-backs, the loop, the sensor, warnings"),
+    ("p, space", "hold the view; the agent is not touched"),
+    ("e", "more: give-backs, loop, sensor, warnings"),
     ("n", "the next agent"),
-    ("P", "pause lending: all lent cores go back (asks first)"),
+    ("P", "pause lending: all goes back (asks first)"),
     ("R", "resume lending (asks first)"),
     ("?", "this help; any key leaves it"),
 )
@@ -39,21 +40,24 @@ _MEANINGS = (
     "demand   those and the tasks that wait for one",
     "granted  cores kept for the primary",
     "buffer   granted cores that idle",
-    "lent     cores that the elastic group has beyond its minimum",
+    "lent     cores of the elastic group beyond its minimum",
 )
 
 
-def help_screen() -> list[Text]:
-    """What the keys do and the words mean."""
+def help_screen(height: int) -> list[Text]:
+    """What the keys do and the words mean, the keys first; ``height`` lines at most."""
     lines = [Text("Keys", "bold"), *(Text(f"  {key:9} {what}") for key, what in KEYS), Text()]
     lines += [Text("Lines", "bold"), *(Text(f"  {what}") for what in _MEANINGS), Text()]
-    return [*lines, Text("any key goes back", "reverse")]
+    if len(lines) >= height:
+        lines = [line for line in lines if line.plain]
+    return [*lines[: max(0, height - 1)], Text("any key goes back", "reverse")]
 
 
 def more_lines(seen: Mapping[str, Any], history: History, width: int, spare: int) -> list[Text]:
     """At most ``spare`` lines: the groups, a history of each CPU, and events."""
     lines = [Text(), *_groups(seen)]
-    events = min(_MOST_EVENTS, len(history.events))
+    rows = 3 + len(parse_cpulist(seen["cores"]["pool"]))
+    events = min(max(_MOST_EVENTS, spare - len(lines) - rows - 2), len(history.events))
     room = spare - len(lines) - (events + 2 if events else 0) - 2
     lines += _cpu_rows(seen, history, width, room)
     if events:

@@ -69,6 +69,27 @@ def test_a_signal_ends_it_with_everything_put_back(
     assert world.journals() == []
 
 
+@EITHER
+@pytest.mark.parametrize("as_json", [False, True])
+def test_to_stop_it_while_it_steps_aside_is_no_failure(
+    quiet_world: World, processes: Processes, as_json: bool
+) -> None:
+    world, before = quiet_world, quiet_world.files()
+    agent = processes.agent(
+        *world.arguments, *world.targets, *BUFFER, *(["--json"] if as_json else [])
+    )
+    agent.wait_until(lambda: world.mask() == "1-7")
+    assert world.elastic.idle_file is not None
+    world.kernel.write(world.elastic.idle_file, "0")  # which the loop never writes
+    agent.wait_until(lambda: world.mask() == "0-7" and world.journals() == [])
+    outcome = agent.send(signal.SIGTERM)
+    assert outcome.code == 0, outcome.err
+    assert outcome.out == (
+        "null\n" if as_json else "ended while it stepped aside; there is no report\n"
+    )
+    assert world.files() == before
+
+
 def test_after_a_kill_restore_puts_everything_back_once(world: World, processes: Processes) -> None:
     before = world.files()
     agent = processes.agent(*world.arguments, *world.targets, *BUFFER, ALONE)

@@ -7,8 +7,8 @@ import pytest
 pytest.importorskip("rich")
 
 from smartharvest.telemetry.top_history import History, changes
-from smartharvest.telemetry.view import draw
-from smartharvest.telemetry.view_large import time_axis
+from smartharvest.telemetry.view import as_ascii, draw
+from smartharvest.telemetry.view_large import help_screen, time_axis
 from tests.unit.telemetry.test_metrics import described_harm, groups, status
 
 
@@ -70,8 +70,7 @@ def test_a_terminal_that_knows_ascii_alone_gets_no_more() -> None:
     seen = status(primary=["cgroup:grün"])
     history = History()
     history.add(seen)
-    lines = draw(seen, history, 80, 24, ascii_only=True)
-    text = "\n".join(line.plain for line in lines)
+    text = "\n".join(as_ascii(line).plain for line in draw(seen, history, 80, 24))
     assert text.isascii()
     assert "cgroup:gr?n > cgroup:batch" in text
     assert "cpus    0 P..E" in text
@@ -82,11 +81,49 @@ def test_why_nothing_is_lent_is_told() -> None:
     assert "now    lends nothing: paused by the operator" in drawn(safeguards=held)
 
 
+@pytest.mark.parametrize(("width", "height"), [(60, 15), (80, 24), (120, 40)])
+def test_a_long_reason_is_folded_where_there_is_room(width: int, height: int) -> None:
+    reason = "no core can be lent: " + ", ".join(f"python3 ({pid})" for pid in range(9))
+    held = status()["safeguards"] | {"lends_nothing_because": reason}
+    lines = drawn(width, height, safeguards=held)
+    first = next(at for at, line in enumerate(lines) if line.startswith("now "))
+    rest = 1 + next(at for at, line in enumerate(lines[first:]) if line.startswith("cpus"))
+    shown = " ".join(line.strip() for line in lines[first : first + rest])
+    assert (reason in shown) == (height > 15)
+    assert ("…" in shown) == (height == 15)
+    assert lines[-1].startswith("q quit")
+
+
+def test_the_keys_fit_a_small_terminal_and_the_way_back_is_always_there() -> None:
+    for height in (1, 10, 15, 24):
+        lines = [line.plain for line in help_screen(height)]
+        assert len(lines) <= height
+        assert max(map(len, lines)) <= 60
+        assert lines[-1] == "any key goes back"
+
+
+def test_a_large_terminal_shows_as_many_events_as_it_has_room_for() -> None:
+    history = History()
+    seen = status()
+    history.add(seen)
+    history.events.extend((0.0, f"event {number}") for number in range(50))
+    shown = [sum("event " in line.plain for line in draw(seen, history, 120, height))
+             for height in (40, 60)]  # fmt: skip
+    assert shown[0] < shown[1] < 50
+
+
 def test_expanded_it_tells_of_doubts_and_warnings() -> None:
     warned = [{"age_s": 65.0, "text": "the disk\x1b[2J is full"}]
     text = "\n".join(drawn(height=40, expanded=True, warnings=warned))
     assert "safety give-backs: starved 2" in text
     assert "1 min 5 s ago: the disk?[2J is full" in text
+
+
+def test_expanded_a_small_terminal_shows_that_instead_of_what_is_known() -> None:
+    warned = [{"age_s": 65.0, "text": "the disk is full"}]
+    lines = drawn(60, 15, expanded=True, warnings=warned)
+    assert lines[-2] == "1 min 5 s ago: the disk is full"
+    assert lines[0].startswith("smartharvest  agent 7")
 
 
 def test_harm_has_a_line_where_the_sensor_tells_it_and_still_all_fits() -> None:
@@ -150,6 +187,9 @@ def test_three_groups_and_all_else_fit_an_old_terminal(harm: object) -> None:
         assert word in text
     assert "minimum 1 NOT reached" in text
     assert lines[-1].startswith("q quit")
+    lines = drawn(60, 15, elastic=three)
+    assert "  and 2 groups more" in lines
+    assert any(line.startswith("  one ") and line.endswith("…") for line in lines)
 
 
 @pytest.mark.parametrize(("width", "height"), [(80, 24), (40, 10), (20, 5), (200, 60), (1, 1)])
