@@ -84,6 +84,8 @@ class Bench:
             "service_us": experiment.service_us,
             "shape": list(experiment.shape),
             "primary": experiment.primary,
+            "second": experiment.second,
+            "second_load": experiment.second_load,
         }
         self._guest.say(json.dumps(asked))
         result: dict[str, Any] = self._hear("result", self._silent_s)["result"]
