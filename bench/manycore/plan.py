@@ -73,6 +73,7 @@ EVERYWHERE: Mapping[str, Any] = {"lend_shared": True, "long_term": "off"}
 """Settings of an agent that lends every core and takes none back for a wait."""
 STRICT: Mapping[str, Any] = {**EVERYWHERE, "mechanism": "strict"}
 ALONE, AGAIN = "alone", "alone again"
+TASKS_TOO = f"{real.RIVAL}, tasks too"
 CONDITIONS: tuple[Condition, ...] = (
     Condition(ALONE, "no batch runs", batch=False),
     *(
@@ -82,6 +83,7 @@ CONDITIONS: tuple[Condition, ...] = (
             *("prev-peak", "smartharvest", real.RECOMMENDED),
         )
     ),
+    Condition(TASKS_TOO, "each task of the batch is SCHED_IDLE as well", phase="cpu-idle"),
     Condition("fixed-buffer:2", "two idle cores are always kept", policy="fixed-buffer:2"),
     Condition("fixed-buffer:3", "three idle cores are always kept", policy="fixed-buffer:3"),
     *(

@@ -30,10 +30,12 @@ from smartharvest.host.journal.journal import Journal
 from smartharvest.host.journal.writer import HostWriter
 from smartharvest.host.preemption import probe_preemption
 from smartharvest.host.process.parent import die_with
+from tests.lab.strict_price import price
 
 GROUPS = Path("/sys/fs/cgroup")
 DEBUG = Path("/sys/kernel/debug")
 MODES = DEBUG / "sched" / "preempt"
+EXT = Path("/sys/kernel/sched_ext")
 TOLD = ("base_slice_ns", "min_granularity_ns", "cgroup_mode")
 """Of /sys/kernel/debug/sched, where there."""
 CPU, WAKER_CPU = 2, 3
@@ -234,6 +236,8 @@ def main() -> None:
             "late_us": found,
             "probe": probed(),
         }
+        if mode == default and EXT.exists():
+            told["strict"] = price(_child, CPU, os.cpu_count() or 1)
         answer.write(json.dumps({"test": mode, **told}) + "\n")
         answer.flush()
     answer.write(json.dumps({"complete": True}) + "\n")
