@@ -18,6 +18,7 @@ from tests.lab.boot import run
 from tests.lab.image import CHECKOUT, DISK, LAB, build_disk, is_out_of_date
 from tests.lab.kernels import Kernel
 from tests.lab.promises_inside import KINDS, WAKES
+from tests.lab.strict_price import SPARES
 
 MODULE = "tests.lab.promises_inside"
 RECORD = CHECKOUT / "bench" / "results" / "promises.jsonl"
@@ -112,6 +113,36 @@ def _tables(told: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         words += [_word(probe[name]) for name in ("gives_way", "tasks_give_way")]
         yield f"| {_name(one)} | " + " | ".join([*words, probe["defence"]]) + " |"
     yield f"\n{WAKES} wakes of each kind."
+    for one in told:
+        if "strict" in one:
+            yield from _prices(one)
+
+
+def _prices(one: Mapping[str, Any]) -> Iterator[str]:
+    """What the scheduler of ``strict`` adds, of one kernel."""
+    prices = one["strict"]
+    yield f"\nInstructions in the programs of `strict`, {_name(one)}, for each turn or wake:\n"
+    yield "| | " + " | ".join(f"{spare} kept idle" for spare in SPARES) + " | of these in |"
+    yield "|---" * (2 + len(SPARES)) + "|"
+    for what in dict.fromkeys(name.rpartition(",")[0] for name in prices if "spare" in name):
+        columns = [prices[f"{what}, {spare} spare"] for spare in SPARES]
+        each = [
+            {
+                name: program["runs"] * program["mean_ns"] / column["turns"]
+                for name, program in column["programs"].items()
+            }
+            for column in columns
+        ]
+        most = sorted(each[-1].items(), key=lambda pair: -pair[1])[:3]
+        parts = ", ".join(f"`{name}` {ns:,.0f}" for name, ns in most if ns >= 1)
+        sums = " | ".join(f"{sum(one.values()):,.0f}" for one in each)
+        yield f"| {what} | {sums} | {parts} |"
+    turns = [prices[f"primaries hand over, {spare} spare"]["turn"] for spare in SPARES]
+    bare = prices["primaries hand over, no scheduler"]["turn"]
+    yield (
+        f"\nTwo normal tasks on one CPU that wake each other: {bare:,} instructions a turn without "
+        f"the scheduler, {' and '.join(f'{one:,}' for one in turns)} with it."
+    )
 
 
 def _name(one: Mapping[str, Any]) -> str:

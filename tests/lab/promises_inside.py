@@ -40,7 +40,7 @@ TOLD = ("base_slice_ns", "min_granularity_ns", "cgroup_mode")
 """Of /sys/kernel/debug/sched, where there."""
 CPU, WAKER_CPU = 2, 3
 WAKES = 200
-PAUSE_S = (0.002, 0.008)
+PAUSE_S = (0.0005, 0.0045)
 """Between wakes, uneven: not always as far from a tick."""
 SETTLE_S = 0.05
 STATE = "/run/promises"
