@@ -123,6 +123,10 @@ systemd-lab: build ## The Debian package under a real systemd in QEMU, fault by 
 lab-faults: build ## Strike 288 agents in a guest of each of the lab's kernels, with cgroup v2 (an hour on two free CPUs); ARGS="--kernel 6.12 --minutes 20"
 	@$(BIN)/python -m tests.lab.faults $(ARGS)
 
+.PHONY: lab-promises
+lab-promises: build ## How soon a waking task has its CPU from a batch, on each of the lab's kernels in each preemption mode (half an hour of a CPU); ARGS="--kernel 7.3"
+	@$(BIN)/python -m tests.lab.promises $(ARGS)
+
 .PHONY: vm-demo
 vm-demo: build ## Two QEMU guests, one serving and one computing, with and without the agent (root)
 	@$(BIN)/python -m bench.virtual

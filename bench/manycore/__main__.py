@@ -78,6 +78,7 @@ def check(name: str, cpus: int, dilation: float, slot_us: int, share: int) -> No
 @click.option("--seconds", default=2.0, show_default=True, help="A slice, guest time.")
 @click.option("--experiment", multiple=True, type=click.Choice([e.name for e in EXPERIMENTS]))
 @click.option("--condition", multiple=True, help="Instead of the core; 'all' for all.")
+@click.option("--preempt", default="", help="The guest's preemption mode, such as full.")
 @click.option("--seed", default=1, show_default=True)
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), default=SAMPLES)
 def measure(
@@ -90,6 +91,7 @@ def measure(
     seconds: float,
     experiment: tuple[str, ...],
     condition: tuple[str, ...],
+    preempt: str,
     seed: int,
     out: Path,
 ) -> None:
@@ -112,6 +114,7 @@ def measure(
             60 * minutes,
             seed,
             out,
+            preempt,
         )
         added = run(campaign, to_terminal)
     except (GuestEndedError, NotMeasurableError) as error:

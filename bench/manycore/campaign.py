@@ -42,6 +42,14 @@ class Campaign:
     budget_s: float
     seed: int
     out: Path
+    preempt: str = ""
+    """The guest's preemption mode; empty: its kernel's own."""
+
+    @property
+    def booted(self) -> str:
+        """The kernel, and what was asked of it, as samples name it."""
+        release = self.kernel.release
+        return f"{release}, preempt={self.preempt}" if self.preempt else release
 
     def slice_s(self, condition: Condition) -> float:
         """What one slice takes of the host's time, roughly."""
@@ -84,6 +92,8 @@ class Bench:
             "service_us": experiment.service_us,
             "shape": list(experiment.shape),
             "primary": experiment.primary,
+            "second": experiment.second,
+            "second_load": experiment.second_load,
         }
         self._guest.say(json.dumps(asked))
         result: dict[str, Any] = self._hear("result", self._silent_s)["result"]
@@ -99,7 +109,10 @@ def bench(campaign: Campaign) -> Iterator[Bench]:
         campaign.shape,
         campaign.kernel.image,
         initramfs,
-        words=[f"lab.module={MODULE}"],
+        words=[
+            f"lab.module={MODULE}",
+            *([f"preempt={campaign.preempt}"] if campaign.preempt else []),
+        ],
         disks=[drive],
     ) as guest:
         yield Bench(guest, 3 * longest_s + 120)
@@ -150,7 +163,7 @@ def _round(
 ) -> None:
     """Every condition once; all of them are in the file afterwards, or none."""
     there = samples.read(campaign.out)
-    number = next_round(there, experiment.name, campaign.kernel.release)
+    number = next_round(there, experiment.name, campaign.booted)
     (steps,) = rounds_of(experiment, campaign.conditions, 1, number, campaign.seed)
     found = []
     for place, step in enumerate(steps, 1):
@@ -174,7 +187,7 @@ def _sample(campaign: Campaign, step: Step, result: dict[str, Any]) -> dict[str,
     shape = campaign.shape
     return {
         "host": cpu_model(),
-        "kernel": campaign.kernel.release,
+        "kernel": campaign.booted,
         "cpus": shape.cpus,
         "dilation": shape.dilation,
         "share": shape.share,

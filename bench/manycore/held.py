@@ -190,7 +190,7 @@ def measured(sample: Mapping[str, Any], condition: Condition) -> Figures:
 def compared(samples: Sequence[Mapping[str, Any]], beyond_us: float) -> list[Row]:
     """Rows of one experiment on one kernel; rounds whose arrivals are not known are left out."""
     experiment = next(one for one in EXPERIMENTS if one.name == samples[0]["experiment"])
-    if experiment.primary != QUEUE:  # nobody knows what its requests take
+    if experiment.primary != QUEUE or experiment.second:  # nobody knows what its requests take
         return []
     alone = next(one for one in CONDITIONS if one.name == ALONE)
     by_round: dict[int, dict[str, Mapping[str, Any]]] = {}

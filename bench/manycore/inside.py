@@ -20,8 +20,9 @@ from typing import Any
 import numpy as np
 
 from bench.compiling import build_program
-from bench.manycore.plan import CONDITIONS, QUEUE
+from bench.manycore.plan import CONDITIONS, QUEUE, TASKS_TOO
 from bench.real.conditions import Condition
+from smartharvest.host.target.spec import TargetSpec
 from smartharvest.lab.demo.figures import NO_AGENT
 from smartharvest.lab.demo.groups import DemoGroups, demo_groups
 
@@ -30,6 +31,8 @@ SETTLE_S = 0.05
 UNIT_S = 0.25
 """Of the batch on one CPU alone, to know what its work is worth."""
 NAMED = {one.name: one for one in CONDITIONS}
+OTHER_SEED = 500_000
+"""What the second primary's traffic is drawn from, beyond the first's."""
 
 
 class Host:
@@ -65,16 +68,21 @@ class Host:
 
 
 class Server:
-    """The primary's process."""
+    """A primary's process, in the demo's group or one of its own."""
 
-    def __init__(self, groups: DemoGroups, host: Host, cpus: int, name: str = QUEUE) -> None:
+    def __init__(
+        self, groups: DemoGroups, host: Host, cpus: int, name: str = QUEUE, own: Path | None = None
+    ) -> None:
         self._process = subprocess.Popen(
             [sys.executable, "-m", "bench.manycore.serving", str(cpus), name],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )
         self.hear()
-        groups.place("primary", self._process.pid)
+        if own is None:
+            groups.place("primary", self._process.pid)
+        else:
+            (own / "cgroup.procs").write_text(str(self._process.pid))
         self.say({})
         self.hear()
         with host.slow_time():
@@ -140,19 +148,34 @@ def used_s(groups: DemoGroups, role: Any) -> float:
 
 
 def measure(
-    groups: DemoGroups, host: Host, server: Server, asked: dict[str, Any]
+    groups: DemoGroups,
+    host: Host,
+    server: Server,
+    asked: dict[str, Any],
+    second: Server | None = None,
 ) -> dict[str, Any]:
-    """One slice; everything it started but the server has ended."""
+    """One slice; everything it started but the servers has ended."""
     condition: Condition = NAMED[asked["condition"]]
+    servers = [server] if second is None else [server, second]
+    settings: dict[str, Any] = dict(condition.settings)
+    if second is not None:
+        places = groups.path("primary"), str(second_group(groups))
+        settings["primary"] = tuple(TargetSpec("cgroup", place) for place in places)
     cpus, seconds, warm_up_s = len(groups.cpus), asked["seconds"], condition.warm_up_s
     readings: list[tuple[float, int, float, float]] = []
     with ExitStack() as stack:
         work = stack.enter_context(batch(asked["batch"], cpus)) if condition.batch else None
         server.say({**asked, "seconds": warm_up_s + seconds})
         server.hear()
+        if second is not None:
+            other = {"load": asked["second_load"], "seed": asked["seed"] + OTHER_SEED}
+            second.say({**asked, **other, "seconds": warm_up_s + seconds})
+            second.hear()
         if work is not None:
             groups.place("elastic", work.pid)
             groups.enter_phase(condition.phase)
+            if condition.name == TASKS_TOO:  # a single process by now
+                os.sched_setscheduler(work.pid, os.SCHED_IDLE, os.sched_param(0))
             stack.callback(groups.leave_phase)
 
         def read() -> None:
@@ -166,7 +189,8 @@ def measure(
             if work is not None:
                 work.start()
             time.sleep(SETTLE_S)
-            server.say({})
+            for one in servers:
+                one.say({})
             time.sleep(warm_up_s)
             read()
 
@@ -183,14 +207,18 @@ def measure(
                     length_s,
                     begin,
                     read,
-                    **condition.settings,  # type: ignore[arg-type]
+                    **settings,
                 )
-            server.hear()  # all are served
+            for one in servers:
+                one.hear()  # all are served
         finally:
             host.tell(dilate=False)
             host.line()
         server.say({})
         answer = server.hear()
+        if second is not None:
+            second.say({})
+            answer["second_requests"] = second.hear()["requests"]
     (began_s, units, batch_s, primary_s), (ended_s, units_then, batch_then_s, primary_then_s) = (
         readings[0],
         readings[-1],
@@ -209,6 +237,13 @@ def measure(
         "warm_up_s": warm_up_s,
         **server.calibrated,
     }
+
+
+def second_group(groups: DemoGroups) -> Path:
+    """Next to the first primary's; made if it is not there."""
+    path = Path(groups.path("primary")).with_name("second")
+    path.mkdir(exist_ok=True)
+    return path
 
 
 def unit_of(groups: DemoGroups, host: Host, kind: str) -> float:
@@ -233,6 +268,7 @@ def main() -> None:
     units: dict[str, float] = {}
     with demo_groups() as groups:
         servers = {QUEUE: Server(groups, host, cpus)}
+        seconds: dict[str, Server] = {}
         host.tell(**servers[QUEUE].calibrated)
         while asked := json.loads(host.line()):
             try:
@@ -240,9 +276,13 @@ def main() -> None:
                 if primary not in servers:
                     servers[primary] = Server(groups, host, cpus, primary)
                 server = servers[primary]
+                if (name := asked["second"]) and name not in seconds:
+                    own = second_group(groups)
+                    seconds[name] = Server(groups, host, cpus, name, own)
                 if kind not in units:
                     units[kind] = unit_of(groups, host, kind)
-                host.tell(result={**measure(groups, host, server, asked), "unit": units[kind]})
+                result = measure(groups, host, server, asked, seconds.get(name))
+                host.tell(result={**result, "unit": units[kind]})
             except Exception as error:
                 traceback.print_exc()
                 host.tell(failed=f"{type(error).__name__}: {error}")

@@ -84,6 +84,13 @@ def tables(samples: Sequence[Mapping[str, Any]], seed: int = 1) -> dict[Measured
             rows[name] |= {"rounds": len(rounds), "guest_s": sum(one.seconds for one in slices)}
             if name != ALONE:
                 rows[name]["to_alone"] = against(slices, alone, seed)
+            if known[experiment].second:
+                slices, alone = (
+                    _slices(own, which, rounds, "second_requests") for which in (name, ALONE)
+                )
+                rows[name]["second"] = summarize(slices, shape=shape, batch_unit=unit)
+                if name != ALONE:
+                    rows[name]["second"]["to_alone"] = against(slices, alone, seed)
         if len(rows) > 1:
             rows[ALONE]["beyond_us"] = _beyond_us(own, known[experiment].mean_us)
             found[key] = rows
@@ -101,9 +108,14 @@ def _beyond_us(own: Sequence[Mapping[str, Any]], mean_us: float) -> float:
     return used_us / requests - mean_us
 
 
-def _slices(own: Sequence[Mapping[str, Any]], condition: str, rounds: Sequence[int]) -> list[Any]:
+def _slices(
+    own: Sequence[Mapping[str, Any]],
+    condition: str,
+    rounds: Sequence[int],
+    requests: str = "requests",
+) -> list[Any]:
     by_round = {one["round"]: one for one in own if one["condition"] == condition}
-    return [as_slice(by_round[number]) for number in rounds]
+    return [as_slice(by_round[number], requests) for number in rounds]
 
 
 def page(samples: Sequence[Mapping[str, Any]], checks: Sequence[Mapping[str, Any]]) -> str:
@@ -194,18 +206,27 @@ def _table(key: Measured, rows: Mapping[str, Row]) -> Iterator[str]:
     heads += ["safeguards short, long", "agent", "rounds", "guest s"]
     yield "| | " + " | ".join(heads) + " |\n" + "|---" * (1 + len(heads)) + "|"
     for name, row in rows.items():
-        to_alone, latency = row.get("to_alone"), row["latency_us"]
-        cells = [f"{latency['p50']:.0f}", f"{latency['p99']:.0f}"]
-        if to_alone is None:
-            cells += ["", "", "", ""]
-        else:
-            cells += [_ratio(to_alone[key]) for key in ("p50", "p99", "p999")]
-            cells.append(verdict(to_alone["p99"]))
+        cells = _latency(row)
         lent, work, acted = row["harvested_cores"], row["batch_work_cores"], row["safeguards"]
         cells += ["" if lent is None else f"{lent:.2f}", f"{row['batch_cores']:.2f}"]
         cells += ["" if work is None else f"{work:.2f}", f"{acted['short']}, {acted['long']}"]
         cells += [f"{row['agent_cores']:.3f}", f"{row['rounds']}", f"{row['guest_s']:.1f}"]
         yield f"| {name} | " + " | ".join(cells) + " |"
+    if about.second:
+        yield f"\nThe second primary, {about.second} at {about.second_load:.0%}:\n"
+        yield "| | " + " | ".join(heads[:6]) + " |\n" + "|---" * 7 + "|"
+        for name, row in rows.items():
+            yield f"| {name} | " + " | ".join(_latency(row["second"])) + " |"
+
+
+def _latency(row: Mapping[str, Any]) -> list[str]:
+    """The cells of a primary's latency."""
+    to_alone, latency = row.get("to_alone"), row["latency_us"]
+    cells = [f"{latency['p50']:.0f}", f"{latency['p99']:.0f}"]
+    if to_alone is None:
+        return [*cells, "", "", "", ""]
+    ratios = [_ratio(to_alone[key]) for key in ("p50", "p99", "p999")]
+    return [*cells, *ratios, verdict(to_alone["p99"])]
 
 
 def _machine(checks: Sequence[Mapping[str, Any]]) -> Iterator[str]:

@@ -34,6 +34,9 @@ class Experiment:
     """Steps of the load within a slice, as multiples of it."""
     primary: str = QUEUE
     """The demo's server, or one of bench.real.primaries; then ``service_us`` is of no account."""
+    second: str = ""
+    """Another primary next to it, in a group of its own."""
+    second_load: float = 0.0
 
     @property
     def mean_us(self) -> float:
@@ -44,7 +47,8 @@ class Experiment:
     def about(self) -> str:
         kind = "bursty" if self.gaps else "in steps" if len(self.shape) > 1 else "steady"
         server = "" if self.primary == QUEUE else f"{self.primary}, "
-        return f"{server}{self.load:.0%} load, {kind}, next to {self.batch}"
+        other = f", with {self.second} at {self.second_load:.0%}" if self.second else ""
+        return f"{server}{self.load:.0%} load, {kind}{other}, next to {self.batch}"
 
 
 EXPERIMENTS = (
@@ -58,6 +62,7 @@ EXPERIMENTS = (
     Experiment("steps-20-compute", 0.20, "compute", shape=(1.0, 0.25, 2.0)),
     Experiment("memcached-30-forks", 0.30, "forks", primary="memcached"),
     Experiment("search-30-compute", 0.30, "compute", primary="search"),
+    Experiment("two-20-10-compute", 0.20, "compute", second="memcached", second_load=0.10),
 )
 """In the order of their worth: who has half an hour measures the first."""
 
@@ -68,6 +73,7 @@ EVERYWHERE: Mapping[str, Any] = {"lend_shared": True, "long_term": "off"}
 """Settings of an agent that lends every core and takes none back for a wait."""
 STRICT: Mapping[str, Any] = {**EVERYWHERE, "mechanism": "strict"}
 ALONE, AGAIN = "alone", "alone again"
+TASKS_TOO = f"{real.RIVAL}, tasks too"
 CONDITIONS: tuple[Condition, ...] = (
     Condition(ALONE, "no batch runs", batch=False),
     *(
@@ -77,6 +83,7 @@ CONDITIONS: tuple[Condition, ...] = (
             *("prev-peak", "smartharvest", real.RECOMMENDED),
         )
     ),
+    Condition(TASKS_TOO, "each task of the batch is SCHED_IDLE as well", phase="cpu-idle"),
     Condition("fixed-buffer:2", "two idle cores are always kept", policy="fixed-buffer:2"),
     Condition("fixed-buffer:3", "three idle cores are always kept", policy="fixed-buffer:3"),
     *(

@@ -59,9 +59,9 @@ def append(path: Path, samples: Sequence[Mapping[str, Any]]) -> None:
         file.write("".join(json.dumps(one) + "\n" for one in samples))
 
 
-def as_slice(sample: Mapping[str, Any]) -> Slice:
-    """For bench.real.figures."""
-    arrival_ns, latency_ns = unpacked(sample["requests"])
+def as_slice(sample: Mapping[str, Any], requests: str = "requests") -> Slice:
+    """For bench.real.figures. ``second_requests`` are the second primary's."""
+    arrival_ns, latency_ns = unpacked(sample[requests])
     return Slice(
         arrival_ns=arrival_ns,
         latency_ns=latency_ns,

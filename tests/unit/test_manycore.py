@@ -299,6 +299,19 @@ def test_each_experiment_has_a_primary_that_there_is_and_only_the_demos_is_simul
     assert "The simulator held against it" not in text
 
 
+def test_of_two_primaries_the_page_shows_each_and_the_simulator_none() -> None:
+    two = next(one for one in EXPERIMENTS if one.second)
+    rounds = [
+        {**one, "experiment": two.name, "second_requests": twin["requests"]}
+        for one, twin in zip(MEASURED, [*MEASURED[1:], MEASURED[0]], strict=True)
+    ]
+    text = page(rounds, [])
+    assert "with memcached at 10%, next to compute" in text
+    second = text.partition("The second primary, memcached at 10%:")[2]
+    assert second.count("| cpu.idle | ") == 1
+    assert "The simulator held against it" not in text
+
+
 def test_the_page_has_the_simulator_next_to_the_guest() -> None:
     text = page(DRAWN, [])
     assert "## The simulator held against it" in text
