@@ -24,7 +24,7 @@ TICK_S, HEARD_AFTER_S, REPORT_EACH_S = 0.02, 0.3, 1.0
 SLOTS = 24
 """``max_ongoing_requests`` of a replica."""
 COLD_COST = 4.0
-"""Of the routers: ``ray_router.COLD_COST``, which cannot be imported without Ray."""
+"""The same as ``ray_router.COLD_COST``. Importing that needs Ray, and a replay does not."""
 AT_ONCE = 2
 """Requests that are routed at once, for each replica; others wait for them."""
 MEAN_WORK_S = 0.25

@@ -1,4 +1,4 @@
-"""Elastic groups that lose their minimum after a notice: what algorithm/eviction.py decides, done.
+"""Elastic groups that lose their minimum after a notice: carries out algorithm/eviction.py.
 
 A notice is a file (host/journal/notices.py), a part of the capacity document that adapters and
 schedulers read, a line of the audit log and of the status. What is done after it goes through the
@@ -32,7 +32,7 @@ _ACTS: dict[OnEviction, Callable[[GroupFreezer], object]] = {
 
 
 def evictable(groups: Sequence[ElasticGroup]) -> Iterator[Evictable]:
-    """Those whose minimum comes with a notice."""
+    """The groups that get a notice before they lose their minimum."""
     for group in groups:
         if group.notice_ns is not None and group.min:
             yield Evictable(group.name, group.min, group.notice_ns, group.weight)
@@ -171,7 +171,7 @@ class GroupEvictions:
 
     @property
     def noticed_cores(self) -> int:
-        """Cores of the minima that are not to be counted on: noticed or evicted."""
+        """Cores of the minima that nobody should count on: their groups are noticed or evicted."""
         return self._decides.noticed_cores
 
     def describe(self, name: str) -> dict[str, Any] | None:

@@ -1,4 +1,4 @@
-"""The elastic groups' memory: what algorithm/memory.py decides once a second, done.
+"""The elastic groups' memory: carries out, once a second, what algorithm/memory.py decides.
 
 Reads the host, the primaries and the groups; the limits go through the journaled writer
 (mechanism/memory_limit.py). Where something cannot be read, the groups have their minima.
@@ -54,7 +54,7 @@ class Stalls:
         self._before, self._now = self._now, {}
 
     def share(self, name: str, now_ns: int, total_us: int | None) -> float:
-        """0 the first time, and where that is not known."""
+        """0 the first time, and where the time is unknown."""
         if total_us is None:
             return 0.0
         then_ns, then_us = self._before.get(name, (now_ns, total_us))
@@ -105,7 +105,7 @@ class GroupMemories:
     def turn(self, now_ns: int, hold: str | None, evicted: Callable[[str], bool]) -> None:
         """Decides once a second, and follows more often what is being taken back.
 
-        ``hold`` is why nothing beyond the minima may be lent; ``evicted`` tells of a group.
+        ``hold`` is why nothing beyond the minima may be lent; ``evicted`` says whether a group is.
         """
         if not self._groups:
             return
@@ -172,7 +172,7 @@ class GroupMemories:
         unlimited = False
         for target in self._arrangement.primaries:
             group = target.group
-            if group is None:  # a process, of whatever group
+            if group is None:  # a process, in any group
                 unlimited = True
                 continue
             mine = held_bytes(group)

@@ -1,4 +1,4 @@
-"""What an elastic group has done so far, by the best measure there is for it.
+"""What an elastic group has done so far, by the best measure available.
 
 Retired instructions, where they are worth their cost and the machine counts them: the kernel says
 so, not the group. Else heartbeats, where the group has a page of them. Else CPU time. A group that
@@ -43,7 +43,7 @@ _Number = TypeVar("_Number", int, float)
 
 
 def difference(before: _Number | None, now: _Number | None) -> _Number | None:
-    """What came between; None if that is not known, or another group has the name now."""
+    """What was done in between; None if unknown, or if another group has the name now."""
     return None if before is None or now is None or now < before else now - before
 
 
@@ -63,7 +63,7 @@ def counts_instructions(settings: Settings, group: ElasticGroup) -> bool:
 
 
 class GroupMeter:
-    """Of one group; without a ``group`` nothing is known of it."""
+    """Measures one group; without a ``group`` nothing is known."""
 
     def __init__(
         self,

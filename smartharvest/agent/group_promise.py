@@ -81,5 +81,5 @@ class GroupPromises:
 
 
 def of_one_group(seen: dict[str, Any], name: str, target: str) -> list[dict[str, Any]]:
-    """The same list where one group has all: what the node is promised, ``seen``."""
+    """The same list where one group has everything: what the node is promised, ``seen``."""
     return [{"name": name, "target": target, **{key: seen[key] for key in KEYS}}]

@@ -111,7 +111,7 @@ def weight_writes(settings: Settings, tree: CgroupTree) -> Iterator[tuple[str, s
 class GroupSharing:
     """Watches the groups and has what is lent divided by what they can use.
 
-    The loop takes cores back whatever this thinks.
+    The loop takes cores back regardless of it.
     """
 
     def __init__(
@@ -217,7 +217,7 @@ class GroupSharing:
         return {"group": name, how: True}
 
     def resume(self, name: str) -> dict[str, Any]:
-        """Ends that. Raises WriteRefused."""
+        """Ends ``hold``. Raises WriteRefused."""
         was_held = self.holds.resume(name)
         self._next_ns = 0
         return {"group": name, "was_held": was_held}
@@ -318,11 +318,11 @@ class GroupSharing:
             member.evicted = self.evictions.is_evicted(member.share.name)
 
     def _has_its_minimum_only(self, name: str) -> bool:
-        """Of memory: while it is evicted, by whomever."""
+        """Whether the group keeps no memory beyond its minimum, because it is evicted."""
         return self.evictions.is_evicted(name) or self.holds.is_evicted(name)
 
     def _keep_guarantees(self, now_ns: int) -> bool:
-        """Asks each keeper that has seen enough; whether one wants another number of cores."""
+        """Asks each keeper that has seen enough. True if one wants another number of cores."""
         if all(member.keeper is None for member in self._members):
             return False
         counters = self._control.counters()

@@ -24,7 +24,7 @@ SAVE_PERIOD_NS = 60_000_000_000
 SAVE_TAKES_S = 5.0
 """So long the last save may take; the model of the minute before is kept otherwise."""
 MOST_AGE_S = 7 * 86_400.0
-"""Older evidence is of no use: what runs beside each other is rarely the same for longer."""
+"""Older evidence is discarded: by then the host usually runs another mix of work."""
 MACHINE_ID = "/etc/machine-id"
 
 
@@ -90,7 +90,7 @@ def evidence_path(settings: Settings) -> str | None:
 
 
 def evidence_shape(settings: Settings, conditions: Shape) -> Shape:
-    """What kept evidence must agree in: who runs beside whom, on which machine and kernel, how."""
+    """What must match before kept evidence is used: workloads, machine, kernel and way."""
     try:
         with open(MACHINE_ID, "rb") as file:
             machine = hashlib.sha256(file.read()).hexdigest()[:16]

@@ -1,5 +1,5 @@
-"""One run of the agent: it owns the arrangement of the host and the control loop, and alone
-rebuilds either."""
+"""One run of the agent: it owns the arrangement of the host and the lending, and alone says when
+either changes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,6 @@ from smartharvest.agent.arrangement import Arrangement
 from smartharvest.agent.control_loop import LOOK_MS, ControlLoop
 from smartharvest.agent.deciders import (
     choose_policy,
-    decider_of,
     judged_waits_of,
     long_term_of,
     make_controller,
@@ -36,6 +35,7 @@ from smartharvest.agent.deciders import (
 )
 from smartharvest.agent.group_sharing import GroupSharing
 from smartharvest.agent.host_watch import Failed, HostWatch, Rearrange, Rebuild, Resets, Verdict
+from smartharvest.agent.lending import Lending
 from smartharvest.agent.outcome import Ended, Reexec, Restart, RunOutcome
 from smartharvest.agent.outputs import Outputs
 from smartharvest.agent.reexec import HandoffState
@@ -49,12 +49,10 @@ from smartharvest.algorithm.policy import Policy
 from smartharvest.config.elastic_groups import group_tables
 from smartharvest.config.settings import FIELDS, Settings, changed_settings
 from smartharvest.core import _loop
-from smartharvest.core._learner import Decider
 from smartharvest.core.window import Window
-from smartharvest.errors import ConfigError, SmartHarvestError, TargetVanished
+from smartharvest.errors import ConfigError, SmartHarvestError
 from smartharvest.host.cpulist import format_cpulist
 from smartharvest.host.journal.shared_page import Phase
-from smartharvest.host.process.priority import ControlPlanePriority
 from smartharvest.host.service_manager import ServiceManager
 from smartharvest.host.target.base import Target
 from smartharvest.mechanism.choice import MakeMechanism, make_mechanism
@@ -148,7 +146,7 @@ class Supervisor:
         self.audit_event(
             "started",
             policy=settings.policy,
-            primary=self._primary_names(),
+            primary=[str(target.spec) for target in self.arrangement.primaries],
             elastic=str(settings.elastic),
             **({"groups": group_tables(several), "share": settings.share} if several else {}),
             pool=format_cpulist(self.capacity.pool),
@@ -212,10 +210,6 @@ class Supervisor:
             found=self.arrangement.preemption,
         )
 
-    def make_decider(self, policy: Policy) -> Decider | None:
-        """What decides in the loop as ``policy`` would; None where only the control plane can."""
-        return decider_of(self.settings, policy, self.capacity.keep_idle)
-
     # --- asked for from outside, also by signals --------------------------------------------------
 
     def stop(self) -> None:
@@ -259,7 +253,6 @@ class Supervisor:
         WriteRefused, ForeignWrite or CpusLost if the host no longer allows it.
         """
         arrangement = self.arrangement
-        self._priority = ControlPlanePriority()
         self._watch = HostWatch(arrangement, self.resets)
         audit = self._outputs.audit
         every = self.settings.audit_level == "decisions"
@@ -271,8 +264,9 @@ class Supervisor:
             audit,
             recorder,
         )
-        self._attach_loop()
-        self._set_limits()
+        self._lending = Lending(
+            arrangement, self._control, self._watch, self.audit_event, self._show_progress
+        )
         self._groups = GroupSharing(arrangement, self._control, self.audit_event)
         self._reporting = Reporting(
             arrangement,
@@ -293,9 +287,8 @@ class Supervisor:
         sockets = self._listen()
         self._control.inhibit({"operator": self.paused})
         try:
-            self._control.start()
-            self._enter_running()
-            self._report_scheduling()
+            self._lending.start()
+            self._lending.report_scheduling()
             started()
             self._serve(sockets, None if seconds is None else began_s + seconds)
             finished()
@@ -367,11 +360,9 @@ class Supervisor:
         hands_off = self._next is not None and (
             self._next[0] is Reexec or self._next[1]["keeps_arranged"]
         )
-        self._priority.put_back()
-        self.arrangement.enter_phase(Phase.HANDING_OVER if hands_off else Phase.ENDING)
         # Stopped and closed before anything is restored: a loop that still ran would write on,
         # and one that still held its descriptors might leave none to restore with.
-        self._control.detach(self.capacity.pool)
+        self._lending.end(Phase.HANDING_OVER if hands_off else Phase.ENDING)
         sockets.close()
         self._replacement.end()
         self._groups.close()
@@ -412,7 +403,8 @@ class Supervisor:
             self.rearrange(self.settings, keeps_arranged=may_keep)
         else:
             halted = self._control.loop.halt is not None
-            self._go_on(seen, why, keeps_loop and not halted and arrangement.can_keep_loop(seen))
+            keeps_loop = keeps_loop and not halted and arrangement.can_keep_loop(seen)
+            self._lending.go_on(seen, why, keeps_loop)
 
     def _take_up_division(self) -> None:
         """Has the loop move the masks that follow from how the groups share now."""
@@ -421,104 +413,7 @@ class Supervisor:
         except (SmartHarvestError, OSError):
             return  # the next look at the host says what follows
         keeps_loop = self.arrangement.can_keep_loop(seen)
-        self._go_on(seen, "the groups share otherwise", keeps_loop, same_masks=False)
-
-    def _go_on(
-        self, seen: HostSnapshot, why: str, keeps_loop: bool, *, same_masks: bool = True
-    ) -> None:
-        """Lends the cores of the host as ``seen``, with the same loop or another one.
-
-        A group that goes meanwhile is left out. Raises TargetVanished if a target has gone.
-        """
-        try:
-            self._lend(seen, why, keeps_loop, same_masks=same_masks)
-        except TargetVanished:
-            seen = self.arrangement.poll()
-            self._lend(seen, why, keeps_loop=False, same_masks=False)
-
-    def _lend(self, seen: HostSnapshot, why: str, keeps_loop: bool, *, same_masks: bool) -> None:
-        control, arrangement = self._control, self.arrangement
-        decider = self.make_decider(control.controller.policy)
-        other = None
-        if keeps_loop:  # the loop goes on lending meanwhile, as long as its plan holds
-            other = arrangement.sense_otherwise(seen, self._watch.failed_sensors)
-        if (
-            keeps_loop
-            and other is None
-            and same_masks
-            and seen == arrangement.snapshot
-            and not (control.controller.loop_decides or decider)
-        ):
-            control.controller.keep_idle = self.capacity.keep_idle
-            return  # the next plan is all it takes
-        self._priority.put_back()  # new threads of the loop inherit it
-        arrangement.enter_phase(Phase.ARRANGING)
-        control.stop()
-        keeps_loop = keeps_loop and control.loop.halt is None  # its last write may be refused
-        if other is not None and not (keeps_loop and arrangement.can_sense_by(other)):
-            other.sensor.close()  # the next loop has one of its own
-            keeps_loop = False
-        if not keeps_loop:
-            arrangement.leave_what_it_may_have(seen)
-            control.detach(self.capacity.pool)
-        done = "lending other cores" if keeps_loop else "the loop starts again"
-        _log.info("%s: %s", done[0].upper() + done[1:], why)
-        self.audit_event(done, why=why)
-        arrangement.rearrange(seen)
-        if keeps_loop:
-            before = control.loop.sensor
-            arrangement.change_loop(other)
-            if other is not None:
-                self._watch.check.start_again()
-                control.take_over_from(before, self.capacity.pool, self._primary_names())
-            control.decide_with(decider)
-        else:
-            self._watch.check.start_again()
-            self._attach_loop()
-        self._set_limits()
-        control.start()
-        self._enter_running()
-
-    def _set_limits(self) -> None:
-        controller = self._control.controller
-        controller.keep_idle = self.capacity.keep_idle
-        controller.can_lend = self.capacity.max_shared > 0
-
-    def _attach_loop(self) -> None:
-        self._show_progress()  # a sensor's programs are checked by the kernel before they run
-        built = self.arrangement.built
-        known = None if built is None else built.sensing.name
-        built = self.arrangement.make_loop(self._watch.failed_sensors, known)
-        self._control.attach(
-            built.loop,
-            self.make_decider(self._control.controller.policy),
-            self._primary_names(),
-        )
-
-    def _primary_names(self) -> list[str]:
-        return [str(target.spec) for target in self.arrangement.primaries]
-
-    def _enter_running(self) -> None:
-        self.arrangement.enter_phase(Phase.RUNNING)
-        self._lower_priority()
-
-    def _lower_priority(self) -> None:
-        if self.arrangement.tree.runs_tasks:  # otherwise nobody runs there whom it could hold up
-            self._priority.lower(self.settings.control_priority)
-
-    def _report_scheduling(self) -> None:
-        """Warns of a loop that did not get the scheduling it was to have."""
-        settings, loop = self.settings, self._control.loop
-        if not settings.realtime or settings.pacing == "spin":
-            return
-        while loop.scheduling is None:  # its thread is about to find out
-            time.sleep(0.0001)
-        if loop.scheduling != "fifo":
-            _log.warning(
-                "SCHED_FIFO was refused (no CAP_SYS_NICE, or a cpu group without real-time "
-                "budget): the loop runs as %s and may be late by milliseconds under load",
-                loop.scheduling,
-            )
+        self._lending.go_on(seen, "the groups share otherwise", keeps_loop, same_masks=False)
 
     # --- requests ---------------------------------------------------------------------------------
 
@@ -674,8 +569,7 @@ class Supervisor:
                 self._rebuild(seen, "the configuration stays", keeps_loop=False)
             raise
         if "control_priority" in changed:
-            self._priority.put_back()
-            self._lower_priority()
+            self._lending.change_priority()
         if any(name.startswith("long_term") or name == "waits" for name in changed):
             controller.change_long_term(long_term_of(new), judged_waits_of(new))
             control.change_wait_reader(make_wait_reader(new, self.capacity.total))

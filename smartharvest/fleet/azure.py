@@ -77,7 +77,7 @@ def read_azure(
 
 @contextlib.contextmanager
 def _database(path: str) -> Iterator[sqlite3.Connection]:
-    """``path``, only to be read."""
+    """``path``, opened read-only."""
     if not os.path.isfile(path):
         raise TraceError(f"{path}: cannot be read: no such file")
     try:

@@ -74,7 +74,7 @@ def _lines(path: str, text: io.TextIOBase) -> Iterator[str]:
 def number(
     path: str, line: int, row: Row, column: str, least: float = -math.inf, most: float = math.inf
 ) -> float:
-    """A cell as a finite number. Raises TraceError if it is none or not ``least`` to ``most``."""
+    """A cell as a finite number. Raises TraceError unless it is from ``least`` to ``most``."""
     text = row.get(column.lower())
     if text is None:
         raise TraceError(f"{path}: has no column {column}; the header must name it")

@@ -113,8 +113,8 @@ def read_nodes(text: str) -> Nodes:
     """Nodes of ``32x64c256g`` (32 nodes, each of 64 cores and 256 GiB), or of a CSV file.
 
     The file has the columns ``id, cores, memory`` and may have ``labels``; openb's list of nodes
-    (``sn, cpu_milli, memory_mib``) is read, too. Raises ConfigError for a shape that is none,
-    TraceError for a file that is not sound.
+    (``sn, cpu_milli, memory_mib``) is read, too. Raises ConfigError for a shape that cannot
+    be read, TraceError for a file that is not sound.
     """
     if shape := _NODES.fullmatch(text.strip().lower()):
         count, cores, memory = int(shape[1]), float(shape[2]), float(shape[3])

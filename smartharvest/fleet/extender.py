@@ -90,7 +90,7 @@ class Asked:
 
 
 def quantity(text: Any) -> float:
-    """A Kubernetes quantity (``500m``, ``2``, ``1.5Gi``) as a number; 0 for what is none."""
+    """A Kubernetes quantity (``500m``, ``2``, ``1.5Gi``) as a number; 0 for anything else."""
     word = str(text).strip()[:_LONGEST_QUANTITY]
     digits = word.rstrip("numkMGTPEi")
     try:

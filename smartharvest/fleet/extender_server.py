@@ -1,4 +1,4 @@
-"""The extender over HTTP, on loopback, or over TLS; an answer never waits for anything."""
+"""The extender over HTTP on loopback, or over TLS; an answer never waits for the cluster."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class ExtenderServer(ThreadingHTTPServer):
             self._free.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:  # noqa: ARG002
-        """A peer that breaks off is no news."""
+        """A peer that hangs up is not worth a message."""
         _log.debug("%s: broke off", client_address, exc_info=True)
 
 

@@ -28,7 +28,7 @@ class LiveNode:
     cores: float
     memory_gib: float
     promised: float | None
-    """Of ``smartharvest.io/cores``; None: no adapter publishes any."""
+    """Its ``smartharvest.io/cores``; None: no adapter publishes them."""
 
 
 @dataclass(frozen=True, slots=True)

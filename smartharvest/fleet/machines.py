@@ -28,7 +28,7 @@ class Look:
     cpu_ns: int
     """CPU time since it started."""
     delayed_ns: int | None
-    """Time that its vCPUs could run and had no core; None is not known."""
+    """How long its vCPUs were ready but had no core; None: unknown."""
 
 
 class Machines:

@@ -34,7 +34,7 @@ class Vm:
     memory_gib: float
     used_cores: float = 0.0
     steal: float | None = None
-    """Share of its time that it was runnable and had no core (black box)."""
+    """Share of its time for which it was runnable but had no core (black box)."""
     response_ms: float | None = None
     target_ms: float | None = None
     """What its response time should be at most (grey box)."""
@@ -89,7 +89,7 @@ class Signal:
     value: float
     limit: float
     who: str = ""
-    """The VM, if it is one's."""
+    """The VM, if it is the signal of one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +202,7 @@ def cures(now: Report, latest: Mapping[str, Report], limits: Limits, way: Way) -
 def _cure(
     kind: str, now: Report, gain: float, limits: Limits, short: bool, why: str, **more: str
 ) -> Cure:
-    """``short``: it is not cores alone that are short, and this frees nothing else."""
+    """``short``: not only cores are short, and this frees nothing else."""
     enough = not short and now.used_cores - gain <= limits.busy * now.cores
     return Cure(kind, now.node, gain, enough, why, **more)
 
@@ -266,12 +266,12 @@ class Rate:
 
     @property
     def times_s(self) -> Sequence[float]:
-        """When those were done that still count."""
+        """When the actions that still count were done."""
         return tuple(self._times)
 
 
 def known_lately(reports: Sequence[Report], now_s: float, fresh_s: float) -> list[Report]:
-    """Those of nodes whose last report is at most ``fresh_s`` old: others may be wrong by now."""
+    """Reports of nodes that reported in the last ``fresh_s``: older ones may be wrong by now."""
     last_s: dict[str, float] = {}
     for report in reports:
         last_s[report.node] = max(report.time_s, last_s.get(report.node, 0.0))

@@ -24,7 +24,7 @@ NO_NODE: Final = -1
 SLACK: Final = 1e-9
 """Sums of fractions of cores are exact up to here."""
 HALF_TRUST_S: Final = 6 * 3600.0
-"""A Harvest VM that has lived so long counts half as much as one that lives for ever."""
+"""A Harvest VM of this age counts half as much as one that is never evicted."""
 EVICTION_CORES: Final = 8.0
 """So many cores an eviction costs besides its own: what has to be done again elsewhere."""
 BROKEN_PROMISE: Final = 4.0

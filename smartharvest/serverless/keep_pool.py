@@ -65,7 +65,7 @@ def keep_pool(
     *,
     dry_run: bool = False,
 ) -> None:
-    """Takes a turn every ``interval_s`` until ``until`` is true; what was asked for stays."""
+    """Takes a turn every ``interval_s`` until ``until`` is true; the autoscaler keeps its goal."""
     keeper = PoolKeeper(autoscaler, settings, dry_run=dry_run)
     try:
         while not until():

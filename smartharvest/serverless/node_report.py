@@ -39,13 +39,13 @@ NOTICE_S = 30.0
 """From the notice to the eviction, where the file does not say (SOSP'21)."""
 INTERVAL_S = 0.25
 MEAN_S = 1.0
-"""Cores are the mean of so long: those of a moment change within milliseconds."""
+"""Cores are averaged over this time: their number changes within milliseconds."""
 _CGROUP = "/sys/fs/cgroup"
 _MULTIPLEXED = "__serve_multiplex_wrapper"
 
 
 class NodeReporter:
-    """Gathers what ``report`` tells. ``look`` is called by a thread, or by a test."""
+    """Gathers what ``report`` says. A thread, or a test, calls ``look``."""
 
     def __init__(
         self,
@@ -126,7 +126,7 @@ class NodeReporter:
         return max(0.0, when_s - self._wall_clock())
 
     def watch(self) -> None:
-        """Looks for ever; what a thread runs."""
+        """Looks until the process ends: the body of the thread."""
         while True:
             self.look()
             time.sleep(INTERVAL_S)
@@ -153,7 +153,7 @@ def group_cpu_seconds(cgroup_fs: str = _CGROUP, own: str = "/proc/self/cgroup") 
 
 @functools.cache
 def reporter() -> NodeReporter:
-    """This process's, whose thread has been started."""
+    """The reporter of this process; its thread runs."""
     where = os.environ.get(CAPACITY_VARIABLE) or DEFAULT_DIRECTORY
     over_http = where.startswith(("http://", "https://"))
     directory = DEFAULT_DIRECTORY if over_http else where

@@ -104,6 +104,6 @@ def buys(
 def table(
     prices: Prices, shares: Iterable[float], evictions: Iterable[float], **vm: float
 ) -> list[Purchase]:
-    """``buys`` for every share and every eviction rate, in their order."""
+    """``buys`` for each share and, within it, each eviction rate."""
     rates = list(evictions)
     return [buys(prices, share, rate, **vm) for share in shares for rate in rates]

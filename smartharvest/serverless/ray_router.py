@@ -29,11 +29,11 @@ except ImportError as error:
 require_interface(ray.__version__, RequestRouter, RunningReplica, pow_2_router)
 _log = logging.getLogger("ray.serve")
 COLD_COST = 4.0
-"""Invocations that loading a model takes as long as."""
+"""How many invocations take as long as loading a model."""
 
 
 class _HarvestRouter(pow_2_router.PowerOfTwoChoicesRequestRouter):  # type: ignore[misc]
-    """Ray's default router wherever nothing is known of the nodes."""
+    """Routes as Ray's default router does while nothing is known of the nodes."""
 
     def initialize_state(
         self, fresh_s: float = CAREFUL.fresh_s, lost_s: float = CAREFUL.lost_s, **kwargs: Any
@@ -76,7 +76,7 @@ class _HarvestRouter(pow_2_router.PowerOfTwoChoicesRequestRouter):  # type: igno
         return found
 
     def _say(self, why: str | None) -> None:
-        """When it begins and when it ends: the reason may change with every second."""
+        """Only when it begins and when it ends: the reason may change each second."""
         self._blind = why
         if why is None:
             _log.info("smartharvest: %s follows its nodes' cores again", self._deployment_id)

@@ -19,9 +19,9 @@ from smartharvest.serverless.view import NEVER_S, Caution, Function, Worker
 ITSELF = ""
 """The function of a request without a model: warm on each replica."""
 _UNSENT_S = 0.25
-"""A choice that no request has followed after so long was given up."""
+"""A choice that no request has followed within this time was given up."""
 _WARMING_S = 2.0
-"""A model is taken to be where it was sent for so long, until a report has it."""
+"""For this long a model is assumed to be where it was sent, unless a report says so earlier."""
 
 
 class Balancer(Protocol):

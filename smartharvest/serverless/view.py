@@ -38,7 +38,7 @@ class Worker:
     eviction_s: float | None = None
     """When it will be evicted, if a notice says so."""
     warm: Collection[str] = ()
-    """Functions that would start warm: an instance of theirs is idle here, or starts."""
+    """Functions that would start warm: an idle or starting instance is here."""
     most_warm: float = math.inf
     """Functions that stay warm together: one more displaces another."""
     memory_mib: float = math.inf
@@ -59,7 +59,7 @@ class Caution:
     """
 
     fresh_s: float = 3.0
-    """A report of at most this age is taken at its word."""
+    """A report of at most this age is trusted fully."""
     lost_s: float = 15.0
     """From this age on only ``min_cores`` count; in between, linearly fewer cores."""
 

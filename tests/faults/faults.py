@@ -121,7 +121,7 @@ def _kill_both(scene: Scene) -> None:
     scene.kill()
 
 
-def _kill_beside_a_stopped_guardian(scene: Scene) -> None:
+def _kill_while_the_guardian_is_stopped(scene: Scene) -> None:
     scene.send_guardians(signal.SIGSTOP)
     scene.kill()
 
@@ -237,7 +237,7 @@ def _end_on_a_full_disk(scene: Scene) -> None:
     scene.send(signal.SIGTERM)
 
 
-def _kill_beside_a_writer(scene: Scene) -> None:
+def _kill_while_somebody_else_writes(scene: Scene) -> None:
     """Somebody else writes a setting of the batch right before or after the strike."""
     if scene.numbers.random() < 0.5:
         scene.place.write_as_a_stranger(scene)
@@ -258,7 +258,7 @@ def _unplug_a_cpu(scene: Scene) -> None:
 FAULTS: dict[str, Fault] = {
     "kill": Fault(_kill, share=4),
     "kill both": Fault(_kill_both, share=3),
-    "kill beside a stopped guardian": Fault(_kill_beside_a_stopped_guardian, share=3),
+    "kill while the guardian is stopped": Fault(_kill_while_the_guardian_is_stopped, share=3),
     "kill after its guardian": Fault(_kill_after_its_guardian, share=3, at_changes=False),
     "stop": Fault(_stop, share=0.8),
     "end": Fault(_end, share=3),
@@ -290,7 +290,9 @@ FAULTS: dict[str, Fault] = {
     "end on a full disk": Fault(
         _end_on_a_full_disk, share=0.3, at_changes=False, possible=lambda place: place.has_own_disk
     ),
-    "kill beside a writer": Fault(_kill_beside_a_writer, at_changes=False, possible=_real),
+    "kill while somebody else writes": Fault(
+        _kill_while_somebody_else_writes, at_changes=False, possible=_real
+    ),
     "kill with a CPU unplugged": Fault(
         _unplug_a_cpu, share=0.5, at_changes=False, possible=lambda place: place.may_unplug
     ),

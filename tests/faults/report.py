@@ -11,6 +11,11 @@ from pathlib import Path
 from typing import Any
 
 Document = Mapping[str, Any]
+_SINCE_RENAMED = {
+    "kill beside a stopped guardian": "kill while the guardian is stopped",
+    "kill beside a writer": "kill while somebody else writes",
+}
+"""Faults that older results call otherwise."""
 
 
 def as_markdown(documents: Iterable[Document]) -> str:
@@ -50,10 +55,10 @@ def _by_fault(places: Sequence[Mapping[str, Any]]) -> list[str]:
     failed: Counter[str] = Counter()
     took: dict[str, dict[str, list[float]]] = {"cores_back_ms": {}, "restored_ms": {}}
     for place in places:
-        struck.update(place["struck"])
-        failed.update(place["failed"])
+        struck.update(_by_new_names(place["struck"]))
+        failed.update(_by_new_names(place["failed"]))
         for what, by_fault in took.items():
-            for name, values in place[what].items():
+            for name, values in _by_new_names(place[what]).items():
                 by_fault.setdefault(name, []).extend(values)
     lines = [
         "| fault | strikes | failed | cores back, ms: P50 / P99 / longest (of) "
@@ -64,6 +69,10 @@ def _by_fault(places: Sequence[Mapping[str, Any]]) -> list[str]:
         times = " | ".join(_quantiles(by_fault.get(name, [])) for by_fault in took.values())
         lines.append(f"| {name} | {struck[name]:,} | {failed[name]} | {times} |")
     return lines
+
+
+def _by_new_names(by_fault: Mapping[str, Any]) -> dict[str, Any]:
+    return {_SINCE_RENAMED.get(name, name): value for name, value in by_fault.items()}
 
 
 def _quantiles(values: Sequence[float]) -> str:

@@ -7,6 +7,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -140,6 +141,26 @@ def run_until(
     report = session.run(policy, seconds=longest_s, observe=observe).report
     assert finished, "the run ended before what was waited for"
     return report
+
+
+def run_steps(session: Supervisor, *steps: Callable[[], bool], total: int = 7) -> None:
+    """Runs until each of the steps, one after the other, has held."""
+    left = list(steps)
+
+    def done(_window: Window, _decision: Decision) -> bool:
+        if left and left[0]():
+            left.pop(0)
+        return not left
+
+    with session:
+        run_until(session, Script(total, total=total), done)
+
+
+def row_of(session: Supervisor, name: str) -> dict[str, Any]:
+    """What the status says of the elastic group of that name."""
+    rows = session._reporting.describe()["elastic"]
+    found: dict[str, Any] = next(row for row in rows if row["name"] == name)
+    return found
 
 
 class Harvest:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from collections import Counter
@@ -19,14 +18,14 @@ from smartharvest.host.process import tasks
 from smartharvest.host.target.spec import TargetSpec
 from smartharvest.placement import confinement
 from smartharvest.placement.confinement import Confinement
+from tests.cpus import ALLOWED, needs_two_cpus
 from tests.integration.processes import Processes
 from tests.integration.supervisors import Script, run_until, settings_for
 from tests.integration.worlds import make_world
 
-ALLOWED = sorted(os.sched_getaffinity(0))
 BOTH = {ALLOWED[0], ALLOWED[-1]}
 THREADS = 3000
-pytestmark = pytest.mark.skipif(len(ALLOWED) < 2, reason="needs two CPUs")
+pytestmark = needs_two_cpus
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from smartharvest.agent.deciders import decider_of
 from smartharvest.agent.supervisor import Supervisor
 from smartharvest.algorithm.algorithm1 import Decision
 from smartharvest.core.timeouts import LEAST_PERMIT_NS, LEAST_PLAN_TTL_NS
@@ -39,7 +40,7 @@ def test_the_agent_decides_where_it_is_told_to_and_for_every_other_learner(
 ) -> None:
     for more in ({"learner": "native", "decisions": "agent"}, {"learner": "vw"}):
         with Supervisor(settings_for(quiet_world, **more)) as session:
-            assert session.make_decider(session.make_policy()) is None
+            assert decider_of(session.settings, session.make_policy(), keep_idle=0) is None
 
 
 def test_a_loop_whose_agent_says_nothing_gives_everything_back(quiet_world: World) -> None:

@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +17,7 @@ from smartharvest.host.cgroup.tree import Group
 from tests.commands import smartharvest_here
 from tests.integration.hosts import Host
 from tests.integration.processes import Processes, RunningAgent, wait_until
-from tests.integration.supervisors import Script, run_until, settings_for
+from tests.integration.supervisors import row_of, run_steps, settings_for
 from tests.integration.test_several_groups import NAMES, rows_of, several, world_of_groups
 from tests.integration.worlds import World
 
@@ -68,25 +67,6 @@ def notice_of(world: World, name: str) -> Path:
     return world.state_dir / "notices" / name
 
 
-def run_steps(session: Supervisor, *steps: Callable[[], bool], total: int = 7) -> None:
-    """Runs until each of the steps, one after the other, has held."""
-    left = list(steps)
-
-    def done() -> bool:
-        if left and left[0]():
-            left.pop(0)
-        return not left
-
-    with session:
-        run_until(session, Script(total, total=total), lambda _w, _d: done())
-
-
-def row_of(session: Supervisor, name: str) -> dict[str, Any]:
-    rows = session._reporting.describe()["elastic"]
-    found: dict[str, Any] = next(row["eviction"] for row in rows if row["name"] == name)
-    return found
-
-
 def test_a_group_has_a_notice_is_frozen_and_comes_back(groups_world: World, need: Need) -> None:
     before = groups_world.files()
     bounds: tuple[dict[str, Any], ...] = ({"min": 1, "notice_ns": 200 * MS}, {"min": 1}, {})
@@ -102,13 +82,13 @@ def test_a_group_has_a_notice_is_frozen_and_comes_back(groups_world: World, need
         if not path.exists() or stopped(groups_world, "analytics"):
             return False
         capacity.append(session._reporting.describe_capacity())
-        return bool(row_of(session, "analytics")["stage"] == "noticed")
+        return bool(row_of(session, "analytics")["eviction"]["stage"] == "noticed")
 
     def evicted() -> bool:
         if not stopped(groups_world, "analytics"):
             return False
         assert float(path.read_text()) > 0
-        assert row_of(session, "analytics")["stage"] == "evicted"
+        assert row_of(session, "analytics")["eviction"]["stage"] == "evicted"
         assert not any(stopped(groups_world, name) for name in NAMES[1:])
         need.cores = 0
         return True
@@ -117,7 +97,7 @@ def test_a_group_has_a_notice_is_frozen_and_comes_back(groups_world: World, need
         return not stopped(groups_world, "analytics") and not path.exists()
 
     run_steps(session, lends, noticed, evicted, returned, total=6)
-    told = row_of(session, "analytics")
+    told = row_of(session, "analytics")["eviction"]
     assert (told["notices"], told["evictions"], told["at_once"]) == (1, 1, 0)
     assert [row["group"] for row in capacity[-1]["eviction_notices"]] == ["analytics"]
     assert capacity[-1]["cores"]["guaranteed"] == 1, "one of the two is not to be counted on"
@@ -137,7 +117,7 @@ def test_a_notice_is_withdrawn_when_the_need_ends(tmp_path: Path, need: Need) ->
         return path.exists()
 
     run_steps(session, noticed, lambda: not path.exists())
-    told = row_of(session, "analytics")
+    told = row_of(session, "analytics")["eviction"]
     assert (told["withdrawn"], told["evictions"]) == (1, 0)
 
 
@@ -175,7 +155,7 @@ def test_a_dry_run_says_whom_it_would_evict_and_freezes_nobody(tmp_path: Path, n
     bounds: tuple[dict[str, Any], ...] = ({"min": 1, "notice_ns": 1}, {}, {})
     session = Supervisor(settings_for(world, dry_run=True, **several(*bounds)))
     need.cores = 1
-    run_steps(session, lambda: row_of(session, "analytics")["stage"] == "evicted")
+    run_steps(session, lambda: row_of(session, "analytics")["eviction"]["stage"] == "evicted")
     assert world.files() == before
     assert not notice_of(world, "analytics").exists()
 

@@ -14,17 +14,17 @@ import pytest
 
 from smartharvest.host.cpulist import format_cpulist
 from tests.commands import smartharvest_here
+from tests.cpus import ALLOWED, needs_two_cpus
 from tests.integration.processes import Processes, wait_until
 from tests.integration.worlds import World, make_world
 
-ALLOWED = sorted(os.sched_getaffinity(0))
 BOTH = {ALLOWED[0], ALLOWED[-1]}
 LAST = {ALLOWED[-1]}
 
 pytestmark = [
     pytest.mark.root,
     pytest.mark.timing,
-    pytest.mark.skipif(len(ALLOWED) < 2, reason="needs two CPUs"),
+    needs_two_cpus,
     pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc"),
 ]
 

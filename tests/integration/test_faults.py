@@ -16,9 +16,9 @@ pytestmark = [pytest.mark.timing, pytest.mark.flaky(reruns=0)]
 KILLS = 8
 FEWER_KILLS = 3
 QUICK = (
-    *("kill", "kill both", "kill beside a stopped guardian", "kill after its guardian"),
+    *("kill", "kill both", "kill while the guardian is stopped", "kill after its guardian"),
     *("end", "kill while it ends", "kill in the ice", "kill on a full disk"),
-    *("kill beside a writer", "stop"),
+    *("kill while somebody else writes", "stop"),
 )
 SLOW = ("stop both", "freeze both", "mute clients", "mute monitor", "blocked sync")
 

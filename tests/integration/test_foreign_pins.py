@@ -19,10 +19,11 @@ from smartharvest.host.journal.journal import Journal
 from smartharvest.host.journal.writer import HostWriter
 from smartharvest.host.process import tasks
 from smartharvest.host.target.spec import TargetSpec
+from tests.cpus import ALLOWED, needs_two_cpus
 from tests.integration.hosts import Host
 from tests.integration.processes import Processes
 from tests.integration.supervisors import Script, run_until, settings_for
-from tests.integration.test_process_targets import ALLOWED, LAST, THREADED, _one_more_thread
+from tests.integration.test_process_targets import LAST, THREADED, _one_more_thread
 from tests.integration.test_sensor_faults import settings_of
 from tests.integration.worlds import make_world
 
@@ -31,7 +32,7 @@ BOTH = FIRST | LAST
 
 pytestmark = [
     pytest.mark.timing,
-    pytest.mark.skipif(len(ALLOWED) < 2, reason="needs two CPUs"),
+    needs_two_cpus,
 ]
 
 

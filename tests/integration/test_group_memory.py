@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ from smartharvest.host.target.spec import TargetSpec
 from tests.commands import smartharvest_here
 from tests.integration.hosts import Host
 from tests.integration.processes import Processes, wait_until
-from tests.integration.supervisors import Script, run_until, settings_for
+from tests.integration.supervisors import row_of, run_steps, settings_for
 from tests.integration.test_several_groups import several
 from tests.integration.worlds import World, make_world
 from tests.unit.host.fake_trees import make_v1_tree
@@ -109,25 +108,6 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def bounded(**more: Any) -> dict[str, Any]:
     return several({"memory": BOUNDS}, {}, names=NAMES) | more
-
-
-def run_steps(session: Supervisor, *steps: Callable[[], bool]) -> None:
-    """Runs until each of the steps, one after the other, has held."""
-    left = list(steps)
-
-    def done() -> bool:
-        if left and left[0]():
-            left.pop(0)
-        return not left
-
-    with session:
-        run_until(session, Script(7, total=7), lambda _w, _d: done())
-
-
-def row_of(session: Supervisor, name: str) -> dict[str, Any]:
-    rows = session._reporting.describe()["elastic"]
-    found: dict[str, Any] = next(row for row in rows if row["name"] == name)
-    return found
 
 
 def test_a_limit_follows_what_is_unused_and_every_file_is_as_before(machine: Machine) -> None:

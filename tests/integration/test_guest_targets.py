@@ -16,6 +16,7 @@ from smartharvest.host.process import tasks
 from smartharvest.host.target.qmp import read_vcpus
 from smartharvest.telemetry.client import ask
 from tests.commands import smartharvest_here
+from tests.cpus import ALLOWED, needs_two_cpus
 from tests.integration.processes import (
     Processes,
     times_without_primaries,
@@ -26,13 +27,12 @@ from tests.integration.worlds import World, make_world
 from tests.monitor import plug
 
 QEMU = shutil.which("qemu-system-x86_64") or ""
-ALLOWED = sorted(os.sched_getaffinity(0))
 LAST = {ALLOWED[-1]}
 
 pytestmark = [
     pytest.mark.timing,
     pytest.mark.skipif(not QEMU, reason="needs qemu-system-x86_64"),
-    pytest.mark.skipif(len(ALLOWED) < 2, reason="needs two CPUs"),
+    needs_two_cpus,
 ]
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from smartharvest.host.process import tasks
+from tests.cpus import needs_two_cpus
 from tests.integration.processes import Processes, wait_until
 
 pytestmark = pytest.mark.timing
@@ -49,12 +50,11 @@ def memory() -> Iterator[Path]:
         yield Path(directory)
 
 
+@needs_two_cpus
 def test_a_primary_waits_for_an_idle_batch_that_holds_a_lock_and_is_not_served(
     processes: Processes, memory: Path
 ) -> None:
     cpus = sorted(os.sched_getaffinity(0))
-    if len(cpus) < 2:
-        pytest.skip("needs two CPUs")
     primary_cpu, batch_cpu = str(cpus[0]), str(cpus[-1])
     shared, other = memory / "shared", memory / "other"
 

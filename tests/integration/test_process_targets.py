@@ -18,15 +18,15 @@ from smartharvest.host.journal.journal import Journal
 from smartharvest.host.process import tasks
 from smartharvest.telemetry.client import ask
 from tests.commands import smartharvest_here
+from tests.cpus import ALLOWED, needs_two_cpus
 from tests.integration.processes import Processes, wait_for_sockets, wait_until
 from tests.integration.worlds import EITHER, World, make_world
 
-ALLOWED = sorted(os.sched_getaffinity(0))
 LAST = {ALLOWED[-1]}
 
 pytestmark = [
     pytest.mark.timing,
-    pytest.mark.skipif(len(ALLOWED) < 2, reason="needs two CPUs"),
+    needs_two_cpus,
 ]
 
 THREADED = """

@@ -7,6 +7,7 @@ import json
 import re
 import signal
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -309,35 +310,29 @@ def test_a_dry_run_says_what_each_group_would_have(tmp_path: Path) -> None:
     assert world.files() == before
 
 
-def test_cpus_of_no_primary_are_lent_without_any_prediction(tmp_path: Path, version: int) -> None:
-    world = world_of_groups(tmp_path, version)
+def by_cpuset(world: World) -> None:
     world.kernel.write(world.tree.group("web").cpus_file, "0-3")
-    seen: list[str] = []
-
-    def done() -> bool:
-        seen.append(world.mask())
-        return {"4-7", "2-7"} <= set(seen)
-
-    settings = several() | {"unallocated": True}
-    session = Supervisor(settings_for(world, **settings))
-    with session:
-        run_until(session, Script(2, 4, total=4), lambda _w, _d: done())
-    assert set(seen) <= {"4-7", "2-7"}
 
 
-def test_what_a_quota_leaves_over_is_lent_where_it_is_asked_for(
-    tmp_path: Path, version: int
+def by_quota(world: World) -> None:
+    set_quota(world, 4)
+
+
+@pytest.mark.parametrize(
+    ("leave_four", "setting"), [(by_cpuset, "unallocated"), (by_quota, "unallocated_by_quota")]
+)
+def test_what_no_primary_may_use_is_lent_without_any_prediction(
+    tmp_path: Path, version: int, leave_four: Callable[[World], None], setting: str
 ) -> None:
     world = world_of_groups(tmp_path, version)
-    set_quota(world, 4)
+    leave_four(world)
     seen: list[str] = []
 
     def done() -> bool:
         seen.append(world.mask())
         return {"4-7", "2-7"} <= set(seen)
 
-    settings = several() | {"unallocated_by_quota": True}
-    session = Supervisor(settings_for(world, **settings))
+    session = Supervisor(settings_for(world, **(several() | {setting: True})))
     with session:
         run_until(session, Script(2, 4, total=4), lambda _w, _d: done())
     assert set(seen) <= {"4-7", "2-7"}

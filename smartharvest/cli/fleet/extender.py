@@ -49,7 +49,7 @@ EPILOG = examples(
     "--stale",
     "15s",
     "TIME",
-    "An agent that is silent for so long promises nothing.",
+    "An agent that is silent for this long promises nothing.",
     callback=seconds_between(0.1),
 )
 @shown_option(

@@ -35,7 +35,7 @@ EPILOG = examples(
 MOST_LINES = 5000
 """Kept of the file that --here appends to."""
 LOOK_S = 1.0
-"""For so long --here watches what is used."""
+"""How long --here watches what is used."""
 COMMANDS = {"take-back": "pause", "evict": "evict"}
 
 

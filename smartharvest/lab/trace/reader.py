@@ -183,10 +183,6 @@ class Trace:
     def seconds(self) -> float:
         return (self.until_ns - self.header.start_ns) / 1e9
 
-    def durations_ns(self) -> np.ndarray[Any, np.dtype[np.int64]]:
-        """How long each change lasted."""
-        return np.diff(self.changes["time_ns"], append=self.until_ns)
-
     def seen(self) -> np.ndarray[Any, np.dtype[np.bool_]]:
         """Which changes are not gaps."""
         seen: np.ndarray[Any, np.dtype[np.bool_]] = self.changes["busy"] != UNSEEN

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from smartharvest.serverless.view import Function, Worker, Workers, has_memory, home_hash
 
 UNHEALTHY_S = 10.0
-"""An invoker that has not pinged for so long is passed over (OpenWhisk's InvokerSupervision)."""
+"""An invoker that has been silent for this long is skipped (OpenWhisk's InvokerSupervision)."""
 
 
 class HomeInvoker:

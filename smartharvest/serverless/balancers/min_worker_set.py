@@ -39,7 +39,7 @@ class MinWorkerSet:
         """``fill``: invocations a core up to which a worker has room.
 
         ``grow_at``: with every worker full, the set grows if another has this many invocations a
-        core less. ``forget_s``: a member that was not needed for so long leaves the set.
+        core less. ``forget_s``: a member that is not needed for this long leaves the set.
         ``cold_cost``: what a cold start costs, in invocations. Above 0 a worker where the function
         is cold is taken only if it is so much less crowded than those where it is warm, with those
         counted that wait there or are displaced: without memory for every function, each cold start

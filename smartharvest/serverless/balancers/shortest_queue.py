@@ -27,7 +27,7 @@ class ShortestQueue:
         """``below(count)`` draws from 0..count-1: which of several that are equally short.
 
         ``cold_cost``: what a cold start costs, in invocations; a queue where the function is cold
-        counts as so many times longer, and more where others would be displaced.
+        counts as longer by that many, and by more if other functions would be displaced.
         """
         if cold_cost < 0.0:
             raise ValueError(f"cold_cost is {cold_cost:g}; it must be 0 or more")

@@ -126,7 +126,7 @@ def _fleet(path: str, builder: PoolBuilder, most: int, until_s: float, notice_s:
 
 
 def _audit_log(path: str, builder: PoolBuilder, most: int, until_s: float) -> None:
-    """What one agent lent over time, for each worker from another moment on, around and around."""
+    """What one agent lent over time, for each worker from another moment on, in a cycle."""
     held = read_lent(path)
     if held.counts.max() > MOST_CORES:
         raise TraceError(f"{path}: lends {held.counts.max():g} cores; at most {MOST_CORES}")

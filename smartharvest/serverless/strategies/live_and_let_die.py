@@ -11,5 +11,5 @@ class LiveAndLetDie:
     """99.99 % of the invocations succeeded in the paper."""
 
     def regular(self, profiles: Sequence[Profile]) -> frozenset[str]:  # noqa: ARG002
-        """None."""
+        """No function at all."""
         return frozenset()

@@ -17,6 +17,7 @@ from smartharvest.core._actuators import (
     CpusetActuator,
     FakeActuator,
 )
+from tests.cpus import needs_two_cpus
 from tests.unit.core.made_files import MadeFiles
 
 GROUP = "batch/cpuset.cpus"
@@ -194,12 +195,11 @@ def test_a_pinned_thread_stays_on_its_cpu_among_those_it_is_given(
     assert os.sched_getaffinity(sleeper.pid) == set(own[-1:])
 
 
+@needs_two_cpus
 def test_those_that_have_other_cpus_than_they_were_given_are_found_at_rest(
     sleeper: subprocess.Popen[bytes],
 ) -> None:
     own = sorted(os.sched_getaffinity(0))
-    if len(own) < 2:
-        pytest.skip("needs two CPUs")
     first, gone = frozenset(own[:1]), 4_194_305
     actuator = AffinityActuator([sleeper.pid], [own[-1:], own])
     assert actuator.strays_at_rest([sleeper.pid], own) is None  # nothing was given yet

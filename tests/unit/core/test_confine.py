@@ -10,12 +10,12 @@ from collections.abc import Iterator
 import pytest
 
 from smartharvest.core._confine import give_back
+from tests.cpus import ALLOWED, needs_two_cpus
 
-CPUS = sorted(os.sched_getaffinity(0))
-BOTH, LAST = frozenset(CPUS), frozenset(CPUS[-1:])
+BOTH, LAST = frozenset(ALLOWED), frozenset(ALLOWED[-1:])
 GONE = 4_194_305
 """Above the kernel's highest possible pid."""
-pytestmark = pytest.mark.skipif(len(CPUS) < 2, reason="needs two CPUs")
+pytestmark = needs_two_cpus
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def test_who_was_pinned_before_is_pinned_again(threads: list[int]) -> None:
 
 
 def test_who_has_what_nobody_gave_it_stays_as_it_is(threads: list[int]) -> None:
-    other = frozenset(CPUS[:1])
+    other = frozenset(ALLOWED[:1])
     os.sched_setaffinity(threads[0], other)
     assert give_back(threads[:1], [BOTH, LAST], BOTH, BOTH) == [2]
     assert os.sched_getaffinity(threads[0]) == other

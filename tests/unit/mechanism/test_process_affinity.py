@@ -23,9 +23,9 @@ from smartharvest.host.target.process import PidTarget
 from smartharvest.host.target.spec import TargetSpec
 from smartharvest.mechanism import process_affinity
 from smartharvest.mechanism.process_affinity import ProcessAffinityMechanism
+from tests.cpus import ALLOWED, needs_two_cpus
 from tests.unit.host.fake_trees import make_v1_tree
 
-ALLOWED = sorted(os.sched_getaffinity(0))
 PARENT = """
 import subprocess, sys
 for _ in sys.stdin:
@@ -71,7 +71,7 @@ def family_with(after_the_search: Callable[[], None], *, deaf: bool) -> Any:
     return Searched
 
 
-@pytest.mark.skipif(len(ALLOWED) < 2, reason="needs two CPUs")
+@needs_two_cpus
 @pytest.mark.parametrize("deaf", [False, True])
 def test_a_child_that_is_born_while_its_family_is_looked_for_gets_its_cpus_back(
     tmp_path: Path,

@@ -18,12 +18,10 @@ from smartharvest.host.journal.journal import Journal
 from smartharvest.host.journal.restoration import put_back
 from smartharvest.host.journal.writer import HostWriter
 from smartharvest.host.process import tasks
+from tests.cpus import ALLOWED, needs_two_cpus
 from tests.unit.host.fake_trees import make_group, make_v1_tree
 
-ALLOWED = sorted(os.sched_getaffinity(0))
 LAST, BOTH = ALLOWED[-1], ALLOWED[-2:]
-
-needs_two_cpus = pytest.mark.skipif(len(ALLOWED) < 2, reason="needs two CPUs")
 
 
 def cpus(*numbers: int) -> frozenset[int]:

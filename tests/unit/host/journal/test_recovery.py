@@ -16,6 +16,7 @@ from smartharvest.host.journal.journal import Journal
 from smartharvest.host.journal.recovery import recover
 from smartharvest.host.journal.restoration import is_ours
 from smartharvest.host.journal.writer import HostWriter
+from tests.cpus import needs_two_cpus
 from tests.unit.host.fake_trees import make_group, make_v1_tree
 
 AGENT = """
@@ -113,11 +114,10 @@ def test_a_thread_that_the_loop_had_pinned_is_free_again(tree: CgroupTree, tmp_p
         sleeper.kill()
 
 
+@needs_two_cpus
 def test_another_thread_under_the_id_of_a_pinned_one_is_not_touched(
     tree: CgroupTree, tmp_path: Path
 ) -> None:
-    if len(os.sched_getaffinity(0)) < 2:
-        pytest.skip("needs two CPUs")
     with subprocess.Popen(["sleep", "100"]) as stranger:
         tree.files.write(tree.group("").tasks_file, str(stranger.pid))
         kill_an_agent_in(tree, tmp_path / "state", nudged=stranger.pid)

@@ -21,6 +21,7 @@ from smartharvest.host.journal.writer import HostWriter
 from smartharvest.host.process import tasks
 from smartharvest.host.process.events import Birth, Death, ProcessEvents
 from smartharvest.host.process.family import Family
+from tests.cpus import needs_two_cpus
 from tests.unit.host.fake_trees import kernel_of, make_group, make_v1_tree, make_v2_tree
 
 
@@ -255,10 +256,9 @@ def test_a_task_moved_twice_comes_all_the_way_back(
     assert v1.group("a").tasks() == [sleeper]
 
 
+@needs_two_cpus
 def test_an_affinity_is_put_back(v1: CgroupTree, journal: Journal, sleeper: int) -> None:
     allowed = os.sched_getaffinity(sleeper)
-    if len(allowed) < 2:
-        pytest.skip("needs two CPUs")
     writer = HostWriter(v1.files, journal)
     writer.set_affinity(sleeper, {min(allowed)})
     assert os.sched_getaffinity(sleeper) == {min(allowed)}
@@ -299,12 +299,11 @@ def test_threads_that_were_pinned_before_are_told(
     writer.restore()
 
 
+@needs_two_cpus
 def test_a_process_gets_its_cpus_back_with_the_threads_it_started_meanwhile(
     v1: CgroupTree, journal: Journal
 ) -> None:
     allowed = os.sched_getaffinity(0)
-    if len(allowed) < 2:
-        pytest.skip("needs two CPUs")
     go = threading.Event()
     writer = HostWriter(v1.files, journal)
     writer.adopt_affinity(os.getpid())
@@ -323,12 +322,11 @@ def test_a_process_gets_its_cpus_back_with_the_threads_it_started_meanwhile(
     thread.join()
 
 
+@needs_two_cpus
 def test_a_thread_that_is_confined_again_gets_what_its_process_had_not_what_was_lent(
     v1: CgroupTree, journal: Journal
 ) -> None:
     allowed = os.sched_getaffinity(0)
-    if len(allowed) < 2:
-        pytest.skip("needs two CPUs")
     go, writer = threading.Event(), HostWriter(v1.files, journal)
     writer.adopt_affinity(os.getpid())
     least, lent = {min(allowed)}, {max(allowed)}
@@ -348,12 +346,11 @@ def test_a_thread_that_is_confined_again_gets_what_its_process_had_not_what_was_
     thread.join()
 
 
+@needs_two_cpus
 def test_the_children_a_process_started_meanwhile_are_freed_and_older_ones_left(
     v1: CgroupTree, journal: Journal
 ) -> None:
     allowed = os.sched_getaffinity(0)
-    if len(allowed) < 2:
-        pytest.skip("needs two CPUs")
     writer, sleep = HostWriter(v1.files, journal), ["sleep", "100"]
     with subprocess.Popen(sleep) as older:
         os.sched_setaffinity(older.pid, {max(allowed)})
@@ -442,12 +439,11 @@ def test_the_original_mask_is_known_after_the_write(v1: CgroupTree, journal: Jou
     assert writer.original_cpus(path) == {0, 1, 2, 3}
 
 
+@needs_two_cpus
 def test_another_thread_under_a_journaled_id_is_not_touched(
     v1: CgroupTree, journal: Journal, sleeper: int
 ) -> None:
     allowed = os.sched_getaffinity(sleeper)
-    if len(allowed) < 2:
-        pytest.skip("needs two CPUs")
     os.sched_setaffinity(sleeper, {max(allowed)})
     journal.record_affinity(sleeper, 1, [min(allowed)])  # a start time before any process's
     HostWriter(v1.files, journal).restore()
