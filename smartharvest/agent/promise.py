@@ -223,7 +223,11 @@ def explain_capacity(seen: dict[str, Any]) -> list[str]:
     lines = [f"promised for {seen['hold_s']} s: {_cores_in_words(seen)}"]
     groups = seen.get("groups") or ()
     if len(groups) > 1:
-        lines += [f"for {one['name']}: {_cores_in_words(one)}" for one in groups]
+        lines += [
+            f"for {one['name']}: {_cores_in_words(one)}"
+            + (f"; {why}" if (why := one.get("withdrawn")) and not seen["withdrawn"] else "")
+            for one in groups
+        ]
     lines += [
         f"memory of {one['name']}: {_mib(memory['now_bytes'])} now "
         f"({_mib(memory['guaranteed_bytes'])} guaranteed, {_mib(memory['most_bytes'])} at most)"
