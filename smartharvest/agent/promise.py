@@ -18,6 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from smartharvest.printable import counted
+
 STEP_NS = 1_000_000_000
 HISTORY_STEPS = 3600
 """Shortfalls remembered: an hour."""
@@ -271,6 +273,6 @@ def _mib(size: int | None) -> str:
 def _cores_in_words(seen: dict[str, Any]) -> str:
     cores = seen["cores"]
     return (
-        f"{cores['promised']} cores "
+        f"{counted(cores['promised'], 'core')} "
         f"({cores['guaranteed']} guaranteed; {cores['now']} there now, {cores['most']} at most)"
     )
