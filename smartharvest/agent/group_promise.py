@@ -8,7 +8,7 @@ from typing import Any
 
 from smartharvest.agent.promise import HarvestMonitor
 
-KEYS = ("cores", "forecast", "margin", "learning", "shrink_notice", "calibration")
+KEYS = ("cores", "forecast", "margin", "learning", "withdrawn", "shrink_notice", "calibration")
 """What differs from group to group of a document as ``HarvestMonitor.describe`` makes it."""
 
 
@@ -30,7 +30,7 @@ class GroupPromises:
     def __init__(self, hold_s: int, probability: float) -> None:
         self._hold_s, self._probability = hold_s, probability
         self._monitors: dict[str, HarvestMonitor] = {}
-        self._withdrawn: str | None = None
+        self._withdrawn: Mapping[str, str | None] = {}
 
     def step(self, now_ns: int, had: Sequence[tuple[str, int, float]]) -> None:
         """Once a second: (name, minimum, cores on average since the last time) of each group.
@@ -44,7 +44,7 @@ class GroupPromises:
             for name, least, _ in had
         }
         for name, _, cores in had:
-            self._monitors[name].observe_mean(now_ns, cores, self._withdrawn)
+            self._monitors[name].observe_mean(now_ns, cores, self._withdrawn.get(name))
 
     def promised(self, name: str) -> int | None:
         """Cores that the group is promised; None before its first second."""
@@ -57,27 +57,36 @@ class GroupPromises:
         groups: Sequence[GroupCores],
         withdrawn: str | None,
         noticed: Mapping[str, int] | None = None,
+        held: Mapping[str, str] | None = None,
     ) -> list[dict[str, Any]]:
         """A document for each of ``groups``; ``withdrawn`` is why nothing is lent, if so.
 
-        ``noticed`` are the cores of those whose minimum is about to be evicted, or is.
+        ``noticed`` are the cores of those whose minimum is about to be evicted, or is; ``held`` are
+        the groups that the operator has ``paused`` or ``evicted``.
         The promises are each for itself: that all are kept at once is less probable.
         """
-        self._withdrawn = withdrawn
+        held = held or {}
+        self._withdrawn = {one.name: withdrawn or why_held(held.get(one.name)) for one in groups}
         found = []
         for group in groups:
             monitor = self._monitors.get(group.name) or HarvestMonitor(
                 group.min, self._hold_s, self._probability
             )
-            gone = (noticed or {}).get(group.name, 0)
+            evicted = held.get(group.name) == "evicted"
+            gone = group.min if evicted else (noticed or {}).get(group.name, 0)
             monitor.notice(now_ns, gone)
-            monitor.observe_mean(now_ns, None, withdrawn)
+            monitor.observe_mean(now_ns, None, self._withdrawn[group.name])
             seen = monitor.describe(now_ns, group.cores - group.min, group.most - group.min)
             seen["cores"]["now"] = max(0, group.cores - gone)
             found.append(
                 {"name": group.name, "target": group.target, **{key: seen[key] for key in KEYS}}
             )
         return found
+
+
+def why_held(how: str | None) -> str | None:
+    """Why a group is promised no more than its minimum: as the operator holds it, if at all."""
+    return None if how is None else f"{how} by the operator"
 
 
 def of_one_group(seen: dict[str, Any], name: str, target: str) -> list[dict[str, Any]]:

@@ -18,6 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from smartharvest.printable import counted
+
 STEP_NS = 1_000_000_000
 HISTORY_STEPS = 3600
 """Shortfalls remembered: an hour."""
@@ -223,7 +225,11 @@ def explain_capacity(seen: dict[str, Any]) -> list[str]:
     lines = [f"promised for {seen['hold_s']} s: {_cores_in_words(seen)}"]
     groups = seen.get("groups") or ()
     if len(groups) > 1:
-        lines += [f"for {one['name']}: {_cores_in_words(one)}" for one in groups]
+        lines += [
+            f"for {one['name']}: {_cores_in_words(one)}"
+            + (f"; {why}" if (why := one.get("withdrawn")) and not seen["withdrawn"] else "")
+            for one in groups
+        ]
     lines += [
         f"memory of {one['name']}: {_mib(memory['now_bytes'])} now "
         f"({_mib(memory['guaranteed_bytes'])} guaranteed, {_mib(memory['most_bytes'])} at most)"
@@ -267,6 +273,6 @@ def _mib(size: int | None) -> str:
 def _cores_in_words(seen: dict[str, Any]) -> str:
     cores = seen["cores"]
     return (
-        f"{cores['promised']} cores "
+        f"{counted(cores['promised'], 'core')} "
         f"({cores['guaranteed']} guaranteed; {cores['now']} there now, {cores['most']} at most)"
     )

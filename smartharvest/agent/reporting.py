@@ -11,7 +11,7 @@ from typing import Any
 from smartharvest import __version__
 from smartharvest.agent.arrangement import Arrangement
 from smartharvest.agent.control_loop import ControlLoop
-from smartharvest.agent.group_promise import of_one_group
+from smartharvest.agent.group_promise import of_one_group, why_held
 from smartharvest.agent.group_sharing import GroupSharing
 from smartharvest.agent.host_watch import HostWatch
 from smartharvest.agent.promise import HarvestMonitor
@@ -97,20 +97,23 @@ class Reporting:
         withdrawn = control.controller.inhibited.reason
         if withdrawn is None and long_term is not None and long_term.rest_left_ns(now_ns) > 0:
             withdrawn = "the long-term safeguard rests"
-        self._monitor.notice(now_ns, self._groups.evictions.noticed_cores)
-        self._monitor.observe(now_ns, control.counters()["harvested_core_ns"], withdrawn)
-        capacity = self._arrangement.capacity
+        capacity, held = self._arrangement.capacity, self._arrangement.held_groups
         shares = is_shared(control.controller.policy.name)
         most = capacity.max_shared if shares else capacity.max_harvest
+        groups, gone = self._groups.cores_now(most), self._groups.evictions.noticed_cores
+        if len(groups) == 1 and (how := held.get(groups[0].name)) is not None:
+            withdrawn = withdrawn or why_held(how)
+            gone = capacity.elastic_min if how == "evicted" else gone
+        self._monitor.notice(now_ns, gone)
+        self._monitor.observe(now_ns, control.counters()["harvested_core_ns"], withdrawn)
         seen = self._monitor.describe(now_ns, control.loop.harvested, most)
         notices = self._groups.evictions.notices()
         seen["eviction_notices"] = notices
-        groups = self._groups.cores_now(most)
         if len(groups) == 1:
             rows = of_one_group(seen, groups[0].name, groups[0].target)
             return seen | {"groups": self._groups.memories.with_memory(rows)}
         noticed = {one["group"]: int(one["cores"]) for one in notices}
-        rows = self._groups.promises.describe(now_ns, groups, withdrawn, noticed)
+        rows = self._groups.promises.describe(now_ns, groups, withdrawn, noticed, held)
         return seen | {"groups": self._groups.memories.with_memory(rows)}
 
     def describe(self) -> dict[str, Any]:

@@ -89,6 +89,8 @@ class Adapter:
         self._guaranteed = guaranteed
         self._reconciler = Reconciler(settings.hysteresis, guaranteed)
         self._advertised: int | None = None
+        self._group = ""
+        """Of the group that is followed, in the log; empty for the whole node."""
         self._least_memory: int | None = None
         self._troubles: dict[str, str] = {}
 
@@ -98,6 +100,7 @@ class Adapter:
         try:
             document = self._source()
             cores, memory = document["cores"], self._memory_of(document)
+            self._group = f" of group {name}" if (name := document.get("name")) else ""
             # Less than at the start while a group's minimum is about to be evicted.
             self._reconciler.guaranteed = min(self._guaranteed, int(cores["guaranteed"]))
             offered, present = int(cores[self._settings.follow]), int(cores["now"])
@@ -121,7 +124,7 @@ class Adapter:
             elif step.advertise is not None:
                 engine.advertise(step.advertise)
                 if step.advertise != self._advertised:
-                    _log.info("advertised %s", counted(step.advertise, "core"))
+                    _log.info("advertised %s%s", counted(step.advertise, "core"), self._group)
                 self._advertised = step.advertise
             self._report("engine", None)
         except EngineError as error:

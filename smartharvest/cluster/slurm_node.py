@@ -88,7 +88,7 @@ class SlurmNode:
         if not self._gres:
             return None
         counts = self._shown("node", self._node, r"Gres=(\S*)")
-        found = re.search(rf"(?:^|,){re.escape(self._gres)}:([0-9]{1, 9})", counts)
+        found = re.search(rf"(?:^|,){re.escape(self._gres)}:([0-9]{{1,9}})", counts)
         return found[1] if found else ""
 
     def _shown(self, kind: str, name: str, pattern: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from subprocess import TimeoutExpired
 
-from smartharvest.cluster.source import NoCapacity, from_http
+from smartharvest.cluster.source import NoCapacity, WhichGroup, from_http, of_group
 from smartharvest.errors import ConfigError, EngineError
 from smartharvest.host.process import start
 
@@ -22,10 +22,16 @@ class CommandPool:
     ``nodes_file`` has the /capacity URL of an agent on each line (# starts a comment) and is read
     in every turn, so that service discovery may write it. In ``command`` the word {nodes} stands
     for the number; ``asked_command``, if given, prints the number that is set. No shell runs them.
+    What counts is what ``group`` is promised, where agents have several.
     """
 
     def __init__(
-        self, nodes_file: str, command: str, asked_command: str | None, timeout_s: float = 60.0
+        self,
+        nodes_file: str,
+        command: str,
+        asked_command: str | None,
+        timeout_s: float = 60.0,
+        group: str | None = None,
     ) -> None:
         self._file = nodes_file
         self._command = _words("--command", command)
@@ -33,6 +39,7 @@ class CommandPool:
             raise ConfigError(f"--command {command!r}: it has no {_PLACE} for the number of nodes")
         self._asked_command = _words("--asked-command", asked_command) if asked_command else None
         self._timeout_s = timeout_s
+        self._group = group
         self._threads = ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="capacity")
 
     def nodes(self) -> Mapping[str, int | None]:
@@ -50,7 +57,7 @@ class CommandPool:
         for url in urls:
             if not url.startswith(("http://", "https://")):
                 raise EngineError(f"{self._file}: {url[:80]!r} is no URL of a /capacity page")
-        return dict(zip(urls, self._threads.map(_promised, urls), strict=True))
+        return dict(zip(urls, self._threads.map(self._promised, urls), strict=True))
 
     def asked(self) -> int | None:
         if self._asked_command is None:
@@ -67,6 +74,15 @@ class CommandPool:
 
     def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
+
+    def _promised(self, url: str) -> int | None:
+        """Raises EngineError if it has several groups and none of that name is chosen."""
+        try:
+            return int(of_group(from_http(url), self._group)()["cores"]["promised"])
+        except NoCapacity:
+            return None
+        except WhichGroup as error:
+            raise EngineError(f"{url}: {error}") from None
 
     def _run(self, words: list[str]) -> str:
         try:
@@ -91,10 +107,3 @@ def _words(flag: str, command: str) -> list[str]:
     if not words:
         raise ConfigError(f"{flag}: it is empty")
     return words
-
-
-def _promised(url: str) -> int | None:
-    try:
-        return int(from_http(url)()["cores"]["promised"])
-    except NoCapacity:
-        return None

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from smartharvest.host.cgroup.tree import Group
 from smartharvest.host.cpulist import parse_cpulist
 from smartharvest.telemetry.client import NoAgent, ask, socket_path
 from tests.integration.hosts import Host
-from tests.integration.processes import Processes
+from tests.integration.processes import Processes, RunningAgent
 
 CPUS = Path("/sys/devices/system/cpu")
 
@@ -41,46 +42,87 @@ def shares(path: str, pool: frozenset[int]) -> bool:
     return parse_cpulist(cores["pool"]) == pool
 
 
-def test_an_agent_lends_on_while_cpus_are_plugged_in_and_taken_away(
-    host: Host, processes: Processes
-) -> None:
-    few = host.tree.online_cpus()
-    web, batch = (host.make(name, filled=False) for name in ("all-web", "all-batch"))
-    host.place(host.worker, batch)
-    for pid in host.empty(host.web):  # left there they would be confined, when there are more CPUs
-        host.place(int(pid), web)
-    # A guardian has seconds to come up, of which emulated processors that tell true time take more.
-    agent = processes.agent(
-        *(*host.state, "--no-guardian"),
-        "--primary",
-        f"cgroup:{web}",
-        "--elastic",
-        f"cgroup:{batch}",
-    )
-    path = socket_path(str(host.state_dir), agent.pid)
+class Machine:
+    """What comes and goes while ``agent`` lends to ``batch``."""
 
-    def lends_of(pool: frozenset[int]) -> None:
-        agent.wait_until(lambda: shares(path, pool))
-        agent.wait_until(lambda: batch.effective_cpus() < pool)
+    def __init__(self, host: Host, batch: Group, agent: RunningAgent) -> None:
+        self._batch, self._agent = batch, agent
+        self._path = socket_path(str(host.state_dir), agent.pid)
 
-    def plug() -> frozenset[int]:
+    def lends_of(self, pool: frozenset[int]) -> None:
+        self._agent.wait_until(lambda: shares(self._path, pool))
+        self._agent.wait_until(lambda: self._batch.effective_cpus() < pool)
+
+    def have_cores(self, *names: str) -> None:
+        """Waits until each group of these names has some, by whole cores or by time."""
+
+        def have_some() -> bool:
+            try:
+                rows = ask(self._path, "status", {}, timeout_s=30)["elastic"]
+            except (NoAgent, TimeoutError):
+                return False
+            return [row["name"] for row in rows if row["cores"] > 0] == list(names)
+
+        self._agent.wait_until(have_some)
+
+    def ends(self) -> None:
+        outcome = self._agent.send(signal.SIGTERM)
+        assert outcome.code == 0, outcome.err
+
+    def plug(self) -> frozenset[int]:
         """The CPUs there are now."""
         before = cpus("present")
         have("plug")
-        agent.wait_until(lambda: cpus("present") > before)
+        self._agent.wait_until(lambda: cpus("present") > before)
         (new,) = cpus("present") - before
         (CPUS / f"cpu{new}" / "online").write_text("1")  # as udev does elsewhere
         return before | {new}
 
-    lends_of(few)
-    more = plug()
-    lends_of(more)
-    core = plug()
-    lends_of(core)
-    have("unplug")
-    lends_of(more)
-    assert cpus("present") == more
-    # None is plugged in after that: QEMU 7.2 tells the removed one of its memory and crashes.
-    outcome = agent.send(signal.SIGTERM)
-    assert outcome.code == 0, outcome.err
+
+def start(
+    host: Host, processes: Processes, name: str, batch: Group, elastic: tuple[Group, ...]
+) -> Machine:
+    """An agent that lends to ``elastic``, in or below ``batch``, what a primary leaves."""
+    web = host.make(f"{name}-web", filled=False)
+    for pid in host.empty(host.web):  # left there they would be confined, when there are more CPUs
+        host.place(int(pid), web)
+    # A guardian has seconds to come up, of which emulated processors that tell true time take more.
+    named = [part for one in elastic for part in ("--elastic", f"cgroup:{one}")]
+    agent = processes.agent(*host.state, "--no-guardian", "--primary", f"cgroup:{web}", *named)
+    return Machine(host, batch, agent)
+
+
+def test_an_agent_lends_on_while_a_cpu_is_plugged_in(host: Host, processes: Processes) -> None:
+    few = host.tree.online_cpus()
+    batch = host.make("all-batch", filled=False)
+    host.place(host.worker, batch)
+    machine = start(host, processes, "all", batch, (batch,))
+    machine.lends_of(few)
+    more = machine.plug()
+    machine.lends_of(more)
+    machine.ends()
     assert batch.effective_cpus() == more == host.tree.online_cpus()
+
+
+def test_several_groups_go_on_while_a_cpu_is_plugged_in_and_one_is_taken_away(
+    host: Host, processes: Processes
+) -> None:
+    few = host.tree.online_cpus()
+    above = host.make("each-batch", filled=False)
+    host.tree.files.write(f"{above.path}/cgroup.subtree_control", "+cpuset +cpu")
+    one, two = (host.make(f"each-batch/{name}", filled=False) for name in ("one", "two"))
+    host.place(host.worker, one)
+    host.place(processes.busy(), two)
+    machine = start(host, processes, "each", above, (one, two))
+    machine.lends_of(few)
+    more = machine.plug()
+    machine.lends_of(more)
+    machine.have_cores("one", "two")
+    have("unplug")
+    machine.lends_of(few)
+    machine.have_cores("one", "two")
+    assert cpus("present") == few
+    # None is plugged in after that: QEMU 7.2 tells the removed one of its memory and crashes.
+    machine.ends()
+    assert host.tree.online_cpus() == few
+    assert all(group.effective_cpus() == few for group in (above, one, two))

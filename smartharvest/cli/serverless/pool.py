@@ -143,9 +143,13 @@ def kubernetes(
 @click.option("--command", metavar="COMMAND", required=True,
               help="Sets the number, which replaces {nodes}; no shell runs it.")  # fmt: skip
 @click.option("--asked-command", metavar="COMMAND", help="Prints the number that is set.")
+@click.option("--group", metavar="NAME",
+              help="The elastic group whose promise counts, if agents have several.")  # fmt: skip
 @_keeping
-def command(nodes: str, command: str, asked_command: str | None, **options: Any) -> None:
+def command(
+    nodes: str, command: str, asked_command: str | None, group: str | None, **options: Any
+) -> None:
     """A command that resizes the pool."""
     from smartharvest.serverless.command_pool import CommandPool
 
-    _run(lambda: CommandPool(nodes, command, asked_command), options)
+    _run(lambda: CommandPool(nodes, command, asked_command, group=group), options)

@@ -31,6 +31,21 @@ def test_what_is_withdrawn_is_withdrawn_from_each() -> None:
     assert (one["shrink_notice"]["from"], one["shrink_notice"]["to"]) == (2, 1)
 
 
+def test_a_group_that_the_operator_holds_is_promised_no_more_and_the_others_go_on() -> None:
+    promises = stepped()
+    one, two = promises.describe(SECONDS * STEP_NS, TWO, None, held={"two": "paused"})
+    assert two["cores"]["promised"] == 0
+    assert (one["withdrawn"], two["withdrawn"]) == (None, "paused by the operator")
+    one, two = promises.describe(SECONDS * STEP_NS, TWO, None, held={"one": "evicted"})
+    assert one["cores"] == {"now": 1, "guaranteed": 0, "promised": 0, "most": 4}
+    assert two["cores"]["promised"] == 3
+    node = HarvestMonitor(1, 10, 0.9).describe(0, 4, 8)
+    lines = explain_capacity(node | {"groups": [one, two]})
+    assert lines[1].endswith("4 at most); evicted by the operator")
+    one, _ = promises.describe(SECONDS * STEP_NS, TWO, None)
+    assert one["cores"]["promised"] == 2
+
+
 def test_a_new_group_is_promised_its_minimum_and_the_others_go_on() -> None:
     promises = stepped()
     new = GroupCores("new", "cgroup:b/new", 0, 1, 4)

@@ -69,6 +69,15 @@ def test_a_job_that_refuses_does_not_keep_others_from_being_requeued(slurm: Made
     assert slurm.requeues[4:] == []
 
 
+@pytest.mark.parametrize("count", [4, 0, 123])
+def test_what_was_advertised_is_read_back(slurm: MadeSlurm, count: int) -> None:
+    node = SlurmNode("n", "p", "h")
+    node.advertise(count)
+    assert node.verify() == count
+    slurm.count += 1
+    assert node.verify() is None
+
+
 @pytest.mark.parametrize(
     "listing", ["what?", "1|2", "x|1|1|now", "1|-1|1|now", f"{'9' * 5000}|1|1|now"]
 )

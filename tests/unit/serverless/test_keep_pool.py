@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from smartharvest.cluster.source import NoCapacity, Source
 from smartharvest.errors import ConfigError, EngineError
 from smartharvest.serverless import command_pool
 from smartharvest.serverless.command_pool import CommandPool
@@ -93,11 +96,31 @@ def test_the_loop_ends_when_asked_and_disconnects() -> None:
     assert pool.size == 4
 
 
+def made_agents(promises: Mapping[str, int | None]) -> Callable[[str], Source]:
+    """What ``from_http`` stands for: agents by URL; those that promise 5 do so with two groups."""
+
+    def of(url: str) -> Source:
+        def source() -> dict[str, Any]:
+            promised = promises[url]
+            if promised is None:
+                raise NoCapacity("no answer")
+            parts = {"builds": 2, "etl": 3} if promised == 5 else {"builds": promised}
+            groups = [{"name": name, "cores": cores(part)} for name, part in parts.items()]
+            return {"cores": cores(promised), "groups": groups}
+
+        return source
+
+    def cores(promised: int) -> dict[str, int]:
+        return {"now": promised, "guaranteed": 0, "promised": promised}
+
+    return of
+
+
 def test_a_command_sets_the_number_and_another_prints_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     promises = {"http://a/capacity": 3, "http://b/capacity": None}
-    monkeypatch.setattr(command_pool, "_promised", promises.__getitem__)
+    monkeypatch.setattr(command_pool, "from_http", made_agents(promises))
     nodes, size = tmp_path / "nodes", tmp_path / "size"
     nodes.write_text("# the pool\nhttp://a/capacity\n\nhttp://b/capacity # new\n")
     pool = CommandPool(
@@ -112,6 +135,23 @@ def test_a_command_sets_the_number_and_another_prints_it(
     with pytest.raises(EngineError, match="printed 'seven', not a number of nodes"):
         pool.asked()
     pool.close()
+
+
+def test_nodes_with_several_groups_count_by_the_promise_of_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(command_pool, "from_http", made_agents({"http://a/capacity": 5}))
+    nodes = tmp_path / "nodes"
+    nodes.write_text("http://a/capacity\n")
+
+    def pool_of(group: str | None) -> CommandPool:
+        return CommandPool(str(nodes), "x {nodes}", None, group=group)
+
+    assert pool_of("builds").nodes() == {"http://a/capacity": 2}
+    with pytest.raises(EngineError, match=r"a/capacity: .* choose one with --group: builds, etl"):
+        pool_of(None).nodes()
+    with pytest.raises(EngineError, match="no elastic group 'x'"):
+        pool_of("x").nodes()
 
 
 def test_a_command_that_fails_is_one_line(tmp_path: Path) -> None:
