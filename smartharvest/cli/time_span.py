@@ -28,7 +28,8 @@ def seconds_between(
             why = f"{text!r} is no time; write seconds, or a number and one of {UNITS}"
             raise click.BadParameter(why, ctx, param) from None
         if not least_s <= seconds <= most_s:
-            why = f"{text} is not within {least_s:g}s and {most_s:g}s"
+            most = f"{most_s:g}s" if most_s < 86400 else f"{most_s / 86400:g}d"
+            why = f"{text} is not within {least_s:g}s and {most}"
             raise click.BadParameter(why, ctx, param)
         return seconds
 

@@ -136,7 +136,10 @@ def _screen(console: Console) -> Iterator[Callable[[list[Text]], None]]:
         yield lambda lines: console.print(*lines, "", sep="\n")
     else:
         with Live(console=console, screen=True, auto_refresh=False) as live:
-            yield lambda lines: live.update(Group(*lines), refresh=True)
+            try:
+                yield lambda lines: live.update(Group(*lines), refresh=True)
+            finally:
+                console.clear()  # tmux keeps some of it where its window has grown meanwhile
 
 
 @contextmanager

@@ -36,7 +36,7 @@ def parse_duration_ns(text: object, key: str) -> int:
         )
     number, unit = match.groups()
     if not unit:
-        raise ConfigError(f"{key}: {text!r} has no unit; write {number}ms, or another of {UNITS}")
+        raise ConfigError(f"{key}: {text!r} has no unit; write {number}s, or another of {UNITS}")
     if unit not in _UNIT_NS:
         raise ConfigError(f"{key}: unknown unit {unit!r} in {text!r}; use {UNITS}")
     exact_ns = float(number) * _UNIT_NS[unit]

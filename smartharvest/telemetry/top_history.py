@@ -54,13 +54,15 @@ def _cpus(text: str) -> frozenset[int]:
 def changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     """What happened between two answers of ``status``, in words."""
     found = []
+    old = {warning["text"] for warning in before["warnings"]}
+    warned = [warning["text"] for warning in now["warnings"] if warning["text"] not in old]
     was, lends = before["harvested"]["now"], now["harvested"]["now"]
     if was != lends:
         why = (now["decision"] or {}).get("reason", "no window yet")
         found.append(f"lent {was} → {lends} ({why})")
     for key, name in (("short_term", "short-term"), ("long_term", "long-term")):
         more = now["safeguards"][key] - before["safeguards"][key]
-        if more > 0:
+        if more > 0 and not any(text.startswith(f"{name} safeguard") for text in warned):
             found.append(f"{name} safeguard, {more} times" if more > 1 else f"{name} safeguard")
     held, holds = (seen["safeguards"]["lends_nothing_because"] for seen in (before, now))
     if held != holds:
@@ -69,7 +71,4 @@ def changes(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
         found.append(f"policy {now['policy']['name']}")
     if before["sensor"]["name"] != now["sensor"]["name"]:
         found.append(f"sensor {now['sensor']['name']}")
-    found += groups.changes(before, now)
-    old = {warning["text"] for warning in before["warnings"]}
-    found += [warning["text"] for warning in now["warnings"] if warning["text"] not in old]
-    return found
+    return found + groups.changes(before, now) + warned

@@ -16,7 +16,9 @@ from smartharvest.telemetry.top_history import History
 LEAST_HEIGHT = 30
 """Below this the screen is as in 80x24."""
 _MOST_EVENTS = 8
-"""Where the rows of CPUs need the room."""
+"""Where not all CPUs have a row anyway."""
+_LEAST_EVENTS = 3
+"""Where a row for each CPU takes the rest."""
 _TICK = 15
 """Columns between two marks of the time axis."""
 RUNNERS = {
@@ -56,9 +58,10 @@ def help_screen(height: int) -> list[Text]:
 def more_lines(seen: Mapping[str, Any], history: History, width: int, spare: int) -> list[Text]:
     """At most ``spare`` lines: the groups, a history of each CPU, and events."""
     lines = [Text(), *_groups(seen)]
-    rows = 3 + len(parse_cpulist(seen["cores"]["pool"]))
-    events = min(max(_MOST_EVENTS, spare - len(lines) - rows - 2), len(history.events))
-    room = spare - len(lines) - (events + 2 if events else 0) - 2
+    rows = 2 + len(parse_cpulist(seen["cores"]["pool"]))
+    left = spare - len(lines) - rows - 2
+    events = min(left if left >= _LEAST_EVENTS else _MOST_EVENTS, len(history.events))
+    room = spare - len(lines) - (events + 2 if events else 0)
     lines += _cpu_rows(seen, history, width, room)
     if events:
         lines += [Text(), Text("events", "bold")]
@@ -114,7 +117,7 @@ def _groups(seen: Mapping[str, Any]) -> list[Text]:
 def _cpu_rows(seen: Mapping[str, Any], history: History, width: int, room: int) -> list[Text]:
     """A row for each CPU of the pool, one column an update, with the time axis below."""
     pool = sorted(parse_cpulist(seen["cores"]["pool"]))
-    if room < 3 or not any(history.runs):
+    if room < min(4, 2 + len(pool)) or not any(history.runs):
         return []
     shown = list(history.runs)[-max(1, width - 9) :]
     lent = parse_cpulist(seen["cores"]["elastic_cpus"])

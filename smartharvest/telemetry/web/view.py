@@ -106,10 +106,11 @@ def _several(status: Mapping[str, Any]) -> list[dict[str, Any]]:
 def _group(row: groups.Row) -> list[str]:
     """Name, state, cores, cores due, minimum, mean, throughput and memory of one group."""
     by = row.get("throughput_by")
+    cores_form = "d" if isinstance(row.get("cores"), int) else ".2f"
     return [
         str(row.get("name", "?")),
         _state(row),
-        _figure(row, "cores", "d"),
+        _figure(row, "cores", cores_form),
         _figure(row, "due", ".1f"),
         _figure(row, "min", "g"),
         _figure(row, "mean_cores", ".2f"),
@@ -132,6 +133,10 @@ def _state(row: groups.Row) -> str:
         parts.append(f"{when}: {why}" if why else when)
     elif groups.below_minimum(row):
         parts.append("Below its minimum")
+    if row.get("held"):
+        parts.append(f"{str(row['held']).capitalize()} by the operator")
+    if row.get("divided_by") == "time":
+        parts.append("Shared by time")
     if row.get("guarantee_met") is not None:
         met = "Guarantee met" if row["guarantee_met"] else "Guarantee not met"
         parts.append(f"{met} ({row['guarantee']})" if row.get("guarantee") else met)

@@ -31,7 +31,7 @@ def test_a_number_and_a_unit_make_nanoseconds(text: str, expected_ns: int) -> No
 @pytest.mark.parametrize(
     ("value", "words"),
     [
-        ("25", "'25' has no unit; write 25ms, or another of ns, us, ms, s, min, h or d"),
+        ("25", "'25' has no unit; write 25s, or another of ns, us, ms, s, min, h or d"),
         (25, '25 has no unit; write it as a string such as "25ms"'),
         (25.0, "25.0 has no unit"),
         (True, "True has no unit"),

@@ -168,6 +168,16 @@ def test_what_changed_between_two_answers_is_an_event() -> None:
     ]
 
 
+def test_each_cpu_has_its_row_before_older_events_have_theirs() -> None:
+    history = History()
+    history.add(status())
+    history.events.extend((0.0, f"event {number}") for number in range(50))
+    lines = [line.plain for line in draw(status(), history, 120, 40)]
+    assert sum(line.startswith("cpu ") for line in lines) == 4
+    assert sum("event " in line for line in lines) >= 3
+    assert len(lines) == 40
+
+
 def test_the_time_axis_tells_how_long_ago_each_column_was() -> None:
     history = History()
     for second in range(40):

@@ -201,6 +201,16 @@ def test_a_group_that_is_or_will_be_evicted_says_why() -> None:
     ]
 
 
+def test_a_share_of_time_and_a_group_held_by_the_operator_are_shown() -> None:
+    one, etl = groups()
+    by_time = {**one, "cores": 0.333, "divided_by": "time", "guarantee_met": None, "min": 0}
+    held = {**etl, "cores": 0, "held": "paused", "guarantee_met": None}
+    shown = [
+        row["cells"][1:3] for row in describe(status(elastic=[by_time, held]), None)["several"]
+    ]
+    assert shown == [["Shared by time", "0.33"], ["Paused by the operator", "0"]]
+
+
 def test_each_of_several_groups_has_its_row_and_its_promise() -> None:
     promised = [
         {"name": name, "cores": {"now": 2, "guaranteed": 0, "promised": n}}
