@@ -460,7 +460,7 @@ class Adaptive:
                 longer.begin(0)  # a window of a period shows little of what a period does
         enough = self._slices >= (SLICES if way else ENOUGH_SLICES)
         if enough and not why:
-            undecided = self._slices < self._most_slices(way)
+            undecided = self._slices < (UNDECIDED * SLICES if way else EVERYWHERE_SLICES)
             # Chance may hide what a way costs for as long as anybody looks. What is no extra is
             # held unless it is surely too dear: the account ends what it spends.
             unproved = not undecided and not self._is_extra(way) and self._credit >= 0
@@ -475,13 +475,6 @@ class Adaptive:
             self._choose()
         elif self._credit < 0:
             self._end_overdrawn(way)
-
-    def _most_slices(self, way: int) -> int:
-        """Of its trial; half of few cores leaves the other half, and held it is seen sooner."""
-        if way == 0:
-            return EVERYWHERE_SLICES
-        half = self._ways[way].kind == "part" and not self._is_extra(way)
-        return SLICES if half else UNDECIDED * SLICES
 
     def _end_overdrawn(self, way: int) -> None:
         """Ends a trial that there is no credit for."""
