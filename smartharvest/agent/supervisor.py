@@ -66,7 +66,7 @@ from smartharvest.telemetry.server import Command
 _log = logging.getLogger(__name__)
 
 CHORES_NS = 50_000_000
-"""How often beats, the guardian and the socket's clients have their turn while windows come."""
+"""How often all but windows has its turn while these come."""
 
 
 def _ignore(*_: object) -> None:
@@ -319,9 +319,10 @@ class Supervisor:
             control.wait(left_ms, sockets.fileno(), prompt=arrangement.mechanism.moves_threads)
             came = control.answer_windows()
             now_ns = _loop.monotonic_ns()
-            if now_ns >= chores_ns or not came:
-                chores_ns = now_ns + CHORES_NS
-                self._do_chores(sockets)
+            if came and now_ns < chores_ns and not arrangement.mechanism.moves_threads:
+                continue
+            chores_ns = now_ns + CHORES_NS
+            self._do_chores(sockets)
             control.judge_period(arrangement.primary_threads)
             control.renew_permit()
             control.read_dispatches()

@@ -79,6 +79,11 @@ RETRY_GROWTH = 3
 MOST_RETRY_PERIODS = 3_200
 FORGET_PERIODS = 600
 """A way that was fine for so long counts one failure less."""
+DOUBT_PERIODS = 4
+"""A way that is held and looks too dear rests for so long: if the primary then fares as badly, it
+is not to blame;"""
+CALM_PERIODS = 2
+"""... and for so long after one disaster, which may have been the host's."""
 MOST_MOVING = 0.01
 """Of a core for each of the total: more than that moving cores may not take,"""
 MOVING_PERIODS = 4
@@ -137,6 +142,10 @@ class Adaptive:
         self._begins = True
         self._recalled: int | None = None
         """What was held before a restart, while it begins."""
+        self._doubt = ""
+        """Why the way that is held looks too dear, while it rests."""
+        self._rests_until = 0
+        """The period before which nothing is lent."""
         self._longer: list[Longer] = []
         self._why: dict[int, str] = {}
         self._last_ns: int | None = None
@@ -344,7 +353,8 @@ class Adaptive:
             elif self._now == self._nothing:
                 longer.add_alone(spans.not_lent)
             else:
-                longer.add(self._now, merged(spans.lent, spans.not_lent))
+                durations = merged(spans.lent, spans.not_lent)
+                longer.add(self._now, durations, stops=not self.way.is_static)
 
     def _note_moves(self, seen: Dispatches) -> None:
         record = self._records[self._now]
@@ -356,6 +366,7 @@ class Adaptive:
         self._longer = [Longer(len(self._ways), self._protect) for _ in range(primaries)]
         self._records = [_Record() for _ in self._ways]
         self._begins, self._tried, self._recalled = True, None, None
+        self._doubt, self._rests_until = "", 0
         self._held = self._now = self._nothing
         self._periods = 0
         self._why.clear()
@@ -389,23 +400,57 @@ class Adaptive:
     def _judge(self) -> None:
         """Whether the way in force is too dear, and whether to try a bolder one."""
         way = self._now
-        if self._tried is not None:
-            if way == self._tried:
-                self._slices += 1
-                self._judge_trial(way)
-            elif self._credit < 0:
-                self._end_overdrawn(self._tried)
+        if self._doubt:
+            if self._periods >= self._rests_until:
+                self._decide_doubt()
+        elif self._counts and way == self._held != self._nothing and self._hurts(way):
             return
-        if way == self._held and way != self._nothing:
-            why = self._too_dear(way)
-            if not why and self._credit < 0 and not self._looks_fine(way, 0.0 if way else CLEARLY):
-                why = "its harm has used up the budget"
-            if why:
-                self._refuse(way, why)
-                self._release()
-            elif self._periods - self._fine > FORGET_PERIODS:
-                self._fine = self._periods
-                self._records[way].failures = max(0, self._records[way].failures - 1)
+        elif self._tried is None:
+            self._choose()
+        elif way == self._tried:
+            self._slices += 1
+            self._judge_trial(way)
+        elif self._credit < 0:
+            self._end_overdrawn(self._tried)
+
+    def _hurts(self, way: int) -> bool:
+        """Whether the way that is held is doubted or left."""
+        why = self._too_dear(way)
+        if not why and self._tried is None and self._credit < 0:
+            fine = self._looks_fine(way, 0.0 if way else CLEARLY)
+            why = "" if fine else "its harm has used up the budget"
+        if why:
+            self._look_again(way, why)
+            return True
+        if self._had_disaster:
+            self._rests_until = self._periods + CALM_PERIODS
+        if self._periods - self._fine > FORGET_PERIODS:
+            self._fine = self._periods
+            self._records[way].failures = max(0, self._records[way].failures - 1)
+        return False
+
+    def _look_again(self, way: int, why: str) -> None:
+        """What takes cores back by itself, and may not be to blame, is left only if the primary
+        fares better without it."""
+        if self._ways[way].is_static:
+            self._leave(way, why)
+            return
+        self._doubt, self._tried = why, None
+        self._rests_until = self._periods + DOUBT_PERIODS
+
+    def _decide_doubt(self) -> None:
+        verdicts = {longer.as_bad_alone() for longer in self._longer} - {None}
+        if verdicts != {True}:
+            self._leave(self._held, self._doubt)
+            return
+        self._doubt = ""
+        for longer in self._longer:
+            longer.renew()
+
+    def _leave(self, way: int, why: str) -> None:
+        self._doubt = ""
+        self._refuse(way, why)
+        self._release()
         self._choose()
 
     def _judge_trial(self, way: int) -> None:
@@ -415,7 +460,7 @@ class Adaptive:
                 longer.begin(0)  # a window of a period shows little of what a period does
         enough = self._slices >= (SLICES if way else ENOUGH_SLICES)
         if enough and not why:
-            undecided = self._slices < self._most_slices(way)
+            undecided = self._slices < (UNDECIDED * SLICES if way else EVERYWHERE_SLICES)
             # Chance may hide what a way costs for as long as anybody looks. What is no extra is
             # held unless it is surely too dear: the account ends what it spends.
             unproved = not undecided and not self._is_extra(way) and self._credit >= 0
@@ -431,13 +476,6 @@ class Adaptive:
         elif self._credit < 0:
             self._end_overdrawn(way)
 
-    def _most_slices(self, way: int) -> int:
-        """Of its trial; half of few cores leaves the other half, and held it is seen sooner."""
-        if way == 0:
-            return EVERYWHERE_SLICES
-        half = self._ways[way].kind == "part" and not self._is_extra(way)
-        return SLICES if half else UNDECIDED * SLICES
-
     def _end_overdrawn(self, way: int) -> None:
         """Ends a trial that there is no credit for."""
         self._refuse(way, "a short trial has used up the budget", OVERDRAWN_PERIODS)
@@ -446,7 +484,8 @@ class Adaptive:
     def _too_dear(self, way: int) -> str:
         """Why the way costs a primary more than the budget; empty if it does not."""
         for longer in self._longer:
-            if why := longer.disaster(PULSE if self._pulses else 1.0):
+            why = longer.disaster(PULSE if self._pulses else 1.0)
+            if why and (self._ways[way].is_static or not longer.disasters_by_chance(way)):
                 self._records[way].disaster = True
                 return why
         mistakes = (MISTAKES,) if way == self._tried == 0 and self._held < self._careful else ()
@@ -455,6 +494,10 @@ class Adaptive:
                 return why
         moving = self._records[way].moving
         return f"moves take {moving:.2f} cores" if moving > MOST_MOVING * self._total else ""
+
+    @property
+    def _had_disaster(self) -> bool:
+        return any(longer.disaster() for longer in self._longer)
 
     def _looks_fine(self, way: int, errors: float) -> bool:
         """As far as is known, by so many standard errors."""
@@ -476,12 +519,12 @@ class Adaptive:
             self._begin(min(due, key=self._rank))
 
     def _rank(self, way: int) -> tuple[int, bool, int]:
-        """Lower ones are tried first: what nothing stops comes last while little is lent, and half
-        of few cores before all of them. A mistake with any other is cheaper."""
-        failures = self._records[way].failures
+        """Lower ones are tried first: what the primary alone stops comes last while little is lent,
+        the boldest of it last of all. A mistake with any other is cheaper."""
+        failures, static = self._records[way].failures, self._ways[way].is_static
         if self._held >= self._careful:
-            return failures, self._ways[way].is_static, -way if self._ways[way].is_static else way
-        return failures, way == 0 and self._ways[1].kind == "part", way
+            return failures, static, -way if static else way
+        return failures, way == 0, way
 
     def _is_extra(self, way: int) -> bool:
         """Whether the primary alone stops the way, and another that lends much is held: the gain is
@@ -489,11 +532,7 @@ class Adaptive:
         return self._ways[way].is_static and (way == 0 or self._held < self._careful)
 
     def _due(self, way: int) -> int:
-        """The period from which on it may be tried; everywhere not while a part is too dear."""
-        if way == 0 and self._ways[1].kind == "part" and self._held > 1:
-            part = self._records[1]
-            if part.failures and not part.fine:
-                return self._periods + MOST_RETRY_PERIODS
+        """The period from which on it may be tried."""
         return self._records[way].retry_at
 
     def _begin(self, way: int) -> None:
@@ -546,7 +585,9 @@ class Adaptive:
         self._windows, self._cut = 0, False
         every = REST_EVERY[self._periods - self._fine > LONG_PERIODS]
         rests = 0 <= self._periods % every - every // 2 < REST_PERIODS
-        if self._tried is None:
+        if self._periods < self._rests_until:
+            self._now = self._nothing
+        elif self._tried is None:
             self._now = self._nothing if rests or self._credit < 0 else self._held
         else:
             self._now = self._of_trial(self._tried, self._step)

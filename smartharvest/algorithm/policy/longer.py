@@ -54,6 +54,17 @@ DISASTERS = 0.02
 DISASTERS_GROWTH = 2
 """... if they are so many times those of any period with nothing lent."""
 DISASTER_SPANS = 20
+BY_CHANCE = 0.01
+"""Likelihood below which a way's disasters are more than what comes with nothing lent as well: a
+host that stands still now and then has some, whatever is lent."""
+MET_PERIODS = 20
+"""Those periods of ways that are compared,"""
+USUAL_PERIODS = 10.0
+"""... with half a disaster in so many, and what was met with nothing lent."""
+LATELY = 3
+"""Periods that a way and none are compared over, one right after the other,"""
+AS_BAD = 0.5
+"""... where nobody is to blame for what is so much of it with nothing lent."""
 LEAST_SLACK = 0.1
 """Where times are alike, nothing lies between a quantile and its limit: the account grows by this
 part of the share beyond it all the same."""
@@ -209,6 +220,12 @@ class Longer:
         self._limits_ns: dict[float, float] = {}
         self._disaster_ns = 0.0
         self._last_disasters = self._most_disasters = 0.0
+        self._met: deque[tuple[int, bool]] = deque(maxlen=MET_PERIODS)
+        """Periods of ways: which, and whether it was a disaster."""
+        self._alone_met = 0.0, USUAL_PERIODS
+        """Disasters with nothing lent, and periods."""
+        self._lately: deque[_Spans] = deque(maxlen=LATELY)
+        """Periods of any way."""
         self._alone_spans = 0.0
         self._errors = dict.fromkeys(QUANTILES, 0.0)
         self._chance = dict.fromkeys(PROMISED, 0.0)
@@ -228,6 +245,9 @@ class Longer:
             return
         if len(self._alone) == ALONE_PERIODS:
             self._together.subtract(dict(self._merged[0]))
+        if self._limits_ns:
+            met, periods = (one * (1 - 1 / MEMORY) for one in self._alone_met)
+            self._alone_met = met + self._is_disaster(spans), periods + 1
         self._alone.append(spans)
         self._merged.append(durations)
         self._together.update(dict(durations))
@@ -268,26 +288,35 @@ class Longer:
             return
         self._save({q: periods * self._slack[q] * self._usual for q in PROMISED})
 
-    def add(self, way: int, durations: Durations) -> None:
-        """A period of a way of sharing; the boldest is number 0."""
-        spans = self.add_unjudged(durations)
+    def add(self, way: int, durations: Durations, *, stops: bool = False) -> None:
+        """A period of a way of sharing; the boldest is number 0. One that ``stops`` by itself what
+        it lends does no lasting harm: its disasters are counted, and charged to nobody else."""
+        spans = _Spans(durations)
+        self._last_disasters = self._disasters(spans)
+        disaster = self._last_disasters >= DISASTERS
+        if not (disaster and stops):
+            self._charge(spans)
         if not spans.total:
             return
         beyond = tuple(map(spans.beyond, self._limits_ns.values()))
+        self._lately.append(spans)
         self._tallies[way].add(spans.total, beyond)
-        self._recent.append((way, spans.total, beyond))
-        self._last_disasters = self._disasters(spans)
+        self._met.append((way, disaster))
+        if not (disaster and stops):
+            self._recent.append((way, spans.total, beyond))
 
-    def add_unjudged(self, durations: Durations) -> _Spans:
+    def add_unjudged(self, durations: Durations) -> None:
         """A period that says nothing about one way, but counts."""
-        spans = _Spans(durations)
         self._last_disasters = 0.0
+        self._charge(_Spans(durations))
+
+    def _charge(self, spans: _Spans) -> None:
+        """To the account."""
         self._note(spans)
         if self._credit is not None and spans.total:
             usual = {q: self._alone_share[q] + self._slack[q] for q in PROMISED}
             beyond = {q: spans.beyond(self._limits_ns[q]) for q in PROMISED}
             self._save({q: usual[q] * spans.total - beyond[q] for q in PROMISED})
-        return spans
 
     def begin(self, way: int) -> None:
         """A way is tried: what was found before counts half."""
@@ -391,6 +420,42 @@ class Longer:
             return ""
         return f"{share:.0%} of a moment's wake-ups took more than twice as long as the P99 may be"
 
+    def disasters_by_chance(self, way: int) -> bool:
+        """Whether the way has no more disasters than what is seen with nothing lent may be."""
+        met = [disaster for one, disaster in self._met if one == way]
+        alone, periods = self._alone_met
+        return _at_least(sum(met), len(met), (alone + 0.5) / periods) > BY_CHANCE
+
+    def as_bad_alone(self) -> bool | None:
+        """Whether the last periods with nothing lent were nearly as bad as those before them, of
+        whatever way: then it is not to blame. None if those were not bad."""
+        alone = list(self._alone)[-LATELY:]
+        worst, verdict = 1.0, None
+        for q, limit_ns in self._limits_ns.items():
+            lent = _share_beyond(self._lately, limit_ns)
+            if lent > worst * (1 - q):
+                worst = lent / (1 - q)
+                verdict = _share_beyond(alone, limit_ns) - (1 - q) >= AS_BAD * (lent - (1 - q))
+        return verdict
+
+    def renew(self) -> None:
+        """The primary fares otherwise than it did: what was known with nothing lent is out of
+        date, and what harm was done by that measure was none."""
+        for kept in (self._alone, self._merged):
+            while len(kept) > LATELY:
+                kept.popleft()
+        self._together = Counter()
+        for durations in self._merged:
+            self._together.update(dict(durations))
+        self._compare_with_alone()
+        self._recent.clear()
+        self._lately.clear()
+        self._met.clear()
+        for tally in self._tallies:
+            tally.fade()
+        if self._credit is not None:
+            self._credit = {q: max(self._start(q), one) for q, one in self._credit.items()}
+
     @property
     def credit(self) -> float:
         """What harm may still be done: 1 as at the beginning, negative where it was too much."""
@@ -410,6 +475,11 @@ class Longer:
         if spans.total < DISASTER_SPANS or disasters <= DISASTERS_GROWTH * self._most_disasters:
             return 0.0
         return disasters / spans.total
+
+    def _is_disaster(self, spans: _Spans) -> bool:
+        """Of a period with nothing lent."""
+        beyond = spans.beyond(self._disaster_ns)
+        return spans.total >= DISASTER_SPANS and beyond >= DISASTERS * spans.total
 
     def _judged(self, way: int) -> dict[float, tuple[float, float]]:
         tally = self._tallies[way]
@@ -439,6 +509,18 @@ class Longer:
         for q, saved in spans.items():
             least = -MOST_DEBT_PERIODS * self._slack[q] * self._usual
             self._credit[q] = max(least, min(self._most(q), self._credit[q] + saved))
+
+
+def _share_beyond(periods: Iterable[_Spans], limit_ns: float) -> float:
+    """Of all spans of them."""
+    counts = [(one.beyond(limit_ns), one.total) for one in periods]
+    return sum(beyond for beyond, _ in counts) / max(1, sum(total for _, total in counts))
+
+
+def _at_least(count: int, of: int, share: float) -> float:
+    """Likelihood that at least ``count`` of so many draws are what a ``share`` of all is."""
+    fewer = (math.comb(of, k) * share**k * (1 - share) ** (of - k) for k in range(count))
+    return 1 - sum(fewer)
 
 
 def _numbers(kept: object, count: int, least: float = 0.0) -> list[float]:

@@ -61,14 +61,14 @@ class Way:
 def ways(total: int) -> tuple[Way, ...]:
     """Those for ``total`` cores that a primary preempts the elastic group on, boldest first.
 
-    Where cores are few, half of them for good is more than what moves leaves, and costs no move.
+    Where cores are few, half of them for good is for primaries that moves are too dear for.
     """
     buffers = sorted({1, max(1, total // 8), max(1, total // 4)} - {total})
     quiets_ns = (SHORT_QUIET_NS, *WAIT_QUIET_NS) if total >= MANY else WAIT_QUIET_NS
     return (
         Way("everywhere"),
-        *([Way("part", kept=total // 2)] if 1 < total < MANY else []),
         *(Way("wait", quiet_ns=quiet_ns) for quiet_ns in quiets_ns),
+        *([Way("part", kept=total // 2)] if 1 < total < MANY else []),
         *(Way("buffer", buffer=cores, quiet_ns=BUFFER_QUIET_NS) for cores in buffers),
         Way("prediction"),
         Way("nothing"),
