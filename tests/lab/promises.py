@@ -17,7 +17,7 @@ from tests.lab import kernels
 from tests.lab.boot import run
 from tests.lab.image import CHECKOUT, DISK, LAB, build_disk, is_out_of_date
 from tests.lab.kernels import Kernel
-from tests.lab.promises_inside import KINDS, STRICT, WAKES
+from tests.lab.promises_inside import BUSY_S, BUSY_WAKES, KINDS, STRICT, WAKES
 from tests.lab.strict_price import SPARES
 
 MODULE = "tests.lab.promises_inside"
@@ -28,6 +28,7 @@ LATE_US = 300.0
 """Later than this at the median, it waited for a tick or longer (smartharvest.host.preemption)."""
 WORK = {
     "user": "A batch in user mode",
+    "busy": f"The same, where the task that wakes computes for {1e3 * BUSY_S:g} ms each time",
     "read": "In long reads of /dev/zero, which look at each page whether somebody else is to run",
     "poll": "In poll(2) of a million descriptors, which looks at nothing else",
 }
@@ -118,7 +119,7 @@ def _tables(told: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         words = [str(one["hz"]), f"{slice_ns / 1e6:.2g}", _cell(one["late_us"]["nobody"])]
         words += [_word(probe[name]) for name in ("gives_way", "tasks_give_way")]
         yield f"| {_name(one)} | " + " | ".join([*words, probe["defence"]]) + " |"
-    yield f"\nMicroseconds of {WAKES} wakes of each kind at P50 and P90."
+    yield f"\nMicroseconds of {WAKES} wakes ({BUSY_WAKES} that compute) at P50 and P90."
     for one in told:
         if STRICT in one:
             yield from _prices(one)

@@ -45,6 +45,9 @@ OWN_CPU, CPU, WAKER_CPU = 0, 2, 3
 WAKES = 200
 PAUSE_S = (0.0005, 0.0045)
 """Between wakes, uneven: not always as far from a tick."""
+BUSY_S, BUSY_WAKES = 0.002, 100
+"""What a task that has used its share computes after each wake: one that hardly computes has the
+CPU from any other, idle or not."""
 SETTLE_S = 0.05
 STATE = "/run/promises"
 BYTES = 64 << 20
@@ -77,7 +80,12 @@ def _poll() -> None:
         _libc.poll(none, DESCRIPTORS, 0)
 
 
-WORK: dict[str, Callable[[], None]] = {"user": _spin, "read": _read, "poll": _poll}
+WORK: dict[str, Callable[[], None]] = {
+    "user": _spin,
+    "busy": _spin,
+    "read": _read,
+    "poll": _poll,
+}
 
 
 @dataclass(frozen=True)
@@ -142,29 +150,37 @@ def batch(kind: Kind, work: str) -> Iterator[None]:
         os.close(go)
 
 
-def late_us(from_afar: bool) -> list[float]:
+def _compute(busy_s: float) -> None:
+    end_s = time.thread_time() + busy_s
+    while time.thread_time() < end_s:
+        pass
+
+
+def late_us(from_afar: bool, wakes: int, busy_s: float) -> list[float]:
     """Of each wake on CPU, the least first."""
     told, tell = os.pipe()
     pauses = random.Random(1)
 
     def by_timer() -> None:
         late = []
-        for _ in range(WAKES):
+        for _ in range(wakes):
             due_s = time.monotonic() + pauses.uniform(*PAUSE_S)
             time.sleep(due_s - time.monotonic())
             late.append(1e6 * (time.monotonic() - due_s))
+            _compute(busy_s)
         _tell(tell, late)
 
     def asked() -> None:
         late = []
-        for _ in range(WAKES):
+        for _ in range(wakes):
             (due_s,) = struct.unpack("d", os.read(ask, 8))
             late.append(1e6 * (time.monotonic() - due_s))
+            _compute(busy_s)
             os.write(answered, b"x")
         _tell(tell, late)
 
     def asks() -> None:
-        for _ in range(WAKES):
+        for _ in range(wakes):
             time.sleep(pauses.uniform(*PAUSE_S))
             os.write(asking, struct.pack("d", time.monotonic()))
             os.read(answer, 1)
@@ -231,7 +247,7 @@ def main() -> None:
         for name, kind in KINDS.items():
             for work in WORK:
                 with batch(kind, work):
-                    found[f"{name}, {work}"] = _both()
+                    found[f"{name}, {work}"] = _both(work == "busy")
         told = {
             "release": platform.release(),
             "mode": mode,
@@ -252,8 +268,10 @@ def main() -> None:
     answer.flush()
 
 
-def _both() -> dict[str, dict[str, float]]:
-    return {"timer": summary(late_us(False)), "afar": summary(late_us(True))}
+def _both(busy: bool = False) -> dict[str, dict[str, float]]:
+    """Of wakes by the task's own timer, and from another CPU."""
+    how = (BUSY_WAKES, BUSY_S) if busy else (WAKES, 0.0)
+    return {"timer": summary(late_us(False, *how)), "afar": summary(late_us(True, *how))}
 
 
 if __name__ == "__main__":
