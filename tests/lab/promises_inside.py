@@ -75,7 +75,8 @@ def _read() -> None:
 def _poll() -> None:
     """Looks at a million descriptors, none of which is one, and at nothing else."""
     resource.setrlimit(resource.RLIMIT_NOFILE, (DESCRIPTORS, DESCRIPTORS))
-    none = (ctypes.c_int32 * (2 * DESCRIPTORS))(*[-1, 0] * DESCRIPTORS)
+    made = bytearray(struct.pack("ii", -1, 0) * DESCRIPTORS)
+    none = (ctypes.c_char * len(made)).from_buffer(made)
     while True:
         _libc.poll(none, DESCRIPTORS, 0)
 
