@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from tests.lab import kernels
-from tests.lab.boot import run
+from tests.lab.boot import ONE_CACHE, run
 from tests.lab.image import CHECKOUT, DISK, LAB, build_disk, is_out_of_date
 from tests.lab.kernels import Kernel
 from tests.lab.promises_inside import BUSY_S, BUSY_WAKES, KINDS, STRICT, WAKES
@@ -30,7 +30,7 @@ WORK = {
     "user": "A batch in user mode",
     "busy": f"The same, where the task that wakes computes for {1e3 * BUSY_S:g} ms each time",
     "read": "In long reads of /dev/zero, which look at each page whether somebody else is to run",
-    "poll": "In poll(2) of a million descriptors, which looks at nothing else",
+    "poll": "In poll(2) of 262,144 descriptors, which looks at nothing else",
 }
 HEADS = {
     "normal": "nothing",
@@ -60,7 +60,7 @@ def main() -> int:
 
         def ask(kernel: Kernel) -> bool:
             told = run(
-                kernel, "4", (), seconds=36_000, minutes=options.minutes, module=MODULE
+                kernel, ONE_CACHE, (), seconds=36_000, minutes=options.minutes, module=MODULE
             )  # fmt: skip
             prices = told["tests"].pop(STRICT, None)
             for one in told["tests"].values():

@@ -42,18 +42,18 @@ STRICT = "strict"
 TOLD = ("base_slice_ns", "min_granularity_ns", "cgroup_mode")
 """Of /sys/kernel/debug/sched, where there."""
 OWN_CPU, CPU, WAKER_CPU = 0, 2, 3
-WAKES = 200
+WAKES = 100
 PAUSE_S = (0.0005, 0.0045)
 """Between wakes, uneven: not always as far from a tick."""
-BUSY_S, BUSY_WAKES = 0.002, 100
+BUSY_S, BUSY_WAKES = 0.002, 60
 """What a task that has used its share computes after each wake: one that hardly computes has the
 CPU from any other, idle or not."""
 SETTLE_S = 0.05
 STATE = "/run/promises"
 BYTES = 64 << 20
 """Of one read of /dev/zero: some ten milliseconds."""
-DESCRIPTORS = 1 << 20
-"""Of one poll(2)."""
+DESCRIPTORS = 1 << 18
+"""Of one poll(2): some seven milliseconds."""
 NO_SLACK = 29, 1
 """prctl(PR_SET_TIMERSLACK, 1 ns)."""
 _libc = ctypes.CDLL(None)
@@ -73,7 +73,7 @@ def _read() -> None:
 
 
 def _poll() -> None:
-    """Looks at a million descriptors, none of which is one, and at nothing else."""
+    """Looks at many descriptors, none of which is one, and at nothing else."""
     resource.setrlimit(resource.RLIMIT_NOFILE, (DESCRIPTORS, DESCRIPTORS))
     made = bytearray(struct.pack("ii", -1, 0) * DESCRIPTORS)
     none = (ctypes.c_char * len(made)).from_buffer(made)
