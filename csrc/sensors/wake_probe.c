@@ -21,7 +21,8 @@
 enum {
     MAX_CPUS = 8192,
     LONGEST_WAIT_NS = 8000000, /* for a wake from afar: two ticks of 4 ms */
-    FIRST_NS = 2000000,        /* for the threads to be where they belong */
+    FIRST_NS = 2000000,        /* until the first wake */
+    PLACED_MS = 20,            /* for the threads to be where they belong */
     EARLY_NS = 5000,           /* an interrupt on time may find the child's last note this old */
     GAP_NS = 100000,           /* longer than an interrupt: the child was off its CPU */
     JOIN_MS = 50,              /* for the child to be in its group */
@@ -31,6 +32,7 @@ enum {
 
 struct sh_wake_probe_page {
     _Atomic uint32_t ready, go;           /* futexes: the child is in its group, and may spin */
+    _Atomic uint32_t placed;              /* a futex: threads that are where they belong */
     _Alignas(64) _Atomic int64_t seen_ns; /* the child's: it ran from since_ns to then */
     _Atomic int64_t since_ns;
     _Alignas(
@@ -66,7 +68,7 @@ static bool wait_for(_Atomic uint32_t *word, uint32_t value, int64_t ns) {
 }
 
 static void wake(_Atomic uint32_t *word) {
-    syscall(SYS_futex, word, FUTEX_WAKE, 1, NULL, NULL, 0);
+    syscall(SYS_futex, word, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
 }
 
 static int pin(int32_t cpu) {
@@ -139,27 +141,28 @@ static int start_child(struct sh_wake_probe *probe) {
     return -errno;
 }
 
-/* A thread of ours goes to its CPU, with exact timers. Whether it is there. */
-static bool takes_place(struct sh_wake_probe *probe, int32_t cpu) {
-    const int err = pin(cpu);
+/* A thread of ours goes to its CPU, with exact timers, before the child spins there: whoever is
+ * moved to a CPU does not wake on it, and may wait there for ticks. Whether it is there. */
+static bool takes_place(struct sh_wake_probe *probe, int32_t cpu, bool normal) {
+    struct sh_wake_probe_page *page = probe->page;
+    int err = pin(cpu);
+    if (!err && normal)
+        err = become_normal();
     prctl(PR_SET_NAME, "sh-wake-probe");
     prctl(PR_SET_TIMERSLACK, 1UL);
     if (err)
-        atomic_store(&probe->page->failed, err);
-    return !err;
+        atomic_store(&page->failed, err);
+    atomic_fetch_add(&page->placed, 1);
+    wake(&page->placed);
+    return !err && wait_for(&page->go, 1, probe->until_ns);
 }
 
 /* On the child's CPU: sleeps, and reads when the child was last there. */
 static void *sleeper(void *arg) {
     struct sh_wake_probe *probe = arg;
     struct sh_wake_probe_page *page = probe->page;
-    if (!takes_place(probe, probe->cpu))
+    if (!takes_place(probe, probe->cpu, true))
         return NULL;
-    const int err = become_normal();
-    if (err) {
-        atomic_store(&page->failed, err);
-        return NULL;
-    }
     for (uint32_t i = 0; i < probe->wakes; i++) {
         int64_t woken_ns = page->due_ns[i];
         if (woken_ns + LONGEST_WAIT_NS > probe->until_ns)
@@ -183,7 +186,7 @@ static void *sleeper(void *arg) {
 static void *caller(void *arg) {
     struct sh_wake_probe *probe = arg;
     struct sh_wake_probe_page *page = probe->page;
-    if (!takes_place(probe, probe->waker_cpu))
+    if (!takes_place(probe, probe->waker_cpu, false))
         return NULL;
     for (uint32_t i = 0; i < probe->wakes; i++) {
         if (!probe->from_afar[i])
@@ -237,7 +240,6 @@ int sh_wake_probe_run(struct sh_wake_probe *probe) {
     bool sleeps = false, calls = false;
     if (probe->child <= 0)
         return -ESRCH;
-    plan(probe);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &old);
     int err = -pthread_create(&asleep, NULL, sleeper, probe);
@@ -247,10 +249,10 @@ int sh_wake_probe_run(struct sh_wake_probe *probe) {
         calls = !err;
     }
     pthread_sigmask(SIG_SETMASK, &old, NULL);
-    if (!err) {
-        atomic_store(&page->go, 1);
-        wake(&page->go);
-    }
+    wait_for(&page->placed, (uint32_t)sleeps + calls, now_ns() + PLACED_MS * 1000000LL);
+    plan(probe);
+    atomic_store(&page->go, err ? 0 : 1);
+    wake(&page->go);
     if (calls)
         pthread_join(calling, NULL);
     if (sleeps)

@@ -17,6 +17,7 @@ import resource
 import signal
 import struct
 import subprocess
+import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator
@@ -36,18 +37,23 @@ GROUPS = Path("/sys/fs/cgroup")
 DEBUG = Path("/sys/kernel/debug")
 MODES = DEBUG / "sched" / "preempt"
 EXT = Path("/sys/kernel/sched_ext")
+STRICT = "strict"
+"""What the answer with its prices is called; the others have their mode's name."""
 TOLD = ("base_slice_ns", "min_granularity_ns", "cgroup_mode")
 """Of /sys/kernel/debug/sched, where there."""
-CPU, WAKER_CPU = 2, 3
-WAKES = 200
+OWN_CPU, CPU, WAKER_CPU = 0, 2, 3
+WAKES = 100
 PAUSE_S = (0.0005, 0.0045)
 """Between wakes, uneven: not always as far from a tick."""
+BUSY_S, BUSY_WAKES = 0.002, 60
+"""What a task that has used its share computes after each wake: one that hardly computes has the
+CPU from any other, idle or not."""
 SETTLE_S = 0.05
 STATE = "/run/promises"
 BYTES = 64 << 20
 """Of one read of /dev/zero: some ten milliseconds."""
-DESCRIPTORS = 1 << 20
-"""Of one poll(2)."""
+DESCRIPTORS = 1 << 18
+"""Of one poll(2): some seven milliseconds."""
 NO_SLACK = 29, 1
 """prctl(PR_SET_TIMERSLACK, 1 ns)."""
 _libc = ctypes.CDLL(None)
@@ -67,14 +73,20 @@ def _read() -> None:
 
 
 def _poll() -> None:
-    """Looks at a million descriptors, none of which is one, and at nothing else."""
+    """Looks at many descriptors, none of which is one, and at nothing else."""
     resource.setrlimit(resource.RLIMIT_NOFILE, (DESCRIPTORS, DESCRIPTORS))
-    none = (ctypes.c_int32 * (2 * DESCRIPTORS))(*[-1, 0] * DESCRIPTORS)
+    made = bytearray(struct.pack("ii", -1, 0) * DESCRIPTORS)
+    none = (ctypes.c_char * len(made)).from_buffer(made)
     while True:
         _libc.poll(none, DESCRIPTORS, 0)
 
 
-WORK: dict[str, Callable[[], None]] = {"user": _spin, "read": _read, "poll": _poll}
+WORK: dict[str, Callable[[], None]] = {
+    "user": _spin,
+    "busy": _spin,
+    "read": _read,
+    "poll": _poll,
+}
 
 
 @dataclass(frozen=True)
@@ -139,29 +151,37 @@ def batch(kind: Kind, work: str) -> Iterator[None]:
         os.close(go)
 
 
-def late_us(from_afar: bool) -> list[float]:
+def _compute(busy_s: float) -> None:
+    end_s = time.thread_time() + busy_s
+    while time.thread_time() < end_s:
+        pass
+
+
+def late_us(from_afar: bool, wakes: int, busy_s: float) -> list[float]:
     """Of each wake on CPU, the least first."""
     told, tell = os.pipe()
     pauses = random.Random(1)
 
     def by_timer() -> None:
         late = []
-        for _ in range(WAKES):
+        for _ in range(wakes):
             due_s = time.monotonic() + pauses.uniform(*PAUSE_S)
             time.sleep(due_s - time.monotonic())
             late.append(1e6 * (time.monotonic() - due_s))
+            _compute(busy_s)
         _tell(tell, late)
 
     def asked() -> None:
         late = []
-        for _ in range(WAKES):
+        for _ in range(wakes):
             (due_s,) = struct.unpack("d", os.read(ask, 8))
             late.append(1e6 * (time.monotonic() - due_s))
+            _compute(busy_s)
             os.write(answered, b"x")
         _tell(tell, late)
 
     def asks() -> None:
-        for _ in range(WAKES):
+        for _ in range(wakes):
             time.sleep(pauses.uniform(*PAUSE_S))
             os.write(asking, struct.pack("d", time.monotonic()))
             os.read(answer, 1)
@@ -187,6 +207,7 @@ def _tell(fd: int, late: list[float]) -> None:
 
 def probed() -> dict[str, Any]:
     """What the agent's own probe finds, and the agent so relies on."""
+    os.sched_setaffinity(0, range(os.cpu_count() or 1))
     tree = CgroupTree.discover()
     journal = Journal(STATE, name="promises")
     writer = HostWriter(tree.files, journal)
@@ -194,6 +215,7 @@ def probed() -> dict[str, Any]:
         return probe_preemption(tree, writer, [CPU, WAKER_CPU]).describe()
     finally:
         writer.restore()
+        os.sched_setaffinity(0, [OWN_CPU])
 
 
 def summary(late: list[float]) -> dict[str, float]:
@@ -211,7 +233,7 @@ def main() -> None:
     subprocess.run(["mount", "-t", "debugfs", "none", DEBUG], check=False)
     for name in ("web", "batch"):
         (GROUPS / name).mkdir()
-    os.sched_setaffinity(0, [0])
+    os.sched_setaffinity(0, [OWN_CPU])
     hz = round(1 / time.clock_getres(6))  # CLOCK_MONOTONIC_COARSE: a tick
     shown = {
         name: (DEBUG / "sched" / name).read_text().strip()
@@ -226,7 +248,7 @@ def main() -> None:
         for name, kind in KINDS.items():
             for work in WORK:
                 with batch(kind, work):
-                    found[f"{name}, {work}"] = _both()
+                    found[f"{name}, {work}"] = _both(work == "busy")
         told = {
             "release": platform.release(),
             "mode": mode,
@@ -236,16 +258,21 @@ def main() -> None:
             "late_us": found,
             "probe": probed(),
         }
-        if mode == default and EXT.exists():
-            told["strict"] = price(_child, CPU, os.cpu_count() or 1)
         answer.write(json.dumps({"test": mode, **told}) + "\n")
         answer.flush()
+        print(mode, time.monotonic(), file=sys.stderr, flush=True)
+    MODES.write_text(default)
+    if EXT.exists():
+        prices = price(_child, CPU, os.cpu_count() or 1)
+        answer.write(json.dumps({"test": STRICT, "prices": prices}) + "\n")
     answer.write(json.dumps({"complete": True}) + "\n")
     answer.flush()
 
 
-def _both() -> dict[str, dict[str, float]]:
-    return {"timer": summary(late_us(False)), "afar": summary(late_us(True))}
+def _both(busy: bool = False) -> dict[str, dict[str, float]]:
+    """Of wakes by the task's own timer, and from another CPU."""
+    how = (BUSY_WAKES, BUSY_S) if busy else (WAKES, 0.0)
+    return {"timer": summary(late_us(False, *how)), "afar": summary(late_us(True, *how))}
 
 
 if __name__ == "__main__":

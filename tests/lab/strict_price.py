@@ -108,7 +108,8 @@ def price(start: Child, cpu: int, cpus: int) -> dict[str, Any]:
                 with spinners(start, cpu, batch), program_times() as times:
                     turn = act()
                 ran = {name: one for name, one in times.items() if one["runs"]}
-                own = {"turns": TURNS, "programs": ran}
+                turns = ran["running"]["runs"] if batch > 1 else TURNS
+                own = {"turns": turns, "programs": ran}
                 found[f"{what}, {spare} spare"] = own | ({"turn": round(turn)} if turn else {})
 
             count("primaries hand over", lambda: hand_over(start, "web", cpu, os.SCHED_OTHER))

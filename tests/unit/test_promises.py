@@ -42,5 +42,5 @@ def test_a_mode_has_a_row_in_each_table_and_who_waits_for_a_tick_stands_out() ->
     assert text.startswith(f"before\n{BEGIN}A batch in user mode:\n")
     assert text.endswith(f"{END}after\n")
     assert text.count("| 6.1, full (default) | ") == len(WORK) + 1
-    assert "| 6.1, none | 12, 20; **2,000**, 4,010 | " in text
-    assert "| 6.1, none | 250 | 3 | 12, 20; 12, 20 | no | – | confinement |" in text
+    assert "| 6.1, none | 12, 13; **2,000**, 3,600 | " in text
+    assert "| 6.1, none | 250 | 3 | 12, 13; 12, 13 | no | – | confinement |" in text
