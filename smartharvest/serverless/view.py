@@ -18,8 +18,6 @@ class Function:
     name: str
     memory_mib: float = 0.0
     """Of one instance."""
-    idempotent: bool = False
-    """It may run twice: only then is an invocation that an eviction ended tried again."""
 
 
 @dataclass(slots=True)

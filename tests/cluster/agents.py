@@ -10,7 +10,6 @@ import os
 import socket
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ from typing import Any
 
 from smartharvest.telemetry.client import socket_path
 from smartharvest.telemetry.server import ControlSocket
+from tests.served import served
 
 
 class MadeAgent:
@@ -58,23 +58,12 @@ class AgentProcess:
 @contextmanager
 def made_agent(state_dir: str, guaranteed: int = 1) -> Iterator[MadeAgent]:
     """Answers ``capacity`` in ``state_dir`` from a thread until the end."""
-    agent, ending = MadeAgent(guaranteed), threading.Event()
+    agent = MadeAgent(guaranteed)
     control = ControlSocket(
         socket_path(state_dir, os.getpid()), {"capacity": lambda _arguments: agent.capacity()}
     )
-
-    def serve() -> None:
-        while not ending.wait(0.02):
-            control.serve()
-        control.close()
-
-    thread = threading.Thread(target=serve)
-    thread.start()
-    try:
+    with served(control):
         yield agent
-    finally:
-        ending.set()
-        thread.join()
 
 
 @contextmanager

@@ -104,7 +104,6 @@ cdef extern from "sensors/bpf_sensor.h" nogil:
     bint sh_bpf_sensor_tells_harm(const sh_bpf_sensor *bpf)
     void sh_bpf_sensor_harm(const sh_bpf_sensor *bpf, uint32_t primary, sh_bpf_harm *harm)
     void sh_bpf_harm_since(sh_bpf_harm *harm, const sh_bpf_harm *earlier)
-    uint64_t sh_bpf_harm_quantile(const uint64_t *histogram, double q)
     void sh_bpf_sensor_primary_time(
         const sh_bpf_sensor *bpf, uint32_t cpu, uint64_t *total_ns, uint64_t *lent_ns
     )

@@ -91,9 +91,3 @@ def stage_slot(memory: memoryview) -> memoryview:
 def groups_end(count: int) -> int:
     """Where in the memory the first ``count`` groups end."""
     return _GROUPS_AT + count * _GROUP.size
-
-
-def group_times(memory: memoryview) -> dict[int, int]:
-    """Number of a cgroup -> CPU time of its batch tasks in ns."""
-    groups = (_GROUP.unpack_from(memory, _GROUPS_AT + i * _GROUP.size) for i in range(_GROUPS))
-    return {number: ran_ns for number, _, _, ran_ns, _, _ in groups if number}

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 
 from smartharvest.algorithm.learning.options import LearningOptions
-from smartharvest.algorithm.policy import Policy, is_shared
+from smartharvest.algorithm.policy import is_shared
 from smartharvest.host.process.start import in_workers
 from smartharvest.lab.simulator.conditions import made_for
 from smartharvest.lab.simulator.machine import LoopSettings
@@ -109,21 +109,6 @@ def run_leaderboard(
     return [row for number in sorted(rows) for row in rows[number]]
 
 
-def run_one(
-    workload: str,
-    mechanism: str,
-    name: str,
-    *,
-    seed: int,
-    seconds: float,
-    make: Callable[[int], Policy],
-    window_ns: int,
-) -> Row:
-    """A policy that has no spelling, made from the number of cores, as one that judges waits."""
-    job = _Job(find_workload(workload), seed, (mechanism,), (name,), seconds, "native")
-    return _row(job, mechanism, _simulate(job, mechanism, name, window_ns, make))
-
-
 def _run(job: _Job) -> list[Row]:
     return [
         _row(job, mechanism, _simulate(job, mechanism, policy))
@@ -133,13 +118,7 @@ def _run(job: _Job) -> list[Row]:
     ]
 
 
-def _simulate(
-    job: _Job,
-    name: str,
-    policy: str,
-    window_ns: int = LoopSettings().window_ns,
-    make: Callable[[int], Policy] | None = None,
-) -> Outcome:
+def _simulate(job: _Job, name: str, policy: str) -> Outcome:
     conditions = made_for(policy)
     mechanism = make_mechanism(name)
     if conditions.events:
@@ -151,14 +130,12 @@ def _simulate(
         seed=job.seed,
         cores=job.workload.cores,
         loop=(
-            LoopSettings(window_ns=window_ns, poll_ns=EVENT_POLL_NS, exact=True)
-            if conditions.events
-            else LoopSettings()
+            LoopSettings(poll_ns=EVENT_POLL_NS, exact=True) if conditions.events else LoopSettings()
         ),
         long_term=conditions.long_term,
     )
     options = LearningOptions(label=conditions.label)
-    return simulate(experiment, policy, options=options, learner=job.learner, make=make)
+    return simulate(experiment, policy, options=options, learner=job.learner)
 
 
 def _row(job: _Job, mechanism: str, outcome: Outcome) -> Row:

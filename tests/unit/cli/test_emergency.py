@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from smartharvest.host.journal.journal import Journal
 from smartharvest.telemetry import client
 from smartharvest.telemetry.server import ControlSocket
 from tests.commands import smartharvest_here
+from tests.served import served
 
 SCHEMA = json.loads(
     (Path(__file__).parents[3] / "docs" / "reference" / "status.schema.json").read_text()
@@ -74,18 +74,8 @@ def elsewhere(tmp_path: Path) -> Iterator[tuple[Path, list[str]]]:
 
     path = journal.path.replace(".journal", ".sock")
     socket = ControlSocket(path, {name: answer(name) for name in STEERING})
-    ended = threading.Event()
-
-    def serve() -> None:
-        while not ended.wait(0.005):
-            socket.serve()
-
-    thread = threading.Thread(target=serve)
-    thread.start()
-    yield directory, asked
-    ended.set()
-    thread.join()
-    socket.close()
+    with served(socket):
+        yield directory, asked
     journal.close()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from pathlib import Path
 
 from click.shell_completion import ShellComplete
@@ -10,6 +9,7 @@ from click.shell_completion import ShellComplete
 from smartharvest.cli import cli
 from smartharvest.telemetry.client import socket_path
 from smartharvest.telemetry.server import ControlSocket
+from tests.served import served
 
 
 def completed(*arguments: str) -> list[str]:
@@ -45,23 +45,11 @@ def test_elastic_groups_of_agents(tmp_path: Path) -> None:
     tmp_path.chmod(0o700)
     seen = {"elastic": [{"name": "training"}, {"name": "encoding"}]}
     agent = ControlSocket(socket_path(str(tmp_path), 4711), {"status": lambda _arguments: seen})
-    ended = threading.Event()
-
-    def serve() -> None:
-        while not ended.wait(0.005):
-            agent.serve()
-
-    serving = threading.Thread(target=serve)
-    serving.start()
-    try:
+    with served(agent):
         asked = ("--state-dir", str(tmp_path), "--group")
         assert completed("pause", *asked, "") == ["encoding", "training"]
         assert completed("run", *asked, "t") == ["training"]
         assert completed("run", *asked, "c") == ["cgroup:"]
-    finally:
-        ended.set()
-        serving.join()
-        agent.close()
 
 
 def test_what_cannot_be_read_is_left_out() -> None:

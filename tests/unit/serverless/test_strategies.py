@@ -1,4 +1,4 @@
-"""Strategies and retries: what may run where an eviction can end it, and what runs again."""
+"""Strategies: what may run where an eviction can end it."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smartharvest.errors import ConfigError
-from smartharvest.serverless.retries import Retries
 from smartharvest.serverless.strategies import STRATEGY_NAMES, make_strategy
 from smartharvest.serverless.strategies.bounded_failures import BoundedFailures
 from smartharvest.serverless.strategies.profile import Profile
-from smartharvest.serverless.view import Function
 
 SHORT = Profile("short", 2.0, 90.0, 0.0, 0.0)
 RARELY_LONG = Profile("rarely", 300.0, 9.0, 1e-4, 0.01)
@@ -71,17 +69,6 @@ def test_bounded_failures_stays_within_its_budget(profiles: list[Profile], budge
     exposed = [one for one in profiles if one.name not in regular and one.longest_s > 30.0]
     failing = sum(one.beyond_notice * one.rate_per_s for one in exposed)
     assert failing <= budget * total * (1 + 1e-9) + 1e-12
-
-
-def test_only_idempotent_functions_are_tried_again_and_not_for_ever() -> None:
-    retries = Retries(most=2)
-    safe, unsafe = Function("safe", idempotent=True), Function("unsafe")
-    assert [retries.allowed(safe, attempts) for attempts in (1, 2, 3)] == [True, True, False]
-    assert not retries.allowed(unsafe, 1)
-
-
-def test_nothing_is_tried_again_unless_that_is_asked_for() -> None:
-    assert not Retries().allowed(Function("safe", idempotent=True), 1)
 
 
 def test_an_unknown_strategy_is_refused() -> None:

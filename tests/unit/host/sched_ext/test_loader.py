@@ -146,8 +146,6 @@ def test_what_the_program_counts_is_read() -> None:
     assert (end.kind, end.reason) == (1026, "runnable task")
     struct.pack_into("<6Q", memory, 160, *range(1, 7))
     assert state.counts(memory) == state.Counts(*range(1, 7))
-    struct.pack_into("<6Q", memory, state.groups_end(0), 42, 0, 0, 1_000, 3, 100)
-    assert state.group_times(memory) == {42: 1_000}
 
 
 def test_each_cpu_knows_those_of_its_cache_and_how_many_of_them_are_kept_idle() -> None:
