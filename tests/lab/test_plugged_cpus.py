@@ -80,7 +80,12 @@ class Machine:
 
 
 def start(
-    host: Host, processes: Processes, name: str, batch: Group, elastic: tuple[Group, ...]
+    host: Host,
+    processes: Processes,
+    name: str,
+    batch: Group,
+    elastic: tuple[Group, ...],
+    *more: str,
 ) -> Machine:
     """An agent that lends to ``elastic``, in or below ``batch``, what a primary leaves."""
     web = host.make(f"{name}-web", filled=False)
@@ -88,7 +93,9 @@ def start(
         host.place(int(pid), web)
     # A guardian has seconds to come up, of which emulated processors that tell true time take more.
     named = [part for one in elastic for part in ("--elastic", f"cgroup:{one}")]
-    agent = processes.agent(*host.state, "--no-guardian", "--primary", f"cgroup:{web}", *named)
+    agent = processes.agent(
+        *host.state, "--no-guardian", "--primary", f"cgroup:{web}", *named, *more
+    )
     return Machine(host, batch, agent)
 
 
@@ -113,7 +120,8 @@ def test_several_groups_go_on_while_a_cpu_is_plugged_in_and_one_is_taken_away(
     one, two = (host.make(f"each-batch/{name}", filled=False) for name in ("one", "two"))
     host.place(host.worker, one)
     host.place(processes.busy(), two)
-    machine = start(host, processes, "each", above, (one, two))
+    lends = ("--policy", "fixed-buffer:1", "--long-term", "off")
+    machine = start(host, processes, "each", above, (one, two), *lends)
     machine.lends_of(few)
     more = machine.plug()
     machine.lends_of(more)
