@@ -191,4 +191,4 @@ def format_waits(waits: dict[str, Any]) -> str:
         f"{period['long_waits']} of {period['dispatches']} too long in the last period, "
         f"{period['blamed']} possibly caused by lending ({period['source']})"
     )
-    return text if period["p99_us"] is None else f"{text}; p99 {period['p99_us']:.1f} us"
+    return text if period["p99_us"] is None else f"{text}; p99 {spoken_wait(period['p99_us'])}"

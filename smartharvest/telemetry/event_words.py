@@ -162,6 +162,7 @@ _SENTENCES: Mapping[str, Callable[[Record], str]] = {
     "ended": _says("The agent ended: {why}."),
     "write": _write,
     "primaries": _primaries,
+    "preemption": _says("Against the batch the agent relies on {defence}: {reason}."),
     "harm": _harm,
     "paused": _says("The operator paused the lending."),
     "resumed": _says("The operator resumed the lending."),

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from smartharvest.cli.status import format_map
+from smartharvest.cli.status import format_map, format_waits
 from smartharvest.host.journal.journal import Journal
 from smartharvest.telemetry import client
 from smartharvest.telemetry.client import ask, sockets
@@ -134,6 +134,11 @@ def test_the_screen_shows_what_runs_on_each_cpu_and_what_is_lent() -> None:
 
 
 @pytest.mark.timing
+def test_waits_are_in_the_unit_people_think_in() -> None:
+    period = {"long_waits": 1, "dispatches": 2, "blamed": 0, "source": "sensor", "p99_us": 26738.7}
+    assert format_waits({"unreadable": None, "period": period}).endswith("; p99 26.7 ms")
+
+
 def test_all_agents_are_listed_and_those_that_ended_are_not(
     world: World, processes: Processes
 ) -> None:

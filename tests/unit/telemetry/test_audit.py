@@ -17,6 +17,7 @@ from smartharvest.algorithm.algorithm1 import Decision
 from smartharvest.algorithm.harm import Harm, HarmSide
 from smartharvest.core.window import Window
 from smartharvest.errors import Unavailable
+from smartharvest.host.preemption import unknown
 from smartharvest.telemetry import audit
 from smartharvest.telemetry.audit import FILES, AuditLog, read_audit
 from smartharvest.telemetry.story import describe, describe_decision
@@ -122,6 +123,12 @@ def test_one_decision_is_told_in_words() -> None:
         "Window 1: The primary had 3 cores, used up to 1 and wanted 1. The learner took 2 as the "
         "right answer. The agent lends 1 by the learner's prediction."
     )
+
+
+def test_what_the_kernel_was_found_to_do_is_a_sentence() -> None:
+    found = unknown("not tried").describe()
+    (line,) = describe([{"t": 1.0, "kind": "preemption", **found}])
+    assert line.endswith("Against the batch the agent relies on confinement: not tried.")
 
 
 def test_whatever_somebody_wrote_is_told_in_one_line() -> None:
