@@ -439,12 +439,12 @@ class Adaptive:
         self._rests_until = self._periods + DOUBT_PERIODS
 
     def _decide_doubt(self) -> None:
-        verdicts = {longer.as_bad_alone() for longer in self._longer} - {None}
-        if verdicts != {True}:
+        bad = [longer for longer in self._longer if longer.as_bad_alone() is not None]
+        if not bad or not all(longer.as_bad_alone() for longer in bad):
             self._leave(self._held, self._doubt)
             return
         self._doubt = ""
-        for longer in self._longer:
+        for longer in bad:
             longer.renew()
 
     def _leave(self, way: int, why: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from bench.leaderboard_page import failures, page
 from smartharvest.lab.simulator.leaderboard import Row
 
@@ -24,3 +26,11 @@ def test_the_page_names_the_seeds_of_each_run() -> None:
     assert "Seeds: 1." in told
     assert "Seeds: 101." in told
     assert "goal 3: **missed**" in told
+
+
+def test_adaptive_is_the_recommended_one_where_the_primary_preempts_the_batch() -> None:
+    papers, quiet = row("smartharvest", "moses", 0.0), row("adaptive-quiet", "moses", 0.0)
+    ours = replace(row("adaptive", "moses", 0.2), mechanism="cpu-idle")
+    told = page([papers, quiet, ours], [papers, quiet, ours], [quiet, ours])
+    assert "| cpu-idle | **adaptive** |" in told
+    assert "- `cpu-idle`: worst P99 +20.0% (`moses`), goal at most +10 %: **missed**." in told

@@ -174,21 +174,34 @@ def test_one_disaster_interrupts_a_way_that_takes_cores_back_and_two_end_it() ->
     assert host.periods[before : before + 2] == ["nothing", "nothing"]
 
 
-def test_what_turns_worse_for_all_is_not_blamed_on_lending() -> None:
-    host = Host(hurt_by("everywhere", how=AWFUL))
-    assert host.run(20) == "wait:100us"
+def slows_down(host: Host, *fares: bool) -> None:
+    """From now on those primaries of which ``fares`` say so take twice as long, whatever is lent;
+    the others sleep."""
     seen = host.seen
     slower: Durations = tuple((2 * middle_ns, count) for middle_ns, count in USUAL)
 
     def seen_slower(way: Way) -> Dispatches:
         lends = way.kind != "nothing"
-        spans = (Spans(slower, ()) if lends else Spans((), slower),)
-        return replace(seen(way), spans=spans)
+        spans = [Spans(slower, ()) if lends else Spans((), slower)] if True in fares else []
+        return replace(seen(way), spans=tuple(spans[0] if one else Spans((), ()) for one in fares))
 
     host.seen = seen_slower  # type: ignore[method-assign]
+
+
+def test_what_turns_worse_for_all_is_not_blamed_on_lending() -> None:
+    host = Host(hurt_by("everywhere", how=AWFUL))
+    assert host.run(20) == "wait:100us"
+    slows_down(host, True)
     before = len(host.periods)
     assert host.run(10) == "wait:100us"
     assert host.periods[before:].count("nothing") < 20
+
+
+def test_a_primary_that_sleeps_says_nothing_about_a_doubt() -> None:
+    host = Host(hurt_by("everywhere", how=AWFUL), lambda _: ())
+    assert host.run(20) == "wait:100us"
+    slows_down(host, True, False)
+    assert host.run(10) == "wait:100us"
 
 
 def test_a_disaster_is_not_met_again_soon() -> None:
