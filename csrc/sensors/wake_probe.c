@@ -58,13 +58,13 @@ static void sleep_until(int64_t ns) {
     }
 }
 
-/* Whether the word has become `value` before `ns`. */
+/* Whether the word has become `value` or more before `ns`. */
 static bool wait_for(_Atomic uint32_t *word, uint32_t value, int64_t ns) {
     const struct timespec at = timespec_of(ns);
     uint32_t found;
-    while ((found = atomic_load(word)) != value && now_ns() < ns)
+    while ((found = atomic_load(word)) < value && now_ns() < ns)
         syscall(SYS_futex, word, FUTEX_WAIT_BITSET, found, &at, NULL, FUTEX_BITSET_MATCH_ANY);
-    return found == value;
+    return found >= value;
 }
 
 static void wake(_Atomic uint32_t *word) {
@@ -168,9 +168,13 @@ static void *sleeper(void *arg) {
         if (woken_ns + LONGEST_WAIT_NS > probe->until_ns)
             break;
         if (probe->from_afar[i]) {
-            if (!wait_for(&page->asked, i + 1, woken_ns + LONGEST_WAIT_NS))
+            /* Whoever is not asleep by then is not woken: a wake may have come late. */
+            if (atomic_load(&page->asked) > i ||
+                !wait_for(&page->asked, i + 1, woken_ns + LONGEST_WAIT_NS))
                 continue;
             woken_ns = atomic_load(&page->asked_ns);
+        } else if (now_ns() >= woken_ns) {
+            continue;
         } else {
             sleep_until(woken_ns);
         }

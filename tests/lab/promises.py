@@ -109,16 +109,13 @@ def _tables(told: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             cells = (_cell(one["late_us"][f"{kind}, {work}"]) for kind in KINDS)
             yield f"| {_name(one)} | " + " | ".join(cells) + " |"
         yield ""
-    yield "What the agent finds at its start, and relies on:\n"
-    heads = ("kernel, mode", "HZ", "slice, ms", "nobody there", "a group gives way", "tasks do")
-    yield f"| {' | '.join(heads)} | defence |"
-    yield "|---" * 7 + "|"
+    yield "| kernel, mode | HZ | slice, ms | nobody there |"
+    yield "|---" * 4 + "|"
     for one in told:
-        probe, sched = one["probe"], one["sched"]
+        sched = one["sched"]
         slice_ns = int(sched.get("base_slice_ns") or sched["min_granularity_ns"])
         words = [str(one["hz"]), f"{slice_ns / 1e6:.2g}", _cell(one["late_us"]["nobody"])]
-        words += [_word(probe[name]) for name in ("gives_way", "tasks_give_way")]
-        yield f"| {_name(one)} | " + " | ".join([*words, probe["defence"]]) + " |"
+        yield f"| {_name(one)} | " + " | ".join(words) + " |"
     yield f"\nMicroseconds of {WAKES} wakes ({BUSY_WAKES} that compute) at P50 and P90."
     for one in told:
         if STRICT in one:
@@ -163,10 +160,6 @@ def _cell(late: Mapping[str, Mapping[str, float]]) -> str:
         else f"{us['p50']:,.0f}, {us['p90']:,.0f}"
         for us in (late["timer"], late["afar"])
     )
-
-
-def _word(answer: bool | None) -> str:
-    return "–" if answer is None else "yes" if answer else "no"
 
 
 if __name__ == "__main__":

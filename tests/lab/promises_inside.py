@@ -26,10 +26,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from smartharvest.host.cgroup.tree import CgroupTree
-from smartharvest.host.journal.journal import Journal
-from smartharvest.host.journal.writer import HostWriter
-from smartharvest.host.preemption import probe_preemption
 from smartharvest.host.process.parent import die_with
 from tests.lab.strict_price import price
 
@@ -49,7 +45,6 @@ BUSY_S, BUSY_WAKES = 0.002, 60
 """What a task that has used its share computes after each wake: one that hardly computes has the
 CPU from any other, idle or not."""
 SETTLE_S = 0.05
-STATE = "/run/promises"
 BYTES = 64 << 20
 """Of one read of /dev/zero: some ten milliseconds."""
 DESCRIPTORS = 1 << 18
@@ -205,19 +200,6 @@ def _tell(fd: int, late: list[float]) -> None:
     os.write(fd, json.dumps([round(us, 1) for us in late]).encode())
 
 
-def probed() -> dict[str, Any]:
-    """What the agent's own probe finds, and the agent so relies on."""
-    os.sched_setaffinity(0, range(os.cpu_count() or 1))
-    tree = CgroupTree.discover()
-    journal = Journal(STATE, name="promises")
-    writer = HostWriter(tree.files, journal)
-    try:
-        return probe_preemption(tree, writer, [CPU, WAKER_CPU]).describe()
-    finally:
-        writer.restore()
-        os.sched_setaffinity(0, [OWN_CPU])
-
-
 def summary(late: list[float]) -> dict[str, float]:
     return {
         "p50": late[len(late) // 2],
@@ -256,7 +238,6 @@ def main() -> None:
             "hz": hz,
             "sched": shown,
             "late_us": found,
-            "probe": probed(),
         }
         answer.write(json.dumps({"test": mode, **told}) + "\n")
         answer.flush()

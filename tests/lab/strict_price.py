@@ -108,7 +108,7 @@ def price(start: Child, cpu: int, cpus: int) -> dict[str, Any]:
                 with spinners(start, cpu, batch), program_times() as times:
                     turn = act()
                 ran = {name: one for name, one in times.items() if one["runs"]}
-                turns = ran["running"]["runs"] if batch > 1 else TURNS
+                turns = ran["running"]["runs"] if batch > 1 and ran else TURNS
                 own = {"turns": turns, "programs": ran}
                 found[f"{what}, {spare} spare"] = own | ({"turn": round(turn)} if turn else {})
 

@@ -19,7 +19,6 @@ def told(mode: str, default: bool) -> dict[str, Any]:
         "hz": 250,
         "sched": {"min_granularity_ns": "3000000"},
         "late_us": {"nobody": {"timer": SOON, "afar": SOON}, **cases},
-        "probe": {"defence": "confinement", "gives_way": False, "tasks_give_way": None},
     }
 
 
@@ -43,4 +42,4 @@ def test_a_mode_has_a_row_in_each_table_and_who_waits_for_a_tick_stands_out() ->
     assert text.endswith(f"{END}after\n")
     assert text.count("| 6.1, full (default) | ") == len(WORK) + 1
     assert "| 6.1, none | 12, 13; **2,000**, 3,600 | " in text
-    assert "| 6.1, none | 250 | 3 | 12, 13; 12, 13 | no | – | confinement |" in text
+    assert "| 6.1, none | 250 | 3 | 12, 13; 12, 13 |" in text
