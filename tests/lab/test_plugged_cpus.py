@@ -112,7 +112,6 @@ def test_an_agent_lends_on_while_a_cpu_is_plugged_in(host: Host, processes: Proc
 
 
 @pytest.mark.flaky(reruns=0)  # none is plugged in after one was taken away
-@pytest.mark.xfail(reason="groups without a mask of their own keep the minimum's CPU at the end")
 def test_several_groups_go_on_while_a_cpu_is_plugged_in_and_one_is_taken_away(
     host: Host, processes: Processes
 ) -> None:

@@ -112,6 +112,8 @@ def put_back(
                 break
             undo.last_resort = True
         pending = [entry for entry, _ in refused]
+        if undo.last_resort:  # what an empty mask means is the parent's
+            pending.sort(key=_depth)
     for path, mask in narrow_children(undo.entries, files, ours or {}):
         with contextlib.suppress(OSError):  # it is gone, or in other hands now
             undo.inherited(path, mask)
@@ -319,6 +321,13 @@ def _masks_of(ours: Ours) -> list[frozenset[int]]:
             with contextlib.suppress(ValueError):
                 found += map(parse_cpulist, values)
     return found
+
+
+def _depth(entry: Entry) -> int:
+    """How deep the group of a mask lies; 0 for anything else."""
+    if isinstance(entry, FileEntry) and os.path.basename(entry.path) in _MASKS:
+        return entry.path.count("/")
+    return 0
 
 
 def _is_idle_switch(entry: Entry) -> bool:

@@ -198,6 +198,23 @@ def test_where_a_populated_v2_mask_cannot_be_emptied_its_meaning_is_written(
     assert v2.group("g").cpus() == v2.group("g").effective_cpus() == frozenset(range(8))
 
 
+def test_groups_whose_masks_cannot_be_emptied_are_given_back_from_above(
+    v2: CgroupTree, journal: Journal
+) -> None:
+    make_group(v2, "all")
+    kernel_of(v2).write(f"{v2.group('all').path}/cgroup.subtree_control", "+cpuset")
+    children = ("all/one", "all/two")
+    for tid, child in enumerate(children, 101):
+        make_group(v2, child, tids=(tid,))
+    writer = HostWriter(v2.files, journal)
+    writer.set(v2.group("all").cpus_file, "0")
+    for child in children:
+        writer.set(v2.group(child).cpus_file, "0")
+    writer.restore()
+    for group in map(v2.group, ("all", *children)):
+        assert group.effective_cpus() == frozenset(range(8)), group
+
+
 def test_groups_are_made_ready_for_tasks_and_go_with_what_came_to_live_there(
     v1: CgroupTree, journal: Journal, sleeper: int
 ) -> None:
