@@ -230,6 +230,9 @@ def _copy_python(stage: Path) -> None:
             *("*.a", "config-*"),
         ),
     )
+    own = stage / library.relative_to("/") / "site-packages"
+    own.mkdir()
+    (own / "packages.pth").write_text("/packages\n")  # for children that obey no PYTHONPATH
     site = Path(sysconfig.get_path("purelib"))
     chosen = {site / name for name in PACKAGES} | {p for one in PATTERNS for p in site.glob(one)}
     for path in sorted(path for path in chosen if path.exists()):

@@ -12,6 +12,7 @@ import pytest
 from smartharvest.host import kernels
 from smartharvest.host.cgroup.tree import Group
 from smartharvest.host.cpulist import format_cpulist
+from smartharvest.host.journal import group_locks
 from tests.commands import as_command
 from tests.integration.hosts import Host, is_confined
 from tests.integration.processes import Processes, RunningAgent
@@ -147,6 +148,7 @@ def test_a_delegated_subtree_is_managed_without_root(host: Host, processes: Proc
             processes.start(
                 [
                     *("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"),
+                    *("env", f"{group_locks.VARIABLE}={directory}"),
                     *as_command(["agent", "--state-dir", str(directory), "--no-realtime"]),
                     *("--primary", f"cgroup:{web}", "--elastic", f"cgroup:{batch}"),
                 ]
