@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A Spark whose workers are sleeping shells."""
     program = tmp_path / "spark" / "bin" / "spark-class"
     program.parent.mkdir(parents=True)
-    program.write_text("#!/bin/bash\ntrap : PWR\nwhile :; do sleep 0.02; done\n")
+    program.write_text(
+        '#!/bin/bash\ntrap : PWR\n: > "$SPARK_HOME/$$"\nwhile :; do sleep 0.02; done\n'
+    )
     program.chmod(0o755)
     monkeypatch.setenv("SPARK_HOME", str(tmp_path / "spark"))
     monkeypatch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
@@ -56,6 +59,8 @@ def test_workers_start_and_end_with_the_cores(home: Path, monkeypatch: pytest.Mo
     try:
         node.advertise(3)
         ports = sorted(port for _, port, _ in node._processes())
+        while not all((home / "spark" / str(pid)).exists() for pid, _, _ in node._processes()):
+            time.sleep(0.001)  # before its trap is set a signal ends it
         assert (len(ports), node.verify(), node.in_use()) == (3, 3, 0)
         node.advertise(3)
         assert len(node._processes()) == 3
@@ -63,6 +68,8 @@ def test_workers_start_and_end_with_the_cores(home: Path, monkeypatch: pytest.Mo
         node.shed(1, grace_s=5.0)
         assert (node.verify(), node.in_use(), len(node._processes())) == (1, 3, 3)
         node.shed(1, grace_s=0.0)
+        while len(node._processes()) > 1:
+            time.sleep(0.001)  # what is killed lives for a moment
         assert (node.verify(), node.in_use(), len(node._processes())) == (1, 1, 1)
         other = SparkNode(MASTER, "http://127.0.0.1:1", str(home / "work"))
         assert other.in_use() == 1  # the next adapter finds the worker
