@@ -44,7 +44,7 @@ COUNTED = {
     "batch": ("pgmajfault", "pgscan_", "pgsteal_", "workingset_refault"),
     "host": ("allocstall_", "pgscan_direct", "pgscan_kswapd"),
 }
-"""How the counters begin that are told."""
+"""Beginnings of the names of the counters that it reports."""
 SAMPLE_S = 0.02
 STILL_LOOKS = 150
 """In which what comes back has to stand still: the first steps of an emulated guest are slow."""

@@ -141,8 +141,8 @@ static int start_child(struct sh_wake_probe *probe) {
     return -errno;
 }
 
-/* A thread of ours goes to its CPU, with exact timers, before the child spins there: whoever is
- * moved to a CPU does not wake on it, and may wait there for ticks. Whether it is there. */
+/* Moves this thread to its CPU, with exact timers, before the child spins there. A thread that is
+ * moved later does not wake on that CPU, and may wait there for ticks. True if it is there. */
 static bool takes_place(struct sh_wake_probe *probe, int32_t cpu, bool normal) {
     struct sh_wake_probe_page *page = probe->page;
     int err = pin(cpu);

@@ -66,7 +66,7 @@ from smartharvest.telemetry.server import Command
 _log = logging.getLogger(__name__)
 
 CHORES_NS = 50_000_000
-"""How often all but windows has its turn while these come."""
+"""While windows come, everything else has its turn this often."""
 
 
 def _ignore(*_: object) -> None:
