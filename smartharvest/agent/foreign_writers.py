@@ -55,6 +55,10 @@ class ForeignWriters:
         found = find_surprise(self._tree.files, managed, harvested, self._mechanism.idle_file)
         return None if found is None or _is_the_guardians(self._journal, found) else found
 
+    def taken_back(self) -> int:
+        """How often the guardian has taken cores back since the loop was silent for a moment."""
+        return 0 if self._journal is None else self._journal.page.shrinks
+
     def reset_by(self, surprise: Surprise) -> str | None:
         """The service manager, if it has only written again what was there before the agent.
 

@@ -111,6 +111,8 @@ class HostWatch:
         self.drift = 0
         """How much a resynchronisation found the in-kernel sensor off, in CPUs and tasks."""
         self.failed_sensors: set[str] = set()
+        self._taken_back = 0
+        """Of the guardian's writes, those that a halt was put down to."""
 
     def look_early(self) -> None:
         """Has the next poll look: somebody else has written to a file of ours."""
@@ -175,6 +177,8 @@ class HostWatch:
         verdict = self._outdated(error, control)
         if verdict is not None:
             return verdict
+        if what == "actuator" and self._met_the_guardian(error):
+            return Rebuild(arrangement.snapshot, "the guardian took cores back amid a move")
         sensor = self._sensor_name
         if what == "sensor" and error == errno.ESTALE:
             _log.warning("Other CPUs are online, or the sensor lost sight of one: it starts again")
@@ -204,6 +208,13 @@ class HostWatch:
             return None
         seen = arrangement.poll_what_is_left()
         return None if seen == arrangement.snapshot else Rebuild(seen, _CHANGED)
+
+    def _met_the_guardian(self, error: int) -> bool:
+        """Whether the guardian may have written between the loop's write and its reading of the
+        set in force. Each of its writes excuses one halt: who keeps another set is foreign."""
+        taken_back = self._arrangement.others.taken_back()
+        excused, self._taken_back = self._taken_back < taken_back, taken_back
+        return excused and error == _actuators.EFFECTIVE_MISMATCH
 
     def _check_sensor(self, now_ns: int, control: ControlLoop) -> str | None:
         """Compares what the sensor saw with the CPU time of the primaries."""

@@ -20,6 +20,7 @@ from smartharvest.errors import (
     SmartHarvestError,
     TargetVanished,
 )
+from smartharvest.host.cgroup.fake_kernel import FakeKernel
 from smartharvest.host.foreign.writer_trace import OtherWriters
 from smartharvest.host.foreign.writes import ForeignWrite
 from smartharvest.telemetry.audit import read_audit
@@ -229,6 +230,36 @@ def test_what_the_guardian_took_back_is_nobody_elses_doing_and_no_original(
     with session:
         run_until(session, Script(3), shrink_once_lent)
     assert quiet_world.files() == before
+
+
+@pytest.mark.parametrize("by_the_guardian", [True, False])
+def test_only_the_guardians_write_amid_a_move_is_no_other_writers(
+    quiet_world: World, monkeypatch: pytest.MonkeyPatch, by_the_guardian: bool
+) -> None:
+    lent = lent_and_left(quiet_world, "3-7")
+    mask, cpus_file = "3-7", quiet_world.elastic.cpus_file
+    write = FakeKernel.write
+    session = Supervisor(settings_for(quiet_world))
+    met = 0
+
+    def write_and_meet(kernel: FakeKernel, path: str, value: str) -> None:
+        nonlocal met
+        write(kernel, path, value)
+        if (path, value.strip()) == (cpus_file, mask) and not met:
+            met += 1
+            if by_the_guardian:
+                assert session.arrangement.undo is not None
+                session.arrangement.undo.journal.page.count_shrink()
+            write(kernel, path, "7")
+
+    monkeypatch.setattr(FakeKernel, "write", write_and_meet)
+    with session:
+        if by_the_guardian:
+            run_until(session, Script(3), lambda *_: met > 0 and lent())
+        else:
+            with pytest.raises(ForeignWrite, match="another set is in force"):
+                session.run(Script(3), seconds=10.0)
+    assert met == 1
 
 
 @pytest.mark.usefixtures("_quick_housekeeping")
