@@ -195,7 +195,7 @@ def test_the_page_begins_with_where_cpu_idle_is_enough_and_who_is_on_the_front()
     lines = text.splitlines()
     assert lines[2:4] == [
         "- **`cpu.idle` is enough**: nowhere here.",
-        f"- **`cpu.idle` is not enough**: {name} on 6.12.1 (2.00 (2.00–2.00)).",
+        f"- **`cpu.idle` is not enough**: {name} on 6.12.1 at D = 20 (2.00 (2.00–2.00)).",
     ] or lines[3].startswith(f"- **`cpu.idle` is not enough**: {name}")
     assert "On the front of P99 and work" in text
     assert "cpu.idle, smartharvest." in text
@@ -204,6 +204,14 @@ def test_the_page_begins_with_where_cpu_idle_is_enough_and_who_is_on_the_front()
     assert "| smartharvest | " in text
     assert "0.0%" in text
     assert "Alone, a request takes 100 µs of CPU beyond its work" in text  # 262 µs
+
+
+def test_a_pair_measured_at_two_speeds_is_two_tables_and_two_answers() -> None:
+    again = [{**one, "dilation": 100.0} for one in MEASURED]
+    text = page([*MEASURED, *again], [])
+    for dilation in (20, 100):
+        assert f"{EXPERIMENTS[0].name} on 6.12.1 at D = {dilation} (" in text
+        assert f"\n## {EXPERIMENTS[0].name}, Linux 6.12.1, D = {dilation}\n" in text
 
 
 def test_a_beaten_condition_is_not_on_the_front() -> None:
