@@ -21,6 +21,7 @@
 
 enum { STEPS = 20000, PAGES = 64, PAGE = 4096, STRIDE = 8 };
 #define LONG_SLICE_NS 100000000
+#define KEEP_POLICY 0x08 /* SCHED_FLAG_KEEP_POLICY, linux/sched.h */
 
 static void compute(void) {
     uint64_t value = 1;
@@ -43,7 +44,8 @@ static void fork_once(void) {
         waitpid(child, NULL, 0);
 }
 
-/* sched_setattr(2), which the library has no function for. */
+/* sched_setattr(2), which the library has no function for. The policy stays: another would take the
+ * task out of the class that an agent has put it in. */
 static void ask_for_long_slices(void) {
     struct {
         uint32_t size, policy;
@@ -51,7 +53,7 @@ static void ask_for_long_slices(void) {
         int32_t nice;
         uint32_t priority;
         uint64_t runtime, deadline, period;
-    } wanted = {.size = sizeof(wanted), .runtime = LONG_SLICE_NS};
+    } wanted = {.size = sizeof(wanted), .flags = KEEP_POLICY, .runtime = LONG_SLICE_NS};
     syscall(SYS_sched_setattr, 0, &wanted, 0);
 }
 
