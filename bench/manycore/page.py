@@ -34,10 +34,11 @@ behind one queue; each needs some 250 µs of CPU (lognormal). Those of memcached
 server come over loopback, from an open-loop generator in the primary's group; what one takes of
 CPU, generator included, is measured first. Latency counts from the intended arrival. *Load* is the
 share of all CPUs that the requests' work needs. Rows of a table ran in interleaved rounds with the
-same requests. Ratios are to *alone*: the median round's, with the 95 % interval of a bootstrap over
-rounds and blocks of 100 ms. A row is **protected** if its P99's whole interval is at most
-{ALLOWED - 1:.0%} above alone, **not protected** if the whole interval is above that. *Work* is in
-cores: what the batch does with one CPU and the machine to itself is 1.
+same requests; those of an agent's warm-up do not count. Ratios are to *alone*: the median round's,
+with the 95 % interval of a bootstrap over rounds and blocks of 100 ms. A row is **protected** if
+its P99's whole interval is at most {ALLOWED - 1:.0%} above alone, **not protected** if the whole
+interval is above that. *Work* is in cores: what the batch does with one CPU and the machine to
+itself is 1.
 """
 LIMITS = """
 ## Limits

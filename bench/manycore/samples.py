@@ -60,8 +60,14 @@ def append(path: Path, samples: Sequence[Mapping[str, Any]]) -> None:
 
 
 def as_slice(sample: Mapping[str, Any], requests: str = "requests") -> Slice:
-    """For bench.real.figures. ``second_requests`` are the second primary's."""
+    """For bench.real.figures. ``second_requests`` are the second primary's.
+
+    The requests of the warm-up are left out: an agent does not lend everything yet.
+    """
     arrival_ns, latency_ns = unpacked(sample[requests])
+    arrival_ns -= round(sample["warm_up_s"] * 1e9)
+    latency_ns = latency_ns[arrival_ns >= 0]
+    arrival_ns = arrival_ns[arrival_ns >= 0]
     return Slice(
         arrival_ns=arrival_ns,
         latency_ns=latency_ns,

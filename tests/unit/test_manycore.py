@@ -206,6 +206,15 @@ def test_the_page_begins_with_where_cpu_idle_is_enough_and_who_is_on_the_front()
     assert "Alone, a request takes 100 µs of CPU beyond its work" in text  # 262 µs
 
 
+def test_requests_of_the_warm_up_do_not_count() -> None:
+    late = {**sample("smartharvest", 0, 1.0, 300), "warm_up_s": 0.5}
+    every, counted = (samples.as_slice(one) for one in ({**late, "warm_up_s": 0.0}, late))
+    kept = every.arrival_ns >= 500_000_000
+    assert 0 < kept.sum() < kept.size
+    assert counted.arrival_ns.tolist() == (every.arrival_ns[kept] - 500_000_000).tolist()
+    assert counted.latency_ns.tolist() == every.latency_ns[kept].tolist()
+
+
 def test_a_pair_measured_at_two_speeds_is_two_tables_and_two_answers() -> None:
     again = [{**one, "dilation": 100.0} for one in MEASURED]
     text = page([*MEASURED, *again], [])
