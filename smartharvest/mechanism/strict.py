@@ -28,6 +28,8 @@ next at once."""
 REST_S = 10.0
 """How long nothing is lent after the scheduler has ended."""
 LONGEST_REST_S = 600.0
+SOON_S = 0.1
+"""The least time between looks at who belongs in the class, where tasks keep leaving it."""
 STARVED_S = 15.0
 """A batch that has not run for so long is given back, before the kernel's watchdog (30 s) ends the
 scheduler for it."""
@@ -47,7 +49,9 @@ class StrictMechanism(CpusetMechanism):
     """The CPUs that are shared, by last-level caches."""
     _loaded: Loaded | None = None
     _runs: memoryview | None = None
-    _next_look_s = 0.0
+    _next_look_s = _soonest_look_s = 0.0
+    _left = 0
+    """Tasks that had left the class when it was last looked after."""
     _retake_s = 0.0
     _rest_s = REST_S
     _ran: tuple[int, float] = (0, 0.0)
@@ -120,6 +124,7 @@ class StrictMechanism(CpusetMechanism):
             )  # fmt: skip
         took_s = time.monotonic() - began_s
         self._next_look_s = began_s + max(LOOK_S, took_s * LOOK_SHARE)
+        self._soonest_look_s = began_s + max(SOON_S, took_s * LOOK_SHARE)
 
     # --- while it runs ----------------------------------------------------------------------------
 
@@ -149,6 +154,9 @@ class StrictMechanism(CpusetMechanism):
             self._rest(now_s, f"was ended by the kernel: {ended.reason}")
             return
         counts = state.counts(loaded.memory)
+        if counts.left != self._left:
+            self._left = counts.left
+            self._next_look_s = min(self._next_look_s, self._soonest_look_s)
         ran_ns, grew_s = self._ran
         if counts.ran_ns != ran_ns or not counts.runnable:
             self._ran = (counts.ran_ns, now_s)

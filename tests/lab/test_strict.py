@@ -62,6 +62,18 @@ def test_every_end_gives_the_policies_back(
     assert loaded() is None
 
 
+def test_only_who_leaves_the_class_is_counted_and_not_who_ends(processes: Processes) -> None:
+    with in_force() as scheduler:
+        leaves, ends = processes.spinning(), processes.spinning()
+        for pid in (leaves, ends):
+            set_policy(pid, SCHED_EXT)
+        os.kill(ends, signal.SIGKILL)
+        wait_until(lambda: state.counts(scheduler.memory).runnable == 1)
+        assert state.counts(scheduler.memory).left == 0
+        set_policy(leaves, os.SCHED_BATCH)
+        assert state.counts(scheduler.memory).left == 1
+
+
 def test_a_scheduler_that_is_there_is_respected_and_named(host: Host, processes: Processes) -> None:
     with in_force():
         before = host.files()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 _CONTROL = struct.Struct("<QQ")
 _END = struct.Struct("<IIq128s")
-_COUNTS = struct.Struct("<6Q")
+_COUNTS = struct.Struct("<7Q")
 _GROUP = struct.Struct("<6Q")
 _WORDS = 8
 _MASK = struct.Struct(f"<{_WORDS}Q")
@@ -39,6 +39,8 @@ class Counts:
     """Of these: went on elsewhere."""
     let_go: int
     """CPUs that were made to let go, since too few were idle."""
+    left: int
+    """Tasks that got another policy and so left the class."""
 
 
 @dataclass(frozen=True)

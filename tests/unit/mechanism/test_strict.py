@@ -26,6 +26,7 @@ from smartharvest.placement.snapshot import HostSnapshot
 from tests.unit.host.fake_trees import make_group, make_v2_tree
 
 ENDING, ENDED = 1, 2
+LEFT_AT = 160 + 6 * 8
 SEEN = HostSnapshot(Capacity((0, 1), 0, (1, 0), (2,), 1, 1, keep_idle=1), (), (), ())
 
 
@@ -64,6 +65,11 @@ class FakeScheduler:
 
     def run(self, ran_ns: int, runnable: int) -> None:
         struct.pack_into("<6Q", self.memory, 160, 0, ran_ns, runnable, 0, 0, 0)
+
+    def leave(self) -> None:
+        """A task leaves the class."""
+        (before,) = struct.unpack_from("<Q", self.memory, LEFT_AT)
+        struct.pack_into("<Q", self.memory, LEFT_AT, before + 1)
 
 
 class World:
@@ -154,6 +160,27 @@ def test_newcomers_are_taken_in_every_second(world: World) -> None:
         world.now_s = tenth / 10
         assert mechanism.follow(()) is None
     assert world.policies_set == 4
+
+
+def test_who_leaves_the_class_is_taken_in_at_once_but_not_without_end(world: World) -> None:
+    mechanism = world.make(StrictMechanism)
+    mechanism.arrange(SEEN)
+    scheduler = FakeScheduler.made[0]
+    scheduler.leave()
+    world.now_s = 0.05
+    mechanism.follow(())
+    assert world.policies_set == 1  # it was looked just before
+    world.now_s = strict.SOON_S
+    mechanism.follow(())
+    assert world.policies_set == 2
+    world.now_s = 0.5
+    mechanism.follow(())
+    assert world.policies_set == 2  # nobody has left since
+    for sixteenth in range(8, 17):
+        world.now_s = sixteenth / 16
+        scheduler.leave()
+        mechanism.follow(())
+    assert world.policies_set == 7
 
 
 def test_an_ended_scheduler_is_noticed_at_once_and_retaken_after_a_rest(world: World) -> None:
