@@ -7,7 +7,6 @@ import os
 import shutil
 import signal
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import click
@@ -188,15 +187,15 @@ def fetched(name: str) -> Kernel:
     missing = [tool for tool in TOOLS if shutil.which(tool) is None]
     if missing:
         raise NotMeasurableError(f"{', '.join(missing)} not found")
-    for attempt in (kernels.unpacked, _fetch(name)):
-        for kernel in attempt(LAB):
-            if kernel.name == name:
-                return kernel
+    number, _, generic = name.partition("-")
+    flavour = kernels.GENERIC if generic else kernels.CLOUD
+    found = kernels.unpacked(LAB, flavour)
+    if all(kernel.name != name for kernel in found):
+        found = kernels.fetch(LAB, [SUITE_OF.get(number, NEWEST)], flavour)
+    for kernel in found:
+        if kernel.name == name:
+            return kernel
     raise NotMeasurableError(f"no kernel is called {name}; see make lab-image")
-
-
-def _fetch(name: str) -> Callable[[Path], list[Kernel]]:
-    return lambda directory: kernels.fetch(directory, [SUITE_OF.get(name, NEWEST)])
 
 
 def _needs_root() -> None:

@@ -112,6 +112,24 @@ def test_a_cpu_may_go_and_come_while_the_batch_runs_there(host: Host, processes:
     assert not any(is_ext(policy_of(tid)) for tid in host.batch.tasks())
 
 
+SLEEP, REHEARSAL = Path("/sys/power/state"), Path("/sys/power/pm_test")
+
+
+@pytest.mark.skipif(not REHEARSAL.exists(), reason="this kernel cannot rehearse sleeping")
+def test_a_host_may_sleep_while_the_batch_runs(host: Host, processes: Processes) -> None:
+    agent = processes.agent(*host.state, *host.targets, *CROWDED)
+    agent.wait_until(lambda: loaded() == NAME and are_ext(host.batch))
+    agent.wait_until(lambda: len(host.batch.effective_cpus()) > 1)
+    REHEARSAL.write_text("processors")  # all but waiting for somebody to wake it
+    SLEEP.write_text("mem")
+    assert loaded() == NAME
+    agent.wait_until(lambda: len(host.batch.effective_cpus()) > 1)
+    assert are_ext(host.batch)
+    assert agent.send(signal.SIGTERM).code == 0
+    assert loaded() is None
+    assert not any(is_ext(policy_of(tid)) for tid in host.batch.tasks())
+
+
 # --- who runs -------------------------------------------------------------------------------------
 
 SERVERS = Path("/sys/kernel/debug/sched/ext_server")
