@@ -294,6 +294,28 @@ def test_the_status_has_a_row_for_each_group(groups_world: World) -> None:
     assert [row["due"] for row in found] == pytest.approx([2, 2, 2], abs=1e-6)
 
 
+def test_a_group_that_does_not_exist_is_due_nothing_and_the_others_what_is_left(
+    tmp_path: Path,
+) -> None:
+    world = world_of_groups(tmp_path, 2)
+    found: list[dict[str, Any]] = []
+    names = (*NAMES, "late")
+    session = Supervisor(settings_for(world, **several({}, {}, {}, {"min": 1}, names=names)))
+
+    def seen(dues: list[float]) -> bool:
+        found[:] = session._reporting.describe()["elastic"]
+        return [round(row["due"], 3) for row in found] == dues
+
+    def done() -> bool:
+        late = Path(world.tree.group("batch/late").path)
+        if seen([2, 2, 2, 0]) and not late.exists():
+            world.add_group("batch/late")
+        return late.exists() and seen([1.5, 1.5, 1.5, 1.5])
+
+    with session:
+        run_until(session, Script(2), lambda _w, _d: done(), longest_s=30.0)
+
+
 def test_a_dry_run_says_what_each_group_would_have(tmp_path: Path) -> None:
     world = world_of_groups(tmp_path, 2)
     before = world.files()
