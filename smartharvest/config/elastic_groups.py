@@ -249,6 +249,8 @@ def parse_elastic(value: Any, key: str) -> tuple[TargetSpec, tuple[ElasticGroup,
 
     ``value`` is a target, several targets, or tables ``[[elastic]]``. Raises ConfigError.
     """
+    if isinstance(value, Mapping):
+        raise ConfigError(f"{key}: a single table is no target; write [[{key}]], with two brackets")
     several = list(value) if isinstance(value, list | tuple) else []
     if several and all(isinstance(one, dict) for one in several):
         groups = parse_groups(several, key)

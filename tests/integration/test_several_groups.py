@@ -19,7 +19,7 @@ from smartharvest.core.window import Window
 from smartharvest.errors import TargetError, WriteRefused
 from smartharvest.host.cpulist import parse_cpulist
 from smartharvest.host.target.spec import TargetSpec
-from smartharvest.mechanism.divided import DividedMechanism
+from smartharvest.mechanism.divided import MANY_IN_V1, DividedMechanism
 from smartharvest.placement.snapshot import HostSnapshot
 from tests.commands import smartharvest_here
 from tests.integration.processes import Processes, wait_until
@@ -127,6 +127,18 @@ def test_a_taking_back_is_one_write_in_v2(tmp_path: Path, monkeypatch: pytest.Mo
     for name in NAMES:
         written = kernel.written(world.tree.group(f"batch/{name}").cpus_file)
         assert len(written) == 2, "its own set, and what it had"
+
+
+def test_many_groups_on_v1_are_warned_of(
+    tmp_path: Path, version: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    world = world_of_groups(tmp_path, version)
+    names = tuple(f"g{number}" for number in range(MANY_IN_V1 + 1))
+    for name in names:
+        world.add_group(f"batch/{name}")
+    with Supervisor(settings_for(world, **several(*({},) * len(names), names=names))):
+        pass
+    assert ("17 elastic groups on cgroup v1" in caplog.text) == (version == 1)
 
 
 def parts(world: World, names: tuple[str, ...]) -> dict[str, frozenset[int]]:

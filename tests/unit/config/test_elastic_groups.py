@@ -120,6 +120,8 @@ WRONG = [
     ('primary = "cgroup:batch/a"\n' + group("a") + group("b"), "name separate targets"),
     ("elastic = [[1]]\n", "elastic: [1] is no target"),
     ("elastic = []\n", "elastic: [] is no target"),
+    ('[elastic]\nname = "a"\n', "a single table is no target; write [[elastic]]"),
+    ('elastic = "cgroup:batch"\n' + group("a"), "that key is there before, so remove one"),
     ('elastic = ["cgroup:batch/a", 1]\n', "elastic: ['cgroup:batch/a', 1] is no target"),
     ('elastic = ["cgroup:batch/a", "cgroup:x/a"]\n', "two groups are called 'a'"),
 ]
