@@ -8,16 +8,21 @@ import re
 import signal
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from smartharvest.agent import supervisor
+from smartharvest.agent.group_sharing import GroupSharing
 from smartharvest.agent.supervisor import Supervisor
 from smartharvest.config.elastic_groups import ElasticGroup, common_parent
 from smartharvest.core.window import Window
 from smartharvest.errors import TargetError, WriteRefused
+from smartharvest.host.cgroup.tree import Group
 from smartharvest.host.cpulist import parse_cpulist
+from smartharvest.host.process.instructions import Counter
 from smartharvest.host.target.spec import TargetSpec
 from smartharvest.mechanism.divided import MANY_IN_V1, DividedMechanism
 from smartharvest.placement.snapshot import HostSnapshot
@@ -326,6 +331,49 @@ def test_a_group_that_does_not_exist_is_due_nothing_and_the_others_what_is_left(
 
     with session:
         run_until(session, Script(2), lambda _w, _d: done(), longest_s=30.0)
+
+
+class FakeInstructions(Counter):
+    """A counter that goes on by as much at each reading."""
+
+    def __init__(self, path: str) -> None:
+        self.path, self.count, self.closed = path, 0, False
+
+    def read(self) -> float:
+        self.count += 10**9
+        return self.count
+
+    def close(self) -> None:
+        self.closed = True
+
+
+@pytest.mark.parametrize(("share", "by"), [("throughput", "instructions"), ("fair", None)])
+def test_instructions_are_the_throughput_where_they_decide_and_the_machine_counts_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, share: str, by: str | None
+) -> None:
+    world, made = world_of_groups(tmp_path, 2), list[FakeInstructions]()
+
+    def open_counter(group: Group) -> FakeInstructions:
+        made.append(FakeInstructions(group.path))
+        return made[-1]
+
+    monkeypatch.setattr(
+        supervisor, "GroupSharing", partial(GroupSharing, open_counter=open_counter)
+    )
+    session = Supervisor(settings_for(world, **several(), share=share))
+    found: list[dict[str, Any]] = []
+
+    def done() -> bool:
+        found[:] = session._reporting.describe()["elastic"]
+        looked = all(row["core_seconds"] > 0 for row in found)
+        return looked and (by is None or all(row["throughput"] for row in found))
+
+    with session:
+        run_until(session, Script(2), lambda _w, _d: done(), longest_s=30.0)
+    assert {row["throughput_by"] for row in found} == {by}
+    paths = {world.tree.group(f"batch/{name}").path for name in NAMES}
+    assert {one.path for one in made} == (set() if by is None else paths)
+    assert all(one.closed for one in made)
 
 
 def test_a_dry_run_says_what_each_group_would_have(tmp_path: Path) -> None:
