@@ -100,6 +100,10 @@ class _Member:
         return self
 
 
+def _nothing_of(share: Share) -> Share:
+    return replace(share, min=0, max=0, demand=0)
+
+
 def _guarantee(keeper: Keeper | None) -> Guarantee | None:
     return None if keeper is None else keeper.guarantee
 
@@ -254,7 +258,7 @@ class GroupSharing:
             self.promises.step(now_ns, [(*one, n) for one, n in zip(names, had, strict=True)])
         spent: list[float | None] = []
         for member, cores in zip(self._members, had, strict=True):
-            member.core_ns += cores * max(0, polled_ns)
+            member.core_ns += 0 if member.evicted else cores * max(0, polled_ns)
             then, member.seen = member.seen, member.meter.read()
             used_ns = difference(then.cpu_ns, member.seen.cpu_ns)
             if used_ns is not None:
@@ -285,7 +289,7 @@ class GroupSharing:
             return  # others came since
         known = [one for one in spent if one is not None]
         total = sum(known) if len(known) == len(spent) else had_ns
-        due_ns = due_of(total, shares, self._lent)
+        due_ns = due_of(total, self._of_awake(shares), self._lent)
         used, due = {}, {}
         for member, mine, its_due in zip(self._members, spent, due_ns, strict=True):
             member.due_ns += its_due
@@ -316,10 +320,13 @@ class GroupSharing:
 
     def _shares(self) -> list[Share]:
         """What each group may have now: one that does not exist is due nothing."""
-        return [
-            share if member.here else replace(share, min=0, max=0, demand=0)
-            for member, share in zip(self._members, self._bounded(), strict=True)
-        ]
+        both = zip(self._members, self._bounded(), strict=True)
+        return [share if member.here else _nothing_of(share) for member, share in both]
+
+    def _of_awake(self, shares: Sequence[Share]) -> list[Share]:
+        """The same of ``shares``: an evicted group's cores are the primaries', and nobody's due."""
+        both = zip(self._members, shares, strict=True)
+        return [_nothing_of(share) if member.evicted else share for member, share in both]
 
     def _note_here(self) -> None:
         if self._arrangement.settings.divides:
@@ -484,8 +491,9 @@ class GroupSharing:
 
     def describe(self) -> list[dict[str, Any]]:
         """A row for each group, as ``status`` has it."""
-        now = self._cores(self._control.loop.harvested)
-        shares = self._shares()
+        had = zip(self._members, self._cores(self._control.loop.harvested), strict=True)
+        now = [0 if member.evicted else cores for member, cores in had]
+        shares = self._of_awake(self._shares())
         division = self._arrangement.mechanism.division
         together = frozenset() if division is None else division.together.keys()
         return [
