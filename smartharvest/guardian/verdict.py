@@ -89,6 +89,16 @@ class Limits:
     look_late: int = 100_000_000
     """The longest time between two looks."""
 
+    @property
+    def loop_due(self) -> int:
+        """How old the loop's beat may be before it is missed: between two windows it may sleep."""
+        return self.shrink_after // 2
+
+    @property
+    def agent_due(self) -> int:
+        """The same of the control plane's, which may answer windows in batches."""
+        return self.kill_after // 4
+
 
 @dataclass(frozen=True)
 class Look:
@@ -104,6 +114,10 @@ class Look:
     @property
     def loop_age_ns(self) -> int:
         return self.now_ns - self.loop_beat_ns
+
+    @property
+    def agent_age_ns(self) -> int:
+        return self.now_ns - self.agent_beat_ns
 
 
 @dataclass(frozen=True)
@@ -175,7 +189,7 @@ class Watch:
         self.loop_silent_ns = 0
         self.agent_silent_ns = 0
         self.loop_missed = self.agent_missed = False
-        """Whether the last look found no newer beat than the one before."""
+        """Whether the last look found no newer beat than the one before, and one was due."""
         self.stood_still_ns = 0
         """How long the guardian itself had not looked before this look, if that is remarkable."""
         self.cause: Cause | None = None
@@ -203,15 +217,17 @@ class Watch:
             self._forgive()
             return Verdict.WELL
         seen_ns = min(gap_ns, self.next_look_ns + self._limits.look_soon)
-        self.loop_missed = look.loop_beat_ns == last.loop_beat_ns
-        self.agent_missed = look.agent_beat_ns == last.agent_beat_ns
+        same_loop = look.loop_beat_ns == last.loop_beat_ns
+        same_agent = look.agent_beat_ns == last.agent_beat_ns
+        self.loop_missed = same_loop and look.loop_age_ns >= self._limits.loop_due
+        self.agent_missed = same_agent and look.agent_age_ns >= self._limits.agent_due
         # The age of the beat, without time in which the guardian did not look.
-        self.loop_silent_ns = max(0, min(
-            look.now_ns - look.loop_beat_ns, seen_ns + self.loop_missed * self.loop_silent_ns
-        ))  # fmt: skip
-        self.agent_silent_ns = max(0, min(
-            look.now_ns - look.agent_beat_ns, seen_ns + self.agent_missed * self.agent_silent_ns
-        ))  # fmt: skip
+        self.loop_silent_ns = max(
+            0, min(look.loop_age_ns, seen_ns + same_loop * self.loop_silent_ns)
+        )
+        self.agent_silent_ns = max(
+            0, min(look.agent_age_ns, seen_ns + same_agent * self.agent_silent_ns)
+        )
         verdict = self._verdict(look, in_time=seen_ns == gap_ns)
         self.next_look_ns = self._until_next(look.phase)
         if verdict is not Verdict.SUSPECT:
