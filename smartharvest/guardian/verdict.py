@@ -4,7 +4,7 @@ A beat is a time, so one look shows how old it is, and the next look is due when
 old: the guardian looks at a healthy agent ten times a second. Time in which the guardian missed its
 own looks (it was starved, or the machine was suspended) hardly counts, since the agent probably did
 not run either, and a late look condemns nobody: another follows soon. Jumps of a clock do not
-count.
+count. Looks that are plainly well need not come here (csrc/guardian/vigil.h).
 
 A silent loop may hold lent cores: they are taken back within 100 ms, and the agent is killed within
 a second. A silent control plane holds none, since the loop gives everything back when its plan
@@ -194,6 +194,8 @@ class Watch:
         """How long the guardian itself had not looked before this look, if that is remarkable."""
         self.cause: Cause | None = None
         """Of the silence that was judged last."""
+        self.calm = False
+        """Whether the agent is well and all that is known of it follows from the last look."""
 
     @property
     def silent_ns(self) -> int:
@@ -209,6 +211,7 @@ class Watch:
         """Takes a look in: WELL, SHRINK (once a silence) or SUSPECT."""
         last, self._last = self._last, look
         gap_ns = 0 if last is None else look.now_ns - last.now_ns
+        self.calm = False
         self.stood_still_ns = gap_ns if gap_ns >= STANDSTILL_NS else 0
         if last is None or last.phase is not look.phase:
             self.loop_silent_ns = self.agent_silent_ns = 0
@@ -234,7 +237,22 @@ class Watch:
             self._asleep = 0
         if self.silent_ns < self._limits.kill_after:
             self._forgive()
+        ages = max(0, look.loop_age_ns), max(0, look.agent_age_ns)
+        self.calm = (
+            verdict is Verdict.WELL
+            and look.phase is Phase.RUNNING
+            and not (self._shrunk or self.loop_missed or self.agent_missed or self.stood_still_ns)
+            and self.silent_ns < self._limits.kill_after
+            and (self.loop_silent_ns, self.agent_silent_ns) == ages
+        )
         return verdict
+
+    def skip_to(self, look: Look) -> None:
+        """Takes in a look of which it need not know more: all from a calm one to it were calm."""
+        self._last = look
+        self.loop_silent_ns = max(0, look.loop_age_ns)
+        self.agent_silent_ns = max(0, look.agent_age_ns)
+        self.next_look_ns = self._until_next(look.phase)
 
     def _forgive(self) -> None:
         self._asleep = 0
