@@ -127,11 +127,17 @@ class GuardianProcess:
             self._silence = Silence()
 
     def _shrink_if_running(self, look: Look, why: str) -> None:
-        """Under the lock of the phase: what an ending agent has put back stays so."""
-        with self._page.locked(_PAGE_PATIENCE_S) as held:
-            if not (held and self._page.phase is look.phase and self._restoring.shrink()):
+        """Under the lock of the phase: what an ending agent has put back stays so.
+
+        It is counted before it is written: an agent that meets it must not take it for a
+        stranger's.
+        """
+        page = self._page
+        with page.locked(_PAGE_PATIENCE_S) as held:
+            if not (held and page.phase is look.phase):
                 return
-        self._page.count_shrink()
+            if not self._restoring.shrink(before=page.count_shrink):
+                return
         say(f"{why}: the elastic side is at its minimum")
 
     def _judge(self, look: Look, pidfd: int) -> None:
