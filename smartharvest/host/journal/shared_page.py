@@ -80,6 +80,11 @@ class SharedPage:
         return memoryview(self._map)[8 * _LOOP_BEAT : 8 * _LOOP_BEAT + 8]
 
     @property
+    def vigil_slot(self) -> memoryview:
+        """The beats and the phase, which the guardian looks at (csrc/guardian/vigil.h)."""
+        return memoryview(self._map)[8 * _LOOP_BEAT : 8 * (_PHASE + 1)]
+
+    @property
     def choice_slots(self) -> memoryview:
         """Room for the two sets of CPUs last lent, where they are chosen as they come."""
         return memoryview(self._map)[_CHOICES:_MORE_WORDS]
