@@ -67,6 +67,15 @@ def is_steady(policy: Policy) -> bool:
     return bool(getattr(policy, "steady", False))
 
 
+def spare(policy: Policy) -> int | None:
+    """How many CPUs the policy in force, by its attribute ``spare``, has the kernel keep idle for
+    who wakes; None: it leaves that to the settings."""
+    if isinstance(policy, Fallback):
+        policy = policy.in_force
+    kept: int | None = getattr(policy, "spare", None)
+    return kept
+
+
 def with_stand_ins(
     spec: str, make: Callable[[str], Policy], total: int, note: Callable[[str], None]
 ) -> Fallback:
