@@ -476,9 +476,10 @@ class Adaptive:
         if everywhere and self._slices == PULSES and not why:
             for longer in self._longer:
                 longer.begin(way)  # a window of a period shows little of what a period does
-        enough = self._slices >= (ENOUGH_SLICES if everywhere else SLICES)
+        slices = UNDECIDED * SLICES if self._is_cheap(way) and self._is_extra(way) else SLICES
+        enough = self._slices >= (ENOUGH_SLICES if everywhere else slices)
         if enough and not why:
-            undecided = self._slices < (EVERYWHERE_SLICES if everywhere else UNDECIDED * SLICES)
+            undecided = self._slices < (EVERYWHERE_SLICES if everywhere else UNDECIDED * slices)
             # Chance may hide what a way costs for as long as anybody looks. What is no extra is
             # held unless it is surely too dear: the account ends what it spends.
             unproved = not undecided and not self._is_extra(way) and self._credit >= 0
@@ -558,7 +559,7 @@ class Adaptive:
     def _is_extra(self, way: int) -> bool:
         """Whether the primary alone stops the way, and another that lends much is held: the gain is
         small, and a mistake dear."""
-        if self._ways[way].gives_way:
+        if self._ways[way].gives_way and not self._is_cheap(way):
             return False
         return way == self._everywhere or self._held < self._careful
 
