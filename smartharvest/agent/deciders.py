@@ -56,13 +56,13 @@ def choose_policy(
         )
     if chooses_spare(spec) and not spares:
         raise ConfigError(
-            f"policy: {spec} has the kernel keep CPUs idle, which only --mechanism strict does; "
-            "use that, or another --policy"
+            f"policy: {spec} has the kernel keep CPUs idle, which only strict does; use "
+            "--mechanism strict, or another --policy"
         )
     if chooses_spare(spec) and settings.strict_spare is not None:
         raise ConfigError(
-            f"policy: {spec} says how many CPUs are kept idle, and so does strict_spare = "
-            f"{settings.strict_spare}; leave one of them out"
+            f"policy: {spec} and strict_spare = {settings.strict_spare} both say how many CPUs are "
+            "kept idle; give one of them"
         )
     if is_shared(spec) and found is not None and found.defence == "confinement":
         _log.warning("policy: %s relies on cpu.idle, and %s", spec, found.reason)

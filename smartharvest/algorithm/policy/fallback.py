@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from smartharvest.algorithm.policy.base import Dispatches, DispatchesObserver, Policy
 from smartharvest.algorithm.safeguard import ShortTermSafeguard
@@ -148,8 +148,8 @@ class Fallback:
         """For a policy that does not ask, nothing."""
         self._first_answer(
             lambda policy: (
-                policy.observe_dispatches(dispatches)
-                if isinstance(policy, DispatchesObserver)
+                cast(DispatchesObserver, policy).observe_dispatches(dispatches)
+                if wants_dispatches(policy)
                 else None
             )
         )
