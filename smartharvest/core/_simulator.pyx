@@ -91,6 +91,7 @@ cdef class Simulation:
             machine.sharing.tick_ns = mechanism.sharing.tick_ns
             machine.sharing.looks = mechanism.sharing.looks
             machine.sharing.balance_ns = mechanism.sharing.balance_ns
+            machine.sharing.let_go_ns = mechanism.sharing.let_go_ns
         machine.seed = seed & 0xffffffffffffffff
         memset(&config, 0, sizeof(config))
         config.window_ns = window_ns
@@ -207,6 +208,10 @@ cdef class Simulation:
         if err:
             raise OSError(-err, os.strerror(-err))
 
+    def keep_spare(self, most: int) -> None:
+        """So many lent cores are kept idle at most from now on, of sharing with ``let_go_ns``."""
+        simulator.sh_sim_machine_keep_spare(&self.run.machine, most)
+
     @property
     def now_ns(self) -> int:
         return self.run.machine.now_ns
@@ -249,6 +254,7 @@ cdef class Simulation:
         return {
             **held,
             "idle": machine.idle_count,
+            "spare": machine.spare,
             "elastic": machine.elastic,
             "busy": machine.busy,
             "demand": machine.demand,

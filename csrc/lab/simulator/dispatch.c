@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NONE = UINT32_MAX, SMALLEST_POOL = 64 };
+enum { NONE = UINT32_MAX, SMALLEST_POOL = 64, BUSY_FACTOR = 16 };
 
 /* --- queues ----------------------------------------------------------------------------------- */
 
@@ -207,6 +207,73 @@ void sh_sim_admit_core(struct sh_sim_machine *machine, uint32_t number) {
     sh_sim_serve_waiting(machine);
 }
 
+/* --- cores kept idle for who wakes ------------------------------------------------------------ */
+
+static uint32_t spare_wanted(const struct sh_sim_machine *machine) {
+    return machine->spare_most < machine->busy ? machine->spare_most : machine->busy;
+}
+
+static uint32_t spare_soon(const struct sh_sim_machine *machine) {
+    return machine->idle_count + machine->spare + machine->leaving;
+}
+
+/* A lent core has another use. */
+static void forget_spare(struct sh_sim_machine *machine, uint32_t number) {
+    struct sh_sim_core *core = &machine->cores[number];
+    machine->spare -= core->spare;
+    machine->leaving -= core->leaving;
+    core->spare = core->leaving = false;
+}
+
+/* How often the core, which runs no thread, looks for one. */
+static int64_t balance_every(const struct sh_sim_machine *machine, uint32_t number) {
+    const struct sh_sim_sharing *sharing = &machine->config.sharing;
+    const bool busy = sharing->let_go_ns && !machine->cores[number].spare;
+    return sharing->balance_ns * (busy ? BUSY_FACTOR : 1);
+}
+
+/* Each core keeps to a rhythm of its own. */
+static void balance_later(struct sh_sim_machine *machine, uint32_t number) {
+    const double every_ns = (double)balance_every(machine, number);
+    if (every_ns > 0)
+        sh_sim_agenda_set(&machine->agenda, number,
+                          machine->now_ns +
+                              (int64_t)(sh_sim_uniform(&machine->placement) * every_ns));
+}
+
+static void keep_idle(struct sh_sim_machine *machine, uint32_t number) {
+    machine->cores[number].spare = true;
+    machine->spare++;
+    balance_later(machine, number);
+}
+
+void sh_sim_let_go(struct sh_sim_machine *machine, uint32_t number) {
+    forget_spare(machine, number);
+    machine->elastic--;
+    keep_idle(machine, number);
+}
+
+void sh_sim_adjust_spare(struct sh_sim_machine *machine) {
+    const uint32_t wanted = spare_wanted(machine);
+    if (spare_soon(machine) == wanted || !(machine->spare_most | machine->spare))
+        return;
+    for (uint32_t i = 0; i < machine->config.cores; i++) {
+        struct sh_sim_core *core = &machine->cores[i];
+        if (core->state != SH_SIM_LENT || core->busy || core->queued)
+            continue;
+        if (spare_soon(machine) < wanted && !core->spare && !core->leaving) {
+            core->leaving = true;
+            machine->leaving++;
+            sh_sim_agenda_set(&machine->agenda, i,
+                              machine->now_ns + machine->config.sharing.let_go_ns);
+        } else if (spare_soon(machine) > wanted && core->spare) {
+            forget_spare(machine, i);
+            machine->elastic++;
+            balance_later(machine, i);
+        }
+    }
+}
+
 /* --- shared placement ------------------------------------------------------------------------- */
 
 static void stall(struct sh_sim_machine *machine, uint32_t number, struct sh_sim_thread thread) {
@@ -258,6 +325,8 @@ static uint32_t open_elastic(const struct sh_sim_machine *machine, uint32_t inde
 
 static void start_on_elastic(struct sh_sim_machine *machine, uint32_t number,
                              struct sh_sim_thread thread) {
+    forget_spare(machine, number);
+    machine->cores[number].displaced = true;
     if (sh_sim_uniform(&machine->placement) < machine->config.sharing.stall_share) {
         stall(machine, number, thread);
         return;
@@ -298,12 +367,12 @@ static void start_next(struct sh_sim_machine *machine, uint32_t number,
 /* --- a queue for each core -------------------------------------------------------------------- */
 
 static void run_elastic(struct sh_sim_machine *machine, uint32_t number) {
-    const int64_t balance_ns = machine->config.sharing.balance_ns;
+    if (spare_soon(machine) < spare_wanted(machine)) {
+        keep_idle(machine, number);
+        return;
+    }
     machine->elastic++;
-    if (balance_ns) /* each core keeps to a rhythm of its own */
-        sh_sim_agenda_set(&machine->agenda, number,
-                          machine->now_ns +
-                              (int64_t)(sh_sim_uniform(&machine->placement) * (double)balance_ns));
+    balance_later(machine, number);
 }
 
 static void queue_on(struct sh_sim_machine *machine, struct sh_sim_primary *primary,
@@ -313,6 +382,14 @@ static void queue_on(struct sh_sim_machine *machine, struct sh_sim_primary *prim
     machine->ready++;
 }
 
+/* Of the cores that are kept idle, the one with this index. */
+static uint32_t spare_core(const struct sh_sim_machine *machine, uint32_t index) {
+    uint32_t number = 0;
+    while (!machine->cores[number].spare || index-- > 0)
+        number++;
+    return number;
+}
+
 /* Finds a place for the primary's thread behind the ready ones. */
 static void place_by_looks(struct sh_sim_machine *machine, struct sh_sim_primary *primary) {
     uint32_t first = 0;
@@ -320,6 +397,14 @@ static void place_by_looks(struct sh_sim_machine *machine, struct sh_sim_primary
         const uint32_t number =
             machine->idle[sh_sim_below(&machine->placement, machine->idle_count)];
         remove_idle(machine, number);
+        start(machine, number, take(&primary->queue, primary->ready));
+        return;
+    }
+    if (machine->spare > 0) {
+        const uint32_t number =
+            spare_core(machine, sh_sim_below(&machine->placement, machine->spare));
+        forget_spare(machine, number);
+        machine->cores[number].displaced = false;
         start(machine, number, take(&primary->queue, primary->ready));
         return;
     }
@@ -361,12 +446,16 @@ static bool take_own(struct sh_sim_machine *machine, uint32_t number,
 }
 
 void sh_sim_balance(struct sh_sim_machine *machine, uint32_t number) {
-    if (machine->ready) {
+    if (machine->ready && machine->cores[number].spare) {
+        forget_spare(machine, number);
+        machine->cores[number].displaced = false;
+        start(machine, number, next_ready(machine));
+    } else if (machine->ready) {
         start_on_elastic(machine, number, next_ready(machine));
-        return;
+    } else {
+        sh_sim_agenda_set(&machine->agenda, number,
+                          machine->now_ns + balance_every(machine, number));
     }
-    sh_sim_agenda_set(&machine->agenda, number,
-                      machine->now_ns + machine->config.sharing.balance_ns);
 }
 
 /* The core has finished a thread of the primary's. */
@@ -387,6 +476,9 @@ static void go_on(struct sh_sim_machine *machine, uint32_t number, struct sh_sim
         pull_stalled(machine);
     } else if (take_own(machine, number, &thread)) {
         start_next(machine, number, thread);
+    } else if (machine->config.sharing.let_go_ns && machine->ready &&
+               !machine->cores[number].displaced) {
+        start(machine, number, next_ready(machine));
     } else {
         run_elastic(machine, number);
     }
@@ -415,7 +507,8 @@ void sh_sim_keep_core(struct sh_sim_machine *machine) {
     machine->totals.given_back++;
     if (core->busy)
         return;
-    machine->elastic--;
+    machine->elastic -= !core->spare;
+    forget_spare(machine, number);
     if (core->queued) {
         start(machine, number, unstall(machine, number));
         return;

@@ -62,6 +62,14 @@ struct sh_sim_sharing {
      * never). One of the primaries' own takes the thread that has waited longest, wherever. */
     uint32_t looks;
     int64_t balance_ns;
+
+    /* With let_go_ns > 0: a class below, whose scheduler keeps as many lent cores idle as it is
+     * told (sh_sim_machine_keep_spare), no more than primaries' threads have. Where too few are,
+     * one of the elastic group's lets go, which takes so long. One that is idle balances every
+     * balance_ns, one that runs the elastic group in sixteen times as long (Linux's busy factor). A
+     * core that was idle when a thread came pulls the longest waiting one as that ends; one that a
+     * thread displaced the elastic group from does not, since that waits there. */
+    int64_t let_go_ns;
 };
 
 struct sh_sim_machine_config {
@@ -126,10 +134,13 @@ enum sh_sim_core_state {
 
 struct sh_sim_core {
     enum sh_sim_core_state state;
-    bool busy;     /* runs a primary's thread */
-    bool queued;   /* a thread waits here until the core is back, or the elastic group yields */
-    bool cold;     /* was lent, and has run no primary thread since */
-    uint32_t slot; /* in the list of the idle ones */
+    bool busy;      /* runs a primary's thread */
+    bool queued;    /* a thread waits here until the core is back, or the elastic group yields */
+    bool cold;      /* was lent, and has run no primary thread since */
+    bool spare;     /* is lent, and kept idle */
+    bool leaving;   /* runs the elastic group until it is */
+    bool displaced; /* the elastic group waits here */
+    uint32_t slot;  /* in the list of the idle ones */
     struct sh_sim_thread thread;
 };
 
@@ -174,6 +185,8 @@ struct sh_sim_machine {
     uint32_t lent, returning; /* cores: what is on its way to the elastic group counts as lent */
     uint32_t elastic;         /* cores that the elastic group has */
     uint32_t stalled;         /* of these, where a thread is queued; shared placement only */
+    uint32_t spare_most;      /* cores kept idle at most, */
+    uint32_t spare, leaving;  /* ... that are, and that are about to be */
     uint32_t busy_peak, demand_peak; /* since somebody last set them to busy and demand */
     int64_t dispatch_credit_ns;
     int64_t lent_until_ns;    /* something was lent until then */
@@ -204,6 +217,9 @@ void sh_sim_machine_wait(struct sh_sim_machine *machine, int64_t until_ns);
 
 /* Lends `lent` cores in all. */
 void sh_sim_machine_assign(struct sh_sim_machine *machine, uint32_t lent);
+
+/* Keeps so many lent cores idle at most from now on; of sharing with let_go_ns. */
+void sh_sim_machine_keep_spare(struct sh_sim_machine *machine, uint32_t most);
 
 /* Ready threads that have waited longer than a long wait and wait still. */
 struct sh_sim_long_waits {

@@ -28,6 +28,9 @@ class Sharing:
     balance_ns: int = 0
     """After how long a core that runs the elastic group takes a thread from another's queue, with
     ``looks``; 0: never."""
+    let_go_ns: int = 0
+    """Above 0, with ``looks``: as many lent cores are kept idle as a plan says, and so long takes
+    one that runs the elastic group until it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,15 @@ _MECHANISMS: dict[str, Callable[[], Mechanism]] = {
     # here with memcached at 30 % load, waits over 200 us; how often a turn goes wrong is a guess.
     "cpu-idle": lambda: Mechanism("cpu-idle", (), (), sharing=Sharing(0.0003, 0.02)),
     "cpu-idle-kernel": lambda: Mechanism("cpu-idle-kernel", (), (), sharing=Sharing(0.008, 0.1)),
+    # The elastic group in a class below, and cores kept idle from it. A thread that finds none goes
+    # to where it ran, and is pulled from there by idle cores alone, once a tick. How long letting
+    # go takes is a guess: what a switch with the scheduler's program takes.
+    "strict": lambda: Mechanism(
+        "strict",
+        (),
+        (),
+        sharing=Sharing(0.0003, 0.0, looks=1, balance_ns=4_000_000, let_go_ns=20_000),
+    ),
     "instant": lambda: Mechanism("instant", (), ()),
 }
 

@@ -134,11 +134,41 @@ def test_one_cpu_and_one_of_each_eight_are_kept_idle_unless_said_otherwise(
     assert given == [{frozenset(pool): kept}]
 
 
+def test_another_number_is_kept_idle_at_once_and_by_the_next_scheduler(world: World) -> None:
+    mechanism = world.make(StrictMechanism)
+    mechanism.keep_spare(None)
+    mechanism.arrange(SEEN)
+    first = FakeScheduler.made[0]
+    assert [state.spare(first.memory, cpu) for cpu in range(3)] == [1, 1, 0]
+    mechanism.keep_spare(0)
+    assert [state.spare(first.memory, cpu) for cpu in range(3)] == [0, 0, 0]
+    first.end(b"unregistered")
+    mechanism.follow(())
+    assert mechanism.spare == 0
+    mechanism.keep_spare(2)  # while there is none
+    world.now_s = strict.REST_S
+    mechanism.follow(())
+    second = FakeScheduler.made[1]
+    assert [state.spare(second.memory, cpu) for cpu in range(3)] == [2, 2, 0]
+    mechanism.keep_spare(None)
+    assert [state.spare(second.memory, cpu) for cpu in range(3)] == [1, 1, 0]
+
+
+def test_a_number_that_was_set_stands(world: World) -> None:
+    world.spare = 1
+    mechanism = world.make(StrictMechanism)
+    mechanism.arrange(SEEN)
+    mechanism.keep_spare(0)
+    assert state.spare(FakeScheduler.made[0].memory, 0) == 1
+    assert mechanism.spare == 1
+
+
 def test_auto_falls_back_to_merge(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(FakeScheduler, "refusal", "this kernel has no sched_ext")
     mechanism = world.make(AutoMechanism)
     mechanism.arrange(SEEN)
     assert mechanism.name == "merge"
+    assert not mechanism.keeps_spare
     assert not mechanism.moves_threads
     assert mechanism.revocation is None
     assert mechanism.follow(()) is None

@@ -73,8 +73,8 @@ def test_cores_and_requests_are_neither_lost_nor_made(mechanism: str) -> None:
         state = simulation.state()
         held = sum(state[name] for name in ("primary", "lending", "lent", "returning"))
         assert held == 14
-        if mechanism.startswith("cpu-idle"):
-            assert state["elastic"] + state["idle"] == 14 - state["busy"]
+        if mechanism.startswith(("cpu-idle", "strict")):
+            assert state["elastic"] + state["idle"] + state["spare"] == 14 - state["busy"]
         else:
             assert state["elastic"] == state["lent"] + state["returning"]
             assert state["idle"] == state["primary"] - state["busy"]
@@ -205,6 +205,48 @@ def test_who_looks_at_more_cores_waits_less() -> None:
         for looks in (1, 2, 8)
     ]
     assert waits_ns[0] > waits_ns[1] > waits_ns[2]
+
+
+STRICT = Sharing(0.0, 0.0, looks=1, balance_ns=4_000_000, let_go_ns=20_000)
+
+
+def run_strict(spare: int, workload: str = "memcached", seconds: float = 4.0) -> Machine:
+    machine = Machine(
+        {**WORKLOADS, **BURSTY}[workload], replace(make_mechanism("strict"), sharing=STRICT),
+        cores=10, seed=1, given=[10] * round(seconds * 40),
+    )  # fmt: skip
+    machine.simulation.keep_spare(spare)
+    machine.advance(round(seconds * 1e9))
+    return machine
+
+
+def test_the_more_cores_are_kept_idle_the_less_is_waited_and_the_less_the_batch_has() -> None:
+    totals = [run_strict(spare).simulation.totals() for spare in (0, 1, 2, 5)]
+    waits_ns = [one["wait_ns"] for one in totals]
+    batch_ns = [one["elastic_core_ns"] for one in totals]
+    assert waits_ns == sorted(waits_ns, reverse=True)
+    assert batch_ns == sorted(batch_ns, reverse=True)
+    assert waits_ns[0] > 2 * waits_ns[2] > 0
+
+
+@pytest.mark.parametrize("workload", ["two", "memcached", "fork-150us"])
+def test_no_more_is_kept_idle_than_is_asked_for_and_needed(workload: str) -> None:
+    mechanism = replace(make_mechanism("strict"), sharing=STRICT)
+    primaries = {**WORKLOADS, **BURSTY}[workload]
+    machine = Machine(
+        primaries, mechanism, cores=10, seed=3, given=[0, 9, 4, 8, 1, 9, 0] * 20, elastic_min=1
+    )
+    simulation = machine.simulation
+    for turn, at_ns in enumerate(range(25_000_000, 3_500_000_000, 10_000_000)):
+        simulation.keep_spare(most := turn % 5)
+        machine.advance(at_ns)
+        state = simulation.state()
+        assert state["elastic"] + state["idle"] + state["spare"] == 10 - state["busy"]
+        assert state["spare"] <= min(most, state["busy"])
+        each = [simulation.primary(i) for i in range(len(primaries.primaries))]
+        assert sum(one["arrived"] - one["completed"] for one in each) == state["in_system"]
+        assert sum(one["active"] for one in each) == state["demand"]
+        assert not (state["idle"] and state["ready"])
 
 
 def test_the_elastic_minimum_is_never_the_primaries_alone() -> None:
