@@ -81,7 +81,7 @@ class SharedPage:
 
     @property
     def vigil_slot(self) -> memoryview:
-        """The beats and the phase, which the guardian looks at (csrc/guardian/vigil.h)."""
+        """The beats, the guardian's own among them, and the phase (csrc/guardian/vigil.h)."""
         return memoryview(self._map)[8 * _LOOP_BEAT : 8 * (_PHASE + 1)]
 
     @property
@@ -112,9 +112,6 @@ class SharedPage:
 
     def beat_as_agent(self) -> None:
         self._words[_AGENT_BEAT] = time.monotonic_ns()
-
-    def beat_as_guardian(self) -> None:
-        self._words[_GUARDIAN_BEAT] = time.monotonic_ns()
 
     @property
     def phase(self) -> Phase:
