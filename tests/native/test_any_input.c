@@ -152,7 +152,7 @@ static void write_records(struct perf_event_mmap_page *page, char *data) {
 static void test_records_of_switches(void) {
     struct sh_perf_sensor *perf = calloc(1, sizeof(*perf));
     struct sh_sensor sensor;
-    struct sh_window window;
+    static struct sh_window window; /* all 0, as one that is reset must be */
     const int tasks_fd = memory_file(), online_fd = scratch_file();
     int64_t now_ns = 1;
     memset(rings, 0, sizeof(rings));

@@ -2,6 +2,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "loop/plan_word.h"
 #include "loop_rig.h"
 
 static void test_waiting_tells_whether_a_window_is_there(void) {
@@ -117,7 +118,7 @@ static void check_alike(const struct rig *a, const struct rig *b) {
     CHECK(memcmp(x, y, sizeof(*x)) == 0);
     CHECK(memcmp(&a->loop.lateness, &b->loop.lateness, sizeof(a->loop.lateness)) == 0);
     CHECK(memcmp(a->loop.ring, b->loop.ring, sizeof(a->loop.ring)) == 0);
-    CHECK(memcmp(&a->loop.plan, &b->loop.plan, sizeof(a->loop.plan)) == 0);
+    CHECK_EQ(sh_plan_pack(&a->loop.plan), sh_plan_pack(&b->loop.plan)); /* without the padding */
     CHECK_EQ(a->loop.quiet_since_ns, b->loop.quiet_since_ns);
     CHECK_EQ(a->loop.quiet_most, b->loop.quiet_most);
     CHECK_EQ(a->loop.seq, b->loop.seq);
