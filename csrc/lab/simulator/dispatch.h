@@ -28,7 +28,4 @@ void sh_sim_keep_core(struct sh_sim_machine *machine);
 /* The elastic group yields this core to the thread that is queued there. */
 void sh_sim_end_stall(struct sh_sim_machine *machine, uint32_t core);
 
-/* This core, which runs the elastic group, takes the thread that has waited longest. */
-void sh_sim_balance(struct sh_sim_machine *machine, uint32_t core);
-
 #endif

@@ -54,14 +54,10 @@ struct sh_sim_sharing {
     int64_t tick_ns;
     /* A core of the primaries' own that falls idle pulls a thread that is held up so. */
 
-    /* With looks > 0 each core has a queue of its own, as on Linux where the elastic group keeps
-     * every core busy. A waking thread takes an idle core of the primaries' own; if there is none
-     * it looks at so many cores, drawn, takes the first that runs the elastic group, and otherwise
-     * is queued on the first of all. A core of the elastic group's that falls free serves its own
-     * queue or the elastic group, and takes no thread from another core but every balance_ns (0:
-     * never). One of the primaries' own takes the thread that has waited longest, wherever. */
-    uint32_t looks;
-    int64_t balance_ns;
+    /* With queues, each core has one of its own (queues.h). */
+    bool queues;
+    bool below;      /* the elastic group is in a class below all tasks */
+    int64_t turn_ns; /* a turn lasts so long, and up to a tick more */
 };
 
 struct sh_sim_machine_config {
@@ -86,6 +82,10 @@ struct sh_sim_machine_config {
     int64_t dispatch_every_ns;
     int64_t long_wait_ns; /* a dispatch that waited longer is a long wait */
     struct sh_sim_sharing sharing;
+    /* With queues: how late, in the mean, who wakes begins to run on a free core. And somebody
+     * above every task takes a core, drawn, for so long and so often; 0: never. It stands for the
+     * agent's guardian, in real time. */
+    int64_t late_ns, agent_ns, agent_every_ns;
     uint64_t seed;
 };
 
@@ -95,8 +95,21 @@ struct sh_sim_thread {
     int64_t service_ns, ready_ns;
     int64_t woke_ns;            /* when it became ready first */
     int64_t held_ns;            /* since when it is queued on a core of the elastic group's; 0 */
-    uint32_t home;              /* ready: the core in whose queue it is, if cores have queues */
     uint64_t elastic_before_ns; /* the elastic group's CPU time when it became ready */
+};
+
+/* With queues: a worker or the sender of a primary. */
+struct sh_sim_task {
+    enum sh_sim_step {
+        SH_SIM_RESTING, /* asleep, or about to be */
+        SH_SIM_WOKEN,
+        SH_SIM_SENDING, /* about to send */
+        SH_SIM_WORKING,
+    } step;
+    uint32_t primary;
+    uint32_t core; /* where it ran last, or waits */
+    uint32_t next; /* behind it in the core's queue, or of the sleeping workers */
+    struct sh_sim_thread thread;
 };
 
 struct sh_sim_queue { /* a ring that grows */
@@ -111,6 +124,9 @@ struct sh_sim_primary {
     struct sh_sim_traffic traffic;
     struct sh_sim_queue queue; /* the ready ones first, then those that wait inside the guest */
     uint32_t ready;            /* of the queue */
+    /* With queues: tasks; the sender, the first and the last of the sleeping workers, and how many
+     * of them are woken and wait. */
+    uint32_t sender, sleeper, last_sleeper, woken;
     struct sh_sim_latencies latencies;
     struct sh_sim_harm harm;
     uint64_t arrived, completed; /* requests */
@@ -131,6 +147,14 @@ struct sh_sim_core {
     bool cold;     /* was lent, and has run no primary thread since */
     uint32_t slot; /* in the list of the idle ones */
     struct sh_sim_thread thread;
+    /* With queues. */
+    bool elastic;         /* runs the elastic group */
+    bool leaving;         /* ... and will be idle soon; or is idle and will run it */
+    bool held;            /* by who is above every task */
+    bool displaced;       /* the elastic group waits for the task that runs */
+    uint32_t task;        /* that runs */
+    int64_t since_ns;     /* when it began to */
+    uint32_t first, last; /* of the tasks that wait */
 };
 
 struct sh_sim_request {
@@ -163,7 +187,9 @@ struct sh_sim_machine {
     uint32_t idle_count;
     struct sh_sim_request *requests;
     uint32_t request_capacity, free_request, in_system;
-    struct sh_sim_agenda agenda; /* cores first, then the primaries' arrivals */
+    struct sh_sim_task *tasks;
+    double used;                 /* share of the cores lately in use, to who looks for one */
+    struct sh_sim_agenda agenda; /* cores first, then the primaries' arrivals, then the agent */
     struct sh_sim_random delays, placement;
     struct sh_sim_totals totals;
     struct sh_sim_latencies waits;

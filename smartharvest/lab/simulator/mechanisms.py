@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 
 Quantiles = tuple[tuple[float, int], ...]
@@ -22,12 +22,19 @@ class Sharing:
     turn_share: float
     """Of the cores that fall free while threads wait, those that the batch gets first."""
     tick_ns: int = 4_000_000
-    looks: int = 0
-    """Each core has a queue of its own, and a waking thread that finds no idle core looks at so
-    many for one that runs the elastic group; 0: threads wait for whichever core is first."""
-    balance_ns: int = 0
-    """After how long a core that runs the elastic group takes a thread from another's queue, with
-    ``looks``; 0: never."""
+    queues: bool = False
+    """Each core has a queue of its own (csrc/lab/simulator/queues.h)."""
+    below: bool = False
+    """With ``queues``: the elastic group is in a class below every task, and some cores are kept
+    idle."""
+    turn_ns: int = 0
+    """With ``queues``: how long a turn lasts, and up to a tick more."""
+
+
+QUEUES = Sharing(
+    stall_share=1.0, turn_share=0.25, tick_ns=4_000_000, queues=True, turn_ns=2_800_000
+)
+"""Linux 7.3 on eight or more CPUs, with a batch that computes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +83,12 @@ _MECHANISMS: dict[str, Callable[[], Mechanism]] = {
     # here with memcached at 30 % load, waits over 200 us; how often a turn goes wrong is a guess.
     "cpu-idle": lambda: Mechanism("cpu-idle", (), (), sharing=Sharing(0.0003, 0.02)),
     "cpu-idle-kernel": lambda: Mechanism("cpu-idle-kernel", (), (), sharing=Sharing(0.008, 0.1)),
+    # A queue for each core, as on Linux 7.3 with its lazy preemption: a batch that another core's
+    # task wakes somebody over goes on until the next tick. turn_share is fitted to one pair on
+    # eight emulated CPUs (docs/research/manycore.md); the times are the kernel's own.
+    "cpu-idle-7.3": lambda: Mechanism("cpu-idle-7.3", (), (), sharing=QUEUES),
+    # The same with the batch in a class below all.
+    "strict": lambda: Mechanism("strict", (), (), sharing=replace(QUEUES, below=True)),
     "instant": lambda: Mechanism("instant", (), ()),
 }
 
