@@ -7,17 +7,27 @@ import os
 import shutil
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
 
+from bench import pictures
 from bench.__main__ import interrupt
 from bench.manycore.campaign import Campaign, run, to_terminal
 from bench.manycore.check import check as check_machine
 from bench.manycore.guest import GuestEndedError, Shape
 from bench.manycore.lab import TESTS
 from bench.manycore.lab import outcomes as lab_outcomes
+from bench.manycore.page import (
+    FEWEST_DRAWN,
+    PICTURES,
+    Measured,
+    Row,
+    picture_of,
+    tables,
+    trades,
+)
 from bench.manycore.page import page as write_page
 from bench.manycore.plan import ALONE, CONDITIONS, CORE, EXPERIMENTS
 from bench.manycore.samples import append, read
@@ -131,7 +141,10 @@ def page(source: Path, checks: Path, out: Path) -> None:
     """Write the page from what has been measured so far."""
     # The newest check of each kernel and shape.
     newest = {(one["kernel"], one["cpus"], one["dilation"]): one for one in read(checks)}
-    out.write_text(write_page(read(source), list(newest.values())))
+    found = read(source)
+    out.write_text(write_page(found, list(newest.values())))
+    if pictures.available():
+        _draw(tables(found), out.parent / PICTURES)
     click.echo(f"manycore: {out}", err=True)
 
 
@@ -183,20 +196,30 @@ def lab(
     sys.exit(0 if found and set(found.values()) == {"passed"} else 1)
 
 
+def _draw(found: Mapping[Measured, dict[str, Row]], directory: Path) -> None:
+    """A picture of each table that has enough of them; old ones go."""
+    shutil.rmtree(directory, ignore_errors=True)
+    directory.mkdir()
+    for key, rows in found.items():
+        if len(points := trades(rows)) >= FEWEST_DRAWN:
+            picture = directory / picture_of(key)
+            pictures.draw_trade(points, picture, x="batch work, cores", y="P99 to alone")
+
+
 def fetched(name: str) -> Kernel:
     """The lab's kernel of that name; it alone is fetched if there is none."""
     missing = [tool for tool in TOOLS if shutil.which(tool) is None]
     if missing:
         raise NotMeasurableError(f"{', '.join(missing)} not found")
-    for attempt in (kernels.unpacked, _fetch(name)):
-        for kernel in attempt(LAB):
-            if kernel.name == name:
-                return kernel
+    number, _, generic = name.partition("-")
+    flavour = kernels.GENERIC if generic else kernels.CLOUD
+    found = kernels.unpacked(LAB, flavour)
+    if all(kernel.name != name for kernel in found):
+        found = kernels.fetch(LAB, [SUITE_OF.get(number, NEWEST)], flavour)
+    for kernel in found:
+        if kernel.name == name:
+            return kernel
     raise NotMeasurableError(f"no kernel is called {name}; see make lab-image")
-
-
-def _fetch(name: str) -> Callable[[Path], list[Kernel]]:
-    return lambda directory: kernels.fetch(directory, [SUITE_OF.get(name, NEWEST)])
 
 
 def _needs_root() -> None:

@@ -13,7 +13,7 @@ from bench.manycore.plan import ALONE, CONDITIONS, EXPERIMENTS, QUEUE, SIGMA, Ex
 from bench.manycore.samples import as_slice, cpu_us, unpacked
 from bench.manycore.serving import draw
 from bench.real.conditions import RIVAL, Condition
-from smartharvest.algorithm.policy import is_shared
+from smartharvest.algorithm.policy import chooses_spare, is_shared
 from smartharvest.core.window import Window
 from smartharvest.lab.simulator import run
 from smartharvest.lab.simulator.conditions import made_for
@@ -95,8 +95,9 @@ def known_to(model: str, condition: Condition) -> bool:
         return True
     if condition.policy is None or not condition.batch or "strict_spare" in condition.settings:
         return False
-    mechanism = condition.settings.get("mechanism")
-    return mechanism is None or (mechanism == "strict" and model == QUEUES)
+    if chooses_spare(condition.policy) or condition.settings.get("mechanism") == "strict":
+        return model == QUEUES
+    return "mechanism" not in condition.settings
 
 
 class Arrivals(NamedTuple):
@@ -215,8 +216,8 @@ def _arranged(
         mechanism = make_mechanism(name)
         cores, least = (cpus, 0) if shares or not watched else (cpus - least, 0)
     else:
-        strict = condition.settings.get("mechanism") == "strict"
-        mechanism = make_mechanism("strict" if strict else "cpu-idle-7.3")
+        strict = condition.settings.get("mechanism") == "strict" or chooses_spare(policy)
+        mechanism = make_mechanism("strict-7.3" if strict else "cpu-idle-7.3")
         if kernel and mechanism.sharing is not None:
             unit_ns = round(1e9 / sample["unit"])
             sharing = replace(
@@ -340,9 +341,9 @@ ABOUT = f"""
 ## The simulator held against it
 
 The arrivals are those of the guest's slices, drawn again from their seeds. *Queues* is the
-simulator's mechanisms [`cpu-idle-7.3` and `strict`](simulator.md#a-queue-for-each-core): a queue
-for each core, a thread that sends, workers that sleep and wake, the elastic group's minimum among
-the primary's cores. *Shipped* has one queue for all: `linux` for policies that move cores,
+simulator's mechanisms [`cpu-idle-7.3` and `strict-7.3`](simulator.md#a-queue-for-each-core): a
+queue for each core, a thread that sends, workers that sleep and wake, the elastic group's minimum
+among the primary's cores. *Shipped* has one queue for all: `linux` for policies that move cores,
 `cpu-idle` or `cpu-idle-kernel` for those that share them, and for `cpu.idle` (`everywhere`).
 
 - **Measured in the guest**: the CPU time of a request alone in the same round, that of the agent,
@@ -374,6 +375,7 @@ What differs, and the physics that are missing:
 - **The agent.** The model knows its CPU time as turns of the guardian on a CPU drawn, and one
   factor for waking, whichever the policy. Under `strict` at D = 20 some requests of the guest
   are as late as such a turn is long. In the model an idle CPU takes the displaced thread over.
+  Turns of the guardian that are C, as since these rows, are shorter than the model's.
 - **`strict`.** The CPUs that are kept idle are modelled. What it costs to switch the batch, and an
   agent that does not lend everything since its windows are late, are not.
 - **Who else computes.** Interrupts and kernel threads take some percent of the guest's CPUs, so its

@@ -23,6 +23,10 @@ from bench.real.figures import (
 
 FEWEST_ROUNDS, FEWEST_S = 5, 20.0
 """Below this a table is a first look."""
+PICTURES = "manycore"
+"""The directory of the pictures, next to the page."""
+FEWEST_DRAWN = 3
+"""Conditions with a batch that a picture is worth."""
 ABOUT = f"""
 The guest is emulated: QEMU translates its instructions, a host thread for each virtual CPU. Its
 clock runs many times slower than the host's (*dilation*), so that it sees that many times the
@@ -49,9 +53,10 @@ LIMITS = """
   kernel runs with `mitigations=off`.
 - A virtual CPU has its share in slots: nothing shorter than a round of slots can be seen.
 - The agent's control plane and its guardian are Python, which an emulator slows far more than a
-  server's loop. A turn of the guardian, in real time, takes 17 ms of a guest's time at D = 20 and
+  server's loop. A turn of the guardian, in real time, took 17 ms of a guest's time at D = 20 and
   0.22 ms on the host. Who wakes on its CPU meanwhile waits. So rows with an agent are worse than on
-  a real machine, at D = 20 more than at D = 100.
+  a real machine, at D = 20 more than at D = 100. Since these rows the guardian looks at a healthy
+  agent in C: 0.04 ms on the host, as long as a bare wake-up; the guest's is to be measured.
 - With several threads emulation and a kernel that patches itself do not always agree: a guest that
   crashes is started again, and its round is lost.
 - The disturbances of the host that are left are those of *alone again*.
@@ -148,37 +153,73 @@ def _answer(found: Mapping[Measured, Row]) -> Iterator[str]:
     if not found:
         yield "Nothing has been measured yet: this page has no answer.\n"
         return
-    verdicts: dict[str, list[str]] = {PROTECTED: [], NOT_PROTECTED: [], UNCLEAR: []}
-    for key, rows in found.items():
-        if RIVAL in rows:
-            p99 = rows[RIVAL]["to_alone"]["p99"]
-            verdicts[verdict(p99)].append(f"{_named(key)} ({_ratio(p99)})")
-    for head, which in (
-        ("`cpu.idle` is enough", PROTECTED),
-        ("`cpu.idle` is not enough", NOT_PROTECTED),
-        ("Not decided", UNCLEAR),
-    ):
-        yield f"- **{head}**: {'; '.join(verdicts[which]) or 'nowhere here'}."
-    for key, rows in found.items():
-        yield f"- On the front of P99 and work, {_named(key)}: {', '.join(front(rows))}."
-    least = min(row["guest_s"] for rows in found.values() for row in rows.values())
-    fewest = min(row["rounds"] for rows in found.values() for row in rows.values())
-    if least < FEWEST_S or fewest < FEWEST_ROUNDS:
+    of_rival = [verdict(rows[RIVAL]["to_alone"]["p99"]) for rows in found.values() if RIVAL in rows]
+    yield (
+        f"Next to a batch under `cpu.idle` the primary's P99 is **{NOT_PROTECTED}** in "
+        f"{of_rival.count(NOT_PROTECTED)} of {len(of_rival)} pairs measured here, "
+        f"**{PROTECTED}** in {of_rival.count(PROTECTED)}, and in {of_rival.count(UNCLEAR)} nobody "
+        "can tell. *On the front* are those that no other beats in both P99 and work.\n"
+    )
+    yield "| pair | Linux | D | `cpu.idle`: P99 to alone; work | | on the front: P99; work |"
+    yield "|---|---|---|---|---|---|"
+    for (experiment, kernel, dilation), rows in found.items():
+        rival = rows.get(RIVAL)
+        cells = [experiment, _short(kernel), f"{dilation:g}"]
+        cells += ["", ""] if rival is None else [_trade(rival), verdict(rival["to_alone"]["p99"])]
+        best = ", ".join(
+            f"{name} {rows[name]['to_alone']['p99']['ratio']:.2f}; {_work(rows[name]):.1f}"
+            for name in front(rows)
+        )
+        yield "| " + " | ".join([*cells, best]) + " |"
+    thin = [
+        f"{experiment} at D = {dilation:g}"
+        for (experiment, _, dilation), rows in found.items()
+        if min(row["guest_s"] for row in rows.values()) < FEWEST_S
+        or min(row["rounds"] for row in rows.values()) < FEWEST_ROUNDS
+    ]
+    if thin:
         yield (
-            f"\n**A first look**: some rows have {fewest} rounds and {least:.1f} guest seconds, "
-            f"where {FEWEST_ROUNDS} and {FEWEST_S:.0f} are wanted."
+            f"\n**A first look** (some row has less than {FEWEST_S:.0f} guest seconds or "
+            f"{FEWEST_ROUNDS} rounds): {', '.join(thin)}."
         )
 
 
-def _named(key: Measured) -> str:
+def _short(kernel: str) -> str:
+    """Without the packager's part."""
+    return kernel.partition("+")[0]
+
+
+def _work(row: Mapping[str, Any]) -> float:
+    return float(row["batch_work_cores"] or 0.0)
+
+
+def _trade(row: Mapping[str, Any]) -> str:
+    return f"{_ratio(row['to_alone']['p99'])}; {_work(row):.1f}"
+
+
+def picture_of(key: Measured) -> str:
+    """The name of a table's picture."""
     experiment, kernel, dilation = key
-    return f"{experiment} on {kernel} at D = {dilation:g}"
+    return f"{experiment}-{_short(kernel)}-{dilation:g}.png"
+
+
+def trades(rows: Mapping[str, Row]) -> dict[str, tuple[float, tuple[float, float], float]]:
+    """Conditions with a batch, for a picture: (work, interval of the P99's ratio, ratio)."""
+    return {
+        name: (
+            _work(row),
+            tuple(row["to_alone"]["p99"]["interval"]),
+            row["to_alone"]["p99"]["ratio"],
+        )
+        for name, row in rows.items()
+        if "to_alone" in row and row["batch_work"] > 0
+    }
 
 
 def front(rows: Mapping[str, Row]) -> list[str]:
     """Conditions with a batch that no other beats in both P99's ratio and work."""
     points = {
-        name: (row["to_alone"]["p99"]["ratio"], row["batch_work_cores"] or 0.0)
+        name: (row["to_alone"]["p99"]["ratio"], _work(row))
         for name, row in rows.items()
         if "to_alone" in row and row["batch_work"] > 0
     }
@@ -218,6 +259,8 @@ def _table(key: Measured, rows: Mapping[str, Row]) -> Iterator[str]:
         cells += ["" if work is None else f"{work:.2f}", f"{acted['short']}, {acted['long']}"]
         cells += [f"{row['agent_cores']:.3f}", f"{row['rounds']}", f"{row['guest_s']:.1f}"]
         yield f"| {name} | " + " | ".join(cells) + " |"
+    if len(trades(rows)) >= FEWEST_DRAWN:
+        yield f"\n![P99 to alone against batch work]({PICTURES}/{picture_of(key)})"
     if about.second:
         yield f"\nThe second primary, {about.second} at {about.second_load:.0%}:\n"
         yield "| | " + " | ".join(heads[:6]) + " |\n" + "|---" * 7 + "|"

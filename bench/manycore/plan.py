@@ -90,6 +90,13 @@ CONDITIONS: tuple[Condition, ...] = (
         Condition(name, _OF_REAL[name].about, policy=name, warm_up_s=_WARM_UP_S.get(name, 0.5))
         for name in real.CANDIDATES
     ),
+    Condition(
+        "strict, adaptive",
+        "every core is lent, and adaptive says how many CPUs the kernel keeps idle",
+        policy="adaptive",
+        settings={"mechanism": "strict", "lend_shared": True},
+        warm_up_s=_WARM_UP_S["adaptive"],
+    ),
     *(
         Condition(name, about, policy="everywhere", settings=settings, warm_up_s=0.5)
         for name, about, settings in (

@@ -542,6 +542,14 @@ int BPF_PROG(enable, struct task_struct *task) {
     return 0;
 }
 
+/* Of a task that ends, and of each where the scheduler does, too. */
+SEC("struct_ops/disable")
+int BPF_PROG(disable, struct task_struct *task) {
+    if (!(task->flags & PF_EXITING) && !shared.end.stage)
+        count(&shared.counts.left);
+    return 0;
+}
+
 SEC("struct_ops/runnable")
 int BPF_PROG(runnable, struct task_struct *task, uint64_t flags) {
     struct sh_strict_group *group = &shared.groups[place_of(task) & GROUP_MASK];

@@ -26,6 +26,7 @@ struct sh_strict_counts {
     uint64_t stayed;      /* preempted tasks that waited on their CPU */
     uint64_t called_back; /* ... and were called back from there */
     uint64_t let_go;      /* CPUs that were made to let go, since too few were idle */
+    uint64_t left;        /* tasks that got another policy and so left the class */
 };
 
 /* The first is before any of its tasks has left the class. */

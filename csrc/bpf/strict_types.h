@@ -68,6 +68,7 @@ struct sched_ext_entity {
 
 struct task_struct {
     struct thread_info thread_info;
+    unsigned int flags;
     int pid;
     unsigned short migration_disabled;
     const struct cpumask *cpus_ptr;
@@ -90,6 +91,7 @@ struct scx_exit_info {
 /* From include/linux/sched/ext.h and kernel/sched/ext.c; the numbers are its interface. */
 enum { SCX_TASK_QUEUED = 1 };
 enum { SCX_KICK_IDLE = 1, SCX_KICK_PREEMPT = 2 };
+enum { PF_EXITING = 4 };
 #define SCX_ENQ_WAKEUP 1ULL
 #define SCX_DSQ_LOCAL_ON (3ULL << 62)
 

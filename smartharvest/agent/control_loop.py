@@ -32,11 +32,16 @@ WAIT_MS = 100
 """Longest sleep otherwise."""
 
 
+def _ignore(_spare: int | None) -> None:
+    """Where nobody keeps CPUs idle."""
+
+
 class ControlLoop:
     """Answers windows and judges periods of one polling loop after the other.
 
     ``waits`` reads what the long-term safeguard judges (None: it is off), ``observe`` gets every
     window with its decision, ``recorder`` records them; ``audit`` is for events.
+    ``keep_spare`` hears how many CPUs plans have the kernel keep idle.
     """
 
     def __init__(
@@ -46,12 +51,14 @@ class ControlLoop:
         observe: Callable[[Window, Decision], None],
         audit: AuditLog | None,
         recorder: Recorder,
+        keep_spare: Callable[[int | None], None] = _ignore,
     ) -> None:
         self.controller = controller
         self.waits = waits
         self._observe = observe
         self._audit = audit
         self._recorder = recorder
+        self._keep_spare = keep_spare
         self._dispatches = DispatchReader()
         self.harm = HarmMeter()
         self._past: dict[str, int] = {}
@@ -195,6 +202,7 @@ class ControlLoop:
             if answer is None:
                 continue
             if answer.plan is not None:
+                self._keep_spare(answer.plan.spare)
                 self.loop.post(answer.plan)
             self._recorder.decision(
                 window, answer.decision, self.loop.harvested, answer.inhibited_by

@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Collection
 
 from smartharvest.algorithm.controller import Controller
 from smartharvest.algorithm.learning.options import LearningOptions
-from smartharvest.algorithm.policy import Policy, check_policy, is_shared, make_policy
+from smartharvest.algorithm.policy import (
+    Policy,
+    check_policy,
+    chooses_spare,
+    is_shared,
+    make_policy,
+)
 from smartharvest.algorithm.policy.fallback import Fallback, with_stand_ins
 from smartharvest.algorithm.policy.smartharvest import SmartHarvest
+from smartharvest.algorithm.policy.ways import spares_of
 from smartharvest.algorithm.safeguard import LongTermSafeguard
 from smartharvest.config.settings import Settings
 from smartharvest.core._learner import Csoaa, Decider
 from smartharvest.errors import ConfigError
+from smartharvest.host.cgroup.tree import CgroupTree
 from smartharvest.host.preemption import Preemption
+from smartharvest.mechanism.base import Mechanism
+from smartharvest.mechanism.strict import caches_of
 from smartharvest.placement.capacity import Capacity
 from smartharvest.sensor.waits import WaitReader
 
@@ -21,13 +32,20 @@ _log = logging.getLogger(__name__)
 
 
 def choose_policy(
-    settings: Settings, spec: str, total: int, *, preempts: bool, found: Preemption | None = None
+    settings: Settings,
+    spec: str,
+    total: int,
+    *,
+    preempts: bool,
+    found: Preemption | None = None,
+    spares: tuple[int, ...] = (),
 ) -> Policy:
     """The policy spelled ``spec`` for ``total`` cores. Should it fail, simpler ones take over.
 
-    ``found`` is what the running kernel was seen to do. Raises ConfigError for a policy that is
-    unknown, or that needs a primary which ``preempts`` the elastic group wherever they meet where
-    this one does not.
+    ``found`` is what the running kernel was seen to do, ``spares`` what ``spares_for``
+    answers. Raises ConfigError for a policy that is unknown, or that needs a primary which
+    ``preempts`` the elastic group wherever they meet, or a kernel that keeps CPUs idle, where that
+    is not so.
     """
     check_policy(spec)
     if is_shared(spec) and not preempts:
@@ -35,6 +53,16 @@ def choose_policy(
             f"policy: {spec} lets the primary preempt the elastic group everywhere, and "
             f"{settings.elastic} is not under cpu.idle (a group, shared placement and Linux "
             "5.15); use another --policy"
+        )
+    if chooses_spare(spec) and not spares:
+        raise ConfigError(
+            f"policy: {spec} has the kernel keep CPUs idle, which only strict does; use "
+            "--mechanism strict, or another --policy"
+        )
+    if chooses_spare(spec) and settings.strict_spare is not None:
+        raise ConfigError(
+            f"policy: {spec} and strict_spare = {settings.strict_spare} both say how many CPUs are "
+            "kept idle; give one of them"
         )
     if is_shared(spec) and found is not None and found.defence == "confinement":
         _log.warning("policy: %s relies on cpu.idle, and %s", spec, found.reason)
@@ -54,9 +82,22 @@ def choose_policy(
             ),
             preempts=relied_on,
             protect=settings.protect,
+            spares=spares,
         )
 
     return with_stand_ins(spec, make, total, _log.warning)
+
+
+def spares_for(
+    settings: Settings, mechanism: Mechanism, tree: CgroupTree, pool: Collection[int]
+) -> tuple[int, ...]:
+    """Of how many CPUs that the kernel keeps idle for who wakes a policy may choose; empty where it
+    keeps none. The user's number stands by itself."""
+    if not mechanism.keeps_spare:
+        return ()
+    if settings.strict_spare is not None:
+        return (settings.strict_spare,)
+    return spares_of(max(map(len, caches_of(tree, pool)), default=1))
 
 
 def decider_of(settings: Settings, policy: Policy, keep_idle: int) -> Decider | None:

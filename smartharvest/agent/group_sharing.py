@@ -66,6 +66,10 @@ class _Member:
     guarded_ns: float = 0.0
     """Core-time that the group has had, counted at each look."""
     evicted: bool = False
+    pressed: bool = False
+    """Whether the guarantee of another group takes cores."""
+    here: bool = True
+    """Whether the group exists."""
     curve: Curve = field(default_factory=Curve)
     demands: deque[int | None] = field(default_factory=lambda: deque(maxlen=TURNS))
     """Of the last turns."""
@@ -76,7 +80,7 @@ class _Member:
         if self.evicted:  # its minimum is the primaries', and nobody else's
             least = int(self.share.min)
             return replace(self.share, max=max(1, least), demand=least)
-        floor = 0.0 if self.keeper is None else self.keeper.floor
+        floor = 0.0 if self.keeper is None else self.keeper.least(pressed=self.pressed)
         return replace(self.share, min=max(self.share.min, floor))
 
     def goes_on_as(self, new: _Member) -> _Member:
@@ -94,6 +98,10 @@ class _Member:
             self.meter, self.seen, self.kept = new.meter, Totals(), Totals()
             self.curve = Curve()
         return self
+
+
+def _nothing_of(share: Share) -> Share:
+    return replace(share, min=0, max=0, demand=0)
 
 
 def _guarantee(keeper: Keeper | None) -> Guarantee | None:
@@ -190,9 +198,9 @@ class GroupSharing:
         self.holds.take_up(self._places())
         self.evictions.take_up(settings.elastic_groups)
         self._note_evicted()
+        self._note_pressed()
         self.memories.take_up(settings)
-        shares = [self.holds.bound(member.bounded) for member in self._members]
-        self._arrangement.regroup(settings, shares)
+        self._arrangement.regroup(settings, self._bounded())
 
     def close(self) -> None:
         """Closes what counts."""
@@ -230,6 +238,7 @@ class GroupSharing:
     def _whole_turn(self, now_ns: int) -> bool:
         elapsed_ns, self._last_ns = now_ns - self._last_ns, now_ns
         self._next_ns = now_ns + TURN_NS
+        self._note_here()
         counters = self._control.counters()
         before, self._counted = (
             self._counted,
@@ -249,12 +258,12 @@ class GroupSharing:
             self.promises.step(now_ns, [(*one, n) for one, n in zip(names, had, strict=True)])
         spent: list[float | None] = []
         for member, cores in zip(self._members, had, strict=True):
-            member.core_ns += cores * max(0, polled_ns)
+            member.core_ns += 0 if member.evicted else cores * max(0, polled_ns)
             then, member.seen = member.seen, member.meter.read()
             used_ns = difference(then.cpu_ns, member.seen.cpu_ns)
             if used_ns is not None:
                 member.used_ns = (member.used_ns or 0) + used_ns
-            spent.append(used_ns)
+            spent.append(used_ns if member.here else 0.0)
             used = None if used_ns is None else used_ns / elapsed_ns
             member.throughput = member.meter.throughput(then, member.seen, elapsed_ns)
             member.demands.append(demand_of(used, cores))
@@ -275,12 +284,12 @@ class GroupSharing:
         Others on the host leave the groups more in one second than in the next. So what a group is
         due on average says little of what it should have used.
         """
-        shares = self._in_force or [member.bounded for member in self._members]
+        shares = self._in_force or self._shares()
         if len(shares) != len(self._members):
             return  # others came since
         known = [one for one in spent if one is not None]
         total = sum(known) if len(known) == len(spent) else had_ns
-        due_ns = due_of(total, shares, self._lent)
+        due_ns = due_of(total, self._of_awake(shares), self._lent)
         used, due = {}, {}
         for member, mine, its_due in zip(self._members, spent, due_ns, strict=True):
             member.due_ns += its_due
@@ -292,17 +301,37 @@ class GroupSharing:
         """By what each is due now; True if the loop has to take up other masks."""
         if not self._arrangement.settings.divides:
             return False
-        shares = [self.holds.bound(member.bounded) for member in self._members]
-        self._in_force = shares
+        self._in_force = self._shares()
         division = self._arrangement.mechanism.division
         together: Collection[str] = ()
         if division is not None:
+            both = zip(self._members, self._in_force, strict=True)
+            shares = [share for member, share in both if member.here]
             parts = weights(shares, self._lent)
             if self._arrangement.mechanism.weigh(self._lags.corrected(parts)):
                 self._parts = parts
                 cores = self._arrangement.capacity.cores
                 together = self._time_sharing.turn(cores, division, shares, self._lent)
-        return self._arrangement.divide(shares, together)
+        return self._arrangement.divide(self._bounded(), together)
+
+    def _bounded(self) -> list[Share]:
+        """What each group may have while it exists."""
+        return [self.holds.bound(member.bounded) for member in self._members]
+
+    def _shares(self) -> list[Share]:
+        """What each group may have now: one that does not exist is due nothing."""
+        both = zip(self._members, self._bounded(), strict=True)
+        return [share if member.here else _nothing_of(share) for member, share in both]
+
+    def _of_awake(self, shares: Sequence[Share]) -> list[Share]:
+        """The same of ``shares``: an evicted group's cores are the primaries', and nobody's due."""
+        both = zip(self._members, shares, strict=True)
+        return [_nothing_of(share) if member.evicted else share for member, share in both]
+
+    def _note_here(self) -> None:
+        if self._arrangement.settings.divides:
+            for member in self._members:
+                member.here = member.group is None or member.group.cpuset_path is not None
 
     def _evict(self, now_ns: int, demand: float, lent: float) -> None:
         """Takes even minima back that the primaries need, both in cores on average."""
@@ -333,7 +362,7 @@ class GroupSharing:
         if before == (0, 0) or elapsed_ns <= 0:
             return False
         had = self._had(max(0.0, lent_ns / elapsed_ns))
-        equal = sum(had) / max(1, len(had))
+        equal = sum(had) / max(1, sum(member.here for member in self._members))
         changed = False
         for member, cores in zip(self._members, had, strict=True):
             member.guarded_ns += cores * elapsed_ns
@@ -347,7 +376,16 @@ class GroupSharing:
             elif now_ns - member.kept_ns >= _A_LITTLE_LESS * keeper.look_ns:
                 self._keep_guarantee(member, keeper, now_ns, equal)
             changed |= keeper.floor != floor
-        return changed
+        return self._note_pressed() or changed
+
+    def _note_pressed(self) -> bool:
+        """Whose guarantees have to hold next to another's that takes cores; True if others than
+        before."""
+        taking = [one for one in self._members if one.keeper is not None and one.keeper.floor]
+        before = [member.pressed for member in self._members]
+        for member in self._members:
+            member.pressed = any(one is not member for one in taking)
+        return before != [member.pressed for member in self._members]
 
     def _keep_guarantee(
         self, member: _Member, keeper: Keeper, now_ns: int, equal_share: float
@@ -418,8 +456,7 @@ class GroupSharing:
             return [len(lent)]
         division = self._arrangement.mechanism.division
         if division is None:  # in a dry run nobody has any
-            shares = [self.holds.bound(member.bounded) for member in self._members]
-            division = divide(capacity.cores, shares)
+            division = divide(capacity.cores, self._shares())
         return [had(division, one.share.name, lent, self._parts) for one in self._members]
 
     def cores_now(self, most_lent: int) -> list[GroupCores]:
@@ -454,8 +491,9 @@ class GroupSharing:
 
     def describe(self) -> list[dict[str, Any]]:
         """A row for each group, as ``status`` has it."""
-        now = self._cores(self._control.loop.harvested)
-        shares = [self.holds.bound(member.bounded) for member in self._members]
+        had = zip(self._members, self._cores(self._control.loop.harvested), strict=True)
+        now = [0 if member.evicted else cores for member, cores in had]
+        shares = self._of_awake(self._shares())
         division = self._arrangement.mechanism.division
         together = frozenset() if division is None else division.together.keys()
         return [

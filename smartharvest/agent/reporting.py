@@ -176,6 +176,7 @@ class Reporting:
                 "name": "affinity" if loop.actuator.moves_threads else arrangement.mechanism.name,
                 "writes": loop.actuator.writes,
                 "ends": arrangement.mechanism.ends,
+                "spare": arrangement.mechanism.spare,
                 "preemption": arrangement.preemption.describe(),
             },
             "primary_on_lent_cores": control.on_lent_ns(capacity.pool) / polled_ns,

@@ -32,6 +32,7 @@ from smartharvest.agent.deciders import (
     long_term_of,
     make_controller,
     make_wait_reader,
+    spares_for,
 )
 from smartharvest.agent.group_sharing import GroupSharing
 from smartharvest.agent.host_watch import Failed, HostWatch, Rearrange, Rebuild, Resets, Verdict
@@ -208,6 +209,14 @@ class Supervisor:
             self.capacity.total,
             preempts=self.arrangement.mechanism.preempts,
             found=self.arrangement.preemption,
+            spares=self._spares,
+        )
+
+    @property
+    def _spares(self) -> tuple[int, ...]:
+        arrangement = self.arrangement
+        return spares_for(
+            self.settings, arrangement.mechanism, arrangement.tree, self.capacity.pool
         )
 
     # --- asked for from outside, also by signals --------------------------------------------------
@@ -263,6 +272,7 @@ class Supervisor:
             observe,
             audit,
             recorder,
+            arrangement.mechanism.keep_spare,
         )
         self._lending = Lending(
             arrangement, self._control, self._watch, self.audit_event, self._show_progress

@@ -93,6 +93,8 @@ class Keeper:
         """None: not known yet."""
         self.floor = 0.0
         """Cores that the group is to have; 0: what the division gives it."""
+        self.needs = 0.0
+        """Cores that it seemed to need at the last look, while the guarantee was met."""
         self.look_ns = round(1e9 * guarantee.look_s)
         self.violations = 0
         """How often it was violated."""
@@ -111,11 +113,12 @@ class Keeper:
             part = self.guarantee.equal_share or 0.0
             wanted = None if at_equal_share is None else part * at_equal_share
         if throughput is None or wanted is None:
-            self.met, self.floor = None, 0.0
+            self.met, self.floor, self.needs = None, 0.0, 0.0
             return
         self.violations += self.met is not False and throughput < wanted
         self.met = throughput >= wanted
         enough = HEADROOM * cores * wanted / throughput if throughput * cores > 0 else math.inf
+        self.needs = min(cores, _on_rung(enough)) if self.met else 0.0
         if not self.met:
             self._calm = 0
             has = max(self.floor, cores)
@@ -130,11 +133,27 @@ class Keeper:
 
     def rest(self) -> None:
         """Of a group that has no work, or is held: it is owed nothing, and nothing is violated."""
-        self.met, self.floor, self._calm = None, 0.0, 0
+        self.met, self.floor, self.needs, self._calm = None, 0.0, 0.0, 0
+
+    def least(self, *, pressed: bool) -> float:
+        """Cores that the group is to have at least.
+
+        ``pressed``: the guarantee of another group takes cores, which must not violate this one.
+        """
+        return self.floor or (self.needs if pressed else 0.0)
 
 
 _NOTHING = 0.05
 """Cores."""
+
+
+_RUNG = 1.2
+"""Ratio of one number that a met guarantee may need to the next: small differences move nothing."""
+
+
+def _on_rung(cores: float) -> float:
+    """``cores`` or up to a fifth more."""
+    return float(_RUNG ** math.ceil(math.log(cores, _RUNG))) if 0 < cores < math.inf else cores
 
 
 def _rounded_up(cores: float) -> float:

@@ -139,7 +139,7 @@ _FIELDS = {"notice": "notice_ns"}
 
 def parse_groups(tables: Sequence[Mapping[str, Any]], key: str) -> tuple[ElasticGroup, ...]:
     """The groups of ``[[elastic]]`` tables. Raises ConfigError, naming ``key`` and the group."""
-    groups = tuple(_parse_group(table, key, number) for number, table in enumerate(tables, 1))
+    groups = tuple(parse_group(table, key, number) for number, table in enumerate(tables, 1))
     _check(groups, key)
     return groups
 
@@ -154,7 +154,8 @@ def name_groups(targets: Sequence[str], key: str) -> tuple[ElasticGroup, ...]:
     return tuple(groups)
 
 
-def _parse_group(table: Mapping[str, Any], key: str, number: int) -> ElasticGroup:
+def parse_group(table: Mapping[str, Any], key: str, number: int) -> ElasticGroup:
+    """The group of one table, the one of this ``number``. Raises ConfigError."""
     where = f"{key} {table['name']!r}" if isinstance(table.get("name"), str) else f"{key} {number}"
     values: dict[str, Any] = {}
     for name, value in table.items():
@@ -249,6 +250,8 @@ def parse_elastic(value: Any, key: str) -> tuple[TargetSpec, tuple[ElasticGroup,
 
     ``value`` is a target, several targets, or tables ``[[elastic]]``. Raises ConfigError.
     """
+    if isinstance(value, Mapping):
+        raise ConfigError(f"{key}: a single table is no target; write [[{key}]], with two brackets")
     several = list(value) if isinstance(value, list | tuple) else []
     if several and all(isinstance(one, dict) for one in several):
         groups = parse_groups(several, key)

@@ -22,6 +22,11 @@ EXPERT = "expert"
 
 _ASSIGNMENT = re.compile(r"""\s*(?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*')\s*=""")
 _TABLE = re.compile(r"\s*\[")
+_HINTS = {
+    "Invalid value": '; strings stand in quotes, such as window = "25ms"',
+    "Cannot overwrite a value": "; that key is there before, so remove one of the two",
+}
+"""What to do about tomllib's messages."""
 _AT_LINE = re.compile(r"\s*\(at (?:line (\d+), column \d+|end of document)\)$")
 
 
@@ -241,7 +246,7 @@ def _toml_problem(file: str, start: int, error: tomllib.TOMLDecodeError) -> Prob
     said = str(error)
     place = _AT_LINE.search(said)
     what = said[: place.start()] if place else said
-    hint = '; strings stand in quotes, such as window = "25ms"' if "value" in what else ""
+    hint = _HINTS.get(what, "")
     line = start + int(place[1]) - 1 if place and place[1] else start
     return Problem(f"is not valid TOML: {what}{hint}", file, line)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from smartharvest.config.addresses import is_loopback
-from smartharvest.config.elastic_groups import parse_elastic
+from smartharvest.config.elastic_groups import parse_elastic, parse_group
 from smartharvest.config.file import EXPERT, Entry, Problem, read_config
 from smartharvest.config.overlap import overlap
 from smartharvest.config.settings import FIELDS, Settings
@@ -94,7 +94,7 @@ def collect_settings(
             values |= _parsed(name, entry.value, name)
             _refuse_relative(values[FIELDS[name].name], entry.value, name)
         except ConfigError as error:
-            problems.append(Problem(str(error), entry.file, _line_of(entry, name)))
+            problems += _wrong_tables(entry) or [Problem(str(error), entry.file, entry.line)]
     for name, raw in flags.items():
         if raw is not None:
             flag = "--" + name.replace("_", "-")
@@ -116,14 +116,19 @@ def collect_settings(
     return Effective(settings, spelled, tuple(_located(_doubts(settings), origins))), []
 
 
-def _line_of(entry: Entry, name: str) -> int | None:
-    """Where what is wrong with it stands: its first table that is wrong by itself, if any is."""
-    for line, table in zip(entry.tables, entry.value if entry.tables else (), strict=True):
+def _wrong_tables(entry: Entry) -> list[Problem]:
+    """What is wrong with each of its tables [[elastic]] by itself."""
+    found: list[Problem] = []
+    if entry.key != "elastic" or not entry.tables:
+        return found
+    for number, (line, table) in enumerate(zip(entry.tables, entry.value, strict=True), 1):
+        if not isinstance(table, Mapping):
+            return []
         try:
-            _parsed(name, [table], name)
-        except ConfigError:
-            return line
-    return entry.line
+            parse_group(table, entry.key, number)
+        except ConfigError as error:
+            found.append(Problem(str(error), entry.file, line))
+    return found
 
 
 def _parsed(name: str, value: Any, key: str) -> dict[str, Any]:

@@ -95,8 +95,10 @@ cdef class Simulation:
             machine.sharing.stall_share = mechanism.sharing.stall_share
             machine.sharing.turn_share = mechanism.sharing.turn_share
             machine.sharing.tick_ns = mechanism.sharing.tick_ns
+            machine.sharing.looks = mechanism.sharing.looks
+            machine.sharing.balance_ns = mechanism.sharing.balance_ns
+            machine.sharing.let_go_ns = mechanism.sharing.let_go_ns
             machine.sharing.queues = mechanism.sharing.queues
-            machine.sharing.below = mechanism.sharing.below
             machine.sharing.turn_ns = mechanism.sharing.turn_ns
         machine.seed = seed & 0xffffffffffffffff
         memset(&config, 0, sizeof(config))
@@ -215,6 +217,10 @@ cdef class Simulation:
         if err:
             raise OSError(-err, os.strerror(-err))
 
+    def keep_spare(self, most: int) -> None:
+        """So many lent cores are kept idle at most from now on, of sharing with ``let_go_ns``."""
+        simulator.sh_sim_machine_keep_spare(&self.run.machine, most)
+
     @property
     def now_ns(self) -> int:
         return self.run.machine.now_ns
@@ -257,6 +263,7 @@ cdef class Simulation:
         return {
             **held,
             "idle": machine.idle_count,
+            "spare": machine.spare,
             "elastic": machine.elastic,
             "busy": machine.busy,
             "demand": machine.demand,

@@ -25,3 +25,6 @@ class Plan:
     ``primary_cores`` at least."""
     shared: bool = False
     """The elastic group stays off ``primary_cores`` and is preempted on all others."""
+    spare: int | None = None
+    """CPUs that the kernel keeps idle for who wakes; None: as the settings have it. Not the loop's:
+    the mechanism takes it up."""

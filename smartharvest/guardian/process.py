@@ -1,6 +1,7 @@
 """The guardian: a small process that puts the host back when its agent cannot.
 
-It waits for the agent's death (a pidfd) and reads its heartbeats (shared memory). After a death it
+It waits for the agent's death (a pidfd) and reads its heartbeats (shared memory), in C as long as
+they are plainly well: its turns are in real time, in front of the primary. After a death it
 shrinks the elastic side to its minimum and, with ``--on-death restore``, puts every original back
 from the journal. After silence (see ``verdict``) it has the agent say where its threads stand,
 kills it and restores when the agent is gone, so that a continued agent does not overwrite what was
@@ -18,16 +19,15 @@ import ctypes
 import gc
 import os
 import resource
-import select
 import signal
 import sys
-import time
 from dataclasses import dataclass
 
+from smartharvest.core._vigil import Vigil
 from smartharvest.guardian import stacks
 from smartharvest.guardian.restoring import Restoring, say
 from smartharvest.guardian.silence import Silence
-from smartharvest.guardian.verdict import Cause, Limits, Look, Verdict, Watch
+from smartharvest.guardian.verdict import STANDSTILL_NS, Cause, Limits, Look, Verdict, Watch
 from smartharvest.host.cgroup.freezing import leave_groups
 from smartharvest.host.cgroup.kernel_files import KernelFiles, PosixFiles
 from smartharvest.host.journal.contents import JournalError, read_head, read_journal
@@ -96,17 +96,17 @@ class GuardianProcess:
         return self._restoring.after_death(self._pid)
 
     def _guard(self, pidfd: int) -> None:
-        poller = select.poll()
-        poller.register(pidfd, select.POLLIN)
-        while not poller.poll(self._watch.next_look_ns / 1e6):
-            self._page.beat_as_guardian()
-            self._look(pidfd)
+        vigil, watch = make_vigil(pidfd, self._page.vigil_slot, self._config.limits), self._watch
+        well = False
+        while vigil.wait(watch.next_look_ns, well=well):
+            if well:
+                watch.skip_to(_look(vigil.last))
+            self._take_in(_look(vigil.look), pidfd)
+            well = watch.calm and not self._silence.told
 
     # --- while it lives --------------------------------------------------------------------------
 
-    def _look(self, pidfd: int) -> None:
-        page = self._page
-        look = Look(time.monotonic_ns(), page.phase, page.loop_beat, page.agent_beat)
+    def _take_in(self, look: Look, pidfd: int) -> None:
         verdict = self._watch.observe(look)
         if verdict is Verdict.SHRINK:  # before anything else is read or said
             silent_ms = self._watch.loop_silent_ns // 1_000_000
@@ -127,11 +127,17 @@ class GuardianProcess:
             self._silence = Silence()
 
     def _shrink_if_running(self, look: Look, why: str) -> None:
-        """Under the lock of the phase: what an ending agent has put back stays so."""
-        with self._page.locked(_PAGE_PATIENCE_S) as held:
-            if not (held and self._page.phase is look.phase and self._restoring.shrink()):
+        """Under the lock of the phase: what an ending agent has put back stays so.
+
+        It is counted before it is written: an agent that meets it must not take it for a
+        stranger's.
+        """
+        page = self._page
+        with page.locked(_PAGE_PATIENCE_S) as held:
+            if not (held and page.phase is look.phase):
                 return
-        self._page.count_shrink()
+            if not self._restoring.shrink(before=page.count_shrink):
+                return
         say(f"{why}: the elastic side is at its minimum")
 
     def _judge(self, look: Look, pidfd: int) -> None:
@@ -184,6 +190,26 @@ class GuardianProcess:
             return all(is_same(path, self._files.read(path), value) for path, value in minimum)
         except (OSError, JournalError):
             return False
+
+
+def make_vigil(pidfd: int, slot: bytearray | memoryview, limits: Limits) -> Vigil:
+    """What looks at the agent of ``pidfd``, through the shared page's ``vigil_slot``."""
+    return Vigil(
+        pidfd,
+        slot,
+        shrink_after=limits.shrink_after,
+        kill_after=limits.kill_after,
+        loop_due=limits.loop_due,
+        agent_due=limits.agent_due,
+        look_soon=limits.look_soon,
+        look_late=limits.look_late,
+        standstill=STANDSTILL_NS,
+    )
+
+
+def _look(numbers: tuple[int, int, int, int]) -> Look:
+    now_ns, phase, loop_beat_ns, agent_beat_ns = numbers
+    return Look(now_ns, Phase(phase), loop_beat_ns, agent_beat_ns)
 
 
 def _files(fake_tree: str) -> KernelFiles:

@@ -13,7 +13,7 @@ import contextlib
 import os
 import sys
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 from smartharvest.host.cgroup.kernel_files import KernelFiles
 from smartharvest.host.journal.confinement import confine_families, take_back
@@ -41,16 +41,18 @@ class Restoring:
         self._files = files
         self._restores = restores
 
-    def shrink(self, *, once: bool = False) -> bool:
+    def shrink(self, *, once: bool = False, before: Callable[[], None] = lambda: None) -> bool:
         """Shrinks the elastic side to its minimum, as far as the journal says how.
 
-        ``once``: as of ``confine``.
+        ``once``: as of ``confine``. Calls ``before`` first, if there may be anything to write.
         """
         try:
             head = read_head(self._path)
             check_reach(self._path, head, self._files)
         except (OSError, JournalError):
             return False
+        if head.minimum or head.minimum_cpus:
+            before()
         with _on(head.elastic_cpus):
             confined, refused = take_back(head, self._files, once=once)
         for line in refused:

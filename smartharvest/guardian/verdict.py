@@ -4,7 +4,7 @@ A beat is a time, so one look shows how old it is, and the next look is due when
 old: the guardian looks at a healthy agent ten times a second. Time in which the guardian missed its
 own looks (it was starved, or the machine was suspended) hardly counts, since the agent probably did
 not run either, and a late look condemns nobody: another follows soon. Jumps of a clock do not
-count.
+count. Looks that are plainly well need not come here (csrc/guardian/vigil.h).
 
 A silent loop may hold lent cores: they are taken back within 100 ms, and the agent is killed within
 a second. A silent control plane holds none, since the loop gives everything back when its plan
@@ -89,6 +89,16 @@ class Limits:
     look_late: int = 100_000_000
     """The longest time between two looks."""
 
+    @property
+    def loop_due(self) -> int:
+        """How old the loop's beat may be before it is missed: between two windows it may sleep."""
+        return self.shrink_after // 2
+
+    @property
+    def agent_due(self) -> int:
+        """The same of the control plane's, which may answer windows in batches."""
+        return self.kill_after // 4
+
 
 @dataclass(frozen=True)
 class Look:
@@ -104,6 +114,10 @@ class Look:
     @property
     def loop_age_ns(self) -> int:
         return self.now_ns - self.loop_beat_ns
+
+    @property
+    def agent_age_ns(self) -> int:
+        return self.now_ns - self.agent_beat_ns
 
 
 @dataclass(frozen=True)
@@ -175,11 +189,13 @@ class Watch:
         self.loop_silent_ns = 0
         self.agent_silent_ns = 0
         self.loop_missed = self.agent_missed = False
-        """Whether the last look found no newer beat than the one before."""
+        """Whether the last look found no newer beat than the one before, and one was due."""
         self.stood_still_ns = 0
         """How long the guardian itself had not looked before this look, if that is remarkable."""
         self.cause: Cause | None = None
         """Of the silence that was judged last."""
+        self.calm = False
+        """Whether the agent is well and all that is known of it follows from the last look."""
 
     @property
     def silent_ns(self) -> int:
@@ -195,6 +211,7 @@ class Watch:
         """Takes a look in: WELL, SHRINK (once a silence) or SUSPECT."""
         last, self._last = self._last, look
         gap_ns = 0 if last is None else look.now_ns - last.now_ns
+        self.calm = False
         self.stood_still_ns = gap_ns if gap_ns >= STANDSTILL_NS else 0
         if last is None or last.phase is not look.phase:
             self.loop_silent_ns = self.agent_silent_ns = 0
@@ -203,22 +220,39 @@ class Watch:
             self._forgive()
             return Verdict.WELL
         seen_ns = min(gap_ns, self.next_look_ns + self._limits.look_soon)
-        self.loop_missed = look.loop_beat_ns == last.loop_beat_ns
-        self.agent_missed = look.agent_beat_ns == last.agent_beat_ns
+        same_loop = look.loop_beat_ns == last.loop_beat_ns
+        same_agent = look.agent_beat_ns == last.agent_beat_ns
+        self.loop_missed = same_loop and look.loop_age_ns >= self._limits.loop_due
+        self.agent_missed = same_agent and look.agent_age_ns >= self._limits.agent_due
         # The age of the beat, without time in which the guardian did not look.
-        self.loop_silent_ns = max(0, min(
-            look.now_ns - look.loop_beat_ns, seen_ns + self.loop_missed * self.loop_silent_ns
-        ))  # fmt: skip
-        self.agent_silent_ns = max(0, min(
-            look.now_ns - look.agent_beat_ns, seen_ns + self.agent_missed * self.agent_silent_ns
-        ))  # fmt: skip
+        self.loop_silent_ns = max(
+            0, min(look.loop_age_ns, seen_ns + same_loop * self.loop_silent_ns)
+        )
+        self.agent_silent_ns = max(
+            0, min(look.agent_age_ns, seen_ns + same_agent * self.agent_silent_ns)
+        )
         verdict = self._verdict(look, in_time=seen_ns == gap_ns)
         self.next_look_ns = self._until_next(look.phase)
         if verdict is not Verdict.SUSPECT:
             self._asleep = 0
         if self.silent_ns < self._limits.kill_after:
             self._forgive()
+        ages = max(0, look.loop_age_ns), max(0, look.agent_age_ns)
+        self.calm = (
+            verdict is Verdict.WELL
+            and look.phase is Phase.RUNNING
+            and not (self._shrunk or self.loop_missed or self.agent_missed or self.stood_still_ns)
+            and self.silent_ns < self._limits.kill_after
+            and (self.loop_silent_ns, self.agent_silent_ns) == ages
+        )
         return verdict
+
+    def skip_to(self, look: Look) -> None:
+        """Takes in a look of which it need not know more: all from a calm one to it were calm."""
+        self._last = look
+        self.loop_silent_ns = max(0, look.loop_age_ns)
+        self.agent_silent_ns = max(0, look.agent_age_ns)
+        self.next_look_ns = self._until_next(look.phase)
 
     def _forgive(self) -> None:
         self._asleep = 0

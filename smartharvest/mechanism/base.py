@@ -134,6 +134,19 @@ class Mechanism:
         """Who has CPUs given back that the kernel hands to the elastic side over waiting tasks."""
         return None
 
+    @property
+    def keeps_spare(self) -> bool:
+        """Whether the kernel can keep CPUs idle for tasks of the primary that wake."""
+        return self._settings.mechanism == "strict" and not self._settings.divides
+
+    @property
+    def spare(self) -> int | None:
+        """How many it keeps so at most, of the largest cache; None: it cannot."""
+        return None
+
+    def keep_spare(self, count: int | None) -> None:
+        """So many of each last-level cache at most, from now on; None: as the settings have it."""
+
     # --- who belongs to it -----------------------------------------------------------------------
 
     @property

@@ -4,7 +4,7 @@ The loop writes the group above them, as if it were the only one, so a taking ba
 one group. Every core has one owner (algorithm/division.py). With cgroup v2 a group keeps all the
 cores it owns in its own mask, which only the control plane writes, and the kernel leaves it those
 that are lent. A v1 group must not have more than the one above it: the loop writes the masks of
-both, leaves first when it takes back. A group that owns none of what is lent shares it all.
+both, leaves first when it takes back. A group that owns none of what is lent shares the others'.
 
 Where whole cores are not what is due, groups share what they own (algorithm/time_sharing.py): then
 the kernel divides the time by their weights.
@@ -34,6 +34,8 @@ from smartharvest.placement.snapshot import HostSnapshot
 
 _log = logging.getLogger(__name__)
 
+MANY_IN_V1 = 16
+"""Groups; a v1 host of more has whoever reads the log think of v2."""
 SMALLEST = 0.01
 """A change of a weight by less than this part is not worth a write."""
 
@@ -88,6 +90,12 @@ class DividedMechanism(CpusetMechanism):
                 self._writer.enable_controllers(self._group.path, ["cpu"])
         else:  # before the group above takes their tasks
             self._make_cpu_groups()
+            if (number := len(self.groups)) > MANY_IN_V1:
+                _log.warning(
+                    "%d elastic groups on cgroup v1: to take a core back may take as many writes; "
+                    "with v2 it is one",
+                    number,
+                )
         super().arrange(snapshot, primaries)
 
     def _make_cpu_groups(self) -> None:
@@ -258,7 +266,10 @@ class DividedMechanism(CpusetMechanism):
 def _of_owned(
     mine: frozenset[int], sets: Sequence[frozenset[int]], *, rising: bool
 ) -> list[frozenset[int]]:
-    """A group's CPUs at each level: what it owns of ``sets``, or all of them while that is nothing.
+    """A group's CPUs at each level: what it owns of ``sets``, or others' while that is nothing.
+
+    Others' are those of the last power of two of lent cores, half of them or more: of many groups
+    that own none, each would be one more write for each core that is taken back.
 
     ``rising``: it loses none as more is lent, so that groups below it can follow: then it always
     has the smallest set as well.
@@ -266,7 +277,12 @@ def _of_owned(
     if rising:
         always = frozenset() if mine & sets[0] else sets[0]
         return [(mine & cpus) | always for cpus in sets]
-    return [(mine & cpus) or cpus for cpus in sets]
+    return [(mine & cpus) or sets[_power_of_two(lent)] for lent, cpus in enumerate(sets)]
+
+
+def _power_of_two(number: int) -> int:
+    """The largest that is at most ``number``; 0 of 0."""
+    return 1 << number.bit_length() - 1 if number else 0
 
 
 def _of_parent(own: frozenset[int], parent: Sequence[frozenset[int]]) -> list[frozenset[int]]:

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
+from smartharvest.algorithm.policy.ways import usual_spare
+from smartharvest.host.cgroup.tree import CgroupTree
 from smartharvest.host.process.family import Family
 from smartharvest.host.sched_ext import state
 from smartharvest.host.sched_ext.loader import Loaded, NoStrict, Shared, why_not
@@ -22,15 +24,20 @@ from smartharvest.placement.snapshot import HostSnapshot
 
 _log = logging.getLogger(__name__)
 
-CPUS_PER_SPARE = 8
-"""Of a cache one CPU is kept idle at most, and one more for each so many: who wakes often wakes the
-next at once."""
 REST_S = 10.0
 """How long nothing is lent after the scheduler has ended."""
 LONGEST_REST_S = 600.0
+SOON_S = 0.1
+"""The least time between looks at who belongs in the class, where tasks keep leaving it."""
 STARVED_S = 15.0
 """A batch that has not run for so long is given back, before the kernel's watchdog (30 s) ends the
 scheduler for it."""
+
+
+def caches_of(tree: CgroupTree, pool: Collection[int]) -> Sequence[frozenset[int]]:
+    """The CPUs of ``pool``, by last-level caches."""
+    known = this_machine(tree.online_cpus()) if tree.runs_tasks else Topology()
+    return known.caches(pool)
 
 
 class StrictMechanism(CpusetMechanism):
@@ -47,16 +54,24 @@ class StrictMechanism(CpusetMechanism):
     """The CPUs that are shared, by last-level caches."""
     _loaded: Loaded | None = None
     _runs: memoryview | None = None
-    _next_look_s = 0.0
+    _next_look_s = _soonest_look_s = 0.0
+    _left = 0
+    """Tasks that had left the class when it was last looked after."""
     _retake_s = 0.0
     _rest_s = REST_S
     _ran: tuple[int, float] = (0, 0.0)
     """CPU time of the batch, and when it was seen to grow."""
     ends = 0
+    _chosen: int | None = None
+    """How many CPUs of each cache are kept idle, if somebody has chosen."""
 
     @property
     def name(self) -> str:
         return "strict" if self._active else "merge"
+
+    @property
+    def keeps_spare(self) -> bool:
+        return self._active
 
     # --- for a host as last seen ------------------------------------------------------------------
 
@@ -65,8 +80,7 @@ class StrictMechanism(CpusetMechanism):
             self._plan(snapshot, primaries)
             return
         pool = snapshot.capacity.pool
-        known = this_machine(self._tree.online_cpus()) if self._tree.runs_tasks else Topology()
-        self._caches = known.caches(pool)
+        self._caches = caches_of(self._tree, pool)
         self._load()
         super().arrange(snapshot, primaries)
         if self._loaded is not None:
@@ -100,9 +114,10 @@ class StrictMechanism(CpusetMechanism):
         )
 
     def _spare_of(self, cpus: frozenset[int]) -> int:
-        if (wanted := self._settings.strict_spare) is not None:
-            return wanted
-        return 1 + len(cpus) // CPUS_PER_SPARE if len(cpus) > 1 else 0
+        for wanted in (self._settings.strict_spare, self._chosen):
+            if wanted is not None:
+                return wanted
+        return usual_spare(len(cpus))
 
     def _start(self) -> None:
         assert self._loaded is not None
@@ -120,6 +135,21 @@ class StrictMechanism(CpusetMechanism):
             )  # fmt: skip
         took_s = time.monotonic() - began_s
         self._next_look_s = began_s + max(LOOK_S, took_s * LOOK_SHARE)
+        self._soonest_look_s = began_s + max(SOON_S, took_s * LOOK_SHARE)
+
+    @property
+    def spare(self) -> int | None:
+        return max(map(self._spare_of, self._caches), default=0) if self._active else None
+
+    def keep_spare(self, count: int | None) -> None:
+        """A store of a word for each CPU; the program obeys it at its next event."""
+        if count == self._chosen:
+            return
+        self._chosen = count
+        if self._loaded is not None:
+            state.keep_spare(
+                self._loaded.memory, {cpus: self._spare_of(cpus) for cpus in self._caches}
+            )
 
     # --- while it runs ----------------------------------------------------------------------------
 
@@ -149,6 +179,9 @@ class StrictMechanism(CpusetMechanism):
             self._rest(now_s, f"was ended by the kernel: {ended.reason}")
             return
         counts = state.counts(loaded.memory)
+        if counts.left != self._left:
+            self._left = counts.left
+            self._next_look_s = min(self._next_look_s, self._soonest_look_s)
         ran_ns, grew_s = self._ran
         if counts.ran_ns != ran_ns or not counts.runnable:
             self._ran = (counts.ran_ns, now_s)

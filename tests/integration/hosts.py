@@ -156,14 +156,14 @@ class Host:
                 freeze_file.write_text("0")
         self._processes.end()
         for directory in reversed(self._made):
-            _remove_group(directory)
+            remove_group(directory)
 
 
-def _remove_group(directory: str) -> None:
+def remove_group(directory: str) -> None:
     deadline = time.monotonic() + LONGEST_S
     with suppress(FileNotFoundError):
         for name in [entry.name for entry in os.scandir(directory) if entry.is_dir()]:
-            _remove_group(f"{directory}/{name}")
+            remove_group(f"{directory}/{name}")
         while True:
             try:
                 os.rmdir(directory)

@@ -88,7 +88,9 @@ def test_a_group_has_a_notice_is_frozen_and_comes_back(groups_world: World, need
         if not stopped(groups_world, "analytics"):
             return False
         assert float(path.read_text()) > 0
-        assert row_of(session, "analytics")["eviction"]["stage"] == "evicted"
+        row = row_of(session, "analytics")
+        assert row["eviction"]["stage"] == "evicted"
+        assert (row["cores"], row["due"]) == (0, 0)
         assert not any(stopped(groups_world, name) for name in NAMES[1:])
         need.cores = 0
         return True

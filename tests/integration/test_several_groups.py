@@ -8,18 +8,23 @@ import re
 import signal
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from smartharvest.agent import supervisor
+from smartharvest.agent.group_sharing import GroupSharing
 from smartharvest.agent.supervisor import Supervisor
 from smartharvest.config.elastic_groups import ElasticGroup, common_parent
 from smartharvest.core.window import Window
 from smartharvest.errors import TargetError, WriteRefused
+from smartharvest.host.cgroup.tree import Group
 from smartharvest.host.cpulist import parse_cpulist
+from smartharvest.host.process.instructions import Counter
 from smartharvest.host.target.spec import TargetSpec
-from smartharvest.mechanism.divided import DividedMechanism
+from smartharvest.mechanism.divided import MANY_IN_V1, DividedMechanism
 from smartharvest.placement.snapshot import HostSnapshot
 from tests.commands import smartharvest_here
 from tests.integration.processes import Processes, wait_until
@@ -127,6 +132,18 @@ def test_a_taking_back_is_one_write_in_v2(tmp_path: Path, monkeypatch: pytest.Mo
     for name in NAMES:
         written = kernel.written(world.tree.group(f"batch/{name}").cpus_file)
         assert len(written) == 2, "its own set, and what it had"
+
+
+def test_many_groups_on_v1_are_warned_of(
+    tmp_path: Path, version: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    world = world_of_groups(tmp_path, version)
+    names = tuple(f"g{number}" for number in range(MANY_IN_V1 + 1))
+    for name in names:
+        world.add_group(f"batch/{name}")
+    with Supervisor(settings_for(world, **several(*({},) * len(names), names=names))):
+        pass
+    assert ("17 elastic groups on cgroup v1" in caplog.text) == (version == 1)
 
 
 def parts(world: World, names: tuple[str, ...]) -> dict[str, frozenset[int]]:
@@ -292,6 +309,71 @@ def test_the_status_has_a_row_for_each_group(groups_world: World) -> None:
     assert [row["name"] for row in found] == list(NAMES)
     assert [(row["min"], row["max"]) for row in found] == [(1, None), (0, 4), (0, None)]
     assert [row["due"] for row in found] == pytest.approx([2, 2, 2], abs=1e-6)
+
+
+def test_a_group_that_does_not_exist_is_due_nothing_and_the_others_what_is_left(
+    tmp_path: Path,
+) -> None:
+    world = world_of_groups(tmp_path, 2)
+    found: list[dict[str, Any]] = []
+    names = (*NAMES, "late")
+    session = Supervisor(settings_for(world, **several({}, {}, {}, {"min": 1}, names=names)))
+
+    def seen(dues: list[float]) -> bool:
+        found[:] = session._reporting.describe()["elastic"]
+        return [round(row["due"], 3) for row in found] == dues
+
+    def done() -> bool:
+        late = Path(world.tree.group("batch/late").path)
+        if seen([2, 2, 2, 0]) and not late.exists():
+            world.add_group("batch/late")
+        return late.exists() and seen([1.5, 1.5, 1.5, 1.5])
+
+    with session:
+        run_until(session, Script(2), lambda _w, _d: done(), longest_s=30.0)
+
+
+class FakeInstructions(Counter):
+    """A counter that goes on by as much at each reading."""
+
+    def __init__(self, path: str) -> None:
+        self.path, self.count, self.closed = path, 0, False
+
+    def read(self) -> float:
+        self.count += 10**9
+        return self.count
+
+    def close(self) -> None:
+        self.closed = True
+
+
+@pytest.mark.parametrize(("share", "by"), [("throughput", "instructions"), ("fair", None)])
+def test_instructions_are_the_throughput_where_they_decide_and_the_machine_counts_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, share: str, by: str | None
+) -> None:
+    world, made = world_of_groups(tmp_path, 2), list[FakeInstructions]()
+
+    def open_counter(group: Group) -> FakeInstructions:
+        made.append(FakeInstructions(group.path))
+        return made[-1]
+
+    monkeypatch.setattr(
+        supervisor, "GroupSharing", partial(GroupSharing, open_counter=open_counter)
+    )
+    session = Supervisor(settings_for(world, **several(), share=share))
+    found: list[dict[str, Any]] = []
+
+    def done() -> bool:
+        found[:] = session._reporting.describe()["elastic"]
+        looked = all(row["core_seconds"] > 0 for row in found)
+        return looked and (by is None or all(row["throughput"] for row in found))
+
+    with session:
+        run_until(session, Script(2), lambda _w, _d: done(), longest_s=30.0)
+    assert {row["throughput_by"] for row in found} == {by}
+    paths = {world.tree.group(f"batch/{name}").path for name in NAMES}
+    assert {one.path for one in made} == (set() if by is None else paths)
+    assert all(one.closed for one in made)
 
 
 def test_a_dry_run_says_what_each_group_would_have(tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ PROBES = CHECKOUT / "bench" / "probe.c"
 """What the sensors are held against."""
 TOOLS = ("apt-get", "dpkg-deb", "busybox", "cpio", "mke2fs", "qemu-system-x86_64")
 MODULES = (
+    *("crc16", "mbcache", "jbd2", "ext4"),
     "virtio",
     "virtio_ring",
     "virtio_pci_modern_dev",

@@ -13,8 +13,8 @@ from tests.debian import KEYRING, mirror
 
 SUITES = ("bookworm", "trixie", "trixie-backports")
 """One kernel of each: 6.1, 6.12 and the newest that the mirror has."""
-META = "linux-image-cloud-amd64"
-_PARTS = re.compile(r"linux-(?:image|binary|modules)-\d\S*-cloud-amd64")
+CLOUD, GENERIC = "cloud-amd64", "amd64"
+"""Flavours. The lab's is the first; the other can sleep, too."""
 
 
 @dataclass(frozen=True)
@@ -29,18 +29,19 @@ class Kernel:
 
     @property
     def name(self) -> str:
-        """Its first two numbers."""
-        return ".".join(self.release.split(".")[:2])
+        """Its first two numbers; with ``-generic`` if it is that."""
+        number = ".".join(self.release.split(".")[:2])
+        return number if self.release.endswith(CLOUD) else f"{number}-generic"
 
 
-def fetch(directory: Path, suites: Sequence[str] = SUITES) -> list[Kernel]:
+def fetch(directory: Path, suites: Sequence[str] = SUITES, flavour: str = CLOUD) -> list[Kernel]:
     """Downloads and unpacks what is missing below ``directory``; needs the network."""
-    apt = _Apt(directory / "apt")
+    apt = _Apt(directory / "apt", flavour)
     apt.run("apt-get", "-qq", "update")
     packages = directory / "packages"
     packages.mkdir(parents=True, exist_ok=True)
     for suite in suites:
-        place = directory / "unpacked" / suite
+        place = directory / "unpacked" / _folder(suite, flavour)
         wanted = apt.parts(suite)
         stamp = place / "packages.txt"
         if stamp.exists() and stamp.read_text() == "\n".join(wanted):
@@ -53,14 +54,14 @@ def fetch(directory: Path, suites: Sequence[str] = SUITES) -> list[Kernel]:
             subprocess.run(["dpkg-deb", "-x", found, place], check=True)
             found.unlink()
         stamp.write_text("\n".join(wanted))
-    return unpacked(directory)
+    return unpacked(directory, flavour)
 
 
-def unpacked(directory: Path) -> list[Kernel]:
+def unpacked(directory: Path, flavour: str = CLOUD) -> list[Kernel]:
     """The kernels that have been fetched, in the order of SUITES."""
     found = []
     for suite in SUITES:
-        place = directory / "unpacked" / suite
+        place = directory / "unpacked" / _folder(suite, flavour)
         releases = [*place.glob("lib/modules/*"), *place.glob("usr/lib/modules/*")]
         for modules in releases:
             images = [*place.glob("boot/vmlinuz-*"), modules / "vmlinuz"]
@@ -69,10 +70,16 @@ def unpacked(directory: Path) -> list[Kernel]:
     return found
 
 
+def _folder(suite: str, flavour: str) -> str:
+    return suite if flavour == CLOUD else f"{suite}-{flavour}"
+
+
 class _Apt:
     """apt with sources, lists and a cache of its own; of the host's it only reads the mirror."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, flavour: str) -> None:
+        self._meta = f"linux-image-{flavour}"
+        self._parts = re.compile(rf"linux-(?:image|binary|modules)-\d\S*-{flavour}")
         (directory / "lists" / "partial").mkdir(parents=True, exist_ok=True)
         (directory / "cache" / "archives" / "partial").mkdir(parents=True, exist_ok=True)
         sources = directory / "lab.list"
@@ -100,7 +107,7 @@ class _Apt:
 
     def parts(self, suite: str) -> list[str]:
         """The packages, with their versions, that hold the newest kernel of ``suite``."""
-        image = self._depends(META, self._version(META, suite), suite)
+        image = self._depends(self._meta, self._version(self._meta, suite), suite)
         found: list[str] = []
         for name, version in image:  # which grows meanwhile
             if f"{name}={version}" in found:
@@ -124,6 +131,6 @@ class _Apt:
         return [
             (part, match[1])
             for entry in depends.removeprefix("Depends:").split(",")
-            for part in _PARTS.findall(entry)
+            for part in self._parts.findall(entry)
             if (match := re.search(r"\(= ([^)]+)\)", entry))
         ]

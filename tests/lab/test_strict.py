@@ -62,6 +62,18 @@ def test_every_end_gives_the_policies_back(
     assert loaded() is None
 
 
+def test_only_who_leaves_the_class_is_counted_and_not_who_ends(processes: Processes) -> None:
+    with in_force() as scheduler:
+        leaves, ends = processes.spinning(), processes.spinning()
+        for pid in (leaves, ends):
+            set_policy(pid, SCHED_EXT)
+        os.kill(ends, signal.SIGKILL)
+        wait_until(lambda: state.counts(scheduler.memory).runnable == 1)
+        assert state.counts(scheduler.memory).left == 0
+        set_policy(leaves, os.SCHED_BATCH)
+        assert state.counts(scheduler.memory).left == 1
+
+
 def test_a_scheduler_that_is_there_is_respected_and_named(host: Host, processes: Processes) -> None:
     with in_force():
         before = host.files()
@@ -95,6 +107,24 @@ def test_a_cpu_may_go_and_come_while_the_batch_runs_there(host: Host, processes:
     finally:
         switch.write_text("1")
     agent.wait_until(lambda: loaded() == NAME and are_ext(host.batch))
+    assert agent.send(signal.SIGTERM).code == 0
+    assert loaded() is None
+    assert not any(is_ext(policy_of(tid)) for tid in host.batch.tasks())
+
+
+SLEEP, REHEARSAL = Path("/sys/power/state"), Path("/sys/power/pm_test")
+
+
+@pytest.mark.skipif(not REHEARSAL.exists(), reason="this kernel cannot rehearse sleeping")
+def test_a_host_may_sleep_while_the_batch_runs(host: Host, processes: Processes) -> None:
+    agent = processes.agent(*host.state, *host.targets, *CROWDED)
+    agent.wait_until(lambda: loaded() == NAME and are_ext(host.batch))
+    agent.wait_until(lambda: len(host.batch.effective_cpus()) > 1)
+    REHEARSAL.write_text("processors")  # all but waiting for somebody to wake it
+    SLEEP.write_text("mem")
+    assert loaded() == NAME
+    agent.wait_until(lambda: len(host.batch.effective_cpus()) > 1)
+    assert are_ext(host.batch)
     assert agent.send(signal.SIGTERM).code == 0
     assert loaded() is None
     assert not any(is_ext(policy_of(tid)) for tid in host.batch.tasks())

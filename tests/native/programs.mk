@@ -5,7 +5,7 @@ FLAGS := -std=c11 -O1 -g1 -Wall -Wextra -Werror -fno-sanitize-recover=all -Icsrc
 CORE  := $(filter-out csrc/bpf/%,$(wildcard csrc/*/*.c csrc/*/*/*.c))
 TESTS := $(basename $(notdir $(wildcard tests/native/test_*.c)))
 THREADED := test_affinity test_cpuset test_demo test_events test_core_hold test_loop_thread test_nudge \
-	test_proc_sensor test_recorder test_rescue test_standstill test_task_list
+	test_proc_sensor test_recorder test_rescue test_standstill test_task_list test_vigil
 
 SANITIZER_memory  := -fsanitize=address,undefined
 # It does not follow fences; what has one is not run by threads here.

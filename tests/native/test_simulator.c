@@ -175,7 +175,7 @@ static void test_tasks_and_cores_with_queues_are_neither_lost_nor_made(void) {
         config.sharing = (struct sh_sim_sharing){
             .shared = true,
             .queues = true,
-            .below = seed % 4 < 2,
+            .let_go_ns = seed % 4 < 2 ? 50000 : 0,
             .stall_share = 0.5,
             .turn_share = 0.2,
             .tick_ns = 4000000,
@@ -191,6 +191,8 @@ static void test_tasks_and_cores_with_queues_are_neither_lost_nor_made(void) {
             CHECK_EQ(machine.error, 0);
             if (rand() % 8 == 0)
                 sh_sim_machine_assign(&machine, (uint32_t)rand() % (CORES + 1));
+            if (rand() % 64 == 0)
+                sh_sim_machine_keep_spare(&machine, (uint32_t)rand() % 4);
             check_queues(&machine);
         }
         CHECK(machine.primaries[0].completed > 1000);

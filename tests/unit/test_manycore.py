@@ -192,14 +192,15 @@ MEASURED = [
 def test_the_page_begins_with_where_cpu_idle_is_enough_and_who_is_on_the_front() -> None:
     text = page(MEASURED, [figures_of(said(EQUAL), D)])
     name = EXPERIMENTS[0].name
-    lines = text.splitlines()
-    assert lines[2:4] == [
-        "- **`cpu.idle` is enough**: nowhere here.",
-        f"- **`cpu.idle` is not enough**: {name} on 6.12.1 at D = 20 (2.00 (2.00–2.00)).",
-    ] or lines[3].startswith(f"- **`cpu.idle` is not enough**: {name}")
-    assert "On the front of P99 and work" in text
-    assert "cpu.idle, smartharvest." in text
-    assert "A first look" in text
+    first, row, thin = (text.splitlines()[number] for number in (2, 6, 8))
+    assert "**not protected** in 1 of 1 pairs measured here, **protected** in 0" in first
+    assert row.startswith(f"| {name} | 6.12.1 | 20 | 2.0")
+    assert "| not protected | cpu.idle 2." in row
+    assert "smartharvest 1." in row
+    assert "static half" not in row
+    assert (
+        f"A first look** (some row has less than 20 guest seconds or 5 rounds): {name} at" in thin
+    )
     assert "All was measured on A processor." in text
     assert "| smartharvest | " in text
     assert "0.0%" in text
@@ -219,7 +220,7 @@ def test_a_pair_measured_at_two_speeds_is_two_tables_and_two_answers() -> None:
     again = [{**one, "dilation": 100.0} for one in MEASURED]
     text = page([*MEASURED, *again], [])
     for dilation in (20, 100):
-        assert f"{EXPERIMENTS[0].name} on 6.12.1 at D = {dilation} (" in text
+        assert f"| {EXPERIMENTS[0].name} | 6.12.1 | {dilation} | 2.0" in text
         assert f"\n## {EXPERIMENTS[0].name}, Linux 6.12.1, D = {dilation}\n" in text
 
 

@@ -10,13 +10,15 @@ enum { NONE = UINT32_MAX };
 static const int64_t BALANCE_NS_PER_CORE = 1000000;
 /* The base slice of eight or more CPUs: who has run for so long lets others have a turn. */
 static const int64_t SLICE_NS = 2800000;
-/* From the word that a core is to be idle until it is, or the other way round. */
-static const int64_t LET_GO_NS = 50000;
 /* imbalance_pct of a cache's domain: SIS_UTIL stops the search at a use of 1 / 1.17. */
 static const double IMBALANCE = 1.17;
 
 static const struct sh_sim_sharing *rules(const struct sh_sim_machine *machine) {
     return &machine->config.sharing;
+}
+
+static bool is_below(const struct sh_sim_machine *machine) {
+    return rules(machine)->let_go_ns > 0;
 }
 
 static void due_in(struct sh_sim_machine *machine, uint32_t number, int64_t ns) {
@@ -96,7 +98,7 @@ static void go_idle(struct sh_sim_machine *machine, uint32_t number) {
 static void run_elastic(struct sh_sim_machine *machine, uint32_t number) {
     machine->cores[number].elastic = true;
     machine->elastic++;
-    if (rules(machine)->below)
+    if (is_below(machine))
         sh_sim_agenda_set(&machine->agenda, number, INT64_MAX);
     else
         balance_later(machine, number);
@@ -130,7 +132,7 @@ static void run_task(struct sh_sim_machine *machine, uint32_t number, uint32_t i
     struct sh_sim_task *task = &machine->tasks[id];
     struct sh_sim_primary *primary = primary_of(machine, id);
     const struct sh_sim_traffic_config *traffic = &primary->traffic.config;
-    core->displaced = core->elastic && rules(machine)->below;
+    core->displaced = core->elastic && is_below(machine);
     if (core->elastic)
         stop_elastic(machine, number);
     else if (core->slot < machine->idle_count && machine->idle[core->slot] == number)
@@ -163,7 +165,7 @@ static void run_task(struct sh_sim_machine *machine, uint32_t number, uint32_t i
 /* Nobody runs on the core: who is next? Without turns the elastic group comes last. */
 static void choose_next(struct sh_sim_machine *machine, uint32_t number, bool turns) {
     struct sh_sim_core *core = &machine->cores[number];
-    const bool shares = core->state == SH_SIM_LENT && !rules(machine)->below;
+    const bool shares = core->state == SH_SIM_LENT && !is_below(machine);
     if (core->first != NONE && shares && turns &&
         sh_sim_uniform(&machine->placement) < rules(machine)->turn_share) {
         run_elastic(machine, number);
@@ -200,7 +202,7 @@ static void stop_task(struct sh_sim_machine *machine, uint32_t number) {
 
 /* To who wakes. */
 static bool is_open(const struct sh_sim_machine *machine, const struct sh_sim_core *core) {
-    return is_idle(core) || (core->elastic && !rules(machine)->below && core->first == NONE);
+    return is_idle(core) || (core->elastic && !is_below(machine) && core->first == NONE);
 }
 
 static uint32_t place_for(struct sh_sim_machine *machine, uint32_t home) {
@@ -233,7 +235,7 @@ static void wake_task(struct sh_sim_machine *machine, uint32_t id, bool by_timer
     sh_sim_note_peaks(machine);
     if (core->busy || core->held)
         return;
-    if (!core->elastic || here || rules(machine)->below ||
+    if (!core->elastic || here || is_below(machine) ||
         sh_sim_uniform(&machine->placement) >= rules(machine)->stall_share) {
         run_task(machine, number, take_waiting(machine, number));
         return;
@@ -336,9 +338,9 @@ static void go_on(struct sh_sim_machine *machine, uint32_t number) {
 }
 
 /* Below all, and some cores are kept idle: one lets go of the elastic group, or takes it. */
-static void keep_spare(struct sh_sim_machine *machine) {
+void sh_sim_queues_keep_spare(struct sh_sim_machine *machine) {
     const uint32_t cores = machine->config.cores;
-    if (!rules(machine)->below)
+    if (!is_below(machine))
         return;
     uint32_t taken = 0, leaving = 0, joining = 0;
     for (uint32_t i = 0; i < cores; i++) {
@@ -346,7 +348,7 @@ static void keep_spare(struct sh_sim_machine *machine) {
         leaving += machine->cores[i].leaving && machine->cores[i].elastic;
         joining += machine->cores[i].leaving && !machine->cores[i].elastic;
     }
-    const uint32_t most = 1 + cores / 8, spare = taken < most ? taken : most;
+    const uint32_t most = machine->spare_most, spare = taken < most ? taken : most;
     for (uint32_t i = 0; i < cores; i++) {
         struct sh_sim_core *core = &machine->cores[i];
         if (core->state != SH_SIM_LENT)
@@ -354,11 +356,11 @@ static void keep_spare(struct sh_sim_machine *machine) {
         if (is_idle(core) && !core->leaving && machine->idle_count > spare + joining) {
             core->leaving = true;
             joining++;
-            due_in(machine, i, LET_GO_NS);
+            due_in(machine, i, rules(machine)->let_go_ns);
         } else if (core->elastic && !core->leaving && machine->idle_count + leaving < spare) {
             core->leaving = true;
             leaving++;
-            due_in(machine, i, LET_GO_NS);
+            due_in(machine, i, rules(machine)->let_go_ns);
         }
     }
 }
@@ -372,7 +374,6 @@ void sh_sim_queues_arrive(struct sh_sim_machine *machine, uint32_t number) {
         send_due(machine, number);
         await_traffic(machine, number);
     }
-    keep_spare(machine);
 }
 
 /* It is time for the core to look for work elsewhere; if others are idle, they do it. */
@@ -406,7 +407,6 @@ void sh_sim_queues_step(struct sh_sim_machine *machine, uint32_t number) {
     } else {
         balance(machine, number);
     }
-    keep_spare(machine);
 }
 
 void sh_sim_queues_hold(struct sh_sim_machine *machine) {
@@ -429,15 +429,13 @@ void sh_sim_queues_hold(struct sh_sim_machine *machine) {
     core->held = true;
     core->leaving = core->displaced = false;
     due_in(machine, number, machine->config.agent_ns);
-    keep_spare(machine);
 }
 
 void sh_sim_queues_share(struct sh_sim_machine *machine, uint32_t number) {
-    if (is_idle(&machine->cores[number]) && !rules(machine)->below) {
+    if (is_idle(&machine->cores[number]) && !is_below(machine)) {
         sh_sim_remove_idle(machine, number);
         run_elastic(machine, number);
     }
-    keep_spare(machine);
 }
 
 void sh_sim_queues_keep(struct sh_sim_machine *machine, uint32_t number) {
@@ -447,7 +445,6 @@ void sh_sim_queues_keep(struct sh_sim_machine *machine, uint32_t number) {
         stop_elastic(machine, number);
         choose_next(machine, number, false);
     }
-    keep_spare(machine);
 }
 
 int sh_sim_queues_init(struct sh_sim_machine *machine) {

@@ -13,10 +13,10 @@
  *    leaves, the elastic group has a turn before those who wait, with the chance turn_share.
  *  - A core that has nothing left to run takes the task that has waited longest from another's
  *    queue; one of the elastic group's has always something, and takes one every few ms only.
- *  - below: the elastic group is in a class below all. It gives way at once; a core that runs it
- *    is not idle, and does not count as in use. Up to so many cores as tasks run on, and no more
- *    than one and one of each eight, are kept idle. A core that has displaced the elastic group
- *    takes no task from another.
+ *  - With let_go_ns the elastic group is in a class below all. It gives way at once; a core that
+ *    runs it is not idle, and does not count as in use. As many cores as sh_sim_machine_keep_spare
+ *    says are kept idle, no more than others are taken; one changes sides in let_go_ns. Where a
+ * task has displaced the elastic group, that goes on once nobody else waits there.
  */
 #ifndef SH_SIM_QUEUES_H
 #define SH_SIM_QUEUES_H
@@ -34,6 +34,9 @@ void sh_sim_queues_step(struct sh_sim_machine *machine, uint32_t core);
 
 /* Somebody else, above every task, has a core from now on for a while. */
 void sh_sim_queues_hold(struct sh_sim_machine *machine);
+
+/* As many cores are idle, or about to be, as are to be; with let_go_ns. */
+void sh_sim_queues_keep_spare(struct sh_sim_machine *machine);
 
 /* The elastic group may run on this core from now on, or no longer. */
 void sh_sim_queues_share(struct sh_sim_machine *machine, uint32_t core);

@@ -20,6 +20,7 @@ __all__ = [
     "Policy",
     "PolicySettings",
     "check_policy",
+    "chooses_spare",
     "is_shared",
     "make_policy",
 ]
@@ -41,6 +42,7 @@ _NUMBERED = {
     "fixed-buffer": "fixed_buffer:FixedBuffer",
     "prev-peak": "prev_peak:PrevPeak",
     "part": "one_way:make_part",
+    "spare": "one_way:make_spare",
     "wait": "one_way:make_wait",
 }
 """The same of policies whose name a number follows, which their maker takes too."""
@@ -50,9 +52,11 @@ _UNITS = {"wait": "us"}
 POLICY_NAMES = (*_PLAIN, *(f"{name}:N{_UNITS.get(name, '')}" for name in _NUMBERED))
 """The accepted spellings, N being a number from 1 to 9999."""
 
-_SHARED = ("idle-first", "everywhere", "part")
+_SHARED = ("idle-first", "everywhere", "part", "spare")
+_FROM_ZERO = ("spare",)
+"""Those whose number may be 0."""
 
-_NUMBER = re.compile(r"([1-9][0-9]{0,3})([a-z]*)")
+_NUMBER = re.compile(r"(0|[1-9][0-9]{0,3})([a-z]*)")
 
 
 def make_policy(
@@ -65,16 +69,18 @@ def make_policy(
     options: LearningOptions | None = None,
     preempts: bool = False,
     protect: float = 0.1,
+    spares: tuple[int, ...] = (),
 ) -> Policy:
     """The policy spelled ``spec`` for a primary that can have ``total`` cores at most.
 
     ``cost``, ``safeguard``, ``learner`` and ``options`` concern ``smartharvest`` and what uses its
-    prediction; the others react to exhaustion as the paper has it. ``preempts`` and ``protect`` are
-    for ``adaptive`` (PolicySettings). Raises ConfigError for what is unknown or malformed.
+    prediction; the others react to exhaustion as the paper has it. ``preempts``, ``protect`` and
+    ``spares`` are for ``adaptive`` (PolicySettings). Raises ConfigError for what is unknown or
+    malformed.
     """
     name, number = _parsed(spec)
     settings = PolicySettings(
-        total, cost, safeguard, learner, options or LearningOptions(), preempts, protect
+        total, cost, safeguard, learner, options or LearningOptions(), preempts, protect, spares
     )
     module, _, maker = (_PLAIN if number is None else _NUMBERED)[name].partition(":")
     make = getattr(import_module(f"{__name__}.{module}"), maker)
@@ -91,13 +97,19 @@ def is_shared(spec: str) -> bool:
     return spec.partition(":")[0] in _SHARED
 
 
+def chooses_spare(spec: str) -> bool:
+    """Whether the policy is one number of CPUs that the kernel keeps idle for who wakes."""
+    return spec.partition(":")[0] == "spare"
+
+
 def _parsed(spec: str) -> tuple[str, int | None]:
     """Name and number."""
     name, colon, after = spec.partition(":")
     if not colon and name in _PLAIN:
         return name, None
     number = _NUMBER.fullmatch(after)
-    if name in _NUMBERED and number and number[2] == _UNITS.get(name, ""):
+    is_numbered = name in _NUMBERED and number and number[2] == _UNITS.get(name, "")
+    if is_numbered and number and (number[1] != "0" or name in _FROM_ZERO):
         return name, int(number[1])
     raise ConfigError(
         f"policy: {spec!r} is unknown; use one of {', '.join(POLICY_NAMES)} (N: 1 to 9999)"

@@ -12,6 +12,9 @@ nothing either.
 Time is counted in periods that were seen: what was found is as true after a pause. It is so after a
 restart as well, unless the primary fares otherwise with nothing lent than it did.
 
+Where the kernel keeps CPUs idle for who wakes (``--mechanism strict``) the ways differ in how many:
+nothing is moved, and the batch gives way at once. A mistake is cheap there and trials are dense.
+
 Where the primary does not preempt the batch, a mistake is not cheap. There it lends cores that have
 been idle (``adaptive-quiet``). Where no sensor tells, it is the paper's policy.
 """
@@ -41,6 +44,8 @@ FIRST_SPANS = 200.0
 """Known with nothing lent before the first trial,"""
 FIRST_PERIODS = (4, 10)
 """... and in so many periods at least, and at most: a primary that hardly runs is hardly hurt."""
+CHEAP_FIRST_PERIODS = (3, 6)
+"""The same where a mistake is cheap."""
 RECALL_PERIODS = 3
 """Instead, with what was kept over a restart: the first still shows the start."""
 LEARNED_PERIODS = 100
@@ -51,6 +56,9 @@ SPACING = 4
 """A trial has one period in so many; then nothing is lent, then the way that is held goes on."""
 SLICES = 4
 """Periods of a trial,"""
+CHEAP_SPACING = 6
+"""... where a mistake is cheap: the way has all of so many but the first ones, in which nothing is
+lent."""
 EVERYWHERE_SPACING, EVERYWHERE_SLICES = 5, 26
 """The same of the boldest way, which nothing stops: it has to meet what load there is, in one
 period of so many;"""
@@ -122,7 +130,11 @@ class Adaptive:
         self._paper = make_smartharvest(replace(settings, learner="native"))
         self._quiet = AdaptiveQuiet(settings)
         self._preempts = settings.preempts
-        self._ways = ways(settings.total)
+        self._spares = settings.preempts and bool(settings.spares)
+        """Whether the kernel keeps as many CPUs idle as the ways say."""
+        self._ways = ways(settings.total, settings.spares if self._spares else ())
+        self._everywhere = 0 if self._ways[0].kind == "everywhere" else -1
+        """The way that nothing stops; -1: there is none."""
         self._records = [_Record() for _ in self._ways]
         self._nothing = len(self._ways) - 1
         self._careful = self._nothing - 1
@@ -182,7 +194,7 @@ class Adaptive:
     @property
     def steady(self) -> bool:
         """Whether the way that is in force has answered before, and no window may end it."""
-        ends = self._tried == self._now == 0
+        ends = self._tried == self._now == self._everywhere
         return self._delegate is None and self._answered is self.way and not ends
 
     @property
@@ -196,6 +208,11 @@ class Adaptive:
     @property
     def shared(self) -> bool:
         return self._delegate is None and self.way.is_static
+
+    @property
+    def spare(self) -> int | None:
+        """CPUs that the kernel keeps idle for who wakes; None: as it does by itself."""
+        return self.way.spare if self._delegate is None else None
 
     @property
     def short_term(self) -> ShortTermSafeguard:
@@ -294,7 +311,7 @@ class Adaptive:
     def predict(self, window: Window) -> int:
         self._windows += 1
         self._cut = (
-            self._tried == self._now == 0
+            self._tried == self._now == self._everywhere
             and self._windows > 1
             and (self._pulses or window.demand_max > CROWDED * self._total)
         )
@@ -354,7 +371,7 @@ class Adaptive:
                 longer.add_alone(spans.not_lent)
             else:
                 durations = merged(spans.lent, spans.not_lent)
-                longer.add(self._now, durations, stops=not self.way.is_static)
+                longer.add(self._now, durations, stops=self.way.gives_way)
 
     def _note_moves(self, seen: Dispatches) -> None:
         record = self._records[self._now]
@@ -384,14 +401,14 @@ class Adaptive:
     def _knows_enough(self) -> bool:
         if self._recalled is not None:
             return self._periods >= RECALL_PERIODS
-        least, most = FIRST_PERIODS
+        least, most = CHEAP_FIRST_PERIODS if self._spares else FIRST_PERIODS
         known = min(longer.alone_spans for longer in self._longer)
         return self._periods >= most or (self._periods >= least and known >= FIRST_SPANS)
 
     @property
     def _pulses(self) -> bool:
         """Whether the way on trial has one window of its period."""
-        return self._tried == 0 and self._slices < PULSES
+        return self._tried == self._everywhere and self._slices < PULSES
 
     @property
     def _credit(self) -> float:
@@ -417,7 +434,7 @@ class Adaptive:
         """Whether the way that is held is doubted or left."""
         why = self._too_dear(way)
         if not why and self._tried is None and self._credit < 0:
-            fine = self._looks_fine(way, 0.0 if way else CLEARLY)
+            fine = self._looks_fine(way, CLEARLY if way == self._everywhere else 0.0)
             why = "" if fine else "its harm has used up the budget"
         if why:
             self._look_again(way, why)
@@ -432,7 +449,7 @@ class Adaptive:
     def _look_again(self, way: int, why: str) -> None:
         """What takes cores back by itself, and may not be to blame, is left only if the primary
         fares better without it."""
-        if self._ways[way].is_static:
+        if not self._ways[way].gives_way:
             self._leave(way, why)
             return
         self._doubt, self._tried = why, None
@@ -455,12 +472,14 @@ class Adaptive:
 
     def _judge_trial(self, way: int) -> None:
         why = self._too_dear(way)
-        if way == 0 and self._slices == PULSES and not why:
+        everywhere = way == self._everywhere
+        if everywhere and self._slices == PULSES and not why:
             for longer in self._longer:
-                longer.begin(0)  # a window of a period shows little of what a period does
-        enough = self._slices >= (SLICES if way else ENOUGH_SLICES)
+                longer.begin(way)  # a window of a period shows little of what a period does
+        slices = UNDECIDED * SLICES if self._is_cheap(way) and self._is_extra(way) else SLICES
+        enough = self._slices >= (ENOUGH_SLICES if everywhere else slices)
         if enough and not why:
-            undecided = self._slices < (UNDECIDED * SLICES if way else EVERYWHERE_SLICES)
+            undecided = self._slices < (EVERYWHERE_SLICES if everywhere else UNDECIDED * slices)
             # Chance may hide what a way costs for as long as anybody looks. What is no extra is
             # held unless it is surely too dear: the account ends what it spends.
             unproved = not undecided and not self._is_extra(way) and self._credit >= 0
@@ -485,10 +504,11 @@ class Adaptive:
         """Why the way costs a primary more than the budget; empty if it does not."""
         for longer in self._longer:
             why = longer.disaster(PULSE if self._pulses else 1.0)
-            if why and (self._ways[way].is_static or not longer.disasters_by_chance(way)):
+            if why and not (self._ways[way].gives_way and longer.disasters_by_chance(way)):
                 self._records[way].disaster = True
                 return why
-        mistakes = (MISTAKES,) if way == self._tried == 0 and self._held < self._careful else ()
+        extra = way == self._tried == self._everywhere and self._held < self._careful
+        mistakes = (MISTAKES,) if extra else ()
         for longer in self._longer:
             if why := longer.too_dear(way, *mistakes):
                 return why
@@ -521,15 +541,31 @@ class Adaptive:
     def _rank(self, way: int) -> tuple[int, bool, int]:
         """Lower ones are tried first: what the primary alone stops comes last while little is lent,
         the boldest of it last of all. A mistake with any other is cheaper."""
+        if self._spares:
+            return self._rank_of_spares(way)
         failures, static = self._records[way].failures, self._ways[way].is_static
         if self._held >= self._careful:
             return failures, static, -way if static else way
-        return failures, way == 0, way
+        return failures, way == self._everywhere, way
+
+    def _rank_of_spares(self, way: int) -> tuple[int, bool, int]:
+        """From what the kernel does by itself, in the middle, to the more careful; from what is
+        held, a step at a time to the bolder, since who harms less keeps more."""
+        if self._held < self._careful:
+            return 0, False, -way
+        far = self._careful // 2 - way
+        return int(way == self._careful), far > 0, abs(far)
 
     def _is_extra(self, way: int) -> bool:
         """Whether the primary alone stops the way, and another that lends much is held: the gain is
         small, and a mistake dear."""
-        return self._ways[way].is_static and (way == 0 or self._held < self._careful)
+        if self._ways[way].gives_way and not self._is_cheap(way):
+            return False
+        return way == self._everywhere or self._held < self._careful
+
+    def _is_cheap(self, way: int) -> bool:
+        """Whether neither trying the way nor what it moves costs much."""
+        return self._ways[way].kind == "spare"
 
     def _due(self, way: int) -> int:
         """The period from which on it may be tried."""
@@ -538,7 +574,9 @@ class Adaptive:
     def _begin(self, way: int) -> None:
         self._tried = way
         self._records[way].moving = 0.0
-        self._step = self._slices = 0
+        # What is compared with is fresh where nothing is lent yet.
+        self._step = REST_PERIODS if self._is_cheap(way) and self._now == self._nothing else 0
+        self._slices = 0
         for longer in self._longer:
             longer.begin(way)
 
@@ -569,10 +607,15 @@ class Adaptive:
         record.failures += 1
         record.fine = False
         record.retry_at = self._periods + retry
+        if self._is_cheap(way):  # with fewer idle CPUs who wakes fares no better
+            for bolder in self._records[:way]:
+                bolder.retry_at = max(bolder.retry_at, record.retry_at)
         self._why[way] = f"{why}; it is tried again after {retry // 10} s"
         if self._held >= self._careful:
             does = self._ways[self._held].describe()
             self.explanation = f"{does}, since with {self._ways[way].short} {self._why[way]}"
+        elif way == self._held - 1:
+            self.explanation = self._ways[self._held].describe() + self._why_not_bolder(self._held)
 
     def _why_not_bolder(self, way: int) -> str:
         if way == 0 or way - 1 not in self._why:
@@ -599,7 +642,10 @@ class Adaptive:
 
     def _of_trial(self, tried: int, step: int) -> int:
         """The way in force in a period of its trial."""
-        if tried:
+        if self._is_cheap(tried):
+            rests = step % CHEAP_SPACING < REST_PERIODS
+            tries = not rests
+        elif tried != self._everywhere:
             phase = step % SPACING
             tries, rests = phase == 0, 1 <= phase <= REST_PERIODS
         else:

@@ -103,6 +103,9 @@ class PolicySettings:
     """Whether the primary preempts the elastic group wherever they meet."""
     protect: float = 0.1
     """Share by which P50 and P99 may become longer; above 0."""
+    spares: tuple[int, ...] = ()
+    """Of how many CPUs that the kernel keeps idle for who wakes the policy may choose, ascending;
+    empty where it keeps none."""
 
     def __post_init__(self) -> None:
         for key, value, known in (

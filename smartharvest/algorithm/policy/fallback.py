@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from smartharvest.algorithm.policy.base import Dispatches, DispatchesObserver, Policy
 from smartharvest.algorithm.safeguard import ShortTermSafeguard
@@ -65,6 +65,15 @@ def is_steady(policy: Policy) -> bool:
     if isinstance(policy, Fallback):
         policy = policy.in_force
     return bool(getattr(policy, "steady", False))
+
+
+def spare(policy: Policy) -> int | None:
+    """How many CPUs the policy in force, by its attribute ``spare``, has the kernel keep idle for
+    who wakes; None: it leaves that to the settings."""
+    if isinstance(policy, Fallback):
+        policy = policy.in_force
+    kept: int | None = getattr(policy, "spare", None)
+    return kept
 
 
 def with_stand_ins(
@@ -139,8 +148,8 @@ class Fallback:
         """For a policy that does not ask, nothing."""
         self._first_answer(
             lambda policy: (
-                policy.observe_dispatches(dispatches)
-                if isinstance(policy, DispatchesObserver)
+                cast(DispatchesObserver, policy).observe_dispatches(dispatches)
+                if wants_dispatches(policy)
                 else None
             )
         )

@@ -88,10 +88,11 @@ class _Spans:
     """Of some time: how many were at least so long."""
 
     def __init__(self, durations: Durations) -> None:
-        counts = sorted(durations)
-        self._middles = [middle_ns for middle_ns, _ in counts]
-        sums = accumulate((count for _, count in reversed(counts)), initial=0)
-        self._from = list(sums)[::-1]
+        self._middles: tuple[int, ...] = ()
+        counts: tuple[int, ...] = ()
+        if durations:
+            self._middles, counts = zip(*sorted(durations), strict=True)
+        self._from = list(accumulate(reversed(counts), initial=0))[::-1]
         self.total = self._from[0]
 
     def beyond(self, limit_ns: float) -> float:
@@ -118,6 +119,9 @@ class _Spans:
 
 def merged(*durations: Durations) -> Durations:
     """All together."""
+    some = [one for one in durations if one]
+    if len(some) < 2:  # mostly: something is lent for a whole period, or nothing
+        return some[0] if some else ()
     counts: Counter[int] = Counter()
     for one in durations:
         for middle_ns, count in one:
@@ -292,13 +296,13 @@ class Longer:
         """A period of a way of sharing; the boldest is number 0. One that ``stops`` by itself what
         it lends does no lasting harm: its disasters are counted, and charged to nobody else."""
         spans = _Spans(durations)
+        beyond = tuple(map(spans.beyond, self._limits_ns.values()))
         self._last_disasters = self._disasters(spans)
         disaster = self._last_disasters >= DISASTERS
         if not (disaster and stops):
-            self._charge(spans)
+            self._charge(spans, beyond)
         if not spans.total:
             return
-        beyond = tuple(map(spans.beyond, self._limits_ns.values()))
         self._lately.append(spans)
         self._tallies[way].add(spans.total, beyond)
         self._met.append((way, disaster))
@@ -308,15 +312,16 @@ class Longer:
     def add_unjudged(self, durations: Durations) -> None:
         """A period that says nothing about one way, but counts."""
         self._last_disasters = 0.0
-        self._charge(_Spans(durations))
+        spans = _Spans(durations)
+        self._charge(spans, tuple(map(spans.beyond, self._limits_ns.values())))
 
-    def _charge(self, spans: _Spans) -> None:
-        """To the account."""
+    def _charge(self, spans: _Spans, beyond: tuple[float, ...]) -> None:
+        """To the account; ``beyond``: how many were beyond the limit, by quantile."""
         self._note(spans)
         if self._credit is not None and spans.total:
             usual = {q: self._alone_share[q] + self._slack[q] for q in PROMISED}
-            beyond = {q: spans.beyond(self._limits_ns[q]) for q in PROMISED}
-            self._save({q: usual[q] * spans.total - beyond[q] for q in PROMISED})
+            harmed = dict(zip(self._limits_ns, beyond, strict=True))
+            self._save({q: usual[q] * spans.total - harmed[q] for q in PROMISED})
 
     def begin(self, way: int) -> None:
         """A way is tried: what was found before counts half."""

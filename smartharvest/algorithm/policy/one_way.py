@@ -19,6 +19,7 @@ class OneWay:
         self.buffer = way.buffer
         self.quiet_ns = way.quiet_ns
         self.shared = way.is_static
+        self.spare = way.spare
         self.steady = True
         self.short_term: ShortTermSafeguard = BufferSafeguard(settings.total, max(1, way.buffer))
         self._kept = min(way.kept, settings.total)
@@ -40,6 +41,11 @@ def make_everywhere(settings: PolicySettings) -> OneWay:
 def make_part(settings: PolicySettings, kept: int) -> OneWay:
     """``kept`` cores are never lent."""
     return OneWay(settings, Way("part", kept=kept))
+
+
+def make_spare(settings: PolicySettings, spare: int) -> OneWay:
+    """Under ``--mechanism strict``: the kernel keeps so many CPUs idle for who wakes."""
+    return OneWay(settings, Way("spare", spare=spare))
 
 
 def make_wait(settings: PolicySettings, quiet_us: int) -> OneWay:

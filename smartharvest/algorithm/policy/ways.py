@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-Kind = Literal["everywhere", "part", "wait", "buffer", "prediction", "nothing"]
+Kind = Literal["everywhere", "spare", "part", "wait", "buffer", "prediction", "nothing"]
 
 WAIT_QUIET_NS = (500_000, 2_000_000)
 """After taking cores back on a wait: less hurts primaries whose bursts come in rows."""
@@ -14,6 +15,7 @@ SHORT_QUIET_NS = 100_000
 MANY = 8
 """... since each move is a write that all cores share the cost of."""
 BUFFER_QUIET_NS = 1_000_000
+CPUS_PER_SPARE = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,26 +27,36 @@ class Way:
     """Cores that the primary has to itself, of ``part`` alone."""
     buffer: int = 0
     """Idle cores; of ``buffer`` alone."""
+    spare: int | None = None
+    """CPUs that the kernel keeps idle; of ``spare`` alone."""
     quiet_ns: int | None = None
     """How long without need before cores are lent again."""
 
     @property
     def is_static(self) -> bool:
         """Whether no core moves: the primary preempts the batch where they meet."""
-        return self.kind in ("everywhere", "part")
+        return self.kind in ("everywhere", "spare", "part")
+
+    @property
+    def gives_way(self) -> bool:
+        """Whether what is lent comes back without anybody's decision, so that no harm lasts."""
+        return self.kind not in ("everywhere", "part")
 
     @property
     def short(self) -> str:
         """Its kind, with what distinguishes it from others of it; mostly a policy's name."""
         if self.kind == "wait":
             return f"wait:{(self.quiet_ns or 0) // 1000}us"
-        number = {"buffer": self.buffer, "part": self.kept}.get(self.kind)
+        number = {"buffer": self.buffer, "part": self.kept, "spare": self.spare}.get(self.kind)
         return self.kind if number is None else f"{self.kind}:{number}"
 
     def describe(self) -> str:
         """What it does, as a clause."""
         if self.kind == "everywhere":
             return "the batch runs everywhere under cpu.idle"
+        if self.kind == "spare":
+            cpus = {0: "no CPU", 1: "a CPU"}.get(self.spare or 0, f"{self.spare} CPUs")
+            return f"lends everything and keeps {cpus} idle for those who wake"
         if self.kind == "part":
             cores = "a core" if self.kept == 1 else f"{self.kept} cores"
             return f"keeps {cores} free of the batch, which runs on the others under cpu.idle"
@@ -58,11 +70,27 @@ class Way:
         return f"keeps {self.buffer} idle, lends the rest after {quiet_us} us"
 
 
-def ways(total: int) -> tuple[Way, ...]:
+def usual_spare(cpus: int) -> int:
+    """How many of so many CPUs that share a cache the kernel keeps idle unless somebody chooses:
+    who wakes often wakes the next at once."""
+    return 1 + cpus // CPUS_PER_SPARE if cpus > 1 else 0
+
+
+def spares_of(cpus: int) -> tuple[int, ...]:
+    """How many of so many CPUs that share a cache may be kept idle; what is usual in the middle."""
+    some = {0, 1, 2, usual_spare(cpus), cpus // 4 + 1, cpus // 2}
+    return tuple(sorted(count for count in some if count <= cpus // 2))
+
+
+def ways(total: int, spares: Sequence[int] = ()) -> tuple[Way, ...]:
     """Those for ``total`` cores that a primary preempts the elastic group on, boldest first.
 
-    Where cores are few, half of them for good is for primaries that moves are too dear for.
+    Where cores are few, half of them for good is for primaries that moves are too dear for. Where
+    the kernel keeps CPUs idle (``spares``: how many it may be), it does by events what moves would.
     """
+    if spares:
+        kept = tuple(Way("spare", spare=count) for count in sorted(spares))
+        return *kept, Way("prediction"), Way("nothing")
     buffers = sorted({1, max(1, total // 8), max(1, total // 4)} - {total})
     quiets_ns = (SHORT_QUIET_NS, *WAIT_QUIET_NS) if total >= MANY else WAIT_QUIET_NS
     return (

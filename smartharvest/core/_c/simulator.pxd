@@ -78,7 +78,9 @@ cdef extern from "lab/simulator/machine.h" nogil:
         bint shared
         double stall_share, turn_share
         int64_t tick_ns
-        bint queues, below
+        uint32_t looks
+        int64_t balance_ns, let_go_ns
+        bint queues
         int64_t turn_ns
 
     struct sh_sim_machine_config:
@@ -116,13 +118,14 @@ cdef extern from "lab/simulator/machine.h" nogil:
         sh_sim_totals totals
         sh_sim_latencies waits
         int64_t now_ns
-        uint32_t busy, demand, ready, lent, returning, elastic
+        uint32_t busy, demand, ready, lent, returning, elastic, spare
         int error
 
     struct sh_sim_long_waits:
         uint32_t all, blamed
         int64_t blamed_longest_ns
 
+    void sh_sim_machine_keep_spare(sh_sim_machine *machine, uint32_t most)
     sh_sim_long_waits sh_sim_machine_long_waits(const sh_sim_machine *machine)
 
 cdef extern from "lab/simulator/run.h" nogil:

@@ -80,6 +80,11 @@ class SharedPage:
         return memoryview(self._map)[8 * _LOOP_BEAT : 8 * _LOOP_BEAT + 8]
 
     @property
+    def vigil_slot(self) -> memoryview:
+        """The beats, the guardian's own among them, and the phase (csrc/guardian/vigil.h)."""
+        return memoryview(self._map)[8 * _LOOP_BEAT : 8 * (_PHASE + 1)]
+
+    @property
     def choice_slots(self) -> memoryview:
         """Room for the two sets of CPUs last lent, where they are chosen as they come."""
         return memoryview(self._map)[_CHOICES:_MORE_WORDS]
@@ -107,9 +112,6 @@ class SharedPage:
 
     def beat_as_agent(self) -> None:
         self._words[_AGENT_BEAT] = time.monotonic_ns()
-
-    def beat_as_guardian(self) -> None:
-        self._words[_GUARDIAN_BEAT] = time.monotonic_ns()
 
     @property
     def phase(self) -> Phase:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 _CONTROL = struct.Struct("<QQ")
 _END = struct.Struct("<IIq128s")
-_COUNTS = struct.Struct("<6Q")
+_COUNTS = struct.Struct("<7Q")
 _GROUP = struct.Struct("<6Q")
 _WORDS = 8
 _MASK = struct.Struct(f"<{_WORDS}Q")
@@ -39,6 +39,8 @@ class Counts:
     """Of these: went on elsewhere."""
     let_go: int
     """CPUs that were made to let go, since too few were idle."""
+    left: int
+    """Tasks that got another policy and so left the class."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,26 @@ def control(
         known = [cpu for cpu in cpus if cpu < _CPUS]
         near = sum(1 << cpu for cpu in known).to_bytes(_MASK.size, "little")
         for cpu in known:
-            _NEAR.pack_into(memory, _CPUS_AT + cpu * _CPU.size + _NEAR_AT, count, near)
+            _NEAR.pack_into(memory, _spare_at(cpu), count, near)
+
+
+def keep_spare(memory: memoryview, spare: Mapping[frozenset[int], int]) -> None:
+    """Other numbers than those ``control`` was given, of the same sets, while the scheduler runs:
+    each CPU's is stored at once."""
+    words = memory.cast("B").cast("Q")
+    for cpus, count in spare.items():
+        for cpu in cpus:
+            if cpu < _CPUS:
+                words[_spare_at(cpu) // words.itemsize] = count
+
+
+def spare(memory: memoryview, cpu: int) -> int:
+    """How many of those that share ``cpu``'s cache are kept idle for who wakes."""
+    return int.from_bytes(memory[_spare_at(cpu) : _spare_at(cpu) + 8], "little")
+
+
+def _spare_at(cpu: int) -> int:
+    return _CPUS_AT + cpu * _CPU.size + _NEAR_AT
 
 
 def counts(memory: memoryview) -> Counts:

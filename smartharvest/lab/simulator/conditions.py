@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from smartharvest.algorithm.learning.options import Label
-from smartharvest.algorithm.policy import is_shared
+from smartharvest.algorithm.policy import chooses_spare, is_shared
 from smartharvest.errors import ConfigError
 
 PAPERS = ("smartharvest", "fixed-buffer", "prev-peak", "no-harvest", "clairvoyant", "instant")
@@ -45,6 +45,8 @@ def made_for(policy: str) -> Conditions:
     """
     if is_papers(policy):
         return PAPERS_CONDITIONS
+    if chooses_spare(policy):
+        return Conditions(True, "demand", "auto", "strict")
     shares = is_shared(policy) or policy.partition(":")[0] in PREEMPTED
     return Conditions(True, "demand", "auto", "cpu-idle" if shares else "linux")
 

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 
 from smartharvest.algorithm.learning.options import LearningOptions
-from smartharvest.algorithm.policy import is_shared
+from smartharvest.algorithm.policy import chooses_spare, is_shared
 from smartharvest.host.process.start import in_workers
 from smartharvest.lab.simulator.conditions import made_for
 from smartharvest.lab.simulator.machine import LoopSettings
-from smartharvest.lab.simulator.mechanisms import make_mechanism
+from smartharvest.lab.simulator.mechanisms import Sharing, make_mechanism
 from smartharvest.lab.simulator.run import Experiment, Outcome, simulate
 from smartharvest.lab.simulator.workload_file import find_workload
 from smartharvest.lab.simulator.workloads import WORKLOADS, Workload
@@ -114,8 +114,14 @@ def _run(job: _Job) -> list[Row]:
         _row(job, mechanism, _simulate(job, mechanism, policy))
         for mechanism in job.mechanisms
         for policy in job.policies
-        if not is_shared(policy) or make_mechanism(mechanism).sharing is not None
+        if _can(policy, make_mechanism(mechanism).sharing)
     ]
+
+
+def _can(policy: str, sharing: Sharing | None) -> bool:
+    if chooses_spare(policy):
+        return sharing is not None and sharing.let_go_ns > 0
+    return not is_shared(policy) or sharing is not None
 
 
 def _simulate(job: _Job, name: str, policy: str) -> Outcome:

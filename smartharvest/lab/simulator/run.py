@@ -12,9 +12,16 @@ from smartharvest.algorithm.algorithm1 import Decision
 from smartharvest.algorithm.controller import Controller
 from smartharvest.algorithm.harm import Durations, Harm, HarmSide
 from smartharvest.algorithm.learning.options import LearningOptions
-from smartharvest.algorithm.policy import Policy, check_policy, is_shared, make_policy
+from smartharvest.algorithm.policy import (
+    Policy,
+    check_policy,
+    chooses_spare,
+    is_shared,
+    make_policy,
+)
 from smartharvest.algorithm.policy.base import DISPATCHES_PERIOD_NS, Dispatches, Spans
 from smartharvest.algorithm.policy.fallback import with_stand_ins
+from smartharvest.algorithm.policy.ways import spares_of, usual_spare
 from smartharvest.algorithm.safeguard import LongTermSafeguard, PeriodWaits
 from smartharvest.core.window import Window
 from smartharvest.errors import ConfigError
@@ -64,6 +71,12 @@ class Experiment:
     @property
     def end_ns(self) -> int:
         return round(self.seconds * 1e9)
+
+    @property
+    def spares(self) -> tuple[int, ...]:
+        """Of how many cores that the kernel keeps idle a policy may choose; empty: none are."""
+        sharing = self.mechanism.sharing
+        return spares_of(self.cores) if sharing is not None and sharing.let_go_ns else ()
 
     @property
     def total(self) -> int:
@@ -205,7 +218,12 @@ def run_policy(
     if is_shared(policy) and experiment.mechanism.sharing is None:
         raise ConfigError(
             f"policy: {policy} needs a mechanism under which the primary preempts the elastic "
-            "group; use --mechanism cpu-idle or cpu-idle-kernel"
+            "group; use --mechanism cpu-idle, cpu-idle-kernel or strict"
+        )
+    if chooses_spare(policy) and not experiment.spares:
+        raise ConfigError(
+            f"policy: {policy} has the kernel keep cores idle; use --mechanism strict, or another "
+            "policy"
         )
     long_term = None if experiment.long_term == "off" else make_long_term()
     machine = _machine(
@@ -224,6 +242,7 @@ def run_policy(
             options=options,
             preempts=experiment.mechanism.sharing is not None,
             protect=protect,
+            spares=experiment.spares,
         )
 
     controller = Controller(
@@ -271,6 +290,9 @@ def _control(
     dispatches_ns = DISPATCHES_PERIOD_NS if controller.wants_dispatches else end_ns
     lent_ns = period_lent_ns = 0
     spans = _SpanReader(machine)
+    usual = usual_spare(experiment.cores)
+    if experiment.spares:
+        simulation.keep_spare(usual)
     while simulation.now_ns < end_ns:
         window = machine.advance(min(end_ns, period_end_ns, dispatches_ns))
         if window is not None:
@@ -284,6 +306,9 @@ def _control(
                 if answer is None or answer.plan is None:
                     continue
                 simulation.post(simulation.now_ns + experiment.decision_ns, answer.plan)
+                if experiment.spares:
+                    spare = answer.plan.spare
+                    simulation.keep_spare(usual if spare is None else spare)
                 if observe is not None:
                     observe(taken, answer.decision)
             waiting.clear()

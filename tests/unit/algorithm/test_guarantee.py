@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smartharvest.algorithm.demand import demand_of, largest
-from smartharvest.algorithm.division import Share, divide
+from smartharvest.algorithm.division import Share, divide, dues
 from smartharvest.algorithm.guarantee import Curve, Guarantee, Keeper, parse_guarantee
 
 
@@ -48,6 +48,32 @@ def test_a_violated_guarantee_is_answered_at_the_next_turn_and_met_again() -> No
     assert history[1][1] > 4
     assert keeper.met
     assert keeper.violations == 1
+
+
+def test_what_one_guarantee_takes_violates_no_other_that_is_met() -> None:
+    kept, other = Keeper(Guarantee(rate=4.0)), Keeper(Guarantee(rate=100.0))
+    for _ in range(4):  # three beats a second and core; the other does not reach its own
+        shares = [
+            Share("kept", min=kept.least(pressed=other.floor > 0)),
+            Share("other", min=other.least(pressed=kept.floor > 0)),
+        ]
+        has = dict(zip(("kept", "other"), dues(4.0, shares), strict=True))
+        kept.turn(3.0 * has["kept"], has["kept"], None, 4)
+        other.turn(3.0 * has["other"], has["other"], None, 4)
+        assert kept.met
+    assert has["other"] > 2
+    assert kept.floor == 0
+
+
+@given(st.lists(st.floats(4, 4.4), min_size=2, max_size=20))
+def test_what_a_met_guarantee_needs_is_enough_and_steady(rates: list[float]) -> None:
+    keeper, seen = Keeper(Guarantee(rate=1.0)), set()
+    for rate in rates:
+        keeper.turn(rate, 2.0, None, 4)
+        assert 0.5 * 4 / rate <= keeper.least(pressed=True) <= 1.3 * 0.5 * 4 / rate
+        seen.add(keeper.needs)
+        assert keeper.least(pressed=False) == 0
+    assert len(seen) <= 2
 
 
 def test_cores_go_back_little_by_little_once_it_has_been_met_for_a_while() -> None:

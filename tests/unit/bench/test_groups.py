@@ -85,3 +85,9 @@ def test_writes_of_a_taking_back_from_many_groups_are_counted(
              for case in ("one", "time")]  # fmt: skip
     assert set(found[0]) == {1}
     assert max(found[1]) == shared
+
+
+def test_groups_that_own_none_of_what_is_lent_cost_few_writes_in_v1(tmp_path: Path) -> None:
+    writes = many.taken_back(*many.made_actuator(tmp_path, 1, "whole"))[1]
+    assert set(writes[: -many.MANY]) == {2}, "the group above, and the owner"
+    assert sum(writes) / len(writes) < 4

@@ -120,6 +120,8 @@ WRONG = [
     ('primary = "cgroup:batch/a"\n' + group("a") + group("b"), "name separate targets"),
     ("elastic = [[1]]\n", "elastic: [1] is no target"),
     ("elastic = []\n", "elastic: [] is no target"),
+    ('[elastic]\nname = "a"\n', "a single table is no target; write [[elastic]]"),
+    ('elastic = "cgroup:batch"\n' + group("a"), "that key is there before, so remove one"),
     ('elastic = ["cgroup:batch/a", 1]\n', "elastic: ['cgroup:batch/a', 1] is no target"),
     ('elastic = ["cgroup:batch/a", "cgroup:x/a"]\n', "two groups are called 'a'"),
 ]
@@ -157,6 +159,19 @@ def test_a_problem_has_the_line_of_its_table_and_no_others_follow_from_it(
     outcome = smartharvest_here("check-config", str(file))
     (problem,) = outcome.out.splitlines()
     assert problem.startswith(f"{file}:{line}: ")
+
+
+def test_each_wrong_table_has_a_line(file: Path) -> None:
+    nameless = '[[elastic]]\ntarget = "cgroup:batch/c"\n'
+    file.write_text(
+        'primary = "cgroup:web"\n' + group("a", "wight = 2") + group("b", "min = -1") + nameless
+    )
+    problems = smartharvest_here("check-config", str(file)).out.splitlines()
+    assert [one.removeprefix(f"{file}:").split(";")[0] for one in problems] == [
+        "2: elastic 'a': unknown key 'wight'",
+        "6: elastic 'b': min: -1 is not a whole number of cores, 0 or more",
+        "10: elastic 3: has no name",
+    ]
 
 
 def test_the_configuration_in_force_has_the_tables_and_reads_back_the_same(file: Path) -> None:

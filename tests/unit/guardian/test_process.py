@@ -14,10 +14,12 @@ import pytest
 from smartharvest.guardian import process as process_module
 from smartharvest.guardian import restoring
 from smartharvest.guardian.process import GuardianConfig, GuardianProcess, main
-from smartharvest.guardian.verdict import Limits
+from smartharvest.guardian.verdict import Limits, Look
+from smartharvest.host.cgroup.fake_kernel import FakeKernel
 from smartharvest.host.journal import recovery
 from smartharvest.host.journal.journal import Journal
 from smartharvest.host.journal.places import lock_path, try_lock
+from smartharvest.host.journal.shared_page import Phase
 from smartharvest.host.journal.writer import HostWriter
 from tests.integration.worlds import World, make_world
 
@@ -112,3 +114,25 @@ def test_a_guardian_says_what_is_wrong_with_a_damaged_journal(
     assert main(charge.arguments()) == 1
     (line,) = capfd.readouterr().err.splitlines()
     assert "the journal is damaged" in line
+
+
+@pytest.mark.parametrize("minimum", [True, False])
+def test_what_it_takes_back_is_counted_before_it_is_written(
+    world: World, monkeypatch: pytest.MonkeyPatch, minimum: bool
+) -> None:
+    mask, write, counted = world.elastic.cpus_file, FakeKernel.write, []
+    journal = Journal(str(world.state_dir))
+    journal.expect({mask: ["7"]}, ((mask, "7"),) if minimum else ())
+    HostWriter(world.kernel, journal).set(mask, "3-7")
+    journal.page.phase = Phase.RUNNING
+
+    def write_and_read_the_count(kernel: FakeKernel, path: str, value: str) -> None:
+        counted.append((path, value, journal.page.shrinks))
+        write(kernel, path, value)
+
+    monkeypatch.setattr(FakeKernel, "write", write_and_read_the_count)
+    config = GuardianConfig(journal.path, world.tree.root, restores=True, limits=Limits())
+    GuardianProcess(config)._shrink_if_running(Look(1, Phase.RUNNING, 0, 0), "it is silent")
+    assert counted == ([(mask, "7", 1)] if minimum else [])
+    assert journal.page.shrinks == minimum
+    journal.release()

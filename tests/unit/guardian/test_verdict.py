@@ -91,6 +91,31 @@ def test_silence_counts_from_the_last_beat_not_from_the_look_that_misses_it() ->
         assert agent.watch.next_look_ns == (84 - age_ms) * MS
 
 
+def test_a_beat_that_is_not_due_yet_is_not_missed() -> None:
+    agent = Agent()
+    agent.look()
+    agent.looks(240, agent=False)  # windows answered in batches
+    assert agent.watch.agent_silent_ns > 100 * MS
+    assert not agent.watch.agent_missed
+    agent.looks(100, agent=False)
+    assert agent.watch.agent_missed
+    agent.look(loop=False)
+    assert agent.watch.loop_missed
+    slow = Watch(limits_for(1000 * MS))  # a loop that may sleep for a second
+    for now_ms in range(0, 1000, 100):
+        slow.observe(Look(10**12 + now_ms * MS, Phase.RUNNING, 10**12, 10**12))
+        assert (slow.loop_missed, slow.agent_missed) == (False, False)
+
+
+def test_a_starved_agent_is_missed_even_after_it_was_excused() -> None:
+    agent = Agent()
+    agent.looks(1050, agent=False)
+    agent.watch.excuse()
+    agent.look(agent=False)
+    assert agent.watch.agent_silent_ns < LIMITS.agent_due
+    assert agent.watch.agent_missed
+
+
 def test_a_loop_that_comes_to_is_watched_anew() -> None:
     agent = Agent()
     assert when(agent.looks(200, loop=False), Verdict.SHRINK)

@@ -26,6 +26,7 @@ from smartharvest.placement.snapshot import HostSnapshot
 from tests.unit.host.fake_trees import make_group, make_v2_tree
 
 ENDING, ENDED = 1, 2
+LEFT_AT = 160 + 6 * 8
 SEEN = HostSnapshot(Capacity((0, 1), 0, (1, 0), (2,), 1, 1, keep_idle=1), (), (), ())
 
 
@@ -64,6 +65,11 @@ class FakeScheduler:
 
     def run(self, ran_ns: int, runnable: int) -> None:
         struct.pack_into("<6Q", self.memory, 160, 0, ran_ns, runnable, 0, 0, 0)
+
+    def leave(self) -> None:
+        """A task leaves the class."""
+        (before,) = struct.unpack_from("<Q", self.memory, LEFT_AT)
+        struct.pack_into("<Q", self.memory, LEFT_AT, before + 1)
 
 
 class World:
@@ -128,11 +134,41 @@ def test_one_cpu_and_one_of_each_eight_are_kept_idle_unless_said_otherwise(
     assert given == [{frozenset(pool): kept}]
 
 
+def test_another_number_is_kept_idle_at_once_and_by_the_next_scheduler(world: World) -> None:
+    mechanism = world.make(StrictMechanism)
+    mechanism.keep_spare(None)
+    mechanism.arrange(SEEN)
+    first = FakeScheduler.made[0]
+    assert [state.spare(first.memory, cpu) for cpu in range(3)] == [1, 1, 0]
+    mechanism.keep_spare(0)
+    assert [state.spare(first.memory, cpu) for cpu in range(3)] == [0, 0, 0]
+    first.end(b"unregistered")
+    mechanism.follow(())
+    assert mechanism.spare == 0
+    mechanism.keep_spare(2)  # while there is none
+    world.now_s = strict.REST_S
+    mechanism.follow(())
+    second = FakeScheduler.made[1]
+    assert [state.spare(second.memory, cpu) for cpu in range(3)] == [2, 2, 0]
+    mechanism.keep_spare(None)
+    assert [state.spare(second.memory, cpu) for cpu in range(3)] == [1, 1, 0]
+
+
+def test_a_number_that_was_set_stands(world: World) -> None:
+    world.spare = 1
+    mechanism = world.make(StrictMechanism)
+    mechanism.arrange(SEEN)
+    mechanism.keep_spare(0)
+    assert state.spare(FakeScheduler.made[0].memory, 0) == 1
+    assert mechanism.spare == 1
+
+
 def test_auto_falls_back_to_merge(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(FakeScheduler, "refusal", "this kernel has no sched_ext")
     mechanism = world.make(AutoMechanism)
     mechanism.arrange(SEEN)
     assert mechanism.name == "merge"
+    assert not mechanism.keeps_spare
     assert not mechanism.moves_threads
     assert mechanism.revocation is None
     assert mechanism.follow(()) is None
@@ -154,6 +190,27 @@ def test_newcomers_are_taken_in_every_second(world: World) -> None:
         world.now_s = tenth / 10
         assert mechanism.follow(()) is None
     assert world.policies_set == 4
+
+
+def test_who_leaves_the_class_is_taken_in_at_once_but_not_without_end(world: World) -> None:
+    mechanism = world.make(StrictMechanism)
+    mechanism.arrange(SEEN)
+    scheduler = FakeScheduler.made[0]
+    scheduler.leave()
+    world.now_s = 0.05
+    mechanism.follow(())
+    assert world.policies_set == 1  # it was looked just before
+    world.now_s = strict.SOON_S
+    mechanism.follow(())
+    assert world.policies_set == 2
+    world.now_s = 0.5
+    mechanism.follow(())
+    assert world.policies_set == 2  # nobody has left since
+    for sixteenth in range(8, 17):
+        world.now_s = sixteenth / 16
+        scheduler.leave()
+        mechanism.follow(())
+    assert world.policies_set == 7
 
 
 def test_an_ended_scheduler_is_noticed_at_once_and_retaken_after_a_rest(world: World) -> None:

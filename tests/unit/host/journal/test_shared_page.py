@@ -12,12 +12,12 @@ def test_what_one_writes_the_other_reads(tmp_path: Path) -> None:
     agent.phase = Phase.RUNNING
     agent.beat_as_agent()
     agent.beat_slot.cast("q")[0] = 7
-    guardian.beat_as_guardian()
+    guardian.vigil_slot.cast("q")[2] = 5
     guardian.count_shrink()
     guardian.count_silence("starved")
     assert (guardian.phase, guardian.loop_beat) == (Phase.RUNNING, 7)
     assert guardian.agent_beat > 0
-    assert agent.guardian_beat > 0
+    assert agent.guardian_beat == 5
     assert (agent.shrinks, agent.silences["starved"]) == (1, 1)
 
 

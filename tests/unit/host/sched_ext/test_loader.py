@@ -144,8 +144,8 @@ def test_what_the_program_counts_is_read() -> None:
     end = state.end(memory)
     assert end is not None
     assert (end.kind, end.reason) == (1026, "runnable task")
-    struct.pack_into("<6Q", memory, 160, *range(1, 7))
-    assert state.counts(memory) == state.Counts(*range(1, 7))
+    struct.pack_into("<7Q", memory, 160, *range(1, 8))
+    assert state.counts(memory) == state.Counts(*range(1, 8))
 
 
 def test_each_cpu_knows_those_of_its_cache_and_how_many_of_them_are_kept_idle() -> None:

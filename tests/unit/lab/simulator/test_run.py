@@ -12,6 +12,7 @@ from smartharvest.algorithm.policy.adaptive import Adaptive
 from smartharvest.algorithm.policy.base import PolicySettings
 from smartharvest.core.plan import Plan
 from smartharvest.core.window import Window
+from smartharvest.errors import ConfigError
 from smartharvest.lab.simulator.machine import LoopSettings, Machine, Model
 from smartharvest.lab.simulator.mechanisms import MECHANISM_NAMES, make_mechanism
 from smartharvest.lab.simulator.report import (
@@ -269,6 +270,36 @@ def test_adaptive_shares_at_once_what_an_earlier_run_has_found_harmless() -> Non
     known.clear()
     beginning = simulate(later, "adaptive", make=make)
     assert knowing.harvested_cores > 1.5 * beginning.harvested_cores
+
+
+STRICT = Experiment(
+    WORKLOADS["memcached"],
+    make_mechanism("strict"),
+    seconds=8.0,
+    loop=LoopSettings(exact=True, event_driven=True),
+    long_term="auto",
+)
+
+
+def test_under_strict_adaptive_finds_how_many_cores_protect() -> None:
+    harmful = simulate(dataclasses.replace(STRICT, long_term="off"), "spare:0")
+    outcome = simulate(STRICT, "adaptive", learner="native")
+    idle = STRICT.cores - outcome.busy_cores
+    assert harmful.p99_change > 1
+    assert outcome.p99_change < 0.1
+    assert outcome.harvested_cores > 0.6 * idle
+
+
+def test_under_strict_adaptive_is_bold_within_two_seconds() -> None:
+    two = dataclasses.replace(STRICT, seconds=2.0)
+    outcome = simulate(two, "adaptive", learner="native")
+    assert outcome.harvested_cores > 0.4 * (STRICT.cores - outcome.busy_cores)
+
+
+def test_only_strict_keeps_cores_idle() -> None:
+    shared = dataclasses.replace(STRICT, mechanism=make_mechanism("cpu-idle"))
+    with pytest.raises(ConfigError, match="use --mechanism strict"):
+        simulate(shared, "spare:2")
 
 
 @pytest.mark.parametrize("policy", [*BOUNDS, "adaptive-quiet", "smartharvest"])
