@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from statistics import fmean
 from typing import Any
 
 from bench.manycore import held
 from bench.manycore.check import LARGEST_DRIFT, LARGEST_SPREAD, LATEST_US
 from bench.manycore.plan import ALONE, CONDITIONS, EXPERIMENTS, QUEUE, whole_rounds
-from bench.manycore.samples import as_slice, unpacked
+from bench.manycore.samples import as_slice, cpu_us
 from bench.real.conditions import RIVAL
 from bench.real.figures import (
     ALLOWED,
@@ -102,20 +103,10 @@ def tables(samples: Sequence[Mapping[str, Any]], seed: int = 1) -> dict[Measured
                 if name != ALONE:
                     rows[name]["second"]["to_alone"] = against(slices, alone, seed)
         if len(rows) > 1:
-            rows[ALONE]["beyond_us"] = _beyond_us(own, known[experiment].mean_us)
+            taken_us = [cpu_us(one) for one in own if one["condition"] == ALONE]
+            rows[ALONE]["beyond_us"] = fmean(taken_us) - known[experiment].mean_us
             found[key] = rows
     return found
-
-
-def _beyond_us(own: Sequence[Mapping[str, Any]], mean_us: float) -> float:
-    """CPU time that a request takes with the machine to itself, beyond its work."""
-    alone = [one for one in own if one["condition"] == ALONE]
-    used_us, requests = 0.0, 0
-    for one in alone:
-        # The requests are those of the warm-up, too.
-        used_us += 1e6 * one["primary_core_s"] * (1 + one["warm_up_s"] / one["seconds"])
-        requests += len(unpacked(one["requests"])[0])
-    return used_us / requests - mean_us
 
 
 def _slices(
@@ -136,8 +127,13 @@ def page(samples: Sequence[Mapping[str, Any]], checks: Sequence[Mapping[str, Any
         lines += _table(key, rows)
     lines += held.section(
         {
-            f"{key[0]}, Linux {key[1]}, D = {key[2]:g}": held.compared(
-                [one for one in samples if _key(one) == key], rows[ALONE]["beyond_us"]
+            key: held.compared(
+                [one for one in samples if _key(one) == key],
+                {
+                    name: row["to_alone"]["p99"]["interval"]
+                    for name, row in rows.items()
+                    if name != ALONE
+                },
             )
             for key, rows in found.items()
         }

@@ -59,6 +59,13 @@ def append(path: Path, samples: Sequence[Mapping[str, Any]]) -> None:
         file.write("".join(json.dumps(one) + "\n" for one in samples))
 
 
+def cpu_us(sample: Mapping[str, Any]) -> float:
+    """CPU time of the primary's that a request took."""
+    # The requests are those of the warm-up, too.
+    whole_s = 1 + sample["warm_up_s"] / sample["seconds"]
+    return float(1e6 * sample["primary_core_s"] * whole_s / unpacked(sample["requests"])[0].size)
+
+
 def as_slice(sample: Mapping[str, Any], requests: str = "requests") -> Slice:
     """For bench.real.figures. ``second_requests`` are the second primary's.
 

@@ -55,6 +55,9 @@ cdef class Simulation:
         queue_in_transit: bool = True,
         preempt_running: bool = False,
         cold_ns: int = 0,
+        late_ns: int = 0,
+        agent_ns: int = 0,
+        agent_every_ns: int = 0,
         dispatch_every_ns: int = 100_000,
         long_wait_ns: int = 50_000,
         every_poll: bool = False,
@@ -82,6 +85,9 @@ cdef class Simulation:
         machine.queue_in_transit = queue_in_transit
         machine.preempt_running = preempt_running
         machine.cold_ns = cold_ns
+        machine.late_ns = late_ns
+        machine.agent_ns = agent_ns
+        machine.agent_every_ns = agent_every_ns
         machine.dispatch_every_ns = dispatch_every_ns
         machine.long_wait_ns = long_wait_ns
         if mechanism.sharing is not None:
@@ -92,6 +98,8 @@ cdef class Simulation:
             machine.sharing.looks = mechanism.sharing.looks
             machine.sharing.balance_ns = mechanism.sharing.balance_ns
             machine.sharing.let_go_ns = mechanism.sharing.let_go_ns
+            machine.sharing.queues = mechanism.sharing.queues
+            machine.sharing.turn_ns = mechanism.sharing.turn_ns
         machine.seed = seed & 0xffffffffffffffff
         memset(&config, 0, sizeof(config))
         config.window_ns = window_ns
@@ -182,6 +190,7 @@ cdef class Simulation:
         traffic.sigma = primary.service.sigma
         traffic.shape = primary.service.shape
         traffic.fork_min, traffic.fork_max = primary.fork
+        traffic.send_ns, traffic.wake_ns = primary.send_ns, primary.wake_ns
         return 0
 
     def advance(self, until_ns: int) -> Window | None:

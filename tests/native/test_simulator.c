@@ -139,6 +139,67 @@ static void test_a_wait_for_a_batch_that_does_not_yield_is_held_against_it(void)
     sh_sim_machine_destroy(&machine);
 }
 
+/* Of a machine whose cores have queues of their own. */
+static void check_queues(const struct sh_sim_machine *machine) {
+    uint32_t busy = 0, elastic = 0, idle = 0, waiting = 0, active = 0;
+    for (uint32_t i = 0; i < CORES; i++) {
+        const struct sh_sim_core *core = &machine->cores[i];
+        busy += core->busy;
+        elastic += core->elastic;
+        idle += !core->busy && !core->elastic && !core->held;
+        CHECK(core->busy + core->elastic + core->held <= 1);
+        CHECK(!core->elastic || core->state == SH_SIM_LENT);
+        for (uint32_t id = core->first; id != UINT32_MAX; id = machine->tasks[id].next) {
+            CHECK_EQ(machine->tasks[id].core, i);
+            waiting++;
+        }
+    }
+    for (uint32_t i = 0; i < PRIMARIES; i++)
+        active += machine->primaries[i].active;
+    CHECK_EQ(machine->busy, busy);
+    CHECK_EQ(machine->elastic, elastic);
+    CHECK_EQ(machine->idle_count, idle);
+    CHECK_EQ(machine->ready, waiting);
+    CHECK_EQ(machine->demand, busy + waiting);
+    CHECK_EQ(machine->demand, active);
+}
+
+static void test_tasks_and_cores_with_queues_are_neither_lost_nor_made(void) {
+    const uint32_t cores[] = {4, 9};
+    for (unsigned seed = 1; seed <= 8; seed++) {
+        struct sh_sim_machine machine;
+        struct sh_sim_machine_config config = settings(seed);
+        struct sh_sim_traffic_config two[] = {traffic(), traffic()};
+        two[0].send_ns = seed % 2 ? 20000 : 0;
+        two[0].wake_ns = two[1].wake_ns = 10000;
+        config.sharing = (struct sh_sim_sharing){
+            .shared = true,
+            .queues = true,
+            .let_go_ns = seed % 4 < 2 ? 50000 : 0,
+            .stall_share = 0.5,
+            .turn_share = 0.2,
+            .tick_ns = 4000000,
+            .turn_ns = 1000000,
+        };
+        config.late_ns = 5000;
+        config.agent_ns = seed % 3 * 500000;
+        config.agent_every_ns = 3000000;
+        srand(seed);
+        CHECK_EQ(sh_sim_machine_init(&machine, &config, two, cores, 2), 0);
+        for (int event = 0; event < 20000; event++) {
+            sh_sim_machine_step(&machine);
+            CHECK_EQ(machine.error, 0);
+            if (rand() % 8 == 0)
+                sh_sim_machine_assign(&machine, (uint32_t)rand() % (CORES + 1));
+            if (rand() % 64 == 0)
+                sh_sim_machine_keep_spare(&machine, (uint32_t)rand() % 4);
+            check_queues(&machine);
+        }
+        CHECK(machine.primaries[0].completed > 1000);
+        sh_sim_machine_destroy(&machine);
+    }
+}
+
 static void test_an_endless_backlog_ends_the_run(void) {
     const struct sh_sim_rate rate = {INT64_MAX / 4, 1e7};
     struct sh_sim_traffic_config flood = traffic();
@@ -227,6 +288,7 @@ static void test_streams_of_one_seed_differ_and_repeat(void) {
 int main(void) {
     RUN(test_the_books_balance_at_every_event);
     RUN(test_a_wait_for_a_batch_that_does_not_yield_is_held_against_it);
+    RUN(test_tasks_and_cores_with_queues_are_neither_lost_nor_made);
     RUN(test_an_endless_backlog_ends_the_run);
     RUN(test_settings_out_of_range_are_refused);
     RUN(test_the_agenda_tells_the_next_event);

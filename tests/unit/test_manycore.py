@@ -270,12 +270,14 @@ DRAWN = [
 
 
 def test_the_simulator_meets_the_arrivals_of_the_guest_and_equal_samples_give_equal_rows() -> None:
-    rows = held.compared(DRAWN, 100.0)
-    assert rows == held.compared(DRAWN, 100.0)
-    # The simulator knows no niceness, and no class below the fair one.
-    assert [row.condition for row in rows] == ["alone", "cpu.idle", "fixed-buffer:1"]
+    rows = held.compared(DRAWN, {"cpu.idle": (1.5, 2.5)})
+    assert rows == held.compared(DRAWN, {"cpu.idle": (1.5, 2.5)})
+    # The simulator knows no niceness, and with one queue no class below the fair one.
+    assert [row.condition for row in rows] == ["alone", "cpu.idle", "fixed-buffer:1", "strict"]
     assert {row.rounds for row in rows} == {2}
-    alone, idle, lent = rows
+    alone, idle, lent, strict = rows
+    assert list(strict.sides) == [held.GUEST, held.QUEUES]
+    assert idle.interval == (1.5, 2.5)
     # Alone a third of the CPUs works: nobody waits, and the median is the service's.
     for model in (held.SHIPPED, held.QUEUES):
         assert alone.sides[model].p50_us == pytest.approx(350, rel=0.1)
@@ -284,15 +286,15 @@ def test_the_simulator_meets_the_arrivals_of_the_guest_and_equal_samples_give_eq
     assert idle.p99_ratio[held.SHIPPED] < 1.5 < idle.p99_ratio[held.QUEUES]
     assert lent.lent
     assert lent.sides["guest"].cores == 1.5
-    assert lent.sides["guest"].moves_per_s == 30
+    assert lent.sides["guest"].moves_per_s == pytest.approx(30 / 1.02)
     assert 0 < lent.sides[held.SHIPPED].cores < 3
 
 
 def test_a_slice_whose_arrivals_are_not_known_is_not_simulated() -> None:
     other = {**DRAWN[0], "seed": DRAWN[0]["seed"] + 1}
-    with pytest.raises(ValueError, match="requests are drawn where"):
+    with pytest.raises(ValueError, match="requests that were measured"):
         held.arrivals_of(other, EXPERIMENTS[0])
-    assert held.compared([other], 100.0) == []
+    assert held.compared([other], {}) == []
 
 
 def test_a_model_agrees_within_a_quarter_of_the_change_and_a_seventh_of_the_harvest() -> None:
@@ -301,16 +303,52 @@ def test_a_model_agrees_within_a_quarter_of_the_change_and_a_seventh_of_the_harv
         for p99_us, cores in [(1000.0, 2.0), (1200.0, 2.2), (1300.0, 2.4)]
     )
     ratios = {"guest": 3.0, held.SHIPPED: 3.4, held.QUEUES: 3.6}
-    row = held.Row("x", 1, True, {"guest": guest, held.SHIPPED: near, held.QUEUES: far}, ratios)
-    assert row.agrees(held.SHIPPED) == (True, True, True)
-    assert row.agrees(held.QUEUES) == (False, False, False)
+    sides = {"guest": guest, held.SHIPPED: near, held.QUEUES: far}
+    row = held.Row("x", 1, True, sides, ratios, (2.8, 3.5))
+    assert row.agrees(held.SHIPPED) == (True, True, True, True)
+    assert row.agrees(held.QUEUES) == (False, False, False, False)
+
+
+def test_slices_of_half_a_second_and_a_warm_up_have_the_arrivals_that_were_sent() -> None:
+    experiment = EXPERIMENTS[0]
+    for seconds, warm_up_s in ((0.5, 0.0), (0.5, 0.5), (2.0, 0.5)):
+        asked = {
+            "seed": 7,
+            "seconds": seconds + warm_up_s,
+            "load": experiment.load,
+            "gaps": experiment.gaps,
+            "service_us": experiment.service_us,
+            "shape": experiment.shape,
+        }
+        arrival_ns, service_ns = draw(asked, 4)
+        sent = {
+            **DRAWN[0],
+            "seed": 7,
+            "seconds": 0.97 * seconds,
+            "warm_up_s": warm_up_s,
+            "requests": samples.packed(arrival_ns, service_ns),
+        }
+        found = held.arrivals_of(sent, experiment)
+        assert found.at_ns == tuple(arrival_ns.tolist())
+        assert found.seconds == pytest.approx(seconds + warm_up_s)
+
+
+def test_requests_of_the_warm_up_count_on_neither_side() -> None:
+    slow_first = drawn_sample("strict", 1, 0)
+    arrival_ns, latency_ns = samples.unpacked(slow_first["requests"])
+    latency_ns = np.where(arrival_ns < 500_000_000, 50_000_000, latency_ns)
+    slow_first["requests"] = samples.packed(arrival_ns, latency_ns)
+    strict = next(one for one in CONDITIONS if one.name == "strict")
+    assert held.measured(slow_first, strict).p99_us > 10_000
+    later = {**slow_first, "seconds": 0.5, "warm_up_s": 0.5}
+    assert held.measured(later, strict).p99_us < 1000
 
 
 def test_each_experiment_has_a_primary_that_there_is_and_only_the_demos_is_simulated() -> None:
     assert {one.primary for one in EXPERIMENTS} <= {QUEUE, *PRIMARIES}
     real = next(one.name for one in EXPERIMENTS if one.primary != QUEUE)
     samples_of = [{**one, "experiment": real} for one in DRAWN]
-    assert held.compared(samples_of, 100.0) == []
+    assert held.compared(samples_of, {}) == []
     text = page(samples_of, [])
     assert f"## {real}, Linux" in text
     assert "of CPU beyond its work" not in text
@@ -334,7 +372,7 @@ def test_the_page_has_the_simulator_next_to_the_guest() -> None:
     text = page(DRAWN, [])
     assert "## The simulator held against it" in text
     assert "| fixed-buffer:1 | " in text.partition("held against it")[2]
-    assert " lent | 30.0 / " in text
+    assert " lent | 29.4 / " in text
 
 
 def test_a_page_without_samples_claims_nothing() -> None:

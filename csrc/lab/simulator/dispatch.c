@@ -1,197 +1,31 @@
 #include "lab/simulator/dispatch.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
+#include <stddef.h>
 
-enum { NONE = UINT32_MAX, SMALLEST_POOL = 64, BUSY_FACTOR = 16 };
+#include "lab/simulator/queues.h"
+#include "lab/simulator/threads.h"
 
-/* --- queues ----------------------------------------------------------------------------------- */
-
-static bool make_room(struct sh_sim_machine *machine, struct sh_sim_queue *queue) {
-    if (queue->length < queue->capacity)
-        return true;
-    const uint32_t capacity = queue->capacity ? 2 * queue->capacity : SMALLEST_POOL;
-    struct sh_sim_thread *threads = NULL;
-    machine->error = capacity > SH_SIM_MAX_BACKLOG ? -EOVERFLOW : -ENOMEM;
-    if (capacity <= SH_SIM_MAX_BACKLOG)
-        threads = malloc(capacity * sizeof(*threads));
-    if (!threads)
-        return false;
-    for (uint32_t i = 0; i < queue->length; i++)
-        threads[i] = queue->threads[(queue->first + i) % queue->capacity];
-    free(queue->threads);
-    *queue = (struct sh_sim_queue){threads, capacity, 0, queue->length};
-    machine->error = 0;
-    return true;
-}
-
-static struct sh_sim_thread *thread_at(struct sh_sim_queue *queue, uint32_t index) {
-    return &queue->threads[(queue->first + index) % queue->capacity];
-}
-
-static void push_back(struct sh_sim_machine *machine, struct sh_sim_queue *queue,
-                      struct sh_sim_thread thread) {
-    if (make_room(machine, queue))
-        *thread_at(queue, queue->length++) = thread;
-}
-
-static void push_front(struct sh_sim_machine *machine, struct sh_sim_queue *queue,
-                       struct sh_sim_thread thread) {
-    if (!make_room(machine, queue))
-        return;
-    queue->first = (queue->first + queue->capacity - 1) % queue->capacity;
-    queue->length++;
-    *thread_at(queue, 0) = thread;
-}
-
-static struct sh_sim_thread take(struct sh_sim_queue *queue, uint32_t index) {
-    const struct sh_sim_thread thread = *thread_at(queue, index);
-    for (; index > 0; index--)
-        *thread_at(queue, index) = *thread_at(queue, index - 1);
-    queue->first = (queue->first + 1) % queue->capacity;
-    queue->length--;
-    return thread;
-}
-
-static struct sh_sim_thread pop(struct sh_sim_queue *queue) {
-    return take(queue, 0);
-}
-
-/* --- requests --------------------------------------------------------------------------------- */
-
-static uint32_t new_request(struct sh_sim_machine *machine, uint32_t primary) {
-    if (machine->free_request == NONE) {
-        const uint32_t old = machine->request_capacity, capacity = old ? 2 * old : SMALLEST_POOL;
-        struct sh_sim_request *requests =
-            realloc(machine->requests, capacity * sizeof(*machine->requests));
-        if (!requests) {
-            machine->error = -ENOMEM;
-            return NONE;
-        }
-        for (uint32_t i = old; i < capacity; i++)
-            requests[i].threads = i + 1 < capacity ? i + 1 : NONE;
-        machine->requests = requests;
-        machine->request_capacity = capacity;
-        machine->free_request = old;
-    }
-    const uint32_t number = machine->free_request;
-    machine->free_request = machine->requests[number].threads;
-    machine->requests[number] = (struct sh_sim_request){machine->now_ns, primary, 0};
-    machine->in_system++;
-    machine->primaries[primary].arrived++;
-    return number;
-}
-
-static void finish_thread(struct sh_sim_machine *machine, uint32_t number) {
-    struct sh_sim_request *request = &machine->requests[number];
-    struct sh_sim_primary *primary = &machine->primaries[request->primary];
-    if (--request->threads)
-        return;
-    sh_sim_latencies_add(&primary->latencies, machine->now_ns - request->arrival_ns);
-    primary->completed++;
-    machine->in_system--;
-    request->threads = machine->free_request;
-    machine->free_request = number;
-}
-
-/* --- threads on cores ------------------------------------------------------------------------- */
-
-static struct sh_sim_primary *owner(struct sh_sim_machine *machine,
-                                    const struct sh_sim_thread *thread) {
-    return &machine->primaries[machine->requests[thread->request].primary];
-}
-
-static void note_peaks(struct sh_sim_machine *machine) {
-    machine->changed = true;
-    if (machine->busy > machine->busy_peak)
-        machine->busy_peak = machine->busy;
-    if (machine->demand > machine->demand_peak)
-        machine->demand_peak = machine->demand;
-    if (machine->demand > machine->spent_demand_max)
-        machine->spent_demand_max = machine->demand;
-}
-
-static bool was_lent(const struct sh_sim_machine *machine, int64_t since_ns) {
-    return machine->lent + machine->returning > 0 || machine->lent_until_ns > since_ns;
-}
-
-static uint64_t max_u64(uint64_t a, uint64_t b) {
-    return a > b ? a : b;
-}
-
-static void wake(struct sh_sim_machine *machine, struct sh_sim_thread *thread, bool blamed) {
-    thread->ready_ns = machine->now_ns;
-    thread->elastic_before_ns = machine->totals.elastic_core_ns;
-    thread->blamed = blamed;
-}
-
-static void note_harm(struct sh_sim_machine *machine, const struct sh_sim_thread *thread) {
-    const struct sh_sim_ended_wait wait = {
-        .wait_ns = machine->now_ns - thread->ready_ns,
-        .elastic_ns = machine->totals.elastic_core_ns -
-                      max_u64(thread->elastic_before_ns, machine->elastic_idle_ns),
-        .here_ns = thread->held_ns ? machine->now_ns - thread->held_ns : 0,
-    };
-    sh_sim_harm_add_wait(&owner(machine, thread)->harm, was_lent(machine, thread->ready_ns), &wait);
-}
-
-static void start(struct sh_sim_machine *machine, uint32_t number, struct sh_sim_thread thread) {
-    struct sh_sim_core *core = &machine->cores[number];
-    struct sh_sim_totals *totals = &machine->totals;
-    const int64_t wait_ns = machine->now_ns - thread.ready_ns;
-    totals->dispatches++;
-    totals->wait_ns += (uint64_t)wait_ns;
-    sh_sim_latencies_add(&machine->waits, wait_ns);
-    sh_histogram_add(&machine->recent.waits, wait_ns);
-    sh_histogram_add(&machine->recent.runs, thread.service_ns);
-    if (wait_ns > machine->config.long_wait_ns) {
-        totals->long_waits++;
-        totals->blamed_waits += thread.blamed;
-    }
-    note_harm(machine, &thread);
-    thread.held_ns = 0;
-    if (core->cold)
-        thread.service_ns += machine->config.cold_ns;
-    core->cold = core->queued = false;
-    core->busy = true;
-    core->thread = thread;
-    owner(machine, &thread)->running++;
-    machine->busy++;
-    note_peaks(machine);
-    sh_sim_agenda_set(&machine->agenda, number, machine->now_ns + thread.service_ns);
-}
-
-static void add_idle(struct sh_sim_machine *machine, uint32_t number) {
-    machine->cores[number].slot = machine->idle_count;
-    machine->idle[machine->idle_count++] = number;
-}
-
-static void remove_idle(struct sh_sim_machine *machine, uint32_t number) {
-    const uint32_t slot = machine->cores[number].slot, last = machine->idle[--machine->idle_count];
-    machine->idle[slot] = last;
-    machine->cores[last].slot = slot;
-}
+enum { BUSY_FACTOR = 16 };
 
 /* The ready thread that has waited longest. */
 static struct sh_sim_thread next_ready(struct sh_sim_machine *machine) {
     struct sh_sim_primary *longest = NULL;
     for (uint32_t i = 0; i < machine->primary_count; i++) {
         struct sh_sim_primary *primary = &machine->primaries[i];
-        if (primary->ready && (!longest || thread_at(&primary->queue, 0)->ready_ns <
-                                               thread_at(&longest->queue, 0)->ready_ns))
+        if (primary->ready && (!longest || sh_sim_queue_at(&primary->queue, 0)->ready_ns <
+                                               sh_sim_queue_at(&longest->queue, 0)->ready_ns))
             longest = primary;
     }
     longest->ready--;
     machine->ready--;
-    return pop(&longest->queue);
+    return sh_sim_queue_pop(&longest->queue);
 }
 
 void sh_sim_serve_waiting(struct sh_sim_machine *machine) {
     while (machine->ready && machine->idle_count) {
         const uint32_t number = machine->idle[machine->idle_count - 1];
-        remove_idle(machine, number);
-        start(machine, number, next_ready(machine));
+        sh_sim_remove_idle(machine, number);
+        sh_sim_start(machine, number, next_ready(machine));
     }
 }
 
@@ -200,10 +34,10 @@ void sh_sim_admit_core(struct sh_sim_machine *machine, uint32_t number) {
     core->state = SH_SIM_PRIMARY;
     core->busy = false;
     if (core->queued) {
-        start(machine, number, core->thread);
+        sh_sim_start(machine, number, core->thread);
         return;
     }
-    add_idle(machine, number);
+    sh_sim_add_idle(machine, number);
     sh_sim_serve_waiting(machine);
 }
 
@@ -255,6 +89,10 @@ void sh_sim_let_go(struct sh_sim_machine *machine, uint32_t number) {
 
 void sh_sim_adjust_spare(struct sh_sim_machine *machine) {
     const uint32_t wanted = spare_wanted(machine);
+    if (machine->config.sharing.queues) {
+        sh_sim_queues_keep_spare(machine);
+        return;
+    }
     if (spare_soon(machine) == wanted || !(machine->spare_most | machine->spare))
         return;
     for (uint32_t i = 0; i < machine->config.cores; i++) {
@@ -298,7 +136,7 @@ static struct sh_sim_thread unstall(struct sh_sim_machine *machine, uint32_t num
 void sh_sim_end_stall(struct sh_sim_machine *machine, uint32_t number) {
     const struct sh_sim_thread thread = unstall(machine, number);
     machine->elastic--;
-    start(machine, number, thread);
+    sh_sim_start(machine, number, thread);
 }
 
 /* Newly idle cores of the primaries' own look for work elsewhere. */
@@ -306,10 +144,10 @@ static void pull_stalled(struct sh_sim_machine *machine) {
     for (uint32_t i = 0; machine->stalled && machine->idle_count && i < machine->config.cores; i++)
         if (machine->cores[i].queued) {
             const uint32_t number = machine->idle[machine->idle_count - 1];
-            remove_idle(machine, number);
+            sh_sim_remove_idle(machine, number);
             struct sh_sim_thread thread = unstall(machine, i);
             thread.held_ns = 0; /* it was not that core that it waited for */
-            start(machine, number, thread);
+            sh_sim_start(machine, number, thread);
         }
 }
 
@@ -332,7 +170,7 @@ static void start_on_elastic(struct sh_sim_machine *machine, uint32_t number,
         return;
     }
     machine->elastic--;
-    start(machine, number, thread);
+    sh_sim_start(machine, number, thread);
 }
 
 /* Whether a place was found for the thread: to the kernel a core that runs an idle group is idle.
@@ -344,11 +182,11 @@ static bool place_shared(struct sh_sim_machine *machine, struct sh_sim_queue *qu
     const uint32_t chosen = sh_sim_below(&machine->placement, idle + open);
     if (chosen < idle) {
         const uint32_t number = machine->idle[chosen];
-        remove_idle(machine, number);
-        start(machine, number, pop(queue));
+        sh_sim_remove_idle(machine, number);
+        sh_sim_start(machine, number, sh_sim_queue_pop(queue));
         return true;
     }
-    start_on_elastic(machine, open_elastic(machine, chosen - idle), pop(queue));
+    start_on_elastic(machine, open_elastic(machine, chosen - idle), sh_sim_queue_pop(queue));
     return true;
 }
 
@@ -361,7 +199,7 @@ static void start_next(struct sh_sim_machine *machine, uint32_t number,
         stall(machine, number, thread);
         return;
     }
-    start(machine, number, thread);
+    sh_sim_start(machine, number, thread);
 }
 
 /* --- a queue for each core -------------------------------------------------------------------- */
@@ -377,7 +215,7 @@ static void run_elastic(struct sh_sim_machine *machine, uint32_t number) {
 
 static void queue_on(struct sh_sim_machine *machine, struct sh_sim_primary *primary,
                      uint32_t number) {
-    thread_at(&primary->queue, primary->ready)->home = number;
+    sh_sim_queue_at(&primary->queue, primary->ready)->home = number;
     primary->ready++;
     machine->ready++;
 }
@@ -396,8 +234,8 @@ static void place_by_looks(struct sh_sim_machine *machine, struct sh_sim_primary
     if (machine->idle_count > 0) {
         const uint32_t number =
             machine->idle[sh_sim_below(&machine->placement, machine->idle_count)];
-        remove_idle(machine, number);
-        start(machine, number, take(&primary->queue, primary->ready));
+        sh_sim_remove_idle(machine, number);
+        sh_sim_start(machine, number, sh_sim_queue_take(&primary->queue, primary->ready));
         return;
     }
     if (machine->spare > 0) {
@@ -405,14 +243,14 @@ static void place_by_looks(struct sh_sim_machine *machine, struct sh_sim_primary
             spare_core(machine, sh_sim_below(&machine->placement, machine->spare));
         forget_spare(machine, number);
         machine->cores[number].displaced = false;
-        start(machine, number, take(&primary->queue, primary->ready));
+        sh_sim_start(machine, number, sh_sim_queue_take(&primary->queue, primary->ready));
         return;
     }
     for (uint32_t look = 0; look < machine->config.sharing.looks; look++) {
         const uint32_t number = sh_sim_below(&machine->placement, machine->config.cores);
         const struct sh_sim_core *core = &machine->cores[number];
         if (core->state == SH_SIM_LENT && !core->busy && !core->queued) {
-            start_on_elastic(machine, number, take(&primary->queue, primary->ready));
+            start_on_elastic(machine, number, sh_sim_queue_take(&primary->queue, primary->ready));
             return;
         }
         if (look == 0)
@@ -429,10 +267,10 @@ static bool take_own(struct sh_sim_machine *machine, uint32_t number,
     for (uint32_t i = 0; i < machine->primary_count; i++) {
         struct sh_sim_primary *primary = &machine->primaries[i];
         uint32_t j = 0;
-        while (j < primary->ready && thread_at(&primary->queue, j)->home != number)
+        while (j < primary->ready && sh_sim_queue_at(&primary->queue, j)->home != number)
             j++;
-        if (j < primary->ready && (!chosen || thread_at(&primary->queue, j)->ready_ns <
-                                                  thread_at(&chosen->queue, at)->ready_ns)) {
+        if (j < primary->ready && (!chosen || sh_sim_queue_at(&primary->queue, j)->ready_ns <
+                                                  sh_sim_queue_at(&chosen->queue, at)->ready_ns)) {
             chosen = primary;
             at = j;
         }
@@ -441,7 +279,7 @@ static bool take_own(struct sh_sim_machine *machine, uint32_t number,
         return false;
     chosen->ready--;
     machine->ready--;
-    *thread = take(&chosen->queue, at);
+    *thread = sh_sim_queue_take(&chosen->queue, at);
     return true;
 }
 
@@ -449,7 +287,7 @@ void sh_sim_balance(struct sh_sim_machine *machine, uint32_t number) {
     if (machine->ready && machine->cores[number].spare) {
         forget_spare(machine, number);
         machine->cores[number].displaced = false;
-        start(machine, number, next_ready(machine));
+        sh_sim_start(machine, number, next_ready(machine));
     } else if (machine->ready) {
         start_on_elastic(machine, number, next_ready(machine));
     } else {
@@ -463,22 +301,22 @@ static void go_on(struct sh_sim_machine *machine, uint32_t number, struct sh_sim
     struct sh_sim_thread thread;
     if (primary->queue.length > primary->ready) {
         /* The worker takes the next request, behind what waits for its core. */
-        struct sh_sim_thread *next = thread_at(&primary->queue, primary->ready);
-        wake(machine, next, machine->lent > 0);
+        struct sh_sim_thread *next = sh_sim_queue_at(&primary->queue, primary->ready);
+        sh_sim_wake(machine, next, machine->lent > 0);
         next->woke_ns = machine->now_ns;
         primary->active++;
         machine->demand++;
         queue_on(machine, primary, number);
     }
     if (machine->cores[number].state != SH_SIM_LENT) {
-        add_idle(machine, number);
+        sh_sim_add_idle(machine, number);
         sh_sim_serve_waiting(machine);
         pull_stalled(machine);
     } else if (take_own(machine, number, &thread)) {
         start_next(machine, number, thread);
     } else if (machine->config.sharing.let_go_ns && machine->ready &&
                !machine->cores[number].displaced) {
-        start(machine, number, next_ready(machine));
+        sh_sim_start(machine, number, next_ready(machine));
     } else {
         run_elastic(machine, number);
     }
@@ -491,9 +329,13 @@ void sh_sim_share_core(struct sh_sim_machine *machine) {
     machine->cores[number].state = SH_SIM_LENT;
     machine->lent++;
     machine->totals.lent++;
+    if (machine->config.sharing.queues) {
+        sh_sim_queues_share(machine, number);
+        return;
+    }
     if (machine->cores[number].busy)
         return;
-    remove_idle(machine, number);
+    sh_sim_remove_idle(machine, number);
     run_elastic(machine, number);
 }
 
@@ -505,16 +347,20 @@ void sh_sim_keep_core(struct sh_sim_machine *machine) {
     core->state = SH_SIM_PRIMARY;
     machine->lent--;
     machine->totals.given_back++;
+    if (machine->config.sharing.queues) {
+        sh_sim_queues_keep(machine, number);
+        return;
+    }
     if (core->busy)
         return;
     machine->elastic -= !core->spare;
     forget_spare(machine, number);
     if (core->queued) {
-        start(machine, number, unstall(machine, number));
+        sh_sim_start(machine, number, unstall(machine, number));
         return;
     }
     sh_sim_agenda_set(&machine->agenda, number, INT64_MAX);
-    add_idle(machine, number);
+    sh_sim_add_idle(machine, number);
     sh_sim_serve_waiting(machine);
     pull_stalled(machine);
 }
@@ -522,8 +368,8 @@ void sh_sim_keep_core(struct sh_sim_machine *machine) {
 /* --- who has which core ----------------------------------------------------------------------- */
 
 static void put_back(struct sh_sim_machine *machine, struct sh_sim_thread thread) {
-    struct sh_sim_primary *primary = owner(machine, &thread);
-    push_front(machine, &primary->queue, thread);
+    struct sh_sim_primary *primary = sh_sim_owner(machine, &thread);
+    sh_sim_queue_push_front(machine, &primary->queue, thread);
     primary->ready++;
     machine->ready++;
 }
@@ -533,9 +379,9 @@ void sh_sim_clear_core(struct sh_sim_machine *machine, uint32_t number) {
     if (core->busy) {
         struct sh_sim_thread thread = core->thread;
         thread.service_ns = machine->agenda.at_ns[number] - machine->now_ns;
-        wake(machine, &thread, true);
+        sh_sim_wake(machine, &thread, true);
         core->busy = false;
-        owner(machine, &thread)->running--;
+        sh_sim_owner(machine, &thread)->running--;
         machine->busy--;
         machine->changed = true;
         machine->totals.preempted++;
@@ -545,7 +391,7 @@ void sh_sim_clear_core(struct sh_sim_machine *machine, uint32_t number) {
         core->thread.held_ns = 0;
         put_back(machine, core->thread);
     } else if (core->state == SH_SIM_PRIMARY) {
-        remove_idle(machine, number);
+        sh_sim_remove_idle(machine, number);
     }
 }
 
@@ -586,8 +432,8 @@ static void place(struct sh_sim_machine *machine, struct sh_sim_primary *primary
     }
     if (machine->idle_count > 0) {
         const uint32_t number = machine->idle[machine->idle_count - 1];
-        remove_idle(machine, number);
-        start(machine, number, pop(&primary->queue));
+        sh_sim_remove_idle(machine, number);
+        sh_sim_start(machine, number, sh_sim_queue_pop(&primary->queue));
         return;
     }
     const uint32_t open = count_open_in_transit(machine);
@@ -598,7 +444,7 @@ static void place(struct sh_sim_machine *machine, struct sh_sim_primary *primary
     const uint32_t index = sh_sim_below(&machine->placement, open);
     struct sh_sim_core *core = &machine->cores[open_in_transit(machine, index)];
     core->queued = true;
-    core->thread = pop(&primary->queue);
+    core->thread = sh_sim_queue_pop(&primary->queue);
     core->thread.held_ns = machine->now_ns;
     machine->totals.stranded++;
 }
@@ -606,8 +452,8 @@ static void place(struct sh_sim_machine *machine, struct sh_sim_primary *primary
 /* Threads of the primary become ready as far as it has cores for them. */
 static void admit_threads(struct sh_sim_machine *machine, struct sh_sim_primary *primary) {
     while (primary->active < primary->cores && primary->ready < primary->queue.length) {
-        struct sh_sim_thread *thread = thread_at(&primary->queue, primary->ready);
-        wake(machine, thread, machine->lent + machine->returning > 0);
+        struct sh_sim_thread *thread = sh_sim_queue_at(&primary->queue, primary->ready);
+        sh_sim_wake(machine, thread, machine->lent + machine->returning > 0);
         thread->woke_ns = machine->now_ns;
         primary->active++;
         machine->demand++;
@@ -616,48 +462,26 @@ static void admit_threads(struct sh_sim_machine *machine, struct sh_sim_primary 
         } else {
             place(machine, primary);
         }
-        note_peaks(machine);
+        sh_sim_note_peaks(machine);
     }
 }
 
 void sh_sim_arrive(struct sh_sim_machine *machine, uint32_t number) {
     struct sh_sim_primary *primary = &machine->primaries[number];
-    struct sh_sim_traffic *traffic = &primary->traffic;
-    for (uint32_t batch = sh_sim_traffic_batch(traffic); batch > 0; batch--) {
-        const uint32_t request = new_request(machine, number);
-        if (machine->error)
-            return;
-        const uint32_t threads = sh_sim_traffic_fork(traffic);
-        machine->requests[request].threads = threads;
-        for (uint32_t i = 0; i < threads && !machine->error; i++) {
-            const int64_t service_ns = sh_sim_traffic_service(traffic);
-            primary->work_ns += (uint64_t)service_ns;
-            push_back(machine, &primary->queue,
-                      (struct sh_sim_thread){.request = request, .service_ns = service_ns});
-        }
-        admit_threads(machine, primary);
-    }
-    sh_sim_traffic_advance(traffic);
-    sh_sim_agenda_set(&machine->agenda, machine->config.cores + number, traffic->next_ns);
-}
-
-/* The dispatches inside a service that found their core still there. */
-static void count_dispatches(struct sh_sim_machine *machine, int64_t service_ns) {
-    const int64_t every_ns = machine->config.dispatch_every_ns;
-    if (every_ns == 0)
+    sh_sim_take_arrivals(machine, number);
+    if (machine->error)
         return;
-    machine->dispatch_credit_ns += service_ns;
-    machine->totals.dispatches += (uint64_t)(machine->dispatch_credit_ns / every_ns);
-    machine->dispatch_credit_ns %= every_ns;
+    admit_threads(machine, primary);
+    sh_sim_agenda_set(&machine->agenda, machine->config.cores + number, primary->traffic.next_ns);
 }
 
 void sh_sim_complete(struct sh_sim_machine *machine, uint32_t number) {
     struct sh_sim_core *core = &machine->cores[number];
-    struct sh_sim_primary *primary = owner(machine, &core->thread);
-    count_dispatches(machine, core->thread.service_ns);
-    sh_sim_harm_add_thread(&primary->harm, was_lent(machine, core->thread.woke_ns),
+    struct sh_sim_primary *primary = sh_sim_owner(machine, &core->thread);
+    sh_sim_count_dispatches(machine, core->thread.service_ns);
+    sh_sim_harm_add_thread(&primary->harm, sh_sim_was_lent(machine, core->thread.woke_ns),
                            machine->now_ns - core->thread.woke_ns);
-    finish_thread(machine, core->thread.request);
+    sh_sim_finish_thread(machine, core->thread.request);
     core->busy = false;
     primary->running--;
     primary->active--;
@@ -670,8 +494,8 @@ void sh_sim_complete(struct sh_sim_machine *machine, uint32_t number) {
     }
     if (machine->ready == 0 && primary->queue.length > 0) {
         /* The guest runs its next thread on the core it has. */
-        struct sh_sim_thread thread = pop(&primary->queue);
-        wake(machine, &thread, false);
+        struct sh_sim_thread thread = sh_sim_queue_pop(&primary->queue);
+        sh_sim_wake(machine, &thread, false);
         thread.woke_ns = machine->now_ns;
         primary->active++;
         machine->demand++;
@@ -683,7 +507,7 @@ void sh_sim_complete(struct sh_sim_machine *machine, uint32_t number) {
     } else if (core->state == SH_SIM_LENT) {
         machine->elastic++;
     } else {
-        add_idle(machine, number);
+        sh_sim_add_idle(machine, number);
         sh_sim_serve_waiting(machine);
         pull_stalled(machine);
     }

@@ -1,12 +1,16 @@
 #include "lab/simulator/machine.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lab/simulator/dispatch.h"
+#include "lab/simulator/queues.h"
 
 enum { DELAY_STREAM = 1 << 20, PLACEMENT_STREAM }; /* beyond the primaries' */
+/* Over which the use of cores is averaged, as the kernel does. */
+static const double USE_NS = 32e6;
 
 static void account(struct sh_sim_machine *machine, int64_t now_ns) {
     struct sh_sim_totals *totals = &machine->totals;
@@ -22,6 +26,12 @@ static void account(struct sh_sim_machine *machine, int64_t now_ns) {
     if (machine->collecting) {
         machine->spent_ns[machine->busy] += ns;
         machine->spent_demand_core_ns += ns * machine->demand;
+    }
+    if (machine->config.sharing.queues) {
+        const bool below = machine->config.sharing.let_go_ns > 0;
+        const uint32_t in_use = machine->busy + (below ? 0 : machine->elastic);
+        machine->used +=
+            ((double)in_use / machine->config.cores - machine->used) * -expm1(-(double)ns / USE_NS);
     }
     machine->counted_ns = now_ns;
 }
@@ -207,13 +217,24 @@ void sh_sim_machine_wait(struct sh_sim_machine *machine, int64_t until_ns) {
 
 void sh_sim_machine_step(struct sh_sim_machine *machine) {
     const uint32_t source = sh_sim_agenda_next(&machine->agenda);
+    const bool queues = machine->config.sharing.queues;
     sh_sim_machine_wait(machine, sh_sim_agenda_next_ns(&machine->agenda));
+    if (source >= machine->config.cores + machine->primary_count) {
+        sh_sim_queues_hold(machine);
+        sh_sim_adjust_spare(machine);
+        return;
+    }
     if (source >= machine->config.cores) {
-        sh_sim_arrive(machine, source - machine->config.cores);
+        (queues ? sh_sim_queues_arrive : sh_sim_arrive)(machine, source - machine->config.cores);
         sh_sim_adjust_spare(machine);
         return;
     }
     sh_sim_agenda_set(&machine->agenda, source, INT64_MAX);
+    if (queues) {
+        sh_sim_queues_step(machine, source);
+        sh_sim_adjust_spare(machine);
+        return;
+    }
     switch (machine->cores[source].state) {
     case SH_SIM_PRIMARY:
         sh_sim_complete(machine, source);
@@ -265,6 +286,9 @@ struct sh_sim_long_waits sh_sim_machine_long_waits(const struct sh_sim_machine *
     for (uint32_t i = 0; i < machine->config.cores; i++)
         if (machine->cores[i].queued)
             note_long_wait(machine, &machine->cores[i].thread, &found);
+    for (uint32_t i = 0; machine->config.sharing.queues && i < machine->config.cores; i++)
+        for (uint32_t id = machine->cores[i].first; id != UINT32_MAX; id = machine->tasks[id].next)
+            note_long_wait(machine, &machine->tasks[id].thread, &found);
     return found;
 }
 
@@ -284,8 +308,9 @@ int sh_sim_machine_init(struct sh_sim_machine *machine, const struct sh_sim_mach
     if (config->cores < 1 || config->cores > SH_MAX_CORES || config->elastic_min >= config->cores ||
         (config->elastic_min && !config->sharing.shared) ||
         (config->sharing.looks && !config->sharing.shared) ||
-        (config->sharing.let_go_ns && !config->sharing.looks) || primary_count < 1 ||
-        primary_count > SH_SIM_MAX_PRIMARIES)
+        (config->sharing.queues && !config->sharing.shared) ||
+        (config->sharing.let_go_ns && !config->sharing.looks && !config->sharing.queues) ||
+        primary_count < 1 || primary_count > SH_SIM_MAX_PRIMARIES)
         return -EINVAL;
     for (uint32_t i = 0; i < primary_count; i++)
         if (cores[i] < 1 || !is_possible(&traffic[i]))
@@ -296,21 +321,23 @@ int sh_sim_machine_init(struct sh_sim_machine *machine, const struct sh_sim_mach
     machine->primaries = calloc(primary_count, sizeof(*machine->primaries));
     machine->cores = calloc(config->cores, sizeof(*machine->cores));
     machine->idle = calloc(config->cores, sizeof(*machine->idle));
-    if (sh_sim_agenda_init(&machine->agenda, config->cores + primary_count) != 0 ||
+    if (sh_sim_agenda_init(&machine->agenda, config->cores + primary_count + 1) != 0 ||
         !machine->primaries || !machine->cores || !machine->idle)
         return -ENOMEM;
     sh_sim_random_seed(&machine->delays, config->seed, DELAY_STREAM);
     sh_sim_random_seed(&machine->placement, config->seed, PLACEMENT_STREAM);
     for (uint32_t i = 0; i < config->cores; i++)
         sh_sim_admit_core(machine, i);
-    if (config->elastic_min)
-        sh_sim_machine_assign(machine, config->elastic_min);
     for (uint32_t i = 0; i < primary_count; i++) {
         struct sh_sim_primary *primary = &machine->primaries[i];
         primary->cores = cores[i];
         sh_sim_traffic_init(&primary->traffic, &traffic[i], config->seed, i);
         sh_sim_agenda_set(&machine->agenda, config->cores + i, primary->traffic.next_ns);
     }
+    if (config->sharing.queues && sh_sim_queues_init(machine) != 0)
+        return -ENOMEM;
+    if (config->elastic_min)
+        sh_sim_machine_assign(machine, config->elastic_min);
     return 0;
 }
 
@@ -318,6 +345,7 @@ void sh_sim_machine_destroy(struct sh_sim_machine *machine) {
     for (uint32_t i = 0; machine->primaries && i < machine->primary_count; i++)
         free(machine->primaries[i].queue.threads);
     free(machine->primaries);
+    free(machine->tasks);
     free(machine->cores);
     free(machine->idle);
     free(machine->requests);

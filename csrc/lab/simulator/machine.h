@@ -70,6 +70,10 @@ struct sh_sim_sharing {
      * core that was idle when a thread came pulls the longest waiting one as that ends; one that a
      * thread displaced the elastic group from does not, since that waits there. */
     int64_t let_go_ns;
+
+    /* Another model of a queue for each core, as on Linux 7.3 (queues.h). It has let_go_ns, too. */
+    bool queues;
+    int64_t turn_ns; /* a turn lasts so long, and up to a tick more */
 };
 
 struct sh_sim_machine_config {
@@ -94,6 +98,10 @@ struct sh_sim_machine_config {
     int64_t dispatch_every_ns;
     int64_t long_wait_ns; /* a dispatch that waited longer is a long wait */
     struct sh_sim_sharing sharing;
+    /* With queues: how late, in the mean, who wakes begins to run on a free core. And somebody
+     * above every task takes a core, drawn, for so long and so often; 0: never. It stands for the
+     * agent's guardian, in real time. */
+    int64_t late_ns, agent_ns, agent_every_ns;
     uint64_t seed;
 };
 
@@ -105,6 +113,20 @@ struct sh_sim_thread {
     int64_t held_ns;            /* since when it is queued on a core of the elastic group's; 0 */
     uint32_t home;              /* ready: the core in whose queue it is, if cores have queues */
     uint64_t elastic_before_ns; /* the elastic group's CPU time when it became ready */
+};
+
+/* With queues: a worker or the sender of a primary. */
+struct sh_sim_task {
+    enum sh_sim_step {
+        SH_SIM_RESTING, /* asleep, or about to be */
+        SH_SIM_WOKEN,
+        SH_SIM_SENDING, /* about to send */
+        SH_SIM_WORKING,
+    } step;
+    uint32_t primary;
+    uint32_t core; /* where it ran last, or waits */
+    uint32_t next; /* behind it in the core's queue, or of the sleeping workers */
+    struct sh_sim_thread thread;
 };
 
 struct sh_sim_queue { /* a ring that grows */
@@ -119,6 +141,9 @@ struct sh_sim_primary {
     struct sh_sim_traffic traffic;
     struct sh_sim_queue queue; /* the ready ones first, then those that wait inside the guest */
     uint32_t ready;            /* of the queue */
+    /* With queues: tasks; the sender, the first and the last of the sleeping workers, and how many
+     * of them are woken and wait. */
+    uint32_t sender, sleeper, last_sleeper, woken;
     struct sh_sim_latencies latencies;
     struct sh_sim_harm harm;
     uint64_t arrived, completed; /* requests */
@@ -142,6 +167,12 @@ struct sh_sim_core {
     bool displaced; /* the elastic group waits here */
     uint32_t slot;  /* in the list of the idle ones */
     struct sh_sim_thread thread;
+    /* With queues; there, one that is idle and leaving is about to run the elastic group. */
+    bool elastic;         /* runs the elastic group */
+    bool held;            /* by who is above every task */
+    uint32_t task;        /* that runs */
+    int64_t since_ns;     /* when it began to */
+    uint32_t first, last; /* of the tasks that wait */
 };
 
 struct sh_sim_request {
@@ -174,7 +205,9 @@ struct sh_sim_machine {
     uint32_t idle_count;
     struct sh_sim_request *requests;
     uint32_t request_capacity, free_request, in_system;
-    struct sh_sim_agenda agenda; /* cores first, then the primaries' arrivals */
+    struct sh_sim_task *tasks;
+    double used;                 /* share of the cores lately in use, to who looks for one */
+    struct sh_sim_agenda agenda; /* cores first, then the primaries' arrivals, then the agent */
     struct sh_sim_random delays, placement;
     struct sh_sim_totals totals;
     struct sh_sim_latencies waits;

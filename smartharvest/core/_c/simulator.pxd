@@ -31,6 +31,7 @@ cdef extern from "lab/simulator/traffic.h" nogil:
         sh_sim_service service
         double service_mean_ns, sigma
         uint32_t shape, fork_min, fork_max
+        int64_t send_ns, wake_ns
 
 cdef extern from "lab/simulator/latencies.h" nogil:
     enum:
@@ -79,13 +80,15 @@ cdef extern from "lab/simulator/machine.h" nogil:
         int64_t tick_ns
         uint32_t looks
         int64_t balance_ns, let_go_ns
+        bint queues
+        int64_t turn_ns
 
     struct sh_sim_machine_config:
         sh_sim_sharing sharing
         uint32_t cores, elastic_min
         sh_sim_mechanism mechanism
         bint queue_in_transit, preempt_running
-        int64_t cold_ns, dispatch_every_ns, long_wait_ns
+        int64_t cold_ns, dispatch_every_ns, long_wait_ns, late_ns, agent_ns, agent_every_ns
         uint64_t seed
 
     struct sh_sim_primary:

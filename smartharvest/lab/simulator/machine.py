@@ -27,6 +27,12 @@ class Model:
     """Cores are lent by number; a thread that runs on one is put back to the head of the queue."""
     cold_ns: int = 0
     """How much longer a core's first thread takes after it was lent: cold caches."""
+    late_ns: int = 0
+    """With a queue for each core: how late a woken thread begins on a free core; the mean."""
+    agent_ns: int = 0
+    """With a queue for each core: how long, and how often, the agent's guardian takes a core from
+    everybody; 0: never."""
+    agent_every_ns: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +88,9 @@ class Machine:
             queue_in_transit=model.queue_in_transit,
             preempt_running=model.preempt_running,
             cold_ns=model.cold_ns,
+            late_ns=model.late_ns,
+            agent_ns=model.agent_ns,
+            agent_every_ns=model.agent_every_ns,
             dispatch_every_ns=model.dispatch_every_ns,
             long_wait_ns=long_wait_ns,
             every_poll=every_poll,

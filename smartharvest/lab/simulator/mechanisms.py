@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 
 Quantiles = tuple[tuple[float, int], ...]
@@ -29,8 +29,18 @@ class Sharing:
     """After how long a core that runs the elastic group takes a thread from another's queue, with
     ``looks``; 0: never."""
     let_go_ns: int = 0
-    """Above 0, with ``looks``: as many lent cores are kept idle as a plan says, and so long takes
-    one that runs the elastic group until it is."""
+    """Above 0, with ``looks`` or ``queues``: as many lent cores are kept idle as a plan says, and
+    so long takes one that runs the elastic group until it is."""
+    queues: bool = False
+    """Each core has a queue of its own, in another model (csrc/lab/simulator/queues.h)."""
+    turn_ns: int = 0
+    """With ``queues``: how long a turn lasts, and up to a tick more."""
+
+
+QUEUES = Sharing(
+    stall_share=1.0, turn_share=0.25, tick_ns=4_000_000, queues=True, turn_ns=2_800_000
+)
+"""Linux 7.3 on eight or more CPUs, with a batch that computes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +97,14 @@ _MECHANISMS: dict[str, Callable[[], Mechanism]] = {
         (),
         (),
         sharing=Sharing(0.0003, 0.0, looks=1, balance_ns=4_000_000, let_go_ns=20_000),
+    ),
+    # A queue for each core, as on Linux 7.3 with its lazy preemption: a batch that another core's
+    # task wakes somebody over goes on until the next tick. turn_share is fitted to one pair on
+    # eight emulated CPUs (docs/research/manycore.md); the times are the kernel's own.
+    "cpu-idle-7.3": lambda: Mechanism("cpu-idle-7.3", (), (), sharing=QUEUES),
+    # The same with the batch in a class below all. A core changes sides in a wake-up's lateness.
+    "strict-7.3": lambda: Mechanism(
+        "strict-7.3", (), (), sharing=replace(QUEUES, let_go_ns=50_000)
     ),
     "instant": lambda: Mechanism("instant", (), ()),
 }

@@ -129,8 +129,13 @@ class Outcome:
 
 def run_baseline(experiment: Experiment) -> Baseline:
     """The primaries with all cores, watched by the loop; remembered from call to call."""
+    sharing = experiment.mechanism.sharing
+    # How threads queue alone, too, is a matter of the mechanism only where each core has a queue.
+    queues = sharing is not None and sharing.queues
     return _baseline(
         experiment.workload,
+        experiment.mechanism if queues else make_mechanism("instant"),
+        experiment.model if queues else Model(),
         experiment.seconds,
         experiment.seed,
         experiment.cores,
@@ -141,10 +146,17 @@ def run_baseline(experiment: Experiment) -> Baseline:
 
 @lru_cache(maxsize=64)
 def _baseline(
-    workload: Workload, seconds: float, seed: int, cores: int, window_ns: int, poll_ns: int
+    workload: Workload,
+    mechanism: Mechanism,
+    model: Model,
+    seconds: float,
+    seed: int,
+    cores: int,
+    window_ns: int,
+    poll_ns: int,
 ) -> Baseline:
     loop = LoopSettings(window_ns, poll_ns)
-    machine = Machine(workload, make_mechanism("instant"), cores=cores, seed=seed, loop=loop)
+    machine = Machine(workload, mechanism, cores=cores, seed=seed, loop=loop, model=model)
     peaks: list[int] = []
     demand_peaks: list[int] = []
     end_ns = round(seconds * 1e9)

@@ -42,6 +42,11 @@ class Primary:
     trace_ns: tuple[int, ...] = ()
     """trace: when batches arrive, ascending; again from the first after ``trace_period_ns``."""
     trace_period_ns: int = FOREVER_NS
+    send_ns: int = 0
+    """CPU time of the thread that sends a request to the others; 0: they arrive by themselves. This
+    and the next only where each core has a queue of its own."""
+    wake_ns: int = 0
+    """CPU time that a thread takes to wake up and to go to sleep."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import pytest
 from smartharvest.core.plan import Plan
 from smartharvest.errors import ConfigError
 from smartharvest.lab.simulator.bursty import BURSTY
-from smartharvest.lab.simulator.machine import Machine
+from smartharvest.lab.simulator.machine import Machine, Model
 from smartharvest.lab.simulator.mechanisms import MECHANISM_NAMES, Sharing, make_mechanism
 from smartharvest.lab.simulator.workloads import WORKLOADS, Primary, Service, Workload, steady
 
@@ -173,7 +173,7 @@ QUEUES = Sharing(0.01, 0.1, looks=1, balance_ns=8_000_000)
 
 
 @pytest.mark.parametrize("workload", ["two", "memcached", "fork-150us"])
-def test_with_a_queue_for_each_core_nothing_is_lost_while_cores_come_and_go(workload: str) -> None:
+def test_with_looks_nothing_is_lost_while_cores_come_and_go(workload: str) -> None:
     mechanism = replace(make_mechanism("cpu-idle"), sharing=QUEUES)
     primaries = {**WORKLOADS, **BURSTY}[workload]
     machine = Machine(
@@ -205,6 +205,87 @@ def test_who_looks_at_more_cores_waits_less() -> None:
         for looks in (1, 2, 8)
     ]
     assert waits_ns[0] > waits_ns[1] > waits_ns[2]
+
+
+@pytest.mark.parametrize("mechanism", ["cpu-idle-7.3", "strict-7.3"])
+@pytest.mark.parametrize("workload", ["two", "memcached", "fork-150us", "sender"])
+def test_with_a_queue_for_each_core_nothing_is_lost_while_cores_come_and_go(
+    workload: str, mechanism: str
+) -> None:
+    primaries = {**WORKLOADS, **BURSTY, "sender": SENDER}[workload]
+    machine = Machine(
+        primaries,
+        make_mechanism(mechanism),
+        cores=10,
+        seed=3,
+        given=[0, 9, 4, 8, 1, 9, 0] * 20,
+        elastic_min=1,
+        model=Model(late_ns=10_000, agent_ns=2_000_000, agent_every_ns=30_000_000),
+    )
+    simulation = machine.simulation
+    for at_ns in range(25_000_000, 3_500_000_000, 10_000_000):
+        machine.advance(at_ns)
+        state = simulation.state()
+        assert 9 <= state["elastic"] + state["idle"] + state["busy"] <= 10
+        each = [simulation.primary(i) for i in range(len(primaries.primaries))]
+        assert sum(one["arrived"] - one["completed"] for one in each) == state["in_system"]
+        assert sum(one["active"] for one in each) == state["demand"]
+        assert state["busy"] + state["ready"] == state["demand"]
+    assert sum(one["completed"] for one in each) > 1000
+
+
+SENDER = Workload(
+    "sender",
+    (
+        Primary(
+            20,
+            Service("lognormal", 250e3, sigma=0.3),
+            steady(9000.0),
+            send_ns=80_000,
+            wake_ns=40_000,
+        ),
+    ),
+)
+
+
+def run_queues(lent: int, name: str = "cpu-idle-7.3", workload: Workload = SENDER) -> Machine:
+    """Two seconds with so many cores lent all the time."""
+    machine = Machine(workload, make_mechanism(name), cores=10, seed=1, given=[lent] * 80)
+    machine.simulation.keep_spare(2)
+    machine.advance(2_000_000_000)
+    return machine
+
+
+def test_cpu_idle_on_7_3_costs_ticks_and_a_class_below_costs_little() -> None:
+    alone, idle, strict = run_queues(0), run_queues(10), run_queues(10, "strict-7.3")
+    p99_us = [one.simulation.latency_us([0.99])[0] for one in (alone, strict, idle)]
+    assert p99_us == sorted(p99_us)
+    assert p99_us[1] < 2 * p99_us[0] < 4_000 < p99_us[2]
+    elastic_ns = [one.simulation.totals()["elastic_core_ns"] for one in (alone, strict, idle)]
+    assert elastic_ns == sorted(elastic_ns)
+
+
+def test_with_idle_cores_enough_threads_of_one_request_start_together() -> None:
+    workload = WORKLOADS["indexserve"]
+    one, each = run_alone(workload, 2), run_queues(0, workload=workload)
+    p50_us = [machine.simulation.latency_us([0.5])[0] for machine in (one, each)]
+    assert p50_us[1] == pytest.approx(p50_us[0], rel=0.01)
+
+
+def test_cores_are_kept_idle_below_only_while_tasks_have_others() -> None:
+    nobody = Workload("nobody", (Primary(10, Service("deterministic", 1e3), steady(0.001)),))
+    assert run_queues(10, "strict-7.3", nobody).simulation.state()["elastic"] == 10
+    state = run_queues(10, "strict-7.3").simulation.state()
+    assert state["idle"] <= 2 or state["elastic"] == 0
+
+
+def test_a_thread_that_sends_is_what_requests_wait_for_as_it_gets_slower() -> None:
+    def p50_us(send_ns: int) -> float:
+        (primary,) = SENDER.primaries
+        slower = Workload("slower", (replace(primary, send_ns=send_ns),))
+        return float(run_queues(0, workload=slower).simulation.latency_us([0.5])[0])
+
+    assert p50_us(0) < p50_us(80_000) < p50_us(160_000)
 
 
 STRICT = Sharing(0.0, 0.0, looks=1, balance_ns=4_000_000, let_go_ns=20_000)
