@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bench.manycore.plan import ALONE, CONDITIONS, EXPERIMENTS, QUEUE, SIGMA, Experiment
-from bench.manycore.samples import as_slice, cpu_us, unpacked
+from bench.manycore.samples import as_slice, cpu_us, delayed_by_guardian, unpacked
 from bench.manycore.serving import draw
 from bench.real.conditions import RIVAL, Condition
 from smartharvest.algorithm.policy import chooses_spare, is_shared
@@ -39,7 +39,7 @@ LATE_US = 50.0
 WATCHED = 1.4
 """Times which wake-ups cost under an agent, which watches each."""
 GUARDIAN_MS = 17.0
-"""A turn of the guardian at D = 20. Turns take all of the agent's CPU time here."""
+"""A turn of a guardian in Python at D = 20. Its turns take all of the agent's CPU time here."""
 FITTED_DILATION = FITTED[1]
 LEAST_SHARED_CPUS = 3
 """From so many CPUs on, the elastic group has one at any time (smartharvest/placement/capacity)."""
@@ -227,7 +227,7 @@ def _arranged(
         cores = cpus
         waking_ns = 1e3 * WAKING_SHARE * alone_us / faster
         simulated_model = Model(late_ns=round(1e3 * LATE_US / faster))
-        if watched and sample["agent_core_s"]:
+        if delayed_by_guardian(sample):
             turn_ns = round(1e6 * GUARDIAN_MS / faster)
             simulated_model = replace(
                 simulated_model,
@@ -372,10 +372,10 @@ What differs, and the physics that are missing:
 - **Forks.** In the guest they keep the kernel busy (page faults, locks, tasks to be placed), leave
   CPUs idle while parents wait, and displaced tasks come back elsewhere. The model's batch only
   computes, in short turns.
-- **The agent.** The model knows its CPU time as turns of the guardian on a CPU drawn, and one
-  factor for waking, whichever the policy. Under `strict` at D = 20 some requests of the guest
-  are as late as such a turn is long. In the model an idle CPU takes the displaced thread over.
-  Turns of the guardian that are C, as since these rows, are shorter than the model's.
+- **The agent.** Where its guardian was Python (†), the model knows its CPU time as turns of the
+  guardian on a CPU drawn, and one factor for waking, whichever the policy. Some requests of the
+  guest are as late as such a turn is long. In the model an idle CPU takes the displaced thread
+  over. Elsewhere it knows the factor alone, and no turns of the control plane.
 - **`strict`.** The CPUs that are kept idle are modelled. What it costs to switch the batch, and an
   agent that does not lend everything since its windows are late, are not.
 - **Who else computes.** Interrupts and kernel threads take some percent of the guest's CPUs, so its

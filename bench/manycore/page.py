@@ -9,7 +9,7 @@ from typing import Any
 from bench.manycore import held
 from bench.manycore.check import LARGEST_DRIFT, LARGEST_SPREAD, LATEST_US
 from bench.manycore.plan import ALONE, CONDITIONS, EXPERIMENTS, QUEUE, whole_rounds
-from bench.manycore.samples import as_slice, cpu_us
+from bench.manycore.samples import as_slice, cpu_us, delayed_by_guardian
 from bench.real.conditions import RIVAL
 from bench.real.figures import (
     ALLOWED,
@@ -52,11 +52,10 @@ LIMITS = """
 - An interrupt, a system call and a page fault cost what an emulator makes of them, and the guest's
   kernel runs with `mitigations=off`.
 - A virtual CPU has its share in slots: nothing shorter than a round of slots can be seen.
-- The agent's control plane and its guardian are Python, which an emulator slows far more than a
-  server's loop. A turn of the guardian, in real time, took 17 ms of a guest's time at D = 20 and
-  0.22 ms on the host. Who wakes on its CPU meanwhile waits. So rows with an agent are worse than on
-  a real machine, at D = 20 more than at D = 100. Since these rows the guardian looks at a healthy
-  agent in C: 0.04 ms on the host, as long as a bare wake-up; the guest's is to be measured.
+- The agent's control plane is Python, which an emulator slows far more than a server's loop. So
+  rows with an agent are worse than on a real machine, at D = 20 more than at D = 100.
+- In rows with a † its guardian was Python, too: a turn, in real time, took 17 ms of a guest's time
+  at D = 20, and who woke on its CPU meanwhile waited. Since then it looks at a healthy agent in C.
 - With several threads emulation and a kernel that patches itself do not always agree: a guest that
   crashes is started again, and its round is lost.
 - The disturbances of the host that are left are those of *alone again*.
@@ -93,6 +92,9 @@ def tables(samples: Sequence[Mapping[str, Any]], seed: int = 1) -> dict[Measured
             unit = max(one["unit"] for one in own if one["condition"] == name)
             rows[name] = summarize(slices, shape=shape, batch_unit=unit)
             rows[name] |= {"rounds": len(rounds), "guest_s": sum(one.seconds for one in slices)}
+            rows[name]["delayed"] = any(
+                delayed_by_guardian(one) for one in own if one["condition"] == name
+            )
             if name != ALONE:
                 rows[name]["to_alone"] = against(slices, alone, seed)
             if known[experiment].second:
@@ -167,7 +169,8 @@ def _answer(found: Mapping[Measured, Row]) -> Iterator[str]:
         cells = [experiment, _short(kernel), f"{dilation:g}"]
         cells += ["", ""] if rival is None else [_trade(rival), verdict(rival["to_alone"]["p99"])]
         best = ", ".join(
-            f"{name} {rows[name]['to_alone']['p99']['ratio']:.2f}; {_work(rows[name]):.1f}"
+            f"{name}{' †' if rows[name]['delayed'] else ''} "
+            f"{rows[name]['to_alone']['p99']['ratio']:.2f}; {_work(rows[name]):.1f}"
             for name in front(rows)
         )
         yield "| " + " | ".join([*cells, best]) + " |"
@@ -258,7 +261,7 @@ def _table(key: Measured, rows: Mapping[str, Row]) -> Iterator[str]:
         cells += ["" if lent is None else f"{lent:.2f}", f"{row['batch_cores']:.2f}"]
         cells += ["" if work is None else f"{work:.2f}", f"{acted['short']}, {acted['long']}"]
         cells += [f"{row['agent_cores']:.3f}", f"{row['rounds']}", f"{row['guest_s']:.1f}"]
-        yield f"| {name} | " + " | ".join(cells) + " |"
+        yield f"| {name}{' †' if row['delayed'] else ''} | " + " | ".join(cells) + " |"
     if len(trades(rows)) >= FEWEST_DRAWN:
         yield f"\n![P99 to alone against batch work]({PICTURES}/{picture_of(key)})"
     if about.second:

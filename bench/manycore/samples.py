@@ -18,6 +18,15 @@ from bench.real.figures import Slice
 _NO_ANSWER = BINS
 
 
+GUARDIAN_IN_C = "2026-11-24 05:30"
+"""Until then an agent's guardian looked in Python."""
+
+
+def delayed_by_guardian(sample: Mapping[str, Any]) -> bool:
+    """Whether a guardian in Python, whose turns an emulator makes long, was there."""
+    return bool(sample["agent_core_s"]) and sample.get("at", GUARDIAN_IN_C) < GUARDIAN_IN_C
+
+
 def packed(arrival_ns: NDArray[np.int64], latency_ns: NDArray[np.int64]) -> str:
     """How many requests of each block had each latency, as text of some KiB.
 
