@@ -35,7 +35,7 @@ from smartharvest.placement.snapshot import HostSnapshot
 _log = logging.getLogger(__name__)
 
 MANY_IN_V1 = 16
-"""Groups; a v1 host of more has whoever reads the log think of v2."""
+"""Groups; with more on v1 the log names v2."""
 SMALLEST = 0.01
 """A change of a weight by less than this part is not worth a write."""
 
