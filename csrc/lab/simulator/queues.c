@@ -6,8 +6,9 @@
 #include "lab/simulator/threads.h"
 
 enum { NONE = UINT32_MAX };
-/* A scheduling domain's shortest interval of balancing is a millisecond for each of its CPUs. */
-static const int64_t BALANCE_NS_PER_CORE = 1000000;
+/* A scheduling domain's shortest interval of balancing is a millisecond for each of its CPUs, times
+ * its busy_factor on one that runs somebody. A group under cpu.idle counts as nobody. */
+static const int64_t BALANCE_NS_PER_CORE = 1000000, BUSY_FACTOR = 16;
 /* The base slice of eight or more CPUs: who has run for so long lets others have a turn. */
 static const int64_t SLICE_NS = 2800000;
 /* imbalance_pct of a cache's domain: SIS_UTIL stops the search at a use of 1 / 1.17. */
@@ -85,9 +86,14 @@ static bool is_idle(const struct sh_sim_core *core) {
     return !core->busy && !core->held && !core->elastic;
 }
 
-/* When the core looks for work elsewhere. */
+/* How often the core, which runs no task, looks for one elsewhere. */
+static int64_t balance_every(const struct sh_sim_machine *machine, uint32_t number) {
+    const bool busy = machine->cores[number].elastic && is_below(machine);
+    return BALANCE_NS_PER_CORE * machine->config.cores * (busy ? BUSY_FACTOR : 1);
+}
+
 static void balance_later(struct sh_sim_machine *machine, uint32_t number) {
-    due_in(machine, number, up_to(machine, BALANCE_NS_PER_CORE * machine->config.cores));
+    due_in(machine, number, up_to(machine, balance_every(machine, number)));
 }
 
 static void go_idle(struct sh_sim_machine *machine, uint32_t number) {
@@ -98,10 +104,7 @@ static void go_idle(struct sh_sim_machine *machine, uint32_t number) {
 static void run_elastic(struct sh_sim_machine *machine, uint32_t number) {
     machine->cores[number].elastic = true;
     machine->elastic++;
-    if (is_below(machine))
-        sh_sim_agenda_set(&machine->agenda, number, INT64_MAX);
-    else
-        balance_later(machine, number);
+    balance_later(machine, number);
 }
 
 static void stop_elastic(struct sh_sim_machine *machine, uint32_t number) {
@@ -383,7 +386,7 @@ static void balance(struct sh_sim_machine *machine, uint32_t number) {
     if (from != NONE)
         run_task(machine, number, take_waiting(machine, from));
     else
-        due_in(machine, number, BALANCE_NS_PER_CORE * machine->config.cores);
+        due_in(machine, number, balance_every(machine, number));
 }
 
 void sh_sim_queues_step(struct sh_sim_machine *machine, uint32_t number) {

@@ -16,7 +16,8 @@
  *  - With let_go_ns the elastic group is in a class below all. It gives way at once; a core that
  *    runs it is not idle, and does not count as in use. As many cores as sh_sim_machine_keep_spare
  *    says are kept idle, no more than others are taken; one changes sides in let_go_ns. Where a
- * task has displaced the elastic group, that goes on once nobody else waits there.
+ *    task has displaced the elastic group, that goes on once nobody else waits there. One that runs
+ *    the elastic group takes a task from another's queue sixteen times as rarely.
  */
 #ifndef SH_SIM_QUEUES_H
 #define SH_SIM_QUEUES_H
