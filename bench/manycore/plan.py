@@ -97,6 +97,13 @@ CONDITIONS: tuple[Condition, ...] = (
         settings={"mechanism": "strict", "lend_shared": True},
         warm_up_s=_WARM_UP_S["adaptive"],
     ),
+    Condition(
+        "smartharvest, strict",
+        "the paper's policy, and a batch in a class below every normal task",
+        policy="smartharvest",
+        settings={"mechanism": "strict"},
+        warm_up_s=0.5,
+    ),
     *(
         Condition(name, about, policy="everywhere", settings=settings, warm_up_s=0.5)
         for name, about, settings in (
@@ -108,7 +115,7 @@ CONDITIONS: tuple[Condition, ...] = (
                     "the same, and so many CPUs kept idle for who wakes",
                     {**STRICT, "strict_spare": spare},
                 )
-                for spare in (0, 1, 3)
+                for spare in (0, 2, 3)
             ),
         )
     ),

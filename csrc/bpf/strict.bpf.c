@@ -64,7 +64,8 @@ extern void bpf_iter_num_destroy(struct bpf_iter_num *iterator) __ksym;
 #define unlikely(x) __builtin_expect(!!(x), 0)
 enum { CPU_MASK = SH_STRICT_MAX_CPUS - 1, GROUP_MASK = SH_STRICT_GROUPS - 1, DEFAULT_WEIGHT = 100 };
 enum { WORD_MASK = SH_STRICT_WORDS - 1 };
-enum { MOST_SLICES = 4 }; /* that a task is charged for a run */
+enum { MOST_SLICES = 4 };        /* that a task is charged for a run */
+enum { SLACK_NS = 2 * 1000000 }; /* since a CPU was last made to let go */
 
 static __always_inline bool is_before(uint64_t one, uint64_t other) {
     return (int64_t)(one - other) < 0;
@@ -170,7 +171,7 @@ static __always_inline void take_back_pay(uint32_t number) {
  * behind whoever is there (select_idle_sibling()); nobody pulls it from there to a CPU that runs a
  * batch task, nor to one that such a task has just left. So of each cache some CPUs are kept idle,
  * no more than there are taken by others than the batch: where nobody is, nobody waits behind one.
- * As a CPU is taken, another lets go of its batch task; as one more goes idle, it takes one.
+ * As a CPU is taken, another lets go of its batch task; as some more go idle, it takes one.
  *
  * To the fair class a CPU is idle only if nobody waits in its queue (idle_cpu()), and a batch task
  * counts where it ran last, whatever group's queue it is in. So one that has to wait goes to a CPU
@@ -214,35 +215,50 @@ static __always_inline uint64_t bit_in(uint32_t i, uint32_t cpu) {
     return (uint64_t)(((i ^ cpu / 64) - 1) >> 31) << (cpu & 63);
 }
 
-static __always_inline uint64_t spare_of(uint32_t cpu) {
-    return *(volatile uint64_t *)&shared.cpus[cpu & CPU_MASK].spare;
+static __always_inline uint32_t spare_of(uint32_t cpu) {
+    return (uint32_t)*(volatile uint64_t *)&shared.cpus[cpu & CPU_MASK].spare;
 }
 
-/* Of the CPUs near `cpu` and without it: how many more are idle, or about to be, than are to be,
- * where `more` than are seen to be taken are. */
-static __always_inline int32_t idle_beyond(uint32_t cpu, uint32_t more) {
+/* How many of those near are idle before the batch takes one. It is more than `spare` where one was
+ * made to let go a moment ago: if the batch took each CPU at once, it would be switched on and off
+ * with each of the primary's tasks. */
+static __always_inline uint32_t most_idle_of(uint32_t cpu, uint32_t spare) {
+    const uint64_t slack = shared.cpus[cpu & CPU_MASK].slack;
+    if (!slack || bpf_ktime_get_ns() - *(volatile uint64_t *)&shared.let_go_ns > SLACK_NS)
+        return spare;
+    return spare + (uint32_t)slack;
+}
+
+struct seen_near {
+    uint32_t idle;  /* or about to be */
+    uint32_t taken; /* by others than the batch */
+};
+
+/* Of the CPUs near `cpu`, without it. */
+static __always_inline struct seen_near look_near(uint32_t cpu) {
     const uint64_t *near = shared.cpus[cpu & CPU_MASK].near;
-    const uint32_t spare = (uint32_t)spare_of(cpu);
     const struct cpumask *mask = scx_bpf_get_idle_cpumask();
     struct bpf_iter_num numbers;
-    uint32_t idle = 0, taken = more;
+    struct seen_near seen = {};
     const int *number;
     bpf_iter_num_new(&numbers, 0, SH_STRICT_WORDS);
     while ((number = bpf_iter_num_next(&numbers))) {
         const uint32_t i = (uint32_t)*number & WORD_MASK;
         const uint64_t others = near[i] & ~bit_in(i, cpu);
         const uint64_t word = word_of(mask, i) | *(volatile uint64_t *)&shared.leaving[i];
-        idle += ones(others & word);
-        taken += ones(others & ~word & ~*(volatile uint64_t *)&shared.batch[i]);
+        seen.idle += ones(others & word);
+        seen.taken += ones(others & ~word & ~*(volatile uint64_t *)&shared.batch[i]);
     }
     bpf_iter_num_destroy(&numbers);
     scx_bpf_put_idle_cpumask(mask);
-    return (int32_t)idle - (int32_t)(taken < spare ? taken : spare);
+    return seen;
 }
 
-/* Whether `cpu` is to be idle. */
-static __always_inline bool is_needed_idle(uint32_t cpu) {
-    return spare_of(cpu) && idle_beyond(cpu, 0) < 0;
+/* How many more are idle than are to be, where `more` than are seen to be taken are. */
+static __always_inline int32_t idle_beyond(const struct seen_near *seen, uint32_t more,
+                                           uint32_t wanted) {
+    const uint32_t taken = seen->taken + more;
+    return (int32_t)seen->idle - (int32_t)(taken < wanted ? taken : wanted);
 }
 
 /* Where a task waits that has no CPU of `cpu`'s cache to run on: best where a batch task runs, else
@@ -293,6 +309,7 @@ static __always_inline void let_go_near(uint32_t cpu) {
             continue;
         }
         count(&shared.counts.let_go);
+        *(volatile uint64_t *)&shared.let_go_ns = bpf_ktime_get_ns();
         scx_bpf_kick_cpu((int32_t)found, SCX_KICK_PREEMPT);
         break;
     }
@@ -385,12 +402,16 @@ int BPF_PROG(enqueue, struct task_struct *task, uint64_t flags) {
     if (is_before(vtime, group->task_vtime - slice))
         vtime = group->task_vtime - slice;
     const uint32_t cpu = task->thread_info.cpu & CPU_MASK;
-    if (shared.control.keep_preempted && spare_of(cpu) && idle_beyond(cpu, 0) <= 0) {
-        const uint32_t at = waiting_place(task, cpu);
-        if (at < SH_STRICT_MAX_CPUS) {
-            scx_bpf_dsq_insert(task, SCX_DSQ_LOCAL_ON | at, slice, flags);
-            set(shared.preempted, at);
-            return 0;
+    const uint32_t spare = spare_of(cpu);
+    if (shared.control.keep_preempted && spare) {
+        const struct seen_near seen = look_near(cpu);
+        if (idle_beyond(&seen, 0, most_idle_of(cpu, spare)) <= 0) {
+            const uint32_t at = waiting_place(task, cpu);
+            if (at < SH_STRICT_MAX_CPUS) {
+                scx_bpf_dsq_insert(task, SCX_DSQ_LOCAL_ON | at, slice, flags);
+                set(shared.preempted, at);
+                return 0;
+            }
         }
     }
     scx_bpf_dsq_insert_vtime(task, place, slice, vtime, flags);
@@ -444,8 +465,12 @@ static __always_inline bool take_any(void) {
 SEC("struct_ops/dispatch")
 int BPF_PROG(dispatch, int32_t cpu, struct task_struct *last) {
     take_back_pay((uint32_t)cpu);
-    if (is_needed_idle((uint32_t)cpu))
-        return 0;
+    const uint32_t spare = spare_of((uint32_t)cpu);
+    if (spare) {
+        const struct seen_near seen = look_near((uint32_t)cpu);
+        if (idle_beyond(&seen, 0, last ? spare : most_idle_of((uint32_t)cpu, spare)) < 0)
+            return 0;
+    }
     clear(shared.leaving, (uint32_t)cpu);
     const uint32_t first = next_group(0);
     if (first < SH_STRICT_GROUPS) {
@@ -491,10 +516,13 @@ int BPF_PROG(running, struct task_struct *task) {
     set(shared.batch, number);
     if (clear(shared.preempted, number)) { /* it comes past `dispatch` */
         cpu->preempted_ns = 0;
-        const int32_t beyond = spare_of(number) ? idle_beyond(number, 0) : 0;
-        if (beyond < 0)
+        const uint32_t spare = spare_of(number);
+        if (!spare)
+            return 0;
+        const struct seen_near seen = look_near(number);
+        if (idle_beyond(&seen, 0, spare) < 0)
             scx_bpf_kick_cpu((int32_t)number, SCX_KICK_PREEMPT);
-        else if (beyond > 0 && some_wait())
+        else if (idle_beyond(&seen, 0, most_idle_of(number, spare)) > 0 && some_wait())
             use_idle_near(number); /* another has let go since this one was taken */
     }
     return 0;
@@ -523,9 +551,11 @@ int BPF_PROG(stopping, struct task_struct *task, bool runnable) {
     /* With a rest of its slice it waits on this CPU, else in its group's queue. */
     if (!runnable || !task->scx.slice)
         return 0;
-    const int32_t beyond = idle_beyond(number, 1);
-    if (beyond < 0)
+    const struct seen_near seen = look_near(number);
+    const uint32_t spare = spare_of(number);
+    if (idle_beyond(&seen, 1, spare) < 0)
         let_go_near(number);
+    const int32_t beyond = idle_beyond(&seen, 1, most_idle_of(number, spare));
     if (shared.control.keep_preempted && beyond <= 0) { /* no CPU is free for it */
         set(shared.preempted, number);
         count(&shared.counts.stayed);
@@ -573,18 +603,20 @@ int BPF_PROG(quiescent, struct task_struct *task, uint64_t flags) {
 SEC("struct_ops/update_idle")
 int BPF_PROG(update_idle, int32_t cpu, bool idle) {
     const uint32_t number = (uint32_t)cpu;
-    if (!spare_of(number))
+    const uint32_t spare = spare_of(number);
+    if (!spare)
         return 0;
+    const struct seen_near seen = look_near(number);
     if (!idle) {
         const bool by_batch = shared.cpus[number & CPU_MASK].next_paid;
-        const int32_t beyond = idle_beyond(number, !by_batch);
+        const int32_t beyond = idle_beyond(&seen, !by_batch, spare);
         if (beyond < 0)
             let_go_near(number);
         if (beyond < -1) /* one less is idle, and one more is to be */
             let_go_near(number);
         return 0;
     }
-    const int32_t beyond = idle_beyond(number, 0);
+    const int32_t beyond = idle_beyond(&seen, 0, most_idle_of(number, spare));
     if (beyond < 0 || !some_wait())
         return 0;
     scx_bpf_kick_cpu(cpu, SCX_KICK_IDLE); /* two went idle for the same reason */

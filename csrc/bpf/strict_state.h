@@ -54,6 +54,7 @@ struct sh_strict_cpu {
     uint64_t next_place, next_paid; /* the same of the task that comes next */
     uint64_t preempted_ns; /* when somebody else saw that one waits to go on here; 0: nobody */
     /* User space writes. */
+    uint64_t slack;                 /* how many more may be, just after one had to let go */
     uint64_t spare;                 /* how many of those near are kept idle for who wakes next */
     uint64_t near[SH_STRICT_WORDS]; /* CPUs with the same last-level cache, this one included */
 };
@@ -63,6 +64,7 @@ struct sh_strict_state {
     struct sh_strict_end end;
     struct sh_strict_counts counts;
     uint64_t vtime;                      /* of the group that got a CPU last */
+    uint64_t let_go_ns;                  /* when a CPU was last made to let go */
     uint64_t batch[SH_STRICT_WORDS];     /* CPUs that run a batch task */
     uint64_t leaving[SH_STRICT_WORDS];   /* CPUs that were made to let go and have not yet */
     uint64_t preempted[SH_STRICT_WORDS]; /* CPUs with a batch task that waits to go on there */

@@ -111,7 +111,7 @@ class HostWatch:
         self.drift = 0
         """How much a resynchronisation found the in-kernel sensor off, in CPUs and tasks."""
         self.failed_sensors: set[str] = set()
-        self._taken_back = 0
+        self._taken_back = arrangement.others.taken_back()
         """Of the guardian's writes, those that a halt was put down to."""
 
     def look_early(self) -> None:

@@ -480,7 +480,7 @@ class Settings:
     strict_spare: int | None = _Setting(_count, None, "N", expert=True).help(
         "With strict: how many CPUs of each last-level cache are kept idle at most for the next "
         "task that wakes, one for each that is taken. Default: as the policy adaptive or spare:N "
-        "chooses; any other has one, and one more for each eight CPUs."
+        "chooses; any other has one, and one more for each sixteen CPUs."
     )
     rescue: bool = _Setting(_switch, True, expert=True, arranges_host=False).help(
         "Have the kernel choose again where it has given a CPU to the elastic group although other "

@@ -15,7 +15,7 @@ SHORT_QUIET_NS = 100_000
 MANY = 8
 """... since each move is a write that all cores share the cost of."""
 BUFFER_QUIET_NS = 1_000_000
-CPUS_PER_SPARE = 8
+CPUS_PER_SPARE = 16
 
 
 @dataclass(frozen=True, slots=True)

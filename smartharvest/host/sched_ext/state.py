@@ -12,15 +12,18 @@ _COUNTS = struct.Struct("<7Q")
 _GROUP = struct.Struct("<6Q")
 _WORDS = 8
 _MASK = struct.Struct(f"<{_WORDS}Q")
-_CPU = struct.Struct(f"<7Q{_MASK.size}s")
+_CPU = struct.Struct(f"<8Q{_MASK.size}s")
+_SLACK = struct.Struct("<Q")
 _NEAR = struct.Struct(f"<Q{_MASK.size}s")
 _GROUPS, _CPUS = 64, 64 * _WORDS
 _END_AT = _CONTROL.size
 _COUNTS_AT = _END_AT + _END.size
-_GROUPS_AT = _COUNTS_AT + _COUNTS.size + 8 + 3 * _MASK.size
+_GROUPS_AT = _COUNTS_AT + _COUNTS.size + 2 * 8 + 3 * _MASK.size
 _CPUS_AT = _GROUPS_AT + _GROUPS * _GROUP.size
 _NEAR_AT = _CPU.size - _NEAR.size
 _ENDED = 2
+MOST_SLACK = 2
+"""More CPUs than are to be idle may be for a moment, and no more than a quarter of all."""
 
 
 @dataclass(frozen=True)
@@ -63,13 +66,17 @@ def control(
     (``Loaded.calls_back``).
 
     ``spare``: CPUs that share a cache -> how many of them are kept idle for who wakes there. A CPU
-    is in one set at most; in none, nothing is kept idle for it.
+    is in one set at most; in none, nothing is kept idle for it. Just after one had to let go of the
+    batch some more may be idle: otherwise the batch would come and go with each of the primary's
+    tasks.
     """
     _CONTROL.pack_into(memory, 0, slice_ns, int(keep_preempted))
     for cpus, count in (spare or {}).items():
         known = [cpu for cpu in cpus if cpu < _CPUS]
         near = sum(1 << cpu for cpu in known).to_bytes(_MASK.size, "little")
+        slack = min(MOST_SLACK, len(known) // 4)
         for cpu in known:
+            _SLACK.pack_into(memory, _spare_at(cpu) - _SLACK.size, slack)
             _NEAR.pack_into(memory, _spare_at(cpu), count, near)
 
 
@@ -86,6 +93,11 @@ def keep_spare(memory: memoryview, spare: Mapping[frozenset[int], int]) -> None:
 def spare(memory: memoryview, cpu: int) -> int:
     """How many of those that share ``cpu``'s cache are kept idle for who wakes."""
     return int.from_bytes(memory[_spare_at(cpu) : _spare_at(cpu) + 8], "little")
+
+
+def slack(memory: memoryview, cpu: int) -> int:
+    """How many more of them may be idle just after one had to let go."""
+    return int.from_bytes(memory[_spare_at(cpu) - _SLACK.size : _spare_at(cpu)], "little")
 
 
 def _spare_at(cpu: int) -> int:

@@ -120,9 +120,9 @@ def test_a_refusal_comes_before_anything_is_written(
 
 @pytest.mark.parametrize(
     ("cpus", "setting", "kept"),
-    [(1, None, 0), (2, None, 1), (7, None, 1), (8, None, 2), (17, None, 3), (2, 0, 0), (8, 5, 5)],
+    [(1, None, 0), (2, None, 1), (15, None, 1), (16, None, 2), (33, None, 3), (2, 0, 0), (8, 5, 5)],
 )
-def test_one_cpu_and_one_of_each_eight_are_kept_idle_unless_said_otherwise(
+def test_one_cpu_and_one_of_each_sixteen_are_kept_idle_unless_said_otherwise(
     world: World, monkeypatch: pytest.MonkeyPatch, cpus: int, setting: int | None, kept: int
 ) -> None:
     given: list[Any] = []
@@ -152,6 +152,14 @@ def test_another_number_is_kept_idle_at_once_and_by_the_next_scheduler(world: Wo
     assert [state.spare(second.memory, cpu) for cpu in range(3)] == [2, 2, 0]
     mechanism.keep_spare(None)
     assert [state.spare(second.memory, cpu) for cpu in range(3)] == [1, 1, 0]
+
+
+@pytest.mark.parametrize(("cpus", "slack"), [(1, 0), (2, 0), (4, 1), (8, 2), (64, 2)])
+def test_where_cpus_are_few_fewer_more_may_be_idle_for_a_moment(cpus: int, slack: int) -> None:
+    memory = memoryview(bytearray(program.MEMORY))
+    state.control(memory, slice_ns=1, keep_preempted=True, spare={frozenset(range(cpus)): 1})
+    assert [state.slack(memory, cpu) for cpu in (0, cpus - 1, cpus)] == [slack, slack, 0]
+    assert [state.spare(memory, cpu) for cpu in (0, cpus - 1, cpus)] == [1, 1, 0]
 
 
 def test_a_number_that_was_set_stands(world: World) -> None:
