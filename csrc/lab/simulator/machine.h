@@ -203,6 +203,7 @@ struct sh_sim_machine {
     uint32_t elastic;         /* cores that the elastic group has */
     uint32_t stalled;         /* of these, where a thread is queued; shared placement only */
     uint32_t spare_most;      /* lent cores kept idle at most */
+    int64_t slack_until_ns;   /* ... and some more until then */
     uint32_t busy_peak, demand_peak; /* since somebody last set them to busy and demand */
     int64_t dispatch_credit_ns;
     int64_t lent_until_ns;    /* something was lent until then */

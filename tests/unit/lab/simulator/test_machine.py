@@ -223,7 +223,6 @@ def run_queues(
 def test_cpu_idle_on_7_3_costs_ticks_and_a_class_below_costs_little() -> None:
     alone, idle, strict = run_queues(0), run_queues(10), run_queues(10, "strict")
     p99_us = [one.simulation.latency_us([0.99])[0] for one in (alone, strict, idle)]
-    assert p99_us == sorted(p99_us)
     assert p99_us[1] < 2 * p99_us[0] < 4_000 < p99_us[2]
     elastic_ns = [one.simulation.totals()["elastic_core_ns"] for one in (alone, strict, idle)]
     assert elastic_ns == sorted(elastic_ns)
@@ -240,7 +239,7 @@ def test_cores_are_kept_idle_below_only_while_tasks_have_others() -> None:
     nobody = Workload("nobody", (Primary(10, Service("deterministic", 1e3), steady(0.001)),))
     assert run_queues(10, "strict", nobody).simulation.state()["elastic"] == 10
     state = run_queues(10, "strict").simulation.state()
-    assert state["idle"] <= 2 or state["elastic"] == 0
+    assert state["idle"] <= 4 or state["elastic"] == 0
 
 
 @pytest.mark.parametrize("workload", [SENDER, WORKLOADS["memcached"]])
@@ -255,8 +254,31 @@ def test_the_more_cores_are_kept_idle_the_less_is_waited_and_the_less_the_batch_
     assert batch_ns == sorted(batch_ns, reverse=True)
     assert waits_ns[0] > 2 * waits_ns[2] > 0
     for spare, one in zip(kept, totals, strict=True):
+        slack = 2 if spare else 0
         idle_ns = 10 * 2_000_000_000 - one["elastic_core_ns"] - one["busy_core_ns"]
-        assert idle_ns <= (spare + 0.5) * 2_000_000_000
+        assert idle_ns <= (spare + slack + 0.5) * 2_000_000_000
+
+
+def steadily(each_ms: int) -> Workload:
+    """Four cores' worth of work."""
+    service = Service("deterministic", each_ms * 1e6)
+    return Workload("steadily", (Primary(10, service, steady(4_000 / each_ms)),))
+
+
+@pytest.mark.parametrize(
+    ("each_ms", "cores", "least", "most"),
+    [(1, 10, 1.5, 3.2), (1000, 10, 0.9, 1.1), (1, 7, 1.1, 2.2)],
+)
+def test_more_than_are_kept_are_idle_below_only_where_cores_keep_changing_sides(
+    each_ms: int, cores: int, least: float, most: float
+) -> None:
+    mechanism = make_mechanism("strict")
+    machine = Machine(steadily(each_ms), mechanism, cores=cores, seed=1, given=[cores] * 400)
+    machine.simulation.keep_spare(1)
+    machine.advance(10_000_000_000)
+    totals = machine.simulation.totals()
+    idle = cores - (totals["elastic_core_ns"] + totals["busy_core_ns"]) / 10e9
+    assert least < idle < most
 
 
 def test_below_and_with_none_kept_idle_even_a_full_queue_is_taken_from() -> None:
