@@ -217,7 +217,7 @@ def _arranged(
         cores, least = (cpus, 0) if shares or not watched else (cpus - least, 0)
     else:
         strict = condition.settings.get("mechanism") == "strict" or chooses_spare(policy)
-        mechanism = make_mechanism("strict-7.3" if strict else "cpu-idle-7.3")
+        mechanism = make_mechanism("strict" if strict else "cpu-idle-7.3")
         if kernel and mechanism.sharing is not None:
             unit_ns = round(1e9 / sample["unit"])
             sharing = replace(
@@ -341,7 +341,7 @@ ABOUT = f"""
 ## The simulator held against it
 
 The arrivals are those of the guest's slices, drawn again from their seeds. *Queues* is the
-simulator's mechanisms [`cpu-idle-7.3` and `strict-7.3`](simulator.md#a-queue-for-each-core): a
+simulator's mechanisms [`cpu-idle-7.3` and `strict`](simulator.md#a-queue-for-each-core): a
 queue for each core, a thread that sends, workers that sleep and wake, the elastic group's minimum
 among the primary's cores. *Shipped* has one queue for all: `linux` for policies that move cores,
 `cpu-idle` or `cpu-idle-kernel` for those that share them, and for `cpu.idle` (`everywhere`).

@@ -55,7 +55,7 @@ class Simulation:
         """
 
     def keep_spare(self, most: int) -> None:
-        """So many lent cores are kept idle at most from now on, of sharing with ``let_go_ns``."""
+        """So many lent cores are kept idle at most from now on, where sharing has ``let_go_ns``."""
 
     @property
     def now_ns(self) -> int: ...
@@ -83,9 +83,8 @@ class Simulation:
         """Who has what at this moment.
 
         Cores: ``primary`` (of which ``idle`` run nothing), ``lending``, ``lent``, ``returning``,
-        ``elastic`` (those the elastic group has), ``spare`` (lent and kept idle). Threads: ``busy``
-        on a core, ``demand`` those that want one, ``ready`` those of them in a queue. Requests:
-        ``in_system``.
+        ``elastic`` (those the elastic group has). Threads: ``busy`` on a core, ``demand`` those
+        that want one, ``ready`` those of them in a queue. Requests: ``in_system``.
         """
 
     def primary(self, number: int) -> dict[str, int]:

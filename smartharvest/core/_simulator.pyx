@@ -95,8 +95,6 @@ cdef class Simulation:
             machine.sharing.stall_share = mechanism.sharing.stall_share
             machine.sharing.turn_share = mechanism.sharing.turn_share
             machine.sharing.tick_ns = mechanism.sharing.tick_ns
-            machine.sharing.looks = mechanism.sharing.looks
-            machine.sharing.balance_ns = mechanism.sharing.balance_ns
             machine.sharing.let_go_ns = mechanism.sharing.let_go_ns
             machine.sharing.queues = mechanism.sharing.queues
             machine.sharing.turn_ns = mechanism.sharing.turn_ns
@@ -218,7 +216,7 @@ cdef class Simulation:
             raise OSError(-err, os.strerror(-err))
 
     def keep_spare(self, most: int) -> None:
-        """So many lent cores are kept idle at most from now on, of sharing with ``let_go_ns``."""
+        """So many lent cores are kept idle at most from now on, where sharing has ``let_go_ns``."""
         simulator.sh_sim_machine_keep_spare(&self.run.machine, most)
 
     @property
@@ -263,7 +261,6 @@ cdef class Simulation:
         return {
             **held,
             "idle": machine.idle_count,
-            "spare": machine.spare,
             "elastic": machine.elastic,
             "busy": machine.busy,
             "demand": machine.demand,

@@ -5,8 +5,6 @@
 #include "lab/simulator/queues.h"
 #include "lab/simulator/threads.h"
 
-enum { BUSY_FACTOR = 16 };
-
 /* The ready thread that has waited longest. */
 static struct sh_sim_thread next_ready(struct sh_sim_machine *machine) {
     struct sh_sim_primary *longest = NULL;
@@ -39,77 +37,6 @@ void sh_sim_admit_core(struct sh_sim_machine *machine, uint32_t number) {
     }
     sh_sim_add_idle(machine, number);
     sh_sim_serve_waiting(machine);
-}
-
-/* --- cores kept idle for who wakes ------------------------------------------------------------ */
-
-static uint32_t spare_wanted(const struct sh_sim_machine *machine) {
-    return machine->spare_most < machine->busy ? machine->spare_most : machine->busy;
-}
-
-static uint32_t spare_soon(const struct sh_sim_machine *machine) {
-    return machine->idle_count + machine->spare + machine->leaving;
-}
-
-/* A lent core has another use. */
-static void forget_spare(struct sh_sim_machine *machine, uint32_t number) {
-    struct sh_sim_core *core = &machine->cores[number];
-    machine->spare -= core->spare;
-    machine->leaving -= core->leaving;
-    core->spare = core->leaving = false;
-}
-
-/* How often the core, which runs no thread, looks for one. */
-static int64_t balance_every(const struct sh_sim_machine *machine, uint32_t number) {
-    const struct sh_sim_sharing *sharing = &machine->config.sharing;
-    const bool busy = sharing->let_go_ns && !machine->cores[number].spare;
-    return sharing->balance_ns * (busy ? BUSY_FACTOR : 1);
-}
-
-/* Each core keeps to a rhythm of its own. */
-static void balance_later(struct sh_sim_machine *machine, uint32_t number) {
-    const double every_ns = (double)balance_every(machine, number);
-    if (every_ns > 0)
-        sh_sim_agenda_set(&machine->agenda, number,
-                          machine->now_ns +
-                              (int64_t)(sh_sim_uniform(&machine->placement) * every_ns));
-}
-
-static void keep_idle(struct sh_sim_machine *machine, uint32_t number) {
-    machine->cores[number].spare = true;
-    machine->spare++;
-    balance_later(machine, number);
-}
-
-void sh_sim_let_go(struct sh_sim_machine *machine, uint32_t number) {
-    forget_spare(machine, number);
-    machine->elastic--;
-    keep_idle(machine, number);
-}
-
-void sh_sim_adjust_spare(struct sh_sim_machine *machine) {
-    const uint32_t wanted = spare_wanted(machine);
-    if (machine->config.sharing.queues) {
-        sh_sim_queues_keep_spare(machine);
-        return;
-    }
-    if (spare_soon(machine) == wanted || !(machine->spare_most | machine->spare))
-        return;
-    for (uint32_t i = 0; i < machine->config.cores; i++) {
-        struct sh_sim_core *core = &machine->cores[i];
-        if (core->state != SH_SIM_LENT || core->busy || core->queued)
-            continue;
-        if (spare_soon(machine) < wanted && !core->spare && !core->leaving) {
-            core->leaving = true;
-            machine->leaving++;
-            sh_sim_agenda_set(&machine->agenda, i,
-                              machine->now_ns + machine->config.sharing.let_go_ns);
-        } else if (spare_soon(machine) > wanted && core->spare) {
-            forget_spare(machine, i);
-            machine->elastic++;
-            balance_later(machine, i);
-        }
-    }
 }
 
 /* --- shared placement ------------------------------------------------------------------------- */
@@ -163,8 +90,6 @@ static uint32_t open_elastic(const struct sh_sim_machine *machine, uint32_t inde
 
 static void start_on_elastic(struct sh_sim_machine *machine, uint32_t number,
                              struct sh_sim_thread thread) {
-    forget_spare(machine, number);
-    machine->cores[number].displaced = true;
     if (sh_sim_uniform(&machine->placement) < machine->config.sharing.stall_share) {
         stall(machine, number, thread);
         return;
@@ -202,126 +127,6 @@ static void start_next(struct sh_sim_machine *machine, uint32_t number,
     sh_sim_start(machine, number, thread);
 }
 
-/* --- a queue for each core -------------------------------------------------------------------- */
-
-static void run_elastic(struct sh_sim_machine *machine, uint32_t number) {
-    if (spare_soon(machine) < spare_wanted(machine)) {
-        keep_idle(machine, number);
-        return;
-    }
-    machine->elastic++;
-    balance_later(machine, number);
-}
-
-static void queue_on(struct sh_sim_machine *machine, struct sh_sim_primary *primary,
-                     uint32_t number) {
-    sh_sim_queue_at(&primary->queue, primary->ready)->home = number;
-    primary->ready++;
-    machine->ready++;
-}
-
-/* Of the cores that are kept idle, the one with this index. */
-static uint32_t spare_core(const struct sh_sim_machine *machine, uint32_t index) {
-    uint32_t number = 0;
-    while (!machine->cores[number].spare || index-- > 0)
-        number++;
-    return number;
-}
-
-/* Finds a place for the primary's thread behind the ready ones. */
-static void place_by_looks(struct sh_sim_machine *machine, struct sh_sim_primary *primary) {
-    uint32_t first = 0;
-    if (machine->idle_count > 0) {
-        const uint32_t number =
-            machine->idle[sh_sim_below(&machine->placement, machine->idle_count)];
-        sh_sim_remove_idle(machine, number);
-        sh_sim_start(machine, number, sh_sim_queue_take(&primary->queue, primary->ready));
-        return;
-    }
-    if (machine->spare > 0) {
-        const uint32_t number =
-            spare_core(machine, sh_sim_below(&machine->placement, machine->spare));
-        forget_spare(machine, number);
-        machine->cores[number].displaced = false;
-        sh_sim_start(machine, number, sh_sim_queue_take(&primary->queue, primary->ready));
-        return;
-    }
-    for (uint32_t look = 0; look < machine->config.sharing.looks; look++) {
-        const uint32_t number = sh_sim_below(&machine->placement, machine->config.cores);
-        const struct sh_sim_core *core = &machine->cores[number];
-        if (core->state == SH_SIM_LENT && !core->busy && !core->queued) {
-            start_on_elastic(machine, number, sh_sim_queue_take(&primary->queue, primary->ready));
-            return;
-        }
-        if (look == 0)
-            first = number;
-    }
-    queue_on(machine, primary, first);
-}
-
-/* Whether a thread was taken from the core's queue: of several primaries' the longest waiting. */
-static bool take_own(struct sh_sim_machine *machine, uint32_t number,
-                     struct sh_sim_thread *thread) {
-    struct sh_sim_primary *chosen = NULL;
-    uint32_t at = 0;
-    for (uint32_t i = 0; i < machine->primary_count; i++) {
-        struct sh_sim_primary *primary = &machine->primaries[i];
-        uint32_t j = 0;
-        while (j < primary->ready && sh_sim_queue_at(&primary->queue, j)->home != number)
-            j++;
-        if (j < primary->ready && (!chosen || sh_sim_queue_at(&primary->queue, j)->ready_ns <
-                                                  sh_sim_queue_at(&chosen->queue, at)->ready_ns)) {
-            chosen = primary;
-            at = j;
-        }
-    }
-    if (!chosen)
-        return false;
-    chosen->ready--;
-    machine->ready--;
-    *thread = sh_sim_queue_take(&chosen->queue, at);
-    return true;
-}
-
-void sh_sim_balance(struct sh_sim_machine *machine, uint32_t number) {
-    if (machine->ready && machine->cores[number].spare) {
-        forget_spare(machine, number);
-        machine->cores[number].displaced = false;
-        sh_sim_start(machine, number, next_ready(machine));
-    } else if (machine->ready) {
-        start_on_elastic(machine, number, next_ready(machine));
-    } else {
-        sh_sim_agenda_set(&machine->agenda, number,
-                          machine->now_ns + balance_every(machine, number));
-    }
-}
-
-/* The core has finished a thread of the primary's. */
-static void go_on(struct sh_sim_machine *machine, uint32_t number, struct sh_sim_primary *primary) {
-    struct sh_sim_thread thread;
-    if (primary->queue.length > primary->ready) {
-        /* The worker takes the next request, behind what waits for its core. */
-        struct sh_sim_thread *next = sh_sim_queue_at(&primary->queue, primary->ready);
-        sh_sim_wake(machine, next, machine->lent > 0);
-        next->woke_ns = machine->now_ns;
-        primary->active++;
-        machine->demand++;
-        queue_on(machine, primary, number);
-    }
-    if (machine->cores[number].state != SH_SIM_LENT) {
-        sh_sim_add_idle(machine, number);
-        sh_sim_serve_waiting(machine);
-        pull_stalled(machine);
-    } else if (take_own(machine, number, &thread)) {
-        start_next(machine, number, thread);
-    } else if (machine->config.sharing.let_go_ns && machine->ready &&
-               !machine->cores[number].displaced) {
-        sh_sim_start(machine, number, next_ready(machine));
-    } else {
-        run_elastic(machine, number);
-    }
-}
-
 void sh_sim_share_core(struct sh_sim_machine *machine) {
     uint32_t number = machine->config.cores - 1;
     while (machine->cores[number].state == SH_SIM_LENT)
@@ -336,7 +141,7 @@ void sh_sim_share_core(struct sh_sim_machine *machine) {
     if (machine->cores[number].busy)
         return;
     sh_sim_remove_idle(machine, number);
-    run_elastic(machine, number);
+    machine->elastic++;
 }
 
 void sh_sim_keep_core(struct sh_sim_machine *machine) {
@@ -353,13 +158,11 @@ void sh_sim_keep_core(struct sh_sim_machine *machine) {
     }
     if (core->busy)
         return;
-    machine->elastic -= !core->spare;
-    forget_spare(machine, number);
+    machine->elastic--;
     if (core->queued) {
         sh_sim_start(machine, number, unstall(machine, number));
         return;
     }
-    sh_sim_agenda_set(&machine->agenda, number, INT64_MAX);
     sh_sim_add_idle(machine, number);
     sh_sim_serve_waiting(machine);
     pull_stalled(machine);
@@ -421,10 +224,6 @@ static void wait_for_any(struct sh_sim_machine *machine, struct sh_sim_primary *
 
 /* Finds a place for the primary's first ready thread. */
 static void place(struct sh_sim_machine *machine, struct sh_sim_primary *primary) {
-    if (machine->config.sharing.looks) {
-        place_by_looks(machine, primary);
-        return;
-    }
     if (machine->config.sharing.shared) {
         if (!place_shared(machine, &primary->queue))
             wait_for_any(machine, primary);
@@ -457,7 +256,7 @@ static void admit_threads(struct sh_sim_machine *machine, struct sh_sim_primary 
         thread->woke_ns = machine->now_ns;
         primary->active++;
         machine->demand++;
-        if (machine->ready && !machine->config.sharing.looks) { /* behind those who wait */
+        if (machine->ready) { /* behind those who wait */
             wait_for_any(machine, primary);
         } else {
             place(machine, primary);
@@ -488,10 +287,6 @@ void sh_sim_complete(struct sh_sim_machine *machine, uint32_t number) {
     machine->busy--;
     machine->demand--;
     machine->changed = true;
-    if (machine->config.sharing.looks) {
-        go_on(machine, number, primary);
-        return;
-    }
     if (machine->ready == 0 && primary->queue.length > 0) {
         /* The guest runs its next thread on the core it has. */
         struct sh_sim_thread thread = sh_sim_queue_pop(&primary->queue);

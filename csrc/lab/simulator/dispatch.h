@@ -28,14 +28,4 @@ void sh_sim_keep_core(struct sh_sim_machine *machine);
 /* The elastic group yields this core to the thread that is queued there. */
 void sh_sim_end_stall(struct sh_sim_machine *machine, uint32_t core);
 
-/* This core, which runs the elastic group, takes the thread that has waited longest. */
-void sh_sim_balance(struct sh_sim_machine *machine, uint32_t core);
-
-/* The elastic group lets go of this core, which is kept idle from now on. */
-void sh_sim_let_go(struct sh_sim_machine *machine, uint32_t core);
-
-/* After any change: has cores let go, or gives them to the elastic group, so that as many are idle
- * as are to be. */
-void sh_sim_adjust_spare(struct sh_sim_machine *machine);
-
 #endif

@@ -19,7 +19,7 @@ static void account(struct sh_sim_machine *machine, int64_t now_ns) {
     totals->demand_core_ns += ns * machine->demand;
     totals->elastic_core_ns += ns * machine->elastic;
     totals->requests_ns += ns * machine->in_system;
-    if (machine->idle_count + machine->spare)
+    if (machine->idle_count)
         machine->elastic_idle_ns = totals->elastic_core_ns;
     if (machine->lent + machine->returning)
         machine->lent_until_ns = now_ns;
@@ -144,7 +144,7 @@ void sh_sim_machine_assign(struct sh_sim_machine *machine, uint32_t lent) {
             else
                 sh_sim_keep_core(machine);
         }
-        sh_sim_adjust_spare(machine);
+        sh_sim_queues_keep_spare(machine);
         return;
     }
     const struct sh_sim_delay *delay = lends ? &mechanism->lend : &mechanism->give_back;
@@ -221,18 +221,18 @@ void sh_sim_machine_step(struct sh_sim_machine *machine) {
     sh_sim_machine_wait(machine, sh_sim_agenda_next_ns(&machine->agenda));
     if (source >= machine->config.cores + machine->primary_count) {
         sh_sim_queues_hold(machine);
-        sh_sim_adjust_spare(machine);
+        sh_sim_queues_keep_spare(machine);
         return;
     }
     if (source >= machine->config.cores) {
         (queues ? sh_sim_queues_arrive : sh_sim_arrive)(machine, source - machine->config.cores);
-        sh_sim_adjust_spare(machine);
+        sh_sim_queues_keep_spare(machine);
         return;
     }
     sh_sim_agenda_set(&machine->agenda, source, INT64_MAX);
     if (queues) {
         sh_sim_queues_step(machine, source);
-        sh_sim_adjust_spare(machine);
+        sh_sim_queues_keep_spare(machine);
         return;
     }
     switch (machine->cores[source].state) {
@@ -248,21 +248,16 @@ void sh_sim_machine_step(struct sh_sim_machine *machine) {
     case SH_SIM_LENT:
         if (machine->cores[source].busy)
             sh_sim_complete(machine, source);
-        else if (machine->cores[source].queued)
-            sh_sim_end_stall(machine, source);
-        else if (machine->cores[source].leaving)
-            sh_sim_let_go(machine, source);
         else
-            sh_sim_balance(machine, source);
+            sh_sim_end_stall(machine, source);
         break;
     }
-    sh_sim_adjust_spare(machine);
 }
 
 void sh_sim_machine_keep_spare(struct sh_sim_machine *machine, uint32_t most) {
     account(machine, machine->now_ns);
     machine->spare_most = most;
-    sh_sim_adjust_spare(machine);
+    sh_sim_queues_keep_spare(machine);
 }
 
 static void note_long_wait(const struct sh_sim_machine *machine, const struct sh_sim_thread *thread,
@@ -307,10 +302,9 @@ int sh_sim_machine_init(struct sh_sim_machine *machine, const struct sh_sim_mach
     memset(machine, 0, sizeof(*machine));
     if (config->cores < 1 || config->cores > SH_MAX_CORES || config->elastic_min >= config->cores ||
         (config->elastic_min && !config->sharing.shared) ||
-        (config->sharing.looks && !config->sharing.shared) ||
         (config->sharing.queues && !config->sharing.shared) ||
-        (config->sharing.let_go_ns && !config->sharing.looks && !config->sharing.queues) ||
-        primary_count < 1 || primary_count > SH_SIM_MAX_PRIMARIES)
+        (config->sharing.let_go_ns && !config->sharing.queues) || primary_count < 1 ||
+        primary_count > SH_SIM_MAX_PRIMARIES)
         return -EINVAL;
     for (uint32_t i = 0; i < primary_count; i++)
         if (cores[i] < 1 || !is_possible(&traffic[i]))

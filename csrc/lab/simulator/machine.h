@@ -54,26 +54,12 @@ struct sh_sim_sharing {
     int64_t tick_ns;
     /* A core of the primaries' own that falls idle pulls a thread that is held up so. */
 
-    /* With looks > 0 each core has a queue of its own, as on Linux where the elastic group keeps
-     * every core busy. A waking thread takes an idle core of the primaries' own; if there is none
-     * it looks at so many cores, drawn, takes the first that runs the elastic group, and otherwise
-     * is queued on the first of all. A core of the elastic group's that falls free serves its own
-     * queue or the elastic group, and takes no thread from another core but every balance_ns (0:
-     * never). One of the primaries' own takes the thread that has waited longest, wherever. */
-    uint32_t looks;
-    int64_t balance_ns;
-
-    /* With let_go_ns > 0: a class below, whose scheduler keeps as many lent cores idle as it is
-     * told (sh_sim_machine_keep_spare), no more than primaries' threads have. Where too few are,
-     * one of the elastic group's lets go, which takes so long. One that is idle balances every
-     * balance_ns, one that runs the elastic group in sixteen times as long (Linux's busy factor). A
-     * core that was idle when a thread came pulls the longest waiting one as that ends; one that a
-     * thread displaced the elastic group from does not, since that waits there. */
-    int64_t let_go_ns;
-
-    /* Another model of a queue for each core, as on Linux 7.3 (queues.h). It has let_go_ns, too. */
+    /* A queue for each core, as on Linux 7.3 (queues.h), and with it: */
     bool queues;
     int64_t turn_ns; /* a turn lasts so long, and up to a tick more */
+    /* Above 0: a class below, whose scheduler keeps as many lent cores idle as it is told
+     * (sh_sim_machine_keep_spare). One changes sides in so long. */
+    int64_t let_go_ns;
 };
 
 struct sh_sim_machine_config {
@@ -111,7 +97,6 @@ struct sh_sim_thread {
     int64_t service_ns, ready_ns;
     int64_t woke_ns;            /* when it became ready first */
     int64_t held_ns;            /* since when it is queued on a core of the elastic group's; 0 */
-    uint32_t home;              /* ready: the core in whose queue it is, if cores have queues */
     uint64_t elastic_before_ns; /* the elastic group's CPU time when it became ready */
 };
 
@@ -159,16 +144,15 @@ enum sh_sim_core_state {
 
 struct sh_sim_core {
     enum sh_sim_core_state state;
-    bool busy;      /* runs a primary's thread */
-    bool queued;    /* a thread waits here until the core is back, or the elastic group yields */
-    bool cold;      /* was lent, and has run no primary thread since */
-    bool spare;     /* is lent, and kept idle */
-    bool leaving;   /* runs the elastic group until it is */
-    bool displaced; /* the elastic group waits here */
-    uint32_t slot;  /* in the list of the idle ones */
+    bool busy;     /* runs a primary's thread */
+    bool queued;   /* a thread waits here until the core is back, or the elastic group yields */
+    bool cold;     /* was lent, and has run no primary thread since */
+    uint32_t slot; /* in the list of the idle ones */
     struct sh_sim_thread thread;
-    /* With queues; there, one that is idle and leaving is about to run the elastic group. */
+    /* With queues: */
     bool elastic;         /* runs the elastic group */
+    bool leaving;         /* ... until it is idle; or idle until it does */
+    bool displaced;       /* the elastic group waits here */
     bool held;            /* by who is above every task */
     uint32_t task;        /* that runs */
     int64_t since_ns;     /* when it began to */
@@ -218,8 +202,8 @@ struct sh_sim_machine {
     uint32_t lent, returning; /* cores: what is on its way to the elastic group counts as lent */
     uint32_t elastic;         /* cores that the elastic group has */
     uint32_t stalled;         /* of these, where a thread is queued; shared placement only */
-    uint32_t spare_most;      /* cores kept idle at most, */
-    uint32_t spare, leaving;  /* ... that are, and that are about to be */
+    uint32_t spare_most;      /* lent cores kept idle at most */
+    int64_t slack_until_ns;   /* ... and some more until then */
     uint32_t busy_peak, demand_peak; /* since somebody last set them to busy and demand */
     int64_t dispatch_credit_ns;
     int64_t lent_until_ns;    /* something was lent until then */
@@ -251,7 +235,7 @@ void sh_sim_machine_wait(struct sh_sim_machine *machine, int64_t until_ns);
 /* Lends `lent` cores in all. */
 void sh_sim_machine_assign(struct sh_sim_machine *machine, uint32_t lent);
 
-/* Keeps so many lent cores idle at most from now on; of sharing with let_go_ns. */
+/* Keeps so many lent cores idle at most from now on, where sharing has let_go_ns. */
 void sh_sim_machine_keep_spare(struct sh_sim_machine *machine, uint32_t most);
 
 /* Ready threads that have waited longer than a long wait and wait still. */

@@ -6,12 +6,17 @@
 #include "lab/simulator/threads.h"
 
 enum { NONE = UINT32_MAX };
-/* A scheduling domain's shortest interval of balancing is a millisecond for each of its CPUs. */
-static const int64_t BALANCE_NS_PER_CORE = 1000000;
+/* A scheduling domain's shortest interval of balancing is a millisecond for each of its CPUs, times
+ * its busy_factor on one that runs somebody. A group under cpu.idle counts as nobody. */
+static const int64_t BALANCE_NS_PER_CORE = 1000000, BUSY_FACTOR = 16;
 /* The base slice of eight or more CPUs: who has run for so long lets others have a turn. */
 static const int64_t SLICE_NS = 2800000;
 /* imbalance_pct of a cache's domain: SIS_UTIL stops the search at a use of 1 / 1.17. */
 static const double IMBALANCE = 1.17;
+/* What the program of a class below has: so many more cores, and a quarter of all at most, may be
+ * idle for so long after one had to let go. */
+enum { MOST_SLACK = 2 };
+static const int64_t SLACK_NS = 2000000;
 
 static const struct sh_sim_sharing *rules(const struct sh_sim_machine *machine) {
     return &machine->config.sharing;
@@ -85,9 +90,14 @@ static bool is_idle(const struct sh_sim_core *core) {
     return !core->busy && !core->held && !core->elastic;
 }
 
-/* When the core looks for work elsewhere. */
+/* How often the core, which runs no task, looks for one elsewhere. */
+static int64_t balance_every(const struct sh_sim_machine *machine, uint32_t number) {
+    const bool busy = machine->cores[number].elastic && is_below(machine);
+    return BALANCE_NS_PER_CORE * machine->config.cores * (busy ? BUSY_FACTOR : 1);
+}
+
 static void balance_later(struct sh_sim_machine *machine, uint32_t number) {
-    due_in(machine, number, up_to(machine, BALANCE_NS_PER_CORE * machine->config.cores));
+    due_in(machine, number, up_to(machine, balance_every(machine, number)));
 }
 
 static void go_idle(struct sh_sim_machine *machine, uint32_t number) {
@@ -98,10 +108,7 @@ static void go_idle(struct sh_sim_machine *machine, uint32_t number) {
 static void run_elastic(struct sh_sim_machine *machine, uint32_t number) {
     machine->cores[number].elastic = true;
     machine->elastic++;
-    if (is_below(machine))
-        sh_sim_agenda_set(&machine->agenda, number, INT64_MAX);
-    else
-        balance_later(machine, number);
+    balance_later(machine, number);
 }
 
 static void stop_elastic(struct sh_sim_machine *machine, uint32_t number) {
@@ -337,6 +344,13 @@ static void go_on(struct sh_sim_machine *machine, uint32_t number) {
     choose_next(machine, number, true);
 }
 
+static uint32_t slack_of(const struct sh_sim_machine *machine) {
+    const uint32_t quarter = machine->config.cores / 4;
+    if (!machine->spare_most || machine->now_ns >= machine->slack_until_ns)
+        return 0;
+    return quarter < MOST_SLACK ? quarter : MOST_SLACK;
+}
+
 /* Below all, and some cores are kept idle: one lets go of the elastic group, or takes it. */
 void sh_sim_queues_keep_spare(struct sh_sim_machine *machine) {
     const uint32_t cores = machine->config.cores;
@@ -348,18 +362,20 @@ void sh_sim_queues_keep_spare(struct sh_sim_machine *machine) {
         leaving += machine->cores[i].leaving && machine->cores[i].elastic;
         joining += machine->cores[i].leaving && !machine->cores[i].elastic;
     }
-    const uint32_t most = machine->spare_most, spare = taken < most ? taken : most;
+    const uint32_t least = machine->spare_most, most = least + slack_of(machine);
+    const uint32_t spare = taken < least ? taken : least, allowed = taken < most ? taken : most;
     for (uint32_t i = 0; i < cores; i++) {
         struct sh_sim_core *core = &machine->cores[i];
         if (core->state != SH_SIM_LENT)
             continue;
-        if (is_idle(core) && !core->leaving && machine->idle_count > spare + joining) {
+        if (is_idle(core) && !core->leaving && machine->idle_count > allowed + joining) {
             core->leaving = true;
             joining++;
             due_in(machine, i, rules(machine)->let_go_ns);
         } else if (core->elastic && !core->leaving && machine->idle_count + leaving < spare) {
             core->leaving = true;
             leaving++;
+            machine->slack_until_ns = machine->now_ns + SLACK_NS;
             due_in(machine, i, rules(machine)->let_go_ns);
         }
     }
@@ -383,7 +399,7 @@ static void balance(struct sh_sim_machine *machine, uint32_t number) {
     if (from != NONE)
         run_task(machine, number, take_waiting(machine, from));
     else
-        due_in(machine, number, BALANCE_NS_PER_CORE * machine->config.cores);
+        due_in(machine, number, balance_every(machine, number));
 }
 
 void sh_sim_queues_step(struct sh_sim_machine *machine, uint32_t number) {

@@ -15,8 +15,10 @@
  *    queue; one of the elastic group's has always something, and takes one every few ms only.
  *  - With let_go_ns the elastic group is in a class below all. It gives way at once; a core that
  *    runs it is not idle, and does not count as in use. As many cores as sh_sim_machine_keep_spare
- *    says are kept idle, no more than others are taken; one changes sides in let_go_ns. Where a
- * task has displaced the elastic group, that goes on once nobody else waits there.
+ *    says are kept idle, and up to two more until 2 ms after one had to let go; no more than others
+ *    are taken. One changes sides in let_go_ns. Where a task has displaced the elastic group, that
+ *    goes on once nobody else waits there. One that runs the elastic group takes a task from
+ *    another's queue sixteen times as rarely.
  */
 #ifndef SH_SIM_QUEUES_H
 #define SH_SIM_QUEUES_H

@@ -45,17 +45,11 @@ void sh_sim_queue_push_front(struct sh_sim_machine *machine, struct sh_sim_queue
     *sh_sim_queue_at(queue, 0) = thread;
 }
 
-struct sh_sim_thread sh_sim_queue_take(struct sh_sim_queue *queue, uint32_t index) {
-    const struct sh_sim_thread thread = *sh_sim_queue_at(queue, index);
-    for (; index > 0; index--)
-        *sh_sim_queue_at(queue, index) = *sh_sim_queue_at(queue, index - 1);
+struct sh_sim_thread sh_sim_queue_pop(struct sh_sim_queue *queue) {
+    const struct sh_sim_thread thread = *sh_sim_queue_at(queue, 0);
     queue->first = (queue->first + 1) % queue->capacity;
     queue->length--;
     return thread;
-}
-
-struct sh_sim_thread sh_sim_queue_pop(struct sh_sim_queue *queue) {
-    return sh_sim_queue_take(queue, 0);
 }
 
 /* --- requests --------------------------------------------------------------------------------- */

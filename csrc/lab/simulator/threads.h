@@ -10,7 +10,6 @@ void sh_sim_queue_push(struct sh_sim_machine *machine, struct sh_sim_queue *queu
                        struct sh_sim_thread thread);
 void sh_sim_queue_push_front(struct sh_sim_machine *machine, struct sh_sim_queue *queue,
                              struct sh_sim_thread thread);
-struct sh_sim_thread sh_sim_queue_take(struct sh_sim_queue *queue, uint32_t index);
 struct sh_sim_thread sh_sim_queue_pop(struct sh_sim_queue *queue);
 
 /* The requests that arrive at the primary at its traffic's next time, in its queue. machine->error

@@ -31,8 +31,8 @@ from smartharvest.lab.simulator.conditions import (
 @click.option("--policy", default="smartharvest", show_default=True, metavar="POLICY",
               help=f"{', '.join(POLICY_NAMES)}, or a bound: clairvoyant, instant.")  # fmt: skip
 @click.option("--mechanism", metavar="NAME",
-              help="How cores move: cpugroups, ipi, linux, cpu-idle, cpu-idle-kernel, strict, "
-              "instant. "
+              help="How cores move: cpugroups, ipi, linux, cpu-idle, cpu-idle-kernel, "
+              "cpu-idle-7.3, strict, instant. "
               "Default: as the policy was made for; cpugroups for the paper's.")  # fmt: skip
 @click.option("--seconds", callback=seconds_between(0.1, 1e6), default="60", show_default=True,
               metavar="S", help="Simulated time.")  # fmt: skip

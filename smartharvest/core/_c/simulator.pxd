@@ -78,8 +78,7 @@ cdef extern from "lab/simulator/machine.h" nogil:
         bint shared
         double stall_share, turn_share
         int64_t tick_ns
-        uint32_t looks
-        int64_t balance_ns, let_go_ns
+        int64_t let_go_ns
         bint queues
         int64_t turn_ns
 
@@ -118,7 +117,7 @@ cdef extern from "lab/simulator/machine.h" nogil:
         sh_sim_totals totals
         sh_sim_latencies waits
         int64_t now_ns
-        uint32_t busy, demand, ready, lent, returning, elastic, spare
+        uint32_t busy, demand, ready, lent, returning, elastic
         int error
 
     struct sh_sim_long_waits:

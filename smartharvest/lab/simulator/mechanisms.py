@@ -22,19 +22,13 @@ class Sharing:
     turn_share: float
     """Of the cores that fall free while threads wait, those that the batch gets first."""
     tick_ns: int = 4_000_000
-    looks: int = 0
-    """Each core has a queue of its own, and a waking thread that finds no idle core looks at so
-    many for one that runs the elastic group; 0: threads wait for whichever core is first."""
-    balance_ns: int = 0
-    """After how long a core that runs the elastic group takes a thread from another's queue, with
-    ``looks``; 0: never."""
-    let_go_ns: int = 0
-    """Above 0, with ``looks`` or ``queues``: as many lent cores are kept idle as a plan says, and
-    so long takes one that runs the elastic group until it is."""
     queues: bool = False
-    """Each core has a queue of its own, in another model (csrc/lab/simulator/queues.h)."""
+    """Each core has a queue of its own, as on Linux (csrc/lab/simulator/queues.h)."""
     turn_ns: int = 0
     """With ``queues``: how long a turn lasts, and up to a tick more."""
+    let_go_ns: int = 0
+    """Above 0, with ``queues``: the elastic group is in a class below all, as many lent cores are
+    kept idle as a plan says, and so long takes one to change sides."""
 
 
 QUEUES = Sharing(
@@ -89,23 +83,12 @@ _MECHANISMS: dict[str, Callable[[], Mechanism]] = {
     # here with memcached at 30 % load, waits over 200 us; how often a turn goes wrong is a guess.
     "cpu-idle": lambda: Mechanism("cpu-idle", (), (), sharing=Sharing(0.0003, 0.02)),
     "cpu-idle-kernel": lambda: Mechanism("cpu-idle-kernel", (), (), sharing=Sharing(0.008, 0.1)),
-    # The elastic group in a class below, and cores kept idle from it. A thread that finds none goes
-    # to where it ran, and is pulled from there by idle cores alone, once a tick. How long letting
-    # go takes is a guess: what a switch with the scheduler's program takes.
-    "strict": lambda: Mechanism(
-        "strict",
-        (),
-        (),
-        sharing=Sharing(0.0003, 0.0, looks=1, balance_ns=4_000_000, let_go_ns=20_000),
-    ),
     # A queue for each core, as on Linux 7.3 with its lazy preemption: a batch that another core's
     # task wakes somebody over goes on until the next tick. turn_share is fitted to one pair on
     # eight emulated CPUs (docs/research/manycore.md); the times are the kernel's own.
     "cpu-idle-7.3": lambda: Mechanism("cpu-idle-7.3", (), (), sharing=QUEUES),
     # The same with the batch in a class below all. A core changes sides in a wake-up's lateness.
-    "strict-7.3": lambda: Mechanism(
-        "strict-7.3", (), (), sharing=replace(QUEUES, let_go_ns=50_000)
-    ),
+    "strict": lambda: Mechanism("strict", (), (), sharing=replace(QUEUES, let_go_ns=50_000)),
     "instant": lambda: Mechanism("instant", (), ()),
 }
 

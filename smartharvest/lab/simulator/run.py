@@ -218,7 +218,7 @@ def run_policy(
     if is_shared(policy) and experiment.mechanism.sharing is None:
         raise ConfigError(
             f"policy: {policy} needs a mechanism under which the primary preempts the elastic "
-            "group; use --mechanism cpu-idle, cpu-idle-kernel or strict"
+            "group; use --mechanism cpu-idle, cpu-idle-kernel, cpu-idle-7.3 or strict"
         )
     if chooses_spare(policy) and not experiment.spares:
         raise ConfigError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bench.leaderboard_page import failures, page
+from bench.leaderboard_page import failures, page, recommended, side_by_side
 from smartharvest.lab.simulator.leaderboard import Row
 
 
@@ -34,3 +34,27 @@ def test_adaptive_is_the_recommended_one_where_the_primary_preempts_the_batch() 
     told = page([papers, quiet, ours], [papers, quiet, ours], [quiet, ours])
     assert "| cpu-idle | **adaptive** |" in told
     assert "- `cpu-idle`: worst P99 +20.0% (`moses`), goal at most +10 %: **missed**." in told
+
+
+def test_adaptive_is_the_recommended_one_in_a_class_below_too() -> None:
+    names = ("cpu-idle", "cpu-idle-7.3", "strict", "ipi", "cpugroups")
+    assert [name for name in names if recommended(name) == "adaptive"] == list(names[:3])
+
+
+def test_the_models_that_were_held_stand_next_to_the_older_one_as_means_over_seeds() -> None:
+    def on(mechanism: str, policy: str, p99_change: float, seed: int = 1) -> Row:
+        return replace(row(policy, "moses", p99_change, seed), mechanism=mechanism)
+
+    told = side_by_side(
+        [
+            row("smartharvest", "mmpp", 0.0),
+            on("cpu-idle", "adaptive", 0.01),
+            on("cpu-idle-7.3", "everywhere", 0.5),
+            on("cpu-idle-7.3", "everywhere", 0.7, seed=101),
+        ]
+    )
+    assert told.splitlines() == [
+        "| | `adaptive`, cpu-idle | `everywhere`, cpu-idle-7.3 |",
+        "|---|---|---|",
+        "| moses | 20%, +1% | 20%, +60% |",
+    ]
