@@ -64,8 +64,7 @@ extern void bpf_iter_num_destroy(struct bpf_iter_num *iterator) __ksym;
 #define unlikely(x) __builtin_expect(!!(x), 0)
 enum { CPU_MASK = SH_STRICT_MAX_CPUS - 1, GROUP_MASK = SH_STRICT_GROUPS - 1, DEFAULT_WEIGHT = 100 };
 enum { WORD_MASK = SH_STRICT_WORDS - 1 };
-enum { MOST_SLICES = 4 };        /* that a task is charged for a run */
-enum { SLACK_NS = 2 * 1000000 }; /* since a CPU was last made to let go */
+enum { MOST_SLICES = 4 }; /* that a task is charged for a run */
 
 static __always_inline bool is_before(uint64_t one, uint64_t other) {
     return (int64_t)(one - other) < 0;
@@ -223,10 +222,12 @@ static __always_inline uint32_t spare_of(uint32_t cpu) {
  * made to let go a moment ago: if the batch took each CPU at once, it would be switched on and off
  * with each of the primary's tasks. */
 static __always_inline uint32_t most_idle_of(uint32_t cpu, uint32_t spare) {
-    const uint64_t slack = shared.cpus[cpu & CPU_MASK].slack;
-    if (!slack || bpf_ktime_get_ns() - *(volatile uint64_t *)&shared.let_go_ns > SLACK_NS)
+    const uint32_t slack = (uint32_t)shared.cpus[cpu & CPU_MASK].slack;
+    if (!slack)
         return spare;
-    return spare + (uint32_t)slack;
+    /* Another CPU may write it meanwhile: it may be later than now. */
+    const uint64_t until = *(volatile uint64_t *)&shared.let_go_ns + SH_STRICT_SLACK_NS;
+    return is_before(until, bpf_ktime_get_ns()) ? spare : spare + slack;
 }
 
 struct seen_near {

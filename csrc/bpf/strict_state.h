@@ -13,6 +13,10 @@ enum {
     SH_STRICT_REASON = 128,
 };
 
+/* Slack: so many more CPUs than are kept idle, and a quarter of all at most, may be idle for so
+ * long after one had to let go. */
+enum { SH_STRICT_MOST_SLACK = 2, SH_STRICT_SLACK_NS = 2000000 };
+
 /* User space writes. */
 struct sh_strict_control {
     uint64_t slice_ns;       /* of a batch task */
@@ -54,7 +58,7 @@ struct sh_strict_cpu {
     uint64_t next_place, next_paid; /* the same of the task that comes next */
     uint64_t preempted_ns; /* when somebody else saw that one waits to go on here; 0: nobody */
     /* User space writes. */
-    uint64_t slack;                 /* how many more may be, just after one had to let go */
+    uint64_t slack;                 /* how many more than `spare` may be idle for a moment */
     uint64_t spare;                 /* how many of those near are kept idle for who wakes next */
     uint64_t near[SH_STRICT_WORDS]; /* CPUs with the same last-level cache, this one included */
 };

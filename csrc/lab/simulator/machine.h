@@ -57,8 +57,8 @@ struct sh_sim_sharing {
     /* A queue for each core, as on Linux 7.3 (queues.h), and with it: */
     bool queues;
     int64_t turn_ns; /* a turn lasts so long, and up to a tick more */
-    /* Above 0: a class below, whose scheduler keeps as many lent cores idle as it is told
-     * (sh_sim_machine_keep_spare). One changes sides in so long. */
+    /* Above 0, the elastic group is in a class below. Its scheduler keeps lent cores idle
+     * (sh_sim_machine_keep_spare says how many). A core changes sides in so long. */
     int64_t let_go_ns;
 };
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "bpf/strict_state.h"
 #include "lab/simulator/threads.h"
 
 enum { NONE = UINT32_MAX };
@@ -13,10 +14,6 @@ static const int64_t BALANCE_NS_PER_CORE = 1000000, BUSY_FACTOR = 16;
 static const int64_t SLICE_NS = 2800000;
 /* imbalance_pct of a cache's domain: SIS_UTIL stops the search at a use of 1 / 1.17. */
 static const double IMBALANCE = 1.17;
-/* What the program of a class below has: so many more cores, and a quarter of all at most, may be
- * idle for so long after one had to let go. */
-enum { MOST_SLACK = 2 };
-static const int64_t SLACK_NS = 2000000;
 
 static const struct sh_sim_sharing *rules(const struct sh_sim_machine *machine) {
     return &machine->config.sharing;
@@ -348,7 +345,7 @@ static uint32_t slack_of(const struct sh_sim_machine *machine) {
     const uint32_t quarter = machine->config.cores / 4;
     if (!machine->spare_most || machine->now_ns >= machine->slack_until_ns)
         return 0;
-    return quarter < MOST_SLACK ? quarter : MOST_SLACK;
+    return quarter < SH_STRICT_MOST_SLACK ? quarter : SH_STRICT_MOST_SLACK;
 }
 
 /* Below all, and some cores are kept idle: one lets go of the elastic group, or takes it. */
@@ -375,7 +372,7 @@ void sh_sim_queues_keep_spare(struct sh_sim_machine *machine) {
         } else if (core->elastic && !core->leaving && machine->idle_count + leaving < spare) {
             core->leaving = true;
             leaving++;
-            machine->slack_until_ns = machine->now_ns + SLACK_NS;
+            machine->slack_until_ns = machine->now_ns + SH_STRICT_SLACK_NS;
             due_in(machine, i, rules(machine)->let_go_ns);
         }
     }

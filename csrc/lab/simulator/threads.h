@@ -12,8 +12,8 @@ void sh_sim_queue_push_front(struct sh_sim_machine *machine, struct sh_sim_queue
                              struct sh_sim_thread thread);
 struct sh_sim_thread sh_sim_queue_pop(struct sh_sim_queue *queue);
 
-/* The requests that arrive at the primary at its traffic's next time, in its queue. machine->error
- * tells of a failure. */
+/* Puts the requests that arrive at the traffic's next time into the primary's queue. If that fails
+ * it sets machine->error. */
 void sh_sim_take_arrivals(struct sh_sim_machine *machine, uint32_t primary);
 
 /* A thread of this request has ended. */

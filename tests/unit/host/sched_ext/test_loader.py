@@ -126,6 +126,7 @@ def test_the_shared_memory_is_laid_out_as_the_program_has_it() -> None:
     text = STATE_H.read_text()
     cpus = int(re.findall(r"SH_STRICT_MAX_CPUS = (\d+)", text)[0])
     groups = int(re.findall(r"SH_STRICT_GROUPS = (\d+)", text)[0])
+    assert int(re.findall(r"SH_STRICT_MOST_SLACK = (\d+)", text)[0]) == state.MOST_SLACK
     size = state.groups_end(groups) + cpus * (8 * 8 + cpus // 8)
     assert (size + 63) // 64 * 64 == program.MEMORY
 
