@@ -159,8 +159,8 @@ GLOBAL int judge_wait(uint32_t number, uint64_t from, uint64_t until, uint32_t l
     return judgement.elastic > SH_BPF_LONG_WAIT_NS ? found | BEHIND_ELASTIC : found;
 }
 
-/* Since when a CPU has run elastic tasks between two moments, its pauses included; `until`: it has
- * not. */
+/* Since when a CPU has run elastic tasks or the agent between two moments, pauses included; `until`:
+ * it has not. */
 GLOBAL uint64_t first_elastic(uint32_t number, uint64_t from, uint64_t until) {
     const struct sh_bpf_cpu *cpu = bpf_map_lookup_elem(&cpus, &number);
     uint64_t first = until;
@@ -177,6 +177,11 @@ GLOBAL uint64_t first_elastic(uint32_t number, uint64_t from, uint64_t until) {
             first = begin;
         later += begin > from;
     }
+    /* What the agent takes is lending's doing, too. Of its stints the last is known. */
+    const uint64_t agent_from = *(volatile uint64_t *)&cpu->agent.from;
+    const uint64_t agent_until = *(volatile uint64_t *)&cpu->agent.until;
+    if (agent_from < first && (agent_until > from || agent_until < agent_from))
+        first = agent_from;
     /* Those before are forgotten: there were many. */
     return first < from || later == SH_BPF_STINTS ? from : first;
 }
