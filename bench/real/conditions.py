@@ -37,12 +37,12 @@ RIVAL = "cpu.idle"
 UNCHANGED = "default"
 """Of ablations."""
 RECOMMENDED = "adaptive-quiet"
-CANDIDATES = tuple(name for name in ("idle-first", "adaptive") if name in POLICY_NAMES)
+CANDIDATES = tuple(name for name in ("idle-first", "adaptive", "paired") if name in POLICY_NAMES)
 """Policies of ours that may become the recommended one."""
 
 IDLE_FIRST_WARM_UP_S = 4.0
 """Its trials on two CPUs, and some of what it then holds."""
-LEARNS_S = {"adaptive": 30.0}
+LEARNS_S = {"adaptive": 30.0, "paired": 10.0}
 """Its first trials of every way on two CPUs, and the second of those that failed soonest."""
 
 ALONE = Condition(BASELINE, "no batch runs", batch=False, slices=2)

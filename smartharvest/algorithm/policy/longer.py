@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections import Counter, deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import accumulate, chain
@@ -84,12 +84,12 @@ LARGEST = 1e18
 HALF_BUCKET = 2 ** (1 / 32)
 
 
-class _Spans:
+class SpanCounts:
     """Of some time: how many were at least so long."""
 
-    def __init__(self, durations: Durations) -> None:
+    def __init__(self, durations: Sequence[tuple[int, float]]) -> None:
         self._middles: tuple[int, ...] = ()
-        counts: tuple[int, ...] = ()
+        counts: tuple[float, ...] = ()
         if durations:
             self._middles, counts = zip(*sorted(durations), strict=True)
         self._from = list(accumulate(reversed(counts), initial=0))[::-1]
@@ -213,7 +213,7 @@ class Longer:
 
     def __init__(self, ways: int, protect: float) -> None:
         self._protect = protect
-        self._alone: deque[_Spans] = deque(maxlen=ALONE_PERIODS)
+        self._alone: deque[SpanCounts] = deque(maxlen=ALONE_PERIODS)
         self._merged: deque[Durations] = deque(maxlen=ALONE_PERIODS)
         self._together: Counter[int] = Counter()
         """All of them."""
@@ -228,7 +228,7 @@ class Longer:
         """Periods of ways: which, and whether it was a disaster."""
         self._alone_met = 0.0, USUAL_PERIODS
         """Disasters with nothing lent, and periods."""
-        self._lately: deque[_Spans] = deque(maxlen=LATELY)
+        self._lately: deque[SpanCounts] = deque(maxlen=LATELY)
         """Periods of any way."""
         self._alone_spans = 0.0
         self._errors = dict.fromkeys(QUANTILES, 0.0)
@@ -244,7 +244,7 @@ class Longer:
 
     def add_alone(self, durations: Durations) -> None:
         """A period with nothing lent."""
-        spans = _Spans(durations)
+        spans = SpanCounts(durations)
         if not spans.total:
             return
         if len(self._alone) == ALONE_PERIODS:
@@ -267,7 +267,7 @@ class Longer:
     def _compare_with_alone(self) -> None:
         """Takes the limits from what is known with nothing lent."""
         self._limits_age = 0
-        together = _Spans(tuple((+self._together).items()))
+        together = SpanCounts(tuple((+self._together).items()))
         self._alone_spans = together.total
         usual_ns = {q: together.quantile_ns(q) for q in QUANTILES}
         tally = Tally()
@@ -295,7 +295,7 @@ class Longer:
     def add(self, way: int, durations: Durations, *, stops: bool = False) -> None:
         """A period of a way of sharing; the boldest is number 0. One that ``stops`` by itself what
         it lends does no lasting harm: its disasters are counted, and charged to nobody else."""
-        spans = _Spans(durations)
+        spans = SpanCounts(durations)
         beyond = tuple(map(spans.beyond, self._limits_ns.values()))
         self._last_disasters = self._disasters(spans)
         disaster = self._last_disasters >= DISASTERS
@@ -312,10 +312,10 @@ class Longer:
     def add_unjudged(self, durations: Durations) -> None:
         """A period that says nothing about one way, but counts."""
         self._last_disasters = 0.0
-        spans = _Spans(durations)
+        spans = SpanCounts(durations)
         self._charge(spans, tuple(map(spans.beyond, self._limits_ns.values())))
 
-    def _charge(self, spans: _Spans, beyond: tuple[float, ...]) -> None:
+    def _charge(self, spans: SpanCounts, beyond: tuple[float, ...]) -> None:
         """To the account; ``beyond``: how many were beyond the limit, by quantile."""
         self._note(spans)
         if self._credit is not None and spans.total:
@@ -348,7 +348,7 @@ class Longer:
         for one in alone:
             pairs = [_numbers(pair, 2, least=1.0) for pair in one]
             durations = tuple((int(middle_ns), int(count)) for middle_ns, count in pairs)
-            self._alone.append(_Spans(durations))
+            self._alone.append(SpanCounts(durations))
             self._merged.append(durations)
             self._together.update(dict(durations))
         if not all(one.total for one in self._alone):
@@ -371,8 +371,8 @@ class Longer:
         fresh: Counter[int] = Counter()
         for durations in list(self._merged)[-periods:]:
             fresh.update(dict(durations))
-        now_ns = _Spans(tuple((+fresh).items())).quantile_ns(0.5)
-        was_ns = _Spans(tuple((+self._together).items())).quantile_ns(0.5)
+        now_ns = SpanCounts(tuple((+fresh).items())).quantile_ns(0.5)
+        was_ns = SpanCounts(tuple((+self._together).items())).quantile_ns(0.5)
         return was_ns / SIMILAR <= now_ns <= was_ns * SIMILAR
 
     # --- what it says -----------------------------------------------------------------------------
@@ -390,7 +390,7 @@ class Longer:
         for number, (q, (share, own)) in enumerate(self._judged(way).items()):
             spread = max(own, self._chance_error(q, self._tallies[way].spans))
             if share - (1 - q) > errors * math.hypot(spread, self._errors[q]):
-                return _describe(q, share)
+                return describe(q, share)
             spans = sum(one for one, _ in recent)
             if len(recent) < RECENT_PERIODS or spans * (1 - q) < LEAST_BEYOND:
                 continue
@@ -400,7 +400,7 @@ class Longer:
                 SURE_AT_ONCE * math.hypot(bursts, self._errors[q]),
                 SURE_BEYOND_CHANCE * self._chance_error(q, spans),
             ):
-                return _describe(q, now) + " now"
+                return describe(q, now) + " now"
         return ""
 
     def looks_fine(self, way: int, errors: float = 0.0) -> bool:
@@ -474,14 +474,14 @@ class Longer:
         """Standard error of the share of so many spans with nothing lent."""
         return self._errors[q] * math.sqrt(self._alone_spans / spans)
 
-    def _disasters(self, spans: _Spans) -> float:
+    def _disasters(self, spans: SpanCounts) -> float:
         """Share of a period's spans; none if as many may be there with nothing lent."""
         disasters = spans.beyond(self._disaster_ns)
         if spans.total < DISASTER_SPANS or disasters <= DISASTERS_GROWTH * self._most_disasters:
             return 0.0
         return disasters / spans.total
 
-    def _is_disaster(self, spans: _Spans) -> bool:
+    def _is_disaster(self, spans: SpanCounts) -> bool:
         """Of a period with nothing lent."""
         beyond = spans.beyond(self._disaster_ns)
         return spans.total >= DISASTER_SPANS and beyond >= DISASTERS * spans.total
@@ -499,7 +499,7 @@ class Longer:
     def _most(self, q: float) -> float:
         return MOST_CREDIT_PERIODS / CREDIT_PERIODS * self._start(q)
 
-    def _note(self, spans: _Spans) -> None:
+    def _note(self, spans: SpanCounts) -> None:
         """A period has passed."""
         self._limits_age += 1
         if not spans.total or not self._limits_ns:
@@ -516,7 +516,7 @@ class Longer:
             self._credit[q] = max(least, min(self._most(q), self._credit[q] + saved))
 
 
-def _share_beyond(periods: Iterable[_Spans], limit_ns: float) -> float:
+def _share_beyond(periods: Iterable[SpanCounts], limit_ns: float) -> float:
     """Of all spans of them."""
     counts = [(one.beyond(limit_ns), one.total) for one in periods]
     return sum(beyond for beyond, _ in counts) / max(1, sum(total for _, total in counts))
@@ -540,5 +540,5 @@ def _numbers(kept: object, count: int, least: float = 0.0) -> list[float]:
     return kept
 
 
-def _describe(q: float, share: float) -> str:
+def describe(q: float, share: float) -> str:
     return f"{share:.1%} of its wake-ups take longer than the P{q * 100:g} may"
