@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections import Counter, deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import accumulate, chain
@@ -87,9 +87,9 @@ HALF_BUCKET = 2 ** (1 / 32)
 class SpanCounts:
     """Of some time: how many were at least so long."""
 
-    def __init__(self, durations: Durations) -> None:
+    def __init__(self, durations: Sequence[tuple[int, float]]) -> None:
         self._middles: tuple[int, ...] = ()
-        counts: tuple[int, ...] = ()
+        counts: tuple[float, ...] = ()
         if durations:
             self._middles, counts = zip(*sorted(durations), strict=True)
         self._from = list(accumulate(reversed(counts), initial=0))[::-1]
@@ -390,7 +390,7 @@ class Longer:
         for number, (q, (share, own)) in enumerate(self._judged(way).items()):
             spread = max(own, self._chance_error(q, self._tallies[way].spans))
             if share - (1 - q) > errors * math.hypot(spread, self._errors[q]):
-                return _describe(q, share)
+                return describe(q, share)
             spans = sum(one for one, _ in recent)
             if len(recent) < RECENT_PERIODS or spans * (1 - q) < LEAST_BEYOND:
                 continue
@@ -400,7 +400,7 @@ class Longer:
                 SURE_AT_ONCE * math.hypot(bursts, self._errors[q]),
                 SURE_BEYOND_CHANCE * self._chance_error(q, spans),
             ):
-                return _describe(q, now) + " now"
+                return describe(q, now) + " now"
         return ""
 
     def looks_fine(self, way: int, errors: float = 0.0) -> bool:
@@ -540,5 +540,5 @@ def _numbers(kept: object, count: int, least: float = 0.0) -> list[float]:
     return kept
 
 
-def _describe(q: float, share: float) -> str:
+def describe(q: float, share: float) -> str:
     return f"{share:.1%} of its wake-ups take longer than the P{q * 100:g} may"

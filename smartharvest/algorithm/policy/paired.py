@@ -9,15 +9,15 @@ A way that looks too dear is left at once. A bolder one is tried for a moment at
 later after each failure, and only while what was spent lately is well within the budget. What shows
 in no wait, such as caches, is not seen.
 
-Where the primary does not preempt the batch it lends cores that have been idle (``adaptive-quiet``).
-Where no sensor tells, it is the paper's policy.
+Where the primary does not preempt the batch it lends cores that have been idle
+(``adaptive-quiet``). Where no sensor tells, it is the paper's policy.
 """
 
 from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from smartharvest.algorithm.harm import Durations
@@ -29,7 +29,13 @@ from smartharvest.algorithm.policy.base import (
     PolicySettings,
     Spans,
 )
-from smartharvest.algorithm.policy.longer import LEAST_BEYOND, QUANTILES, SpanCounts, merged
+from smartharvest.algorithm.policy.longer import (
+    LEAST_BEYOND,
+    QUANTILES,
+    SpanCounts,
+    describe,
+    merged,
+)
 from smartharvest.algorithm.policy.smartharvest import make_smartharvest
 from smartharvest.algorithm.policy.ways import Way, ways
 from smartharvest.algorithm.safeguard import ShortTermSafeguard
@@ -44,8 +50,10 @@ TRIAL_PERIODS = (3, 30)
 RECENT_PERIODS = 30
 """A way is judged by so many, the last ones that it had,"""
 ERRORS = 1.0
-"""... and is too dear by more than so many standard errors."""
-PAUSE_PERIODS = 10
+"""... and is too dear by more than so many standard errors,"""
+BURST = 3.0
+"""... so many spans counting as one draw: load comes in waves."""
+PAUSE_PERIODS = 5
 """From one trial to the next."""
 LATELY_PERIODS = 600
 """What all ways together cost is the mean of about so many."""
@@ -65,13 +73,15 @@ MOVING_PERIODS = 4
 """... in the mean of so many periods of a way, the last one weighing most."""
 
 
+Counts = Sequence[tuple[int, float]]
+"""As Durations, but older ones count less."""
+
+
 class Pairs:
     """Spans of some time, and the same tasks' spans without what lending held them up for."""
 
-    def __init__(self, spans: Iterable[tuple[Durations, Durations]]) -> None:
-        both = list(spans)
-        self.taken = SpanCounts(merged(*(taken for taken, _ in both)))
-        self._without = SpanCounts(merged(*(without for _, without in both)))
+    def __init__(self, taken: Counts, without: Counts) -> None:
+        self.taken, self._without = SpanCounts(taken), SpanCounts(without)
 
     def too_long(self, protect: float, errors: float = 0.0) -> str:
         """Which quantile is longer by more than its budget, by so many standard errors at least;
@@ -81,8 +91,8 @@ class Pairs:
             if usual < LEAST_BEYOND:
                 continue
             beyond = self._beyond(q, times * protect)
-            if beyond > usual + errors * math.sqrt(usual):
-                return f"{beyond / self.taken.total:.1%} of its wake-ups take longer than the P{q * 100:g} may"
+            if beyond > usual + errors * math.sqrt(BURST * usual):
+                return describe(q, beyond / self.taken.total)
         return ""
 
     def is_disaster(self, protect: float) -> bool:
@@ -121,14 +131,17 @@ class Meter:
         self._recent.clear()
 
     def recently(self) -> Pairs:
-        return Pairs(self._recent)
+        """Of the way in force."""
+        taken, without = zip(*self._recent, strict=True) if self._recent else ((), ())
+        return Pairs(merged(*taken), merged(*without))
 
     def last(self) -> Pairs:
-        return Pairs([self._recent[-1]] if self._recent else [])
+        """Of the last period that counts."""
+        return Pairs(*self._recent[-1]) if self._recent else Pairs((), ())
 
     def lately(self) -> Pairs:
         """Of all ways."""
-        return Pairs([(tuple(self._taken.items()), tuple(self._without.items()))])  # type: ignore[arg-type]
+        return Pairs(tuple(self._taken.items()), tuple(self._without.items()))
 
 
 def _fade_and_add(counts: dict[int, float], durations: Durations) -> None:
@@ -169,7 +182,8 @@ class Paired:
         self._now = self._held = self._nothing
         """The way in force, and what was fine before it."""
         self._since = self._periods = 0
-        self._counts = True
+        self._unjudged = 0
+        """Periods to come that say nothing about the way in force."""
         self._meters: list[Meter] = []
         self._why = ""
         self._answered: Way | None = None
@@ -282,13 +296,14 @@ class Paired:
         if len(self._meters) != len(seen.spans):
             self._meters = [Meter() for _ in seen.spans]
         for meter, spans in zip(self._meters, seen.spans, strict=True):
-            meter.add(spans, counts=self._counts)
+            meter.add(spans, counts=not self._unjudged)
         self._note_moves(seen)
         self._periods += 1
         self._since += 1
-        if self._counts:
+        if self._unjudged:
+            self._unjudged -= 1
+        else:
             self._judge()
-        self._counts = True
 
     def _note_moves(self, seen: Dispatches) -> None:
         record = self._records[self._now]
@@ -334,7 +349,7 @@ class Paired:
 
     def _enter(self, way: int) -> None:
         # What waited under a bolder way still shows in the period after it.
-        self._counts = way < self._now
+        self._unjudged = int(way > self._now)
         self._now, self._since = way, 0
         for meter in self._meters:
             meter.begin()
@@ -347,20 +362,24 @@ class Paired:
     def _leave(self, why: str) -> None:
         """For what is more careful and was fine."""
         way, record = self._now, self._records[self._now]
-        if any(meter.last().is_disaster(self._protect) for meter in self._meters):
-            record.failures += 2
+        disaster = any(meter.last().is_disaster(self._protect) for meter in self._meters)
+        record.failures += 2 * disaster
         retry = min(MOST_RETRY_PERIODS, RETRY_PERIODS * RETRY_GROWTH**record.failures)
         record.failures += 1
         record.fine = False
         record.retry_at = self._periods + retry
-        if self._spares:  # with fewer idle CPUs who wakes fares no better
-            for bolder in self._records[:way]:
-                bolder.retry_at = max(bolder.retry_at, record.retry_at)
-        self._why = f", since with {self._ways[way].short} {why}; it is tried again after {retry // 10} s"
+        for bolder in range(way):
+            if self._ways[bolder].kind in ("everywhere", self._ways[way].kind):
+                self._records[bolder].retry_at = max(
+                    self._records[bolder].retry_at, record.retry_at
+                )
+        short = self._ways[way].short
+        self._why = f", since with {short} {why}; it is tried again after {retry // 10} s"
         if way == self._held:
             later = range(way + 1, self._nothing)
             self._held = next((one for one in later if self._records[one].fine), self._nothing)
         self._enter(self._held)
+        self._unjudged += disaster
         self._explain()
 
     def _explain(self) -> None:
