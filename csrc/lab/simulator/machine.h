@@ -222,8 +222,8 @@ struct sh_sim_machine {
     int64_t lent_until_ns;    /* something was lent until then */
     uint64_t elastic_idle_ns; /* the elastic group's CPU time when a core was last idle */
     struct sh_sim_elastic_stints elastic_stints;
-    bool changed;             /* what the sensor reads, since this was last cleared */
-    int error;                /* -ENOMEM, or -EOVERFLOW: an endless backlog */
+    bool changed; /* what the sensor reads, since this was last cleared */
+    int error;    /* -ENOMEM, or -EOVERFLOW: an endless backlog */
     /* For sensors that weigh windows by time: since the last collection. */
     uint64_t spent_ns[SH_MAX_CORES + 1], spent_demand_core_ns;
     uint32_t spent_demand_max;
