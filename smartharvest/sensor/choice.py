@@ -57,7 +57,7 @@ class Entry(NamedTuple):
 
 def wants_harm(settings: Settings) -> bool:
     """Whether the sensor is to tell what lending costs."""
-    return settings.harm or settings.policy in ("adaptive", "paired")
+    return settings.harm or settings.policy == "adaptive"
 
 
 def _bpf_made_with(settings: Settings) -> tuple[list[str], int]:

@@ -35,7 +35,6 @@ _PLAIN = {
     "adaptive-buffer": "adaptive_buffer:AdaptiveBuffer",
     "adaptive-quiet": "adaptive_quiet:AdaptiveQuiet",
     "idle-first": "idle_first:IdleFirst",
-    "paired": "paired:Paired",
     "everywhere": "one_way:make_everywhere",
 }
 """Name -> ``module:maker`` of a policy made from PolicySettings."""

@@ -11,7 +11,7 @@ from smartharvest.errors import ConfigError
 PAPERS = ("smartharvest", "fixed-buffer", "prev-peak", "no-harvest", "clairvoyant", "instant")
 """The paper's policies and the bounds, by name without number."""
 
-PREEMPTED = ("adaptive", "paired", "wait")
+PREEMPTED = ("adaptive", "wait")
 """Those that lend more where the primary preempts the elastic group, by name without number."""
 
 
