@@ -230,7 +230,9 @@ class Adaptive:
         if not primaries or len(records) != len(self._ways) or not 0 <= held <= self._nothing:
             raise ValueError("no evidence for these ways of sharing")
         for record in records:
-            if not (0 <= record.failures <= MOST_FAILURES and 0 <= record.retry_at <= MOST_RETRY_PERIODS):
+            if not (
+                0 <= record.failures <= MOST_FAILURES and 0 <= record.retry_at <= MOST_RETRY_PERIODS
+            ):
                 raise ValueError("no evidence: a number is out of range")
         self._records, self._recalled = records, (held, primaries)
 

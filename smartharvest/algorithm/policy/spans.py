@@ -27,8 +27,8 @@ BURST = 3.0
 """So many spans count as one draw: load comes in waves."""
 LATELY_PERIODS = 600
 """What all ways together cost is the mean of about so many."""
-DISASTER = 0.05
-"""A period in which this share of the spans is beyond the limit of their P99."""
+DISASTER_TIMES, DISASTER = 2.0, 0.05
+"""A period in which this share of the spans is beyond so many times the limit of their P99."""
 
 HALF_BUCKET = 2 ** (1 / 32)
 
@@ -89,7 +89,8 @@ class Pairs:
         return ""
 
     def is_disaster(self, protect: float) -> bool:
-        return self._beyond(0.99, protect) > DISASTER * self.taken.total
+        limit_ns = self._without.quantile_ns(0.99) * (1 + protect) * DISASTER_TIMES
+        return self.taken.beyond(limit_ns) > DISASTER * self.taken.total
 
     @property
     def tells(self) -> bool:
