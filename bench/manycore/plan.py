@@ -67,8 +67,8 @@ EXPERIMENTS = (
 """In the order of their worth: who has half an hour measures the first."""
 
 _OF_REAL = {one.name: one for one in real.CONDITIONS}
-_WARM_UP_S = {"adaptive": 2.0}
-"""It looks first how the primary fares alone."""
+_WARM_UP_S = {"adaptive": 4.0}
+"""Its first trials."""
 EVERYWHERE: Mapping[str, Any] = {"lend_shared": True, "long_term": "off"}
 """Settings of an agent that lends every core and takes none back for a wait."""
 STRICT: Mapping[str, Any] = {**EVERYWHERE, "mechanism": "strict"}

@@ -107,6 +107,7 @@ struct task_struct {
     int prio;
     int pid;
     int tgid;
+    int nr_cpus_allowed;
     struct sched_entity se;
     struct sched_info sched_info;
     struct css_set *cgroups;

@@ -159,6 +159,61 @@ GLOBAL int judge_wait(uint32_t number, uint64_t from, uint64_t until, uint32_t l
     return judgement.elastic > SH_BPF_LONG_WAIT_NS ? found | BEHIND_ELASTIC : found;
 }
 
+/* Since when a CPU has run elastic tasks or the agent between two moments, pauses included; `until`:
+ * it has not. */
+GLOBAL uint64_t first_elastic(uint32_t number, uint64_t from, uint64_t until) {
+    const struct sh_bpf_cpu *cpu = bpf_map_lookup_elem(&cpus, &number);
+    uint64_t first = until;
+    uint32_t later = 0;
+    if (!cpu)
+        return until;
+    const uint64_t since = *(volatile uint64_t *)&cpu->elastic_since;
+    if (since && since < first)
+        first = since;
+    for (int i = 0; i < SH_BPF_STINTS; i++) {
+        const uint64_t end = *(volatile uint64_t *)&cpu->elastic[i].until;
+        const uint64_t begin = *(volatile uint64_t *)&cpu->elastic[i].from;
+        if (end > from && begin < first)
+            first = begin;
+        later += begin > from;
+    }
+    /* What the agent takes is lending's doing, too. Of its stints the last is known. */
+    const uint64_t agent_from = *(volatile uint64_t *)&cpu->agent.from;
+    const uint64_t agent_until = *(volatile uint64_t *)&cpu->agent.until;
+    if (agent_from < first && (agent_until > from || agent_until < agent_from))
+        first = agent_from;
+    /* Those before are forgotten: there were many. */
+    return first < from || later == SH_BPF_STINTS ? from : first;
+}
+
+struct search {
+    uint64_t from, first; /* until then no CPU has run an elastic task */
+};
+
+static int search_cpu(uint32_t i, void *data) {
+    struct search *search = data;
+    const uint32_t number = shared.pool[i & (SH_BPF_MAX_CPUS - 1)];
+    search->first = first_elastic(number, search->from, search->first);
+    return search->first <= search->from;
+}
+
+/* How long lending has held up a task that has waited for a CPU: since an elastic task had one, its
+ * own or any that it may have. Where its own was idle it has waited for that alone. What is not
+ * looked up counts as held up. */
+GLOBAL uint64_t held_up(uint32_t number, uint64_t from, uint64_t until, uint32_t only_here) {
+    struct sh_bpf_cpu *own = bpf_map_lookup_elem(&cpus, &number);
+    if (!own || from >= until)
+        return 0;
+    struct search search = {.from = from, .first = first_elastic(number, from, until)};
+    if (!only_here && search.first > from && until - from > SH_BPF_NOTED_WAIT_NS) {
+        if (until < own->next_search)
+            return until - from;
+        own->next_search = until + settings.pool_count * LOOK_SPACING_NS;
+        bpf_loop(settings.pool_count, search_cpu, &search, 0);
+    }
+    return search.first < until ? until - search.first : 0;
+}
+
 static __always_inline void count_in(uint64_t *histogram, uint64_t ns) {
     uint32_t bucket = (uint32_t)(ns >> SH_BPF_WAIT_SHIFT);
     if (unlikely(ns >> SH_BPF_WAIT_LOG2))
@@ -199,8 +254,10 @@ static __always_inline void forget(int32_t pid) {
 /* A primary's task gets a CPU for which it queued up at `queued`. What it has waited on other CPUs
  * since it woke up is in its own account, waited_ns. */
 static __always_inline void note_dispatch(struct sh_bpf_cpu *own, struct sh_bpf_harm *harm,
-                                          int32_t pid, uint64_t queued, uint32_t waited_ns,
+                                          const struct task_struct *next, uint64_t queued,
                                           uint32_t cpu, uint32_t left, uint64_t now) {
+    const int32_t pid = next->pid;
+    const uint32_t waited_ns = (uint32_t)next->sched_info.run_delay;
     struct sh_bpf_tracked_task *task = tracked(pid);
     if (!harm || !task)
         return;
@@ -212,13 +269,19 @@ static __always_inline void note_dispatch(struct sh_bpf_cpu *own, struct sh_bpf_
         const int32_t elsewhere = (int32_t)(waited_ns - task->waited_ns);
         if (unlikely(elsewhere > 0))
             wait += (uint32_t)elsewhere;
-        if (!task->woke_ns)
+        if (!task->woke_ns) {
             task->woke_ns = now - wait;
+            task->held_up_ns = 0;
+        }
     } else {
         task->task = pid;
         task->woke_ns = now - wait;
+        task->held_up_ns = 0;
     }
     struct sh_bpf_harm_side *side = side_of(harm, now - wait);
+    if (side == &harm->sides[1])
+        task->held_up_ns += held_up(cpu, clock - wait, clock,
+                                    left == SH_BPF_IDLE || next->nr_cpus_allowed == 1);
     count_in(side->waits, wait);
     side->counts.wait_ns += wait;
     if (unlikely(own->agent.until > queued))
@@ -245,6 +308,7 @@ static __always_inline void note_leaving(struct sh_bpf_harm *harm, int32_t pid, 
     }
     if (unlikely(!woke_ns)) {
         task->woke_ns = woke_ns = came - wait;
+        task->held_up_ns = 0;
         struct sh_bpf_harm_side *unseen = side_of(harm, woke_ns);
         count_in(unseen->waits, wait);
         unseen->counts.wait_ns += wait;
@@ -255,6 +319,8 @@ static __always_inline void note_leaving(struct sh_bpf_harm *harm, int32_t pid, 
     const uint64_t span = (int64_t)(now - woke_ns) > 0 ? now - woke_ns : 0;
     struct sh_bpf_harm_side *side = side_of(harm, woke_ns);
     count_in(side->wakes_to_sleeps, span);
+    if (side == &harm->sides[1])
+        count_in(harm->unharmed, span > task->held_up_ns ? span - task->held_up_ns : 0);
     side->counts.wake_to_sleep_ns += span;
 }
 
@@ -268,8 +334,7 @@ static __always_inline void note_harm(struct sh_bpf_cpu *own, uint32_t cpu,
                      prev->sched_info.last_arrival + own->offset_ns,
                      (uint32_t)prev->sched_info.run_delay, now);
     if (is >= SH_BPF_PRIMARY && queued)
-        note_dispatch(own, harm_of(cpu, is), next->pid, queued,
-                      (uint32_t)next->sched_info.run_delay, cpu, left, now);
+        note_dispatch(own, harm_of(cpu, is), next, queued, cpu, left, now);
 }
 
 #endif

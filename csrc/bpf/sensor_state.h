@@ -66,6 +66,7 @@ enum {
     SH_BPF_HARM_BUCKETS = SH_BPF_WAIT_LINEAR + SH_BPF_HARM_OCTAVES * 16,
     SH_BPF_TRACKED_TASKS = 16384,
     SH_BPF_LONG_WAIT_NS = 200000,
+    SH_BPF_NOTED_WAIT_NS = 20000, /* for a longer one others' CPUs are looked at */
 };
 
 struct sh_bpf_run_counts {
@@ -84,6 +85,7 @@ struct sh_bpf_tracked_task {
     int32_t task;
     uint32_t waited_ns; /* of its life when it last left a CPU, modulo 2^32 */
     uint64_t woke_ns;   /* CLOCK_MONOTONIC; 0: it sleeps */
+    uint64_t held_up_ns; /* of its waits since then, by lending */
 };
 
 /* Counts only grow; what happened in a period is the difference of two copies. */
@@ -119,6 +121,8 @@ struct sh_bpf_harm_side {
 /* Of one primary on one CPU; only that CPU writes. */
 struct sh_bpf_harm {
     struct sh_bpf_harm_side sides[2]; /* nothing lent, something lent */
+    /* Of the latter: what its wakes_to_sleeps would be without what lending held them up for. */
+    uint64_t unharmed[SH_BPF_HARM_BUCKETS];
     uint64_t lost;                    /* tasks that went to sleep and whose wake-up is not known */
 } __attribute__((aligned(64)));
 
@@ -154,7 +158,8 @@ struct sh_bpf_cpu {
     uint64_t idle_until;     /* when it was last idle */
     uint64_t elastic_stints; /* the last is elastic[elastic_stints % SH_BPF_STINTS] */
     struct sh_bpf_stint elastic[SH_BPF_STINTS];
-    uint64_t next_judgement; /* before that no wait is judged by what other CPUs did */
+    uint64_t next_judgement; /* before that no wait is judged by what other CPUs did, */
+    uint64_t next_search;    /* nor is it looked up since when one was not to be had */
 } __attribute__((aligned(64)));
 
 struct sh_bpf_target {

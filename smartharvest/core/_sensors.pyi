@@ -225,3 +225,6 @@ class Harm:
 
     def wakes_to_sleeps(self, side: str) -> tuple[tuple[int, int], ...]:
         """The same of how long tasks took from waking up to going to sleep again."""
+
+    def unharmed(self) -> tuple[tuple[int, int], ...]:
+        """The same of the lent ones, without the waits from when an elastic task had a CPU."""

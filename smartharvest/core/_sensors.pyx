@@ -646,6 +646,10 @@ cdef class Harm:
         """The same of how long tasks took from waking up to going to sleep again."""
         return _durations(self.c.sides[_SIDES[side]].wakes_to_sleeps)
 
+    def unharmed(self) -> tuple[tuple[int, int], ...]:
+        """The same of the lent ones, without the waits from when an elastic task had a CPU."""
+        return _durations(self.c.unharmed)
+
 
 cdef tuple _durations(const uint64_t *histogram):
     cdef uint32_t i

@@ -109,10 +109,10 @@ class Simulation:
         Waits that have not ended and are long already count too.
         """
 
-    def spans(self, number: int) -> tuple[dict[int, int], dict[int, int]]:
+    def spans(self, number: int) -> tuple[dict[int, int], dict[int, int], dict[int, int]]:
         """How long a primary's threads have taken from waking up to their end since the start, for
-        those that something was lent in and the others: count by upper edge in ns, eight edges an
-        octave."""
+        those that something was lent in, the others, and the former without what lending held them
+        up for: count by upper edge in ns, eight edges an octave."""
 
     def harm(self, number: int) -> dict[str, dict[str, Any]]:
         """What lending has cost a primary since the start, for dispatches that something was lent

@@ -353,15 +353,17 @@ cdef class Simulation:
         cdef simulator.sh_sim_harm *harm = &self.run.machine.primaries[number].harm
         return {"not_lent": _harm_side(&harm.sides[0]), "lent": _harm_side(&harm.sides[1])}
 
-    def spans(self, number: int) -> tuple[dict[int, int], dict[int, int]]:
+    def spans(self, number: int) -> tuple[dict[int, int], dict[int, int], dict[int, int]]:
         """How long a primary's threads have taken from waking up to their end since the start, for
-        those that something was lent in and the others: count by upper edge in ns, eight edges an
-        octave."""
+        those that something was lent in, the others, and the former without what lending held them
+        up for: count by upper edge in ns, eight edges an octave."""
         if not 0 <= number < self.run.machine.primary_count:
             raise IndexError(number)
         cdef simulator.sh_sim_harm *harm = &self.run.machine.primaries[number].harm
         return (
-            _coarse(&harm.sides[1].wakes_to_sleeps), _coarse(&harm.sides[0].wakes_to_sleeps)
+            _coarse(&harm.sides[1].wakes_to_sleeps),
+            _coarse(&harm.sides[0].wakes_to_sleeps),
+            _coarse(&harm.unharmed),
         )
 
 

@@ -6,7 +6,7 @@ import logging
 
 from smartharvest.algorithm.controller import Controller
 from smartharvest.algorithm.policy.base import DISPATCHES_PERIOD_NS, Dispatches, Spans
-from smartharvest.core import _loop
+from smartharvest.core import _loop, _sensors
 from smartharvest.sensor.harm import tells_harm
 from smartharvest.sensor.waits import DispatchSensor, tells_waits
 
@@ -79,8 +79,11 @@ class _Seen:
             # The loop counts what is lent at its next look.
             lent=self.lends or before.lends or self.lent_core_ns > before.lent_core_ns,
             spans=tuple(
-                Spans(*(now.since(then).wakes_to_sleeps(side) for side in ("lent", "not_lent")))
-                for now, then in zip(self.harm, before.harm, strict=True)
+                _spans(now.since(then)) for now, then in zip(self.harm, before.harm, strict=True)
             ),
             moves=tuple((edge, count) for edge, count in moves.items() if count),
         )
+
+
+def _spans(harm: _sensors.Harm) -> Spans:
+    return Spans(harm.wakes_to_sleeps("lent"), harm.wakes_to_sleeps("not_lent"), harm.unharmed())

@@ -359,6 +359,42 @@ static void test_a_long_wait_is_held_against_elastic_tasks_where_they_ran(void) 
     crowd_end(&batch);
 }
 
+/* --- without what lending held them up for ---------------------------------------------------- */
+
+/* Where no elastic task has had a CPU lending has held up nobody, however long they wait for each
+ * other; where one computes next to them, that is what they wait for. */
+static void test_of_each_span_it_is_known_how_long_it_were_without_lending(void) {
+    const int cpu = spare_cpu();
+    struct logged logged = logged_start(3, cpu);
+    struct crowd batch = crowd_start(1, cpu, SPIN, NULL);
+    CHECK_EQ(kill(batch.pid, SIGSTOP), 0);
+    AWAIT(task_state(batch.pid) == 'T');
+    configure(1);
+    add_target(logged.pid, SH_BPF_PRIMARY);
+    add_target(batch.pid, SH_BPF_ELASTIC);
+    CHECK_EQ(try_open(), 0);
+    CHECK_EQ(sum(harm_of(0).unharmed), 0);
+    lend(1);
+    AWAIT(dispatches(0, LENT) >= 300);
+    CHECK_EQ(kill(logged.pid, SIGSTOP), 0);
+    AWAIT(task_state(logged.pid) == 'T');
+    struct sh_bpf_harm harm = harm_of(0);
+    CHECK(sum(harm.unharmed) >= 100);
+    CHECK_EQ(memcmp(harm.unharmed, harm.sides[LENT].wakes_to_sleeps, sizeof(harm.unharmed)), 0);
+    CHECK_EQ(kill(batch.pid, SIGCONT), 0);
+    CHECK_EQ(kill(logged.pid, SIGCONT), 0);
+    const struct sh_bpf_harm before = harm;
+    do {
+        harm = harm_of(0);
+        sh_bpf_harm_since(&harm, &before);
+    } while (sum(harm.unharmed) < 100 ||
+             sh_bpf_harm_quantile(harm.sides[LENT].wakes_to_sleeps, 0.9) <
+                 2 * sh_bpf_harm_quantile(harm.unharmed, 0.9));
+    sh_bpf_sensor_close(&bpf);
+    logged_end(&logged);
+    crowd_end(&batch);
+}
+
 int main(void) {
     configure(1);
     config.parts = SH_BPF_HARM | SH_BPF_LEVELS;
@@ -377,5 +413,6 @@ int main(void) {
     RUN(test_what_a_preemption_takes_is_in_the_wait);
     RUN(test_a_wait_on_two_queues_is_one);
     RUN(test_a_long_wait_is_held_against_elastic_tasks_where_they_ran);
+    RUN(test_of_each_span_it_is_known_how_long_it_were_without_lending);
     return 0;
 }

@@ -136,6 +136,34 @@ static void test_a_wait_for_a_batch_that_does_not_yield_is_held_against_it(void)
     CHECK(lent->behind_elastic_here <= lent->behind_elastic); /* no core of the pool was idle */
     CHECK(lent->behind_elastic <= lent->long_waits);
     CHECK(lent->wakes_to_sleeps.sum_ns > lent->waits.sum_ns);
+    CHECK_EQ(harm->unharmed.total, lent->wakes_to_sleeps.total);
+    CHECK(lent->waits.sum_ns > 1000 * 200000);
+    /* Without the batch nobody would have waited, but for those on a core now. */
+    CHECK(harm->unharmed.sum_ns + lent->waits.sum_ns >= lent->wakes_to_sleeps.sum_ns);
+    CHECK(harm->unharmed.sum_ns + lent->waits.sum_ns <=
+          lent->wakes_to_sleeps.sum_ns + CORES * 4000000ull);
+    sh_sim_machine_destroy(&machine);
+}
+
+/* All is lent, but the primaries' threads are more than the cores. */
+static void test_a_wait_for_other_threads_alone_is_not_held_against_the_batch(void) {
+    const uint32_t cores[] = {CORES, CORES};
+    const struct sh_sim_traffic_config traffics[PRIMARIES] = {traffic(), traffic()};
+    struct sh_sim_machine_config config = settings(1);
+    struct sh_sim_machine machine;
+    config.sharing = (struct sh_sim_sharing){.shared = true};
+    CHECK_EQ(sh_sim_machine_init(&machine, &config, traffics, cores, PRIMARIES), 0);
+    sh_sim_machine_assign(&machine, CORES);
+    for (int i = 0; i < 20000; i++)
+        sh_sim_machine_step(&machine);
+    uint64_t waits_ns = 0;
+    for (uint32_t i = 0; i < PRIMARIES; i++) {
+        const struct sh_sim_harm *harm = &machine.primaries[i].harm;
+        waits_ns += harm->sides[1].waits.sum_ns;
+        CHECK_EQ(harm->unharmed.total, harm->sides[1].wakes_to_sleeps.total);
+        CHECK_EQ(harm->unharmed.sum_ns, harm->sides[1].wakes_to_sleeps.sum_ns);
+    }
+    CHECK(waits_ns > 0);
     sh_sim_machine_destroy(&machine);
 }
 
@@ -288,6 +316,7 @@ static void test_streams_of_one_seed_differ_and_repeat(void) {
 int main(void) {
     RUN(test_the_books_balance_at_every_event);
     RUN(test_a_wait_for_a_batch_that_does_not_yield_is_held_against_it);
+    RUN(test_a_wait_for_other_threads_alone_is_not_held_against_the_batch);
     RUN(test_tasks_and_cores_with_queues_are_neither_lost_nor_made);
     RUN(test_an_endless_backlog_ends_the_run);
     RUN(test_settings_out_of_range_are_refused);

@@ -11,6 +11,9 @@ void sh_sim_harm_add_wait(struct sh_sim_harm *harm, bool lent,
     side->behind_elastic_here += wait->here_ns > SH_SIM_LONG_WAIT_NS;
 }
 
-void sh_sim_harm_add_thread(struct sh_sim_harm *harm, bool lent, int64_t wake_to_sleep_ns) {
+void sh_sim_harm_add_thread(struct sh_sim_harm *harm, bool lent, int64_t wake_to_sleep_ns,
+                            int64_t held_up_ns) {
     sh_sim_latencies_add(&harm->sides[lent].wakes_to_sleeps, wake_to_sleep_ns);
+    if (lent)
+        sh_sim_latencies_add(&harm->unharmed, wake_to_sleep_ns - held_up_ns);
 }

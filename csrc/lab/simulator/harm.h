@@ -18,6 +18,8 @@ struct sh_sim_harm_side {
 
 struct sh_sim_harm {
     struct sh_sim_harm_side sides[2]; /* nothing lent, something lent */
+    /* What the threads of the latter would have taken without what lending held them up for. */
+    struct sh_sim_latencies unharmed;
 };
 
 /* A wait that has ended. elastic_ns: CPU time of the elastic group since a core was last idle;
@@ -30,6 +32,8 @@ struct sh_sim_ended_wait {
 
 void sh_sim_harm_add_wait(struct sh_sim_harm *harm, bool lent,
                           const struct sh_sim_ended_wait *wait);
-void sh_sim_harm_add_thread(struct sh_sim_harm *harm, bool lent, int64_t wake_to_sleep_ns);
+/* held_up_ns: of the time, what lending held the thread up for. */
+void sh_sim_harm_add_thread(struct sh_sim_harm *harm, bool lent, int64_t wake_to_sleep_ns,
+                            int64_t held_up_ns);
 
 #endif

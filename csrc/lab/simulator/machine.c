@@ -12,6 +12,19 @@ enum { DELAY_STREAM = 1 << 20, PLACEMENT_STREAM }; /* beyond the primaries' */
 /* Over which the use of cores is averaged, as the kernel does. */
 static const double USE_NS = 32e6;
 
+static void note_stint(struct sh_sim_machine *machine, int64_t until_ns) {
+    struct sh_sim_elastic_stints *seen = &machine->elastic_stints;
+    if (until_ns == machine->counted_ns)
+        return;
+    if (machine->elastic && !seen->goes_on) {
+        seen->last = (seen->last + 1) % SH_SIM_STINTS;
+        seen->stints[seen->last].from_ns = machine->counted_ns;
+    }
+    seen->goes_on = machine->elastic > 0;
+    if (seen->goes_on)
+        seen->stints[seen->last].until_ns = until_ns;
+}
+
 static void account(struct sh_sim_machine *machine, int64_t now_ns) {
     struct sh_sim_totals *totals = &machine->totals;
     const uint64_t ns = (uint64_t)(now_ns - machine->counted_ns);
@@ -23,6 +36,7 @@ static void account(struct sh_sim_machine *machine, int64_t now_ns) {
         machine->elastic_idle_ns = totals->elastic_core_ns;
     if (machine->lent + machine->returning)
         machine->lent_until_ns = now_ns;
+    note_stint(machine, now_ns);
     if (machine->collecting) {
         machine->spent_ns[machine->busy] += ns;
         machine->spent_demand_core_ns += ns * machine->demand;

@@ -96,6 +96,7 @@ struct sh_sim_thread {
     bool blamed; /* something was lent when it became ready */
     int64_t service_ns, ready_ns;
     int64_t woke_ns;            /* when it became ready first */
+    int64_t held_up_ns;         /* of its waits since then: see sh_sim_elastic_stints */
     int64_t held_ns;            /* since when it is queued on a core of the elastic group's; 0 */
     uint64_t elastic_before_ns; /* the elastic group's CPU time when it became ready */
 };
@@ -176,6 +177,18 @@ struct sh_sim_totals {
     uint64_t assignments;
 };
 
+enum { SH_SIM_STINTS = 64 };
+
+/* When the elastic group had a core, whichever: the last of these times. From the first moment of a
+ * wait in which it had one, it is what the thread waits for: without it there were a core. */
+struct sh_sim_elastic_stints {
+    struct {
+        int64_t from_ns, until_ns;
+    } stints[SH_SIM_STINTS];
+    uint32_t last;
+    bool goes_on;
+};
+
 struct sh_sim_recent { /* dispatches and cores given back since somebody last cleared it */
     struct sh_histogram waits, runs, moves;
 };
@@ -208,8 +221,9 @@ struct sh_sim_machine {
     int64_t dispatch_credit_ns;
     int64_t lent_until_ns;    /* something was lent until then */
     uint64_t elastic_idle_ns; /* the elastic group's CPU time when a core was last idle */
-    bool changed;             /* what the sensor reads, since this was last cleared */
-    int error;                /* -ENOMEM, or -EOVERFLOW: an endless backlog */
+    struct sh_sim_elastic_stints elastic_stints;
+    bool changed; /* what the sensor reads, since this was last cleared */
+    int error;    /* -ENOMEM, or -EOVERFLOW: an endless backlog */
     /* For sensors that weigh windows by time: since the last collection. */
     uint64_t spent_ns[SH_MAX_CORES + 1], spent_demand_core_ns;
     uint32_t spent_demand_max;

@@ -139,6 +139,19 @@ void sh_sim_wake(struct sh_sim_machine *machine, struct sh_sim_thread *thread, b
     thread->blamed = blamed;
 }
 
+/* How long the elastic group has held up a thread that has waited since then. */
+static int64_t held_up(const struct sh_sim_machine *machine, int64_t since_ns) {
+    const struct sh_sim_elastic_stints *seen = &machine->elastic_stints;
+    int64_t first_ns = machine->now_ns;
+    for (uint32_t i = 0; i < SH_SIM_STINTS; i++) {
+        const uint32_t at = (seen->last + SH_SIM_STINTS - i) % SH_SIM_STINTS;
+        if (seen->stints[at].until_ns <= since_ns)
+            break;
+        first_ns = seen->stints[at].from_ns;
+    }
+    return machine->now_ns - (first_ns > since_ns ? first_ns : since_ns);
+}
+
 static void note_harm(struct sh_sim_machine *machine, struct sh_sim_primary *primary,
                       const struct sh_sim_thread *thread) {
     const struct sh_sim_ended_wait wait = {
@@ -151,7 +164,7 @@ static void note_harm(struct sh_sim_machine *machine, struct sh_sim_primary *pri
 }
 
 void sh_sim_note_dispatch(struct sh_sim_machine *machine, struct sh_sim_primary *primary,
-                          const struct sh_sim_thread *thread) {
+                          struct sh_sim_thread *thread) {
     struct sh_sim_totals *totals = &machine->totals;
     const int64_t wait_ns = machine->now_ns - thread->ready_ns;
     totals->dispatches++;
@@ -164,6 +177,8 @@ void sh_sim_note_dispatch(struct sh_sim_machine *machine, struct sh_sim_primary 
         totals->blamed_waits += thread->blamed;
     }
     note_harm(machine, primary, thread);
+    if (wait_ns)
+        thread->held_up_ns += held_up(machine, thread->ready_ns);
 }
 
 void sh_sim_start(struct sh_sim_machine *machine, uint32_t number, struct sh_sim_thread thread) {

@@ -29,7 +29,7 @@ void sh_sim_wake(struct sh_sim_machine *machine, struct sh_sim_thread *thread, b
 
 /* The primary's thread has waited, and has a core now. */
 void sh_sim_note_dispatch(struct sh_sim_machine *machine, struct sh_sim_primary *primary,
-                          const struct sh_sim_thread *thread);
+                          struct sh_sim_thread *thread);
 
 /* A thread has a core; one of its own does. */
 void sh_sim_start(struct sh_sim_machine *machine, uint32_t core, struct sh_sim_thread thread);

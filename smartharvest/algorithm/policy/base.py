@@ -60,6 +60,8 @@ class Spans:
 
     lent: Durations
     not_lent: Durations
+    unharmed: Durations = ()
+    """The former without their waits from when an elastic task had a core; empty if unknown."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,11 @@ from typing import Literal
 
 Kind = Literal["everywhere", "spare", "part", "wait", "buffer", "prediction", "nothing"]
 
-WAIT_QUIET_NS = (500_000, 2_000_000)
-"""After taking cores back on a wait: less hurts primaries whose bursts come in rows."""
-SHORT_QUIET_NS = 100_000
-"""... where there are many cores,"""
 MANY = 8
-"""... since each move is a write that all cores share the cost of."""
+"""Cores. Where there are fewer a move takes a large part of them, and delays the primary in ways
+that no wait shows."""
+WAIT_QUIET_NS = (100_000, 500_000, 2_000_000)
+"""After taking cores back on a wait: less hurts primaries whose bursts come in rows."""
 BUFFER_QUIET_NS = 1_000_000
 CPUS_PER_SPARE = 16
 
@@ -36,11 +35,6 @@ class Way:
     def is_static(self) -> bool:
         """Whether no core moves: the primary preempts the batch where they meet."""
         return self.kind in ("everywhere", "spare", "part")
-
-    @property
-    def gives_way(self) -> bool:
-        """Whether what is lent comes back without anybody's decision, so that no harm lasts."""
-        return self.kind not in ("everywhere", "part")
 
     @property
     def short(self) -> str:
@@ -85,19 +79,19 @@ def spares_of(cpus: int) -> tuple[int, ...]:
 def ways(total: int, spares: Sequence[int] = ()) -> tuple[Way, ...]:
     """Those for ``total`` cores that a primary preempts the elastic group on, boldest first.
 
-    Where cores are few, half of them for good is for primaries that moves are too dear for. Where
-    the kernel keeps CPUs idle (``spares``: how many it may be), it does by events what moves would.
+    Where cores are few, none moves: the batch has all, or half of them for good. Where the kernel
+    keeps CPUs idle (``spares``: how many it may be), it does by events what moves would.
     """
+    careful = Way("prediction"), Way("nothing")
     if spares:
-        kept = tuple(Way("spare", spare=count) for count in sorted(spares))
-        return *kept, Way("prediction"), Way("nothing")
-    buffers = sorted({1, max(1, total // 8), max(1, total // 4)} - {total})
-    quiets_ns = (SHORT_QUIET_NS, *WAIT_QUIET_NS) if total >= MANY else WAIT_QUIET_NS
+        return *(Way("spare", spare=count) for count in sorted(spares)), *careful
+    if total < MANY:
+        parts = [Way("part", kept=total // 2)] if total > 1 else []
+        return Way("everywhere"), *parts, *careful
+    buffers = sorted({1, max(1, total // 8), max(1, total // 4)})
     return (
         Way("everywhere"),
-        *(Way("wait", quiet_ns=quiet_ns) for quiet_ns in quiets_ns),
-        *([Way("part", kept=total // 2)] if 1 < total < MANY else []),
+        *(Way("wait", quiet_ns=quiet_ns) for quiet_ns in WAIT_QUIET_NS),
         *(Way("buffer", buffer=cores, quiet_ns=BUFFER_QUIET_NS) for cores in buffers),
-        Way("prediction"),
-        Way("nothing"),
+        *careful,
     )

@@ -341,8 +341,8 @@ class _SpanReader:
 
     def __init__(self, machine: Machine) -> None:
         self._simulation = machine.simulation
-        self._earlier: list[tuple[dict[int, int], dict[int, int]]] = [
-            ({}, {}) for _ in machine.workload.primaries
+        self._earlier: list[tuple[dict[int, int], dict[int, int], dict[int, int]]] = [
+            ({}, {}, {}) for _ in machine.workload.primaries
         ]
 
     def read(self) -> tuple[Spans, ...]:

@@ -29,6 +29,9 @@ class Copy:
 
     wakes_to_sleeps = waits
 
+    def unharmed(self) -> tuple[tuple[int, int], ...]:
+        return self.waits("lent")
+
 
 class Telling:
     tells_harm = True

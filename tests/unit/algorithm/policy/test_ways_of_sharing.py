@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
-import random
 from collections.abc import Callable
-from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
 from smartharvest.algorithm.controller import Controller
 from smartharvest.algorithm.harm import Durations
-from smartharvest.algorithm.policy.adaptive import BLIND_NS, RECALL_PERIODS, Adaptive
+from smartharvest.algorithm.policy.adaptive import (
+    BLIND_NS,
+    LEARNED_PERIODS,
+    RETRY_PERIODS,
+    Adaptive,
+)
 from smartharvest.algorithm.policy.base import (
     DISPATCHES_PERIOD_NS,
     Dispatches,
@@ -31,11 +35,11 @@ AWFUL: Durations = ((100_000, 500), (50_000_000, 500))
 WINDOWS = 4
 
 Harm = Callable[[Way], Durations]
-ALL = ["everywhere", "wait", "buffer", "prediction"]
+ALL = ["everywhere", "part", "wait", "buffer", "prediction"]
 
 
 class Host:
-    """Where each way of sharing has its harm; counts how often each was in force."""
+    """Where each way of sharing has its harm."""
 
     def __init__(
         self,
@@ -51,6 +55,10 @@ class Host:
             )
         )
         self.harms = harms
+        self.without: Durations = USUAL
+        """What the tasks would take with nothing lent."""
+        self.moves: dict[str, Durations] = {}
+        """Of a kind of ways, in a period."""
         self.number = 0
         self.periods: list[str] = []
         self.answered: tuple[int, int, int | None, bool] | None = None
@@ -58,7 +66,7 @@ class Host:
         """Windows that were to be answered as the one before, and those of them that were not."""
 
     def run(self, seconds: float) -> str:
-        """The way in force at the end of it, rests aside."""
+        """The way in force most of its end."""
         for _ in range(round(seconds * 1e9 / DISPATCHES_PERIOD_NS)):
             way = self.window(0)
             for place in range(1, WINDOWS):
@@ -74,20 +82,30 @@ class Host:
         ns = DISPATCHES_PERIOD_NS // WINDOWS
         start_ns = self.number * DISPATCHES_PERIOD_NS + place * ns
         seen = window([1, 2], start_ns=start_ns, end_ns=start_ns + ns)
-        steady, before = self.policy.steady, self.answered
-        self.policy.learn(seen)
-        kept = self.policy.predict(seen)
         policy = self.policy
-        self.answered = (kept, policy.buffer, policy.quiet_ns, policy.shared)
+        steady, before = policy.steady, self.answered
+        policy.learn(seen)
+        self.answered = (policy.predict(seen), policy.buffer, policy.quiet_ns, policy.shared)
         if steady:
             self.steady += 1
             self.changed += self.answered != before
-        return self.policy.way
+        return policy.way
 
     def seen(self, way: Way) -> Dispatches:
         lends = way.kind != "nothing"
-        spans = tuple(Spans(harm(way), ()) if lends else Spans((), USUAL) for harm in self.harms)
-        return Dispatches(self.number * DISPATCHES_PERIOD_NS, USUAL, USUAL, lends, (), spans)
+        spans = tuple(
+            Spans(harm(way), (), self.without) if lends else Spans((), self.without)
+            for harm in self.harms
+        )
+        moves = self.moves.get(way.kind, ())
+        return Dispatches(
+            self.number * DISPATCHES_PERIOD_NS, USUAL, USUAL, lends, moves=moves, spans=spans
+        )
+
+    def begun(self, short: str) -> list[int]:
+        """The periods in which that way was entered."""
+        at = [number for number, way in enumerate(self.periods) if way == short]
+        return [number for number in at if number - 1 not in at]
 
 
 def harmless(_: Way) -> Durations:
@@ -104,15 +122,9 @@ def test_it_begins_with_nothing_lent() -> None:
     assert not policy.shared
 
 
-def test_it_lends_everything_within_three_seconds_where_that_is_harmless() -> None:
-    assert Host(harmless).run(3) == "wait:100us"
-
-
-def test_it_ends_with_the_boldest_way_where_that_is_harmless() -> None:
+def test_it_lends_everything_within_eight_seconds_where_that_is_harmless() -> None:
     host = Host(harmless)
-    assert host.run(30) == "everywhere"
-    while host.policy.way.kind != "everywhere":  # it compares with nothing lent now and then
-        host.run(0.1)
+    assert host.run(8) == "everywhere"
     assert host.policy.shared
     assert host.policy.predict(window([1, 2])) == 0
 
@@ -127,7 +139,7 @@ def test_it_ends_with_the_boldest_way_where_that_is_harmless() -> None:
     ],
 )
 def test_it_holds_the_boldest_way_that_does_no_harm(harmful: list[str], held: str) -> None:
-    assert Host(hurt_by(*harmful)).run(18) == held
+    assert Host(hurt_by(*harmful)).run(18).replace("asleep", "nothing") == held
 
 
 @pytest.mark.parametrize("total", [2, TOTAL])
@@ -139,82 +151,52 @@ def test_what_it_calls_steady_no_window_changes(harmful: list[str], total: int) 
     assert host.steady > host.number  # more than one of a period's four windows
 
 
-def test_where_moving_cores_is_too_dear_it_tries_everywhere() -> None:
-    assert Host(hurt_by("wait", "buffer", "prediction")).run(40) == "everywhere"
-
-
 def test_a_larger_budget_buys_a_bolder_way() -> None:
-    assert Host(hurt_by("wait"), protect=3.0).run(4) == "wait:100us"
+    assert Host(hurt_by("wait", "everywhere"), protect=0.5).run(8) == "everywhere"
 
 
 def test_it_says_in_a_sentence_why_it_is_no_bolder() -> None:
     host = Host(hurt_by("everywhere", "wait"))
     host.run(14)
-    assert host.policy.explanation.startswith(
-        "keeps 1 idle, lends the rest after 1000 us, since with wait:2000us a short trial has used "
-        "up the budget; it is tried again after 7 s"
+    assert host.policy.explanation == (
+        "keeps 1 idle, lends the rest after 1000 us, since with wait:2000us 100.0% of its wake-ups "
+        "take longer than the P50 may; it is tried again after 20 s"
     )
 
 
-def test_the_primary_that_is_hurt_most_counts() -> None:
-    assert Host(harmless, hurt_by("everywhere", "wait", "buffer")).run(25) == "prediction"
+def test_the_primary_that_is_hurt_most_decides() -> None:
+    assert Host(harmless, hurt_by("everywhere", "wait")).run(10) == "buffer:1"
 
 
-def test_it_leaves_a_way_at_once_when_it_turns_harmful() -> None:
-    host = Host(harmless)
-    host.run(4)
-    host.harms = (hurt_by("wait", how=AWFUL),)
-    host.run(2)
-    assert sum(way in ("wait:100us", "everywhere") for way in host.periods[-20:]) <= 6
+def test_a_load_that_makes_all_tasks_slower_is_no_harm() -> None:
+    host = Host(lambda _: host.without)
+    host.run(8)
+    host.without = AWFUL
+    assert host.run(10) == "everywhere"
 
 
-def test_one_disaster_interrupts_a_way_that_takes_cores_back_and_two_end_it() -> None:
+def test_a_way_that_becomes_awful_is_left_after_one_period() -> None:
+    host = Host(lambda way: AWFUL if worse and way.kind == "everywhere" else USUAL)
+    worse = False
+    host.run(10)
+    worse = True
+    host.run(0.2)
+    assert host.policy.way.short == "wait:100us"
+
+
+def test_what_failed_is_tried_again_and_later_each_time() -> None:
+    host = Host(hurt_by("everywhere"))
+    host.run(400)
+    begun = host.begun("everywhere")
+    gaps = [later - earlier for earlier, later in pairwise(begun)]
+    assert gaps[0] >= RETRY_PERIODS
+    assert all(later > 2 * earlier for earlier, later in pairwise(gaps))
+
+
+def test_a_disaster_is_met_again_much_later() -> None:
     host = Host(hurt_by("everywhere", how=AWFUL))
-    assert host.run(20) == "wait:100us"
-    host.harms = (hurt_by("wait", how=AWFUL),)
-    host.run(0.1)
-    while host.periods[-1] != "wait:100us":
-        host.run(0.1)
-    host.harms = (harmless,)
-    before = len(host.periods)
-    assert host.run(6) == "wait:100us"
-    assert host.periods[before : before + 2] == ["nothing", "nothing"]
-
-
-def slows_down(host: Host, *fares: bool) -> None:
-    """From now on those primaries of which ``fares`` say so take twice as long, whatever is lent;
-    the others sleep."""
-    seen = host.seen
-    slower: Durations = tuple((2 * middle_ns, count) for middle_ns, count in USUAL)
-
-    def seen_slower(way: Way) -> Dispatches:
-        lends = way.kind != "nothing"
-        spans = [Spans(slower, ()) if lends else Spans((), slower)] if True in fares else []
-        return replace(seen(way), spans=tuple(spans[0] if one else Spans((), ()) for one in fares))
-
-    host.seen = seen_slower  # type: ignore[method-assign]
-
-
-def test_what_turns_worse_for_all_is_not_blamed_on_lending() -> None:
-    host = Host(hurt_by("everywhere", how=AWFUL))
-    assert host.run(20) == "wait:100us"
-    slows_down(host, True)
-    before = len(host.periods)
-    assert host.run(10) == "wait:100us"
-    assert host.periods[before:].count("nothing") < 20
-
-
-def test_a_primary_that_sleeps_says_nothing_about_a_doubt() -> None:
-    host = Host(hurt_by("everywhere", how=AWFUL), lambda _: ())
-    assert host.run(20) == "wait:100us"
-    slows_down(host, True, False)
-    assert host.run(10) == "wait:100us"
-
-
-def test_a_disaster_is_not_met_again_soon() -> None:
-    host = Host(hurt_by("everywhere", how=AWFUL))
-    host.run(60)
-    assert host.periods.count("everywhere") == 1
+    host.run(100)
+    assert len(host.begun("everywhere")) == 1
 
 
 def test_what_was_harmful_is_tried_again() -> None:
@@ -224,20 +206,18 @@ def test_what_was_harmful_is_tried_again() -> None:
     assert host.run(1000) == "everywhere"
 
 
-def test_of_a_trial_of_everywhere_one_window_is_spent_there() -> None:
-    host = Host(harmless)
-    while host.policy.way.kind != "everywhere":
-        host.run(0.1)
-    host.policy.predict(window([1, 2]))
-    assert host.policy.shared
-    host.policy.predict(window([1, 2]))
-    assert host.policy.way.short == "wait:100us"
+def test_trials_are_few_where_everything_hurts() -> None:
+    host = Host(hurt_by(*ALL))
+    host.run(120)
+    lent = len(host.periods) - host.periods.count("nothing") - host.periods.count("asleep")
+    assert 0 < lent < 0.05 * len(host.periods)
 
 
-def test_now_and_then_a_period_shows_how_the_primary_fares_alone() -> None:
-    host = Host(harmless)
-    assert host.run(32) == "everywhere"
-    assert 1 <= host.periods[-40:].count("nothing") <= 2
+def test_while_nothing_is_lent_and_no_trial_is_due_it_does_not_even_look() -> None:
+    host = Host(hurt_by(*ALL))
+    host.run(600)
+    last = host.periods[-3000:]
+    assert last.count("asleep") > 0.9 * len(last)
 
 
 def test_a_pause_changes_nothing_of_what_was_found() -> None:
@@ -250,123 +230,33 @@ def test_a_pause_changes_nothing_of_what_was_found() -> None:
     assert hosts[0].periods == hosts[1].periods
 
 
-def test_trials_are_paid_for_out_of_the_budget() -> None:
-    host = Host(hurt_by(*ALL))
-    host.run(120)
-    lent = len(host.periods) - host.periods.count("nothing") - host.periods.count("asleep")
-    assert 0 < lent < 0.1 * len(host.periods)
-
-
-def test_where_nothing_is_harmless_it_does_not_even_look() -> None:
-    host = Host(hurt_by(*ALL))
-    host.run(600)
-    last = host.periods[-3000:]
-    assert last.count("asleep") > 0.8 * len(last)
-    assert last.count("asleep") + last.count("nothing") > 0.98 * len(last)
-
-
-def test_it_wakes_up_some_periods_before_a_trial() -> None:
-    host = Host(hurt_by(*ALL))
-    host.run(200)
-    resting = ("asleep", "nothing")
-    begun = [
-        at
-        for at in range(100, len(host.periods))
-        if host.periods[at] not in resting and host.periods[at - 1] in resting
-    ]
-    assert begun
-    assert all("asleep" not in host.periods[at - 5 : at] for at in begun)
-
-
 def test_a_primary_that_always_sleeps_is_lent_from() -> None:
-    host = Host(lambda _: ())
-    asleep = (Spans((), ()),)
+    host = Host(harmless)
     host.seen = lambda way: Dispatches(  # type: ignore[method-assign]
-        host.number * DISPATCHES_PERIOD_NS, (), (), way.kind != "nothing", (), asleep
+        host.number * DISPATCHES_PERIOD_NS, (), (), way.kind != "nothing", (), (Spans((), ()),)
     )
-    assert host.run(20) not in ("nothing", "asleep")
+    assert host.run(30) == "everywhere"
 
 
 def test_a_way_whose_moves_take_more_than_they_may_is_left() -> None:
-    host = Host(harmless)
-    seen = host.seen
-
-    def seen_with_moves(way: Way) -> Dispatches:
-        """Two hundred moves of 100 us a period while cores are taken back on a wait."""
-        return replace(seen(way), moves=((100_000, 200),) if way.kind == "wait" else ())
-
-    host.seen = seen_with_moves  # type: ignore[method-assign]
-    host.run(1)
-    held = host.run(60)
-    assert held == "everywhere"
-    assert host.periods.count("wait:100us") < 10
+    host = Host(hurt_by("everywhere"))
+    host.moves["wait"] = ((100_000, 200),)  # two hundred of 100 us
+    assert host.run(20) == "buffer:1"
+    assert host.policy.explanation.count("moves take")
 
 
-def test_with_few_cores_half_of_them_is_for_who_cannot_have_them_back() -> None:
-    host = Host(hurt_by("everywhere", "wait", "buffer", "prediction"), total=2)
+def test_where_cores_are_few_only_the_prediction_moves_them() -> None:
+    host = Host(hurt_by("everywhere"), total=2)
     assert host.run(30) == "part:1"
     assert host.policy.shared
     assert host.policy.predict(window([1, 2])) == 1
+    assert {way.kind for way in ways(2)} == {"everywhere", "part", "prediction", "nothing"}
 
 
-class Bursty(Host):
-    """Two cores; some periods have a burst of long wake-ups, whatever is lent. Those in ``slower``
-    ways take half as long again."""
-
-    def __init__(self, seed: int, *slower: str) -> None:
-        super().__init__(harmless, total=2)
-        self.random = random.Random(seed)
-        self.slower = slower
-
-    def seen(self, way: Way) -> Dispatches:
-        spans = self.random.randint(500, 3000)
-        burst = self.random.randint(5, 80) if self.random.random() < 0.35 else 0
-        times = 3 if way.kind in self.slower else 2
-        found = (
-            *((14_000 * times, spans), (45_000 * times, spans // 10)),
-            *((75_000 * times, spans // 50), (1_000_000 * times, burst)),
-        )
-        lent = Spans((), found) if way.kind == "nothing" else Spans(found, ())
-        return replace(super().seen(way), spans=(lent,))
-
-
-def test_bursts_that_come_anyway_do_not_keep_it_from_lending() -> None:
-    for seed in range(4):
-        host = Bursty(seed)
-        host.run(60)
-        lent = [way for way in host.periods[100:] if way.startswith(("wait", "part", "every"))]
-        assert len(lent) > 0.7 * len(host.periods[100:])
-
-
-class StandingStill(Bursty):
-    """Its hypervisor stops it now and then, whatever is lent; nothing else differs."""
-
-    often = 0.07
-
-    def seen(self, way: Way) -> Dispatches:
-        stopped = self.random.random() < self.often
-        late = int(self.random.choice((8, 12, 60)) * 10)
-        found = ((20_000, 800), (40_000, 150), (100_000, 20), (5_000_000, late * stopped + 1))
-        lent = Spans((), found) if way.kind == "nothing" else Spans(found, ())
-        return replace(super().seen(way), spans=(lent,))
-
-
-@pytest.mark.parametrize("often", [0.01, 0.03, 0.07])
-def test_standstills_do_not_keep_it_from_lending(often: float) -> None:
-    for seed in range(4):
-        host = StandingStill(seed)
-        host.often = often
-        host.run(60)
-        lent = [way for way in host.periods[100:] if way.startswith(("wait", "part", "every"))]
-        assert len(lent) > 0.75 * len(host.periods[100:])
-
-
-def test_bursts_do_not_hide_a_way_that_hurts() -> None:
-    for seed in range(4):
-        host = Bursty(seed, "everywhere", "part", "wait")
-        host.run(60)
-        hurt = [way for way in host.periods[100:] if way not in ("buffer:1", "nothing", "asleep")]
-        assert len(hurt) < 0.2 * len(host.periods[100:])
+def test_the_prediction_has_learned_for_a_while_before_it_is_tried() -> None:
+    host = Host(hurt_by("everywhere", "part"), total=2)
+    assert host.run(15) == "prediction"
+    assert host.begun("prediction")[0] >= LEARNED_PERIODS
 
 
 # --- over a restart -------------------------------------------------------------------------------
@@ -381,10 +271,10 @@ def restarted(host: Host, *harms: Harm) -> Host:
 @pytest.mark.parametrize("harmful", [[], ["everywhere"], ["everywhere", "wait"], ALL])
 def test_after_a_restart_it_holds_at_once_what_it_held(harmful: list[str]) -> None:
     host = Host(hurt_by(*harmful))
-    held = host.run(60)
+    held = host.run(60).replace("asleep", "nothing")
     after = restarted(host)
-    assert after.run(2).replace("nothing", "asleep") == held
-    assert set(after.periods[:RECALL_PERIODS]) == {"nothing"}
+    after.run(0.5)
+    assert after.periods == ["nothing", *[held] * 4]
 
 
 def test_after_a_restart_it_does_not_try_again_what_was_harmful() -> None:
@@ -400,24 +290,7 @@ def test_what_has_become_harmful_over_a_restart_is_left_at_once() -> None:
     assert host.run(60) == "everywhere"
     after = restarted(host, hurt_by("everywhere", how=AWFUL))
     after.run(1)
-    assert after.periods.count("everywhere") == 1
-
-
-def test_evidence_of_a_primary_that_fares_otherwise_is_forgotten() -> None:
-    host = Host(harmless)
-    host.run(60)
-    slower: Durations = tuple((4 * middle_ns, count) for middle_ns, count in USUAL)
-    after = restarted(host, lambda _: slower)
-    seen = after.seen
-
-    def seen_slower(way: Way) -> Dispatches:
-        found = seen(way)
-        return found if way.kind != "nothing" else replace(found, spans=(Spans((), slower),))
-
-    after.seen = seen_slower  # type: ignore[method-assign]
-    after.run(0.6)
-    assert set(after.periods) == {"nothing"}
-    assert after.run(30) == "everywhere"
+    assert after.periods.count("everywhere") <= 2
 
 
 def test_evidence_of_another_number_of_primaries_is_forgotten() -> None:
@@ -444,14 +317,9 @@ def test_evidence_goes_on_over_many_restarts() -> None:
         (("held",), None),
         (("records",), []),
         (("records", 0, 1), 1e300),
+        (("records", 0, 0), -1),
+        (("primaries",), 0),
         (("primaries",), []),
-        (("primaries", 0, "alone"), []),
-        (("primaries", 0, "alone", 0), [[0, 5]]),
-        (("primaries", 0, "alone", 0), [["1", 5]]),
-        (("primaries", 0, "tallies", 0, 0), float("nan")),
-        (("primaries", 0, "tallies", 0), [1.0]),
-        (("primaries", 0, "usual"), -1),
-        (("primaries", 0, "credit"), [float("inf")] * 3),
     ],
 )
 def test_evidence_that_cannot_be_is_refused(path: tuple[object, ...], wrong: object) -> None:
@@ -465,7 +333,7 @@ def test_evidence_that_cannot_be_is_refused(path: tuple[object, ...], wrong: obj
     policy = Host(harmless).policy
     with pytest.raises(ValueError, match=r"\w"):
         policy.load(json.dumps(kept).encode())
-    assert json.loads(policy.dump())["primaries"] == []
+    assert json.loads(policy.dump())["primaries"] == 0
 
 
 # --- where it cannot do that ----------------------------------------------------------------------
@@ -501,7 +369,7 @@ def test_a_stale_window_gives_everything_back() -> None:
 
 def test_a_controller_takes_what_it_decides() -> None:
     host = Host(harmless)
-    while host.policy.way.kind != "wait":
+    while host.policy.way.short != "wait:100us":
         host.run(0.1)
     controller = Controller(host.policy, total=TOTAL)
     answer = controller.on_window(window([1, 2]))
@@ -542,12 +410,10 @@ def test_the_kernel_keeps_as_many_idle_as_the_primary_needs(needed: int) -> None
     assert {"wait", "buffer", "everywhere"}.isdisjoint(one.split(":")[0] for one in host.periods)
 
 
-@pytest.mark.parametrize("needed", [0, 1, 2])
-def test_it_is_bold_within_two_seconds_where_a_mistake_is_cheap(needed: int) -> None:
-    host = Host(needs_idle(needed), spares=SPARES)
+def test_it_lends_within_a_second() -> None:
+    host = Host(harmless, spares=SPARES)
     host.run(2)
-    assert host.policy._held <= 2  # what the kernel keeps by itself
-    assert sum(way.startswith("spare") for way in host.periods) > 9
+    assert all(way.startswith("spare") for way in host.periods[10:])
 
 
 def test_what_fewer_idle_cpus_would_do_is_not_tried_once_more_hurt() -> None:

@@ -54,8 +54,9 @@ def test_what_is_not_asked_for_is_as_the_policy_was_made_for_and_the_command_say
 
 def test_a_simulated_policy_is_told_harm_and_spends_the_budget_it_is_given() -> None:
     cores = []
+    kernel = ("--mechanism", "cpu-idle-kernel")
     for protect in ("0.01%", "10%"):
-        told, _ = simulate("--policy", "adaptive", "--seconds", "5", "--protect", protect)
+        told, _ = simulate("--policy", "adaptive", *kernel, "--seconds", "5", "--protect", protect)
         cores.append(float(str(told["harvested_cores"])))
     assert cores[0] < cores[1]
 
