@@ -159,8 +159,8 @@ GLOBAL int judge_wait(uint32_t number, uint64_t from, uint64_t until, uint32_t l
     return judgement.elastic > SH_BPF_LONG_WAIT_NS ? found | BEHIND_ELASTIC : found;
 }
 
-/* Since when a CPU has run elastic tasks or the agent between two moments, pauses included; `until`:
- * it has not. */
+/* Since when a CPU has run elastic tasks or the agent between two moments, pauses included;
+ * `until`: it has not. */
 GLOBAL uint64_t first_elastic(uint32_t number, uint64_t from, uint64_t until) {
     const struct sh_bpf_cpu *cpu = bpf_map_lookup_elem(&cpus, &number);
     uint64_t first = until;
@@ -280,8 +280,8 @@ static __always_inline void note_dispatch(struct sh_bpf_cpu *own, struct sh_bpf_
     }
     struct sh_bpf_harm_side *side = side_of(harm, now - wait);
     if (side == &harm->sides[1])
-        task->held_up_ns += held_up(cpu, clock - wait, clock,
-                                    left == SH_BPF_IDLE || next->nr_cpus_allowed == 1);
+        task->held_up_ns +=
+            held_up(cpu, clock - wait, clock, left == SH_BPF_IDLE || next->nr_cpus_allowed == 1);
     count_in(side->waits, wait);
     side->counts.wait_ns += wait;
     if (unlikely(own->agent.until > queued))

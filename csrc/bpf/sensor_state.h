@@ -83,8 +83,8 @@ struct sh_bpf_preempted_run {
 
 struct sh_bpf_tracked_task {
     int32_t task;
-    uint32_t waited_ns; /* of its life when it last left a CPU, modulo 2^32 */
-    uint64_t woke_ns;   /* CLOCK_MONOTONIC; 0: it sleeps */
+    uint32_t waited_ns;  /* of its life when it last left a CPU, modulo 2^32 */
+    uint64_t woke_ns;    /* CLOCK_MONOTONIC; 0: it sleeps */
     uint64_t held_up_ns; /* of its waits since then, by lending */
 };
 
@@ -123,7 +123,7 @@ struct sh_bpf_harm {
     struct sh_bpf_harm_side sides[2]; /* nothing lent, something lent */
     /* Of the latter: what its wakes_to_sleeps would be without what lending held them up for. */
     uint64_t unharmed[SH_BPF_HARM_BUCKETS];
-    uint64_t lost;                    /* tasks that went to sleep and whose wake-up is not known */
+    uint64_t lost; /* tasks that went to sleep and whose wake-up is not known */
 } __attribute__((aligned(64)));
 
 /* When tasks that are no primary's had the CPU, one after the other, by the scheduler's clock. */
