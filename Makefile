@@ -259,7 +259,7 @@ leaderboard: build ## All policies on all simulated workloads, some ten minutes,
 	@$(BOARD) $(HELD) --workloads calibrated,bursty --seed 1 >>$(ROWS)-tuned.csv
 	@$(BOARD) $(OLDER) --workloads calibrated,bursty --seed 1 >>$(ROWS)-tuned.csv
 	@$(BOARD) $(RIVALS) --workloads calibrated,held-out --seed 101 >$(ROWS)-confirmed.csv
-	@$(BOARD) $(SHARED) --policies adaptive-quiet,idle-first --workloads calibrated,held-out --seed 101 >>$(ROWS)-confirmed.csv
+	@$(BOARD) $(SHARED) --policies adaptive-quiet --workloads calibrated,held-out --seed 101 >>$(ROWS)-confirmed.csv
 	@$(BOARD) $(SHARED) --policies adaptive --workloads calibrated,held-out --seed 101 >>$(ROWS)-confirmed.csv
 	@$(BOARD) $(HELD) --workloads calibrated,held-out --seed 101 >>$(ROWS)-confirmed.csv
 	@$(BOARD) $(OLDER) --workloads calibrated,held-out --seed 101 >>$(ROWS)-confirmed.csv

@@ -18,12 +18,12 @@ HEAD = (
 TREE = (
     ("Is the P99 all right with the batch under cpu.idle alone?", ("cpu.idle, no agent",)),
     (
-        "Two CPUs, or no bpf sensor?",
+        "No bpf sensor (see doctor)?",
         ("smartharvest", "minimum 0 on two CPUs, otherwise 1 (the default)"),
     ),
     (
-        "A steady load, and a batch that stays in user space?",
-        ("idle-first", "minimum 1: the batch always has a core"),
+        "Does the primary preempt the batch (cpu.idle or strict)?",
+        ("adaptive", "minimum 1: the batch always has a core"),
     ),
 )
 OTHERWISE = ("adaptive-quiet", "minimum 1: the batch always has a core")

@@ -35,7 +35,7 @@ from bench.subject import NotMeasurableError
 from smartharvest.errors import SmartHarvestError
 from smartharvest.host.cgroup.tree import CgroupTree, Group
 
-EVERYTHING = ('policy = "idle-first"',)
+EVERYTHING = ('policy = "everywhere"', 'long_term = "off"')
 """Lends every core, whatever runs: so the shares are of all that this host has."""
 BUFFER = ('policy = "fixed-buffer:1"', 'long_term = "off"')
 """Lends all but one core that idles, whatever lending costs: each burst takes cores back."""

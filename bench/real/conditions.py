@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from smartharvest.algorithm.policy import POLICY_NAMES
 
 
 @dataclass(frozen=True)
@@ -37,11 +36,10 @@ RIVAL = "cpu.idle"
 UNCHANGED = "default"
 """Of ablations."""
 RECOMMENDED = "adaptive-quiet"
-CANDIDATES = tuple(name for name in ("idle-first", "adaptive") if name in POLICY_NAMES)
+CANDIDATES = ("adaptive",)
 """Policies of ours that may become the recommended one."""
-
-IDLE_FIRST_WARM_UP_S = 4.0
-"""Its trials on two CPUs, and some of what it then holds."""
+WARM_UP_S = 2.0
+"""What it held before is held again after a tenth of a second."""
 LEARNS_S = {"adaptive": 12.0}
 """Its first trials of every way on two CPUs; that of the prediction comes after ten."""
 
@@ -85,9 +83,9 @@ CONDITIONS = (
     *(
         Condition(
             name,
-            "confines only when cpu.idle does not suffice",
+            "the boldest way of sharing whose measured harm is small",
             policy=name,
-            warm_up_s=IDLE_FIRST_WARM_UP_S,
+            warm_up_s=WARM_UP_S,
             learns_s=LEARNS_S.get(name, 0.0),
         )
         for name in CANDIDATES

@@ -40,7 +40,7 @@ max_harvest
     The most that is ever harvested: ``--max-harvest``, the lendable cores beyond the minimum, and
     what ``--keep-idle`` leaves, whichever is least.
 max_shared
-    The same for a policy under which the primary preempts the elastic group (``idle-first``): idle
+    The same for a policy under which the primary preempts the elastic group (``everywhere``): idle
     cores need not be kept, unless more than one is asked for. Placement must be shared.
 keep_idle
     Idle cores that the primary always keeps while there are cores: it holds at least

@@ -132,7 +132,7 @@ def main() -> None:
     parser.add_argument("--faults", nargs="+", choices=FAULTS, default=list(FAULTS))
     parser.add_argument("--times", type=int, default=100)
     parser.add_argument("--seconds", type=float, default=1e9, help="at most, for each fault")
-    parser.add_argument("--policy", default="idle-first", help="one that lends the whole pool")
+    parser.add_argument("--policy", default="everywhere", help="one that lends the whole pool")
     parser.add_argument("--bullies", type=int, default=0, help="processes that spin beside it")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()

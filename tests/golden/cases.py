@@ -73,7 +73,7 @@ CASES = (
     ),
     Case(
         "simulate-leaderboard.csv",
-        "simulate --policies no-harvest,fixed-buffer:2,prev-peak,prev-peak:10,idle-first,"
+        "simulate --policies no-harvest,fixed-buffer:2,prev-peak,prev-peak:10,"
         "clairvoyant,instant --workloads memcached,small,heavy-tail,waves "
         "--mechanisms cpugroups,cpu-idle --seconds 1 --seed 5 --csv",
     ),
@@ -85,7 +85,7 @@ CASES = (
     Case(
         "replay-made.json",
         "replay made.trace --policy smartharvest --policy fixed-buffer:2 --policy adaptive-buffer "
-        "--policy adaptive-quiet --policy idle-first --learner native --cost hinged "
+        "--policy adaptive-quiet --learner native --cost hinged "
         "--safeguard aggressive --accounting sampled --label busy --window 20ms --json",
     ),
     Case("figure-7.csv", "reproduce --figure 7 --seeds 1 --processes 1", written="figure-7.csv"),

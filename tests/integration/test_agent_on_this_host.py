@@ -464,7 +464,6 @@ def test_the_demo_prints_its_document(tmp_path: Path) -> None:
     ("policy", "nappers"),
     [
         ("adaptive-quiet", 2 * len(os.sched_getaffinity(0))),  # they wait for one another
-        ("idle-first", 1),
         ("adaptive", 1),
     ],
 )

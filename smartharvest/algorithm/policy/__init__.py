@@ -34,7 +34,6 @@ _PLAIN = {
     "adaptive": "adaptive:Adaptive",
     "adaptive-buffer": "adaptive_buffer:AdaptiveBuffer",
     "adaptive-quiet": "adaptive_quiet:AdaptiveQuiet",
-    "idle-first": "idle_first:IdleFirst",
     "everywhere": "one_way:make_everywhere",
 }
 """Name -> ``module:maker`` of a policy made from PolicySettings."""
@@ -52,7 +51,7 @@ _UNITS = {"wait": "us"}
 POLICY_NAMES = (*_PLAIN, *(f"{name}:N{_UNITS.get(name, '')}" for name in _NUMBERED))
 """The accepted spellings, N being a number from 1 to 9999."""
 
-_SHARED = ("idle-first", "everywhere", "part", "spare")
+_SHARED = ("everywhere", "part", "spare")
 _FROM_ZERO = ("spare",)
 """Those whose number may be 0."""
 

@@ -6,7 +6,6 @@ share of the run times that the sensor has seen. Nothing about the application n
 
 from __future__ import annotations
 
-import math
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,10 +117,3 @@ def _quantile(histogram: NDArray[np.float64], q: float) -> float:
         return 0.0
     done = np.concatenate(([0.0], np.cumsum(histogram) / total))
     return float(np.interp(q, done, np.concatenate(([0.0], EDGES_NS))))
-
-
-def typical_ns(durations: Durations) -> float:
-    """The geometric mean, which few long ones do not move; 0 of none."""
-    total = sum(count for _, count in durations)
-    logs = sum(count * math.log(max(1, edge_ns)) for edge_ns, count in durations)
-    return math.exp(logs / total) if total else 0.0

@@ -37,14 +37,14 @@ def test_a_policy_counts_on_preemption_where_that_was_seen(
 
 def test_one_that_always_counts_on_it_warns(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
-        policy = deciders.choose_policy(Settings(), "idle-first", 4, preempts=True, found=DOUBT)
+        policy = deciders.choose_policy(Settings(), "everywhere", 4, preempts=True, found=DOUBT)
     assert policy.shared
-    assert "idle-first relies on cpu.idle, and too few wakes gave an answer" in caplog.text
+    assert "everywhere relies on cpu.idle, and too few wakes gave an answer" in caplog.text
 
 
 def test_without_cpu_idle_it_is_refused() -> None:
     with pytest.raises(ConfigError, match=r"not under cpu\.idle"):
-        deciders.choose_policy(Settings(), "idle-first", 4, preempts=False, found=DOUBT)
+        deciders.choose_policy(Settings(), "everywhere", 4, preempts=False, found=DOUBT)
 
 
 def test_a_policy_of_idle_cpus_needs_a_kernel_that_keeps_them() -> None:

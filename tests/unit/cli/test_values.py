@@ -21,7 +21,7 @@ def completed(*arguments: str) -> list[str]:
 def test_policies_and_choices() -> None:
     assert completed("agent", "--policy", "fixed") == ["fixed-buffer:"]
     assert completed("agent", "--sensor", "p") == ["perf", "proc"]
-    assert completed("set-policy", "idle") == ["idle-first"]
+    assert completed("set-policy", "every") == ["everywhere"]
 
 
 def test_groups_that_exist(tmp_path: Path) -> None:

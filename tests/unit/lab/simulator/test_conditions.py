@@ -31,7 +31,7 @@ def test_the_papers_policies_have_the_papers_conditions() -> None:
 def test_policies_that_judge_waits_act_on_events_under_a_mechanism_of_linux() -> None:
     for policy in ("adaptive-quiet", "adaptive-buffer"):
         assert made_for(policy) == Conditions(True, "demand", "auto", "linux")
-    for policy in ("idle-first", "adaptive", "everywhere", "part:3", "wait:500us"):
+    for policy in ("adaptive", "everywhere", "part:3", "wait:500us"):
         assert made_for(policy) == Conditions(True, "demand", "auto", "cpu-idle")
 
 
@@ -71,6 +71,6 @@ def test_nothing_is_said_of_the_papers_own_conditions() -> None:
 
 
 def test_the_command_refuses_conditions_under_which_the_policy_cannot_work() -> None:
-    done = smartharvest_here("simulate", "--policy", "idle-first", "--sampled")
+    done = smartharvest_here("simulate", "--policy", "everywhere", "--sampled")
     assert done.code == 2
-    assert done.err.startswith("smartharvest: policy: idle-first acts on events")
+    assert done.err.startswith("smartharvest: policy: everywhere acts on events")

@@ -155,7 +155,7 @@ def test_a_policy_tuned_by_waits_lends_where_the_trace_tells_them(tmp_path: Path
 
 
 def test_what_sharing_does_is_in_no_trace(tmp_path: Path) -> None:
-    assert harvested(tmp_path, "idle-first", waits=True) == 0
+    assert harvested(tmp_path, "everywhere", waits=True) == 0
 
 
 def test_whoever_finds_no_core_has_waited_least_before() -> None:
