@@ -25,6 +25,8 @@ enum {
     CLOCK_AGE_LOG2 = 24,   /* a wake-up renews a difference of the clocks that is as old, ns */
     TIMELY_SWITCHES = 7,   /* every 8th switch reads the clock in any case */
     LOOK_SPACING_NS = 256, /* of looks at other CPUs, for each CPU */
+    IDLE_WAITS_LOG2 = 4,   /* as many make the mean */
+    MOST_IDLE_WAIT_NS = 200000,
 };
 
 /* CLOCK_MONOTONIC at a switch to a task that queued up at `queued`. The run queue's clock has just
@@ -251,6 +253,13 @@ static __always_inline void forget(int32_t pid) {
         task->woke_ns = 0;
 }
 
+/* A mean in which older waits count less; a standstill of the host is none of them. */
+static __always_inline void note_idle_wait(struct sh_bpf_harm *harm, uint64_t wait) {
+    const uint64_t mean = harm->idle_wait_ns;
+    if (wait < MOST_IDLE_WAIT_NS)
+        harm->idle_wait_ns = mean - (mean >> IDLE_WAITS_LOG2) + (wait >> IDLE_WAITS_LOG2);
+}
+
 /* A primary's task gets a CPU for which it queued up at `queued`. What it has waited on other CPUs
  * since it woke up is in its own account, waited_ns. */
 static __always_inline void note_dispatch(struct sh_bpf_cpu *own, struct sh_bpf_harm *harm,
@@ -265,6 +274,7 @@ static __always_inline void note_dispatch(struct sh_bpf_cpu *own, struct sh_bpf_
     uint64_t wait = clock - queued;
     if (unlikely((int64_t)wait < 0))
         wait = 0;
+    uint64_t anyway = 0; /* it would have waited without lending: an idle CPU wakes up, too */
     if (likely(task->task == pid)) {
         const int32_t elsewhere = (int32_t)(waited_ns - task->waited_ns);
         if (unlikely(elsewhere > 0))
@@ -272,16 +282,23 @@ static __always_inline void note_dispatch(struct sh_bpf_cpu *own, struct sh_bpf_
         if (!task->woke_ns) {
             task->woke_ns = now - wait;
             task->held_up_ns = 0;
+            anyway = harm->idle_wait_ns;
         }
     } else {
         task->task = pid;
         task->woke_ns = now - wait;
         task->held_up_ns = 0;
+        anyway = harm->idle_wait_ns;
     }
     struct sh_bpf_harm_side *side = side_of(harm, now - wait);
-    if (side == &harm->sides[1])
-        task->held_up_ns +=
+    if (left == SH_BPF_IDLE)
+        note_idle_wait(harm, wait);
+    if (side == &harm->sides[1]) {
+        const uint64_t held =
             held_up(cpu, clock - wait, clock, left == SH_BPF_IDLE || next->nr_cpus_allowed == 1);
+        if (held > anyway)
+            task->held_up_ns += held - anyway;
+    }
     count_in(side->waits, wait);
     side->counts.wait_ns += wait;
     if (unlikely(own->agent.until > queued))

@@ -123,7 +123,8 @@ struct sh_bpf_harm {
     struct sh_bpf_harm_side sides[2]; /* nothing lent, something lent */
     /* Of the latter: what its wakes_to_sleeps would be without what lending held them up for. */
     uint64_t unharmed[SH_BPF_HARM_BUCKETS];
-    uint64_t lost; /* tasks that went to sleep and whose wake-up is not known */
+    uint64_t lost;         /* tasks that went to sleep and whose wake-up is not known */
+    uint64_t idle_wait_ns; /* how long its tasks wait for this CPU where it is idle, lately */
 } __attribute__((aligned(64)));
 
 /* When tasks that are no primary's had the CPU, one after the other, by the scheduler's clock. */

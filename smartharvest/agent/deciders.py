@@ -66,7 +66,8 @@ def choose_policy(
         )
     if is_shared(spec) and found is not None and found.defence == "confinement":
         _log.warning("policy: %s relies on cpu.idle, and %s", spec, found.reason)
-    relied_on = preempts and (found is None or found.defence != "confinement")
+    # Where that is not known a policy that measures harm finds out.
+    relied_on = preempts and (found is None or found.gives_way is not False)
 
     def make(spec: str) -> Policy:
         return make_policy(

@@ -17,7 +17,8 @@ Where the kernel keeps CPUs idle for who wakes (``--mechanism strict``) the ways
 and nothing is moved.
 
 Where the primary does not preempt the batch it lends cores that have been idle
-(``adaptive-quiet``). Where no sensor tells, it is the paper's policy.
+(``adaptive-quiet``), or with few cores what the paper's policy does. Where no sensor tells, it is
+the paper's policy.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from smartharvest.algorithm.policy.base import (
 )
 from smartharvest.algorithm.policy.smartharvest import make_smartharvest
 from smartharvest.algorithm.policy.spans import Meter
-from smartharvest.algorithm.policy.ways import Way, ways
+from smartharvest.algorithm.policy.ways import MANY, Way, ways
 from smartharvest.algorithm.safeguard import ShortTermSafeguard
 from smartharvest.core.window import Window
 
@@ -88,8 +89,8 @@ class Adaptive:
         self._total = settings.total
         self._protect = settings.protect
         self._paper = make_smartharvest(replace(settings, learner="native"))
-        self._quiet = AdaptiveQuiet(settings)
         self._preempts = settings.preempts
+        self._quiet = AdaptiveQuiet(settings) if settings.total >= MANY else None
         self._ways = ways(settings.total, settings.spares if settings.preempts else ())
         self._records = [_Record() for _ in self._ways]
         self._nothing = len(self._ways) - 1
@@ -122,7 +123,7 @@ class Adaptive:
     @property
     def judges_waits(self) -> bool:
         """Whether it sees what it needs to judge them."""
-        return not self._blind
+        return not self._blind and (self._preempts or self._quiet is not None)
 
     @property
     def _delegate(self) -> Policy | None:
@@ -130,7 +131,7 @@ class Adaptive:
         if self._blind:
             return self._paper
         if not self._preempts:
-            return self._quiet
+            return self._quiet or self._paper
         return self._paper if self.way.kind == "prediction" else None
 
     @property
@@ -239,7 +240,7 @@ class Adaptive:
     # --- windows ----------------------------------------------------------------------------------
 
     def learn(self, window: Window) -> int | None:
-        if not self._preempts:
+        if self._quiet is not None and not self._preempts:
             self._quiet.learn(window)
         if self.dozes:
             self._told_ns = window.end_ns
@@ -268,11 +269,13 @@ class Adaptive:
     def observe_dispatches(self, seen: Dispatches) -> None:
         if not self._preempts:
             self._hear(seen.end_ns)
-            self._quiet.observe_dispatches(seen)
-            self.explanation = (
-                "the primary is not known to preempt the batch: lends cores that were idle, "
-                "for how long by how its tasks wait"
+            self.explanation = "the primary is not known to preempt the batch: " + (
+                "lends cores that were idle, for how long by how its tasks wait"
+                if self._quiet is not None
+                else "lends what the paper's prediction leaves"
             )
+            if self._quiet is not None:
+                self._quiet.observe_dispatches(seen)
             return
         # Where only some of what is lent is known without its harm nothing tells.
         if not seen.spans or any(one.lent and not one.unharmed for one in seen.spans):

@@ -18,10 +18,13 @@ from tests.unit.host.fake_trees import make_v2_tree
 
 SEEN = Preemption("cpu.idle", "it left at once", gives_way=True)
 DOUBT = unknown("too few wakes gave an answer")
+REFUSED = Preemption("confinement", "it stayed", gives_way=False)
 
 
-@pytest.mark.parametrize(("found", "counts"), [(SEEN, True), (DOUBT, False), (None, True)])
-def test_a_policy_counts_on_preemption_where_that_was_seen(
+@pytest.mark.parametrize(
+    ("found", "counts"), [(SEEN, True), (DOUBT, True), (REFUSED, False), (None, True)]
+)
+def test_a_policy_counts_on_preemption_unless_it_was_seen_to_fail(
     monkeypatch: pytest.MonkeyPatch, found: Preemption | None, counts: bool
 ) -> None:
     told: list[bool] = []

@@ -361,6 +361,14 @@ def test_where_the_primary_does_not_preempt_the_batch_it_is_adaptive_quiet() -> 
     assert policy.explanation.startswith("the primary is not known to preempt the batch")
 
 
+def test_where_it_does_not_and_cores_are_few_it_is_the_papers_policy() -> None:
+    host = Host(harmless, total=2, preempts=False)
+    host.run(1)
+    assert (host.policy.buffer, host.policy.quiet_ns, host.policy.shared) == (0, None, False)
+    assert not judges_waits(host.policy)  # the long-term safeguard has to
+    assert host.policy.explanation.endswith("lends what the paper's prediction leaves")
+
+
 def test_a_stale_window_gives_everything_back() -> None:
     host = Host(harmless)
     host.run(3)
