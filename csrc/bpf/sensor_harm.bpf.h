@@ -27,6 +27,8 @@ enum {
     LOOK_SPACING_NS = 256, /* of looks at other CPUs, for each CPU */
     IDLE_WAITS_LOG2 = 4,   /* as many make the mean */
     MOST_IDLE_WAIT_NS = 200000,
+    ANYWAY_DISPATCHES = 8192, /* older ones count less */
+    MOST_EXCUSED = 16,        /* waits in a row */
 };
 
 /* CLOCK_MONOTONIC at a switch to a task that queued up at `queued`. The run queue's clock has just
@@ -199,21 +201,47 @@ static int search_cpu(uint32_t i, void *data) {
     return search->first <= search->from;
 }
 
+static int find_idle(uint32_t i, void *data) {
+    struct search *search = data;
+    const uint32_t number = shared.pool[i & (SH_BPF_MAX_CPUS - 1)];
+    const struct sh_bpf_cpu *cpu = bpf_map_lookup_elem(&cpus, &number);
+    if (!cpu)
+        return 0;
+    const bool idle = *(volatile uint32_t *)&cpu->runner == SH_BPF_IDLE ||
+                      *(volatile uint64_t *)&cpu->idle_until > search->from;
+    search->first = idle;
+    return idle;
+}
+
+/* Whether a CPU was idle while a task waited for others on this one. */
+GLOBAL int waits_for_nothing(uint32_t number, uint64_t from, uint64_t until) {
+    struct sh_bpf_cpu *own = bpf_map_lookup_elem(&cpus, &number);
+    struct search search = {.from = from};
+    if (!own || until < own->next_search)
+        return 0;
+    own->next_search = until + settings.pool_count * LOOK_SPACING_NS;
+    bpf_loop(settings.pool_count, find_idle, &search, 0);
+    return search.first != 0;
+}
+
+#define ELSEWHERE (1ULL << 63)
+
 /* How long lending has held up a task that has waited for a CPU: since an elastic task had one, its
  * own or any that it may have. Where its own was idle it has waited for that alone. What is not
- * looked up counts as held up. */
+ * looked up counts as held up. ELSEWHERE is set where elastic tasks had other CPUs alone. */
 GLOBAL uint64_t held_up(uint32_t number, uint64_t from, uint64_t until, uint32_t only_here) {
     struct sh_bpf_cpu *own = bpf_map_lookup_elem(&cpus, &number);
     if (!own || from >= until)
         return 0;
     struct search search = {.from = from, .first = first_elastic(number, from, until)};
+    const uint64_t elsewhere = search.first < until ? 0 : ELSEWHERE;
     if (!only_here && search.first > from && until - from > SH_BPF_NOTED_WAIT_NS) {
         if (until < own->next_search)
-            return until - from;
+            return (until - from) | elsewhere;
         own->next_search = until + settings.pool_count * LOOK_SPACING_NS;
         bpf_loop(settings.pool_count, search_cpu, &search, 0);
     }
-    return search.first < until ? until - search.first : 0;
+    return search.first < until ? (until - search.first) | elsewhere : 0;
 }
 
 static __always_inline void count_in(uint64_t *histogram, uint64_t ns) {
@@ -260,6 +288,26 @@ static __always_inline void note_idle_wait(struct sh_bpf_harm *harm, uint64_t wa
         harm->idle_wait_ns = mean - (mean >> IDLE_WAITS_LOG2) + (wait >> IDLE_WAITS_LOG2);
 }
 
+/* Of a dispatch with nothing lent. */
+static __always_inline void note_anyway(struct sh_bpf_anyway *anyway, bool waited) {
+    if (anyway->dispatches >= ANYWAY_DISPATCHES) {
+        anyway->dispatches /= 2;
+        anyway->waited /= 2;
+    }
+    anyway->dispatches++;
+    anyway->waited += waited;
+}
+
+/* Of one while something is lent: whether it is one of those that wait for others anyway. */
+static __always_inline bool is_excused(struct sh_bpf_anyway *anyway, bool waited) {
+    if (anyway->credit < MOST_EXCUSED * anyway->dispatches)
+        anyway->credit += anyway->waited;
+    if (!waited || !anyway->dispatches || anyway->credit < anyway->dispatches)
+        return false;
+    anyway->credit -= anyway->dispatches;
+    return true;
+}
+
 /* A primary's task gets a CPU for which it queued up at `queued`. What it has waited on other CPUs
  * since it woke up is in its own account, waited_ns. */
 static __always_inline void note_dispatch(struct sh_bpf_cpu *own, struct sh_bpf_harm *harm,
@@ -274,7 +322,7 @@ static __always_inline void note_dispatch(struct sh_bpf_cpu *own, struct sh_bpf_
     uint64_t wait = clock - queued;
     if (unlikely((int64_t)wait < 0))
         wait = 0;
-    uint64_t anyway = 0; /* it would have waited without lending: an idle CPU wakes up, too */
+    uint64_t woken_ns = 0; /* it would have waited without lending: an idle CPU wakes up, too */
     if (likely(task->task == pid)) {
         const int32_t elsewhere = (int32_t)(waited_ns - task->waited_ns);
         if (unlikely(elsewhere > 0))
@@ -282,22 +330,28 @@ static __always_inline void note_dispatch(struct sh_bpf_cpu *own, struct sh_bpf_
         if (!task->woke_ns) {
             task->woke_ns = now - wait;
             task->held_up_ns = 0;
-            anyway = harm->idle_wait_ns;
+            woken_ns = harm->idle_wait_ns;
         }
     } else {
         task->task = pid;
         task->woke_ns = now - wait;
         task->held_up_ns = 0;
-        anyway = harm->idle_wait_ns;
+        woken_ns = harm->idle_wait_ns;
     }
     struct sh_bpf_harm_side *side = side_of(harm, now - wait);
     if (left == SH_BPF_IDLE)
         note_idle_wait(harm, wait);
+    const bool only_here = left == SH_BPF_IDLE || next->nr_cpus_allowed == 1;
     if (side == &harm->sides[1]) {
-        const uint64_t held =
-            held_up(cpu, clock - wait, clock, left == SH_BPF_IDLE || next->nr_cpus_allowed == 1);
-        if (held > anyway)
-            task->held_up_ns += held - anyway;
+        uint64_t held = held_up(cpu, clock - wait, clock, only_here);
+        if (is_excused(&harm->anyway, held & ELSEWHERE))
+            held = 0;
+        held &= ~ELSEWHERE;
+        if (held > woken_ns)
+            task->held_up_ns += held - woken_ns;
+    } else {
+        note_anyway(&harm->anyway, !only_here && wait > SH_BPF_NOTED_WAIT_NS &&
+                                       waits_for_nothing(cpu, clock - wait, clock));
     }
     count_in(side->waits, wait);
     side->counts.wait_ns += wait;

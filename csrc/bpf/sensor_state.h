@@ -118,6 +118,13 @@ struct sh_bpf_harm_side {
     uint64_t wakes_to_sleeps[SH_BPF_HARM_BUCKETS];
 };
 
+/* Of dispatches with nothing lent, lately: those that waited for others though a CPU was idle. As
+ * many would while something is lent. */
+struct sh_bpf_anyway {
+    uint64_t dispatches, waited;
+    uint64_t credit; /* what may be excused, in dispatches * waits */
+};
+
 /* Of one primary on one CPU; only that CPU writes. */
 struct sh_bpf_harm {
     struct sh_bpf_harm_side sides[2]; /* nothing lent, something lent */
@@ -125,6 +132,7 @@ struct sh_bpf_harm {
     uint64_t unharmed[SH_BPF_HARM_BUCKETS];
     uint64_t lost;         /* tasks that went to sleep and whose wake-up is not known */
     uint64_t idle_wait_ns; /* how long its tasks wait for this CPU where it is idle, lately */
+    struct sh_bpf_anyway anyway;
 } __attribute__((aligned(64)));
 
 /* When tasks that are no primary's had the CPU, one after the other, by the scheduler's clock. */

@@ -10,6 +10,7 @@ import time
 from typing import Protocol, runtime_checkable
 
 from smartharvest.algorithm.learning.base import FEATURE_NAMES, Model
+from smartharvest.algorithm.learning.csoaa_native import NativeCsoaa
 from smartharvest.algorithm.learning.model_file import DamagedModel, Shape, read_model, write_model
 from smartharvest.algorithm.policy import Policy
 from smartharvest.algorithm.policy.fallback import Fallback
@@ -229,7 +230,11 @@ def open_model_store(
     learner = getattr(policy, "learner", None)
     if not isinstance(learner, Model) or path is None:
         return None
-    store = ModelStore(learner, path, model_shape(settings, total))
+    # `adaptive` learns natively, whatever is set for others: each goes on from its own.
+    kind = "native" if isinstance(learner, NativeCsoaa) else settings.learner
+    if kind != settings.learner:
+        path += f".{kind}"
+    store = ModelStore(learner, path, {**model_shape(settings, total), "learner": kind})
     store.load()
     return store
 

@@ -42,8 +42,8 @@ from smartharvest.core.window import Window
 
 BLIND_NS = 1_000_000_000
 """So long without a word on dispatches: nobody tells."""
-LEARNED_PERIODS = 100
-"""Before the prediction is tried: one that has learned little lends too much."""
+LEARNED_LESSONS = 400
+"""Windows, before the prediction is tried: one that has learned little lends too much."""
 TRIAL_PERIODS = (3, 30)
 """A trial lasts so long at least, and at most: a primary that hardly runs is hardly hurt."""
 ERRORS = 1.0
@@ -305,7 +305,7 @@ class Adaptive:
         if self._meters or (recalled and recalled[1] != primaries):
             self._records = [_Record() for _ in self._ways]
             self._periods, self._held, self._why = 0, self._nothing, ""
-        elif recalled:
+        elif recalled and self._may_enter(recalled[0]):
             self._held, self._why = recalled[0], ", as before the restart"
         self._meters = [Meter() for _ in range(primaries)]
         self._enter(self._held)
@@ -349,10 +349,12 @@ class Adaptive:
         if any(meter.lately().too_long(part) for meter in self._meters):
             return
         for way in range(self._held - 1, -1, -1):
-            early = way == self._careful and self._periods < LEARNED_PERIODS
-            if not early and self._periods >= self._records[way].retry_at:
+            if self._may_enter(way) and self._periods >= self._records[way].retry_at:
                 self._enter(way)
                 return
+
+    def _may_enter(self, way: int) -> bool:
+        return way != self._careful or self._paper.learner.lessons >= LEARNED_LESSONS
 
     def _enter(self, way: int) -> None:
         # What waited under a bolder way still shows in the period after it.
@@ -391,7 +393,7 @@ class Adaptive:
 
     def _doze(self) -> None:
         """Looks away while nothing is lent and no trial is due, if that is worth it."""
-        if self._now != self._nothing or self._periods < LEARNED_PERIODS:
+        if self._now != self._nothing or not self._may_enter(self._careful):
             return
         left = min(one.retry_at for one in self._records[: self._nothing]) - self._periods
         if left >= LEAST_DOZE_PERIODS:

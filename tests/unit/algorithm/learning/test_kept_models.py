@@ -63,6 +63,23 @@ def test_a_learner_that_was_saved_goes_on_as_if_it_had_never_stopped(
     assert after.weights() == before.weights()
 
 
+def test_adaptive_goes_on_from_a_model_of_its_own(tmp_path: Path) -> None:
+    chosen = settings(tmp_path, learner="vw")
+    keeper(taught("vw"), chosen).save()
+    for lessons in (0, 50):
+        policy = make_policy("adaptive", total=TOTAL, learner="vw", preempts=True)
+        kept = open_model_store(chosen, TOTAL, policy)
+        assert kept is not None
+        learner = policy.learner  # type: ignore[attr-defined]
+        assert learner.lessons == lessons
+        for _ in range(50):
+            learner.learn((0.0, 3.0, 1.25, 0.5, 1.0), 4)
+        kept.save()
+    again = make_policy("smartharvest", total=TOTAL, learner="vw")
+    open_model_store(chosen, TOTAL, again)
+    assert again.learner.lessons == 100  # type: ignore[attr-defined]
+
+
 def test_the_policy_goes_on_from_the_saved_model(tmp_path: Path) -> None:
     chosen = settings(tmp_path, learner="native")
     keeper(taught("native"), chosen).save()

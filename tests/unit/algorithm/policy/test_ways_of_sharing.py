@@ -12,7 +12,7 @@ from smartharvest.algorithm.controller import Controller
 from smartharvest.algorithm.harm import Durations
 from smartharvest.algorithm.policy.adaptive import (
     BLIND_NS,
-    LEARNED_PERIODS,
+    LEARNED_LESSONS,
     RETRY_PERIODS,
     Adaptive,
 )
@@ -256,7 +256,7 @@ def test_where_cores_are_few_only_the_prediction_moves_them() -> None:
 def test_the_prediction_has_learned_for_a_while_before_it_is_tried() -> None:
     host = Host(hurt_by("everywhere", "part"), total=2)
     assert host.run(15) == "prediction"
-    assert host.begun("prediction")[0] >= LEARNED_PERIODS
+    assert host.begun("prediction")[0] * WINDOWS >= LEARNED_LESSONS
 
 
 # --- over a restart -------------------------------------------------------------------------------
@@ -265,6 +265,7 @@ def test_the_prediction_has_learned_for_a_while_before_it_is_tried() -> None:
 def restarted(host: Host, *harms: Harm) -> Host:
     after = Host(*(harms or host.harms))
     after.policy.load(host.policy.dump())
+    after.policy.learner = host.policy.learner  # it is kept, too
     return after
 
 
@@ -275,6 +276,15 @@ def test_after_a_restart_it_holds_at_once_what_it_held(harmful: list[str]) -> No
     after = restarted(host)
     after.run(0.5)
     assert after.periods == ["nothing", *[held] * 4]
+
+
+def test_a_prediction_whose_model_is_lost_is_not_held_again() -> None:
+    host = Host(hurt_by("everywhere", "wait", "buffer"))
+    assert host.run(60) == "prediction"
+    after = Host(harmless)
+    after.policy.load(host.policy.dump())
+    after.run(0.4)
+    assert set(after.periods) == {"nothing"}
 
 
 def test_after_a_restart_it_does_not_try_again_what_was_harmful() -> None:
