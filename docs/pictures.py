@@ -18,7 +18,7 @@ HEAD = (
 TREE = (
     ("Is the P99 all right with the batch under cpu.idle alone?", ("cpu.idle, no agent",)),
     (
-        "No bpf sensor (see doctor)?",
+        "Two CPUs, or no bpf sensor?",
         ("smartharvest", "minimum 0 on two CPUs, otherwise 1 (the default)"),
     ),
     (

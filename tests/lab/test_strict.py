@@ -209,9 +209,10 @@ TASKS = 125
 
 
 def test_a_thousand_tasks_in_eight_groups_share_by_weight() -> None:
+    """For as long as makes a turn that the host keeps from ending small beside the smallest share."""
     with running("weighted", WEIGHTS, TASKS, 2_000_000) as batch:
         before = [_used_us(group) for group in batch.groups]
-        time.sleep(MEASURED_S)
+        time.sleep(4 * MEASURED_S)
         used = [_used_us(group) - was for group, was in zip(batch.groups, before, strict=True)]
     fair = [sum(used) * weight / sum(WEIGHTS) for weight in WEIGHTS]
     assert used == pytest.approx(fair, rel=0.05)

@@ -23,9 +23,8 @@ LEAST_BEYOND = 5
 """A quantile is known once so many spans are expected beyond it."""
 RECENT_PERIODS = 30
 """A way is judged by so many, the last ones that it had."""
-BURST, RARE, RARE_BURST = 3.0, 0.999, 12.0
-"""So many spans count as one draw, since load comes in waves; and so many from that quantile on,
-where one standstill of the host makes a handful."""
+BURST = 3.0
+"""So many spans count as one draw: load comes in waves."""
 LATELY_PERIODS = 600
 """What all ways together cost is the mean of about so many."""
 DISASTER_TIMES, DISASTER = 2.0, 0.05
@@ -84,7 +83,7 @@ class Pairs:
             if usual < LEAST_BEYOND:
                 continue
             beyond = self._beyond(q, times * protect)
-            if beyond > usual + errors * math.sqrt((BURST if q < RARE else RARE_BURST) * usual):
+            if beyond > usual + errors * math.sqrt(BURST * usual):
                 share = beyond / self.taken.total
                 return f"{share:.1%} of its wake-ups take longer than the P{q * 100:g} may"
         return ""
