@@ -154,8 +154,8 @@ def test_a_policy_tuned_by_waits_lends_where_the_trace_tells_them(tmp_path: Path
     assert harvested(tmp_path, "adaptive-quiet", waits=True) > 0.5
 
 
-def test_what_sharing_does_is_in_no_trace(tmp_path: Path) -> None:
-    assert harvested(tmp_path, "everywhere", waits=True) == 0
+def test_what_sharing_costs_is_in_no_trace(tmp_path: Path) -> None:
+    assert harvested(tmp_path, "everywhere", waits=True) > 0.95 * 3
 
 
 def test_whoever_finds_no_core_has_waited_least_before() -> None:
