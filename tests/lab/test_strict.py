@@ -209,7 +209,7 @@ TASKS = 125
 
 
 def test_a_thousand_tasks_in_eight_groups_share_by_weight() -> None:
-    """For as long as makes a turn that the host keeps from ending small beside the smallest share."""
+    """For so long that a turn which the host holds up is small beside the smallest share."""
     with running("weighted", WEIGHTS, TASKS, 2_000_000) as batch:
         before = [_used_us(group) for group in batch.groups]
         time.sleep(4 * MEASURED_S)

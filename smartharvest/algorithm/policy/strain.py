@@ -6,7 +6,6 @@ share of the run times that the sensor has seen. Nothing about the application n
 
 from __future__ import annotations
 
-
 import numpy as np
 from numpy.typing import NDArray
 
