@@ -39,7 +39,7 @@ CANDIDATES = ("adaptive",)
 """Policies of ours that may become the recommended one."""
 WARM_UP_S = 2.0
 """What it held before is held again after a tenth of a second."""
-LEARNS_S = {"adaptive": 12.0}
+LEARNS_S = 12.0
 """Its first trials of every way on two CPUs; that of the prediction comes after ten."""
 
 ALONE = Condition(BASELINE, "no batch runs", batch=False, slices=2)
@@ -85,7 +85,7 @@ CONDITIONS = (
             "the boldest way of sharing whose measured harm is small",
             policy=name,
             warm_up_s=WARM_UP_S,
-            learns_s=LEARNS_S.get(name, 0.0),
+            learns_s=LEARNS_S,
         )
         for name in CANDIDATES
     ),

@@ -209,7 +209,7 @@ TASKS = 125
 
 
 def test_a_thousand_tasks_in_eight_groups_share_by_weight() -> None:
-    """For so long that a turn which the host holds up is small beside the smallest share."""
+    """The host may hold up a turn, which is small beside the least share only after seconds."""
     with running("weighted", WEIGHTS, TASKS, 2_000_000) as batch:
         before = [_used_us(group) for group in batch.groups]
         time.sleep(4 * MEASURED_S)
