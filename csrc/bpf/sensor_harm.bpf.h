@@ -25,8 +25,6 @@ enum {
     CLOCK_AGE_LOG2 = 24,   /* a wake-up renews a difference of the clocks that is as old, ns */
     TIMELY_SWITCHES = 7,   /* every 8th switch reads the clock in any case */
     LOOK_SPACING_NS = 256, /* of looks at other CPUs, for each CPU */
-    IDLE_WAITS_LOG2 = 4,   /* as many make the mean */
-    MOST_IDLE_WAIT_NS = 200000,
     ANYWAY_DISPATCHES = 8192, /* older ones count less */
     MOST_EXCUSED = 16,        /* waits in a row */
 };
@@ -224,24 +222,21 @@ GLOBAL int waits_for_nothing(uint32_t number, uint64_t from, uint64_t until) {
     return search.first != 0;
 }
 
-#define ELSEWHERE (1ULL << 63)
-
 /* How long lending has held up a task that has waited for a CPU: since an elastic task had one, its
  * own or any that it may have. Where its own was idle it has waited for that alone. What is not
- * looked up counts as held up. ELSEWHERE is set where elastic tasks had other CPUs alone. */
+ * looked up counts as held up. */
 GLOBAL uint64_t held_up(uint32_t number, uint64_t from, uint64_t until, uint32_t only_here) {
     struct sh_bpf_cpu *own = bpf_map_lookup_elem(&cpus, &number);
     if (!own || from >= until)
         return 0;
     struct search search = {.from = from, .first = first_elastic(number, from, until)};
-    const uint64_t elsewhere = search.first < until ? 0 : ELSEWHERE;
     if (!only_here && search.first > from && until - from > SH_BPF_NOTED_WAIT_NS) {
         if (until < own->next_search)
-            return (until - from) | elsewhere;
+            return until - from;
         own->next_search = until + settings.pool_count * LOOK_SPACING_NS;
         bpf_loop(settings.pool_count, search_cpu, &search, 0);
     }
-    return search.first < until ? (until - search.first) | elsewhere : 0;
+    return until - search.first;
 }
 
 static __always_inline void count_in(uint64_t *histogram, uint64_t ns) {
@@ -259,7 +254,10 @@ static __always_inline struct sh_bpf_harm *harm_of(uint32_t cpu, uint32_t runner
 static __always_inline struct sh_bpf_harm_side *side_of(struct sh_bpf_harm *harm,
                                                         uint64_t began_ns) {
     /* What was lent last ended then, or goes on: nothing was lent in all that has come since. */
-    return (int64_t)began_ns < shared.control.lent_until_ns ? &harm->sides[1] : &harm->sides[0];
+    return (int64_t)began_ns < shared.control.lent_until_ns ||
+                   (int64_t)began_ns < shared.control.minimum_until_ns
+               ? &harm->sides[1]
+               : &harm->sides[0];
 }
 
 static __always_inline struct sh_bpf_tracked_task *tracked(int32_t pid) {
@@ -281,11 +279,22 @@ static __always_inline void forget(int32_t pid) {
         task->woke_ns = 0;
 }
 
-/* A mean in which older waits count less; a standstill of the host is none of them. */
 static __always_inline void note_idle_wait(struct sh_bpf_harm *harm, uint64_t wait) {
-    const uint64_t mean = harm->idle_wait_ns;
-    if (wait < MOST_IDLE_WAIT_NS)
-        harm->idle_wait_ns = mean - (mean >> IDLE_WAITS_LOG2) + (wait >> IDLE_WAITS_LOG2);
+    const uint32_t count = harm->idle_wait_count++;
+    harm->idle_waits_ns[count & (SH_BPF_IDLE_WAITS - 1)] =
+        wait < UINT32_MAX ? (uint32_t)wait : UINT32_MAX;
+}
+
+/* What a task would have waited that met somebody on this CPU: an idle one wakes up, too, and the
+ * host may let it wait for that. */
+static __always_inline uint64_t take_idle_wait(struct sh_bpf_harm *harm) {
+    const uint32_t known =
+        harm->idle_wait_count < SH_BPF_IDLE_WAITS ? harm->idle_wait_count : SH_BPF_IDLE_WAITS;
+    uint32_t next = harm->next_idle_wait;
+    if (next >= known)
+        next = 0;
+    harm->next_idle_wait = next + 1;
+    return known ? harm->idle_waits_ns[next & (SH_BPF_IDLE_WAITS - 1)] : 0;
 }
 
 /* Of a dispatch with nothing lent. */
@@ -298,7 +307,8 @@ static __always_inline void note_anyway(struct sh_bpf_anyway *anyway, bool waite
     anyway->waited += waited;
 }
 
-/* Of one while something is lent: whether it is one of those that wait for others anyway. */
+/* Of one while something is lent, that may have waited for others of its kind: whether it is one of
+ * those that do so anyway. */
 static __always_inline bool is_excused(struct sh_bpf_anyway *anyway, bool waited) {
     if (anyway->credit < MOST_EXCUSED * anyway->dispatches)
         anyway->credit += anyway->waited;
@@ -306,6 +316,16 @@ static __always_inline bool is_excused(struct sh_bpf_anyway *anyway, bool waited
         return false;
     anyway->credit -= anyway->dispatches;
     return true;
+}
+
+/* Who waits behind a task that began late begins late, too, by as much at most. */
+static __always_inline uint64_t held_up_behind(struct sh_bpf_cpu *own, uint64_t held,
+                                               uint64_t wait, uint32_t left) {
+    const uint64_t late_by = own->late_by_ns < wait ? own->late_by_ns : wait;
+    if (left >= SH_BPF_PRIMARY && held < late_by)
+        held = late_by;
+    own->late_by_ns = held;
+    return held;
 }
 
 /* A primary's task gets a CPU for which it queued up at `queued`. What it has waited on other CPUs
@@ -322,36 +342,37 @@ static __always_inline void note_dispatch(struct sh_bpf_cpu *own, struct sh_bpf_
     uint64_t wait = clock - queued;
     if (unlikely((int64_t)wait < 0))
         wait = 0;
-    uint64_t woken_ns = 0; /* it would have waited without lending: an idle CPU wakes up, too */
+    bool wakes = false;
     if (likely(task->task == pid)) {
         const int32_t elsewhere = (int32_t)(waited_ns - task->waited_ns);
         if (unlikely(elsewhere > 0))
             wait += (uint32_t)elsewhere;
         if (!task->woke_ns) {
-            task->woke_ns = now - wait;
-            task->held_up_ns = 0;
-            woken_ns = harm->idle_wait_ns;
+            wakes = true;
         }
     } else {
         task->task = pid;
+        wakes = true;
+    }
+    if (likely(wakes)) {
         task->woke_ns = now - wait;
         task->held_up_ns = 0;
-        woken_ns = harm->idle_wait_ns;
     }
     struct sh_bpf_harm_side *side = side_of(harm, now - wait);
-    if (left == SH_BPF_IDLE)
+    if (left == SH_BPF_IDLE && wakes)
         note_idle_wait(harm, wait);
     const bool only_here = left == SH_BPF_IDLE || next->nr_cpus_allowed == 1;
+    const bool noted = wait > SH_BPF_NOTED_WAIT_NS && !only_here;
     if (side == &harm->sides[1]) {
         uint64_t held = held_up(cpu, clock - wait, clock, only_here);
-        if (is_excused(&harm->anyway, held & ELSEWHERE))
+        if (is_excused(&harm->anyway, held && noted && left != SH_BPF_ELASTIC))
             held = 0;
-        held &= ~ELSEWHERE;
-        if (held > woken_ns)
-            task->held_up_ns += held - woken_ns;
+        held = held_up_behind(own, held, wait, left);
+        if (held)
+            task->held_up_ns += (int64_t)held - (wakes ? (int64_t)take_idle_wait(harm) : 0);
     } else {
-        note_anyway(&harm->anyway, !only_here && wait > SH_BPF_NOTED_WAIT_NS &&
-                                       waits_for_nothing(cpu, clock - wait, clock));
+        own->late_by_ns = 0;
+        note_anyway(&harm->anyway, noted && waits_for_nothing(cpu, clock - wait, clock));
     }
     count_in(side->waits, wait);
     side->counts.wait_ns += wait;
@@ -390,8 +411,9 @@ static __always_inline void note_leaving(struct sh_bpf_harm *harm, int32_t pid, 
     const uint64_t span = (int64_t)(now - woke_ns) > 0 ? now - woke_ns : 0;
     struct sh_bpf_harm_side *side = side_of(harm, woke_ns);
     count_in(side->wakes_to_sleeps, span);
+    const int64_t unharmed = (int64_t)span - task->held_up_ns;
     if (side == &harm->sides[1])
-        count_in(harm->unharmed, span > task->held_up_ns ? span - task->held_up_ns : 0);
+        count_in(harm->unharmed, unharmed > 0 ? (uint64_t)unharmed : 0);
     side->counts.wake_to_sleep_ns += span;
 }
 

@@ -12,6 +12,7 @@ enum {
     SH_BPF_MAX_LEVEL = 1024, /* busy cores and tasks wanting one are told apart up to here */
     SH_BPF_KNOWN_GROUPS = 1024,
     SH_BPF_LENDINGS = 4,
+    SH_BPF_IDLE_WAITS = 128, /* a power of two */
     SH_BPF_STINTS = 8,
     SH_BPF_NO_WAKE = -1,
 };
@@ -85,7 +86,7 @@ struct sh_bpf_tracked_task {
     int32_t task;
     uint32_t waited_ns;  /* of its life when it last left a CPU, modulo 2^32 */
     uint64_t woke_ns;    /* CLOCK_MONOTONIC; 0: it sleeps */
-    uint64_t held_up_ns; /* of its waits since then, by lending */
+    int64_t held_up_ns;  /* of its waits since then, by lending */
 };
 
 /* Counts only grow; what happened in a period is the difference of two copies. */
@@ -131,7 +132,10 @@ struct sh_bpf_harm {
     /* Of the latter: what its wakes_to_sleeps would be without what lending held them up for. */
     uint64_t unharmed[SH_BPF_HARM_BUCKETS];
     uint64_t lost;         /* tasks that went to sleep and whose wake-up is not known */
-    uint64_t idle_wait_ns; /* how long its tasks wait for this CPU where it is idle, lately */
+    /* How long its tasks have waited for this CPU where it was idle, the last ones in turns, and
+     * which of them stands for a task that met somebody there. */
+    uint32_t idle_waits_ns[SH_BPF_IDLE_WAITS];
+    uint32_t idle_wait_count, next_idle_wait;
     struct sh_bpf_anyway anyway;
 } __attribute__((aligned(64)));
 
@@ -165,6 +169,7 @@ struct sh_bpf_cpu {
     uint32_t run_histogram[SH_BPF_RUN_BUCKETS];
     /* Harm, what is seldom read. */
     uint64_t idle_until;     /* when it was last idle */
+    uint64_t late_by_ns;     /* lending held up the task here, or who was before it, by so much */
     uint64_t elastic_stints; /* the last is elastic[elastic_stints % SH_BPF_STINTS] */
     struct sh_bpf_stint elastic[SH_BPF_STINTS];
     uint64_t next_judgement; /* before that no wait is judged by what other CPUs did, */
@@ -191,6 +196,8 @@ struct sh_bpf_control {
     int64_t clock_offset_ns; /* CLOCK_MONOTONIC - the scheduler's clock; the program writes it */
     struct sh_bpf_lending lendings[SH_BPF_LENDINGS];
     int64_t lent_until_ns; /* CLOCK_MONOTONIC; INT64_MAX while something is lent */
+    /* The same of what the elastic group has with nothing lent, where that counts as harm, too. */
+    int64_t minimum_until_ns;
     struct sh_bpf_target targets[SH_BPF_MAX_TARGETS];
 } __attribute__((aligned(64)));
 

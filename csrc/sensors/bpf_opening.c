@@ -177,7 +177,7 @@ static int open_whole(struct sh_bpf_sensor *bpf, const struct sh_bpf_config *con
         goto fail;
     struct sh_bpf_control *control = &bpf->shared->control;
     control->wake_at = SH_BPF_NO_WAKE;
-    control->lent_until_ns = INT64_MIN;
+    control->lent_until_ns = control->minimum_until_ns = INT64_MIN;
     control->wait_threshold_ns = config->wait_threshold_ns;
     memcpy(control->targets, config->targets, sizeof(control->targets));
     for (uint32_t i = 0; i < config->pool_count; i++)

@@ -145,6 +145,14 @@ static void note_lending(struct sh_bpf_sensor *bpf, int64_t now_ns, bool lent) {
     STORE(next->until_ns, INT64_MAX);
 }
 
+void sh_bpf_sensor_count_minimum(struct sh_bpf_sensor *bpf, int64_t now_ns, bool counts) {
+    int64_t *until_ns = &bpf->shared->control.minimum_until_ns;
+    if (counts)
+        STORE(*until_ns, INT64_MAX);
+    else if (LOAD(*until_ns) == INT64_MAX)
+        STORE(*until_ns, now_ns);
+}
+
 static void hook_on_lent(void *ctx, int64_t now_ns, const struct sh_lendable *lendable,
                          uint32_t harvested) {
     struct sh_bpf_sensor *bpf = ctx;

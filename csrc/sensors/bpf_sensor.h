@@ -169,6 +169,9 @@ uint32_t sh_bpf_sensor_runner(const struct sh_bpf_sensor *bpf, uint32_t cpu);
 /* How often an elastic task got a CPU that others waited for; counted while somebody listens. */
 uint64_t sh_bpf_sensor_displacements(const struct sh_bpf_sensor *bpf);
 
+/* Whether from now on what the elastic group has with nothing lent is lent as far as harm goes. */
+void sh_bpf_sensor_count_minimum(struct sh_bpf_sensor *bpf, int64_t now_ns, bool counts);
+
 /* The source of them; none where nothing is hooked. */
 void sh_bpf_sensor_tells(struct sh_bpf_sensor *bpf, struct sh_displacements *displacements);
 

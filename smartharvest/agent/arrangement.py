@@ -160,6 +160,8 @@ class Arrangement:
             self._try_kernel()
             if self.evicted:
                 self.freeze()
+            elif self.undo is not None:
+                self.mechanism.thaw_left(self.undo.journal)
         except BaseException:
             self.restore()
             raise

@@ -15,6 +15,7 @@ from smartharvest.core import _loop, _sensors
 from smartharvest.core._learner import Decider
 from smartharvest.core.plan import Plan
 from smartharvest.core.window import Window
+from smartharvest.errors import SmartHarvestError
 from smartharvest.sensor.dispatches import DispatchReader
 from smartharvest.sensor.harm import HarmMeter
 from smartharvest.sensor.waits import WaitReader
@@ -32,8 +33,8 @@ WAIT_MS = 100
 """Longest sleep otherwise."""
 
 
-def _ignore(_spare: int | None) -> None:
-    """Where nobody keeps CPUs idle."""
+def _ignore(_wanted: int | None) -> None:
+    """Where nobody keeps CPUs idle, or can freeze."""
 
 
 class ControlLoop:
@@ -41,7 +42,8 @@ class ControlLoop:
 
     ``waits`` reads what the long-term safeguard judges (None: it is off), ``observe`` gets every
     window with its decision, ``recorder`` records them; ``audit`` is for events.
-    ``keep_spare`` hears how many CPUs plans have the kernel keep idle.
+    ``keep_spare`` hears how many CPUs plans have the kernel keep idle, ``keep_frozen`` whether they
+    have the elastic side frozen.
     """
 
     def __init__(
@@ -52,6 +54,7 @@ class ControlLoop:
         audit: AuditLog | None,
         recorder: Recorder,
         keep_spare: Callable[[int | None], None] = _ignore,
+        keep_frozen: Callable[[bool], None] = _ignore,
     ) -> None:
         self.controller = controller
         self.waits = waits
@@ -59,6 +62,9 @@ class ControlLoop:
         self._audit = audit
         self._recorder = recorder
         self._keep_spare = keep_spare
+        self._keep_frozen = keep_frozen
+        self._frozen: bool | None = None
+        """Of the last plan (``Plan.frozen``)."""
         self._dispatches = DispatchReader()
         self.harm = HarmMeter()
         self._past: dict[str, int] = {}
@@ -96,6 +102,7 @@ class ControlLoop:
 
     def _watch(self, primaries: Sequence[str]) -> None:
         self.harm.watch(self.loop.sensor, primaries)
+        self.loop.sensor.count_minimum(self._frozen is False)
         self._dispatches.watch(len(primaries))
 
     def decide_with(self, decider: Decider | None) -> None:
@@ -204,6 +211,7 @@ class ControlLoop:
             if answer.plan is not None:
                 self._keep_spare(answer.plan.spare)
                 self.loop.post(answer.plan)
+                self._keep_minimum(answer.plan.frozen)
             self._recorder.decision(
                 window, answer.decision, self.loop.harvested, answer.inhibited_by
             )
@@ -254,6 +262,18 @@ class ControlLoop:
             return
         self.loop.permit(0)
         self.loop.post(plan)
+        self._keep_minimum(plan.frozen)
+
+    def _keep_minimum(self, frozen: bool | None) -> None:
+        """What the elastic side has with nothing lent is frozen, or counts as lent, or neither."""
+        if frozen == self._frozen:
+            return
+        self._frozen = frozen
+        try:
+            self._keep_frozen(bool(frozen))
+        except SmartHarvestError as error:
+            _log.warning("%s; the elastic group keeps its minimum", error)
+        self.loop.sensor.count_minimum(frozen is False)
 
     def _note_explanation(self) -> None:
         """What a policy that explains itself says, whenever that changes."""

@@ -39,11 +39,12 @@ def choose_policy(
     preempts: bool,
     found: Preemption | None = None,
     spares: tuple[int, ...] = (),
+    freezes: bool = False,
 ) -> Policy:
     """The policy spelled ``spec`` for ``total`` cores. Should it fail, simpler ones take over.
 
     ``found`` is what the running kernel was seen to do, ``spares`` what ``spares_for``
-    answers. Raises ConfigError for a policy that is unknown, or that needs a primary which
+    answers; ``freezes``: the policy may freeze the elastic group. Raises ConfigError for a policy that is unknown, or that needs a primary which
     ``preempts`` the elastic group wherever they meet, or a kernel that keeps CPUs idle, where that
     is not so.
     """
@@ -84,6 +85,7 @@ def choose_policy(
             preempts=relied_on,
             protect=settings.protect,
             spares=spares,
+            freezes=freezes,
         )
 
     return with_stand_ins(spec, make, total, _log.warning)

@@ -104,6 +104,8 @@ class Reporting:
         if len(groups) == 1 and (how := held.get(groups[0].name)) is not None:
             withdrawn = withdrawn or why_held(how)
             gone = capacity.elastic_min if how == "evicted" else gone
+        if self._arrangement.mechanism.frozen:
+            gone = capacity.elastic_min
         self._monitor.notice(now_ns, gone)
         self._monitor.observe(now_ns, control.counters()["harvested_core_ns"], withdrawn)
         seen = self._monitor.describe(now_ns, control.loop.harvested, most)
@@ -177,6 +179,7 @@ class Reporting:
                 "writes": loop.actuator.writes,
                 "ends": arrangement.mechanism.ends,
                 "spare": arrangement.mechanism.spare,
+                "frozen": arrangement.mechanism.frozen,
                 "preemption": arrangement.preemption.describe(),
             },
             "primary_on_lent_cores": control.on_lent_ns(capacity.pool) / polled_ns,

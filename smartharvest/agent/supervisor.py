@@ -210,6 +210,7 @@ class Supervisor:
             preempts=self.arrangement.mechanism.preempts,
             found=self.arrangement.preemption,
             spares=self._spares,
+            freezes=self.arrangement.mechanism.may_freeze,
         )
 
     @property
@@ -273,6 +274,7 @@ class Supervisor:
             audit,
             recorder,
             arrangement.mechanism.keep_spare,
+            arrangement.mechanism.keep_frozen,
         )
         self._lending = Lending(
             arrangement, self._control, self._watch, self.audit_event, self._show_progress

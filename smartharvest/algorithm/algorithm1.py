@@ -24,7 +24,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from smartharvest.algorithm.policy import Policy
-from smartharvest.algorithm.policy.fallback import spare
+from smartharvest.algorithm.policy.fallback import frozen, spare
 from smartharvest.algorithm.safeguard import LongTermSafeguard
 from smartharvest.core.plan import Plan
 from smartharvest.core.window import Window
@@ -126,6 +126,7 @@ class Algorithm1:
             quiet_ns=None if window.stale else quiet_ns,
             shared=shared and not window.stale,
             spare=spare(self.policy) if shared and not window.stale else None,
+            frozen=frozen(self.policy),
             reason=reason,
             label=label,
             label_kind=self.label_kind,

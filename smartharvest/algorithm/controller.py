@@ -20,6 +20,7 @@ from smartharvest.algorithm.policy.fallback import (
     dozes,
     explanation,
     fallback_steps,
+    frozen,
     is_steady,
     judges_waits,
     wants_dispatches,
@@ -146,9 +147,15 @@ class Controller(Algorithm1):
         return self.inhibited.reason is None and not resting
 
     def give_everything_back(self) -> Plan:
-        """The plan that lends nothing, in place of the last one."""
+        """The plan that lends nothing, in place of the last one. The elastic group keeps what it has
+        then if the reason comes from outside."""
         self._plain = False
-        return Plan(0 if self.last is None else self.last[1].seq, self.total, self.total)
+        return Plan(
+            0 if self.last is None else self.last[1].seq,
+            self.total,
+            self.total,
+            frozen=frozen(self.policy) if self.inhibited.reason is None else None,
+        )
 
     # --- periods ----------------------------------------------------------------------------------
 

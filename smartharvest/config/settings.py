@@ -49,7 +49,7 @@ WaitSource = Literal["auto", "schedstat", "taskstats"]
 SensorName = Literal["auto", "bpf", "perf", "proc", "stat"]
 Accounting = Literal["exact", "sampled"]
 Pacing = Literal["sleep", "spin"]
-Parking = Literal["idle", "freeze"]
+Parking = Literal["auto", "idle", "freeze"]
 Placement = Literal["shared", "exclusive"]
 MechanismName = Literal["merge", "affinity", "cpugroups", "strict", "auto"]
 AuditLevel = Literal["spans", "decisions"]
@@ -324,9 +324,10 @@ class Settings:
         "shared: the primary's cpuset is never written, the primary may use lent cores too. "
         "exclusive: a lent core is taken out of the primary's cpuset."
     )
-    park: Parking = _choice(Parking, "idle", "HOW").help(
-        "With no core left for the elastic group: idle (it shares the last core under cpu.idle) "
-        "or freeze."
+    park: Parking = _choice(Parking, "auto", "HOW").help(
+        "With no core left for the elastic group: idle (it shares the last core under cpu.idle), "
+        "freeze, or auto: idle, but unless elastic_min is given the policy adaptive freezes it "
+        "for as long as even that costs the primary too much."
     )
     cpu_idle: bool = _Setting(_switch, True).help(
         "Run the elastic group under cpu.idle, below everything else."

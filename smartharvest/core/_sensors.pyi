@@ -59,6 +59,10 @@ class Sensor:
     def displacements(self) -> int:
         """How often an elastic task got a CPU that others waited for, while somebody rescues."""
 
+    def count_minimum(self, counts: bool) -> None:
+        """Whether from now on what the elastic group has with nothing lent counts as lent in what
+        the sensor tells of harm."""
+
     def primary_times_ns(self, cpu: int) -> tuple[int, int]:
         """How long primary tasks have run on ``cpu``, and of that while it was lent; 0 and 0 where
         it cannot tell."""

@@ -94,6 +94,10 @@ cdef class Sensor:
         """How often an elastic task got a CPU that others waited for, while somebody rescues."""
         return 0
 
+    def count_minimum(self, counts: bool) -> None:
+        """Whether from now on what the elastic group has with nothing lent counts as lent in what
+        the sensor tells of harm."""
+
     def primary_times_ns(self, cpu: int) -> tuple[int, int]:
         """How long primary tasks have run on ``cpu``, and of that while it was lent; 0 and 0 where
         it cannot tell."""
@@ -489,6 +493,9 @@ cdef class BpfSensor(Sensor):
     @property
     def displacements(self) -> int:
         return bpf_sensor.sh_bpf_sensor_displacements(self.bpf)
+
+    def count_minimum(self, counts: bool) -> None:
+        bpf_sensor.sh_bpf_sensor_count_minimum(self.bpf, clock.sh_monotonic_ns(), counts)
 
     def primary_times_ns(self, cpu: int) -> tuple[int, int]:
         cdef uint64_t total_ns = 0, lent_ns = 0

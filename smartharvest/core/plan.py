@@ -28,3 +28,6 @@ class Plan:
     spare: int | None = None
     """CPUs that the kernel keeps idle for who wakes; None: as the settings have it. Not the loop's:
     the mechanism takes it up."""
+    frozen: bool | None = None
+    """Whether even what the elastic group has with nothing lent is taken back. None: it is not, and
+    the policy does not judge what that costs. Not the loop's either."""

@@ -15,6 +15,7 @@ from smartharvest.core.revocation import Revocation
 from smartharvest.host.foreign.pins import ForeignPin
 from smartharvest.host.foreign.writes import ManagedFile
 from smartharvest.host.journal.contents import Minimum
+from smartharvest.host.journal.journal import Journal
 from smartharvest.host.process.family import Births, Family
 from smartharvest.host.target.base import Target
 from smartharvest.placement.snapshot import HostSnapshot
@@ -146,6 +147,28 @@ class Mechanism:
 
     def keep_spare(self, count: int | None) -> None:
         """So many of each last-level cache at most, from now on; None: as the settings have it."""
+
+    @property
+    def may_freeze(self) -> bool:
+        """Whether a policy may freeze the elastic side, beyond lending nothing."""
+        return False
+
+    @property
+    def frozen(self) -> bool:
+        """Whether the policy has it frozen."""
+        return False
+
+    def keep_frozen(self, frozen: bool) -> None:
+        """Freezes the elastic side for the policy, or thaws it, if that changes.
+
+        Raises TargetError, TargetVanished or WriteRefused where that is impossible.
+        """
+
+    def thaw_left(self, journal: Journal) -> None:
+        """Thaws what an earlier session of this ``journal`` has left frozen.
+
+        Raises WriteRefused.
+        """
 
     # --- who belongs to it -----------------------------------------------------------------------
 

@@ -11,9 +11,11 @@ from smartharvest.core._rescue import Rescue
 from smartharvest.errors import TargetError
 from smartharvest.host.cgroup.counterparts import adopt_tasks, make_counterpart
 from smartharvest.host.cgroup.tree import CgroupTree, Group
+from smartharvest.host.journal.journal import Journal
 from smartharvest.host.journal.writer import HostWriter
 from smartharvest.host.target.base import Target
 from smartharvest.mechanism.base import Mechanism
+from smartharvest.mechanism.group_freezer import is_frozen_by_us
 from smartharvest.mechanism.idle_class import enter_idle_class
 
 _log = logging.getLogger(__name__)
@@ -50,6 +52,7 @@ class GroupMechanism(Mechanism):
         self._freezes = False
         """Whether the loop freezes the group as soon as nothing is lent."""
         self._evicted = False
+        self._frozen = False
         self.may_nudge = bool(may_nudge)
 
     @property
@@ -75,20 +78,39 @@ class GroupMechanism(Mechanism):
     def adopt_newcomers(self) -> None:
         if self._settings.cpu_idle:
             adopt_tasks(self._group, "cpu", self._writer)
-        if self._freezes or self._evicted:
+        if self._freezes or self._evicted or self._frozen:
             adopt_tasks(self._group, "freezer", self._writer)
 
+    @property
+    def may_freeze(self) -> bool:
+        settings = self._settings
+        chosen = settings.park != "auto" or settings.elastic_min is not None
+        return not chosen and not settings.elastic_groups and "freezer" in self._tree.hierarchies
+
+    @property
+    def frozen(self) -> bool:
+        return self._frozen
+
+    def keep_frozen(self, frozen: bool) -> None:
+        if frozen != self._frozen:
+            self._hold(evicted=self._evicted, frozen=frozen)
+
+    def thaw_left(self, journal: Journal) -> None:
+        if not self._freezes and is_frozen_by_us(self._group, journal):
+            self.thaw()
+
     def freeze(self) -> None:
-        path, freeze, _ = self.freezer()
-        if not self._freezes:
-            self._writer.set(path, freeze)
-        self._evicted = True
+        self._hold(evicted=True, frozen=self._frozen)
 
     def thaw(self) -> None:
-        path, _, thaw = self.freezer()
+        self._hold(evicted=False, frozen=self._frozen)
+
+    def _hold(self, *, evicted: bool, frozen: bool) -> None:
+        """Frozen for the operator or for the policy; the loop freezes by itself."""
+        path, freeze, thaw = self.freezer()
         if not self._freezes:
-            self._writer.set(path, thaw)
-        self._evicted = False
+            self._writer.set(path, freeze if evicted or frozen else thaw)
+        self._evicted, self._frozen = evicted, frozen
 
     def freezer(self) -> tuple[str, str, str]:
         """(file, value that freezes, value that thaws), journaled."""

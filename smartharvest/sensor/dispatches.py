@@ -6,6 +6,7 @@ import logging
 
 from smartharvest.algorithm.controller import Controller
 from smartharvest.algorithm.policy.base import DISPATCHES_PERIOD_NS, Dispatches, Spans
+from smartharvest.algorithm.policy.fallback import wants_spans_alone
 from smartharvest.core import _loop, _sensors
 from smartharvest.sensor.harm import tells_harm
 from smartharvest.sensor.waits import DispatchSensor, tells_waits
@@ -50,11 +51,12 @@ class DispatchReader:
                 )
             self._warned = True
             return None
+        alone = tells_harm(loop.sensor) and wants_spans_alone(controller.policy)
         seen, before = _Seen(loop, sensor, self._primaries), self._before
         self._before = seen
         if before is None or before.sensor is not sensor:
             return None
-        return seen.since(before, now_ns)
+        return seen.since(before, now_ns, spans_alone=alone)
 
 
 class _Seen:
@@ -70,12 +72,12 @@ class _Seen:
         self.lent_core_ns = loop.counters()["harvested_core_ns"]
         self.lends = loop.harvested > 0
 
-    def since(self, before: _Seen, now_ns: int) -> Dispatches:
+    def since(self, before: _Seen, now_ns: int, *, spans_alone: bool) -> Dispatches:
         moves = {edge: count - before.moves.get(edge, 0) for edge, count in self.moves.items()}
         return Dispatches(
             end_ns=now_ns,
-            waits=self.waits.since(before.waits).durations(),
-            runs=self.runs.since(before.runs).durations(),
+            waits=() if spans_alone else self.waits.since(before.waits).durations(),
+            runs=() if spans_alone else self.runs.since(before.runs).durations(),
             # The loop counts what is lent at its next look.
             lent=self.lends or before.lends or self.lent_core_ns > before.lent_core_ns,
             spans=tuple(

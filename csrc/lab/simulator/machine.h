@@ -149,6 +149,7 @@ struct sh_sim_core {
     bool queued;   /* a thread waits here until the core is back, or the elastic group yields */
     bool cold;     /* was lent, and has run no primary thread since */
     uint32_t slot; /* in the list of the idle ones */
+    int64_t late_by_ns; /* lending held up the thread here, or who was before it, by so much */
     struct sh_sim_thread thread;
     /* With queues: */
     bool elastic;         /* runs the elastic group */

@@ -153,7 +153,7 @@ static void run_task(struct sh_sim_machine *machine, uint32_t number, uint32_t i
                 price(machine, traffic->wake_ns / 2) + price(machine, machine->config.late_ns);
         }
     }
-    sh_sim_note_dispatch(machine, primary, &task->thread);
+    sh_sim_note_dispatch(machine, primary, number, &task->thread);
     task->thread.held_ns = 0;
     task->core = number;
     core->leaving = false;

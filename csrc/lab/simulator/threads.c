@@ -163,8 +163,20 @@ static void note_harm(struct sh_sim_machine *machine, struct sh_sim_primary *pri
     sh_sim_harm_add_wait(&primary->harm, sh_sim_was_lent(machine, thread->ready_ns), &wait);
 }
 
+/* What lending has held up is behind what it held up before: who waits for the core of one that
+ * began late begins late, too, by as much at most. */
+static int64_t held_up_behind(const struct sh_sim_machine *machine, struct sh_sim_core *core,
+                              const struct sh_sim_thread *thread) {
+    const int64_t wait_ns = machine->now_ns - thread->ready_ns;
+    int64_t held_ns = wait_ns ? held_up(machine, thread->ready_ns) : 0;
+    if (held_ns < core->late_by_ns)
+        held_ns = core->late_by_ns < wait_ns ? core->late_by_ns : wait_ns;
+    core->late_by_ns = held_ns;
+    return held_ns;
+}
+
 void sh_sim_note_dispatch(struct sh_sim_machine *machine, struct sh_sim_primary *primary,
-                          struct sh_sim_thread *thread) {
+                          uint32_t number, struct sh_sim_thread *thread) {
     struct sh_sim_totals *totals = &machine->totals;
     const int64_t wait_ns = machine->now_ns - thread->ready_ns;
     totals->dispatches++;
@@ -177,14 +189,13 @@ void sh_sim_note_dispatch(struct sh_sim_machine *machine, struct sh_sim_primary 
         totals->blamed_waits += thread->blamed;
     }
     note_harm(machine, primary, thread);
-    if (wait_ns)
-        thread->held_up_ns += held_up(machine, thread->ready_ns);
+    thread->held_up_ns += held_up_behind(machine, &machine->cores[number], thread);
 }
 
 void sh_sim_start(struct sh_sim_machine *machine, uint32_t number, struct sh_sim_thread thread) {
     struct sh_sim_core *core = &machine->cores[number];
     struct sh_sim_primary *primary = sh_sim_owner(machine, &thread);
-    sh_sim_note_dispatch(machine, primary, &thread);
+    sh_sim_note_dispatch(machine, primary, number, &thread);
     thread.held_ns = 0;
     if (core->cold)
         thread.service_ns += machine->config.cold_ns;

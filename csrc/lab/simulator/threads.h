@@ -27,9 +27,9 @@ bool sh_sim_was_lent(const struct sh_sim_machine *machine, int64_t since_ns);
 /* The thread waits for a core from now on. */
 void sh_sim_wake(struct sh_sim_machine *machine, struct sh_sim_thread *thread, bool blamed);
 
-/* The primary's thread has waited, and has a core now. */
+/* The primary's thread has waited, and has the core now. */
 void sh_sim_note_dispatch(struct sh_sim_machine *machine, struct sh_sim_primary *primary,
-                          struct sh_sim_thread *thread);
+                          uint32_t core, struct sh_sim_thread *thread);
 
 /* A thread has a core; one of its own does. */
 void sh_sim_start(struct sh_sim_machine *machine, uint32_t core, struct sh_sim_thread thread);

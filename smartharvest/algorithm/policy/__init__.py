@@ -69,17 +69,26 @@ def make_policy(
     preempts: bool = False,
     protect: float = 0.1,
     spares: tuple[int, ...] = (),
+    freezes: bool = False,
 ) -> Policy:
     """The policy spelled ``spec`` for a primary that can have ``total`` cores at most.
 
     ``cost``, ``safeguard``, ``learner`` and ``options`` concern ``smartharvest`` and what uses its
-    prediction; the others react to exhaustion as the paper has it. ``preempts``, ``protect`` and
-    ``spares`` are for ``adaptive`` (PolicySettings). Raises ConfigError for what is unknown or
+    prediction; the others react to exhaustion as the paper has it. ``preempts``, ``protect``,
+    ``spares`` and ``freezes`` are for ``adaptive`` (PolicySettings). Raises ConfigError for what is unknown or
     malformed.
     """
     name, number = _parsed(spec)
     settings = PolicySettings(
-        total, cost, safeguard, learner, options or LearningOptions(), preempts, protect, spares
+        total,
+        cost,
+        safeguard,
+        learner,
+        options or LearningOptions(),
+        preempts,
+        protect,
+        spares,
+        freezes,
     )
     module, _, maker = (_PLAIN if number is None else _NUMBERED)[name].partition(":")
     make = getattr(import_module(f"{__name__}.{module}"), maker)

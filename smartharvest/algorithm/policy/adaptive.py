@@ -91,11 +91,14 @@ class Adaptive:
         self._paper = make_smartharvest(replace(settings, learner="native"))
         self._preempts = settings.preempts
         self._quiet = AdaptiveQuiet(settings) if settings.total >= MANY else None
-        self._ways = ways(settings.total, settings.spares if settings.preempts else ())
+        self._freezes = settings.freezes
+        self._ways = ways(
+            settings.total,
+            settings.spares if settings.preempts else (),
+            freezes=settings.freezes,
+        )
         self._records = [_Record() for _ in self._ways]
         self._nothing = len(self._ways) - 1
-        self._careful = self._nothing - 1
-        """The paper's prediction."""
         self._now = self._held = self._nothing
         """The way in force, and what was fine before it."""
         self._since = self._periods = 0
@@ -119,6 +122,11 @@ class Adaptive:
     def way(self) -> Way:
         """The one that is in force."""
         return self._ways[self._now]
+
+    @property
+    def wants_spans_alone(self) -> bool:
+        """Of the dispatches."""
+        return self._preempts
 
     @property
     def judges_waits(self) -> bool:
@@ -160,6 +168,13 @@ class Adaptive:
     def spare(self) -> int | None:
         """CPUs that the kernel keeps idle for who wakes; None: as it does by itself."""
         return self.way.spare if self._delegate is None else None
+
+    @property
+    def frozen(self) -> bool | None:
+        """Whether even the minimum is taken back; None: what that costs is not judged."""
+        if not self._freezes or self._blind or not self._preempts:
+            return None
+        return self.way.kind == "nothing"
 
     @property
     def short_term(self) -> ShortTermSafeguard:
@@ -262,7 +277,7 @@ class Adaptive:
             return predicted
         if self._delegate is not None:
             return self._delegate.predict(window)
-        return self._total if self.way.kind == "nothing" else self.way.kept
+        return self._total if self.way.kind in ("minimum", "nothing") else self.way.kept
 
     # --- harm -------------------------------------------------------------------------------------
 
@@ -354,7 +369,8 @@ class Adaptive:
                 return
 
     def _may_enter(self, way: int) -> bool:
-        return way != self._careful or self._paper.learner.lessons >= LEARNED_LESSONS
+        kind = self._ways[way].kind
+        return kind != "prediction" or self._paper.learner.lessons >= LEARNED_LESSONS
 
     def _enter(self, way: int) -> None:
         # What waited under a bolder way still shows in the period after it.
@@ -378,7 +394,7 @@ class Adaptive:
         record.fine = False
         record.retry_at = self._periods + retry
         for bolder in range(way):
-            if self._ways[bolder].kind in ("everywhere", self._ways[way].kind):
+            if self._includes(bolder, way):
                 self._records[bolder].retry_at = max(
                     self._records[bolder].retry_at, record.retry_at
                 )
@@ -391,9 +407,14 @@ class Adaptive:
         self._unjudged += disaster
         self._explain()
 
+    def _includes(self, bolder: int, way: int) -> bool:
+        """Whether what makes a way too dear is in a bolder one, too."""
+        kind = self._ways[way].kind
+        return kind == "minimum" or self._ways[bolder].kind in ("everywhere", kind)
+
     def _doze(self) -> None:
         """Looks away while nothing is lent and no trial is due, if that is worth it."""
-        if self._now != self._nothing or not self._may_enter(self._careful):
+        if self._now != self._nothing or not all(map(self._may_enter, range(self._nothing))):
             return
         left = min(one.retry_at for one in self._records[: self._nothing]) - self._periods
         if left >= LEAST_DOZE_PERIODS:
@@ -403,4 +424,5 @@ class Adaptive:
                 meter.fade(left)
 
     def _explain(self) -> None:
-        self.explanation = self._ways[self._held].describe() + self._why
+        frozen = " and has frozen the batch" if self.frozen and self._held == self._nothing else ""
+        self.explanation = self._ways[self._held].describe() + frozen + self._why

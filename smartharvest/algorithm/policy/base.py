@@ -70,9 +70,9 @@ class Dispatches:
 
     end_ns: int
     waits: Durations
-    """From becoming runnable to running, 0 included."""
+    """From becoming runnable to running, 0 included; empty if nobody wants them."""
     runs: Durations
-    """From a dispatch to the next sleep or preemption."""
+    """From a dispatch to the next sleep or preemption; empty as well."""
     lent: bool = True
     """Whether anything was lent at any moment of it."""
     moves: Durations = ()
@@ -86,7 +86,10 @@ DISPATCHES_PERIOD_NS = 100_000_000
 
 @runtime_checkable
 class DispatchesObserver(Protocol):
-    """A policy that uses how the primary's tasks wait and run, if the sensor sees it."""
+    """A policy that uses how the primary's tasks wait and run, if the sensor sees it.
+
+    If its attribute ``wants_spans_alone`` is true ``waits`` and ``runs`` may be empty.
+    """
 
     def observe_dispatches(self, dispatches: Dispatches, /) -> None:
         """Take in a period; called between windows, in order."""
@@ -108,6 +111,9 @@ class PolicySettings:
     spares: tuple[int, ...] = ()
     """Of how many CPUs that the kernel keeps idle for who wakes the policy may choose, ascending;
     empty where it keeps none."""
+    freezes: bool = False
+    """Whether the elastic group runs while nothing is lent, on its minimum or parked, and may be
+    frozen instead."""
 
     def __post_init__(self) -> None:
         for key, value, known in (

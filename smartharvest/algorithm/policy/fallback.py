@@ -51,6 +51,13 @@ def judges_waits(policy: Policy) -> bool:
     return wants_dispatches(policy) and getattr(policy, "judges_waits", True)
 
 
+def wants_spans_alone(policy: Policy) -> bool:
+    """Whether the policy in force, by its attribute of that name, uses neither waits nor runs."""
+    if isinstance(policy, Fallback):
+        policy = policy.in_force
+    return bool(getattr(policy, "wants_spans_alone", False))
+
+
 def dozes(policy: Policy) -> bool:
     """Whether the policy in force, with its property ``dozes``, lends nothing for a while and wants
     no dispatches meanwhile."""
@@ -74,6 +81,14 @@ def spare(policy: Policy) -> int | None:
         policy = policy.in_force
     kept: int | None = getattr(policy, "spare", None)
     return kept
+
+
+def frozen(policy: Policy) -> bool | None:
+    """``Plan.frozen``, as the policy in force has it by its attribute ``frozen``."""
+    if isinstance(policy, Fallback):
+        policy = policy.in_force
+    wanted: bool | None = getattr(policy, "frozen", None)
+    return wanted
 
 
 def with_stand_ins(

@@ -8,13 +8,10 @@ waves of load and the primary's own queueing are in both, and what differs is wh
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
-from collections import Counter, deque
-from collections.abc import Mapping, Sequence
-from itertools import accumulate
+from collections import deque
 
-from smartharvest.algorithm.harm import Durations
 from smartharvest.algorithm.policy.base import Spans
+from smartharvest.core._spans import SpanCounts
 
 QUANTILES = {0.5: 1.0, 0.95: 1.0, 0.99: 1.0, 0.999: 2.5}
 """Those judged, and how many times the budget each may use: requests of many threads wait for the
@@ -30,50 +27,11 @@ LATELY_PERIODS = 600
 DISASTER_TIMES, DISASTER = 2.0, 0.05
 """A period in which this share of the spans is beyond so many times the limit of their P99."""
 
-HALF_BUCKET = 2 ** (1 / 32)
-
-Counts = Sequence[tuple[int, float]]
-"""As Durations, but older ones count less."""
-
-
-class SpanCounts:
-    """Of some time: how many were at least so long."""
-
-    def __init__(self, durations: Counts) -> None:
-        self._middles: tuple[int, ...] = ()
-        counts: tuple[float, ...] = ()
-        if durations:
-            self._middles, counts = zip(*sorted(durations), strict=True)
-        self._from = list(accumulate(reversed(counts), initial=0))[::-1]
-        self.total = self._from[0]
-
-    def beyond(self, limit_ns: float) -> float:
-        """How many are longer; those of a bucket are spread over it."""
-        at = bisect_left(self._middles, limit_ns / HALF_BUCKET)
-        if at == len(self._middles):
-            return 0.0
-        low_ns, high_ns = self._bucket(at)
-        above = min(1.0, (high_ns - limit_ns) / (high_ns - low_ns))
-        return self._from[at + 1] + above * (self._from[at] - self._from[at + 1])
-
-    def quantile_ns(self, q: float) -> float:
-        left = (1 - q) * self.total
-        at = next((i for i in range(len(self._middles), 0, -1) if self._from[i - 1] > left), 0) - 1
-        if at < 0:
-            return 0.0
-        low_ns, high_ns = self._bucket(at)
-        inside = (left - self._from[at + 1]) / (self._from[at] - self._from[at + 1])
-        return high_ns - inside * (high_ns - low_ns)
-
-    def _bucket(self, at: int) -> tuple[float, float]:
-        return self._middles[at] / HALF_BUCKET, self._middles[at] * HALF_BUCKET
-
-
 class Pairs:
     """Spans of some time, and the same tasks' spans without what lending held them up for."""
 
-    def __init__(self, taken: Counts, without: Counts) -> None:
-        self.taken, self._without = SpanCounts(taken), SpanCounts(without)
+    def __init__(self, taken: SpanCounts, without: SpanCounts) -> None:
+        self.taken, self.without = taken, without
 
     def too_long(self, protect: float, errors: float = 0.0) -> str:
         """Which quantile is longer by more than its budget, by so many standard errors at least;
@@ -89,7 +47,7 @@ class Pairs:
         return ""
 
     def is_disaster(self, protect: float) -> bool:
-        limit_ns = self._without.quantile_ns(0.99) * (1 + protect) * DISASTER_TIMES
+        limit_ns = self.without.quantile_ns(0.99) * (1 + protect) * DISASTER_TIMES
         return self.taken.beyond(limit_ns) > DISASTER * self.taken.total
 
     @property
@@ -98,44 +56,34 @@ class Pairs:
         return self.taken.total * 0.01 >= LEAST_BEYOND
 
     def _beyond(self, q: float, budget: float) -> float:
-        return self.taken.beyond(self._without.quantile_ns(q) * (1 + budget))
+        return self.taken.beyond(self.without.quantile_ns(q) * (1 + budget))
 
 
 class Meter:
     """What sharing costs one primary: the way in force, and all ways lately."""
 
     def __init__(self) -> None:
-        self._recent: deque[tuple[Durations, Durations]] = deque()
-        self._recent_taken: Counter[int] = Counter()
-        self._recent_without: Counter[int] = Counter()
+        self._recent: deque[Spans] = deque()
+        self._recent_taken, self._recent_without = SpanCounts(), SpanCounts()
         """Sums of those."""
-        self._taken: dict[int, float] = {}
-        self._without: dict[int, float] = {}
+        self._taken, self._without = SpanCounts(), SpanCounts()
 
     def add(self, spans: Spans, *, counts: bool) -> None:
         """A period; whether it ``counts`` for the way in force."""
-        taken = merged(spans.lent, spans.not_lent)
-        without = merged(spans.unharmed, spans.not_lent)
         self.fade(1)
-        for sums, durations in ((self._taken, taken), (self._without, without)):
-            for middle_ns, count in durations:
-                sums[middle_ns] = sums.get(middle_ns, 0.0) + count
+        _add(self._taken, self._without, spans)
         if not counts:
             return
         if len(self._recent) == RECENT_PERIODS:
-            old_taken, old_without = self._recent.popleft()
-            self._recent_taken.subtract(dict(old_taken))
-            self._recent_without.subtract(dict(old_without))
-        self._recent.append((taken, without))
-        self._recent_taken.update(dict(taken))
-        self._recent_without.update(dict(without))
+            _add(self._recent_taken, self._recent_without, self._recent.popleft(), -1)
+        self._recent.append(spans)
+        _add(self._recent_taken, self._recent_without, spans)
 
     def fade(self, periods: int) -> None:
         """So many have passed."""
         left = (1 - 1 / LATELY_PERIODS) ** periods
-        for sums in (self._taken, self._without):
-            for middle_ns in sums:
-                sums[middle_ns] *= left
+        self._taken.scale(left)
+        self._without.scale(left)
 
     def begin(self) -> None:
         """Another way is in force."""
@@ -145,28 +93,22 @@ class Meter:
 
     def recently(self) -> Pairs:
         """Of the way in force."""
-        return Pairs(_some(self._recent_taken), _some(self._recent_without))
+        return Pairs(self._recent_taken, self._recent_without)
 
     def last(self) -> Pairs:
         """Of the last period that counts."""
-        return Pairs(*self._recent[-1]) if self._recent else Pairs((), ())
+        taken, without = SpanCounts(), SpanCounts()
+        if self._recent:
+            _add(taken, without, self._recent[-1])
+        return Pairs(taken, without)
 
     def lately(self) -> Pairs:
         """Of all ways."""
-        return Pairs(_some(self._taken), _some(self._without))
+        return Pairs(self._taken, self._without)
 
 
-def _some(counts: Mapping[int, float]) -> Counts:
-    return tuple((middle_ns, count) for middle_ns, count in counts.items() if count > 0)
-
-
-def merged(*durations: Durations) -> Durations:
-    """All together."""
-    some = [one for one in durations if one]
-    if len(some) < 2:  # mostly: something is lent for a whole period, or nothing
-        return some[0] if some else ()
-    counts: Counter[int] = Counter()
-    for one in durations:
-        for middle_ns, count in one:
-            counts[middle_ns] += count
-    return tuple(counts.items())
+def _add(taken: SpanCounts, without: SpanCounts, spans: Spans, times: float = 1) -> None:
+    taken.add(spans.lent, times)
+    taken.add(spans.not_lent, times)
+    without.add(spans.unharmed, times)
+    without.add(spans.not_lent, times)

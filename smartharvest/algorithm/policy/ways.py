@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-Kind = Literal["everywhere", "spare", "part", "wait", "buffer", "prediction", "nothing"]
+Kind = Literal[
+    "everywhere", "spare", "part", "wait", "buffer", "prediction", "minimum", "nothing"
+]
 
 MANY = 8
 """Cores. Where there are fewer a move takes a large part of them, and delays the primary in ways
@@ -56,6 +58,8 @@ class Way:
             return f"keeps {cores} free of the batch, which runs on the others under cpu.idle"
         if self.kind == "prediction":
             return "lends what the paper's prediction leaves"
+        if self.kind == "minimum":
+            return "lends nothing beyond the batch's minimum"
         if self.kind == "nothing":
             return "lends nothing"
         quiet_us = (self.quiet_ns or 0) // 1000
@@ -76,13 +80,19 @@ def spares_of(cpus: int) -> tuple[int, ...]:
     return tuple(sorted(count for count in some if count <= cpus // 2))
 
 
-def ways(total: int, spares: Sequence[int] = ()) -> tuple[Way, ...]:
+def ways(
+    total: int, spares: Sequence[int] = (), *, freezes: bool = False
+) -> tuple[Way, ...]:
     """Those for ``total`` cores that a primary preempts the elastic group on, boldest first.
 
-    Where cores are few, none moves: the batch has all, or half of them for good. Where the kernel
-    keeps CPUs idle (``spares``: how many it may be), it does by events what moves would.
+    Where cores are few, none moves: the batch has all, or half of them for good, and of two nobody
+    predicts who needs the last. Where the kernel keeps CPUs idle (``spares``: how many it may be),
+    it does by events what moves would. Where the elastic group has a minimum that can be taken from
+    it (``freezes``), that is a way, too.
     """
-    careful = Way("prediction"), Way("nothing")
+    predicts = total > 2
+    minimum = (Way("minimum"),) if freezes and predicts else ()  # of two cores it is half
+    careful = *((Way("prediction"),) if predicts else ()), *minimum, Way("nothing")
     if spares:
         return *(Way("spare", spare=count) for count in sorted(spares)), *careful
     if total < MANY:

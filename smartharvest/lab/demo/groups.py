@@ -121,7 +121,6 @@ class DemoGroups:
             primary=(TargetSpec("cgroup", primary),),
             elastic=TargetSpec("cgroup", elastic),
             lend_shared=True,  # on a small machine some thread is pinned somewhere
-            park="freeze" if "freezer" in self._tree.hierarchies else "idle",
         )
 
     def path(self, role: Literal["primary", "elastic"]) -> str:

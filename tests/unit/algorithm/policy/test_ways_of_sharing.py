@@ -48,10 +48,16 @@ class Host:
         preempts: bool = True,
         protect: float = 0.1,
         spares: tuple[int, ...] = (),
+        freezes: bool = False,
     ) -> None:
         self.policy = Adaptive(
             PolicySettings(
-                total, learner="native", preempts=preempts, protect=protect, spares=spares
+                total,
+                learner="native",
+                preempts=preempts,
+                protect=protect,
+                spares=spares,
+                freezes=freezes,
             )
         )
         self.harms = harms
@@ -246,15 +252,53 @@ def test_a_way_whose_moves_take_more_than_they_may_is_left() -> None:
 
 
 def test_where_cores_are_few_only_the_prediction_moves_them() -> None:
-    host = Host(hurt_by("everywhere"), total=2)
-    assert host.run(30) == "part:1"
+    host = Host(hurt_by("everywhere"), total=4)
+    assert host.run(30) == "part:2"
     assert host.policy.shared
-    assert host.policy.predict(window([1, 2])) == 1
-    assert {way.kind for way in ways(2)} == {"everywhere", "part", "prediction", "nothing"}
+    assert host.policy.predict(window([1, 2])) == 2
+    assert {way.kind for way in ways(4)} == {"everywhere", "part", "prediction", "nothing"}
+
+
+@pytest.mark.parametrize("freezes", [True, False])
+def test_of_two_cores_none_moves_and_the_minimum_is_half(freezes: bool) -> None:
+    assert [way.short for way in ways(2, freezes=freezes)] == ["everywhere", "part:1", "nothing"]
+
+
+def test_the_minimum_is_held_where_all_beyond_it_hurts() -> None:
+    host = Host(hurt_by(*ALL), freezes=True)
+    assert host.run(30) == "minimum"
+    assert host.policy.predict(window([1, 2])) == TOTAL
+    assert host.policy.frozen is False
+    assert host.policy.explanation.startswith("lends nothing beyond the batch's minimum, since")
+
+
+def test_a_minimum_that_hurts_is_frozen_and_nothing_bolder_is_tried() -> None:
+    host = Host(hurt_by(*ALL, "minimum"), freezes=True)
+    host.run(20)
+    assert host.policy.frozen is True
+    assert host.policy.explanation.startswith("lends nothing and has frozen the batch, since with")
+    assert set(host.periods) == {"nothing", "minimum", "asleep"}
+    host.harms = (hurt_by(*ALL),)
+    assert host.run(120) == "minimum"
+
+
+def test_what_runs_with_nothing_lent_and_may_not_be_frozen_is_not_judged() -> None:
+    host = Host(hurt_by(*ALL))
+    host.run(20)
+    assert host.policy.frozen is None
+
+
+def test_nobody_is_frozen_where_no_sensor_tells_or_the_kernel_does_not_give_way() -> None:
+    assert Adaptive(PolicySettings(TOTAL, preempts=False, freezes=True)).frozen is None
+    host = Host(harmless, freezes=True)
+    assert host.policy.frozen is True
+    for host.number in range(BLIND_NS // DISPATCHES_PERIOD_NS + 2):
+        host.window(0)
+    assert host.policy.frozen is None
 
 
 def test_the_prediction_has_learned_for_a_while_before_it_is_tried() -> None:
-    host = Host(hurt_by("everywhere", "part"), total=2)
+    host = Host(hurt_by("everywhere", "part"), total=4)
     assert host.run(15) == "prediction"
     assert host.begun("prediction")[0] * WINDOWS >= LEARNED_LESSONS
 
@@ -401,7 +445,8 @@ def test_the_ways_go_from_everything_to_nothing() -> None:
     for total in (1, 2, 8, 64):
         kinds = [way.kind for way in ways(total)]
         assert kinds[0] == "everywhere"
-        assert kinds[-2:] == ["prediction", "nothing"]
+        assert kinds[-1] == "nothing"
+        assert ("prediction" in kinds) == (total > 2)
         assert all(way.buffer < total for way in ways(total))
 
 

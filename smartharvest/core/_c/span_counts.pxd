@@ -1,0 +1,10 @@
+from libc.stdint cimport uint64_t
+
+cdef extern from "policy/span_counts.h" nogil:
+    cdef struct sh_span_counts:
+        double total
+
+    void sh_span_counts_add(sh_span_counts *spans, uint64_t ns, double count)
+    void sh_span_counts_scale(sh_span_counts *spans, double factor)
+    double sh_span_counts_beyond(const sh_span_counts *spans, double limit_ns)
+    double sh_span_counts_quantile_ns(const sh_span_counts *spans, double q)

@@ -1,0 +1,26 @@
+"""How many spans were how long, in C."""
+
+from collections.abc import Iterable
+
+class SpanCounts:
+    """How many were how long, to 1.1 percent; counts may fade, and be taken away again."""
+
+    @property
+    def total(self) -> float:
+        """Of all spans."""
+
+    def add(self, durations: Iterable[tuple[int, float]], times: float = 1) -> None:
+        """Of (middle of a bucket a sixteenth of an octave wide, in ns, count) each ``times`` as
+        many; -1 takes integer counts away again."""
+
+    def scale(self, factor: float) -> None:
+        """All count ``factor`` times as much."""
+
+    def clear(self) -> None:
+        """Forgets all."""
+
+    def beyond(self, limit_ns: float) -> float:
+        """How many are longer."""
+
+    def quantile_ns(self, q: float) -> float:
+        """What the share ``q`` is at most as long as; 0 without spans."""

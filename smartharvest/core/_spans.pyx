@@ -1,0 +1,39 @@
+# cython: language_level=3
+"""How many spans were how long, in C. No logic lives here."""
+
+from libc.stdint cimport uint64_t
+from libc.string cimport memset
+
+from smartharvest.core._c.span_counts cimport (
+    sh_span_counts,
+    sh_span_counts_add,
+    sh_span_counts_beyond,
+    sh_span_counts_quantile_ns,
+    sh_span_counts_scale,
+)
+
+
+cdef class SpanCounts:
+    cdef sh_span_counts c
+
+    @property
+    def total(self):
+        return self.c.total
+
+    def add(self, durations, double times=1):
+        cdef uint64_t ns
+        cdef double count
+        for ns, count in durations:
+            sh_span_counts_add(&self.c, ns, times * count)
+
+    def scale(self, double factor):
+        sh_span_counts_scale(&self.c, factor)
+
+    def clear(self):
+        memset(&self.c, 0, sizeof(self.c))
+
+    def beyond(self, double limit_ns):
+        return sh_span_counts_beyond(&self.c, limit_ns)
+
+    def quantile_ns(self, double q):
+        return sh_span_counts_quantile_ns(&self.c, q)

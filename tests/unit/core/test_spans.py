@@ -1,0 +1,63 @@
+"""How many spans were how long, held against a list of them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from smartharvest.core._spans import SpanCounts
+
+LONGEST_NS = 60_000_000_000
+WIDTH = 2 ** (1 / 16)
+"""Of a bucket over which a span is spread."""
+SPANS = st.lists(st.tuples(st.integers(2_000, LONGEST_NS), st.integers(1, 1000)), min_size=1)
+
+
+def counted(*spans: tuple[int, float]) -> SpanCounts:
+    counts = SpanCounts()
+    counts.add(spans)
+    return counts
+
+
+@given(SPANS, st.floats(2_000, LONGEST_NS))
+def test_as_many_are_longer_as_in_the_list(spans: list[tuple[int, int]], limit_ns: float) -> None:
+    least = sum(count for ns, count in spans if ns > limit_ns * WIDTH)
+    most = sum(count for ns, count in spans if ns > limit_ns / WIDTH)
+    counts = counted(*spans)
+    assert least - 1e-6 <= counts.beyond(limit_ns) <= most + 1e-6
+    assert counts.total == sum(count for _, count in spans)
+
+
+@given(SPANS, st.sampled_from([0.5, 0.95, 0.99, 0.999]))
+def test_beyond_a_quantile_is_its_share(spans: list[tuple[int, int]], q: float) -> None:
+    counts = counted(*spans)
+    ns = counts.quantile_ns(q)
+    assert counts.beyond(ns) == pytest.approx((1 - q) * counts.total, abs=1e-6 * counts.total)
+
+
+@given(SPANS, SPANS)
+def test_what_is_taken_away_leaves_nothing_behind(
+    stay: list[tuple[int, int]], go: list[tuple[int, int]]
+) -> None:
+    counts = counted(*stay, *go)
+    counts.add(go, -1)
+    left = counted(*stay)
+    assert counts.total == left.total
+    assert all(counts.beyond(2.0**i) == left.beyond(2.0**i) for i in range(9, 37))
+
+
+def test_all_fade_alike_and_are_forgotten_at_once() -> None:
+    counts = counted((100_000, 8))
+    counts.scale(0.25)
+    assert (counts.total, counts.beyond(1_000)) == (2, 2)
+    counts.clear()
+    assert (counts.total, counts.beyond(0), counts.quantile_ns(0.5)) == (0, 0, 0)
+
+
+@pytest.mark.parametrize("ns", [0, 1, 100, 10**15])
+def test_beyond_the_table_they_count_as_its_ends(ns: int) -> None:
+    counts = counted((ns, 3))
+    assert counts.total == 3
+    assert counts.beyond(0) == 3
+    assert counts.beyond(1e18) == 0
