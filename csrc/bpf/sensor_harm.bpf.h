@@ -26,6 +26,9 @@ enum {
     TIMELY_SWITCHES = 7,   /* every 8th switch reads the clock in any case */
     LOOK_SPACING_NS = 256, /* of looks at other CPUs, for each CPU */
     ANYWAY_DISPATCHES = 8192, /* older ones count less */
+    INTERVALS_LOG2 = 3,       /* as many make the mean of those between a task's wake-ups */
+    LONGEST_INTERVAL_NS = 1 << 26,
+    FOLLOWER_STEPS = 8, /* how finely it is told how long those who come meanwhile are held up */
     MOST_EXCUSED = 16,        /* waits in a row */
 };
 
@@ -239,11 +242,15 @@ GLOBAL uint64_t held_up(uint32_t number, uint64_t from, uint64_t until, uint32_t
     return until - search.first;
 }
 
-static __always_inline void count_in(uint64_t *histogram, uint64_t ns) {
+static __always_inline void count_some_in(uint64_t *histogram, uint64_t ns, uint64_t count) {
     uint32_t bucket = (uint32_t)(ns >> SH_BPF_WAIT_SHIFT);
     if (unlikely(ns >> SH_BPF_WAIT_LOG2))
         bucket = SH_BPF_WAIT_LINEAR + octave_bucket(ns, SH_BPF_WAIT_LOG2, SH_BPF_HARM_OCTAVES);
-    histogram[at_most(bucket, SH_BPF_HARM_BUCKETS - 1)]++;
+    histogram[at_most(bucket, SH_BPF_HARM_BUCKETS - 1)] += count;
+}
+
+static __always_inline void count_in(uint64_t *histogram, uint64_t ns) {
+    count_some_in(histogram, ns, 1);
 }
 
 static __always_inline struct sh_bpf_harm *harm_of(uint32_t cpu, uint32_t runner) {
@@ -328,6 +335,37 @@ static __always_inline uint64_t held_up_behind(struct sh_bpf_cpu *own, uint64_t 
     return held;
 }
 
+static __always_inline void note_waking(struct sh_bpf_tracked_task *task, uint64_t woke_ns) {
+    const uint64_t before = task->woke_before_ns, mean = task->interval_ns;
+    task->woke_ns = task->woke_before_ns = woke_ns;
+    task->held_up_ns = 0;
+    if (!before || woke_ns <= before)
+        return;
+    const uint64_t interval =
+        woke_ns - before < LONGEST_INTERVAL_NS ? woke_ns - before : LONGEST_INTERVAL_NS;
+    task->interval_ns =
+        mean ? mean - (mean >> INTERVALS_LOG2) + (interval >> INTERVALS_LOG2) : interval;
+}
+
+/* A span that something was lent in has ended. */
+static __always_inline void note_harmed(struct sh_bpf_harm *harm,
+                                        const struct sh_bpf_tracked_task *task, uint64_t span) {
+    const int64_t without = (int64_t)span - task->held_up_ns;
+    const uint64_t unharmed = without > 0 ? (uint64_t)without : 0;
+    count_in(harm->harmed, span);
+    count_in(harm->unharmed, unharmed);
+    if (likely(!task->interval_ns || task->held_up_ns < (int64_t)task->interval_ns))
+        return;
+    const uint64_t held_up = (uint64_t)task->held_up_ns;
+    const uint64_t followers = held_up / task->interval_ns;
+    const uint64_t steps = followers < FOLLOWER_STEPS ? followers : FOLLOWER_STEPS;
+    const uint64_t each = followers / steps, step_ns = held_up / steps;
+    for (uint32_t i = 0; i < FOLLOWER_STEPS; i++)
+        if (i < steps)
+            count_some_in(harm->harmed, unharmed + step_ns * i + step_ns / 2, each);
+    count_some_in(harm->unharmed, unharmed, each * steps);
+}
+
 /* A primary's task gets a CPU for which it queued up at `queued`. What it has waited on other CPUs
  * since it woke up is in its own account, waited_ns. */
 static __always_inline void note_dispatch(struct sh_bpf_cpu *own, struct sh_bpf_harm *harm,
@@ -352,12 +390,11 @@ static __always_inline void note_dispatch(struct sh_bpf_cpu *own, struct sh_bpf_
         }
     } else {
         task->task = pid;
+        task->woke_before_ns = task->interval_ns = 0;
         wakes = true;
     }
-    if (likely(wakes)) {
-        task->woke_ns = now - wait;
-        task->held_up_ns = 0;
-    }
+    if (likely(wakes))
+        note_waking(task, now - wait);
     struct sh_bpf_harm_side *side = side_of(harm, now - wait);
     if (left == SH_BPF_IDLE && wakes)
         note_idle_wait(harm, wait);
@@ -394,7 +431,7 @@ static __always_inline void note_leaving(struct sh_bpf_harm *harm, int32_t pid, 
     task->waited_ns = waited_ns;
     if (unlikely(task->task != pid)) {
         task->task = pid;
-        task->woke_ns = 0;
+        task->woke_ns = task->woke_before_ns = task->interval_ns = 0;
         harm->lost += sleeps;
         return;
     }
@@ -411,9 +448,8 @@ static __always_inline void note_leaving(struct sh_bpf_harm *harm, int32_t pid, 
     const uint64_t span = (int64_t)(now - woke_ns) > 0 ? now - woke_ns : 0;
     struct sh_bpf_harm_side *side = side_of(harm, woke_ns);
     count_in(side->wakes_to_sleeps, span);
-    const int64_t unharmed = (int64_t)span - task->held_up_ns;
     if (side == &harm->sides[1])
-        count_in(harm->unharmed, unharmed > 0 ? (uint64_t)unharmed : 0);
+        note_harmed(harm, task, span);
     side->counts.wake_to_sleep_ns += span;
 }
 

@@ -87,6 +87,8 @@ struct sh_bpf_tracked_task {
     uint32_t waited_ns;  /* of its life when it last left a CPU, modulo 2^32 */
     uint64_t woke_ns;    /* CLOCK_MONOTONIC; 0: it sleeps */
     int64_t held_up_ns;  /* of its waits since then, by lending */
+    uint64_t woke_before_ns;
+    uint64_t interval_ns; /* from one wake-up to the next, lately; 0: not known */
 };
 
 /* Counts only grow; what happened in a period is the difference of two copies. */
@@ -129,8 +131,10 @@ struct sh_bpf_anyway {
 /* Of one primary on one CPU; only that CPU writes. */
 struct sh_bpf_harm {
     struct sh_bpf_harm_side sides[2]; /* nothing lent, something lent */
-    /* Of the latter: what its wakes_to_sleeps would be without what lending held them up for. */
-    uint64_t unharmed[SH_BPF_HARM_BUCKETS];
+    /* Of the latter: its wakes_to_sleeps, and what they would be without what lending held them up
+     * for. Who is held up for longer than it mostly sleeps holds up what it would have woken up for
+     * meanwhile: that is in both, as so many more spans. */
+    uint64_t harmed[SH_BPF_HARM_BUCKETS], unharmed[SH_BPF_HARM_BUCKETS];
     uint64_t lost;         /* tasks that went to sleep and whose wake-up is not known */
     /* How long its tasks have waited for this CPU where it was idle, the last ones in turns, and
      * which of them stands for a task that met somebody there. */

@@ -120,8 +120,10 @@ void sh_bpf_sensor_harm(const struct sh_bpf_sensor *bpf, uint32_t primary,
         const struct sh_bpf_harm *own = &bpf->harms[cpu * primaries + primary];
         add_side(&harm->sides[0], &own->sides[0]);
         add_side(&harm->sides[1], &own->sides[1]);
-        for (uint32_t i = 0; i < SH_BPF_HARM_BUCKETS; i++)
+        for (uint32_t i = 0; i < SH_BPF_HARM_BUCKETS; i++) {
+            harm->harmed[i] += LOAD(own->harmed[i]);
             harm->unharmed[i] += LOAD(own->unharmed[i]);
+        }
         harm->lost += LOAD(own->lost);
     }
 }
@@ -143,8 +145,10 @@ static void side_since(struct sh_bpf_harm_side *side, const struct sh_bpf_harm_s
 void sh_bpf_harm_since(struct sh_bpf_harm *harm, const struct sh_bpf_harm *earlier) {
     side_since(&harm->sides[0], &earlier->sides[0]);
     side_since(&harm->sides[1], &earlier->sides[1]);
-    for (uint32_t i = 0; i < SH_BPF_HARM_BUCKETS; i++)
+    for (uint32_t i = 0; i < SH_BPF_HARM_BUCKETS; i++) {
+        harm->harmed[i] -= earlier->harmed[i];
         harm->unharmed[i] -= earlier->unharmed[i];
+    }
     harm->lost -= earlier->lost;
 }
 

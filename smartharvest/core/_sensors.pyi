@@ -230,5 +230,9 @@ class Harm:
     def wakes_to_sleeps(self, side: str) -> tuple[tuple[int, int], ...]:
         """The same of how long tasks took from waking up to going to sleep again."""
 
+    def harmed(self) -> tuple[tuple[int, int], ...]:
+        """The same of the lent ones, and for each task that was held up for longer than from one
+        of its wake-ups to the next mostly, so many more as it had woken up for meanwhile."""
+
     def unharmed(self) -> tuple[tuple[int, int], ...]:
-        """The same of the lent ones, without the waits from when an elastic task had a CPU."""
+        """The same without the waits from when an elastic task had a CPU."""

@@ -653,8 +653,13 @@ cdef class Harm:
         """The same of how long tasks took from waking up to going to sleep again."""
         return _durations(self.c.sides[_SIDES[side]].wakes_to_sleeps)
 
+    def harmed(self) -> tuple[tuple[int, int], ...]:
+        """The same of the lent ones, and for each task that was held up for longer than from one
+        of its wake-ups to the next mostly, so many more as it had woken up for meanwhile."""
+        return _durations(self.c.harmed)
+
     def unharmed(self) -> tuple[tuple[int, int], ...]:
-        """The same of the lent ones, without the waits from when an elastic task had a CPU."""
+        """The same without the waits from when an elastic task had a CPU."""
         return _durations(self.c.unharmed)
 
 

@@ -361,7 +361,7 @@ cdef class Simulation:
             raise IndexError(number)
         cdef simulator.sh_sim_harm *harm = &self.run.machine.primaries[number].harm
         return (
-            _coarse(&harm.sides[1].wakes_to_sleeps),
+            _coarse(&harm.harmed),
             _coarse(&harm.sides[0].wakes_to_sleeps),
             _coarse(&harm.unharmed),
         )

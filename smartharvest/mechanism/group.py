@@ -85,7 +85,8 @@ class GroupMechanism(Mechanism):
     def may_freeze(self) -> bool:
         settings = self._settings
         chosen = settings.park != "auto" or settings.elastic_min is not None
-        return not chosen and not settings.elastic_groups and "freezer" in self._tree.hierarchies
+        one = not settings.elastic_groups and "freezer" in self._tree.hierarchies
+        return one and not chosen and settings.placement == "shared"
 
     @property
     def frozen(self) -> bool:

@@ -88,4 +88,4 @@ class _Seen:
 
 
 def _spans(harm: _sensors.Harm) -> Spans:
-    return Spans(harm.wakes_to_sleeps("lent"), harm.wakes_to_sleeps("not_lent"), harm.unharmed())
+    return Spans(harm.harmed(), harm.wakes_to_sleeps("not_lent"), harm.unharmed())

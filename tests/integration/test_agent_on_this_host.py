@@ -262,6 +262,23 @@ def test_a_parked_batch_can_be_frozen(host: Host, processes: Processes) -> None:
     assert host.files() == before
 
 
+@pytest.mark.timing  # it is frozen for half a second at least, whatever follows
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_a_batch_that_adaptive_has_frozen_is_thawed_by_every_end(
+    host: Host, processes: Processes, number: signal.Signals
+) -> None:
+    need_bpf()
+    if host.batch.idle_file is None:
+        pytest.skip("needs cpu.idle")
+    freeze_file = host.batch.freeze_file
+    assert freeze_file is not None
+    before = host.files()
+    agent = processes.agent(*host.state, *host.targets, "--policy=adaptive", "--sensor=bpf")
+    agent.wait_until(lambda: host.tree.files.read(freeze_file) in ("FROZEN\n", "1\n"))
+    agent.send(number)
+    wait_until(lambda: host.files() == before)
+
+
 def test_children_of_the_batch_are_confined_and_freed_with_it(
     host: Host, processes: Processes
 ) -> None:

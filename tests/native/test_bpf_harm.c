@@ -381,6 +381,7 @@ static void test_of_each_span_it_is_known_how_long_it_were_without_lending(void)
     struct sh_bpf_harm harm = harm_of(0);
     CHECK(sum(harm.unharmed) >= 100);
     CHECK_EQ(memcmp(harm.unharmed, harm.sides[LENT].wakes_to_sleeps, sizeof(harm.unharmed)), 0);
+    CHECK_EQ(memcmp(harm.unharmed, harm.harmed, sizeof(harm.unharmed)), 0);
     CHECK_EQ(kill(batch.pid, SIGCONT), 0);
     CHECK_EQ(kill(logged.pid, SIGCONT), 0);
     const struct sh_bpf_harm before = harm;
@@ -392,6 +393,32 @@ static void test_of_each_span_it_is_known_how_long_it_were_without_lending(void)
                  2 * sh_bpf_harm_quantile(harm.unharmed, 0.9));
     sh_bpf_sensor_close(&bpf);
     logged_end(&logged);
+    crowd_end(&batch);
+}
+
+/* What the batch does with nothing lent counts once it is asked for, and no longer than that. Who is
+ * held up by it for longer than it mostly sleeps stands for those that had come meanwhile. */
+static void test_with_nothing_lent_the_minimum_counts_if_it_is_asked_for(void) {
+    const int cpu = spare_cpu();
+    struct crowd primary = crowd_start(1, cpu, WAVE, NULL), batch = crowd_start(1, cpu, SPIN, NULL);
+    configure(1);
+    add_target(primary.pid, SH_BPF_PRIMARY);
+    add_target(batch.pid, SH_BPF_ELASTIC);
+    CHECK_EQ(try_open(), 0);
+    AWAIT(dispatches(0, NOT_LENT) >= 50);
+    CHECK_EQ(dispatches(0, LENT), 0);
+    sh_bpf_sensor_count_minimum(&bpf, sh_monotonic_ns(), true);
+    AWAIT(sum(harm_of(0).unharmed) >= 100);
+    const struct sh_bpf_harm harm = harm_of(0);
+    CHECK(sum(harm.harmed) >= sum(harm.sides[LENT].wakes_to_sleeps));
+    sh_bpf_sensor_count_minimum(&bpf, sh_monotonic_ns(), false);
+    const uint64_t before = dispatches(0, NOT_LENT);
+    AWAIT(dispatches(0, NOT_LENT) >= before + 5); /* the one that was under way has ended */
+    const uint64_t lent = dispatches(0, LENT);
+    AWAIT(dispatches(0, NOT_LENT) >= before + 50);
+    CHECK_EQ(dispatches(0, LENT), lent);
+    sh_bpf_sensor_close(&bpf);
+    crowd_end(&primary);
     crowd_end(&batch);
 }
 
@@ -414,5 +441,6 @@ int main(void) {
     RUN(test_a_wait_on_two_queues_is_one);
     RUN(test_a_long_wait_is_held_against_elastic_tasks_where_they_ran);
     RUN(test_of_each_span_it_is_known_how_long_it_were_without_lending);
+    RUN(test_with_nothing_lent_the_minimum_counts_if_it_is_asked_for);
     return 0;
 }

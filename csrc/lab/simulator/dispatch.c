@@ -279,7 +279,7 @@ void sh_sim_complete(struct sh_sim_machine *machine, uint32_t number) {
     struct sh_sim_primary *primary = sh_sim_owner(machine, &core->thread);
     sh_sim_count_dispatches(machine, core->thread.service_ns);
     sh_sim_harm_add_thread(&primary->harm, sh_sim_was_lent(machine, core->thread.woke_ns),
-                           machine->now_ns - core->thread.woke_ns, core->thread.held_up_ns);
+                           machine->now_ns - core->thread.woke_ns, core->thread.held_up_ns, 0);
     sh_sim_finish_thread(machine, core->thread.request);
     core->busy = false;
     primary->running--;

@@ -12,8 +12,16 @@ void sh_sim_harm_add_wait(struct sh_sim_harm *harm, bool lent,
 }
 
 void sh_sim_harm_add_thread(struct sh_sim_harm *harm, bool lent, int64_t wake_to_sleep_ns,
-                            int64_t held_up_ns) {
+                            int64_t held_up_ns, int64_t interval_ns) {
+    const int64_t unharmed_ns = wake_to_sleep_ns - held_up_ns;
     sh_sim_latencies_add(&harm->sides[lent].wakes_to_sleeps, wake_to_sleep_ns);
-    if (lent)
-        sh_sim_latencies_add(&harm->unharmed, wake_to_sleep_ns - held_up_ns);
+    if (!lent)
+        return;
+    sh_sim_latencies_add(&harm->harmed, wake_to_sleep_ns);
+    sh_sim_latencies_add(&harm->unharmed, unharmed_ns);
+    const int64_t followers = interval_ns ? held_up_ns / interval_ns : 0;
+    for (int64_t i = 0; i < followers; i++) {
+        sh_sim_latencies_add(&harm->harmed, unharmed_ns + held_up_ns * (2 * i + 1) / (2 * followers));
+        sh_sim_latencies_add(&harm->unharmed, unharmed_ns);
+    }
 }

@@ -18,8 +18,9 @@ struct sh_sim_harm_side {
 
 struct sh_sim_harm {
     struct sh_sim_harm_side sides[2]; /* nothing lent, something lent */
-    /* What the threads of the latter would have taken without what lending held them up for. */
-    struct sh_sim_latencies unharmed;
+    /* What the threads of the latter took, and would have without what lending held them up for;
+     * with those that would have come while a task was held up. */
+    struct sh_sim_latencies harmed, unharmed;
 };
 
 /* A wait that has ended. elastic_ns: CPU time of the elastic group since a core was last idle;
@@ -32,8 +33,9 @@ struct sh_sim_ended_wait {
 
 void sh_sim_harm_add_wait(struct sh_sim_harm *harm, bool lent,
                           const struct sh_sim_ended_wait *wait);
-/* held_up_ns: of the time, what lending held the thread up for. */
+/* held_up_ns: of the time, what lending held the thread up for; interval_ns: from one of its
+ * task's wake-ups to the next, lately, or 0. */
 void sh_sim_harm_add_thread(struct sh_sim_harm *harm, bool lent, int64_t wake_to_sleep_ns,
-                            int64_t held_up_ns);
+                            int64_t held_up_ns, int64_t interval_ns);
 
 #endif

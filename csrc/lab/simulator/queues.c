@@ -230,6 +230,10 @@ static void wake_task(struct sh_sim_machine *machine, uint32_t id, bool by_timer
     struct sh_sim_core *core = &machine->cores[number];
     const bool here = by_timer && number == task->core;
     sh_sim_wake(machine, &task->thread, machine->lent > 0);
+    if (task->thread.woke_ns) {
+        const int64_t interval_ns = machine->now_ns - task->thread.woke_ns;
+        task->interval_ns += (interval_ns - task->interval_ns) / (task->interval_ns ? 8 : 1);
+    }
     task->thread.woke_ns = machine->now_ns;
     task->thread.held_up_ns = 0;
     task->step = SH_SIM_WOKEN;
@@ -264,7 +268,8 @@ static void sleep_task(struct sh_sim_machine *machine, uint32_t id) {
     struct sh_sim_task *task = &machine->tasks[id];
     struct sh_sim_primary *primary = primary_of(machine, id);
     sh_sim_harm_add_thread(&primary->harm, sh_sim_was_lent(machine, task->thread.woke_ns),
-                           machine->now_ns - task->thread.woke_ns, task->thread.held_up_ns);
+                           machine->now_ns - task->thread.woke_ns, task->thread.held_up_ns,
+                           task->interval_ns);
     primary->active--;
     machine->demand--;
     if (id == primary->sender)

@@ -16,9 +16,9 @@ restart.
 Where the kernel keeps CPUs idle for who wakes (``--mechanism strict``) the ways differ in how many,
 and nothing is moved.
 
-Where the primary does not preempt the batch it lends cores that have been idle
-(``adaptive-quiet``), or with few cores what the paper's policy does. Where no sensor tells, it is
-the paper's policy.
+Where the primary does not preempt the batch it lends cores that have been idle (as
+``adaptive-quiet``), or with few cores what the paper's prediction leaves, or nothing. Where no
+sensor tells, it is the paper's policy.
 """
 
 from __future__ import annotations
@@ -67,6 +67,7 @@ MOVING_PERIODS = 4
 """... in the mean of so many periods of a way, the last one weighing most."""
 LEAST_DOZE_PERIODS = 40
 """With nothing lent and no trial due for so long it does not look."""
+_NOT_PREEMPTED = "; the primary is not known to preempt the batch"
 
 
 @dataclass(slots=True)
@@ -90,11 +91,14 @@ class Adaptive:
         self._protect = settings.protect
         self._paper = make_smartharvest(replace(settings, learner="native"))
         self._preempts = settings.preempts
-        self._quiet = AdaptiveQuiet(settings) if settings.total >= MANY else None
+        careful = not settings.preempts and settings.total >= MANY
+        self._quiet = AdaptiveQuiet(settings) if careful else None
         self._freezes = settings.freezes
+        self._judges = settings.preempts or settings.freezes
         self._ways = ways(
             settings.total,
             settings.spares if settings.preempts else (),
+            preempts=settings.preempts,
             freezes=settings.freezes,
         )
         self._records = [_Record() for _ in self._ways]
@@ -126,21 +130,21 @@ class Adaptive:
     @property
     def wants_spans_alone(self) -> bool:
         """Of the dispatches."""
-        return self._preempts
+        return self._judges and self._quiet is None
 
     @property
     def judges_waits(self) -> bool:
         """Whether it sees what it needs to judge them."""
-        return not self._blind and (self._preempts or self._quiet is not None)
+        return not self._blind and (self._judges or self._quiet is not None)
 
     @property
     def _delegate(self) -> Policy | None:
         """Another policy that decides; None: the way does."""
         if self._blind:
             return self._paper
-        if not self._preempts:
-            return self._quiet or self._paper
-        return self._paper if self.way.kind == "prediction" else None
+        if self._judges and self.way.kind not in ("quiet", "prediction"):
+            return None
+        return self._quiet or self._paper
 
     @property
     def dozes(self) -> bool:
@@ -172,7 +176,7 @@ class Adaptive:
     @property
     def frozen(self) -> bool | None:
         """Whether even the minimum is taken back; None: what that costs is not judged."""
-        if not self._freezes or self._blind or not self._preempts:
+        if not self._freezes or self._blind:
             return None
         return self.way.kind == "nothing"
 
@@ -255,7 +259,7 @@ class Adaptive:
     # --- windows ----------------------------------------------------------------------------------
 
     def learn(self, window: Window) -> int | None:
-        if self._quiet is not None and not self._preempts:
+        if self._quiet is not None:
             self._quiet.learn(window)
         if self.dozes:
             self._told_ns = window.end_ns
@@ -282,15 +286,11 @@ class Adaptive:
     # --- harm -------------------------------------------------------------------------------------
 
     def observe_dispatches(self, seen: Dispatches) -> None:
-        if not self._preempts:
+        if self._quiet is not None and self._delegate is self._quiet:
+            self._quiet.observe_dispatches(seen)
+        if not self._judges:
             self._hear(seen.end_ns)
-            self.explanation = "the primary is not known to preempt the batch: " + (
-                "lends cores that were idle, for how long by how its tasks wait"
-                if self._quiet is not None
-                else "lends what the paper's prediction leaves"
-            )
-            if self._quiet is not None:
-                self._quiet.observe_dispatches(seen)
+            self.explanation = self._ways[0].describe() + _NOT_PREEMPTED
             return
         # Where only some of what is lent is known without its harm nothing tells.
         if not seen.spans or any(one.lent and not one.unharmed for one in seen.spans):
@@ -425,4 +425,5 @@ class Adaptive:
 
     def _explain(self) -> None:
         frozen = " and has frozen the batch" if self.frozen and self._held == self._nothing else ""
-        self.explanation = self._ways[self._held].describe() + frozen + self._why
+        limited = "" if self._preempts else _NOT_PREEMPTED
+        self.explanation = self._ways[self._held].describe() + frozen + self._why + limited

@@ -59,9 +59,10 @@ class Spans:
     that something was lent in."""
 
     lent: Durations
+    """With so many more as tasks would have woken up for while lending held them up."""
     not_lent: Durations
     unharmed: Durations = ()
-    """The former without their waits from when an elastic task had a core; empty if unknown."""
+    """The first without their waits from when an elastic task had a core; empty if unknown."""
 
 
 @dataclass(frozen=True, slots=True)

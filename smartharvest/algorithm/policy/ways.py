@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Kind = Literal[
-    "everywhere", "spare", "part", "wait", "buffer", "prediction", "minimum", "nothing"
+    "everywhere", "spare", "part", "wait", "buffer", "quiet", "prediction", "minimum", "nothing"
 ]
 
 MANY = 8
@@ -56,6 +56,8 @@ class Way:
         if self.kind == "part":
             cores = "a core" if self.kept == 1 else f"{self.kept} cores"
             return f"keeps {cores} free of the batch, which runs on the others under cpu.idle"
+        if self.kind == "quiet":
+            return "lends cores that were idle, for how long by how its tasks wait"
         if self.kind == "prediction":
             return "lends what the paper's prediction leaves"
         if self.kind == "minimum":
@@ -81,9 +83,10 @@ def spares_of(cpus: int) -> tuple[int, ...]:
 
 
 def ways(
-    total: int, spares: Sequence[int] = (), *, freezes: bool = False
+    total: int, spares: Sequence[int] = (), *, preempts: bool = True, freezes: bool = False
 ) -> tuple[Way, ...]:
-    """Those for ``total`` cores that a primary preempts the elastic group on, boldest first.
+    """Those for ``total`` cores, boldest first; where a primary does not preempt the elastic group
+    (``preempts``) it is not to meet it.
 
     Where cores are few, none moves: the batch has all, or half of them for good, and of two nobody
     predicts who needs the last. Where the kernel keeps CPUs idle (``spares``: how many it may be),
@@ -93,6 +96,9 @@ def ways(
     predicts = total > 2
     minimum = (Way("minimum"),) if freezes and predicts else ()  # of two cores it is half
     careful = *((Way("prediction"),) if predicts else ()), *minimum, Way("nothing")
+    if not preempts:
+        careful_one = Way("quiet" if total >= MANY else "prediction")
+        return careful_one, *((Way("minimum"),) if freezes else ()), Way("nothing")
     if spares:
         return *(Way("spare", spare=count) for count in sorted(spares)), *careful
     if total < MANY:

@@ -45,6 +45,7 @@ cdef extern from "bpf/sensor_state.h" nogil:
 
     struct sh_bpf_harm:
         sh_bpf_harm_side sides[2]
+        uint64_t harmed[512]
         uint64_t unharmed[512]
         uint64_t lost
 

@@ -54,6 +54,7 @@ cdef extern from "lab/simulator/harm.h" nogil:
 
     struct sh_sim_harm:
         sh_sim_harm_side sides[2]
+        sh_sim_latencies harmed
         sh_sim_latencies unharmed
 
 cdef extern from "lab/simulator/machine.h" nogil:

@@ -76,6 +76,7 @@ def test_frozen_for_one_reason_it_stays_so_when_another_ends(world: World) -> No
         ({"elastic_min": 0}, False),
         ({"park": "idle"}, False),
         ({"park": "freeze"}, False),  # the loop does
+        ({"placement": "exclusive"}, False),  # they do not meet
     ],
 )
 def test_a_policy_may_freeze_unless_the_user_has_said_what_is_left(

@@ -288,8 +288,28 @@ def test_what_runs_with_nothing_lent_and_may_not_be_frozen_is_not_judged() -> No
     assert host.policy.frozen is None
 
 
-def test_nobody_is_frozen_where_no_sensor_tells_or_the_kernel_does_not_give_way() -> None:
-    assert Adaptive(PolicySettings(TOTAL, preempts=False, freezes=True)).frozen is None
+@pytest.mark.parametrize(
+    ("total", "harmful", "held"),
+    [
+        (TOTAL, [], "quiet"),
+        (TOTAL, ["quiet"], "minimum"),
+        (TOTAL, ["quiet", "minimum"], "nothing"),
+        (4, [], "prediction"),
+        (4, ["prediction"], "minimum"),
+        (2, ["prediction", "minimum"], "nothing"),
+    ],
+)
+def test_where_the_kernel_does_not_give_way_the_minimum_is_judged_all_the_same(
+    total: int, harmful: list[str], held: str
+) -> None:
+    host = Host(hurt_by(*harmful), total=total, preempts=False, freezes=True)
+    assert host.run(30).replace("asleep", "nothing") == held
+    assert host.policy.frozen is (held == "nothing")
+    assert host.policy.explanation.endswith("the primary is not known to preempt the batch")
+    assert not host.policy.shared
+
+
+def test_nobody_is_frozen_where_no_sensor_tells() -> None:
     host = Host(harmless, freezes=True)
     assert host.policy.frozen is True
     for host.number in range(BLIND_NS // DISPATCHES_PERIOD_NS + 2):
@@ -412,7 +432,7 @@ def test_where_the_primary_does_not_preempt_the_batch_it_is_adaptive_quiet() -> 
         policy.observe_dispatches(period(number, lent=policy.buffer < TOTAL))
     assert not policy.shared
     assert policy.buffer < TOTAL
-    assert policy.explanation.startswith("the primary is not known to preempt the batch")
+    assert policy.explanation.endswith("the primary is not known to preempt the batch")
 
 
 def test_where_it_does_not_and_cores_are_few_it_is_the_papers_policy() -> None:
@@ -420,7 +440,7 @@ def test_where_it_does_not_and_cores_are_few_it_is_the_papers_policy() -> None:
     host.run(1)
     assert (host.policy.buffer, host.policy.quiet_ns, host.policy.shared) == (0, None, False)
     assert not judges_waits(host.policy)  # the long-term safeguard has to
-    assert host.policy.explanation.endswith("lends what the paper's prediction leaves")
+    assert host.policy.explanation.startswith("lends what the paper's prediction leaves")
 
 
 def test_a_stale_window_gives_everything_back() -> None:
