@@ -18,15 +18,15 @@ HEAD = (
 TREE = (
     ("Is the P99 all right with the batch under cpu.idle alone?", ("cpu.idle, no agent",)),
     (
-        "Two CPUs, or no bpf sensor?",
-        ("smartharvest", "minimum 0 on two CPUs, otherwise 1 (the default)"),
+        "A bpf sensor, shared placement, a batch that may be frozen?",
+        ("adaptive", "the default; minimum not given: it is judged, too"),
     ),
     (
-        "Does the primary preempt the batch (cpu.idle or strict)?",
+        "A bpf sensor, and eight cores or more?",
         ("adaptive", "minimum 1: the batch always has a core"),
     ),
 )
-OTHERWISE = ("adaptive-quiet", "minimum 1: the batch always has a core")
+OTHERWISE = ("smartharvest", "minimum 0 on two CPUs, otherwise 1")
 
 MOMENTS = (
     (0, "agent is killed", "#b03030"),

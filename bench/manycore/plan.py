@@ -67,8 +67,8 @@ EXPERIMENTS = (
 """In the order of their worth: who has half an hour measures the first."""
 
 _OF_REAL = {one.name: one for one in real.CONDITIONS}
-_WARM_UP_S = {"adaptive": 4.0}
-"""Its first trials."""
+WARM_UP_S = 8.0
+"""Of adaptive: its first trials. An emulated agent begins seconds later."""
 EVERYWHERE: Mapping[str, Any] = {"lend_shared": True, "long_term": "off"}
 """Settings of an agent that lends every core and takes none back for a wait."""
 STRICT: Mapping[str, Any] = {**EVERYWHERE, "mechanism": "strict"}
@@ -80,22 +80,24 @@ CONDITIONS: tuple[Condition, ...] = (
         _OF_REAL[name]
         for name in (
             *(AGAIN, "sensing only", "nice 19", real.RIVAL, "static half", "fixed-buffer:1"),
-            *("prev-peak", "smartharvest", real.RECOMMENDED),
+            *("prev-peak", "smartharvest", "adaptive-quiet"),
         )
     ),
     Condition(TASKS_TOO, "each task of the batch is SCHED_IDLE as well", phase="cpu-idle"),
     Condition("fixed-buffer:2", "two idle cores are always kept", policy="fixed-buffer:2"),
     Condition("fixed-buffer:3", "three idle cores are always kept", policy="fixed-buffer:3"),
-    *(
-        Condition(name, _OF_REAL[name].about, policy=name, warm_up_s=_WARM_UP_S.get(name, 0.5))
-        for name in real.CANDIDATES
+    Condition(
+        real.RECOMMENDED,
+        _OF_REAL[real.RECOMMENDED].about,
+        policy=real.RECOMMENDED,
+        warm_up_s=WARM_UP_S,
     ),
     Condition(
         "strict, adaptive",
         "every core is lent, and adaptive says how many CPUs the kernel keeps idle",
         policy="adaptive",
         settings={"mechanism": "strict", "lend_shared": True},
-        warm_up_s=_WARM_UP_S["adaptive"],
+        warm_up_s=WARM_UP_S,
     ),
     Condition(
         "smartharvest, strict",
@@ -120,7 +122,7 @@ CONDITIONS: tuple[Condition, ...] = (
         )
     ),
 )
-CORE = (ALONE, AGAIN, real.RIVAL, "fixed-buffer:1", "smartharvest", *real.CANDIDATES)
+CORE = (ALONE, AGAIN, real.RIVAL, "fixed-buffer:1", "smartharvest", real.RECOMMENDED)
 """The rows that answer the page's question; all others come with more time."""
 
 

@@ -44,7 +44,7 @@ CONDITIONS = (
     _changed("no real-time writer", "the loop is an ordinary thread", realtime=False),
     _changed("no rescue", "the kernel's choice of the batch stands", rescue=False),
     _changed("no cpu.idle", "confined, but of equal weight", cpu_idle=False),
-    _changed("park idle", "shares the last core instead of freezing", park="idle"),
+    _changed("park freeze", "freezes instead of sharing the last core", park="freeze"),
     Condition("fixed-buffer:1", "one idle core is always kept, at events", policy="fixed-buffer:1"),
     Condition(
         "fixed-buffer:1, polling",

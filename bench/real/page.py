@@ -9,7 +9,7 @@ from statistics import median
 from typing import Any
 
 from bench import pictures
-from bench.real.conditions import ALONE, CANDIDATES, RECOMMENDED, RIVAL
+from bench.real.conditions import ALONE, OURS, RIVAL
 from bench.real.experiment import FEWEST_LEFT, MOST_FOREIGN
 from bench.real.figures import ALLOWED, NOT_PROTECTED, PROTECTED, verdict
 
@@ -283,7 +283,7 @@ def conclusions(rows: Mapping[str, Node]) -> Iterator[str]:
 
 
 def _rival(rows: Mapping[str, Node]) -> Iterator[str]:
-    for name in (RECOMMENDED, *CANDIDATES):
+    for name in OURS:
         if name in rows:
             yield "\n" + _beside_rival(name, rows[name], rows[RIVAL])
 

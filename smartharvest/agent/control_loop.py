@@ -26,7 +26,7 @@ from smartharvest.telemetry.status import loop_histograms, sensor_histograms
 
 _log = logging.getLogger(__name__)
 
-LOOK_MS = 250
+LOOK_MS = 300
 """Longest sleep where no window needs an answer of its own: the loop decides by itself, or nothing
 can be lent."""
 WAIT_MS = 100
@@ -188,7 +188,7 @@ class ControlLoop:
             self._hurries = hurries
             self.loop.hurry(hurries)
         prompt |= self.loop.sensor.wants_visits
-        prompt |= lends and not controller.loop_decides
+        prompt |= hurries and not controller.loop_decides
         if controller.wants_dispatches:
             most_ms = min(most_ms, -(-self._dispatches.left_ns(now_ns) // 1_000_000))
         judgement_ms = (

@@ -21,7 +21,12 @@ from smartharvest.config.settings import Settings
 from smartharvest.errors import SmartHarvestError
 from smartharvest.host.cgroup.tree import CgroupTree, Group
 from smartharvest.host.journal.notices import remove_notice, remove_notices, write_notice
-from smartharvest.mechanism.group_freezer import GroupFreezer, frozen_values, is_frozen_by_us
+from smartharvest.mechanism.group_freezer import (
+    GroupFreezer,
+    frozen_values,
+    is_frozen_by_us,
+    planned_freeze_file,
+)
 
 _log = logging.getLogger(__name__)
 
@@ -44,9 +49,8 @@ def eviction_writes(settings: Settings, tree: CgroupTree) -> Iterator[tuple[str,
         if one.notice_ns is None:
             continue
         group = tree.group(one.target.value)
-        above = group.directory("freezer") or group.path
-        path = f"{above}/{'freezer.state' if tree.version == 1 else 'cgroup.freeze'}"
-        yield path, f"{frozen_values(group)[0]} (evicted, after {format_duration(one.notice_ns)})"
+        value = f"{frozen_values(group)[0]} (evicted, after {format_duration(one.notice_ns)})"
+        yield planned_freeze_file(group), value
 
 
 class GroupEvictions:

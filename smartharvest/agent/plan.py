@@ -45,6 +45,7 @@ from smartharvest.host.target.targets import claim_of, expand
 from smartharvest.mechanism.base import Mechanism
 from smartharvest.mechanism.choice import make_mechanism, needs_of
 from smartharvest.mechanism.exclusive import PrimarySide, make_primary_side
+from smartharvest.mechanism.group_freezer import frozen_values, planned_freeze_file
 from smartharvest.mechanism.memory_bounds import check_memory, memory_writes
 from smartharvest.placement.confinement import Confinement
 from smartharvest.placement.snapshot import HostSnapshot, take_snapshot
@@ -275,6 +276,7 @@ def _note_changes(
         if path not in {file for file, _, _ in managed}:  # the freezer, while nothing is lent
             plan.changes.append(PlannedChange("lending", path, files.read(path).strip(), value))
     writes = [
+        *_freezing(settings, mechanism),
         *weight_writes(settings, tree),
         *eviction_writes(settings, tree),
         *memory_writes(settings, tree),
@@ -293,6 +295,14 @@ def _note_changes(
                 f"{format_cpulist(sets[0])} … {format_cpulist(sets[_most_lent(settings, seen)])}",
             )
         )
+
+
+def _freezing(settings: Settings, mechanism: Mechanism) -> Iterator[tuple[str, str]]:
+    """What the policy may write for a batch whose minimum costs too much."""
+    group = None if mechanism.target is None else mechanism.target.group
+    if settings.policy == "adaptive" and mechanism.may_freeze and group is not None:
+        value = f"{frozen_values(group)[0]} (while even the minimum costs too much)"
+        yield planned_freeze_file(group), value
 
 
 def _note_own_files(settings: Settings, plan: Plan) -> None:

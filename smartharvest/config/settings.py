@@ -277,7 +277,7 @@ class Settings:
 
     # --- deciding ---
 
-    policy: str = _Setting(_policy, "smartharvest", "POLICY", applies="live", common=True).help(
+    policy: str = _Setting(_policy, "adaptive", "POLICY", applies="live", common=True).help(
         f"How many cores to lend: {', '.join(POLICY_NAMES)}."
     )
     protect: float = _Setting(_share, 0.1, "PERCENT", applies="live").help(

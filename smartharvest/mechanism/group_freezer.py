@@ -22,6 +22,12 @@ def frozen_values(group: Group) -> tuple[str, str]:
     return ("FROZEN", "THAWED") if group.tree.version == 1 else ("1", "0")
 
 
+def planned_freeze_file(group: Group) -> str:
+    """The file that would freeze the group, which need not be there yet."""
+    above = group.directory("freezer") or group.path
+    return f"{above}/{'freezer.state' if group.tree.version == 1 else 'cgroup.freeze'}"
+
+
 class GroupFreezer:
     """Freezes, thaws and ends one ``group``. All but the end is journaled.
 

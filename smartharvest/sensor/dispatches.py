@@ -5,8 +5,13 @@ from __future__ import annotations
 import logging
 
 from smartharvest.algorithm.controller import Controller
-from smartharvest.algorithm.policy.base import DISPATCHES_PERIOD_NS, Dispatches, Spans
-from smartharvest.algorithm.policy.fallback import wants_spans_alone
+from smartharvest.algorithm.policy.base import (
+    DISPATCHES_PERIOD_NS,
+    PATIENT_PERIOD_NS,
+    Dispatches,
+    Spans,
+)
+from smartharvest.algorithm.policy.fallback import is_patient, wants_spans_alone
 from smartharvest.core import _loop, _sensors
 from smartharvest.sensor.harm import tells_harm
 from smartharvest.sensor.waits import DispatchSensor, tells_waits
@@ -35,7 +40,8 @@ class DispatchReader:
         """Once a period, and only if the policy asks for dispatches; None otherwise."""
         if now_ns < self._due_ns:
             return None
-        self._due_ns = now_ns + DISPATCHES_PERIOD_NS
+        patient = is_patient(controller.policy)
+        self._due_ns = now_ns + (PATIENT_PERIOD_NS if patient else DISPATCHES_PERIOD_NS)
         if not controller.wants_dispatches:  # too expensive for every window
             self._before = None
             return None
@@ -52,18 +58,21 @@ class DispatchReader:
             self._warned = True
             return None
         alone = tells_harm(loop.sensor) and wants_spans_alone(controller.policy)
-        seen, before = _Seen(loop, sensor, self._primaries), self._before
+        seen, before = _Seen(loop, sensor, self._primaries, now_ns), self._before
         self._before = seen
         if before is None or before.sensor is not sensor:
             return None
-        return seen.since(before, now_ns, spans_alone=alone)
+        return seen.since(before, spans_alone=alone)
 
 
 class _Seen:
     """Everything a loop and its sensor have counted up to now."""
 
-    def __init__(self, loop: _loop.Loop, sensor: DispatchSensor, primaries: int) -> None:
+    def __init__(
+        self, loop: _loop.Loop, sensor: DispatchSensor, primaries: int, now_ns: int
+    ) -> None:
         self.sensor = sensor
+        self.now_ns = now_ns
         self.waits, self.runs = sensor.waits(), sensor.runs()
         self.harm = (
             [loop.sensor.harm(i) for i in range(primaries)] if tells_harm(loop.sensor) else []
@@ -72,10 +81,11 @@ class _Seen:
         self.lent_core_ns = loop.counters()["harvested_core_ns"]
         self.lends = loop.harvested > 0
 
-    def since(self, before: _Seen, now_ns: int, *, spans_alone: bool) -> Dispatches:
+    def since(self, before: _Seen, *, spans_alone: bool) -> Dispatches:
         moves = {edge: count - before.moves.get(edge, 0) for edge, count in self.moves.items()}
         return Dispatches(
-            end_ns=now_ns,
+            end_ns=self.now_ns,
+            period_ns=self.now_ns - before.now_ns,
             waits=() if spans_alone else self.waits.since(before.waits).durations(),
             runs=() if spans_alone else self.runs.since(before.runs).durations(),
             # The loop counts what is lent at its next look.

@@ -207,6 +207,8 @@ def families(seen: Mapping[str, Any]) -> list[Metric]:
                 seen["demand"]["core_seconds"]),
         gauge("total_cores", "Cores between primary and elastic.", seen["cores"]["total"]),
         gauge("harvested_cores", "Cores lent now.", seen["harvested"]["now"]),
+        gauge("frozen", "1 while the policy has the elastic group frozen.",
+              float(seen.get("mechanism", {}).get("frozen", False))),
         gauge("busy_cores_peak", "Peak of the last window.", seen["busy"]["peak"]),
         gauge("demand_cores_peak", "Peak of running and waiting tasks.", seen["demand"]["peak"]),
         gauge("lending", "0 while nothing may be lent.",

@@ -26,7 +26,8 @@ def test_an_idle_primary_lends_without_a_decision_of_the_agents(quiet_world: Wor
     def observe(window: Window, _decision: Decision) -> None:
         lent.append(FULL - window.primary_cores)
 
-    with Supervisor(settings_for(quiet_world, learner="native")) as session:
+    settings = settings_for(quiet_world, policy="smartharvest", learner="native")
+    with Supervisor(settings) as session:
         policy = session.make_policy()
         policy.learn = policy.predict = None  # type: ignore[method-assign, assignment]
         report = session.run(policy, seconds=1.0, observe=observe).report
@@ -39,7 +40,8 @@ def test_the_agent_decides_where_it_is_told_to_and_for_every_other_learner(
     quiet_world: World,
 ) -> None:
     for more in ({"learner": "native", "decisions": "agent"}, {"learner": "vw"}):
-        with Supervisor(settings_for(quiet_world, **more)) as session:
+        settings = settings_for(quiet_world, policy="smartharvest", **more)
+        with Supervisor(settings) as session:
             assert decider_of(session.settings, session.make_policy(), keep_idle=0) is None
 
 
@@ -53,7 +55,7 @@ def test_a_loop_whose_agent_says_nothing_gives_everything_back(quiet_world: Worl
             time.sleep(1.2 * LEAST_PERMIT_NS / 1e9)
             session.stop()
 
-    with Supervisor(settings_for(quiet_world, learner="native")) as session:
+    with Supervisor(settings_for(quiet_world, policy="smartharvest", learner="native")) as session:
         report = session.run(session.make_policy(), seconds=5.0, observe=observe).report
     assert hung
     assert report.plans_expired > 0

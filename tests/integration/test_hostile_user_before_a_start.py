@@ -193,7 +193,7 @@ def leaves_a_pipe_where_the_audit_log_will_be(scene: Scene) -> None:
 def leaves_a_model_to_learn_from(scene: Scene) -> None:
     model = scene.open / "model"
     as_nobody(lambda: model.write_bytes(b"smartharvest-model 1 planted"))
-    outcome = scene.start("--model", str(model))
+    outcome = scene.start("--policy=smartharvest", "--model", str(model))
     assert outcome.code == 0, outcome.err
     assert "model not used" in outcome.err
     assert "belongs to nobody" in outcome.err
@@ -211,7 +211,7 @@ def leaves_a_pipe_and_an_endless_file_to_be_read(scene: Scene) -> None:
     as_nobody(plant)
     refused(scene.start("--config", str(scene.open / "pipe.toml")), 2, "is no regular file")
     refused(scene.start("--config", str(scene.open / "endless")), 2, "belongs to nobody")
-    outcome = scene.start("--model", str(scene.open / "endless"))
+    outcome = scene.start("--policy=smartharvest", "--model", str(scene.open / "endless"))
     assert outcome.code == 0, outcome.err
     assert "belongs to nobody" in outcome.err
 

@@ -65,6 +65,8 @@ MOST_MOVING = 0.01
 """Of a core for each of the total: more than that moving cores may not take,"""
 MOVING_PERIODS = 4
 """... in the mean of so many periods of a way, the last one weighing most."""
+SETTLED_PERIODS = 30
+"""A way without a move that was held for so long is looked at less often."""
 LEAST_DOZE_PERIODS = 40
 """With nothing lent and no trial due for so long it does not look."""
 _NOT_PREEMPTED = "; the primary is not known to preempt the batch"
@@ -155,6 +157,11 @@ class Adaptive:
     def steady(self) -> bool:
         """Whether the way in force has answered before, and no window may end it."""
         return self._delegate is None and self._answered is self.way
+
+    @property
+    def patient(self) -> bool:
+        """Whether it has held a way without a move for so long that it need not look often."""
+        return self.steady and self._now == self._held and self._since >= SETTLED_PERIODS
 
     @property
     def buffer(self) -> int:
@@ -298,11 +305,15 @@ class Adaptive:
         self._hear(seen.end_ns)
         if len(self._meters) != len(seen.spans):
             self._begin(len(seen.spans))
+        periods = max(1, round(seen.period_ns / DISPATCHES_PERIOD_NS))
         for meter, spans in zip(self._meters, seen.spans, strict=True):
-            meter.add(spans, counts=not self._unjudged)
+            meter.add(spans, counts=not self._unjudged, periods=periods)
         self._note_moves(seen)
-        self._periods += 1
-        self._since += 1
+        self._periods += periods
+        before, self._since = self._since, self._since + periods
+        if self._now == self._held and self._since // FORGET_PERIODS > before // FORGET_PERIODS:
+            record = self._records[self._now]
+            record.failures = max(0, record.failures - 1)
         if self._unjudged:
             self._unjudged -= 1
         else:
@@ -329,7 +340,7 @@ class Adaptive:
 
     def _note_moves(self, seen: Dispatches) -> None:
         record = self._records[self._now]
-        moving = sum(ns * count for ns, count in seen.moves) / DISPATCHES_PERIOD_NS
+        moving = sum(ns * count for ns, count in seen.moves) / seen.period_ns
         record.moving += (moving - record.moving) / MOVING_PERIODS
 
     def _judge(self) -> None:
@@ -343,9 +354,6 @@ class Adaptive:
                 self._hold()
         elif self._since >= PAUSE_PERIODS:
             self._choose()
-        if self._now == self._held and self._since % FORGET_PERIODS == FORGET_PERIODS - 1:
-            record = self._records[self._now]
-            record.failures = max(0, record.failures - 1)
 
     def _too_dear(self) -> str:
         if self._now == self._nothing:

@@ -65,9 +65,14 @@ class Spans:
     """The first without their waits from when an elastic task had a core; empty if unknown."""
 
 
+DISPATCHES_PERIOD_NS = 100_000_000
+PATIENT_PERIOD_NS = 300_000_000
+
+
 @dataclass(frozen=True, slots=True)
 class Dispatches:
-    """How the primary's tasks were dispatched in a period of about ``DISPATCHES_PERIOD_NS``."""
+    """How the primary's tasks were dispatched in a period of about ``DISPATCHES_PERIOD_NS``, or
+    ``PATIENT_PERIOD_NS`` if the policy's attribute ``patient`` is true."""
 
     end_ns: int
     waits: Durations
@@ -80,9 +85,7 @@ class Dispatches:
     """How long cores took to change hands; empty if unknown."""
     spans: tuple[Spans, ...] = ()
     """One for each primary; empty where the sensor does not tell harm."""
-
-
-DISPATCHES_PERIOD_NS = 100_000_000
+    period_ns: int = DISPATCHES_PERIOD_NS
 
 
 @runtime_checkable

@@ -58,6 +58,13 @@ def wants_spans_alone(policy: Policy) -> bool:
     return bool(getattr(policy, "wants_spans_alone", False))
 
 
+def is_patient(policy: Policy) -> bool:
+    """Whether the policy in force, by its attribute ``patient``, is content with fewer looks."""
+    if isinstance(policy, Fallback):
+        policy = policy.in_force
+    return bool(getattr(policy, "patient", False))
+
+
 def dozes(policy: Policy) -> bool:
     """Whether the policy in force, with its property ``dozes``, lends nothing for a while and wants
     no dispatches meanwhile."""

@@ -18,8 +18,8 @@ QUANTILES = {0.5: 1.0, 0.95: 1.0, 0.99: 1.0, 0.999: 2.5}
 slowest, so the far tail counts, too."""
 LEAST_BEYOND = 5
 """A quantile is known once so many spans are expected beyond it."""
-RECENT_PERIODS = 30
-"""A way is judged by so many, the last ones that it had."""
+RECENT_LOOKS = 30
+"""A way is judged by so many, the last ones that it had; mostly of a period each."""
 BURST = 3.0
 """So many spans count as one draw: load comes in waves."""
 LATELY_PERIODS = 600
@@ -68,13 +68,13 @@ class Meter:
         """Sums of those."""
         self._taken, self._without = SpanCounts(), SpanCounts()
 
-    def add(self, spans: Spans, *, counts: bool) -> None:
-        """A period; whether it ``counts`` for the way in force."""
-        self.fade(1)
+    def add(self, spans: Spans, *, counts: bool, periods: int = 1) -> None:
+        """Of one look at so many periods; whether it ``counts`` for the way in force."""
+        self.fade(periods)
         _add(self._taken, self._without, spans)
         if not counts:
             return
-        if len(self._recent) == RECENT_PERIODS:
+        if len(self._recent) == RECENT_LOOKS:
             _add(self._recent_taken, self._recent_without, self._recent.popleft(), -1)
         self._recent.append(spans)
         _add(self._recent_taken, self._recent_without, spans)

@@ -34,6 +34,7 @@ PHASES = (
     Phase("nice-19", None, "everywhere"),
     Phase("fixed-buffer:1", "fixed-buffer:1", "lent"),
     Phase("smartharvest", "smartharvest", "lent"),
+    Phase("adaptive", "adaptive", "lent"),
 )
 
 

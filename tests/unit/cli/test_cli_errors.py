@@ -46,7 +46,7 @@ WRONG = [
     (["observe", "--seconds", "10ms"], "10ms is not within 0.1s and"),
     (["agent", "--duration", "1hour"], "unknown unit 'hour' in '1hour'; use ns, us, ms, s, min, h"),
     (["explain", "x", "--since", "5m"], "units are ns, us, ms, s, min, h or d"),
-    (["demo", "--seconds", "3"], "--seconds: 3 is too short for 6 phases in 2 rounds"),
+    (["demo", "--seconds", "3"], "--seconds: 3 is too short for 7 phases in 2 rounds"),
     (["demo", "--seconds", "x"], "Invalid value for '--seconds'"),
     (["demo", "--seconds", "-5"], "Invalid value for '--seconds'"),
     (["simulate", "--workload", "nosuch"], "workload: 'nosuch' is unknown; use one of indexserve"),
@@ -188,7 +188,7 @@ def test_help_lists_the_common_settings_and_help_all_every_one(command: tuple[st
 
 def test_help_shows_the_defaults_with_units() -> None:
     text = " ".join(smartharvest_here("agent", "--help-all").out.split())
-    for shown in ("[default: 25ms]", "[default: 50us]", "[default: smartharvest]", "[default: on]"):
+    for shown in ("[default: 25ms]", "[default: 50us]", "[default: adaptive]", "[default: on]"):
         assert shown in text
 
 

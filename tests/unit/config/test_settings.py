@@ -128,11 +128,11 @@ def test_every_setting_is_tried_here() -> None:
     assert {*VALUES, *SWITCHES} == FIELDS.keys()
 
 
-def test_without_anything_the_defaults_are_the_papers() -> None:
+def test_without_anything_the_defaults_are_the_papers_but_for_the_policy() -> None:
     settings = load_settings({})
     assert (settings.window_ns, settings.poll_ns) == (25_000_000, 50_000)
     assert (settings.policy, settings.cost, settings.safeguard) == (
-        *("smartharvest", "skewed", "conservative"),
+        *("adaptive", "skewed", "conservative"),
     )
     assert (settings.keep_idle, settings.elastic_min, settings.cores) == (1, None, None)
     assert settings == Settings()

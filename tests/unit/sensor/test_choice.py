@@ -36,18 +36,18 @@ def refused(monkeypatch: pytest.MonkeyPatch) -> set[str]:
 
 
 def test_harm_is_told_if_it_is_asked_for_or_a_policy_lives_by_it() -> None:
-    assert not sensing.wants_harm(load_settings({}))
-    assert sensing.wants_harm(load_settings({"harm": True}))
-    assert sensing.wants_harm(load_settings({"policy": "adaptive"}))
+    assert sensing.wants_harm(load_settings({}))
+    assert not sensing.wants_harm(load_settings({"policy": "prev-peak"}))
+    assert sensing.wants_harm(load_settings({"policy": "prev-peak", "harm": True}))
 
 
 def test_another_sensor_is_needed_only_where_the_settings_make_another(refused: set[str]) -> None:
     sensing = take()
-    assert sensing.fits(load_settings({"policy": "prev-peak", "max_harvest": 2}))
-    assert not sensing.fits(load_settings({"policy": "adaptive"}))
+    assert sensing.fits(load_settings({"max_harvest": 2}))
+    assert not sensing.fits(load_settings({"policy": "prev-peak"}))
     assert not sensing.fits(load_settings({"long_term_threshold": "1ms"}))
     refused.update(("bpf", "perf"))
-    assert take().fits(load_settings({"policy": "adaptive"}))  # it tells nobody's harm
+    assert take().fits(load_settings({"policy": "prev-peak"}))  # it tells nobody's harm
 
 
 def test_the_settings_know_every_sensor() -> None:

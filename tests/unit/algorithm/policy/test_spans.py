@@ -6,7 +6,7 @@ import pytest
 
 from smartharvest.algorithm.harm import Durations
 from smartharvest.algorithm.policy.base import Spans
-from smartharvest.algorithm.policy.spans import RECENT_PERIODS, Meter, Pairs
+from smartharvest.algorithm.policy.spans import RECENT_LOOKS, Meter, Pairs
 from smartharvest.core._spans import SpanCounts
 
 USUAL: Durations = ((100_000, 900), (200_000, 95), (400_000, 5))
@@ -49,11 +49,11 @@ def metered(*periods: Durations) -> Meter:
 
 
 def test_a_meter_tells_of_the_last_periods_of_the_way_in_force() -> None:
-    meter = metered(LONGER, *[USUAL] * (RECENT_PERIODS - 1))
+    meter = metered(LONGER, *[USUAL] * (RECENT_LOOKS - 1))
     assert meter.recently().taken.beyond(500_000) == pytest.approx(5, abs=1e-9)
     meter.add(Spans(USUAL, (), USUAL), counts=True)
     assert meter.recently().taken.beyond(500_000) == 0
-    assert meter.recently().taken.total == RECENT_PERIODS * 1000
+    assert meter.recently().taken.total == RECENT_LOOKS * 1000
     meter.begin()
     assert meter.recently().taken.total == 0
 

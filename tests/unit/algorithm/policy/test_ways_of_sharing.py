@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -234,6 +235,29 @@ def test_a_pause_changes_nothing_of_what_was_found() -> None:
     for host in hosts:
         host.run(30)
     assert hosts[0].periods == hosts[1].periods
+
+
+def test_it_looks_less_often_once_it_has_held_a_way_without_a_move_for_a_while() -> None:
+    host = Host(hurt_by("everywhere"), total=4)
+    host.run(2)
+    assert not host.policy.patient
+    assert host.run(10) == "part:2"
+    assert host.policy.patient
+    host.harms = (hurt_by("everywhere", "part", how=AWFUL),)
+    host.run(0.2)
+    assert not host.policy.patient
+
+
+def test_a_look_at_several_periods_is_as_long_as_these() -> None:
+    hosts = [Host(hurt_by("everywhere", "part"), total=4) for _ in range(2)]
+    for host in hosts:
+        host.run(3)
+    seen = hosts[0].seen(hosts[0].policy.way)
+    hosts[0].policy.observe_dispatches(replace(seen, period_ns=3 * DISPATCHES_PERIOD_NS))
+    for _ in range(3):
+        hosts[1].policy.observe_dispatches(seen)
+    dumps = [json.loads(host.policy.dump())["records"] for host in hosts]
+    assert dumps[0] == dumps[1]
 
 
 def test_a_primary_that_always_sleeps_is_lent_from() -> None:

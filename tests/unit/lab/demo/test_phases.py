@@ -14,6 +14,7 @@ def test_the_phases_have_the_documented_names_in_order() -> None:
         "nice-19",
         "fixed-buffer:1",
         "smartharvest",
+        "adaptive",
     ]
 
 
@@ -22,7 +23,7 @@ def test_only_phases_with_an_agent_lend() -> None:
     assert not any(phase.policy for phase in PHASES if phase.batch == "everywhere")
 
 
-@pytest.mark.parametrize(("seconds", "rounds"), [(12, 2), (30, 2), (60, 4), (3600, 12)])
+@pytest.mark.parametrize(("seconds", "rounds"), [(12, 2), (30, 2), (60, 3), (3600, 12)])
 def test_longer_runs_have_more_rounds_up_to_a_limit(seconds: float, rounds: int) -> None:
     assert plan_rounds(seconds) == rounds
 

@@ -74,7 +74,7 @@ def test_the_table_tells_of_standstills_and_what_they_touched() -> None:
     assert "stopped the whole machine" not in format_table(document)
     document["standstills_ms"] = [12.0, 41.6]
     assert "stopped the whole machine 2 times, for at most 42 ms" in format_table(document)
-    assert "45.5% of the requests are left out" in format_table(document)
+    assert "50.0% of the requests are left out" in format_table(document)
 
 
 def test_a_machine_that_is_busy_with_something_else_is_named() -> None:
