@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 */
-/* Made by build.py from sources with sha256 9de30c708cda4f0fbe861652edf92deb98dce859a7a7f0f6f7a8dc12754a5aab.
+/* Made by build.py from sources with sha256 519ada39e49031405ebe11b644c691590c0ebd63b6645bbddf017c2164877bdf.
  * The first array is what the loader program works on, the second the loader program itself. */
 #ifndef SH_SENSOR_LOADER_H
 #define SH_SENSOR_LOADER_H

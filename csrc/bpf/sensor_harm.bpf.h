@@ -22,14 +22,14 @@ struct {
 } tracked_tasks SEC(".maps");
 
 enum {
-    CLOCK_AGE_LOG2 = 24,   /* a wake-up renews a difference of the clocks that is as old, ns */
-    TIMELY_SWITCHES = 7,   /* every 8th switch reads the clock in any case */
-    LOOK_SPACING_NS = 256, /* of looks at other CPUs, for each CPU */
+    CLOCK_AGE_LOG2 = 24,      /* a wake-up renews a difference of the clocks that is as old, ns */
+    TIMELY_SWITCHES = 7,      /* every 8th switch reads the clock in any case */
+    LOOK_SPACING_NS = 256,    /* of looks at other CPUs, for each CPU */
     ANYWAY_DISPATCHES = 8192, /* older ones count less */
     INTERVALS_LOG2 = 3,       /* as many make the mean of those between a task's wake-ups */
     LONGEST_INTERVAL_NS = 1 << 26,
     FOLLOWER_STEPS = 8, /* how finely it is told how long those who come meanwhile are held up */
-    MOST_EXCUSED = 16,        /* waits in a row */
+    MOST_EXCUSED = 16,  /* waits in a row */
 };
 
 /* CLOCK_MONOTONIC at a switch to a task that queued up at `queued`. The run queue's clock has just
@@ -326,8 +326,8 @@ static __always_inline bool is_excused(struct sh_bpf_anyway *anyway, bool waited
 }
 
 /* Who waits behind a task that began late begins late, too, by as much at most. */
-static __always_inline uint64_t held_up_behind(struct sh_bpf_cpu *own, uint64_t held,
-                                               uint64_t wait, uint32_t left) {
+static __always_inline uint64_t held_up_behind(struct sh_bpf_cpu *own, uint64_t held, uint64_t wait,
+                                               uint32_t left) {
     const uint64_t late_by = own->late_by_ns < wait ? own->late_by_ns : wait;
     if (left >= SH_BPF_PRIMARY && held < late_by)
         held = late_by;

@@ -84,9 +84,9 @@ struct sh_bpf_preempted_run {
 
 struct sh_bpf_tracked_task {
     int32_t task;
-    uint32_t waited_ns;  /* of its life when it last left a CPU, modulo 2^32 */
-    uint64_t woke_ns;    /* CLOCK_MONOTONIC; 0: it sleeps */
-    int64_t held_up_ns;  /* of its waits since then, by lending */
+    uint32_t waited_ns; /* of its life when it last left a CPU, modulo 2^32 */
+    uint64_t woke_ns;   /* CLOCK_MONOTONIC; 0: it sleeps */
+    int64_t held_up_ns; /* of its waits since then, by lending */
     uint64_t woke_before_ns;
     uint64_t interval_ns; /* from one wake-up to the next, lately; 0: not known */
 };
@@ -135,7 +135,7 @@ struct sh_bpf_harm {
      * for. Who is held up for longer than it mostly sleeps holds up what it would have woken up for
      * meanwhile: that is in both, as so many more spans. */
     uint64_t harmed[SH_BPF_HARM_BUCKETS], unharmed[SH_BPF_HARM_BUCKETS];
-    uint64_t lost;         /* tasks that went to sleep and whose wake-up is not known */
+    uint64_t lost; /* tasks that went to sleep and whose wake-up is not known */
     /* How long its tasks have waited for this CPU where it was idle, the last ones in turns, and
      * which of them stands for a task that met somebody there. */
     uint32_t idle_waits_ns[SH_BPF_IDLE_WAITS];

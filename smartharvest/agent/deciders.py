@@ -44,9 +44,9 @@ def choose_policy(
     """The policy spelled ``spec`` for ``total`` cores. Should it fail, simpler ones take over.
 
     ``found`` is what the running kernel was seen to do, ``spares`` what ``spares_for``
-    answers; ``freezes``: the policy may freeze the elastic group. Raises ConfigError for a policy that is unknown, or that needs a primary which
-    ``preempts`` the elastic group wherever they meet, or a kernel that keeps CPUs idle, where that
-    is not so.
+    answers; ``freezes``: the policy may freeze the elastic group. Raises ConfigError for a policy
+    that is unknown, or that needs a primary which ``preempts`` the elastic group wherever they
+    meet, or a kernel that keeps CPUs idle, where that is not so.
     """
     check_policy(spec)
     if is_shared(spec) and not preempts:

@@ -147,8 +147,10 @@ class Controller(Algorithm1):
         return self.inhibited.reason is None and not resting
 
     def give_everything_back(self) -> Plan:
-        """The plan that lends nothing, in place of the last one. The elastic group keeps what it has
-        then if the reason comes from outside."""
+        """The plan that lends nothing, in place of the last one.
+
+        If the reason comes from outside the elastic group keeps what it has then.
+        """
         self._plain = False
         return Plan(
             0 if self.last is None else self.last[1].seq,

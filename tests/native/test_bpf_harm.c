@@ -396,8 +396,8 @@ static void test_of_each_span_it_is_known_how_long_it_were_without_lending(void)
     crowd_end(&batch);
 }
 
-/* What the batch does with nothing lent counts once it is asked for, and no longer than that. Who is
- * held up by it for longer than it mostly sleeps stands for those that had come meanwhile. */
+/* What the batch does with nothing lent counts once it is asked for, and no longer than that. Who
+ * is held up by it for longer than it mostly sleeps stands for those that had come meanwhile. */
 static void test_with_nothing_lent_the_minimum_counts_if_it_is_asked_for(void) {
     const int cpu = spare_cpu();
     struct crowd primary = crowd_start(1, cpu, WAVE, NULL), batch = crowd_start(1, cpu, SPIN, NULL);

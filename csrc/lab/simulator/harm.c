@@ -21,7 +21,8 @@ void sh_sim_harm_add_thread(struct sh_sim_harm *harm, bool lent, int64_t wake_to
     sh_sim_latencies_add(&harm->unharmed, unharmed_ns);
     const int64_t followers = interval_ns ? held_up_ns / interval_ns : 0;
     for (int64_t i = 0; i < followers; i++) {
-        sh_sim_latencies_add(&harm->harmed, unharmed_ns + held_up_ns * (2 * i + 1) / (2 * followers));
+        sh_sim_latencies_add(&harm->harmed,
+                             unharmed_ns + held_up_ns * (2 * i + 1) / (2 * followers));
         sh_sim_latencies_add(&harm->unharmed, unharmed_ns);
     }
 }

@@ -110,8 +110,8 @@ struct sh_sim_task {
         SH_SIM_WORKING,
     } step;
     uint32_t primary;
-    uint32_t core; /* where it ran last, or waits */
-    uint32_t next; /* behind it in the core's queue, or of the sleeping workers */
+    uint32_t core;       /* where it ran last, or waits */
+    uint32_t next;       /* behind it in the core's queue, or of the sleeping workers */
     int64_t interval_ns; /* from one wake-up to the next, lately; 0: not known */
     struct sh_sim_thread thread;
 };

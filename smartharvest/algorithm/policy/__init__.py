@@ -75,8 +75,8 @@ def make_policy(
 
     ``cost``, ``safeguard``, ``learner`` and ``options`` concern ``smartharvest`` and what uses its
     prediction; the others react to exhaustion as the paper has it. ``preempts``, ``protect``,
-    ``spares`` and ``freezes`` are for ``adaptive`` (PolicySettings). Raises ConfigError for what is unknown or
-    malformed.
+    ``spares`` and ``freezes`` are for ``adaptive`` (PolicySettings). Raises ConfigError for what is
+    unknown or malformed.
     """
     name, number = _parsed(spec)
     settings = PolicySettings(

@@ -27,6 +27,7 @@ LATELY_PERIODS = 600
 DISASTER_TIMES, DISASTER = 2.0, 0.05
 """A period in which this share of the spans is beyond so many times the limit of their P99."""
 
+
 class Pairs:
     """Spans of some time, and the same tasks' spans without what lending held them up for."""
 

@@ -315,12 +315,15 @@ def _control(
             continue
         if simulation.now_ns >= dispatches_ns:
             before_ns, lent_ns = lent_ns, simulation.counters()["harvested_core_ns"]
+            recent = simulation.recent_dispatches()
             controller.on_dispatches(
                 Dispatches(
                     simulation.now_ns,
+                    waits=recent["waits"],
+                    runs=recent["runs"],
                     lent=lent_ns > before_ns,
+                    moves=recent["moves"],
                     spans=spans.read(),
-                    **simulation.recent_dispatches(),
                 )
             )
             dispatches_ns += DISPATCHES_PERIOD_NS

@@ -28,9 +28,7 @@ class World:
     def make(self, **settings: Any) -> CpusetMechanism:
         target = resolve_target(TargetSpec("cgroup", "batch"), self.tree)
         assert target.group is not None
-        return CpusetMechanism(
-            Settings(**settings), self.tree, target, target.group, self.writer
-        )
+        return CpusetMechanism(Settings(**settings), self.tree, target, target.group, self.writer)
 
     @property
     def frozen(self) -> bool:
