@@ -11,7 +11,7 @@ from smartharvest.algorithm.policy.base import (
     Dispatches,
     Spans,
 )
-from smartharvest.algorithm.policy.fallback import is_patient, wants_spans_alone
+from smartharvest.algorithm.policy.fallback import is_patient, note_blind, wants_spans_alone
 from smartharvest.core import _loop, _sensors
 from smartharvest.sensor.harm import tells_harm
 from smartharvest.sensor.waits import DispatchSensor, tells_waits
@@ -56,6 +56,7 @@ class DispatchReader:
                     "is the paper's smartharvest" if name == "adaptive" else "lends nothing",
                 )
             self._warned = True
+            note_blind(controller.policy)
             return None
         alone = tells_harm(loop.sensor) and wants_spans_alone(controller.policy)
         seen, before = _Seen(loop, sensor, self._primaries, now_ns), self._before

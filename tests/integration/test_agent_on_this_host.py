@@ -458,7 +458,8 @@ def test_the_demo_prints_its_document(tmp_path: Path) -> None:
     document = json.loads(done.stdout)
     phases = document["phases"]
     assert [phase["name"] for phase in phases] == [
-        *("no-harvest", "sensing-only", "cpu-idle", "nice-19", "fixed-buffer:1", "smartharvest")
+        *("no-harvest", "sensing-only", "cpu-idle", "nice-19", "fixed-buffer:1", "smartharvest"),
+        "adaptive",
     ]
     for phase in phases:
         assert {

@@ -274,9 +274,8 @@ class Adaptive:
         if self._last_ns is None or window.end_ns - self._last_ns > BLIND_NS:
             self._told_ns = window.end_ns  # nobody could have reported before
         self._last_ns = window.end_ns
-        if not self._blind and window.end_ns - self._told_ns > BLIND_NS:
-            self._blind = True
-            self.explanation = "the sensor does not tell harm: the paper's smartharvest decides"
+        if window.end_ns - self._told_ns > BLIND_NS:
+            self.note_blind()
         return self._paper.learn(window)
 
     def predict(self, window: Window) -> int:
@@ -319,6 +318,12 @@ class Adaptive:
         else:
             self._judge()
         self._doze()
+
+    def note_blind(self) -> None:
+        """Nobody tells, for now."""
+        if not self._blind:
+            self._blind = True
+            self.explanation = "the sensor does not tell harm: the paper's smartharvest decides"
 
     def _hear(self, end_ns: int) -> None:
         if self._blind:

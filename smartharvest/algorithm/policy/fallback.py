@@ -58,6 +58,14 @@ def wants_spans_alone(policy: Policy) -> bool:
     return bool(getattr(policy, "wants_spans_alone", False))
 
 
+def note_blind(policy: Policy) -> None:
+    """Tells the policy in force, if it has a method of that name, that no sensor sees waits."""
+    if isinstance(policy, Fallback):
+        policy = policy.in_force
+    if (hears := getattr(policy, "note_blind", None)) is not None:
+        hears()
+
+
 def is_patient(policy: Policy) -> bool:
     """Whether the policy in force, by its attribute ``patient``, is content with fewer looks."""
     if isinstance(policy, Fallback):

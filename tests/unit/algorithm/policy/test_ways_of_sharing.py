@@ -24,7 +24,7 @@ from smartharvest.algorithm.policy.base import (
     PolicySettings,
     Spans,
 )
-from smartharvest.algorithm.policy.fallback import judges_waits
+from smartharvest.algorithm.policy.fallback import judges_waits, note_blind
 from smartharvest.algorithm.policy.ways import Way, spares_of, ways
 from tests.unit.algorithm.policy.dispatches import period
 from tests.unit.algorithm.policy.windows import window
@@ -331,6 +331,15 @@ def test_where_the_kernel_does_not_give_way_the_minimum_is_judged_all_the_same(
     assert host.policy.frozen is (held == "nothing")
     assert host.policy.explanation.endswith("the primary is not known to preempt the batch")
     assert not host.policy.shared
+
+
+def test_where_no_sensor_sees_waits_it_is_the_papers_policy_at_once_until_one_does() -> None:
+    host = Host(harmless, freezes=True)
+    note_blind(host.policy)
+    assert host.policy.frozen is None
+    assert host.policy.explanation.endswith("the paper's smartharvest decides")
+    host.run(0.2)
+    assert host.policy.frozen is True
 
 
 def test_nobody_is_frozen_where_no_sensor_tells() -> None:
