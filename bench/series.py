@@ -13,13 +13,15 @@ SERIES = "series"
 
 
 @contextmanager
-def recorded(total_ns: Callable[[], int]) -> Iterator[list[tuple[int, int]]]:
-    """Rows of monotonic ns and the total: at the start, every EVERY_S, and at the exit."""
+def recorded(
+    total_ns: Callable[[], int], every_s: float = EVERY_S
+) -> Iterator[list[tuple[int, int]]]:
+    """Rows of monotonic ns and the total: at the start, every ``every_s``, and at the exit."""
     rows = [(time.monotonic_ns(), total_ns())]
     ended = threading.Event()
 
     def record() -> None:
-        while not ended.wait(EVERY_S):
+        while not ended.wait(every_s):
             rows.append((time.monotonic_ns(), total_ns()))
 
     recorder = threading.Thread(target=record, name=SERIES)

@@ -25,6 +25,7 @@ from smartharvest.lab.demo.standstill import Interval
 
 UNDER_WAY_NS = 20_000_000
 """Few requests take longer."""
+EVERY_S = 0.1
 USAGE = "cpuacct.usage_user"
 
 Series = NDArray[np.int64]
@@ -53,8 +54,8 @@ class Foreign:
         return int(self._usages[0].read_text()) - own_ns + stolen_ns
 
     def series(self) -> AbstractContextManager[list[tuple[int, int]]]:
-        """That, moment by moment."""
-        return recorded(self.used_ns)
+        """That, moment by moment: a look takes 0.4 ms of what is measured."""
+        return recorded(self.used_ns, EVERY_S)
 
 
 @contextmanager

@@ -6,7 +6,7 @@ import errno
 import logging
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from smartharvest.agent.arrangement import Arrangement
@@ -96,10 +96,16 @@ class Resets:
 
 
 class HostWatch:
-    """Looks after the targets of one arrangement. ``failed_sensors`` grows when one breaks."""
+    """Looks after the targets of one arrangement. ``failed_sensors`` grows when one breaks.
 
-    def __init__(self, arrangement: Arrangement, resets: Resets) -> None:
+    ``rest`` is called amid a look, which takes milliseconds: others may want the CPU.
+    """
+
+    def __init__(
+        self, arrangement: Arrangement, resets: Resets, rest: Callable[[], object]
+    ) -> None:
         self._arrangement = arrangement
+        self._rest = rest
         self._resets = resets
         self._measured: list[object] = []
         self._cpu_usage: ReadCpuUsage = lambda: None
@@ -136,9 +142,12 @@ class HostWatch:
         for target in arrangement.targets.all():
             if not target.alive():
                 return Failed(TargetVanished(f"{target.spec}: is gone; everything was given back"))
+        self._rest()
         arrangement.mechanism.adopt_newcomers()
+        self._rest()
         self.drift += resync(control.loop.sensor)
         reasons: dict[str, str | None] = {"sensor": self._check_sensor(began_ns, control)}
+        self._rest()
         verdict = self._compare(control, reasons)
         self._took_ns = _loop.monotonic_ns() - began_ns
         pause_ns = min(HOUSEKEEPING_MOST_NS, self._took_ns * HOUSEKEEPING_SHARE)
@@ -167,6 +176,7 @@ class HostWatch:
             return Rebuild(seen, "the sensor misses too much", keeps_loop=False, reasons=reasons)
         if seen != arrangement.snapshot:
             return Rebuild(seen, _why(arrangement.snapshot, seen), reasons=reasons)
+        self._rest()
         return self._other_writer(control, reasons) or Healthy(reasons=reasons)
 
     def judge_halt(self, control: ControlLoop) -> Verdict:

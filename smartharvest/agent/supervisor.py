@@ -68,6 +68,7 @@ _log = logging.getLogger(__name__)
 
 CHORES_NS = 50_000_000
 """While windows come, everything else has its turn this often."""
+REST_S = 1e-5
 
 
 def _ignore(*_: object) -> None:
@@ -263,7 +264,7 @@ class Supervisor:
         WriteRefused, ForeignWrite or CpusLost if the host no longer allows it.
         """
         arrangement = self.arrangement
-        self._watch = HostWatch(arrangement, self.resets)
+        self._watch = HostWatch(arrangement, self.resets, self._rest)
         audit = self._outputs.audit
         every = self.settings.audit_level == "decisions"
         recorder = Recorder(self.recent, audit, every=every)
@@ -334,12 +335,15 @@ class Supervisor:
             if came and now_ns < chores_ns and not arrangement.mechanism.moves_threads:
                 continue
             chores_ns = now_ns + CHORES_NS
+            control.renew_permit()
+            self._rest()
             self._do_chores(sockets)
             control.judge_period(arrangement.primary_threads)
-            control.renew_permit()
+            self._rest()
             control.read_dispatches()
             control.read_harm()
             control.loop.sensor.attend()
+            self._rest()
             if control.loop.halt is not None:
                 self._follow(self._watch.judge_halt(control))
             if arrangement.mechanism.moves_threads and self._next is None:
@@ -348,12 +352,22 @@ class Supervisor:
                 control.inhibit({"births": why_not})
             if self._next is None:
                 self._follow(self._watch.poll(control))
+            self._rest()
             if self._next is None and self._groups.turn(_loop.monotonic_ns()):
                 self._take_up_division()
             self._reporting.publish()
             if self._usage is not None:
                 self._usage.look()
             self._attend_to_requests()
+
+    def _rest(self) -> None:
+        """Lets go of the CPU: a task that has woken there waits for one chore, not for all.
+
+        The kernel lets a thread run on for milliseconds, whoever wakes meanwhile (fair.c,
+        RUN_TO_PARITY), and a yield does not reach beyond the control group.
+        """
+        if self.arrangement.tree.runs_tasks:
+            time.sleep(REST_S)
 
     def _all_targets(self) -> list[Target]:
         elastic = self.arrangement.elastic
@@ -366,7 +380,7 @@ class Supervisor:
         if self.arrangement.others.have_written():
             self._watch.look_early()
         if self.arrangement.confinement is not None:
-            self.arrangement.confinement.turn()
+            self.arrangement.confinement.turn(self._rest)
         sockets.serve()
 
     def _end(self, sockets: Sockets) -> None:

@@ -95,9 +95,16 @@ class Algorithm1:
 
     def decide(self, window: Window) -> Decision:
         """One pass through lines 12-22, for a window that has just ended."""
+        return self.answer(window, self.learn(window))
+
+    def learn(self, window: Window) -> int | None:
+        """Lines 15-16: what was learned; the policy skips what is no lesson."""
+        self.policy.short_term.observe(window)
+        return self.policy.learn(window)
+
+    def answer(self, window: Window, label: int | None) -> Decision:
+        """The rest, once ``learn`` has returned ``label``."""
         short_term = self.policy.short_term
-        short_term.observe(window)
-        label = self.policy.learn(window)  # lines 15-16; the policy skips what is no lesson
         if window.stale:
             primary_cores = self.total
             reason = "stale window"

@@ -8,7 +8,7 @@ CLOCK_MONOTONIC or any other clock that only the caller knows.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from smartharvest.algorithm.algorithm1 import Algorithm1, Decision
@@ -112,7 +112,10 @@ class Controller(Algorithm1):
         elif self.loop_decides:
             return None
         else:
-            decision = self.decide(window)
+            label = self.learn(window)
+            broken = window.stale or window.exhausted
+            again = self.last is not None and self.steady and not broken
+            decision = self._again(window, label) if again else self.answer(window, label)
         self.last = window, decision
         self.lessons += decision.label is not None
         inhibited = self.inhibited.reason
@@ -121,6 +124,17 @@ class Controller(Algorithm1):
         plan = decision if inhibited is None else self.give_everything_back()
         self._plain = inhibited is None and decision.reason == "predicted"
         return Answer(decision, plan, inhibited)
+
+    def _again(self, window: Window, label: int | None) -> Decision:
+        """The last decision, for a window that changes nothing."""
+        assert self.last is not None
+        return replace(
+            self.last[1],
+            seq=window.seq,
+            label=label,
+            busy_peak=window.busy_max,
+            demand_peak=window.demand_max,
+        )
 
     def hurries(self, now_ns: int) -> bool:
         """Whether each window wants its answer at once; if not, windows may be handed over in

@@ -13,6 +13,10 @@ STEPS_AT_ONCE = 16
 """Between two looks at the clock; a step takes some 10 us."""
 
 
+def _ignore() -> None:
+    """Nobody waits."""
+
+
 class Spread:
     """Runs what ``start`` returns to its end, again and again: each ``next`` of it is a step.
 
@@ -42,8 +46,11 @@ class Spread:
         self._credit_ns = 0.0
         self._last_ns = self._next_ns = now_ns()
 
-    def turn(self) -> bool:
-        """Goes on within the share; True if a run has come to its end."""
+    def turn(self, rest: Callable[[], object] = _ignore) -> bool:
+        """Goes on within the share; True if a run has come to its end.
+
+        ``rest`` is called every STEPS_AT_ONCE: others may want the CPU.
+        """
         now_ns = self._now_ns()
         earned_ns = (now_ns - self._last_ns) * self._share
         self._credit_ns = min(self._credit_ns + earned_ns, self._most_ns)
@@ -55,6 +62,7 @@ class Spread:
         spent_ns = 0
         while spent_ns < self._credit_ns and not ended:
             ended = self._go_on(STEPS_AT_ONCE)
+            rest()
             spent_ns = self._spent_ns() - began_ns
         self._credit_ns -= spent_ns
         return ended

@@ -52,10 +52,10 @@ class Confinement:
             Spread(self._others.walk, share=SHARE, pause_ns=OTHERS_PAUSE_NS),
         ]
 
-    def turn(self) -> None:
-        """Goes on looking, for a bounded time."""
+    def turn(self, rest: Callable[[], object]) -> None:
+        """Goes on looking, for a bounded time; calls ``rest`` (``Spread.turn``)."""
         for look in self._looks:
-            look.turn()
+            look.turn(rest)
 
     def finish(self, beat: Callable[[], object]) -> None:
         """Looks at everything; calls ``beat`` now and then."""

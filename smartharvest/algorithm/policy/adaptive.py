@@ -104,6 +104,7 @@ class Adaptive:
             freezes=settings.freezes,
         )
         self._records = [_Record() for _ in self._ways]
+        self._predicts = not self._judges or any(way.kind == "prediction" for way in self._ways)
         self._nothing = len(self._ways) - 1
         self._now = self._held = self._nothing
         """The way in force, and what was fine before it."""
@@ -193,7 +194,8 @@ class Adaptive:
 
     def observe(self, window: Window) -> None:
         """For the safeguard of the paper's policy, which remembers a second."""
-        self._paper.short_term.observe(window)
+        if self._predicts or self._blind:
+            self._paper.short_term.observe(window)
 
     def safe_cores(self, primary_cores: int) -> int:
         """Of the policy that decides; of a way that follows demand by itself, one core more."""
@@ -276,17 +278,22 @@ class Adaptive:
         self._last_ns = window.end_ns
         if window.end_ns - self._told_ns > BLIND_NS:
             self.note_blind()
-        return self._paper.learn(window)
+        if not (self._predicts or self._blind):
+            return None
+        label = self._paper.learn(window)
+        if not (window.stale or window.exhausted):
+            self._paper.note(window)  # it is not asked to predict, and learns what follows
+        return label
 
     def predict(self, window: Window) -> int:
-        self._answered = self.way if self._delegate is None else None
-        predicted = self._paper.predict(window)  # its features are those of the last window
+        delegate = self._delegate
+        self._answered = self.way if delegate is None else None
+        if delegate is self._paper:
+            return delegate.predict(window)
         if window.stale:
             return self._total
-        if self._delegate is self._paper:
-            return predicted
-        if self._delegate is not None:
-            return self._delegate.predict(window)
+        if delegate is not None:
+            return delegate.predict(window)
         return self._total if self.way.kind in ("minimum", "nothing") else self.way.kept
 
     # --- harm -------------------------------------------------------------------------------------

@@ -65,10 +65,14 @@ class SmartHarvest:
     def predict(self, window: Window) -> int:
         if window.stale:
             return self._total
-        self._features = window.features
+        self.note(window)
         if self.learner.lessons == 0:
             return self._total
-        return self.learner.predict(self._features)
+        return self.learner.predict(window.features)
+
+    def note(self, window: Window) -> None:
+        """The next lesson is what follows this window."""
+        self._features = window.features
 
 
 def make_smartharvest(settings: PolicySettings) -> SmartHarvest:

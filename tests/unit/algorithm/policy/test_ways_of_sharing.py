@@ -575,6 +575,7 @@ def test_a_plan_has_what_the_kernel_is_to_keep_idle() -> None:
     host.run(10)
     while host.policy.way.kind != "spare":
         host.run(0.1)
+    controller = Controller(host.policy, total=TOTAL)
     answer = controller.on_window(window([1, 2]))
     assert answer is not None
     assert answer.plan is not None
