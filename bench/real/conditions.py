@@ -36,8 +36,9 @@ UNCHANGED = "default"
 """Of ablations."""
 RECOMMENDED = "adaptive"
 OURS = ("adaptive-quiet", RECOMMENDED)
-WARM_UP_S = 2.0
-"""What it held before is held again after a tenth of a second."""
+WARM_UP_S = 4.0
+"""What it held before is held again after a tenth of a second, and looked at less often after three
+seconds."""
 LEARNS_S = 30.0
 """Its first trials of every way on two CPUs, and the second of those that failed."""
 
