@@ -14,7 +14,7 @@ from smartharvest.algorithm.policy import (
     is_shared,
     make_policy,
 )
-from smartharvest.algorithm.policy.fallback import Fallback, with_stand_ins
+from smartharvest.algorithm.policy.fallback import in_force, with_stand_ins
 from smartharvest.algorithm.policy.smartharvest import SmartHarvest
 from smartharvest.algorithm.policy.ways import spares_of
 from smartharvest.algorithm.safeguard import LongTermSafeguard
@@ -105,7 +105,7 @@ def spares_for(
 
 def decider_of(settings: Settings, policy: Policy, keep_idle: int) -> Decider | None:
     """What decides in the loop as ``policy`` would; None where only the agent can."""
-    chosen = policy.in_force if isinstance(policy, Fallback) else policy
+    chosen = in_force(policy)
     if settings.decisions == "agent" or not isinstance(chosen, SmartHarvest):
         return None
     if not isinstance(chosen.learner, Csoaa):

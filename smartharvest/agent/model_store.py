@@ -13,7 +13,7 @@ from smartharvest.algorithm.learning.base import FEATURE_NAMES, Model
 from smartharvest.algorithm.learning.csoaa_native import NativeCsoaa
 from smartharvest.algorithm.learning.model_file import DamagedModel, Shape, read_model, write_model
 from smartharvest.algorithm.policy import Policy
-from smartharvest.algorithm.policy.fallback import Fallback
+from smartharvest.algorithm.policy.fallback import in_force
 from smartharvest.config.settings import Settings
 from smartharvest.config.state_directory import STATE_DIRECTORY
 from smartharvest.host.process.threads import has_started
@@ -242,7 +242,7 @@ def open_model_store(
 def open_evidence_store(settings: Settings, policy: Policy) -> ModelStore | None:
     """As ``open_model_store``, for what the policy has found out; None for one that does not."""
     path = evidence_path(settings)
-    found = policy.in_force if isinstance(policy, Fallback) else policy
+    found = in_force(policy)
     if not isinstance(found, Evidence) or path is None:
         return None
     shape = evidence_shape(settings, found.conditions)

@@ -36,73 +36,60 @@ def fallback_steps(policy: Policy) -> list[str]:
     return list(policy.steps) if isinstance(policy, Fallback) else []
 
 
+def in_force(policy: Policy) -> Policy:
+    """The one that answers now, of those that may take each other's place."""
+    return policy.in_force if isinstance(policy, Fallback) else policy
+
+
 def wants_dispatches(policy: Policy) -> bool:
     """Whether the policy in force asks how the primary's tasks are dispatched, and acts on it."""
-    if isinstance(policy, Fallback):
-        policy = policy.in_force
-    return hasattr(policy, "observe_dispatches")  # asked often; a protocol's isinstance takes long
+    return hasattr(in_force(policy), "observe_dispatches")  # asked often; a protocol's isinstance takes long
 
 
 def judges_waits(policy: Policy) -> bool:
     """Whether the policy in force judges how long tasks wait: it asks for dispatches and, unless
     its property ``judges_waits`` is false, gets them."""
-    if isinstance(policy, Fallback):
-        policy = policy.in_force
-    return wants_dispatches(policy) and getattr(policy, "judges_waits", True)
+    return wants_dispatches(policy) and getattr(in_force(policy), "judges_waits", True)
 
 
 def wants_spans_alone(policy: Policy) -> bool:
     """Whether the policy in force, by its attribute of that name, uses neither waits nor runs."""
-    if isinstance(policy, Fallback):
-        policy = policy.in_force
-    return bool(getattr(policy, "wants_spans_alone", False))
+    return bool(getattr(in_force(policy), "wants_spans_alone", False))
 
 
 def note_blind(policy: Policy) -> None:
     """Tells the policy in force, if it has a method of that name, that no sensor sees waits."""
-    if isinstance(policy, Fallback):
-        policy = policy.in_force
-    if (hears := getattr(policy, "note_blind", None)) is not None:
+    if (hears := getattr(in_force(policy), "note_blind", None)) is not None:
         hears()
 
 
 def is_patient(policy: Policy) -> bool:
     """Whether the policy in force, by its attribute ``patient``, is content with fewer looks."""
-    if isinstance(policy, Fallback):
-        policy = policy.in_force
-    return bool(getattr(policy, "patient", False))
+    return bool(getattr(in_force(policy), "patient", False))
 
 
 def dozes(policy: Policy) -> bool:
     """Whether the policy in force, with its property ``dozes``, lends nothing for a while and wants
     no dispatches meanwhile."""
-    if isinstance(policy, Fallback):
-        policy = policy.in_force
-    return bool(getattr(policy, "dozes", False))
+    return bool(getattr(in_force(policy), "dozes", False))
 
 
 def is_steady(policy: Policy) -> bool:
     """Whether the policy in force, with its property ``steady``, answers the next windows as it
     has answered the last one, whatever they show, unless they were broken."""
-    if isinstance(policy, Fallback):
-        policy = policy.in_force
-    return bool(getattr(policy, "steady", False))
+    return bool(getattr(in_force(policy), "steady", False))
 
 
 def spare(policy: Policy) -> int | None:
     """How many CPUs the policy in force, by its attribute ``spare``, has the kernel keep idle for
     who wakes; None: it leaves that to the settings."""
-    if isinstance(policy, Fallback):
-        policy = policy.in_force
-    kept: int | None = getattr(policy, "spare", None)
+    kept: int | None = getattr(in_force(policy), "spare", None)
     return kept
 
 
 def frozen(policy: Policy) -> bool | None:
     """``Plan.frozen``, as the policy in force has it by its attribute ``frozen``."""
-    if isinstance(policy, Fallback):
-        policy = policy.in_force
-    wanted: bool | None = getattr(policy, "frozen", None)
+    wanted: bool | None = getattr(in_force(policy), "frozen", None)
     return wanted
 
 

@@ -10,8 +10,10 @@ import pytest
 from smartharvest.algorithm.controller import Controller
 from smartharvest.algorithm.policy import make_policy
 from smartharvest.algorithm.policy.adaptive_quiet import AdaptiveQuiet
-from smartharvest.algorithm.policy.base import Dispatches, PolicySettings
+from smartharvest.algorithm.policy.base import Dispatches, Policy, PolicySettings
 from smartharvest.algorithm.policy.fallback import Fallback
+from smartharvest.algorithm.policy.one_way import OneWay
+from smartharvest.algorithm.policy.ways import Way
 from smartharvest.algorithm.safeguard import LongTermSafeguard, PeriodWaits
 from smartharvest.core.plan import Plan
 from smartharvest.core.timeouts import LEAST_PERMIT_NS
@@ -243,6 +245,45 @@ def test_a_way_that_no_window_changes_is_steady_once_it_has_answered(policy: str
     assert busier.plan is not None
     for name in ("primary_cores", "safe_cores", "buffer", "quiet_ns", "shared"):
         assert getattr(first.plan, name) == getattr(busier.plan, name)
+
+
+def test_a_window_that_changes_nothing_has_a_decision_of_its_own() -> None:
+    one = controller("part:3")
+    first = one.on_window(window())
+    again = one.on_window(replace(made_window([9, 10, 10]), seq=2))
+    assert first is not None
+    assert again is not None
+    asked = Controller(make_policy("part:3", total=TOTAL), total=TOTAL)
+    assert again.decision == asked.decide(replace(made_window([9, 10, 10]), seq=2))
+    assert (first.decision.seq, again.decision.seq) == (1, 2)
+    assert first.decision.busy_peak < again.decision.busy_peak == 10
+
+
+def test_a_policy_that_fails_on_a_window_that_changes_nothing_is_replaced_on_it() -> None:
+    class Failing(OneWay):
+        fails = False
+
+        def learn(self, window: Window) -> int | None:
+            if self.fails:
+                raise ValueError("no more")
+            return super().learn(window)
+
+    made: list[Failing] = []
+
+    def make(spec: str) -> Policy:
+        if spec != "it":
+            return make_policy(spec, total=TOTAL)
+        made.append(Failing(PolicySettings(TOTAL), Way("everywhere")))
+        return made[-1]
+
+    one = Controller(Fallback(["it", "no-harvest"], make, TOTAL, print), total=TOTAL)
+    one.on_window(window())
+    assert one.steady
+    made[0].fails = True
+    answer = one.on_window(window(2))
+    assert answer is not None
+    assert answer.decision.harvest_cores == 0
+    assert one.fallbacks
 
 
 @pytest.mark.parametrize("policy", ["smartharvest", "fixed-buffer:2", "prev-peak"])

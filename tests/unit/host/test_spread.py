@@ -81,3 +81,19 @@ def test_a_whole_run_can_be_made_at_once_and_shows_life_meanwhile() -> None:
     assert work.made == 1000
     assert beats == list(range(STEPS_AT_ONCE, 1001, STEPS_AT_ONCE))
     assert not work.turns(spread, 1)
+
+
+def test_it_lets_go_of_the_cpu_every_few_steps_and_pays_for_the_steps_alone() -> None:
+    work = Work(steps=10_000_000)
+    spread = work.spread(share=0.01)
+    rests = 0
+
+    def rest() -> None:
+        nonlocal rests
+        rests += 1
+        work.now_ns += 1_000_000  # somebody else had it
+
+    work.now_ns += 1_000_000_000
+    spread.turn(rest)
+    assert work.made == rests * STEPS_AT_ONCE
+    assert work.spent_ns == 5_120_000  # most_ns, and what the last steps took beyond it

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import random
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
@@ -25,6 +27,7 @@ from smartharvest.algorithm.policy.base import (
     Spans,
 )
 from smartharvest.algorithm.policy.fallback import judges_waits, note_blind
+from smartharvest.algorithm.policy.smartharvest import make_smartharvest
 from smartharvest.algorithm.policy.ways import Way, spares_of, ways
 from tests.unit.algorithm.policy.dispatches import period
 from tests.unit.algorithm.policy.windows import window
@@ -589,3 +592,34 @@ def test_a_plan_has_what_the_kernel_is_to_keep_idle() -> None:
 )
 def test_the_ladder_follows_from_the_cpus_of_a_cache(cpus: int, spares: tuple[int, ...]) -> None:
     assert spares_of(cpus) == spares
+
+
+@pytest.mark.parametrize("total", [10, 4])
+def test_while_it_holds_a_way_that_asks_nobody_it_learns_as_the_papers_policy_does(
+    total: int,
+) -> None:
+    host = Host(harmless, total=total)
+    assert host.run(18) == "everywhere"
+    paper = make_smartharvest(PolicySettings(total, learner="native"))
+    host.policy.learner = make_smartharvest(PolicySettings(total, learner="native")).learner
+    both = [Controller(policy, total=total) for policy in (host.policy, paper)]
+    numbers = random.Random(1)
+    seen = [window([numbers.randint(0, total - 1) for _ in range(5)]) for _ in range(90)]
+    for one in (replace(seen[0], stale=True), *seen):
+        for controller in both:
+            controller.on_window(one)
+    learned: Any = host.policy.learner
+    assert learned.lessons == paper.learner.lessons == len(seen) - 1
+    for one in seen:
+        assert learned.predict(one.features) == paper.learner.predict(one.features)
+
+
+def test_of_two_cores_it_learns_nothing_since_nobody_predicts_the_last() -> None:
+    host = Host(harmless, total=2)
+    host.run(18)
+    learned: Any = host.policy.learner
+    assert learned.lessons == 0
+    host.policy.note_blind()
+    host.window(0)
+    host.window(1)
+    assert learned.lessons == 1
