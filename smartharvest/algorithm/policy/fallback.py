@@ -43,7 +43,9 @@ def in_force(policy: Policy) -> Policy:
 
 def wants_dispatches(policy: Policy) -> bool:
     """Whether the policy in force asks how the primary's tasks are dispatched, and acts on it."""
-    return hasattr(in_force(policy), "observe_dispatches")  # asked often; a protocol's isinstance takes long
+    return hasattr(
+        in_force(policy), "observe_dispatches"
+    )  # asked often; a protocol's isinstance takes long
 
 
 def judges_waits(policy: Policy) -> bool:
