@@ -28,7 +28,7 @@ enum {
     ANYWAY_DISPATCHES = 8192, /* older ones count less */
     INTERVALS_LOG2 = 3,       /* as many make the mean of those between a task's wake-ups */
     LONGEST_INTERVAL_NS = 1 << 26,
-    FOLLOWER_STEPS = 8, /* how finely it is told how long those who come meanwhile are held up */
+    FOLLOWER_STEPS = 8, /* of the times for which those are held up who come meanwhile */
     MOST_EXCUSED = 16,  /* waits in a row */
 };
 
@@ -164,8 +164,8 @@ GLOBAL int judge_wait(uint32_t number, uint64_t from, uint64_t until, uint32_t l
     return judgement.elastic > SH_BPF_LONG_WAIT_NS ? found | BEHIND_ELASTIC : found;
 }
 
-/* Since when a CPU has run elastic tasks or the agent between two moments, pauses included;
- * `until`: it has not. */
+/* Since when a CPU has run elastic tasks between two moments, pauses included; `until`: it has
+ * not. What the agent takes is no way of sharing's doing: it does so under each. */
 GLOBAL uint64_t first_elastic(uint32_t number, uint64_t from, uint64_t until) {
     const struct sh_bpf_cpu *cpu = bpf_map_lookup_elem(&cpus, &number);
     uint64_t first = until;
@@ -182,11 +182,6 @@ GLOBAL uint64_t first_elastic(uint32_t number, uint64_t from, uint64_t until) {
             first = begin;
         later += begin > from;
     }
-    /* What the agent takes is lending's doing, too. Of its stints the last is known. */
-    const uint64_t agent_from = *(volatile uint64_t *)&cpu->agent.from;
-    const uint64_t agent_until = *(volatile uint64_t *)&cpu->agent.until;
-    if (agent_from < first && (agent_until > from || agent_until < agent_from))
-        first = agent_from;
     /* Those before are forgotten: there were many. */
     return first < from || later == SH_BPF_STINTS ? from : first;
 }
@@ -380,18 +375,15 @@ static __always_inline void note_dispatch(struct sh_bpf_cpu *own, struct sh_bpf_
     uint64_t wait = clock - queued;
     if (unlikely((int64_t)wait < 0))
         wait = 0;
-    bool wakes = false;
+    bool wakes = true;
     if (likely(task->task == pid)) {
         const int32_t elsewhere = (int32_t)(waited_ns - task->waited_ns);
         if (unlikely(elsewhere > 0))
             wait += (uint32_t)elsewhere;
-        if (!task->woke_ns) {
-            wakes = true;
-        }
+        wakes = !task->woke_ns;
     } else {
         task->task = pid;
         task->woke_before_ns = task->interval_ns = 0;
-        wakes = true;
     }
     if (likely(wakes))
         note_waking(task, now - wait);
