@@ -345,7 +345,7 @@ class Adaptive:
             self._periods, self._held, self._why = 0, self._nothing, ""
         elif recalled and self._may_enter(recalled[0]):
             self._held, self._why = recalled[0], ", as before the restart"
-        self._meters = [Meter() for _ in range(primaries)]
+        self._meters = [Meter(self._total) for _ in range(primaries)]
         self._enter(self._held)
         self._unjudged = 1  # what was seen was before
         self._explain()

@@ -13,9 +13,11 @@ from collections import deque
 from smartharvest.algorithm.policy.base import Spans
 from smartharvest.core._spans import SpanCounts
 
-QUANTILES = {0.5: 1.0, 0.95: 1.0, 0.99: 1.0, 0.999: 2.5}
-"""Those judged, and how many times the budget each may use: requests of many threads wait for the
-slowest, so the far tail counts, too."""
+QUANTILES = (0.5, 0.95, 0.99)
+"""Those judged, and one in the far tail,"""
+FAR_TIMES = 2.5
+"""... which may use so many times the budget."""
+FAREST = 0.999
 LEAST_BEYOND = 5
 """A quantile is known once so many spans are expected beyond it."""
 RECENT_LOOKS = 30
@@ -28,16 +30,26 @@ DISASTER_TIMES, DISASTER = 2.0, 0.05
 """A period in which this share of the spans is beyond so many times the limit of their P99."""
 
 
-class Pairs:
-    """Spans of some time, and the same tasks' spans without what lending held them up for."""
+def far_of(cores: int) -> float:
+    """The quantile of spans that decides the P99 of a request which waits for the slowest of as
+    many tasks as there are cores."""
+    return min(FAREST, 1 - 0.01 / cores)
 
-    def __init__(self, taken: SpanCounts, without: SpanCounts) -> None:
+
+class Pairs:
+    """Spans of some time, and the same tasks' spans without what lending held them up for.
+
+    ``far`` is the quantile of the far tail that is judged.
+    """
+
+    def __init__(self, taken: SpanCounts, without: SpanCounts, far: float = FAREST) -> None:
         self.taken, self.without = taken, without
+        self._budgets = {**dict.fromkeys(QUANTILES, 1.0), far: FAR_TIMES}
 
     def too_long(self, protect: float, errors: float = 0.0) -> str:
         """Which quantile is longer by more than its budget, by so many standard errors at least;
         empty: none."""
-        for q, times in QUANTILES.items():
+        for q, times in self._budgets.items():
             usual = (1 - q) * self.taken.total
             if usual < LEAST_BEYOND:
                 continue
@@ -61,9 +73,10 @@ class Pairs:
 
 
 class Meter:
-    """What sharing costs one primary: the way in force, and all ways lately."""
+    """What sharing ``cores`` costs one primary: the way in force, and all ways lately."""
 
-    def __init__(self) -> None:
+    def __init__(self, cores: int) -> None:
+        self._far = far_of(cores)
         self._recent: deque[Spans] = deque()
         self._recent_taken, self._recent_without = SpanCounts(), SpanCounts()
         """Sums of those."""
@@ -94,18 +107,18 @@ class Meter:
 
     def recently(self) -> Pairs:
         """Of the way in force."""
-        return Pairs(self._recent_taken, self._recent_without)
+        return Pairs(self._recent_taken, self._recent_without, self._far)
 
     def last(self) -> Pairs:
         """Of the last period that counts."""
         taken, without = SpanCounts(), SpanCounts()
         if self._recent:
             _add(taken, without, self._recent[-1])
-        return Pairs(taken, without)
+        return Pairs(taken, without, self._far)
 
     def lately(self) -> Pairs:
         """Of all ways."""
-        return Pairs(self._taken, self._without)
+        return Pairs(self._taken, self._without, self._far)
 
 
 def _add(taken: SpanCounts, without: SpanCounts, spans: Spans, times: float = 1) -> None:

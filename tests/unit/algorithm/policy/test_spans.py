@@ -14,6 +14,9 @@ LONGER: Durations = ((130_000, 900), (260_000, 95), (520_000, 5))
 AWFUL: Durations = ((100_000, 500), (50_000_000, 500))
 
 
+TOTAL = 10
+
+
 def pairs(taken: Durations, without: Durations) -> Pairs:
     sides = SpanCounts(), SpanCounts()
     for side, durations in zip(sides, (taken, without), strict=True):
@@ -42,7 +45,7 @@ def test_one_in_twenty_far_beyond_is_a_disaster() -> None:
 
 
 def metered(*periods: Durations) -> Meter:
-    meter = Meter()
+    meter = Meter(TOTAL)
     for taken in periods:
         meter.add(Spans(taken, (), USUAL), counts=True)
     return meter
