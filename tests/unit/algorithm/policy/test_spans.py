@@ -6,7 +6,7 @@ import pytest
 
 from smartharvest.algorithm.harm import Durations
 from smartharvest.algorithm.policy.base import Spans
-from smartharvest.algorithm.policy.spans import RECENT_LOOKS, Meter, Pairs
+from smartharvest.algorithm.policy.spans import RECENT_LOOKS, Meter, Pairs, far_of
 from smartharvest.core._spans import SpanCounts
 
 USUAL: Durations = ((100_000, 900), (200_000, 95), (400_000, 5))
@@ -74,3 +74,8 @@ def test_what_was_long_ago_counts_little() -> None:
     meter.fade(5_000)
     meter.add(Spans((), USUAL), counts=False)
     assert not meter.lately().too_long(0.1)
+
+
+@pytest.mark.parametrize(("cores", "far"), [(1, 0.99), (2, 0.995), (10, 0.999), (64, 0.999)])
+def test_the_far_tail_is_that_of_requests_as_wide_as_the_machine(cores: int, far: float) -> None:
+    assert far_of(cores) == pytest.approx(far)
