@@ -67,6 +67,8 @@ MOVING_PERIODS = 4
 """... in the mean of so many periods of a way, the last one weighing most."""
 SETTLED_PERIODS = 30
 """A way without a move that was held for so long is looked at less often."""
+REST_PERIODS = 6
+"""With nothing lent, now and then: how long the tasks take then."""
 LEAST_DOZE_PERIODS = 40
 """With nothing lent and no trial due for so long it does not look."""
 _NOT_PREEMPTED = "; the primary is not known to preempt the batch"
@@ -358,7 +360,13 @@ class Adaptive:
     def _judge(self) -> None:
         """Whether the way in force is too dear, and whether to try a bolder one."""
         if why := self._too_dear():
-            self._leave(why)
+            if self._now == self._held and not self._is_disaster() and not self._knows_usual():
+                self._enter(self._nothing)  # may be it would be as long then
+            else:
+                self._leave(why)
+        elif self._now > self._held:
+            if self._since >= REST_PERIODS:
+                self._enter(self._held)
         elif self._now < self._held:
             least, most = TRIAL_PERIODS
             tells = all(meter.recently().tells for meter in self._meters)
@@ -366,6 +374,12 @@ class Adaptive:
                 self._hold()
         elif self._since >= PAUSE_PERIODS:
             self._choose()
+
+    def _is_disaster(self) -> bool:
+        return any(meter.last().is_disaster(self._protect) for meter in self._meters)
+
+    def _knows_usual(self) -> bool:
+        return all(meter.knows_usual for meter in self._meters)
 
     def _too_dear(self) -> str:
         if self._now == self._nothing:
@@ -407,7 +421,7 @@ class Adaptive:
     def _leave(self, why: str) -> None:
         """For what is more careful and was fine."""
         way, record = self._now, self._records[self._now]
-        disaster = any(meter.last().is_disaster(self._protect) for meter in self._meters)
+        disaster = self._is_disaster()
         record.failures += DISASTER_FAILURES * disaster
         retry = min(MOST_RETRY_PERIODS, RETRY_PERIODS * RETRY_GROWTH**record.failures)
         record.failures = min(record.failures + 1, MOST_FAILURES)
@@ -434,7 +448,7 @@ class Adaptive:
 
     def _doze(self) -> None:
         """Looks away while nothing is lent and no trial is due, if that is worth it."""
-        if self._now != self._nothing or not all(map(self._may_enter, range(self._nothing))):
+        if self._held != self._nothing or self._now != self._held or not all(map(self._may_enter, range(self._nothing))):
             return
         left = min(one.retry_at for one in self._records[: self._nothing]) - self._periods
         if left >= LEAST_DOZE_PERIODS:

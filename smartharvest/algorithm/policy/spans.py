@@ -25,7 +25,9 @@ RECENT_LOOKS = 30
 BURST = 3.0
 """So many spans count as one draw: load comes in waves."""
 LATELY_PERIODS = 600
-"""What all ways together cost is the mean of about so many."""
+"""What all ways together cost is the mean of about so many. What is usual is known for as long."""
+MOST_MORE_LOAD = 1.1
+"""Times the spans of now: what was usual under more load says nothing."""
 DISASTER_TIMES, DISASTER = 2.0, 0.05
 """A period in which this share of the spans is beyond so many times the limit of their P99."""
 
@@ -39,11 +41,18 @@ def far_of(cores: int) -> float:
 class Pairs:
     """Spans of some time, and the same tasks' spans without what lending held them up for.
 
+    ``usual`` are spans with nothing lent, under no more load: what they show is nobody's doing.
     ``far`` is the quantile of the far tail that is judged.
     """
 
-    def __init__(self, taken: SpanCounts, without: SpanCounts, far: float = FAREST) -> None:
-        self.taken, self.without = taken, without
+    def __init__(
+        self,
+        taken: SpanCounts,
+        without: SpanCounts,
+        far: float = FAREST,
+        usual: SpanCounts | None = None,
+    ) -> None:
+        self.taken, self.without, self.usual = taken, without, usual
         self._budgets = {**dict.fromkeys(QUANTILES, 1.0), far: FAR_TIMES}
 
     def too_long(self, protect: float, errors: float = 0.0) -> str:
@@ -69,7 +78,14 @@ class Pairs:
         return self.taken.total * 0.01 >= LEAST_BEYOND
 
     def _beyond(self, q: float, budget: float) -> float:
-        return self.taken.beyond(self.without.quantile_ns(q) * (1 + budget))
+        limit_ns = max(self.without.quantile_ns(q), self._usual_ns(q))
+        return self.taken.beyond(limit_ns * (1 + budget))
+
+    def _usual_ns(self, q: float) -> float:
+        """That quantile with nothing lent, at least; 0: not known."""
+        if self.usual is None or (1 - q) * self.usual.total < LEAST_BEYOND:
+            return 0.0
+        return self.usual.quantile_ns(q - math.sqrt(BURST * (1 - q) / self.usual.total))
 
 
 class Meter:
@@ -77,9 +93,12 @@ class Meter:
 
     def __init__(self, cores: int) -> None:
         self._far = far_of(cores)
-        self._recent: deque[Spans] = deque()
-        self._recent_taken, self._recent_without = SpanCounts(), SpanCounts()
-        """Sums of those."""
+        self._recent = _Looks()
+        """Of the way in force."""
+        self._usual = _Looks()
+        """The last ones with nothing lent."""
+        self._usual_age = 0
+        """Periods since."""
         self._taken, self._without = SpanCounts(), SpanCounts()
 
     def add(self, spans: Spans, *, counts: bool, periods: int = 1) -> None:
@@ -88,37 +107,79 @@ class Meter:
         _add(self._taken, self._without, spans)
         if not counts:
             return
-        if len(self._recent) == RECENT_LOOKS:
-            _add(self._recent_taken, self._recent_without, self._recent.popleft(), -1)
-        self._recent.append(spans)
-        _add(self._recent_taken, self._recent_without, spans)
+        self._recent.add(spans, periods)
+        if not spans.lent:
+            self._usual.add(spans, periods)
+            self._usual_age = 0
 
     def fade(self, periods: int) -> None:
         """So many have passed."""
         left = (1 - 1 / LATELY_PERIODS) ** periods
         self._taken.scale(left)
         self._without.scale(left)
+        self._usual_age += periods
 
     def begin(self) -> None:
         """Another way is in force."""
         self._recent.clear()
-        self._recent_taken.clear()
-        self._recent_without.clear()
+
+    @property
+    def knows_usual(self) -> bool:
+        """Whether it is known how long spans are with nothing lent."""
+        return self._usual_age < LATELY_PERIODS and self._usual.periods > 0
 
     def recently(self) -> Pairs:
         """Of the way in force."""
-        return Pairs(self._recent_taken, self._recent_without, self._far)
+        looks, usual = self._recent, self._usual
+        comparable = self.knows_usual and usual.load <= MOST_MORE_LOAD * looks.load
+        return Pairs(looks.taken, looks.without, self._far, usual.taken if comparable else None)
 
     def last(self) -> Pairs:
         """Of the last period that counts."""
         taken, without = SpanCounts(), SpanCounts()
-        if self._recent:
-            _add(taken, without, self._recent[-1])
+        if self._recent.last is not None:
+            _add(taken, without, self._recent.last)
         return Pairs(taken, without, self._far)
 
     def lately(self) -> Pairs:
         """Of all ways."""
-        return Pairs(self._taken, self._without, self._far)
+        usual = self._usual.taken if self.knows_usual else None
+        return Pairs(self._taken, self._without, self._far, usual)
+
+
+class _Looks:
+    """The sum of the last RECENT_LOOKS."""
+
+    def __init__(self) -> None:
+        self._looks: deque[tuple[Spans, int]] = deque()
+        self.taken, self.without = SpanCounts(), SpanCounts()
+        self.periods = 0
+
+    def add(self, spans: Spans, periods: int) -> None:
+        """One more, at so many periods."""
+        if len(self._looks) == RECENT_LOOKS:
+            oldest, of = self._looks.popleft()
+            _add(self.taken, self.without, oldest, -1)
+            self.periods -= of
+        self._looks.append((spans, periods))
+        _add(self.taken, self.without, spans)
+        self.periods += periods
+
+    def clear(self) -> None:
+        """As if there had been none."""
+        self._looks.clear()
+        self.taken.clear()
+        self.without.clear()
+        self.periods = 0
+
+    @property
+    def last(self) -> Spans | None:
+        return self._looks[-1][0] if self._looks else None
+
+    @property
+    def load(self) -> float:
+        """Spans a period."""
+        return self.taken.total / max(1, self.periods)
 
 
 def _add(taken: SpanCounts, without: SpanCounts, spans: Spans, times: float = 1) -> None:
