@@ -448,7 +448,11 @@ class Adaptive:
 
     def _doze(self) -> None:
         """Looks away while nothing is lent and no trial is due, if that is worth it."""
-        if self._held != self._nothing or self._now != self._held or not all(map(self._may_enter, range(self._nothing))):
+        if (
+            self._held != self._nothing
+            or self._now != self._held
+            or not all(map(self._may_enter, range(self._nothing)))
+        ):
             return
         left = min(one.retry_at for one in self._records[: self._nothing]) - self._periods
         if left >= LEAST_DOZE_PERIODS:

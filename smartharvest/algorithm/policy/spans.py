@@ -26,6 +26,8 @@ BURST = 3.0
 """So many spans count as one draw: load comes in waves."""
 LATELY_PERIODS = 600
 """What all ways together cost is the mean of about so many. What is usual is known for as long."""
+USUAL_ERRORS = 2.0
+"""Standard errors by which it may be less."""
 MOST_MORE_LOAD = 1.1
 """Times the spans of now: what was usual under more load says nothing."""
 DISASTER_TIMES, DISASTER = 2.0, 0.05
@@ -82,10 +84,12 @@ class Pairs:
         return self.taken.beyond(limit_ns * (1 + budget))
 
     def _usual_ns(self, q: float) -> float:
-        """That quantile with nothing lent, at least; 0: not known."""
-        if self.usual is None or (1 - q) * self.usual.total < LEAST_BEYOND:
+        """That quantile with nothing lent, at least; 0: not known, or the median, where an idle CPU
+        that wakes up late does not show."""
+        if self.usual is None or q <= 0.5 or (1 - q) * self.usual.total < LEAST_BEYOND:
             return 0.0
-        return self.usual.quantile_ns(q - math.sqrt(BURST * (1 - q) / self.usual.total))
+        error = math.sqrt(BURST * (1 - q) / self.usual.total)
+        return self.usual.quantile_ns(q - USUAL_ERRORS * error)
 
 
 class Meter:
@@ -109,6 +113,8 @@ class Meter:
             return
         self._recent.add(spans, periods)
         if not spans.lent:
+            if not self.knows_usual:
+                self._usual.clear()
             self._usual.add(spans, periods)
             self._usual_age = 0
 

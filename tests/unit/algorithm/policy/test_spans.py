@@ -6,14 +6,12 @@ import pytest
 
 from smartharvest.algorithm.harm import Durations
 from smartharvest.algorithm.policy.base import Spans
-from smartharvest.algorithm.policy.spans import RECENT_LOOKS, Meter, Pairs, far_of
+from smartharvest.algorithm.policy.spans import LATELY_PERIODS, RECENT_LOOKS, Meter, Pairs, far_of
 from smartharvest.core._spans import SpanCounts
 
 USUAL: Durations = ((100_000, 900), (200_000, 95), (400_000, 5))
 LONGER: Durations = ((130_000, 900), (260_000, 95), (520_000, 5))
 AWFUL: Durations = ((100_000, 500), (50_000_000, 500))
-
-
 TOTAL = 10
 
 
@@ -79,3 +77,36 @@ def test_what_was_long_ago_counts_little() -> None:
 @pytest.mark.parametrize(("cores", "far"), [(1, 0.99), (2, 0.995), (10, 0.999), (64, 0.999)])
 def test_the_far_tail_is_that_of_requests_as_wide_as_the_machine(cores: int, far: float) -> None:
     assert far_of(cores) == pytest.approx(far)
+
+
+TAIL: Durations = ((100_000, 900), (260_000, 95), (520_000, 5))
+
+
+def lent_after(idle: Durations, taken: Durations, periods: int = 0) -> Pairs:
+    """Of three seconds of a way, so long after three with nothing lent."""
+    meter = Meter(TOTAL)
+    for _ in range(RECENT_LOOKS):
+        meter.add(Spans((), idle), counts=True)
+    meter.fade(periods)
+    meter.begin()
+    for _ in range(RECENT_LOOKS):
+        meter.add(Spans(taken, (), USUAL), counts=True)
+    return meter.recently()
+
+
+def test_what_is_as_long_with_nothing_lent_is_nobodys_doing() -> None:
+    assert lent_after(USUAL, TAIL).too_long(0.1)
+    assert not lent_after(TAIL, TAIL).too_long(0.1)
+
+
+def test_what_was_usual_under_more_load_says_nothing() -> None:
+    twice = tuple((ns, 2 * count) for ns, count in TAIL)
+    assert lent_after(twice, TAIL).too_long(0.1)
+
+
+def test_what_was_usual_long_ago_says_nothing() -> None:
+    assert lent_after(TAIL, TAIL, periods=LATELY_PERIODS).too_long(0.1)
+
+
+def test_a_median_is_held_against_the_same_tasks_alone() -> None:
+    assert "P50" in lent_after(LONGER, LONGER).too_long(0.1)

@@ -67,6 +67,8 @@ class Host:
         self.harms = harms
         self.without: Durations = USUAL
         """What the tasks would take with nothing lent."""
+        self.idle: Durations | None = None
+        """What they take then, if that is something else."""
         self.moves: dict[str, Durations] = {}
         """Of a kind of ways, in a period."""
         self.number = 0
@@ -104,7 +106,7 @@ class Host:
     def seen(self, way: Way) -> Dispatches:
         lends = way.kind != "nothing"
         spans = tuple(
-            Spans(harm(way), (), self.without) if lends else Spans((), self.without)
+            Spans(harm(way), (), self.without) if lends else Spans((), self.idle or self.without)
             for harm in self.harms
         )
         moves = self.moves.get(way.kind, ())
@@ -623,3 +625,17 @@ def test_of_two_cores_it_learns_nothing_since_nobody_predicts_the_last() -> None
     host.window(0)
     host.window(1)
     assert learned.lessons == 1
+
+
+def test_where_idle_cpus_are_as_slow_it_goes_on_lending_and_looks_now_and_then() -> None:
+    tail: Durations = ((100_000, 900), (260_000, 95), (400_000, 5))
+    host = Host(lambda way: tail if way.kind == "everywhere" else USUAL)
+    host.idle = tail
+    host.run(300)
+    settled = host.periods[100:]
+    assert settled.count("everywhere") > 0.98 * len(settled)
+    assert 3 <= len([n for n in host.begun("nothing") if n >= 100]) <= 5
+    assert set(settled) == {"everywhere", "nothing"}
+    host.idle = USUAL
+    host.run(70)
+    assert "everywhere" not in host.periods[-50:]
