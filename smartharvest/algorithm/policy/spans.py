@@ -55,7 +55,7 @@ class Pairs:
         usual: SpanCounts | None = None,
     ) -> None:
         self.taken, self.without, self.usual = taken, without, usual
-        self._budgets = {**dict.fromkeys(QUANTILES, 1.0), far: FAR_TIMES}
+        self._budgets = {far: FAR_TIMES, **dict.fromkeys(QUANTILES, 1.0)}
 
     def too_long(self, protect: float, errors: float = 0.0) -> str:
         """Which quantile is longer by more than its budget, by so many standard errors at least;

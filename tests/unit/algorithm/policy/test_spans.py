@@ -110,3 +110,10 @@ def test_what_was_usual_long_ago_says_nothing() -> None:
 
 def test_a_median_is_held_against_the_same_tasks_alone() -> None:
     assert "P50" in lent_after(LONGER, LONGER).too_long(0.1)
+
+
+def test_of_a_single_core_the_far_tail_has_no_more_budget_than_the_p99() -> None:
+    taken, without = SpanCounts(), SpanCounts()
+    taken.add(((100_000, 9_800), (240_000, 200)))
+    without.add(((100_000, 9_800), (200_000, 200)))
+    assert "P99 " in Pairs(taken, without, far_of(1)).too_long(0.1)
