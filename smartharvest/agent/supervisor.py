@@ -363,8 +363,8 @@ class Supervisor:
     def _rest(self) -> None:
         """Lets go of the CPU: a task that has woken there waits for one chore, not for all.
 
-        The kernel lets a thread run on for milliseconds, whoever wakes meanwhile (fair.c,
-        RUN_TO_PARITY), and a yield does not reach beyond the control group.
+        The kernel lets a thread run on for milliseconds while others have woken on its CPU
+        (fair.c, RUN_TO_PARITY). A yield does not reach beyond the control group.
         """
         if self.arrangement.tree.runs_tasks:
             time.sleep(REST_S)
