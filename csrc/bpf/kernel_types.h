@@ -25,6 +25,7 @@ typedef __u32 __wsum;
 enum { BPF_MAP_TYPE_ARRAY = 2, BPF_MAP_TYPE_PERF_EVENT_ARRAY = 4, BPF_MAP_TYPE_RINGBUF = 27 };
 enum { BPF_F_MMAPABLE = 1 << 10 };
 enum { BPF_RB_FORCE_WAKEUP = 1 << 1 };
+enum { CLOCK_MONOTONIC = 1 };
 #define BPF_F_CURRENT_CPU 0xffffffffULL
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
@@ -111,6 +112,19 @@ struct task_struct {
     struct sched_entity se;
     struct sched_info sched_info;
     struct css_set *cgroups;
+};
+
+struct timerqueue_node {
+    int64_t expires;
+};
+
+struct hrtimer_clock_base {
+    int clockid;
+};
+
+struct hrtimer {
+    struct timerqueue_node node; /* since 7.1 a timerqueue_linked_node */
+    struct hrtimer_clock_base *base;
 };
 
 struct bpf_iter__task {

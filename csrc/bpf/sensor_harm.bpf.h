@@ -274,6 +274,23 @@ static __always_inline void note_long_wait(struct sh_bpf_harm_counts *counts, in
     counts->unjudged += !!(found & UNJUDGED);
 }
 
+/* On this CPU a timer expires, or has done so (late_ns 0). */
+static __always_inline void note_expiry(uint64_t late_ns) {
+    const uint32_t cpu = bpf_get_smp_processor_id();
+    struct sh_bpf_cpu *own = bpf_map_lookup_elem(&cpus, &cpu);
+    if (own)
+        own->expiring_late_ns = late_ns;
+}
+
+/* Whom a timer wakes has been late since that expired. */
+static __always_inline void note_timers_task(const struct task_struct *woken) {
+    const uint32_t cpu = bpf_get_smp_processor_id();
+    const struct sh_bpf_cpu *own = bpf_map_lookup_elem(&cpus, &cpu);
+    struct sh_bpf_tracked_task *task = tracked(woken->pid);
+    if (own && task && task->task == woken->pid)
+        task->late_ns = own->expiring_late_ns;
+}
+
 /* It left unseen, nobody knows whether to sleep. */
 static __always_inline void forget(int32_t pid) {
     struct sh_bpf_tracked_task *task = tracked(pid);
@@ -281,22 +298,20 @@ static __always_inline void forget(int32_t pid) {
         task->woke_ns = 0;
 }
 
-static __always_inline void note_idle_wait(struct sh_bpf_harm *harm, uint64_t wait) {
-    const uint32_t count = harm->idle_wait_count++;
-    harm->idle_waits_ns[count & (SH_BPF_IDLE_WAITS - 1)] =
-        wait < UINT32_MAX ? (uint32_t)wait : UINT32_MAX;
+static __always_inline void note_idle_wait(struct sh_bpf_idle_waits *waits, uint64_t wait) {
+    const uint32_t count = waits->count++;
+    waits->ns[count & (SH_BPF_IDLE_WAITS - 1)] = wait < UINT32_MAX ? (uint32_t)wait : UINT32_MAX;
 }
 
-/* What a task would have waited that met somebody on this CPU: an idle one wakes up, too, and the
- * host may let it wait for that. */
-static __always_inline uint64_t take_idle_wait(struct sh_bpf_harm *harm) {
-    const uint32_t known =
-        harm->idle_wait_count < SH_BPF_IDLE_WAITS ? harm->idle_wait_count : SH_BPF_IDLE_WAITS;
-    uint32_t next = harm->next_idle_wait;
+/* What a task would have waited that met somebody on this CPU: an idle one wakes up, too, for a
+ * task as for a timer, and the host may let it wait for that. */
+static __always_inline uint64_t take_idle_wait(struct sh_bpf_idle_waits *waits) {
+    const uint32_t known = waits->count < SH_BPF_IDLE_WAITS ? waits->count : SH_BPF_IDLE_WAITS;
+    uint32_t next = waits->next;
     if (next >= known)
         next = 0;
-    harm->next_idle_wait = next + 1;
-    return known ? harm->idle_waits_ns[next & (SH_BPF_IDLE_WAITS - 1)] : 0;
+    waits->next = next + 1;
+    return known ? waits->ns[next & (SH_BPF_IDLE_WAITS - 1)] : 0;
 }
 
 /* Of a dispatch with nothing lent. */
@@ -376,20 +391,25 @@ static __always_inline void note_dispatch(struct sh_bpf_cpu *own, struct sh_bpf_
     if (unlikely((int64_t)wait < 0))
         wait = 0;
     bool wakes = true;
+    uint64_t late_ns = 0;
     if (likely(task->task == pid)) {
         const int32_t elsewhere = (int32_t)(waited_ns - task->waited_ns);
         if (unlikely(elsewhere > 0))
             wait += (uint32_t)elsewhere;
         wakes = !task->woke_ns;
+        if (likely(wakes))
+            late_ns = task->late_ns;
+        task->late_ns = 0;
     } else {
         task->task = pid;
-        task->woke_before_ns = task->interval_ns = 0;
+        task->woke_before_ns = task->interval_ns = task->late_ns = 0;
     }
     if (likely(wakes))
-        note_waking(task, now - wait);
-    struct sh_bpf_harm_side *side = side_of(harm, now - wait);
+        note_waking(task, now - wait - late_ns);
+    struct sh_bpf_harm_side *side = side_of(harm, now - wait - late_ns);
+    struct sh_bpf_idle_waits *idle_waits = &harm->idle_waits[!!late_ns];
     if (left == SH_BPF_IDLE && wakes)
-        note_idle_wait(harm, wait);
+        note_idle_wait(idle_waits, wait + late_ns);
     const bool only_here = left == SH_BPF_IDLE || next->nr_cpus_allowed == 1;
     const bool noted = wait > SH_BPF_NOTED_WAIT_NS && !only_here;
     if (side == &harm->sides[1]) {
@@ -398,7 +418,8 @@ static __always_inline void note_dispatch(struct sh_bpf_cpu *own, struct sh_bpf_
             held = 0;
         held = held_up_behind(own, held, wait, left);
         if (held)
-            task->held_up_ns += (int64_t)held - (wakes ? (int64_t)take_idle_wait(harm) : 0);
+            task->held_up_ns +=
+                (int64_t)(held + late_ns) - (wakes ? (int64_t)take_idle_wait(idle_waits) : 0);
     } else {
         own->late_by_ns = 0;
         note_anyway(&harm->anyway, noted && waits_for_nothing(cpu, clock - wait, clock));
@@ -423,7 +444,7 @@ static __always_inline void note_leaving(struct sh_bpf_harm *harm, int32_t pid, 
     task->waited_ns = waited_ns;
     if (unlikely(task->task != pid)) {
         task->task = pid;
-        task->woke_ns = task->woke_before_ns = task->interval_ns = 0;
+        task->woke_ns = task->woke_before_ns = task->interval_ns = task->late_ns = 0;
         harm->lost += sleeps;
         return;
     }

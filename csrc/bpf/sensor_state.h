@@ -89,6 +89,7 @@ struct sh_bpf_tracked_task {
     int64_t held_up_ns; /* of its waits since then, by lending */
     uint64_t woke_before_ns;
     uint64_t interval_ns; /* from one wake-up to the next, lately; 0: not known */
+    uint64_t late_ns;     /* a timer woke it so long after its time; 0: none did, or it runs */
 };
 
 /* Counts only grow; what happened in a period is the difference of two copies. */
@@ -128,6 +129,13 @@ struct sh_bpf_anyway {
     uint64_t credit; /* what may be excused, in dispatches * waits */
 };
 
+/* How long tasks have waited for a CPU that was idle, the last ones in turns, and which of them
+ * stands for a task that met somebody there. */
+struct sh_bpf_idle_waits {
+    uint32_t ns[SH_BPF_IDLE_WAITS];
+    uint32_t count, next;
+};
+
 /* Of one primary on one CPU; only that CPU writes. */
 struct sh_bpf_harm {
     struct sh_bpf_harm_side sides[2]; /* nothing lent, something lent */
@@ -136,10 +144,7 @@ struct sh_bpf_harm {
      * meanwhile: that is in both, as so many more spans. */
     uint64_t harmed[SH_BPF_HARM_BUCKETS], unharmed[SH_BPF_HARM_BUCKETS];
     uint64_t lost; /* tasks that went to sleep and whose wake-up is not known */
-    /* How long its tasks have waited for this CPU where it was idle, the last ones in turns, and
-     * which of them stands for a task that met somebody there. */
-    uint32_t idle_waits_ns[SH_BPF_IDLE_WAITS];
-    uint32_t idle_wait_count, next_idle_wait;
+    struct sh_bpf_idle_waits idle_waits[2]; /* of tasks that others woke, and timers */
     struct sh_bpf_anyway anyway;
 } __attribute__((aligned(64)));
 
@@ -158,6 +163,7 @@ struct sh_bpf_cpu {
     uint64_t offset_at;        /* and when it was seen; 0: never */
     uint64_t elastic_since;    /* 0: no elastic task runs */
     struct sh_bpf_stint agent; /* the last of a thread of the agent */
+    uint64_t expiring_late_ns; /* a timer expires now, so long after its time; 0: none does */
     struct sh_bpf_wait_counts waits;
     uint64_t throttled_queue; /* the run queue whose throttled time was seen last, */
     uint64_t throttled_ns;    /* what it was */

@@ -89,7 +89,8 @@ static int load(struct sh_bpf_sensor *bpf, const struct sh_bpf_settings *setting
                         loaded.wakes.fd, loaded.rescues.fd, loaded.bss.fd,
                         loaded.rodata.fd};
     const int programs[] = {loaded.on_switch.fd, loaded.on_wakeup.fd, loaded.on_wakeup_new.fd,
-                            loaded.on_look.fd, loaded.on_walk.fd};
+                            loaded.on_expiry.fd, loaded.on_expired.fd, loaded.on_look.fd,
+                            loaded.on_walk.fd};
     /* The loader closes what it made when it fails. */
     if (err)
         return err;
@@ -124,6 +125,12 @@ static int attach(struct sh_bpf_sensor *bpf) {
             return links[WAKEUP_LINK];
         if ((links[WAKEUP_NEW_LINK] = sh_loader_attach(bpf->programs[ON_WAKEUP_NEW])) < 0)
             return links[WAKEUP_NEW_LINK];
+    }
+    if (bpf->config.parts & SH_BPF_HARM) {
+        if ((links[EXPIRED_LINK] = sh_loader_attach(bpf->programs[ON_EXPIRED])) < 0)
+            return links[EXPIRED_LINK];
+        if ((links[EXPIRY_LINK] = sh_loader_attach(bpf->programs[ON_EXPIRY])) < 0)
+            return links[EXPIRY_LINK];
     }
     links[SWITCH_LINK] = sh_loader_attach(bpf->programs[ON_SWITCH]);
     return links[SWITCH_LINK] < 0 ? links[SWITCH_LINK] : 0;
