@@ -88,7 +88,7 @@ static int load(struct sh_bpf_sensor *bpf, const struct sh_bpf_settings *setting
     const int maps[] = {loaded.cpus.fd,  loaded.harms.fd,   loaded.tracked_tasks.fd,
                         loaded.wakes.fd, loaded.rescues.fd, loaded.bss.fd,
                         loaded.rodata.fd};
-    const int programs[] = {loaded.on_switch.fd, loaded.on_wakeup.fd, loaded.on_wakeup_new.fd,
+    const int programs[] = {loaded.on_switch.fd, loaded.on_wakeup.fd,  loaded.on_wakeup_new.fd,
                             loaded.on_expiry.fd, loaded.on_expired.fd, loaded.on_look.fd,
                             loaded.on_walk.fd};
     /* The loader closes what it made when it fails. */
