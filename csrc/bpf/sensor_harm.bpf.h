@@ -298,9 +298,16 @@ static __always_inline void forget(int32_t pid) {
         task->woke_ns = 0;
 }
 
-static __always_inline void note_idle_wait(struct sh_bpf_idle_waits *waits, uint64_t wait) {
+static __always_inline uint64_t without_halts(uint64_t ns) {
+    return ns < SH_BPF_LONG_WAIT_NS ? ns : SH_BPF_LONG_WAIT_NS;
+}
+
+static __always_inline void note_idle_wait(struct sh_bpf_harm *harm,
+                                           struct sh_bpf_idle_waits *waits, uint64_t wait) {
     const uint32_t count = waits->count++;
-    waits->ns[count & (SH_BPF_IDLE_WAITS - 1)] = wait < UINT32_MAX ? (uint32_t)wait : UINT32_MAX;
+    waits->ns[count & (SH_BPF_IDLE_WAITS - 1)] = (uint32_t)without_halts(wait);
+    harm->idle_answers++;
+    harm->idle_answer_ns += without_halts(wait);
 }
 
 /* What a task would have waited that met somebody on this CPU: an idle one wakes up, too, for a
@@ -409,7 +416,7 @@ static __always_inline void note_dispatch(struct sh_bpf_cpu *own, struct sh_bpf_
     struct sh_bpf_harm_side *side = side_of(harm, now - wait - late_ns);
     struct sh_bpf_idle_waits *idle_waits = &harm->idle_waits[!!late_ns];
     if (left == SH_BPF_IDLE && wakes)
-        note_idle_wait(idle_waits, wait + late_ns);
+        note_idle_wait(harm, idle_waits, wait + late_ns);
     const bool only_here = left == SH_BPF_IDLE || next->nr_cpus_allowed == 1;
     const bool noted = wait > SH_BPF_NOTED_WAIT_NS && !only_here;
     if (side == &harm->sides[1]) {
@@ -418,8 +425,8 @@ static __always_inline void note_dispatch(struct sh_bpf_cpu *own, struct sh_bpf_
             held = 0;
         held = held_up_behind(own, held, wait, left);
         if (held)
-            task->held_up_ns +=
-                (int64_t)(held + late_ns) - (wakes ? (int64_t)take_idle_wait(idle_waits) : 0);
+            task->held_up_ns += (int64_t)(held + without_halts(late_ns)) -
+                                (wakes ? (int64_t)take_idle_wait(idle_waits) : 0);
     } else {
         own->late_by_ns = 0;
         note_anyway(&harm->anyway, noted && waits_for_nothing(cpu, clock - wait, clock));

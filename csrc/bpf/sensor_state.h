@@ -130,7 +130,8 @@ struct sh_bpf_anyway {
 };
 
 /* How long tasks have waited for a CPU that was idle, the last ones in turns, and which of them
- * stands for a task that met somebody there. */
+ * stands for a task that met somebody there. What is longer than SH_BPF_LONG_WAIT_NS was the host's
+ * and is taken for so long. */
 struct sh_bpf_idle_waits {
     uint32_t ns[SH_BPF_IDLE_WAITS];
     uint32_t count, next;
@@ -144,6 +145,7 @@ struct sh_bpf_harm {
      * meanwhile: that is in both, as so many more spans. */
     uint64_t harmed[SH_BPF_HARM_BUCKETS], unharmed[SH_BPF_HARM_BUCKETS];
     uint64_t lost; /* tasks that went to sleep and whose wake-up is not known */
+    uint64_t idle_answers, idle_answer_ns; /* waits for this CPU while it was idle, and their sum */
     struct sh_bpf_idle_waits idle_waits[2]; /* of tasks that others woke, and timers */
     struct sh_bpf_anyway anyway;
 } __attribute__((aligned(64)));

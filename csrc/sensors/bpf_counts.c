@@ -125,6 +125,8 @@ void sh_bpf_sensor_harm(const struct sh_bpf_sensor *bpf, uint32_t primary,
             harm->unharmed[i] += LOAD(own->unharmed[i]);
         }
         harm->lost += LOAD(own->lost);
+        harm->idle_answers += LOAD(own->idle_answers);
+        harm->idle_answer_ns += LOAD(own->idle_answer_ns);
     }
 }
 
@@ -150,6 +152,8 @@ void sh_bpf_harm_since(struct sh_bpf_harm *harm, const struct sh_bpf_harm *earli
         harm->unharmed[i] -= earlier->unharmed[i];
     }
     harm->lost -= earlier->lost;
+    harm->idle_answers -= earlier->idle_answers;
+    harm->idle_answer_ns -= earlier->idle_answer_ns;
 }
 
 uint64_t sh_bpf_harm_quantile(const uint64_t *histogram, double q) {

@@ -236,3 +236,8 @@ class Harm:
 
     def unharmed(self) -> tuple[tuple[int, int], ...]:
         """The same without the waits from when an elastic task had a CPU."""
+
+    @property
+    def idle_answer_ns(self) -> int:
+        """How long a task waits for a CPU that is idle, its timer's lateness included, in the mean;
+        0 if none has."""

@@ -662,6 +662,12 @@ cdef class Harm:
         """The same without the waits from when an elastic task had a CPU."""
         return _durations(self.c.unharmed)
 
+    @property
+    def idle_answer_ns(self) -> int:
+        """How long a task waits for a CPU that is idle, its timer's lateness included, in the mean;
+        0 if none has."""
+        return self.c.idle_answer_ns // max(1, self.c.idle_answers)
+
 
 cdef tuple _durations(const uint64_t *histogram):
     cdef uint32_t i

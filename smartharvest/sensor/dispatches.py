@@ -99,4 +99,6 @@ class _Seen:
 
 
 def _spans(harm: _sensors.Harm) -> Spans:
-    return Spans(harm.harmed(), harm.wakes_to_sleeps("not_lent"), harm.unharmed())
+    return Spans(
+        harm.harmed(), harm.wakes_to_sleeps("not_lent"), harm.unharmed(), harm.idle_answer_ns
+    )

@@ -428,7 +428,7 @@ class Adaptive:
         record.fine = False
         record.retry_at = self._periods + retry
         for bolder in range(way):
-            if self._includes(bolder, way):
+            if self._includes(bolder, way, disaster):
                 self._records[bolder].retry_at = max(
                     self._records[bolder].retry_at, record.retry_at
                 )
@@ -441,10 +441,13 @@ class Adaptive:
         self._unjudged += disaster
         self._explain()
 
-    def _includes(self, bolder: int, way: int) -> bool:
-        """Whether what makes a way too dear is in a bolder one, too."""
-        kind = self._ways[way].kind
-        return kind == "minimum" or self._ways[bolder].kind in ("everywhere", kind)
+    def _includes(self, bolder: int, way: int, disaster: bool) -> bool:
+        """Whether what makes a way too dear is in a bolder one, too: a core that is kept idle may
+        answer late, which one that is lent does not."""
+        kind, of_bolder = self._ways[way].kind, self._ways[bolder].kind
+        if kind == "part" and not disaster and all(meter.idles_late for meter in self._meters):
+            return False
+        return kind == "minimum" or of_bolder in ("everywhere", kind)
 
     def _doze(self) -> None:
         """Looks away while nothing is lent and no trial is due, if that is worth it."""

@@ -63,6 +63,8 @@ class Spans:
     not_lent: Durations
     unharmed: Durations = ()
     """The first without their waits from when an elastic task had a core; empty if unknown."""
+    idle_answer_ns: int = 0
+    """How long they waited for a core that was idle, in the mean; 0 if unknown."""
 
 
 DISPATCHES_PERIOD_NS = 100_000_000

@@ -30,6 +30,10 @@ USUAL_ERRORS = 2.0
 """Standard errors by which it may be less."""
 MOST_MORE_LOAD = 1.1
 """Times the spans of now: what was usual under more load says nothing."""
+ANSWER_LOOKS = 4
+"""Whose mean tells how late an idle core answers."""
+LATE_ANSWER = 0.5
+"""... which is late from this part of the median span on."""
 DISASTER_TIMES, DISASTER = 2.0, 0.05
 """A period in which this share of the spans is beyond so many times the limit of their P99."""
 
@@ -104,11 +108,14 @@ class Meter:
         self._usual_age = 0
         """Periods since."""
         self._taken, self._without = SpanCounts(), SpanCounts()
+        self._idle_answer_ns = 0.0
 
     def add(self, spans: Spans, *, counts: bool, periods: int = 1) -> None:
         """Of one look at so many periods; whether it ``counts`` for the way in force."""
         self.fade(periods)
         _add(self._taken, self._without, spans)
+        if spans.idle_answer_ns:
+            self._idle_answer_ns += (spans.idle_answer_ns - self._idle_answer_ns) / ANSWER_LOOKS
         if not counts:
             return
         self._recent.add(spans, periods)
@@ -133,6 +140,12 @@ class Meter:
     def knows_usual(self) -> bool:
         """Whether it is known how long spans are with nothing lent."""
         return self._usual_age < LATELY_PERIODS and self._usual.periods > 0
+
+    @property
+    def idles_late(self) -> bool:
+        """Whether an idle core answers so late that keeping one idle may cost more than keeping
+        none."""
+        return self._idle_answer_ns > LATE_ANSWER * self._recent.without.quantile_ns(0.5) > 0
 
     def recently(self) -> Pairs:
         """Of the way in force."""

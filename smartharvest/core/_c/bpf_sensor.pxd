@@ -48,6 +48,7 @@ cdef extern from "bpf/sensor_state.h" nogil:
         uint64_t harmed[512]
         uint64_t unharmed[512]
         uint64_t lost
+        uint64_t idle_answers, idle_answer_ns
 
 cdef extern from "sensors/bpf_sensor.h" nogil:
     struct sh_bpf_config:
