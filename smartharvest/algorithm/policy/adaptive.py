@@ -47,7 +47,9 @@ LEARNED_LESSONS = 400
 TRIAL_PERIODS = (3, 30)
 """A trial lasts so long at least, and at most: a primary that hardly runs is hardly hurt."""
 ERRORS = 1.0
-"""Standard errors by which a way is too dear."""
+"""Standard errors by which a way is too dear,"""
+SETTLED_ERRORS = 2.0
+"""... and one that is settled where cores are few: with ten looks a second chance would end it."""
 PAUSE_PERIODS = 5
 """From one trial to the next."""
 TRY_PART = 0.5
@@ -164,7 +166,7 @@ class Adaptive:
     @property
     def patient(self) -> bool:
         """Whether it has held a way without a move for so long that it need not look often."""
-        return self.steady and self._now == self._held and self._since >= SETTLED_PERIODS
+        return self.steady and self._is_settled
 
     @property
     def buffer(self) -> int:
@@ -381,11 +383,19 @@ class Adaptive:
     def _knows_usual(self) -> bool:
         return all(meter.knows_usual for meter in self._meters)
 
+    @property
+    def _is_settled(self) -> bool:
+        return self._now == self._held and self._since >= SETTLED_PERIODS
+
+    @property
+    def _errors(self) -> float:
+        return SETTLED_ERRORS if self._is_settled and self._total < MANY else ERRORS
+
     def _too_dear(self) -> str:
         if self._now == self._nothing:
             return ""
         for meter in self._meters:
-            if why := meter.recently().too_long(self._protect, ERRORS):
+            if why := meter.recently().too_long(self._protect, self._errors):
                 return why
         moving = self._records[self._now].moving
         return f"moves take {moving:.2f} cores" if moving > MOST_MOVING * self._total else ""

@@ -115,7 +115,8 @@ class Meter:
         self.fade(periods)
         _add(self._taken, self._without, spans)
         if spans.idle_answer_ns:
-            self._idle_answer_ns += (spans.idle_answer_ns - self._idle_answer_ns) / ANSWER_LOOKS
+            before_ns = self._idle_answer_ns or spans.idle_answer_ns
+            self._idle_answer_ns = before_ns + (spans.idle_answer_ns - before_ns) / ANSWER_LOOKS
         if not counts:
             return
         self._recent.add(spans, periods)

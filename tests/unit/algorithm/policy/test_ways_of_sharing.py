@@ -69,6 +69,8 @@ class Host:
         """What the tasks would take with nothing lent."""
         self.idle: Durations | None = None
         """What they take then, if that is something else."""
+        self.answer_ns = 0
+        """How long they wait for an idle core."""
         self.moves: dict[str, Durations] = {}
         """Of a kind of ways, in a period."""
         self.number = 0
@@ -106,7 +108,9 @@ class Host:
     def seen(self, way: Way) -> Dispatches:
         lends = way.kind != "nothing"
         spans = tuple(
-            Spans(harm(way), (), self.without) if lends else Spans((), self.idle or self.without)
+            Spans(harm(way), (), self.without, self.answer_ns)
+            if lends
+            else Spans((), self.idle or self.without, (), self.answer_ns)
             for harm in self.harms
         )
         moves = self.moves.get(way.kind, ())
@@ -639,3 +643,31 @@ def test_where_idle_cpus_are_as_slow_it_goes_on_lending_and_looks_now_and_then()
     host.idle = USUAL
     host.run(70)
     assert "everywhere" not in host.periods[-50:]
+
+
+@pytest.mark.parametrize(
+    ("answer_ns", "how", "held"),
+    [(0, WORSE, "nothing"), (30_000, WORSE, "nothing"), (60_000, WORSE, "everywhere")]
+    + [(60_000, AWFUL, "nothing")],
+)
+def test_where_idle_cores_answer_late_all_are_tried_though_keeping_one_fails(
+    answer_ns: int, how: Durations, held: str
+) -> None:
+    host = Host(hurt_by("part", how=how), total=2)
+    host.answer_ns = answer_ns
+    assert host.run(18).replace("asleep", "nothing") == held
+
+
+@pytest.mark.parametrize(("total", "held"), [(2, "everywhere"), (TOTAL, "wait:100us")])
+def test_of_few_cores_a_settled_way_is_not_left_for_little(total: int, held: str) -> None:
+    def harm(way: Way) -> Durations:
+        longer = 6 + host.number % 2  # with five more 11.5 of 1,000: one and a half standard errors
+        little = ((100_000, 900), (200_000, 95 - longer), (240_000, longer), (400_000, 5))
+        return little if later and way.kind == "everywhere" else USUAL
+
+    host = Host(harm, total=total)
+    later = False
+    host.run(15)
+    later = True
+    host.run(6)
+    assert host.policy.way.short == held
