@@ -67,8 +67,9 @@ EXPERIMENTS = (
 """In the order of their worth: who has half an hour measures the first."""
 
 _OF_REAL = {one.name: one for one in real.CONDITIONS}
-WARM_UP_S = 8.0
-"""Of adaptive: its first trials. An emulated agent begins seconds later."""
+WARM_UP_S = 16.0
+"""Of adaptive: its first trials, up to what is tried again 20 s later. An emulated agent begins
+seconds later."""
 EVERYWHERE: Mapping[str, Any] = {"lend_shared": True, "long_term": "off"}
 """Settings of an agent that lends every core and takes none back for a wait."""
 STRICT: Mapping[str, Any] = {**EVERYWHERE, "mechanism": "strict"}
