@@ -48,8 +48,8 @@ TRIAL_PERIODS = (3, 30)
 """A trial lasts so long at least, and at most: a primary that hardly runs is hardly hurt."""
 ERRORS = 1.0
 """Standard errors by which a way is too dear,"""
-SETTLED_ERRORS = 2.0
-"""... and one that is settled where cores are few: with ten looks a second chance would end it."""
+HELD_ERRORS = 2.0
+"""... and one that is held where cores are few: ten looks a second give chance many turns."""
 PAUSE_PERIODS = 5
 """From one trial to the next."""
 TRY_PART = 0.5
@@ -166,7 +166,7 @@ class Adaptive:
     @property
     def patient(self) -> bool:
         """Whether it has held a way without a move for so long that it need not look often."""
-        return self.steady and self._is_settled
+        return self.steady and self._now == self._held and self._since >= SETTLED_PERIODS
 
     @property
     def buffer(self) -> int:
@@ -384,12 +384,8 @@ class Adaptive:
         return all(meter.knows_usual for meter in self._meters)
 
     @property
-    def _is_settled(self) -> bool:
-        return self._now == self._held and self._since >= SETTLED_PERIODS
-
-    @property
     def _errors(self) -> float:
-        return SETTLED_ERRORS if self._is_settled and self._total < MANY else ERRORS
+        return HELD_ERRORS if self._now == self._held and self._total < MANY else ERRORS
 
     def _too_dear(self) -> str:
         if self._now == self._nothing:

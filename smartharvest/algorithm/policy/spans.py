@@ -29,7 +29,9 @@ LATELY_PERIODS = 600
 USUAL_ERRORS = 2.0
 """Standard errors by which it may be less."""
 MOST_MORE_LOAD = 1.1
-"""Times the spans of now: what was usual under more load says nothing."""
+"""Times the spans of now: what was usual under more load says nothing,"""
+LATE_MORE_LOAD = 2.0
+"""... or little, where idle cores answer late: they do so less often under more load."""
 ANSWER_LOOKS = 4
 """Whose mean tells how late an idle core answers."""
 LATE_ANSWER = 0.5
@@ -151,7 +153,8 @@ class Meter:
     def recently(self) -> Pairs:
         """Of the way in force."""
         looks, usual = self._recent, self._usual
-        comparable = self.knows_usual and usual.load <= MOST_MORE_LOAD * looks.load
+        most = LATE_MORE_LOAD if self.idles_late else MOST_MORE_LOAD
+        comparable = self.knows_usual and usual.load <= most * looks.load
         return Pairs(looks.taken, looks.without, self._far, usual.taken if comparable else None)
 
     def last(self) -> Pairs:

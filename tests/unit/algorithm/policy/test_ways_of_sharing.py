@@ -664,7 +664,7 @@ def test_where_idle_cores_answer_late_all_are_tried_though_keeping_one_fails(
 
 
 @pytest.mark.parametrize(("total", "held"), [(2, "everywhere"), (TOTAL, "wait:100us")])
-def test_of_few_cores_a_settled_way_is_not_left_for_little(total: int, held: str) -> None:
+def test_of_few_cores_a_way_that_is_held_is_not_left_for_little(total: int, held: str) -> None:
     def harm(way: Way) -> Durations:
         longer = 6 + host.number % 2  # with five more 11.5 of 1,000: one and a half standard errors
         little = ((100_000, 900), (200_000, 95 - longer), (240_000, longer), (400_000, 5))
