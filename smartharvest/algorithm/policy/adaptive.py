@@ -410,7 +410,17 @@ class Adaptive:
 
     def _may_enter(self, way: int) -> bool:
         kind = self._ways[way].kind
-        return kind != "prediction" or self._paper.learner.lessons >= LEARNED_LESSONS
+        if kind == "part":
+            return not self._idles_late()
+        return kind != "prediction" or self._has_learned()
+
+    def _has_learned(self) -> bool:
+        """What is to be predicted, if anything is."""
+        return not self._predicts or self._paper.learner.lessons >= LEARNED_LESSONS
+
+    def _idles_late(self) -> bool:
+        """Whether a core kept idle may cost more than one that is lent."""
+        return bool(self._meters) and all(meter.idles_late for meter in self._meters)
 
     def _enter(self, way: int) -> None:
         # What waited under a bolder way still shows in the period after it.
@@ -434,7 +444,7 @@ class Adaptive:
         record.fine = False
         record.retry_at = self._periods + retry
         for bolder in range(way):
-            if self._includes(bolder, way, disaster):
+            if self._includes(bolder, way):
                 self._records[bolder].retry_at = max(
                     self._records[bolder].retry_at, record.retry_at
                 )
@@ -447,23 +457,17 @@ class Adaptive:
         self._unjudged += disaster
         self._explain()
 
-    def _includes(self, bolder: int, way: int, disaster: bool) -> bool:
-        """Whether what makes a way too dear is in a bolder one, too: a core that is kept idle may
-        answer late, which one that is lent does not."""
-        kind, of_bolder = self._ways[way].kind, self._ways[bolder].kind
-        if kind == "part" and not disaster and all(meter.idles_late for meter in self._meters):
-            return False
-        return kind == "minimum" or of_bolder in ("everywhere", kind)
+    def _includes(self, bolder: int, way: int) -> bool:
+        """Whether what makes a way too dear is in a bolder one, too."""
+        kind = self._ways[way].kind
+        return kind == "minimum" or self._ways[bolder].kind in ("everywhere", kind)
 
     def _doze(self) -> None:
         """Looks away while nothing is lent and no trial is due, if that is worth it."""
-        if (
-            self._held != self._nothing
-            or self._now != self._held
-            or not all(map(self._may_enter, range(self._nothing)))
-        ):
+        if self._held != self._nothing or self._now != self._held or not self._has_learned():
             return
-        left = min(one.retry_at for one in self._records[: self._nothing]) - self._periods
+        due = [self._records[way].retry_at for way in range(self._nothing) if self._may_enter(way)]
+        left = min(due) - self._periods
         if left >= LEAST_DOZE_PERIODS:
             self._doze_ns = left * DISPATCHES_PERIOD_NS
             self._periods += left

@@ -34,7 +34,7 @@ LATE_MORE_LOAD = 2.0
 """... or little, where idle cores answer late: they do so less often under more load."""
 ANSWER_LOOKS = 4
 """Whose mean tells how late an idle core answers."""
-LATE_ANSWER = 0.5
+LATE_ANSWER = 0.4
 """... which is late from this part of the median span on."""
 DISASTER_TIMES, DISASTER = 2.0, 0.05
 """A period in which this share of the spans is beyond so many times the limit of their P99."""
