@@ -172,7 +172,7 @@ struct agreement {
     bool turns, spans, waits;
 };
 
-enum { GOING_TO_SLEEP_NS = 10000 }; /* at most, mostly: that is in no log */
+enum { GOING_TO_SLEEP_NS = 50000 }; /* at most, mostly: that is in no log */
 
 /* Over some time, of what nothing was lent in. */
 static struct agreement compare(const struct logged *logged, double tolerance) {
