@@ -666,7 +666,8 @@ cdef class Harm:
     def idle_answer_ns(self) -> int:
         """How long a task waits for a CPU that is idle, its timer's lateness included, in the mean;
         0 if none has."""
-        return self.c.idle_answer_ns // max(1, self.c.idle_answers)
+        answers: object = self.c.idle_answers
+        return int(self.c.idle_answer_ns) // answers if answers else 0
 
 
 cdef tuple _durations(const uint64_t *histogram):
