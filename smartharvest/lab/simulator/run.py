@@ -350,10 +350,10 @@ class _SpanReader:
 
     def read(self) -> tuple[Spans, ...]:
         now = [self._simulation.spans(i) for i in range(len(self._earlier))]
-        read = [
-            Spans(*(_added(*sides) for sides in zip(one, before, strict=True)))
-            for one, before in zip(now, self._earlier, strict=True)
-        ]
+        read = []
+        for one, before in zip(now, self._earlier, strict=True):
+            lent, not_lent, unharmed = (_added(*sides) for sides in zip(one, before, strict=True))
+            read.append(Spans(lent, not_lent, unharmed))
         self._earlier = now
         return tuple(read)
 
