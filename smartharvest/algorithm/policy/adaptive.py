@@ -8,7 +8,8 @@ A way that looks too dear is left at once. A bolder one is tried for a moment at
 later after each failure, and only while what was spent lately is well within the budget. Where
 nothing is lent and no trial is due nobody looks: then the agent costs the primary nothing either.
 What shows in no wait, such as caches, is not seen. So where cores are few, none is moved but by the
-paper's prediction: a move takes a large part of such a machine.
+paper's prediction: a move takes a large part of such a machine. And where an idle one answers late
+none of few is kept idle.
 
 Time is counted in periods that were seen: what was found is as true after a pause, and after a
 restart.
