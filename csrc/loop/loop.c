@@ -388,7 +388,9 @@ int sh_loop_step(struct sh_loop *loop, int64_t deadline_ns, int64_t now_ns) {
         count(&n->demand_core_ns, (uint64_t)elapsed_ns * max_u32(reading.demand, busy));
     }
 
-    if (elapsed_ns > c->stale_ns) {
+    /* A rest is no standstill. */
+    const int64_t rested_ns = max_i64(0, deadline_ns - (now_ns - elapsed_ns) - c->window_ns);
+    if (elapsed_ns > c->stale_ns + rested_ns) {
         err = assign(loop, c->total, now_ns);
         if (err)
             return halt(loop, now_ns, SH_HALT_ACTUATOR, err);
@@ -419,9 +421,11 @@ int sh_loop_step(struct sh_loop *loop, int64_t deadline_ns, int64_t now_ns) {
             return halt(loop, now_ns, SH_HALT_ACTUATOR, err);
     }
 
-    if (now_ns - loop->window.start_ns < c->window_ns)
+    const int64_t start_ns = loop->window.start_ns;
+    if (now_ns - start_ns < c->window_ns)
         return 0;
-    close_window(loop, now_ns, before, 0);
+    const bool rested = min_i64(deadline_ns, now_ns) - start_ns >= 2 * c->window_ns;
+    close_window(loop, now_ns, before, rested ? SH_WINDOW_RESTED : 0);
     return follow_decision(loop, needed, now_ns);
 }
 
@@ -483,11 +487,36 @@ uint32_t sh_loop_alarm_level(const struct sh_loop *loop) {
     return cores + 1 > idle ? cores + 1 - idle : 0;
 }
 
+/* Can no look move a core before the plan changes or nobody stands by it any more? */
+static bool is_settled(const struct sh_loop *loop) {
+    const struct sh_plan *plan = &loop->plan;
+    const uint32_t total = loop->config.total;
+    return loop->config.event_driven && !loop->decide.answer && loop->plan_adopted_ns &&
+           !loop->unsettled && !follows(loop) &&
+           (plan->shared || (plan->primary_cores == total && loop->primary_cores == total));
+}
+
+/* The end of the window, which lasts longer while the loop may rest. */
+static int64_t window_end_ns(const struct sh_loop *loop) {
+    const int64_t start_ns = loop->window.start_ns, end_ns = start_ns + loop->config.window_ns;
+    const int64_t rest_ns = atomic_load_explicit(&loop->rest_ns, memory_order_relaxed);
+    if (rest_ns <= loop->config.window_ns || !is_settled(loop))
+        return end_ns;
+    int64_t rested_ns = start_ns + rest_ns;
+    if (loop->primary_cores < loop->config.total) {
+        const int64_t permit_ns =
+            atomic_load_explicit(&loop->permit_until_ns, memory_order_acquire);
+        const int64_t ttl_end_ns = loop->plan_adopted_ns + loop->config.plan_ttl_ns + 1;
+        rested_ns = min_i64(rested_ns, max_i64(permit_ns, ttl_end_ns));
+    }
+    return max_i64(end_ns, rested_ns);
+}
+
 /* When an event-driven loop looks without being woken: at the window's end, and for a plan that
  * follows demand whenever it may be time to shrink, since only more busy cores wake. */
 int64_t sh_loop_next_look(const struct sh_loop *loop) {
     const struct sh_plan *plan = &loop->plan;
-    const int64_t end_ns = loop->window.start_ns + loop->config.window_ns;
+    const int64_t end_ns = window_end_ns(loop);
     const uint32_t fewest =
         max_u32(plan->patient ? plan->primary_cores : 0, max_u32(plan->buffer, least_idle(loop)));
     if (!follows(loop) || loop->primary_cores <= within_limits(loop, fewest))
@@ -560,6 +589,11 @@ void sh_loop_post(struct sh_loop *loop, const struct sh_plan *plan) {
 
 void sh_loop_hurry(struct sh_loop *loop, bool hurry) {
     atomic_store_explicit(&loop->unhurried, !hurry, memory_order_relaxed);
+}
+
+void sh_loop_rest(struct sh_loop *loop, int64_t most_ns) {
+    if (atomic_exchange(&loop->rest_ns, most_ns) > most_ns)
+        sh_loop_wake(loop);
 }
 
 void sh_loop_permit(struct sh_loop *loop, int64_t until_ns) {

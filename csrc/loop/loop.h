@@ -27,7 +27,10 @@
  *     less might do: after each quiet time if it is patient, every millisecond if not.
  *  6. Under a shared plan the elastic group is kept off the plan's primary cores and the primary
  *     preempts it on all others, so busy cores move nothing and rules 2 and 3 rest.
- *  7. Doubt gives everything back: no plan for plan_ttl_ns and no permit, no poll for stale_ns, a
+ *  7. Where no look can move a core - the plan is shared or lends nothing, and no window is waited
+ *     for - an event-driven loop may rest for longer than a window (sh_loop_rest). It says so in its
+ *     beat, looks when the permit of what is lent ends, and marks the window.
+ *  8. Doubt gives everything back: no plan for plan_ttl_ns and no permit, no poll for stale_ns, a
  *     revocation, a sensor or an actuator that fails. After a failure the loop halts and says
  * which.
  */
@@ -84,6 +87,7 @@ enum sh_window_flags {
     SH_WINDOW_EXHAUSTED = 1, /* the idle buffer ran out and broke the window */
     SH_WINDOW_STALE = 2,     /* the loop was not run for stale_ns */
     SH_WINDOW_HALTED = 4,    /* the last one: see error */
+    SH_WINDOW_RESTED = 8,    /* longer than others: the loop rested */
 };
 
 enum sh_halt { SH_HALT_NONE, SH_HALT_SENSOR, SH_HALT_ACTUATOR, SH_HALT_CLOCK };
@@ -164,6 +168,7 @@ struct sh_loop {
     _Atomic uint64_t plan_word;
     _Atomic int64_t permit_until_ns;
     _Atomic bool unhurried; /* windows that are not broken need no answer at once */
+    _Atomic int64_t rest_ns; /* that a window may last where nothing moves; 0: as long as ever */
     _Atomic bool stop;
     int plan_fd; /* wakes an event-driven loop for a plan or a stop */
 
@@ -172,7 +177,9 @@ struct sh_loop {
     bool started;
     /* Where it may run, and where once it is SCHED_FIFO; all zero: anywhere. */
     uint64_t cpus[SH_MAX_CPU_WORDS], realtime_cpus[SH_MAX_CPU_WORDS];
-    _Atomic int64_t *beat; /* the time of the last poll, for who watches over it; may be NULL */
+    /* When it last polled, or a window before it looks again, whichever is later: for who watches
+     * over it; may be NULL. */
+    _Atomic int64_t *beat;
     int fifo_priority;     /* 0: do not ask for SCHED_FIFO */
     /* A loop that polls takes at most this share of a CPU, as far as rests of most_rest_ns do it;
      * 0: any share. What was due meanwhile is missed. */
@@ -235,6 +242,9 @@ bool sh_loop_take(struct sh_loop *loop, struct sh_summary *summary);
  * all the same, as one that was broken does. For when nothing can be lent, whatever it answered,
  * and for when it would answer as before. */
 void sh_loop_hurry(struct sh_loop *loop, bool hurry);
+/* For so long a window may last where nothing that a look sees can move a core; 0: no longer than
+ * configured. For when nobody asks for windows. */
+void sh_loop_rest(struct sh_loop *loop, int64_t most_ns);
 /* Waits until a window is there or other_fd (-1: none) is readable: 1; 0 after timeout_ms, -EINTR
  * on a signal. */
 int sh_loop_wait(struct sh_loop *loop, int timeout_ms, int other_fd);

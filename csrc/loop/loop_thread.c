@@ -46,6 +46,13 @@ static int wait_for_event(struct sh_loop *loop, int64_t deadline_ns) {
     return err;
 }
 
+/* A loop that rests is not silent before it is due. */
+static void beat(struct sh_loop *loop, int64_t now_ns, int64_t next_ns) {
+    const int64_t due_ns = next_ns - loop->config.window_ns;
+    if (loop->beat)
+        atomic_store_explicit(loop->beat, due_ns > now_ns ? due_ns : now_ns, memory_order_relaxed);
+}
+
 static void *run(void *arg) {
     struct sh_loop *loop = arg;
     const struct sh_clock *clock = &loop->clock;
@@ -66,17 +73,17 @@ static void *run(void *arg) {
         const int64_t now_ns = clock->now_ns(clock->ctx);
         if ((err = sh_loop_step(loop, deadline_ns, now_ns)))
             break;
-        if (loop->beat)
-            atomic_store_explicit(loop->beat, now_ns, memory_order_relaxed);
         if (loop->seq != noted_seq) {
             noted_seq = loop->seq;
             note_cpu_time(loop);
         }
         if (loop->config.event_driven) {
             deadline_ns = sh_loop_next_look(loop);
+            beat(loop, now_ns, deadline_ns);
             err = wait_for_event(loop, deadline_ns);
         } else {
             deadline_ns = sh_loop_next_poll(loop, deadline_ns, now_ns);
+            beat(loop, now_ns, deadline_ns);
             err = clock->sleep_until(clock->ctx, deadline_ns);
         }
         if (err && err != -EINTR) {

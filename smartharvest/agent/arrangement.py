@@ -499,12 +499,16 @@ class Arrangement:
         if self.undo is not None:
             self.undo.journal.page.beat_as_agent()
 
-    def beat(self) -> bool:
-        """Shows the guardian that the agent lives; True if the loop has beaten meanwhile, too."""
+    def beat(self) -> None:
+        """Shows the guardian that the agent lives."""
+        if self.undo is not None:
+            self.undo.journal.page.beat_as_agent()
+
+    def hears_loop(self) -> bool:
+        """Whether the loop has beaten since the last call."""
         if self.undo is None:
             return False
         page = self.undo.journal.page
-        page.beat_as_agent()
         heard, self._heard_beat = self._heard_beat, page.loop_beat
         return heard != self._heard_beat
 

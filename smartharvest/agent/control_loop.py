@@ -29,8 +29,12 @@ _log = logging.getLogger(__name__)
 LOOK_MS = 300
 """Longest sleep where no window needs an answer of its own: the loop decides by itself, or nothing
 can be lent."""
+QUIET_MS = 600
+"""The same where nobody asks for dispatches, either."""
 WAIT_MS = 100
 """Longest sleep otherwise."""
+REST_NS = 500_000_000
+"""Longest window where nobody asks for them: each is an interruption."""
 
 
 def _ignore(_wanted: int | None) -> None:
@@ -75,6 +79,9 @@ class ControlLoop:
         self._past_displacements = 0
         self._runs = False
         self._hurries = True
+        self._rest_ns = 0
+        self.quiet = False
+        """Whether no window is answered otherwise than the last, and nothing else is in a hurry."""
         self._explanation = ""
 
     # --- one polling loop after the other ---------------------------------------------------------
@@ -89,7 +96,7 @@ class ControlLoop:
         self.loop = loop
         self._watch(primaries)
         self._detached = False
-        self._hurries = True
+        self._hurries, self._rest_ns = True, 0
         self.decide_with(decider)
 
     def take_over_from(
@@ -178,8 +185,9 @@ class ControlLoop:
 
     # --- a turn -----------------------------------------------------------------------------------
 
-    def wait(self, most_ms: float, other_fd: int, *, prompt: bool) -> None:
-        """Until a window needs an answer, ``other_fd`` is readable, or it is time for a look."""
+    def wait(self, most_ms: float, other_fd: int, *, prompt: bool, may_rest: bool = True) -> bool:
+        """Until a window needs an answer, ``other_fd`` is readable, or it is time for a look; False
+        for the last. With ``may_rest`` both may be rare where nothing is in a hurry."""
         now_ns = _loop.monotonic_ns()
         controller = self.controller
         lends = controller.hurries(now_ns)
@@ -188,14 +196,21 @@ class ControlLoop:
             self._hurries = hurries
             self.loop.hurry(hurries)
         prompt |= self.loop.sensor.wants_visits
+        self.quiet = may_rest and not (hurries or prompt)
+        rests = self.quiet and controller.rests and not self._recorder.every
+        rest_ns = REST_NS if rests else 0
+        if rest_ns != self._rest_ns:
+            self._rest_ns = rest_ns
+            self.loop.rest(rest_ns)
         prompt |= hurries and not controller.loop_decides
         if controller.wants_dispatches:
             most_ms = min(most_ms, -(-self._dispatches.left_ns(now_ns) // 1_000_000))
         judgement_ms = (
-            LOOK_MS if self.waits is None else -(-self.waits.left_ns(now_ns) // 1_000_000)
+            QUIET_MS if self.waits is None else -(-self.waits.left_ns(now_ns) // 1_000_000)
         )
-        timeout_ms = min(WAIT_MS if prompt else LOOK_MS, int(most_ms), judgement_ms)
-        self.loop.wait(max(0, timeout_ms), other_fd)
+        look_ms = QUIET_MS if self.quiet and not controller.wants_dispatches else LOOK_MS
+        timeout_ms = min(WAIT_MS if prompt else look_ms, int(most_ms), judgement_ms)
+        return self.loop.wait(max(0, timeout_ms), other_fd)
 
     def answer_windows(self) -> bool:
         """Answers every window that has come in, if any: the loop takes up the newest plan."""

@@ -25,7 +25,7 @@ from smartharvest.agent.admin import (
     parse_request,
 )
 from smartharvest.agent.arrangement import Arrangement
-from smartharvest.agent.control_loop import LOOK_MS, ControlLoop
+from smartharvest.agent.control_loop import QUIET_MS, ControlLoop
 from smartharvest.agent.deciders import (
     choose_policy,
     judged_waits_of,
@@ -67,7 +67,9 @@ from smartharvest.telemetry.server import Command
 _log = logging.getLogger(__name__)
 
 CHORES_NS = 50_000_000
-"""While windows come, everything else has its turn this often."""
+"""While windows come, everything else has its turn this often,"""
+QUIET_CHORES_NS = 600_000_000
+"""... and while nobody asks for them."""
 REST_S = 1e-5
 
 
@@ -325,22 +327,29 @@ class Supervisor:
         """Turn after turn, until something ends the run."""
         control, arrangement = self._control, self.arrangement
         chores_ns = 0
+        """When they had their last turn."""
         while not self._stopped and self._next is None:
-            left_ms = LOOK_MS if until_s is None else (until_s - time.monotonic()) * 1e3
+            left_ms = QUIET_MS if until_s is None else (until_s - time.monotonic()) * 1e3
             if left_ms <= 0:
                 return
-            control.wait(left_ms, sockets.fileno(), prompt=arrangement.mechanism.moves_threads)
+            prompt = arrangement.mechanism.moves_threads
+            may_rest = not self.settings.elastic_groups  # they share in turns of their own
+            woken = control.wait(left_ms, sockets.fileno(), prompt=prompt, may_rest=may_rest)
             came = control.answer_windows()
             now_ns = _loop.monotonic_ns()
-            if came and now_ns < chores_ns and not arrangement.mechanism.moves_threads:
+            since_ns = now_ns - chores_ns
+            if came and since_ns < CHORES_NS and not prompt:
                 continue
-            chores_ns = now_ns + CHORES_NS
             control.renew_permit()
+            arrangement.beat()
+            control.judge_period(arrangement.primary_threads)
+            control.read_dispatches()
+            if control.quiet and since_ns < QUIET_CHORES_NS and not (woken or self._is_asked):
+                continue
+            chores_ns = now_ns
             self._rest()
             self._do_chores(sockets)
-            control.judge_period(arrangement.primary_threads)
             self._rest()
-            control.read_dispatches()
             control.read_harm()
             control.loop.sensor.attend()
             self._rest()
@@ -360,6 +369,16 @@ class Supervisor:
                 self._usage.look()
             self._attend_to_requests()
 
+    @property
+    def _is_asked(self) -> bool:
+        """Whether something waits that is done with the chores."""
+        return (
+            self._reload_asked
+            or self._reexec_asked
+            or self._replacement.is_tried
+            or self._control.loop.halt is not None
+        )
+
     def _rest(self) -> None:
         """Lets go of the CPU: a task that has woken there waits for one chore, not for all.
 
@@ -374,7 +393,7 @@ class Supervisor:
         return [*self.arrangement.primaries, *([] if elastic is None else [elastic])]
 
     def _do_chores(self, sockets: Sockets) -> None:
-        if self.arrangement.beat():
+        if self.arrangement.hears_loop():
             self.service.beat(_loop.monotonic_ns())
         self._control.inhibit({"guardian": self.arrangement.check_guardian()})
         if self.arrangement.others.have_written():

@@ -23,6 +23,7 @@ from smartharvest.algorithm.policy.fallback import (
     frozen,
     is_steady,
     judges_waits,
+    rests,
     wants_dispatches,
 )
 from smartharvest.algorithm.safeguard import LongTermSafeguard, PeriodWaits
@@ -149,6 +150,14 @@ class Controller(Algorithm1):
         """Whether the next windows are answered as the last one, unless they are broken: then they
         may be handed over in batches, and a permit keeps the plan in force."""
         return self._plain and not self.loop_decides and is_steady(self.policy)
+
+    @property
+    def rests(self) -> bool:
+        """Whether nobody asks for windows, so that they may be longer: the policy can do without,
+        or lends nothing at all."""
+        return not self.loop_decides and (
+            self.policy.name == LENDS_NOTHING or (self._plain and rests(self.policy))
+        )
 
     def permit_until_ns(self, now_ns: int) -> int:
         """Until when a loop that decides by itself or has a steady plan may lend; 0: no longer."""

@@ -114,6 +114,13 @@ class Loop:
     def hurry(self, hurry: bool) -> None:
         """Whether a window wakes who waits; if not, half a ring does (SH_RING_WINDOWS)."""
 
+    def rest(self, most_ns: int) -> None:
+        """So long a window may last where no look can move a core; 0: as long as ever.
+
+        One that lasts two windows or more is ``rested``. For an event-driven loop whose windows
+        nobody asks for.
+        """
+
     def wait(self, timeout_ms: int, other_fd: int = -1) -> bool:
         """Waits for a window, or for ``other_fd``, without the GIL; False after the timeout.
 

@@ -312,6 +312,14 @@ cdef class Loop:
         """Whether a window wakes who waits; if not, half a ring does (SH_RING_WINDOWS)."""
         loop.sh_loop_hurry(self.c, hurry)
 
+    def rest(self, most_ns: int) -> None:
+        """So long a window may last where no look can move a core; 0: as long as ever.
+
+        One that lasts two windows or more is ``rested``. For an event-driven loop whose windows
+        nobody asks for.
+        """
+        loop.sh_loop_rest(self.c, most_ns)
+
     def wait(self, timeout_ms: int, other_fd: int = -1) -> bool:
         """Waits for a window, or for ``other_fd``, without the GIL; False after the timeout.
 

@@ -36,6 +36,8 @@ class Window:
     """The idle buffer ran out and the loop broke the window (lines 7-10)."""
     stale: bool = False
     """The loop did not run for so long that the samples describe no window; never learned from."""
+    rested: bool = False
+    """It lasted longer than others, since the loop rested; never learned from, either."""
 
     @property
     def features(self) -> tuple[float, float, float, float, float]:

@@ -20,7 +20,7 @@ _log = logging.getLogger(__name__)
 
 HANGS_AFTER_NS = 1_000_000_000
 """A guardian beats every 100 ms; one that is silent for this long is replaced."""
-_OWN_GAP_NS = 300_000_000
+_OWN_GAP_NS = 600_000_000
 """The most that one gap between two checks counts: the agent itself may not have run."""
 MOST_FAILED_STARTS = 5
 

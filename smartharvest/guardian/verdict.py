@@ -86,7 +86,7 @@ class Limits:
     """Of the control plane while the loop beats, or no loop runs and the host is arranged."""
     look_soon: int = 10_000_000
     """Between looks while a limit is near; also how late a look may come."""
-    look_late: int = 100_000_000
+    look_late: int = 300_000_000
     """The longest time between two looks."""
 
     @property
@@ -96,8 +96,8 @@ class Limits:
 
     @property
     def agent_due(self) -> int:
-        """The same of the control plane's, which may answer windows in batches."""
-        return self.kill_after // 4
+        """The same of the control plane's, which rests where nobody asks for windows."""
+        return self.kill_after * 3 // 4
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ class Look:
     now_ns: int
     phase: Phase
     loop_beat_ns: int
-    """When the loop last polled."""
+    """When the loop last polled; in the future, a window before it looks again after a rest."""
     agent_beat_ns: int
     """When the control plane last decided."""
 
@@ -188,6 +188,8 @@ class Watch:
         """How long from the last look to the next."""
         self.loop_silent_ns = 0
         self.agent_silent_ns = 0
+        self._loop_rests_ns = 0
+        """For how long it announced no beat."""
         self.loop_missed = self.agent_missed = False
         """Whether the last look found no newer beat than the one before, and one was due."""
         self.stood_still_ns = 0
@@ -231,6 +233,7 @@ class Watch:
         self.agent_silent_ns = max(
             0, min(look.agent_age_ns, seen_ns + same_agent * self.agent_silent_ns)
         )
+        self._loop_rests_ns = max(0, -look.loop_age_ns)
         verdict = self._verdict(look, in_time=seen_ns == gap_ns)
         self.next_look_ns = self._until_next(look.phase)
         if verdict is not Verdict.SUSPECT:
@@ -250,6 +253,7 @@ class Watch:
     def skip_to(self, look: Look) -> None:
         """Takes in a look of which it need not know more: all from a calm one to it were calm."""
         self._last = look
+        self._loop_rests_ns = max(0, -look.loop_age_ns)
         self.loop_silent_ns = max(0, look.loop_age_ns)
         self.agent_silent_ns = max(0, look.agent_age_ns)
         self.next_look_ns = self._until_next(look.phase)
@@ -282,7 +286,7 @@ class Watch:
         if phase is not Phase.RUNNING or self._shrunk:
             lasts = self.silent_ns >= 2 * limits.kill_after  # the cores are back
             return limits.look_late if lasts else limits.look_soon
-        left_ns = limits.shrink_after - self.loop_silent_ns
+        left_ns = limits.shrink_after + self._loop_rests_ns - self.loop_silent_ns
         if self.agent_silent_ns < limits.kill_after:
             left_ns = min(left_ns, limits.kill_after - self.agent_silent_ns)
         return min(max(left_ns, limits.look_soon // 4), limits.look_late)

@@ -19,14 +19,15 @@ class Recorder:
     def __init__(self, recent: Recent, audit: AuditLog | None, *, every: bool) -> None:
         self._recent = recent
         self._audit = audit
-        self._every = every
+        self.every = every and audit is not None
+        """Whether each window is recorded by itself."""
         self._builder = SpanBuilder()
 
     def decision(self, window: Window, decision: Decision, lent: int, held_by: str | None) -> None:
         """``lent``: cores that the elastic group has; ``held_by``: why the plan is not in force."""
         at_s = time.time() - (_loop.monotonic_ns() - window.end_ns) / 1e9
         self._recent.note(window, decision, held_by, at_s)
-        if self._audit is not None and self._every:
+        if self._audit is not None and self.every:
             self._audit.decision(window, decision, lent, held_by)
         span = self._builder.add(window, decision, lent, held_by, at_s)
         if span is not None:
@@ -44,5 +45,5 @@ class Recorder:
 
     def _keep(self, span: Span) -> None:
         self._recent.add(span)
-        if self._audit is not None and not self._every:
+        if self._audit is not None and not self.every:
             self._audit.span(span)

@@ -45,6 +45,10 @@ BLIND_NS = 1_000_000_000
 """So long without a word on dispatches: nobody tells."""
 LEARNED_LESSONS = 400
 """Windows, before the prediction is tried: one that has learned little lends too much."""
+MOST_RESTED_NS = 20_000_000_000
+"""So long nothing is learned while the loop rests,"""
+LESSONS_OWED = 40
+"""... and then so many windows are, for what is predicted to be of today."""
 TRIAL_PERIODS = (3, 30)
 """A trial lasts so long at least, and at most: a primary that hardly runs is hardly hurt."""
 ERRORS = 1.0
@@ -120,6 +124,8 @@ class Adaptive:
         """What was held before a restart, next to how many primaries; until the first period."""
         self._doze_ns = 0
         """How long it does not look."""
+        self._rested_ns = self._owed = 0
+        """How long nothing was learned, and windows that are to be before it rests again."""
         self._meters: list[Meter] = []
         self._why = ""
         self._answered: Way | None = None
@@ -163,6 +169,11 @@ class Adaptive:
     def steady(self) -> bool:
         """Whether the way in force has answered before, and no window may end it."""
         return self._delegate is None and self._answered is self.way
+
+    @property
+    def rests(self) -> bool:
+        """Whether it can do without windows: it is steady, and has learned enough."""
+        return self.steady and self._has_learned() and not self._owed
 
     @property
     def patient(self) -> bool:
@@ -285,6 +296,13 @@ class Adaptive:
             self.note_blind()
         if not (self._predicts or self._blind):
             return None
+        if window.rested:
+            self._rested_ns += window.end_ns - window.start_ns
+            if self._rested_ns >= MOST_RESTED_NS:
+                self._rested_ns, self._owed = 0, LESSONS_OWED
+            self._paper.forget()
+            return None
+        self._owed = max(0, self._owed - 1)
         label = self._paper.learn(window)
         if not (window.stale or window.exhausted):
             self._paper.note(window)  # it is not asked to predict, and learns what follows

@@ -82,6 +82,11 @@ def is_steady(policy: Policy) -> bool:
     return bool(getattr(in_force(policy), "steady", False))
 
 
+def rests(policy: Policy) -> bool:
+    """Whether the policy in force, with its property ``rests``, can do without windows for now."""
+    return bool(getattr(in_force(policy), "rests", False))
+
+
 def spare(policy: Policy) -> int | None:
     """How many CPUs the policy in force, by its attribute ``spare``, has the kernel keep idle for
     who wakes; None: it leaves that to the settings."""

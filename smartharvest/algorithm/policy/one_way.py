@@ -20,7 +20,7 @@ class OneWay:
         self.quiet_ns = way.quiet_ns
         self.shared = way.is_static
         self.spare = way.spare
-        self.steady = True
+        self.steady = self.rests = True
         self.short_term: ShortTermSafeguard = BufferSafeguard(settings.total, max(1, way.buffer))
         self._kept = min(way.kept, settings.total)
         self._total = settings.total

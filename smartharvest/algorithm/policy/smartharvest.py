@@ -43,7 +43,7 @@ class SmartHarvest:
 
     def learn(self, window: Window) -> int | None:
         if window.stale:
-            self._features = None
+            self.forget()
             return None
         label = None
         if not window.exhausted or self._options.exhausted_windows == "trained":
@@ -69,6 +69,10 @@ class SmartHarvest:
         if self.learner.lessons == 0:
             return self._total
         return self.learner.predict(window.features)
+
+    def forget(self) -> None:
+        """What comes next does not follow the last window."""
+        self._features = None
 
     def note(self, window: Window) -> None:
         """The next lesson is what follows this window."""

@@ -14,6 +14,7 @@ cdef extern from "loop/loop.h" nogil:
         SH_WINDOW_EXHAUSTED
         SH_WINDOW_STALE
         SH_WINDOW_HALTED
+        SH_WINDOW_RESTED
 
     enum sh_halt:
         SH_HALT_NONE
@@ -98,6 +99,7 @@ cdef extern from "loop/loop.h" nogil:
     void sh_loop_permit(sh_loop *loop, int64_t until_ns)
     bint sh_loop_take(sh_loop *loop, sh_summary *summary)
     void sh_loop_hurry(sh_loop *loop, bint hurry)
+    void sh_loop_rest(sh_loop *loop, int64_t most_ns)
     int sh_loop_wait(sh_loop *loop, int timeout_ms, int other_fd)
 
 
@@ -118,6 +120,7 @@ cdef inline object window_of(object kind, const sh_summary *s):
         primary_cores=s.primary_cores,
         exhausted=bool(s.flags & SH_WINDOW_EXHAUSTED),
         stale=bool(s.flags & (SH_WINDOW_STALE | SH_WINDOW_HALTED)),
+        rested=bool(s.flags & SH_WINDOW_RESTED),
     )
 
 
