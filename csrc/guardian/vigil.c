@@ -25,8 +25,12 @@ static int64_t silent_ns(const struct sh_vigil_look *look, int64_t beat_ns) {
 int64_t sh_vigil_until_next(const struct sh_vigil_limits *limits,
                             const struct sh_vigil_look *look) {
     /* A beat of the loop in the future says how long it rests. */
-    const int64_t left_ns = least(limits->shrink_after - (look->now_ns - look->loop_beat_ns),
-                                  limits->kill_after - silent_ns(look, look->agent_beat_ns));
+    const bool rests = look->loop_beat_ns > look->now_ns;
+    const int64_t rests_ns =
+        rests ? least(look->loop_beat_ns - look->now_ns, limits->look_late) : 0;
+    const int64_t left_ns =
+        least(limits->shrink_after + rests_ns - silent_ns(look, look->loop_beat_ns),
+              limits->kill_after - silent_ns(look, look->agent_beat_ns));
     return least(most(left_ns, limits->look_soon / 4), limits->look_late);
 }
 

@@ -339,6 +339,31 @@ static int follow_decision(struct sh_loop *loop, uint32_t needed, int64_t now_ns
     return err ? halt(loop, now_ns, SH_HALT_ACTUATOR, err) : 0;
 }
 
+/* Can no look move a core before the plan changes or nobody stands by it any more? */
+static bool is_settled(const struct sh_loop *loop) {
+    const struct sh_plan *plan = &loop->plan;
+    const uint32_t total = loop->config.total;
+    return loop->config.event_driven && !loop->decide.answer && loop->plan_adopted_ns &&
+           !loop->unsettled && !follows(loop) &&
+           (plan->shared || (plan->primary_cores == total && loop->primary_cores == total));
+}
+
+/* How long the window may last beyond its end, since the loop may rest. */
+static int64_t rests_ns(const struct sh_loop *loop) {
+    const int64_t start_ns = loop->window.start_ns, end_ns = start_ns + loop->config.window_ns;
+    const int64_t rest_ns = atomic_load_explicit(&loop->rest_ns, memory_order_relaxed);
+    if (rest_ns <= loop->config.window_ns || !is_settled(loop))
+        return 0;
+    int64_t rested_ns = start_ns + rest_ns;
+    if (loop->primary_cores < loop->config.total) {
+        const int64_t permit_ns =
+            atomic_load_explicit(&loop->permit_until_ns, memory_order_acquire);
+        const int64_t ttl_end_ns = loop->plan_adopted_ns + loop->config.plan_ttl_ns + 1;
+        rested_ns = min_i64(rested_ns, max_i64(permit_ns, ttl_end_ns));
+    }
+    return max_i64(0, rested_ns - end_ns);
+}
+
 int sh_loop_step(struct sh_loop *loop, int64_t deadline_ns, int64_t now_ns) {
     const struct sh_loop_config *c = &loop->config;
     struct sh_counters *n = &loop->counters;
@@ -389,7 +414,8 @@ int sh_loop_step(struct sh_loop *loop, int64_t deadline_ns, int64_t now_ns) {
     }
 
     /* A rest is no standstill. */
-    const int64_t rested_ns = max_i64(0, deadline_ns - (now_ns - elapsed_ns) - c->window_ns);
+    const int64_t rested_ns = loop->rests_ns;
+    loop->rests_ns = 0;
     if (elapsed_ns > c->stale_ns + rested_ns) {
         err = assign(loop, c->total, now_ns);
         if (err)
@@ -421,12 +447,14 @@ int sh_loop_step(struct sh_loop *loop, int64_t deadline_ns, int64_t now_ns) {
             return halt(loop, now_ns, SH_HALT_ACTUATOR, err);
     }
 
-    const int64_t start_ns = loop->window.start_ns;
-    if (now_ns - start_ns < c->window_ns)
-        return 0;
-    const bool rested = min_i64(deadline_ns, now_ns) - start_ns >= 2 * c->window_ns;
-    close_window(loop, now_ns, before, rested ? SH_WINDOW_RESTED : 0);
-    return follow_decision(loop, needed, now_ns);
+    const int64_t lasted_ns = now_ns - loop->window.start_ns;
+    if (lasted_ns >= c->window_ns) {
+        const bool rested = min_i64(rested_ns + c->window_ns, lasted_ns) >= 2 * c->window_ns;
+        close_window(loop, now_ns, before, rested ? SH_WINDOW_RESTED : 0);
+        err = follow_decision(loop, needed, now_ns);
+    }
+    loop->rests_ns = rests_ns(loop);
+    return err;
 }
 
 uint64_t sh_loop_repeat(struct sh_loop *loop, int64_t until_ns, const struct sh_reading *reading) {
@@ -487,36 +515,11 @@ uint32_t sh_loop_alarm_level(const struct sh_loop *loop) {
     return cores + 1 > idle ? cores + 1 - idle : 0;
 }
 
-/* Can no look move a core before the plan changes or nobody stands by it any more? */
-static bool is_settled(const struct sh_loop *loop) {
-    const struct sh_plan *plan = &loop->plan;
-    const uint32_t total = loop->config.total;
-    return loop->config.event_driven && !loop->decide.answer && loop->plan_adopted_ns &&
-           !loop->unsettled && !follows(loop) &&
-           (plan->shared || (plan->primary_cores == total && loop->primary_cores == total));
-}
-
-/* The end of the window, which lasts longer while the loop may rest. */
-static int64_t window_end_ns(const struct sh_loop *loop) {
-    const int64_t start_ns = loop->window.start_ns, end_ns = start_ns + loop->config.window_ns;
-    const int64_t rest_ns = atomic_load_explicit(&loop->rest_ns, memory_order_relaxed);
-    if (rest_ns <= loop->config.window_ns || !is_settled(loop))
-        return end_ns;
-    int64_t rested_ns = start_ns + rest_ns;
-    if (loop->primary_cores < loop->config.total) {
-        const int64_t permit_ns =
-            atomic_load_explicit(&loop->permit_until_ns, memory_order_acquire);
-        const int64_t ttl_end_ns = loop->plan_adopted_ns + loop->config.plan_ttl_ns + 1;
-        rested_ns = min_i64(rested_ns, max_i64(permit_ns, ttl_end_ns));
-    }
-    return max_i64(end_ns, rested_ns);
-}
-
 /* When an event-driven loop looks without being woken: at the window's end, and for a plan that
  * follows demand whenever it may be time to shrink, since only more busy cores wake. */
 int64_t sh_loop_next_look(const struct sh_loop *loop) {
     const struct sh_plan *plan = &loop->plan;
-    const int64_t end_ns = window_end_ns(loop);
+    const int64_t end_ns = loop->window.start_ns + loop->config.window_ns + loop->rests_ns;
     const uint32_t fewest =
         max_u32(plan->patient ? plan->primary_cores : 0, max_u32(plan->buffer, least_idle(loop)));
     if (!follows(loop) || loop->primary_cores <= within_limits(loop, fewest))

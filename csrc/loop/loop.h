@@ -28,8 +28,8 @@
  *  6. Under a shared plan the elastic group is kept off the plan's primary cores and the primary
  *     preempts it on all others, so busy cores move nothing and rules 2 and 3 rest.
  *  7. Where no look can move a core - the plan is shared or lends nothing, and no window is waited
- *     for - an event-driven loop may rest for longer than a window (sh_loop_rest). It says so in its
- *     beat, looks when the permit of what is lent ends, and marks the window.
+ *     for - an event-driven loop may rest for longer than a window (sh_loop_rest). It says so in
+ * its beat, looks when the permit of what is lent ends, and marks the window.
  *  8. Doubt gives everything back: no plan for plan_ttl_ns and no permit, no poll for stale_ns, a
  *     revocation, a sensor or an actuator that fails. After a failure the loop halts and says
  * which.
@@ -144,6 +144,7 @@ struct sh_loop {
     uint32_t armed;                    /* busy cores the sensor wakes the loop at */
     int64_t quiet_since_ns;            /* since when a patient plan has wanted fewer cores */
     uint32_t quiet_most;               /* ... and how many at most */
+    int64_t rests_ns;                  /* that the window may last beyond its end */
     int64_t last_poll_ns;
     bool placed; /* the actuator has set what it sets with nothing lent */
     /* Everything was taken back for a moment, at taken_ns: the group is not frozen yet. */
@@ -167,7 +168,7 @@ struct sh_loop {
     /* Control plane -> loop. */
     _Atomic uint64_t plan_word;
     _Atomic int64_t permit_until_ns;
-    _Atomic bool unhurried; /* windows that are not broken need no answer at once */
+    _Atomic bool unhurried;  /* windows that are not broken need no answer at once */
     _Atomic int64_t rest_ns; /* that a window may last where nothing moves; 0: as long as ever */
     _Atomic bool stop;
     int plan_fd; /* wakes an event-driven loop for a plan or a stop */
@@ -180,7 +181,7 @@ struct sh_loop {
     /* When it last polled, or a window before it looks again, whichever is later: for who watches
      * over it; may be NULL. */
     _Atomic int64_t *beat;
-    int fifo_priority;     /* 0: do not ask for SCHED_FIFO */
+    int fifo_priority; /* 0: do not ask for SCHED_FIFO */
     /* A loop that polls takes at most this share of a CPU, as far as rests of most_rest_ns do it;
      * 0: any share. What was due meanwhile is missed. */
     uint32_t most_cpu_percent;

@@ -115,8 +115,10 @@ static void test_the_next_look_is_due_when_a_beat_would_be_too_old(void) {
     CHECK_EQ(sh_vigil_until_next(&limits, &look), 80 * MS);
     look.loop_beat_ns = T - 83 * MS;
     CHECK_EQ(sh_vigil_until_next(&limits, &look), 10 * MS / 4);
-    look.loop_beat_ns = T + 1;
-    CHECK_EQ(sh_vigil_until_next(&limits, &look), 84 * MS);
+    look.loop_beat_ns = T + 6 * MS;
+    CHECK_EQ(sh_vigil_until_next(&limits, &look), 90 * MS);
+    look.loop_beat_ns = INT64_MAX;
+    CHECK_EQ(sh_vigil_until_next(&limits, &look), limits.look_late);
     look.agent_beat_ns = T - 980 * MS;
     CHECK_EQ(sh_vigil_until_next(&limits, &look), 20 * MS);
 }
