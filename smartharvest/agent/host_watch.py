@@ -25,6 +25,8 @@ from smartharvest.sensor.choice import RANKING, resync
 _log = logging.getLogger(__name__)
 
 HOUSEKEEPING_NS = 1_000_000_000
+QUIET_HOUSEKEEPING = 3
+"""Times as long from one look to the next while nobody asks for windows."""
 HOUSEKEEPING_SHARE = 100
 """Looking after the targets may take one part in so many of the time."""
 HOUSEKEEPING_MOST_NS = 5_000_000_000
@@ -128,10 +130,15 @@ class HostWatch:
             self._next_early_look_ns = now_ns + max(EARLY_LOOKS_APART_NS, pause_ns)
             self._next_look_ns = now_ns
 
+    @property
+    def is_due(self) -> bool:
+        """Whether the next poll looks."""
+        return _loop.monotonic_ns() >= self._next_look_ns or libvirt_domains.changed()
+
     def poll(self, control: ControlLoop) -> Verdict:
         """Once a second: are the targets there, and is the host as the loop was built for?"""
         began_ns = _loop.monotonic_ns()
-        if began_ns < self._next_look_ns and not libvirt_domains.changed():
+        if not self.is_due:
             return Healthy()
         arrangement = self._arrangement
         before = arrangement.primaries
@@ -151,7 +158,8 @@ class HostWatch:
         verdict = self._compare(control, reasons)
         self._took_ns = _loop.monotonic_ns() - began_ns
         pause_ns = min(HOUSEKEEPING_MOST_NS, self._took_ns * HOUSEKEEPING_SHARE)
-        self._next_look_ns = began_ns + max(HOUSEKEEPING_NS, pause_ns)
+        least_ns = HOUSEKEEPING_NS * (QUIET_HOUSEKEEPING if control.quiet else 1)
+        self._next_look_ns = began_ns + max(least_ns, pause_ns)
         return verdict
 
     def _others_came(self, control: ControlLoop) -> Verdict:

@@ -68,7 +68,7 @@ _log = logging.getLogger(__name__)
 
 CHORES_NS = 50_000_000
 """While windows come, everything else has its turn this often,"""
-QUIET_CHORES_NS = 600_000_000
+QUIET_CHORES_NS = 1_000_000_000
 """... and while nobody asks for them."""
 REST_S = 1e-5
 
@@ -340,15 +340,14 @@ class Supervisor:
             since_ns = now_ns - chores_ns
             if came and since_ns < CHORES_NS and not prompt:
                 continue
-            control.renew_permit()
-            arrangement.beat()
-            control.judge_period(arrangement.primary_threads)
-            control.read_dispatches()
+            self._look(control)
             if control.quiet and since_ns < QUIET_CHORES_NS and not (woken or self._is_asked):
                 continue
             chores_ns = now_ns
-            self._rest()
-            self._do_chores(sockets)
+            if arrangement.confinement is not None and (self._watch.is_due or not control.quiet):
+                self._rest()
+                arrangement.confinement.turn(self._rest)
+            sockets.serve()
             self._rest()
             control.read_harm()
             control.loop.sensor.attend()
@@ -392,15 +391,18 @@ class Supervisor:
         elastic = self.arrangement.elastic
         return [*self.arrangement.primaries, *([] if elastic is None else [elastic])]
 
-    def _do_chores(self, sockets: Sockets) -> None:
-        if self.arrangement.hears_loop():
+    def _look(self, control: ControlLoop) -> None:
+        """What no turn goes without: beats, the guardian's, the permit, and what is to be judged."""
+        arrangement = self.arrangement
+        control.renew_permit()
+        arrangement.beat()
+        if arrangement.hears_loop():
             self.service.beat(_loop.monotonic_ns())
-        self._control.inhibit({"guardian": self.arrangement.check_guardian()})
-        if self.arrangement.others.have_written():
+        control.inhibit({"guardian": arrangement.check_guardian()})
+        if arrangement.others.have_written():
             self._watch.look_early()
-        if self.arrangement.confinement is not None:
-            self.arrangement.confinement.turn(self._rest)
-        sockets.serve()
+        control.judge_period(arrangement.primary_threads)
+        control.read_dispatches()
 
     def _end(self, sockets: Sockets) -> None:
         hands_off = self._next is not None and (
