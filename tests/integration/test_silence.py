@@ -27,7 +27,7 @@ ONE_SPINS, MINIMUM = "2-7", "7"
 STALLS = """
 import os, sys, time
 from smartharvest.agent.supervisor import Supervisor
-do_chores, order = Supervisor._do_chores, sys.argv[1]
+look, order = Supervisor._look, sys.argv[1]
 
 def the_place_where_it_hangs():
     until = time.monotonic() + float(open(order).read())
@@ -35,12 +35,12 @@ def the_place_where_it_hangs():
     while time.monotonic() < until:
         {how}
 
-def stall(self, socket):
+def stall(self, control):
     if os.path.exists(order):
         the_place_where_it_hangs()
-    do_chores(self, socket)
+    look(self, control)
 
-Supervisor._do_chores = stall
+Supervisor._look = stall
 from smartharvest.cli import main
 main(sys.argv[2:])
 """
