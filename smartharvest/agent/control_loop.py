@@ -27,10 +27,9 @@ from smartharvest.telemetry.status import loop_histograms, sensor_histograms
 _log = logging.getLogger(__name__)
 
 LOOK_MS = 300
-"""Longest sleep where no window needs an answer of its own: the loop decides by itself, or nothing
-can be lent."""
+"""Longest sleep where no window needs an answer of its own; a permit lasts longer."""
 QUIET_MS = 600
-"""The same where nobody asks for dispatches, either."""
+"""The same where nothing can be lent."""
 WAIT_MS = 100
 """Longest sleep otherwise."""
 REST_NS = 500_000_000
@@ -208,7 +207,7 @@ class ControlLoop:
         judgement_ms = (
             QUIET_MS if self.waits is None else -(-self.waits.left_ns(now_ns) // 1_000_000)
         )
-        look_ms = QUIET_MS if self.quiet and not controller.wants_dispatches else LOOK_MS
+        look_ms = QUIET_MS if self.quiet and not lends else LOOK_MS
         timeout_ms = min(WAIT_MS if prompt else look_ms, int(most_ms), judgement_ms)
         return self.loop.wait(max(0, timeout_ms), other_fd)
 
