@@ -53,10 +53,13 @@ TRIAL_PERIODS = (3, 30)
 """A trial lasts so long at least, and at most: a primary that hardly runs is hardly hurt."""
 ERRORS = 1.0
 """Standard errors by which a way is too dear,"""
-HELD_ERRORS = 2.0
-"""... and one that is held where cores are few: ten looks a second give chance many turns."""
+HELD_ERRORS, FEW_LOOKS_ERRORS = 2.0, 4.0
+"""... and one that is held where cores are few, by many looks or by the last: ten a second give
+chance many turns."""
 PAUSE_PERIODS = 5
 """From one trial to the next."""
+LEAST_USUAL_LOOKS = 15
+"""With nothing lent, before a trial where cores are few."""
 TRY_PART = 0.5
 """A trial begins while what all ways cost lately is within this part of the budget."""
 RETRY_PERIODS = 200
@@ -381,8 +384,11 @@ class Adaptive:
     def _judge(self) -> None:
         """Whether the way in force is too dear, and whether to try a bolder one."""
         if why := self._too_dear():
-            if self._now == self._held and not self._is_disaster() and not self._knows_usual():
+            if self._now == self._held and not self._is_disaster() and not self._may_compare():
                 self._enter(self._nothing)  # may be it would be as long then
+                if self._few:
+                    for meter in self._meters:
+                        meter.forget_usual()
             else:
                 self._leave(why)
         elif self._now > self._held:
@@ -399,18 +405,28 @@ class Adaptive:
     def _is_disaster(self) -> bool:
         return any(meter.last().is_disaster(self._protect) for meter in self._meters)
 
-    def _knows_usual(self) -> bool:
+    def _may_compare(self) -> bool:
+        """Whether it is known what would be with nothing lent."""
+        if self._few:
+            return all(meter.knows_usual and meter.may_compare for meter in self._meters)
         return all(meter.knows_usual for meter in self._meters)
 
     @property
-    def _errors(self) -> float:
-        return HELD_ERRORS if self._now == self._held and self._total < MANY else ERRORS
+    def _few(self) -> bool:
+        return self._total < MANY
+
+    def _too_long(self, meter: Meter) -> str:
+        if self._few and self._now == self._held:
+            return meter.recently().too_long(self._protect, FEW_LOOKS_ERRORS) or (
+                meter.for_long().too_long(self._protect, HELD_ERRORS)
+            )
+        return meter.recently().too_long(self._protect, ERRORS)
 
     def _too_dear(self) -> str:
         if self._now == self._nothing:
             return ""
         for meter in self._meters:
-            if why := meter.recently().too_long(self._protect, self._errors):
+            if why := self._too_long(meter):
                 return why
         moving = self._records[self._now].moving
         return f"moves take {moving:.2f} cores" if moving > MOST_MOVING * self._total else ""
@@ -419,6 +435,12 @@ class Adaptive:
 
     def _choose(self) -> None:
         """Puts the next bolder way on trial that may be tried."""
+        if (
+            self._few
+            and self._held == self._nothing
+            and any(meter.usual_looks < LEAST_USUAL_LOOKS for meter in self._meters)
+        ):
+            return
         part = TRY_PART * self._protect
         if any(meter.lately().too_long(part) for meter in self._meters):
             return

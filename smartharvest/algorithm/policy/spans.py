@@ -11,6 +11,7 @@ import math
 from collections import deque
 
 from smartharvest.algorithm.policy.base import Spans
+from smartharvest.algorithm.policy.ways import MANY
 from smartharvest.core._spans import SpanCounts
 
 QUANTILES = (0.5, 0.95, 0.99)
@@ -22,10 +23,16 @@ LEAST_BEYOND = 5
 """A quantile is known once so many spans are expected beyond it."""
 RECENT_LOOKS = 30
 """A way is judged by so many, the last ones that it had; mostly of a period each."""
+MANY_LOOKS = 300
+"""The same of a way that is held where cores are few."""
+USUAL_LOOKS = 100
+"""So many of the last ones with nothing lent are kept there."""
 BURST = 3.0
 """So many spans count as one draw: load comes in waves."""
 LATELY_PERIODS = 600
 """What all ways together cost is the mean of about so many. What is usual is known for as long."""
+COMPARE_PERIODS = 60
+"""After which it may be looked at again where it was known under more load."""
 USUAL_ERRORS = 2.0
 """Standard errors by which it may be less."""
 MOST_MORE_LOAD = 1.1
@@ -103,9 +110,11 @@ class Meter:
 
     def __init__(self, cores: int) -> None:
         self._far = far_of(cores)
-        self._recent = _Looks()
+        self._recent = _Looks(RECENT_LOOKS)
         """Of the way in force."""
-        self._usual = _Looks()
+        self._long = _Looks(MANY_LOOKS)
+        """The same, for longer."""
+        self._usual = _Looks(USUAL_LOOKS if cores < MANY else RECENT_LOOKS)
         """The last ones with nothing lent."""
         self._usual_age = 0
         """Periods since."""
@@ -122,6 +131,7 @@ class Meter:
         if not counts:
             return
         self._recent.add(spans, periods)
+        self._long.add(spans, periods)
         if not spans.lent:
             if not self.knows_usual:
                 self._usual.clear()
@@ -138,6 +148,7 @@ class Meter:
     def begin(self) -> None:
         """Another way is in force."""
         self._recent.clear()
+        self._long.clear()
 
     @property
     def knows_usual(self) -> bool:
@@ -150,12 +161,36 @@ class Meter:
         none."""
         return self._idle_answer_ns > LATE_ANSWER * self._recent.without.quantile_ns(0.5) > 0
 
+    @property
+    def usual_looks(self) -> int:
+        """How many tell how long spans are with nothing lent."""
+        return len(self._usual) if self.knows_usual else 0
+
+    @property
+    def may_compare(self) -> bool:
+        """Whether what is usual says something about the way in force, or was seen so lately that
+        it would not if it were seen again."""
+        return self._usual_age < COMPARE_PERIODS or self._compares(self._recent)
+
+    def _compares(self, looks: _Looks) -> bool:
+        most = LATE_MORE_LOAD if self.idles_late else MOST_MORE_LOAD
+        return self.knows_usual and self._usual.load <= most * looks.load
+
+    def _pairs(self, looks: _Looks) -> Pairs:
+        usual = self._usual.taken if self._compares(looks) else None
+        return Pairs(looks.taken, looks.without, self._far, usual)
+
     def recently(self) -> Pairs:
         """Of the way in force."""
-        looks, usual = self._recent, self._usual
-        most = LATE_MORE_LOAD if self.idles_late else MOST_MORE_LOAD
-        comparable = self.knows_usual and usual.load <= most * looks.load
-        return Pairs(looks.taken, looks.without, self._far, usual.taken if comparable else None)
+        return self._pairs(self._recent)
+
+    def for_long(self) -> Pairs:
+        """The same, of more looks."""
+        return self._pairs(self._long)
+
+    def forget_usual(self) -> None:
+        """It is to be seen again."""
+        self._usual.clear()
 
     def last(self) -> Pairs:
         """Of the last period that counts."""
@@ -171,22 +206,26 @@ class Meter:
 
 
 class _Looks:
-    """The sum of the last RECENT_LOOKS."""
+    """The sum of the last ``most``."""
 
-    def __init__(self) -> None:
+    def __init__(self, most: int) -> None:
+        self._most = most
         self._looks: deque[tuple[Spans, int]] = deque()
         self.taken, self.without = SpanCounts(), SpanCounts()
         self.periods = 0
 
     def add(self, spans: Spans, periods: int) -> None:
         """One more, at so many periods."""
-        if len(self._looks) == RECENT_LOOKS:
+        if len(self._looks) == self._most:
             oldest, of = self._looks.popleft()
             _add(self.taken, self.without, oldest, -1)
             self.periods -= of
         self._looks.append((spans, periods))
         _add(self.taken, self.without, spans)
         self.periods += periods
+
+    def __len__(self) -> int:
+        return len(self._looks)
 
     def clear(self) -> None:
         """As if there had been none."""
