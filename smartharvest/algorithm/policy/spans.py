@@ -57,7 +57,8 @@ class Pairs:
     """Spans of some time, and the same tasks' spans without what lending held them up for.
 
     ``usual`` are spans with nothing lent, under no more load: what they show is nobody's doing.
-    ``far`` is the quantile of the far tail that is judged.
+    ``far`` is the quantile of the far tail that is judged, ``beside_ns`` what a request waits for
+    beside each task, lent or not: the budget is a share of both.
     """
 
     def __init__(
@@ -66,8 +67,10 @@ class Pairs:
         without: SpanCounts,
         far: float = FAREST,
         usual: SpanCounts | None = None,
+        beside_ns: float = 0.0,
     ) -> None:
         self.taken, self.without, self.usual = taken, without, usual
+        self._beside_ns = beside_ns
         self._budgets = {far: FAR_TIMES, **dict.fromkeys(QUANTILES, 1.0)}
 
     def too_long(self, protect: float, errors: float = 0.0) -> str:
@@ -94,7 +97,7 @@ class Pairs:
 
     def _beyond(self, q: float, budget: float) -> float:
         limit_ns = max(self.without.quantile_ns(q), self._usual_ns(q))
-        return self.taken.beyond(limit_ns * (1 + budget))
+        return self.taken.beyond(limit_ns * (1 + budget) + self._beside_ns * budget)
 
     def _usual_ns(self, q: float) -> float:
         """That quantile with nothing lent, at least; 0: not known, or the median, where an idle CPU
@@ -178,7 +181,10 @@ class Meter:
 
     def _pairs(self, looks: _Looks) -> Pairs:
         usual = self._usual.taken if self._compares(looks) else None
-        return Pairs(looks.taken, looks.without, self._far, usual)
+        # Who sends a task its work, or hears of it, is woken as well: on an idle CPU, if nothing
+        # is lent.
+        beside_ns = self._idle_answer_ns if self.idles_late else 0.0
+        return Pairs(looks.taken, looks.without, self._far, usual, beside_ns)
 
     def recently(self) -> Pairs:
         """Of the way in force."""

@@ -16,6 +16,8 @@ from smartharvest.algorithm.harm import Durations
 from smartharvest.algorithm.policy.adaptive import (
     BLIND_NS,
     LEARNED_LESSONS,
+    LEAST_USUAL_LOOKS,
+    MOST_RESTED_NS,
     RETRY_PERIODS,
     Adaptive,
 )
@@ -645,6 +647,50 @@ def test_where_idle_cpus_are_as_slow_it_goes_on_lending_and_looks_now_and_then()
     assert "everywhere" not in host.periods[-50:]
 
 
+@pytest.mark.parametrize(("total", "waits"), [(2, True), (TOTAL, False)])
+def test_of_few_cores_what_is_usual_is_known_before_a_trial(total: int, waits: bool) -> None:
+    host = Host(harmless, total=total)
+    host.run(10)
+    first = next(at for at, way in enumerate(host.periods) if way != "nothing")
+    assert (first >= LEAST_USUAL_LOOKS) is waits
+
+
+def test_of_few_cores_usual_is_seen_again_under_less_load_before_a_way_is_left() -> None:
+    less: Durations = ((100_000, 450), (200_000, 48), (400_000, 2))
+    tail: Durations = ((100_000, 450), (260_000, 48), (400_000, 2))
+
+    host = Host(harmless, total=2)
+    host.run(15)
+    host.harms, host.without = (lambda _way: less,), less
+    host.run(40)
+    host.harms = (lambda way: tail if way.kind == "everywhere" else less,)
+    host.idle, began = tail, len(host.periods)
+    host.run(30)
+    since = host.periods[began:]
+    assert 0 < since.count("nothing") < 10
+    assert set(since) == {"everywhere", "nothing"}
+    host.idle = less
+    host.run(70)
+    assert "everywhere" not in host.periods[-50:]
+
+
+def test_it_rests_once_it_has_learned_and_learns_on_now_and_then() -> None:
+    host = Host(harmless)
+    rests = []
+    for _ in range(round(1.5 * MOST_RESTED_NS / DISPATCHES_PERIOD_NS) + 200):
+        host.run(0.1)
+        rests.append(host.policy.rests)
+        if host.policy.rests:  # what the loop hands over then
+            at_ns = host.number * DISPATCHES_PERIOD_NS
+            rested = window([1, 2], start_ns=at_ns - DISPATCHES_PERIOD_NS, end_ns=at_ns)
+            assert host.policy.learn(replace(rested, rested=True)) is None
+    learned: Any = host.policy.learner
+    assert learned.lessons >= LEARNED_LESSONS
+    first = rests.index(True)
+    assert first * WINDOWS >= LEARNED_LESSONS - WINDOWS
+    assert 0 < rests[first + 5 :].count(False) < 0.2 * len(rests)
+
+
 @pytest.mark.parametrize(
     ("answer_ns", "harmful", "entered"),
     [
@@ -661,6 +707,16 @@ def test_where_idle_cores_answer_late_none_is_kept_idle(
     host.answer_ns = answer_ns
     assert (host.run(15) == "everywhere") is not bool(harmful)
     assert set(host.periods) - {"nothing", "asleep"} == entered
+
+
+@pytest.mark.parametrize(("answer_ns", "held"), [(60_000, "everywhere"), (30_000, "nothing")])
+def test_where_idle_cores_answer_late_the_budget_is_a_share_of_that_too(
+    answer_ns: int, held: str
+) -> None:
+    longer: Durations = ((114_000, 900), (214_000, 95), (414_000, 5))
+    host = Host(lambda way: USUAL if way.kind == "nothing" else longer, total=2)
+    host.answer_ns = answer_ns
+    assert host.run(15).replace("asleep", "nothing") == held
 
 
 @pytest.mark.parametrize(("total", "held"), [(2, "everywhere"), (TOTAL, "wait:100us")])
