@@ -392,7 +392,7 @@ class Supervisor:
         return [*self.arrangement.primaries, *([] if elastic is None else [elastic])]
 
     def _look(self, control: ControlLoop) -> None:
-        """What no turn goes without: beats, the guardian's, the permit, and what is to be judged."""
+        """What no turn goes without: beats, the guardian's, the permit, what is to be judged."""
         arrangement = self.arrangement
         control.renew_permit()
         arrangement.beat()
