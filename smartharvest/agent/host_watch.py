@@ -130,15 +130,18 @@ class HostWatch:
             self._next_early_look_ns = now_ns + max(EARLY_LOOKS_APART_NS, pause_ns)
             self._next_look_ns = now_ns
 
-    @property
     def is_due(self) -> bool:
-        """Whether the next poll looks."""
-        return _loop.monotonic_ns() >= self._next_look_ns or libvirt_domains.changed()
+        """Whether the next poll looks. It does so at once after news of libvirt, which says them
+        once."""
+        now_ns = _loop.monotonic_ns()
+        if libvirt_domains.changed():
+            self._next_look_ns = now_ns
+        return now_ns >= self._next_look_ns
 
     def poll(self, control: ControlLoop) -> Verdict:
         """Once a second: are the targets there, and is the host as the loop was built for?"""
         began_ns = _loop.monotonic_ns()
-        if not self.is_due:
+        if not self.is_due():
             return Healthy()
         arrangement = self._arrangement
         before = arrangement.primaries

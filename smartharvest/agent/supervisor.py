@@ -344,7 +344,7 @@ class Supervisor:
             if control.quiet and since_ns < QUIET_CHORES_NS and not (woken or self._is_asked):
                 continue
             chores_ns = now_ns
-            if arrangement.confinement is not None and (self._watch.is_due or not control.quiet):
+            if arrangement.confinement is not None and (self._watch.is_due() or not control.quiet):
                 self._rest()
                 arrangement.confinement.turn(self._rest)
             sockets.serve()
@@ -376,6 +376,7 @@ class Supervisor:
             or self._reexec_asked
             or self._replacement.is_tried
             or self._control.loop.halt is not None
+            or self._watch.is_due()
         )
 
     def _rest(self) -> None:
