@@ -82,15 +82,19 @@ struct log {
     _Atomic int64_t turns, spans_ns, ran_ns;
 };
 
+enum { WORK_NS = 200000 };
+
 struct logged {
     pid_t pid;
     struct log *logs;
     int threads;
+    int64_t work_ns; /* a turn's, two sevenths of its time */
 };
 
 struct place {
     struct log *log;
     int cpu;
+    int64_t work_ns;
 };
 
 static void *logged_thread(void *argument) {
@@ -100,7 +104,7 @@ static void *logged_thread(void *argument) {
     CPU_SET(place.cpu, &set);
     CHECK_EQ(sched_setaffinity(0, sizeof(set), &set), 0);
     for (int64_t due_ns = sh_monotonic_ns();;) {
-        due_ns += 700000;
+        due_ns += place.work_ns * 7 / 2;
         const int64_t now_ns = sh_monotonic_ns();
         if (due_ns < now_ns) { /* it would not sleep */
             due_ns = now_ns;
@@ -109,7 +113,7 @@ static void *logged_thread(void *argument) {
         const struct timespec due = {due_ns / 1000000000, due_ns % 1000000000};
         clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &due, NULL);
         const int64_t ran_ns = thread_ns();
-        for (const int64_t end = ran_ns + 200000; thread_ns() < end;)
+        for (const int64_t end = ran_ns + place.work_ns; thread_ns() < end;)
             ;
         const int64_t span_ns = sh_monotonic_ns() - due_ns;
         place.log->spans_ns += span_ns;
@@ -119,8 +123,8 @@ static void *logged_thread(void *argument) {
     return NULL;
 }
 
-static struct logged logged_start(int threads, int cpu) {
-    struct logged logged = {.threads = threads};
+static struct logged logged_start(int threads, int cpu, int64_t work_ns) {
+    struct logged logged = {.threads = threads, .work_ns = work_ns};
     logged.logs = mmap(NULL, sizeof(struct log[16]), PROT_READ | PROT_WRITE,
                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     CHECK(logged.logs != MAP_FAILED);
@@ -132,7 +136,7 @@ static struct logged logged_start(int threads, int cpu) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         prctl(PR_SET_TIMERSLACK, 1UL);
         for (int i = 0; i < threads; i++) {
-            places[i] = (struct place){&logged.logs[i], cpu};
+            places[i] = (struct place){&logged.logs[i], cpu, work_ns};
             if (i)
                 CHECK_EQ(pthread_create(&thread, NULL, logged_thread, &places[i]), 0);
         }
@@ -175,7 +179,8 @@ struct agreement {
 /* Over some time, of what nothing was lent in. `unlogged_ns` of each span may be in no log. */
 static struct agreement compare(const struct logged *logged, double tolerance,
                                 int64_t unlogged_ns) {
-    const struct timespec span = {.tv_nsec = 400000000};
+    const int64_t watched_ns = 2000 * logged->work_ns;
+    const struct timespec span = {watched_ns / 1000000000, watched_ns % 1000000000};
     const struct seen a = seen_by(logged);
     const struct sh_bpf_harm before = harm_of(0);
     const struct seen b = seen_by(logged);
@@ -200,10 +205,10 @@ static struct agreement compare(const struct logged *logged, double tolerance,
 }
 
 /* Three threads on one CPU queue behind each other, and a fourth that never sleeps preempts them:
- * waking up and going to sleep are all that may differ. */
+ * waking up and going to sleep are all that may differ, some 20 us of a turn on a slow host. */
 static void test_waits_and_wakes_to_sleeps_are_those_that_threads_log(void) {
     const int cpu = spare_cpu();
-    struct logged logged = logged_start(3, cpu);
+    struct logged logged = logged_start(3, cpu, 3 * WORK_NS);
     struct crowd noise = crowd_start(1, cpu, SPIN, NULL);
     struct agreement seen = {0};
     watch(logged.pid);
@@ -224,7 +229,7 @@ enum { GOING_TO_SLEEP_NS = 50000 }; /* at most, mostly */
 /* A thread alone on its CPU waits for nobody, but that CPU has slept, too: a virtual one answers a
  * timer tens of microseconds late. */
 static void test_a_span_begins_at_the_time_of_the_timer_that_wakes(void) {
-    struct logged logged = logged_start(1, spare_cpu());
+    struct logged logged = logged_start(1, spare_cpu(), WORK_NS);
     struct agreement seen = {0};
     watch(logged.pid);
     const long long stolen = stolen_ticks();
@@ -241,7 +246,7 @@ static void test_a_span_begins_at_the_time_of_the_timer_that_wakes(void) {
 /* By the scheduler's clock a task that preempts another has often not waited at all. */
 static void test_what_a_preemption_takes_is_in_the_wait(void) {
     const int cpu = spare_cpu();
-    struct logged logged = logged_start(1, cpu);
+    struct logged logged = logged_start(1, cpu, WORK_NS);
     struct crowd batch = crowd_start(1, cpu, SPIN, NULL);
     struct sched_param none = {0};
     CHECK_EQ(sched_setscheduler(batch.pid, SCHED_IDLE, &none), 0);
@@ -403,7 +408,7 @@ static void test_a_long_wait_is_held_against_elastic_tasks_where_they_ran(void) 
  * other; where one computes next to them, that is what they wait for. */
 static void test_of_each_span_it_is_known_how_long_it_were_without_lending(void) {
     const int cpu = spare_cpu();
-    struct logged logged = logged_start(3, cpu);
+    struct logged logged = logged_start(3, cpu, WORK_NS);
     struct crowd batch = crowd_start(1, cpu, SPIN, NULL);
     CHECK_EQ(kill(batch.pid, SIGSTOP), 0);
     AWAIT(task_state(batch.pid) == 'T');
