@@ -27,9 +27,9 @@
  *     less might do: after each quiet time if it is patient, every millisecond if not.
  *  6. Under a shared plan the elastic group is kept off the plan's primary cores and the primary
  *     preempts it on all others, so busy cores move nothing and rules 2 and 3 rest.
- *  7. Where no look can move a core - the plan is shared or lends nothing, and no window is waited
- *     for - an event-driven loop may rest for longer than a window (sh_loop_rest). It says so in
- * its beat, looks when the permit of what is lent ends, and marks the window.
+ *  7. An event-driven loop may rest for longer than a window (sh_loop_rest) where no look can move
+ *     a core: the plan is shared or lends nothing. Its beat says until when, its window is marked,
+ *     and it looks when the permit of what is lent ends.
  *  8. Doubt gives everything back: no plan for plan_ttl_ns and no permit, no poll for stale_ns, a
  *     revocation, a sensor or an actuator that fails. After a failure the loop halts and says
  * which.

@@ -326,8 +326,7 @@ class Supervisor:
     def _serve(self, sockets: Sockets, until_s: float | None) -> None:
         """Turn after turn, until something ends the run."""
         control, arrangement = self._control, self.arrangement
-        chores_ns = 0
-        """When they had their last turn."""
+        chores_ns = 0  # when they had their last turn
         while not self._stopped and self._next is None:
             left_ms = QUIET_MS if until_s is None else (until_s - time.monotonic()) * 1e3
             if left_ms <= 0:

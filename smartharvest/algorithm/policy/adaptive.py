@@ -303,9 +303,8 @@ class Adaptive:
             self._rested_ns += window.end_ns - window.start_ns
             if self._rested_ns >= MOST_RESTED_NS:
                 self._rested_ns, self._owed = 0, LESSONS_OWED
-            self._paper.forget()
-            return None
-        self._owed = max(0, self._owed - 1)
+        else:
+            self._owed = max(0, self._owed - 1)
         label = self._paper.learn(window)
         if not (window.stale or window.exhausted):
             self._paper.note(window)  # it is not asked to predict, and learns what follows

@@ -42,8 +42,8 @@ class SmartHarvest:
         self._features: Features | None = None
 
     def learn(self, window: Window) -> int | None:
-        if window.stale:
-            self.forget()
+        if window.stale or window.rested:
+            self._features = None
             return None
         label = None
         if not window.exhausted or self._options.exhausted_windows == "trained":
@@ -70,13 +70,9 @@ class SmartHarvest:
             return self._total
         return self.learner.predict(window.features)
 
-    def forget(self) -> None:
-        """What comes next does not follow the last window."""
-        self._features = None
-
     def note(self, window: Window) -> None:
-        """The next lesson is what follows this window."""
-        self._features = window.features
+        """The next lesson is what follows this window, if it was as long as others."""
+        self._features = None if window.rested else window.features
 
 
 def make_smartharvest(settings: PolicySettings) -> SmartHarvest:

@@ -57,8 +57,8 @@ class Pairs:
     """Spans of some time, and the same tasks' spans without what lending held them up for.
 
     ``usual`` are spans with nothing lent, under no more load: what they show is nobody's doing.
-    ``far`` is the quantile of the far tail that is judged, ``beside_ns`` what a request waits for
-    beside each task, lent or not: the budget is a share of both.
+    ``far`` is the quantile of the far tail that is judged. A request waits for ``beside_ns`` beside
+    each task; the budget is a share of the task's time and of that.
     """
 
     def __init__(

@@ -142,6 +142,18 @@ def test_a_peak_above_the_total_is_learned_as_the_total() -> None:
     assert policy.learn(window([12], primary_cores=TOTAL)) == TOTAL
 
 
+def test_a_window_in_which_the_loop_rested_is_no_lesson_and_neither_is_the_next() -> None:
+    policy, notebook = smartharvest()
+    policy.predict(FIRST)
+    rested = replace(window([8]), rested=True)
+    assert policy.learn(rested) is None
+    policy.predict(rested)
+    assert policy.learn(SECOND) is None
+    policy.predict(SECOND)
+    assert policy.learn(THIRD) == 7
+    assert notebook.taught == [(SECOND_FEATURES, 7)]
+
+
 def test_a_stale_window_is_no_lesson_and_neither_is_the_next() -> None:
     policy, notebook = smartharvest()
     policy.predict(FIRST)
