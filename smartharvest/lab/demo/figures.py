@@ -70,6 +70,8 @@ class Document(TypedDict):
     seconds: float
     """Wall time of the whole run."""
     rounds: int
+    learning_s: float
+    """For how long each policy that learns had traffic before the rounds."""
     seed: int
     cpus: list[int]
     elastic_min: int

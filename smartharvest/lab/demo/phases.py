@@ -13,6 +13,11 @@ SLICE_TARGET_S = 2.5
 SLICE_MINIMUM_S = 0.5
 """About one on-period and one quiet gap."""
 ROUNDS = (2, 12)
+LEARNS_S = 6.0
+"""Traffic before the first round for a policy that learns: an agent lives for days, a slice for
+seconds."""
+LEARNING_PART = 1 / 8
+"""Of the time beyond the minimum, for each that learns at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +30,8 @@ class Phase:
     batch: Literal["minimum", "lent", "everywhere"]
     """Where the bully may run: on the elastic minimum alone, on what is lent beyond it too, or
     on every CPU of the pool."""
+    learns: bool = False
+    """Whether the policy remembers what it has seen."""
 
 
 PHASES = (
@@ -33,8 +40,8 @@ PHASES = (
     Phase("cpu-idle", None, "everywhere"),
     Phase("nice-19", None, "everywhere"),
     Phase("fixed-buffer:1", "fixed-buffer:1", "lent"),
-    Phase("smartharvest", "smartharvest", "lent"),
-    Phase("adaptive", "adaptive", "lent"),
+    Phase("smartharvest", "smartharvest", "lent", learns=True),
+    Phase("adaptive", "adaptive", "lent", learns=True),
 )
 
 
@@ -46,6 +53,12 @@ def plan_rounds(seconds: float) -> int:
             f" give {MINIMUM_SECONDS:g} or more"
         )
     return max(ROUNDS[0], min(ROUNDS[1], round(seconds / len(PHASES) / SLICE_TARGET_S)))
+
+
+def plan_learning_s(seconds: float) -> float:
+    """How long each policy that learns does so before the first of the rounds; 0: no time."""
+    each_s = min(LEARNS_S, LEARNING_PART * (seconds - MINIMUM_SECONDS))
+    return each_s if each_s >= SLICE_MINIMUM_S else 0.0
 
 
 def plan_order(rounds: int, seed: int) -> list[tuple[Phase, ...]]:

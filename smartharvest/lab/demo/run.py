@@ -14,6 +14,7 @@ from smartharvest.lab.demo.figures import NO_AGENT, Document, Slice, idle_ticks,
 from smartharvest.lab.demo.phases import (
     PHASES,
     Phase,
+    plan_learning_s,
     plan_order,
     plan_rounds,
     plan_slice_s,
@@ -39,7 +40,8 @@ def run_demo(
     """Run all phases on ``bench`` within about ``seconds`` of wall time.
 
     Requests that fall into one of the ``standstills``, which are watched for meanwhile, are left
-    out. ``progress`` gets one short line before every slice. Whatever ends the run, both child
+    out. Before the first round each policy that learns has traffic of its own, which is not
+    measured. ``progress`` gets one short line before every slice. Whatever ends the run, both child
     processes are gone and the entered phase is left when this returns or raises. Raises
     ConfigError if ``seconds`` is too short, SmartHarvestError if a child fails, and what
     ``bench`` raises. To be called from a thread that lives until it returns.
@@ -56,6 +58,11 @@ def run_demo(
         bench.place("elastic", bully.pid)
         server.start()
         bully.start()
+        learning_s = plan_learning_s(seconds)
+        for phase in (phase for phase in PHASES if phase.learns and learning_s):
+            progress(f"{phase.name} learns: {learning_s:.1f} s")
+            server.prepare(learning_s, seed=seed * SEEDS_PER_RUN + rounds)
+            _run_slice(bench, phase, learning_s, server, bully, standstills)
         overhead_s = OVERHEAD_GUESS_S
         for number, phases in enumerate(plan_order(rounds, seed)):
             round_began = time.monotonic()
@@ -72,6 +79,7 @@ def run_demo(
         "phases": summarize_all(slices),
         "seconds": round(time.monotonic() - began, 1),
         "rounds": rounds,
+        "learning_s": round(learning_s, 1),
         "seed": seed,
         "cpus": list(bench.cpus),
         "elastic_min": bench.elastic_min,

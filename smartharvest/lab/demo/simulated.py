@@ -12,6 +12,7 @@ from smartharvest.algorithm.learning.options import LearningOptions
 from smartharvest.lab.demo.figures import Document, PhaseFigures
 from smartharvest.lab.demo.phases import PHASES
 from smartharvest.lab.demo.traffic import SERVICE_MEDIAN_NS, SERVICE_SIGMA, draw_traffic
+from smartharvest.lab.simulator.conditions import Conditions, is_papers, made_for
 from smartharvest.lab.simulator.machine import LoopSettings, Model
 from smartharvest.lab.simulator.mechanisms import make_mechanism
 from smartharvest.lab.simulator.run import Experiment, Outcome, simulate
@@ -19,9 +20,10 @@ from smartharvest.lab.simulator.workloads import Primary, Service, Workload
 
 CORES = 10
 """As many as in the paper's evaluation."""
-SIMULATED = ("no-harvest", "fixed-buffer:1", "smartharvest")
+SIMULATED = ("no-harvest", "fixed-buffer:1", "smartharvest", "adaptive")
 """The others compare with the kernel's own ways, which are not simulated."""
-MECHANISM = "linux"
+MOVED = Conditions(True, "demand", "attributed", "linux")
+"""Of those that move cores: as the agent runs them."""
 
 
 def run_simulated_demo(
@@ -32,25 +34,28 @@ def run_simulated_demo(
     ``reason`` is why not on this machine; the document carries it under ``simulated``.
     """
     began = time.monotonic()
-    experiment = Experiment(
-        workload=_workload(seconds, seed),
-        mechanism=make_mechanism(MECHANISM),
-        seconds=seconds,
-        seed=seed,
-        cores=CORES,
-        loop=LoopSettings(event_driven=True),
-        model=Model(),
-        long_term="attributed",
-    )
+    workload = _workload(seconds, seed)
     phases = []
     for name in (phase.name for phase in PHASES if phase.name in SIMULATED):
         progress(f"simulating {name}: {seconds:.0f} s")
-        outcome = simulate(experiment, name, options=LearningOptions(label="demand"))
-        phases.append(_figures(name, outcome))
+        conditions = MOVED if is_papers(name) else made_for(name)
+        experiment = Experiment(
+            workload,
+            make_mechanism(conditions.mechanism),
+            seconds=seconds,
+            seed=seed,
+            cores=CORES,
+            loop=LoopSettings(event_driven=conditions.events),
+            model=Model(),
+            long_term=conditions.long_term,
+        )
+        options = LearningOptions(label=conditions.label)
+        phases.append(_figures(name, simulate(experiment, name, options=options)))
     return {
         "phases": phases,
         "seconds": round(time.monotonic() - began, 1),
         "rounds": 1,
+        "learning_s": 0.0,
         "seed": seed,
         "cpus": list(range(CORES)),
         "elastic_min": 0,

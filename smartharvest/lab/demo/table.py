@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from smartharvest.lab.demo.figures import Document, PhaseFigures
+from smartharvest.lab.demo.phases import PHASES
 from smartharvest.printable import counted
 
 # Names of the columns, their units and the cells' widths.
@@ -42,7 +43,8 @@ def _simulated_notes(document: Document) -> list[str]:
         f"Simulated, not measured: {document['simulated']}.",
         f"A server with {len(document['cpus'])} cores in virtual time, seed {document['seed']}: the"
         " same traffic, loop and policies; cores move with",
-        "a cpuset write's delays. Left out is what the kernel does by itself (cpu.idle, nice).",
+        "a cpuset write's delays, or the batch is under cpu.idle where adaptive shares them. Left out"
+        " is what the kernel does by itself.",
     ]
 
 
@@ -57,6 +59,9 @@ def _notes(document: Document) -> list[str]:
         f"harvested: lent beyond the elastic minimum of {document['elastic_min']};"
         " - where the batch is not confined. batch: CPU it got.",
     ]
+    if document["learning_s"]:
+        learning = " and ".join(phase.name for phase in PHASES if phase.learns)
+        lines.append(f"Before the rounds {learning} learned for {document['learning_s']:g} s each.")
     if document["standstills_ms"]:
         longest_ms, count = max(document["standstills_ms"]), len(document["standstills_ms"])
         left_out = sum(figures["left_out"] for figures in document["phases"])

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from smartharvest.errors import ConfigError
-from smartharvest.lab.demo.phases import PHASES, plan_order, plan_rounds, plan_slice_s
+from smartharvest.lab.demo.phases import PHASES, plan_learning_s, plan_order, plan_rounds, plan_slice_s
 
 
 def test_the_phases_have_the_documented_names_in_order() -> None:
@@ -26,6 +26,13 @@ def test_only_phases_with_an_agent_lend() -> None:
 @pytest.mark.parametrize(("seconds", "rounds"), [(12, 2), (30, 2), (60, 3), (3600, 12)])
 def test_longer_runs_have_more_rounds_up_to_a_limit(seconds: float, rounds: int) -> None:
     assert plan_rounds(seconds) == rounds
+
+
+@pytest.mark.parametrize(("seconds", "each_s"), [(12, 0), (14, 0), (20, 1), (60, 6), (3600, 6)])
+def test_those_that_learn_have_a_part_of_the_time_beyond_the_minimum(
+    seconds: float, each_s: float
+) -> None:
+    assert plan_learning_s(seconds) == pytest.approx(each_s)
 
 
 def test_too_few_seconds_are_refused_naming_the_least() -> None:

@@ -27,7 +27,12 @@ def test_its_document_has_the_demos_keys(monkeypatch: pytest.MonkeyPatch) -> Non
     document = json.loads(smartharvest_here("demo", "--seconds", "12", "--json").out)
     assert document["simulated"] == "no"
     by_name = {phase["name"]: phase for phase in document["phases"]}
-    assert list(by_name) == ["no-harvest", "fixed-buffer:1", "smartharvest"]
+    assert list(by_name) == [
+        "no-harvest",
+        "fixed-buffer:1",
+        "smartharvest",
+        "adaptive",
+    ]
     assert by_name["no-harvest"]["harvested_cores"] == 0
     assert by_name["smartharvest"]["harvested_cores"] > 0.5
     assert len({phase["requests"] for phase in document["phases"]}) == 1
