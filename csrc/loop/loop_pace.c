@@ -1,7 +1,9 @@
 #define _GNU_SOURCE
 #include "loop/loop_pace.h"
 
+#include <errno.h>
 #include <sched.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -24,6 +26,16 @@ enum sh_scheduling sh_loop_schedule_self(const struct sh_loop *loop) {
     if (syscall(SYS_sched_setattr, 0, &attributes, 0) == 0)
         return SH_SCHEDULING_SHORT_SLICE;
     return SH_SCHEDULING_OTHER;
+}
+
+int sh_ask_for_slice(uint64_t slice_ns) {
+    struct sched_attributes attributes = {.size = sizeof(attributes),
+                                          .policy = (uint32_t)sched_getscheduler(0),
+                                          .nice = getpriority(PRIO_PROCESS, 0),
+                                          .runtime = slice_ns};
+    if (attributes.policy != SCHED_OTHER && attributes.policy != SCHED_BATCH)
+        return 0;
+    return syscall(SYS_sched_setattr, 0, &attributes, 0) ? -errno : 0;
 }
 
 void sh_loop_place_self(const uint64_t *cpus) {

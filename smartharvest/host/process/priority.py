@@ -2,8 +2,10 @@
 
 Its decisions may come late: the loop reacts without it, and takes everything back if they do not
 come at all. So it need not compete with the primary, whose CPU it would otherwise keep for the
-fraction of a millisecond that a decision takes. The agent arranges the host and puts it back with
-the priority it was started with.
+milliseconds that a turn takes: whoever wakes does not preempt a task before it has had its slice.
+One that has asked for a longer slice is preempted at once, from other cpu groups, too (EEVDF's
+PREEMPT_SHORT, Linux 6.12). The agent arranges the host and puts it back with the priority it was
+started with.
 """
 
 from __future__ import annotations
@@ -13,11 +15,15 @@ import logging
 import os
 import threading
 
+from smartharvest.core._tasks import ask_for_slice
+
 _log = logging.getLogger(__name__)
 
 IDLE, NICE, NORMAL = "idle", "nice", "normal"
 PRIORITIES = (IDLE, NICE, NORMAL)
 _LOWEST_NICE = 19
+_SLICE_NS = 100_000_000
+"""The longest that the kernel grants; it costs nothing where nobody waits."""
 
 
 class ControlPlanePriority:
@@ -29,8 +35,14 @@ class ControlPlanePriority:
         self._lowered = False
 
     def lower(self, to: str) -> None:
-        """Lowers it to one of PRIORITIES, unless that is final or the thread is real-time."""
-        if to == NORMAL or self._lowered or self._policy != os.SCHED_OTHER:
+        """Lowers it to one of PRIORITIES, unless that is final or the thread is real-time.
+
+        Whatever it is lowered to, who wakes preempts it.
+        """
+        if self._policy != os.SCHED_OTHER:
+            return
+        _ask_for_slice(_SLICE_NS)
+        if to == NORMAL or self._lowered:
             return
         if not self._can_undo(to):
             _log.info("the control plane keeps its priority: raising it again needs CAP_SYS_NICE")
@@ -44,6 +56,8 @@ class ControlPlanePriority:
             self._lowered = False
             with contextlib.suppress(OSError):  # it was tried
                 self._set(NORMAL)
+        if self._policy == os.SCHED_OTHER:
+            _ask_for_slice(0)
 
     def _set(self, to: str) -> None:
         policy = os.SCHED_IDLE if to == IDLE else self._policy
@@ -65,3 +79,8 @@ class ControlPlanePriority:
         thread.start()
         thread.join()
         return undone
+
+
+def _ask_for_slice(slice_ns: int) -> None:
+    with contextlib.suppress(OSError):  # a sandbox forbids the call
+        ask_for_slice(slice_ns)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+import struct
 import threading
 from collections.abc import Callable
 
@@ -11,6 +13,7 @@ import pytest
 from smartharvest.host.process.priority import IDLE, NICE, NORMAL, ControlPlanePriority
 
 Standing = tuple[int, int]
+SCHED_GETATTR = {"x86_64": 315, "aarch64": 275}
 
 
 def standing() -> Standing:
@@ -47,6 +50,38 @@ def test_a_thread_is_lowered_and_comes_back() -> None:
     for to, lowered in ((IDLE, (os.SCHED_IDLE, nice)), (NICE, (policy, 19)), (NORMAL, before)):
         assert seen_by_a_thread(lowered_to(to)) == (lowered, before)
     assert standing() == before
+
+
+def slice_ns() -> int:
+    """Of the calling thread; 0 before Linux 6.12."""
+    attributes = ctypes.create_string_buffer(48)
+    number = SCHED_GETATTR[os.uname().machine]
+    assert ctypes.CDLL(None).syscall(number, 0, attributes, len(attributes), 0) == 0
+    return int(struct.unpack("=IIQiIQQQ", attributes.raw)[5])
+
+
+@pytest.mark.skipif(os.uname().machine not in SCHED_GETATTR, reason="sched_getattr has no number")
+@pytest.mark.skipif(not slice_ns(), reason="tasks have no slices of their own before Linux 6.12")
+@pytest.mark.parametrize("to", [NORMAL, pytest.param(IDLE, marks=pytest.mark.root)])
+def test_while_lowered_it_has_a_longer_slice_than_whom_it_may_hold_up(to: str) -> None:
+    seen: list[int] = []
+
+    def run() -> None:
+        priority = ControlPlanePriority()
+        seen.append(slice_ns())
+        priority.lower(to)
+        thread = threading.Thread(target=lambda: seen.append(slice_ns()))
+        thread.start()  # inherits it, and its policy
+        thread.join()
+        priority.put_back()
+        seen.append(slice_ns())
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    before, lowered, after = seen
+    assert lowered == 100_000_000
+    assert before == after < lowered
 
 
 def test_without_a_way_back_nothing_changes(monkeypatch: pytest.MonkeyPatch) -> None:
