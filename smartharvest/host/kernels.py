@@ -62,6 +62,12 @@ SCHED_DELAYED = Feature(
     "BTF",
     "every queued task is waiting",
 )
+OWN_SLICE = Feature(
+    "a task may ask for a slice (`sched_setattr`)",
+    (6, 12),
+    "release",
+    "a task that wakes may wait for the control plane's turn",
+)
 H_NR_RUNNABLE = Feature(
     "`h_nr_runnable` of a run queue (later 6.12, too)",
     (6, 14),

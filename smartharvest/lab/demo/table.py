@@ -42,9 +42,9 @@ def _simulated_notes(document: Document) -> list[str]:
     return [
         f"Simulated, not measured: {document['simulated']}.",
         f"A server with {len(document['cpus'])} cores in virtual time, seed {document['seed']}: the"
-        " same traffic, loop and policies; cores move with",
-        "a cpuset write's delays, or the batch is under cpu.idle where adaptive shares them. Left out"
-        " is what the kernel does by itself.",
+        " same traffic, loop and policies. Cores move with",
+        "a cpuset write's delays; adaptive shares them under cpu.idle. Left out is what the kernel"
+        " does by itself.",
     ]
 
 
