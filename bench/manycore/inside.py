@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import traceback
 import tty
@@ -183,7 +184,11 @@ def measure(
             now = (time.monotonic(), units, used_s(groups, "elastic"), used_s(groups, "primary"))
             readings.append(now)
 
+        warm = threading.Timer(warm_up_s, read)
+        stack.callback(warm.cancel)
+
         def begin() -> None:
+            """Returns at once: it is an agent's own thread that calls it."""
             host.tell(dilate=True)
             host.line()
             if work is not None:
@@ -191,14 +196,13 @@ def measure(
             time.sleep(SETTLE_S)
             for one in servers:
                 one.say({})
-            time.sleep(warm_up_s)
-            read()
+            warm.start()
 
         agent = NO_AGENT
         try:
             if condition.policy is None:
                 begin()
-                time.sleep(seconds)
+                time.sleep(warm_up_s + seconds)
                 read()
             else:
                 length_s = SETTLE_S + warm_up_s + seconds
