@@ -3,7 +3,13 @@ from __future__ import annotations
 import pytest
 
 from smartharvest.errors import ConfigError
-from smartharvest.lab.demo.phases import PHASES, plan_learning_s, plan_order, plan_rounds, plan_slice_s
+from smartharvest.lab.demo.phases import (
+    PHASES,
+    plan_learning_s,
+    plan_order,
+    plan_rounds,
+    plan_slice_s,
+)
 
 
 def test_the_phases_have_the_documented_names_in_order() -> None:
