@@ -16,9 +16,19 @@ RESULTS = Path("bench/results/real.json")
 CHART = Path("docs/why-not-cpu-idle.svg")
 
 ALONE = "alone"
-SHOWN = {"nice 19": "nice 19", "cpu.idle": "cpu.idle", "smartharvest": "SmartHarvest"}
-IN_TABLE = ("cpu.idle", "smartharvest")
-COLORS = {"nice 19": "#8a8a8a", "cpu.idle": "#b8590b", "smartharvest": "#1f6f43"}
+SHOWN = {
+    "nice 19": "nice 19",
+    "cpu.idle": "cpu.idle",
+    "smartharvest": "the paper's policy",
+    "adaptive": "SmartHarvest",
+}
+IN_TABLE = ("cpu.idle", "adaptive")
+COLORS = {
+    "nice 19": "#8a8a8a",
+    "cpu.idle": "#b8590b",
+    "smartharvest": "#4a6fa5",
+    "adaptive": "#1f6f43",
+}
 
 PLAIN = {"digits": "inference", "regression": "training", "sort": "sorting", "build": "a build"}
 """What a reader calls the services and batches of bench.real."""
