@@ -1,5 +1,5 @@
 # cython: language_level=3, boundscheck=True, wraparound=False, embedsignature=True
-"""Binding of task_list.h for threads by the thousand, and of the caller's slice. It decides nothing."""
+"""Binding of task_list.h for threads by the thousand, and of the caller's slice."""
 
 from collections.abc import Sequence
 
