@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench import probe
+from smartharvest.core._tasks import ask_for_slice
 from smartharvest.host.process.start import worker_context
 
 ON_MS, OFF_MS = 3, 12
@@ -32,9 +33,9 @@ WAYS: dict[str, Callable[[], object]] = {
     "as every task": lambda: None,
     "nice 19": lambda: os.nice(19),
     "SCHED_IDLE": _idle,
-    "slice of 0.1 ms": lambda: probe.set_slice(100_000),
-    "slice of 10 ms": lambda: probe.set_slice(10_000_000),
-    "slice of 100 ms": lambda: probe.set_slice(100_000_000),
+    "slice of 0.1 ms": lambda: ask_for_slice(100_000),
+    "slice of 10 ms": lambda: ask_for_slice(10_000_000),
+    "slice of 100 ms": lambda: ask_for_slice(100_000_000),
 }
 
 

@@ -51,13 +51,6 @@ int probe_schedule(int scheduling, int fifo_priority) {
     return syscall(SYS_sched_setattr, 0, &attributes, 0) ? -errno : 0;
 }
 
-/* The calling thread's time slice, as far as its scheduler grants it. 0 or -errno. */
-int probe_slice(int64_t slice_ns) {
-    struct sched_attributes attributes = {
-        .size = sizeof(attributes), .policy = SCHED_OTHER, .runtime = (uint64_t)slice_ns};
-    return syscall(SYS_sched_setattr, 0, &attributes, 0) ? -errno : 0;
-}
-
 /* Nanoseconds of `repeat` turns that do nothing, which the compiler must not notice. */
 int64_t probe_empty_loop(int64_t repeat) {
     const int64_t start = now_ns();

@@ -26,7 +26,6 @@ def _library() -> ctypes.CDLL:
     int64, pointer = ctypes.c_int64, ctypes.c_void_p
     for name, result, arguments in (
         ("probe_schedule", ctypes.c_int, [ctypes.c_int, ctypes.c_int]),
-        ("probe_slice", ctypes.c_int, [int64]),
         ("probe_empty_loop", int64, [int64]),
         ("probe_nanosleep_loop", int64, [int64, int64, pointer]),
         ("probe_preads", ctypes.c_int, [pointer, ctypes.c_int, int64, pointer]),
@@ -107,11 +106,6 @@ def scheduled(scheduling: str) -> Iterator[None]:
 def set_scheduling(scheduling: str) -> None:
     """Schedules the calling thread so from now on. Raises PermissionError."""
     _check(_library().probe_schedule(SCHEDULINGS.index(scheduling), FIFO_PRIORITY))
-
-
-def set_slice(slice_ns: int) -> None:
-    """Asks for so long a time slice for the calling thread; kernels before 6.12 ignore it."""
-    _check(_library().probe_slice(slice_ns))
 
 
 def _check(result: int) -> int:

@@ -188,7 +188,7 @@ def measure(
         stack.callback(warm.cancel)
 
         def begin() -> None:
-            """Returns at once: it is an agent's own thread that calls it."""
+            """Returns soon: an agent's own thread calls it."""
             host.tell(dilate=True)
             host.line()
             if work is not None:

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
-from bench import probe
+from smartharvest.core._tasks import ask_for_slice
 from smartharvest.host.process.parent import die_with
 
 RECORD_BYTES, KEY_BYTES = 100, 10
@@ -105,7 +105,7 @@ def stream(unit_done: Callable[[], None], _directory: Path) -> None:
 
 def slices(unit_done: Callable[[], None], directory: Path) -> None:
     """CPUBully that asks for the longest time slice there is."""
-    probe.set_slice(LONG_SLICE_NS)
+    ask_for_slice(LONG_SLICE_NS)
     bully(unit_done, directory)
 
 

@@ -2,9 +2,9 @@
 
 Its decisions may come late: the loop reacts without it, and takes everything back if they do not
 come at all. So it need not compete with the primary, whose CPU it would otherwise keep for the
-milliseconds that a turn takes: whoever wakes does not preempt a task before it has had its slice.
-One that has asked for a longer slice is preempted at once, from other cpu groups, too (EEVDF's
-PREEMPT_SHORT, Linux 6.12). The agent arranges the host and puts it back with the priority it was
+milliseconds that a turn takes: a task that wakes waits until the running one has had its slice.
+But it preempts one with a longer slice at once, in whatever cpu group (EEVDF's PREEMPT_SHORT, Linux
+6.12). The agent arranges the host and puts it back with the priority it was
 started with.
 """
 
