@@ -36,7 +36,7 @@ from smartharvest.algorithm.policy.base import (
     PolicySettings,
 )
 from smartharvest.algorithm.policy.smartharvest import make_smartharvest
-from smartharvest.algorithm.policy.spans import Meter
+from smartharvest.algorithm.policy.spans import WAVE, Meter
 from smartharvest.algorithm.policy.ways import MANY, Way, ways
 from smartharvest.algorithm.safeguard import ShortTermSafeguard
 from smartharvest.core.window import Window
@@ -53,9 +53,9 @@ TRIAL_PERIODS = (3, 30)
 """A trial lasts so long at least, and at most: a primary that hardly runs is hardly hurt."""
 ERRORS = 1.0
 """Standard errors by which a way is too dear,"""
-HELD_ERRORS, FEW_LOOKS_ERRORS = 2.0, 4.0
-"""... and one that is held where cores are few, by many looks or by the last: ten a second give
-chance many turns."""
+FEW_ERRORS, FEW_LOOKS_ERRORS = 2.0, 4.0
+"""... and where cores are few: one on trial, or held by many looks, and one held by the last: ten a
+second give chance many turns."""
 PAUSE_PERIODS = 5
 """From one trial to the next."""
 LEAST_USUAL_LOOKS = 15
@@ -394,12 +394,21 @@ class Adaptive:
             if self._since >= REST_PERIODS:
                 self._enter(self._held)
         elif self._now < self._held:
-            least, most = TRIAL_PERIODS
-            tells = all(meter.recently().tells for meter in self._meters)
-            if self._since >= (least if tells else most):
-                self._hold()
+            self._judge_trial()
         elif self._since >= PAUSE_PERIODS:
             self._choose()
+
+    def _judge_trial(self) -> None:
+        """Ends it once it tells, or has lasted long enough."""
+        least, most = TRIAL_PERIODS
+        tells = all(meter.recently().tells for meter in self._meters)
+        # Where cores are few a trial is too dear by two errors, so it goes on while in doubt.
+        looks = (meter.recently().too_long(self._protect) for meter in self._meters if self._few)
+        doubt = next(filter(None, looks), "")
+        if self._since >= most and doubt:
+            self._leave(doubt)
+        elif self._since >= (least if tells and not doubt else most):
+            self._hold()
 
     def _is_disaster(self) -> bool:
         return any(meter.last().is_disaster(self._protect) for meter in self._meters)
@@ -415,11 +424,13 @@ class Adaptive:
         return self._total < MANY
 
     def _too_long(self, meter: Meter) -> str:
-        if self._few and self._now == self._held:
-            return meter.recently().too_long(self._protect, FEW_LOOKS_ERRORS) or (
-                meter.for_long().too_long(self._protect, HELD_ERRORS)
-            )
-        return meter.recently().too_long(self._protect, ERRORS)
+        if not self._few:
+            return meter.recently().too_long(self._protect, ERRORS)
+        if self._now != self._held:
+            return meter.recently().too_long(self._protect, FEW_ERRORS, WAVE)
+        return meter.recently().too_long(self._protect, FEW_LOOKS_ERRORS, WAVE) or (
+            meter.for_long().too_long(self._protect, FEW_ERRORS, WAVE)
+        )
 
     def _too_dear(self) -> str:
         if self._now == self._nothing:

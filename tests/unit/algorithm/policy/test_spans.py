@@ -6,7 +6,15 @@ import pytest
 
 from smartharvest.algorithm.harm import Durations
 from smartharvest.algorithm.policy.base import Spans
-from smartharvest.algorithm.policy.spans import LATELY_PERIODS, RECENT_LOOKS, Meter, Pairs, far_of
+from smartharvest.algorithm.policy.spans import (
+    ELSEWHERE_NS,
+    LATELY_PERIODS,
+    RECENT_LOOKS,
+    WAVE,
+    Meter,
+    Pairs,
+    far_of,
+)
 from smartharvest.core._spans import SpanCounts
 
 USUAL: Durations = ((100_000, 900), (200_000, 95), (400_000, 5))
@@ -15,11 +23,11 @@ AWFUL: Durations = ((100_000, 500), (50_000_000, 500))
 TOTAL = 10
 
 
-def pairs(taken: Durations, without: Durations) -> Pairs:
+def pairs(taken: Durations, without: Durations, elsewhere_ns: float = ELSEWHERE_NS) -> Pairs:
     sides = SpanCounts(), SpanCounts()
     for side, durations in zip(sides, (taken, without), strict=True):
         side.add(durations)
-    return Pairs(*sides)
+    return Pairs(*sides, elsewhere_ns=elsewhere_ns)
 
 
 @pytest.mark.parametrize("budget", [0.05, 0.1, 0.2])
@@ -27,10 +35,34 @@ def test_a_quantile_is_too_long_from_the_budget_on(budget: float) -> None:
     usual = tuple((100_000 + 1_000 * i, 100) for i in range(100))
     less, more = (
         tuple((round(ns * (1 + budget * part)), count) for ns, count in usual)
-        for part in (0.5, 2.0)
+        for part in (0.5, 3.0)
     )
     assert not pairs(less, usual).too_long(budget)
     assert "P50" in pairs(more, usual).too_long(budget)
+
+
+def test_the_budget_is_a_share_of_what_a_request_takes_elsewhere_too() -> None:
+    usual: Durations = ((10_000, 10_000),)
+    longer: Durations = ((12_000, 10_000),)
+    assert "P50" in pairs(longer, usual, elsewhere_ns=0).too_long(0.1)
+    assert not pairs(longer, usual).too_long(0.1)
+    assert "P50" in pairs(longer, usual).too_long(0.05)
+
+
+def test_at_p99_a_request_takes_longer_elsewhere() -> None:
+    def at(share: float, tail_ns: int) -> Durations:
+        tail = round(100_000 * share)
+        return ((10_000, 100_000 - tail), (tail_ns, tail))
+
+    assert not pairs(at(0.02, 52_000), at(0.02, 43_500)).too_long(0.1)
+    assert "P95" in pairs(at(0.1, 52_000), at(0.1, 43_500)).too_long(0.1)
+
+
+def test_spans_that_come_in_waves_say_less() -> None:
+    usual: Durations = ((100_000, 9_855), (400_000, 145))
+    taken: Durations = ((100_000, 9_855), (480_000, 145))
+    assert "P99 " in pairs(taken, usual).too_long(0.1, errors=2)
+    assert not pairs(taken, usual).too_long(0.1, errors=2, burst=WAVE)
 
 
 def test_of_few_spans_nothing_is_said() -> None:

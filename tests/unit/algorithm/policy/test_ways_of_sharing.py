@@ -36,7 +36,7 @@ from tests.unit.algorithm.policy.windows import window
 
 TOTAL = 10
 USUAL: Durations = ((100_000, 900), (200_000, 95), (400_000, 5))
-WORSE: Durations = ((115_000, 900), (230_000, 95), (460_000, 5))
+WORSE: Durations = ((125_000, 900), (250_000, 95), (500_000, 5))
 AWFUL: Durations = ((100_000, 500), (50_000_000, 500))
 WINDOWS = 4
 
