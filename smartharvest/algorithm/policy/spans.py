@@ -41,8 +41,8 @@ LATE_MORE_LOAD = 2.0
 """... or little, where idle cores answer late: they do so less often under more load."""
 ELSEWHERE_NS, TAIL_ELSEWHERE_NS = 25_000, 50_000
 """What a request takes that no task of the primary's shows, and at P99: the network, both ends'
-stacks, and the client's own wake-ups. Memcached's over loopback took 18 to 36 us longer than its
-tasks at the median, and 40 to 280 at P99; whatever comes over a wire takes longer."""
+stacks, the client's wake-ups. Memcached's over loopback took 17 to 23 us longer than its tasks at
+the median, and 20 to 122 at P99, in four runs; what comes over a wire takes longer."""
 ANSWER_LOOKS = 4
 """Whose mean tells how late an idle core answers."""
 LATE_ANSWER = 0.4
