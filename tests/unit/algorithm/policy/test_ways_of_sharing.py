@@ -19,6 +19,7 @@ from smartharvest.algorithm.policy.adaptive import (
     LEAST_USUAL_LOOKS,
     MOST_RESTED_NS,
     RETRY_PERIODS,
+    TRIAL_PERIODS,
     Adaptive,
 )
 from smartharvest.algorithm.policy.base import (
@@ -732,3 +733,17 @@ def test_of_few_cores_a_way_that_is_held_is_not_left_for_little(total: int, held
     later = True
     host.run(6)
     assert host.policy.way.short == held
+
+
+def test_of_few_cores_a_trial_in_doubt_goes_on_until_it_fails() -> None:
+    little = ((100_000, 900), (200_000, 89), (240_000, 6), (400_000, 5))
+    host = Host(lambda way: USUAL if way.kind == "nothing" else little, total=2)
+    host.run(10)
+    assert TRIAL_PERIODS[1] <= host.periods.count("part:1") <= TRIAL_PERIODS[1] + 2
+    assert host.policy.way.kind == "nothing"
+
+
+def test_of_few_cores_a_trial_within_the_budget_is_held() -> None:
+    little = ((100_000, 900), (200_000, 91), (240_000, 4), (400_000, 5))
+    host = Host(lambda way: USUAL if way.kind == "nothing" else little, total=2)
+    assert host.run(10) == "part:1"
