@@ -444,7 +444,7 @@ class Adaptive:
     # --- from way to way --------------------------------------------------------------------------
 
     def _choose(self) -> None:
-        """Puts the next bolder way on trial that may be tried."""
+        """Puts a bolder way on trial that may be tried: the next, or of few cores the boldest."""
         if (
             self._few
             and self._held == self._nothing
@@ -454,7 +454,9 @@ class Adaptive:
         part = TRY_PART * self._protect
         if any(meter.lately().too_long(part) for meter in self._meters):
             return
-        for way in range(self._held - 1, -1, -1):
+        bolder = range(self._held)
+        # Of few cores half kept for good may cost more than none: the primary waits for itself.
+        for way in bolder if self._few else reversed(bolder):
             if self._may_enter(way) and self._periods >= self._records[way].retry_at:
                 self._enter(way)
                 return
@@ -511,6 +513,8 @@ class Adaptive:
     def _includes(self, bolder: int, way: int) -> bool:
         """Whether what makes a way too dear is in a bolder one, too."""
         kind = self._ways[way].kind
+        if kind == "part":
+            return False
         return kind == "minimum" or self._ways[bolder].kind in ("everywhere", kind)
 
     def _doze(self) -> None:
