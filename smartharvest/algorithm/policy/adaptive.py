@@ -68,6 +68,11 @@ RETRY_GROWTH = 3
 MOST_RETRY_PERIODS = 6_400
 FORGET_PERIODS = 600
 """A way that is held for so long counts one failure less."""
+MARGINAL = 2.0
+"""Times the budget: of few cores a way that stays within it failed by little. That counts for
+nothing,"""
+MARGINAL_RETRY_PERIODS = 50
+"""... and it may be tried again so soon: then what was spent lately limits it."""
 DISASTER_FAILURES = 2
 """A way that ends in a disaster counts so many more."""
 MOST_FAILURES = 10
@@ -439,12 +444,23 @@ class Adaptive:
             if why := self._too_long(meter):
                 return why
         moving = self._records[self._now].moving
-        return f"moves take {moving:.2f} cores" if moving > MOST_MOVING * self._total else ""
+        return f"moves take {moving:.2f} cores" if self._moves_too_much() else ""
+
+    def _moves_too_much(self) -> bool:
+        return self._records[self._now].moving > MOST_MOVING * self._total
+
+    def _is_marginal(self) -> bool:
+        """Whether the way in force is too dear by little."""
+        if not self._few or self._moves_too_much():
+            return False
+        pairs = (of for meter in self._meters for of in (meter.recently(), meter.for_long()))
+        return not any(of.too_long(MARGINAL * self._protect, FEW_ERRORS, WAVE) for of in pairs)
 
     # --- from way to way --------------------------------------------------------------------------
 
     def _choose(self) -> None:
-        """Puts a bolder way on trial that may be tried: the next, or of few cores the boldest."""
+        """Puts a bolder way on trial that may be tried: the next, or of few cores the one
+        longest due, and of those the boldest."""
         if (
             self._few
             and self._held == self._nothing
@@ -454,12 +470,16 @@ class Adaptive:
         part = TRY_PART * self._protect
         if any(meter.lately().too_long(part) for meter in self._meters):
             return
-        bolder = range(self._held)
+        due = [
+            way
+            for way in range(self._held)
+            if self._may_enter(way) and self._periods >= self._records[way].retry_at
+        ]
+        if not due:
+            return
         # Of few cores half kept for good may cost more than none: the primary waits for itself.
-        for way in bolder if self._few else reversed(bolder):
-            if self._may_enter(way) and self._periods >= self._records[way].retry_at:
-                self._enter(way)
-                return
+        longest_due = min(due, key=lambda way: self._records[way].retry_at)
+        self._enter(longest_due if self._few else due[-1])
 
     def _may_enter(self, way: int) -> bool:
         kind = self._ways[way].kind
@@ -491,9 +511,12 @@ class Adaptive:
         """For what is more careful and was fine."""
         way, record = self._now, self._records[self._now]
         disaster = self._is_disaster()
-        record.failures += DISASTER_FAILURES * disaster
-        retry = min(MOST_RETRY_PERIODS, RETRY_PERIODS * RETRY_GROWTH**record.failures)
-        record.failures = min(record.failures + 1, MOST_FAILURES)
+        if not disaster and self._is_marginal():
+            retry = MARGINAL_RETRY_PERIODS
+        else:
+            record.failures += DISASTER_FAILURES * disaster
+            retry = min(MOST_RETRY_PERIODS, RETRY_PERIODS * RETRY_GROWTH**record.failures)
+            record.failures = min(record.failures + 1, MOST_FAILURES)
         record.fine = False
         record.retry_at = self._periods + retry
         for bolder in range(way):

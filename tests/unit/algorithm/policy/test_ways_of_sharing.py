@@ -695,8 +695,8 @@ def test_it_rests_once_it_has_learned_and_learns_on_now_and_then() -> None:
 @pytest.mark.parametrize(
     ("answer_ns", "harmful", "entered"),
     [
-        (0, (), {"part:1", "everywhere"}),
-        (30_000, (), {"part:1", "everywhere"}),
+        (0, ("everywhere",), {"part:1", "everywhere"}),
+        (30_000, ("everywhere",), {"part:1", "everywhere"}),
         (60_000, (), {"everywhere"}),
         (60_000, ("everywhere",), {"everywhere"}),
     ],
@@ -706,7 +706,7 @@ def test_where_idle_cores_answer_late_none_is_kept_idle(
 ) -> None:
     host = Host(hurt_by(*harmful), total=2)
     host.answer_ns = answer_ns
-    assert (host.run(15) == "everywhere") is not bool(harmful)
+    assert (host.run(60) == "everywhere") is not bool(harmful)
     assert set(host.periods) - {"nothing", "asleep"} == entered
 
 
@@ -738,12 +738,42 @@ def test_of_few_cores_a_way_that_is_held_is_not_left_for_little(total: int, held
 def test_of_few_cores_a_trial_in_doubt_goes_on_until_it_fails() -> None:
     little = ((100_000, 900), (200_000, 89), (240_000, 6), (400_000, 5))
     host = Host(lambda way: USUAL if way.kind == "nothing" else little, total=2)
-    host.run(10)
-    assert TRIAL_PERIODS[1] <= host.periods.count("part:1") <= TRIAL_PERIODS[1] + 2
-    assert host.policy.way.kind == "nothing"
+    host.run(6)
+    assert TRIAL_PERIODS[1] <= host.periods.count("everywhere") <= TRIAL_PERIODS[1] + 2
+    assert host.policy.way.kind != "everywhere"
 
 
 def test_of_few_cores_a_trial_within_the_budget_is_held() -> None:
     little = ((100_000, 900), (200_000, 91), (240_000, 4), (400_000, 5))
     host = Host(lambda way: USUAL if way.kind == "nothing" else little, total=2)
-    assert host.run(10) == "part:1"
+    assert host.run(10) == "everywhere"
+
+
+def test_of_few_cores_the_boldest_way_is_tried_first() -> None:
+    host = Host(harmless, total=4)
+    assert host.run(10) == "everywhere"
+    assert set(host.periods) == {"nothing", "everywhere"}
+
+
+def test_a_part_that_fails_puts_nothing_bolder_off() -> None:
+    host = Host(lambda way: AWFUL if way.kind in awful else USUAL, total=2)
+    awful = {"everywhere"}
+    assert host.run(140) == "part:1"
+    awful = {"part"}
+    assert host.run(10) != "part:1"
+    assert host.run(60) == "everywhere"
+
+
+@pytest.mark.parametrize(("times", "put_off"), [(1.15, False), (1.5, True)])
+def test_of_few_cores_one_that_fails_by_little_is_not_put_off_for_it(
+    times: float, put_off: bool
+) -> None:
+    longer = tuple((round(ns * times), count) for ns, count in USUAL)
+    host = Host(
+        lambda way: longer if way.kind == "everywhere" else USUAL,
+        total=2,
+    )
+    host.run(300)
+    begun = sum(before != after == "everywhere" for before, after in pairwise(host.periods))
+    failures, *_ = json.loads(host.policy.dump())["records"][0]
+    assert (begun < 4, failures > 0) == (put_off, put_off)
