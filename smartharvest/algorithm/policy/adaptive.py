@@ -122,6 +122,8 @@ class Adaptive:
         )
         self._records = [_Record() for _ in self._ways]
         self._predicts = not self._judges or any(way.kind == "prediction" for way in self._ways)
+        self._keeps_part = any(way.kind == "part" for way in self._ways)
+        """Which may cost more than keeping none: the primary then waits for itself."""
         self._nothing = len(self._ways) - 1
         self._now = self._held = self._nothing
         """The way in force, and what was fine before it."""
@@ -459,8 +461,8 @@ class Adaptive:
     # --- from way to way --------------------------------------------------------------------------
 
     def _choose(self) -> None:
-        """Puts a bolder way on trial that may be tried: the next, or of few cores the one
-        longest due, and of those the boldest."""
+        """Puts a bolder way on trial that may be tried: the next, or where one keeps a part
+        for good the longest due, and of those the boldest."""
         if (
             self._few
             and self._held == self._nothing
@@ -477,9 +479,8 @@ class Adaptive:
         ]
         if not due:
             return
-        # Of few cores half kept for good may cost more than none: the primary waits for itself.
         longest_due = min(due, key=lambda way: self._records[way].retry_at)
-        self._enter(longest_due if self._few else due[-1])
+        self._enter(longest_due if self._keeps_part else due[-1])
 
     def _may_enter(self, way: int) -> bool:
         kind = self._ways[way].kind
