@@ -445,8 +445,9 @@ class Adaptive:
         for meter in self._meters:
             if why := self._too_long(meter):
                 return why
-        moving = self._records[self._now].moving
-        return f"moves take {moving:.2f} cores" if self._moves_too_much() else ""
+        if self._moves_too_much():
+            return f"moves take {self._records[self._now].moving:.2f} cores"
+        return ""
 
     def _moves_too_much(self) -> bool:
         return self._records[self._now].moving > MOST_MOVING * self._total
