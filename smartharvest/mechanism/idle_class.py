@@ -79,9 +79,10 @@ def _lower(group: Group, elastic: Group, writer: HostWriter) -> str | None:
 
 def _foreign_tasks(group: Group, elastic: Group) -> set[int]:
     """Tasks of the group's cpu directory that the elastic cpuset does not hold."""
-    ours = set(elastic.tasks())
     if group.tree.version == 2:
         inside = set(group.tasks())
     else:
         inside = set(tasks_below(group.tree.files, group.cpu_path or ""))
+    # Read last, so that it holds those that the batch forks meanwhile.
+    ours = set(elastic.tasks())
     return {tid for tid in inside - ours if tasks.alive(tid)}
