@@ -422,11 +422,13 @@ def _as_nobody(arguments: list[str]) -> subprocess.CompletedProcess[str]:
 def test_a_demo_that_is_ended_removes_its_groups(processes: Processes) -> None:
     mount = CgroupTree.discover().hierarchies["cpuset"]
     demo = processes.start(as_command(["demo", "--seconds", "60"]))
-    groups = Path(mount, f"smartharvest-demo-{demo.pid}")
+    groups = [
+        Path(mount, f"smartharvest-demo-{demo.pid}-{role}") for role in ("primary", "elastic")
+    ]
 
     def have_tasks() -> bool:
         assert demo.poll() is None, demo.communicate()
-        listings = [groups / name / "cgroup.procs" for name in ("primary", "elastic")]
+        listings = [group / "cgroup.procs" for group in groups]
         return all(path.exists() and path.read_text() for path in listings)
 
     wait_until(have_tasks)
@@ -434,7 +436,7 @@ def test_a_demo_that_is_ended_removes_its_groups(processes: Processes) -> None:
     _, err = demo.communicate(timeout=LONGEST_S)
     assert demo.returncode == 130
     assert err.endswith("smartharvest: stopped\n")
-    assert not groups.exists()
+    assert not any(group.exists() for group in groups)
 
 
 SHORT_DEMO = """

@@ -28,6 +28,9 @@ _log = logging.getLogger(__name__)
 
 CONTROLLERS = ("cpuset", "cpu")
 
+Role = Literal["primary", "elastic"]
+ROLES: tuple[Role, ...] = ("primary", "elastic")
+
 
 @contextmanager
 def demo_groups() -> Iterator[DemoGroups]:
@@ -40,11 +43,14 @@ def demo_groups() -> Iterator[DemoGroups]:
     if missing:
         raise RightsError(f"demo: this machine lacks {missing}")
     recover(tree.files, STATE_DIRECTORY)
-    parent = tree.group(f"smartharvest-demo-{os.getpid()}")
-    journal = Journal(STATE_DIRECTORY, name="demo", claims=[parent.path])
+    # Right below the root, as a service's and a batch's usually are: within a group of their own
+    # the batch would count as the primary to everybody else, and starve who serves it.
+    groups = {role: tree.group(f"smartharvest-demo-{os.getpid()}-{role}") for role in ROLES}
+    claims = [group.path for group in groups.values()]
+    journal = Journal(STATE_DIRECTORY, name="demo", claims=claims)
     writer = HostWriter(tree.files, journal)
     try:
-        yield DemoGroups(tree, parent, writer)
+        yield DemoGroups(tree, groups, writer)
     finally:
         writer.restore()
 
@@ -89,19 +95,14 @@ class Seams:
 class DemoGroups:
     """Implements bench.Bench; created by ``demo_groups``."""
 
-    def __init__(self, tree: CgroupTree, parent: Group, writer: HostWriter) -> None:
+    def __init__(self, tree: CgroupTree, groups: dict[Role, Group], writer: HostWriter) -> None:
         self._tree = tree
         self._writer = writer
-        self._groups = {
-            "primary": tree.group(f"{parent.relative}/primary"),
-            "elastic": tree.group(f"{parent.relative}/elastic"),
-        }
-        for above in (tree.group(""), parent):
-            if tree.version == 2:
-                writer.enable_controllers(above.path, CONTROLLERS)
-            for group in (parent, *self._groups.values()):
-                if group.parent == above:
-                    self._make(group)
+        self._groups = groups
+        if tree.version == 2:
+            writer.enable_controllers(tree.group("").path, CONTROLLERS)
+        for group in groups.values():
+            self._make(group)
         if self._groups["elastic"].idle_file is None:
             raise RightsError("demo: this machine lacks cpu.idle (Linux 5.15 or newer)")
         self._policies: dict[str, Policy] = {}
@@ -123,7 +124,7 @@ class DemoGroups:
             lend_shared=True,  # on a small machine some thread is pinned somewhere
         )
 
-    def path(self, role: Literal["primary", "elastic"]) -> str:
+    def path(self, role: Role) -> str:
         """The directory of the group in the hierarchy of the cpuset controller."""
         return self._groups[role].path
 
@@ -139,7 +140,7 @@ class DemoGroups:
     def park(self) -> str:
         return self._settings().park
 
-    def place(self, role: Literal["primary", "elastic"], pid: int) -> None:
+    def place(self, role: Role, pid: int) -> None:
         for controller in CONTROLLERS:
             self._move(pid, controller, self._groups[role])
         if role == "elastic":
