@@ -28,6 +28,9 @@ PICTURES = "manycore"
 FEWEST_DRAWN = 3
 """Conditions with a batch that a picture is worth."""
 ABOUT = f"""
+In what was measured before 396e4cf1 primary and batch stand in
+[one group](moving-cores.md#a-batch-in-one-group-with-its-primary).
+
 The guest is emulated: QEMU translates its instructions, a host thread for each virtual CPU. Its
 clock runs many times slower than the host's (*dilation*), so that it sees that many times the
 speed and the host's disturbances that many times shorter. Each virtual CPU gets the same share of

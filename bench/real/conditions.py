@@ -140,8 +140,8 @@ EXPERIMENTS = (
         "search",
         "sort",
         0.40,
-        "Queries of hundreds of microseconds beside sorting through files: caches and memory "
-        "bandwidth are shared, whatever is confined.",
+        "Queries take hundreds of microseconds; the batch sorts files. Both need caches and memory "
+        "bandwidth.",
         weight=2.0,
     ),
     Experiment(
@@ -149,7 +149,7 @@ EXPERIMENTS = (
         "digits",
         "regression",
         0.30,
-        "Inference in Python processes beside training with linear algebra.",
+        "The primary infers in Python processes; the batch trains with linear algebra.",
         rows=(*CASE, "nice 19", "fixed-buffer:1", "prev-peak", "sensing only"),
         weight=1.5,
     ),
@@ -196,8 +196,8 @@ EXPERIMENTS = (
         "memcached",
         "slices",
         0.30,
-        "Batch threads that ask for time slices of 100 ms (sched_setattr(2)): whoever has been "
-        "let in stays.",
+        "Batch threads ask for time slices of 100 ms (sched_setattr(2)); one that has a CPU keeps "
+        "it.",
         rows=CASE,
     ),
     Experiment(
