@@ -453,11 +453,14 @@ class Adaptive:
         return self._records[self._now].moving > MOST_MOVING * self._total
 
     def _is_marginal(self) -> bool:
-        """Whether the way in force is too dear by little."""
+        """Whether the way in force, which is left, is too dear by little, for all that is known."""
         if not self._few or self._moves_too_much():
             return False
-        pairs = (of for meter in self._meters for of in (meter.recently(), meter.for_long()))
-        return not any(of.too_long(MARGINAL * self._protect, FEW_ERRORS, WAVE) for of in pairs)
+        for meter in self._meters:
+            for of in (meter.recently(), meter.for_long(), meter.when_left(self._now)):
+                if of.too_long(MARGINAL * self._protect, FEW_ERRORS, WAVE):
+                    return False
+        return True
 
     # --- from way to way --------------------------------------------------------------------------
 
@@ -512,6 +515,8 @@ class Adaptive:
     def _leave(self, why: str) -> None:
         """For what is more careful and was fine."""
         way, record = self._now, self._records[self._now]
+        for meter in self._meters:
+            meter.note_left(way)
         disaster = self._is_disaster()
         if not disaster and self._is_marginal():
             retry = MARGINAL_RETRY_PERIODS

@@ -129,6 +129,8 @@ class Meter:
         self._usual_age = 0
         """Periods since."""
         self._taken, self._without = SpanCounts(), SpanCounts()
+        self._left: dict[int, tuple[SpanCounts, SpanCounts]] = {}
+        """Of each way what it was left for, lately."""
         self._idle_answer_ns = 0.0
 
     def add(self, spans: Spans, *, counts: bool, periods: int = 1) -> None:
@@ -151,8 +153,9 @@ class Meter:
     def fade(self, periods: int) -> None:
         """So many have passed."""
         left = (1 - 1 / LATELY_PERIODS) ** periods
-        self._taken.scale(left)
-        self._without.scale(left)
+        for counts in ((self._taken, self._without), *self._left.values()):
+            for one in counts:
+                one.scale(left)
         self._usual_age += periods
 
     def begin(self) -> None:
@@ -186,12 +189,14 @@ class Meter:
         most = LATE_MORE_LOAD if self.idles_late else MOST_MORE_LOAD
         return self.knows_usual and self._usual.load <= most * looks.load
 
-    def _pairs(self, looks: _Looks) -> Pairs:
+    def _pairs(self, looks: _Looks, *counts: SpanCounts) -> Pairs:
+        """Of ``looks``, or of two other counts of its kind."""
         usual = self._usual.taken if self._compares(looks) else None
         # Who sends a task its work, or hears of it, is woken as well: on an idle CPU, if nothing
         # is lent.
         late_ns = self._idle_answer_ns if self.idles_late else 0.0
-        return Pairs(looks.taken, looks.without, self._far, usual, ELSEWHERE_NS + late_ns)
+        taken, without = counts or (looks.taken, looks.without)
+        return Pairs(taken, without, self._far, usual, ELSEWHERE_NS + late_ns)
 
     def recently(self) -> Pairs:
         """Of the way in force."""
@@ -200,6 +205,14 @@ class Meter:
     def for_long(self) -> Pairs:
         """The same, of more looks."""
         return self._pairs(self._long)
+
+    def note_left(self, way: int) -> None:
+        """The way in force, which is number ``way``, is left."""
+        self._long.add_to(*self._left.setdefault(way, (SpanCounts(), SpanCounts())))
+
+    def when_left(self, way: int) -> Pairs:
+        """Of all the times after which it was left, lately."""
+        return self._pairs(self._recent, *self._left[way])
 
     def forget_usual(self) -> None:
         """It is to be seen again."""
@@ -239,6 +252,11 @@ class _Looks:
 
     def __len__(self) -> int:
         return len(self._looks)
+
+    def add_to(self, taken: SpanCounts, without: SpanCounts) -> None:
+        """Adds them all to other counts."""
+        for spans, _ in self._looks:
+            _add(taken, without, spans)
 
     def clear(self) -> None:
         """As if there had been none."""

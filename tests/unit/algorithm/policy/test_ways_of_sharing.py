@@ -777,3 +777,15 @@ def test_of_few_cores_one_that_fails_by_little_is_not_put_off_for_it(
     begun = sum(before != after == "everywhere" for before, after in pairwise(host.periods))
     failures, *_ = json.loads(host.policy.dump())["records"][0]
     assert (begun < 4, failures > 0) == (put_off, put_off)
+
+
+@pytest.mark.parametrize(("far", "put_off"), [(9, True), (1, False)])
+def test_of_few_cores_what_fails_by_more_over_many_trials_is_put_off(
+    far: int, put_off: bool
+) -> None:
+    """Of each trial chance alone could make so much of it."""
+    longer = ((100_000, 900), (200_000, 84 - far), (235_000, 11), (500_000, 5 + far))
+    host = Host(lambda way: longer if way.kind == "everywhere" else USUAL, total=2)
+    host.run(300)
+    failures, *_ = json.loads(host.policy.dump())["records"][0]
+    assert (failures > 0) == put_off
