@@ -39,8 +39,8 @@ OURS = ("adaptive-quiet", RECOMMENDED)
 WARM_UP_S = 4.0
 """What it held before is held again after a tenth of a second, and looked at less often after three
 seconds."""
-LEARNS_S = 30.0
-"""Its first trials of every way on two CPUs, and the second of those that failed."""
+LEARNS_S = 50.0
+"""Its first trials of every way on two CPUs, the second of those that failed, and five rests."""
 
 ALONE = Condition(BASELINE, "no batch runs", batch=False, slices=2)
 CPU_IDLE = Condition(RIVAL, "the batch on every CPU under cpu.idle=1", phase="cpu-idle")

@@ -7,9 +7,9 @@ lent less to know it, and a second tells enough.
 A way that looks too dear is left at once. A bolder one is tried for a moment at a time, later and
 later after each failure, and only while what was spent lately is well within the budget. Where
 nothing is lent and no trial is due nobody looks: then the agent costs the primary nothing either.
-What shows in no wait, such as caches, is not seen. So where cores are few, none is moved but by the
-paper's prediction: a move takes a large part of such a machine. And where an idle one answers late
-none of few is kept idle.
+What shows in no wait, such as caches, is seen where cores are few, by the median task of short
+rests. There none is moved but by the paper's prediction: a move takes a large part of such a
+machine. And where an idle one answers late none of few is kept idle.
 
 Time is counted in periods that were seen: what was found is as true after a pause, and after a
 restart.
@@ -36,7 +36,7 @@ from smartharvest.algorithm.policy.base import (
     PolicySettings,
 )
 from smartharvest.algorithm.policy.smartharvest import make_smartharvest
-from smartharvest.algorithm.policy.spans import WAVE, Meter
+from smartharvest.algorithm.policy.spans import MOST_PAIRS, WAVE, Meter, Slowdown
 from smartharvest.algorithm.policy.ways import MANY, Way, ways
 from smartharvest.algorithm.safeguard import ShortTermSafeguard
 from smartharvest.core.window import Window
@@ -76,6 +76,8 @@ MARGINAL_RETRY_PERIODS = 50
 DISASTER_FAILURES = 2
 """A way that ends in a disaster counts so many more."""
 MOST_FAILURES = 10
+MOST_SLOWDOWN = 1e6
+"""Whatever is more is no evidence."""
 MOST_MOVING = 0.01
 """Of a core for each of the total: more than that moving cores may not take,"""
 MOVING_PERIODS = 4
@@ -84,6 +86,9 @@ SETTLED_PERIODS = 30
 """A way without a move that was held for so long is looked at less often."""
 REST_PERIODS = 6
 """With nothing lent, now and then: how long the tasks take then."""
+COMPARE_PERIODS, COMPARE_GROWTH, MOST_COMPARES = 40, 1.3, 13
+"""Of few cores a way that is held rests so early, then later and later: after two minutes at the
+end."""
 LEAST_DOZE_PERIODS = 40
 """With nothing lent and no trial due for so long it does not look."""
 _NOT_PREEMPTED = "; the primary is not known to preempt the batch"
@@ -99,6 +104,8 @@ class _Record:
     fine: bool = False
     moving: float = 0.0
     """Share of a core that its moves take."""
+    rests: int = 0
+    """From which it was compared with nothing lent."""
 
 
 class Adaptive:
@@ -130,8 +137,13 @@ class Adaptive:
         self._since = self._periods = 0
         self._unjudged = 0
         """Periods to come that say nothing about the way in force."""
-        self._recalled: tuple[int, int] | None = None
-        """What was held before a restart, next to how many primaries; until the first period."""
+        self._compare_at = 0
+        """The period in which the way that is held rests next,"""
+        self._resting = 0
+        """... and periods of that rest to come."""
+        self._recalled: tuple[int, list[dict[int, Slowdown]]] | None = None
+        """What was held before a restart, and what rests had told for each primary; until the first
+        period."""
         self._doze_ns = 0
         """How long it does not look."""
         self._rested_ns = self._owed = 0
@@ -257,10 +269,15 @@ class Adaptive:
 
     def dump(self) -> bytes:
         """Its evidence, for ``load``."""
-        held, primaries = self._recalled or (self._held, len(self._meters))
+        told = [meter.slowdowns for meter in self._meters]
+        held, slowdowns = self._recalled or (self._held, told)
         kept = {
             "held": held,
-            "primaries": primaries,
+            "primaries": len(slowdowns),
+            "slowdowns": [
+                [[way, one.rests, one.mean, one.variance] for way, one in each.items()]
+                for each in slowdowns
+            ],
             "records": [
                 [one.failures, max(0, one.retry_at - self._periods), int(one.fine)]
                 for one in self._records
@@ -280,16 +297,34 @@ class Adaptive:
                 for failures, retry, fine in kept["records"]
             ]
             held, primaries = int(kept["held"]), int(kept["primaries"])
+            slowdowns = [
+                {
+                    int(way): Slowdown(int(rests), float(mean), float(variance))
+                    for way, rests, mean, variance in each
+                }
+                for each in kept["slowdowns"]
+            ]
         except (KeyError, TypeError, OverflowError, RecursionError) as error:
             raise ValueError(f"no evidence: {error}") from None
         if not primaries or len(records) != len(self._ways) or not 0 <= held <= self._nothing:
             raise ValueError("no evidence for these ways of sharing")
+        if len(slowdowns) != primaries:
+            raise ValueError("no evidence for these primaries")
         for record in records:
             if not (
                 0 <= record.failures <= MOST_FAILURES and 0 <= record.retry_at <= MOST_RETRY_PERIODS
             ):
                 raise ValueError("no evidence: a number is out of range")
-        self._records, self._recalled = records, (held, primaries)
+        for way, one in (item for each in slowdowns for item in each.items()):
+            if not (
+                0 <= way <= self._nothing
+                and 0 <= one.rests <= MOST_PAIRS
+                and -1 <= one.mean <= MOST_SLOWDOWN
+                and 0 <= one.variance <= MOST_SLOWDOWN**2
+            ):
+                raise ValueError("no evidence: a number is out of range")
+            records[way].rests = max(records[way].rests, one.rests)
+        self._records, self._recalled = records, (held, slowdowns)
 
     # --- windows ----------------------------------------------------------------------------------
 
@@ -354,6 +389,10 @@ class Adaptive:
             record.failures = max(0, record.failures - 1)
         if self._unjudged:
             self._unjudged -= 1
+        elif self._resting:
+            self._resting = max(0, self._resting - periods)
+            if not self._resting:
+                self._end_rest()
         else:
             self._judge()
         self._doze()
@@ -372,13 +411,18 @@ class Adaptive:
     def _begin(self, primaries: int) -> None:
         """As one that knows nothing, or what was kept over a restart."""
         recalled, self._recalled = self._recalled, None
-        if self._meters or (recalled and recalled[1] != primaries):
+        again, self._meters = bool(self._meters), [Meter(self._total) for _ in range(primaries)]
+        if again or (recalled and len(recalled[1]) != primaries):
             self._records = [_Record() for _ in self._ways]
             self._periods, self._held, self._why = 0, self._nothing, ""
-        elif recalled and self._may_enter(recalled[0]):
-            self._held, self._why = recalled[0], ", as before the restart"
-        self._meters = [Meter(self._total) for _ in range(primaries)]
+        elif recalled:
+            for meter, slowdowns in zip(self._meters, recalled[1], strict=True):
+                meter.slowdowns = slowdowns
+            if self._may_enter(recalled[0]):
+                self._held, self._why = recalled[0], ", as before the restart"
+        self._resting = 0
         self._enter(self._held)
+        self._compare_later()
         self._unjudged = 1  # what was seen was before
         self._explain()
 
@@ -402,6 +446,8 @@ class Adaptive:
                 self._enter(self._held)
         elif self._now < self._held:
             self._judge_trial()
+        elif self._few and self._now != self._nothing and self._periods >= self._compare_at:
+            self._begin_rest()
         elif self._since >= PAUSE_PERIODS:
             self._choose()
 
@@ -416,6 +462,27 @@ class Adaptive:
             self._leave(doubt)
         elif self._since >= (least if tells and not doubt else most):
             self._hold()
+
+    def _begin_rest(self) -> None:
+        """From the way that is held, to see what it makes longer in ways that no wait shows."""
+        self._now, self._unjudged, self._resting = self._nothing, 1, REST_PERIODS
+        for meter in self._meters:
+            meter.begin_rest()
+
+    def _end_rest(self) -> None:
+        self._now = self._held
+        self._records[self._held].rests = min(self._records[self._held].rests + 1, MOST_COMPARES)
+        self._compare_later()
+        slowdowns = [meter.end_rest(self._held) for meter in self._meters]
+        for one in slowdowns:
+            if one.is_beyond(self._protect):
+                longer = f"{one.mean:.0%} longer than with nothing lent"
+                self._leave(f"the median request is taken to last {longer}", by_little=False)
+                return
+
+    def _compare_later(self) -> None:
+        rests = self._records[self._held].rests
+        self._compare_at = self._periods + round(COMPARE_PERIODS * COMPARE_GROWTH**rests)
 
     def _is_disaster(self) -> bool:
         return any(meter.last().is_disaster(self._protect) for meter in self._meters)
@@ -510,15 +577,19 @@ class Adaptive:
     def _hold(self) -> None:
         self._held, self._since = self._now, 0
         self._records[self._now].fine = True
+        self._compare_later()
         self._explain()
 
-    def _leave(self, why: str) -> None:
-        """For what is more careful and was fine."""
+    def _leave(self, why: str, *, by_little: bool | None = None) -> None:
+        """For what is more careful and was fine; whether it is left ``by_little`` is judged by
+        waits unless it is known."""
         way, record = self._now, self._records[self._now]
         for meter in self._meters:
             meter.note_left(way)
         disaster = self._is_disaster()
-        if not disaster and self._is_marginal():
+        if by_little is None:
+            by_little = not disaster and self._is_marginal()
+        if by_little:
             retry = MARGINAL_RETRY_PERIODS
         else:
             record.failures += DISASTER_FAILURES * disaster

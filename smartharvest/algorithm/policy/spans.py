@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from dataclasses import dataclass
 
 from smartharvest.algorithm.policy.base import Spans
 from smartharvest.algorithm.policy.ways import MANY
@@ -47,6 +48,15 @@ ANSWER_LOOKS = 4
 """Whose mean tells how late an idle core answers."""
 LATE_ANSWER = 0.4
 """... which is late from this part of the median span on."""
+FEWEST_PAIRS, MOST_PAIRS = 5, 12
+"""Rests from which it is known how much longer the median is; later ones take the place of earlier
+ones from the second number on."""
+PAIRS_ERRORS = 2.0
+"""Standard errors by which it is longer,"""
+LEAST_DEVIATION = 0.05
+"""... which are those of so large a deviation at least: few may agree by chance."""
+LEAST_REST_SPANS = 100
+"""With fewer a rest tells no median."""
 DISASTER_TIMES, DISASTER = 2.0, 0.05
 """A period in which this share of the spans is beyond so many times the limit of their P99."""
 
@@ -115,6 +125,32 @@ class Pairs:
         return self.usual.quantile_ns(q - USUAL_ERRORS * error)
 
 
+@dataclass(slots=True)
+class Slowdown:
+    """By what part of a request's median time lending makes it longer, as rests from it tell.
+
+    That has in it what no wait shows, such as caches that the batch has filled. One rest differs
+    from the next by the load, so the mean counts, with the errors that the rests themselves show.
+    """
+
+    rests: int = 0
+    mean: float = 0.0
+    variance: float = 0.0
+
+    def add(self, part: float) -> None:
+        """Of one more rest."""
+        self.rests = min(self.rests + 1, MOST_PAIRS)
+        more = part - self.mean
+        self.mean += more / self.rests
+        self.variance = (1 - 1 / self.rests) * (self.variance + more * more / self.rests)
+
+    def is_beyond(self, protect: float) -> bool:
+        if self.rests < FEWEST_PAIRS:
+            return False
+        variance = max(self.variance, LEAST_DEVIATION**2)
+        return self.mean - PAIRS_ERRORS * math.sqrt(variance / (self.rests - 1)) > protect
+
+
 class Meter:
     """What sharing ``cores`` costs one primary: the way in force, and all ways lately."""
 
@@ -131,6 +167,10 @@ class Meter:
         self._taken, self._without = SpanCounts(), SpanCounts()
         self._left: dict[int, tuple[SpanCounts, SpanCounts]] = {}
         """Of each way what it was left for, lately."""
+        self._resting: _Looks | None = None
+        """Looks at a rest from the way in force."""
+        self.slowdowns: dict[int, Slowdown] = {}
+        """By the way's number."""
         self._idle_answer_ns = 0.0
 
     def add(self, spans: Spans, *, counts: bool, periods: int = 1) -> None:
@@ -142,8 +182,11 @@ class Meter:
             self._idle_answer_ns = before_ns + (spans.idle_answer_ns - before_ns) / ANSWER_LOOKS
         if not counts:
             return
-        self._recent.add(spans, periods)
-        self._long.add(spans, periods)
+        if self._resting is not None:
+            self._resting.add(spans, periods)
+        else:
+            self._recent.add(spans, periods)
+            self._long.add(spans, periods)
         if not spans.lent:
             if not self.knows_usual:
                 self._usual.clear()
@@ -162,6 +205,21 @@ class Meter:
         """Another way is in force."""
         self._recent.clear()
         self._long.clear()
+
+    def begin_rest(self) -> None:
+        """For a moment nothing is lent; then the same way goes on."""
+        self._resting = _Looks(RECENT_LOOKS)
+        self.forget_usual()
+
+    def end_rest(self, way: int) -> Slowdown:
+        """What rests have told of the way, which is number ``way``."""
+        rest, self._resting = self._resting, None
+        found = self.slowdowns.setdefault(way, Slowdown())
+        if rest is not None and min(rest.taken.total, self._recent.taken.total) > LEAST_REST_SPANS:
+            usual_ns = rest.taken.quantile_ns(0.5)
+            longer_ns = self._recent.taken.quantile_ns(0.5) - usual_ns
+            found.add(longer_ns / (usual_ns + ELSEWHERE_NS + self._late_ns))
+        return found
 
     @property
     def knows_usual(self) -> bool:
@@ -192,11 +250,14 @@ class Meter:
     def _pairs(self, looks: _Looks, *counts: SpanCounts) -> Pairs:
         """Of ``looks``, or of two other counts of its kind."""
         usual = self._usual.taken if self._compares(looks) else None
-        # Who sends a task its work, or hears of it, is woken as well: on an idle CPU, if nothing
-        # is lent.
-        late_ns = self._idle_answer_ns if self.idles_late else 0.0
         taken, without = counts or (looks.taken, looks.without)
-        return Pairs(taken, without, self._far, usual, ELSEWHERE_NS + late_ns)
+        return Pairs(taken, without, self._far, usual, ELSEWHERE_NS + self._late_ns)
+
+    @property
+    def _late_ns(self) -> float:
+        """So late is who sends a task its work, or hears of it: woken on an idle CPU, if nothing is
+        lent."""
+        return self._idle_answer_ns if self.idles_late else 0.0
 
     def recently(self) -> Pairs:
         """Of the way in force."""

@@ -13,6 +13,7 @@ from smartharvest.algorithm.policy.spans import (
     WAVE,
     Meter,
     Pairs,
+    Slowdown,
     far_of,
 )
 from smartharvest.core._spans import SpanCounts
@@ -149,3 +150,23 @@ def test_of_a_single_core_the_far_tail_has_no_more_budget_than_the_p99() -> None
     taken.add(((100_000, 9_800), (240_000, 200)))
     without.add(((100_000, 9_800), (200_000, 200)))
     assert "P99 " in Pairs(taken, without, far_of(1)).too_long(0.1)
+
+
+@pytest.mark.parametrize(
+    ("parts", "beyond"),
+    [
+        ([0.2] * 5, True),
+        ([0.2] * 4, False),
+        ([0.12] * 5, False),
+        ([0.6, -0.2, 0.5, -0.1, 0.2], False),
+        ([0.1] * 20, False),
+        ([0.0] * 5 + [0.3] * 40, True),
+    ],
+)
+def test_rests_tell_what_lending_makes_longer_by_their_mean_and_errors(
+    parts: list[float], beyond: bool
+) -> None:
+    told = Slowdown()
+    for part in parts:
+        told.add(part)
+    assert told.is_beyond(0.1) is beyond

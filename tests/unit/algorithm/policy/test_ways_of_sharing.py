@@ -13,6 +13,7 @@ import pytest
 
 from smartharvest.algorithm.controller import Controller
 from smartharvest.algorithm.harm import Durations
+from smartharvest.algorithm.policy import adaptive
 from smartharvest.algorithm.policy.adaptive import (
     BLIND_NS,
     LEARNED_LESSONS,
@@ -31,6 +32,7 @@ from smartharvest.algorithm.policy.base import (
 )
 from smartharvest.algorithm.policy.fallback import judges_waits, note_blind
 from smartharvest.algorithm.policy.smartharvest import make_smartharvest
+from smartharvest.algorithm.policy.spans import FEWEST_PAIRS
 from smartharvest.algorithm.policy.ways import Way, spares_of, ways
 from tests.unit.algorithm.policy.dispatches import period
 from tests.unit.algorithm.policy.windows import window
@@ -289,7 +291,7 @@ def test_a_way_whose_moves_take_more_than_they_may_is_left() -> None:
 
 def test_where_cores_are_few_only_the_prediction_moves_them() -> None:
     host = Host(hurt_by("everywhere"), total=4)
-    assert host.run(30) == "part:2"
+    assert host.run(31) == "part:2"
     assert host.policy.shared
     assert host.policy.predict(window([1, 2])) == 2
     assert {way.kind for way in ways(4)} == {"everywhere", "part", "prediction", "nothing"}
@@ -439,6 +441,12 @@ def test_evidence_goes_on_over_many_restarts() -> None:
         (("records", 0, 0), -1),
         (("primaries",), 0),
         (("primaries",), []),
+        (("slowdowns",), []),
+        (("slowdowns", 0), [[0, 5, float("nan"), 0.0]]),
+        (("slowdowns", 0), [[0, 5, 0.1, -1.0]]),
+        (("slowdowns", 0), [[99, 5, 0.1, 0.0]]),
+        (("slowdowns", 0), [[0, 1e9, 0.1, 0.0]]),
+        (("slowdowns", 0), 7),
     ],
 )
 def test_evidence_that_cannot_be_is_refused(path: tuple[object, ...], wrong: object) -> None:
@@ -656,7 +664,10 @@ def test_of_few_cores_what_is_usual_is_known_before_a_trial(total: int, waits: b
     assert (first >= LEAST_USUAL_LOOKS) is waits
 
 
-def test_of_few_cores_usual_is_seen_again_under_less_load_before_a_way_is_left() -> None:
+def test_of_few_cores_usual_is_seen_again_under_less_load_before_a_way_is_left(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(adaptive, "COMPARE_PERIODS", 100_000)  # no rest before that
     less: Durations = ((100_000, 450), (200_000, 48), (400_000, 2))
     tail: Durations = ((100_000, 450), (260_000, 48), (400_000, 2))
 
@@ -789,3 +800,29 @@ def test_of_few_cores_what_fails_by_more_over_many_trials_is_put_off(
     host.run(300)
     failures, *_ = json.loads(host.policy.dump())["records"][0]
     assert (failures > 0) == put_off
+
+
+def test_of_few_cores_what_makes_the_median_longer_without_a_wait_is_left() -> None:
+    """As a batch does that takes the caches."""
+    cold: Durations = ((140_000, 900), (210_000, 95), (400_000, 5))
+    host = Host(lambda way: cold if way.kind != "nothing" else USUAL, total=2)
+    host.without, host.idle = cold, USUAL
+    assert host.run(5) == "everywhere"
+    assert host.run(120).replace("asleep", "nothing") == "nothing"
+    assert "32% longer than with nothing lent" in host.policy.explanation
+    after = Host(*host.harms, total=2)
+    after.policy.load(host.policy.dump())
+    after.run(1)
+    (told,) = json.loads(after.policy.dump())["slowdowns"]
+    assert (told,) == tuple(json.loads(host.policy.dump())["slowdowns"])
+    assert any(rests >= FEWEST_PAIRS and 0.3 < mean < 0.35 for _, rests, mean, _ in told)
+
+
+@pytest.mark.parametrize("total", [2, TOTAL])
+def test_a_median_that_is_little_longer_is_no_reason_to_leave(total: int) -> None:
+    cold: Durations = ((108_000, 900), (210_000, 95), (400_000, 5))
+    host = Host(lambda way: cold if way.kind != "nothing" else USUAL, total=total)
+    host.without, host.idle = cold, USUAL
+    host.run(120)
+    assert host.periods[50:].count("everywhere") > 0.93 * len(host.periods[50:])
+    assert (host.periods[50:].count("nothing") > 0) is (total == 2)
