@@ -37,9 +37,26 @@ def enter_idle_class(elastic: Group, primaries: Sequence[Target], writer: HostWr
     if not everything_inside:
         _log.warning("not all tasks of %s are in its cpu group: running without cpu.idle", elastic)
         return None
+    for group in shared_groups(elastic, primaries):
+        _log.warning(
+            "%s holds the batch and a primary: outside it the batch counts as normal, and the "
+            "kernel's threads and this agent may wait for it; put both right below the root",
+            group.cpu_path,
+        )
     lowered = (elastic, *parting_groups(elastic, primaries))
     switches = [_lower(group, elastic, writer) for group in lowered]
     return next(filter(None, switches), None)
+
+
+def shared_groups(elastic: Group, primaries: Sequence[Target]) -> tuple[Group, ...]:
+    """The groups below the root that hold ``elastic`` and a primary, each the lowest that does."""
+    found: dict[Group, None] = {}
+    for primary in primaries:
+        other = primary.cpu_group()
+        if other is not None and (common := _common(elastic, other)):
+            found[Group(elastic.tree, common)] = None
+    found.pop(elastic, None)
+    return tuple(found)
 
 
 def parting_groups(elastic: Group, primaries: Sequence[Target]) -> tuple[Group, ...]:
@@ -50,11 +67,16 @@ def parting_groups(elastic: Group, primaries: Sequence[Target]) -> tuple[Group, 
         other = primary.cpu_group()
         if other is None:
             continue
-        common = os.path.commonpath([f"/{elastic.relative}", f"/{other.relative}"])
-        depth = len(common.split("/")) if common != "/" else 1
+        common = _common(elastic, other)
+        depth = common.count("/") + 2 if common else 1
         found[Group(elastic.tree, "/".join(mine[:depth]))] = None
     found.pop(elastic, None)
     return tuple(found)
+
+
+def _common(one: Group, other: Group) -> str:
+    """The path of the lowest group that holds both; empty: the root."""
+    return os.path.commonpath([f"/{one.relative}", f"/{other.relative}"])[1:]
 
 
 def _lower(group: Group, elastic: Group, writer: HostWriter) -> str | None:

@@ -12,6 +12,8 @@ from smartharvest.host.cgroup.tree import CgroupTree
 from smartharvest.host.journal.journal import Journal
 from smartharvest.host.journal.writer import HostWriter
 from smartharvest.host.process import tasks
+from smartharvest.host.target.cgroup import resolve
+from smartharvest.host.target.targets import parse_target
 from smartharvest.mechanism.idle_class import enter_idle_class
 from tests.unit.host.fake_trees import make_group, make_v1_tree, make_v2_tree
 
@@ -73,3 +75,31 @@ def test_a_task_of_others_in_the_cpu_group_keeps_it_out(
     tree.files.write(f"{tree.group('batch').cpu_path}/tasks", str(ALIVE))
     assert not lower(tree, tmp_path / "state")
     assert f"also holds task {ALIVE}, which is not elastic" in caplog.text
+
+
+@pytest.mark.parametrize("make_tree", TREES)
+@pytest.mark.parametrize(
+    ("primary", "warned"), [("pods/web", "pods"), ("pods", "pods"), ("web", ""), ("podsy/web", "")]
+)
+def test_a_group_that_holds_batch_and_primary_is_warned_of(
+    make_tree: Callable[[Path], CgroupTree],
+    primary: str,
+    warned: str,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    tree = make_tree(tmp_path / "tree")
+    for path in dict.fromkeys(("pods", primary.split("/")[0], primary, "pods/batch")):
+        make_group(tree, path, "0-7")
+        if tree.version == 2 and "/" not in path:
+            tree.files.write(f"{tree.group(path).path}/cgroup.subtree_control", "+cpuset +cpu")
+    target = resolve(parse_target(f"cgroup:{primary}", "primary"), tree, lambda _group: None)
+    journal = Journal(str(tmp_path / "state"))
+    try:
+        enter_idle_class(tree.group("pods/batch"), [target], HostWriter(tree.files, journal))
+    finally:
+        journal.release()
+    lines = [record.getMessage() for record in caplog.records if "holds" in record.getMessage()]
+    assert [line.split(" holds the batch and a primary")[0] for line in lines] == (
+        [str(tree.group(warned).cpu_path)] if warned else []
+    )
