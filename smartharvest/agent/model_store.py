@@ -98,7 +98,7 @@ def evidence_shape(settings: Settings, conditions: Shape) -> Shape:
     except OSError:
         machine = ""
     return {
-        "evidence": 1,
+        "evidence": 2,
         "policy": settings.policy,
         "primary": [str(spec) for spec in settings.primary],
         "elastic": str(settings.elastic),

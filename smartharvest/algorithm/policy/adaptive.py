@@ -446,7 +446,7 @@ class Adaptive:
                 self._enter(self._held)
         elif self._now < self._held:
             self._judge_trial()
-        elif self._few and self._now != self._nothing and self._periods >= self._compare_at:
+        elif self._is_to_rest():
             self._begin_rest()
         elif self._since >= PAUSE_PERIODS:
             self._choose()
@@ -462,6 +462,12 @@ class Adaptive:
             self._leave(doubt)
         elif self._since >= (least if tells and not doubt else most):
             self._hold()
+
+    def _is_to_rest(self) -> bool:
+        """Whether the way that is in force, and held, is to be compared with nothing lent."""
+        if not self._few or self._now == self._nothing:
+            return False
+        return self._periods >= self._compare_at and self._since >= SETTLED_PERIODS
 
     def _begin_rest(self) -> None:
         """From the way that is held, to see what it makes longer in ways that no wait shows."""
@@ -584,8 +590,9 @@ class Adaptive:
         """For what is more careful and was fine; whether it is left ``by_little`` is judged by
         waits unless it is known."""
         way, record = self._now, self._records[self._now]
-        for meter in self._meters:
-            meter.note_left(way)
+        if self._few:
+            for meter in self._meters:
+                meter.note_left(way)
         disaster = self._is_disaster()
         if by_little is None:
             by_little = not disaster and self._is_marginal()
