@@ -86,7 +86,7 @@ SETTLED_PERIODS = 30
 """A way without a move that was held for so long is looked at less often."""
 REST_PERIODS = 6
 """With nothing lent, now and then: how long the tasks take then."""
-COMPARE_PERIODS, COMPARE_GROWTH, MOST_COMPARES = 40, 1.3, 13
+FIRST_REST_PERIODS, LATER_REST, MOST_RESTS = 40, 1.3, 13
 """Of few cores a way that is held rests so early, then later and later: after two minutes at the
 end."""
 LEAST_DOZE_PERIODS = 40
@@ -137,7 +137,7 @@ class Adaptive:
         self._since = self._periods = 0
         self._unjudged = 0
         """Periods to come that say nothing about the way in force."""
-        self._compare_at = 0
+        self._rest_at = 0
         """The period in which the way that is held rests next,"""
         self._resting = 0
         """... and periods of that rest to come."""
@@ -422,7 +422,7 @@ class Adaptive:
                 self._held, self._why = recalled[0], ", as before the restart"
         self._resting = 0
         self._enter(self._held)
-        self._compare_later()
+        self._rest_later()
         self._unjudged = 1  # what was seen was before
         self._explain()
 
@@ -467,7 +467,7 @@ class Adaptive:
         """Whether the way that is in force, and held, is to be compared with nothing lent."""
         if not self._few or self._now == self._nothing:
             return False
-        return self._periods >= self._compare_at and self._since >= SETTLED_PERIODS
+        return self._periods >= self._rest_at and self._since >= SETTLED_PERIODS
 
     def _begin_rest(self) -> None:
         """From the way that is held, to see what it makes longer in ways that no wait shows."""
@@ -477,8 +477,8 @@ class Adaptive:
 
     def _end_rest(self) -> None:
         self._now = self._held
-        self._records[self._held].rests = min(self._records[self._held].rests + 1, MOST_COMPARES)
-        self._compare_later()
+        self._records[self._held].rests = min(self._records[self._held].rests + 1, MOST_RESTS)
+        self._rest_later()
         slowdowns = [meter.end_rest(self._held) for meter in self._meters]
         for one in slowdowns:
             if one.is_beyond(self._protect):
@@ -486,9 +486,9 @@ class Adaptive:
                 self._leave(f"the median request is taken to last {longer}", by_little=False)
                 return
 
-    def _compare_later(self) -> None:
+    def _rest_later(self) -> None:
         rests = self._records[self._held].rests
-        self._compare_at = self._periods + round(COMPARE_PERIODS * COMPARE_GROWTH**rests)
+        self._rest_at = self._periods + round(FIRST_REST_PERIODS * LATER_REST**rests)
 
     def _is_disaster(self) -> bool:
         return any(meter.last().is_disaster(self._protect) for meter in self._meters)
@@ -583,7 +583,7 @@ class Adaptive:
     def _hold(self) -> None:
         self._held, self._since = self._now, 0
         self._records[self._now].fine = True
-        self._compare_later()
+        self._rest_later()
         self._explain()
 
     def _leave(self, why: str, *, by_little: bool | None = None) -> None:

@@ -667,7 +667,7 @@ def test_of_few_cores_what_is_usual_is_known_before_a_trial(total: int, waits: b
 def test_of_few_cores_usual_is_seen_again_under_less_load_before_a_way_is_left(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(adaptive, "COMPARE_PERIODS", 100_000)  # no rest before that
+    monkeypatch.setattr(adaptive, "FIRST_REST_PERIODS", 100_000)  # no rest before that
     less: Durations = ((100_000, 450), (200_000, 48), (400_000, 2))
     tail: Durations = ((100_000, 450), (260_000, 48), (400_000, 2))
 
