@@ -75,6 +75,7 @@ EVERYWHERE: Mapping[str, Any] = {"lend_shared": True, "long_term": "off"}
 STRICT: Mapping[str, Any] = {**EVERYWHERE, "mechanism": "strict"}
 ALONE, AGAIN = "alone", "alone again"
 TASKS_TOO = f"{real.RIVAL}, tasks too"
+EXCLUSIVE = f"{real.RECOMMENDED}, exclusive"
 CONDITIONS: tuple[Condition, ...] = (
     Condition(ALONE, "no batch runs", batch=False),
     *(
@@ -85,6 +86,14 @@ CONDITIONS: tuple[Condition, ...] = (
         )
     ),
     Condition(TASKS_TOO, "each task of the batch is SCHED_IDLE as well", phase="cpu-idle"),
+    *(
+        Condition(
+            f"apart:{cpus}",
+            f"{what} its own, and the others are the primary's",
+            phase=f"apart:{cpus}",
+        )
+        for cpus, what in ((1, "the batch has a CPU of"), (2, "the batch has two CPUs of"))
+    ),
     Condition("fixed-buffer:2", "two idle cores are always kept", policy="fixed-buffer:2"),
     Condition("fixed-buffer:3", "three idle cores are always kept", policy="fixed-buffer:3"),
     Condition(
@@ -92,6 +101,20 @@ CONDITIONS: tuple[Condition, ...] = (
         _OF_REAL[real.RECOMMENDED].about,
         policy=real.RECOMMENDED,
         warm_up_s=WARM_UP_S,
+    ),
+    Condition(
+        EXCLUSIVE,
+        "cores that are lent are taken out of the primary's cpuset",
+        policy=real.RECOMMENDED,
+        settings={"placement": "exclusive"},
+        warm_up_s=WARM_UP_S,
+    ),
+    Condition(
+        "smartharvest, exclusive",
+        "the same with the paper's policy: the paper's two disjoint sets",
+        policy="smartharvest",
+        settings={"placement": "exclusive"},
+        warm_up_s=0.5,
     ),
     Condition(
         "strict, adaptive",

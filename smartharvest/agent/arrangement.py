@@ -183,7 +183,12 @@ class Arrangement:
             self.preemption = found = self._probe(self.tree, undo.writer, self.capacity.lendable)
             self._audit("preemption", **found.describe())
             level = logging.WARNING if found.gives_way is False else logging.INFO
-            _log.log(level, "Defence: %s: %s", found.defence, found.reason)
+            hint = (
+                "; with --placement exclusive the two meet nowhere"
+                if found.gives_way is False
+                else ""
+            )
+            _log.log(level, "Defence: %s: %s%s", found.defence, found.reason, hint)
 
     def _first_look(self) -> HostSnapshot:
         """The host as it is, with the rest of the primaries if some vanish meanwhile."""

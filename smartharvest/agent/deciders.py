@@ -86,6 +86,7 @@ def choose_policy(
             protect=settings.protect,
             spares=spares,
             freezes=freezes,
+            exclusive=settings.placement == "exclusive",
         )
 
     return with_stand_ins(spec, make, total, _log.warning)

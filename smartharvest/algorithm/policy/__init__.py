@@ -70,13 +70,14 @@ def make_policy(
     protect: float = 0.1,
     spares: tuple[int, ...] = (),
     freezes: bool = False,
+    exclusive: bool = False,
 ) -> Policy:
     """The policy spelled ``spec`` for a primary that can have ``total`` cores at most.
 
     ``cost``, ``safeguard``, ``learner`` and ``options`` concern ``smartharvest`` and what uses its
     prediction; the others react to exhaustion as the paper has it. ``preempts``, ``protect``,
-    ``spares`` and ``freezes`` are for ``adaptive`` (PolicySettings). Raises ConfigError for what is
-    unknown or malformed.
+    ``spares``, ``freezes`` and ``exclusive`` are for ``adaptive`` (PolicySettings). Raises
+    ConfigError for what is unknown or malformed.
     """
     name, number = _parsed(spec)
     settings = PolicySettings(
@@ -89,6 +90,7 @@ def make_policy(
         protect,
         spares,
         freezes,
+        exclusive,
     )
     module, _, maker = (_PLAIN if number is None else _NUMBERED)[name].partition(":")
     make = getattr(import_module(f"{__name__}.{module}"), maker)

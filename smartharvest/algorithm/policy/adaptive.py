@@ -18,8 +18,9 @@ Where the kernel keeps CPUs idle for who wakes (``--mechanism strict``) the ways
 and nothing is moved.
 
 Where the primary does not preempt the batch it lends cores that have been idle (as
-``adaptive-quiet``), or with few cores what the paper's prediction leaves, or nothing. Where no
-sensor tells, it is the paper's policy.
+``adaptive-quiet``), or with few cores what the paper's prediction leaves, or nothing. Where the two
+have no core in common the batch may also have some for good. Where no sensor tells, it is the
+paper's policy.
 """
 
 from __future__ import annotations
@@ -120,12 +121,15 @@ class Adaptive:
         careful = not settings.preempts and settings.total >= MANY
         self._quiet = AdaptiveQuiet(settings) if careful else None
         self._freezes = settings.freezes
-        self._judges = settings.preempts or settings.freezes
+        self._judges = settings.preempts or settings.freezes or settings.exclusive
+        self._meets = not settings.exclusive
+        """Whether the primary may meet the elastic group on a core."""
         self._ways = ways(
             settings.total,
             settings.spares if settings.preempts else (),
             preempts=settings.preempts,
             freezes=settings.freezes,
+            exclusive=settings.exclusive,
         )
         self._records = [_Record() for _ in self._ways]
         self._predicts = not self._judges or any(way.kind == "prediction" for way in self._ways)
@@ -639,5 +643,5 @@ class Adaptive:
 
     def _explain(self) -> None:
         frozen = " and has frozen the batch" if self.frozen and self._held == self._nothing else ""
-        limited = "" if self._preempts else _NOT_PREEMPTED
+        limited = _NOT_PREEMPTED if self._meets and not self._preempts else ""
         self.explanation = self._ways[self._held].describe() + frozen + self._why + limited

@@ -120,6 +120,8 @@ class PolicySettings:
     freezes: bool = False
     """Whether the elastic group runs while nothing is lent, on its minimum or parked, and may be
     frozen instead."""
+    exclusive: bool = False
+    """Whether the primary and the elastic group have no core in common."""
 
     def __post_init__(self) -> None:
         for key, value, known in (

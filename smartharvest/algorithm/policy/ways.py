@@ -7,7 +7,16 @@ from dataclasses import dataclass
 from typing import Literal
 
 Kind = Literal[
-    "everywhere", "spare", "part", "wait", "buffer", "quiet", "prediction", "minimum", "nothing"
+    "everywhere",
+    "spare",
+    "part",
+    "wait",
+    "buffer",
+    "quiet",
+    "prediction",
+    "apart",
+    "minimum",
+    "nothing",
 ]
 
 MANY = 8
@@ -25,7 +34,7 @@ class Way:
 
     kind: Kind
     kept: int = 0
-    """Cores that the primary has to itself, of ``part`` alone."""
+    """Cores that the primary has to itself, of ``part`` and ``apart`` alone."""
     buffer: int = 0
     """Idle cores; of ``buffer`` alone."""
     spare: int | None = None
@@ -35,15 +44,18 @@ class Way:
 
     @property
     def is_static(self) -> bool:
-        """Whether no core moves: the primary preempts the batch where they meet."""
-        return self.kind in ("everywhere", "spare", "part")
+        """Whether no core moves: the primary preempts the batch where they meet, or they meet
+        nowhere."""
+        return self.kind in ("everywhere", "spare", "part", "apart")
 
     @property
     def short(self) -> str:
         """Its kind, with what distinguishes it from others of it; mostly a policy's name."""
         if self.kind == "wait":
             return f"wait:{(self.quiet_ns or 0) // 1000}us"
-        number = {"buffer": self.buffer, "part": self.kept, "spare": self.spare}.get(self.kind)
+        numbers = {"buffer": self.buffer, "spare": self.spare}
+        numbers |= dict.fromkeys(("part", "apart"), self.kept)
+        number = numbers.get(self.kind)
         return self.kind if number is None else f"{self.kind}:{number}"
 
     def describe(self) -> str:
@@ -56,6 +68,9 @@ class Way:
         if self.kind == "part":
             cores = "a core" if self.kept == 1 else f"{self.kept} cores"
             return f"keeps {cores} free of the batch, which runs on the others under cpu.idle"
+        if self.kind == "apart":
+            cores = "a core" if self.kept == 1 else f"{self.kept} cores"
+            return f"leaves the primary {cores}, and gives the batch the others for good"
         if self.kind == "quiet":
             return "lends cores that were idle, for how long by how its tasks wait"
         if self.kind == "prediction":
@@ -83,10 +98,16 @@ def spares_of(cpus: int) -> tuple[int, ...]:
 
 
 def ways(
-    total: int, spares: Sequence[int] = (), *, preempts: bool = True, freezes: bool = False
+    total: int,
+    spares: Sequence[int] = (),
+    *,
+    preempts: bool = True,
+    freezes: bool = False,
+    exclusive: bool = False,
 ) -> tuple[Way, ...]:
     """Those for ``total`` cores, boldest first; where a primary does not preempt the elastic group
-    (``preempts``) it is not to meet it.
+    (``preempts``) it is not to meet it. Where it cannot (``exclusive``) cores may also be given
+    away for good: that moves none, and of few lends more than what is predicted leaves.
 
     Where cores are few, none moves: the batch has all, or half of them for good, and of two nobody
     predicts who needs the last. Where the kernel keeps CPUs idle (``spares``: how many it may be),
@@ -94,11 +115,17 @@ def ways(
     it (``freezes``), that is a way, too.
     """
     predicts = total > 2
-    minimum = (Way("minimum"),) if freezes and predicts else ()  # of two cores it is half
-    careful = *((Way("prediction"),) if predicts else ()), *minimum, Way("nothing")
+    minimum = (Way("minimum"),) if freezes else ()
     if not preempts:
-        careful_one = Way("quiet" if total >= MANY else "prediction")
-        return careful_one, *((Way("minimum"),) if freezes else ()), Way("nothing")
+        given = [total >> shift for shift in range(1, total.bit_length())] if exclusive else []
+        apart = [Way("apart", kept=total - cores) for cores in given]
+        if total >= MANY:
+            return Way("quiet"), *apart, *minimum, Way("nothing")
+        predicted = [Way("prediction")] if predicts or not apart else []
+        return *apart, *predicted, *minimum, Way("nothing")
+    if not predicts:
+        minimum = ()  # it is half, or all
+    careful = *((Way("prediction"),) if predicts else ()), *minimum, Way("nothing")
     if spares:
         return *(Way("spare", spare=count) for count in sorted(spares)), *careful
     if total < MANY:

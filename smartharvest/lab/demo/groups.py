@@ -107,6 +107,8 @@ class DemoGroups:
             raise RightsError("demo: this machine lacks cpu.idle (Linux 5.15 or newer)")
         self._policies: dict[str, Policy] = {}
         self._bully = 0
+        self._is_apart = False
+        """Whether the primary lacks what the batch has."""
         settings = self._settings()
         with Supervisor(settings) as session:
             self._capacity = session.capacity
@@ -167,6 +169,12 @@ class DemoGroups:
             self._writer.set(elastic.idle_file or "", "1")
             half = len(self.cpus) // 2 - self.elastic_min
             self._confine(self._capacity.elastic_cpus(half))
+        elif name.startswith("apart:"):
+            given = self._capacity.elastic_cpus(int(name.removeprefix("apart:")) - self.elastic_min)
+            self._confine(given)
+            self._is_apart = True
+            left = tuple(cpu for cpu in self.cpus if cpu not in given)
+            self._confine(left, "primary")
         elif name == "one-core":
             self._confine(self._capacity.lendable[:1])
         elif name in ("no-harvest", "sensing-only") and self.elastic_min > 0:
@@ -179,9 +187,12 @@ class DemoGroups:
             self._move(self._bully, "cpu", elastic)
         self._writer.set(elastic.idle_file or "", "0")
         self._confine(self.cpus)
+        if self._is_apart:
+            self._confine(self.cpus, "primary")
+            self._is_apart = False
 
-    def _confine(self, cpus: tuple[int, ...]) -> None:
-        self._writer.set(self._groups["elastic"].cpus_file, format_cpulist(cpus))
+    def _confine(self, cpus: tuple[int, ...], role: Role = "elastic") -> None:
+        self._writer.set(self._groups[role].cpus_file, format_cpulist(cpus))
 
     def _set_nice(self, nice: int) -> None:
         for tid in tasks.process_threads(self._bully):

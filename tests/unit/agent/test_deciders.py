@@ -9,7 +9,7 @@ import pytest
 
 from smartharvest.agent import deciders
 from smartharvest.algorithm.policy import make_policy
-from smartharvest.algorithm.policy.fallback import spare
+from smartharvest.algorithm.policy.fallback import in_force, spare
 from smartharvest.config.settings import Settings
 from smartharvest.errors import ConfigError
 from smartharvest.host.preemption import Preemption, unknown
@@ -43,6 +43,17 @@ def test_one_that_always_counts_on_it_warns(caplog: pytest.LogCaptureFixture) ->
         policy = deciders.choose_policy(Settings(), "everywhere", 4, preempts=True, found=DOUBT)
     assert policy.shared
     assert "everywhere relies on cpu.idle, and too few wakes gave an answer" in caplog.text
+
+
+def test_with_exclusive_placement_adaptive_may_give_cores_for_good() -> None:
+    ways = {}
+    for placement in ("shared", "exclusive"):
+        policy = deciders.choose_policy(
+            Settings(placement=placement), "adaptive", 8, preempts=False, freezes=True
+        )
+        ways[placement] = in_force(policy).conditions["ways"]  # type: ignore[attr-defined]
+    assert ways["shared"] == ["quiet", "minimum", "nothing"]
+    assert ways["exclusive"] == ["quiet", "apart:4", "apart:6", "apart:7", "minimum", "nothing"]
 
 
 def test_without_cpu_idle_it_is_refused() -> None:

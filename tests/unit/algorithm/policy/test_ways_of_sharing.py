@@ -58,6 +58,7 @@ class Host:
         protect: float = 0.1,
         spares: tuple[int, ...] = (),
         freezes: bool = False,
+        exclusive: bool = False,
     ) -> None:
         self.policy = Adaptive(
             PolicySettings(
@@ -67,6 +68,7 @@ class Host:
                 protect=protect,
                 spares=spares,
                 freezes=freezes,
+                exclusive=exclusive,
             )
         )
         self.harms = harms
@@ -345,6 +347,40 @@ def test_where_the_kernel_does_not_give_way_the_minimum_is_judged_all_the_same(
     assert host.policy.frozen is (held == "nothing")
     assert host.policy.explanation.endswith("the primary is not known to preempt the batch")
     assert not host.policy.shared
+
+
+@pytest.mark.parametrize(
+    ("total", "harmful", "held"),
+    [
+        (TOTAL, [], "quiet"),
+        (TOTAL, ["quiet"], "apart:5"),
+        (7, [], "apart:4"),
+        (7, ["apart"], "prediction"),
+        (7, ["apart", "prediction"], "minimum"),
+        (2, [], "apart:1"),
+        (2, ["apart", "minimum"], "nothing"),
+    ],
+)
+def test_where_they_meet_on_no_core_the_batch_may_have_some_for_good(
+    total: int, harmful: list[str], held: str
+) -> None:
+    host = Host(hurt_by(*harmful), total=total, preempts=False, freezes=True, exclusive=True)
+    assert host.run(30).replace("asleep", "nothing") == held
+    assert "preempt" not in host.policy.explanation
+
+
+def test_of_cores_for_good_as_many_are_given_as_do_no_harm() -> None:
+    def harm(way: Way) -> Durations:
+        return WORSE if way.kind == "quiet" or (way.kind == "apart" and way.kept < 8) else USUAL
+
+    host = Host(harm, preempts=False, exclusive=True)  # its minimum is given and not judged
+    assert host.run(60) == "apart:8"
+    assert host.policy.shared
+    assert host.policy.predict(window([1, 2])) == 8
+    assert host.policy.frozen is None
+    given = [way.kept for way in ways(TOTAL, preempts=False, exclusive=True) if way.kind == "apart"]
+    assert given == [5, 8, 9]
+    assert host.policy.explanation.startswith("leaves the primary 8 cores, and gives the batch")
 
 
 def test_where_no_sensor_sees_waits_it_is_the_papers_policy_at_once_until_one_does() -> None:
