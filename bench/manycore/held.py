@@ -10,7 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bench.manycore.plan import ALONE, CONDITIONS, EXPERIMENTS, QUEUE, SIGMA, Experiment
-from bench.manycore.samples import as_slice, cpu_us, delayed_by_guardian, unpacked
+from bench.manycore.samples import (
+    agent_cores,
+    as_slice,
+    cpu_us,
+    delayed_by_guardian,
+    unpacked,
+)
 from bench.manycore.serving import draw
 from bench.real.conditions import RIVAL, Condition
 from smartharvest.algorithm.policy import chooses_spare, is_shared
@@ -232,7 +238,7 @@ def _arranged(
             simulated_model = replace(
                 simulated_model,
                 agent_ns=turn_ns,
-                agent_every_ns=round(turn_ns * sample["seconds"] / sample["agent_core_s"]),
+                agent_every_ns=round(turn_ns / agent_cores(sample)),
             )
     price_ns = waking_ns * (WATCHED if watched else 1)
     primary = Primary(

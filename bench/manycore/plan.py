@@ -88,7 +88,7 @@ CONDITIONS: tuple[Condition, ...] = (
     Condition(TASKS_TOO, "each task of the batch is SCHED_IDLE as well", phase="cpu-idle"),
     *(
         Condition(
-            f"apart:{cpus}",
+            f"static split, {cpus}",
             f"{what} its own, and the others are the primary's",
             phase=f"apart:{cpus}",
         )

@@ -68,11 +68,20 @@ def append(path: Path, samples: Sequence[Mapping[str, Any]]) -> None:
         file.write("".join(json.dumps(one) + "\n" for one in samples))
 
 
+def measured_part(sample: Mapping[str, Any]) -> float:
+    """Of the time that the requests and the agent's CPU time are of: a warm-up is in both."""
+    return float(sample["seconds"] / (sample["seconds"] + sample["warm_up_s"]))
+
+
+def agent_cores(sample: Mapping[str, Any]) -> float:
+    """CPUs that the agent took in the mean."""
+    return float(sample["agent_core_s"] * measured_part(sample) / sample["seconds"])
+
+
 def cpu_us(sample: Mapping[str, Any]) -> float:
     """CPU time of the primary's that a request took."""
-    # The requests are those of the warm-up, too.
-    whole_s = 1 + sample["warm_up_s"] / sample["seconds"]
-    return float(1e6 * sample["primary_core_s"] * whole_s / unpacked(sample["requests"])[0].size)
+    requests = unpacked(sample["requests"])[0].size * measured_part(sample)
+    return float(1e6 * sample["primary_core_s"] / requests)
 
 
 def as_slice(sample: Mapping[str, Any], requests: str = "requests") -> Slice:
@@ -93,5 +102,5 @@ def as_slice(sample: Mapping[str, Any], requests: str = "requests") -> Slice:
         harvested_cores=sample["harvested_cores"],
         short=sample["short"],
         long=sample["long"],
-        agent_core_s=sample["agent_core_s"],
+        agent_core_s=sample["agent_core_s"] * measured_part(sample),
     )

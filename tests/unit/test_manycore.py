@@ -207,6 +207,12 @@ def test_the_page_begins_with_where_cpu_idle_is_enough_and_who_is_on_the_front()
     assert "Alone, a request takes 100 µs of CPU beyond its work" in text  # 262 µs
 
 
+def test_what_the_agent_took_in_the_warm_up_does_not_count() -> None:
+    late = {**sample("adaptive", 0, 1.0, 300), "warm_up_s": 6.0, "agent_core_s": 0.4}
+    assert samples.agent_cores(late) == pytest.approx(0.05)
+    assert samples.as_slice(late).agent_core_s == pytest.approx(0.1)  # of two seconds
+
+
 def test_requests_of_the_warm_up_do_not_count() -> None:
     late = {**sample("smartharvest", 0, 1.0, 300), "warm_up_s": 0.5}
     every, counted = (samples.as_slice(one) for one in ({**late, "warm_up_s": 0.0}, late))

@@ -19,7 +19,7 @@ and nothing is moved.
 
 Where the primary does not preempt the batch it lends cores that have been idle (as
 ``adaptive-quiet``), or with few cores what the paper's prediction leaves, or nothing. Where the two
-have no core in common the batch may also have some for good. Where no sensor tells, it is the
+have no core in common the batch may also have a set of its own. Where no sensor tells, it is the
 paper's policy.
 """
 
@@ -90,6 +90,11 @@ REST_PERIODS = 6
 FIRST_REST_PERIODS, LATER_REST, MOST_RESTS = 40, 1.3, 13
 """Of few cores a way that is held rests so early, then later and later: after two minutes at the
 end."""
+WORTH_PERIODS = 30
+"""A way that follows demand was held for so long before what it lends is held against cores that
+the batch mostly has (``apart``),"""
+LENT_WINDOWS = 100
+"""... in the mean of about so many windows, by what is lent at their ends."""
 LEAST_DOZE_PERIODS = 40
 """With nothing lent and no trial due for so long it does not look."""
 _NOT_PREEMPTED = "; the primary is not known to preempt the batch"
@@ -121,7 +126,9 @@ class Adaptive:
         careful = not settings.preempts and settings.total >= MANY
         self._quiet = AdaptiveQuiet(settings) if careful else None
         self._freezes = settings.freezes
-        self._judges = settings.preempts or settings.freezes or settings.exclusive
+        # Of many cores those that have been idle are lent unjudged unless the minimum is judged.
+        exclusive = settings.exclusive and (settings.freezes or not careful)
+        self._judges = settings.preempts or settings.freezes or exclusive
         self._meets = not settings.exclusive
         """Whether the primary may meet the elastic group on a core."""
         self._ways = ways(
@@ -129,7 +136,7 @@ class Adaptive:
             settings.spares if settings.preempts else (),
             preempts=settings.preempts,
             freezes=settings.freezes,
-            exclusive=settings.exclusive,
+            exclusive=exclusive,
         )
         self._records = [_Record() for _ in self._ways]
         self._predicts = not self._judges or any(way.kind == "prediction" for way in self._ways)
@@ -153,6 +160,8 @@ class Adaptive:
         self._rested_ns = self._owed = 0
         """How long nothing was learned, and windows that are to be before it rests again."""
         self._meters: list[Meter] = []
+        self._lent: float | None = None
+        """Cores that the way in force lends in the mean; None: not seen yet."""
         self._why = ""
         self._answered: Way | None = None
         self._last_ns: int | None = None
@@ -335,6 +344,7 @@ class Adaptive:
     def learn(self, window: Window) -> int | None:
         if self._quiet is not None:
             self._quiet.learn(window)
+        self._note_lent(window)
         if self.dozes:
             self._told_ns = window.end_ns
             self._doze_ns -= window.end_ns - window.start_ns
@@ -355,6 +365,13 @@ class Adaptive:
         if not (window.stale or window.exhausted):
             self._paper.note(window)  # it is not asked to predict, and learns what follows
         return label
+
+    def _note_lent(self, window: Window) -> None:
+        if self._resting:
+            return
+        lent = self._total - window.primary_cores
+        before = lent if self._lent is None else self._lent
+        self._lent = before + (lent - before) / LENT_WINDOWS
 
     def predict(self, window: Window) -> int:
         delegate = self._delegate
@@ -450,6 +467,8 @@ class Adaptive:
                 self._enter(self._held)
         elif self._now < self._held:
             self._judge_trial()
+        elif why := self._lends_too_little():
+            self._leave(why, by_little=False)
         elif self._is_to_rest():
             self._begin_rest()
         elif self._since >= PAUSE_PERIODS:
@@ -529,6 +548,22 @@ class Adaptive:
     def _moves_too_much(self) -> bool:
         return self._records[self._now].moving > MOST_MOVING * self._total
 
+    def _lends_too_little(self) -> str:
+        """Why a way that is held, and follows demand, is not worth it; empty: it is."""
+        if self.way.kind not in ("quiet", "prediction") or self._since < WORTH_PERIODS:
+            return ""
+        given = max(
+            (
+                self._total - way.kept
+                for way, record in zip(self._ways, self._records, strict=True)
+                if way.kind == "apart" and record.fine
+            ),
+            default=0,
+        )
+        if self._lent is None or self._lent >= given:
+            return ""
+        return f"{self._lent:.1f} cores are lent, and a set of {given} did no harm"
+
     def _is_marginal(self) -> bool:
         """Whether the way in force, which is left, is too dear by little, for all that is known."""
         if not self._few or self._moves_too_much():
@@ -580,7 +615,7 @@ class Adaptive:
     def _enter(self, way: int) -> None:
         # What waited under a bolder way still shows in the period after it.
         self._unjudged = int(way > self._now)
-        self._now, self._since = way, 0
+        self._now, self._since, self._lent = way, 0, None
         for meter in self._meters:
             meter.begin()
 

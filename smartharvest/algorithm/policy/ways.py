@@ -25,6 +25,8 @@ that no wait shows."""
 WAIT_QUIET_NS = (100_000, 500_000, 2_000_000)
 """After taking cores back on a wait: less hurts primaries whose bursts come in rows."""
 BUFFER_QUIET_NS = 1_000_000
+APART_QUIET_NS = 16_000_000
+"""Of sets that seldom change: a primary that wanted more cores may soon do so again."""
 CPUS_PER_SPARE = 16
 
 
@@ -34,7 +36,7 @@ class Way:
 
     kind: Kind
     kept: int = 0
-    """Cores that the primary has to itself, of ``part`` and ``apart`` alone."""
+    """Cores that the primary has to itself, of ``part`` alone, or at least, of ``apart``."""
     buffer: int = 0
     """Idle cores; of ``buffer`` alone."""
     spare: int | None = None
@@ -44,9 +46,8 @@ class Way:
 
     @property
     def is_static(self) -> bool:
-        """Whether no core moves: the primary preempts the batch where they meet, or they meet
-        nowhere."""
-        return self.kind in ("everywhere", "spare", "part", "apart")
+        """Whether no core moves: the primary preempts the batch where they meet."""
+        return self.kind in ("everywhere", "spare", "part")
 
     @property
     def short(self) -> str:
@@ -70,7 +71,7 @@ class Way:
             return f"keeps {cores} free of the batch, which runs on the others under cpu.idle"
         if self.kind == "apart":
             cores = "a core" if self.kept == 1 else f"{self.kept} cores"
-            return f"leaves the primary {cores}, and gives the batch the others for good"
+            return f"leaves the primary {cores}, and the batch the others until a task waits"
         if self.kind == "quiet":
             return "lends cores that were idle, for how long by how its tasks wait"
         if self.kind == "prediction":
@@ -107,7 +108,7 @@ def ways(
 ) -> tuple[Way, ...]:
     """Those for ``total`` cores, boldest first; where a primary does not preempt the elastic group
     (``preempts``) it is not to meet it. Where it cannot (``exclusive``) cores may also be given
-    away for good: that moves none, and of few lends more than what is predicted leaves.
+    away until one of its tasks waits, which moves few.
 
     Where cores are few, none moves: the batch has all, or half of them for good, and of two nobody
     predicts who needs the last. Where the kernel keeps CPUs idle (``spares``: how many it may be),
@@ -118,7 +119,7 @@ def ways(
     minimum = (Way("minimum"),) if freezes else ()
     if not preempts:
         given = [total >> shift for shift in range(1, total.bit_length())] if exclusive else []
-        apart = [Way("apart", kept=total - cores) for cores in given]
+        apart = [Way("apart", kept=total - cores, quiet_ns=APART_QUIET_NS) for cores in given]
         if total >= MANY:
             return Way("quiet"), *apart, *minimum, Way("nothing")
         predicted = [Way("prediction")] if predicts or not apart else []

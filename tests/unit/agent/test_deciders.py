@@ -45,7 +45,7 @@ def test_one_that_always_counts_on_it_warns(caplog: pytest.LogCaptureFixture) ->
     assert "everywhere relies on cpu.idle, and too few wakes gave an answer" in caplog.text
 
 
-def test_with_exclusive_placement_adaptive_may_give_cores_for_good() -> None:
+def test_with_exclusive_placement_adaptive_may_give_the_batch_a_set_of_its_own() -> None:
     ways = {}
     for placement in ("shared", "exclusive"):
         policy = deciders.choose_policy(

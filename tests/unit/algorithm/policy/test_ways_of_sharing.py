@@ -33,7 +33,7 @@ from smartharvest.algorithm.policy.base import (
 from smartharvest.algorithm.policy.fallback import judges_waits, note_blind
 from smartharvest.algorithm.policy.smartharvest import make_smartharvest
 from smartharvest.algorithm.policy.spans import FEWEST_PAIRS
-from smartharvest.algorithm.policy.ways import Way, spares_of, ways
+from smartharvest.algorithm.policy.ways import APART_QUIET_NS, Way, spares_of, ways
 from tests.unit.algorithm.policy.dispatches import period
 from tests.unit.algorithm.policy.windows import window
 
@@ -78,6 +78,8 @@ class Host:
         """What they take then, if that is something else."""
         self.answer_ns = 0
         """How long they wait for an idle core."""
+        self.leaves = 0
+        """Cores that a way which moves them leaves the primary."""
         self.moves: dict[str, Durations] = {}
         """Of a kind of ways, in a period."""
         self.number = 0
@@ -102,8 +104,10 @@ class Host:
         """The way in force after one of the next period's."""
         ns = DISPATCHES_PERIOD_NS // WINDOWS
         start_ns = self.number * DISPATCHES_PERIOD_NS + place * ns
-        seen = window([1, 2], start_ns=start_ns, end_ns=start_ns + ns)
         policy = self.policy
+        moves = policy.way.kind in ("quiet", "prediction")
+        cores = self.leaves if moves else TOTAL
+        seen = window([1, 2], primary_cores=cores, start_ns=start_ns, end_ns=start_ns + ns)
         steady, before = policy.steady, self.answered
         policy.learn(seen)
         self.answered = (policy.predict(seen), policy.buffer, policy.quiet_ns, policy.shared)
@@ -361,7 +365,7 @@ def test_where_the_kernel_does_not_give_way_the_minimum_is_judged_all_the_same(
         (2, ["apart", "minimum"], "nothing"),
     ],
 )
-def test_where_they_meet_on_no_core_the_batch_may_have_some_for_good(
+def test_where_they_meet_on_no_core_the_batch_may_have_a_set_of_its_own(
     total: int, harmful: list[str], held: str
 ) -> None:
     host = Host(hurt_by(*harmful), total=total, preempts=False, freezes=True, exclusive=True)
@@ -369,18 +373,32 @@ def test_where_they_meet_on_no_core_the_batch_may_have_some_for_good(
     assert "preempt" not in host.policy.explanation
 
 
-def test_of_cores_for_good_as_many_are_given_as_do_no_harm() -> None:
+def test_of_such_sets_the_largest_that_does_no_harm_is_held() -> None:
     def harm(way: Way) -> Durations:
         return WORSE if way.kind == "quiet" or (way.kind == "apart" and way.kept < 8) else USUAL
 
-    host = Host(harm, preempts=False, exclusive=True)  # its minimum is given and not judged
+    host = Host(harm, preempts=False, freezes=True, exclusive=True)
     assert host.run(60) == "apart:8"
-    assert host.policy.shared
+    assert not host.policy.shared  # a task that waits takes cores back
+    assert (host.policy.buffer, host.policy.quiet_ns) == (0, APART_QUIET_NS)
     assert host.policy.predict(window([1, 2])) == 8
-    assert host.policy.frozen is None
+    assert host.policy.frozen is False
     given = [way.kept for way in ways(TOTAL, preempts=False, exclusive=True) if way.kind == "apart"]
     assert given == [5, 8, 9]
-    assert host.policy.explanation.startswith("leaves the primary 8 cores, and gives the batch")
+    assert host.policy.explanation.startswith("leaves the primary 8 cores, and the batch the oth")
+
+
+@pytest.mark.parametrize(("leaves", "held"), [(4, "quiet"), (6, "apart:5")])
+def test_cores_that_follow_demand_are_to_be_more_than_such_a_set(leaves: int, held: str) -> None:
+    host = Host(harmless, preempts=False, freezes=True, exclusive=True)
+    host.leaves = leaves
+    assert host.run(10) == held
+    assert "quiet" in host.periods
+    why = "4.0 cores are lent, and a set of 5 did no harm; it is tried again after 20 s"
+    assert host.policy.explanation.endswith(why) is (held != "quiet")
+    assert len(host.begun("quiet")) == 1
+    host.run(25)
+    assert len(host.begun("quiet")) == 1 + (held != "quiet")
 
 
 def test_where_no_sensor_sees_waits_it_is_the_papers_policy_at_once_until_one_does() -> None:
