@@ -75,7 +75,7 @@ def measured_part(sample: Mapping[str, Any]) -> float:
 
 def agent_cores(sample: Mapping[str, Any]) -> float:
     """CPUs that the agent took in the mean."""
-    return float(sample["agent_core_s"] * measured_part(sample) / sample["seconds"])
+    return float(sample["agent_core_s"] / (sample["seconds"] + sample["warm_up_s"]))
 
 
 def cpu_us(sample: Mapping[str, Any]) -> float:

@@ -54,9 +54,8 @@ class Way:
         """Its kind, with what distinguishes it from others of it; mostly a policy's name."""
         if self.kind == "wait":
             return f"wait:{(self.quiet_ns or 0) // 1000}us"
-        numbers = {"buffer": self.buffer, "spare": self.spare}
-        numbers |= dict.fromkeys(("part", "apart"), self.kept)
-        number = numbers.get(self.kind)
+        kept = {"part": self.kept, "apart": self.kept}
+        number = {"buffer": self.buffer, "spare": self.spare, **kept}.get(self.kind)
         return self.kind if number is None else f"{self.kind}:{number}"
 
     def describe(self) -> str:
@@ -66,11 +65,10 @@ class Way:
         if self.kind == "spare":
             cpus = {0: "no CPU", 1: "a CPU"}.get(self.spare or 0, f"{self.spare} CPUs")
             return f"lends everything and keeps {cpus} idle for those who wake"
+        cores = "a core" if self.kept == 1 else f"{self.kept} cores"
         if self.kind == "part":
-            cores = "a core" if self.kept == 1 else f"{self.kept} cores"
             return f"keeps {cores} free of the batch, which runs on the others under cpu.idle"
         if self.kind == "apart":
-            cores = "a core" if self.kept == 1 else f"{self.kept} cores"
             return f"leaves the primary {cores}, and the batch the others until a task waits"
         if self.kind == "quiet":
             return "lends cores that were idle, for how long by how its tasks wait"
