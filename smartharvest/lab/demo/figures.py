@@ -70,7 +70,7 @@ class Document(TypedDict):
     seconds: float
     """Wall time of the whole run."""
     rounds: int
-    learning_s: float
+    learning_s: dict[str, float]
     """For how long each policy that learns had traffic before the rounds."""
     seed: int
     cpus: list[int]

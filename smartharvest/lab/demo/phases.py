@@ -13,11 +13,8 @@ SLICE_TARGET_S = 2.5
 SLICE_MINIMUM_S = 0.5
 """About one on-period and one quiet gap."""
 ROUNDS = (2, 12)
-LEARNS_S = 6.0
-"""Traffic before the first round for a policy that learns: an agent lives for days, a slice for
-seconds."""
-LEARNING_PART = 1 / 8
-"""Of the time beyond the minimum, for each that learns at most."""
+LEARNING_PART = 3 / 8
+"""Of the time beyond the minimum, for all that learn together at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +27,9 @@ class Phase:
     batch: Literal["minimum", "lent", "everywhere"]
     """Where the bully may run: on the elastic minimum alone, on what is lent beyond it too, or
     on every CPU of the pool."""
-    learns: bool = False
-    """Whether the policy remembers what it has seen."""
+    learns_s: float = 0.0
+    """Traffic before the first round for a policy that remembers what it has seen: an agent lives
+    for days, a slice for seconds."""
 
 
 PHASES = (
@@ -40,8 +38,8 @@ PHASES = (
     Phase("cpu-idle", None, "everywhere"),
     Phase("nice-19", None, "everywhere"),
     Phase("fixed-buffer:1", "fixed-buffer:1", "lent"),
-    Phase("smartharvest", "smartharvest", "lent", learns=True),
-    Phase("adaptive", "adaptive", "lent", learns=True),
+    Phase("smartharvest", "smartharvest", "lent", learns_s=6.0),
+    Phase("adaptive", "adaptive", "lent", learns_s=15.0),
 )
 
 
@@ -55,10 +53,12 @@ def plan_rounds(seconds: float) -> int:
     return max(ROUNDS[0], min(ROUNDS[1], round(seconds / len(PHASES) / SLICE_TARGET_S)))
 
 
-def plan_learning_s(seconds: float) -> float:
-    """How long each policy that learns does so before the first of the rounds; 0: no time."""
-    each_s = min(LEARNS_S, LEARNING_PART * (seconds - MINIMUM_SECONDS))
-    return each_s if each_s >= SLICE_MINIMUM_S else 0.0
+def plan_learning_s(seconds: float) -> dict[Phase, float]:
+    """How long each policy that learns does so before the first of the rounds."""
+    wanted_s = sum(phase.learns_s for phase in PHASES)
+    part = min(1.0, LEARNING_PART * (seconds - MINIMUM_SECONDS) / wanted_s)
+    planned = {phase: part * phase.learns_s for phase in PHASES}
+    return {phase: each_s for phase, each_s in planned.items() if each_s >= SLICE_MINIMUM_S}
 
 
 def plan_order(rounds: int, seed: int) -> list[tuple[Phase, ...]]:

@@ -59,10 +59,10 @@ def run_demo(
         server.start()
         bully.start()
         learning_s = plan_learning_s(seconds)
-        for phase in (phase for phase in PHASES if phase.learns and learning_s):
-            progress(f"{phase.name} learns: {learning_s:.1f} s")
-            server.prepare(learning_s, seed=seed * SEEDS_PER_RUN + rounds)
-            _run_slice(bench, phase, learning_s, server, bully, standstills)
+        for phase, each_s in learning_s.items():
+            progress(f"{phase.name} learns: {each_s:.1f} s")
+            server.prepare(each_s, seed=seed * SEEDS_PER_RUN + rounds)
+            _run_slice(bench, phase, each_s, server, bully, standstills)
         overhead_s = OVERHEAD_GUESS_S
         for number, phases in enumerate(plan_order(rounds, seed)):
             round_began = time.monotonic()
@@ -79,7 +79,7 @@ def run_demo(
         "phases": summarize_all(slices),
         "seconds": round(time.monotonic() - began, 1),
         "rounds": rounds,
-        "learning_s": round(learning_s, 1),
+        "learning_s": {phase.name: round(each_s, 1) for phase, each_s in learning_s.items()},
         "seed": seed,
         "cpus": list(bench.cpus),
         "elastic_min": bench.elastic_min,

@@ -55,7 +55,7 @@ def run_simulated_demo(
         "phases": phases,
         "seconds": round(time.monotonic() - began, 1),
         "rounds": 1,
-        "learning_s": 0.0,
+        "learning_s": {},
         "seed": seed,
         "cpus": list(range(CORES)),
         "elastic_min": 0,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from smartharvest.lab.demo.figures import Document, PhaseFigures
-from smartharvest.lab.demo.phases import PHASES
 from smartharvest.printable import counted
 
 # Names of the columns, their units and the cells' widths.
@@ -59,9 +58,9 @@ def _notes(document: Document) -> list[str]:
         f"harvested: lent beyond the elastic minimum of {document['elastic_min']};"
         " - where the batch is not confined. batch: CPU it got.",
     ]
-    if document["learning_s"]:
-        learning = " and ".join(phase.name for phase in PHASES if phase.learns)
-        lines.append(f"Before the rounds {learning} learned for {document['learning_s']:g} s each.")
+    if learning := document["learning_s"]:
+        told = " and ".join(f"{name} for {each_s:g} s" for name, each_s in learning.items())
+        lines.append(f"Before the rounds there was traffic to learn from: {told}.")
     if document["standstills_ms"]:
         longest_ms, count = max(document["standstills_ms"]), len(document["standstills_ms"])
         left_out = sum(figures["left_out"] for figures in document["phases"])

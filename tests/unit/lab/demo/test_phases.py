@@ -34,11 +34,20 @@ def test_longer_runs_have_more_rounds_up_to_a_limit(seconds: float, rounds: int)
     assert plan_rounds(seconds) == rounds
 
 
-@pytest.mark.parametrize(("seconds", "each_s"), [(12, 0), (14, 0), (20, 1), (60, 6), (3600, 6)])
+@pytest.mark.parametrize(
+    ("seconds", "learning_s"),
+    [
+        (12, {}),
+        (14, {"adaptive": 0.75 * 15 / 21}),
+        (60, {"smartharvest": 18 * 6 / 21, "adaptive": 18 * 15 / 21}),
+        (3600, {"smartharvest": 6, "adaptive": 15}),
+    ],
+)
 def test_those_that_learn_have_a_part_of_the_time_beyond_the_minimum(
-    seconds: float, each_s: float
+    seconds: float, learning_s: dict[str, float]
 ) -> None:
-    assert plan_learning_s(seconds) == pytest.approx(each_s)
+    planned = {phase.name: each_s for phase, each_s in plan_learning_s(seconds).items()}
+    assert planned == pytest.approx(learning_s)
 
 
 def test_too_few_seconds_are_refused_naming_the_least() -> None:

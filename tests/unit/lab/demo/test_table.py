@@ -25,7 +25,7 @@ def make_document(cpus: int = 2, latency_us: int = 300, idle_core_s: float = 3.0
         "phases": summarize_all(slices),
         "seconds": 60.0,
         "rounds": 4,
-        "learning_s": 6.0,
+        "learning_s": {"smartharvest": 5.1, "adaptive": 12.9},
         "seed": 7,
         "cpus": list(range(cpus)),
         "elastic_min": 0,
@@ -72,9 +72,11 @@ def test_only_two_cpus_bring_the_caveat_of_two_cpus() -> None:
 
 def test_it_says_who_learned_before_and_for_how_long() -> None:
     document = make_document()
-    assert "smartharvest and adaptive learned for 6 s each" in format_table(document)
-    document["learning_s"] = 0.0
-    assert "learned" not in format_table(document)
+    assert "to learn from: smartharvest for 5.1 s and adaptive for 12.9 s." in format_table(
+        document
+    )
+    document["learning_s"] = {}
+    assert "learn from" not in format_table(document)
 
 
 def test_the_table_tells_of_standstills_and_what_they_touched() -> None:
