@@ -174,9 +174,10 @@ def measure(
             second.hear()
         if work is not None:
             groups.place("elastic", work.pid)
-            groups.enter_phase(condition.phase)
             if condition.name == TASKS_TOO:  # a single process by now
                 os.sched_setscheduler(work.pid, os.SCHED_IDLE, os.sched_param(0))
+        if condition.batch or condition.phase:
+            groups.enter_phase(condition.phase)
             stack.callback(groups.leave_phase)
 
         def read() -> None:

@@ -94,6 +94,9 @@ CONDITIONS: tuple[Condition, ...] = (
         )
         for cpus, what in ((1, "the batch has a CPU of"), (2, "the batch has two CPUs of"))
     ),
+    Condition(
+        "alone, 2 fewer", "no batch runs, and two CPUs are nobody's", batch=False, phase="apart:2"
+    ),
     Condition("fixed-buffer:2", "two idle cores are always kept", policy="fixed-buffer:2"),
     Condition("fixed-buffer:3", "three idle cores are always kept", policy="fixed-buffer:3"),
     Condition(
