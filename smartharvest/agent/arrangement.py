@@ -21,7 +21,7 @@ from smartharvest.agent.loop_builder import BuiltLoop, LoopBuilder
 from smartharvest.agent.reexec import HandoffState, signals_held
 from smartharvest.agent.undo import Undo, left_by_the_dead
 from smartharvest.algorithm.division import Share
-from smartharvest.config.settings import Settings, host_settings
+from smartharvest.config.settings import Placement, Settings, host_settings
 from smartharvest.errors import (
     ConfigError,
     CpusLost,
@@ -29,6 +29,7 @@ from smartharvest.errors import (
     SmartHarvestError,
     TargetError,
     TargetVanished,
+    WriteRefused,
 )
 from smartharvest.host.cgroup.tree import CgroupTree
 from smartharvest.host.cpulist import format_cpulist
@@ -45,6 +46,7 @@ from smartharvest.mechanism.choice import MakeMechanism, make_mechanism, needs_o
 from smartharvest.mechanism.exclusive import PrimarySide, make_primary_side
 from smartharvest.mechanism.memory_bounds import check_memory
 from smartharvest.placement.capacity import Capacity
+from smartharvest.placement.choice import why_shared
 from smartharvest.placement.confinement import Confinement
 from smartharvest.placement.snapshot import HostSnapshot, take_snapshot
 from smartharvest.placement.target_set import open_targets
@@ -83,10 +85,13 @@ class Arrangement:
         make: MakeMechanism = make_mechanism,
         probe: Callable[..., Preemption] = probe_preemption,
     ) -> None:
+        # What an agent has handed over may show no more what the primaries had.
+        was_exclusive = left is not None and left.arrangement.get("placement") == repr("exclusive")
+        self._chosen: Placement | None = "exclusive" if was_exclusive else None
         self.settings = settings
         self._left = left
         self._audit = audit
-        self._claimed = claimed
+        self._claimed, self._was_claimed = claimed, False
         self._progress = progress
         self._make_mechanism = make
         self._probe = probe
@@ -110,9 +115,61 @@ class Arrangement:
         self._without_nobodys: list[tuple[str, str]] = []
         """Masks that leave the elastic side without what is nobody's, until they are written."""
 
+    @property
+    def settings(self) -> Settings:
+        """Those in force; ``placement`` says auto only as long as it means shared."""
+        return self._settings
+
+    @settings.setter
+    def settings(self, settings: Settings) -> None:
+        if settings.placement == "auto" and self._chosen is not None:
+            settings = replace(settings, placement=self._chosen)
+        self._settings = settings
+
     # --- entering ---------------------------------------------------------------------------------
 
     def __enter__(self) -> Self:
+        self._arrange()
+        if self.settings.placement == "auto" and self.preemption.gives_way is False:
+            self._choose_placement()
+        self._left = None
+        self.cpus_come_and_go = True
+        self._report()
+        return self
+
+    def _choose_placement(self) -> None:
+        """Begins again with exclusive placement, unless something speaks against it."""
+        why = why_shared(
+            self.settings,
+            self.targets.all(),
+            elastic_min=self.capacity.elastic_min,
+            may_change=self.targets.may_change,
+        )
+        if why is not None:
+            _log.warning("Placement: shared all the same: %s", why)
+            return
+        found, self._left = self.preemption, None
+        self.restore()
+        self._choose("exclusive")
+        try:
+            self._arrange()
+        except (ConfigError, TargetError, WriteRefused) as error:
+            _log.warning("Placement: shared all the same: %s", error)
+            self._choose("shared")
+            self._arrange()
+            return
+        self.preemption = found
+        self._audit("placement", placement="exclusive", why=found.reason)
+        _log.warning(
+            "Placement: exclusive: a lent core is taken out of the primary's cpuset, so that the "
+            "two meet nowhere; --placement shared never writes it"
+        )
+
+    def _choose(self, placement: Placement) -> None:
+        self._chosen = placement
+        self.settings = replace(self.settings, placement="auto")
+
+    def _arrange(self) -> None:
         settings = self.settings
         # The /proc sensor keeps one descriptor for each thread of the primary.
         _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -128,7 +185,9 @@ class Arrangement:
             left = self._open_undo(elastic)
         self.others = ForeignWriters(self.tree, None if self.undo is None else self.undo.journal)
         try:
-            self._claimed()
+            if not self._was_claimed:
+                self._claimed()
+            self._was_claimed = True
             if self.undo is not None:
                 self.undo.start_guardian(left)
                 if left is not None:
@@ -165,10 +224,6 @@ class Arrangement:
         except BaseException:
             self.restore()
             raise
-        self._left = None
-        self.cpus_come_and_go = True
-        self._report()
-        return self
 
     def _try_kernel(self) -> None:
         """Finds out whether the kernel keeps what cpu.idle promises, where that is relied on."""
@@ -183,11 +238,8 @@ class Arrangement:
             self.preemption = found = self._probe(self.tree, undo.writer, self.capacity.lendable)
             self._audit("preemption", **found.describe())
             level = logging.WARNING if found.gives_way is False else logging.INFO
-            hint = (
-                "; with --placement exclusive the two meet nowhere"
-                if found.gives_way is False
-                else ""
-            )
+            shared = self.settings.placement == "shared" and found.gives_way is False
+            hint = "; with --placement auto or exclusive the two meet nowhere" if shared else ""
             _log.log(level, "Defence: %s: %s%s", found.defence, found.reason, hint)
 
     def _first_look(self) -> HostSnapshot:

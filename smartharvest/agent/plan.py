@@ -47,6 +47,7 @@ from smartharvest.mechanism.choice import make_mechanism, needs_of
 from smartharvest.mechanism.exclusive import PrimarySide, make_primary_side
 from smartharvest.mechanism.group_freezer import frozen_values, planned_freeze_file
 from smartharvest.mechanism.memory_bounds import check_memory, memory_writes
+from smartharvest.placement.choice import why_shared
 from smartharvest.placement.confinement import Confinement
 from smartharvest.placement.snapshot import HostSnapshot, take_snapshot
 from smartharvest.placement.target_set import open_targets
@@ -143,6 +144,19 @@ def _look(settings: Settings, plan: Plan) -> None:
                 exclusive.arrange(seen)
             mechanism.arrange(seen, targets.primaries)
             _note_changes(settings, plan, tree, files, writer, mechanism, exclusive, seen)
+            if settings.placement == "auto" and "preemption" in plan.found:
+                why = why_shared(
+                    settings,
+                    targets.all(),
+                    elastic_min=seen.capacity.elastic_min,
+                    may_change=targets.may_change,
+                )
+                plan.found["placement"] = (
+                    "exclusive if the batch is seen not to give way; --placement exclusive --plan "
+                    "lists what is written then"
+                    if why is None
+                    else f"shared: {why}"
+                )
         finally:
             mechanism.close()
         _note_own_files(settings, plan)

@@ -176,6 +176,7 @@ class Reporting:
             },
             "mechanism": {
                 "name": "affinity" if loop.actuator.moves_threads else arrangement.mechanism.name,
+                "placement": "shared" if arrangement.exclusive is None else "exclusive",
                 "writes": loop.actuator.writes,
                 "ends": arrangement.mechanism.ends,
                 "spare": arrangement.mechanism.spare,

@@ -205,7 +205,7 @@ class Supervisor:
 
     def make_policy(self, spec: str | None = None) -> Policy:
         """The policy of the settings, or the one spelled ``spec``, for this host's cores."""
-        settings = self.settings
+        settings = self.arrangement.settings
         return choose_policy(
             settings,
             spec or settings.policy,
@@ -272,7 +272,7 @@ class Supervisor:
         recorder = Recorder(self.recent, audit, every=every)
         self._control = ControlLoop(
             make_controller(self.settings, self.capacity, policy),
-            make_wait_reader(self.settings, self.capacity.total),
+            make_wait_reader(arrangement.settings, self.capacity.total),
             observe,
             audit,
             recorder,
@@ -620,7 +620,7 @@ class Supervisor:
             self._lending.change_priority()
         if any(name.startswith("long_term") or name == "waits" for name in changed):
             controller.change_long_term(long_term_of(new), judged_waits_of(new))
-            control.change_wait_reader(make_wait_reader(new, self.capacity.total))
+            control.change_wait_reader(make_wait_reader(arrangement.settings, self.capacity.total))
 
     def _try_program(self) -> dict[str, Any]:
         self._replacement.begin()

@@ -165,7 +165,7 @@ def _contradictions(settings: Settings) -> list[tuple[str, str]]:
         found.append(("poll", "a loop that polls so often has no time left; use 10us or more"))
     if settings.window_ns < settings.poll_ns:
         found.append(("window", "shorter than a poll; make --window at least as long as --poll"))
-    if settings.order == "dynamic" and settings.placement != "shared":
+    if settings.order == "dynamic" and settings.placement == "exclusive":
         found.append(("order", "dynamic needs --placement shared"))
     if settings.order == "dynamic" and settings.mechanism in ("affinity", "cpugroups"):
         found.append(("order", "dynamic needs --mechanism merge"))
@@ -193,14 +193,15 @@ def _wrong_groups(settings: Settings) -> list[tuple[str, str]]:
     if settings.order == "dynamic" and settings.divides:
         found.append(("order", "dynamic is for one elastic group; use topology"))
     if any(group.notice_ns is not None for group in settings.elastic_groups):
-        if settings.placement != "shared":
+        if settings.placement == "exclusive":
             text = "exclusive gives the primaries no core of a frozen group; leave notice out"
             found.append(("placement", text))
         if settings.park == "freeze":
             found.append(("park", "freeze does not go with a group's notice; use idle"))
     if settings.order == "dynamic" and settings.lends_nobodys:
         found.append(("order", "dynamic does not go with unallocated; use topology"))
-    if settings.unallocated_by_quota and not (settings.placement == "shared" and settings.cpu_idle):
+    needs = settings.placement != "exclusive" and settings.cpu_idle
+    if settings.unallocated_by_quota and not needs:
         text = "primaries may run there, too; it needs placement shared and cpu_idle"
         found.append(("unallocated_by_quota", text))
     return found

@@ -50,7 +50,7 @@ SensorName = Literal["auto", "bpf", "perf", "proc", "stat"]
 Accounting = Literal["exact", "sampled"]
 Pacing = Literal["sleep", "spin"]
 Parking = Literal["auto", "idle", "freeze"]
-Placement = Literal["shared", "exclusive"]
+Placement = Literal["auto", "shared", "exclusive"]
 MechanismName = Literal["merge", "affinity", "cpugroups", "strict", "auto"]
 AuditLevel = Literal["spans", "decisions"]
 LendOrder = Literal["topology", "dynamic"]
@@ -322,7 +322,9 @@ class Settings:
     )
     placement: Placement = _choice(Placement, "shared", "HOW").help(
         "shared: the primary's cpuset is never written, the primary may use lent cores too. "
-        "exclusive: a lent core is taken out of the primary's cpuset."
+        "exclusive: a lent core is taken out of the primary's cpuset. auto: shared, but exclusive "
+        "under the policy adaptive where the kernel is seen to leave a batch under cpu.idle on its "
+        "CPU while a task of the primary waits for it."
     )
     park: Parking = _choice(Parking, "auto", "HOW").help(
         "With no core left for the elastic group: idle (it shares the last core under cpu.idle), "
@@ -565,6 +567,8 @@ def host_settings(settings: Settings) -> dict[str, str]:
         for name, item in FIELDS.items()
         if item.metadata["arranges_host"]
     }
+    if settings.placement == "auto":  # as long as nobody has found that it must not be
+        values["placement"] = repr("shared")
     if settings.elastic_groups:
         values["elastic"] = repr((settings.elastic, settings.elastic_groups))
     return values

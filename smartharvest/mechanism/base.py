@@ -45,7 +45,7 @@ class Mechanism:
     @property
     def preempts(self) -> bool:
         """Whether the primary preempts the elastic side wherever they meet."""
-        return self._settings.placement == "shared"
+        return self._settings.placement != "exclusive"
 
     # --- for a host as last seen ------------------------------------------------------------------
 

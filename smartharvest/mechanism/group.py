@@ -86,7 +86,7 @@ class GroupMechanism(Mechanism):
         settings = self._settings
         chosen = settings.park != "auto" or settings.elastic_min is not None
         one = not settings.elastic_groups and "freezer" in self._tree.hierarchies
-        return one and not chosen and settings.placement == "shared"
+        return one and not chosen and settings.placement != "exclusive"
 
     @property
     def frozen(self) -> bool:

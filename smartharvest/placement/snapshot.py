@@ -85,7 +85,7 @@ def take_snapshot(
         max_harvest=settings.max_harvest,
         keep_idle=settings.keep_idle,
         topology=this_machine(online) if runs_tasks else None,
-        shared=settings.placement == "shared",
+        shared=settings.placement != "exclusive",
         unallocated=settings.lends_nobodys,
         by_quota=settings.unallocated_by_quota,
         least_elastic=settings.least_elastic,

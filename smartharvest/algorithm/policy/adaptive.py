@@ -126,9 +126,8 @@ class Adaptive:
         careful = not settings.preempts and settings.total >= MANY
         self._quiet = AdaptiveQuiet(settings) if careful else None
         self._freezes = settings.freezes
-        # Of many cores those that have been idle are lent unjudged unless the minimum is judged.
-        exclusive = settings.exclusive and (settings.freezes or not careful)
-        self._judges = settings.preempts or settings.freezes or exclusive
+        # Else the minimum costs the primary what no way would take from it.
+        self._judges = settings.preempts or settings.freezes or settings.exclusive
         self._meets = not settings.exclusive
         """Whether the primary may meet the elastic group on a core."""
         self._ways = ways(
@@ -136,7 +135,7 @@ class Adaptive:
             settings.spares if settings.preempts else (),
             preempts=settings.preempts,
             freezes=settings.freezes,
-            exclusive=exclusive,
+            exclusive=settings.exclusive,
         )
         self._records = [_Record() for _ in self._ways]
         self._predicts = not self._judges or any(way.kind == "prediction" for way in self._ways)

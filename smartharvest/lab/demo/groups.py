@@ -211,7 +211,8 @@ class DemoGroups:
         changed = dataclasses.replace(self._settings(), **{"policy": policy, **settings})  # type: ignore[arg-type]
         with Supervisor(changed, make=seams.make_mechanism) as session:
             # The learner goes on where its last slice ended.
-            name = f"{policy} {sorted(settings.items())} {seams.name}"
+            placement = session.arrangement.settings.placement
+            name = f"{policy} {sorted(settings.items())} {seams.name} {placement}"
             if name not in self._policies:
                 self._policies[name] = seams.wrap(session.make_policy(policy))
             report = session.run(
