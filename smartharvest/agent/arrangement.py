@@ -122,9 +122,16 @@ class Arrangement:
 
     @settings.setter
     def settings(self, settings: Settings) -> None:
-        if settings.placement == "auto" and self._chosen is not None:
+        self._is_open = settings.placement == "auto"
+        if self._is_open and self._chosen is not None:
             settings = replace(settings, placement=self._chosen)
         self._settings = settings
+
+    def _choose(self, placement: Placement | None) -> None:
+        """Where that is left open; None: nobody knows yet."""
+        self._chosen = placement
+        if self._is_open:
+            self.settings = replace(self.settings, placement="auto")
 
     # --- entering ---------------------------------------------------------------------------------
 
@@ -150,6 +157,7 @@ class Arrangement:
             return
         found, self._left = self.preemption, None
         self.restore()
+        del self.mechanism  # which is closed
         self._choose("exclusive")
         try:
             self._arrange()
@@ -165,10 +173,6 @@ class Arrangement:
             "two meet nowhere; --placement shared never writes it"
         )
 
-    def _choose(self, placement: Placement) -> None:
-        self._chosen = placement
-        self.settings = replace(self.settings, placement="auto")
-
     def _arrange(self) -> None:
         settings = self.settings
         # The /proc sensor keeps one descriptor for each thread of the primary.
@@ -183,6 +187,7 @@ class Arrangement:
         if not settings.dry_run:
             assert elastic is not None
             left = self._open_undo(elastic)
+            settings = self.settings
         self.others = ForeignWriters(self.tree, None if self.undo is None else self.undo.journal)
         try:
             if not self._was_claimed:
@@ -238,8 +243,8 @@ class Arrangement:
             self.preemption = found = self._probe(self.tree, undo.writer, self.capacity.lendable)
             self._audit("preemption", **found.describe())
             level = logging.WARNING if found.gives_way is False else logging.INFO
-            shared = self.settings.placement == "shared" and found.gives_way is False
-            hint = "; with --placement auto or exclusive the two meet nowhere" if shared else ""
+            may_help = found.gives_way is False and not self._is_open
+            hint = "; with --placement auto or exclusive the two meet nowhere" if may_help else ""
             _log.log(level, "Defence: %s: %s%s", found.defence, found.reason, hint)
 
     def _first_look(self) -> HostSnapshot:
@@ -282,6 +287,7 @@ class Arrangement:
             _log.info("Targets or arrangement changed: starting from the originals")
             left.give_back()
             left = self._left = None
+            self._choose(None)
 
         def note_write(path: str, before: str, value: str) -> None:
             self._audit("write", path=path, before=before, value=value)

@@ -176,7 +176,9 @@ class Reporting:
             },
             "mechanism": {
                 "name": "affinity" if loop.actuator.moves_threads else arrangement.mechanism.name,
-                "placement": "shared" if arrangement.exclusive is None else "exclusive",
+                "placement": "exclusive"
+                if arrangement.settings.placement == "exclusive"
+                else "shared",
                 "writes": loop.actuator.writes,
                 "ends": arrangement.mechanism.ends,
                 "spare": arrangement.mechanism.spare,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from smartharvest.agent.arrangement import Arrangement
 from smartharvest.agent.supervisor import Supervisor
 from smartharvest.algorithm.algorithm1 import Decision
+from smartharvest.config.settings import Settings
 from smartharvest.core.window import Window
 from smartharvest.host.preemption import Preemption
 from smartharvest.host.target.spec import TargetSpec
@@ -96,6 +98,25 @@ def test_where_a_primary_would_be_left_without_a_cpu_it_is_shared_all_the_same(
     assert world.files() == before
 
 
+def _lends(window: Window, _decision: Decision) -> bool:
+    return window.primary_cores == 3
+
+
+def _handed_over(settings: Settings) -> Supervisor:
+    """One that leaves what it has arranged to a successor."""
+    with Supervisor(settings) as first:
+
+        def hand_over(window: Window, decision: Decision) -> bool:
+            lending = _lends(window, decision)
+            if lending:
+                first.rearrange(settings, keeps_arranged=True)
+            return lending
+
+        run_until(first, Script(3), hand_over)
+    assert first.left is not None
+    return first
+
+
 @pytest.mark.usefixtures("kept")
 def test_a_successor_goes_on_with_the_same_sets(
     quiet_world: World, monkeypatch: pytest.MonkeyPatch
@@ -104,23 +125,25 @@ def test_a_successor_goes_on_with_the_same_sets(
     kernel = watch(quiet_world, monkeypatch)
     settings = settings_for(quiet_world, placement="auto", guardian=True)
 
-    def lends(window: Window, _decision: Decision) -> bool:
-        return window.primary_cores == 3
-
-    with Supervisor(settings) as first:
-
-        def hand_over(window: Window, decision: Decision) -> bool:
-            lending = lends(window, decision)
-            if lending:
-                first.rearrange(settings, keeps_arranged=True)
-            return lending
-
-        run_until(first, Script(3), hand_over)
-    assert first.left is not None
+    first = _handed_over(settings)
     written = len(kernel.changes)
     with Supervisor(settings, first.left) as second:
         assert second.arrangement.exclusive is not None
         assert kernel.changes[written:] == []
-        run_until(second, Script(3), lends)
+        run_until(second, Script(3), _lends)
+    assert quiet_world.files() == before
+    assert quiet_world.journals() == []
+
+
+@pytest.mark.usefixtures("kept")
+def test_a_successor_that_arranges_anew_sees_for_itself(
+    quiet_world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = quiet_world.files()
+    settings = settings_for(quiet_world, placement="auto", guardian=True)
+    first = _handed_over(settings)
+    _seen(monkeypatch, gives_way=True)
+    with Supervisor(replace(settings, cpu_idle=False), first.left) as second:
+        assert second.arrangement.exclusive is None
     assert quiet_world.files() == before
     assert quiet_world.journals() == []
