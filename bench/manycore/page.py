@@ -47,6 +47,10 @@ with the 95 % interval of a bootstrap over rounds and blocks of 100 ms. A row is
 its P99's whole interval is at most {ALLOWED - 1:.0%} above alone, **not protected** if the whole
 interval is above that. *Work* is in cores: what the batch does with one CPU and the machine to
 itself is 1.
+
+At light load a request's own CPU time may grow by a third as soon as another virtual CPU is busy
+([figures](policies.md#on-eight-emulated-cpus)): there rows with a batch are to be held against a
+static split, too.
 """
 LIMITS = """
 ## Limits
