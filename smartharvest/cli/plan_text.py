@@ -81,6 +81,8 @@ def _found(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "policy", found["policy"]
     if "preemption" in found:
         yield "preemption", one_line(found["preemption"])
+    if "placement" in found:
+        yield "placement", one_line(found["placement"])
     if sensor := found.get("sensor"):
         yield "sensor", one_line(f"{sensor['name']} ({sensor['reason']})")
 

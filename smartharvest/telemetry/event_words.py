@@ -163,6 +163,7 @@ _SENTENCES: Mapping[str, Callable[[Record], str]] = {
     "write": _write,
     "primaries": _primaries,
     "preemption": _says("Against the batch the agent relies on {defence}: {reason}."),
+    "placement": _says("Lent cores are taken out of the primary's cpuset, since {why}."),
     "harm": _harm,
     "paused": _says("The operator paused the lending."),
     "resumed": _says("The operator resumed the lending."),

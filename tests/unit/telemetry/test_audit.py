@@ -238,3 +238,9 @@ def test_a_record_of_harm_that_is_none_is_said_to_be_so(broken: dict[str, Any]) 
     (line,) = describe([{"t": 2.0, "kind": "harm", "primary": ["\n"], **broken}])
     assert line.endswith("not readable")
     assert "\n" not in line
+
+
+def test_a_placement_that_the_kernel_asks_for_is_told_with_its_reason() -> None:
+    told = {"kind": "placement", "placement": "exclusive", "why": "an idle-class task kept CPU 3"}
+    (line,) = describe([{"t": 1.0, **told}])
+    assert "out of the primary's cpuset, since an idle-class task kept CPU 3." in line
