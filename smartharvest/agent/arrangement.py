@@ -21,7 +21,7 @@ from smartharvest.agent.loop_builder import BuiltLoop, LoopBuilder
 from smartharvest.agent.reexec import HandoffState, signals_held
 from smartharvest.agent.undo import Undo, left_by_the_dead
 from smartharvest.algorithm.division import Share
-from smartharvest.config.settings import Placement, Settings, host_settings
+from smartharvest.config.settings import Settings, host_settings
 from smartharvest.errors import (
     ConfigError,
     CpusLost,
@@ -46,7 +46,7 @@ from smartharvest.mechanism.choice import MakeMechanism, make_mechanism, needs_o
 from smartharvest.mechanism.exclusive import PrimarySide, make_primary_side
 from smartharvest.mechanism.memory_bounds import check_memory
 from smartharvest.placement.capacity import Capacity
-from smartharvest.placement.choice import why_shared
+from smartharvest.placement.choice import PlacementChoice, why_shared
 from smartharvest.placement.confinement import Confinement
 from smartharvest.placement.snapshot import HostSnapshot, take_snapshot
 from smartharvest.placement.target_set import open_targets
@@ -87,8 +87,7 @@ class Arrangement:
     ) -> None:
         # What an agent has handed over may show no more what the primaries had.
         was_exclusive = left is not None and left.arrangement.get("placement") == repr("exclusive")
-        self._chosen: Placement | None = "exclusive" if was_exclusive else None
-        self.settings = settings
+        self._placement = PlacementChoice(settings, "exclusive" if was_exclusive else None)
         self._left = left
         self._audit = audit
         self._claimed, self._was_claimed = claimed, False
@@ -117,21 +116,12 @@ class Arrangement:
 
     @property
     def settings(self) -> Settings:
-        """Those in force; ``placement`` says auto only as long as it means shared."""
-        return self._settings
+        """Those in force, with the placement that was chosen."""
+        return self._placement.settings
 
     @settings.setter
     def settings(self, settings: Settings) -> None:
-        self._is_open = settings.placement == "auto"
-        if self._is_open and self._chosen is not None:
-            settings = replace(settings, placement=self._chosen)
-        self._settings = settings
-
-    def _choose(self, placement: Placement | None) -> None:
-        """Where that is left open; None: nobody knows yet."""
-        self._chosen = placement
-        if self._is_open:
-            self.settings = replace(self.settings, placement="auto")
+        self._placement.take(settings)
 
     # --- entering ---------------------------------------------------------------------------------
 
@@ -146,24 +136,19 @@ class Arrangement:
 
     def _choose_placement(self) -> None:
         """Begins again with exclusive placement, unless something speaks against it."""
-        why = why_shared(
-            self.settings,
-            self.targets.all(),
-            elastic_min=self.capacity.elastic_min,
-            may_change=self.targets.may_change,
-        )
+        why = why_shared(self.settings, self.targets, self.capacity)
         if why is not None:
             _log.warning("Placement: shared all the same: %s", why)
             return
         found, self._left = self.preemption, None
         self.restore()
         del self.mechanism  # which is closed
-        self._choose("exclusive")
+        self._placement.make("exclusive")
         try:
             self._arrange()
         except (ConfigError, TargetError, WriteRefused) as error:
             _log.warning("Placement: shared all the same: %s", error)
-            self._choose("shared")
+            self._placement.make("shared")
             self._arrange()
             return
         self.preemption = found
@@ -243,7 +228,7 @@ class Arrangement:
             self.preemption = found = self._probe(self.tree, undo.writer, self.capacity.lendable)
             self._audit("preemption", **found.describe())
             level = logging.WARNING if found.gives_way is False else logging.INFO
-            may_help = found.gives_way is False and not self._is_open
+            may_help = found.gives_way is False and not self._placement.is_open
             hint = "; with --placement auto or exclusive the two meet nowhere" if may_help else ""
             _log.log(level, "Defence: %s: %s%s", found.defence, found.reason, hint)
 
@@ -287,7 +272,7 @@ class Arrangement:
             _log.info("Targets or arrangement changed: starting from the originals")
             left.give_back()
             left = self._left = None
-            self._choose(None)
+            self._placement.make(None)
 
         def note_write(path: str, before: str, value: str) -> None:
             self._audit("write", path=path, before=before, value=value)

@@ -145,12 +145,7 @@ def _look(settings: Settings, plan: Plan) -> None:
             mechanism.arrange(seen, targets.primaries)
             _note_changes(settings, plan, tree, files, writer, mechanism, exclusive, seen)
             if settings.placement == "auto" and "preemption" in plan.found:
-                why = why_shared(
-                    settings,
-                    targets.all(),
-                    elastic_min=seen.capacity.elastic_min,
-                    may_change=targets.may_change,
-                )
+                why = why_shared(settings, targets, seen.capacity)
                 plan.found["placement"] = (
                     "exclusive if the batch is seen not to give way; --placement exclusive --plan "
                     "lists what is written then"

@@ -2,23 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from dataclasses import replace
 
-from smartharvest.config.settings import Settings
-from smartharvest.host.target.base import Target
+from smartharvest.config.settings import Placement, Settings
+from smartharvest.placement.capacity import Capacity
+from smartharvest.placement.target_set import TargetSet
 
 
-def why_shared(
-    settings: Settings, targets: Iterable[Target], *, elastic_min: int, may_change: bool
-) -> str | None:
+class PlacementChoice:
+    """What ``auto`` means on this host: ``made``, or shared as long as that is None.
+
+    Where the settings name a placement nothing is left to choose.
+    """
+
+    def __init__(self, settings: Settings, made: Placement | None = None) -> None:
+        self._made = made
+        self.take(settings)
+
+    def take(self, settings: Settings) -> None:
+        """Goes on with other settings, and what was chosen."""
+        self._asked = settings
+        chosen = self._made if self.is_open else None
+        self.settings = settings if chosen is None else replace(settings, placement=chosen)
+        """Those in force; ``placement`` says auto only as long as nothing is chosen."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the settings leave it to the agent."""
+        return self._asked.placement == "auto"
+
+    def make(self, placement: Placement | None) -> None:
+        """None: it is to be seen again."""
+        self._made = placement
+        self.take(self._asked)
+
+
+def why_shared(settings: Settings, targets: TargetSet, capacity: Capacity) -> str | None:
     """Why the primaries keep their cpusets even on a kernel on which the batch does not give way;
     None: nothing speaks for it.
 
-    ``targets`` are those of both sides, ``may_change`` whether primaries may come and go. Only who
-    asked for nothing that needs shared placement is taken cores from, and only by a policy that
-    sees what it costs.
+    Only who asked for nothing that needs shared placement is taken cores from, and only by a policy
+    that sees what it costs.
     """
-    process = next((target for target in targets if target.group is None), None)
+    process = next((target for target in targets.all() if target.group is None), None)
     reasons = {
         "placement = shared": settings.placement == "shared",
         f"only the policy adaptive judges what it costs, not {settings.policy}": (
@@ -29,8 +55,8 @@ def why_shared(
         "park = freeze is for it": settings.park == "freeze",
         "several elastic groups share": bool(settings.elastic_groups),
         "CPUs of nobody are lent, too": settings.lends_nobodys,
-        "the primaries are named by a pattern, and may come and go": may_change,
+        "the primaries are named by a pattern, and may come and go": targets.may_change,
         f"{process and process.spec} is no group": process is not None,
-        "the batch has no core for itself while nothing is lent": elastic_min == 0,
+        "the batch has no core for itself while nothing is lent": capacity.elastic_min == 0,
     }
     return next((why for why, holds in reasons.items() if holds), None)

@@ -143,6 +143,21 @@ def run_until(
     return report
 
 
+def handed_over(settings: Settings, done: Callable[[Window, Decision], bool]) -> Supervisor:
+    """One that left what it has arranged to a successor, at a window of which ``done`` is true."""
+    with Supervisor(settings) as first:
+
+        def hand_over(window: Window, decision: Decision) -> bool:
+            if not done(window, decision):
+                return False
+            first.rearrange(settings, keeps_arranged=True)
+            return True
+
+        run_until(first, Script(3), hand_over)
+    assert first.left is not None
+    return first
+
+
 def run_steps(session: Supervisor, *steps: Callable[[], bool], total: int = 7) -> None:
     """Runs until each of the steps, one after the other, has held."""
     left = list(steps)

@@ -18,7 +18,7 @@ from smartharvest.host.journal.contents import read_journal
 from smartharvest.host.process import tasks
 from tests.commands import smartharvest_here
 from tests.integration.processes import Processes, wait_until
-from tests.integration.supervisors import Script, run_until, settings_for, watch
+from tests.integration.supervisors import Script, after, handed_over, run_until, settings_for, watch
 from tests.integration.worlds import World, make_world
 
 pytestmark = pytest.mark.timing
@@ -131,16 +131,7 @@ def test_within_one_program_nothing_is_written_but_what_moves_cores(
     def lends(window: Window, _decision: Decision) -> bool:
         return window.primary_cores == 3
 
-    with Supervisor(settings) as first:
-
-        def hand_over(window: Window, decision: Decision) -> bool:
-            lending = lends(window, decision)
-            if lending:
-                first.rearrange(settings, keeps_arranged=True)
-            return lending
-
-        run_until(first, Script(3), hand_over)
-    assert first.left is not None
+    first = handed_over(settings, lends)
     assert quiet_world.mask() == MINIMUM
     written = len(kernel.changes)
     with Supervisor(settings, first.left) as second:
@@ -154,14 +145,7 @@ def test_within_one_program_nothing_is_written_but_what_moves_cores(
 def test_a_successor_that_cannot_start_gives_everything_back(quiet_world: World) -> None:
     before = quiet_world.files()
     settings = settings_for(quiet_world, guardian=True)
-    with Supervisor(settings) as first:
-
-        def hand_over(_window: Window, _decision: Decision) -> bool:
-            first.rearrange(settings, keeps_arranged=True)
-            return True
-
-        run_until(first, Script(3), hand_over)
-    assert first.left is not None
+    first = handed_over(settings, after(1))
     impossible = replace(settings, max_harvest=-1)
     with pytest.raises(CpusLost, match="negative"), Supervisor(impossible, first.left):
         pass

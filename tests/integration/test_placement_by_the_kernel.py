@@ -11,11 +11,10 @@ import pytest
 from smartharvest.agent.arrangement import Arrangement
 from smartharvest.agent.supervisor import Supervisor
 from smartharvest.algorithm.algorithm1 import Decision
-from smartharvest.config.settings import Settings
 from smartharvest.core.window import Window
 from smartharvest.host.preemption import Preemption
 from smartharvest.host.target.spec import TargetSpec
-from tests.integration.supervisors import Script, after, run_until, settings_for, watch
+from tests.integration.supervisors import Script, after, handed_over, run_until, settings_for, watch
 from tests.integration.worlds import World, make_world
 
 pytestmark = pytest.mark.timing
@@ -102,21 +101,6 @@ def _lends(window: Window, _decision: Decision) -> bool:
     return window.primary_cores == 3
 
 
-def _handed_over(settings: Settings) -> Supervisor:
-    """One that leaves what it has arranged to a successor."""
-    with Supervisor(settings) as first:
-
-        def hand_over(window: Window, decision: Decision) -> bool:
-            lending = _lends(window, decision)
-            if lending:
-                first.rearrange(settings, keeps_arranged=True)
-            return lending
-
-        run_until(first, Script(3), hand_over)
-    assert first.left is not None
-    return first
-
-
 @pytest.mark.usefixtures("kept")
 def test_a_successor_goes_on_with_the_same_sets(
     quiet_world: World, monkeypatch: pytest.MonkeyPatch
@@ -125,7 +109,7 @@ def test_a_successor_goes_on_with_the_same_sets(
     kernel = watch(quiet_world, monkeypatch)
     settings = settings_for(quiet_world, placement="auto", guardian=True)
 
-    first = _handed_over(settings)
+    first = handed_over(settings, _lends)
     written = len(kernel.changes)
     with Supervisor(settings, first.left) as second:
         assert second.arrangement.exclusive is not None
@@ -141,7 +125,7 @@ def test_a_successor_that_arranges_anew_sees_for_itself(
 ) -> None:
     before = quiet_world.files()
     settings = settings_for(quiet_world, placement="auto", guardian=True)
-    first = _handed_over(settings)
+    first = handed_over(settings, _lends)
     _seen(monkeypatch, gives_way=True)
     with Supervisor(replace(settings, cpu_idle=False), first.left) as second:
         assert second.arrangement.exclusive is None

@@ -8,10 +8,11 @@ from typing import Any, cast
 import pytest
 
 from smartharvest.config.loading import load_settings
-from smartharvest.config.settings import Settings
-from smartharvest.host.target.base import Target
+from smartharvest.config.settings import Placement, Settings
 from smartharvest.host.target.spec import TargetSpec
-from smartharvest.placement.choice import why_shared
+from smartharvest.placement.capacity import Capacity
+from smartharvest.placement.choice import PlacementChoice, why_shared
+from smartharvest.placement.target_set import TargetSet
 
 
 @dataclass
@@ -24,14 +25,32 @@ WEB, BATCH = (_Target(TargetSpec("cgroup", name), object()) for name in ("web", 
 PROCESS = _Target(TargetSpec("pid", "42"), None)
 
 
+@dataclass
+class _Targets:
+    both: list[_Target]
+    may_change: bool
+
+    def all(self) -> list[_Target]:
+        return self.both
+
+
 def why(
     settings: Settings,
     *targets: _Target,
     elastic_min: int = 1,
     may_change: bool = False,
 ) -> str | None:
-    both = cast("list[Target]", list(targets or (WEB, BATCH)))
-    return why_shared(settings, both, elastic_min=elastic_min, may_change=may_change)
+    those = _Targets(list(targets or (WEB, BATCH)), may_change)
+    capacity = Capacity(
+        pool=(0, 1, 2, 3),
+        elastic_min=elastic_min,
+        lendable=(3, 2, 1),
+        allocations=(4,),
+        max_harvest=2,
+        max_shared=3,
+        keep_idle=1,
+    )
+    return why_shared(settings, cast("TargetSet", those), capacity)
 
 
 def test_nothing_speaks_against_two_plain_groups() -> None:
@@ -64,3 +83,20 @@ def test_primaries_that_come_and_go_keep_their_cpusets() -> None:
 
 def test_a_batch_without_a_core_of_its_own_would_meet_the_primary_all_the_same() -> None:
     assert "no core for itself" in (why(Settings(placement="auto"), elastic_min=0) or "")
+
+
+def test_what_is_chosen_is_in_force_until_it_is_to_be_seen_again() -> None:
+    choice = PlacementChoice(Settings(placement="auto"))
+    choice.make("exclusive")
+    choice.take(Settings(placement="auto", max_harvest=3))
+    assert (choice.settings.placement, choice.settings.max_harvest) == ("exclusive", 3)
+    choice.make(None)
+    assert choice.settings.placement == "auto"
+
+
+@pytest.mark.parametrize("placement", ["shared", "exclusive"])
+def test_a_placement_that_is_named_is_not_chosen_otherwise(placement: Placement) -> None:
+    other: Placement = "exclusive" if placement == "shared" else "shared"
+    choice = PlacementChoice(Settings(placement=placement), made=other)
+    assert not choice.is_open
+    assert choice.settings.placement == placement
