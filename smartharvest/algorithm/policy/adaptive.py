@@ -112,6 +112,10 @@ class _Record:
     """Share of a core that its moves take."""
     rests: int = 0
     """From which it was compared with nothing lent."""
+    lent: float = 0.0
+    """Cores that it lends, in the mean of"""
+    windows: int = 0
+    """... so many windows."""
 
 
 class Adaptive:
@@ -145,6 +149,8 @@ class Adaptive:
         self._now = self._held = self._nothing
         """The way in force, and what was fine before it."""
         self._since = self._periods = 0
+        self._is_new = False
+        """Whether the next window is of the way before."""
         self._unjudged = 0
         """Periods to come that say nothing about the way in force."""
         self._rest_at = 0
@@ -159,8 +165,6 @@ class Adaptive:
         self._rested_ns = self._owed = 0
         """How long nothing was learned, and windows that are to be before it rests again."""
         self._meters: list[Meter] = []
-        self._lent: float | None = None
-        """Cores that the way in force lends in the mean; None: not seen yet."""
         self._why = ""
         self._answered: Way | None = None
         self._last_ns: int | None = None
@@ -366,11 +370,12 @@ class Adaptive:
         return label
 
     def _note_lent(self, window: Window) -> None:
-        if self._resting:
+        is_of_before, self._is_new = self._is_new, False
+        if self._resting or is_of_before:
             return
-        lent = self._total - window.primary_cores
-        before = lent if self._lent is None else self._lent
-        self._lent = before + (lent - before) / LENT_WINDOWS
+        record, lent = self._records[self._now], self._total - window.primary_cores
+        record.windows = min(record.windows + 1, LENT_WINDOWS)
+        record.lent += (lent - record.lent) / record.windows
 
     def predict(self, window: Window) -> int:
         delegate = self._delegate
@@ -498,7 +503,7 @@ class Adaptive:
             meter.begin_rest()
 
     def _end_rest(self) -> None:
-        self._now = self._held
+        self._now, self._is_new = self._held, True
         self._records[self._held].rests = min(self._records[self._held].rests + 1, MOST_RESTS)
         self._rest_later()
         slowdowns = [meter.end_rest(self._held) for meter in self._meters]
@@ -551,17 +556,15 @@ class Adaptive:
         """Why a way that is held, and follows demand, is not worth it; empty: it is."""
         if self.way.kind not in ("quiet", "prediction") or self._since < WORTH_PERIODS:
             return ""
-        given = max(
-            (
-                self._total - way.kept
-                for way, record in zip(self._ways, self._records, strict=True)
-                if way.kind == "apart" and record.fine
-            ),
-            default=0,
+        given = (
+            record.lent if record.windows else self._total - way.kept
+            for way, record in zip(self._ways, self._records, strict=True)
+            if way.kind == "apart" and record.fine
         )
-        if self._lent is None or self._lent >= given:
+        lent, most = self._records[self._now].lent, max(given, default=0.0)
+        if lent >= most:
             return ""
-        return f"{self._lent:.1f} cores are lent, and a set of {given} did no harm"
+        return f"{lent:.1f} cores are lent, and {most:.1f} of a set apart did no harm"
 
     def _is_marginal(self) -> bool:
         """Whether the way in force, which is left, is too dear by little, for all that is known."""
@@ -614,7 +617,7 @@ class Adaptive:
     def _enter(self, way: int) -> None:
         # What waited under a bolder way still shows in the period after it.
         self._unjudged = int(way > self._now)
-        self._now, self._since, self._lent = way, 0, None
+        self._now, self._since, self._is_new = way, 0, True
         for meter in self._meters:
             meter.begin()
 

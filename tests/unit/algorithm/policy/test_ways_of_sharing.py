@@ -80,6 +80,8 @@ class Host:
         """How long they wait for an idle core."""
         self.leaves = 0
         """Cores that a way which moves them leaves the primary."""
+        self.apart_leaves = 0
+        """The same of a set apart, if that is not what the way keeps for it."""
         self.moves: dict[str, Durations] = {}
         """Of a kind of ways, in a period."""
         self.number = 0
@@ -106,7 +108,8 @@ class Host:
         start_ns = self.number * DISPATCHES_PERIOD_NS + place * ns
         policy = self.policy
         moves = policy.way.kind in ("quiet", "prediction")
-        cores = self.leaves if moves else TOTAL
+        given = self.apart_leaves or policy.way.kept if policy.way.kind == "apart" else TOTAL
+        cores = self.leaves if moves else given
         seen = window([1, 2], primary_cores=cores, start_ns=start_ns, end_ns=start_ns + ns)
         steady, before = policy.steady, self.answered
         policy.learn(seen)
@@ -394,11 +397,17 @@ def test_cores_that_follow_demand_are_to_be_more_than_such_a_set(leaves: int, he
     host.leaves = leaves
     assert host.run(10) == held
     assert "quiet" in host.periods
-    why = "4.0 cores are lent, and a set of 5 did no harm; it is tried again after 20 s"
+    why = "4.0 cores are lent, and 5.0 of a set apart did no harm; it is tried again after 20 s"
     assert host.policy.explanation.endswith(why) is (held != "quiet")
     assert len(host.begun("quiet")) == 1
     host.run(25)
     assert len(host.begun("quiet")) == 1 + (held != "quiet")
+
+
+def test_a_set_that_is_mostly_taken_back_counts_for_what_the_batch_has_of_it() -> None:
+    host = Host(harmless, preempts=False, freezes=True, exclusive=True)
+    host.leaves, host.apart_leaves = 6, 7
+    assert host.run(10) == "quiet"
 
 
 def test_where_no_sensor_sees_waits_it_is_the_papers_policy_at_once_until_one_does() -> None:
