@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import platform
 import shutil
@@ -13,10 +14,11 @@ import threading
 import time
 import traceback
 import tty
+from collections import deque
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -34,6 +36,34 @@ UNIT_S = 0.25
 NAMED = {one.name: one for one in CONDITIONS}
 OTHER_SEED = 500_000
 """What the second primary's traffic is drawn from, beyond the first's."""
+
+
+class Words(logging.Handler):
+    """What an agent says of itself while this is entered: (time, message), the last ones."""
+
+    MOST = 200
+
+    def __init__(self) -> None:
+        super().__init__(logging.INFO)
+        self.said: deque[tuple[float, str]] = deque(maxlen=self.MOST)
+        self._of = logging.getLogger("smartharvest")
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.said.append((time.monotonic(), record.getMessage()))
+
+    def __enter__(self) -> Self:
+        self._level = self._of.level
+        self._of.setLevel(logging.INFO)
+        self._of.addHandler(self)
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._of.removeHandler(self)
+        self._of.setLevel(self._level)
+
+    def since(self, began_s: float) -> list[tuple[float, str]]:
+        """With seconds since then, which may be negative."""
+        return [(round(at_s - began_s, 3), said) for at_s, said in self.said]
 
 
 class Host:
@@ -165,6 +195,7 @@ def measure(
     cpus, seconds, warm_up_s = len(groups.cpus), asked["seconds"], condition.warm_up_s
     readings: list[tuple[float, int, float, float]] = []
     with ExitStack() as stack:
+        words = stack.enter_context(Words())
         work = stack.enter_context(batch(asked["batch"], cpus)) if condition.batch else None
         server.say({**asked, "seconds": warm_up_s + seconds})
         server.hear()
@@ -239,6 +270,7 @@ def measure(
         "long": agent.long,
         "agent_core_s": agent.agent_cpu_seconds,
         "moves": agent.moves,
+        "said": words.since(began_s),
         "warm_up_s": warm_up_s,
         **server.calibrated,
     }

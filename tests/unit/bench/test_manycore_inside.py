@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import threading
 import time
 from collections.abc import Callable
@@ -78,6 +79,7 @@ class Groups:
         for thread in threading.enumerate():
             if isinstance(thread, threading.Timer):
                 thread.join(60)
+        logging.getLogger("smartharvest.agent").info("lends %d", 1)
         finished()
         return AgentFigures(0.0, 0, 0, 0.0)
 
@@ -96,3 +98,4 @@ def test_an_agents_thread_is_its_own_while_it_warms_up(
     assert groups.slept_s < quick.warm_up_s
     assert found["warm_up_s"] == quick.warm_up_s
     assert found["seconds"] > 0
+    assert [word for _, word in found["said"]] == ["lends 1"]
