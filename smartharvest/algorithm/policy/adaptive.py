@@ -37,7 +37,13 @@ from smartharvest.algorithm.policy.base import (
     PolicySettings,
 )
 from smartharvest.algorithm.policy.smartharvest import make_smartharvest
-from smartharvest.algorithm.policy.spans import MOST_PAIRS, WAVE, Meter, Slowdown
+from smartharvest.algorithm.policy.spans import (
+    ENOUGH_PAIRS,
+    MOST_PAIRS,
+    WAVE,
+    Meter,
+    Slowdown,
+)
 from smartharvest.algorithm.policy.ways import MANY, Way, ways
 from smartharvest.algorithm.safeguard import ShortTermSafeguard
 from smartharvest.core.window import Window
@@ -89,7 +95,9 @@ REST_PERIODS = 6
 """With nothing lent, now and then: how long the tasks take then."""
 FIRST_REST_PERIODS, LATER_REST, MOST_RESTS = 40, 1.3, 13
 """Of few cores a way that is held rests so early, then later and later: after two minutes at the
-end."""
+end,"""
+DOUBT_REST_PERIODS = 20
+"""... or as soon as this while it may be too dear and few rests were from it."""
 WORTH_PERIODS = 30
 """A way that follows demand was held for so long before what it lends is held against cores that
 the batch mostly has (``apart``),"""
@@ -514,8 +522,18 @@ class Adaptive:
                 return
 
     def _rest_later(self) -> None:
-        rests = self._records[self._held].rests
-        self._rest_at = self._periods + round(FIRST_REST_PERIODS * LATER_REST**rests)
+        """From what is held; a way that is new is not trusted for what it was before."""
+        later = round(FIRST_REST_PERIODS * LATER_REST ** self._records[self._held].rests)
+        soon = self._is_doubtful(unless_known=self._since > 0)
+        self._rest_at = self._periods + (DOUBT_REST_PERIODS if soon else later)
+
+    def _is_doubtful(self, *, unless_known: bool = True) -> bool:
+        """Whether what is held may cost what no wait shows, unless enough rests were from it."""
+        if self._held == self._nothing:
+            return False
+        if unless_known and self._records[self._held].rests >= ENOUGH_PAIRS:
+            return False
+        return any(meter.may_be_longer(self._held, self._protect) for meter in self._meters)
 
     def _is_disaster(self) -> bool:
         return any(meter.last().is_disaster(self._protect) for meter in self._meters)
@@ -588,7 +606,7 @@ class Adaptive:
         ):
             return
         part = TRY_PART * self._protect
-        if any(meter.lately().too_long(part) for meter in self._meters):
+        if self._is_doubtful() or any(meter.lately().too_long(part) for meter in self._meters):
             return
         due = [
             way
@@ -652,10 +670,13 @@ class Adaptive:
                 )
         short = self._ways[way].short
         self._why = f", since with {short} {why}; it is tried again after {retry // 10} s"
-        if way == self._held:
+        was_held = way == self._held
+        if was_held:
             later = range(way + 1, self._nothing)
             self._held = next((one for one in later if self._records[one].fine), self._nothing)
         self._enter(self._held)
+        if was_held:
+            self._rest_later()
         self._unjudged += disaster
         self._explain()
 

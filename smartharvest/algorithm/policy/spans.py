@@ -48,11 +48,13 @@ ANSWER_LOOKS = 4
 """Whose mean tells how late an idle core answers."""
 LATE_ANSWER = 0.4
 """... which is late from this part of the median span on."""
-FEWEST_PAIRS, MOST_PAIRS = 5, 12
+ENOUGH_PAIRS, MOST_PAIRS = 5, 12
 """Rests from which it is known how much longer the median is; later ones take the place of earlier
 ones from the second number on."""
 PAIRS_ERRORS = 2.0
 """Standard errors by which it is longer,"""
+FEWER_PAIRS_ERRORS = {3: 4.5, 4: 3.3}
+"""... or, of so few rests, Student's quantiles of the same level,"""
 LEAST_DEVIATION = 0.05
 """... which are those of so large a deviation at least: few may agree by chance."""
 LEAST_REST_SPANS = 100
@@ -145,10 +147,14 @@ class Slowdown:
         self.variance = (1 - 1 / self.rests) * (self.variance + more * more / self.rests)
 
     def is_beyond(self, protect: float) -> bool:
-        if self.rests < FEWEST_PAIRS:
-            return False
+        """For all that is known."""
+        errors = PAIRS_ERRORS
+        if self.rests < ENOUGH_PAIRS:
+            errors = FEWER_PAIRS_ERRORS.get(self.rests, math.inf)
         variance = max(self.variance, LEAST_DEVIATION**2)
-        return self.mean - PAIRS_ERRORS * math.sqrt(variance / (self.rests - 1)) > protect
+        return self.rests > 1 and (
+            self.mean - errors * math.sqrt(variance / (self.rests - 1)) > protect
+        )
 
 
 class Meter:
@@ -220,6 +226,14 @@ class Meter:
             longer_ns = self._recent.taken.quantile_ns(0.5) - usual_ns
             found.add(longer_ns / (usual_ns + ELSEWHERE_NS + self._late_ns))
         return found
+
+    def may_be_longer(self, way: int, protect: float) -> bool:
+        """Whether rests let expect that the way costs too much: from it, or as long as there was
+        none from another, since what no wait shows seldom depends on the way."""
+        own = self.slowdowns.get(way)
+        if own is not None and own.rests:
+            return own.mean > protect
+        return any(one.is_beyond(protect) for one in self.slowdowns.values())
 
     @property
     def knows_usual(self) -> bool:

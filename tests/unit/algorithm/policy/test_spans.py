@@ -156,7 +156,11 @@ def test_of_a_single_core_the_far_tail_has_no_more_budget_than_the_p99() -> None
     ("parts", "beyond"),
     [
         ([0.2] * 5, True),
-        ([0.2] * 4, False),
+        ([0.2] * 4, True),
+        ([0.19] * 4, False),
+        ([0.3] * 3, True),
+        ([0.25] * 3, False),
+        ([0.9] * 2, False),
         ([0.12] * 5, False),
         ([0.6, -0.2, 0.5, -0.1, 0.2], False),
         ([0.1] * 20, False),

@@ -32,7 +32,7 @@ from smartharvest.algorithm.policy.base import (
 )
 from smartharvest.algorithm.policy.fallback import judges_waits, note_blind
 from smartharvest.algorithm.policy.smartharvest import make_smartharvest
-from smartharvest.algorithm.policy.spans import FEWEST_PAIRS
+from smartharvest.algorithm.policy.spans import FEWER_PAIRS_ERRORS
 from smartharvest.algorithm.policy.ways import APART_QUIET_NS, Way, spares_of, ways
 from tests.unit.algorithm.policy.dispatches import period
 from tests.unit.algorithm.policy.windows import window
@@ -878,7 +878,35 @@ def test_of_few_cores_what_makes_the_median_longer_without_a_wait_is_left() -> N
     after.run(1)
     (told,) = json.loads(after.policy.dump())["slowdowns"]
     assert (told,) == tuple(json.loads(host.policy.dump())["slowdowns"])
-    assert any(rests >= FEWEST_PAIRS and 0.3 < mean < 0.35 for _, rests, mean, _ in told)
+    assert any(rests >= min(FEWER_PAIRS_ERRORS) and 0.3 < mean < 0.35 for _, rests, mean, _ in told)
+
+
+def test_what_no_wait_shows_under_any_way_is_found_within_a_minute() -> None:
+    cold: Durations = ((140_000, 900), (210_000, 95), (400_000, 5))
+    host = Host(lambda way: cold if way.kind != "nothing" else USUAL, total=7, freezes=True)
+    host.without, host.idle = cold, USUAL
+    assert host.run(60).replace("asleep", "nothing") == "nothing"
+    tried = {"everywhere", "part:3", "prediction", "minimum"}
+    assert set(host.periods) - {"nothing", "asleep"} == tried
+    # Each has failed by rests of its own.
+    (told,) = json.loads(host.policy.dump())["slowdowns"]
+    assert {rests >= min(FEWER_PAIRS_ERRORS) for _, rests, *_ in told} == {True}
+    assert len(told) == len(tried)
+
+
+def test_a_way_without_what_another_was_left_for_is_held() -> None:
+    cold: Durations = ((140_000, 900), (210_000, 95), (400_000, 5))
+
+    def harm(way: Way) -> Durations:
+        host.without = cold if way.kind in ("everywhere", "part") else USUAL
+        return host.without
+
+    host = Host(harm, total=7, freezes=True)
+    host.idle = USUAL
+    assert host.run(60) == "prediction"
+    later = len(host.periods)
+    host.run(60)
+    assert host.periods[later:].count("prediction") > 0.8 * 600
 
 
 @pytest.mark.parametrize("total", [2, TOTAL])
