@@ -244,7 +244,10 @@ class HostWatch:
             self._measured = list(primaries)
             self._cpu_usage = cpu_usage_of(primaries)
             self.check.start_again()
-        return self.check.observe(now_ns, control.counters()["busy_core_ns"], self._cpu_usage())
+        seen_ns = control.loop.sensor.busy_core_ns()
+        if seen_ns is None:  # a loop knows it up to its last look, and rests between two
+            seen_ns = control.counters()["busy_core_ns"]
+        return self.check.observe(now_ns, seen_ns, self._cpu_usage())
 
     def _other_writer(
         self, control: ControlLoop, reasons: Mapping[str, str | None]

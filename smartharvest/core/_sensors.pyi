@@ -67,6 +67,10 @@ class Sensor:
         """How long primary tasks have run on ``cpu``, and of that while it was lent; 0 and 0 where
         it cannot tell."""
 
+    def busy_core_ns(self) -> int | None:
+        """Nanoseconds that cores ran the primaries since the start, summed up to now; None: it
+        tells only who looks again and again, as the loop does."""
+
     def runner(self, cpu: int) -> str:
         """Who runs on ``cpu`` now: primary, elastic, other, idle or unknown."""
 
@@ -168,9 +172,6 @@ class BpfSensor(Sensor):
 
     def harm(self, primary: int) -> Harm:
         """A copy of what all dispatches of a primary's tasks have met since the start."""
-
-    def levels(self) -> tuple[list[int], list[int]]:
-        """Nanoseconds since the start with exactly i busy cores, and with i tasks wanting one."""
 
     def pending(self) -> dict[str, int]:
         """The waits that still go on; walks all tasks. Raises OSError."""

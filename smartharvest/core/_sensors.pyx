@@ -103,6 +103,11 @@ cdef class Sensor:
         it cannot tell."""
         return 0, 0
 
+    def busy_core_ns(self) -> int | None:
+        """Nanoseconds that cores ran the primaries since the start, summed up to now; None: it
+        tells only who looks again and again, as the loop does."""
+        return None
+
     def runner(self, cpu: int) -> str:
         """Who runs on ``cpu`` now: primary, elastic, other, idle or unknown."""
         return "unknown"
@@ -524,15 +529,15 @@ cdef class BpfSensor(Sensor):
         bpf_sensor.sh_bpf_sensor_harm(self.bpf, primary, &harm.c)
         return harm
 
-    def levels(self) -> tuple[list[int], list[int]]:
-        """Nanoseconds since the start with exactly i busy cores, and with i tasks wanting one."""
+    def busy_core_ns(self) -> int | None:
         cdef uint64_t busy[bpf_sensor.SH_BPF_MAX_LEVEL + 1]
-        cdef uint64_t wanting[bpf_sensor.SH_BPF_MAX_LEVEL + 1]
+        cdef uint64_t sum = 0
         cdef uint32_t i, count = bpf_sensor.SH_BPF_MAX_LEVEL + 1
-        cdef int err = bpf_sensor.sh_bpf_sensor_levels(self.bpf, count, busy, wanting)
-        if err:
-            raise OSError(-err, os.strerror(-err))
-        return [busy[i] for i in range(count)], [wanting[i] for i in range(count)]
+        if bpf_sensor.sh_bpf_sensor_levels(self.bpf, count, busy, NULL):
+            return None
+        for i in range(1, count):
+            sum += i * busy[i]
+        return sum
 
     def pending(self) -> dict[str, int]:
         """The waits that still go on; walks all tasks. Raises OSError."""

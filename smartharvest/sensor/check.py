@@ -12,7 +12,7 @@ MISSED_SHARE = 0.25
 """It is blind if it missed more than both: this many cores, and this share of the CPU time."""
 SHORTEST_NS = 500_000_000
 SHORTEST_WINDOWS = 10
-"""What was seen in a window is known only when it ends."""
+"""What a loop has seen in a window is known only when it ends."""
 
 
 class SensorCheck:

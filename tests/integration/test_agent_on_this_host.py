@@ -22,6 +22,9 @@ from smartharvest.host.cgroup.tree import CgroupTree
 from smartharvest.host.cpulist import parse_cpulist
 from smartharvest.host.journal import registry
 from smartharvest.host.journal.group_locks import VARIABLE
+from smartharvest.host.process.cpu_usage import cpu_usage_of
+from smartharvest.host.target.spec import TargetSpec
+from smartharvest.host.target.targets import resolve_target
 from smartharvest.telemetry.client import ask, socket_path
 from tests.commands import EMULATED, LONGEST_S, as_command, smartharvest, smartharvest_here
 from tests.integration.hosts import CONTROLLERS, Host, is_confined
@@ -371,6 +374,27 @@ def test_a_cpu_that_an_idle_batch_got_over_a_waiting_primary_is_given_back(
         assert sum(sensor.primary_times_ns(cpu)[1] for cpu in cpus) == 0  # nothing is lent
     finally:
         rescue.close()
+
+
+def test_the_kernel_sensor_tells_what_ran_though_nobody_looked(
+    host: Host, processes: Processes
+) -> None:
+    """A loop that rests has not: it would take such a sensor for blind."""
+    spinner = host.place(processes.spinning(), host.web)
+    hierarchy = "cpuset" if host.tree.version == 1 else "v2"
+    try:
+        sensor = BpfSensor([(hierarchy, os.stat(host.web.path).st_ino, 0)], [1])
+    except OSError as error:
+        pytest.skip(f"no BPF: {error}")
+    try:
+        used_ns = cpu_usage_of([resolve_target(TargetSpec("pid", str(spinner)), host.tree)])
+        before_ns, seen_ns = used_ns() or 0, sensor.busy_core_ns()
+        assert seen_ns is not None
+        wait_until(lambda: (used_ns() or 0) > before_ns + 300_000_000)
+        used = (used_ns() or 0) - before_ns
+        assert (sensor.busy_core_ns() or 0) - seen_ns > 0.8 * used
+    finally:
+        sensor.close()
 
 
 def test_a_command_starts_in_the_batch(host: Host, processes: Processes) -> None:

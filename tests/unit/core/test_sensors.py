@@ -113,3 +113,4 @@ def test_a_sensor_that_cannot_tell_says_so_and_tells_nothing() -> None:
     assert not sensor.wants_visits
     assert (sensor.resync(), sensor.overruns, sensor.displacements) == (0, 0, 0)
     assert (sensor.primary_times_ns(0), sensor.runner(0)) == ((0, 0), "unknown")
+    assert sensor.busy_core_ns() is None
