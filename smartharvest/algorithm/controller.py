@@ -226,6 +226,8 @@ class Controller(Algorithm1):
     def on_dispatches(self, dispatches: Dispatches) -> None:
         """Hands a period's dispatches to a policy that asks for them."""
         if self.wants_dispatches:
+            if not self.may_lend(dispatches.end_ns):
+                dispatches = replace(dispatches, inhibited=True)
             # A protocol's isinstance takes as long as half of a judgement.
             cast(DispatchesObserver, self.policy).observe_dispatches(dispatches)
 

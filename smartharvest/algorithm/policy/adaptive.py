@@ -409,6 +409,9 @@ class Adaptive:
         if not seen.spans or any(one.lent and not one.unharmed for one in seen.spans):
             return
         self._hear(seen.end_ns)
+        if seen.inhibited:
+            self._unjudged = max(self._unjudged, 1)  # a part of the next one may be of it, too
+            return
         if len(self._meters) != len(seen.spans):
             self._begin(len(seen.spans))
         periods = max(1, round(seen.period_ns / DISPATCHES_PERIOD_NS))

@@ -88,6 +88,9 @@ class Dispatches:
     spans: tuple[Spans, ...] = ()
     """One for each primary; empty where the sensor does not tell harm."""
     period_ns: int = DISPATCHES_PERIOD_NS
+    inhibited: bool = False
+    """Whether something else than the policy decides that nothing is lent: this tells nothing of
+    what the policy would."""
 
 
 @runtime_checkable

@@ -351,6 +351,19 @@ def test_dispatches_reach_a_policy_that_asks_for_them_alone() -> None:
     asking.on_dispatches(seen)
 
 
+def test_a_policy_is_told_whether_what_is_lent_was_up_to_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    told: list[bool] = []
+    one = controller("adaptive-quiet")
+    note = lambda seen: told.append(seen.inhibited)  # noqa: E731
+    monkeypatch.setattr(one.policy, "observe_dispatches", note)
+    for reason in (None, "paused", None):
+        one.inhibit("operator", reason)
+        one.on_dispatches(Dispatches(100_000_000, waits=(), runs=()))
+    assert told == [False, True, False]
+
+
 def test_waits_that_nobody_judges_so_are_refused() -> None:
     with pytest.raises(ValueError, match="judged_waits"):
         controller(judged_waits="some")

@@ -82,6 +82,8 @@ class Host:
         """Cores that a way which moves them leaves the primary."""
         self.apart_leaves = 0
         """The same of a set apart, if that is not what the way keeps for it."""
+        self.inhibited = False
+        """Whether nothing is lent whatever the policy decides."""
         self.moves: dict[str, Durations] = {}
         """Of a kind of ways, in a period."""
         self.number = 0
@@ -120,7 +122,7 @@ class Host:
         return policy.way
 
     def seen(self, way: Way) -> Dispatches:
-        lends = way.kind != "nothing"
+        lends = way.kind != "nothing" and not self.inhibited
         spans = tuple(
             Spans(harm(way), (), self.without, self.answer_ns)
             if lends
@@ -129,7 +131,13 @@ class Host:
         )
         moves = self.moves.get(way.kind, ())
         return Dispatches(
-            self.number * DISPATCHES_PERIOD_NS, USUAL, USUAL, lends, moves=moves, spans=spans
+            self.number * DISPATCHES_PERIOD_NS,
+            USUAL,
+            USUAL,
+            lends,
+            moves=moves,
+            spans=spans,
+            inhibited=self.inhibited,
         )
 
     def begun(self, short: str) -> list[int]:
@@ -417,6 +425,18 @@ def test_where_no_sensor_sees_waits_it_is_the_papers_policy_at_once_until_one_do
     assert host.policy.explanation.endswith("the paper's smartharvest decides")
     host.run(0.2)
     assert host.policy.frozen is True
+
+
+@pytest.mark.parametrize("total", [2, 7, TOTAL])
+def test_while_nothing_may_be_lent_no_way_is_found_harmless(total: int) -> None:
+    host = Host(hurt_by(*ALL), total=total, freezes=True)
+    host.run(4)
+    before = host.policy.way, json.loads(host.policy.dump())
+    host.inhibited = True
+    host.run(60)
+    assert (host.policy.way, json.loads(host.policy.dump())) == before
+    host.inhibited = False
+    assert host.run(4) in ("minimum", "nothing")
 
 
 def test_nobody_is_frozen_where_no_sensor_tells() -> None:
