@@ -345,6 +345,18 @@ def test_counterparts_are_made_and_removed_and_tasks_are_back_where_they_were(
     assert Path(f"/proc/{worker}/cgroup").read_text() == place
 
 
+def kernel_sensor(host: Host) -> BpfSensor:
+    """Of both groups; skips the test where it cannot be."""
+    hierarchy = "cpuset" if host.tree.version == 1 else "v2"
+    ids = [(os.stat(group.path).st_ino, n) for group, n in ((host.web, 0), (host.batch, -1))]
+    try:
+        return BpfSensor(
+            [(hierarchy, inode, n) for inode, n in ids], [len(host.tree.online_cpus())]
+        )
+    except OSError as error:
+        pytest.skip(f"no BPF: {error}")
+
+
 def test_a_cpu_that_an_idle_batch_got_over_a_waiting_primary_is_given_back(
     host: Host, processes: Processes
 ) -> None:
@@ -354,12 +366,7 @@ def test_a_cpu_that_an_idle_batch_got_over_a_waiting_primary_is_given_back(
     host.tree.files.write(host.batch.idle_file, "1")
     for _ in cpus:
         host.place(processes.spinning(), host.web)
-    hierarchy = "cpuset" if host.tree.version == 1 else "v2"
-    ids = [(os.stat(group.path).st_ino, n) for group, n in ((host.web, 0), (host.batch, -1))]
-    try:
-        sensor = BpfSensor([(hierarchy, inode, n) for inode, n in ids], [len(cpus)])
-    except OSError as error:
-        pytest.skip(f"no BPF: {error}")
+    sensor = kernel_sensor(host)
     rescue = Rescue(sensor, cpus, 0)
     try:
         for cpu in itertools.islice(itertools.cycle(cpus), 2000):
@@ -381,11 +388,7 @@ def test_the_kernel_sensor_tells_what_ran_though_nobody_looked(
 ) -> None:
     """A loop that rests has not: it would take such a sensor for blind."""
     spinner = host.place(processes.spinning(), host.web)
-    hierarchy = "cpuset" if host.tree.version == 1 else "v2"
-    try:
-        sensor = BpfSensor([(hierarchy, os.stat(host.web.path).st_ino, 0)], [1])
-    except OSError as error:
-        pytest.skip(f"no BPF: {error}")
+    sensor = kernel_sensor(host)
     try:
         used_ns = cpu_usage_of([resolve_target(TargetSpec("pid", str(spinner)), host.tree)])
         before_ns, seen_ns = used_ns() or 0, sensor.busy_core_ns()

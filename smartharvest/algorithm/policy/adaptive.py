@@ -525,7 +525,7 @@ class Adaptive:
                 return
 
     def _rest_later(self) -> None:
-        """From what is held; a way that is new is not trusted for what it was before."""
+        """When what is held rests next: soon if it is doubtful, or new and was too dear before."""
         later = round(FIRST_REST_PERIODS * LATER_REST ** self._records[self._held].rests)
         soon = self._is_doubtful(unless_known=self._since > 0)
         self._rest_at = self._periods + (DOUBT_REST_PERIODS if soon else later)
