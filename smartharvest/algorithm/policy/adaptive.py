@@ -25,8 +25,7 @@ paper's policy.
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from smartharvest.algorithm.policy.adaptive_quiet import AdaptiveQuiet
@@ -36,14 +35,10 @@ from smartharvest.algorithm.policy.base import (
     Policy,
     PolicySettings,
 )
+from smartharvest.algorithm.policy.records import Kept, Record
+from smartharvest.algorithm.policy.rests import REST_PERIODS, Rests, told_by_rests
 from smartharvest.algorithm.policy.smartharvest import make_smartharvest
-from smartharvest.algorithm.policy.spans import (
-    ENOUGH_PAIRS,
-    MOST_PAIRS,
-    WAVE,
-    Meter,
-    Slowdown,
-)
+from smartharvest.algorithm.policy.spans import WAVE, Meter
 from smartharvest.algorithm.policy.ways import MANY, Way, ways
 from smartharvest.algorithm.safeguard import ShortTermSafeguard
 from smartharvest.core.window import Window
@@ -69,61 +64,20 @@ LEAST_USUAL_LOOKS = 15
 """With nothing lent, before a trial where cores are few."""
 TRY_PART = 0.5
 """A trial begins while what all ways cost lately is within this part of the budget."""
-RETRY_PERIODS = 200
-"""After which a way that failed may be tried again,"""
-RETRY_GROWTH = 3
-MOST_RETRY_PERIODS = 6_400
 FORGET_PERIODS = 600
 """A way that is held for so long counts one failure less."""
 MARGINAL = 2.0
-"""Times the budget: of few cores a way that stays within it failed by little. That counts for
-nothing,"""
-MARGINAL_RETRY_PERIODS = 50
-"""... and it may be tried again so soon: then what was spent lately limits it."""
-DISASTER_FAILURES = 2
-"""A way that ends in a disaster counts so many more."""
-MOST_FAILURES = 10
-MOST_SLOWDOWN = 1e6
-"""Whatever is more is no evidence."""
+"""Times the budget: of few cores a way that stays within it failed by little."""
 MOST_MOVING = 0.01
-"""Of a core for each of the total: more than that moving cores may not take,"""
-MOVING_PERIODS = 4
-"""... in the mean of so many periods of a way, the last one weighing most."""
+"""Of a core for each of the total: more than that moving cores may not take."""
 SETTLED_PERIODS = 30
 """A way without a move that was held for so long is looked at less often."""
-REST_PERIODS = 6
-"""With nothing lent, now and then: how long the tasks take then."""
-FIRST_REST_PERIODS, LATER_REST, MOST_RESTS = 40, 1.3, 13
-"""Of few cores a way that is held rests so early, then later and later: after two minutes at the
-end,"""
-DOUBT_REST_PERIODS = 20
-"""... or as soon as this while it may be too dear and few rests were from it."""
 WORTH_PERIODS = 30
 """A way that follows demand was held for so long before what it lends is held against cores that
-the batch mostly has (``apart``),"""
-LENT_WINDOWS = 100
-"""... in the mean of about so many windows, by what is lent at their ends."""
+the batch mostly has (``apart``)."""
 LEAST_DOZE_PERIODS = 40
 """With nothing lent and no trial due for so long it does not look."""
 _NOT_PREEMPTED = "; the primary is not known to preempt the batch"
-
-
-@dataclass(slots=True)
-class _Record:
-    """What is remembered of a way."""
-
-    failures: int = 0
-    retry_at: int = 0
-    """Number of the period."""
-    fine: bool = False
-    moving: float = 0.0
-    """Share of a core that its moves take."""
-    rests: int = 0
-    """From which it was compared with nothing lent."""
-    lent: float = 0.0
-    """Cores that it lends, in the mean of"""
-    windows: int = 0
-    """... so many windows."""
 
 
 class Adaptive:
@@ -149,7 +103,7 @@ class Adaptive:
             freezes=settings.freezes,
             exclusive=settings.exclusive,
         )
-        self._records = [_Record() for _ in self._ways]
+        self._records = [Record() for _ in self._ways]
         self._predicts = not self._judges or any(way.kind == "prediction" for way in self._ways)
         self._keeps_part = any(way.kind == "part" for way in self._ways)
         """Which may cost more than keeping none: the primary then waits for itself."""
@@ -161,13 +115,11 @@ class Adaptive:
         """Whether the next window is of the way before."""
         self._unjudged = 0
         """Periods to come that say nothing about the way in force."""
-        self._rest_at = 0
-        """The period in which the way that is held rests next,"""
-        self._resting = 0
-        """... and periods of that rest to come."""
-        self._recalled: tuple[int, list[dict[int, Slowdown]]] | None = None
-        """What was held before a restart, and what rests had told for each primary; until the first
-        period."""
+        self._inhibited = False
+        """Whether something else decides that nothing is lent."""
+        self._held_rests = Rests(settings.protect)
+        self._recalled: Kept | None = None
+        """From before a restart, until the first period."""
         self._doze_ns = 0
         """How long it does not look."""
         self._rested_ns = self._owed = 0
@@ -293,62 +245,21 @@ class Adaptive:
 
     def dump(self) -> bytes:
         """Its evidence, for ``load``."""
-        told = [meter.slowdowns for meter in self._meters]
-        held, slowdowns = self._recalled or (self._held, told)
-        kept = {
-            "held": held,
-            "primaries": len(slowdowns),
-            "slowdowns": [
-                [[way, one.rests, one.mean, one.variance] for way, one in each.items()]
-                for each in slowdowns
-            ],
-            "records": [
-                [one.failures, max(0, one.retry_at - self._periods), int(one.fine)]
-                for one in self._records
-            ],
-        }
-        return json.dumps(kept).encode()
+        held, slowdowns = self._held, [meter.slowdowns for meter in self._meters]
+        if self._recalled is not None:
+            held, slowdowns = self._recalled.held, list(self._recalled.slowdowns)
+        records = [
+            replace(one, retry_at=max(0, one.retry_at - self._periods)) for one in self._records
+        ]
+        return Kept(held, records, slowdowns).dump()
 
     def load(self, dumped: bytes) -> None:
         """Begins with the evidence that one under the same conditions dumped.
 
         Raises ValueError for anything else; one that knew nothing then still knows nothing.
         """
-        try:
-            kept = json.loads(dumped)
-            records = [
-                _Record(int(failures), int(retry), fine=bool(fine))
-                for failures, retry, fine in kept["records"]
-            ]
-            held, primaries = int(kept["held"]), int(kept["primaries"])
-            slowdowns = [
-                {
-                    int(way): Slowdown(int(rests), float(mean), float(variance))
-                    for way, rests, mean, variance in each
-                }
-                for each in kept["slowdowns"]
-            ]
-        except (KeyError, TypeError, OverflowError, RecursionError) as error:
-            raise ValueError(f"no evidence: {error}") from None
-        if not primaries or len(records) != len(self._ways) or not 0 <= held <= self._nothing:
-            raise ValueError("no evidence for these ways of sharing")
-        if len(slowdowns) != primaries:
-            raise ValueError("no evidence for these primaries")
-        for record in records:
-            if not (
-                0 <= record.failures <= MOST_FAILURES and 0 <= record.retry_at <= MOST_RETRY_PERIODS
-            ):
-                raise ValueError("no evidence: a number is out of range")
-        for way, one in (item for each in slowdowns for item in each.items()):
-            if not (
-                0 <= way <= self._nothing
-                and 0 <= one.rests <= MOST_PAIRS
-                and -1 <= one.mean <= MOST_SLOWDOWN
-                and 0 <= one.variance <= MOST_SLOWDOWN**2
-            ):
-                raise ValueError("no evidence: a number is out of range")
-            records[way].rests = max(records[way].rests, one.rests)
-        self._records, self._recalled = records, (held, slowdowns)
+        self._recalled = Kept.load(dumped, len(self._ways))
+        self._records = list(self._recalled.records)
 
     # --- windows ----------------------------------------------------------------------------------
 
@@ -379,11 +290,8 @@ class Adaptive:
 
     def _note_lent(self, window: Window) -> None:
         is_of_before, self._is_new = self._is_new, False
-        if self._resting or is_of_before:
-            return
-        record, lent = self._records[self._now], self._total - window.primary_cores
-        record.windows = min(record.windows + 1, LENT_WINDOWS)
-        record.lent += (lent - record.lent) / record.windows
+        if not (is_of_before or self._inhibited or self._held_rests.is_on):
+            self._records[self._now].note_lent(self._total - window.primary_cores)
 
     def predict(self, window: Window) -> int:
         delegate = self._delegate
@@ -409,6 +317,7 @@ class Adaptive:
         if not seen.spans or any(one.lent and not one.unharmed for one in seen.spans):
             return
         self._hear(seen.end_ns)
+        self._inhibited = seen.inhibited
         if seen.inhibited:
             self._unjudged = max(self._unjudged, 1)  # a part of the next one may be of it, too
             return
@@ -421,13 +330,12 @@ class Adaptive:
         self._periods += periods
         before, self._since = self._since, self._since + periods
         if self._now == self._held and self._since // FORGET_PERIODS > before // FORGET_PERIODS:
-            record = self._records[self._now]
-            record.failures = max(0, record.failures - 1)
+            self._records[self._now].forgive()
         if self._unjudged:
             self._unjudged -= 1
-        elif self._resting:
-            self._resting = max(0, self._resting - periods)
-            if not self._resting:
+        elif self._held_rests.is_on:
+            self._held_rests.go_on(periods)
+            if not self._held_rests.is_on:
                 self._end_rest()
         else:
             self._judge()
@@ -448,24 +356,23 @@ class Adaptive:
         """As one that knows nothing, or what was kept over a restart."""
         recalled, self._recalled = self._recalled, None
         again, self._meters = bool(self._meters), [Meter(self._total) for _ in range(primaries)]
-        if again or (recalled and len(recalled[1]) != primaries):
-            self._records = [_Record() for _ in self._ways]
+        if again or (recalled and len(recalled.slowdowns) != primaries):
+            self._records = [Record() for _ in self._ways]
             self._periods, self._held, self._why = 0, self._nothing, ""
         elif recalled:
-            for meter, slowdowns in zip(self._meters, recalled[1], strict=True):
+            for meter, slowdowns in zip(self._meters, recalled.slowdowns, strict=True):
                 meter.slowdowns = slowdowns
-            if self._may_enter(recalled[0]):
-                self._held, self._why = recalled[0], ", as before the restart"
-        self._resting = 0
+            if self._may_enter(recalled.held):
+                self._held, self._why = recalled.held, ", as before the restart"
+        self._held_rests.abandon()
         self._enter(self._held)
         self._rest_later()
         self._unjudged = 1  # what was seen was before
         self._explain()
 
     def _note_moves(self, seen: Dispatches) -> None:
-        record = self._records[self._now]
         moving = sum(ns * count for ns, count in seen.moves) / seen.period_ns
-        record.moving += (moving - record.moving) / MOVING_PERIODS
+        self._records[self._now].note_moving(moving)
 
     def _judge(self) -> None:
         """Whether the way in force is too dear, and whether to try a bolder one."""
@@ -505,38 +412,32 @@ class Adaptive:
         """Whether the way that is in force, and held, is to be compared with nothing lent."""
         if not self._few or self._now == self._nothing:
             return False
-        return self._periods >= self._rest_at and self._since >= SETTLED_PERIODS
+        return self._held_rests.is_due(self._periods) and self._since >= SETTLED_PERIODS
 
     def _begin_rest(self) -> None:
         """From the way that is held, to see what it makes longer in ways that no wait shows."""
-        self._now, self._unjudged, self._resting = self._nothing, 1, REST_PERIODS
-        for meter in self._meters:
-            meter.begin_rest()
+        self._now, self._unjudged = self._nothing, 1
+        self._held_rests.begin(self._meters)
 
     def _end_rest(self) -> None:
         self._now, self._is_new = self._held, True
-        self._records[self._held].rests = min(self._records[self._held].rests + 1, MOST_RESTS)
+        why = self._held_rests.end(self._held, self._records[self._held], self._meters)
         self._rest_later()
-        slowdowns = [meter.end_rest(self._held) for meter in self._meters]
-        for one in slowdowns:
-            if one.is_beyond(self._protect):
-                longer = f"{one.mean:.0%} longer than with nothing lent"
-                self._leave(f"the median request is taken to last {longer}", by_little=False)
-                return
+        if why:
+            self._leave(why, by_little=False)
+        else:
+            self._explain()
 
     def _rest_later(self) -> None:
-        """When what is held rests next: soon if it is doubtful, or new and was too dear before."""
-        later = round(FIRST_REST_PERIODS * LATER_REST ** self._records[self._held].rests)
-        soon = self._is_doubtful(unless_known=self._since > 0)
-        self._rest_at = self._periods + (DOUBT_REST_PERIODS if soon else later)
+        """When what is held rests next."""
+        record, is_new = self._records[self._held], self._since == 0
+        self._held_rests.plan(self._periods, self._held, record, self._meters, is_new=is_new)
 
-    def _is_doubtful(self, *, unless_known: bool = True) -> bool:
-        """Whether what is held may cost what no wait shows, unless enough rests were from it."""
-        if self._held == self._nothing:
-            return False
-        if unless_known and self._records[self._held].rests >= ENOUGH_PAIRS:
-            return False
-        return any(meter.may_be_longer(self._held, self._protect) for meter in self._meters)
+    def _is_in_doubt(self) -> bool:
+        """Whether what is held may cost what no wait shows."""
+        return self._held != self._nothing and self._held_rests.doubt(
+            self._held, self._records[self._held], self._meters
+        )
 
     def _is_disaster(self) -> bool:
         return any(meter.last().is_disaster(self._protect) for meter in self._meters)
@@ -609,7 +510,7 @@ class Adaptive:
         ):
             return
         part = TRY_PART * self._protect
-        if self._is_doubtful() or any(meter.lately().too_long(part) for meter in self._meters):
+        if self._is_in_doubt() or any(meter.lately().too_long(part) for meter in self._meters):
             return
         due = [
             way
@@ -658,14 +559,7 @@ class Adaptive:
         disaster = self._is_disaster()
         if by_little is None:
             by_little = not disaster and self._is_marginal()
-        if by_little:
-            retry = MARGINAL_RETRY_PERIODS
-        else:
-            record.failures += DISASTER_FAILURES * disaster
-            retry = min(MOST_RETRY_PERIODS, RETRY_PERIODS * RETRY_GROWTH**record.failures)
-            record.failures = min(record.failures + 1, MOST_FAILURES)
-        record.fine = False
-        record.retry_at = self._periods + retry
+        retry = record.fail(self._periods, by_little=by_little, disaster=disaster)
         for bolder in range(way):
             if self._includes(bolder, way):
                 self._records[bolder].retry_at = max(
@@ -703,6 +597,9 @@ class Adaptive:
                 meter.fade(left)
 
     def _explain(self) -> None:
-        frozen = " and has frozen the batch" if self.frozen and self._held == self._nothing else ""
+        told = told_by_rests(self._held, self._meters)
+        parts = [self._ways[self._held].describe(), *([told] if told else [])]
+        if self.frozen and self._held == self._nothing:
+            parts.append("and has frozen the batch")
         limited = _NOT_PREEMPTED if self._meets and not self._preempts else ""
-        self.explanation = self._ways[self._held].describe() + frozen + self._why + limited
+        self.explanation = " ".join(parts) + self._why + limited

@@ -13,13 +13,12 @@ import pytest
 
 from smartharvest.algorithm.controller import Controller
 from smartharvest.algorithm.harm import Durations
-from smartharvest.algorithm.policy import adaptive
+from smartharvest.algorithm.policy import rests
 from smartharvest.algorithm.policy.adaptive import (
     BLIND_NS,
     LEARNED_LESSONS,
     LEAST_USUAL_LOOKS,
     MOST_RESTED_NS,
-    RETRY_PERIODS,
     TRIAL_PERIODS,
     Adaptive,
 )
@@ -31,6 +30,7 @@ from smartharvest.algorithm.policy.base import (
     Spans,
 )
 from smartharvest.algorithm.policy.fallback import judges_waits, note_blind
+from smartharvest.algorithm.policy.records import RETRY_PERIODS
 from smartharvest.algorithm.policy.smartharvest import make_smartharvest
 from smartharvest.algorithm.policy.spans import FEWER_PAIRS_ERRORS
 from smartharvest.algorithm.policy.ways import APART_QUIET_NS, Way, spares_of, ways
@@ -111,7 +111,7 @@ class Host:
         policy = self.policy
         moves = policy.way.kind in ("quiet", "prediction")
         given = self.apart_leaves or policy.way.kept if policy.way.kind == "apart" else TOTAL
-        cores = self.leaves if moves else given
+        cores = TOTAL if self.inhibited else self.leaves if moves else given
         seen = window([1, 2], primary_cores=cores, start_ns=start_ns, end_ns=start_ns + ns)
         steady, before = policy.steady, self.answered
         policy.learn(seen)
@@ -416,6 +416,17 @@ def test_a_set_that_is_mostly_taken_back_counts_for_what_the_batch_has_of_it() -
     host = Host(harmless, preempts=False, freezes=True, exclusive=True)
     host.leaves, host.apart_leaves = 6, 7
     assert host.run(10) == "quiet"
+
+
+def test_what_is_not_lent_while_nothing_may_be_is_no_reason_to_leave() -> None:
+    host = Host(harmless, preempts=False, freezes=True, exclusive=True)
+    host.leaves = 4
+    assert host.run(10) == "quiet"
+    host.inhibited = True
+    host.run(60)
+    host.inhibited = False
+    assert host.run(5) == "quiet"
+    assert len(host.begun("quiet")) == 1
 
 
 def test_where_no_sensor_sees_waits_it_is_the_papers_policy_at_once_until_one_does() -> None:
@@ -750,7 +761,7 @@ def test_of_few_cores_what_is_usual_is_known_before_a_trial(total: int, waits: b
 def test_of_few_cores_usual_is_seen_again_under_less_load_before_a_way_is_left(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(adaptive, "FIRST_REST_PERIODS", 100_000)  # no rest before that
+    monkeypatch.setattr(rests, "FIRST_REST_PERIODS", 100_000)  # no rest before that
     less: Durations = ((100_000, 450), (200_000, 48), (400_000, 2))
     tail: Durations = ((100_000, 450), (260_000, 48), (400_000, 2))
 
@@ -891,6 +902,10 @@ def test_of_few_cores_what_makes_the_median_longer_without_a_wait_is_left() -> N
     host = Host(lambda way: cold if way.kind != "nothing" else USUAL, total=2)
     host.without, host.idle = cold, USUAL
     assert host.run(5) == "everywhere"
+    while host.policy.explanation != (
+        "the batch runs everywhere under cpu.idle (median request +32% by a rest)"
+    ):
+        host.run(0.1)
     assert host.run(120).replace("asleep", "nothing") == "nothing"
     assert "32% longer than with nothing lent" in host.policy.explanation
     after = Host(*host.harms, total=2)

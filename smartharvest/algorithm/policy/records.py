@@ -1,0 +1,136 @@
+"""What is remembered of each way of sharing, also over a restart."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from smartharvest.algorithm.policy.spans import MOST_PAIRS, Slowdown
+
+MOVING_PERIODS = 4
+"""What moves take is the mean of so many periods of a way, the last one weighing most."""
+LENT_WINDOWS = 100
+"""What is lent is the mean of about so many windows, by their ends."""
+RETRY_PERIODS = 200
+"""After which a way that failed may be tried again,"""
+RETRY_GROWTH = 3
+MOST_RETRY_PERIODS = 6_400
+MARGINAL_RETRY_PERIODS = 50
+"""... or so soon where it failed by little, which counts for nothing: then what was spent lately
+limits it."""
+DISASTER_FAILURES = 2
+"""A way that ends in a disaster counts so many more."""
+MOST_FAILURES = 10
+MOST_SLOWDOWN = 1e6
+"""Whatever is more is no evidence."""
+
+
+@dataclass(slots=True)
+class Record:
+    """What is remembered of a way."""
+
+    failures: int = 0
+    retry_at: int = 0
+    """Number of the period."""
+    fine: bool = False
+    moving: float = 0.0
+    """Share of a core that its moves take."""
+    rests: int = 0
+    """From which it was compared with nothing lent."""
+    lent: float = 0.0
+    """Cores that it lends, in the mean of"""
+    windows: int = 0
+    """... so many windows."""
+
+    def note_moving(self, share: float) -> None:
+        """What moves took of a core in one more period."""
+        self.moving += (share - self.moving) / MOVING_PERIODS
+
+    def note_lent(self, cores: int) -> None:
+        """What was lent at the end of one more window."""
+        self.windows = min(self.windows + 1, LENT_WINDOWS)
+        self.lent += (cores - self.lent) / self.windows
+
+    def fail(self, period: int, *, by_little: bool, disaster: bool) -> int:
+        """It is too dear. The periods after which it may be tried again."""
+        if by_little:
+            retry = MARGINAL_RETRY_PERIODS
+        else:
+            self.failures += DISASTER_FAILURES * disaster
+            retry = min(MOST_RETRY_PERIODS, RETRY_PERIODS * RETRY_GROWTH**self.failures)
+            self.failures = min(self.failures + 1, MOST_FAILURES)
+        self.fine = False
+        self.retry_at = period + retry
+        return retry
+
+    def forgive(self) -> None:
+        """It was held for long: one failure less."""
+        self.failures = max(0, self.failures - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What is kept over a restart; ways by their numbers."""
+
+    held: int
+    """The way that was held."""
+    records: Sequence[Record]
+    """One for each way; ``retry_at`` counts from the restart."""
+    slowdowns: Sequence[dict[int, Slowdown]]
+    """What rests had told, for each primary."""
+
+    def dump(self) -> bytes:
+        """For ``load``."""
+        kept = {
+            "held": self.held,
+            "primaries": len(self.slowdowns),
+            "slowdowns": [
+                [[way, one.rests, one.mean, one.variance] for way, one in each.items()]
+                for each in self.slowdowns
+            ],
+            "records": [[one.failures, one.retry_at, int(one.fine)] for one in self.records],
+        }
+        return json.dumps(kept).encode()
+
+    @classmethod
+    def load(cls, dumped: bytes, ways: int) -> Kept:
+        """What was dumped where there were as many ways.
+
+        Raises ValueError for anything else; and where nothing had been found out, as if it were.
+        """
+        try:
+            kept = json.loads(dumped)
+            records = [
+                Record(int(failures), int(retry), fine=bool(fine))
+                for failures, retry, fine in kept["records"]
+            ]
+            held, primaries = int(kept["held"]), int(kept["primaries"])
+            slowdowns = [
+                {
+                    int(way): Slowdown(int(rests), float(mean), float(variance))
+                    for way, rests, mean, variance in each
+                }
+                for each in kept["slowdowns"]
+            ]
+        except (KeyError, TypeError, OverflowError, RecursionError) as error:
+            raise ValueError(f"no evidence: {error}") from None
+        if not primaries or len(records) != ways or not 0 <= held < ways:
+            raise ValueError("no evidence for these ways of sharing")
+        if len(slowdowns) != primaries:
+            raise ValueError("no evidence for these primaries")
+        for record in records:
+            if not (
+                0 <= record.failures <= MOST_FAILURES and 0 <= record.retry_at <= MOST_RETRY_PERIODS
+            ):
+                raise ValueError("no evidence: a number is out of range")
+        for way, one in (item for each in slowdowns for item in each.items()):
+            if not (
+                0 <= way < ways
+                and 0 <= one.rests <= MOST_PAIRS
+                and -1 <= one.mean <= MOST_SLOWDOWN
+                and 0 <= one.variance <= MOST_SLOWDOWN**2
+            ):
+                raise ValueError("no evidence: a number is out of range")
+            records[way].rests = max(records[way].rests, one.rests)
+        return cls(held, records, slowdowns)

@@ -1,0 +1,89 @@
+"""When a way that is held rests, and what that tells of it.
+
+What lending costs shows in waits but for what it leaves in caches and on idle CPUs. So of few cores
+a way that is held rests now and then: nothing is lent for a moment, and the median task of both is
+compared. Counts periods; pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from smartharvest.algorithm.policy.records import Record
+from smartharvest.algorithm.policy.spans import ENOUGH_PAIRS, Meter
+
+REST_PERIODS = 6
+"""How long nothing is lent: enough to know how long the tasks take then."""
+FIRST_REST_PERIODS, LATER_REST, MOST_RESTS = 40, 1.3, 13
+"""A way that is held rests so early, then later and later: after two minutes at the end,"""
+DOUBT_REST_PERIODS = 20
+"""... or as soon as this while it may be too dear and few rests were from it."""
+
+
+class Rests:
+    """From ways that are held, by one policy whose budget is ``protect``."""
+
+    def __init__(self, protect: float) -> None:
+        self._protect = protect
+        self._at = 0
+        """The period of the next one,"""
+        self._left = 0
+        """... and periods to come of the one that is on."""
+
+    @property
+    def is_on(self) -> bool:
+        return self._left > 0
+
+    def is_due(self, period: int) -> bool:
+        return period >= self._at
+
+    def plan(
+        self, period: int, way: int, record: Record, meters: Sequence[Meter], *, is_new: bool
+    ) -> None:
+        """When that way rests next: soon if it is in doubt, or new and was too dear before."""
+        later = round(FIRST_REST_PERIODS * LATER_REST**record.rests)
+        soon = self.doubt(way, record, meters, unless_known=not is_new)
+        self._at = period + (DOUBT_REST_PERIODS if soon else later)
+
+    def doubt(
+        self, way: int, record: Record, meters: Sequence[Meter], *, unless_known: bool = True
+    ) -> bool:
+        """Whether that way may cost what no wait shows, unless enough rests were from it."""
+        if unless_known and record.rests >= ENOUGH_PAIRS:
+            return False
+        return any(meter.may_be_longer(way, self._protect) for meter in meters)
+
+    def begin(self, meters: Sequence[Meter]) -> None:
+        """Nothing is lent from now on."""
+        self._left = REST_PERIODS
+        for meter in meters:
+            meter.begin_rest()
+
+    def abandon(self) -> None:
+        """It tells nothing."""
+        self._left = 0
+
+    def go_on(self, periods: int) -> None:
+        """So many have passed in it."""
+        self._left = max(0, self._left - periods)
+
+    def end(self, way: int, record: Record, meters: Sequence[Meter]) -> str:
+        """Why that way, which goes on, is too dear for all that its rests have told; empty: it is
+        not."""
+        record.rests = min(record.rests + 1, MOST_RESTS)
+        slowdowns = [meter.end_rest(way) for meter in meters]
+        beyond = next((one for one in slowdowns if one.is_beyond(self._protect)), None)
+        if beyond is None:
+            return ""
+        longer = f"{beyond.mean:.0%} longer than with nothing lent"
+        return f"the median request is taken to last {longer}"
+
+
+def told_by_rests(way: int, meters: Sequence[Meter]) -> str:
+    """What rests have told of that way, for the primary that it costs most; empty: nothing."""
+    told = [one for meter in meters if (one := meter.slowdowns.get(way)) is not None and one.rests]
+    if not told:
+        return ""
+    worst = max(told, key=lambda one: one.mean)
+    count = "a rest" if worst.rests == 1 else f"{worst.rests} rests"
+    return f"(median request {worst.mean:+.0%} by {count})"
