@@ -7,8 +7,9 @@ lent less to know it, and a second tells enough.
 A way that looks too dear is left at once. A bolder one is tried for a moment at a time, later and
 later after each failure, and only while what was spent lately is well within the budget. Where
 nothing is lent and no trial is due nobody looks: then the agent costs the primary nothing either.
-What shows in no wait, such as caches, is seen where cores are few, by the median task of short
-rests. There none is moved but by the paper's prediction: a move takes a large part of such a
+What shows in no wait, such as caches, is seen by the median task of short rests.
+
+Where cores are few none is moved but by the paper's prediction: a move takes a large part of such a
 machine. And where an idle one answers late none of few is kept idle.
 
 Time is counted in periods that were seen: what was found is as true after a pause, and after a
@@ -117,7 +118,7 @@ class Adaptive:
         """Periods to come that say nothing about the way in force."""
         self._inhibited = False
         """Whether something else decides that nothing is lent."""
-        self._held_rests = Rests(settings.protect)
+        self._held_rests = Rests(settings.protect, few=self._few)
         self._recalled: Kept | None = None
         """From before a restart, until the first period."""
         self._doze_ns = 0
@@ -410,7 +411,7 @@ class Adaptive:
 
     def _is_to_rest(self) -> bool:
         """Whether the way that is in force, and held, is to be compared with nothing lent."""
-        if not self._few or self._now == self._nothing:
+        if self._now == self._nothing:
             return False
         return self._held_rests.is_due(self._periods) and self._since >= SETTLED_PERIODS
 

@@ -1,8 +1,8 @@
 """When a way that is held rests, and what that tells of it.
 
-What lending costs shows in waits but for what it leaves in caches and on idle CPUs. So of few cores
-a way that is held rests now and then: nothing is lent for a moment, and the median task of both is
-compared. Counts periods; pure.
+What lending costs shows in waits but for what it leaves in caches and on idle CPUs. So a way that
+is held rests now and then: nothing is lent for a moment, and the median task of both is compared.
+Counts periods; pure.
 """
 
 from __future__ import annotations
@@ -14,17 +14,24 @@ from smartharvest.algorithm.policy.spans import ENOUGH_PAIRS, Meter
 
 REST_PERIODS = 6
 """How long nothing is lent: enough to know how long the tasks take then."""
-FIRST_REST_PERIODS, LATER_REST, MOST_RESTS = 40, 1.3, 13
-"""A way that is held rests so early, then later and later: after two minutes at the end,"""
+FIRST_REST_PERIODS, LATER_REST = 40, 1.3
+"""A way that is held rests so early, then so much later each time,"""
+MANY_FIRST_REST_PERIODS, MANY_LATER_REST = 200, 1.5
+"""... where cores are many so: there caches are larger, and what a rest costs is more,"""
+MOST_BETWEEN_PERIODS, MOST_RESTS = 1_200, 13
+"""... and after two minutes at the end,"""
 DOUBT_REST_PERIODS = 20
 """... or as soon as this while it may be too dear and few rests were from it."""
 
 
 class Rests:
-    """From ways that are held, by one policy whose budget is ``protect``."""
+    """From ways that are held, by one policy whose budget is ``protect``; of few cores or many."""
 
-    def __init__(self, protect: float) -> None:
+    def __init__(self, protect: float, *, few: bool) -> None:
         self._protect = protect
+        self._first, self._later = (
+            (FIRST_REST_PERIODS, LATER_REST) if few else (MANY_FIRST_REST_PERIODS, MANY_LATER_REST)
+        )
         self._at = 0
         """The period of the next one,"""
         self._left = 0
@@ -41,7 +48,7 @@ class Rests:
         self, period: int, way: int, record: Record, meters: Sequence[Meter], *, is_new: bool
     ) -> None:
         """When that way rests next: soon if it is in doubt, or new and was too dear before."""
-        later = round(FIRST_REST_PERIODS * LATER_REST**record.rests)
+        later = min(MOST_BETWEEN_PERIODS, round(self._first * self._later**record.rests))
         soon = self.doubt(way, record, meters, unless_known=not is_new)
         self._at = period + (DOUBT_REST_PERIODS if soon else later)
 

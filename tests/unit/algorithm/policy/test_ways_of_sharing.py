@@ -324,7 +324,9 @@ def test_the_minimum_is_held_where_all_beyond_it_hurts() -> None:
     assert host.run(30) == "minimum"
     assert host.policy.predict(window([1, 2])) == TOTAL
     assert host.policy.frozen is False
-    assert host.policy.explanation.startswith("lends nothing beyond the batch's minimum, since")
+    assert host.policy.explanation.startswith(
+        "lends nothing beyond the batch's minimum (median request +0% by a rest), since"
+    )
 
 
 def test_a_minimum_that_hurts_is_frozen_and_nothing_bolder_is_tried() -> None:
@@ -409,7 +411,8 @@ def test_cores_that_follow_demand_are_to_be_more_than_such_a_set(leaves: int, he
     assert host.policy.explanation.endswith(why) is (held != "quiet")
     assert len(host.begun("quiet")) == 1
     host.run(25)
-    assert len(host.begun("quiet")) == 1 + (held != "quiet")
+    tried = [at for at in host.begun("quiet") if host.periods[at - 1] != "nothing"]  # no rest
+    assert len(tried) == 1 + (held != "quiet")
 
 
 def test_a_set_that_is_mostly_taken_back_counts_for_what_the_batch_has_of_it() -> None:
@@ -743,7 +746,7 @@ def test_where_idle_cpus_are_as_slow_it_goes_on_lending_and_looks_now_and_then()
     host.run(300)
     settled = host.periods[100:]
     assert settled.count("everywhere") > 0.98 * len(settled)
-    assert 3 <= len([n for n in host.begun("nothing") if n >= 100]) <= 5
+    assert 3 <= len([n for n in host.begun("nothing") if n >= 100]) <= 8  # rests are among them
     assert set(settled) == {"everywhere", "nothing"}
     host.idle = USUAL
     host.run(70)
@@ -896,19 +899,24 @@ def test_of_few_cores_what_fails_by_more_over_many_trials_is_put_off(
     assert (failures > 0) == put_off
 
 
-def test_of_few_cores_what_makes_the_median_longer_without_a_wait_is_left() -> None:
+@pytest.mark.parametrize(("total", "held_after_s", "left_after_s"), [(2, 5, 20), (TOTAL, 9, 40)])
+def test_what_makes_the_median_longer_without_a_wait_is_left(
+    total: int, held_after_s: int, left_after_s: int
+) -> None:
     """As a batch does that takes the caches."""
     cold: Durations = ((140_000, 900), (210_000, 95), (400_000, 5))
-    host = Host(lambda way: cold if way.kind != "nothing" else USUAL, total=2)
+    host = Host(lambda way: cold if way.kind != "nothing" else USUAL, total=total)
     host.without, host.idle = cold, USUAL
-    assert host.run(5) == "everywhere"
-    while host.policy.explanation != (
-        "the batch runs everywhere under cpu.idle (median request +32% by a rest)"
-    ):
+    assert host.run(held_after_s) == "everywhere"
+    said = set()
+    for _ in range(10 * (left_after_s - held_after_s)):
         host.run(0.1)
-    assert host.run(120).replace("asleep", "nothing") == "nothing"
+        said.add(host.policy.explanation)
+    assert "the batch runs everywhere under cpu.idle (median request +32% by a rest)" in said
+    assert host.policy.way.kind != "everywhere"
+    assert host.run(400 if total == TOTAL else 120).replace("asleep", "nothing") == "nothing"
     assert "32% longer than with nothing lent" in host.policy.explanation
-    after = Host(*host.harms, total=2)
+    after = Host(*host.harms, total=total)
     after.policy.load(host.policy.dump())
     after.run(1)
     (told,) = json.loads(after.policy.dump())["slowdowns"]
@@ -950,5 +958,6 @@ def test_a_median_that_is_little_longer_is_no_reason_to_leave(total: int) -> Non
     host = Host(lambda way: cold if way.kind != "nothing" else USUAL, total=total)
     host.without, host.idle = cold, USUAL
     host.run(120)
-    assert host.periods[50:].count("everywhere") > 0.93 * len(host.periods[50:])
-    assert (host.periods[50:].count("nothing") > 0) is (total == 2)
+    settled = host.periods[100:]
+    assert settled.count("everywhere") > 0.93 * len(settled)
+    assert set(settled) == {"everywhere", "nothing"}
