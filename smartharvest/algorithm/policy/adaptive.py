@@ -74,8 +74,10 @@ MOST_MOVING = 0.01
 SETTLED_PERIODS = 30
 """A way without a move that was held for so long is looked at less often."""
 WORTH_PERIODS = 30
-"""A way that follows demand was held for so long before what it lends is held against cores that
-the batch mostly has (``apart``)."""
+"""A way that moves cores was held for so long before it is to be worth its moves: to lend"""
+LEAST_LENT = 0.1
+"""... so many cores in the mean, and if it follows demand as many as the batch mostly has of a set
+(``apart``)."""
 LEAST_DOZE_PERIODS = 40
 """With nothing lent and no trial due for so long it does not look."""
 _NOT_PREEMPTED = "; the primary is not known to preempt the batch"
@@ -476,15 +478,20 @@ class Adaptive:
         return self._records[self._now].moving > MOST_MOVING * self._total
 
     def _lends_too_little(self) -> str:
-        """Why a way that is held, and follows demand, is not worth it; empty: it is."""
-        if self.way.kind not in ("quiet", "prediction") or self._since < WORTH_PERIODS:
+        """Why a way that is held, and moves cores, is not worth it; empty: it is."""
+        lent = self._records[self._now].lent
+        if not self.way.moves or self._since < WORTH_PERIODS:
+            return ""
+        if lent < LEAST_LENT:
+            return f"no more than {lent:.2f} cores are lent"
+        if self.way.kind not in ("quiet", "prediction"):
             return ""
         given = (
             record.lent if record.windows else self._total - way.kept
             for way, record in zip(self._ways, self._records, strict=True)
             if way.kind == "apart" and record.fine
         )
-        lent, most = self._records[self._now].lent, max(given, default=0.0)
+        most = max(given, default=0.0)
         if lent >= most:
             return ""
         return f"{lent:.1f} cores are lent, and {most:.1f} of a set apart did no harm"

@@ -50,6 +50,11 @@ class Way:
         return self.kind in ("everywhere", "spare", "part")
 
     @property
+    def moves(self) -> bool:
+        """Whether cores change hands by what the primary does."""
+        return not (self.is_static or self.kind in ("minimum", "nothing"))
+
+    @property
     def short(self) -> str:
         """Its kind, with what distinguishes it from others of it; mostly a policy's name."""
         if self.kind == "wait":

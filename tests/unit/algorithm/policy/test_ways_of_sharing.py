@@ -109,7 +109,7 @@ class Host:
         ns = DISPATCHES_PERIOD_NS // WINDOWS
         start_ns = self.number * DISPATCHES_PERIOD_NS + place * ns
         policy = self.policy
-        moves = policy.way.kind in ("quiet", "prediction")
+        moves = policy.way.moves and policy.way.kind != "apart"
         given = self.apart_leaves or policy.way.kept if policy.way.kind == "apart" else TOTAL
         cores = TOTAL if self.inhibited else self.leaves if moves else given
         seen = window([1, 2], primary_cores=cores, start_ns=start_ns, end_ns=start_ns + ns)
@@ -413,6 +413,15 @@ def test_cores_that_follow_demand_are_to_be_more_than_such_a_set(leaves: int, he
     host.run(25)
     tried = [at for at in host.begun("quiet") if host.periods[at - 1] != "nothing"]  # no rest
     assert len(tried) == 1 + (held != "quiet")
+
+
+@pytest.mark.parametrize(("lent", "total"), [(0, TOTAL), (0, 7), (1, TOTAL), (1, 7)])
+def test_a_way_that_moves_cores_and_lends_none_is_left(lent: int, total: int) -> None:
+    host = Host(harmless, total=total, preempts=False, freezes=True, exclusive=True)
+    host.leaves = host.apart_leaves = total - lent
+    held = host.run(20)
+    assert (held == "minimum") is not bool(lent)
+    assert ("no more than 0.00 cores are lent" in host.policy.explanation) is not bool(lent)
 
 
 def test_a_set_that_is_mostly_taken_back_counts_for_what_the_batch_has_of_it() -> None:
